@@ -1,0 +1,90 @@
+#include "base/fd.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace trainscope {
+
+void UniqueFd::reset(int fd) {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = fd;
+}
+
+Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode) {
+  for (;;) {
+    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+    if (fd >= 0) return UniqueFd(fd);
+    if (errno != EINTR) return Error::from_errno("cannot open " + path, errno);
+  }
+}
+
+Result<std::string> read_file(const std::string& path, size_t limit) {
+  TS_TRY(UniqueFd fd, open_file(path, O_RDONLY));
+  std::string text;
+  for (;;) {
+    const size_t have = text.size();
+    // Grows by what was read, so that a small /proc file costs a small buffer.
+    const size_t room = std::max<size_t>(4096, have);
+    text.resize(have + room);
+    const ssize_t n = ::read(fd.get(), text.data() + have, room);
+    if (n < 0 && errno == EINTR) {
+      text.resize(have);
+      continue;
+    }
+    if (n < 0) return Error::from_errno("cannot read " + path, errno);
+    text.resize(have + static_cast<size_t>(n));
+    if (n == 0) return text;
+    if (text.size() > limit) return Error(path + " is larger than we read");
+  }
+}
+
+Result<std::string> read_line(const std::string& path) {
+  TS_TRY(std::string text, read_file(path, 1 << 20));
+  const size_t end = text.find('\n');
+  if (end != std::string::npos) text.resize(end);
+  return text;
+}
+
+Status write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Error::from_errno("cannot write", errno);
+    if (n == 0) return Error("cannot write: the file takes no more bytes");
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+Status replace_file(const std::string& path, std::string_view bytes) {
+  const std::string next = path + ".new";
+  TS_TRY(UniqueFd fd, open_file(next, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
+  Status written = write_all(fd.get(), bytes);
+  if (!written) return std::move(written).with_context(next);
+  if (::rename(next.c_str(), path.c_str()) != 0) {
+    return Error::from_errno("cannot rename " + next, errno);
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> list_folder(const std::string& path) {
+  DIR* dir = ::opendir(path.c_str());
+  if (dir == nullptr) return Error::from_errno("cannot open " + path, errno);
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  ::closedir(dir);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+}  // namespace trainscope

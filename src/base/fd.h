@@ -1,0 +1,60 @@
+// File descriptors that close themselves, and whole-file reading and writing as Results.
+//
+// Everything opened here is close-on-exec: nothing of ours leaks into the job.
+#pragma once
+
+#include <sys/types.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainscope {
+
+class UniqueFd {
+ public:
+  UniqueFd() = default;
+  explicit UniqueFd(int fd) : fd_(fd) {}
+  UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
+  UniqueFd& operator=(UniqueFd&& other) noexcept {
+    if (this != &other) reset(other.release());
+    return *this;
+  }
+  UniqueFd(const UniqueFd&) = delete;
+  UniqueFd& operator=(const UniqueFd&) = delete;
+  ~UniqueFd() { reset(); }
+
+  int get() const { return fd_; }
+  explicit operator bool() const { return fd_ >= 0; }
+  int release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+  void reset(int fd = -1);
+
+ private:
+  int fd_ = -1;
+};
+
+Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode = 0600);
+
+// The whole file, at most `limit` bytes; more is an error that says so.
+Result<std::string> read_file(const std::string& path, size_t limit = size_t{64} << 20);
+// The first line without its newline; for one-value files of /proc and /sys.
+Result<std::string> read_line(const std::string& path);
+
+// Every byte or an error; EINTR and short writes are handled.
+Status write_all(int fd, std::string_view bytes);
+// Writes a neighbour file and renames it over `path`: readers see the old or the new, never half.
+Status replace_file(const std::string& path, std::string_view bytes);
+
+// Names in a folder, sorted, without . and ..; an unreadable folder is an error.
+Result<std::vector<std::string>> list_folder(const std::string& path);
+
+bool exists(const std::string& path);
+
+}  // namespace trainscope

@@ -1,0 +1,297 @@
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace trainscope {
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::vector<std::string_view> fields(std::string_view text) {
+  std::vector<std::string_view> parts;
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t begin = text.find_first_not_of(" \t", at);
+    if (begin == std::string_view::npos) break;
+    const size_t end = std::min(text.find_first_of(" \t", begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    at = end;
+  }
+  return parts;
+}
+
+std::string_view trim(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+std::optional<int64_t> parse_integer(std::string_view text) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+std::optional<double> parse_number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+constexpr std::array<Unit, 18> kTimes = {{{"ns", 1e-9},
+                                          {"us", 1e-6},
+                                          {"µs", 1e-6},
+                                          {"ms", 1e-3},
+                                          {"s", 1},
+                                          {"sec", 1},
+                                          {"second", 1},
+                                          {"seconds", 1},
+                                          {"m", 60},
+                                          {"min", 60},
+                                          {"minute", 60},
+                                          {"minutes", 60},
+                                          {"h", 3600},
+                                          {"hour", 3600},
+                                          {"hours", 3600},
+                                          {"d", 86400},
+                                          {"day", 86400},
+                                          {"days", 86400}}};
+
+constexpr double kKi = 1024;
+constexpr std::array<Unit, 18> kSizes = {{{"b", 1},
+                                          {"k", kKi},
+                                          {"ki", kKi},
+                                          {"kib", kKi},
+                                          {"kb", 1e3},
+                                          {"m", kKi* kKi},
+                                          {"mi", kKi* kKi},
+                                          {"mib", kKi* kKi},
+                                          {"mb", 1e6},
+                                          {"g", kKi* kKi* kKi},
+                                          {"gi", kKi* kKi* kKi},
+                                          {"gib", kKi* kKi* kKi},
+                                          {"gb", 1e9},
+                                          {"t", kKi* kKi* kKi* kKi},
+                                          {"ti", kKi* kKi* kKi* kKi},
+                                          {"tib", kKi* kKi* kKi* kKi},
+                                          {"tb", 1e12},
+                                          {"by", 1}}};
+
+template <size_t N>
+std::optional<double> factor_of(const std::array<Unit, N>& units, std::string_view name) {
+  for (const Unit& unit : units) {
+    if (unit.name == name) return unit.factor;
+  }
+  return std::nullopt;
+}
+
+// Takes a leading number off the text; no sign, no exponent: people do not write those here.
+std::optional<double> take_number(std::string_view& text) {
+  const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto value = parse_number(text.substr(0, end));
+  if (value) text.remove_prefix(end);
+  return value;
+}
+
+std::string_view take_word(std::string_view& text) {
+  const size_t end = std::min(text.find_first_of("0123456789. \t"), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(end);
+  return word;
+}
+
+}  // namespace
+
+Result<int64_t> parse_duration(std::string_view given) {
+  const std::string text = lower(trim(given));
+  const auto bad = [&](const char* why) {
+    return Error(fmt::format("'{}' is not a duration: {} (write 100ms, 75m, 1h30m)", given, why));
+  };
+  std::string_view rest = text;
+  if (rest.empty()) return bad("it is empty");
+  double seconds = 0;
+  while (!rest.empty()) {
+    const auto number = take_number(rest);
+    if (!number) return bad("a number is expected");
+    rest = trim(rest);
+    const std::string_view word = take_word(rest);
+    rest = trim(rest);
+    if (word.empty() && (seconds != 0 || !rest.empty())) return bad("a unit is missing");
+    const auto factor = word.empty() ? std::optional<double>(1) : factor_of(kTimes, word);
+    if (!factor) return bad("unknown unit");
+    seconds += *number * *factor;
+  }
+  if (!(seconds > 0)) return bad("it must be more than 0");
+  if (seconds > 10.0 * 365 * 86400) return bad("it is longer than ten years");
+  return std::llround(seconds * 1e9);
+}
+
+Result<int64_t> parse_size(std::string_view given) {
+  const std::string text = lower(trim(given));
+  std::string_view rest = text;
+  const auto number = take_number(rest);
+  const std::string_view word = trim(rest);
+  const auto factor = word.empty() ? std::optional<double>(1) : factor_of(kSizes, word);
+  if (!number || !factor) {
+    return Error(fmt::format("'{}' is not a size (write 64K, 1.5GiB, 200MB)", given));
+  }
+  const double bytes = *number * *factor;
+  if (bytes >= 9.2e18) return Error(fmt::format("'{}' is too large", given));
+  return std::llround(bytes);
+}
+
+Result<double> parse_rate(std::string_view given) {
+  const auto bad = [&] {
+    return Error(fmt::format("'{}' is not a rate (write 10MB/s, 100Hz, 5/s)", given));
+  };
+  const std::string text = lower(trim(given));
+  if (text.ends_with("hz")) {
+    const auto number = parse_number(trim(std::string_view(text).substr(0, text.size() - 2)));
+    if (!number || !(*number > 0)) return bad();
+    return *number;
+  }
+  const size_t slash = text.find('/');
+  if (slash == std::string::npos) return bad();
+  const auto amount = parse_size(std::string_view(text).substr(0, slash));
+  const auto per = factor_of(kTimes, trim(std::string_view(text).substr(slash + 1)));
+  if (!amount || !per) return bad();
+  return static_cast<double>(*amount) / *per;
+}
+
+std::string duration_text(double seconds) {
+  if (seconds < 0) return "-" + duration_text(-seconds);
+  if (seconds < 1e-3) return fmt::format("{:.0f} µs", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  if (seconds < 99.95) return fmt::format("{:.1f} s", seconds);
+  const auto whole = std::llround(seconds);
+  if (whole < 3600) {
+    return whole % 60 == 0 ? fmt::format("{} min", whole / 60)
+                           : fmt::format("{} min {} s", whole / 60, whole % 60);
+  }
+  if (whole < 86400) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+  return fmt::format("{} d {} h", whole / 86400, whole % 86400 / 3600);
+}
+
+std::string bytes_text(double bytes) {
+  static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  size_t unit = 0;
+  while (std::abs(bytes) >= 1024 && unit + 1 < kUnits.size()) {
+    bytes /= 1024;
+    ++unit;
+  }
+  if (unit == 0) return fmt::format("{:.0f} B", bytes);
+  return fmt::format("{:.{}f} {}", bytes, std::abs(bytes) < 10 ? 2 : std::abs(bytes) < 100 ? 1 : 0,
+                     kUnits[unit]);
+}
+
+std::string count_text(double value) {
+  static constexpr std::array<const char*, 5> kUnits = {"", "k", "M", "G", "T"};
+  size_t unit = 0;
+  while (std::abs(value) >= 10'000 && unit + 1 < kUnits.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  if (unit == 0 && value == std::floor(value)) return fmt::format("{:.0f}", value);
+  return fmt::format("{:.3g}{}", value, kUnits[unit]);
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
+
+namespace {
+
+// One code point off the front; U+FFFD for an invalid byte.
+char32_t take_code_point(std::string_view& text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  size_t length = lead < 0x80 ? 1 : lead >= 0xF0 && lead < 0xF5 ? 4 : lead >= 0xE0 ? 3 : 2;
+  const bool bad_lead = (lead >= 0x80 && lead < 0xC2) || lead >= 0xF5;
+  char32_t point = length == 1 ? lead : lead & (0x7FU >> length);
+  for (size_t i = 1; i < length && !bad_lead; ++i) {
+    if (i >= text.size() || (byte(i) & 0xC0U) != 0x80U) {
+      text.remove_prefix(1);
+      return 0xFFFD;
+    }
+    point = (point << 6U) | (byte(i) & 0x3FU);
+  }
+  if (bad_lead) length = 1;
+  text.remove_prefix(length);
+  return bad_lead ? 0xFFFD : point;
+}
+
+}  // namespace
+
+size_t display_width(std::string_view text) {
+  size_t width = 0;
+  while (!text.empty()) {
+    const char32_t c = take_code_point(text);
+    const bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) ||
+                      (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) ||
+                      (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
+                      (c >= 0x1F300 && c <= 0x1FAFF);
+    const bool combining = (c >= 0x300 && c <= 0x36F) || c == 0x200D || (c >= 0xFE00 && c <= 0xFE0F);
+    width += combining ? 0 : wide ? 2 : 1;
+  }
+  return width;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::string_view before = text;
+    const char32_t c = take_code_point(text);
+    const bool obeyed = c < 0x20 || c == 0x7F || (c >= 0x80 && c < 0xA0) || c == 0xFFFD ||
+                        (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    if (obeyed) {
+      out += c == '\t' ? ' ' : '?';
+    } else {
+      out += before.substr(0, before.size() - text.size());
+    }
+  }
+  return out;
+}
+
+}  // namespace trainscope

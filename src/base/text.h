@@ -1,0 +1,47 @@
+// Words and numbers as people write them: durations, sizes, rates; and back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainscope {
+
+std::vector<std::string_view> split(std::string_view text, char separator);
+// Fields between runs of spaces and tabs.
+std::vector<std::string_view> fields(std::string_view text);
+std::string_view trim(std::string_view text);
+std::string lower(std::string_view text);
+
+// The whole text as a decimal number, or nothing.
+std::optional<int64_t> parse_integer(std::string_view text);
+std::optional<double> parse_number(std::string_view text);
+
+// "100ms", "75m", "1h30m", "2.5 s", "250us", "1d"; a bare number is seconds. Nanoseconds, > 0.
+Result<int64_t> parse_duration(std::string_view text);
+// "64K", "1.5 GiB", "200MB", "1234"; K/Ki are 1024, KB/MB/GB are powers of ten.
+Result<int64_t> parse_size(std::string_view text);
+// "10 MB/s", "100Hz", "5/s": a size or a number per unit of time, as units per second.
+Result<double> parse_rate(std::string_view text);
+
+// 0.1 s, 1.5 s, 75 min, 1 h 15 min
+std::string duration_text(double seconds);
+// 12 B, 1.5 KiB, 300 MiB
+std::string bytes_text(double bytes);
+// 12.3k, 4.5M: at most four significant characters and an SI suffix.
+std::string count_text(double value);
+
+// How many single-character edits apart; for "did you mean".
+size_t edit_distance(std::string_view a, std::string_view b);
+
+// Columns that a terminal uses to show UTF-8 text (wide characters count 2).
+size_t display_width(std::string_view utf8);
+
+// Replaces every byte that a terminal would obey (control characters) and invalid UTF-8 by '?'.
+std::string printable(std::string_view text);
+
+}  // namespace trainscope

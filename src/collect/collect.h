@@ -1,0 +1,107 @@
+// What a collector is: one .cpp in this folder that defines one constant `<stem>_collector`.
+//
+// The build lists the folder and generates collectors(); the recorder, `doctor`, the reference pages and
+// the dashboard's labels read that table. A collector knows neither the store nor the other collectors.
+// Shared reading code is in collect/support/.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/model.h"
+
+namespace trainscope {
+
+// A value that could not be read at this tick. Never a number that a kernel file can hold.
+inline constexpr int64_t kAbsent = INT64_MIN;
+
+// Whose numbers these are. Under srun or torchrun only local rank 0 records the machine's own.
+enum class Scope { machine, job, recorder };
+
+// How a source is paced. `tick`: every --every, on the sampling thread; must take microseconds.
+// `second`: at most once a second, on the sampling thread. `thread`: on a thread of its own, every
+// `period_ns`, because it may be slow or hang.
+enum class Pace { tick, second, thread };
+
+// Where the recorded job is. Written by the recorder's control thread, read by collectors.
+struct JobLink {
+  std::atomic<pid_t> first_pid{0};   // 0 until the job has started
+  std::atomic<pid_t> reaper_pid{0};  // our subreaper: orphans of the job become its children; 0: none
+  std::atomic<pid_t> recorder_pid{0};  // children of the reaper that are not the job's
+  std::atomic<pid_t> gpu_pid{0};
+};
+
+// What the recorder knows of itself.
+struct SelfLink {
+  std::atomic<pid_t> supervisor_pid{0};
+  std::atomic<int64_t> lateness_ns{0};     // begin - due of the current tick
+  std::atomic<int64_t> missed_ticks{0};    // since the start of the run
+  std::atomic<int64_t> bytes_written{0};   // by all incarnations of the recorder
+  std::atomic<int64_t> output_dropped{0};  // bytes of the job's output that output.log lacks
+  std::atomic<int64_t> earlier_cpu_ns{0};  // CPU of recorders of this run that are dead
+};
+
+// All that a source may know of its surroundings.
+struct Surroundings {
+  std::string root;  // in front of /proc and /sys; empty but in tests
+  std::string run_folder;
+  std::string working_directory;
+  const JobLink* job = nullptr;    // null where there is no job (doctor)
+  const SelfLink* self = nullptr;  // null where nothing is recorded (doctor)
+};
+
+// One stored column: a series and how its raw integers become values.
+struct Column {
+  std::string_view metric;  // one of the collector's specs
+  Labels labels;            // sorted by name
+  Scale scale;
+};
+
+// A metric that this machine does not give, why, and what would help ("" when nothing would).
+struct Missing {
+  std::string_view metric;
+  std::string reason;
+  std::string remedy;
+};
+
+struct Opened {
+  std::vector<Column> columns;
+  std::vector<Missing> missing;
+};
+
+enum class Sampled { ok, layout_changed };
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Finds out what is here and keeps files open. Never fails as a whole: what is not to be had is in
+  // `missing`. Called again after layout_changed.
+  virtual Opened open(const Surroundings& surroundings) = 0;
+  // Fills one raw value a column, kAbsent where it cannot be read now.
+  virtual Sampled sample(std::span<int64_t> values) = 0;
+};
+
+struct Collector {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view needs;  // what must be there: files, permissions
+  Scope scope = Scope::machine;
+  Pace pace = Pace::tick;
+  int64_t period_ns = 0;  // for Pace::thread
+  std::span<const MetricSpec> metrics;
+  std::unique_ptr<Source> (*make)() = nullptr;
+};
+
+// All collectors, sorted by name. Generated from the folder.
+std::span<const Collector* const> collectors();
+
+const MetricSpec* find_metric(const Collector& collector, std::string_view name);
+
+}  // namespace trainscope

@@ -1,0 +1,177 @@
+// The waist of the program: plain structs that every part speaks.
+//
+// Collectors produce metrics, the store keeps them, analyses and exporters read a RunView. Nothing here
+// knows of files, processes or formats. Times are seconds from t = 0 (when the first sample was due)
+// unless a name says otherwise; an absent number is an empty optional, never 0 and never NaN.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainscope {
+
+enum class Kind { gauge, counter, state };
+std::string_view kind_name(Kind kind);
+std::optional<Kind> kind_from_name(std::string_view name);
+
+// Label names and values, sorted by name.
+using Labels = std::vector<std::pair<std::string, std::string>>;
+// "cpu=all;state=user"; empty for no labels.
+std::string labels_text(const Labels& labels);
+Labels labels_from_text(std::string_view text);
+
+// What a metric is, once for all its series. The text fields must outlive the program (literals).
+struct MetricSpec {
+  std::string_view name;
+  std::string_view unit;  // UCUM: s, By, 1, Cel, W, J, Hz, {task}
+  Kind kind = Kind::gauge;
+  std::string_view labels;  // "cpu, state": names of its labels, for the reference
+  std::string_view help;
+};
+
+// value = raw * numerator / denominator: the store keeps the kernel's integers as they are.
+struct Scale {
+  int64_t numerator = 1;
+  int64_t denominator = 1;
+  double apply(int64_t raw) const {
+    return static_cast<double>(raw) * static_cast<double>(numerator) / static_cast<double>(denominator);
+  }
+  bool operator==(const Scale&) const = default;
+};
+
+enum class SeriesStatus { ok, absent, stale };
+std::string_view status_name(SeriesStatus status);
+
+struct Series {
+  std::string metric;
+  Labels labels;
+  std::string unit;
+  Kind kind = Kind::gauge;
+  bool derived = false;
+  SeriesStatus status = SeriesStatus::ok;
+  std::string reason;  // why absent or stale
+  std::string remedy;  // what to do about it
+};
+
+// "metric{k=v;k=v}": one text for a series, as in wide CSV headers.
+std::string series_text(const Series& series);
+
+// One series over time. `present` has one entry a time; a value whose entry is false means nothing.
+struct Points {
+  std::vector<double> time_s;
+  std::vector<double> value;
+  std::vector<char> present;
+};
+
+// What `info` says of a series, computed without keeping its points.
+struct Summary {
+  int64_t samples = 0;  // present values on the grid
+  std::optional<double> min, mean, max, last, delta, rate;
+};
+
+struct Range {
+  std::optional<double> begin_s, end_s;
+};
+
+struct Event {
+  double time_s = 0;
+  std::string kind;
+  std::string text;
+};
+
+struct Gap {
+  double from_s = 0;
+  double to_s = 0;
+  std::string reason;
+};
+
+struct Phase {
+  std::string name;
+  double from_s = 0;
+  std::optional<double> to_s;
+};
+
+struct Step {
+  int64_t step = 0;
+  double time_s = 0;
+  std::optional<double> duration_s, loss, accuracy;
+  std::string kind;
+};
+
+struct Sampling {
+  double period_s = 0;
+  int64_t samples = 0;
+  int64_t missed = 0;
+  int64_t restarts = 0;
+  std::optional<double> jitter_p50_s, jitter_p99_s;
+  std::vector<Gap> gaps;
+};
+
+struct Overhead {
+  std::optional<double> cpu_s, cpu_ratio, max_rss_bytes, bytes_written, bytes_per_value;
+};
+
+struct Setting {
+  std::string name, value, from;  // from: flag, environment, file PATH, default
+};
+
+// Who ended the job; `running` has no name in JSON (null).
+enum class EndedBy { running, exit, signal, time_limit, not_started, detached, unknown };
+std::string_view ended_by_name(EndedBy ended_by);
+EndedBy ended_by_from_name(std::string_view name);
+
+// The run's identity card: small, written at start and end, enough for `list`.
+struct Manifest {
+  std::string id, name, note;
+  std::map<std::string, std::string> tags;
+  std::string started, ended;  // UTC text; ended is empty while it runs
+  std::optional<double> duration_s;
+  std::vector<std::string> command;  // secrets redacted
+  std::string after_command;
+  std::string working_directory;
+  bool attached = false;
+  std::optional<int> exit_code, signal, after_exit_code;
+  EndedBy ended_by = EndedBy::running;
+  std::string host_name, boot_id, trainscope_version;
+  int64_t rank = 0, world_size = 1, local_rank = 0;
+  int64_t period_ns = 0;
+  // Anchors of t = 0 on the three clocks.
+  int64_t zero_monotonic_ns = 0, zero_boottime_ns = 0, zero_realtime_ns = 0;
+  int64_t supervisor_pid = 0, supervisor_start_ticks = 0;
+  std::vector<Setting> settings;
+  std::vector<Phase> phases;
+  std::vector<std::string> notes;  // what a reader should know: "recorder did not answer at the end"
+};
+
+enum class RunStatus { running, ended, damaged };
+std::string_view run_status_name(RunStatus status);
+
+// A recorded run as analyses, comparisons and exporters see it. Implemented by the store.
+class RunView {
+ public:
+  virtual ~RunView() = default;
+  virtual const Manifest& manifest() const = 0;
+  virtual const std::string& path() const = 0;
+  virtual RunStatus status() const = 0;
+  virtual double duration_s() const = 0;
+  // The host's inventory as JSON text (object); "{}" when the recorder did not get to it.
+  virtual const std::string& host_json() const = 0;
+  // Stored series first, then derived, then absent ones.
+  virtual const std::vector<Series>& series() const = 0;
+  virtual Result<Points> points(size_t series_index, const Range& range) const = 0;
+  virtual Result<Summary> summary(size_t series_index) const = 0;
+  virtual const Sampling& sampling() const = 0;
+  virtual Overhead overhead() const = 0;
+  virtual const std::vector<Event>& events() const = 0;
+  virtual const std::vector<Step>& steps() const = 0;
+};
+
+}  // namespace trainscope
