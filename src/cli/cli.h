@@ -1,0 +1,34 @@
+// The command line: one file a subcommand in cli/commands/, each defining one constant `<stem>_command`.
+//
+// Only this module prints for people and chooses exit codes: 0 done, 1 the answer is no, 2 usage error or
+// bad input, 125 we failed before the job started.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/settings.h"
+
+namespace trainscope {
+
+struct Command {
+  std::string_view name;
+  std::string_view summary;   // one line, for `trainscope --help`
+  std::string_view examples;  // lines shown first in its own --help
+  bool hidden = false;
+  // Adds its options to `app` and returns what runs it: the exit code, or an Error (printed, exit 2).
+  std::function<Result<int>()> (*add)(CLI::App& app, const Settings& settings) = nullptr;
+};
+
+// All subcommands, sorted by name. Generated from the folder.
+std::span<const Command* const> commands();
+
+// The whole program.
+int run_command_line(int argc, char** argv);
+
+}  // namespace trainscope
