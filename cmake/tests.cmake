@@ -17,6 +17,9 @@ file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*_te
 if(unit_sources)
   add_executable(trainscope-unit-tests ${unit_sources})
   target_link_libraries(trainscope-unit-tests PRIVATE ${TS_MODULE_TARGETS} ${ts_gtest})
+  if(CMAKE_CROSSCOMPILING)
+    target_link_options(trainscope-unit-tests PRIVATE -static)  # The emulator has no shared libraries.
+  endif()
   # Asking for the list when the tests start, not when they are linked, is what works under an emulator.
   gtest_discover_tests(trainscope-unit-tests
     DISCOVERY_MODE PRE_TEST
