@@ -36,6 +36,7 @@ struct Reaped {
   std::atomic<int64_t> user_ns{0}, system_ns{0}, minor_faults{0}, major_faults{0};
   std::atomic<int64_t> read_chars{0}, write_chars{0}, read_calls{0}, write_calls{0};
   std::atomic<int64_t> read_bytes{0}, write_bytes{0};
+  std::atomic<int64_t> voluntary_switches{0}, involuntary_switches{0};
 };
 
 // Where the recorded job is. Written by the recorder's control thread, read by collectors.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
@@ -32,7 +33,7 @@ Sampler::~Sampler() {
 void Sampler::start(int64_t period_ns, bool records_machine, const std::string& reason) {
   restart_reason_ = reason;
   next_schema_ = static_cast<uint32_t>(memory_->incarnation.load()) * 1000;
-  continues_seen_ = memory_->signals_seen[SIGCONT];
+  continued_ns_ = memory_->signal_seen_ns[SIGCONT];
   std::vector<const Collector*> tick, second;
   for (const Collector* collector : collectors()) {
     if (collector->scope == Scope::machine && !records_machine) continue;
@@ -132,7 +133,7 @@ void Sampler::take_due(Schedule& schedule, int64_t now) {
     refused_rows_ = 0;
   }
   if (publishes_status) publish_status(stream);
-  memory_->first_sample_taken = 1;
+  if (memory_->first_sample_taken.exchange(1) == 0 && ready_fd >= 0) eventfd_write(ready_fd, 1);
 }
 
 void Sampler::note_missed(Schedule& schedule, int64_t first, int64_t count) {
@@ -146,11 +147,13 @@ void Sampler::note_missed(Schedule& schedule, int64_t first, int64_t count) {
 
 std::string Sampler::why_missed() {
   if (!restart_reason_.empty()) return std::exchange(restart_reason_, {});
+  // SIGCONT is blocked here and read by the main thread, which may not have come to it yet.
   sigset_t pending;
   sigpending(&pending);
-  const uint32_t continues = memory_->signals_seen[SIGCONT];
-  const bool continued = continues != continues_seen_ || sigismember(&pending, SIGCONT) == 1;
-  continues_seen_ = continues + (sigismember(&pending, SIGCONT) == 1 ? 1 : 0);
+  const int64_t seen = memory_->signal_seen_ns[SIGCONT];
+  const bool waiting = sigismember(&pending, SIGCONT) == 1;
+  const bool continued = seen > continued_ns_ || waiting;
+  continued_ns_ = waiting ? monotonic_ns() : seen;
   if (continued) return "the recorder was stopped and continued";
   return "the recorder could not run in time: the machine was too busy or was paused";
 }

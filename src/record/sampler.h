@@ -67,6 +67,8 @@ class Sampler {
   // Takes the last due tick and the closing values, then ends all threads. A source that hangs is left.
   void stop();
   bool publishes_status = false;
+  // Written (eventfd) when the first sample is taken; -1: nobody waits.
+  int ready_fd = -1;
 
  private:
   struct Schedule {
@@ -95,7 +97,7 @@ class Sampler {
   std::thread ticks_;
   std::vector<std::thread> own_threads_;
   std::atomic<int> own_threads_running_{0};
-  uint32_t continues_seen_ = 0;
+  int64_t continued_ns_ = 0;
   int64_t refused_rows_ = 0;
   std::string restart_reason_;
 };

@@ -54,8 +54,8 @@ struct Shared {
   std::atomic<int64_t> died_ns{0};
   std::atomic<int64_t> earlier_cpu_ns{0};
 
-  // How often the recorder saw each signal: one that reached it too was sent to the whole group.
-  std::atomic<uint32_t> signals_seen[kMaxSignals] = {};
+  // When the recorder saw each signal last: one that reached it too was sent to the whole group.
+  std::atomic<int64_t> signal_seen_ns[kMaxSignals] = {};
 
   // Output.
   std::atomic<uint32_t> closed_channels{0};  // bit i: nobody reads channel i any more
