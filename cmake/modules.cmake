@@ -1,0 +1,88 @@
+# A module is src/<name>: one static library ts_<name> of every .cpp below it. A folder joins the build
+# by having a CMakeLists.txt, which is one call of ts_module and, for one-file registries, of ts_table.
+#
+#   ts_module(<name> [DEPENDS <module>…] [LINK <system library>…])
+#   ts_table(MODULE <name> FOLDER <folder in it, or .> TYPE <Type> SUFFIX <suffix>
+#            FUNCTION <function> HEADER <header>)
+#
+# LINK takes linker names (sqlite3, zstd): -static makes the linker choose the archive.
+
+function(ts_add_modules)
+  file(GLOB lists CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/src"
+       "${PROJECT_SOURCE_DIR}/src/*/CMakeLists.txt")
+  foreach(list IN LISTS lists)
+    get_filename_component(name "${list}" DIRECTORY)
+    add_subdirectory("src/${name}")
+  endforeach()
+  get_property(targets GLOBAL PROPERTY TS_MODULE_TARGETS)
+  set(TS_MODULE_TARGETS ${targets} PARENT_SCOPE)
+endfunction()
+
+function(ts_module name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "DEPENDS;LINK")
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "ts_module(${name}): what is '${arg_UNPARSED_ARGUMENTS}'?")
+  endif()
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  # main.cpp belongs to the program, or the unit tests would have two main functions.
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  if(NOT sources)
+    set(sources "${CMAKE_CURRENT_BINARY_DIR}/${name}_empty.cpp")
+    file(CONFIGURE OUTPUT "${sources}" CONTENT "// ${name} has only headers so far.\n")
+  endif()
+  add_library(ts_${name} STATIC ${sources})
+  foreach(module IN LISTS arg_DEPENDS)
+    if(EXISTS "${PROJECT_SOURCE_DIR}/src/${module}/CMakeLists.txt")
+      target_link_libraries(ts_${name} PUBLIC ts_${module})
+    endif()
+  endforeach()
+  target_link_libraries(ts_${name} PUBLIC ${arg_LINK})
+  set_property(GLOBAL APPEND PROPERTY TS_MODULE_TARGETS ts_${name})
+endfunction()
+
+# The table names every constant, so the linker keeps each object of the archive that defines one;
+# self-registering constants would be dropped.
+function(ts_table)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "MODULE;FOLDER;TYPE;SUFFIX;FUNCTION;HEADER" "")
+  foreach(key MODULE FOLDER TYPE SUFFIX FUNCTION HEADER)
+    if(NOT arg_${key})
+      message(FATAL_ERROR "ts_table: ${key} is missing")
+    endif()
+  endforeach()
+  if(NOT EXISTS "${PROJECT_SOURCE_DIR}/src/${arg_HEADER}")
+    return()  # The module's interface is not written yet.
+  endif()
+  cmake_path(ABSOLUTE_PATH arg_FOLDER BASE_DIRECTORY "${PROJECT_SOURCE_DIR}/src/${arg_MODULE}"
+             NORMALIZE OUTPUT_VARIABLE folder)
+  file(GLOB files CONFIGURE_DEPENDS "${folder}/*.cpp")
+  list(FILTER files EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  list(SORT files)
+  set(declarations "")
+  set(entries "")
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM stem)
+    string(APPEND declarations "extern const ${arg_TYPE} ${stem}_${arg_SUFFIX};\n")
+    list(APPEND entries "&${stem}_${arg_SUFFIX}")
+  endforeach()
+  if(entries)
+    list(JOIN entries ", " entries)
+    set(body "  static constexpr const ${arg_TYPE}* kAll[] = {${entries}};\n  return kAll;\n")
+  else()
+    set(body "  return {};\n")
+  endif()
+  set(output "${CMAKE_BINARY_DIR}/generated/${arg_MODULE}_${arg_FUNCTION}_table.cpp")
+  file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT "// Generated: one entry a file of the folder.
+#include \"${arg_HEADER}\"
+
+#include <span>
+
+namespace trainscope {
+
+${declarations}
+std::span<const ${arg_TYPE}* const> ${arg_FUNCTION}() {
+${body}}
+
+}  // namespace trainscope
+")
+  target_sources(ts_${arg_MODULE} PRIVATE "${output}")
+endfunction()

@@ -1,0 +1,69 @@
+# Everything that `make test` runs is a ctest test: unit tests, Python tests, static checks.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(ts_fixtures "${PROJECT_SOURCE_DIR}/test/data")
+
+# GoogleTest comes as an archive for this machine only; elsewhere it is built from Debian's sources.
+if(CMAKE_CROSSCOMPILING)
+  set(INSTALL_GTEST OFF)
+  add_subdirectory(/usr/src/googletest "${CMAKE_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL SYSTEM)
+  set(ts_gtest gmock gtest_main)
+else()
+  find_package(GTest REQUIRED)
+  set(ts_gtest GTest::gmock GTest::gtest_main)
+endif()
+include(GoogleTest)
+
+file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*_test.cpp")
+if(unit_sources)
+  add_executable(trainscope-unit-tests ${unit_sources})
+  target_link_libraries(trainscope-unit-tests PRIVATE ${TS_MODULE_TARGETS} ${ts_gtest})
+  if(CMAKE_CROSSCOMPILING)
+    target_link_options(trainscope-unit-tests PRIVATE -static)  # The emulator has no shared libraries.
+  endif()
+  # Asking for the list when the tests start, not when they are linked, is what works under an emulator.
+  gtest_discover_tests(trainscope-unit-tests
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 60
+    TEST_PREFIX unit.
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    PROPERTIES TIMEOUT 60 LABELS unit
+               ENVIRONMENT "TRAINSCOPE_UNIT_FIXTURES=${ts_fixtures}")
+endif()
+
+# test/<folder>/test_*.py, a program each: 0 passed, 77 skipped with the reason on its last line.
+# They measure time, so each has the machine to itself. A file may ask for more time with a line
+# `# ctest-timeout: 600`.
+function(ts_python_tests folder)
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/${folder}/test_*.py")
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM stem)
+    file(STRINGS "${file}" asked REGEX "^# ctest-timeout: [0-9]+$" LIMIT_COUNT 1)
+    string(REGEX MATCH "[0-9]+" timeout "${asked}")
+    if(NOT timeout)
+      set(timeout 300)
+    endif()
+    add_test(NAME ${folder}.${stem} COMMAND Python3::Interpreter -B "${file}"
+             WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    set_tests_properties(${folder}.${stem} PROPERTIES
+      TIMEOUT ${timeout} SKIP_RETURN_CODE 77 RUN_SERIAL ON LABELS ${folder}
+      ENVIRONMENT "TRAINSCOPE_BIN=$<TARGET_FILE:trainscope>;TRAINSCOPE_WORKLOAD=${PROJECT_SOURCE_DIR}/build/trainscope-workload;TRAINSCOPE_UNIT_FIXTURES=${ts_fixtures};PYTHONPATH=${PROJECT_SOURCE_DIR}/test/support")
+  endforeach()
+endfunction()
+
+if(NOT CMAKE_CROSSCOMPILING AND NOT TRAINSCOPE_SANITIZE)
+  foreach(folder integration truth faults)
+    ts_python_tests(${folder})
+  endforeach()
+endif()
+
+# Checks of the sources rather than of the program; once, in the release tree, is enough.
+function(ts_static_check name timeout)
+  add_test(NAME static.${name} COMMAND ${ARGN} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+  set_tests_properties(static.${name} PROPERTIES
+    TIMEOUT ${timeout} SKIP_RETURN_CODE 77 LABELS static
+    ENVIRONMENT "TRAINSCOPE_BIN=$<TARGET_FILE:trainscope>")
+endfunction()
+
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
+  include(cmake/static-checks.cmake)
+endif()
