@@ -16,6 +16,7 @@ enum class Presence : char { all = 0, bitmap = 1, none = 2, constant = 3 };
 
 constexpr uint64_t kMaxRows = 1 << 20;
 constexpr uint64_t kMaxColumns = 1 << 20;
+constexpr uint64_t kMaxValues = 1 << 26;  // what one call may be made to allocate
 
 uint64_t zigzag(int64_t value) {
   return (static_cast<uint64_t>(value) << 1U) ^ static_cast<uint64_t>(value >> 63);
@@ -151,6 +152,32 @@ bool take_column(std::string_view& in, std::span<int64_t> out) {
   return true;
 }
 
+bool skip_varints(std::string_view& in, size_t count) {
+  uint64_t ignored = 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!take_uvarint(in, ignored)) return false;
+  }
+  return true;
+}
+
+// One column off the front of the body, unread.
+bool skip_column(std::string_view& in, size_t rows) {
+  if (in.empty()) return false;
+  const auto presence = static_cast<Presence>(in[0]);
+  in.remove_prefix(1);
+  if (presence == Presence::none) return true;
+  if (presence == Presence::constant) return skip_varints(in, 1);
+  if (presence == Presence::all) return skip_varints(in, rows);
+  const size_t bytes = (rows + 7) / 8;
+  if (presence != Presence::bitmap || in.size() < bytes) return false;
+  size_t present = 0;
+  for (size_t r = 0; r < rows; ++r) {
+    present += (static_cast<unsigned char>(in[r / 8]) >> (r % 8)) & 1U;
+  }
+  in.remove_prefix(bytes);
+  return skip_varints(in, present);
+}
+
 bool take_statistics(std::string_view& in, Totals totals, ColumnStatistics& s) {
   if (!take_uvarint(in, s.present)) return false;
   if (s.present == 0 || totals == Totals::none) return true;
@@ -218,15 +245,19 @@ Result<TimesBlock> decode_times(std::string_view payload) {
   TimesBlock times;
   uint64_t rows = 0;
   if (!take_uvarint(payload, times.stream) || !take_uvarint(payload, times.block) ||
-      !take_uvarint(payload, rows) || rows > kMaxRows) {
-    return bad("times header");
+      !take_uvarint(payload, rows) || rows > kMaxRows || rows > payload.size() / 2) {
+    return bad("times header");  // a row takes at least two bytes
   }
   times.rows.resize(rows);
   int64_t tick = 0;
   for (size_t r = 0; r < rows; ++r) {
     uint64_t step = 0;
     if (r == 0 ? !take_svarint(payload, tick) : !take_uvarint(payload, step)) return bad("ticks");
-    if (r > 0) tick = sum(tick, static_cast<int64_t>(step) + 1);
+    if (r > 0) {
+      const int64_t previous = tick;
+      tick = sum(sum(tick, static_cast<int64_t>(step)), 1);
+      if (tick <= previous) return bad("ticks");
+    }
     times.rows[r].tick = tick;
   }
   for (RowTime& row : times.rows) {
@@ -288,14 +319,11 @@ Result<ColumnsHeader> decode_columns_header(std::string_view payload, uint8_t fl
 
 Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, uint8_t flags,
                                                  size_t columns) {
-  std::string plain;
-  std::string_view body = header.body;
-  if ((flags & kFrameZstd) != 0) {
-    TS_TRY(plain, decompress(body));
-    body = plain;
-  }
+  TS_TRY(const std::string plain, plain_body(header, flags));
+  std::string_view body = plain;
   // A column takes at least a byte: a body cannot claim more values than it could hold.
   if (columns > kMaxColumns || columns > body.size()) return bad("column count");
+  if (columns > 0 && header.rows > kMaxValues / columns) return bad("more values than we read");
   std::vector<int64_t> values(columns * header.rows);
   for (size_t c = 0; c < columns; ++c) {
     if (!take_column(body, std::span(values).subspan(c * header.rows, header.rows))) {
@@ -303,6 +331,32 @@ Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, ui
     }
   }
   return values;
+}
+
+Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags) {
+  if ((flags & kFrameZstd) == 0) return std::string(header.body);
+  return decompress(header.body);
+}
+
+Result<std::vector<uint32_t>> column_offsets(std::string_view plain, uint64_t rows,
+                                             size_t columns) {
+  if (columns > plain.size() || rows > kMaxRows) return bad("column count");
+  std::vector<uint32_t> offsets;
+  offsets.reserve(columns);
+  std::string_view rest = plain;
+  for (size_t c = 0; c < columns; ++c) {
+    offsets.push_back(static_cast<uint32_t>(plain.size() - rest.size()));
+    if (!skip_column(rest, rows)) return bad("column data");
+  }
+  if (!rest.empty()) return bad("bytes after the last column");
+  return offsets;
+}
+
+Status decode_column(std::string_view plain, size_t offset, std::span<int64_t> out) {
+  if (offset >= plain.size()) return bad("column offset");
+  plain.remove_prefix(offset);
+  if (!take_column(plain, out)) return bad("column data");
+  return {};
 }
 
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include <boost/crc.hpp>
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <cstring>
 
 namespace trainscope {
@@ -44,10 +44,20 @@ Look look_at(std::string_view file, size_t offset, Frame& frame) {
   return Look::whole;
 }
 
+// Sums one may compute while looking for the next frame, in bytes: without a bound a file of marks with
+// long lengths behind them would take time by the square of its size.
+constexpr size_t kMinSearchBytes = size_t{64} << 20;
+
 // The next offset after `from` where a whole frame stands; the file's size when there is none.
-size_t next_whole(std::string_view file, size_t from) {
+size_t next_whole(std::string_view file, size_t from, size_t& budget) {
   Frame ignored;
-  for (size_t at = file.find(kMark, from); at != std::string_view::npos; at = file.find(kMark, at + 1)) {
+  for (size_t at = file.find(kMark, from); at != std::string_view::npos;
+       at = file.find(kMark, at + 1)) {
+    if (file.size() - at < kFrameHeaderBytes) break;
+    const size_t length = read_u32(file.substr(at + 4));
+    if (length > kMaxPayloadBytes || length > file.size() - at - kFrameHeaderBytes) continue;
+    if (length > budget) return file.size();
+    budget -= length;
     if (look_at(file, at, ignored) == Look::whole) return at;
   }
   return file.size();
@@ -92,8 +102,12 @@ Result<FrameScan> scan_frames(std::string_view file) {
     return Error(fmt::format("segment version {} at offset 8; this program reads version {}", version,
                              kVersion));
   }
+  if (read_u32(file.substr(kMagic.size() + 4)) != 0) {
+    return Error("not a Trainscope segment (wrong bytes at offset 12)");
+  }
   FrameScan scan;
   size_t at = kFileHeaderBytes;
+  size_t search_budget = std::max(kMinSearchBytes, 4 * file.size());
   while (at < file.size()) {
     Frame frame;
     const Look look = look_at(file, at, frame);
@@ -102,7 +116,7 @@ Result<FrameScan> scan_frames(std::string_view file) {
       at += kFrameHeaderBytes + frame.payload.size();
       continue;
     }
-    const size_t next = next_whole(file, at + 1);
+    const size_t next = next_whole(file, at + 1, search_budget);
     if (look == Look::torn && next == file.size()) {
       scan.torn_at = at;
       break;
