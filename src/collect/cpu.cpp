@@ -2,7 +2,8 @@
 //
 // Source: /proc/stat. Units: clock ticks (USER_HZ, 100 on every Linux we know), stored as ticks.
 // Permission: none. Cost: one pread, 3 µs and 1 µs of parsing on 2 processors.
-// Caveats: the kernel counts in 10 ms ticks; steal is what a hypervisor took; iowait is only a hint.
+// Caveats: the kernel counts in 10 ms ticks; steal is what a hypervisor took; iowait is only a
+// hint.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <string>
 
 #include "collect/collect.h"
+#include "collect/support/missing.h"
 #include "collect/support/proc_file.h"
 
 namespace trainscope {
@@ -32,22 +34,22 @@ class CpuSource : public Source {
   Opened open(const Surroundings& surroundings) override {
     Opened opened;
     cpus_.clear();
-    const std::string path = surroundings.root + "/proc/stat";
-    if (Status status = file_.open(path, 256 * 1024); !status) {
-      for (const MetricSpec& spec : kMetrics) {
-        opened.missing.push_back({spec.name, why_unreadable(path, status.error()), "mount /proc"});
-      }
-      return opened;
+    const std::string path = "/proc/stat";
+    if (Status status = file_.open(surroundings.root + path, 256 * 1024); !status) {
+      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
     }
     const Scale ticks{1, sysconf(_SC_CLK_TCK)};
     Scanner scan(file_.read());
     int64_t number = 0;
     while (scan.take("cpu")) {
       scan.number(number);  // of the first line, "cpu  1234", this is a time and not used
-      cpus_.push_back(cpus_.empty() ? "all" : std::to_string(number));
+      // With the blank behind it, or cpu1 would be found in the line of cpu10.
+      cpus_.push_back(cpus_.empty() ? "all " : std::to_string(number) + " ");
       scan.next_line();
     }
-    for (const std::string& cpu : cpus_) {
+    if (cpus_.empty()) return all_missing(kMetrics, path + " has no processors in it", "");
+    for (const std::string& name : cpus_) {
+      const std::string cpu = name.substr(0, name.size() - 1);
       for (const std::string_view state : kStates) {
         opened.columns.push_back(
             {"system.cpu.time", {{"cpu", cpu}, {"state", std::string(state)}}, ticks});
@@ -64,7 +66,9 @@ class CpuSource : public Source {
     size_t cpu = 0;
     while (scan.take("cpu")) {
       // A processor that went offline or came back changes the lines: look again.
-      if (cpu >= cpus_.size() || (cpu > 0 && !scan.take(cpus_[cpu]))) return Sampled::layout_changed;
+      if (cpu >= cpus_.size() || (cpu > 0 && !scan.take(cpus_[cpu]))) {
+        return Sampled::layout_changed;
+      }
       int64_t* out = &values[cpu * kStates.size()];
       for (size_t state = 0; state < kStates.size(); ++state) {
         int64_t value = 0;
@@ -89,7 +93,7 @@ class CpuSource : public Source {
 
  private:
   ProcFile file_;
-  std::vector<std::string> cpus_;
+  std::vector<std::string> cpus_;  // "all ", "0 ", "1 ", …
 };
 
 }  // namespace

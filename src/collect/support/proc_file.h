@@ -1,10 +1,13 @@
 // Kernel files read again and again: the descriptor stays open, each reading is one pread.
 //
-// Guarantees: no allocation after open; a torn or failed read is empty, never the last one's text.
+// Guarantees: no allocation after open; a failed read is empty, never the last one's text; content
+// longer than the capacity loses its torn last line, so that no number is cut in the middle.
 // Limits: one thread at a time for one file.
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,10 +23,16 @@ class ProcFile {
   Status open(const std::string& path, size_t capacity = 4096);
   bool is_open() const { return static_cast<bool>(fd_); }
   void close() { fd_.reset(); }
-  // The content now; empty when it cannot be read (errno tells).
+  // The content now, by one pread; empty when it cannot be read (errno tells). The kernel gives the
+  // files that it writes record by record (vmstat, net/dev, mountinfo) only a page at a time.
   std::string_view read();
+  // The same for those: preads until the end, which costs one more.
+  std::string_view read_all();
+  // The first number of a one-value file, which may be negative; false when there is none.
+  bool read_number(int64_t& value);
 
  private:
+  std::string_view whole_lines(size_t size) const;
   UniqueFd fd_;
   std::vector<char> buffer_;
 };
@@ -33,26 +42,54 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
   bool done() const { return at_ == end_; }
-  // Skips blanks, takes a decimal number; false (and no move past blanks) when there is none.
+  // Skips blanks, takes a decimal number. False, and `value` untouched, when there is none or it is
+  // more than an int64_t holds; such a number is skipped.
   bool number(int64_t& value) {
-    while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
+    skip_blanks();
     if (at_ == end_ || *at_ < '0' || *at_ > '9') return false;
+    constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
     uint64_t sum = 0;
+    bool fits = true;
     while (at_ != end_ && *at_ >= '0' && *at_ <= '9') {
-      sum = sum * 10 + static_cast<uint64_t>(*at_ - '0');
+      const auto digit = static_cast<uint64_t>(*at_ - '0');
+      fits = fits && sum <= (kMax - digit) / 10;
+      if (fits) sum = sum * 10 + digit;
       ++at_;
     }
-    value = static_cast<int64_t>(sum);
+    if (fits) value = static_cast<int64_t>(sum);
+    return fits;
+  }
+  // The same with an optional minus sign.
+  bool signed_number(int64_t& value) {
+    skip_blanks();
+    const bool negative = take("-");
+    if (!number(value)) return false;
+    if (negative) value = -value;
     return true;
   }
   // Skips one blank-separated word.
-  void skip_word() {
-    while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
+  void skip_word() { word(); }
+  // Takes one blank-separated word; empty at the end of the line.
+  std::string_view word() {
+    skip_blanks();
+    const char* begin = at_;
     while (at_ != end_ && *at_ != ' ' && *at_ != '\t' && *at_ != '\n') ++at_;
+    return {begin, static_cast<size_t>(at_ - begin)};
+  }
+  void skip_blanks() {
+    while (at_ != end_ && (*at_ == ' ' || *at_ == '\t')) ++at_;
+  }
+  // Takes the rest of the line and moves to the next.
+  std::string_view line() {
+    const char* begin = at_;
+    next_line();
+    const char* end = at_ != begin && at_[-1] == '\n' ? at_ - 1 : at_;
+    return {begin, static_cast<size_t>(end - begin)};
   }
   void next_line() {
-    while (at_ != end_ && *at_ != '\n') ++at_;
-    if (at_ != end_) ++at_;
+    if (at_ == end_) return;
+    const void* newline = std::memchr(at_, '\n', static_cast<size_t>(end_ - at_));
+    at_ = newline == nullptr ? end_ : static_cast<const char*>(newline) + 1;
   }
   // True and moved behind it when the text goes on with `word`.
   bool take(std::string_view word) {
@@ -67,6 +104,9 @@ class Scanner {
   const char* at_;
   const char* end_;
 };
+
+// The first line of a file that may not be there, without its newline.
+std::string line_or_empty(const std::string& path);
 
 // "no permission to read /x" / "there is no /x here": the reason of a failed open, in words.
 std::string why_unreadable(const std::string& path, const Error& error);

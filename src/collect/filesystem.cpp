@@ -1,0 +1,109 @@
+// filesystem: room on the file systems that hold the run folder and the working directory.
+//
+// Source: statfs, and /proc/self/mountinfo for the names. Units: bytes. Permission: to reach the
+// folder. Cost: 1 µs on a local disk; a dead network mount hangs it, so it has a thread of its own,
+// and open() (which follows symbolic links) belongs on that thread too.
+// Caveats: free is what a user may still write (without the reserve of root), so used + free is
+// less than the size; quotas are not seen, nor room shared with other subvolumes or overlays.
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/clock.h"
+#include "collect/collect.h"
+#include "collect/support/missing.h"
+#include "collect/support/mounts.h"
+#include "collect/support/proc_file.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr MetricSpec kMetrics[] = {
+    {"system.filesystem.usage", "By", Kind::gauge, "mountpoint, state",
+     "Used and free room where the run folder and the working directory are"},
+};
+
+// Without symbolic links; as given when it is not there.
+std::string resolve(const std::string& path) {
+  char* real = ::realpath(path.c_str(), nullptr);
+  if (real == nullptr) return path;
+  std::string result = real;
+  std::free(real);
+  return result;
+}
+
+class FilesystemSource : public Source {
+ public:
+  Opened open(const Surroundings& surroundings) override {
+    paths_.clear();
+    const std::string path = "/proc/self/mountinfo";
+    const auto text = read_file(surroundings.root + path);
+    if (!text) return all_missing(kMetrics, why_unreadable(path, text.error()), kMountProc);
+    const std::vector<Mount> mounts = parse_mountinfo(*text);
+    Opened opened;
+    std::vector<std::string> seen;
+    for (const std::string& folder : {surroundings.run_folder, surroundings.working_directory}) {
+      if (folder.empty()) continue;
+      const std::string inside = inside_root(surroundings.root, folder);
+      const Mount* mount = mount_of(mounts, inside);
+      if (mount == nullptr) continue;
+      if (std::find(seen.begin(), seen.end(), mount->device) != seen.end()) continue;
+      seen.push_back(mount->device);
+      paths_.push_back(surroundings.root + inside);
+      for (const char* state : {"used", "free"}) {
+        opened.columns.push_back({"system.filesystem.usage",
+                                  {{"mountpoint", label_value(mount->point)}, {"state", state}},
+                                  {}});
+      }
+    }
+    if (paths_.empty()) {
+      return all_missing(kMetrics, "there is neither a run folder nor a working directory here",
+                         "");
+    }
+    return opened;
+  }
+
+  Sampled sample(std::span<int64_t> values) override {
+    for (size_t i = 0; i < paths_.size(); ++i) {
+      struct statfs room {};
+      const bool known = ::statfs(paths_[i].c_str(), &room) == 0 && room.f_blocks > 0;
+      const auto unit = static_cast<uint64_t>(room.f_frsize > 0 ? room.f_frsize : room.f_bsize);
+      const auto bytes = [&](uint64_t blocks) {
+        return known ? static_cast<int64_t>(blocks * unit) : kAbsent;
+      };
+      values[2 * i] = bytes(room.f_blocks - room.f_bfree);
+      values[2 * i + 1] = bytes(room.f_bavail);
+    }
+    return Sampled::ok;
+  }
+
+ private:
+  static std::string inside_root(const std::string& root, const std::string& folder) {
+    const std::string real = resolve(root + folder);
+    const std::string real_root = root.empty() ? "" : resolve(root);
+    return real.starts_with(real_root) && real.size() > real_root.size()
+               ? real.substr(real_root.size())
+               : folder;
+  }
+
+  std::vector<std::string> paths_;
+};
+
+}  // namespace
+
+extern const Collector filesystem_collector;
+const Collector filesystem_collector = {
+    .name = "filesystem",
+    .summary = "room where the run folder and the working directory are",
+    .needs = "/proc/self/mountinfo",
+    .scope = Scope::machine,
+    .pace = Pace::thread,
+    .period_ns = 10 * kNsPerSecond,
+    .metrics = kMetrics,
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<FilesystemSource>()); },
+};
+
+}  // namespace trainscope

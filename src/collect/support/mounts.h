@@ -1,0 +1,28 @@
+// /proc/self/mountinfo as structs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainscope {
+
+struct Mount {
+  std::string device;   // "254:0", as st_dev (but for btrfs, which gives each subvolume its own)
+  std::string root;     // which folder of the file system is shown there
+  std::string point;    // where
+  std::string type;     // ext4, cgroup2, …
+  std::string options;  // of the file system: for cgroup v1 the names of its controllers
+};
+
+// In the kernel's order; lines that are not understood are left out.
+std::vector<Mount> parse_mountinfo(std::string_view text);
+
+// The mount that holds an absolute path without symbolic links; null when there is none. Of two on
+// one point the later hides the earlier.
+const Mount* mount_of(const std::vector<Mount>& mounts, std::string_view path);
+
+// True when `path` is `folder` or below it, by whole components.
+bool is_below(std::string_view path, std::string_view folder);
+
+}  // namespace trainscope
