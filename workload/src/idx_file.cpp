@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace trainscope::workload {
 namespace {
@@ -57,7 +58,11 @@ class IdxStream {
     if (code == Z_OK || code == Z_STREAM_END) return "";
     if (code == Z_ERRNO) return std::strerror(errno);
     if (code == Z_BUF_ERROR) return "the gzip data end too early";
-    return std::string("damaged gzip data: ") + text;
+    // zlib puts the file's name before it; ours stands there already.
+    const std::string_view words = text;
+    const std::size_t colon = words.rfind(": ");
+    return "damaged gzip data: " +
+           std::string(colon == words.npos ? words : words.substr(colon + 2));
   }
 
   GzHandle handle_;
