@@ -1,14 +1,13 @@
 #include "record/launch.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/text.h"
+#include "collect/support/process_tree.h"
 
 namespace trainscope {
 
@@ -26,19 +25,6 @@ namespace {
   const int error = errno;
   (void)!::write(error_fd, &error, sizeof error);
   ::_exit(127);
-}
-
-// Fields of /proc/PID/stat behind the name, which may hold blanks and parentheses: [0] is the state.
-std::vector<std::string> stat_fields(pid_t pid) {
-  const auto text = read_file(fmt::format("/proc/{}/stat", pid));
-  if (!text) return {};
-  const size_t close = text->rfind(')');
-  if (close == std::string::npos) return {};
-  std::vector<std::string> parts;
-  for (const std::string_view part : fields(std::string_view(*text).substr(close + 1))) {
-    parts.emplace_back(part);
-  }
-  return parts;
 }
 
 }  // namespace
@@ -72,34 +58,14 @@ Result<Launched> launch(const std::vector<std::string>& command,
   return launched;
 }
 
-std::vector<pid_t> descendants(pid_t root) {
-  std::multimap<pid_t, pid_t> children;
-  const auto names = list_folder("/proc");
-  if (!names) return {};
-  for (const std::string& name : *names) {
-    const auto pid = parse_integer(name);
-    if (!pid) continue;
-    const auto parts = stat_fields(static_cast<pid_t>(*pid));
-    if (parts.size() < 2) continue;
-    children.emplace(static_cast<pid_t>(parse_integer(parts[1]).value_or(0)), static_cast<pid_t>(*pid));
-  }
-  std::vector<pid_t> found = {root};
-  for (size_t i = 0; i < found.size(); ++i) {
-    const auto [begin, end] = children.equal_range(found[i]);
-    for (auto it = begin; it != end; ++it) found.push_back(it->second);
-  }
-  found.erase(found.begin());
-  return found;
-}
-
 int64_t start_ticks(pid_t pid) {
-  const auto parts = stat_fields(pid);
-  return parts.size() < 20 ? -1 : parse_integer(parts[19]).value_or(-1);
+  ProcessStat stat;
+  return read_stat("", pid, stat) ? stat.start_ticks : -1;
 }
 
 char process_state(pid_t pid) {
-  const auto parts = stat_fields(pid);
-  return parts.empty() || parts[0].empty() ? '?' : parts[0][0];
+  ProcessStat stat;
+  return read_stat("", pid, stat) ? stat.state : '?';
 }
 
 }  // namespace trainscope

@@ -21,9 +21,6 @@ Result<Launched> launch(const std::vector<std::string>& command,
                         const std::map<std::string, std::string>& more_environment,
                         const OutputPlan& output, const SignalInbox& signals);
 
-// Every process below `root` in the tree of parents, `root` itself not.
-std::vector<pid_t> descendants(pid_t root);
-
 // Start time of a process in clock ticks since boot (with the boot id it tells reused pids apart); -1.
 int64_t start_ticks(pid_t pid);
 // R, S, T, Z, …; '?' when it is gone.

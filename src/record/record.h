@@ -43,9 +43,10 @@ Result<RecordOutcome> record_job(const RecordOptions& options);
 Result<RecordOutcome> record_attached(const RecordOptions& options);
 
 // What is known of the host, slowly found things included, as a JSON object (kept in the run, shown by
-// `info` and `doctor`).
+// `info` and `doctor`). Unknown is null. No program is started; `root` goes in front of every path.
 std::string host_inventory(const std::string& root, const std::string& working_directory,
-                           const std::vector<std::string>& command);
+                           const std::vector<std::string>& command,
+                           const std::string& run_folder = "");
 // Words whose names tell a secret (…KEY…, …TOKEN…, …SECRET…, …PASS…): their values become ***.
 std::vector<std::string> redact_command(const std::vector<std::string>& command);
 // The variables worth keeping (by allow-list), secrets redacted.

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "collect/support/process_tree.h"
 
 namespace trainscope {
 
@@ -226,7 +227,7 @@ void Supervisor::enforce_limit() {
     return;
   }
   if (kill_at_ns_ == 0 || now < kill_at_ns_) return;
-  for (const pid_t pid : descendants(getpid())) {
+  for (const pid_t pid : descendants("", getpid())) {
     if (pid != keeper_.pid()) ::kill(pid, SIGKILL);
   }
   kill_at_ns_ = limit_at_ns_ = now + kNsPerSecond;
