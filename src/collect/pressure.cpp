@@ -50,7 +50,7 @@ class PressureSource : public Source {
       const std::string path = "/proc/pressure/" + std::string(kResources[i]);
       files_[i].close();
       if (Status status = files_[i].open(surroundings.root + path, 512); !status) {
-        reason = why_unreadable(path, status.error());
+        reason = why_unreadable("/proc/pressure", status.error());
         continue;
       }
       const Totals totals = parse(files_[i].read());

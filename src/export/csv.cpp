@@ -1,9 +1,9 @@
 // csv: samples as text for spreadsheets and data frames (RFC 4180, lines end with CR LF).
 //
-// Long: one line a sample, `time_s,metric,labels,value`, in order of time. Wide: one column a series. The
-// rows of the wide form are the times of the fastest stream; a value of a slower one stands in the row of
-// the tick in front of it when that is less than a period away, else in a row of its own. A field without
-// a sample is empty: no value is carried forward.
+// Long: one line a sample, `time_s,metric,labels,value`, in order of time. Wide: one column a
+// series. The rows of the wide form are the times of the fastest stream; a value of a slower one
+// stands in the row of the tick in front of it when that is less than a period away, else in a row
+// of its own. A field without a sample is empty: no value is carried forward.
 #include <algorithm>
 #include <limits>
 
@@ -27,7 +27,8 @@ std::vector<Place> by_time(const Window& window) {
   std::vector<Place> places;
   for (size_t s = 0; s < window.series.size(); ++s) {
     for (size_t i = 0; i < window.series[s].time_s.size(); ++i) {
-      places.push_back({window.series[s].time_s[i], static_cast<uint32_t>(s), static_cast<uint32_t>(i)});
+      places.push_back(
+          {window.series[s].time_s[i], static_cast<uint32_t>(s), static_cast<uint32_t>(i)});
     }
   }
   std::stable_sort(places.begin(), places.end(),
@@ -132,7 +133,8 @@ Status write_wide(const RunView& run, const std::vector<size_t>& selected,
     append_csv_field(buffer.text(), series_text(run.series()[i]));
   }
   buffer.text() += kEol;
-  // Resampled values stand at the beginnings of their buckets: equal times, nothing to bring together.
+  // Resampled values stand at the beginnings of their buckets: equal times, nothing to bring
+  // together.
   const double period_s = options.every_ns > 0 ? 0 : run.sampling().period_s;
   WideRows rows(selected.size(), period_s, buffer);
   TS_CHECK_OK(for_each_window(run, selected, options,

@@ -1,5 +1,5 @@
-// jsonl: one JSON object a line. The first is the header: schema trainscope.export/1, the run and its series;
-// each further one is a sample with time_s, metric, labels and value, in order of time.
+// jsonl: one JSON object a line. The first is the header: schema trainscope.export/1, the run and
+// its series; each further one is a sample with time_s, metric, labels and value, in order of time.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -52,8 +52,8 @@ Status write_jsonl(const RunView& run, const ExportOptions& options, const Expor
   std::vector<std::string> middles;
   for (const size_t i : selected) {
     const Series& s = run.series()[i];
-    middles.push_back(",\"metric\":" + dump(s.metric) + ",\"labels\":" + dump(labels_json(s.labels)) +
-                      ",\"value\":");
+    middles.push_back(",\"metric\":" + dump(s.metric) +
+                      ",\"labels\":" + dump(labels_json(s.labels)) + ",\"value\":");
   }
   TextBuffer buffer(sink);
   buffer.text() = header(run, selected);

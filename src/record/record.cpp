@@ -100,7 +100,9 @@ Result<Session> make_session(const RecordOptions& options) {
   session.manifest = first_manifest(options, session.run);
   TS_TRY(session.memory, SharedMemory::create(ring_bytes()));
   TS_CHECK_OK(make_plumbing(session));
-  if (options.attach_pid == 0) TS_TRY(session.output, plan_output());
+  if (options.attach_pid == 0) {
+    TS_TRY(session.output, plan_output());
+  }
   // Proves that the folder can be written before anything is started.
   TS_CHECK_OK(write_manifest(session.run.path, session.manifest));
   if (!options.id_file.empty()) TS_CHECK_OK(replace_file(options.id_file, session.run.id + "\n"));

@@ -106,7 +106,8 @@ Error bad(const char* what) { return Error(fmt::format("malformed block: {}", wh
 
 Result<std::string> decompress(std::string_view body) {
   const unsigned long long size = ZSTD_getFrameContentSize(body.data(), body.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMaxPayloadBytes) {
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
+      size > kMaxPayloadBytes) {
     return bad("zstd size");
   }
   std::string plain(size, '\0');

@@ -68,8 +68,8 @@ Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, ui
                                                  size_t columns);
 
 // For readers that want some columns of a wide block: the body without its compression, where each
-// column begins in it (every column is checked, so that decode_column cannot fail afterwards), and one
-// column. `out` has one entry a row.
+// column begins in it (every column is checked, so that decode_column cannot fail afterwards), and
+// one column. `out` has one entry a row.
 Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags);
 Result<std::vector<uint32_t>> column_offsets(std::string_view plain, uint64_t rows, size_t columns);
 Status decode_column(std::string_view plain, size_t offset, std::span<int64_t> out);

@@ -1,5 +1,5 @@
-// Decompressed blocks, kept while there is room, so that reading series after series decompresses each
-// block once.
+// Decompressed blocks, kept while there is room, so that reading series after series decompresses
+// each block once.
 //
 // Guarantees: may be used from several threads. Limits: when it is full it starts anew.
 #pragma once

@@ -49,8 +49,8 @@ char cpu_role(const Labels& labels) {
   return state == "idle" || state == "iowait" ? kIdle : kBusy;
 }
 
-// At 100 samples a second the kernel's own tick may not have passed between two: then nothing is known,
-// which is not the same as idle.
+// At 100 samples a second the kernel's own tick may not have passed between two: then nothing is
+// known, which is not the same as idle.
 std::optional<double> cpu_utilization(const Row& row) {
   const double busy = row.increase(kBusy), all = busy + row.increase(kIdle);
   // Sums of hundredths: less than half of one is rounding.
@@ -78,7 +78,8 @@ std::optional<double> busy_share(const Row& row) {
   return std::clamp(row.increase(kBusy) / row.elapsed_s, 0.0, 1.0);
 }
 
-// Not clipped: a job whose threads are counted late may use more than all for a tick, and that is seen.
+// Not clipped: a job whose threads are counted late may use more than all for a tick, and that is
+// seen.
 std::optional<double> job_utilization(const Row& row) {
   if (!(row.elapsed_s > 0)) return std::nullopt;
   return row.increase(kBusy) / row.elapsed_s / row.divisor;
@@ -235,8 +236,8 @@ Result<Points> compute_derived(const DerivedSeries& derived, const Range& range,
     const bool have = take_row(inputs, i, now);
     std::optional<double> value;
     if (have && (!derived.spec->is_rate || (have_before && !any_decrease(before, now)))) {
-      value = derived.spec->compute({now, before, derived.roles,
-                                     i == 0 ? 0 : times[i] - times[i - 1], derived.divisor});
+      value = derived.spec->compute(
+          {now, before, derived.roles, i == 0 ? 0 : times[i] - times[i - 1], derived.divisor});
     }
     if (!range.begin_s || times[i] >= *range.begin_s) {
       out.time_s.push_back(times[i]);

@@ -1,8 +1,8 @@
 // Series that are not stored but computed from stored ones on reading (marked † in the reference).
 //
-// Guarantees: a value is there only when all its inputs are, at its row and, for rates, at the row in front
-// of it; a counter that went backwards gives no value there. The same rows give the same values whatever
-// range is asked for.
+// Guarantees: a value is there only when all its inputs are, at its row and, for rates, at the row
+// in front of it; a counter that went backwards gives no value there. The same rows give the same
+// values whatever range is asked for.
 #pragma once
 
 #include <functional>

@@ -50,8 +50,8 @@ Result<std::string> read_regular_file(const std::string& path, size_t limit) {
 std::optional<int> segment_number(std::string_view name) {
   constexpr std::string_view kPrefix = "samples-", kSuffix = ".seg";
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
-  const std::string_view digits =
-      name.substr(kPrefix.size(), name.size() - std::min(name.size(), kPrefix.size() + kSuffix.size()));
+  const std::string_view digits = name.substr(
+      kPrefix.size(), name.size() - std::min(name.size(), kPrefix.size() + kSuffix.size()));
   if (digits.size() < 4 || digits.size() > 9) return std::nullopt;
   if (digits.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
   return static_cast<int>(parse_integer(digits).value_or(0));

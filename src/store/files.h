@@ -1,6 +1,7 @@
 // The files of a run folder: which are ours, and reading them without being led astray.
 //
-// Guarantees: only regular files are read (a FIFO or a device in a run folder cannot stall a reader).
+// Guarantees: only regular files are read (a FIFO or a device in a run folder cannot stall a
+// reader).
 #pragma once
 
 #include <optional>
@@ -18,7 +19,8 @@ Result<std::string> read_regular_file(const std::string& path, size_t limit);
 // "samples-0012.seg" is 12; nothing for other names.
 std::optional<int> segment_number(std::string_view name);
 
-// The first ten characters look like a run's id and the name ends there or goes on after a separator.
+// The first ten characters look like a run's id and the name ends there or goes on after a
+// separator.
 bool is_run_folder_name(std::string_view name);
 
 struct RunFile {

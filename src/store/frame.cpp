@@ -1,7 +1,7 @@
 #include "store/frame.h"
 
-#include <boost/crc.hpp>
 #include <fmt/format.h>
+#include <boost/crc.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -44,8 +44,8 @@ Look look_at(std::string_view file, size_t offset, Frame& frame) {
   return Look::whole;
 }
 
-// Sums one may compute while looking for the next frame, in bytes: without a bound a file of marks with
-// long lengths behind them would take time by the square of its size.
+// Sums one may compute while looking for the next frame, in bytes: without a bound a file of marks
+// with long lengths behind them would take time by the square of its size.
 constexpr size_t kMinSearchBytes = size_t{64} << 20;
 
 // The next offset after `from` where a whole frame stands; the file's size when there is none.
@@ -99,8 +99,8 @@ Result<FrameScan> scan_frames(std::string_view file) {
     return Error("not a Trainscope segment (wrong bytes at offset 0)");
   }
   if (const uint32_t version = read_u32(file.substr(kMagic.size())); version != kVersion) {
-    return Error(fmt::format("segment version {} at offset 8; this program reads version {}", version,
-                             kVersion));
+    return Error(fmt::format("segment version {} at offset 8; this program reads version {}",
+                             version, kVersion));
   }
   if (read_u32(file.substr(kMagic.size() + 4)) != 0) {
     return Error("not a Trainscope segment (wrong bytes at offset 12)");
@@ -121,8 +121,8 @@ Result<FrameScan> scan_frames(std::string_view file) {
       scan.torn_at = at;
       break;
     }
-    scan.damages.push_back({at, next, fmt::format("damaged frame at offset {}, {} bytes skipped", at,
-                                                  next - at)});
+    scan.damages.push_back(
+        {at, next, fmt::format("damaged frame at offset {}, {} bytes skipped", at, next - at)});
     at = next;
   }
   return scan;

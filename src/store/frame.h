@@ -1,7 +1,7 @@
 // Frames: the framing of segments and of the tail file (docs/run-format.md).
 //
-// Guarantees: what reads back was written whole (CRC-32C); damage never stops a reader and is told with
-// its offset. Limits: a payload of 64 MiB.
+// Guarantees: what reads back was written whole (CRC-32C); damage never stops a reader and is told
+// with its offset. Limits: a payload of 64 MiB.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,8 @@ struct FrameScan {
   size_t torn_at = 0;  // where an incomplete last frame begins; 0 when there is none
 };
 
-// All frames of a file's bytes, which must outlive the result. An Error only for a wrong file header.
+// All frames of a file's bytes, which must outlive the result. An Error only for a wrong file
+// header.
 Result<FrameScan> scan_frames(std::string_view file);
 
 }  // namespace trainscope

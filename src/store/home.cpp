@@ -53,7 +53,8 @@ std::string header_problem(const std::string& path) {
   const ssize_t n = ::pread(fd->get(), bytes.data(), bytes.size(), 0);
   if (n < 0) return Error::from_errno("cannot read " + path, errno).message();
   bytes.resize(static_cast<size_t>(n));
-  if (file_header().starts_with(bytes)) return "";  // a shorter one was being written when all ended
+  if (file_header().starts_with(bytes))
+    return "";  // a shorter one was being written when all ended
   return path + ": wrong bytes at offset 0";
 }
 
@@ -126,11 +127,14 @@ Error not_found(const std::string& text, const std::vector<RunListing>& runs) {
                    [](const auto& a, const auto& b) { return a.first < b.first; });
   std::string message = fmt::format("there is no run '{}'", text);
   for (size_t i = 0; i < near.size() && i < kSuggestions; ++i) {
-    message += (i == 0 ? "; did you mean " : i + 1 == std::min(near.size(), kSuggestions) ? " or " : ", ") +
+    message += (i == 0                                         ? "; did you mean "
+                : i + 1 == std::min(near.size(), kSuggestions) ? " or "
+                                                               : ", ") +
                known_as(*near[i].second);
   }
   if (near.empty()) {
-    message += runs.empty() ? "; nothing has been recorded yet" : "; `trainscope list` shows what there is";
+    message += runs.empty() ? "; nothing has been recorded yet"
+                            : "; `trainscope list` shows what there is";
   }
   return Error(message);
 }
@@ -139,7 +143,8 @@ Result<std::string> find_latest(const std::string& home, const std::vector<std::
                                 size_t back) {
   if (back < folders.size()) return home + "/" + folders[folders.size() - 1 - back];
   if (folders.empty()) {
-    return Error(fmt::format("there is no run in {} yet; record one with `trainscope run -- CMD`", home));
+    return Error(
+        fmt::format("there is no run in {} yet; record one with `trainscope run -- CMD`", home));
   }
   return Error(fmt::format("there are only {} runs in {}", folders.size(), home));
 }
@@ -152,7 +157,7 @@ RunStatus run_status(const std::string& run_path, const Manifest& manifest) {
   const auto boot_id = read_line("/proc/sys/kernel/random/boot_id");
   if (!boot_id || *boot_id != manifest.boot_id) {
     return tail_changed_within(run_path, std::max(kForeignQuietNs, periods_ns)) ? RunStatus::running
-                                                                               : RunStatus::ended;
+                                                                                : RunStatus::ended;
   }
   const bool supervised = manifest.supervisor_pid > 0 &&
                           start_ticks(manifest.supervisor_pid) == manifest.supervisor_start_ticks;

@@ -1,4 +1,5 @@
-// Fields of JSON that a stranger may have written: a wrong type is an absent field, never an exception.
+// Fields of JSON that a stranger may have written: a wrong type is an absent field, never an
+// exception.
 #pragma once
 
 #include <cmath>
@@ -26,7 +27,8 @@ inline std::string text_field(const Json& object, const char* key) {
 }
 
 inline std::optional<int64_t> integer(const Json& value) {
-  if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX}) return std::nullopt;
+  if (value.is_number_unsigned() && value.get<uint64_t>() > uint64_t{INT64_MAX})
+    return std::nullopt;
   if (!value.is_number_integer()) return std::nullopt;
   return value.get<int64_t>();
 }

@@ -67,8 +67,8 @@ void read_lists(const Json& json, Manifest& m) {
   }
   if (const Json& phases = field(json, "phases"); phases.is_array()) {
     for (const Json& p : phases) {
-      m.phases.push_back({text_field(p, "name"), number_field(p, "from_s").value_or(0),
-                          number_field(p, "to_s")});
+      m.phases.push_back(
+          {text_field(p, "name"), number_field(p, "from_s").value_or(0), number_field(p, "to_s")});
     }
   }
 }
@@ -157,7 +157,8 @@ Result<Manifest> manifest_from_json(std::string_view text) {
   m.trainscope_version = text_field(json, "trainscope_version");
   read_numbers(json, m);
   read_lists(json, m);
-  if (m.period_ns < 0 || m.period_ns > kMaxPeriodNs) return Error(fmt::format("its period_ns is {}", m.period_ns));
+  if (m.period_ns < 0 || m.period_ns > kMaxPeriodNs)
+    return Error(fmt::format("its period_ns is {}", m.period_ns));
   return m;
 }
 

@@ -71,14 +71,13 @@ class PointsReader {
   std::vector<int64_t> raw_;
 };
 
-// A series that changed its stream has rows of both: in order of time, and where both have a row the one
-// with a value.
+// A series that changed its stream has rows of both: in order of time, and where both have a row
+// the one with a value.
 Points in_order(const Points& points) {
   std::vector<size_t> order(points.time_s.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return points.time_s[a] < points.time_s[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return points.time_s[a] < points.time_s[b]; });
   Points sorted;
   for (const size_t i : order) {
     const bool again = !sorted.time_s.empty() && sorted.time_s.back() == points.time_s[i];

@@ -107,7 +107,8 @@ class Indexer {
 
   Status add_head(std::string_view payload) {
     const auto incarnation = integer_field(parse_json(payload), "incarnation");
-    if (!incarnation || *incarnation < 1 || *incarnation > INT32_MAX) return Error("malformed head");
+    if (!incarnation || *incarnation < 1 || *incarnation > INT32_MAX)
+      return Error("malformed head");
     index_.incarnations = std::max(index_.incarnations, *incarnation);
     return {};
   }
@@ -176,8 +177,8 @@ class Indexer {
     const Json json = parse_json(payload);
     const auto time_ns = integer_field(json, "time_ns");
     if (!time_ns) return Error("malformed event");
-    index_.events.push_back({static_cast<double>(*time_ns) / 1e9, text_field(json, "kind"),
-                             text_field(json, "text")});
+    index_.events.push_back(
+        {static_cast<double>(*time_ns) / 1e9, text_field(json, "kind"), text_field(json, "text")});
     return {};
   }
 

@@ -1,8 +1,8 @@
 // Where everything of a run stands: schemas, and per stream the blocks of rows in order of ticks.
 //
-// Guarantees: a row is in it once, ticks increase within a stream, every columns frame belongs to rows
-// that are there; what could not be placed is in `damages` with file and offset. Limits: it points into
-// the bytes of RunFiles, which must outlive it.
+// Guarantees: a row is in it once, ticks increase within a stream, every columns frame belongs to
+// rows that are there; what could not be placed is in `damages` with file and offset. Limits: it
+// points into the bytes of RunFiles, which must outlive it.
 #pragma once
 
 #include <cstdint>

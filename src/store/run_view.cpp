@@ -16,7 +16,8 @@ class StoredRun : public RunView {
  public:
   explicit StoredRun(RunFiles files) : files_(std::move(files)) {}
 
-  // Apart from the constructor because it can fail, and after it because the index points into files_.
+  // Apart from the constructor because it can fail, and after it because the index points into
+  // files_.
   Status open() {
     TS_TRY(index_, index_run(files_));
     if (files_.manifest.duration_s) {

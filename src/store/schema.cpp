@@ -40,7 +40,8 @@ Result<StoredColumn> parse_column(const Json& json) {
 
 StoredMissing parse_missing(const Json& json) {
   return {text_field(json, "metric"), text_field(json, "unit"), text_field(json, "reason"),
-          text_field(json, "remedy"), kind_from_name(text_field(json, "kind")).value_or(Kind::gauge)};
+          text_field(json, "remedy"),
+          kind_from_name(text_field(json, "kind")).value_or(Kind::gauge)};
 }
 
 Totals totals_of(const StoredColumn& column) {

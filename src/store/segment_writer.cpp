@@ -45,7 +45,8 @@ Status SegmentWriter::append_tail(std::string_view frames, bool fresh) {
   const std::string path = folder_ + "/tail";
   std::string bytes;
   if (fresh || !tail_fd_) {
-    TS_TRY(tail_fd_, open_file(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_APPEND));
+    TS_TRY(tail_fd_,
+           open_file(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_APPEND));
     bytes = file_header();
   }
   const bool is_new = !bytes.empty();

@@ -1,8 +1,8 @@
 // Writes a run's segments and its tail file (docs/run-format.md).
 //
-// Guarantees: an append is whole or undone; after an error that cannot be undone a new segment begins.
-// No fsync: what a killed process wrote is kept by the kernel; a power loss costs what the kernel had not
-// written back (30 s as a rule). Limits: one writer a run.
+// Guarantees: an append is whole or undone; after an error that cannot be undone a new segment
+// begins. No fsync: what a killed process wrote is kept by the kernel; a power loss costs what the
+// kernel had not written back (30 s as a rule). Limits: one writer a run.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,8 @@ class SegmentWriter {
   bool is_open() const { return static_cast<bool>(fd_); }
   // Starts samples-NNNN.seg with the first free number from `number` on; returns that number.
   Result<uint32_t> begin(uint32_t number);
-  // Appends frames to the segment. On an error nothing of them stays; when even that fails, the segment is
-  // closed and is_open() is false.
+  // Appends frames to the segment. On an error nothing of them stays; when even that fails, the
+  // segment is closed and is_open() is false.
   Status append(std::string_view frames);
   // Appends frames to the tail file; a new tail file replaces the old one first when `fresh`.
   Status append_tail(std::string_view frames, bool fresh);

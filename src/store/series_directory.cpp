@@ -63,8 +63,8 @@ void set_stale(StoredSeries& series, const std::set<const StoredSchema*>& curren
   for (const SeriesPart& part : series.parts) {
     if (current.contains(part.schema)) return;
     for (const StoredSchema* other : current) {
-      replaced = replaced || (other->source == part.schema->source &&
-                              other->stream == part.schema->stream);
+      replaced = replaced ||
+                 (other->source == part.schema->source && other->stream == part.schema->stream);
     }
   }
   if (!replaced) return;
@@ -91,7 +91,7 @@ std::vector<Series> list_absent(const RunIndex& index, const std::vector<StoredS
     for (const StoredMissing& missing : schema.missing) {
       if (have.contains(missing.metric)) continue;
       const std::string reason = missing.reason.empty() ? "no reason was recorded" : missing.reason;
-      absent[missing.metric] = {missing.metric, {},     missing.unit, missing.kind, false,
+      absent[missing.metric] = {missing.metric,       {},     missing.unit,  missing.kind, false,
                                 SeriesStatus::absent, reason, missing.remedy};
     }
   }
@@ -130,8 +130,8 @@ SeriesDirectory list_series(const RunIndex& index) {
           places.emplace(key_of(column.metric, column.labels), directory.stored.size());
       if (added) {
         directory.stored.emplace_back();
-        directory.stored.back().series = {column.metric, column.labels, column.unit, column.kind,
-                                          false, SeriesStatus::ok, "", ""};
+        directory.stored.back().series = {column.metric, column.labels,    column.unit, column.kind,
+                                          false,         SeriesStatus::ok, "",          ""};
       }
       StoredSeries& series = directory.stored[place->second];
       if (!series.parts.empty() && series.parts.back().schema == &schema) continue;
@@ -146,9 +146,10 @@ SeriesDirectory list_series(const RunIndex& index) {
   for (StoredSeries& series : directory.stored) set_stale(series, current);
   apply_status_changes(index, places, directory.stored);
   directory.absent = list_absent(index, directory.stored);
-  std::stable_sort(
-      directory.stored.begin(), directory.stored.end(),
-      [](const StoredSeries& a, const StoredSeries& b) { return series_before(a.series, b.series); });
+  std::stable_sort(directory.stored.begin(), directory.stored.end(),
+                   [](const StoredSeries& a, const StoredSeries& b) {
+                     return series_before(a.series, b.series);
+                   });
   return directory;
 }
 

@@ -1,4 +1,5 @@
-// The series of a run: the same metric and labels in several schemas (a restart, a changed layout) are one.
+// The series of a run: the same metric and labels in several schemas (a restart, a changed layout)
+// are one.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct SeriesPart {
 
 struct StoredSeries {
   Series series;
-  std::vector<SeriesPart> parts;     // in order of schemas
-  std::vector<uint64_t> streams;     // usually one
+  std::vector<SeriesPart> parts;  // in order of schemas
+  std::vector<uint64_t> streams;  // usually one
 
   // The frame of this block that holds the series, and the column in it; null when there is none.
   const ColumnsFrame* find(const Block& block, const StoredColumn*& column, size_t& at) const;
@@ -25,7 +26,7 @@ struct StoredSeries {
 
 struct SeriesDirectory {
   std::vector<StoredSeries> stored;  // by metric, then labels with their numbers as numbers
-  std::vector<Series> absent;        // metrics that the machine did not give, with reason and remedy
+  std::vector<Series> absent;  // metrics that the machine did not give, with reason and remedy
 };
 
 SeriesDirectory list_series(const RunIndex& index);

@@ -9,8 +9,8 @@
 
 namespace trainscope {
 
-// Every row of the series' stream with begin <= time < end; rows without a value are there, not present.
-// With `one_before` also the row in front of the first: rates need it.
+// Every row of the series' stream with begin <= time < end; rows without a value are there, not
+// present. With `one_before` also the row in front of the first: rates need it.
 Result<Points> read_points(const RunIndex& index, ColumnCache& cache, const StoredSeries& series,
                            const Range& range, bool one_before);
 

@@ -61,11 +61,12 @@ Values resampled(const Values& in, Kind kind, int64_t every_ns) {
   return out;
 }
 
-// The length of a window: so long that there are not too many values in it, a multiple of the buckets.
+// The length of a window: so long that there are not too many values in it, a multiple of the
+// buckets.
 double window_length_s(const RunView& run, size_t series, int64_t every_ns) {
   const double period_s = run.sampling().period_s > 0 ? run.sampling().period_s : 1;
-  const double rows =
-      std::clamp(kValuesAWindow / static_cast<double>(std::max<size_t>(series, 1)), kMinRows, kMaxRows);
+  const double rows = std::clamp(kValuesAWindow / static_cast<double>(std::max<size_t>(series, 1)),
+                                 kMinRows, kMaxRows);
   const double length = rows * period_s;
   if (every_ns == 0) return length;
   const double every_s = static_cast<double>(every_ns) / 1e9;
@@ -94,7 +95,8 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
   return p == pattern.size();
 }
 
-Result<std::vector<size_t>> select_series(const RunView& run, const std::vector<std::string>& metrics) {
+Result<std::vector<size_t>> select_series(const RunView& run,
+                                          const std::vector<std::string>& metrics) {
   const std::vector<Series>& all = run.series();
   for (const std::string& wanted : metrics) {
     const bool known = std::any_of(all.begin(), all.end(), [&](const Series& series) {
@@ -105,9 +107,9 @@ Result<std::vector<size_t>> select_series(const RunView& run, const std::vector<
   std::vector<size_t> selected;
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].status == SeriesStatus::absent) continue;
-    const bool wanted = metrics.empty() || std::any_of(metrics.begin(), metrics.end(), [&](const auto& m) {
-                          return glob_matches(m, all[i].metric);
-                        });
+    const bool wanted = metrics.empty() ||
+                        std::any_of(metrics.begin(), metrics.end(),
+                                    [&](const auto& m) { return glob_matches(m, all[i].metric); });
     if (wanted) selected.push_back(i);
   }
   return selected;
@@ -117,8 +119,8 @@ Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
                        const ExportOptions& options,
                        const std::function<Status(const Window&)>& take) {
   const double length = window_length_s(run, selected.size(), options.every_ns);
-  // Edges lie between ticks, where no sample is, so that rows read together stay together. Buckets have
-  // their own edges.
+  // Edges lie between ticks, where no sample is, so that rows read together stay together. Buckets
+  // have their own edges.
   const double shift = options.every_ns == 0 ? run.sampling().period_s / 2 : 0;
   const double end_s = std::min(options.range.end_s.value_or(run.duration_s()), run.duration_s());
   double from = options.every_ns == 0 ? -shift : 0;

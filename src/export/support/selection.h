@@ -1,6 +1,7 @@
 // What an export takes of a run: which series, and their values window by window.
 //
-// Guarantees: memory stays bounded however long the run is; windows follow each other without overlap.
+// Guarantees: memory stays bounded however long the run is; windows follow each other without
+// overlap.
 #pragma once
 
 #include <functional>
@@ -13,9 +14,10 @@ namespace trainscope {
 // "system.cpu.*" and the like; without a * it is the name itself.
 bool glob_matches(std::string_view pattern, std::string_view text);
 
-// Places of the series that were asked for and are not absent. An Error for a name that the run does not
-// know, with the nearest ones.
-Result<std::vector<size_t>> select_series(const RunView& run, const std::vector<std::string>& metrics);
+// Places of the series that were asked for and are not absent. An Error for a name that the run
+// does not know, with the nearest ones.
+Result<std::vector<size_t>> select_series(const RunView& run,
+                                          const std::vector<std::string>& metrics);
 
 // The present values of one series, resampled when that was asked for.
 struct Values {
