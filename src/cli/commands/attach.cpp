@@ -58,6 +58,7 @@ std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
       ->type_name("PID")
       ->required();
   add_recording_flags(app, flags, {"home", "every", "for", "name", "note", "quiet"});
+  app.get_option("--for")->description("stop recording after this time; the job goes on");
   return [flags] { return attach(*flags); };
 }
 
