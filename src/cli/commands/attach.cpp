@@ -1,0 +1,76 @@
+// attach: records a job that already runs, and leaves it alone.
+#include <errno.h>
+#include <fmt/format.h>
+#include <signal.h>
+
+#include <cstdio>
+
+#include "base/fd.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/exit_codes.h"
+#include "cli/recording.h"
+
+namespace trainscope {
+
+namespace {
+
+struct AttachFlags : RecordingFlags {
+  using RecordingFlags::RecordingFlags;
+  std::string pid;
+};
+
+// Reading what belongs to the process is what counts: its files, not the right to signal it.
+Result<pid_t> process_to_follow(const std::string& text) {
+  const auto pid = parse_integer(text);
+  if (!pid || *pid < 1 || *pid > 4'194'304) {
+    return Error(fmt::format("attach: '{}' is not a process id", printable(text)));
+  }
+  if (!exists(fmt::format("/proc/{}", *pid))) {
+    return Error(fmt::format("attach: there is no process {}", *pid));
+  }
+  const auto status = read_file(fmt::format("/proc/{}/io", *pid), 65536);
+  if (!status &&
+      (status.error().error_number() == EACCES || status.error().error_number() == EPERM)) {
+    return Error(fmt::format(
+        "attach: no permission to read what process {} does; it belongs to another user "
+        "(as that user or root: sudo trainscope attach {})",
+        *pid, *pid));
+  }
+  return static_cast<pid_t>(*pid);
+}
+
+Result<int> attach(const AttachFlags& flags) {
+  TS_TRY(RecordOptions options, recording_options(flags));
+  TS_TRY(options.attach_pid, process_to_follow(flags.pid));
+  auto outcome = record_attached(options);
+  if (!outcome) {
+    fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
+    return kExitFailedBeforeJob;
+  }
+  if (!options.quiet) print_run_summary(outcome->run_path);
+  return 0;
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  auto flags = std::make_shared<AttachFlags>(settings);
+  app.add_option("PID", flags->pid, "the job's first process; its children are followed")
+      ->type_name("PID")
+      ->required();
+  add_recording_flags(app, flags, {"home", "every", "for", "name", "note", "quiet"});
+  app.get_option("--for")->description("stop recording after this time; the job goes on");
+  return [flags] { return attach(*flags); };
+}
+
+}  // namespace
+
+extern const Command attach_command;
+const Command attach_command = {
+    .name = "attach",
+    .summary = "record a job that already runs",
+    .examples = R"(trainscope attach 4711
+trainscope attach $(pgrep -f train.py) --for 10m --name spike)",
+    .add = add,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,91 @@
+// demo: the whole story on the built-in workload.
+#include <fmt/format.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/exit_codes.h"
+#include "cli/recording.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr const char* kWorkload = "trainscope-workload";
+constexpr int64_t kMaxSeconds = 3600;
+
+struct DemoFlags : RecordingFlags {
+  using RecordingFlags::RecordingFlags;
+  std::string seconds = "20";
+};
+
+bool runs(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
+
+// Beside this program first: that is the one that was built with it.
+Result<std::string> find_workload() {
+  char self[PATH_MAX];
+  const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);
+  const std::string program(self, size > 0 ? static_cast<size_t>(size) : 0);
+  const std::string folder = program.substr(0, program.rfind('/'));
+  if (const std::string path = folder + "/" + kWorkload; runs(path)) return path;
+  const char* list = std::getenv("PATH");
+  for (const std::string_view place : split(list == nullptr ? "" : list, ':')) {
+    const std::string path = std::string(place) + "/" + kWorkload;
+    if (place.starts_with('/') && runs(path)) return path;
+  }
+  return Error(
+      fmt::format("demo: there is no {} beside {} or in PATH; build it with `make build` (it needs "
+                  "libtorch), or "
+                  "record a job of your own: trainscope run -- COMMAND…",
+                  kWorkload, program.empty() ? "this program" : program));
+}
+
+Result<int> demo(DemoFlags& flags) {
+  const auto seconds = parse_integer(flags.seconds);
+  if (!seconds || *seconds < 1 || *seconds > kMaxSeconds) {
+    return Error(fmt::format("--seconds: '{}' is not a whole number from 1 to {}",
+                             printable(flags.seconds), kMaxSeconds));
+  }
+  TS_TRY(const std::string workload, find_workload());
+  if (flags.settings.get("name").value.empty()) flags.settings.set_from_flag("name", "demo");
+  TS_TRY(RecordOptions options, recording_options(flags));
+  options.command = {workload, "train", "--model", "digits_cnn", "--seconds", flags.seconds};
+  if (!options.quiet) {
+    fmt::print(stderr, "trainscope: recording {} s of training (a small CNN on digits)\n",
+               *seconds);
+  }
+  auto outcome = record_job(options);
+  if (!outcome) {
+    fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
+    return kExitFailedBeforeJob;
+  }
+  print_run_summary(outcome->run_path);
+  const Manifest& manifest = outcome->manifest;
+  return manifest.exit_code.value_or(manifest.signal ? 128 + *manifest.signal : 0);
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  auto flags = std::make_shared<DemoFlags>(settings);
+  app.add_option("--seconds", flags->seconds, "how long to train (default 20)")
+      ->type_name("N")
+      ->take_last();
+  add_recording_flags(app, flags, {"home", "every", "name", "quiet"});
+  return [flags] { return demo(*flags); };
+}
+
+}  // namespace
+
+extern const Command demo_command;
+const Command demo_command = {
+    .name = "demo",
+    .summary = "record the built-in workload and show what came out",
+    .examples = R"(trainscope demo
+trainscope demo --seconds 5)",
+    .add = add,
+};
+
+}  // namespace trainscope

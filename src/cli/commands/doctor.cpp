@@ -1,0 +1,178 @@
+// doctor: what this machine can measure, and how to get the rest.
+#include <errno.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/probe.h"
+#include "cli/summary.h"
+#include "collect/support/cgroup_limits.h"
+
+namespace trainscope {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr int64_t kDeadlineNs = 3 * kNsPerSecond;
+
+struct Line {
+  std::string name, text;
+  Json value;
+};
+
+Line kernel_line() {
+  const auto release = read_line("/proc/sys/kernel/osrelease");
+  return {"kernel", release ? *release : "unknown", release ? Json(*release) : Json(nullptr)};
+}
+
+Line cgroup_line() {
+  const CgroupLimits limits = read_cgroup_limits("", 0);
+  const std::string cpus = limits.cpus ? fmt::format("{:g} CPUs", *limits.cpus) : "no CPU limit";
+  const std::string memory = limits.memory_bytes
+                                 ? bytes_text(static_cast<double>(*limits.memory_bytes))
+                                 : "no memory limit";
+  Json value = {{"version", limits.version}, {"cpus", nullptr}, {"memory_bytes", nullptr}};
+  if (limits.cpus) value["cpus"] = *limits.cpus;
+  if (limits.memory_bytes) value["memory_bytes"] = *limits.memory_bytes;
+  return {"cgroup", fmt::format("{}: {}, {}", limits.version, cpus, memory), value};
+}
+
+// The folder that will hold the runs, or the nearest one above it that exists.
+std::string nearest_folder(std::string path) {
+  while (!path.empty() && !exists(path))
+    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  return path.empty() ? "/" : path;
+}
+
+Line home_line(const std::string& home) {
+  const std::string folder = nearest_folder(home);
+  const bool writable = ::access(folder.c_str(), W_OK) == 0;
+  struct statvfs info {};
+  const bool known = ::statvfs(folder.c_str(), &info) == 0;
+  const auto free = static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
+  Json value = {{"path", home}, {"writable", writable}, {"free_bytes", nullptr}};
+  if (known) value["free_bytes"] = free;
+  std::string text = home + (writable ? ": writable" : ": NOT writable; set TRAINSCOPE_HOME");
+  if (known) text += ", " + bytes_text(static_cast<double>(free)) + " free";
+  return {"home", text, value};
+}
+
+// How late a sleep of 1 ms ends: what a period of milliseconds can rely on.
+Line clock_line() {
+  timespec resolution{};
+  ::clock_getres(CLOCK_MONOTONIC, &resolution);
+  int64_t worst = 0;
+  for (int i = 0; i < 20; ++i) {
+    const int64_t due = monotonic_ns() + 1'000'000;
+    const timespec until = to_timespec(due);
+    while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) continue;
+    worst = std::max(worst, monotonic_ns() - due);
+  }
+  const auto known = read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  const std::string source = known ? *known : "unknown";
+  Json value = {{"source", source},
+                {"resolution_s", to_seconds(resolution.tv_nsec)},
+                {"sleep_late_max_s", to_seconds(worst)}};
+  return {"clock",
+          fmt::format("{}, resolution {} ns, sleeps end at most {} late", source,
+                      resolution.tv_nsec, duration_text(to_seconds(worst))),
+          value};
+}
+
+std::vector<ProbedSource> probe_all(const Settings& settings) {
+  // Nothing is recorded, but what recording costs can still be read of this process.
+  static SelfLink self;
+  self.supervisor_pid = ::getpid();
+  Surroundings surroundings;
+  surroundings.self = &self;
+  surroundings.run_folder = settings.home();
+  char folder[4096];
+  if (::getcwd(folder, sizeof folder) != nullptr) surroundings.working_directory = folder;
+  std::vector<ProbedSource> found;
+  for (const Collector* collector : collectors()) {
+    found.push_back(probe_within(*collector, surroundings, kDeadlineNs));
+  }
+  return found;
+}
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine) {
+  Json document = {{"schema", "trainscope.doctor/1"}};
+  document["sources"] = Json::array();
+  for (const ProbedSource& source : sources) {
+    Json missing = Json::array();
+    for (const ProbedMetric& metric : source.missing) {
+      missing.push_back({{"name", metric.name},
+                         {"reason", text_or_null(metric.reason)},
+                         {"remedy", text_or_null(metric.remedy)}});
+    }
+    document["sources"].push_back({{"name", source.name},
+                                   {"status", source.status},
+                                   {"reason", text_or_null(source.reason)},
+                                   {"remedy", text_or_null(source.remedy)},
+                                   {"metrics", source.metrics},
+                                   {"missing", missing}});
+  }
+  document["machine"] = Json::object();
+  for (const Line& line : machine) document["machine"][line.name] = line.value;
+  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string styled(const std::string& status, bool colour) {
+  const std::string padded = fmt::format("{:<11}", status);
+  if (!colour) return padded;
+  const char* style = status == "ok" ? "\x1b[32m" : status == "partial" ? "\x1b[33m" : "\x1b[31m";
+  return style + padded + "\x1b[0m";
+}
+
+void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine) {
+  const bool colour = colour_wanted(STDOUT_FILENO);
+  for (const Line& line : machine) fmt::print("{:<16} {}\n", line.name, printable(line.text));
+  fmt::print("\n");
+  for (const ProbedSource& source : sources) {
+    fmt::print("{:<16} {} {}\n", source.name, styled(source.status, colour), source.summary);
+    if (!source.metrics.empty()) {
+      fmt::print("{:<16}   {}\n", "", fmt::join(source.metrics, " "));
+    }
+    for (const ProbedMetric& metric : source.missing) {
+      fmt::print("{:<16}   no {}: {}\n", "", metric.name, printable(metric.reason));
+      if (!metric.remedy.empty()) fmt::print("{:<16}      try: {}\n", "", metric.remedy);
+    }
+  }
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  auto json = std::make_shared<bool>(false);
+  app.add_flag("--json", *json, "one JSON document (trainscope.doctor/1)");
+  return [json, settings]() -> Result<int> {
+    const auto sources = probe_all(settings);
+    const std::vector<Line> machine = {kernel_line(), cgroup_line(), home_line(settings.home()),
+                                       clock_line()};
+    *json ? print_json(sources, machine) : print_text(sources, machine);
+    return 0;
+  };
+}
+
+}  // namespace
+
+extern const Command doctor_command;
+const Command doctor_command = {
+    .name = "doctor",
+    .summary = "say what this machine can measure, and how to get the rest",
+    .examples = R"(trainscope doctor
+trainscope doctor --json | jq '.sources[] | select(.status != "ok")')",
+    .add = add,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,163 @@
+// trainscope export: a run in another format.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/fd.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/reading.h"
+#include "export/export.h"
+
+namespace trainscope {
+
+namespace {
+
+struct ExportFlags {
+  std::shared_ptr<ReadingFlags> reading;
+  std::string format, output, begin, end, every;
+  std::vector<std::string> metrics;
+  bool wide = false, force = false;
+};
+
+Result<const Exporter*> choose_exporter(const ExportFlags& flags) {
+  std::string known;
+  for (const Exporter* exporter : exporters()) {
+    if (flags.format == exporter->name) return exporter;
+    if (flags.format.empty() && flags.output.ends_with(exporter->extension)) return exporter;
+    known += (known.empty() ? "" : ", ") + std::string(exporter->name);
+  }
+  if (flags.format.empty()) return Error("export: --to FORMAT is missing (one of " + known + ")");
+  return Error(fmt::format("export: there is no format '{}' (one of {})", flags.format, known));
+}
+
+// A place in the run: a duration from t = 0, which may be 0.
+Result<std::optional<double>> parse_place(const std::string& flag, const std::string& text) {
+  if (text.empty()) return std::optional<double>();
+  if (parse_number(text) == 0.0) return std::optional<double>(0);
+  TS_TRY(const int64_t ns, parse_duration(text).with_context(flag));
+  return std::optional<double>(static_cast<double>(ns) / 1e9);
+}
+
+Result<ExportOptions> export_options(const ExportFlags& flags, const Exporter& exporter) {
+  ExportOptions options;
+  options.metrics = flags.metrics;
+  options.wide = flags.wide;
+  if (flags.wide && !exporter.has_wide) {
+    return Error(fmt::format("export: {} has no --wide", exporter.name));
+  }
+  TS_TRY(options.range.begin_s, parse_place("--begin", flags.begin));
+  TS_TRY(options.range.end_s, parse_place("--end", flags.end));
+  if (options.range.begin_s && options.range.end_s &&
+      *options.range.end_s <= *options.range.begin_s) {
+    return Error("export: --end is not after --begin");
+  }
+  if (!flags.every.empty()) {
+    TS_TRY(options.every_ns, parse_duration(flags.every).with_context("--every"));
+  }
+  return options;
+}
+
+// The file to write and, when an old one is replaced, the name it gets at the end.
+struct Target {
+  UniqueFd fd;
+  std::string path, rename_to;
+};
+
+Result<Target> open_target(const ExportFlags& flags) {
+  struct stat info {};
+  const bool there = ::lstat(flags.output.c_str(), &info) == 0;
+  if (there && !flags.force) {
+    return Error(fmt::format("{} is there already; --force replaces it", flags.output), EEXIST);
+  }
+  Target target;
+  target.path = flags.output;
+  int mode = O_WRONLY | O_CREAT | O_EXCL;
+  if (there && S_ISREG(info.st_mode)) {
+    target.rename_to = flags.output;
+    target.path += ".new";
+    mode = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
+  } else if (there) {
+    mode = O_WRONLY;  // a device or a pipe
+  }
+  TS_TRY(target.fd, open_file(target.path, mode, 0666));
+  return target;
+}
+
+Status write_file(const RunView& run, const Exporter& exporter, const ExportOptions& options,
+                  const ExportFlags& flags) {
+  TS_TRY(const Target target, open_target(flags));
+  Status written = exporter.write(run, options, [&](std::string_view bytes) {
+    return write_all(target.fd.get(), bytes).with_context(target.path);
+  });
+  if (!written) {  // half a file would look like a whole one
+    struct stat info {};
+    if (::fstat(target.fd.get(), &info) == 0 && S_ISREG(info.st_mode))
+      ::unlink(target.path.c_str());
+    return written;
+  }
+  if (!target.rename_to.empty() && ::rename(target.path.c_str(), target.rename_to.c_str()) != 0) {
+    return Error::from_errno("cannot rename " + target.path, errno);
+  }
+  return {};
+}
+
+Result<int> run_export(const ExportFlags& flags) {
+  TS_TRY(const Exporter* exporter, choose_exporter(flags));
+  TS_TRY(const ExportOptions options, export_options(flags, *exporter));
+  TS_TRY(const auto run, open_named_run(*flags.reading));
+  if (!flags.output.empty() && flags.output != "-") {
+    TS_CHECK_OK(write_file(*run, *exporter, options, flags));
+    return 0;
+  }
+  if (!exporter->is_text && ::isatty(STDOUT_FILENO) == 1) {
+    return Error(fmt::format("export: {} is not text; give -o FILE", exporter->name));
+  }
+  TS_CHECK_OK(exporter->write(*run, options, write_stdout));
+  return 0;
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  auto flags = std::make_shared<ExportFlags>();
+  flags->reading = add_reading_flags(app, settings, false);
+  add_run_argument(app, flags->reading);
+  std::set<std::string> formats;
+  for (const Exporter* exporter : exporters()) formats.emplace(exporter->name);
+  app.add_option("--to", flags->format, "the format; without it the ending of FILE tells")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember(formats));
+  app.add_option("-o,--output", flags->output, "write to FILE instead of standard output")
+      ->type_name("FILE");
+  app.add_option("--metric", flags->metrics,
+                 "only this metric, or those that match a pattern with *; may be repeated")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--begin", flags->begin, "only samples from this time of the run on")
+      ->type_name("DURATION");
+  app.add_option("--end", flags->end, "only samples before this time of the run")
+      ->type_name("DURATION");
+  app.add_option("--every", flags->every,
+                 "one value each DURATION: the mean of a gauge, the last of a counter")
+      ->type_name("DURATION");
+  app.add_flag("--wide", flags->wide, "one column a series (csv)");
+  app.add_flag("--force", flags->force, "replace FILE when it is there");
+  return [flags] { return run_export(*flags); };
+}
+
+}  // namespace
+
+extern const Command export_command;
+const Command export_command = {
+    .name = "export",
+    .summary = "write a run in another format",
+    .examples = R"(trainscope export latest --to csv -o run.csv
+trainscope export latest --to csv --wide --metric 'system.cpu.*' --every 1s
+trainscope export latest --to jsonl --begin 10s --end 20s)",
+    .add = add,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,49 @@
+// trainscope info: what is known of a run.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/info_json.h"
+#include "cli/info_text.h"
+#include "cli/reading.h"
+#include "cli/summary.h"
+#include "cli/table.h"
+
+namespace trainscope {
+
+namespace {
+
+Result<int> show(const ReadingFlags& flags, bool all) {
+  TS_TRY(const auto run, open_named_run(flags));
+  if (flags.json) {
+    TS_TRY(const nlohmann::json document, info_json(*run));
+    print_json(document);
+    return 0;
+  }
+  const InfoStyle style{all, colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
+  TS_TRY(const std::string text, info_text(*run, style));
+  fmt::print("{}", text);
+  return 0;
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  const auto flags = add_reading_flags(app, settings, true);
+  add_run_argument(app, flags);
+  auto all = std::make_shared<bool>(false);
+  app.add_flag("--all", *all, "every series, not only the telling ones");
+  return [flags, all] { return show(*flags, *all); };
+}
+
+}  // namespace
+
+extern const Command info_command;
+const Command info_command = {
+    .name = "info",
+    .summary = "show how a run went, how well it was recorded and its metrics",
+    .examples = R"(trainscope info latest
+trainscope info baseline --all
+trainscope info baseline --json)",
+    .add = add,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,94 @@
+// trainscope list: the runs of this home.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/reading.h"
+#include "cli/summary.h"
+#include "cli/table.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+using Json = nlohmann::json;
+
+// A run whose supervisor was killed has no duration of its own: its last sample tells.
+std::optional<double> duration_of(const RunListing& run) {
+  if (run.manifest.duration_s || run.status != RunStatus::ended) return run.manifest.duration_s;
+  const auto view = open_run(run.path);
+  return view ? std::optional((*view)->duration_s()) : std::nullopt;
+}
+
+Json listing_json(const RunListing& run) {
+  const Manifest& m = run.manifest;
+  const bool damaged = run.status == RunStatus::damaged;
+  const auto duration_s = duration_of(run);
+  return {{"id", m.id},
+          {"name", m.name.empty() ? Json(nullptr) : Json(m.name)},
+          {"started", m.started.empty() ? Json(nullptr) : Json(m.started)},
+          {"duration_s", duration_s ? Json(*duration_s) : Json(nullptr)},
+          {"command", m.command},
+          {"exit_code", m.exit_code ? Json(*m.exit_code) : Json(nullptr)},
+          {"verdict", nullptr},
+          {"steps", nullptr},
+          {"status", run_status_name(run.status)},
+          {"path", run.path},
+          {"problem", damaged ? Json(run.problem) : Json(nullptr)}};
+}
+
+std::string duration_cell(const RunListing& run) {
+  if (run.status == RunStatus::running && run.manifest.zero_realtime_ns > 0) {
+    return duration_text(to_seconds(realtime_ns() - run.manifest.zero_realtime_ns));
+  }
+  const auto duration_s = duration_of(run);
+  return duration_s ? duration_text(*duration_s) : "–";
+}
+
+void print_human(const std::vector<RunListing>& runs, const std::string& home) {
+  if (runs.empty()) {
+    fmt::print(stderr, "no runs in {} yet; record one with: trainscope run -- COMMAND\n", home);
+    return;
+  }
+  Table table({"id", "name", "started", ">duration", "exit", "command"});
+  for (const RunListing& run : runs) {
+    const bool damaged = run.status == RunStatus::damaged;
+    table.add({run.manifest.id, shortened(printable(run.manifest.name), 24),
+               local_time_text(run.manifest.started), duration_cell(run),
+               ending_text(run.manifest, run.status),
+               damaged ? printable(run.problem) : command_text(run.manifest.command)});
+  }
+  fmt::print("{}", table.text(colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)));
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  const auto flags = add_reading_flags(app, settings, true);
+  return [flags]() -> Result<int> {
+    TS_TRY(const std::vector<RunListing> runs, list_runs(flags->home));
+    if (!flags->json) {
+      print_human(runs, flags->home);
+      return 0;
+    }
+    Json document = {{"schema", "trainscope.list/1"}, {"runs", Json::array()}};
+    for (const RunListing& run : runs) document["runs"].push_back(listing_json(run));
+    print_json(document);
+    return 0;
+  };
+}
+
+}  // namespace
+
+extern const Command list_command;
+const Command list_command = {
+    .name = "list",
+    .summary = "list the recorded runs",
+    .examples = "trainscope list\ntrainscope list --json",
+    .add = add,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,143 @@
+// trainscope rm: removes runs, after asking.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <set>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/reading.h"
+#include "store/remove.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+struct RmFlags {
+  std::shared_ptr<ReadingFlags> reading;
+  std::vector<std::string> runs;
+  std::string older_than;
+  bool yes = false;
+};
+
+struct Victim {
+  std::string path, title;
+  int64_t bytes = 0;
+};
+
+Result<Victim> make_victim(const std::string& path) {
+  Victim victim{path, path, 0};
+  if (const auto manifest = read_manifest(path)) {
+    victim.title = manifest->id;
+    if (!manifest->name.empty()) victim.title += " " + printable(manifest->name);
+  }
+  TS_TRY(victim.bytes, run_disk_bytes(path));
+  return victim;
+}
+
+Result<std::vector<Victim>> named_runs(const RmFlags& flags) {
+  std::vector<Victim> victims;
+  std::set<std::string> seen;
+  for (const std::string& text : flags.runs) {
+    TS_TRY(std::string path, find_run(flags.reading->home, text));
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    if (!seen.insert(path).second) continue;
+    const auto manifest = read_manifest(path);
+    if (manifest && run_status(path, *manifest) == RunStatus::running) {
+      return Error(fmt::format("{} is being recorded; nothing was removed", manifest->id));
+    }
+    TS_TRY(Victim victim, make_victim(path));
+    victims.push_back(std::move(victim));
+  }
+  return victims;
+}
+
+// Damaged runs have no time to be judged by: they are removed by name only.
+Result<std::vector<Victim>> old_runs(const RmFlags& flags) {
+  TS_TRY(const int64_t age_ns, parse_duration(flags.older_than).with_context("--older-than"));
+  TS_TRY(const std::vector<RunListing> runs, list_runs(flags.reading->home));
+  std::vector<Victim> victims;
+  for (const RunListing& run : runs) {
+    const int64_t started = utc_from_text(run.manifest.started);
+    if (run.status != RunStatus::ended || started < 0 || realtime_ns() - started < age_ns) continue;
+    TS_TRY(Victim victim, make_victim(run.path));
+    victims.push_back(std::move(victim));
+  }
+  return victims;
+}
+
+Result<bool> agreed(const std::vector<Victim>& victims, bool yes) {
+  if (yes) return true;
+  if (::isatty(STDIN_FILENO) != 1) {
+    return Error("rm: nobody to ask here; --yes removes without asking");
+  }
+  int64_t bytes = 0;
+  for (const Victim& victim : victims) {
+    bytes += victim.bytes;
+    fmt::print(stderr, "  {}  {}\n", victim.title, bytes_text(static_cast<double>(victim.bytes)));
+  }
+  fmt::print(stderr, "remove {} run{}, {}? [y/N] ", victims.size(), victims.size() == 1 ? "" : "s",
+             bytes_text(static_cast<double>(bytes)));
+  std::string answer;
+  for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) {
+    answer += static_cast<char>(c);
+  }
+  answer = lower(trim(answer));
+  return answer == "y" || answer == "yes";
+}
+
+Result<int> remove(const RmFlags& flags) {
+  if (flags.runs.empty() == flags.older_than.empty()) {
+    return Error("rm: name the runs, or give --older-than");
+  }
+  TS_TRY(const std::vector<Victim> victims,
+         flags.runs.empty() ? old_runs(flags) : named_runs(flags));
+  if (victims.empty()) {
+    fmt::print(stderr, "no run is older than {}\n", flags.older_than);
+    return 0;
+  }
+  TS_TRY(const bool go, agreed(victims, flags.yes));
+  if (!go) {
+    fmt::print(stderr, "nothing was removed\n");
+    return 1;
+  }
+  int64_t bytes = 0;
+  for (const Victim& victim : victims) {
+    TS_TRY(const Removed removed, remove_run(victim.path));
+    bytes += removed.bytes;
+    fmt::print("removed {}, {}\n", victim.title, bytes_text(static_cast<double>(removed.bytes)));
+    for (const std::string& name : removed.foreign) {
+      fmt::print(stderr, "left {}/{}: it is not Trainscope's\n", victim.path, printable(name));
+    }
+  }
+  if (victims.size() > 1) {
+    fmt::print("{} runs, {}\n", victims.size(), bytes_text(static_cast<double>(bytes)));
+  }
+  return 0;
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  auto flags = std::make_shared<RmFlags>();
+  flags->reading = add_reading_flags(app, settings, false);
+  app.add_option("runs", flags->runs, "runs: folders, ids, names, latest")->type_name("RUN");
+  app.add_option("--older-than", flags->older_than, "all that were started longer ago than this")
+      ->type_name("DURATION");
+  app.add_flag("-y,--yes", flags->yes, "do not ask");
+  return [flags] { return remove(*flags); };
+}
+
+}  // namespace
+
+extern const Command rm_command;
+const Command rm_command = {
+    .name = "rm",
+    .summary = "remove runs",
+    .examples = R"(trainscope rm latest
+trainscope rm --older-than 30d --yes)",
+    .add = add,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,118 @@
+// run: starts a job under the recorder and ends as the job did.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include <cstdio>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/exit_codes.h"
+#include "cli/recording.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int64_t kMaxRepeat = 100'000;
+
+struct RunFlags : RecordingFlags {
+  using RecordingFlags::RecordingFlags;
+  std::string repeat = "1";
+};
+
+// The exit code of a job that was not killed by a signal.
+int exit_code_of(const Manifest& manifest) {
+  if (manifest.ended_by == EndedBy::time_limit) return kExitTimeLimit;
+  return manifest.exit_code.value_or(manifest.signal ? 128 + *manifest.signal : 0);
+}
+
+// Ends this process by the signal that killed the job, as the caller of the bare job would see it.
+// The core, if there is one, is the job's; ours would be written over it.
+int die_by(int number) {
+  std::fflush(nullptr);
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_DUMPABLE, 0);
+  ::signal(number, SIG_DFL);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, number);
+  ::sigprocmask(SIG_UNBLOCK, &set, nullptr);
+  ::raise(number);
+  return 128 + number;
+}
+
+// Ctrl-C and kill mean the whole series; a job that could not start will not start the next time.
+bool stops_series(const Manifest& manifest) {
+  if (manifest.ended_by == EndedBy::not_started) return true;
+  if (manifest.signal) return *manifest.signal == SIGINT || *manifest.signal == SIGTERM;
+  const int code = manifest.exit_code.value_or(0);
+  return manifest.ended_by == EndedBy::exit && (code == 128 + SIGINT || code == 128 + SIGTERM);
+}
+
+bool failed(const Manifest& manifest) { return manifest.signal || exit_code_of(manifest) != 0; }
+
+int end_as(const Manifest& manifest) {
+  // A job that --for had to kill ended by a signal too, but it is the limit that scripts ask for.
+  if (manifest.ended_by == EndedBy::signal && manifest.signal) return die_by(*manifest.signal);
+  return exit_code_of(manifest);
+}
+
+int record_series(RecordOptions options, int64_t repeat) {
+  std::optional<Manifest> first_failure;
+  for (int64_t k = 1; k <= repeat; ++k) {
+    if (repeat > 1) options.tags["repeat"] = fmt::format("{}/{}", k, repeat);
+    auto outcome = record_job(options);
+    if (!outcome) {
+      fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
+      return kExitFailedBeforeJob;
+    }
+    if (!options.quiet) print_run_summary(outcome->run_path);
+    const Manifest& manifest = outcome->manifest;
+    if (!first_failure && failed(manifest)) first_failure = manifest;
+    if (stops_series(manifest)) break;
+  }
+  return first_failure ? end_as(*first_failure) : 0;
+}
+
+Result<int> run(const CLI::App& app, const RunFlags& flags) {
+  TS_TRY(RecordOptions options, recording_options(flags));
+  const auto repeat = parse_integer(flags.repeat);
+  if (!repeat || *repeat < 1 || *repeat > kMaxRepeat) {
+    return Error(fmt::format("--repeat: '{}' is not a number of runs from 1 to {}",
+                             printable(flags.repeat), kMaxRepeat));
+  }
+  options.command = job_words(app);
+  if (options.command.empty() || options.command.front().empty()) {
+    return Error("run: there is no command to run; write it behind --: trainscope run -- COMMAND…");
+  }
+  return record_series(std::move(options), *repeat);
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  auto flags = std::make_shared<RunFlags>(settings);
+  add_recording_flags(app, flags,
+                      {"home", "every", "for", "grace", "after", "name", "note", "quiet"});
+  app.add_option("--repeat", flags->repeat, "run the job this often, each time a run of its own")
+      ->type_name("N")
+      ->take_last();
+  app.prefix_command();
+  return [&app, flags] { return run(app, *flags); };
+}
+
+}  // namespace
+
+extern const Command run_command;
+const Command run_command = {
+    .name = "run",
+    .summary = "run a job and record what the hardware does meanwhile",
+    .examples = R"(trainscope run -- python train.py --epochs 3
+trainscope run --name baseline --every 10ms -- ./train
+trainscope run --for 75m --grace 30s --tag lr=0.1 -- torchrun --nproc-per-node 8 train.py
+trainscope run --repeat 5 --name after-fix -- ./train)",
+    .add = add,
+};
+
+}  // namespace trainscope

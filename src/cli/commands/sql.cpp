@@ -1,0 +1,83 @@
+// trainscope sql: a query over one run.
+#include <fmt/format.h>
+
+#include "cli/cli.h"
+#include "cli/reading.h"
+#include "store/sql.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+using Json = nlohmann::json;
+
+Json value_json(const SqlValue& value) {
+  return std::visit(
+      [](const auto& held) -> Json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
+          return nullptr;
+        } else {
+          return held;
+        }
+      },
+      value);
+}
+
+Result<int> print_document(const RunView& run, const std::string& query) {
+  Json document = {
+      {"schema", "trainscope.sql/1"}, {"columns", Json::array()}, {"rows", Json::array()}};
+  const SqlOutput output = {
+      [&](const std::vector<std::string>& names) -> Status {
+        document["columns"] = names;
+        return {};
+      },
+      [&](const std::vector<SqlValue>& values) -> Status {
+        Json row = Json::array();
+        for (const SqlValue& value : values) row.push_back(value_json(value));
+        document["rows"].push_back(std::move(row));
+        return {};
+      },
+  };
+  if (const Status done = query_sql(run, query, output); !done)
+    return done.error().with_context("sql");
+  print_json(document);
+  return 0;
+}
+
+Result<int> query(const ReadingFlags& flags, const std::string& text) {
+  TS_TRY(const auto run, open_named_run(flags));
+  if (flags.json) return print_document(*run, text);
+  if (const Status done = run_sql(*run, text, write_stdout); !done) {
+    return done.error().with_context("sql");
+  }
+  return 0;
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  const auto flags = add_reading_flags(app, settings, true);
+  add_run_argument(app, flags);
+  auto text = std::make_shared<std::string>();
+  app.add_option(
+         "query", *text,
+         "over samples(time_s, metric, labels, value), metrics(name, labels, unit, kind, status, "
+         "reason), steps(step, time_s, duration_s, loss, accuracy, kind), events(time_s, kind, "
+         "text), gaps(from_s, to_s, reason)")
+      ->type_name("SQL")
+      ->required();
+  return [flags, text] { return query(*flags, *text); };
+}
+
+}  // namespace
+
+extern const Command sql_command;
+const Command sql_command = {
+    .name = "sql",
+    .summary = "ask a run in SQL; prints CSV",
+    .examples =
+        R"(trainscope sql latest "select metric, labels, max(value) from samples group by 1, 2"
+trainscope sql baseline "select * from gaps")",
+    .add = add,
+};
+
+}  // namespace trainscope

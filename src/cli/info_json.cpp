@@ -1,0 +1,167 @@
+#include "cli/info_json.h"
+
+#include <cmath>
+
+namespace trainscope {
+
+namespace {
+
+using Json = nlohmann::json;
+
+template <typename T>
+Json number_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json run_json(const RunView& run) {
+  const Manifest& m = run.manifest();
+  Json tags = Json::object();
+  for (const auto& [key, value] : m.tags) tags[key] = value;
+  return {{"id", m.id},
+          {"name", text_or_null(m.name)},
+          {"note", text_or_null(m.note)},
+          {"path", run.path()},
+          {"tags", std::move(tags)},
+          {"started", text_or_null(m.started)},
+          {"ended", text_or_null(m.ended)},
+          {"duration_s", run.duration_s()},
+          {"status", run_status_name(run.status())},
+          {"rank", m.rank},
+          {"world_size", m.world_size},
+          {"local_rank", m.local_rank},
+          {"trainscope_version", text_or_null(m.trainscope_version)},
+          {"notes", m.notes}};
+}
+
+Json job_json(const RunView& run) {
+  const Manifest& m = run.manifest();
+  // A run that nobody closed: both of us were killed, or the machine went down.
+  const bool unclosed = m.ended_by == EndedBy::running && run.status() != RunStatus::running;
+  const EndedBy ended_by = unclosed ? EndedBy::unknown : m.ended_by;
+  return {{"command", m.command},
+          {"exit_code", number_or_null(m.exit_code)},
+          {"signal", number_or_null(m.signal)},
+          {"ended_by", text_or_null(ended_by_name(ended_by))},
+          {"attached", m.attached},
+          {"working_directory", text_or_null(m.working_directory)},
+          {"after_command", text_or_null(m.after_command)},
+          {"after_exit_code", number_or_null(m.after_exit_code)}};
+}
+
+Json gpus_json(const Json& found) {
+  Json gpus = Json::array();
+  if (!found.is_array()) return gpus;
+  for (const Json& item : found) {
+    Json gpu = item.is_object() ? item : Json::object();
+    for (const char* key : {"index", "uuid", "name", "memory_bytes"}) {
+      if (!gpu.contains(key)) gpu[key] = nullptr;
+    }
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
+}
+
+Json host_json(const RunView& run) {
+  Json host = Json::parse(run.host_json(), nullptr, false);
+  if (!host.is_object()) host = Json::object();
+  for (const char* key : {"name", "kernel", "cpu_model", "cores", "threads", "memory_bytes"}) {
+    if (!host.contains(key)) host[key] = nullptr;
+  }
+  if (host["name"].is_null()) host["name"] = text_or_null(run.manifest().host_name);
+  host["gpus"] = gpus_json(host.contains("gpus") ? host["gpus"] : Json());
+  return host;
+}
+
+Json settings_json(const Manifest& manifest) {
+  Json settings = Json::array();
+  for (const Setting& s : manifest.settings) {
+    settings.push_back({{"name", s.name}, {"value", s.value}, {"from", s.from}});
+  }
+  return settings;
+}
+
+Json sampling_json(const Sampling& s) {
+  Json gaps = Json::array();
+  for (const Gap& gap : s.gaps) {
+    gaps.push_back({{"from_s", gap.from_s}, {"to_s", gap.to_s}, {"reason", gap.reason}});
+  }
+  return {{"period_s", s.period_s > 0 ? Json(s.period_s) : Json(nullptr)},
+          {"samples", s.samples},
+          {"missed", s.missed},
+          {"restarts", s.restarts},
+          {"jitter_p50_s", number_or_null(s.jitter_p50_s)},
+          {"jitter_p99_s", number_or_null(s.jitter_p99_s)},
+          {"gaps", std::move(gaps)}};
+}
+
+Json overhead_json(const Overhead& o) {
+  return {{"cpu_s", number_or_null(o.cpu_s)},
+          {"cpu_ratio", number_or_null(o.cpu_ratio)},
+          {"max_rss_bytes", number_or_null(o.max_rss_bytes)},
+          {"bytes_written", number_or_null(o.bytes_written)},
+          {"bytes_per_value", number_or_null(o.bytes_per_value)}};
+}
+
+Json metric_json(const Series& s, const Summary& summary) {
+  Json labels = Json::object();
+  for (const auto& [name, value] : s.labels) labels[name] = value;
+  return {{"name", s.metric},
+          {"labels", std::move(labels)},
+          {"unit", s.unit},
+          {"kind", kind_name(s.kind)},
+          {"derived", s.derived},
+          {"status", status_name(s.status)},
+          {"reason", text_or_null(s.reason)},
+          {"remedy", text_or_null(s.remedy)},
+          {"samples", summary.samples},
+          {"min", number_or_null(summary.min)},
+          {"mean", number_or_null(summary.mean)},
+          {"max", number_or_null(summary.max)},
+          {"last", number_or_null(summary.last)},
+          {"delta", number_or_null(summary.delta)},
+          {"rate", number_or_null(summary.rate)}};
+}
+
+Json phases_json(const Manifest& manifest) {
+  Json phases = Json::array();
+  for (const Phase& p : manifest.phases) {
+    phases.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", number_or_null(p.to_s)}});
+  }
+  return phases;
+}
+
+// Nothing reads training progress yet, so no run has steps; scripts see why.
+Json steps_json() {
+  return {
+      {"source", nullptr}, {"count", nullptr},      {"observed", nullptr},
+      {"warmup", nullptr}, {"mean_s", nullptr},     {"p50_s", nullptr},
+      {"p99_s", nullptr},  {"throughput", nullptr}, {"reason", "no training steps were reported"}};
+}
+
+}  // namespace
+
+Result<nlohmann::json> info_json(const RunView& run) {
+  Json metrics = Json::array();
+  for (size_t i = 0; i < run.series().size(); ++i) {
+    Summary summary;
+    if (run.series()[i].status != SeriesStatus::absent) {
+      TS_TRY(summary, run.summary(i));
+    }
+    metrics.push_back(metric_json(run.series()[i], summary));
+  }
+  return Json{{"schema", "trainscope.info/1"},
+              {"run", run_json(run)},
+              {"job", job_json(run)},
+              {"host", host_json(run)},
+              {"settings", settings_json(run.manifest())},
+              {"sampling", sampling_json(run.sampling())},
+              {"overhead", overhead_json(run.overhead())},
+              {"metrics", std::move(metrics)},
+              {"steps", steps_json()},
+              {"phases", phases_json(run.manifest())},
+              {"breakdown", Json::array()}};
+}
+
+}  // namespace trainscope

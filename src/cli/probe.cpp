@@ -1,0 +1,110 @@
+#include "cli/probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <future>
+#include <set>
+#include <thread>
+
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int kMaxReopens = 3;
+
+ProbedSource head_of(const Collector& collector) {
+  ProbedSource found;
+  found.name = collector.name;
+  found.summary = collector.summary;
+  return found;
+}
+
+// The metrics of columns that gave a value in one of two samples.
+std::set<std::string_view> sampled_metrics(Source& source, Opened& opened,
+                                           const Surroundings& surroundings) {
+  std::set<std::string_view> seen;
+  int reopens = 0;
+  for (int sample = 0; sample < 2; ++sample) {
+    std::vector<int64_t> values(opened.columns.size(), kAbsent);
+    if (source.sample(values) == Sampled::layout_changed && reopens++ < kMaxReopens) {
+      opened = source.open(surroundings);
+      --sample;
+      continue;
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != kAbsent) seen.insert(opened.columns[i].metric);
+    }
+  }
+  return seen;
+}
+
+void add_missing(ProbedSource& found, std::string_view metric, const std::string& reason,
+                 const std::string& remedy) {
+  for (const ProbedMetric& known : found.missing) {
+    if (known.name == metric) return;
+  }
+  found.missing.push_back({std::string(metric), reason, remedy});
+}
+
+// The distinct texts, for the source as a whole.
+std::string joined(const std::vector<ProbedMetric>& missing, std::string ProbedMetric::*field) {
+  std::vector<std::string> texts;
+  for (const ProbedMetric& metric : missing) {
+    const std::string& text = metric.*field;
+    if (text.empty() || std::find(texts.begin(), texts.end(), text) != texts.end()) continue;
+    texts.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(texts, "; "));
+}
+
+}  // namespace
+
+ProbedSource probe_source(const Collector& collector, const Surroundings& surroundings) {
+  ProbedSource found = head_of(collector);
+  const std::unique_ptr<Source> source = collector.make();
+  Opened opened = source->open(surroundings);
+  const auto seen = sampled_metrics(*source, opened, surroundings);
+  for (const MetricSpec& spec : collector.metrics) {
+    if (seen.contains(spec.name)) {
+      found.metrics.emplace_back(spec.name);
+      continue;
+    }
+    const auto missing =
+        std::find_if(opened.missing.begin(), opened.missing.end(),
+                     [&](const Missing& entry) { return entry.metric == spec.name; });
+    if (missing != opened.missing.end()) {
+      add_missing(found, spec.name, missing->reason, missing->remedy);
+    } else {
+      add_missing(found, spec.name, "no value could be read", "");
+    }
+  }
+  found.status = found.missing.empty() ? "ok" : found.metrics.empty() ? "unavailable" : "partial";
+  found.reason = joined(found.missing, &ProbedMetric::reason);
+  found.remedy = joined(found.missing, &ProbedMetric::remedy);
+  return found;
+}
+
+ProbedSource probe_within(const Collector& collector, const Surroundings& surroundings,
+                          int64_t deadline_ns) {
+  auto promise = std::make_shared<std::promise<ProbedSource>>();
+  auto answer = promise->get_future();
+  // Left to itself when it hangs: what it uses is its own.
+  std::thread([promise, &collector, surroundings] {
+    promise->set_value(probe_source(collector, surroundings));
+  }).detach();
+  if (answer.wait_for(std::chrono::nanoseconds(deadline_ns)) == std::future_status::ready) {
+    return answer.get();
+  }
+  ProbedSource found = head_of(collector);
+  found.status = "unavailable";
+  found.reason = fmt::format("it did not answer within {}",
+                             duration_text(static_cast<double>(deadline_ns) / 1e9));
+  for (const MetricSpec& spec : collector.metrics) add_missing(found, spec.name, found.reason, "");
+  return found;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,32 @@
+// Trying every source on this machine: what `doctor` prints and the reference does not know.
+//
+// Guarantees: a source that hangs costs its deadline, not the program. Limits: no job, so the job's
+// sources look at this process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "collect/collect.h"
+
+namespace trainscope {
+
+struct ProbedMetric {
+  std::string name, reason, remedy;
+};
+
+struct ProbedSource {
+  std::string name, summary;
+  std::string status;  // ok, partial, unavailable
+  std::string reason, remedy;
+  std::vector<std::string> metrics;   // that gave a value
+  std::vector<ProbedMetric> missing;  // with the reason of each
+};
+
+// Opens the source and takes two samples.
+ProbedSource probe_source(const Collector& collector, const Surroundings& surroundings);
+// The same within `deadline_ns`; a source that takes longer is unavailable.
+ProbedSource probe_within(const Collector& collector, const Surroundings& surroundings,
+                          int64_t deadline_ns);
+
+}  // namespace trainscope

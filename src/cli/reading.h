@@ -1,0 +1,34 @@
+// What the commands that read runs share: where runs are, which one is meant, and printing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/result.h"
+#include "cli/settings.h"
+#include "model/model.h"
+
+namespace trainscope {
+
+struct ReadingFlags {
+  std::string home;
+  std::string run;  // the RUN argument
+  bool json = false;
+};
+
+// Adds --home and, for documents, --json.
+std::shared_ptr<ReadingFlags> add_reading_flags(CLI::App& app, const Settings& settings, bool json);
+// Adds the RUN argument.
+void add_run_argument(CLI::App& app, const std::shared_ptr<ReadingFlags>& flags);
+
+// The run that the flags name, opened. A ruined one is an Error that names file and offset.
+Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags);
+
+void print_json(const nlohmann::json& document);
+
+// Writes to stdout; an Error when it cannot take it.
+Status write_stdout(std::string_view bytes);
+
+}  // namespace trainscope

@@ -1,0 +1,37 @@
+// What `run`, `attach` and `demo` share: their options, checked before anything starts.
+//
+// Guarantees: an Error names what was given, where (flag, environment, file) and what is accepted.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/settings.h"
+#include "record/record.h"
+
+namespace trainscope {
+
+struct RecordingFlags {
+  explicit RecordingFlags(const Settings& loaded) : settings(loaded) {}
+  Settings settings;
+  std::vector<std::string> tags;
+  std::string id_file;
+};
+
+// Adds one flag for each of these settings, and --tag and --id-file.
+void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& flags,
+                         std::initializer_list<std::string_view> names);
+
+// The options as the recorder wants them; `command` and `attach_pid` are the caller's to fill.
+Result<RecordOptions> recording_options(const RecordingFlags& flags);
+
+// Prints the summary of a run on stderr; a run that cannot be read back costs one line, never the
+// exit code.
+void print_run_summary(const std::string& run_path);
+
+}  // namespace trainscope

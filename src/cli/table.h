@@ -1,0 +1,53 @@
+// Text tables for people: columns aligned by what a terminal shows, and values with their units.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/model.h"
+
+namespace trainscope {
+
+class Table {
+ public:
+  // A heading that begins with '>' is of a column that is aligned to the right.
+  explicit Table(std::vector<std::string> headings);
+  void add(std::vector<std::string> cells);
+  bool empty() const { return rows_.empty(); }
+  // With `width`, the last column is shortened so that lines fit; 0: as long as they are.
+  std::string text(bool colour, size_t width, std::string_view indent = "") const;
+
+ private:
+  std::string line(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
+                   size_t room) const;
+
+  std::vector<std::string> headings_;
+  std::vector<bool> right_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// "97%", "1.50 GiB", "12.0 s", "2.40 GHz", "45 °C", "3.1k": a value of a metric with this UCUM
+// unit.
+std::string value_text(double value, std::string_view unit);
+// The same for a counter's rate: "12.3 MiB/s", "0.98 s/s".
+std::string rate_text(double rate, std::string_view unit);
+std::string percent_text(double ratio);
+
+// At most `width` columns, the end replaced by … when it does not fit.
+std::string shortened(std::string_view text, size_t width);
+
+// Columns of the terminal behind a descriptor; 0 when it is none.
+size_t terminal_width(int fd);
+
+// "2026-11-15 12:03" in local time; "" for a text that is no time.
+std::string local_time_text(const std::string& utc);
+
+// How a job ended in a word or two: "0", "9", "SIGKILL", "time limit", "running".
+std::string ending_text(const Manifest& manifest, RunStatus status);
+
+// Words of a command as one would type them.
+std::string command_text(const std::vector<std::string>& command);
+
+}  // namespace trainscope

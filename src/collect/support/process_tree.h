@@ -1,0 +1,63 @@
+// Which processes belong to the job: found by parent, whoever forks, execs, calls setsid or
+// daemonises.
+//
+// Every new process has a pid after the last one given out (/proc/loadavg tells it), so only those
+// few are looked at; their parents say whether they are ours. An orphan of the job becomes a child
+// of our subreaper. Guarantees: parents come before their children; no folder of /proc is walked,
+// but at the start of an attach and when more pids were given out than a walk costs. Limits:
+// without a subreaper (attach) what leaves its parent between two looks is lost.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include "collect/collect.h"
+#include "collect/support/proc_file.h"
+
+namespace trainscope {
+
+// The fields of /proc/PID/stat that anybody here needs.
+struct ProcessStat {
+  char state = '?';
+  pid_t parent = 0;
+  int64_t minor_faults = 0, child_minor_faults = 0, major_faults = 0, child_major_faults = 0;
+  int64_t user_ticks = 0, system_ticks = 0, child_user_ticks = 0, child_system_ticks = 0;
+  int64_t threads = 0, start_ticks = 0, resident_pages = 0;
+};
+bool parse_stat(std::string_view text, ProcessStat& stat);
+bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat);
+
+// Every process below `ancestor`, parents first, itself not.
+std::vector<pid_t> descendants(const std::string& root, pid_t ancestor);
+
+class ProcessTree {
+ public:
+  // `job` may be null (doctor): then the tree is this process alone.
+  void open(const std::string& root, const JobLink* job);
+  // Processes that joined since the last call, parents first.
+  std::vector<pid_t> find_new();
+  void remove(pid_t pid) { members_.erase(pid); }
+  pid_t reaper() const { return job_ == nullptr ? 0 : job_->reaper_pid.load(); }
+
+ private:
+  int64_t last_pid_given();
+  void add(pid_t pid, std::vector<pid_t>& found);
+  void add_first(std::vector<pid_t>& found);
+  bool is_ours(pid_t pid, const ProcessStat& stat) const;
+  std::vector<pid_t> candidates(int64_t last) const;
+
+  std::string root_;
+  const JobLink* job_ = nullptr;
+  ProcFile loadavg_;
+  int64_t seen_pid_ = 0;
+  int64_t pid_max_ = 32768;
+  pid_t first_ = 0;
+  bool has_grown_ = false;  // the job was there before us
+  std::unordered_set<pid_t> members_;
+};
+
+}  // namespace trainscope

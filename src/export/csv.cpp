@@ -1,0 +1,163 @@
+// csv: samples as text for spreadsheets and data frames (RFC 4180, lines end with CR LF).
+//
+// Long: one line a sample, `time_s,metric,labels,value`, in order of time. Wide: one column a
+// series. The rows of the wide form are the times of the fastest stream; a value of a slower one
+// stands in the row of the tick in front of it when that is less than a period away, else in a row
+// of its own. A field without a sample is empty: no value is carried forward.
+#include <algorithm>
+#include <limits>
+
+#include "export/export.h"
+#include "export/support/selection.h"
+#include "export/support/text.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr std::string_view kEol = "\r\n";
+
+struct Place {
+  double time_s = 0;
+  uint32_t series = 0, sample = 0;
+};
+
+// All samples of a window in order of time; those of one time in the order of the series.
+std::vector<Place> by_time(const Window& window) {
+  std::vector<Place> places;
+  for (size_t s = 0; s < window.series.size(); ++s) {
+    for (size_t i = 0; i < window.series[s].time_s.size(); ++i) {
+      places.push_back(
+          {window.series[s].time_s[i], static_cast<uint32_t>(s), static_cast<uint32_t>(i)});
+    }
+  }
+  std::stable_sort(places.begin(), places.end(),
+                   [](const Place& a, const Place& b) { return a.time_s < b.time_s; });
+  return places;
+}
+
+Status write_long(const RunView& run, const std::vector<size_t>& selected,
+                  const ExportOptions& options, const ExportSink& sink) {
+  std::vector<std::string> middles;  // ",metric,labels," of each series
+  for (const size_t i : selected) {
+    std::string middle = ",";
+    append_csv_field(middle, run.series()[i].metric);
+    middle += ',';
+    append_csv_field(middle, labels_text(run.series()[i].labels));
+    middles.push_back(middle + ",");
+  }
+  TextBuffer buffer(sink);
+  buffer.text() = "time_s,metric,labels,value";
+  buffer.text() += kEol;
+  TS_CHECK_OK(for_each_window(run, selected, options, [&](const Window& window) -> Status {
+    for (const Place& place : by_time(window)) {
+      append_time(buffer.text(), place.time_s);
+      buffer.text() += middles[place.series];
+      append_value(buffer.text(), window.series[place.series].value[place.sample]);
+      buffer.text() += kEol;
+      TS_CHECK_OK(buffer.pass_on_when_full());
+    }
+    return {};
+  }));
+  return buffer.pass_on();
+}
+
+// The times of the window's fastest stream: those of the series with the most samples.
+std::vector<double> grid_of(const Window& window) {
+  const auto longest = std::max_element(
+      window.series.begin(), window.series.end(),
+      [](const Values& a, const Values& b) { return a.time_s.size() < b.time_s.size(); });
+  return longest == window.series.end() ? std::vector<double>() : longest->time_s;
+}
+
+// The time of the row in which a sample stands: its grid row, or its own.
+double row_time(const std::vector<double>& grid, double period_s, double time_s) {
+  const auto after = std::upper_bound(grid.begin(), grid.end(), time_s);
+  if (after == grid.begin()) return time_s;
+  const double before = *(after - 1);
+  return time_s - before < period_s ? before : time_s;
+}
+
+class WideRows {
+ public:
+  WideRows(size_t columns, double period_s, TextBuffer& buffer)
+      : fields_(columns), period_s_(period_s), buffer_(buffer) {}
+
+  Status add(const Window& window) {
+    const std::vector<double> grid = grid_of(window);
+    std::vector<Place> places = by_time(window);
+    for (Place& place : places) {
+      const auto& times = window.series[place.series].time_s;
+      const double row = row_time(grid, period_s_, place.time_s);
+      // Two samples of a series cannot share a row: the later one gets its own.
+      const bool taken = place.sample > 0 && times[place.sample - 1] >= row && row < place.time_s;
+      if (!taken) place.time_s = row;
+    }
+    std::stable_sort(places.begin(), places.end(),
+                     [](const Place& a, const Place& b) { return a.time_s < b.time_s; });
+    for (size_t i = 0; i < places.size();) {
+      const double time_s = places[i].time_s;
+      for (std::string& field : fields_) field.clear();
+      for (; i < places.size() && places[i].time_s == time_s; ++i) {
+        const Place& place = places[i];
+        append_value(fields_[place.series] = "", window.series[place.series].value[place.sample]);
+      }
+      TS_CHECK_OK(write_row(time_s));
+    }
+    return {};
+  }
+
+ private:
+  Status write_row(double time_s) {
+    std::string& text = buffer_.text();
+    append_time(text, time_s);
+    for (const std::string& field : fields_) {
+      text += ',';
+      text += field;
+    }
+    text += kEol;
+    return buffer_.pass_on_when_full();
+  }
+
+  std::vector<std::string> fields_;
+  const double period_s_;
+  TextBuffer& buffer_;
+};
+
+Status write_wide(const RunView& run, const std::vector<size_t>& selected,
+                  const ExportOptions& options, const ExportSink& sink) {
+  TextBuffer buffer(sink);
+  buffer.text() = "time_s";
+  for (const size_t i : selected) {
+    buffer.text() += ',';
+    append_csv_field(buffer.text(), series_text(run.series()[i]));
+  }
+  buffer.text() += kEol;
+  // Resampled values stand at the beginnings of their buckets: equal times, nothing to bring
+  // together.
+  const double period_s = options.every_ns > 0 ? 0 : run.sampling().period_s;
+  WideRows rows(selected.size(), period_s, buffer);
+  TS_CHECK_OK(for_each_window(run, selected, options,
+                              [&](const Window& window) { return rows.add(window); }));
+  return buffer.pass_on();
+}
+
+Status write_csv(const RunView& run, const ExportOptions& options, const ExportSink& sink) {
+  TS_TRY(const std::vector<size_t> selected, select_series(run, options.metrics));
+  return options.wide ? write_wide(run, selected, options, sink)
+                      : write_long(run, selected, options, sink);
+}
+
+}  // namespace
+
+extern const Exporter csv_exporter;
+const Exporter csv_exporter = {
+    .name = "csv",
+    .summary = "comma-separated values: one line a sample, or --wide with one column a series",
+    .extension = ".csv",
+    .is_text = true,
+    .has_wide = true,
+    .write = write_csv,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,103 @@
+// What is kept of the environment, and the rank that a launcher gave us.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/text.h"
+#include "record/record.h"
+#include "record/redact.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kMaxValueBytes = 4096;
+
+constexpr std::array<std::string_view, 30> kPrefixes = {
+    "CUDA_",  "NVIDIA_", "NCCL_", "OMP_",     "KMP_",   "GOMP_",  "MKL_",     "OPENBLAS_",
+    "BLIS_",  "TF_",     "XLA_",  "TPU_",     "JAX_",   "TORCH",  "PYTORCH_", "PYTHON",
+    "SLURM_", "PMI_",    "PMIX_", "OMPI_",    "MPI_",   "MV2_",   "UCX_",     "FI_",
+    "ROCR_",  "HIP_",    "HSA_",  "HOROVOD_", "KERAS_", "MALLOC_"};
+constexpr std::array<std::string_view, 18> kNames = {"LD_LIBRARY_PATH",
+                                                     "LD_PRELOAD",
+                                                     "RANK",
+                                                     "WORLD_SIZE",
+                                                     "LOCAL_RANK",
+                                                     "LOCAL_WORLD_SIZE",
+                                                     "GROUP_RANK",
+                                                     "NODE_RANK",
+                                                     "MASTER_ADDR",
+                                                     "MASTER_PORT",
+                                                     "VIRTUAL_ENV",
+                                                     "CONDA_PREFIX",
+                                                     "CONDA_DEFAULT_ENV",
+                                                     "TOKENIZERS_PARALLELISM",
+                                                     "HOSTNAME",
+                                                     "LANG",
+                                                     "TZ",
+                                                     "TMPDIR"};
+
+bool is_wanted(std::string_view name) {
+  if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+struct RankVariables {
+  const char* rank;
+  const char* size;
+  const char* local;
+};
+// The innermost launcher first: torchrun or mpirun within a Slurm step made the process that we
+// are.
+constexpr std::array<RankVariables, 6> kLaunchers = {{
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK"},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+    {"PMIX_RANK", "SLURM_NTASKS", "SLURM_LOCALID"},
+}};
+
+std::optional<int64_t> number_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return std::nullopt;
+  const auto number = parse_integer(text);
+  return number && *number >= 0 ? number : std::nullopt;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> selected_environment() {
+  std::map<std::string, std::string> kept;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals == std::string_view::npos || !is_wanted(text.substr(0, equals))) continue;
+    const std::string name(text.substr(0, equals));
+    const std::string_view value = text.substr(equals + 1);
+    kept[name] = names_secret(name) ? "***" : redact_text(value.substr(0, kMaxValueBytes));
+  }
+  return kept;
+}
+
+Rank rank_from_environment() {
+  for (const RankVariables& launcher : kLaunchers) {
+    const auto rank = number_of(launcher.rank);
+    const auto size = number_of(launcher.size);
+    // RANK alone is a word that anybody may use; PMIx alone says no size.
+    if (!rank || (!size && std::string_view(launcher.rank) == "RANK")) continue;
+    Rank found;
+    found.rank = *rank;
+    found.world_size = std::max<int64_t>(size.value_or(1), *rank + 1);
+    found.local_rank = number_of(launcher.local).value_or(0);
+    found.from = launcher.rank;
+    return found;
+  }
+  return {};
+}
+
+}  // namespace trainscope

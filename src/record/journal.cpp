@@ -1,0 +1,210 @@
+#include "record/journal.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "store/frame.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int kZstdLevel = 3;
+constexpr size_t kSegmentBytes = size_t{64} << 20;
+
+FrameType frame_type(RecordKind kind) {
+  switch (kind) {
+    case RecordKind::event:
+      return FrameType::event;
+    case RecordKind::closing:
+      return FrameType::closing;
+    default:
+      return FrameType::info;
+  }
+}
+
+std::vector<Totals> totals_of(const std::string& json) {
+  std::vector<Totals> totals;
+  const auto schema = nlohmann::json::parse(json, nullptr, false);
+  CHECK(!schema.is_discarded());  // we wrote it ourselves
+  for (const auto& column : schema["columns"]) {
+    const bool is_double = column["type"] == "f64";
+    const bool is_counter = column["kind"] == "counter";
+    totals.push_back(is_double ? Totals::none : is_counter ? Totals::increases : Totals::sum);
+  }
+  return totals;
+}
+
+}  // namespace
+
+Journal::Journal(Ring& ring, SharedMemory memory, std::string run_folder, std::string run_id)
+    : ring_(ring),
+      memory_(memory),
+      folder_(std::move(run_folder)),
+      run_id_(std::move(run_id)),
+      writer_(folder_),
+      scanned_(ring.tail()) {
+  // Rows of an earlier recorder that are still in the ring are made of the layouts it left.
+  for (size_t s = 0; s < kMaxStreams; ++s) streams_[s].layout = memory_->layouts[s];
+}
+
+Status Journal::flush(bool seal) {
+  TS_CHECK_OK(drain());
+  const bool crowded = ring_.head() - ring_.tail() > ring_.capacity() / 2;
+  if (seal || crowded || streams_[0].rows.size() >= kBlockRows) return seal_block();
+  return write_tail();
+}
+
+// Everything that is new: rows and texts are remembered, a schema closes the block before it.
+Status Journal::drain() {
+  for (;;) {
+    bool at_schema = false;
+    scanned_ = ring_.visit(scanned_, [&](const RecordHeader& header) {
+      at_schema = header.kind == RecordKind::schema;
+      if (!at_schema) take(header);
+      return !at_schema;
+    });
+    if (!at_schema) return {};
+    TS_CHECK_OK(seal_block());
+    TS_CHECK_OK(take_schemas());
+  }
+}
+
+void Journal::take(const RecordHeader& header) {
+  if (header.kind == RecordKind::row) {
+    streams_[header.stream].rows.push_back(reinterpret_cast<const RowRecord*>(&header));
+    return;
+  }
+  const std::string_view text = reinterpret_cast<const TextRecord*>(&header)->text();
+  if (header.kind == RecordKind::info) info_json_ = text;
+  append_frame(texts_, frame_type(header.kind), 0, text);
+}
+
+Status Journal::take_schemas() {
+  std::string frames;
+  const uint64_t end = ring_.visit(scanned_, [&](const RecordHeader& header) {
+    if (header.kind != RecordKind::schema) return false;
+    take_schema(reinterpret_cast<const SchemaRecord&>(header), frames);
+    return true;
+  });
+  TS_CHECK_OK(append(frames));
+  scanned_ = end;
+  for (size_t s = 0; s < kMaxStreams; ++s) memory_->layouts[s] = streams_[s].layout;
+  ring_.release(end);
+  return {};
+}
+
+void Journal::take_schema(const SchemaRecord& record, std::string& frames) {
+  SchemaInfo info{record.columns, {}, std::string(record.text())};
+  info.totals = totals_of(info.json);
+  append_frame(frames, FrameType::schema, 0, info.json);
+  StreamLayout& layout = streams_[record.header.stream].layout;
+  // The schema that this one replaces needs not be repeated in later segments.
+  if (record.slot < layout.entries) schemas_.erase(layout.entry[record.slot].schema);
+  layout.entries = record.slots;
+  layout.entry[record.slot] = {record.schema, record.columns};
+  schemas_[record.schema] = std::move(info);
+}
+
+void Journal::encode_rows(std::string& out, uint32_t stream, size_t from, uint64_t block,
+                          bool sealed) const {
+  const StreamRows& s = streams_[stream];
+  std::vector<RowTime> times;
+  for (size_t r = from; r < s.rows.size(); ++r)
+    times.push_back({s.rows[r]->tick, s.rows[r]->late_us});
+  append_frame(out, FrameType::times, 0, encode_times(stream, block, times));
+  size_t offset = 0;
+  std::vector<const int64_t*> rows(times.size());
+  for (size_t e = 0; e < s.layout.entries; ++e) {
+    const auto [schema, columns] = s.layout.entry[e];
+    if (columns == 0) continue;
+    for (size_t r = 0; r < rows.size(); ++r) rows[r] = s.rows[from + r]->values() + offset;
+    EncodeOptions options;
+    const auto known = schemas_.find(schema);
+    if (sealed) options.zstd_level = kZstdLevel;
+    if (sealed && known != schemas_.end()) options.totals = known->second.totals;
+    uint8_t flags = 0;
+    const std::string payload = encode_columns(schema, block, rows, columns, options, flags);
+    append_frame(out, FrameType::columns, flags, payload);
+    offset += columns;
+  }
+}
+
+Status Journal::seal_block() {
+  std::string frames;
+  for (uint32_t s = 0; s < kMaxStreams; ++s) {
+    if (!streams_[s].rows.empty()) encode_rows(frames, s, 0, block_ + 1, true);
+  }
+  frames += texts_;
+  if (!frames.empty()) TS_CHECK_OK(append(frames));
+  ++block_;
+  ring_.release(scanned_);
+  for (StreamRows& s : streams_) {
+    s.rows.clear();
+    s.in_tail = 0;
+  }
+  texts_.clear();
+  texts_in_tail_ = 0;
+  fresh_tail_ = true;
+  return {};
+}
+
+Status Journal::write_tail() {
+  if (writer_.vanished()) return Error("the run folder was removed: " + folder_);
+  std::string frames;
+  for (uint32_t s = 0; s < kMaxStreams; ++s) {
+    if (streams_[s].in_tail < streams_[s].rows.size()) {
+      encode_rows(frames, s, streams_[s].in_tail, ++tail_block_, false);
+    }
+  }
+  frames += std::string_view(texts_).substr(texts_in_tail_);
+  if (frames.empty()) return {};
+  Status written = writer_.append_tail(frames, fresh_tail_);
+  if (!written) {
+    // The next tail begins anew with all that is not sealed.
+    fresh_tail_ = true;
+    for (StreamRows& s : streams_) s.in_tail = 0;
+    texts_in_tail_ = 0;
+    return written;
+  }
+  fresh_tail_ = false;
+  for (StreamRows& s : streams_) s.in_tail = s.rows.size();
+  texts_in_tail_ = texts_.size();
+  memory_->bytes_written += writer_.bytes_written() - counted_bytes_;
+  counted_bytes_ = writer_.bytes_written();
+  return {};
+}
+
+// A segment to append to: the open one, or a new one that begins with all that is still in force.
+Status Journal::ensure_segment() {
+  if (writer_.is_open() && !writer_.vanished() && writer_.segment_bytes() < kSegmentBytes)
+    return {};
+  if (writer_.vanished() || !exists(folder_)) ::mkdir(folder_.c_str(), 0700);
+  TS_TRY(const uint32_t number, writer_.begin(memory_->next_segment));
+  memory_->next_segment = number + 1;
+  std::string frames;
+  const nlohmann::json head = {
+      {"run", run_id_}, {"segment", number}, {"incarnation", memory_->incarnation.load()}};
+  append_frame(frames, FrameType::head, 0, head.dump());
+  for (const auto& [schema, info] : schemas_) append_frame(frames, FrameType::schema, 0, info.json);
+  if (!info_json_.empty()) append_frame(frames, FrameType::info, 0, info_json_);
+  return writer_.append(frames);
+}
+
+Status Journal::append(const std::string& frames) {
+  TS_CHECK_OK(ensure_segment());
+  Status written = writer_.append(frames);
+  memory_->bytes_written += writer_.bytes_written() - counted_bytes_;
+  counted_bytes_ = writer_.bytes_written();
+  return written;
+}
+
+void Journal::close() {
+  writer_.remove_tail();
+  writer_.start_writeback();
+}
+
+}  // namespace trainscope

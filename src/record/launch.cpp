@@ -1,0 +1,71 @@
+#include "record/launch.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "collect/support/process_tree.h"
+
+namespace trainscope {
+
+namespace {
+
+// In the child: only what leads to exec.
+[[noreturn]] void become(const std::vector<char*>& argv,
+                         const std::map<std::string, std::string>& more_environment,
+                         const OutputPlan& output, const SignalInbox& signals, int error_fd) {
+  signals.restore();
+  if (output.job_stdout) ::dup2(output.job_stdout.get(), STDOUT_FILENO);
+  if (output.job_stderr) ::dup2(output.job_stderr.get(), STDERR_FILENO);
+  for (const auto& [name, value] : more_environment) ::setenv(name.c_str(), value.c_str(), 1);
+  ::execvp(argv[0], argv.data());
+  const int error = errno;
+  (void)!::write(error_fd, &error, sizeof error);
+  ::_exit(127);
+}
+
+}  // namespace
+
+Result<Launched> launch(const std::vector<std::string>& command,
+                        const std::map<std::string, std::string>& more_environment,
+                        const OutputPlan& output, const SignalInbox& signals) {
+  std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  const UniqueFd read_end(fds[0]);
+  UniqueFd write_end(fds[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0) return Error::from_errno("cannot start a process", errno);
+  if (pid == 0) become(argv, more_environment, output, signals, write_end.get());
+  write_end.reset();
+  Launched launched{pid, 0};
+  ssize_t n = 0;
+  do {
+    n = ::read(read_end.get(), &launched.exec_error, sizeof launched.exec_error);
+  } while (n < 0 && errno == EINTR);
+  if (n != sizeof launched.exec_error) {
+    launched.exec_error = 0;  // the pipe closed by itself: exec worked
+  } else {
+    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  return launched;
+}
+
+int64_t start_ticks(pid_t pid) {
+  ProcessStat stat;
+  return read_stat("", pid, stat) ? stat.start_ticks : -1;
+}
+
+char process_state(pid_t pid) {
+  ProcessStat stat;
+  return read_stat("", pid, stat) ? stat.state : '?';
+}
+
+}  // namespace trainscope

@@ -1,0 +1,30 @@
+// Starts the job as the user's shell would have: execve, no shell, nothing of ours left open.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/output.h"
+#include "record/signal_inbox.h"
+
+namespace trainscope {
+
+struct Launched {
+  pid_t pid = 0;
+  int exec_error = 0;  // errno of a failed exec; then the process has ended already and is reaped
+};
+
+Result<Launched> launch(const std::vector<std::string>& command,
+                        const std::map<std::string, std::string>& more_environment,
+                        const OutputPlan& output, const SignalInbox& signals);
+
+// Start time of a process in clock ticks since boot (with the boot id it tells reused pids apart);
+// -1.
+int64_t start_ticks(pid_t pid);
+// R, S, T, Z, …; '?' when it is gone.
+char process_state(pid_t pid);
+
+}  // namespace trainscope

@@ -1,0 +1,87 @@
+#include "record/output_log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kPartBytes = size_t{16} << 20;
+
+}  // namespace
+
+OutputLog::OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed)
+    : folder_(std::move(run_folder)), pipe_fd_(pipe_fd) {
+  for (const int fd : followed) {
+    // A second open file of the same file: reading it does not move the job's position.
+    auto opened = open_file(fmt::format("/proc/self/fd/{}", fd), O_RDONLY | O_NONBLOCK);
+    if (!opened) continue;
+    struct stat st {};
+    ::fstat(opened->get(), &st);
+    const bool appends = (fcntl(fd, F_GETFL) & O_APPEND) != 0;
+    const off_t position = ::lseek(fd, 0, SEEK_CUR);
+    followed_.push_back({std::move(*opened), appends || position < 0 ? st.st_size : position});
+  }
+}
+
+bool OutputLog::collect() {
+  std::array<char, 65536> bytes{};
+  bool kept = true;
+  for (;;) {
+    const ssize_t n = ::read(pipe_fd_, bytes.data(), bytes.size());
+    if (n <= 0) break;
+    kept = keep({bytes.data(), static_cast<size_t>(n)}) && kept;
+  }
+  for (Followed& file : followed_) {
+    struct stat st {};
+    if (::fstat(file.fd.get(), &st) == 0 && st.st_size < file.offset) file.offset = 0;  // truncated
+    for (;;) {
+      const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), file.offset);
+      if (n <= 0) break;
+      file.offset += n;
+      kept = keep({bytes.data(), static_cast<size_t>(n)}) && kept;
+    }
+  }
+  return kept;
+}
+
+bool OutputLog::open_part(const std::string& name) {
+  auto opened = open_file(folder_ + "/" + name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW);
+  if (!opened) return false;
+  file_ = std::move(*opened);
+  struct stat st {};
+  ::fstat(file_.get(), &st);
+  in_file_ = static_cast<size_t>(st.st_size);  // a recorder that was restarted goes on
+  return true;
+}
+
+bool OutputLog::keep(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (!file_ && !open_part(is_head_ ? "output.log" : "output.2.log")) return false;
+    if (in_file_ >= kPartBytes) {
+      file_.reset();
+      // The newest part becomes the older one; what that held is older than the last 16 MiB.
+      if (!is_head_) {
+        ::rename((folder_ + "/output.2.log").c_str(), (folder_ + "/output.1.log").c_str());
+      }
+      is_head_ = false;
+      continue;
+    }
+    const size_t n = std::min(bytes.size(), kPartBytes - in_file_);
+    if (!write_all(file_.get(), bytes.substr(0, n))) {
+      file_.reset();
+      return false;
+    }
+    in_file_ += n;
+    bytes.remove_prefix(n);
+  }
+  return true;
+}
+
+}  // namespace trainscope

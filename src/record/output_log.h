@@ -1,0 +1,40 @@
+// Keeps the job's output in the run folder: the first 16 MiB and the last 16 MiB or more.
+//
+// Fed by the copy pipe and by regular files that the job writes itself. Runs on a thread of its
+// own: a disk that hangs costs the copy, never the user's output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace trainscope {
+
+class OutputLog {
+ public:
+  // `pipe_fd`: the read end of the copy pipe, non-blocking. `followed`: descriptors of the job that
+  // are regular files. Both stay the caller's.
+  OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed);
+
+  // Takes what is there now; false when it could not be written.
+  bool collect();
+  int pipe_fd() const { return pipe_fd_; }
+
+ private:
+  struct Followed {
+    UniqueFd fd;
+    off_t offset = 0;
+  };
+  bool keep(std::string_view bytes);
+  bool open_part(const std::string& name);
+
+  std::string folder_;
+  int pipe_fd_;
+  std::vector<Followed> followed_;
+  UniqueFd file_;
+  size_t in_file_ = 0;
+  bool is_head_ = true;
+};
+
+}  // namespace trainscope

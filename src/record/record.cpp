@@ -1,0 +1,262 @@
+#include "record/record.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+
+#include "base/clock.h"
+#include "record/supervisor.h"
+#include "store/store.h"
+#include "version.h"
+
+namespace trainscope {
+
+namespace {
+
+// Everything that one run needs, in the order in which it must go away.
+struct Session {
+  NewRun run;
+  Manifest manifest;
+  SharedMemory memory;
+  OutputPlan output;
+  UniqueFd wake, ready, lifeline_read, lifeline_write, log_read, log_write, progress;
+};
+
+// Room for a block of rows and as much again; rows grow with the processors.
+size_t ring_bytes() {
+  const auto cpus = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
+  const size_t row = (100 + cpus * 9) * sizeof(int64_t);
+  return std::clamp<size_t>(row * 2400, size_t{2} << 20, size_t{8} << 20) / 4096 * 4096;
+}
+
+std::string current_folder() {
+  char* text = ::getcwd(nullptr, 0);
+  std::string folder = text == nullptr ? "" : text;
+  ::free(text);
+  return folder;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+Manifest first_manifest(const RecordOptions& options, const NewRun& run) {
+  Manifest m;
+  m.id = run.id;
+  m.name = options.name;
+  m.note = options.note;
+  m.tags = options.tags;
+  m.started = utc_text(realtime_ns());
+  m.command = redact_command(options.command);
+  m.after_command = options.after;
+  m.working_directory = current_folder();
+  m.attached = options.attach_pid != 0;
+  m.host_name = host_name();
+  if (auto boot = read_line("/proc/sys/kernel/random/boot_id")) m.boot_id = *boot;
+  m.trainscope_version = kVersion;
+  const Rank rank = rank_from_environment();
+  m.rank = rank.rank;
+  m.world_size = rank.world_size;
+  m.local_rank = rank.local_rank;
+  m.period_ns = options.every_ns;
+  m.supervisor_pid = ::getpid();
+  m.supervisor_start_ticks = start_ticks(::getpid());
+  m.settings = options.settings;
+  return m;
+}
+
+Status make_plumbing(Session& session) {
+  int fds[2];
+  session.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  session.ready.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!session.wake || !session.ready) return Error::from_errno("cannot make an eventfd", errno);
+  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  session.lifeline_read.reset(fds[0]);
+  session.lifeline_write.reset(fds[1]);
+  if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
+    return Error::from_errno("cannot make a pipe", errno);
+  session.log_read.reset(fds[0]);
+  session.log_write.reset(fds[1]);
+  fcntl(session.log_write.get(), F_SETPIPE_SZ, 1 << 20);
+  const std::string path = session.run.path + "/progress";
+  if (::mkfifo(path.c_str(), 0600) != 0) return Error::from_errno("cannot make " + path, errno);
+  // For reading and writing: it lives as long as we do, whoever else opens and closes it.
+  TS_TRY(session.progress, open_file(path, O_RDWR | O_NONBLOCK));
+  fcntl(session.progress.get(), F_SETPIPE_SZ, 1 << 20);
+  return {};
+}
+
+Result<Session> make_session(const RecordOptions& options) {
+  Session session;
+  TS_TRY(session.run, create_run(options.home));
+  session.manifest = first_manifest(options, session.run);
+  TS_TRY(session.memory, SharedMemory::create(ring_bytes()));
+  TS_CHECK_OK(make_plumbing(session));
+  if (options.attach_pid == 0) {
+    TS_TRY(session.output, plan_output());
+  }
+  // Proves that the folder can be written before anything is started.
+  TS_CHECK_OK(write_manifest(session.run.path, session.manifest));
+  if (!options.id_file.empty()) TS_CHECK_OK(replace_file(options.id_file, session.run.id + "\n"));
+  return session;
+}
+
+RecorderSetup recorder_setup(Session& session, const RecordOptions& options, bool shows_status) {
+  RecorderSetup setup;
+  setup.memory = session.memory;
+  setup.run_path = session.run.path;
+  setup.manifest = session.manifest;
+  setup.working_directory = session.manifest.working_directory;
+  setup.command = options.command;
+  setup.output = &session.output;
+  setup.supervisor_pid = ::getpid();
+  setup.wake_fd = session.wake.get();
+  setup.ready_fd = session.ready.get();
+  setup.lifeline_fd = session.lifeline_read.get();
+  setup.log_fd = session.log_read.get();
+  setup.progress_fd = session.progress.get();
+  setup.period_ns = options.every_ns;
+  setup.records_machine = session.manifest.local_rank == 0;
+  setup.reaps_orphans = options.attach_pid == 0;
+  setup.publishes_status = shows_status;
+  return setup;
+}
+
+int status_fd(const RecordOptions& options) {
+  const char* terminal = ::getenv("TERM");
+  const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return !options.quiet && !dumb && ::isatty(STDERR_FILENO) == 1 ? STDERR_FILENO : -1;
+}
+
+void set_zero(Session& session) {
+  session.manifest.zero_monotonic_ns = session.memory->zero_ns;
+  session.manifest.zero_boottime_ns = session.memory->zero_boottime_ns;
+  session.manifest.zero_realtime_ns = session.memory->zero_realtime_ns;
+  session.manifest.started = utc_text(session.manifest.zero_realtime_ns);
+}
+
+double since_zero_s(const Session& session, int64_t moment_ns) {
+  return std::max(0.0, to_seconds(moment_ns - session.manifest.zero_monotonic_ns));
+}
+
+// The command after the job, as its own phase of the run.
+void run_after(Session& session, Supervisor& supervisor, const RecordOptions& options,
+               const std::map<std::string, std::string>& environment, JobEnd& end) {
+  const double from = since_zero_s(session, end.ended_ns);
+  session.manifest.phases.push_back({"job", 0, from});
+  const JobEnd after =
+      supervisor.run({"/bin/sh", "-c", options.after}, environment, 0, options.grace_ns);
+  session.manifest.phases.push_back({"after", from, since_zero_s(session, after.ended_ns)});
+  session.manifest.after_exit_code =
+      after.exit_code ? after.exit_code : std::optional<int>(128 + after.signal.value_or(0));
+  end.ended_ns = after.ended_ns;
+}
+
+void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
+               const JobEnd& end) {
+  session.memory->job_ended_ns = end.ended_ns;
+  supervisor.drain_output();
+  const Status finished = keeper.finish();
+  Manifest& m = session.manifest;
+  if (!finished) {
+    m.notes.push_back(finished.error().message());
+    supervisor.say(finished.error().message());
+  }
+  m.exit_code = end.exit_code;
+  m.signal = end.signal;
+  m.ended_by = end.ended_by;
+  m.duration_s = since_zero_s(session, end.ended_ns);
+  m.ended = utc_text(realtime_ns());
+  if (session.memory->output_dropped > 0) {
+    m.notes.push_back(
+        fmt::format("output.log lacks {} bytes that came faster than they could be kept",
+                    session.memory->output_dropped.load()));
+  }
+  if (const Status written = write_manifest(session.run.path, m); !written) {
+    supervisor.say("the end of the run could not be recorded: " + written.error().message());
+  }
+  ::unlink((session.run.path + "/progress").c_str());
+}
+
+// A daemon of the job still holds our pipe or pty: a small process stays behind and passes its
+// output on, as the bare run's pipe or terminal would have taken it.
+void leave_relay_behind(Session& session, Supervisor& supervisor) {
+  session.output.job_stdout.reset();
+  session.output.job_stderr.reset();
+  supervisor.drain_output();
+  if (!supervisor.output_is_open() || ::fork() != 0) return;
+  prctl(PR_SET_NAME, "trainscope-rly");
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+  session.lifeline_write.reset();
+  while (supervisor.output_is_open()) {
+    std::vector<pollfd> polls;
+    for (const OutputChannel& channel : session.output.channels) {
+      polls.push_back(channel.wanted(*session.memory));
+    }
+    ::poll(polls.data(), polls.size(), -1);
+    for (OutputChannel& channel : session.output.channels) channel.pump(*session.memory, -1);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<RecordOutcome> record_job(const RecordOptions& options) {
+  TS_TRY(SignalInbox signals, SignalInbox::open());
+  TS_TRY(Session session, make_session(options));
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  StatusLine status(status_fd(options), options.for_ns, sysconf(_SC_NPROCESSORS_ONLN));
+  RecorderKeeper keeper(recorder_setup(session, options, status.enabled()),
+                        session.lifeline_write.get());
+  Supervisor supervisor(session.memory, session.output, signals, keeper, status,
+                        session.log_write.get());
+  TS_CHECK_OK(keeper.start());
+  keeper.wait_for_first_sample();
+  set_zero(session);
+  (void)write_manifest(session.run.path, session.manifest);
+  const std::map<std::string, std::string> environment = {
+      {"TRAINSCOPE_RUN_ID", session.run.id}, {"TRAINSCOPE_PIPE", session.run.path + "/progress"}};
+  JobEnd end = supervisor.run(options.command, environment, options.for_ns, options.grace_ns);
+  if (!options.after.empty() && end.ended_by != EndedBy::not_started) {
+    run_after(session, supervisor, options, environment, end);
+  }
+  close_run(session, supervisor, keeper, end);
+  leave_relay_behind(session, supervisor);
+  return RecordOutcome{session.run.path, session.manifest};
+}
+
+Result<RecordOutcome> record_attached(const RecordOptions& options) {
+  if (start_ticks(options.attach_pid) < 0) {
+    return Error(fmt::format("there is no process {}", options.attach_pid));
+  }
+  TS_TRY(SignalInbox signals, SignalInbox::open());
+  TS_TRY(Session session, make_session(options));
+  StatusLine status(status_fd(options), options.for_ns, sysconf(_SC_NPROCESSORS_ONLN));
+  session.memory->job_pid = options.attach_pid;
+  RecorderKeeper keeper(recorder_setup(session, options, status.enabled()),
+                        session.lifeline_write.get());
+  Supervisor supervisor(session.memory, session.output, signals, keeper, status,
+                        session.log_write.get());
+  TS_CHECK_OK(keeper.start());
+  keeper.wait_for_first_sample();
+  set_zero(session);
+  session.manifest.notes.emplace_back(
+      "attached to a running job: a process that left its parent between two ticks may not be "
+      "counted");
+  (void)write_manifest(session.run.path, session.manifest);
+  const JobEnd end = supervisor.follow(options.attach_pid, options.for_ns);
+  close_run(session, supervisor, keeper, end);
+  return RecordOutcome{session.run.path, session.manifest};
+}
+
+}  // namespace trainscope

@@ -1,0 +1,62 @@
+// Recording: runs a job, or follows a running one, and records it (docs/architecture.md).
+//
+// Guarantees: the job's exit status, output, signals and speed are those of the bare run, whatever
+// happens to us. Limits: Linux 4.18 and later.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/model.h"
+
+namespace trainscope {
+
+struct RecordOptions {
+  std::vector<std::string> command;  // of run
+  pid_t attach_pid = 0;              // of attach
+  std::string home;
+  std::string name, note;
+  std::map<std::string, std::string> tags;
+  int64_t every_ns = 100'000'000;
+  int64_t for_ns = 0;  // 0: no limit
+  int64_t grace_ns = 10'000'000'000;
+  std::string after;  // a command for /bin/sh -c, run once the job has ended
+  std::string id_file;
+  bool quiet = false;
+  std::vector<Setting> settings;  // as shown by `info`
+};
+
+struct RecordOutcome {
+  std::string run_path;
+  Manifest manifest;  // as written at the end
+};
+
+// Runs the job under the recorder until it ends. An Error means that the job was never started.
+Result<RecordOutcome> record_job(const RecordOptions& options);
+// Follows a running process and its tree until it ends, --for is over or Ctrl-C.
+Result<RecordOutcome> record_attached(const RecordOptions& options);
+
+// What is known of the host, slowly found things included, as a JSON object (kept in the run, shown
+// by `info` and `doctor`). Unknown is null. No program is started; `root` goes in front of every
+// path.
+std::string host_inventory(const std::string& root, const std::string& working_directory,
+                           const std::vector<std::string>& command,
+                           const std::string& run_folder = "");
+// Words whose names tell a secret (…KEY…, …TOKEN…, …SECRET…, …PASS…): their values become ***.
+std::vector<std::string> redact_command(const std::vector<std::string>& command);
+// The variables worth keeping (by allow-list), secrets redacted.
+std::map<std::string, std::string> selected_environment();
+
+struct Rank {
+  int64_t rank = 0, world_size = 1, local_rank = 0;
+  std::string from;  // "SLURM_PROCID", "RANK", "OMPI_COMM_WORLD_RANK" or ""
+};
+Rank rank_from_environment();
+
+}  // namespace trainscope

@@ -1,0 +1,316 @@
+#include "record/recorder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <condition_variable>
+#include <thread>
+
+#include "base/clock.h"
+#include "record/journal.h"
+#include "record/output_log.h"
+#include "record/record.h"
+#include "record/sampler.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// The last words of a recorder whose writer or sources hang must come within this time.
+constexpr auto kCloseLimit = milliseconds(2500);
+// Smaller changes between two looks, a second apart, are the clock being slewed.
+constexpr int64_t kClockStep = 100'000'000;
+
+class Recorder {
+ public:
+  explicit Recorder(RecorderSetup setup)
+      : setup_(std::move(setup)),
+        memory_(setup_.memory),
+        ring_(memory_),
+        journal_(ring_, memory_, setup_.run_path, setup_.manifest.id),
+        sampler_(ring_, memory_, surroundings(), self_),
+        log_(setup_.run_path, setup_.log_fd, setup_.output->followed) {}
+
+  void run() {
+    prepare_process();
+    // The job's ends are the job's: with them open nobody would ever see the end of its output.
+    setup_.output->job_stdout.reset();
+    setup_.output->job_stderr.reset();
+    job_.reaped = &memory_->reaped;
+    job_.recorder_pid = getpid();
+    if (setup_.reaps_orphans) job_.reaper_pid = setup_.supervisor_pid;
+    job_.first_pid = memory_->job_pid.load();
+    self_.supervisor_pid = setup_.supervisor_pid;
+    self_.earlier_cpu_ns = memory_->earlier_cpu_ns.load();
+    sampler_.publishes_status = setup_.publishes_status;
+    sampler_.ready_fd = setup_.ready_fd;
+    sampler_.start(setup_.period_ns, setup_.records_machine, setup_.restart_reason);
+    writer_ = std::thread([this] { write_loop(); });
+    logger_ = std::thread([this] { log_loop(); });
+    inventory_ = std::thread([this] { take_inventory(); });
+    serve();
+    finish();
+  }
+
+ private:
+  Surroundings surroundings() const {
+    return {"", setup_.run_path, setup_.working_directory, &job_, &self_};
+  }
+
+  static void prepare_process() {
+    prctl(PR_SET_NAME, "trainscope-rec");
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    // Die before the job when memory runs out.
+    if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY))
+      (void)write_all(fd->get(), "500");
+    // Two descriptors a process of the job, and a job may have thousands.
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+      files.rlim_cur = files.rlim_max;
+      setrlimit(RLIMIT_NOFILE, &files);
+    }
+    const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+  }
+
+  void take_inventory() {
+    prctl(PR_SET_NAME, "ts-inventory");
+    if (memory_->incarnation > 1) return;
+    ring_.push_text(RecordKind::info, host_inventory("", setup_.working_directory, setup_.command));
+  }
+
+  void write_loop() {
+    prctl(PR_SET_NAME, "ts-write");
+    bool closing = false;
+    while (!closing) {
+      {
+        std::unique_lock lock(mutex_);
+        wake_writer_.wait_for(lock, milliseconds(1000), [this] { return closing_; });
+        closing = closing_;
+      }
+      note_clock_steps();
+      // The first flush drains what an earlier recorder left.
+      report(journal_.flush(closing));
+      self_.bytes_written = memory_->bytes_written.load();
+    }
+    journal_.close();
+    const std::lock_guard lock(mutex_);
+    written_ = true;
+    wake_main_.notify_all();
+  }
+
+  // The wall clock was set, or the machine slept: CLOCK_MONOTONIC knows of neither.
+  void note_clock_steps() {
+    const int64_t monotonic = monotonic_ns();
+    const int64_t wall = realtime_ns() - monotonic, boot = boottime_ns() - monotonic;
+    const int64_t slept = boot - boot_offset_ns_, stepped = wall - wall_offset_ns_ - slept;
+    if (wall_offset_ns_ != 0 && slept > kClockStep) {
+      push_event(ring_, monotonic - memory_->zero_ns, "suspend",
+                 fmt::format("the machine slept for {:.1f} s", to_seconds(slept)));
+    }
+    if (wall_offset_ns_ != 0 && std::abs(stepped) > kClockStep) {
+      push_event(ring_, monotonic - memory_->zero_ns, "clock",
+                 fmt::format("the wall clock was set by {:+.3f} s", to_seconds(stepped)));
+    }
+    wall_offset_ns_ = wall;
+    boot_offset_ns_ = boot;
+  }
+
+  void log_loop() {
+    prctl(PR_SET_NAME, "ts-output");
+    for (;;) {
+      std::array<pollfd, 2> ready = {{{log_.pipe_fd(), POLLIN, 0}, {log_wake_.get(), POLLIN, 0}}};
+      ::poll(ready.data(), ready.size(), 1000);
+      log_.collect();
+      const std::lock_guard lock(mutex_);
+      if (closing_) break;
+    }
+    log_.collect();
+    const std::lock_guard lock(mutex_);
+    logged_ = true;
+    wake_main_.notify_all();
+  }
+
+  // Tells the user once when writing fails and once when it works again.
+  void report(const Status& status) {
+    const bool failed = !status;
+    if (failed == storage_failed_) return;
+    storage_failed_ = failed;
+    say(failed ? "recording is paused, the job goes on: " + status.error().message()
+               : std::string("recording goes on: the run folder can be written again"));
+    if (!failed) write_manifest_again();
+    push_event(ring_, monotonic_ns() - memory_->zero_ns, "storage",
+               failed ? status.error().message() : "the run folder can be written again");
+  }
+
+  // A folder that was removed and made again lacks it.
+  void write_manifest_again() {
+    if (exists(setup_.run_path + "/manifest.json")) return;
+    Manifest manifest = setup_.manifest;
+    manifest.zero_monotonic_ns = memory_->zero_ns;
+    manifest.zero_boottime_ns = memory_->zero_boottime_ns;
+    manifest.zero_realtime_ns = memory_->zero_realtime_ns;
+    (void)write_manifest(setup_.run_path, manifest);
+  }
+
+  void say(const std::string& text) {
+    ++memory_->message_count;  // odd: being written
+    const size_t n = std::min(text.size(), sizeof(memory_->message) - 1);
+    text.copy(memory_->message, n);
+    memory_->message[n] = '\0';
+    ++memory_->message_count;
+  }
+
+  void serve();
+  void serve_orphaned(int signal_fd);
+  void note_signals(int signal_fd);
+  void note_changes();
+  void pass_on(int timeout_ms);
+  void drop_progress() const;
+  void finish();
+  void close_manifest();
+
+  RecorderSetup setup_;
+  SharedMemory memory_;
+  JobLink job_;
+  SelfLink self_;
+  Ring ring_;
+  Journal journal_;
+  Sampler sampler_;
+  OutputLog log_;
+  UniqueFd log_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::thread writer_, logger_, inventory_;
+  std::mutex mutex_;
+  std::condition_variable wake_writer_, wake_main_;
+  bool closing_ = false, written_ = false, logged_ = false, storage_failed_ = false;
+  bool orphaned_ = false;
+  int64_t wall_offset_ns_ = 0, boot_offset_ns_ = 0;
+};
+
+void Recorder::note_signals(int signal_fd) {
+  signalfd_siginfo info{};
+  while (::read(signal_fd, &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo < kMaxSignals) memory_->signal_seen_ns[info.ssi_signo] = monotonic_ns();
+  }
+}
+
+void Recorder::note_changes() {
+  eventfd_t ignored = 0;
+  eventfd_read(setup_.wake_fd, &ignored);
+  job_.first_pid = memory_->job_pid.load();
+  for (OutputChannel& channel : setup_.output->channels) {
+    if ((memory_->closed_channels & (1U << channel.index())) != 0) channel.close();
+  }
+}
+
+// Training progress comes with the next part of the project; until then the FIFO is only kept
+// empty, so that a sender is never told that it is full.
+void Recorder::drop_progress() const {
+  std::array<char, 65536> bytes{};
+  while (::read(setup_.progress_fd, bytes.data(), bytes.size()) > 0) {
+  }
+}
+
+void Recorder::serve() {
+  sigset_t all;
+  sigfillset(&all);
+  const UniqueFd signal_fd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
+  while (memory_->stop == 0) {
+    std::array<pollfd, 4> polls = {{{signal_fd.get(), POLLIN, 0},
+                                    {setup_.wake_fd, POLLIN, 0},
+                                    {setup_.lifeline_fd, POLLIN, 0},
+                                    {setup_.progress_fd, POLLIN, 0}}};
+    ::poll(polls.data(), polls.size(), -1);
+    if (polls[0].revents != 0) note_signals(signal_fd.get());
+    if (polls[1].revents != 0) note_changes();
+    if (polls[3].revents != 0) drop_progress();
+    if ((polls[2].revents & (POLLHUP | POLLERR)) != 0) {
+      serve_orphaned(signal_fd.get());
+      return;
+    }
+  }
+}
+
+// The supervisor is gone: pass the output on until the job has ended.
+void Recorder::serve_orphaned(int signal_fd) {
+  orphaned_ = true;
+  const pid_t pid = memory_->job_pid;
+  push_event(ring_, monotonic_ns() - memory_->zero_ns, "supervisor",
+             "the supervisor was killed; the recorder goes on alone");
+  if (pid == 0 || memory_->job_ended_ns != 0) return;
+  const UniqueFd job(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  for (;;) {
+    note_signals(signal_fd);
+    pass_on(100);
+    drop_progress();
+    pollfd ended = {job.get(), POLLIN, 0};
+    const bool gone = job ? ::poll(&ended, 1, 0) > 0 : ::kill(pid, 0) != 0;
+    if (gone) break;
+  }
+  memory_->job_ended_ns = monotonic_ns();
+  for (OutputChannel& channel : setup_.output->channels) channel.drain(*memory_, -1, 2000);
+}
+
+void Recorder::pass_on(int timeout_ms) {
+  std::array<pollfd, kMaxChannels> polls{};
+  nfds_t count = 0;
+  for (const OutputChannel& channel : setup_.output->channels) {
+    polls[count++] = channel.wanted(*memory_);
+  }
+  ::poll(polls.data(), count, timeout_ms);
+  // -1: the copy for output.log came from the supervisor and ends with it.
+  for (OutputChannel& channel : setup_.output->channels) channel.pump(*memory_, -1);
+}
+
+void Recorder::close_manifest() {
+  Manifest manifest = setup_.manifest;
+  manifest.zero_monotonic_ns = memory_->zero_ns;
+  manifest.zero_boottime_ns = memory_->zero_boottime_ns;
+  manifest.zero_realtime_ns = memory_->zero_realtime_ns;
+  manifest.duration_s = to_seconds(memory_->job_ended_ns - memory_->zero_ns);
+  manifest.ended = utc_text(realtime_ns());
+  manifest.ended_by = EndedBy::unknown;
+  manifest.notes.emplace_back("the supervisor was killed; how the job ended is not known");
+  (void)write_manifest(setup_.run_path, manifest);
+}
+
+void Recorder::finish() {
+  if (memory_->job_ended_ns == 0) memory_->job_ended_ns = monotonic_ns();
+  sampler_.stop();
+  std::unique_lock lock(mutex_);
+  closing_ = true;
+  wake_writer_.notify_all();
+  eventfd_write(log_wake_.get(), 1);
+  const bool done = wake_main_.wait_for(lock, kCloseLimit, [this] { return written_ && logged_; });
+  lock.unlock();
+  if (orphaned_) close_manifest();
+  if (done) memory_->finished = 1;
+  // Threads that hang in a source or a disk must not keep the process: no destructors.
+  ::_exit(0);
+}
+
+}  // namespace
+
+void run_recorder(RecorderSetup setup) {
+  // Never destroyed: its threads may outlive any scope.
+  auto* recorder = new Recorder(std::move(setup));
+  recorder->run();
+  ::_exit(0);
+}
+
+}  // namespace trainscope

@@ -1,0 +1,134 @@
+#include "record/recorder_keeper.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.h"
+#include "record/launch.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kFirstBackoff = 100 * kMs, kLastBackoff = 10'000 * kMs;
+constexpr int64_t kLongLife = 60'000 * kMs;
+constexpr int64_t kCloseLimit = 4'000 * kMs;
+
+}  // namespace
+
+Status RecorderKeeper::start() {
+  ++setup_.memory->incarnation;
+  const pid_t pid = ::fork();
+  if (pid < 0) return Error::from_errno("cannot start the recorder", errno);
+  if (pid == 0) {
+    // The lifeline must die with the supervisor alone.
+    ::close(lifeline_write_fd_);
+    run_recorder(std::move(setup_));
+  }
+  pid_ = pid;
+  started_ns_ = monotonic_ns();
+  restart_at_ns_ = 0;
+  return {};
+}
+
+void RecorderKeeper::wait_for_first_sample() {
+  const int64_t until = monotonic_ns() + 1000 * kMs;
+  while (setup_.memory->first_sample_taken == 0 && monotonic_ns() < until) {
+    pollfd ready = {setup_.ready_fd, POLLIN, 0};
+    ::poll(&ready, 1, static_cast<int>((until - monotonic_ns()) / kMs) + 1);
+  }
+  int64_t none = 0;
+  // Time begins now, with a gap, when the recorder did not get there.
+  if (setup_.memory->zero_ns.compare_exchange_strong(none, monotonic_ns())) {
+    setup_.memory->zero_boottime_ns = boottime_ns();
+    setup_.memory->zero_realtime_ns = realtime_ns();
+  }
+}
+
+void RecorderKeeper::wake() const { eventfd_write(setup_.wake_fd, 1); }
+
+std::string RecorderKeeper::death_text() const {
+  const int status = setup_.memory->last_wait_status;
+  if (WIFSIGNALED(status)) {
+    return fmt::format("the recorder was killed by signal {} ({})", WTERMSIG(status),
+                       ::strsignal(WTERMSIG(status)));
+  }
+  return fmt::format("the recorder ended by itself with code {}", WEXITSTATUS(status));
+}
+
+void RecorderKeeper::reap() {
+  if (pid_ == 0) return;
+  int status = 0;
+  rusage usage{};
+  if (::wait4(pid_, &status, WNOHANG, &usage) != pid_) return;
+  const int64_t now = monotonic_ns();
+  const auto ns = [](const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; };
+  setup_.memory->earlier_cpu_ns += ns(usage.ru_utime) + ns(usage.ru_stime);
+  setup_.memory->last_wait_status = status;
+  setup_.memory->died_ns = now;
+  pid_ = 0;
+  if (now - started_ns_ > kLongLife) backoff_ns_ = kFirstBackoff;
+  restart_at_ns_ = now + backoff_ns_;
+  backoff_ns_ = std::min(2 * backoff_ns_, kLastBackoff);
+}
+
+int64_t RecorderKeeper::tend() {
+  const int64_t now = monotonic_ns();
+  if (pid_ == 0) {
+    if (now < restart_at_ns_) return restart_at_ns_;
+    setup_.restart_reason = death_text() + " and restarted";
+    if (!start()) restart_at_ns_ = now + backoff_ns_;
+    return pid_ == 0 ? restart_at_ns_ : now + kNsPerSecond;
+  }
+  const int64_t patience = std::max<int64_t>(5 * kNsPerSecond, 20 * setup_.period_ns);
+  const int64_t last = std::max(setup_.memory->last_tick_ns.load(), started_ns_);
+  if (now - last < patience) return last + patience;
+  if (process_state(pid_) != 'T') ::kill(pid_, SIGKILL);
+  return now + kNsPerSecond;
+}
+
+bool RecorderKeeper::wait_for_exit(int64_t limit_ns) {
+  const int64_t until = monotonic_ns() + limit_ns;
+  int pause_us = 100;
+  while (pid_ != 0 && monotonic_ns() < until) {
+    reap();
+    if (pid_ == 0) break;
+    if (process_state(pid_) == 'T') ::kill(pid_, SIGCONT);
+    ::usleep(static_cast<useconds_t>(pause_us));
+    pause_us = std::min(pause_us * 2, 5000);
+  }
+  return pid_ == 0;
+}
+
+Status RecorderKeeper::finish() {
+  setup_.memory->stop = 1;
+  wake();
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    // One that died before the end left its last samples in the ring: another one writes them.
+    if (pid_ == 0) {
+      setup_.restart_reason = death_text() + " near the end of the run";
+      TS_CHECK_OK(start());
+    }
+    if (!wait_for_exit(kCloseLimit)) {
+      ::kill(pid_, SIGKILL);
+      wait_for_exit(kNsPerSecond);
+      return Error("the recorder did not answer at the end; its last samples may be missing");
+    }
+    if (setup_.memory->finished != 0) return {};
+  }
+  return Error("the recorder could not write its last samples");
+}
+
+int64_t RecorderKeeper::cpu_ns() const { return setup_.memory->earlier_cpu_ns; }
+
+}  // namespace trainscope

@@ -1,0 +1,169 @@
+#include "record/redact.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "base/text.h"
+#include "record/record.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr std::string_view kStars = "***";
+constexpr std::array<std::string_view, 7> kSecretWords = {
+    "key", "token", "secret", "pass", "credential", "authorization", "cookie"};
+// What training jobs are full of and nobody hides.
+constexpr std::array<std::string_view, 9> kHarmless = {"tokeniz",  "keypoint",    "keyframe",
+                                                       "keyboard", "monkey",      "keyword",
+                                                       "passes",   "passthrough", "bypass"};
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= 9 &&
+         text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// --max-new-tokens=512 counts tokens; nobody's secret is called so and is a number.
+bool counts_tokens(std::string_view name, std::string_view value) {
+  return is_number(value) && lower(name).find("tokens") != std::string::npos;
+}
+
+// user:password@ behind "scheme://", and long user parts, which are access tokens.
+void redact_urls(std::string& text) {
+  constexpr size_t kTokenLength = 20;
+  size_t at = 0;
+  while ((at = text.find("://", at)) != std::string::npos) {
+    at += 3;
+    const size_t end = std::min(text.find_first_of("/?#\"' \t\r\n", at), text.size());
+    const size_t sign = text.rfind('@', end == 0 ? 0 : end - 1);
+    if (sign == std::string::npos || sign < at) continue;
+    const size_t colon = text.find(':', at);
+    if (colon != std::string::npos && colon < sign) {
+      text.replace(colon + 1, sign - colon - 1, kStars);
+    } else if (sign - at >= kTokenLength) {
+      text.replace(at, sign - at, kStars);
+    }
+  }
+}
+
+void redact_bearer(std::string& text) {
+  const std::string small = lower(text);
+  const size_t at = small.find("bearer ");
+  if (at == std::string::npos) return;
+  const size_t begin = text.find_first_not_of(kBlanks, at + 7);
+  if (begin == std::string::npos) return;
+  const size_t end = std::min(text.find_first_of(" \t\r\n\"'", begin), text.size());
+  text.replace(begin, end - begin, kStars);
+}
+
+// Where the value of a name that ends at `at` stands: behind `=`, behind `: ` or `":` as headers
+// and JSON have it (host:8080 is no such thing), behind a blank for an option. npos when no value
+// follows.
+size_t value_begin(std::string_view text, size_t at, bool option) {
+  const bool quoted = at < text.size() && (text[at] == '"' || text[at] == '\'');
+  const size_t sign = std::min(text.find_first_not_of(kBlanks, quoted ? at + 1 : at), text.size());
+  const size_t next = std::min(text.find_first_not_of(kBlanks, sign + 1), text.size());
+  if (sign < text.size() && text[sign] == '=') return next;
+  if (sign < text.size() && text[sign] == ':') {
+    const bool field = quoted || next > sign + 1 || (next < text.size() && text[next] == '"');
+    return field ? next : std::string_view::npos;
+  }
+  // `--token x` within a line for a shell
+  if (option && sign > at && sign < text.size() && text[sign] != '-') return sign;
+  return std::string_view::npos;
+}
+
+// A quoted value ends with its quote, another with a blank; in a URL's query also with &.
+size_t value_end(std::string_view text, size_t begin, bool in_query) {
+  const char first = text[begin];
+  if (first == '"' || first == '\'') {
+    const size_t close = text.find(first, begin + 1);
+    return close == std::string_view::npos ? text.size() : close + 1;
+  }
+  return std::min(text.find_first_of(in_query ? "& \t\r\n\"'" : " \t\r\n\"'", begin), text.size());
+}
+
+std::string redact_names(std::string_view text) {
+  std::string out;
+  size_t at = 0;
+  while (at < text.size()) {
+    size_t end = at;
+    while (end < text.size() && is_name_character(text[end])) ++end;
+    if (end == at) {
+      out += text[at++];
+      continue;
+    }
+    const std::string_view name = text.substr(at, end - at);
+    out += name;
+    const char before = at == 0 ? ' ' : text[at - 1];
+    const size_t begin =
+        names_secret(name) ? value_begin(text, end, name.starts_with('-')) : std::string_view::npos;
+    at = end;
+    if (begin == std::string_view::npos || begin >= text.size()) continue;
+    const size_t stop = value_end(text, begin, before == '?' || before == '&');
+    const std::string_view value = text.substr(begin, stop - begin);
+    if (counts_tokens(name, value)) continue;
+    out += text.substr(end, begin - end);
+    const bool quoted = value.size() >= 2 && value.front() == value.back() &&
+                        (value.front() == '"' || value.front() == '\'');
+    out += quoted ? value.front() + std::string(kStars) + value.front() : std::string(kStars);
+    at = stop;
+  }
+  return out;
+}
+
+// The name in `--name=…` or `NAME=…` that a word begins with; empty when it is no such word.
+std::string_view leading_name(std::string_view word) {
+  size_t end = 0;
+  while (end < word.size() && is_name_character(word[end])) ++end;
+  return end < word.size() && word[end] == '=' ? word.substr(0, end) : std::string_view();
+}
+
+}  // namespace
+
+bool names_secret(std::string_view name) {
+  std::string text = lower(name);
+  for (const std::string_view harmless : kHarmless) {
+    for (size_t at = 0; (at = text.find(harmless)) != std::string::npos;) {
+      text.erase(at, harmless.size());
+    }
+  }
+  return std::any_of(kSecretWords.begin(), kSecretWords.end(),
+                     [&](std::string_view word) { return text.find(word) != std::string::npos; });
+}
+
+std::string redact_text(std::string_view text) {
+  std::string out = redact_names(text);
+  redact_urls(out);
+  redact_bearer(out);
+  return out;
+}
+
+std::vector<std::string> redact_command(const std::vector<std::string>& command) {
+  std::vector<std::string> out;
+  bool value_follows = false;
+  for (const std::string& word : command) {
+    const std::string_view name = leading_name(word);
+    if (value_follows && !word.starts_with('-') && !counts_tokens(command[out.size() - 1], word)) {
+      out.emplace_back(kStars);
+    } else if (!name.empty() && names_secret(name)) {
+      // The whole rest of the word: the shell has already cut it where the value ends.
+      const bool count = counts_tokens(name, std::string_view(word).substr(name.size() + 1));
+      out.push_back(count ? word : std::string(name) + "=" + std::string(kStars));
+    } else {
+      out.push_back(redact_text(word));
+    }
+    value_follows = word.starts_with('-') && name.empty() &&
+                    word.find_first_of(kBlanks) == std::string::npos && names_secret(word);
+  }
+  return out;
+}
+
+}  // namespace trainscope

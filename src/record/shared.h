@@ -1,0 +1,96 @@
+// The memory that supervisor and recorder share: a memfd that the supervisor makes and both map.
+//
+// It outlives a recorder that dies: the next one finds here the ticks that were not on disk yet,
+// the zero of time, and what it needs to go on. All fields are plain numbers, so a half-dead writer
+// leaves nothing that cannot be read. Limits: one supervisor, one recorder at a time.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.h"
+#include "collect/collect.h"
+
+namespace trainscope {
+
+inline constexpr size_t kMaxStreams = 16;
+inline constexpr size_t kMaxSources = 32;
+inline constexpr size_t kMaxChannels = 2;
+inline constexpr size_t kMaxSignals = 65;
+inline constexpr size_t kChannelBytes = 64 * 1024;
+
+// Which schemas, with how many columns, a stream's rows are made of.
+struct StreamLayout {
+  uint32_t entries = 0;
+  struct Entry {
+    uint32_t schema = 0, columns = 0;
+  } entry[kMaxSources];
+};
+
+// Bytes of the job's output that were read but not passed on yet.
+struct SharedBuffer {
+  std::atomic<uint32_t> begin{0}, end{0};
+  char data[kChannelBytes];
+};
+
+struct Shared {
+  // Time. zero_ns is 0 until the first sample is due.
+  std::atomic<int64_t> zero_ns{0}, zero_boottime_ns{0}, zero_realtime_ns{0};
+  std::atomic<int64_t> last_tick_ns{0};
+  std::atomic<int64_t> next_tick{0};  // of stream 0: what a restarted recorder goes on with
+  std::atomic<int32_t> first_sample_taken{0};
+
+  // The job.
+  std::atomic<int32_t> job_pid{0};
+  std::atomic<int64_t> job_ended_ns{0};
+  std::atomic<int32_t> stop{0};      // the run is over: close it
+  std::atomic<int32_t> finished{0};  // the recorder has written all it has
+  Reaped reaped;
+
+  // Recorders that died.
+  std::atomic<int32_t> incarnation{0};
+  std::atomic<int32_t> last_wait_status{0};
+  std::atomic<int64_t> died_ns{0};
+  std::atomic<int64_t> earlier_cpu_ns{0};
+
+  // When the recorder saw each signal last: one that reached it too was sent to the whole group.
+  std::atomic<int64_t> signal_seen_ns[kMaxSignals] = {};
+
+  // Output.
+  std::atomic<uint32_t> closed_channels{0};  // bit i: nobody reads channel i any more
+  std::atomic<int64_t> output_dropped{0};
+  SharedBuffer buffers[kMaxChannels];
+
+  // A sentence for the user, shown once by the supervisor: even count = settled.
+  std::atomic<uint32_t> message_count{0};
+  char message[512] = {};
+
+  // What the status line shows; -1 unknown.
+  std::atomic<int64_t> job_cpu_us{-1}, job_memory_bytes{-1}, disk_bytes{-1};
+  std::atomic<int64_t> job_cpus{0};
+
+  // Over all recorders of the run.
+  std::atomic<int64_t> bytes_written{0}, missed_ticks{0};
+  std::atomic<uint32_t> next_segment{1};
+
+  // The ring (see ring.h): byte counts since the beginning; the space follows this struct.
+  std::atomic<uint64_t> ring_capacity{0}, ring_head{0}, ring_tail{0};
+  StreamLayout layouts[kMaxStreams];
+};
+
+// Owns the mapping; copies of the process share it.
+class SharedMemory {
+ public:
+  static Result<SharedMemory> create(size_t ring_bytes);
+  SharedMemory() = default;
+  Shared* operator->() const { return shared_; }
+  Shared& operator*() const { return *shared_; }
+  char* ring_space() const { return reinterpret_cast<char*>(shared_) + kRingOffset; }
+
+ private:
+  static constexpr size_t kRingOffset = (sizeof(Shared) + 4095) / 4096 * 4096;
+  Shared* shared_ = nullptr;
+};
+
+}  // namespace trainscope

@@ -1,0 +1,138 @@
+#include <nlohmann/json.hpp>
+
+#include "record/sampler.h"
+
+namespace trainscope {
+
+namespace {
+
+std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
+                        const Collector& collector, const Opened& opened) {
+  nlohmann::json columns = nlohmann::json::array();
+  for (const Column& column : opened.columns) {
+    const MetricSpec* spec = find_metric(collector, column.metric);
+    CHECK(spec != nullptr);
+    nlohmann::json labels = nlohmann::json::object();
+    for (const auto& [name, value] : column.labels) labels[name] = value;
+    columns.push_back({{"metric", column.metric},
+                       {"labels", labels},
+                       {"unit", spec->unit},
+                       {"kind", kind_name(spec->kind)},
+                       {"scale", {column.scale.numerator, column.scale.denominator}},
+                       {"type", "i64"}});
+  }
+  nlohmann::json missing = nlohmann::json::array();
+  for (const Missing& m : opened.missing) {
+    const MetricSpec* spec = find_metric(collector, m.metric);
+    CHECK(spec != nullptr);
+    missing.push_back({{"metric", m.metric},
+                       {"unit", spec->unit},
+                       {"kind", kind_name(spec->kind)},
+                       {"reason", m.reason},
+                       {"remedy", m.remedy}});
+  }
+  const nlohmann::json whole = {{"schema", schema},       {"stream", stream},
+                                {"period_ns", period_ns}, {"source", collector.name},
+                                {"columns", columns},     {"missing", missing}};
+  // Names of sensors and mounts may hold any bytes.
+  return whole.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+Stream::Stream(uint32_t id, int64_t period_ns, std::vector<const Collector*> collectors)
+    : id_(id), period_ns_(period_ns) {
+  CHECK(collectors.size() <= kMaxSources);
+  for (const Collector* collector : collectors) {
+    slots_.push_back({collector, collector->make(), 0, 0, {}});
+  }
+}
+
+void Stream::open(const Surroundings& surroundings, Ring& ring,
+                  std::atomic<uint32_t>& next_schema) {
+  surroundings_ = &surroundings;
+  ring_ = &ring;
+  next_schema_ = &next_schema;
+  for (size_t i = 0; i < slots_.size(); ++i) open_slot(i);
+}
+
+void Stream::open_slot(size_t index) {
+  Slot& slot = slots_[index];
+  Opened opened = slot.source->open(*surroundings_);
+  slot.schema = (*next_schema_)++;
+  const std::string json = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
+  slot.columns = std::move(opened.columns);
+  size_t offset = 0;
+  for (Slot& each : slots_) {
+    each.offset = offset;
+    offset += each.columns.size();
+  }
+  row_.resize(offset);
+  ring_->push_schema(id_, slot.schema, static_cast<uint32_t>(slot.columns.size()),
+                     static_cast<uint32_t>(index), static_cast<uint32_t>(slots_.size()), json);
+}
+
+void Stream::read_slots() {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    const auto part = [&] { return std::span(row_).subspan(slot.offset, slot.columns.size()); };
+    if (slot.source->sample(part()) == Sampled::ok) continue;
+    // What is here has changed. The row begins anew: the offsets of the later sources moved.
+    open_slot(i);
+    for (size_t k = 0; k <= i; ++k) {
+      Slot& again = slots_[k];
+      again.source->sample(std::span(row_).subspan(again.offset, again.columns.size()));
+    }
+  }
+}
+
+bool Stream::sample(int64_t tick, int64_t late_us, Ring& ring) {
+  read_slots();
+  return ring.push_row(id_, tick, late_us, row_);
+}
+
+void Stream::sample_closing(int64_t time_ns, Ring& ring) {
+  read_slots();
+  for (const Slot& slot : slots_) {
+    nlohmann::json values = nlohmann::json::array();
+    for (size_t c = 0; c < slot.columns.size(); ++c) {
+      const int64_t raw = row_[slot.offset + c];
+      // A gauge has no last value off the grid: the job that it told of has gone.
+      const bool counts =
+          find_metric(*slot.collector, slot.columns[c].metric)->kind == Kind::counter;
+      values.push_back(raw == kAbsent || !counts ? nlohmann::json() : nlohmann::json(raw));
+    }
+    const nlohmann::json closing = {
+        {"schema", slot.schema}, {"time_ns", time_ns}, {"values", values}};
+    ring.push_text(RecordKind::closing, closing.dump());
+  }
+}
+
+bool Stream::has_only_counters() const {
+  for (const Slot& slot : slots_) {
+    for (const MetricSpec& spec : slot.collector->metrics) {
+      if (spec.kind != Kind::counter) return false;
+    }
+  }
+  return true;
+}
+
+double Stream::last_sum(std::string_view metric) const {
+  double sum = -1;
+  for (const Slot& slot : slots_) {
+    for (size_t c = 0; c < slot.columns.size(); ++c) {
+      const int64_t raw = row_[slot.offset + c];
+      if (slot.columns[c].metric != metric || raw == kAbsent) continue;
+      sum = (sum < 0 ? 0 : sum) + slot.columns[c].scale.apply(raw);
+    }
+  }
+  return sum;
+}
+
+void push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text) {
+  const nlohmann::json event = {{"time_ns", time_ns}, {"kind", kind}, {"text", text}};
+  ring.push_text(RecordKind::event,
+                 event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+}  // namespace trainscope

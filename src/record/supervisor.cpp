@@ -1,0 +1,277 @@
+#include "record/supervisor.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "collect/support/process_tree.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int64_t kMs = 1'000'000;
+// A signal to the whole group reaches the recorder within this time, or was meant for us alone.
+constexpr int64_t kWitnessTime = 30 * kMs;
+constexpr int64_t kStatusPeriod = 500 * kMs;
+
+int64_t ns(const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; }
+
+// A named number of /proc/PID/io.
+int64_t io_number(const std::string& text, std::string_view name) {
+  const size_t at = text.find(name);
+  if (at == std::string::npos) return 0;
+  const std::string_view rest = std::string_view(text).substr(at + name.size());
+  return parse_integer(trim(rest.substr(0, rest.find('\n')))).value_or(0);
+}
+
+}  // namespace
+
+Supervisor::Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals,
+                       RecorderKeeper& keeper, StatusLine& status, int log_write_fd)
+    : memory_(memory),
+      output_(output),
+      signals_(signals),
+      keeper_(keeper),
+      status_(status),
+      log_write_fd_(log_write_fd) {}
+
+JobEnd Supervisor::run(const std::vector<std::string>& command,
+                       const std::map<std::string, std::string>& environment, int64_t for_ns,
+                       int64_t grace_ns) {
+  end_.reset();
+  is_child_ = true;
+  limit_reached_ = false;
+  grace_ns_ = grace_ns;
+  kill_at_ns_ = 0;
+  limit_at_ns_ = for_ns == 0 ? 0 : monotonic_ns() + for_ns;
+  const auto launched = launch(command, environment, output_, signals_);
+  if (!launched || launched->exec_error != 0) {
+    const int error = launched ? launched->exec_error : launched.error().error_number();
+    say(fmt::format("cannot run {}: {}", printable(command[0]), ::strerror(error)));
+    return {error == ENOENT ? 127 : 126, std::nullopt, EndedBy::not_started, monotonic_ns()};
+  }
+  job_pid_ = launched->pid;
+  memory_->job_pid = job_pid_;
+  keeper_.wake();
+  while (!end_) turn(-1);
+  status_.wipe();
+  return *end_;
+}
+
+JobEnd Supervisor::follow(pid_t pid, int64_t for_ns) {
+  is_child_ = false;
+  job_pid_ = pid;
+  memory_->job_pid = pid;
+  keeper_.wake();
+  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  limit_at_ns_ = for_ns == 0 ? 0 : monotonic_ns() + for_ns;
+  for (;;) {
+    turn(process.get());
+    const int64_t now = monotonic_ns();
+    pollfd ended = {process.get(), POLLIN, 0};
+    const bool gone = process ? ::poll(&ended, 1, 0) > 0 : ::kill(pid, 0) != 0 && errno == ESRCH;
+    status_.wipe();
+    if (gone) return {std::nullopt, std::nullopt, EndedBy::unknown, now};
+    if (interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_)) {
+      return {std::nullopt, std::nullopt, EndedBy::detached, now};
+    }
+  }
+}
+
+// One turn of the loop: waits for something to do, and does it.
+void Supervisor::turn(int extra_fd) {
+  std::array<pollfd, 2 + kMaxChannels> polls = {
+      {{signals_.fd(), POLLIN, 0}, {extra_fd, POLLIN, 0}}};
+  nfds_t count = 2;
+  for (const OutputChannel& channel : output_.channels) polls[count++] = channel.wanted(*memory_);
+  const int64_t wait_ns = std::max<int64_t>(0, next_moment() - monotonic_ns());
+  const timespec wait = to_timespec(wait_ns);
+  ::ppoll(polls.data(), count, &wait, nullptr);
+  pump_output();
+  while (const auto note = signals_.next()) handle_signal(*note);
+  forward_pending();
+  const int64_t now = monotonic_ns();
+  if (now >= keeper_at_ns_) keeper_at_ns_ = keeper_.tend();
+  if (is_child_) enforce_limit();
+  show_messages();
+  if (status_.enabled() && now >= status_at_ns_) {
+    status_.draw(*memory_, at_line_start());
+    status_at_ns_ = now + kStatusPeriod;
+  }
+}
+
+int64_t Supervisor::next_moment() const {
+  int64_t next = keeper_at_ns_;
+  if (limit_at_ns_ != 0) next = std::min(next, limit_at_ns_);
+  if (kill_at_ns_ != 0) next = std::min(next, kill_at_ns_);
+  if (status_.enabled()) next = std::min(next, status_at_ns_);
+  for (const PendingForward& p : pending_) next = std::min(next, p.arrived_ns + kWitnessTime);
+  return next;
+}
+
+void Supervisor::handle_signal(const SignalNote& note) {
+  switch (note.number) {
+    case SIGCHLD:
+      reap_children();
+      keeper_.reap();
+      keeper_at_ns_ = 0;
+      return;
+    case SIGWINCH:
+      copy_window_size(output_);
+      // The job has had its own from the terminal, but may have asked for the size before the copy.
+      if (is_child_ && !end_) ::kill(job_pid_, SIGWINCH);
+      return;
+    case SIGTSTP:
+      stop_key_ns_ = note.time_ns;
+      break;
+    case SIGINT:
+    case SIGTERM:
+      interrupted_ = true;
+      break;
+    default:
+      break;
+  }
+  if (!is_child_ || note.from_kernel) return;
+  pending_.push_back({note.number, note.time_ns});
+}
+
+// Sends on what was meant for us alone; what the recorder saw as well went to the whole group.
+void Supervisor::forward_pending() {
+  const int64_t now = monotonic_ns();
+  std::erase_if(pending_, [&](const PendingForward& p) {
+    const int64_t seen = memory_->signal_seen_ns[p.number];
+    const bool to_group = std::abs(seen - p.arrived_ns) < kWitnessTime;
+    if (!to_group && now - p.arrived_ns < kWitnessTime && keeper_.pid() != 0) return false;
+    // A job that is running again has had its SIGCONT.
+    const bool needless = p.number == SIGCONT && process_state(job_pid_) != 'T';
+    if (!to_group && !needless && !end_) ::kill(job_pid_, p.number);
+    return true;
+  });
+}
+
+void Supervisor::reap_children() {
+  for (;;) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
+    if (info.si_pid == keeper_.pid()) {
+      keeper_.reap();
+      continue;
+    }
+    if (info.si_pid == job_pid_ && !end_) {
+      const bool exited = info.si_code == CLD_EXITED;
+      JobEnd end;
+      end.ended_ns = monotonic_ns();
+      (exited ? end.exit_code : end.signal) = info.si_status;
+      end.ended_by = limit_reached_ ? EndedBy::time_limit
+                     : exited       ? EndedBy::exit
+                                    : EndedBy::signal;
+      end_ = end;
+    }
+    account(info.si_pid);
+  }
+  siginfo_t stopped{};
+  if (!end_ && job_pid_ != 0 &&
+      ::waitid(P_PID, static_cast<id_t>(job_pid_), &stopped, WSTOPPED | WNOHANG) == 0 &&
+      stopped.si_pid == job_pid_) {
+    mirror_stop(stopped.si_status);
+  }
+}
+
+// Reaps an ended process of the job and keeps its final numbers.
+void Supervisor::account(pid_t pid) {
+  const auto io = read_file(fmt::format("/proc/{}/io", pid));
+  rusage usage{};
+  if (::wait4(pid, nullptr, WNOHANG, &usage) != pid) return;
+  Reaped& sum = memory_->reaped;
+  sum.user_ns += ns(usage.ru_utime);
+  sum.system_ns += ns(usage.ru_stime);
+  sum.minor_faults += usage.ru_minflt;
+  sum.major_faults += usage.ru_majflt;
+  sum.voluntary_switches += usage.ru_nvcsw;
+  sum.involuntary_switches += usage.ru_nivcsw;
+  if (!io) return;
+  sum.read_chars += io_number(*io, "rchar: ");
+  sum.write_chars += io_number(*io, "wchar: ");
+  sum.read_calls += io_number(*io, "syscr: ");
+  sum.write_calls += io_number(*io, "syscw: ");
+  sum.read_bytes += io_number(*io, "\nread_bytes: ");
+  sum.write_bytes += io_number(*io, "\nwrite_bytes: ");
+}
+
+// The job was stopped from the terminal: stop as well, so that the shell gets control.
+void Supervisor::mirror_stop(int stop_signal) {
+  const bool by_key = monotonic_ns() - stop_key_ns_ < kNsPerSecond;
+  const bool by_terminal =
+      stop_signal == SIGTSTP || stop_signal == SIGTTIN || stop_signal == SIGTTOU;
+  if (!by_terminal && !by_key) return;  // somebody stopped the job alone
+  drain_output();
+  status_.wipe();
+  ::raise(SIGSTOP);
+}
+
+void Supervisor::enforce_limit() {
+  const int64_t now = monotonic_ns();
+  if (end_ || limit_at_ns_ == 0) return;
+  if (!limit_reached_ && now >= limit_at_ns_) {
+    limit_reached_ = true;
+    kill_at_ns_ = now + grace_ns_;
+    limit_at_ns_ = kill_at_ns_;
+    ::kill(job_pid_, SIGTERM);
+    ::kill(job_pid_, SIGCONT);  // a stopped job could not obey
+    return;
+  }
+  if (kill_at_ns_ == 0 || now < kill_at_ns_) return;
+  for (const pid_t pid : descendants("", getpid())) {
+    if (pid != keeper_.pid()) ::kill(pid, SIGKILL);
+  }
+  kill_at_ns_ = limit_at_ns_ = now + kNsPerSecond;
+}
+
+void Supervisor::pump_output() {
+  for (OutputChannel& channel : output_.channels) {
+    pollfd want = channel.wanted(*memory_);
+    if (want.fd < 0 || ::poll(&want, 1, 0) <= 0) continue;
+    if (channel.is_terminal()) status_.wipe();
+    const uint32_t closed = memory_->closed_channels;
+    channel.pump(*memory_, log_write_fd_);
+    if (memory_->closed_channels != closed) keeper_.wake();
+  }
+}
+
+void Supervisor::drain_output() {
+  for (OutputChannel& channel : output_.channels) {
+    if (channel.is_terminal()) status_.wipe();
+    channel.drain(*memory_, log_write_fd_, 2000);
+  }
+}
+
+bool Supervisor::output_is_open() const {
+  return std::any_of(output_.channels.begin(), output_.channels.end(),
+                     [](const OutputChannel& channel) { return !channel.over(); });
+}
+
+bool Supervisor::at_line_start() const {
+  return std::all_of(output_.channels.begin(), output_.channels.end(),
+                     [](const OutputChannel& c) { return !c.is_terminal() || c.at_line_start(); });
+}
+
+void Supervisor::say(const std::string& text) { status_.say(STDERR_FILENO, text, at_line_start()); }
+
+void Supervisor::show_messages() {
+  const uint32_t count = memory_->message_count;
+  if (count == messages_shown_ || count % 2 != 0) return;
+  messages_shown_ = count;
+  say(std::string(memory_->message));
+}
+
+}  // namespace trainscope

@@ -1,0 +1,77 @@
+// Blocks of rows as bytes and back: delta-varint columns, zstd on top (docs/run-format.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/model.h"
+
+namespace trainscope {
+
+// A raw value that is not there; the same number as the collectors' kAbsent.
+inline constexpr int64_t kNoValue = INT64_MIN;
+
+void append_uvarint(std::string& out, uint64_t value);
+void append_svarint(std::string& out, int64_t value);
+// Takes one off the front; false when the bytes end or it is longer than 10 bytes.
+bool take_uvarint(std::string_view& in, uint64_t& value);
+bool take_svarint(std::string_view& in, int64_t& value);
+
+struct RowTime {
+  int64_t tick = 0;
+  int64_t late_us = 0;  // begin - due
+};
+
+struct TimesBlock {
+  uint64_t stream = 0, block = 0;
+  std::vector<RowTime> rows;
+};
+
+std::string encode_times(uint64_t stream, uint64_t block, std::span<const RowTime> rows);
+Result<TimesBlock> decode_times(std::string_view payload);
+
+// How a column's statistics are made.
+enum class Totals { increases, sum, none };
+
+struct ColumnStatistics {
+  uint64_t present = 0;
+  int64_t first = 0, last = 0, min = 0, max = 0;
+  uint64_t total = 0;
+};
+
+struct EncodeOptions {
+  std::span<const Totals> totals;  // one a column; empty: no statistics
+  int zstd_level = 0;              // 0: plain
+};
+
+// Rows are given as pointers to their first value of this source; `columns` values each.
+std::string encode_columns(uint64_t schema, uint64_t block, std::span<const int64_t* const> rows,
+                           size_t columns, const EncodeOptions& options, uint8_t& flags);
+
+struct ColumnsHeader {
+  uint64_t schema = 0, block = 0, rows = 0;
+  std::vector<ColumnStatistics> statistics;  // empty without kFrameStatistics
+  std::string_view body;                     // still compressed with kFrameZstd
+};
+
+// `columns` and `totals` come from the schema, so the caller reads `schema` first.
+Result<uint64_t> peek_schema(std::string_view payload);
+Result<ColumnsHeader> decode_columns_header(std::string_view payload, uint8_t flags,
+                                            std::span<const Totals> totals);
+// All columns, column after column: result[c * rows + r], kNoValue where absent.
+Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, uint8_t flags,
+                                                 size_t columns);
+
+// For readers that want some columns of a wide block: the body without its compression, where each
+// column begins in it (every column is checked, so that decode_column cannot fail afterwards), and
+// one column. `out` has one entry a row.
+Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags);
+Result<std::vector<uint32_t>> column_offsets(std::string_view plain, uint64_t rows, size_t columns);
+Status decode_column(std::string_view plain, size_t offset, std::span<int64_t> out);
+
+}  // namespace trainscope

@@ -1,0 +1,253 @@
+#include "store/derived.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+
+#include "store/json_fields.h"
+
+namespace trainscope {
+
+namespace {
+
+// The inputs of one row and of the one in front of it (empty for formulas that need none).
+struct Row {
+  std::span<const double> now, before;
+  std::span<const char> roles;
+  double elapsed_s = 0;
+  double divisor = 1;
+
+  // The sum over the inputs of a role, now or as increase.
+  double sum(char role) const {
+    double total = 0;
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (roles[i] == role) total += now[i];
+    }
+    return total;
+  }
+  double increase(char role) const {
+    double total = 0;
+    for (size_t i = 0; i < now.size(); ++i) {
+      if (roles[i] == role) total += now[i] - before[i];
+    }
+    return total;
+  }
+};
+
+constexpr char kBusy = 'b', kIdle = 'i', kUsed = 'u', kRest = 'r', kNone = 0;
+
+std::string_view label(const Labels& labels, std::string_view name) {
+  for (const auto& [key, value] : labels) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
+char cpu_role(const Labels& labels) {
+  const std::string_view state = label(labels, "state");
+  return state == "idle" || state == "iowait" ? kIdle : kBusy;
+}
+
+// At 100 samples a second the kernel's own tick may not have passed between two: then nothing is
+// known, which is not the same as idle.
+std::optional<double> cpu_utilization(const Row& row) {
+  const double busy = row.increase(kBusy), all = busy + row.increase(kIdle);
+  // Sums of hundredths: less than half of one is rounding.
+  if (all < 0.005) return std::nullopt;
+  return std::clamp(busy / all, 0.0, 1.0);
+}
+
+// used + free + cached + buffers is the machine's memory; `available` overlaps them.
+char memory_role(const Labels& labels) {
+  const std::string_view state = label(labels, "state");
+  if (state == "used") return kUsed;
+  return state == "free" || state == "cached" || state == "buffers" ? kRest : kNone;
+}
+
+std::optional<double> memory_utilization(const Row& row) {
+  const double used = row.sum(kUsed), total = used + row.sum(kRest);
+  if (!(total > 0)) return std::nullopt;
+  return std::clamp(used / total, 0.0, 1.0);
+}
+
+char any_role(const Labels& /*labels*/) { return kBusy; }
+
+std::optional<double> busy_share(const Row& row) {
+  if (!(row.elapsed_s > 0)) return std::nullopt;
+  return std::clamp(row.increase(kBusy) / row.elapsed_s, 0.0, 1.0);
+}
+
+// Not clipped: a job whose threads are counted late may use more than all for a tick, and that is
+// seen.
+std::optional<double> job_utilization(const Row& row) {
+  if (!(row.elapsed_s > 0)) return std::nullopt;
+  return row.increase(kBusy) / row.elapsed_s / row.divisor;
+}
+
+}  // namespace
+
+struct DerivedSpec {
+  std::string_view name, unit, input;
+  std::string_view group_label;  // one series a value of it; "" for one series
+  bool is_rate = false;          // needs the row in front
+  bool per_job_cpu = false;      // divides by the number of CPUs that the job may use
+  char (*role)(const Labels&) = nullptr;
+  std::optional<double> (*compute)(const Row&) = nullptr;
+};
+
+namespace {
+
+constexpr std::array<DerivedSpec, 4> kSpecs = {{
+    {"job.cpu.utilization", "1", "job.cpu.time", "", true, true, any_role, job_utilization},
+    {"system.cpu.utilization", "1", "system.cpu.time", "cpu", true, false, cpu_role,
+     cpu_utilization},
+    {"system.disk.utilization", "1", "system.disk.io_time", "device", true, false, any_role,
+     busy_share},
+    {"system.memory.utilization", "1", "system.memory.usage", "", false, false, memory_role,
+     memory_utilization},
+}};
+
+Series described(const DerivedSpec& spec, const std::string& group) {
+  Series series;
+  series.metric = spec.name;
+  series.unit = spec.unit;
+  series.kind = Kind::gauge;
+  series.derived = true;
+  if (!group.empty()) series.labels = {{std::string(spec.group_label), group}};
+  return series;
+}
+
+void make_absent(Series& series, const std::string& reason, const std::string& remedy) {
+  series.status = SeriesStatus::absent;
+  series.reason = reason;
+  series.remedy = remedy;
+}
+
+// No stored input at all: say why, in the input's own words where there are some.
+DerivedSeries without_input(const DerivedSpec& spec, const SeriesDirectory& directory) {
+  DerivedSeries derived{described(spec, ""), &spec, {}, {}, 1};
+  make_absent(derived.series, std::string(spec.input) + " was not recorded", "");
+  for (const Series& missing : directory.absent) {
+    if (missing.metric == spec.input) make_absent(derived.series, missing.reason, missing.remedy);
+  }
+  return derived;
+}
+
+// A derived series is as good as the worst of its inputs.
+void inherit_status(DerivedSeries& derived, const SeriesDirectory& directory) {
+  for (const size_t input : derived.inputs) {
+    const Series& series = directory.stored[input].series;
+    if (series.status == SeriesStatus::ok) continue;
+    if (derived.series.status == SeriesStatus::absent) break;
+    derived.series.status = series.status;
+    derived.series.reason = series.reason;
+    derived.series.remedy = series.remedy;
+  }
+}
+
+void list_one(const DerivedSpec& spec, const SeriesDirectory& directory,
+              std::optional<double> job_cpus, std::vector<DerivedSeries>& out) {
+  std::map<std::string, size_t> groups;
+  for (size_t i = 0; i < directory.stored.size(); ++i) {
+    const Series& series = directory.stored[i].series;
+    if (series.metric != spec.input) continue;
+    const char role = spec.role(series.labels);
+    if (role == kNone) continue;
+    const std::string group(label(series.labels, spec.group_label));
+    const auto [place, added] = groups.emplace(group, out.size());
+    if (added) out.push_back({described(spec, group), &spec, {}, {}, 1});
+    out[place->second].inputs.push_back(i);
+    out[place->second].roles.push_back(role);
+  }
+  if (groups.empty()) out.push_back(without_input(spec, directory));
+  for (const auto& [group, place] : groups) {
+    DerivedSeries& derived = out[place];
+    inherit_status(derived, directory);
+    if (!spec.per_job_cpu) continue;
+    if (job_cpus) {
+      derived.divisor = *job_cpus;
+    } else {
+      make_absent(derived.series, "the number of CPUs is not in the run's inventory", "");
+    }
+  }
+}
+
+// The values of `points` at the given times; most inputs have the very same times.
+void align(const std::vector<double>& times, Points& points) {
+  if (points.time_s == times) return;
+  Points aligned{times, std::vector<double>(times.size()), std::vector<char>(times.size())};
+  size_t at = 0;
+  for (size_t i = 0; i < times.size(); ++i) {
+    while (at < points.time_s.size() && points.time_s[at] < times[i]) ++at;
+    if (at == points.time_s.size() || points.time_s[at] != times[i]) continue;
+    aligned.value[i] = points.value[at];
+    aligned.present[i] = points.present[at];
+  }
+  points = std::move(aligned);
+}
+
+// The inputs' values at row i; false when one is absent.
+bool take_row(const std::vector<Points>& inputs, size_t i, std::vector<double>& values) {
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    if (inputs[k].present[i] == 0) return false;
+    values[k] = inputs[k].value[i];
+  }
+  return true;
+}
+
+bool any_decrease(const std::vector<double>& before, const std::vector<double>& now) {
+  for (size_t k = 0; k < now.size(); ++k) {
+    if (now[k] < before[k]) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<DerivedSeries> list_derived(const SeriesDirectory& directory,
+                                        const std::string& host_json) {
+  const Json host = parse_json(host_json);
+  auto job_cpus = number_field(host, "job_cpus");
+  if (!job_cpus || !(*job_cpus > 0)) job_cpus = number_field(host, "threads");
+  if (job_cpus && !(*job_cpus > 0)) job_cpus.reset();
+  std::vector<DerivedSeries> list;
+  for (const DerivedSpec& spec : kSpecs) list_one(spec, directory, job_cpus, list);
+  std::stable_sort(list.begin(), list.end(), [](const DerivedSeries& a, const DerivedSeries& b) {
+    return series_before(a.series, b.series);
+  });
+  return list;
+}
+
+Result<Points> compute_derived(const DerivedSeries& derived, const Range& range,
+                               const std::function<Result<Points>(size_t input)>& read) {
+  std::vector<Points> inputs;
+  for (const size_t input : derived.inputs) {
+    TS_TRY(Points points, read(input));
+    inputs.push_back(std::move(points));
+  }
+  Points out;
+  if (inputs.empty() || derived.series.status == SeriesStatus::absent) return out;
+  const std::vector<double> times = inputs[0].time_s;
+  for (Points& points : inputs) align(times, points);
+  std::vector<double> now(inputs.size()), before(inputs.size());
+  bool have_before = false;
+  for (size_t i = 0; i < times.size(); ++i) {
+    const bool have = take_row(inputs, i, now);
+    std::optional<double> value;
+    if (have && (!derived.spec->is_rate || (have_before && !any_decrease(before, now)))) {
+      value = derived.spec->compute(
+          {now, before, derived.roles, i == 0 ? 0 : times[i] - times[i - 1], derived.divisor});
+    }
+    if (!range.begin_s || times[i] >= *range.begin_s) {
+      out.time_s.push_back(times[i]);
+      out.value.push_back(value.value_or(0));
+      out.present.push_back(value ? 1 : 0);
+    }
+    have_before = have;
+    std::swap(now, before);
+  }
+  return out;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,46 @@
+// The files of a run folder: which are ours, and reading them without being led astray.
+//
+// Guarantees: only regular files are read (a FIFO or a device in a run folder cannot stall a
+// reader).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/model.h"
+
+namespace trainscope {
+
+Result<std::string> read_regular_file(const std::string& path, size_t limit);
+
+// "samples-0012.seg" is 12; nothing for other names.
+std::optional<int> segment_number(std::string_view name);
+
+// The first ten characters look like a run's id and the name ends there or goes on after a
+// separator.
+bool is_run_folder_name(std::string_view name);
+
+struct RunFile {
+  std::string name;
+  std::string bytes;
+};
+
+// All that open_run reads of a folder.
+struct RunFiles {
+  std::string path;
+  Manifest manifest;
+  RunStatus status = RunStatus::ended;
+  std::vector<RunFile> segments;  // in order of their numbers
+  RunFile tail;                   // no name when there is none
+};
+
+// `tail` is read before the segments: a block that is sealed meanwhile is seen twice, not never.
+Result<RunFiles> load_run_files(const std::string& run_path);
+
+// The view over files that are in memory already; open_run is load_run_files and this.
+Result<std::unique_ptr<RunView>> view_run(RunFiles files);
+
+}  // namespace trainscope

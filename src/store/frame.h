@@ -1,0 +1,65 @@
+// Frames: the framing of segments and of the tail file (docs/run-format.md).
+//
+// Guarantees: what reads back was written whole (CRC-32C); damage never stops a reader and is told
+// with its offset. Limits: a payload of 64 MiB.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainscope {
+
+enum class FrameType : uint8_t {
+  head = 1,
+  schema = 2,
+  times = 3,
+  columns = 4,
+  event = 5,
+  info = 6,
+  step = 7,
+  closing = 8,
+  status = 9,
+};
+
+inline constexpr uint8_t kFrameZstd = 1;
+inline constexpr uint8_t kFrameStatistics = 2;
+inline constexpr size_t kFrameHeaderBytes = 12;
+inline constexpr size_t kFileHeaderBytes = 16;
+inline constexpr size_t kMaxPayloadBytes = size_t{64} << 20;
+
+uint32_t crc32c(std::string_view bytes, uint32_t seed = 0);
+
+// The 16 bytes that every file of frames begins with.
+std::string file_header();
+
+// Appends one frame to `out`.
+void append_frame(std::string& out, FrameType type, uint8_t flags, std::string_view payload);
+
+struct Frame {
+  FrameType type{};
+  uint8_t flags = 0;
+  std::string_view payload;
+  size_t offset = 0;
+};
+
+struct Damage {
+  size_t from = 0, to = 0;  // offsets in the file
+  std::string reason;
+};
+
+struct FrameScan {
+  std::vector<Frame> frames;
+  std::vector<Damage> damages;
+  size_t torn_at = 0;  // where an incomplete last frame begins; 0 when there is none
+};
+
+// All frames of a file's bytes, which must outlive the result. An Error only for a wrong file
+// header.
+Result<FrameScan> scan_frames(std::string_view file);
+
+}  // namespace trainscope

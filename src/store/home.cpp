@@ -1,0 +1,206 @@
+// The runs of a home: listing them, finding one, and whether it is being recorded.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/text.h"
+#include "store/files.h"
+#include "store/frame.h"
+#include "store/run_id.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int64_t kForeignQuietNs = 15 * kNsPerSecond;
+// `tail` is appended each second: on this host a recorder that outlived its supervisor shows in it.
+constexpr int64_t kLocalQuietNs = 3 * kNsPerSecond;
+constexpr size_t kSuggestions = 5;
+
+// Field 22 of /proc/PID/stat, or -1. The name in field 2 may hold spaces and parentheses.
+int64_t start_ticks(int64_t pid) {
+  const auto text = read_line(fmt::format("/proc/{}/stat", pid));
+  if (!text) return -1;
+  const size_t end = text->rfind(')');
+  if (end == std::string::npos) return -1;
+  const auto words = fields(std::string_view(*text).substr(end + 1));
+  constexpr size_t kStart = 22 - 3;
+  if (words.size() <= kStart) return -1;
+  return parse_integer(words[kStart]).value_or(-1);
+}
+
+bool tail_changed_within(const std::string& run_path, int64_t limit_ns) {
+  struct stat info {};
+  if (::stat((run_path + "/tail").c_str(), &info) != 0 &&
+      ::stat((run_path + "/manifest.json").c_str(), &info) != 0) {
+    return false;
+  }
+  const int64_t changed = int64_t{info.st_mtim.tv_sec} * kNsPerSecond + info.st_mtim.tv_nsec;
+  return realtime_ns() - changed < limit_ns;
+}
+
+// What is wrong with a file of frames, as far as its first bytes tell; "" when nothing is.
+std::string header_problem(const std::string& path) {
+  const auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
+  if (!fd) return fd.error().message();
+  std::string bytes(kFileHeaderBytes, '\0');
+  const ssize_t n = ::pread(fd->get(), bytes.data(), bytes.size(), 0);
+  if (n < 0) return Error::from_errno("cannot read " + path, errno).message();
+  bytes.resize(static_cast<size_t>(n));
+  if (file_header().starts_with(bytes))
+    return "";  // a shorter one was being written when all ended
+  return path + ": wrong bytes at offset 0";
+}
+
+bool holds_run(const std::string& path) {
+  return exists(path + "/manifest.json") || exists(path + "/samples-0001.seg");
+}
+
+RunListing list_one(const std::string& path, const std::string& folder_name) {
+  RunListing listing;
+  listing.path = path;
+  auto manifest = read_manifest(path);
+  if (!manifest) {
+    listing.manifest.id = folder_name.substr(0, kRunIdLength);
+    listing.status = RunStatus::damaged;
+    listing.problem = manifest.error().message();
+    return listing;
+  }
+  listing.manifest = std::move(*manifest);
+  listing.status = run_status(path, listing.manifest);
+  const auto names = list_folder(path);
+  if (!names) return listing;
+  for (const std::string& name : *names) {
+    if (name != "tail" && !segment_number(name)) continue;
+    listing.problem = header_problem(path + "/" + name);
+    if (listing.problem.empty()) continue;
+    listing.status = RunStatus::damaged;
+    break;
+  }
+  return listing;
+}
+
+// Names of the run folders of a home, oldest first; a home that is not there yet has none.
+Result<std::vector<std::string>> run_folders(const std::string& home) {
+  std::vector<std::string> folders;
+  if (!exists(home)) return folders;
+  TS_TRY(const std::vector<std::string> names, list_folder(home));
+  for (const std::string& name : names) {
+    if (is_run_folder_name(name) && holds_run(home + "/" + name)) folders.push_back(name);
+  }
+  return folders;
+}
+
+// "latest" is 0, "latest~2" is 2.
+std::optional<size_t> latest_index(std::string_view text) {
+  if (text == "latest") return 0;
+  if (!text.starts_with("latest~")) return std::nullopt;
+  const auto back = parse_integer(text.substr(7));
+  if (!back || *back < 0) return std::nullopt;
+  return static_cast<size_t>(*back);
+}
+
+std::string known_as(const RunListing& run) {
+  const std::string& id = run.manifest.id;
+  return run.manifest.name.empty() ? id : fmt::format("{} ({})", run.manifest.name, id);
+}
+
+Error not_found(const std::string& text, const std::vector<RunListing>& runs) {
+  std::vector<std::pair<size_t, const RunListing*>> near;
+  const std::string wanted = lower(text);
+  for (const RunListing& run : runs) {
+    const std::string name = lower(run.manifest.name);
+    size_t distance = edit_distance(wanted, run.manifest.id);
+    if (!name.empty()) {
+      distance = std::min(distance, edit_distance(wanted, name));
+      if (name.find(wanted) != std::string::npos) distance = std::min<size_t>(distance, 1);
+    }
+    if (distance <= std::max<size_t>(2, wanted.size() / 3)) near.emplace_back(distance, &run);
+  }
+  std::stable_sort(near.begin(), near.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::string message = fmt::format("there is no run '{}'", text);
+  for (size_t i = 0; i < near.size() && i < kSuggestions; ++i) {
+    message += (i == 0                                         ? "; did you mean "
+                : i + 1 == std::min(near.size(), kSuggestions) ? " or "
+                                                               : ", ") +
+               known_as(*near[i].second);
+  }
+  if (near.empty()) {
+    message += runs.empty() ? "; nothing has been recorded yet"
+                            : "; `trainscope list` shows what there is";
+  }
+  return Error(message);
+}
+
+Result<std::string> find_latest(const std::string& home, const std::vector<std::string>& folders,
+                                size_t back) {
+  if (back < folders.size()) return home + "/" + folders[folders.size() - 1 - back];
+  if (folders.empty()) {
+    return Error(
+        fmt::format("there is no run in {} yet; record one with `trainscope run -- CMD`", home));
+  }
+  return Error(fmt::format("there are only {} runs in {}", folders.size(), home));
+}
+
+}  // namespace
+
+RunStatus run_status(const std::string& run_path, const Manifest& manifest) {
+  if (!manifest.ended.empty()) return RunStatus::ended;
+  const int64_t periods_ns = 20 * std::clamp<int64_t>(manifest.period_ns, 0, 3600 * kNsPerSecond);
+  const auto boot_id = read_line("/proc/sys/kernel/random/boot_id");
+  if (!boot_id || *boot_id != manifest.boot_id) {
+    return tail_changed_within(run_path, std::max(kForeignQuietNs, periods_ns)) ? RunStatus::running
+                                                                                : RunStatus::ended;
+  }
+  const bool supervised = manifest.supervisor_pid > 0 &&
+                          start_ticks(manifest.supervisor_pid) == manifest.supervisor_start_ticks;
+  if (supervised) return RunStatus::running;
+  // The recorder goes on when its supervisor was killed, as long as the job runs.
+  return tail_changed_within(run_path, std::max(kLocalQuietNs, periods_ns)) ? RunStatus::running
+                                                                            : RunStatus::ended;
+}
+
+Result<std::vector<RunListing>> list_runs(const std::string& home) {
+  TS_TRY(const std::vector<std::string> folders, run_folders(home));
+  std::vector<RunListing> runs;
+  runs.reserve(folders.size());
+  for (const std::string& name : folders) runs.push_back(list_one(home + "/" + name, name));
+  return runs;
+}
+
+Result<std::string> find_run(const std::string& home, const std::string& text) {
+  if (text.empty()) return Error("the name of the run is empty");
+  if (exists(text + "/manifest.json")) return text;
+  if (text.find('/') != std::string::npos) {
+    return Error(exists(text) ? fmt::format("{} is not a run: it has no manifest.json", text)
+                              : fmt::format("there is no folder {}", text));
+  }
+  TS_TRY(const std::vector<std::string> folders, run_folders(home));
+  for (const std::string& name : folders) {
+    if (name == text || (is_run_id(text) && name.starts_with(text))) return home + "/" + name;
+  }
+  TS_TRY(const std::vector<RunListing> runs, list_runs(home));
+  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
+    if (run->manifest.name == text) return run->path;
+  }
+  std::vector<std::string> matches;
+  for (const std::string& name : folders) {
+    if (name.starts_with(text)) matches.push_back(name);
+  }
+  if (matches.size() == 1) return home + "/" + matches[0];
+  if (matches.size() > 1) {
+    return Error(fmt::format("'{}' begins {} ids, among them {} and {}: write more of it", text,
+                             matches.size(), matches.front(), matches.back()));
+  }
+  if (const auto back = latest_index(text)) return find_latest(home, folders, *back);
+  return not_found(text, runs);
+}
+
+}  // namespace trainscope

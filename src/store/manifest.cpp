@@ -1,0 +1,175 @@
+// manifest.json: the fields of Manifest by their names, plus `schema`.
+#include <fmt/format.h>
+
+#include "base/fd.h"
+#include "store/files.h"
+#include "store/json_fields.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr const char* kSchema = "trainscope.manifest/1";
+constexpr int64_t kMaxPeriodNs = int64_t{366} * 86400 * 1'000'000'000;  // a year
+constexpr size_t kMaxManifestBytes = size_t{16} << 20;
+
+template <typename T>
+Json optional_json(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json settings_json(const std::vector<Setting>& settings) {
+  Json list = Json::array();
+  for (const Setting& s : settings) {
+    list.push_back({{"name", s.name}, {"value", s.value}, {"from", s.from}});
+  }
+  return list;
+}
+
+Json phases_json(const std::vector<Phase>& phases) {
+  Json list = Json::array();
+  for (const Phase& p : phases) {
+    list.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", optional_json(p.to_s)}});
+  }
+  return list;
+}
+
+std::vector<std::string> texts(const Json& list) {
+  std::vector<std::string> out;
+  if (!list.is_array()) return out;
+  for (const Json& item : list) {
+    if (item.is_string()) out.push_back(item.get<std::string>());
+  }
+  return out;
+}
+
+std::optional<int> small_integer(const Json& object, const char* key) {
+  const auto value = integer_field(object, key);
+  if (!value || *value < INT32_MIN || *value > INT32_MAX) return std::nullopt;
+  return static_cast<int>(*value);
+}
+
+void read_lists(const Json& json, Manifest& m) {
+  if (const Json& tags = field(json, "tags"); tags.is_object()) {
+    for (const auto& [key, value] : tags.items()) {
+      if (value.is_string()) m.tags[key] = value.get<std::string>();
+    }
+  }
+  m.command = texts(field(json, "command"));
+  m.notes = texts(field(json, "notes"));
+  if (const Json& settings = field(json, "settings"); settings.is_array()) {
+    for (const Json& s : settings) {
+      m.settings.push_back({text_field(s, "name"), text_field(s, "value"), text_field(s, "from")});
+    }
+  }
+  if (const Json& phases = field(json, "phases"); phases.is_array()) {
+    for (const Json& p : phases) {
+      m.phases.push_back(
+          {text_field(p, "name"), number_field(p, "from_s").value_or(0), number_field(p, "to_s")});
+    }
+  }
+}
+
+void read_numbers(const Json& json, Manifest& m) {
+  const auto number = [&](const char* key, int64_t fallback) {
+    return integer_field(json, key).value_or(fallback);
+  };
+  m.rank = number("rank", 0);
+  m.world_size = number("world_size", 1);
+  m.local_rank = number("local_rank", 0);
+  m.period_ns = number("period_ns", 0);
+  m.zero_monotonic_ns = number("zero_monotonic_ns", 0);
+  m.zero_boottime_ns = number("zero_boottime_ns", 0);
+  m.zero_realtime_ns = number("zero_realtime_ns", 0);
+  m.supervisor_pid = number("supervisor_pid", 0);
+  m.supervisor_start_ticks = number("supervisor_start_ticks", 0);
+}
+
+}  // namespace
+
+std::string manifest_to_json(const Manifest& m) {
+  Json json = {
+      {"schema", kSchema},
+      {"id", m.id},
+      {"name", m.name},
+      {"note", m.note},
+      {"tags", Json::object()},
+      {"started", m.started},
+      {"ended", text_or_null(m.ended)},
+      {"duration_s", optional_json(m.duration_s)},
+      {"command", m.command},
+      {"after_command", text_or_null(m.after_command)},
+      {"working_directory", m.working_directory},
+      {"attached", m.attached},
+      {"exit_code", optional_json(m.exit_code)},
+      {"signal", optional_json(m.signal)},
+      {"after_exit_code", optional_json(m.after_exit_code)},
+      {"ended_by", text_or_null(ended_by_name(m.ended_by))},
+      {"host_name", m.host_name},
+      {"boot_id", m.boot_id},
+      {"trainscope_version", m.trainscope_version},
+      {"rank", m.rank},
+      {"world_size", m.world_size},
+      {"local_rank", m.local_rank},
+      {"period_ns", m.period_ns},
+      {"zero_monotonic_ns", m.zero_monotonic_ns},
+      {"zero_boottime_ns", m.zero_boottime_ns},
+      {"zero_realtime_ns", m.zero_realtime_ns},
+      {"supervisor_pid", m.supervisor_pid},
+      {"supervisor_start_ticks", m.supervisor_start_ticks},
+      {"settings", settings_json(m.settings)},
+      {"phases", phases_json(m.phases)},
+      {"notes", m.notes},
+  };
+  for (const auto& [key, value] : m.tags) json["tags"][key] = value;
+  return dump_json(json, 1) + "\n";
+}
+
+Result<Manifest> manifest_from_json(std::string_view text) {
+  const Json json = parse_json(text);
+  if (!json.is_object()) return Error("not a JSON object");
+  const std::string schema = text_field(json, "schema");
+  if (schema != kSchema) {
+    return Error(fmt::format("its schema is '{}'; this program reads {}", schema, kSchema));
+  }
+  Manifest m;
+  m.id = text_field(json, "id");
+  if (m.id.empty()) return Error("it has no id");
+  m.name = text_field(json, "name");
+  m.note = text_field(json, "note");
+  m.started = text_field(json, "started");
+  m.ended = text_field(json, "ended");
+  m.duration_s = number_field(json, "duration_s");
+  // Ten thousand years: beyond it, times in nanoseconds would not fit and the number is no time.
+  if (m.duration_s && !(*m.duration_s >= 0 && *m.duration_s < 9e9)) m.duration_s.reset();
+  m.after_command = text_field(json, "after_command");
+  m.working_directory = text_field(json, "working_directory");
+  m.attached = field(json, "attached").is_boolean() && field(json, "attached").get<bool>();
+  m.exit_code = small_integer(json, "exit_code");
+  m.signal = small_integer(json, "signal");
+  m.after_exit_code = small_integer(json, "after_exit_code");
+  m.ended_by = ended_by_from_name(text_field(json, "ended_by"));
+  m.host_name = text_field(json, "host_name");
+  m.boot_id = text_field(json, "boot_id");
+  m.trainscope_version = text_field(json, "trainscope_version");
+  read_numbers(json, m);
+  read_lists(json, m);
+  if (m.period_ns < 0 || m.period_ns > kMaxPeriodNs)
+    return Error(fmt::format("its period_ns is {}", m.period_ns));
+  return m;
+}
+
+Status write_manifest(const std::string& run_path, const Manifest& manifest) {
+  return replace_file(run_path + "/manifest.json", manifest_to_json(manifest));
+}
+
+Result<Manifest> read_manifest(const std::string& run_path) {
+  const std::string path = run_path + "/manifest.json";
+  TS_TRY(const std::string text, read_regular_file(path, kMaxManifestBytes));
+  return manifest_from_json(text).with_context(path);
+}
+
+}  // namespace trainscope

@@ -1,0 +1,97 @@
+#include "store/remove.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/fd.h"
+#include "store/files.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr std::array<std::string_view, 8> kOwnNames = {
+    "tail",         "tail.new", "output.log",        "output.1.log",
+    "output.2.log", "progress", "manifest.json.new", "manifest.json"};
+
+bool is_own(std::string_view name) {
+  return segment_number(name).has_value() ||
+         std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end();
+}
+
+Result<UniqueFd> open_folder(const std::string& path) {
+  auto fd = open_file(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!fd && (fd.error().error_number() == ELOOP || fd.error().error_number() == ENOTDIR)) {
+    return Error(path + " is not a folder itself but a link or a file; it is left alone");
+  }
+  return fd;
+}
+
+Result<std::vector<std::string>> names_in(int folder) {
+  const int copy = ::fcntl(folder, F_DUPFD_CLOEXEC, 0);
+  DIR* dir = copy < 0 ? nullptr : ::fdopendir(copy);
+  if (dir == nullptr) {
+    const int error = errno;
+    if (copy >= 0) ::close(copy);
+    return Error::from_errno("cannot list the run's folder", error);
+  }
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  ::closedir(dir);
+  // manifest.json behind the rest.
+  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+    return std::pair(a == "manifest.json", a) < std::pair(b == "manifest.json", b);
+  });
+  return names;
+}
+
+int64_t disk_bytes(int folder, const std::string& name) {
+  struct stat info {};
+  if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return 0;
+  return static_cast<int64_t>(info.st_blocks) * 512;
+}
+
+}  // namespace
+
+Result<int64_t> run_disk_bytes(const std::string& run_path) {
+  TS_TRY(const UniqueFd folder, open_folder(run_path));
+  TS_TRY(const std::vector<std::string> names, names_in(folder.get()));
+  int64_t bytes = 0;
+  for (const std::string& name : names) {
+    if (is_own(name)) bytes += disk_bytes(folder.get(), name);
+  }
+  return bytes;
+}
+
+Result<Removed> remove_run(const std::string& run_path) {
+  TS_TRY(const UniqueFd folder, open_folder(run_path));
+  TS_TRY(const std::vector<std::string> names, names_in(folder.get()));
+  Removed removed;
+  for (const std::string& name : names) {
+    if (!is_own(name)) {
+      removed.foreign.push_back(name);
+      continue;
+    }
+    const int64_t bytes = disk_bytes(folder.get(), name);
+    if (::unlinkat(folder.get(), name.c_str(), 0) != 0) {
+      return Error::from_errno("cannot remove " + run_path + "/" + name, errno);
+    }
+    removed.bytes += bytes;
+  }
+  if (removed.foreign.empty() && ::rmdir(run_path.c_str()) != 0) {
+    return Error::from_errno("cannot remove the folder " + run_path, errno);
+  }
+  return removed;
+}
+
+}  // namespace trainscope

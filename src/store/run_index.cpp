@@ -1,0 +1,243 @@
+#include "store/run_index.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "store/frame.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int64_t kMaxTimeNs = int64_t{1} << 62;
+constexpr int64_t kMaxLateUs = int64_t{1} << 40;
+
+class Indexer {
+ public:
+  explicit Indexer(const RunFiles& files) : files_(files) {}
+
+  Result<RunIndex> run() {
+    for (const RunFile& segment : files_.segments) {
+      note_missing_segments(segment.name);
+      TS_CHECK_OK(add_file(segment));
+    }
+    if (!files_.tail.name.empty()) TS_CHECK_OK(add_file(files_.tail));
+    tidy_events();
+    return std::move(index_);
+  }
+
+ private:
+  // In order of time; an event that was sealed while we read is in `tail` and in a segment.
+  void tidy_events() {
+    const auto key = [](const Event& e) { return std::tie(e.time_s, e.kind, e.text); };
+    auto& events = index_.events;
+    std::sort(events.begin(), events.end(),
+              [&](const Event& a, const Event& b) { return key(a) < key(b); });
+    events.erase(std::unique(events.begin(), events.end(),
+                             [&](const Event& a, const Event& b) { return key(a) == key(b); }),
+                 events.end());
+  }
+
+  void note_missing_segments(const std::string& name) {
+    const int number = segment_number(name).value_or(next_segment_);
+    if (number > next_segment_) {
+      note(fmt::format("samples-{:04}.seg is missing", next_segment_));
+    }
+    next_segment_ = number + 1;
+  }
+
+  Status add_file(const RunFile& file) {
+    index_.file_bytes += static_cast<int64_t>(file.bytes.size());
+    file_name_ = file.name;
+    open_blocks_.clear();
+    // A file that ends within its first bytes was being made when everything stopped.
+    if (file_header().starts_with(file.bytes)) return {};
+    auto scan = scan_frames(file.bytes);
+    if (!scan) return scan.error().with_context(files_.path + "/" + file.name);
+    auto damage = scan->damages.begin();
+    for (const Frame& frame : scan->frames) {
+      for (; damage != scan->damages.end() && damage->from < frame.offset; ++damage) {
+        note(fmt::format("{}: {}", file.name, damage->reason));
+      }
+      Status added = add_frame(frame);
+      if (!added) {
+        note(fmt::format("{}: frame at offset {}: {}", file.name, frame.offset,
+                         added.error().message()));
+      }
+    }
+    for (; damage != scan->damages.end(); ++damage) {
+      note(fmt::format("{}: {}", file.name, damage->reason));
+    }
+    return {};
+  }
+
+  void note(std::string text) {
+    const auto first = index_.streams.find(0);
+    const size_t before = first == index_.streams.end() ? 0 : first->second.blocks.size();
+    index_.damages.push_back({std::move(text), before});
+  }
+
+  Status add_frame(const Frame& frame) {
+    switch (frame.type) {
+      case FrameType::head:
+        return add_head(frame.payload);
+      case FrameType::schema:
+        return add_schema(frame.payload);
+      case FrameType::times:
+        return add_times(frame.payload);
+      case FrameType::columns:
+        return add_columns(frame);
+      case FrameType::event:
+        return add_event(frame.payload);
+      case FrameType::info:
+        if (!parse_json(frame.payload).is_object()) return Error("malformed inventory");
+        index_.host_json = frame.payload;
+        return {};
+      case FrameType::closing:
+        return add_closing(frame.payload);
+      case FrameType::status:
+        return add_status(frame.payload);
+      default:
+        return {};  // from a later version, or reserved
+    }
+  }
+
+  Status add_head(std::string_view payload) {
+    const auto incarnation = integer_field(parse_json(payload), "incarnation");
+    if (!incarnation || *incarnation < 1 || *incarnation > INT32_MAX)
+      return Error("malformed head");
+    index_.incarnations = std::max(index_.incarnations, *incarnation);
+    return {};
+  }
+
+  Status add_schema(std::string_view payload) {
+    TS_TRY(StoredSchema schema, parse_schema(payload));
+    if (index_.schemas.contains(schema.number)) return {};  // repeated in tail
+    int64_t& period = index_.streams[schema.stream].period_ns;
+    if (period == 0) {
+      period = schema.stream == 0 && files_.manifest.period_ns > 0 ? files_.manifest.period_ns
+                                                                   : schema.period_ns;
+    }
+    index_.schemas.emplace(schema.number, std::move(schema));
+    return {};
+  }
+
+  Status add_times(std::string_view payload) {
+    TS_TRY(TimesBlock times, decode_times(payload));
+    const auto found = index_.streams.find(times.stream);
+    const std::pair key(times.stream, times.block);
+    open_blocks_.erase(key);
+    if (found == index_.streams.end()) return Error("rows of a stream without a schema");
+    Stream& stream = found->second;
+    for (const RowTime& row : times.rows) {
+      if (row.tick < 0 || row.tick > kMaxTimeNs / stream.period_ns ||
+          std::abs(row.late_us) > kMaxLateUs) {
+        return Error("rows outside of time");
+      }
+    }
+    Block block;
+    block.rows = std::move(times.rows);
+    block.end = block.rows.size();
+    const int64_t last = stream.blocks.empty() ? -1 : stream.blocks.back().rows.back().tick;
+    while (block.begin < block.end && block.rows[block.begin].tick <= last) ++block.begin;
+    if (block.begin == block.end) {  // all of it is there already; its columns are no damage
+      open_blocks_[key] = {times.stream, kDropped};
+      return {};
+    }
+    open_blocks_[key] = {times.stream, stream.blocks.size()};
+    stream.blocks.push_back(std::move(block));
+    return {};
+  }
+
+  Status add_columns(const Frame& frame) {
+    TS_TRY(const uint64_t number, peek_schema(frame.payload));
+    const auto schema = index_.schemas.find(number);
+    if (schema == index_.schemas.end()) {
+      return Error(fmt::format("values of the unknown schema {}", number));
+    }
+    TS_TRY(const ColumnsHeader header,
+           decode_columns_header(frame.payload, frame.flags, schema->second.totals));
+    const auto open = open_blocks_.find({schema->second.stream, header.block});
+    if (open == open_blocks_.end()) return Error("values without their times");
+    if (open->second.block == kDropped) return {};
+    Block& block = index_.streams[open->second.stream].blocks[open->second.block];
+    if (header.rows != block.rows.size()) return Error("another number of values than of times");
+    for (const ColumnsFrame& other : block.columns) {
+      if (other.schema == &schema->second) return {};
+    }
+    block.columns.push_back(
+        {&schema->second, frame.flags, frame.payload, file_name_, frame.offset});
+    return {};
+  }
+
+  Status add_event(std::string_view payload) {
+    const Json json = parse_json(payload);
+    const auto time_ns = integer_field(json, "time_ns");
+    if (!time_ns) return Error("malformed event");
+    index_.events.push_back(
+        {static_cast<double>(*time_ns) / 1e9, text_field(json, "kind"), text_field(json, "text")});
+    return {};
+  }
+
+  Status add_closing(std::string_view payload) {
+    const Json json = parse_json(payload);
+    const auto number = integer_field(json, "schema"), time_ns = integer_field(json, "time_ns");
+    const Json& values = field(json, "values");
+    if (!number || !time_ns || !values.is_array()) return Error("malformed closing values");
+    const auto schema = index_.schemas.find(static_cast<uint64_t>(*number));
+    if (schema == index_.schemas.end() || schema->second.columns.size() != values.size()) {
+      return Error("closing values do not fit a schema");
+    }
+    Closing closing{static_cast<double>(*time_ns) / 1e9, {}};
+    for (const Json& value : values) closing.values.push_back(integer(value).value_or(kNoValue));
+    index_.closings[schema->first] = std::move(closing);
+    return {};
+  }
+
+  Status add_status(std::string_view payload) {
+    const Json json = parse_json(payload);
+    StatusChange change{text_field(json, "metric"), labels_from_json(field(json, "labels")),
+                        SeriesStatus::ok, text_field(json, "reason")};
+    const std::string status = text_field(json, "status");
+    for (const SeriesStatus known : {SeriesStatus::ok, SeriesStatus::absent, SeriesStatus::stale}) {
+      if (status_name(known) != status) continue;
+      change.status = known;
+      index_.status_changes.push_back(std::move(change));
+      return {};
+    }
+    return Error("malformed status");
+  }
+
+  static constexpr size_t kDropped = SIZE_MAX;
+  struct OpenBlock {
+    uint64_t stream = 0;
+    size_t block = 0;
+  };
+
+  const RunFiles& files_;
+  RunIndex index_;
+  int next_segment_ = 1;
+  std::string_view file_name_;
+  // The blocks of the current file by stream and number.
+  std::map<std::pair<uint64_t, uint64_t>, OpenBlock> open_blocks_;
+};
+
+}  // namespace
+
+void RunIndex::drop_rows_after(double duration_s) {
+  const int64_t duration_ns = std::llround(duration_s * 1e9);
+  for (auto& [number, stream] : streams) {
+    if (stream.period_ns <= 0) continue;
+    const int64_t last = duration_ns / stream.period_ns;
+    for (Block& block : stream.blocks) {
+      while (block.end > block.begin && block.rows[block.end - 1].tick > last) --block.end;
+    }
+  }
+}
+
+Result<RunIndex> index_run(const RunFiles& files) { return Indexer(files).run(); }
+
+}  // namespace trainscope

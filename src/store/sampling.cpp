@@ -1,0 +1,141 @@
+#include "store/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainscope {
+
+namespace {
+
+constexpr int64_t kGapTicks = 3;
+constexpr double kReasonSlackS = 0.25;
+constexpr const char* kNoReason = "the recorder did not run";
+
+std::optional<double> quantile(std::vector<int64_t>& late_us, double q) {
+  if (late_us.empty()) return std::nullopt;
+  const auto rank = static_cast<size_t>(std::ceil(q * static_cast<double>(late_us.size())));
+  const size_t at = std::clamp<size_t>(rank, 1, late_us.size()) - 1;
+  std::nth_element(late_us.begin(), late_us.begin() + static_cast<std::ptrdiff_t>(at),
+                   late_us.end());
+  return static_cast<double>(late_us[at]) / 1e6;
+}
+
+class GapFinder {
+ public:
+  GapFinder(const RunIndex& index, const Stream& stream, double duration_s)
+      : index_(index),
+        stream_(stream),
+        period_s_(static_cast<double>(stream.period_ns) / 1e9),
+        duration_s_(duration_s) {}
+
+  std::vector<Gap> find() {
+    int64_t next = 0;  // the tick that is expected
+    for (size_t b = 0; b < stream_.blocks.size(); ++b) {
+      const Block& block = stream_.blocks[b];
+      for (size_t r = block.begin; r < block.end; ++r) {
+        const int64_t tick = block.rows[r].tick;
+        note_hole(next, tick, r == block.begin ? b : kInside, time_of(tick));
+        next = tick + 1;
+      }
+    }
+    const int64_t last = std::llround(duration_s_ * 1e9) / stream_.period_ns;
+    if (next <= last) note_hole(next, last + 1, stream_.blocks.size(), duration_s_);
+    add_lost_values();
+    std::sort(gaps_.begin(), gaps_.end(),
+              [](const Gap& a, const Gap& b) { return a.from_s < b.from_s; });
+    return std::move(gaps_);
+  }
+
+ private:
+  static constexpr size_t kInside = SIZE_MAX;
+
+  double time_of(int64_t tick) const { return static_cast<double>(tick * stream_.period_ns) / 1e9; }
+
+  // Ticks [from, to) are missing in front of block `before`.
+  void note_hole(int64_t from, int64_t to, size_t before, double to_s) {
+    if (to <= from) return;
+    const std::string damage = before == kInside ? "" : damage_in_front_of(before);
+    if (to - from < kGapTicks && damage.empty()) return;
+    const double from_s = time_of(from);
+    gaps_.push_back({from_s, to_s, damage.empty() ? reason_of(from_s, to_s) : damage});
+  }
+
+  // What could not be read between two blocks, once: it explains the hole between them.
+  std::string damage_in_front_of(size_t block) {
+    std::string text;
+    for (size_t i = 0; i < index_.damages.size(); ++i) {
+      if (index_.damages[i].blocks_before != block) continue;
+      if (explained_.size() <= i) explained_.resize(index_.damages.size());
+      explained_[i] = 1;
+      if (text.empty()) text = index_.damages[i].text;
+    }
+    return text;
+  }
+
+  std::string reason_of(double from_s, double to_s) const {
+    const double until = to_s + std::max(period_s_, kReasonSlackS);
+    for (const Event& event : index_.events) {
+      if (event.kind == "gap" && event.time_s >= from_s - period_s_ && event.time_s <= until) {
+        return event.text;
+      }
+    }
+    return kNoReason;
+  }
+
+  // Damage that cost no rows cost values of the block in front of it.
+  void add_lost_values() {
+    explained_.resize(index_.damages.size());
+    for (size_t i = 0; i < index_.damages.size(); ++i) {
+      if (explained_[i] != 0) continue;
+      const IndexDamage& damage = index_.damages[i];
+      Gap gap{0, 0, damage.text + "; some values of this time are lost"};
+      if (damage.blocks_before > 0) {
+        const Block& block = stream_.blocks[damage.blocks_before - 1];
+        gap.from_s = time_of(block.rows.front().tick);
+        gap.to_s = time_of(block.rows.back().tick);
+      }
+      gaps_.push_back(std::move(gap));
+    }
+  }
+
+  const RunIndex& index_;
+  const Stream& stream_;
+  const double period_s_, duration_s_;
+  std::vector<Gap> gaps_;
+  std::vector<char> explained_;  // one a damage
+};
+
+}  // namespace
+
+Sampling judge_sampling(const RunIndex& index, const Manifest& manifest, double duration_s) {
+  Sampling sampling;
+  sampling.restarts = std::max<int64_t>(0, index.incarnations - 1);
+  const Stream nothing{manifest.period_ns, {}};
+  const auto found = index.streams.find(0);
+  const Stream& rows = found == index.streams.end() ? nothing : found->second;
+  sampling.period_s = static_cast<double>(rows.period_ns) / 1e9;
+  if (rows.period_ns <= 0) return sampling;
+  std::vector<int64_t> late_us;
+  for (const Block& block : rows.blocks) {
+    for (size_t r = block.begin; r < block.end; ++r) late_us.push_back(block.rows[r].late_us);
+  }
+  sampling.samples = static_cast<int64_t>(late_us.size());
+  const int64_t due = std::llround(duration_s * 1e9) / rows.period_ns + 1;
+  sampling.missed = std::max<int64_t>(0, due - sampling.samples);
+  sampling.jitter_p50_s = quantile(late_us, 0.5);
+  sampling.jitter_p99_s = quantile(late_us, 0.99);
+  sampling.gaps = GapFinder(index, rows, duration_s).find();
+  return sampling;
+}
+
+double last_row_s(const RunIndex& index) {
+  double last = 0;
+  for (const auto& [number, stream] : index.streams) {
+    if (stream.blocks.empty()) continue;
+    const Block& block = stream.blocks.back();
+    last = std::max(last, stream.time_s(block.rows.back()));
+  }
+  return last;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,81 @@
+#include "store/segment_writer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "store/frame.h"
+
+namespace trainscope {
+
+Result<uint32_t> SegmentWriter::begin(uint32_t number) {
+  for (;; ++number) {
+    path_ = fmt::format("{}/samples-{:04}.seg", folder_, number);
+    auto opened = open_file(path_, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND);
+    if (!opened && opened.error().error_number() == EEXIST) continue;
+    if (!opened) return opened.error();
+    fd_ = std::move(*opened);
+    break;
+  }
+  good_bytes_ = 0;
+  if (Status status = append(file_header()); !status) {
+    // Without its header the file is nothing: do not leave it behind.
+    ::unlink(path_.c_str());
+    fd_.reset();
+    return status.error();
+  }
+  return number;
+}
+
+Status SegmentWriter::append(std::string_view frames) {
+  Status written = write_all(fd_.get(), frames);
+  if (written) {
+    good_bytes_ += frames.size();
+    bytes_written_ += static_cast<int64_t>(frames.size());
+    return {};
+  }
+  if (ftruncate(fd_.get(), static_cast<off_t>(good_bytes_)) != 0) fd_.reset();
+  return std::move(written).with_context(path_);
+}
+
+Status SegmentWriter::append_tail(std::string_view frames, bool fresh) {
+  const std::string path = folder_ + "/tail";
+  std::string bytes;
+  if (fresh || !tail_fd_) {
+    TS_TRY(tail_fd_,
+           open_file(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_APPEND));
+    bytes = file_header();
+  }
+  const bool is_new = !bytes.empty();
+  bytes += frames;
+  if (Status written = write_all(tail_fd_.get(), bytes); !written) {
+    tail_fd_.reset();
+    return std::move(written).with_context(path);
+  }
+  bytes_written_ += static_cast<int64_t>(bytes.size());
+  if (is_new && ::rename((path + ".new").c_str(), path.c_str()) != 0) {
+    tail_fd_.reset();
+    return Error::from_errno("cannot rename " + path + ".new", errno);
+  }
+  return {};
+}
+
+void SegmentWriter::remove_tail() {
+  tail_fd_.reset();
+  ::unlink((folder_ + "/tail").c_str());
+  ::unlink((folder_ + "/tail.new").c_str());
+}
+
+void SegmentWriter::start_writeback() {
+  if (fd_) sync_file_range(fd_.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
+bool SegmentWriter::vanished() const {
+  struct stat there {};
+  return fd_ && ::fstat(fd_.get(), &there) == 0 && there.st_nlink == 0;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,45 @@
+// Writes a run's segments and its tail file (docs/run-format.md).
+//
+// Guarantees: an append is whole or undone; after an error that cannot be undone a new segment
+// begins. No fsync: what a killed process wrote is kept by the kernel; a power loss costs what the
+// kernel had not written back (30 s as a rule). Limits: one writer a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace trainscope {
+
+class SegmentWriter {
+ public:
+  explicit SegmentWriter(std::string folder) : folder_(std::move(folder)) {}
+
+  bool is_open() const { return static_cast<bool>(fd_); }
+  // Starts samples-NNNN.seg with the first free number from `number` on; returns that number.
+  Result<uint32_t> begin(uint32_t number);
+  // Appends frames to the segment. On an error nothing of them stays; when even that fails, the
+  // segment is closed and is_open() is false.
+  Status append(std::string_view frames);
+  // Appends frames to the tail file; a new tail file replaces the old one first when `fresh`.
+  Status append_tail(std::string_view frames, bool fresh);
+  void remove_tail();
+  // Asks the kernel to start writing what is there, without waiting.
+  void start_writeback();
+  int64_t bytes_written() const { return bytes_written_; }
+  size_t segment_bytes() const { return good_bytes_; }
+  // True when the files were deleted under us.
+  bool vanished() const;
+
+ private:
+  std::string folder_;
+  UniqueFd fd_, tail_fd_;
+  std::string path_;
+  size_t good_bytes_ = 0;
+  int64_t bytes_written_ = 0;
+};
+
+}  // namespace trainscope

@@ -1,0 +1,23 @@
+// Values of one stored series: its points in a range of time, or what `info` says of it.
+#pragma once
+
+#include "base/result.h"
+#include "model/model.h"
+#include "store/column_cache.h"
+#include "store/run_index.h"
+#include "store/series_directory.h"
+
+namespace trainscope {
+
+// Every row of the series' stream with begin <= time < end; rows without a value are there, not
+// present. With `one_before` also the row in front of the first: rates need it.
+Result<Points> read_points(const RunIndex& index, ColumnCache& cache, const StoredSeries& series,
+                           const Range& range, bool one_before);
+
+// From the statistics of whole blocks and the values of the others, and from the closing values.
+Result<Summary> summarize(const RunIndex& index, ColumnCache& cache, const StoredSeries& series);
+
+// The same of points: min, mean, max and last. For derived series.
+Summary summarize_points(const Points& points);
+
+}  // namespace trainscope

@@ -1,0 +1,218 @@
+#include "store/sql.h"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <array>
+
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { sqlite3_close(database); }
+};
+struct FinalizeStatement {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Database = std::unique_ptr<sqlite3, CloseDatabase>;
+using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
+
+Error sql_error(sqlite3* database) { return Error(sqlite3_errmsg(database)); }
+
+// Reading only: no other files, no writing, no settings, no extensions.
+int authorize(void* /*data*/, int action, const char* first, const char* second,
+              const char* /*database*/, const char* /*trigger*/) {
+  switch (action) {
+    case SQLITE_SELECT:
+    case SQLITE_READ:
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
+    case SQLITE_FUNCTION:
+      return std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
+    case SQLITE_PRAGMA: {  // what tells of the tables
+      const std::string_view name = first;
+      return name == "table_info" || name == "table_xinfo" || name == "table_list" ? SQLITE_OK
+                                                                                   : SQLITE_DENY;
+    }
+    default:
+      return SQLITE_DENY;
+  }
+}
+
+Result<Statement> prepare(sqlite3* database, const std::string& query, const char** rest) {
+  sqlite3_stmt* raw = nullptr;
+  const int code =
+      sqlite3_prepare_v2(database, query.c_str(), static_cast<int>(query.size()) + 1, &raw, rest);
+  Statement statement(raw);
+  if (code != SQLITE_OK) return sql_error(database);
+  return statement;
+}
+
+void bind(sqlite3_stmt* statement, int at, const SqlValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    sqlite3_bind_text64(statement, at, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+  } else if (const auto* number = std::get_if<double>(&value)) {
+    sqlite3_bind_double(statement, at, *number);
+  } else if (const auto* whole = std::get_if<int64_t>(&value)) {
+    sqlite3_bind_int64(statement, at, *whole);
+  } else {
+    sqlite3_bind_null(statement, at);
+  }
+}
+
+using Rows = std::vector<std::vector<SqlValue>>;
+
+// A small table, filled: those besides samples have few rows.
+Status add_table(sqlite3* database, const std::string& name, const std::string& columns,
+                 const Rows& rows) {
+  const std::string create = fmt::format("CREATE TABLE {}({})", name, columns);
+  if (sqlite3_exec(database, create.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+    return sql_error(database);
+  }
+  if (rows.empty()) return {};
+  std::string places = "?";
+  for (size_t i = 1; i < rows[0].size(); ++i) places += ",?";
+  TS_TRY(const Statement insert,
+         prepare(database, fmt::format("INSERT INTO {} VALUES({})", name, places), nullptr));
+  for (const std::vector<SqlValue>& row : rows) {
+    for (size_t i = 0; i < row.size(); ++i) bind(insert.get(), static_cast<int>(i) + 1, row[i]);
+    if (sqlite3_step(insert.get()) != SQLITE_DONE) return sql_error(database);
+    sqlite3_reset(insert.get());
+  }
+  return {};
+}
+
+SqlValue text_or_null(std::string_view text) {
+  return text.empty() ? SqlValue() : SqlValue(std::string(text));
+}
+
+SqlValue number_or_null(const std::optional<double>& number) {
+  return number ? SqlValue(*number) : SqlValue();
+}
+
+Status add_tables(sqlite3* database, const RunView& run) {
+  Rows metrics, steps, events, gaps;
+  for (const Series& s : run.series()) {
+    metrics.push_back({s.metric, labels_text(s.labels), s.unit, std::string(kind_name(s.kind)),
+                       std::string(status_name(s.status)), text_or_null(s.reason)});
+  }
+  for (const Step& s : run.steps()) {
+    steps.push_back({s.step, s.time_s, number_or_null(s.duration_s), number_or_null(s.loss),
+                     number_or_null(s.accuracy), s.kind});
+  }
+  for (const Event& e : run.events()) events.push_back({e.time_s, e.kind, e.text});
+  for (const Gap& g : run.sampling().gaps) gaps.push_back({g.from_s, g.to_s, g.reason});
+  TS_CHECK_OK(add_table(database, "metrics",
+                        "name TEXT, labels TEXT, unit TEXT, kind TEXT, status TEXT, reason TEXT",
+                        metrics));
+  TS_CHECK_OK(add_table(
+      database, "steps",
+      "step INTEGER, time_s REAL, duration_s REAL, loss REAL, accuracy REAL, kind TEXT", steps));
+  TS_CHECK_OK(add_table(database, "events", "time_s REAL, kind TEXT, text TEXT", events));
+  TS_CHECK_OK(add_table(database, "gaps", "from_s REAL, to_s REAL, reason TEXT", gaps));
+  return add_samples_table(database, run);
+}
+
+SqlValue value_of(sqlite3_stmt* statement, int column) {
+  switch (sqlite3_column_type(statement, column)) {
+    case SQLITE_INTEGER:
+      return SqlValue(static_cast<int64_t>(sqlite3_column_int64(statement, column)));
+    case SQLITE_FLOAT:
+      return SqlValue(sqlite3_column_double(statement, column));
+    case SQLITE_NULL:
+      return {};
+    default: {
+      const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement, column));
+      const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, column));
+      return SqlValue(bytes == nullptr ? std::string() : std::string(bytes, size));
+    }
+  }
+}
+
+Status pass_rows(sqlite3* database, sqlite3_stmt* statement, const SqlOutput& output) {
+  const int columns = sqlite3_column_count(statement);
+  std::vector<std::string> names;
+  for (int c = 0; c < columns; ++c) names.emplace_back(sqlite3_column_name(statement, c));
+  TS_CHECK_OK(output.columns(names));
+  std::vector<SqlValue> row(names.size());
+  for (;;) {
+    const int code = sqlite3_step(statement);
+    if (code == SQLITE_DONE) return {};
+    if (code != SQLITE_ROW) return sql_error(database);
+    for (int c = 0; c < columns; ++c) row[static_cast<size_t>(c)] = value_of(statement, c);
+    TS_CHECK_OK(output.row(row));
+  }
+}
+
+void append_csv(std::string& line, const SqlValue& value) {
+  if (const auto* number = std::get_if<double>(&value)) {
+    line += fmt::format("{}", *number);
+  } else if (const auto* whole = std::get_if<int64_t>(&value)) {
+    line += fmt::format("{}", *whole);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    // An empty text is quoted: without quotes it is NULL.
+    if (!text->empty() && text->find_first_of(",\"\r\n") == std::string::npos) {
+      line += *text;
+      return;
+    }
+    line += '"';
+    for (const char c : *text) {
+      if (c == '"') line += '"';
+      line += c;
+    }
+    line += '"';
+  }
+}
+
+}  // namespace
+
+Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output) {
+  sqlite3* raw = nullptr;
+  const int opened =
+      sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const Database database(raw);
+  if (opened != SQLITE_OK) return Error("SQLite does not start");
+  // A large sort must not leave files behind, nor fail on a read-only machine.
+  sqlite3_exec(raw, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
+  TS_CHECK_OK(add_tables(raw, run));
+  sqlite3_set_authorizer(raw, authorize, nullptr);
+  const char* rest = nullptr;
+  TS_TRY(const Statement statement, prepare(raw, query, &rest));
+  if (statement == nullptr) return Error("the query is empty");
+  if (rest != nullptr &&
+      std::string_view(rest).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+    return Error("one statement at a time");
+  }
+  if (sqlite3_stmt_readonly(statement.get()) == 0) return Error("only reading is allowed");
+  return pass_rows(raw, statement.get(), output);
+}
+
+Status run_sql(const RunView& run, const std::string& query,
+               const std::function<Status(std::string_view)>& out) {
+  std::string text;
+  constexpr size_t kFull = 1 << 16;
+  const auto add_line = [&](const std::vector<SqlValue>& values) -> Status {
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (i > 0) text += ',';
+      append_csv(text, values[i]);
+    }
+    text += "\r\n";
+    if (text.size() < kFull) return {};
+    Status status = out(text);
+    text.clear();
+    return status;
+  };
+  const SqlOutput output = {
+      [&](const std::vector<std::string>& names) {
+        return add_line(std::vector<SqlValue>(names.begin(), names.end()));
+      },
+      add_line,
+  };
+  TS_CHECK_OK(query_sql(run, query, output));
+  return out(text);
+}
+
+}  // namespace trainscope

@@ -1,0 +1,64 @@
+// Everything a training run tells while it goes: lines on stdout, the step log, the progress pipe.
+//
+// Guarantees: stdout lines keep their form (scripts parse them) and each is flushed at once; the
+// step log has one line for every step, on disk before the next one begins.
+// Limits: images/s counts time inside steps only; evaluation is not in it. A printed loss is the
+// mean since the last printed line; the pipe gets each step's own.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "progress_pipe.h"
+#include "result.h"
+
+namespace trainscope::workload {
+
+struct StepRecord {
+  std::uint64_t number = 0;  // from 1
+  std::uint64_t images = 0;
+  double loss = 0.0;
+  double begin_s = 0.0;
+  double duration_s = 0.0;
+};
+
+struct Evaluation {
+  double accuracy = 0.0;
+  double loss = 0.0;
+};
+
+class TrainingReport {
+ public:
+  // `step_log` and `pipe_path` may be empty. Fails where the log cannot be written.
+  static Result<TrainingReport> open(std::uint64_t every, const std::string& step_log,
+                                     const char* pipe_path);
+
+  void step(const StepRecord& record);
+  void evaluation_begins();
+  void evaluation_ends(std::uint64_t step, const Evaluation& result);
+
+  // The last line; fails where the step log is not whole (disk full).
+  Status done(std::uint64_t steps, double seconds, double accuracy);
+
+ private:
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  TrainingReport() = default;
+
+  std::uint64_t every_ = 1;
+  std::unique_ptr<std::FILE, CloseFile> step_log_;
+  std::string step_log_name_;
+  bool step_log_broken_ = false;
+  std::unique_ptr<ProgressPipe> pipe_;
+
+  // Since the last printed line.
+  double loss_sum_ = 0.0;
+  double busy_s_ = 0.0;
+  std::uint64_t images_ = 0;
+};
+
+}  // namespace trainscope::workload
