@@ -17,6 +17,7 @@ file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*_te
 if(unit_sources)
   add_executable(trainscope-unit-tests ${unit_sources})
   target_link_libraries(trainscope-unit-tests PRIVATE ${TS_MODULE_TARGETS} ${ts_gtest})
+  target_compile_definitions(trainscope-unit-tests PRIVATE TRAINSCOPE_TEST_DATA="${ts_fixtures}")
   if(CMAKE_CROSSCOMPILING)
     target_link_options(trainscope-unit-tests PRIVATE -static)  # The emulator has no shared libraries.
   endif()

@@ -77,7 +77,8 @@ class CpuSource : public Source {
       scan.next_line();
       ++cpu;
     }
-    if (cpu != cpus_.size()) return cpu == 0 ? Sampled::ok : Sampled::layout_changed;
+    if (cpu == 0) return Sampled::ok;  // nothing could be read
+    if (cpu != cpus_.size()) return Sampled::layout_changed;
     const size_t rest = cpus_.size() * kStates.size();
     while (!scan.done()) {
       if (scan.take("ctxt ")) {

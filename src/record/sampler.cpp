@@ -41,16 +41,15 @@ void Sampler::start(int64_t period_ns, bool records_machine, const std::string& 
     if (collector->pace == Pace::second) second.push_back(collector);
   }
   streams_.push_back(std::make_unique<Stream>(0, period_ns, tick));
-  streams_.push_back(
-      std::make_unique<Stream>(1, std::max(period_ns, kNsPerSecond), second));
+  streams_.push_back(std::make_unique<Stream>(1, std::max(period_ns, kNsPerSecond), second));
   std::vector<Schedule> schedules = {{streams_[0].get(), 0}, {streams_[1].get(), 0}};
   ticks_ = std::thread([this, schedules] { run_ticks(schedules); });
   for (const Collector* collector : collectors()) {
     if (collector->scope == Scope::machine && !records_machine) continue;
     if (collector->pace != Pace::thread || streams_.size() == kMaxStreams) continue;
-    streams_.push_back(std::make_unique<Stream>(
-        static_cast<uint32_t>(streams_.size()), std::max(period_ns, collector->period_ns),
-        std::vector<const Collector*>{collector}));
+    streams_.push_back(std::make_unique<Stream>(static_cast<uint32_t>(streams_.size()),
+                                                std::max(period_ns, collector->period_ns),
+                                                std::vector<const Collector*>{collector}));
     Stream& stream = *streams_.back();
     ++own_threads_running_;
     own_threads_.emplace_back([this, &stream] { run_own_thread(stream); });
@@ -179,6 +178,11 @@ void Sampler::run_own_thread(Stream& stream) {
     }
   }
   stream.open(surroundings_, ring_, next_schema_);
+  if (stream.has_columns()) sample_alone(stream);
+  --own_threads_running_;
+}
+
+void Sampler::sample_alone(Stream& stream) {
   const int64_t zero = memory_->zero_ns;
   const int64_t period = stream.period_ns();
   int64_t tick = (monotonic_ns() - zero) / period;  // the first reading is at once
@@ -190,7 +194,8 @@ void Sampler::run_own_thread(Stream& stream) {
     const int64_t rest_until = end - zero + stream.rest_factor() * (end - begin);
     tick = std::max(tick + 1, (rest_until + period - 1) / period);
   }
-  --own_threads_running_;
+  const int64_t ended = memory_->job_ended_ns;
+  if (stream.has_only_counters() && ended != 0) stream.sample_closing(ended - zero, ring_);
 }
 
 void Sampler::publish_status(const Stream& stream) {

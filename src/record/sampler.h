@@ -1,8 +1,9 @@
 // Reads the sources at equal intervals and pushes rows into the ring.
 //
-// Guarantees: tick k is due at zero + k periods; one that cannot begin within half a period is missed and
-// counted, never made up; a source on a thread of its own cannot delay the others. Limits: the ticks of
-// one thread are as even as the scheduler lets them be; the lateness of each is recorded.
+// Guarantees: tick k is due at zero + k periods; one that cannot begin within half a period is
+// missed and counted, never made up; a source on a thread of its own cannot delay the others.
+// Limits: the ticks of one thread are as even as the scheduler lets them be; the lateness of each
+// is recorded.
 #pragma once
 
 #include <atomic>
@@ -27,9 +28,11 @@ class Stream {
   void open(const Surroundings& surroundings, Ring& ring, std::atomic<uint32_t>& next_schema);
   // Reads all sources once; false when the ring is full.
   bool sample(int64_t tick, int64_t late_us, Ring& ring);
-  // Reads all sources once more, off the grid, for exact last values.
+  // Reads all sources once more, off the grid, for exact last values of counters.
   void sample_closing(int64_t time_ns, Ring& ring);
 
+  bool has_columns() const { return !row_.empty(); }
+  bool has_only_counters() const;
   uint32_t id() const { return id_; }
   int64_t period_ns() const { return period_ns_; }
   int64_t rest_factor() const { return slots_.front().collector->rest_factor; }
@@ -61,10 +64,11 @@ class Sampler {
   Sampler(Ring& ring, SharedMemory memory, const Surroundings& surroundings, SelfLink& self);
   ~Sampler();
 
-  // Starts sampling every `period_ns`. `records_machine` is false on ranks that leave the machine's own
-  // sources to local rank 0. `reason`: why the ticks before this were missed, after a restart.
+  // Starts sampling every `period_ns`. `records_machine` is false on ranks that leave the machine's
+  // own sources to local rank 0. `reason`: why the ticks before this were missed, after a restart.
   void start(int64_t period_ns, bool records_machine, const std::string& reason);
-  // Takes the last due tick and the closing values, then ends all threads. A source that hangs is left.
+  // Takes the last due tick and the closing values, then ends all threads. A source that hangs is
+  // left.
   void stop();
   bool publishes_status = false;
   // Written (eventfd) when the first sample is taken; -1: nobody waits.
@@ -77,6 +81,7 @@ class Sampler {
   };
   void run_ticks(std::vector<Schedule> schedules);
   void run_own_thread(Stream& stream);
+  void sample_alone(Stream& stream);
   // Waits until the moment or the stop; true when it is time.
   bool wait_until(int64_t monotonic_ns);
   void take_due(Schedule& schedule, int64_t now);

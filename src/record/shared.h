@@ -1,8 +1,8 @@
 // The memory that supervisor and recorder share: a memfd that the supervisor makes and both map.
 //
-// It outlives a recorder that dies: the next one finds here the ticks that were not on disk yet, the zero
-// of time, and what it needs to go on. All fields are plain numbers, so a half-dead writer leaves nothing
-// that cannot be read. Limits: one supervisor, one recorder at a time.
+// It outlives a recorder that dies: the next one finds here the ticks that were not on disk yet,
+// the zero of time, and what it needs to go on. All fields are plain numbers, so a half-dead writer
+// leaves nothing that cannot be read. Limits: one supervisor, one recorder at a time.
 #pragma once
 
 #include <atomic>

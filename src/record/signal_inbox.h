@@ -1,8 +1,8 @@
 // Signals as messages: what arrived, from where and when.
 //
-// Guarantees: blocking system calls are interrupted (no SA_RESTART), so a slow terminal cannot hold a
-// signal up; signals that were ignored when we started stay ignored, for us and for the job (nohup).
-// Limits: one inbox a process.
+// Guarantees: blocking system calls are interrupted (no SA_RESTART), so a slow terminal cannot hold
+// a signal up; signals that were ignored when we started stay ignored, for us and for the job
+// (nohup). Limits: one inbox a process.
 #pragma once
 
 #include <signal.h>

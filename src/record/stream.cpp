@@ -31,7 +31,7 @@ std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
                        {"reason", m.reason},
                        {"remedy", m.remedy}});
   }
-  const nlohmann::json whole = {{"schema", schema},      {"stream", stream},
+  const nlohmann::json whole = {{"schema", schema},       {"stream", stream},
                                 {"period_ns", period_ns}, {"source", collector.name},
                                 {"columns", columns},     {"missing", missing}};
   // Names of sensors and mounts may hold any bytes.
@@ -48,7 +48,8 @@ Stream::Stream(uint32_t id, int64_t period_ns, std::vector<const Collector*> col
   }
 }
 
-void Stream::open(const Surroundings& surroundings, Ring& ring, std::atomic<uint32_t>& next_schema) {
+void Stream::open(const Surroundings& surroundings, Ring& ring,
+                  std::atomic<uint32_t>& next_schema) {
   surroundings_ = &surroundings;
   ring_ = &ring;
   next_schema_ = &next_schema;
@@ -96,11 +97,24 @@ void Stream::sample_closing(int64_t time_ns, Ring& ring) {
     nlohmann::json values = nlohmann::json::array();
     for (size_t c = 0; c < slot.columns.size(); ++c) {
       const int64_t raw = row_[slot.offset + c];
-      values.push_back(raw == kAbsent ? nlohmann::json() : nlohmann::json(raw));
+      // A gauge has no last value off the grid: the job that it told of has gone.
+      const bool counts =
+          find_metric(*slot.collector, slot.columns[c].metric)->kind == Kind::counter;
+      values.push_back(raw == kAbsent || !counts ? nlohmann::json() : nlohmann::json(raw));
     }
-    const nlohmann::json closing = {{"schema", slot.schema}, {"time_ns", time_ns}, {"values", values}};
+    const nlohmann::json closing = {
+        {"schema", slot.schema}, {"time_ns", time_ns}, {"values", values}};
     ring.push_text(RecordKind::closing, closing.dump());
   }
+}
+
+bool Stream::has_only_counters() const {
+  for (const Slot& slot : slots_) {
+    for (const MetricSpec& spec : slot.collector->metrics) {
+      if (spec.kind != Kind::counter) return false;
+    }
+  }
+  return true;
 }
 
 double Stream::last_sum(std::string_view metric) const {

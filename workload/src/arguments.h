@@ -8,9 +8,8 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 
-#include "result.h"
+#include "model_names.h"
 
 namespace trainscope::workload {
 
@@ -41,11 +40,6 @@ struct ParsedArguments {
   std::optional<TrainOptions> train;
   std::string message;
   int exit_code = 0;
-};
-
-struct ModelName {
-  std::string_view name;
-  std::string_view summary;
 };
 
 ParsedArguments parse_arguments(int argc, const char* const* argv,

@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "dataset.h"
+#include "model_names.h"
 #include "train.h"
 
 namespace {

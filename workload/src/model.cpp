@@ -7,8 +7,6 @@
 
 #include <array>
 
-#include "train.h"
-
 namespace trainscope::workload {
 namespace {
 

@@ -7,11 +7,9 @@
 #include <torch/nn/modules/container/sequential.h>
 
 #include <cstdint>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "arguments.h"
+#include "model_names.h"
 #include "result.h"
 
 namespace trainscope::workload {
@@ -21,8 +19,6 @@ struct PictureShape {
   std::uint32_t columns = 0;
   std::uint32_t classes = 0;
 };
-
-std::vector<ModelName> model_names();
 
 // Fails where the name is unknown or the pictures do not fit the network.
 Result<torch::nn::Sequential> make_model(const std::string& name, const PictureShape& shape);

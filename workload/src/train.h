@@ -8,16 +8,11 @@
 // duration is the real one.
 #pragma once
 
-#include <vector>
-
 #include "arguments.h"
 #include "dataset.h"
 #include "result.h"
 
 namespace trainscope::workload {
-
-// The models that `train` knows (declared here for callers without libtorch's headers).
-std::vector<ModelName> model_names();
 
 Status train(const TrainOptions& options, const Dataset& data, const char* pipe_path);
 

@@ -30,9 +30,9 @@ class TestRoot {
   }
   // A copy of a recorded machine, to change.
   explicit TestRoot(const std::string& machine) : TestRoot() {
-    std::filesystem::copy(machine_root(machine), path_,
-                          std::filesystem::copy_options::recursive |
-                              std::filesystem::copy_options::copy_symlinks);
+    std::filesystem::copy(
+        machine_root(machine), path_,
+        std::filesystem::copy_options::recursive | std::filesystem::copy_options::copy_symlinks);
   }
   TestRoot(const TestRoot&) = delete;
   TestRoot& operator=(const TestRoot&) = delete;
@@ -90,10 +90,11 @@ class OpenedSource {
     }
     return false;
   }
-  // "reason | remedy", empty when the metric is not missing.
+  // "reason" or "reason | remedy"; empty when the metric is not missing.
   std::string missing(const std::string& metric) const {
     for (const Missing& missing : opened_.missing) {
-      if (missing.metric == metric) return missing.reason + " | " + missing.remedy;
+      if (missing.metric != metric) continue;
+      return missing.reason + (missing.remedy.empty() ? "" : " | " + missing.remedy);
     }
     return "";
   }

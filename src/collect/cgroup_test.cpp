@@ -1,0 +1,74 @@
+#include <gtest/gtest.h>
+
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector cgroup_collector;
+
+namespace {
+
+const std::string kPod = "/sys/fs/cgroup/kubepods.slice/kubepods-pod1f.slice";
+
+TEST(Cgroup, ReadsWhereTheTightestLimitIs) {
+  OpenedSource source(cgroup_collector, machine_root("container-v2"));
+  ASSERT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("cgroup.cpu.limit"), 2.5);
+  EXPECT_EQ(source.value("cgroup.cpu.throttled_time"), 7.182736);  // the pod's, not our own
+  EXPECT_EQ(source.value("cgroup.memory.usage"), 8182736896);
+}
+
+TEST(Cgroup, FollowsALimitThatChanges) {
+  TestRoot root("container-v2");
+  OpenedSource source(cgroup_collector, root.path());
+  root.write(kPod + "/cpu.max", "200000 100000\n");
+  ASSERT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("cgroup.cpu.limit"), 2);
+  root.write(kPod + "/cpu.max", "max 100000\n");  // the container's own 4 are the smallest now
+  ASSERT_EQ(source.sample(), Sampled::layout_changed);
+  source.open();
+  ASSERT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("cgroup.cpu.limit"), 4);
+  EXPECT_EQ(source.value("cgroup.cpu.throttled_time"), 0);
+  root.write(kPod + "/cri-containerd-9c.scope/cpu.max", "max 100000\n");
+  ASSERT_EQ(source.sample(), Sampled::layout_changed);
+  source.open();
+  EXPECT_EQ(source.missing("cgroup.cpu.limit"), "no CPU limit is set on this cgroup");
+}
+
+TEST(Cgroup, IsTheJobsOnceThereIsOne) {
+  TestRoot root("container-v2");
+  root.write("/proc/4711/cgroup", "0::/kubepods.slice\n");
+  JobLink job;
+  job.first_pid = 4711;
+  Surroundings surroundings;
+  surroundings.job = &job;
+  OpenedSource source(cgroup_collector, root.path(), surroundings);
+  source.sample();
+  EXPECT_EQ(source.missing("cgroup.cpu.limit"), "no CPU limit is set on this cgroup");
+  EXPECT_EQ(source.value("cgroup.memory.limit"), 60129542144);
+}
+
+TEST(Cgroup, IsAbsentWhenItsFilesAreTorn) {
+  TestRoot root("container-v1");
+  OpenedSource source(cgroup_collector, root.path());
+  root.write("/sys/fs/cgroup/cpu,cpuacct/cpu.stat", "nr_periods 4812\nnr_thro");
+  root.write("/sys/fs/cgroup/memory/memory.usage_in_bytes", "");
+  ASSERT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("cgroup.cpu.limit"), 1.5);
+  EXPECT_FALSE(source.value("cgroup.cpu.throttled_time"));
+  EXPECT_FALSE(source.value("cgroup.memory.usage"));
+  EXPECT_EQ(source.value("cgroup.memory.oom_kills"), 2);  // not oom_kill_disable
+}
+
+TEST(Cgroup, SaysWhyItIsMissing) {
+  OpenedSource none(cgroup_collector, machine_root("jetson"));
+  EXPECT_EQ(none.missing("cgroup.memory.usage"),
+            "this process is in no cgroup that is mounted here");
+  OpenedSource top(cgroup_collector, machine_root("epyc-256"));
+  EXPECT_EQ(top.missing("cgroup.memory.usage"), "the cgroup / has no memory.current");
+}
+
+}  // namespace
+
+}  // namespace trainscope

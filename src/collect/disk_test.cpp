@@ -1,0 +1,70 @@
+#include <gtest/gtest.h>
+
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector disk_collector;
+
+namespace {
+
+TEST(Disk, CountsOnWhenTheKernelsMillisecondsWrap) {
+  TestRoot root;
+  root.write("/sys/block/sda/size", "1000\n");
+  root.write("/sys/block/sda/stat", "1 0 8 4294967290 1 0 8 5 0 5 4294967295\n");
+  OpenedSource source(disk_collector, root.path());
+  source.sample();
+  EXPECT_EQ(source.value("system.disk.queue_time{device=sda}"), 4294967.295);
+  root.write("/sys/block/sda/stat", "2 0 16 10 1 0 8 5 0 5 4\n");
+  source.sample();
+  EXPECT_EQ(source.value("system.disk.queue_time{device=sda}"), 4294967.300);
+  EXPECT_EQ(source.value("system.disk.operation_time{device=sda;direction=read}"), 4294967.306);
+  EXPECT_EQ(source.value("system.disk.io{device=sda;direction=read}"), 16 * 512);
+}
+
+TEST(Disk, IsAbsentWhileTornAndLookedForAgain) {
+  TestRoot root("vm");
+  OpenedSource source(disk_collector, root.path());
+  root.write("/sys/block/vda/stat", "63059 8958 27");
+  ASSERT_EQ(source.sample(), Sampled::ok);
+  for (const int64_t value : source.values()) EXPECT_EQ(value, kAbsent);
+  EXPECT_EQ(source.sample(99), Sampled::layout_changed);
+}
+
+TEST(Disk, FindsANewDeviceWithinAHundredSamples) {
+  TestRoot root("vm");
+  OpenedSource source(disk_collector, root.path());
+  EXPECT_EQ(source.sample(200), Sampled::ok);
+  root.write("/sys/block/vdb/size", "1000\n");
+  root.write("/sys/block/vdb/stat", "1 0 8 4 1 0 8 5 0 5 9\n");
+  EXPECT_EQ(source.sample(99), Sampled::ok);
+  EXPECT_EQ(source.sample(), Sampled::layout_changed);
+  source.open();
+  EXPECT_EQ(source.sample(100), Sampled::ok);
+  EXPECT_EQ(source.value("system.disk.io_time{device=vdb}"), 0.005);
+  root.remove("/sys/block/vdb");
+  EXPECT_EQ(source.sample(100), Sampled::layout_changed);
+  source.open();
+  EXPECT_FALSE(source.has("system.disk.io_time{device=vdb}"));
+}
+
+TEST(Disk, LeavesOutWhatIsNoDisk) {
+  OpenedSource source(disk_collector, machine_root("laptop"));
+  EXPECT_TRUE(source.has("system.disk.io_time{device=dm-0}"));
+  EXPECT_FALSE(source.has("system.disk.io_time{device=loop0}"));
+  EXPECT_FALSE(source.has("system.disk.io_time{device=zram0}"));
+}
+
+TEST(Disk, SaysWhyItIsMissing) {
+  TestRoot root;
+  OpenedSource source(disk_collector, root.path());
+  EXPECT_EQ(source.missing("system.disk.io"),
+            "there is no /sys/block here | sudo mount -t sysfs sysfs /sys");
+  root.write("/sys/block/loop0/size", "8\n");
+  source.open();
+  EXPECT_EQ(source.missing("system.disk.queue_time"), "this machine shows no block device");
+}
+
+}  // namespace
+
+}  // namespace trainscope

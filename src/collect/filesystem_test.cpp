@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector filesystem_collector;
+
+namespace {
+
+Surroundings at(const std::string& run_folder, const std::string& working_directory) {
+  Surroundings surroundings;
+  surroundings.run_folder = run_folder;
+  surroundings.working_directory = working_directory;
+  return surroundings;
+}
+
+TEST(Filesystem, TellsWhatStatfsTells) {
+  OpenedSource source(filesystem_collector, "", at("/proc/../", "/"));
+  ASSERT_EQ(source.opened().columns.size(), 2U);  // both on one mount
+  source.sample();
+  struct statfs room {};
+  ASSERT_EQ(::statfs("/", &room), 0);
+  const double size = static_cast<double>(room.f_blocks) * static_cast<double>(room.f_frsize);
+  const auto used = source.value("system.filesystem.usage{mountpoint=/;state=used}");
+  const auto free = source.value("system.filesystem.usage{mountpoint=/;state=free}");
+  ASSERT_TRUE(used && free);
+  EXPECT_GT(*used, 0);
+  EXPECT_LE(*used + *free, size * 1.001);
+}
+
+TEST(Filesystem, FollowsSymbolicLinksToTheRightMount) {
+  TestRoot root("laptop");
+  std::filesystem::create_directories(root.at("/home/ann/my disk/runs"));
+  std::filesystem::create_directories(root.at("/work"));
+  std::filesystem::create_symlink(root.at("/home/ann/my disk/runs"), root.at("/work/runs"));
+  OpenedSource source(filesystem_collector, root.path(), at("/work/runs", "/work"));
+  source.sample();
+  EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/home/ann/my disk;state=free}"));
+  EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=free}"));
+}
+
+TEST(Filesystem, IsAbsentForAFolderThatVanished) {
+  TestRoot root("laptop");
+  std::filesystem::create_directories(root.at("/work"));
+  OpenedSource source(filesystem_collector, root.path(), at("/work", ""));
+  source.sample();
+  EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=used}"));
+  root.remove("/work");
+  source.sample();
+  EXPECT_FALSE(source.value("system.filesystem.usage{mountpoint=/;state=used}"));
+}
+
+TEST(Filesystem, SaysWhyItIsMissing) {
+  OpenedSource nowhere(filesystem_collector, machine_root("laptop"));
+  EXPECT_EQ(nowhere.missing("system.filesystem.usage"),
+            "there is neither a run folder nor a working directory here");
+  OpenedSource bare(filesystem_collector, "/no/such/root", at("/", "/"));
+  EXPECT_EQ(bare.missing("system.filesystem.usage"),
+            "there is no /proc/self/mountinfo here | sudo mount -t proc proc /proc");
+}
+
+}  // namespace
+
+}  // namespace trainscope

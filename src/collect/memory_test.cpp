@@ -1,0 +1,83 @@
+#include <gtest/gtest.h>
+
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector memory_collector;
+extern const Collector paging_collector;
+
+namespace {
+
+TEST(Memory, KeepsPagesWhereAllAreWholeAndKilobytesElse) {
+  OpenedSource pages(memory_collector, machine_root("laptop"));
+  EXPECT_EQ(pages.opened().columns[0].scale, (Scale{4096, 1}));
+  OpenedSource kilobytes(memory_collector, machine_root("container-v2"));
+  EXPECT_EQ(kilobytes.opened().columns[0].scale, (Scale{1024, 1}));
+  kilobytes.sample();
+  EXPECT_EQ(kilobytes.value("system.memory.limit"), 65829122.0 * 1024);
+}
+
+TEST(Memory, AddsUp) {
+  OpenedSource source(memory_collector, machine_root("laptop"));
+  source.sample();
+  const double reclaimable = 355628.0 * 1024;
+  EXPECT_EQ(*source.value("system.memory.usage{state=used}") +
+                *source.value("system.memory.usage{state=free}") +
+                *source.value("system.memory.usage{state=cached}") +
+                *source.value("system.memory.usage{state=buffers}") + reclaimable,
+            *source.value("system.memory.limit"));
+}
+
+TEST(Memory, NoticesSwapThatIsSwitchedOn) {
+  TestRoot root("vm");
+  OpenedSource source(memory_collector, root.path());
+  EXPECT_EQ(source.missing("system.swap.usage"), "this machine has no swap space");
+  std::string text = root.text("/proc/meminfo");
+  text.replace(text.find("SwapTotal:             0"), 24, "SwapTotal:          4096");
+  root.write("/proc/meminfo", text);
+  EXPECT_EQ(source.sample(), Sampled::layout_changed);
+  source.open();
+  EXPECT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("system.swap.usage{state=used}"), 4096.0 * 1024);
+}
+
+TEST(Memory, HasAbsentValuesForWhatIsNotTold) {
+  TestRoot root("vm");
+  OpenedSource source(memory_collector, root.path());
+  root.write("/proc/meminfo", "MemTotal: 400 kB\nMemFree: 100 kB\n");
+  EXPECT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("system.memory.usage{state=free}"), 102400);
+  EXPECT_EQ(source.value("system.memory.usage{state=used}"), std::nullopt);
+  EXPECT_EQ(source.value("system.memory.usage{state=available}"), std::nullopt);
+  // Numbers that contradict each other are no usage.
+  root.write("/proc/meminfo",
+             "MemTotal: 40 kB\nMemFree: 100 kB\nBuffers: 0 kB\nCached: 0 kB\nSReclaimable: 0 kB\n");
+  source.sample();
+  EXPECT_EQ(source.value("system.memory.usage{state=used}"), std::nullopt);
+}
+
+TEST(Memory, SaysWhyItIsMissing) {
+  TestRoot root;
+  OpenedSource source(memory_collector, root.path());
+  EXPECT_EQ(source.missing("system.memory.usage"),
+            "there is no /proc/meminfo here | sudo mount -t proc proc /proc");
+  EXPECT_NE(source.missing("system.swap.usage"), "");
+}
+
+TEST(Paging, LeavesMajorFaultsOutOfTheMinor) {
+  TestRoot root;
+  root.write("/proc/vmstat", "nr_free_pages 1\npgfault 100\npgmajfault 7\npgmajfault_s 9\n");
+  OpenedSource source(paging_collector, root.path());
+  source.sample();
+  EXPECT_EQ(source.value("system.paging.faults{type=minor}"), 93);
+  EXPECT_EQ(source.value("system.paging.faults{type=major}"), 7);
+  EXPECT_EQ(source.missing("system.swap.io"), "this kernel is built without swap");
+  root.write("/proc/vmstat", "pgfault 100\n");
+  source.sample();
+  EXPECT_EQ(source.value("system.paging.faults{type=minor}"), std::nullopt);
+}
+
+}  // namespace
+
+}  // namespace trainscope

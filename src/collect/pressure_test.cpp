@@ -1,0 +1,67 @@
+#include <gtest/gtest.h>
+
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector pressure_collector;
+extern const Collector cpu_frequency_collector;
+
+namespace {
+
+TEST(Pressure, HasNoFullForTheCpuWhereTheKernelHasNone) {
+  OpenedSource source(pressure_collector, machine_root("container-v2"));
+  source.sample();
+  EXPECT_FALSE(source.has("system.pressure.time{kind=full;resource=cpu}"));
+  EXPECT_EQ(source.value("system.pressure.time{kind=some;resource=cpu}"), 4.663517);
+}
+
+TEST(Pressure, SaysHowToSwitchItOn) {
+  TestRoot root("vm");
+  for (const char* file : {"cpu", "memory", "io"}) {
+    root.write(std::string("/proc/pressure/") + file, "");  // as with psi=0 before 5.12
+  }
+  OpenedSource off(pressure_collector, root.path());
+  EXPECT_EQ(off.missing("system.pressure.time"),
+            "/proc/pressure is there but cannot be read: the kernel does not account pressure | "
+            "boot with psi=1");
+  root.remove("/proc/pressure");
+  off.open();
+  EXPECT_EQ(off.missing("system.pressure.time"),
+            "there is no /proc/pressure here: the kernel does not account pressure | "
+            "boot with psi=1");
+}
+
+TEST(Pressure, IsAbsentWhenTorn) {
+  TestRoot root("vm");
+  OpenedSource source(pressure_collector, root.path());
+  root.write("/proc/pressure/io", "some avg10=0.00 avg60=0.12 tot");
+  source.sample();
+  EXPECT_EQ(source.value("system.pressure.time{kind=some;resource=io}"), std::nullopt);
+  EXPECT_TRUE(source.value("system.pressure.time{kind=some;resource=cpu}"));
+}
+
+TEST(CpuFrequency, LooksAgainWhenAProcessorGoesOffline) {
+  TestRoot root("server");
+  OpenedSource source(cpu_frequency_collector, root.path());
+  ASSERT_EQ(source.sample(), Sampled::ok);
+  root.write("/sys/devices/system/cpu/online", "0-6\n");
+  root.write("/sys/devices/system/cpu/cpu7/cpufreq/scaling_cur_freq", "");
+  EXPECT_EQ(source.sample(), Sampled::layout_changed);
+  source.open();
+  EXPECT_EQ(source.sample(), Sampled::ok);
+  EXPECT_FALSE(source.has("system.cpu.frequency{cpu=7}"));
+}
+
+TEST(CpuFrequency, SaysWhyItIsMissing) {
+  OpenedSource vm(cpu_frequency_collector, machine_root("vm"));
+  EXPECT_EQ(vm.missing("system.cpu.frequency"),
+            "this is a virtual machine that does not show the processors' clock");
+  OpenedSource metal(cpu_frequency_collector, machine_root("container-v1"));
+  EXPECT_EQ(metal.missing("system.cpu.frequency"),
+            "no driver for the processors' clock (cpufreq) is loaded | sudo modprobe acpi-cpufreq");
+}
+
+}  // namespace
+
+}  // namespace trainscope

@@ -1,0 +1,80 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector rapl_collector;
+
+namespace {
+
+const std::string kPackage = "/sys/class/powercap/intel-rapl:0";
+
+TEST(Rapl, CountsOnWhenTheCounterWraps) {
+  TestRoot root("server");
+  OpenedSource source(rapl_collector, root.path());
+  source.sample();
+  EXPECT_EQ(source.value("hw.energy{sensor=package-0}"), 262143);
+  root.write(kPackage + "/energy_uj", "671150\n");
+  source.sample();
+  EXPECT_EQ(source.value("hw.energy{sensor=package-0}"), 262144);
+  root.write(kPackage + "/energy_uj", "");
+  source.sample();
+  EXPECT_EQ(source.value("hw.energy{sensor=package-0}"), std::nullopt);
+  root.write(kPackage + "/energy_uj", "1671150\n");
+  source.sample();
+  EXPECT_EQ(source.value("hw.energy{sensor=package-0}"), 262145);
+}
+
+TEST(Rapl, NamesPartsByTheirPackage) {
+  OpenedSource source(rapl_collector, machine_root("server"));
+  EXPECT_TRUE(source.has("hw.energy{sensor=dram-1}"));
+  OpenedSource laptop(rapl_collector, machine_root("laptop"));
+  EXPECT_EQ(laptop.opened().columns.size(), 4U);  // intel-rapl-mmio shows the package again
+}
+
+// Acts as a user without rights while it lives: root may read everything.
+class AsNobody {
+ public:
+  AsNobody() : was_(::geteuid()) {
+    if (was_ == 0) CHECK(::seteuid(65534) == 0);
+  }
+  AsNobody(const AsNobody&) = delete;
+  AsNobody& operator=(const AsNobody&) = delete;
+  ~AsNobody() {
+    if (was_ == 0) CHECK(::seteuid(0) == 0);
+  }
+
+ private:
+  uid_t was_;
+};
+
+TEST(Rapl, SaysHowToMakeItReadable) {
+  TestRoot root("server");
+  ASSERT_EQ(::chmod(root.path().c_str(), 0755), 0);
+  for (const char* zone : {"0", "0:0", "1", "1:0"}) {
+    const std::string file = std::string("/sys/class/powercap/intel-rapl:") + zone + "/energy_uj";
+    ASSERT_EQ(::chmod(root.at(file).c_str(), 0), 0);
+  }
+  const AsNobody nobody;
+  OpenedSource source(rapl_collector, root.path());
+  EXPECT_EQ(source.missing("hw.energy"),
+            "no permission to read /sys/class/powercap/intel-rapl:0/energy_uj | "
+            "sudo chmod o+r /sys/class/powercap/intel-rapl:*/energy_uj");
+}
+
+TEST(Rapl, SaysWhyItIsMissing) {
+  OpenedSource vm(rapl_collector, machine_root("vm"));
+  EXPECT_EQ(vm.missing("hw.energy"),
+            "this is a virtual machine that does not show energy counters");
+  OpenedSource board(rapl_collector, machine_root("jetson"));
+  EXPECT_EQ(board.missing("hw.energy"),
+            "there are no energy counters (RAPL) in /sys/class/powercap | "
+            "sudo modprobe intel_rapl_msr");
+}
+
+}  // namespace
+
+}  // namespace trainscope

@@ -1,0 +1,11 @@
+// /proc/self/mountinfo as the filesystem collector reads it.
+#include "collector_input.h"
+
+namespace trainscope {
+extern const Collector filesystem_collector;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  trainscope::feed_collector(trainscope::filesystem_collector, "/proc/self/mountinfo", data, size);
+  return 0;
+}

@@ -1,0 +1,11 @@
+// /proc/net/dev as the network_errors collector reads it.
+#include "collector_input.h"
+
+namespace trainscope {
+extern const Collector network_errors_collector;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  trainscope::feed_collector(trainscope::network_errors_collector, "/proc/net/dev", data, size);
+  return 0;
+}
