@@ -20,7 +20,8 @@ std::unique_ptr<RunView> make(const Made& made, const std::vector<Event>& events
   file.head(1).schema(1, 0, 100 * kMs, "a", {kGauge});
   uint64_t block = 0;
   for (const int64_t tick : made.ticks) {
-    file.times(0, ++block, {{tick, 100 * (tick + 1)}}).values(1, block, {{tick}});
+    ++block;
+    file.times(0, block, {{tick, 100 * (tick + 1)}}).values(1, block, {{tick}});
   }
   for (const Event& event : events) file.event(event.time_s, event.kind, event.text);
   return open_fixture(fixture_files({file.bytes()}, made.duration_s));
