@@ -7,6 +7,7 @@
 // taken off.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -72,17 +73,11 @@ class JobSwitchesSource : public Source {
     for (const auto& [pid, process] : processes_) {
       if (!process.ended) continue;
       tree_.remove(pid);
-      // The reaper's account has orphans and the job's first process; the others' numbers stay
-      // here.
-      if (process.parent != tree_.reaper()) add_to(ended_, process.sum());
+      add_to(ended_, process.sum());
     }
     std::erase_if(processes_, [](const auto& entry) { return entry.second.ended; });
-    Switches total = ended_;
+    Switches total = known_of_ended();
     for (const auto& [pid, process] : processes_) add_to(total, process.sum());
-    if (job_ != nullptr && job_->reaped != nullptr) {
-      total.voluntary += job_->reaped->voluntary_switches;
-      total.involuntary += job_->reaped->involuntary_switches;
-    }
     highest_.voluntary = std::max(highest_.voluntary, total.voluntary);
     highest_.involuntary = std::max(highest_.involuntary, total.involuntary);
     // Of an attached job only what it does from now on is counted.
@@ -96,7 +91,6 @@ class JobSwitchesSource : public Source {
 
  private:
   struct Process {
-    pid_t parent = 0;
     bool ended = false;
     std::map<std::string, Switches> threads;  // ended ones keep their last numbers
     Switches sum() const {
@@ -105,6 +99,14 @@ class JobSwitchesSource : public Source {
       return all;
     }
   };
+
+  // The reaper's account has a process with all the children that it waited for, and is exact; the
+  // last readings also have those that nobody waited for. They overlap, so they are not added up.
+  Switches known_of_ended() const {
+    if (job_ == nullptr || job_->reaped == nullptr) return ended_;
+    return {std::max<int64_t>(ended_.voluntary, job_->reaped->voluntary_switches),
+            std::max<int64_t>(ended_.involuntary, job_->reaped->involuntary_switches)};
+  }
 
   // What the recorder before this one knew.
   void recall() {
@@ -131,7 +133,6 @@ class JobSwitchesSource : public Source {
     const std::string folder = fmt::format("{}/proc/{}/task", root_, pid);
     const auto threads = list_folder(folder);
     if (!threads || threads->empty() || !read_stat(root_, pid, stat)) return false;
-    process.parent = stat.parent;
     if ((stat.state == 'Z' || stat.state == 'X') && stat.parent == tree_.reaper()) return false;
     for (const std::string& thread : *threads) {
       const auto text = read_file(folder + "/" + thread + "/status");
