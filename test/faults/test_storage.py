@@ -2,11 +2,10 @@
 import os
 import shutil
 import subprocess
-import sys
 import time
 import unittest
 
-from trainscope_test import BIN, IS_ROOT, Case, command, main, wait_until
+from trainscope_test import IS_ROOT, Case, main, wait_until
 
 COUNTING = """
 import os, sys, time

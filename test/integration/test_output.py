@@ -1,14 +1,13 @@
 """What a job prints arrives as from the bare job: the same bytes, in order, whatever stdout is and whoever reads it."""
 import hashlib
 import os
-import re
 import signal
 import socket
 import subprocess
 import threading
 import time
 
-from trainscope_test import BIN, Case, command, main, process_state, processes, python, wait_until
+from trainscope_test import Case, command, main, processes, wait_until
 
 # 2,000 lines in turn on both descriptors, of uneven length.
 IN_TURN = """

@@ -2,10 +2,9 @@
 import os
 import signal
 import subprocess
-import sys
 import time
 
-from trainscope_test import BIN, Case, command, main, process_state, python, wait_until
+from trainscope_test import Case, main, process_state, wait_until
 
 # Counts what arrives, and tells it after a silence of half a second that begins with the first signal.
 COUNT = """

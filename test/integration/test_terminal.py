@@ -8,10 +8,9 @@ import signal
 import struct
 import sys
 import termios
-import threading
 import time
 
-from trainscope_test import BIN, Case, command, main, process_state, processes, python, wait_until
+from trainscope_test import BIN, Case, command, main, processes, python, wait_until
 
 # A shell with job control, as small as can be: runs its arguments in a foreground group; when they stop it says so,
 # waits for a line, and brings them back.

@@ -1,7 +1,6 @@
 """The machine's numbers are the kernel's: between what its files said just before the run and just after it."""
 import os
 import pathlib
-import time
 
 from trainscope_test import Case, main, metric
 

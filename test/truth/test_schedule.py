@@ -1,11 +1,10 @@
 """Samples come when they are due; what was missed is counted; limits, series and phases are what was asked for."""
 import json
-import math
 import os
 import signal
 import time
 
-from trainscope_test import Case, main, metric, process_state, total, wait_until
+from trainscope_test import Case, main, process_state, total, wait_until
 
 
 class Schedule(Case):
