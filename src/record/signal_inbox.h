@@ -26,10 +26,12 @@ class SignalInbox {
   static Result<SignalInbox> open();
   SignalInbox(SignalInbox&&) = default;
   SignalInbox& operator=(SignalInbox&&) = default;
+  // Gives back what it had changed: the next run of --repeat starts from the user's dispositions.
+  ~SignalInbox() { restore(); }
 
   int fd() const { return read_end_.get(); }
   std::optional<SignalNote> next();
-  // In the child, before exec: gives back what we had changed.
+  // In the child, before exec.
   void restore() const;
 
  private:
