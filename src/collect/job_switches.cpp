@@ -51,6 +51,8 @@ class JobSwitchesSource : public Source {
     root_ = surroundings.root;
     job_ = surroundings.job;
     tree_.open(root_, job_);
+    memory_ = job_ == nullptr ? nullptr : job_->switches;
+    recall();
     Opened opened;
     Switches probe;
     const auto text = read_file(root_ + "/proc/self/status");
@@ -83,8 +85,12 @@ class JobSwitchesSource : public Source {
     }
     highest_.voluntary = std::max(highest_.voluntary, total.voluntary);
     highest_.involuntary = std::max(highest_.involuntary, total.involuntary);
-    values[0] = highest_.voluntary;
-    values[1] = highest_.involuntary;
+    // Of an attached job only what it does from now on is counted.
+    if (starts_late_ && !processes_.empty()) base_ = highest_;
+    starts_late_ = starts_late_ && processes_.empty();
+    remember();
+    values[0] = highest_.voluntary - base_.voluntary;
+    values[1] = highest_.involuntary - base_.involuntary;
     return Sampled::ok;
   }
 
@@ -99,6 +105,26 @@ class JobSwitchesSource : public Source {
       return all;
     }
   };
+
+  // What the recorder before this one knew.
+  void recall() {
+    starts_late_ = tree_.reaper() == 0 && (memory_ == nullptr || memory_->has_base == 0);
+    if (memory_ == nullptr) return;
+    highest_ = {memory_->total[0], memory_->total[1]};
+    ended_ = {memory_->ended[0], memory_->ended[1]};
+    base_ = {memory_->base[0], memory_->base[1]};
+  }
+
+  void remember() const {
+    if (memory_ == nullptr) return;
+    memory_->total[0] = highest_.voluntary;
+    memory_->total[1] = highest_.involuntary;
+    memory_->ended[0] = ended_.voluntary;
+    memory_->ended[1] = ended_.involuntary;
+    memory_->base[0] = base_.voluntary;
+    memory_->base[1] = base_.involuntary;
+    memory_->has_base = starts_late_ ? 0 : 1;
+  }
 
   bool read(pid_t pid, Process& process) const {
     ProcessStat stat;
@@ -118,7 +144,9 @@ class JobSwitchesSource : public Source {
   const JobLink* job_ = nullptr;
   ProcessTree tree_;
   std::map<pid_t, Process> processes_;
-  Switches ended_, highest_;
+  JobMemory* memory_ = nullptr;
+  Switches ended_, highest_, base_;
+  bool starts_late_ = false;
 };
 
 }  // namespace

@@ -93,7 +93,12 @@ int64_t RecorderKeeper::tend() {
   const int64_t patience = std::max<int64_t>(5 * kNsPerSecond, 20 * setup_.period_ns);
   const int64_t last = std::max(setup_.memory->last_tick_ns.load(), started_ns_);
   if (now - last < patience) return last + patience;
-  if (process_state(pid_) != 'T') ::kill(pid_, SIGKILL);
+  // One that was stopped on purpose is given its time anew when it goes on.
+  if (process_state(pid_) == 'T') {
+    seen_stopped_ns_ = now;
+  } else if (now - seen_stopped_ns_ >= patience) {
+    ::kill(pid_, SIGKILL);
+  }
   return now + kNsPerSecond;
 }
 

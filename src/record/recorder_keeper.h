@@ -43,6 +43,7 @@ class RecorderKeeper {
   int lifeline_write_fd_;
   pid_t pid_ = 0;
   int64_t started_ns_ = 0;
+  int64_t seen_stopped_ns_ = 0;
   int64_t restart_at_ns_ = 0;
   int64_t backoff_ns_ = 100'000'000;
 };

@@ -47,6 +47,9 @@ struct Shared {
   std::atomic<int32_t> stop{0};      // the run is over: close it
   std::atomic<int32_t> finished{0};  // the recorder has written all it has
   Reaped reaped;
+  JobMemory usage, switches;
+
+  std::atomic<int32_t> inventory_taken{0};
 
   // Recorders that died.
   std::atomic<int32_t> incarnation{0};
