@@ -87,29 +87,30 @@ def measure_trainscope(pid, rate, window_s, watched):
     with scratch_home(), Group() as group:
         supervisor = start_trainscope(group, pid, rate)
         recorder = recorder_pid(supervisor.pid)
+        time.sleep(1)  # opening the sources is no cost of a sample
+        before = thread_times(supervisor.pid, recorder)
         got = measure(group, ticks_since_now(rate), rate, window_s, watched)
-        got["threads_us_per_sample"] = thread_costs(supervisor.pid, recorder, rate, 5)
+        got["threads_us_per_sample"] = {name: (us - before.get(name, 0)) / (window_s + WARM_UP_S) / rate
+                                        for name, us in thread_times(supervisor.pid, recorder).items()}
         supervisor.send_signal(signal.SIGINT)
         supervisor.wait()
         sampling = info()["sampling"]
-    got["missed"] = sampling["missed"]
+    # A sample that was missed was not paid for.
+    taken = sampling["samples"] / (sampling["samples"] + sampling["missed"])
+    got["cpu_us_per_sample"] /= taken
+    got["stored_hz"] *= taken
     return got
 
 
-def thread_costs(supervisor, recorder, rate, seconds):
-    """CPU per sample of each thread of the recorder and of the supervisor, over some seconds more."""
-    def read():
-        costs = {}
-        for pid, prefix in ((recorder, ""), (supervisor, "supervisor ")):
-            for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-                with contextlib.suppress(OSError):
-                    name = prefix + (task / "comm").read_text().strip()
-                    costs[name] = costs.get(name, 0) + int((task / "schedstat").read_text().split()[0]) / 1e3
-        return costs
-
-    before = read()
-    time.sleep(seconds)
-    return {name: (us - before.get(name, 0)) / (seconds * rate) for name, us in read().items()}
+def thread_times(supervisor, recorder):
+    """CPU of each thread of the recorder and of the supervisor, in microseconds."""
+    costs = {}
+    for pid, prefix in ((recorder, ""), (supervisor, "supervisor ")):
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                name = prefix + (task / "comm").read_text().strip()
+                costs[name] = costs.get(name, 0) + int((task / "schedstat").read_text().split()[0]) / 1e3
+    return costs
 
 
 def measure_peer(peer, pids, rate, window_s, watched):

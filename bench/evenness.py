@@ -47,24 +47,24 @@ def unaccounted(known, times):
     holes = [(a + 1, b) for a, b in zip(ticks, ticks[1:]) if b - a > 3]
     told = [(g["from_s"] * RATE, g["to_s"] * RATE) for g in sampling["gaps"] if g["reason"]]
     silent = [h for h in holes if not any(f <= h[0] + 1 and t >= h[1] - 1 for f, t in told)]
-    return due - sampling["samples"] - sampling["missed"], len(silent), len(holes)
+    return due - sampling["samples"] - sampling["missed"], len(silent)
 
 
 def run(options, calm):
     calm.wait()
     known, _, times = record(options.even_seconds, 0)
     sampling = known["sampling"]
-    lost, silent, _ = unaccounted(known, times)
+    lost, silent = unaccounted(known, times)
     p50 = sampling["jitter_p50_s"] * 1e6
     stop_known, stop_ticks, stop_times = record(max(6, options.even_seconds // 3), 1.5)
-    stop_lost, stop_silent, holes = unaccounted(stop_known, stop_times)
+    stop_lost, stop_silent = unaccounted(stop_known, stop_times)
     longest = max(b - a for a, b in zip(stop_times, stop_times[1:])) * RATE - 1
     exact = abs(longest - stop_ticks) <= 2 and stop_lost == 0
     report = {"p50_us": verdict(p50, 100), "p99_us": sampling["jitter_p99_s"] * 1e6, "samples": sampling["samples"],
               "missed": sampling["missed"], "unaccounted_ticks": lost + stop_lost,
               "unaccounted_gaps": silent + stop_silent, "stopped_ticks": stop_ticks, "missed_then": longest,
               "gaps": stop_known["sampling"]["gaps"], "exact": exact}
-    reason = next((g["reason"] for g in stop_known["sampling"]["gaps"]), "no gap was told")
+    told = max(stop_known["sampling"]["gaps"], key=lambda gap: gap["to_s"] - gap["from_s"], default={"reason": "none told"})
     print(f"Evenness at {RATE} Hz, {os.cpu_count()} cores busy.\n")
     table(["", "", "wanted", ""],
           [["lateness p50, us", f"{p50:.0f}", "< 100", "met" if p50 < 100 else "MISSED"],
@@ -74,5 +74,5 @@ def run(options, calm):
            ["holes that no gap tells", silent + stop_silent, "0", "met" if silent + stop_silent == 0 else "MISSED"],
            ["recorder stopped for, ticks", f"{stop_ticks:.1f}", "", ""],
            ["missed in that hole", f"{longest:.0f}", "the same", "met" if exact else "MISSED"],
-           ["its reason", reason, "", ""]])
+           ["its reason", told["reason"], "", ""]])
     return report

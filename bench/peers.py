@@ -68,7 +68,7 @@ class Collectd:
     def start(self, group, folder, rate, pids):
         comm = pathlib.Path(f"/proc/{pids[0]}/comm").read_text().strip()
         lines = [f"Interval {1 / rate}", "ReadThreads 1", "WriteThreads 1", f'BaseDir "{folder}"',
-                 f'PIDFile "{folder}/collectd.pid"', f'TypesDB "/usr/share/collectd/types.db"', 'Hostname "bench"',
+                 f'PIDFile "{folder}/collectd.pid"', 'TypesDB "/usr/share/collectd/types.db"', 'Hostname "bench"',
                  "FQDNLookup false"]
         lines += [f"LoadPlugin {plugin}" for plugin in self.plugins]
         lines += [f'<Plugin csv>\n  DataDir "{folder}/csv"\n</Plugin>',
@@ -124,7 +124,7 @@ class Pcp:
         (folder / "pmlogger.conf").write_text(
             f"log mandatory on {round(1000 / rate)} msec {{\n" + "\n".join(asked) + "\n}\n")
         self.archive = folder / "archive.0"
-        group.start([home / "usr/lib/pcp/bin/pmlogger", "-N", "-h", f"unix:{folder}/pmcd.socket", "-U", "root",
+        group.start([home / "usr/lib/pcp/bin/pmlogger", "-h", f"unix:{folder}/pmcd.socket", "-U", "root",
                      "-l", folder / "pmlogger.log", "-c", folder / "pmlogger.conf", folder / "archive"], **quiet)
         self.home, self.environment, self.folder = home, environment, folder
 

@@ -16,7 +16,7 @@ def job(seconds):
 
 
 def empty_run():
-    with scratch_home() as home:
+    with scratch_home():
         subprocess.run([PROGRAM, "run", "--quiet", "--", "true"], check=True)
         return folder_bytes(info()["run"]["path"])
 
