@@ -13,7 +13,7 @@ namespace trainscope {
 
 }  // namespace trainscope
 
-#define CHECK(condition)                                                        \
-  do {                                                                          \
+#define CHECK(condition)                                                          \
+  do {                                                                            \
     if (!(condition)) ::trainscope::check_failed(#condition, __FILE__, __LINE__); \
   } while (false)

@@ -29,9 +29,9 @@ int64_t utc_from_text(const std::string& text) {
   tm parts{};
   double seconds = 0;
   char zone = 0;
-  const int fields = std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%lf%c", &parts.tm_year,
-                                 &parts.tm_mon, &parts.tm_mday, &parts.tm_hour, &parts.tm_min,
-                                 &seconds, &zone);
+  const int fields =
+      std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%lf%c", &parts.tm_year, &parts.tm_mon,
+                  &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &seconds, &zone);
   if (fields != 7 || zone != 'Z') return -1;
   parts.tm_year -= 1900;
   parts.tm_mon -= 1;

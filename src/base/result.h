@@ -1,8 +1,9 @@
 // Result<T>: what the world can refuse, as a value.
 //
-// Guarantees: an Error carries a sentence for a person and the chain of what was being done, outermost
-// first; it is never silently dropped ([[nodiscard]]). Our own bugs do not go here but to CHECK.
-// Limits: no exceptions cross it; a third-party exception is turned into an Error where it is thrown.
+// Guarantees: an Error carries a sentence for a person and the chain of what was being done,
+// outermost first; it is never silently dropped ([[nodiscard]]). Our own bugs do not go here but to
+// CHECK. Limits: no exceptions cross it; a third-party exception is turned into an Error where it
+// is thrown.
 #pragma once
 
 #include <cstring>
@@ -26,7 +27,9 @@ class [[nodiscard]] Error {
   }
 
   // Puts what was being done in front: "reading run a1: " + message.
-  Error with_context(const std::string& doing) const { return Error(doing + ": " + message_, errno_); }
+  Error with_context(const std::string& doing) const {
+    return Error(doing + ": " + message_, errno_);
+  }
 
   const std::string& message() const { return message_; }
   int error_number() const { return errno_; }
@@ -39,7 +42,8 @@ class [[nodiscard]] Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit on purpose
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   explicit operator bool() const { return state_.index() == 0; }
@@ -100,16 +104,16 @@ using Status = Result<void>;
 #define TS_JOIN(a, b) TS_JOIN_INNER(a, b)
 
 // TS_TRY(auto x, f()): x is f()'s value, or the enclosing function returns f()'s error.
-#define TS_TRY(target, expression)                                \
-  auto TS_JOIN(ts_result_, __LINE__) = (expression);              \
-  if (!TS_JOIN(ts_result_, __LINE__)) {                           \
-    return TS_JOIN(ts_result_, __LINE__).error();                 \
-  }                                                               \
+#define TS_TRY(target, expression)                   \
+  auto TS_JOIN(ts_result_, __LINE__) = (expression); \
+  if (!TS_JOIN(ts_result_, __LINE__)) {              \
+    return TS_JOIN(ts_result_, __LINE__).error();    \
+  }                                                  \
   target = std::move(TS_JOIN(ts_result_, __LINE__)).value()
 
 // TS_CHECK_OK(f()): goes on, or the enclosing function returns f()'s error.
-#define TS_CHECK_OK(expression)                                   \
-  do {                                                            \
-    auto ts_status = (expression);                                \
-    if (!ts_status) return ts_status.error();                     \
+#define TS_CHECK_OK(expression)               \
+  do {                                        \
+    auto ts_status = (expression);            \
+    if (!ts_status) return ts_status.error(); \
   } while (false)

@@ -210,7 +210,10 @@ std::string bytes_text(double bytes) {
     ++unit;
   }
   if (unit == 0) return fmt::format("{:.0f} B", bytes);
-  return fmt::format("{:.{}f} {}", bytes, std::abs(bytes) < 10 ? 2 : std::abs(bytes) < 100 ? 1 : 0,
+  return fmt::format("{:.{}f} {}", bytes,
+                     std::abs(bytes) < 10    ? 2
+                     : std::abs(bytes) < 100 ? 1
+                                             : 0,
                      kUnits[unit]);
 }
 
@@ -271,7 +274,8 @@ size_t display_width(std::string_view text) {
                       (c >= 0xAC00 && c <= 0xD7A3) || (c >= 0xF900 && c <= 0xFAFF) ||
                       (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
                       (c >= 0x1F300 && c <= 0x1FAFF);
-    const bool combining = (c >= 0x300 && c <= 0x36F) || c == 0x200D || (c >= 0xFE00 && c <= 0xFE0F);
+    const bool combining =
+        (c >= 0x300 && c <= 0x36F) || c == 0x200D || (c >= 0xFE00 && c <= 0xFE0F);
     width += combining ? 0 : wide ? 2 : 1;
   }
   return width;

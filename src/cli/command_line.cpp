@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
 #include "version.h"
@@ -16,7 +17,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr int kUsageError = 2;
 // Stands where a job's words begin. CLI11 would split "[a,b]" and obey a second "--" among them;
 // behind a first word that is no option it takes everything as it is.
 constexpr const char* kJobMark = "command:";
@@ -29,7 +29,7 @@ struct Runner {
 int usage_error(const std::string& message, const CLI::App* app) {
   const std::string which = app == nullptr ? "" : app->get_name() + " ";
   fmt::print(stderr, "trainscope: {}\ntry 'trainscope {}--help'\n", printable(message), which);
-  return kUsageError;
+  return kExitUsage;
 }
 
 std::string unknown_option(const CLI::App& app, const std::string& word) {
@@ -124,7 +124,7 @@ int finish(int code) {
   }
   fmt::print(stderr, "trainscope: cannot write the output: {}\n",
              errno == 0 ? "write error" : std::strerror(errno));
-  return code == 0 ? kUsageError : code;
+  return code == 0 ? kExitUsage : code;
 }
 
 int run_parsed(const std::vector<Runner>& runners, const Result<Settings>& settings) {
@@ -132,15 +132,15 @@ int run_parsed(const std::vector<Runner>& runners, const Result<Settings>& setti
     if (!runner.app->parsed()) continue;
     if (!settings) {
       fmt::print(stderr, "trainscope: {}\n", settings.error().message());
-      return kUsageError;
+      return kExitUsage;
     }
     const Result<int> code = runner.run();
     if (code) return finish(*code);
     std::fflush(stdout);
     fmt::print(stderr, "trainscope: {}\n", code.error().message());
-    return kUsageError;
+    return kExitUsage;
   }
-  return kUsageError;
+  return kExitUsage;
 }
 
 int parse_and_run(std::vector<std::string> words) {
@@ -153,7 +153,7 @@ int parse_and_run(std::vector<std::string> words) {
   const std::vector<Runner> runners = add_commands(root, settings ? *settings : Settings());
   if (words.empty()) {
     fmt::print(stderr, "{}", root.help());
-    return kUsageError;
+    return kExitUsage;
   }
   const std::string first = words.front();
   if (!first.starts_with('-')) {
@@ -203,7 +203,7 @@ int run_command_line(int argc, char** argv) {
   } catch (...) {
     fmt::print(stderr, "trainscope: internal error\n");
   }
-  return kUsageError;
+  return kExitUsage;
 }
 
 }  // namespace trainscope

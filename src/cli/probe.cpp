@@ -79,7 +79,7 @@ ProbedSource probe_source(const Collector& collector, const Surroundings& surrou
     if (missing != opened.missing.end()) {
       add_missing(found, spec.name, missing->reason, missing->remedy);
     } else {
-      add_missing(found, spec.name, "it gave no value", "");
+      add_missing(found, spec.name, "no value could be read", "");
     }
   }
   found.status = found.missing.empty() ? "ok" : found.metrics.empty() ? "unavailable" : "partial";

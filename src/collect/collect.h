@@ -1,8 +1,8 @@
 // What a collector is: one .cpp in this folder that defines one constant `<stem>_collector`.
 //
-// The build lists the folder and generates collectors(); the recorder, `doctor`, the reference pages and
-// the dashboard's labels read that table. A collector knows neither the store nor the other collectors.
-// Shared reading code is in collect/support/.
+// The build lists the folder and generates collectors(); the recorder, `doctor`, the reference
+// pages and the dashboard's labels read that table. A collector knows neither the store nor the
+// other collectors. Shared reading code is in collect/support/.
 #pragma once
 
 #include <sys/types.h>
@@ -30,8 +30,9 @@ enum class Scope { machine, job, recorder };
 // `period_ns`, because it may be slow or hang.
 enum class Pace { tick, second, thread };
 
-// Final numbers of orphans of the job that our subreaper reaped, added up. Their last values are here and
-// nowhere else: a zombie that waits for the reaper is not counted any more, or it would count twice.
+// Final numbers of orphans of the job that our subreaper reaped, added up. Their last values are
+// here and nowhere else: a zombie that waits for the reaper is not counted any more, or it would
+// count twice.
 struct Reaped {
   std::atomic<int64_t> user_ns{0}, system_ns{0}, minor_faults{0}, major_faults{0};
   std::atomic<int64_t> read_chars{0}, write_chars{0}, read_calls{0}, write_calls{0};
@@ -41,8 +42,9 @@ struct Reaped {
 
 // Where the recorded job is. Written by the recorder's control thread, read by collectors.
 struct JobLink {
-  std::atomic<pid_t> first_pid{0};   // 0 until the job has started
-  std::atomic<pid_t> reaper_pid{0};  // our subreaper: orphans of the job become its children; 0: none
+  std::atomic<pid_t> first_pid{0};  // 0 until the job has started
+  std::atomic<pid_t> reaper_pid{
+      0};  // our subreaper: orphans of the job become its children; 0: none
   std::atomic<pid_t> recorder_pid{0};  // children of the reaper that are not the job's
   std::atomic<pid_t> gpu_pid{0};
   const Reaped* reaped = nullptr;
@@ -91,8 +93,8 @@ enum class Sampled { ok, layout_changed };
 class Source {
  public:
   virtual ~Source() = default;
-  // Finds out what is here and keeps files open. Never fails as a whole: what is not to be had is in
-  // `missing`. Called again after layout_changed.
+  // Finds out what is here and keeps files open. Never fails as a whole: what is not to be had is
+  // in `missing`. Called again after layout_changed.
   virtual Opened open(const Surroundings& surroundings) = 0;
   // Fills one raw value a column, kAbsent where it cannot be read now.
   virtual Sampled sample(std::span<int64_t> values) = 0;

@@ -1,11 +1,12 @@
 // job: what the whole process tree of the job used.
 //
-// Source: /proc/PID/stat and /proc/PID/io of every process, kept open, and the scheduler's CPU clock of
-// each (nanoseconds, where stat counts in 10 ms). Units: µs, pages, bytes, calls. Permission: own
-// processes (io of another user's process is refused: then the I/O metrics are absent). Cost: 2.5 µs a
-// process. Caveats: a process that ends is counted once: its parent's counters absorb what it used when
-// they reap it, our subreaper's account takes orphans; what nobody absorbed is kept from its last reading.
-// User time is the CPU clock less system time, each right within 10 ms, their sum to the microsecond.
+// Source: /proc/PID/stat and /proc/PID/io of every process, kept open, and the scheduler's CPU
+// clock of each (nanoseconds, where stat counts in 10 ms). Units: µs, pages, bytes, calls.
+// Permission: own processes (io of another user's process is refused: then the I/O metrics are
+// absent). Cost: 2.5 µs a process. Caveats: a process that ends is counted once: its parent's
+// counters absorb what it used when they reap it, our subreaper's account takes orphans; what
+// nobody absorbed is kept from its last reading. User time is the CPU clock less system time, each
+// right within 10 ms, their sum to the microsecond.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,7 +26,8 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"job.cpu.time", "s", Kind::counter, "mode", "CPU time of the job's processes, ended ones included"},
+    {"job.cpu.time", "s", Kind::counter, "mode",
+     "CPU time of the job's processes, ended ones included"},
     {"job.memory.usage", "By", Kind::gauge, "",
      "Resident memory of the job's processes; pages that they share count once for each"},
     {"job.io.bytes", "By", Kind::counter, "direction", "Bytes that read and write calls moved"},
@@ -115,7 +117,8 @@ class JobSource : public Source {
     take_new();
     int64_t pages = 0, threads = 0, count = 0;
     bool io_complete = true;
-    // Parents before children: a child that is absorbed meanwhile is missed for a moment, never doubled.
+    // Parents before children: a child that is absorbed meanwhile is missed for a moment, never
+    // doubled.
     for (Process& process : processes_) {
       if (!read(process)) continue;
       if (process.stat.state == 'Z' || process.stat.state == 'X') continue;
@@ -204,7 +207,8 @@ class JobSource : public Source {
     return true;
   }
 
-  // rchar: N, wchar: N, syscr: N, syscw: N, read_bytes: N, write_bytes: N, in this order since 2.6.20.
+  // rchar: N, wchar: N, syscr: N, syscw: N, read_bytes: N, write_bytes: N, in this order
+  // since 2.6.20.
   void read_io(Process& process) {
     Scanner scan(read_fd(process.io_fd));
     process.io_readable = !scan.done();
@@ -231,7 +235,8 @@ class JobSource : public Source {
 
   bool is_settled(Gone& gone) {
     // A parent that has gone as well was absorbed by its own parent, with all it had.
-    for (auto it = parents_.find(gone.parent); it != parents_.end(); it = parents_.find(gone.parent)) {
+    for (auto it = parents_.find(gone.parent); it != parents_.end();
+         it = parents_.find(gone.parent)) {
       gone.parent = it->second;
     }
     if (tree_.reaper() != 0 && gone.parent == tree_.reaper()) return true;

@@ -1,8 +1,8 @@
 // job_pss: memory of the job with shared pages divided among those who share them.
 //
-// Source: /proc/PID/smaps_rollup. Units: kB. Permission: own processes. Cost: the kernel walks every page
-// table: 7 ms for 1 GiB in small pages; hence every max(10 s, 500 times what the last reading took), on a
-// thread of its own. Caveats: kernels before 4.14 have no such file.
+// Source: /proc/PID/smaps_rollup. Units: kB. Permission: own processes. Cost: the kernel walks
+// every page table: 7 ms for 1 GiB in small pages; hence every max(10 s, 500 times what the last
+// reading took), on a thread of its own. Caveats: kernels before 4.14 have no such file.
 #include <fmt/format.h>
 
 #include <set>

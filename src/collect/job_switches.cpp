@@ -1,9 +1,10 @@
 // job_switches: context switches of the job's threads.
 //
-// Source: /proc/PID/task/TID/status of every thread. Units: switches. Permission: none. Cost: 6 µs a
-// thread, hence once a second on a thread of its own, more rarely for jobs with thousands of threads.
-// Caveats: what a thread did after its last reading is lost when it ends inside a living process; a
-// process that our subreaper reaps is exact. Voluntary: it waited; involuntary: it was taken off.
+// Source: /proc/PID/task/TID/status of every thread. Units: switches. Permission: none. Cost: 6 µs
+// a thread, hence once a second on a thread of its own, more rarely for jobs with thousands of
+// threads. Caveats: what a thread did after its last reading is lost when it ends inside a living
+// process; a process that our subreaper reaps is exact. Voluntary: it waited; involuntary: it was
+// taken off.
 #include <fmt/format.h>
 
 #include <map>
@@ -21,7 +22,8 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"job.context_switches", "{switch}", Kind::counter, "type",
-     "Context switches of the job's threads: voluntary (it waited), involuntary (it was taken off)"},
+     "Context switches of the job's threads: voluntary (it waited), involuntary (it was taken "
+     "off)"},
 };
 
 struct Switches {
@@ -68,7 +70,8 @@ class JobSwitchesSource : public Source {
     for (const auto& [pid, process] : processes_) {
       if (!process.ended) continue;
       tree_.remove(pid);
-      // The reaper's account has orphans and the job's first process; the others' numbers stay here.
+      // The reaper's account has orphans and the job's first process; the others' numbers stay
+      // here.
       if (process.parent != tree_.reaper()) add_to(ended_, process.sum());
     }
     std::erase_if(processes_, [](const auto& entry) { return entry.second.ended; });

@@ -44,6 +44,13 @@ Values parse(std::string_view text) {
   return values;
 }
 
+// The kernel gives a page at a time, and what we want is mostly on the first.
+Values read(ProcFile& file) {
+  const Values values = parse(file.read());
+  const bool whole = values[faults] != kAbsent && values[major] != kAbsent;
+  return whole ? values : parse(file.read_all());
+}
+
 class PagingSource : public Source {
  public:
   Opened open(const Surroundings& surroundings) override {
@@ -51,7 +58,7 @@ class PagingSource : public Source {
     if (Status status = file_.open(surroundings.root + path, 64 * 1024); !status) {
       return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
     }
-    const Values values = parse(file_.read_all());
+    const Values values = read(file_);
     if (values[faults] == kAbsent || values[major] == kAbsent) {
       return all_missing(kMetrics, path + " has no pgfault and pgmajfault", "");
     }
@@ -69,7 +76,7 @@ class PagingSource : public Source {
   }
 
   Sampled sample(std::span<int64_t> out) override {
-    const Values values = parse(file_.read_all());
+    const Values values = read(file_);
     const bool known = values[faults] != kAbsent && values[major] != kAbsent;
     const std::array<int64_t, 4> all = {values[major],
                                         known ? values[faults] - values[major] : kAbsent,

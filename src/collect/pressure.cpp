@@ -4,8 +4,8 @@
 // Permission: none. Cost: 1 µs a file.
 // Caveats: `some`: at least one task waited; `full`: all that were not idle waited. For the CPU of
 // a whole machine `full` means nothing: kernels since 5.13 say 0, earlier ones have no such line.
-// It is kept where the kernel gives it. The kernel brings the totals up to date about every 2 s
-// while nobody asks and when it is asked.
+// It is kept where the kernel gives it. The totals are brought up to date by the reading; only the
+// averages, which we do not use, wait for 2 s.
 #include <array>
 
 #include "collect/collect.h"

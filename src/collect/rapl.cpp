@@ -32,7 +32,7 @@ std::string parent_of(const std::string& zone) {
 
 // package-0, psys; dram-0 for the dram below package-0.
 std::string sensor_of(const std::string& folder, const std::string& zone) {
-  const std::string name = label_value(line_or_empty(folder + "/" + zone + "/name"));
+  std::string name = label_value(line_or_empty(folder + "/" + zone + "/name"));
   const std::string parent = parent_of(zone);
   if (parent.empty()) return name;
   const std::string above = sensor_of(folder, parent);

@@ -1,8 +1,9 @@
 // recorder: what recording itself costs.
 //
-// Source: the CPU clocks of our processes, /proc/PID/statm, our own counts. Units: µs, pages, bytes.
-// Permission: none. Cost: 2 µs, once a second. Caveats: the CPU time of recorders that died is kept; the
-// kernel's own writing back of our files is not ours to see. Lateness of every tick is in its time.
+// Source: the CPU clocks of our processes, /proc/PID/statm, our own counts. Units: µs, pages,
+// bytes. Permission: none. Cost: 2 µs, once a second. Caveats: the CPU time of recorders that died
+// is kept; the kernel's own writing back of our files is not ours to see. Lateness of every tick is
+// in its time.
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -28,16 +29,15 @@ class RecorderSource : public Source {
     self_ = surroundings.self;
     supervisor_ = self_ == nullptr ? 0 : self_->supervisor_pid.load();
     (void)own_memory_.open(surroundings.root + "/proc/self/statm", 128);
-    (void)supervisor_memory_.open(fmt::format("{}/proc/{}/statm", surroundings.root, supervisor_), 128);
+    (void)supervisor_memory_.open(fmt::format("{}/proc/{}/statm", surroundings.root, supervisor_),
+                                  128);
     const Scale micro{1, 1'000'000}, pages{::sysconf(_SC_PAGESIZE), 1};
     const Labels recorder = {{"process", "recorder"}}, supervisor = {{"process", "supervisor"}};
     Opened opened;
-    opened.columns = {{"recorder.cpu.time", recorder, micro},
-                      {"recorder.cpu.time", supervisor, micro},
-                      {"recorder.memory.usage", recorder, pages},
-                      {"recorder.memory.usage", supervisor, pages},
-                      {"recorder.bytes_written", recorder, {}},
-                      {"recorder.missed_ticks", recorder, {}}};
+    opened.columns = {
+        {"recorder.cpu.time", recorder, micro},     {"recorder.cpu.time", supervisor, micro},
+        {"recorder.memory.usage", recorder, pages}, {"recorder.memory.usage", supervisor, pages},
+        {"recorder.bytes_written", recorder, {}},   {"recorder.missed_ticks", recorder, {}}};
     return opened;
   }
 

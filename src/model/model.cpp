@@ -11,8 +11,8 @@ namespace {
 constexpr std::array<std::string_view, 3> kKinds = {"gauge", "counter", "state"};
 constexpr std::array<std::string_view, 3> kStatuses = {"ok", "absent", "stale"};
 constexpr std::array<std::string_view, 3> kRunStatuses = {"running", "ended", "damaged"};
-constexpr std::array<std::string_view, 7> kEndedBy = {"",            "exit",     "signal", "time_limit",
-                                                      "not_started", "detached", "unknown"};
+constexpr std::array<std::string_view, 7> kEndedBy = {
+    "", "exit", "signal", "time_limit", "not_started", "detached", "unknown"};
 
 }  // namespace
 

@@ -1,8 +1,9 @@
 // The waist of the program: plain structs that every part speaks.
 //
-// Collectors produce metrics, the store keeps them, analyses and exporters read a RunView. Nothing here
-// knows of files, processes or formats. Times are seconds from t = 0 (when the first sample was due)
-// unless a name says otherwise; an absent number is an empty optional, never 0 and never NaN.
+// Collectors produce metrics, the store keeps them, analyses and exporters read a RunView. Nothing
+// here knows of files, processes or formats. Times are seconds from t = 0 (when the first sample
+// was due) unless a name says otherwise; an absent number is an empty optional, never 0 and never
+// NaN.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +43,8 @@ struct Scale {
   int64_t numerator = 1;
   int64_t denominator = 1;
   double apply(int64_t raw) const {
-    return static_cast<double>(raw) * static_cast<double>(numerator) / static_cast<double>(denominator);
+    return static_cast<double>(raw) * static_cast<double>(numerator) /
+           static_cast<double>(denominator);
   }
   bool operator==(const Scale&) const = default;
 };
@@ -148,7 +150,8 @@ struct Manifest {
   int64_t supervisor_pid = 0, supervisor_start_ticks = 0;
   std::vector<Setting> settings;
   std::vector<Phase> phases;
-  std::vector<std::string> notes;  // what a reader should know: "recorder did not answer at the end"
+  std::vector<std::string>
+      notes;  // what a reader should know: "recorder did not answer at the end"
 };
 
 enum class RunStatus { running, ended, damaged };

@@ -113,7 +113,8 @@ void Journal::encode_rows(std::string& out, uint32_t stream, size_t from, uint64
                           bool sealed) const {
   const StreamRows& s = streams_[stream];
   std::vector<RowTime> times;
-  for (size_t r = from; r < s.rows.size(); ++r) times.push_back({s.rows[r]->tick, s.rows[r]->late_us});
+  for (size_t r = from; r < s.rows.size(); ++r)
+    times.push_back({s.rows[r]->tick, s.rows[r]->late_us});
   append_frame(out, FrameType::times, 0, encode_times(stream, block, times));
   size_t offset = 0;
   std::vector<const int64_t*> rows(times.size());
@@ -179,7 +180,8 @@ Status Journal::write_tail() {
 
 // A segment to append to: the open one, or a new one that begins with all that is still in force.
 Status Journal::ensure_segment() {
-  if (writer_.is_open() && !writer_.vanished() && writer_.segment_bytes() < kSegmentBytes) return {};
+  if (writer_.is_open() && !writer_.vanished() && writer_.segment_bytes() < kSegmentBytes)
+    return {};
   if (writer_.vanished() || !exists(folder_)) ::mkdir(folder_.c_str(), 0700);
   TS_TRY(const uint32_t number, writer_.begin(memory_->next_segment));
   memory_->next_segment = number + 1;

@@ -1,7 +1,8 @@
 // Carries the ring's records to the run folder: blocks when they are full, the tail every second.
 //
-// Guarantees: a record is released from the ring only when it is in a segment; after an error nothing is
-// lost but what the ring cannot hold. Runs on one thread. Limits: blocks of kBlockRows rows.
+// Guarantees: a record is released from the ring only when it is in a segment; after an error
+// nothing is lost but what the ring cannot hold. Runs on one thread. Limits: blocks of kBlockRows
+// rows.
 #pragma once
 
 #include <array>
@@ -47,7 +48,8 @@ class Journal {
   Status append(const std::string& frames);
   void take(const RecordHeader& header);
   void take_schema(const SchemaRecord& record, std::string& frames);
-  void encode_rows(std::string& out, uint32_t stream, size_t from, uint64_t block, bool sealed) const;
+  void encode_rows(std::string& out, uint32_t stream, size_t from, uint64_t block,
+                   bool sealed) const;
 
   Ring& ring_;
   SharedMemory memory_;

@@ -21,7 +21,8 @@ Result<Launched> launch(const std::vector<std::string>& command,
                         const std::map<std::string, std::string>& more_environment,
                         const OutputPlan& output, const SignalInbox& signals);
 
-// Start time of a process in clock ticks since boot (with the boot id it tells reused pids apart); -1.
+// Start time of a process in clock ticks since boot (with the boot id it tells reused pids apart);
+// -1.
 int64_t start_ticks(pid_t pid);
 // R, S, T, Z, …; '?' when it is gone.
 char process_state(pid_t pid);

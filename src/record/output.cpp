@@ -27,7 +27,8 @@ bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
 bool same_open_file(int a, int b) {
   const long order = ::syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, a, b);
   if (order >= 0) return order == 0;
-  struct stat sa {}, sb {};
+  struct stat sa {
+  }, sb{};
   if (::fstat(a, &sa) != 0 || ::fstat(b, &sb) != 0) return false;
   return sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino && sa.st_rdev == sb.st_rdev &&
          fcntl(a, F_GETFL) == fcntl(b, F_GETFL);
@@ -66,9 +67,9 @@ size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
     if (copied > 0) logged_ahead_ = static_cast<size_t>(copied);
   }
   const bool logged = logged_ahead_ > 0;
-  const ssize_t moved = ::splice(read_end_.get(), nullptr, user_fd_.get(), nullptr,
-                                 logged ? logged_ahead_ : kSpliceBytes,
-                                 SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+  const ssize_t moved =
+      ::splice(read_end_.get(), nullptr, user_fd_.get(), nullptr,
+               logged ? logged_ahead_ : kSpliceBytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
   if (moved > 0) {
     downstream_full_ = false;
     if (logged) {
@@ -192,7 +193,8 @@ Target target_of(int fd) {
 
 // Two descriptors of one terminal are one terminal, however they were opened.
 bool same_terminal() {
-  struct stat out {}, err {};
+  struct stat out {
+  }, err{};
   return ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 &&
          S_ISCHR(out.st_mode) && out.st_rdev == err.st_rdev;
 }

@@ -1,11 +1,13 @@
 // The job's output on its way to the user.
 //
-// A regular file is the job's own and only followed. A pipe or socket goes through one pipe for each
-// distinct open file, so that stdout and stderr of one file keep their order. A terminal goes through an
-// output-only pty. The user's bytes are never dropped; the copy for output.log may be, and is counted.
+// A regular file is the job's own and only followed. A pipe or socket goes through one pipe for
+// each distinct open file, so that stdout and stderr of one file keep their order. A terminal goes
+// through an output-only pty. The user's bytes are never dropped; the copy for output.log may be,
+// and is counted.
 //
-// Supervisor and recorder both hold the read ends: whoever is left passes on. A pipe is passed on by
-// splice(2), so a killed process takes no byte with it; what must be copied is kept in shared memory.
+// Supervisor and recorder both hold the read ends: whoever is left passes on. A pipe is passed on
+// by splice(2), so a killed process takes no byte with it; what must be copied is kept in shared
+// memory.
 #pragma once
 
 #include <poll.h>
@@ -67,9 +69,9 @@ class OutputChannel {
 // Everything about the job's stdout and stderr.
 struct OutputPlan {
   std::vector<OutputChannel> channels;
-  UniqueFd job_stdout, job_stderr;    // to be the job's 1 and 2; none: inherited
-  std::vector<int> followed;          // 1 and/or 2 where it is a regular file that we follow
-  int terminal_fd = -1;               // the pty's master when the user has a terminal
+  UniqueFd job_stdout, job_stderr;  // to be the job's 1 and 2; none: inherited
+  std::vector<int> followed;        // 1 and/or 2 where it is a regular file that we follow
+  int terminal_fd = -1;             // the pty's master when the user has a terminal
 };
 
 Result<OutputPlan> plan_output();

@@ -1,7 +1,7 @@
 // Keeps the job's output in the run folder: the first 16 MiB and the last 16 MiB or more.
 //
-// Fed by the copy pipe and by regular files that the job writes itself. Runs on a thread of its own: a
-// disk that hangs costs the copy, never the user's output.
+// Fed by the copy pipe and by regular files that the job writes itself. Runs on a thread of its
+// own: a disk that hangs costs the copy, never the user's output.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace trainscope {
 
 class OutputLog {
  public:
-  // `pipe_fd`: the read end of the copy pipe, non-blocking. `followed`: descriptors of the job that are
-  // regular files. Both stay the caller's.
+  // `pipe_fd`: the read end of the copy pipe, non-blocking. `followed`: descriptors of the job that
+  // are regular files. Both stay the caller's.
   OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed);
 
   // Takes what is there now; false when it could not be written.

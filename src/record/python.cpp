@@ -78,6 +78,22 @@ std::optional<std::string> script_interpreter(const std::string& root, const std
   return first;
 }
 
+// pyenv puts scripts named python3 into PATH; which interpreter they start is written in files.
+std::string behind_shim(const std::string& root, const std::string& here, const std::string& path) {
+  const std::string folder = folder_of(path);
+  if (!folder.ends_with("/shims")) return path;
+  const std::string pyenv = folder_of(folder);
+  std::optional<std::string> version;
+  if (const char* chosen = std::getenv("PYENV_VERSION"); chosen != nullptr) version = chosen;
+  for (std::string at = here; !version && at.starts_with('/'); at = folder_of(at)) {
+    version = first_line(root + at + "/.python-version");
+  }
+  if (!version) version = first_line(root + pyenv + "/version");
+  if (!version || version->find('/') != std::string::npos) return path;
+  const std::string real = pyenv + "/versions/" + *version + "/bin/" + name_of(path);
+  return is_program(root + real) ? real : path;
+}
+
 std::optional<std::string> interpreter_of(const std::string& root, const std::string& here,
                                           const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
@@ -190,8 +206,9 @@ std::string normalised(std::string_view name) {
 
 std::optional<Python> find_python(const std::string& root, const std::string& working_directory,
                                   const std::vector<std::string>& command) {
-  const auto executable = interpreter_of(root, working_directory, command);
+  auto executable = interpreter_of(root, working_directory, command);
   if (!executable) return std::nullopt;
+  executable = behind_shim(root, working_directory, *executable);
   const std::vector<std::string> chain = link_chain(root, *executable);
   const std::string base = folder_of(folder_of(chain.back()));
   Python python;

@@ -82,7 +82,8 @@ Status make_plumbing(Session& session) {
   if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
   session.lifeline_read.reset(fds[0]);
   session.lifeline_write.reset(fds[1]);
-  if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) return Error::from_errno("cannot make a pipe", errno);
+  if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
+    return Error::from_errno("cannot make a pipe", errno);
   session.log_read.reset(fds[0]);
   session.log_write.reset(fds[1]);
   fcntl(session.log_write.get(), F_SETPIPE_SZ, 1 << 20);
@@ -160,7 +161,8 @@ void run_after(Session& session, Supervisor& supervisor, const RecordOptions& op
   end.ended_ns = after.ended_ns;
 }
 
-void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper, const JobEnd& end) {
+void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
+               const JobEnd& end) {
   session.memory->job_ended_ns = end.ended_ns;
   supervisor.drain_output();
   const Status finished = keeper.finish();
@@ -175,8 +177,9 @@ void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
   m.duration_s = since_zero_s(session, end.ended_ns);
   m.ended = utc_text(realtime_ns());
   if (session.memory->output_dropped > 0) {
-    m.notes.push_back(fmt::format("output.log lacks {} bytes that came faster than they could be kept",
-                                  session.memory->output_dropped.load()));
+    m.notes.push_back(
+        fmt::format("output.log lacks {} bytes that came faster than they could be kept",
+                    session.memory->output_dropped.load()));
   }
   if (const Status written = write_manifest(session.run.path, m); !written) {
     supervisor.say("the end of the run could not be recorded: " + written.error().message());
@@ -184,8 +187,8 @@ void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
   ::unlink((session.run.path + "/progress").c_str());
 }
 
-// A daemon of the job still holds our pipe or pty: a small process stays behind and passes its output on,
-// as the bare run's pipe or terminal would have taken it.
+// A daemon of the job still holds our pipe or pty: a small process stays behind and passes its
+// output on, as the bare run's pipe or terminal would have taken it.
 void leave_relay_behind(Session& session, Supervisor& supervisor) {
   session.output.job_stdout.reset();
   session.output.job_stderr.reset();
@@ -229,6 +232,7 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
   }
   close_run(session, supervisor, keeper, end);
   leave_relay_behind(session, supervisor);
+  session.memory.unmap();
   return RecordOutcome{session.run.path, session.manifest};
 }
 
@@ -248,10 +252,12 @@ Result<RecordOutcome> record_attached(const RecordOptions& options) {
   keeper.wait_for_first_sample();
   set_zero(session);
   session.manifest.notes.emplace_back(
-      "attached to a running job: a process that left its parent between two ticks may not be counted");
+      "attached to a running job: a process that left its parent between two ticks may not be "
+      "counted");
   (void)write_manifest(session.run.path, session.manifest);
   const JobEnd end = supervisor.follow(options.attach_pid, options.for_ns);
   close_run(session, supervisor, keeper, end);
+  session.memory.unmap();
   return RecordOutcome{session.run.path, session.manifest};
 }
 

@@ -26,7 +26,7 @@ struct RecordOptions {
   int64_t every_ns = 100'000'000;
   int64_t for_ns = 0;  // 0: no limit
   int64_t grace_ns = 10'000'000'000;
-  std::string after;   // a command for /bin/sh -c, run once the job has ended
+  std::string after;  // a command for /bin/sh -c, run once the job has ended
   std::string id_file;
   bool quiet = false;
   std::vector<Setting> settings;  // as shown by `info`
@@ -42,8 +42,9 @@ Result<RecordOutcome> record_job(const RecordOptions& options);
 // Follows a running process and its tree until it ends, --for is over or Ctrl-C.
 Result<RecordOutcome> record_attached(const RecordOptions& options);
 
-// What is known of the host, slowly found things included, as a JSON object (kept in the run, shown by
-// `info` and `doctor`). Unknown is null. No program is started; `root` goes in front of every path.
+// What is known of the host, slowly found things included, as a JSON object (kept in the run, shown
+// by `info` and `doctor`). Unknown is null. No program is started; `root` goes in front of every
+// path.
 std::string host_inventory(const std::string& root, const std::string& working_directory,
                            const std::vector<std::string>& command,
                            const std::string& run_folder = "");

@@ -31,6 +31,8 @@ using std::chrono::milliseconds;
 
 // The last words of a recorder whose writer or sources hang must come within this time.
 constexpr auto kCloseLimit = milliseconds(2500);
+// Smaller changes between two looks, a second apart, are the clock being slewed.
+constexpr int64_t kClockStep = 100'000'000;
 
 class Recorder {
  public:
@@ -74,7 +76,8 @@ class Recorder {
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
     // Die before the job when memory runs out.
-    if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "500");
+    if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY))
+      (void)write_all(fd->get(), "500");
     // Two descriptors a process of the job, and a job may have thousands.
     rlimit files{};
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
@@ -88,8 +91,7 @@ class Recorder {
   void take_inventory() {
     prctl(PR_SET_NAME, "ts-inventory");
     if (memory_->incarnation > 1) return;
-    ring_.push_text(RecordKind::info,
-                    host_inventory("", setup_.working_directory, setup_.command));
+    ring_.push_text(RecordKind::info, host_inventory("", setup_.working_directory, setup_.command));
   }
 
   void write_loop() {
@@ -101,6 +103,7 @@ class Recorder {
         wake_writer_.wait_for(lock, milliseconds(1000), [this] { return closing_; });
         closing = closing_;
       }
+      note_clock_steps();
       // The first flush drains what an earlier recorder left.
       report(journal_.flush(closing));
       self_.bytes_written = memory_->bytes_written.load();
@@ -109,6 +112,23 @@ class Recorder {
     const std::lock_guard lock(mutex_);
     written_ = true;
     wake_main_.notify_all();
+  }
+
+  // The wall clock was set, or the machine slept: CLOCK_MONOTONIC knows of neither.
+  void note_clock_steps() {
+    const int64_t monotonic = monotonic_ns();
+    const int64_t wall = realtime_ns() - monotonic, boot = boottime_ns() - monotonic;
+    const int64_t slept = boot - boot_offset_ns_, stepped = wall - wall_offset_ns_ - slept;
+    if (wall_offset_ns_ != 0 && slept > kClockStep) {
+      push_event(ring_, monotonic - memory_->zero_ns, "suspend",
+                 fmt::format("the machine slept for {:.1f} s", to_seconds(slept)));
+    }
+    if (wall_offset_ns_ != 0 && std::abs(stepped) > kClockStep) {
+      push_event(ring_, monotonic - memory_->zero_ns, "clock",
+                 fmt::format("the wall clock was set by {:+.3f} s", to_seconds(stepped)));
+    }
+    wall_offset_ns_ = wall;
+    boot_offset_ns_ = boot;
   }
 
   void log_loop() {
@@ -179,6 +199,7 @@ class Recorder {
   std::condition_variable wake_writer_, wake_main_;
   bool closing_ = false, written_ = false, logged_ = false, storage_failed_ = false;
   bool orphaned_ = false;
+  int64_t wall_offset_ns_ = 0, boot_offset_ns_ = 0;
 };
 
 void Recorder::note_signals(int signal_fd) {
@@ -197,8 +218,8 @@ void Recorder::note_changes() {
   }
 }
 
-// Training progress comes with the next part of the project; until then the FIFO is only kept empty, so
-// that a sender is never told that it is full.
+// Training progress comes with the next part of the project; until then the FIFO is only kept
+// empty, so that a sender is never told that it is full.
 void Recorder::drop_progress() const {
   std::array<char, 65536> bytes{};
   while (::read(setup_.progress_fd, bytes.data(), bytes.size()) > 0) {
@@ -275,8 +296,7 @@ void Recorder::finish() {
   closing_ = true;
   wake_writer_.notify_all();
   eventfd_write(log_wake_.get(), 1);
-  const bool done =
-      wake_main_.wait_for(lock, kCloseLimit, [this] { return written_ && logged_; });
+  const bool done = wake_main_.wait_for(lock, kCloseLimit, [this] { return written_ && logged_; });
   lock.unlock();
   if (orphaned_) close_manifest();
   if (done) memory_->finished = 1;

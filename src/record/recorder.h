@@ -1,5 +1,5 @@
-// The recorder process, `trainscope-rec`: samples, writes, witnesses signals, and takes the passing-on of
-// output over when the supervisor is gone.
+// The recorder process, `trainscope-rec`: samples, writes, witnesses signals, and takes the
+// passing-on of output over when the supervisor is gone.
 #pragma once
 
 #include "model/model.h"

@@ -1,7 +1,7 @@
 // Keeps a recorder running: starts it, restarts it when it dies or hangs, closes it at the end.
 //
-// Guarantees: restarts back off from 0.1 to 10 s; a recorder that was stopped on purpose is left alone;
-// nothing here waits for a recorder longer than its limit.
+// Guarantees: restarts back off from 0.1 to 10 s; a recorder that was stopped on purpose is left
+// alone; nothing here waits for a recorder longer than its limit.
 #pragma once
 
 #include <sys/types.h>
@@ -24,11 +24,13 @@ class RecorderKeeper {
   pid_t pid() const { return pid_; }
   // After SIGCHLD: reaps the recorder when it has ended and plans the restart.
   void reap();
-  // Restarts when it is time, kills a recorder that hangs. Returns when to look again (monotonic ns).
+  // Restarts when it is time, kills a recorder that hangs. Returns when to look again (monotonic
+  // ns).
   int64_t tend();
   // Tells the recorder that something in the shared memory has changed.
   void wake() const;
-  // The run is over: waits until the recorder has written everything; an Error says what is missing.
+  // The run is over: waits until the recorder has written everything; an Error says what is
+  // missing.
   Status finish();
   // CPU time of all recorders so far.
   int64_t cpu_ns() const;

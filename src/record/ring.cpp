@@ -33,7 +33,8 @@ void Ring::publish(size_t bytes) {
   memory_->ring_head.store(head + bytes, std::memory_order_release);
 }
 
-bool Ring::push_row(uint32_t stream, int64_t tick, int64_t late_us, std::span<const int64_t> values) {
+bool Ring::push_row(uint32_t stream, int64_t tick, int64_t late_us,
+                    std::span<const int64_t> values) {
   const std::lock_guard lock(push_mutex_);
   const size_t bytes = sizeof(RowRecord) + values.size_bytes();
   char* at = reserve(bytes);
@@ -68,14 +69,16 @@ bool Ring::push_text(RecordKind kind, std::string_view json) {
   const size_t bytes = padded(sizeof(TextRecord) + json.size());
   char* at = reserve(bytes);
   if (at == nullptr) return false;
-  const TextRecord record{{static_cast<uint32_t>(bytes), kind, 0, static_cast<uint32_t>(json.size())}};
+  const TextRecord record{
+      {static_cast<uint32_t>(bytes), kind, 0, static_cast<uint32_t>(json.size())}};
   std::memcpy(at, &record, sizeof record);
   std::memcpy(at + sizeof record, json.data(), json.size());
   publish(bytes);
   return true;
 }
 
-uint64_t Ring::visit(uint64_t position, const std::function<bool(const RecordHeader&)>& visit) const {
+uint64_t Ring::visit(uint64_t position,
+                     const std::function<bool(const RecordHeader&)>& visit) const {
   const uint64_t end = head();
   while (position < end) {
     const char* at = memory_.ring_space() + position % capacity();

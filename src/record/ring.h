@@ -1,8 +1,8 @@
 // The ring of records between sampling and disk, in shared memory.
 //
-// Guarantees: a record is visible only when it is whole; what was pushed and not released survives the
-// recorder. Several threads may push, one thread reads and releases. A full ring refuses: the caller
-// counts the loss. Limits: a record is at most half of the ring.
+// Guarantees: a record is visible only when it is whole; what was pushed and not released survives
+// the recorder. Several threads may push, one thread reads and releases. A full ring refuses: the
+// caller counts the loss. Limits: a record is at most half of the ring.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,14 @@
 
 namespace trainscope {
 
-enum class RecordKind : uint32_t { padding = 0, row = 1, schema = 2, event = 3, closing = 4, info = 5 };
+enum class RecordKind : uint32_t {
+  padding = 0,
+  row = 1,
+  schema = 2,
+  event = 3,
+  closing = 4,
+  info = 5
+};
 
 // In front of every record, which is a multiple of 8 bytes long.
 struct RecordHeader {
@@ -38,16 +45,12 @@ struct RowRecord {
 struct SchemaRecord {
   RecordHeader header;
   uint32_t schema = 0, columns = 0, slot = 0, slots = 0;
-  std::string_view text() const {
-    return {reinterpret_cast<const char*>(this + 1), header.length};
-  }
+  std::string_view text() const { return {reinterpret_cast<const char*>(this + 1), header.length}; }
 };
 
 struct TextRecord {
   RecordHeader header;
-  std::string_view text() const {
-    return {reinterpret_cast<const char*>(this + 1), header.length};
-  }
+  std::string_view text() const { return {reinterpret_cast<const char*>(this + 1), header.length}; }
 };
 
 class Ring {
@@ -55,15 +58,15 @@ class Ring {
   explicit Ring(SharedMemory memory) : memory_(memory) {}
 
   bool push_row(uint32_t stream, int64_t tick, int64_t late_us, std::span<const int64_t> values);
-  bool push_schema(uint32_t stream, uint32_t schema, uint32_t columns, uint32_t slot, uint32_t slots,
-                   std::string_view json);
+  bool push_schema(uint32_t stream, uint32_t schema, uint32_t columns, uint32_t slot,
+                   uint32_t slots, std::string_view json);
   bool push_text(RecordKind kind, std::string_view json);
 
   uint64_t head() const { return memory_->ring_head.load(std::memory_order_acquire); }
   uint64_t tail() const { return memory_->ring_tail.load(std::memory_order_acquire); }
   uint64_t capacity() const { return memory_->ring_capacity; }
-  // Visits the records from `position` on; returns where it stopped (the head at entry, or the position
-  // of the record for which `visit` returned false).
+  // Visits the records from `position` on; returns where it stopped (the head at entry, or the
+  // position of the record for which `visit` returned false).
   uint64_t visit(uint64_t position, const std::function<bool(const RecordHeader&)>& visit) const;
   // What lies before `position` is on disk.
   void release(uint64_t position) { memory_->ring_tail.store(position, std::memory_order_release); }

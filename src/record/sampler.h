@@ -1,8 +1,9 @@
 // Reads the sources at equal intervals and pushes rows into the ring.
 //
-// Guarantees: tick k is due at zero + k periods; one that cannot begin within half a period is missed and
-// counted, never made up; a source on a thread of its own cannot delay the others. Limits: the ticks of
-// one thread are as even as the scheduler lets them be; the lateness of each is recorded.
+// Guarantees: tick k is due at zero + k periods; one that cannot begin within half a period is
+// missed and counted, never made up; a source on a thread of its own cannot delay the others.
+// Limits: the ticks of one thread are as even as the scheduler lets them be; the lateness of each
+// is recorded.
 #pragma once
 
 #include <atomic>
@@ -18,18 +19,20 @@
 
 namespace trainscope {
 
-// One stream of the run: sources that are read together.
-class Stream {
+// Sources that are read together: one stream of the run.
+class SourceGroup {
  public:
-  Stream(uint32_t id, int64_t period_ns, std::vector<const Collector*> collectors);
+  SourceGroup(uint32_t id, int64_t period_ns, std::vector<const Collector*> collectors);
 
   // Opens the sources and announces their schemas.
   void open(const Surroundings& surroundings, Ring& ring, std::atomic<uint32_t>& next_schema);
   // Reads all sources once; false when the ring is full.
   bool sample(int64_t tick, int64_t late_us, Ring& ring);
-  // Reads all sources once more, off the grid, for exact last values.
+  // Reads all sources once more, off the grid, for exact last values of counters.
   void sample_closing(int64_t time_ns, Ring& ring);
 
+  bool has_columns() const { return !row_.empty(); }
+  bool has_only_counters() const;
   uint32_t id() const { return id_; }
   int64_t period_ns() const { return period_ns_; }
   int64_t rest_factor() const { return slots_.front().collector->rest_factor; }
@@ -61,10 +64,11 @@ class Sampler {
   Sampler(Ring& ring, SharedMemory memory, const Surroundings& surroundings, SelfLink& self);
   ~Sampler();
 
-  // Starts sampling every `period_ns`. `records_machine` is false on ranks that leave the machine's own
-  // sources to local rank 0. `reason`: why the ticks before this were missed, after a restart.
+  // Starts sampling every `period_ns`. `records_machine` is false on ranks that leave the machine's
+  // own sources to local rank 0. `reason`: why the ticks before this were missed, after a restart.
   void start(int64_t period_ns, bool records_machine, const std::string& reason);
-  // Takes the last due tick and the closing values, then ends all threads. A source that hangs is left.
+  // Takes the last due tick and the closing values, then ends all threads. A source that hangs is
+  // left.
   void stop();
   bool publishes_status = false;
   // Written (eventfd) when the first sample is taken; -1: nobody waits.
@@ -72,24 +76,25 @@ class Sampler {
 
  private:
   struct Schedule {
-    Stream* stream = nullptr;
+    SourceGroup* stream = nullptr;
     int64_t next_tick = 0;
   };
   void run_ticks(std::vector<Schedule> schedules);
-  void run_own_thread(Stream& stream);
+  void run_own_thread(SourceGroup& stream);
+  void sample_alone(SourceGroup& stream);
   // Waits until the moment or the stop; true when it is time.
   bool wait_until(int64_t monotonic_ns);
   void take_due(Schedule& schedule, int64_t now);
   void note_missed(Schedule& schedule, int64_t first, int64_t count);
   void close_ticks(std::vector<Schedule>& schedules);
-  void publish_status(const Stream& stream);
+  void publish_status(const SourceGroup& stream);
   std::string why_missed();
 
   Ring& ring_;
   SharedMemory memory_;
   Surroundings surroundings_;
   SelfLink& self_;
-  std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<std::unique_ptr<SourceGroup>> streams_;
   std::atomic<uint32_t> next_schema_{0};
   std::mutex mutex_;
   std::condition_variable wake_;

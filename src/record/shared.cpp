@@ -11,7 +11,8 @@
 namespace trainscope {
 
 Result<SharedMemory> SharedMemory::create(size_t ring_bytes) {
-  // A memfd and not an anonymous mapping, so that a debugger can find it; the mapping keeps it alive.
+  // A memfd and not an anonymous mapping, so that a debugger can find it; the mapping keeps it
+  // alive.
   const UniqueFd fd(memfd_create("trainscope-ring", MFD_CLOEXEC));
   if (!fd) return Error::from_errno("cannot make shared memory", errno);
   const size_t bytes = kRingOffset + ring_bytes;
@@ -24,6 +25,11 @@ Result<SharedMemory> SharedMemory::create(size_t ring_bytes) {
   memory.shared_ = new (at) Shared;
   memory.shared_->ring_capacity = ring_bytes;
   return memory;
+}
+
+void SharedMemory::unmap() {
+  ::munmap(shared_, kRingOffset + shared_->ring_capacity);
+  shared_ = nullptr;
 }
 
 }  // namespace trainscope

@@ -1,8 +1,8 @@
 // The memory that supervisor and recorder share: a memfd that the supervisor makes and both map.
 //
-// It outlives a recorder that dies: the next one finds here the ticks that were not on disk yet, the zero
-// of time, and what it needs to go on. All fields are plain numbers, so a half-dead writer leaves nothing
-// that cannot be read. Limits: one supervisor, one recorder at a time.
+// It outlives a recorder that dies: the next one finds here the ticks that were not on disk yet,
+// the zero of time, and what it needs to go on. All fields are plain numbers, so a half-dead writer
+// leaves nothing that cannot be read. Limits: one supervisor, one recorder at a time.
 #pragma once
 
 #include <atomic>
@@ -79,11 +79,13 @@ struct Shared {
   StreamLayout layouts[kMaxStreams];
 };
 
-// Owns the mapping; copies of the process share it.
+// A handle to the mapping; copies of the process share it.
 class SharedMemory {
  public:
   static Result<SharedMemory> create(size_t ring_bytes);
   SharedMemory() = default;
+  // The run is over; no copy of this handle may be used any more.
+  void unmap();
   Shared* operator->() const { return shared_; }
   Shared& operator*() const { return *shared_; }
   char* ring_space() const { return reinterpret_cast<char*>(shared_) + kRingOffset; }

@@ -30,7 +30,8 @@ void note_signal(int number, siginfo_t* info, void*) {
 
 Result<SignalInbox> SignalInbox::open() {
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) return Error::from_errno("cannot make a pipe", errno);
+  if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
+    return Error::from_errno("cannot make a pipe", errno);
   SignalInbox inbox;
   inbox.read_end_.reset(fds[0]);
   inbox.write_end_.reset(fds[1]);
@@ -49,7 +50,8 @@ Result<SignalInbox> SignalInbox::open() {
   for (const int number : kForwardable) change(number, false);
   change(SIGCHLD, true);
   change(SIGCONT, true);
-  struct sigaction before {}, ignore {};
+  struct sigaction before {
+  }, ignore{};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, &before);
   inbox.before_.emplace_back(SIGPIPE, before);

@@ -1,8 +1,8 @@
 // Signals as messages: what arrived, from where and when.
 //
-// Guarantees: blocking system calls are interrupted (no SA_RESTART), so a slow terminal cannot hold a
-// signal up; signals that were ignored when we started stay ignored, for us and for the job (nohup).
-// Limits: one inbox a process.
+// Guarantees: blocking system calls are interrupted (no SA_RESTART), so a slow terminal cannot hold
+// a signal up; signals that were ignored when we started stay ignored, for us and for the job
+// (nohup). Limits: one inbox a process.
 #pragma once
 
 #include <signal.h>
@@ -26,10 +26,12 @@ class SignalInbox {
   static Result<SignalInbox> open();
   SignalInbox(SignalInbox&&) = default;
   SignalInbox& operator=(SignalInbox&&) = default;
+  // Gives back what it had changed: the next run of --repeat starts from the user's dispositions.
+  ~SignalInbox() { restore(); }
 
   int fd() const { return read_end_.get(); }
   std::optional<SignalNote> next();
-  // In the child, before exec: gives back what we had changed.
+  // In the child, before exec.
   void restore() const;
 
  private:

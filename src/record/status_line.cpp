@@ -46,7 +46,8 @@ std::string StatusLine::compose(const Shared& shared) {
       cpu_text_ = fmt::format("CPU {:.0f}% of {}", 100 * share / static_cast<double>(cpus_), cpus_);
     }
     if (disk >= 0 && last_disk_bytes_ >= 0) {
-      disk_text_ = "disk " + bytes_text(static_cast<double>(disk - last_disk_bytes_) / seconds) + "/s";
+      disk_text_ =
+          "disk " + bytes_text(static_cast<double>(disk - last_disk_bytes_) / seconds) + "/s";
     }
   }
   if (last_ns_ == 0 || seconds > 0.4) {

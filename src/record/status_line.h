@@ -1,7 +1,8 @@
 // One line at the bottom of the user's terminal while the job runs.
 //
-// Guarantees: it is drawn only where the job's output is at the beginning of a line and is wiped before
-// the job's next byte, so that it never stands inside the job's own output. Nothing without a terminal.
+// Guarantees: it is drawn only where the job's output is at the beginning of a line and is wiped
+// before the job's next byte, so that it never stands inside the job's own output. Nothing without
+// a terminal.
 #pragma once
 
 #include <cstdint>

@@ -80,17 +80,18 @@ JobEnd Supervisor::follow(pid_t pid, int64_t for_ns) {
     const int64_t now = monotonic_ns();
     pollfd ended = {process.get(), POLLIN, 0};
     const bool gone = process ? ::poll(&ended, 1, 0) > 0 : ::kill(pid, 0) != 0 && errno == ESRCH;
+    const bool over = interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_);
+    if (!gone && !over) continue;
     status_.wipe();
-    if (gone) return {std::nullopt, std::nullopt, EndedBy::unknown, now};
-    if (interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_)) {
-      return {std::nullopt, std::nullopt, EndedBy::detached, now};
-    }
+    // Whose child it was knows how it ended; we do not.
+    return {std::nullopt, std::nullopt, gone ? EndedBy::unknown : EndedBy::detached, now};
   }
 }
 
 // One turn of the loop: waits for something to do, and does it.
 void Supervisor::turn(int extra_fd) {
-  std::array<pollfd, 2 + kMaxChannels> polls = {{{signals_.fd(), POLLIN, 0}, {extra_fd, POLLIN, 0}}};
+  std::array<pollfd, 2 + kMaxChannels> polls = {
+      {{signals_.fd(), POLLIN, 0}, {extra_fd, POLLIN, 0}}};
   nfds_t count = 2;
   for (const OutputChannel& channel : output_.channels) polls[count++] = channel.wanted(*memory_);
   const int64_t wait_ns = std::max<int64_t>(0, next_moment() - monotonic_ns());
@@ -171,7 +172,9 @@ void Supervisor::reap_children() {
       JobEnd end;
       end.ended_ns = monotonic_ns();
       (exited ? end.exit_code : end.signal) = info.si_status;
-      end.ended_by = limit_reached_ ? EndedBy::time_limit : exited ? EndedBy::exit : EndedBy::signal;
+      end.ended_by = limit_reached_ ? EndedBy::time_limit
+                     : exited       ? EndedBy::exit
+                                    : EndedBy::signal;
       end_ = end;
     }
     account(info.si_pid);
@@ -208,7 +211,8 @@ void Supervisor::account(pid_t pid) {
 // The job was stopped from the terminal: stop as well, so that the shell gets control.
 void Supervisor::mirror_stop(int stop_signal) {
   const bool by_key = monotonic_ns() - stop_key_ns_ < kNsPerSecond;
-  const bool by_terminal = stop_signal == SIGTSTP || stop_signal == SIGTTIN || stop_signal == SIGTTOU;
+  const bool by_terminal =
+      stop_signal == SIGTSTP || stop_signal == SIGTTIN || stop_signal == SIGTTOU;
   if (!by_terminal && !by_key) return;  // somebody stopped the job alone
   drain_output();
   status_.wipe();
@@ -257,9 +261,8 @@ bool Supervisor::output_is_open() const {
 }
 
 bool Supervisor::at_line_start() const {
-  return std::all_of(output_.channels.begin(), output_.channels.end(), [](const OutputChannel& c) {
-    return !c.is_terminal() || c.at_line_start();
-  });
+  return std::all_of(output_.channels.begin(), output_.channels.end(),
+                     [](const OutputChannel& c) { return !c.is_terminal() || c.at_line_start(); });
 }
 
 void Supervisor::say(const std::string& text) { status_.say(STDERR_FILENO, text, at_line_start()); }

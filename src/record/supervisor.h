@@ -1,7 +1,8 @@
 // The supervisor: starts the job, passes its output and signals on, returns how it ended.
 //
-// Guarantees: the job's process group, session, terminal and stdin are untouched; a signal that the job
-// has already is not sent twice; if the supervisor is killed the job goes on. Limits: single-threaded.
+// Guarantees: the job's process group, session, terminal and stdin are untouched; a signal that the
+// job has already is not sent twice; if the supervisor is killed the job goes on. Limits:
+// single-threaded.
 #pragma once
 
 #include <map>
@@ -29,9 +30,11 @@ class Supervisor {
   Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals, RecorderKeeper& keeper,
              StatusLine& status, int log_write_fd);
 
-  // Starts a command and stays with it until its first process ends, at most `for_ns` (0: no limit).
+  // Starts a command and stays with it until its first process ends, at most `for_ns` (0: no
+  // limit).
   JobEnd run(const std::vector<std::string>& command,
-             const std::map<std::string, std::string>& environment, int64_t for_ns, int64_t grace_ns);
+             const std::map<std::string, std::string>& environment, int64_t for_ns,
+             int64_t grace_ns);
   // Stays with a process that is not our child.
   JobEnd follow(pid_t pid, int64_t for_ns);
   // Passes on what the job has printed until now.

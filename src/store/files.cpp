@@ -67,9 +67,11 @@ Result<RunFiles> load_run_files(const std::string& run_path) {
   files.path = run_path;
   TS_TRY(files.manifest, read_manifest(run_path));
   files.status = run_status(run_path, files.manifest);
-  // The recorder may replace `tail` between two of our calls, but there is always one.
-  if (exists(run_path + "/tail")) {
-    TS_TRY(files.tail, load(run_path, "tail"));
+  // No tail: all is sealed. It may vanish at any moment, so its absence shows in the opening only.
+  if (auto tail = load(run_path, "tail")) {
+    files.tail = std::move(*tail);
+  } else if (tail.error().error_number() != ENOENT) {
+    return tail.error();
   }
   TS_TRY(const std::vector<std::string> names, list_folder(run_path));
   std::vector<std::pair<int, std::string>> segments;

@@ -8,13 +8,12 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/exit_codes.h"
 #include "cli/recording.h"
 
 namespace trainscope {
 
 namespace {
-
-constexpr int kFailedBeforeJob = 125;
 
 struct AttachFlags : RecordingFlags {
   using RecordingFlags::RecordingFlags;
@@ -47,7 +46,7 @@ Result<int> attach(const AttachFlags& flags) {
   auto outcome = record_attached(options);
   if (!outcome) {
     fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
-    return kFailedBeforeJob;
+    return kExitFailedBeforeJob;
   }
   if (!options.quiet) print_run_summary(outcome->run_path);
   return 0;
@@ -59,6 +58,7 @@ std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
       ->type_name("PID")
       ->required();
   add_recording_flags(app, flags, {"home", "every", "for", "name", "note", "quiet"});
+  app.get_option("--for")->description("stop recording after this time; the job goes on");
   return [flags] { return attach(*flags); };
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/exit_codes.h"
 #include "cli/recording.h"
 
 namespace trainscope {
@@ -16,7 +17,6 @@ namespace {
 
 constexpr const char* kWorkload = "trainscope-workload";
 constexpr int64_t kMaxSeconds = 3600;
-constexpr int kFailedBeforeJob = 125;
 
 struct DemoFlags : RecordingFlags {
   using RecordingFlags::RecordingFlags;
@@ -61,7 +61,7 @@ Result<int> demo(DemoFlags& flags) {
   auto outcome = record_job(options);
   if (!outcome) {
     fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
-    return kFailedBeforeJob;
+    return kExitFailedBeforeJob;
   }
   print_run_summary(outcome->run_path);
   const Manifest& manifest = outcome->manifest;

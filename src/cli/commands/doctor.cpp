@@ -31,11 +31,8 @@ struct Line {
 };
 
 Line kernel_line() {
-  const std::string release = read_line("/proc/sys/kernel/osrelease").with_context("kernel")
-                                  ? *read_line("/proc/sys/kernel/osrelease")
-                                  : "";
-  return {"kernel", release.empty() ? "unknown" : release,
-          release.empty() ? Json(nullptr) : Json(release)};
+  const auto release = read_line("/proc/sys/kernel/osrelease");
+  return {"kernel", release ? *release : "unknown", release ? Json(*release) : Json(nullptr)};
 }
 
 Line cgroup_line() {
@@ -81,10 +78,8 @@ Line clock_line() {
     while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) continue;
     worst = std::max(worst, monotonic_ns() - due);
   }
-  const std::string source =
-      read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-          ? *read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-          : "unknown";
+  const auto known = read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  const std::string source = known ? *known : "unknown";
   Json value = {{"source", source},
                 {"resolution_s", to_seconds(resolution.tv_nsec)},
                 {"sleep_late_max_s", to_seconds(worst)}};
@@ -95,7 +90,11 @@ Line clock_line() {
 }
 
 std::vector<ProbedSource> probe_all(const Settings& settings) {
+  // Nothing is recorded, but what recording costs can still be read of this process.
+  static SelfLink self;
+  self.supervisor_pid = ::getpid();
   Surroundings surroundings;
+  surroundings.self = &self;
   surroundings.run_folder = settings.home();
   char folder[4096];
   if (::getcwd(folder, sizeof folder) != nullptr) surroundings.working_directory = folder;

@@ -8,14 +8,13 @@
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/exit_codes.h"
 #include "cli/recording.h"
 
 namespace trainscope {
 
 namespace {
 
-constexpr int kTimeLimit = 124;
-constexpr int kFailedBeforeJob = 125;
 constexpr int64_t kMaxRepeat = 100'000;
 
 struct RunFlags : RecordingFlags {
@@ -25,7 +24,7 @@ struct RunFlags : RecordingFlags {
 
 // The exit code of a job that was not killed by a signal.
 int exit_code_of(const Manifest& manifest) {
-  if (manifest.ended_by == EndedBy::time_limit) return kTimeLimit;
+  if (manifest.ended_by == EndedBy::time_limit) return kExitTimeLimit;
   return manifest.exit_code.value_or(manifest.signal ? 128 + *manifest.signal : 0);
 }
 
@@ -68,7 +67,7 @@ int record_series(RecordOptions options, int64_t repeat) {
     auto outcome = record_job(options);
     if (!outcome) {
       fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
-      return kFailedBeforeJob;
+      return kExitFailedBeforeJob;
     }
     if (!options.quiet) print_run_summary(outcome->run_path);
     const Manifest& manifest = outcome->manifest;

@@ -43,6 +43,7 @@ std::vector<std::string> numbered(const std::string& folder, std::string_view pr
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> paths;
+  paths.reserve(found.size());
   for (auto& [number, path] : found) paths.push_back(std::move(path));
   return paths;
 }

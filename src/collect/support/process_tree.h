@@ -1,10 +1,11 @@
-// Which processes belong to the job: found by parent, whoever forks, execs, calls setsid or daemonises.
+// Which processes belong to the job: found by parent, whoever forks, execs, calls setsid or
+// daemonises.
 //
-// Every new process has a pid after the last one given out (/proc/loadavg tells it), so only those few are
-// looked at; their parents say whether they are ours. An orphan of the job becomes a child of our
-// subreaper. Guarantees: parents come before their children; no folder of /proc is walked, but at the
-// start of an attach and when more pids were given out than a walk costs. Limits: without a subreaper
-// (attach) what leaves its parent between two looks is lost.
+// Every new process has a pid after the last one given out (/proc/loadavg tells it), so only those
+// few are looked at; their parents say whether they are ours. An orphan of the job becomes a child
+// of our subreaper. Guarantees: parents come before their children; no folder of /proc is walked,
+// but at the start of an attach and when more pids were given out than a walk costs. Limits:
+// without a subreaper (attach) what leaves its parent between two looks is lost.
 #pragma once
 
 #include <sys/types.h>

@@ -1,0 +1,34 @@
+// What the program's exit codes mean: used by the commands, printed in the reference.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace trainscope {
+
+inline constexpr int kExitDone = 0;
+inline constexpr int kExitNo = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitTimeLimit = 124;
+inline constexpr int kExitFailedBeforeJob = 125;
+
+struct ExitCode {
+  std::string_view command, code, meaning;
+};
+
+inline constexpr std::array<ExitCode, 9> kExitCodes = {{
+    {"every command", "0", "done"},
+    {"every command", "1",
+     "the answer is \"no\": a bound failed, `--fail-if` fired, a check found faults"},
+    {"every command", "2", "usage error or bad input; nothing was changed"},
+    {"`run`", "the job's own", "the job ended by itself"},
+    {"`run`", "124", "ended by `--for`"},
+    {"`run`", "125", "Trainscope failed before the job started"},
+    {"`run`", "126, 127", "the job's program cannot be executed, is not found"},
+    {"`run`", "by signal",
+     "the job was killed by a signal: `run` ends by the same one (a shell shows 128 + its number), "
+     "without a core of its own"},
+    {"`attach`", "0", "the job or `--for` is over; the job is left alone"},
+}};
+
+}  // namespace trainscope

@@ -1,0 +1,166 @@
+#include "cli/reference.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/exit_codes.h"
+#include "cli/help.h"
+#include "collect/collect.h"
+#include "export/export.h"
+#include "store/derived.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr const char* kNotice =
+    "\n<!-- Written by `trainscope docs`; change the code, then run scripts/check-docs --fix. "
+    "-->\n";
+
+// A cell may not end its row.
+std::string cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string option_row(const CLI::Option& option) {
+  const bool positional = option.get_positional();
+  std::string name = option.get_name(positional, !positional);
+  const auto choices = choices_of(option);
+  const std::string value =
+      choices.empty() ? value_name(option) : fmt::format("{}", fmt::join(choices, "|"));
+  if (!value.empty() && !(positional && value == name)) name += " " + value;
+  if (option.get_items_expected_max() > 1) name += " …";
+  return fmt::format("| `{}` | {} |\n", cell(name), cell(option.get_description()));
+}
+
+std::string commands_page(const CLI::App& root) {
+  std::string out = fmt::format("# Commands\n{}", kNotice);
+  for (const Command* command : commands()) {
+    if (command->hidden) continue;
+    const CLI::App* app = root.get_subcommand(std::string(command->name));
+    out += fmt::format("\n## {}\n\n{}.\n\n```\n{}\n```\n", command->name, command->summary,
+                       usage_line(*app));
+    if (!command->examples.empty()) out += fmt::format("\n```\n{}\n```\n", command->examples);
+    out += "\n| option | what it does |\n|---|---|\n";
+    for (const bool positional : {true, false}) {
+      for (const CLI::Option* option : app->get_options()) {
+        if (option->get_group().empty() || option->get_positional() != positional) continue;
+        out += option_row(*option);
+      }
+    }
+  }
+  return out;
+}
+
+std::string_view scope_name(Scope scope) {
+  switch (scope) {
+    case Scope::machine:
+      return "the machine";
+    case Scope::job:
+      return "the job";
+    case Scope::recorder:
+      return "Trainscope itself";
+  }
+  return "";
+}
+
+std::string pace_text(const Collector& collector) {
+  switch (collector.pace) {
+    case Pace::tick:
+      return "every sample";
+    case Pace::second:
+      return "at most once a second";
+    case Pace::thread:
+      return fmt::format("every {} on a thread of its own",
+                         duration_text(static_cast<double>(collector.period_ns) / 1e9));
+  }
+  return "";
+}
+
+std::string metrics_page() {
+  std::string out = fmt::format(
+      "# Metrics\n{}\nCounters are stored as counters: the machine's are the kernel's values since "
+      "boot, the job's start at 0. What is derived is computed on reading.\n",
+      kNotice);
+  for (const Collector* collector : collectors()) {
+    out += fmt::format("\n## {}\n\n{}. Of {}, read {}. Needs: {}.\n\n", collector->name,
+                       collector->summary, scope_name(collector->scope), pace_text(*collector),
+                       collector->needs.empty() ? "nothing" : collector->needs);
+    out += "| metric | unit | kind | labels | what it is |\n|---|---|---|---|---|\n";
+    for (const MetricSpec& spec : collector->metrics) {
+      out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", spec.name, spec.unit,
+                         kind_name(spec.kind), cell(spec.labels), cell(spec.help));
+    }
+  }
+  out += "\n## Derived\n\n| metric | unit |\n|---|---|\n";
+  // Of a run in which nothing was stored every derived series is absent, and so all are named.
+  std::vector<std::string> rows;
+  for (const DerivedSeries& derived : list_derived(SeriesDirectory(), "{}")) {
+    rows.push_back(fmt::format("| `{}` | `{}` |\n", derived.series.metric, derived.series.unit));
+  }
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  return out + fmt::format("{}", fmt::join(rows, ""));
+}
+
+std::string settings_page() {
+  std::string out = fmt::format(
+      "# Settings\n{}\nA flag goes before the environment, the environment before "
+      "`trainscope.toml`, "
+      "that before the default. `trainscope.toml` is read in the user's configuration folder "
+      "(`$XDG_CONFIG_HOME/trainscope`, that is `~/.config/trainscope`) and then in the working "
+      "directory, whose values hold. An empty variable counts as unset. `trainscope info` shows "
+      "where each value came from.\n\n"
+      "| setting | flag | variable | default | what it is |\n|---|---|---|---|---|\n",
+      kNotice);
+  for (const SettingSpec& spec : setting_specs()) {
+    const Setting in_environment = {std::string(spec.name), "", "environment"};
+    out += fmt::format(
+        "| `{0}` | `--{0}` | `{1}` | {2} | {3}{4} |\n", spec.name, setting_origin(in_environment),
+        spec.default_value.empty() ? "" : fmt::format("`{}`", spec.default_value), cell(spec.help),
+        spec.names_command ? "; not from a `trainscope.toml` in the working directory" : "");
+  }
+  return out;
+}
+
+std::string exit_codes_page() {
+  std::string out =
+      fmt::format("# Exit codes\n{}\n| of | code | meaning |\n|---|---|---|\n", kNotice);
+  for (const ExitCode& code : kExitCodes) {
+    out += fmt::format("| {} | {} | {} |\n", code.command, code.code, cell(code.meaning));
+  }
+  return out;
+}
+
+std::string formats_page() {
+  std::string out = fmt::format(
+      "# Export formats\n{}\n`trainscope export RUN --to FORMAT`.\n\n"
+      "| format | extension | text | `--wide` | what it is |\n|---|---|---|---|---|\n",
+      kNotice);
+  for (const Exporter* exporter : exporters()) {
+    out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", exporter->name, exporter->extension,
+                       exporter->is_text ? "yes" : "no", exporter->has_wide ? "yes" : "no",
+                       cell(exporter->summary));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, std::string> reference_pages(const CLI::App& root) {
+  return {{"commands.md", commands_page(root)},
+          {"metrics.md", metrics_page()},
+          {"settings.md", settings_page()},
+          {"exit-codes.md", exit_codes_page()},
+          {"formats.md", formats_page()}};
+}
+
+}  // namespace trainscope

@@ -1,0 +1,65 @@
+// A run whose series are written down, for tests of exporters.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+
+namespace trainscope {
+
+class FakeRun : public RunView {
+ public:
+  FakeRun(double period_s, double duration_s) : duration_s_(duration_s) {
+    manifest_.id = "0123456789";
+    manifest_.started = "2026-01-02T03:04:05.000Z";
+    sampling_.period_s = period_s;
+  }
+  // Values at these times; a NaN is an absent one.
+  void add(const std::string& metric, const Labels& labels, Kind kind,
+           const std::vector<double>& times, const std::vector<double>& values) {
+    series_.push_back({metric, labels, "1", kind, false, SeriesStatus::ok, "", ""});
+    Points points{times, values, {}};
+    for (const double value : values) points.present.push_back(value == value ? 1 : 0);
+    points_.push_back(points);
+  }
+  void add_absent(const std::string& metric) {
+    series_.push_back({metric, {}, "1", Kind::gauge, false, SeriesStatus::absent, "why", ""});
+    points_.emplace_back();
+  }
+
+  const Manifest& manifest() const override { return manifest_; }
+  const std::string& path() const override { return path_; }
+  RunStatus status() const override { return RunStatus::ended; }
+  double duration_s() const override { return duration_s_; }
+  const std::string& host_json() const override { return host_; }
+  const std::vector<Series>& series() const override { return series_; }
+  Result<Points> points(size_t i, const Range& range) const override {
+    Points out;
+    for (size_t k = 0; k < points_[i].time_s.size(); ++k) {
+      const double t = points_[i].time_s[k];
+      if ((range.begin_s && t < *range.begin_s) || (range.end_s && t >= *range.end_s)) continue;
+      out.time_s.push_back(t);
+      out.value.push_back(points_[i].value[k]);
+      out.present.push_back(points_[i].present[k]);
+    }
+    return out;
+  }
+  Result<Summary> summary(size_t /*i*/) const override { return Summary(); }
+  const Sampling& sampling() const override { return sampling_; }
+  Overhead overhead() const override { return {}; }
+  const std::vector<Event>& events() const override { return events_; }
+  const std::vector<Step>& steps() const override { return steps_; }
+
+ private:
+  Manifest manifest_;
+  std::string path_ = "run", host_ = "{}";
+  double duration_s_;
+  std::vector<Series> series_;
+  std::vector<Points> points_;
+  Sampling sampling_;
+  std::vector<Event> events_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace trainscope

@@ -1,0 +1,122 @@
+#include "store/derived.h"
+
+#include <gtest/gtest.h>
+
+#include "store/run_fixture.h"
+
+namespace trainscope {
+namespace {
+
+FixtureColumn cpu(const std::string& which, const std::string& state) {
+  return {"system.cpu.time", {{"cpu", which}, {"state", state}}, "s", Kind::counter, {1, 100}};
+}
+
+std::unique_ptr<RunView> make(const std::vector<FixtureColumn>& columns,
+                              const std::vector<std::vector<int64_t>>& rows,
+                              const std::string& host = "{}",
+                              const nlohmann::json& missing = nlohmann::json::array()) {
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a", columns, missing);
+  std::vector<RowTime> times;
+  for (size_t r = 0; r < rows.size(); ++r) times.push_back({static_cast<int64_t>(r), 0});
+  if (!rows.empty()) file.times(0, 1, times).values(1, 1, rows);
+  file.frame(FrameType::info, host);
+  return open_fixture(fixture_files({file.bytes()}, 10));
+}
+
+TEST(derived, cpu_utilization_is_the_share_that_was_not_idle) {
+  const auto run = make({cpu("all", "user"), cpu("all", "idle"), cpu("all", "iowait")},
+                        {{0, 0, 0},
+                         {15, 5, 0},    // 75 %
+                         {15, 5, 0},    // the kernel's tick did not pass: nothing is known
+                         {15, 15, 10},  // 0 %
+                         {20, 10, 10},  // idle went backwards
+                         {25, 15, 10}});
+  EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=all}"),
+            "0=- 0.1=0.75 0.2=- 0.3=0 0.4=- 0.5=0.5");
+  const size_t at = series_index(*run, "system.cpu.utilization{cpu=all}");
+  EXPECT_TRUE(run->series()[at].derived);
+  EXPECT_EQ(run->summary(at)->samples, 3);
+  EXPECT_NEAR(*run->summary(at)->mean, 1.25 / 3, 1e-12);
+}
+
+TEST(derived, a_range_gives_the_same_values_as_the_whole) {
+  const auto run = make({cpu("0", "user"), cpu("0", "idle")}, {{0, 0}, {5, 5}, {8, 12}, {10, 20}});
+  EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}"), "0=- 0.1=0.5 0.2=0.3 0.3=0.2");
+  EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}", {0.15, 0.25}), "0.2=0.3");
+  EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}", {0.2, std::nullopt}),
+            "0.2=0.3 0.3=0.2");
+}
+
+TEST(derived, a_range_that_begins_with_a_block_looks_into_the_one_before) {
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a", {cpu("0", "user"), cpu("0", "idle")})
+      .times(0, 1, {{0, 0}, {1, 0}})
+      .values(1, 1, {{0, 0}, {5, 5}})
+      .times(0, 2, {{2, 0}})
+      .values(1, 2, {{8, 12}});
+  const auto run = open_fixture(fixture_files({file.bytes()}, 0.25));
+  EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}", {0.2, std::nullopt}), "0.2=0.3");
+}
+
+TEST(derived, an_absent_input_makes_two_values_absent) {
+  const auto run =
+      make({cpu("0", "user"), cpu("0", "idle")}, {{0, 0}, {5, 5}, {kNoValue, 9}, {8, 12}, {9, 13}});
+  EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}"), "0=- 0.1=0.5 0.2=- 0.3=- 0.4=0.5");
+}
+
+TEST(derived, cpus_are_in_order_of_their_numbers) {
+  const auto run = make({cpu("10", "user"), cpu("9", "user"), cpu("all", "user")}, {{0, 0, 0}});
+  EXPECT_LT(series_index(*run, "system.cpu.utilization{cpu=9}"),
+            series_index(*run, "system.cpu.utilization{cpu=10}"));
+}
+
+TEST(derived, memory_is_used_by_total) {
+  const auto state = [](const std::string& name) {
+    return FixtureColumn{"system.memory.usage", {{"state", name}}, "By", Kind::gauge, {1024, 1}};
+  };
+  const auto run =
+      make({state("used"), state("free"), state("cached"), state("buffers"), state("available")},
+           {{25, 50, 20, 5, 70}, {50, 25, 20, 5, 45}});
+  EXPECT_EQ(points_text(*run, "system.memory.utilization"), "0=0.25 0.1=0.5");
+}
+
+TEST(derived, a_disk_is_never_busier_than_always) {
+  const auto run =
+      make({{"system.disk.io_time", {{"device", "sda"}}, "s", Kind::counter, {1, 1000}}},
+           {{0}, {50}, {170}});
+  EXPECT_EQ(points_text(*run, "system.disk.utilization{device=sda}"), "0=- 0.1=0.5 0.2=1");
+}
+
+TEST(derived, the_job_uses_a_share_of_the_cpus_it_may_use) {
+  const std::vector<FixtureColumn> columns = {
+      {"job.cpu.time", {{"mode", "user"}}, "s", Kind::counter, {1, 1000}},
+      {"job.cpu.time", {{"mode", "system"}}, "s", Kind::counter, {1, 1000}}};
+  const std::vector<std::vector<int64_t>> rows = {{0, 0}, {90, 10}};
+  EXPECT_EQ(
+      points_text(*make(columns, rows, R"({"threads": 8, "job_cpus": 2})"), "job.cpu.utilization"),
+      "0=- 0.1=0.5");
+  EXPECT_EQ(points_text(*make(columns, rows, R"({"threads": 4})"), "job.cpu.utilization"),
+            "0=- 0.1=0.25");
+  const auto unknown = make(columns, rows);
+  EXPECT_EQ(unknown->series()[series_index(*unknown, "job.cpu.utilization")].status,
+            SeriesStatus::absent);
+}
+
+TEST(derived, without_its_input_it_is_absent_for_the_same_reason) {
+  const auto run = make({cpu("0", "user")}, {{1}}, "{}",
+                        {{{"metric", "system.disk.io_time"},
+                          {"unit", "s"},
+                          {"kind", "counter"},
+                          {"reason", "no block devices"},
+                          {"remedy", ""}}});
+  const Series& disk = run->series()[series_index(*run, "system.disk.utilization")];
+  EXPECT_EQ(disk.status, SeriesStatus::absent);
+  EXPECT_EQ(disk.reason, "no block devices");
+  const Series& memory = run->series()[series_index(*run, "system.memory.utilization")];
+  EXPECT_EQ(memory.status, SeriesStatus::absent);
+  EXPECT_EQ(memory.reason, "system.memory.usage was not recorded");
+}
+
+}  // namespace
+}  // namespace trainscope

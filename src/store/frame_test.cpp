@@ -1,0 +1,93 @@
+#include "store/frame.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace trainscope {
+namespace {
+
+std::string three_frames() {
+  std::string file = file_header();
+  append_frame(file, FrameType::head, 0, "first");
+  append_frame(file, FrameType::event, 0, "");
+  append_frame(file, FrameType::info, 3, "third, with Ts in it");
+  return file;
+}
+
+TEST(frame, crc_is_the_castagnoli_one) {
+  EXPECT_EQ(crc32c("123456789"), 0xE3069283U);
+  EXPECT_EQ(crc32c("6789", crc32c("12345")), 0xE3069283U);
+}
+
+TEST(frame, what_was_written_comes_back) {
+  const std::string file = three_frames();
+  const auto scan = scan_frames(file);
+  ASSERT_TRUE(scan);
+  ASSERT_EQ(scan->frames.size(), 3U);
+  EXPECT_EQ(scan->frames[0].payload, "first");
+  EXPECT_EQ(scan->frames[2].flags, 3);
+  EXPECT_EQ(scan->torn_at, 0U);
+  EXPECT_TRUE(scan->damages.empty());
+}
+
+TEST(frame, every_truncation_is_a_torn_tail) {
+  const std::string file = three_frames();
+  for (size_t n = 0; n < file.size(); ++n) {
+    const std::string cut = file.substr(0, n);
+    const auto scan = scan_frames(cut);
+    if (n < kFileHeaderBytes) {
+      EXPECT_FALSE(scan) << n;
+      continue;
+    }
+    ASSERT_TRUE(scan) << n;
+    EXPECT_LT(scan->frames.size(), 3U) << n;
+    EXPECT_TRUE(scan->damages.empty()) << n;
+  }
+}
+
+TEST(frame, no_flipped_byte_gets_through) {
+  const std::string file = three_frames();
+  const std::set<std::string> written = {"first", "", "third, with Ts in it"};
+  for (size_t at = 0; at < file.size(); ++at) {
+    for (const unsigned bit : {0U, 3U, 7U}) {
+      std::string bad = file;
+      bad[at] = static_cast<char>(static_cast<unsigned char>(bad[at]) ^ (1U << bit));
+      const auto scan = scan_frames(bad);
+      if (at < kFileHeaderBytes) {
+        EXPECT_FALSE(scan) << at;
+        continue;
+      }
+      ASSERT_TRUE(scan);
+      EXPECT_EQ(scan->frames.size(), 2U) << at;
+      EXPECT_TRUE(!scan->damages.empty() || scan->torn_at > 0) << at;
+      for (const Frame& frame : scan->frames) {
+        EXPECT_TRUE(written.contains(std::string(frame.payload))) << at;
+      }
+    }
+  }
+}
+
+TEST(frame, damage_is_told_with_its_place) {
+  std::string file = three_frames();
+  file[kFileHeaderBytes + kFrameHeaderBytes] = 'F';
+  const auto scan = scan_frames(file);
+  ASSERT_TRUE(scan);
+  ASSERT_EQ(scan->damages.size(), 1U);
+  EXPECT_EQ(scan->damages[0].from, kFileHeaderBytes);
+  EXPECT_NE(scan->damages[0].reason.find("offset 16"), std::string::npos);
+}
+
+// Marks with long lengths behind them would cost the square of the file's size.
+TEST(frame, a_file_of_marks_is_read_in_time) {
+  std::string file = file_header();
+  const std::string half(size_t{4} << 20, '\0');
+  std::string mark = "Ts";
+  mark += std::string("\0\0\0\0\x10\0", 6);  // 1 MiB
+  while (file.size() < half.size()) file += mark;
+  file += half;
+  EXPECT_TRUE(scan_frames(file));
+}
+
+}  // namespace
+}  // namespace trainscope

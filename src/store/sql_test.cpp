@@ -1,0 +1,97 @@
+#include "store/sql.h"
+
+#include <gtest/gtest.h>
+
+#include "base/fd.h"
+#include "store/run_fixture.h"
+#include "store/store.h"
+
+namespace trainscope {
+namespace {
+
+std::unique_ptr<RunView> sample_run() {
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a",
+              {{"a", {{"x", "1"}}, "s", Kind::counter, {1, 10}},
+               {"a", {{"x", "2"}}, "s", Kind::counter, {1, 10}},
+               {"b", {}, "By", Kind::gauge, {}}},
+              {{{"metric", "c"}, {"unit", "W"}, {"kind", "gauge"}, {"reason", "no, \"none\""}}})
+      .times(0, 1, {{0, 0}, {1, 0}, {2, 0}, {6, 0}})
+      .values(1, 1, {{10, 0, 5}, {20, 1, kNoValue}, {30, 2, 7}, {40, 3, 8}})
+      .event(0.15, "mark", "x");
+  return open_fixture(fixture_files({file.bytes()}, 0.65));
+}
+
+std::string ask(const std::string& query) {
+  std::string out;
+  const auto run = sample_run();
+  const Status done = run_sql(*run, query, [&](std::string_view text) -> Status {
+    out += text;
+    return {};
+  });
+  if (!done) return "error: " + done.error().message();
+  std::string lines;
+  for (const char c : out) {
+    if (c == '\r') continue;
+    lines += c == '\n' ? '|' : c;
+  }
+  return lines;
+}
+
+TEST(sql, samples_are_the_present_values) {
+  EXPECT_EQ(ask("select count(*) as n, count(distinct metric) as m from samples"), "n,m|11,2|");
+  EXPECT_EQ(ask("select time_s, value from samples where metric = 'b' order by 1"),
+            "time_s,value|0,5|0.2,7|0.6,8|");
+}
+
+// What is pushed down must not change an answer.
+TEST(sql, constraints_give_what_a_full_scan_gives) {
+  EXPECT_EQ(ask("select count(*) from samples where metric = 'a' and labels = 'x=2'"),
+            "count(*)|4|");
+  EXPECT_EQ(ask("select count(*) from samples where metric = 'A'"), "count(*)|0|");
+  EXPECT_EQ(ask("select count(*) from samples where metric = 'A' collate nocase"), "count(*)|8|");
+  EXPECT_EQ(ask("select count(*) from samples where metric in ('a', 'b') and time_s <= 0.1"),
+            "count(*)|5|");
+  EXPECT_EQ(ask("select count(*) from samples where time_s < 0.2 and time_s > 0"), "count(*)|2|");
+  EXPECT_EQ(ask("select count(*) from samples where time_s = 0.6"), "count(*)|3|");
+  EXPECT_EQ(ask("select count(*) from samples where time_s between 0.1 and 0.2"), "count(*)|5|");
+  EXPECT_EQ(ask("select count(*) from samples s join metrics m on s.metric = m.name and s.labels = "
+                "m.labels where m.kind = 'counter'"),
+            "count(*)|8|");
+  EXPECT_EQ(ask("select count(*) from samples where metric = null"), "count(*)|0|");
+}
+
+TEST(sql, the_other_tables) {
+  EXPECT_EQ(ask("select name, status, reason from metrics where name = 'c'"),
+            "name,status,reason|c,absent,\"no, \"\"none\"\"\"|");
+  EXPECT_EQ(ask("select * from events"), "time_s,kind,text|0.15,mark,x|");
+  EXPECT_EQ(ask("select * from gaps"), "from_s,to_s,reason|0.3,0.6,the recorder did not run|");
+  EXPECT_EQ(ask("select * from steps"), "step,time_s,duration_s,loss,accuracy,kind|");
+}
+
+TEST(sql, null_is_empty_and_empty_text_is_quoted) {
+  EXPECT_EQ(ask("select null as a, '' as b, 'x,y' as c, 1.5 as d"), "a,b,c,d|,\"\",\"x,y\",1.5|");
+}
+
+TEST(sql, only_reading_is_allowed) {
+  const std::string file = "/tmp/ts-sql-must-not-exist";
+  for (const std::string query :
+       {"attach '" + file + "' as x", "vacuum into '" + file + "'",
+        std::string("drop table metrics"), std::string("insert into metrics(name) values('x')"),
+        std::string("create table t(a)"), std::string("pragma temp_store_directory='/tmp'"),
+        std::string("delete from events"), std::string("select load_extension('x')"),
+        std::string("begin")}) {
+    EXPECT_EQ(ask(query).substr(0, 6), "error:") << query;
+  }
+  EXPECT_FALSE(exists(file));
+}
+
+TEST(sql, errors_are_in_the_words_of_sqlite) {
+  EXPECT_EQ(ask("select nothing from samples"), "error: no such column: nothing");
+  EXPECT_EQ(ask(""), "error: the query is empty");
+  EXPECT_EQ(ask("select 1; select 2"), "error: one statement at a time");
+  EXPECT_EQ(ask("select 1 as a; "), "a|1|");
+}
+
+}  // namespace
+}  // namespace trainscope

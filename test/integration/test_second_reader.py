@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""What the program exports is what a second reader, written from the format page, finds in the files."""
+import csv
+import io
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import second_reader  # noqa: E402
+
+BIN = os.environ.get("TRAINSCOPE_BIN", "build/trainscope")
+JOB = ("import os, time\nend = time.time() + 2\nwhile time.time() < end:\n"
+       "  sum(range(20000)); time.sleep(.005)\nopen(os.devnull, 'wb').write(bytes(1 << 20))")
+
+
+def skip(reason):
+    print(reason)
+    sys.exit(77)
+
+
+def trainscope(home, *words, **more):
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("TRAINSCOPE_")}
+    environment["TRAINSCOPE_HOME"] = home
+    return subprocess.run([BIN, *words], env=environment, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=60, **more)
+
+
+def read(home, *words):
+    done = trainscope(home, *words)
+    assert done.returncode == 0, (words, done.returncode, done.stderr.decode())
+    return done.stdout.decode()
+
+
+def table(samples):
+    """{(time, metric, labels): value}; every sample once."""
+    out = {}
+    for time_s, metric, labels, value in samples:
+        key = f"{float(time_s):.6f}", metric, labels
+        assert key not in out, f"{key} is there twice"
+        out[key] = float(value)
+    return out
+
+
+def derived_metrics(info):
+    return {m["name"] for m in info["metrics"] if m["derived"]}
+
+
+def compare(home, name):
+    info = json.loads(read(home, "info", name, "--json"))
+    rows = list(csv.reader(io.StringIO(read(home, "export", name, "--to", "csv"))))
+    assert rows[0] == ["time_s", "metric", "labels", "value"], rows[0]
+    times = [float(row[0]) for row in rows[1:]]
+    assert times == sorted(times), "the export is not in order of time"
+    derived = derived_metrics(info)
+    ours = table(row for row in rows[1:] if row[1] not in derived)
+    second = second_reader.Run(info["run"]["path"])
+    theirs = table(second.samples)
+    assert ours.keys() == theirs.keys(), (len(ours), len(theirs), list(ours.keys() ^ theirs.keys())[:5])
+    wrong = [(key, ours[key], theirs[key]) for key in ours if ours[key] != theirs[key]]
+    assert not wrong, wrong[:5]
+    assert len(theirs) > 1000, len(theirs)
+    assert info["sampling"]["samples"] == len(second.rows), (info["sampling"], len(second.rows))
+    assert info["sampling"]["restarts"] == second.incarnations - 1
+    counted = {m["name"]: 0 for m in info["metrics"]}
+    for m in info["metrics"]:
+        if not m["derived"]:
+            counted[m["name"]] += m["samples"]
+    for metric in {key[1] for key in theirs}:
+        assert counted[metric] == sum(1 for key in theirs if key[1] == metric), metric
+    return len(theirs)
+
+
+def compare_other_forms(home, name):
+    """jsonl, wide CSV and sql tell the same samples as the long CSV."""
+    long = table(list(csv.reader(io.StringIO(read(home, "export", name, "--to", "csv"))))[1:])
+    lines = [json.loads(line) for line in read(home, "export", name, "--to", "jsonl").splitlines()]
+    assert lines[0]["schema"] == "trainscope.export/1"
+    assert table((s["time_s"], s["metric"], second_reader.labels_text(s["labels"]), s["value"])
+                 for s in lines[1:]) == long
+    wide = list(csv.reader(io.StringIO(read(home, "export", name, "--to", "csv", "--wide"))))
+    filled = sum(1 for row in wide[1:] for field in row[1:] if field)
+    assert filled == len(long), (filled, len(long))
+    rows = list(csv.reader(io.StringIO(read(home, "sql", name, "select time_s, metric, labels, value from samples"))))
+    assert table(rows[1:]) == long
+    one = read(home, "sql", name, "select count(*) from samples where metric = 'system.cpu.time'").split()[1]
+    assert int(one) == sum(1 for key in long if key[1] == "system.cpu.time"), one
+
+
+def recorded(home, name, *options):
+    done = trainscope(home, "run", "--quiet", "--every", "20ms", "--name", name, *options, "--",
+                      sys.executable, "-c", JOB)
+    assert done.returncode == 0, (done.returncode, done.stderr.decode())
+
+
+def killed_in_between(home):
+    """A recorder that is killed: two incarnations, perhaps two segments; one run to both readers."""
+    environment = dict(os.environ, TRAINSCOPE_HOME=home)
+    job = subprocess.Popen([BIN, "run", "--quiet", "--every", "20ms", "--name", "killed", "--",
+                            sys.executable, "-c", JOB], env=environment, stdin=subprocess.DEVNULL)
+    time.sleep(1)
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        except OSError:
+            continue
+        if "(trainscope-rec)" in text and int(text.rsplit(")", 1)[1].split()[1]) == job.pid:
+            os.kill(int(pid), signal.SIGKILL)
+    assert job.wait(timeout=60) == 0
+
+
+def main():
+    if not os.access(BIN, os.X_OK):
+        skip(f"{BIN} is not built")
+    if shutil.which("zstd") is None:
+        skip("the program zstd is not installed")
+    if b"run" not in subprocess.run([BIN, "--help"], capture_output=True).stdout.split():
+        skip("the program has no `run` yet")
+    with tempfile.TemporaryDirectory(prefix="second-reader-") as home:
+        recorded(home, "plain")
+        print("plain:", compare(home, "plain"), "samples agree")
+        compare_other_forms(home, "plain")
+        print("plain: jsonl, wide CSV and sql agree")
+        killed_in_between(home)
+        print("killed:", compare(home, "killed"), "samples agree")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
