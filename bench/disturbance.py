@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import Foreign, PROGRAM, WORKLOAD, bootstrap, info, recorder_pid, say, scratch_home, table
+from harness import Foreign, Group, PROGRAM, WORKLOAD, bootstrap, info, recorder_pid, say, scratch_home, table
 
 MARGIN_S = 0.002
 
@@ -90,10 +90,10 @@ def run(options, calm):
         return None
     calm.wait()
     seconds = 2 * options.pairs * options.block + 10
-    with scratch_home(), tempfile.TemporaryDirectory() as folder:
+    with scratch_home(), Group() as group, tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "steps")
-        foreign = Foreign()
-        process = subprocess.Popen(
+        foreign = Foreign([group])
+        process = group.start(
             [PROGRAM, "run", "--quiet", "--every", options.every, "--", WORKLOAD, "train", "--model", "digits_cnn",
              "--threads", str(options.threads), "--seconds", str(seconds), "--step-log", log],
             stdout=subprocess.DEVNULL)
@@ -101,13 +101,13 @@ def run(options, calm):
         time.sleep(8)  # data is loaded, caches are warm
         blocks = switch_blocks(recorder, options.pairs, options.block, lambda: process.poll() is None)
         process.wait()
-        busy = foreign.cores()
+        others = foreign.cores()
         steps = read_steps(log)
         gaps = len(info()["sampling"]["gaps"])
     report = {"threads": options.threads, "every": options.every, "block_s": options.block, "gaps": gaps,
-              "cores_used_by_all": busy, **evaluate(pair_up(steps_in_blocks(steps, blocks)))}
+              "foreign_cores": others, **evaluate(pair_up(steps_in_blocks(steps, blocks)))}
     print(f"Disturbance of training: digits_cnn on {options.threads} thread(s), a sample every {options.every}, "
-          f"{report['pairs']} pairs of {options.block:g} s blocks.\n")
+          f"{report['pairs']} pairs of {options.block:g} s blocks; others used {others:.2f} cores.\n")
     table(["", "steps", "mean ms"], [["recorder runs", report["steps_on"], f"{report['mean_on_ms']:.4f}"],
                                      ["recorder stopped", report["steps_off"], f"{report['mean_off_ms']:.4f}"]])
     table(["", "ratio", "95 % interval", "wanted", ""],
