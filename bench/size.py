@@ -53,19 +53,20 @@ def run(options, calm):
     rate = sum(m["samples"] for m in stored) / known["run"]["duration_s"]
     values = rate * (end_s - begin_s)
     per_value = (sizes[end_s] - sizes[begin_s]) / values
-    # The same between two sealings: the open block, which is not compressed, does not disturb.
+    # The same between two sealings. The open block is not compressed and up to ten seconds long: how much
+    # of it there is at the two moments is chance, so the worse of the two figures counts.
     first = next(s for s in sealings if s[0] >= begin_s)
     last = sealings[-1] if sealings[-1][0] > first[0] else first
     blocks = (last[1] - first[1]) / max(1, rate * (last[0] - first[0]))
     empty = empty_run()
     report = {"job": str(job(1)[0].name), "series": len(stored), "values": values, "bytes": sizes[end_s] - sizes[begin_s],
               "sealed_bytes_per_value": blocks, "missed": known["sampling"]["missed"], "foreign_cores": others,
-              "bytes_per_value": verdict(per_value, 0.25), "empty_run_bytes": verdict(empty, 128 * 1024)}
+              "plain_bytes_per_value": per_value, "bytes_per_value": verdict(max(per_value, blocks), 0.25), "empty_run_bytes": verdict(empty, 128 * 1024)}
     print(f"Size at 100 Hz while {report['job']} keeps both cores busy, {begin_s:g} s to {end_s:g} s;\n"
           f"{report['missed']} ticks missed, others used {others:.2f} cores.\n")
     table(["", "", "wanted", ""],
           [["bytes between", report["bytes"], "", ""], ["values between", round(values), "", ""],
            ["bytes per value", f"{per_value:.3f}", "<= 0.25", "met" if per_value <= 0.25 else "MISSED"],
-           ["bytes per value between two sealings", f"{blocks:.3f}", "", ""],
+           ["bytes per value between two sealings", f"{blocks:.3f}", "<= 0.25", "met" if blocks <= 0.25 else "MISSED"],
            ["an empty run (`run -- true`)", empty, "<= 131072", "met" if empty <= 131072 else "MISSED"]])
     return report
