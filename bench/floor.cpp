@@ -1,11 +1,11 @@
-// The floor of recording: reads the files that the recorder keeps open, as often as it does, and nothing
-// else. No parsing, no storing.
+// The floor of recording: reads the files that the recorder keeps open, as often as it does, and
+// nothing else. No parsing, no storing.
 //
 //   floor EVERY_US < LIST
 //
-// A line of LIST: `tick` or `second`, how many preads a reading takes, how many bytes are asked for, and
-// the path. It wakes up as the recorder does: a condition variable with a deadline, and no timer slack.
-// On SIGTERM it prints how many ticks it took and how many preads failed.
+// A line of LIST: `tick` or `second`, how many preads a reading takes, how many bytes are asked
+// for, and the path. It wakes up as the recorder does: a condition variable with a deadline, and no
+// timer slack. On SIGTERM it prints how many ticks it took and how many preads failed.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -38,8 +38,10 @@ void read_all(std::vector<File>& files) {
     off_t at = 0;
     for (int i = 0; i < file.preads; ++i) {
       const ssize_t n = pread(file.fd, file.buffer.data(), file.buffer.size(), at);
-      if (n < 0) ++failed;
-      else at += n;
+      if (n < 0)
+        ++failed;
+      else
+        at += n;
     }
   }
 }

@@ -1,10 +1,11 @@
-// The job that the cost benchmark watches: five processes, 1.8 GB resident in small pages, some of it busy.
+// The job that the cost benchmark watches: five processes, 1.8 GB resident in small pages, some of
+// it busy.
 //
 //   target [--megabytes N] [--spin N] [--seconds N]
 //
-// The first process and one child wait; one child computes half of the time on one of its four threads,
-// one walks its memory now and then, one writes a file and reads it back. --spin N adds N threads that
-// compute all the time. It ends with its parent, or after --seconds.
+// The first process and one child wait; one child computes half of the time on one of its four
+// threads, one walks its memory now and then, one writes a file and reads it back. --spin N adds N
+// threads that compute all the time. It ends with its parent, or after --seconds.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -76,7 +77,8 @@ void write_and_read() {
   static char block[65536];
   for (int i = 0;; ++i) {
     const off_t at = static_cast<off_t>(i % 512) * static_cast<off_t>(sizeof block);
-    if (pwrite(fd, block, sizeof block, at) < 0 || pread(fd, block, sizeof block, at) < 0) std::exit(1);
+    if (pwrite(fd, block, sizeof block, at) < 0 || pread(fd, block, sizeof block, at) < 0)
+      std::exit(1);
     std::this_thread::sleep_for(milliseconds(20));
   }
 }
@@ -109,11 +111,15 @@ int main(int argc, char** argv) {
   occupy(share);
   std::vector<std::thread> spinners;
   for (int i = 0; i < spin; ++i) {
-    spinners.emplace_back([] { for (;;) compute_for(milliseconds(100)); });
+    spinners.emplace_back([] {
+      for (;;) compute_for(milliseconds(100));
+    });
   }
   std::printf("ready\n");
   std::fflush(stdout);
-  if (seconds > 0) std::this_thread::sleep_for(std::chrono::seconds(seconds));
-  else wait_forever();
+  if (seconds > 0)
+    std::this_thread::sleep_for(std::chrono::seconds(seconds));
+  else
+    wait_forever();
   std::_Exit(0);
 }
