@@ -17,10 +17,10 @@ class PointsReader {
         end_s_(range.end_s.value_or(std::numeric_limits<double>::infinity())),
         one_before_(one_before) {}
 
-  Status add_stream(const Stream& stream) {
+  Status add_stream(const StoredStream& stream) {
     bool started = !one_before_;
-    const Block* previous = nullptr;
-    for (const Block& block : stream.blocks) {
+    const StoredBlock* previous = nullptr;
+    for (const StoredBlock& block : stream.blocks) {
       if (block.begin == block.end) continue;
       if (stream.time_s(block.rows[block.begin]) >= end_s_) break;
       const bool reaches = stream.time_s(block.rows[block.end - 1]) >= begin_s_;
@@ -46,7 +46,7 @@ class PointsReader {
   Points take() { return std::move(points_); }
 
  private:
-  Status add_rows(const Stream& stream, const Block& block, size_t from, size_t to) {
+  Status add_rows(const StoredStream& stream, const StoredBlock& block, size_t from, size_t to) {
     const StoredColumn* column = nullptr;
     size_t at = 0;
     const ColumnsFrame* frame = series_.find(block, column, at);
