@@ -120,7 +120,7 @@ Points read_lateness(const RunIndex& index, const Range& range) {
   Points points;
   const auto stream = index.streams.find(0);
   if (stream == index.streams.end()) return points;
-  for (const Block& block : stream->second.blocks) {
+  for (const StoredBlock& block : stream->second.blocks) {
     for (size_t r = block.begin; r < block.end; ++r) {
       const double time_s = stream->second.time_s(block.rows[r]);
       if (range.begin_s && time_s < *range.begin_s) continue;

@@ -75,7 +75,7 @@ TEST(sql, null_is_empty_and_empty_text_is_quoted) {
 
 TEST(sql, only_reading_is_allowed) {
   const std::string file = "/tmp/ts-sql-must-not-exist";
-  for (const std::string query :
+  for (const std::string& query :
        {"attach '" + file + "' as x", "vacuum into '" + file + "'",
         std::string("drop table metrics"), std::string("insert into metrics(name) values('x')"),
         std::string("create table t(a)"), std::string("pragma temp_store_directory='/tmp'"),
