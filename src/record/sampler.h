@@ -22,7 +22,7 @@ namespace trainscope {
 // Sources that are read together: one stream of the run.
 class SourceGroup {
  public:
-  SourceGroup(uint32_t id, int64_t period_ns, std::vector<const Collector*> collectors);
+  SourceGroup(uint32_t id, int64_t period_ns, const std::vector<const Collector*>& collectors);
 
   // Opens the sources and announces their schemas.
   void open(const Surroundings& surroundings, Ring& ring, std::atomic<uint32_t>& next_schema);

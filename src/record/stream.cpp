@@ -40,7 +40,8 @@ std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
 
 }  // namespace
 
-SourceGroup::SourceGroup(uint32_t id, int64_t period_ns, std::vector<const Collector*> collectors)
+SourceGroup::SourceGroup(uint32_t id, int64_t period_ns,
+                         const std::vector<const Collector*>& collectors)
     : id_(id), period_ns_(period_ns) {
   CHECK(collectors.size() <= kMaxSources);
   for (const Collector* collector : collectors) {
