@@ -317,6 +317,9 @@ void Recorder::finish() {
   if (alone) close_manifest();
   if (done) memory_->finished = 1;
   if (alone) pass_on_the_rest();
+  // A thread that a disk holds keeps our descriptors open beyond our end: whoever reads the job's
+  // output must not wait for it.
+  for (OutputChannel& channel : setup_.output->channels) channel.close();
   // Threads that hang in a source or a disk must not keep the process: no destructors.
   ::_exit(0);
 }

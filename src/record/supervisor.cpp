@@ -185,7 +185,7 @@ void Supervisor::reap_children() {
   for (;;) {
     siginfo_t info{};
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
-    if (info.si_pid == keeper_.pid()) {
+    if (keeper_.owns(info.si_pid)) {
       keeper_.reap();
       continue;
     }
