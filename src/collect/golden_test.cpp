@@ -1,4 +1,4 @@
-// What every collector finds on the recorded machines of test/data/roots, line by line against
+// What every collector finds on the machines of test/data/roots, line by line against
 // test/golden/collectors-<machine>.txt. TRAINSCOPE_REGENERATE=1 writes those files anew.
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -46,6 +46,17 @@ bool parse_switches(std::string_view text, Switches& switches) {
   return scan.take("nonvoluntary_ctxt_switches:") && scan.number(switches.involuntary);
 }
 
+// State and parent, as the status of a process' first thread tells them.
+bool parse_process(std::string_view text, ProcessStat& stat) {
+  const size_t state = text.find("\nState:\t"), parent = text.find("\nPPid:\t");
+  if (state == std::string_view::npos || parent == std::string_view::npos) return false;
+  int64_t pid = 0;
+  if (!Scanner(text.substr(parent + 7)).number(pid)) return false;
+  stat.state = text[state + 8];
+  stat.parent = static_cast<pid_t>(pid);
+  return true;
+}
+
 class JobSwitchesSource : public Source {
  public:
   Opened open(const Surroundings& surroundings) override {
@@ -131,10 +142,14 @@ class JobSwitchesSource : public Source {
   bool read(pid_t pid, Process& process) const {
     ProcessStat stat;
     const std::string folder = fmt::format("{}/proc/{}/task", root_, pid);
+    const std::string first = std::to_string(pid);
     const auto threads = list_folder(folder);
-    if (!threads || threads->empty() || !read_stat(root_, pid, stat)) return false;
+    const auto of_first = read_file(folder + "/" + first + "/status");
+    if (!threads || threads->empty() || !of_first || !parse_process(*of_first, stat)) return false;
     if ((stat.state == 'Z' || stat.state == 'X') && stat.parent == tree_.reaper()) return false;
+    parse_switches(*of_first, process.threads[first]);
     for (const std::string& thread : *threads) {
+      if (thread == first) continue;
       const auto text = read_file(folder + "/" + thread + "/status");
       if (text) parse_switches(*text, process.threads[thread]);
     }

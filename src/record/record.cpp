@@ -244,6 +244,7 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
   }
   close_run(session, supervisor, keeper, end);
   leave_relay_behind(session, supervisor);
+  session.memory.unmap();
   return RecordOutcome{session.run.path, session.manifest};
 }
 
@@ -269,6 +270,7 @@ Result<RecordOutcome> record_attached(const RecordOptions& options) {
   (void)write_manifest(session.run.path, session.manifest);
   const JobEnd end = supervisor.follow(options.attach_pid, options.for_ns);
   close_run(session, supervisor, keeper, end);
+  session.memory.unmap();
   return RecordOutcome{session.run.path, session.manifest};
 }
 

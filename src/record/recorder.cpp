@@ -137,9 +137,11 @@ class Recorder {
 
   void log_loop() {
     prctl(PR_SET_NAME, "ts-output");
+    // Nothing tells of new bytes in a file that is followed: it is looked at each second.
+    const int timeout_ms = log_.follows_files() ? 1000 : -1;
     for (;;) {
       std::array<pollfd, 2> ready = {{{log_.pipe_fd(), POLLIN, 0}, {log_wake_.get(), POLLIN, 0}}};
-      ::poll(ready.data(), ready.size(), 1000);
+      ::poll(ready.data(), ready.size(), timeout_ms);
       log_.collect();
       const std::lock_guard lock(mutex_);
       if (closing_) break;

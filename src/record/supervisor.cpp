@@ -91,11 +91,11 @@ JobEnd Supervisor::follow(pid_t pid, int64_t for_ns) {
     const int64_t now = monotonic_ns();
     pollfd ended = {process.get(), POLLIN, 0};
     const bool gone = process ? ::poll(&ended, 1, 0) > 0 : ::kill(pid, 0) != 0 && errno == ESRCH;
+    const bool over = interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_);
+    if (!gone && !over) continue;
     status_.wipe();
-    if (gone) return {std::nullopt, std::nullopt, EndedBy::unknown, now};
-    if (interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_)) {
-      return {std::nullopt, std::nullopt, EndedBy::detached, now};
-    }
+    // Whose child it was knows how it ended; we do not.
+    return {std::nullopt, std::nullopt, gone ? EndedBy::unknown : EndedBy::detached, now};
   }
 }
 

@@ -17,10 +17,10 @@ class PointsReader {
         end_s_(range.end_s.value_or(std::numeric_limits<double>::infinity())),
         one_before_(one_before) {}
 
-  Status add_stream(const Stream& stream) {
+  Status add_stream(const StoredStream& stream) {
     bool started = !one_before_;
-    const Block* previous = nullptr;
-    for (const Block& block : stream.blocks) {
+    const StoredBlock* previous = nullptr;
+    for (const StoredBlock& block : stream.blocks) {
       if (block.begin == block.end) continue;
       if (stream.time_s(block.rows[block.begin]) >= end_s_) break;
       const bool reaches = stream.time_s(block.rows[block.end - 1]) >= begin_s_;
@@ -46,7 +46,7 @@ class PointsReader {
   Points take() { return std::move(points_); }
 
  private:
-  Status add_rows(const Stream& stream, const Block& block, size_t from, size_t to) {
+  Status add_rows(const StoredStream& stream, const StoredBlock& block, size_t from, size_t to) {
     const StoredColumn* column = nullptr;
     size_t at = 0;
     const ColumnsFrame* frame = series_.find(block, column, at);
@@ -106,6 +106,31 @@ Result<Points> read_points(const RunIndex& index, ColumnCache& cache, const Stor
   }
   if (series.streams.size() > 1) return in_order(reader.take());
   return reader.take();
+}
+
+Series lateness_series() {
+  Series series;
+  series.metric = "recorder.lateness";
+  series.labels = {{"process", "recorder"}};
+  series.unit = "s";
+  return series;
+}
+
+Points read_lateness(const RunIndex& index, const Range& range) {
+  Points points;
+  const auto stream = index.streams.find(0);
+  if (stream == index.streams.end()) return points;
+  for (const StoredBlock& block : stream->second.blocks) {
+    for (size_t r = block.begin; r < block.end; ++r) {
+      const double time_s = stream->second.time_s(block.rows[r]);
+      if (range.begin_s && time_s < *range.begin_s) continue;
+      if (range.end_s && time_s >= *range.end_s) return points;
+      points.time_s.push_back(time_s);
+      points.value.push_back(static_cast<double>(block.rows[r].late_us) / 1e6);
+      points.present.push_back(1);
+    }
+  }
+  return points;
 }
 
 }  // namespace trainscope

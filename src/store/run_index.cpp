@@ -131,14 +131,14 @@ class Indexer {
     const std::pair key(times.stream, times.block);
     open_blocks_.erase(key);
     if (found == index_.streams.end()) return Error("rows of a stream without a schema");
-    Stream& stream = found->second;
+    StoredStream& stream = found->second;
     for (const RowTime& row : times.rows) {
       if (row.tick < 0 || row.tick > kMaxTimeNs / stream.period_ns ||
           std::abs(row.late_us) > kMaxLateUs) {
         return Error("rows outside of time");
       }
     }
-    Block block;
+    StoredBlock block;
     block.rows = std::move(times.rows);
     block.end = block.rows.size();
     const int64_t last = stream.blocks.empty() ? -1 : stream.blocks.back().rows.back().tick;
@@ -163,7 +163,7 @@ class Indexer {
     const auto open = open_blocks_.find({schema->second.stream, header.block});
     if (open == open_blocks_.end()) return Error("values without their times");
     if (open->second.block == kDropped) return {};
-    Block& block = index_.streams[open->second.stream].blocks[open->second.block];
+    StoredBlock& block = index_.streams[open->second.stream].blocks[open->second.block];
     if (header.rows != block.rows.size()) return Error("another number of values than of times");
     for (const ColumnsFrame& other : block.columns) {
       if (other.schema == &schema->second) return {};
@@ -232,7 +232,7 @@ void RunIndex::drop_rows_after(double duration_s) {
   for (auto& [number, stream] : streams) {
     if (stream.period_ns <= 0) continue;
     const int64_t last = duration_ns / stream.period_ns;
-    for (Block& block : stream.blocks) {
+    for (StoredBlock& block : stream.blocks) {
       while (block.end > block.begin && block.rows[block.end - 1].tick > last) --block.end;
     }
   }

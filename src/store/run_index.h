@@ -27,7 +27,7 @@ struct ColumnsFrame {
   size_t offset = 0;
 };
 
-struct Block {
+struct StoredBlock {
   std::vector<RowTime> rows;
   size_t begin = 0, end = 0;  // the rows that count: others are elsewhere too, or after the end
   std::vector<ColumnsFrame> columns;
@@ -35,9 +35,9 @@ struct Block {
   bool whole() const { return begin == 0 && end == rows.size(); }
 };
 
-struct Stream {
+struct StoredStream {
   int64_t period_ns = 0;
-  std::vector<Block> blocks;
+  std::vector<StoredBlock> blocks;
 
   double time_s(const RowTime& row) const {
     return static_cast<double>(row.tick * period_ns + row.late_us * 1000) / 1e9;
@@ -65,7 +65,7 @@ struct IndexDamage {
 
 struct RunIndex {
   std::map<uint64_t, StoredSchema> schemas;  // by number, which is also their order
-  std::map<uint64_t, Stream> streams;
+  std::map<uint64_t, StoredStream> streams;
   std::map<uint64_t, Closing> closings;  // by schema
   std::vector<StatusChange> status_changes;
   std::vector<Event> events;  // by time

@@ -22,7 +22,7 @@ std::optional<double> quantile(std::vector<int64_t>& late_us, double q) {
 
 class GapFinder {
  public:
-  GapFinder(const RunIndex& index, const Stream& stream, double duration_s)
+  GapFinder(const RunIndex& index, const StoredStream& stream, double duration_s)
       : index_(index),
         stream_(stream),
         period_s_(static_cast<double>(stream.period_ns) / 1e9),
@@ -31,7 +31,7 @@ class GapFinder {
   std::vector<Gap> find() {
     int64_t next = 0;  // the tick that is expected
     for (size_t b = 0; b < stream_.blocks.size(); ++b) {
-      const Block& block = stream_.blocks[b];
+      const StoredBlock& block = stream_.blocks[b];
       for (size_t r = block.begin; r < block.end; ++r) {
         const int64_t tick = block.rows[r].tick;
         note_hole(next, tick, r == block.begin ? b : kInside, time_of(tick));
@@ -90,7 +90,7 @@ class GapFinder {
       const IndexDamage& damage = index_.damages[i];
       Gap gap{0, 0, damage.text + "; some values of this time are lost"};
       if (damage.blocks_before > 0) {
-        const Block& block = stream_.blocks[damage.blocks_before - 1];
+        const StoredBlock& block = stream_.blocks[damage.blocks_before - 1];
         gap.from_s = time_of(block.rows.front().tick);
         gap.to_s = time_of(block.rows.back().tick);
       }
@@ -99,7 +99,7 @@ class GapFinder {
   }
 
   const RunIndex& index_;
-  const Stream& stream_;
+  const StoredStream& stream_;
   const double period_s_, duration_s_;
   std::vector<Gap> gaps_;
   std::vector<char> explained_;  // one a damage
@@ -110,13 +110,13 @@ class GapFinder {
 Sampling judge_sampling(const RunIndex& index, const Manifest& manifest, double duration_s) {
   Sampling sampling;
   sampling.restarts = std::max<int64_t>(0, index.incarnations - 1);
-  const Stream nothing{manifest.period_ns, {}};
+  const StoredStream nothing{manifest.period_ns, {}};
   const auto found = index.streams.find(0);
-  const Stream& rows = found == index.streams.end() ? nothing : found->second;
+  const StoredStream& rows = found == index.streams.end() ? nothing : found->second;
   sampling.period_s = static_cast<double>(rows.period_ns) / 1e9;
   if (rows.period_ns <= 0) return sampling;
   std::vector<int64_t> late_us;
-  for (const Block& block : rows.blocks) {
+  for (const StoredBlock& block : rows.blocks) {
     for (size_t r = block.begin; r < block.end; ++r) late_us.push_back(block.rows[r].late_us);
   }
   sampling.samples = static_cast<int64_t>(late_us.size());
@@ -132,7 +132,7 @@ double last_row_s(const RunIndex& index) {
   double last = 0;
   for (const auto& [number, stream] : index.streams) {
     if (stream.blocks.empty()) continue;
-    const Block& block = stream.blocks.back();
+    const StoredBlock& block = stream.blocks.back();
     last = std::max(last, stream.time_s(block.rows.back()));
   }
   return last;

@@ -45,7 +45,7 @@ std::string key_of(const std::string& metric, const Labels& labels) {
 std::set<const StoredSchema*> current_schemas(const RunIndex& index) {
   std::map<std::pair<uint64_t, std::string>, const StoredSchema*> current;
   for (const auto& [number, stream] : index.streams) {
-    for (const Block& block : stream.blocks) {
+    for (const StoredBlock& block : stream.blocks) {
       if (block.begin == block.end) continue;
       for (const ColumnsFrame& frame : block.columns) {
         current[{frame.schema->stream, frame.schema->source}] = frame.schema;
@@ -102,7 +102,7 @@ std::vector<Series> list_absent(const RunIndex& index, const std::vector<StoredS
 
 }  // namespace
 
-const ColumnsFrame* StoredSeries::find(const Block& block, const StoredColumn*& column,
+const ColumnsFrame* StoredSeries::find(const StoredBlock& block, const StoredColumn*& column,
                                        size_t& at) const {
   for (const ColumnsFrame& frame : block.columns) {
     for (const SeriesPart& part : parts) {

@@ -21,7 +21,7 @@ struct StoredSeries {
   std::vector<uint64_t> streams;  // usually one
 
   // The frame of this block that holds the series, and the column in it; null when there is none.
-  const ColumnsFrame* find(const Block& block, const StoredColumn*& column, size_t& at) const;
+  const ColumnsFrame* find(const StoredBlock& block, const StoredColumn*& column, size_t& at) const;
 };
 
 struct SeriesDirectory {

@@ -83,7 +83,7 @@ class Summarizer {
     for (const uint64_t number : series_.streams) {
       const auto stream = index_.streams.find(number);
       if (stream == index_.streams.end()) continue;
-      for (const Block& block : stream->second.blocks) {
+      for (const StoredBlock& block : stream->second.blocks) {
         if (block.begin < block.end) TS_CHECK_OK(add_block(stream->second, block));
       }
     }
@@ -95,12 +95,12 @@ class Summarizer {
  private:
   // A block in which the first or the last value is, for the time of it.
   struct Place {
-    const Stream* stream = nullptr;
-    const Block* block = nullptr;
+    const StoredStream* stream = nullptr;
+    const StoredBlock* block = nullptr;
     bool full = false;
   };
 
-  Status add_block(const Stream& stream, const Block& block) {
+  Status add_block(const StoredStream& stream, const StoredBlock& block) {
     const StoredColumn* column = nullptr;
     size_t at = 0;
     const ColumnsFrame* frame = series_.find(block, column, at);
@@ -148,7 +148,7 @@ class Summarizer {
   }
 
   Result<double> time_of(const Place& place, bool first) {
-    const Block& block = *place.block;
+    const StoredBlock& block = *place.block;
     size_t row = first ? block.begin : block.end - 1;
     if (!place.full) {
       const StoredColumn* column = nullptr;
