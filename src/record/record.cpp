@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <memory>
 
 #include "base/clock.h"
 #include "record/supervisor.h"
@@ -81,6 +82,11 @@ Manifest first_manifest(const RecordOptions& options, const NewRun& run) {
   m.supervisor_pid = ::getpid();
   m.supervisor_start_ticks = start_ticks(::getpid());
   m.settings = options.settings;
+  if (m.attached) {
+    m.notes.emplace_back(
+        "attached to a running job: a process that left its parent between two ticks may not be "
+        "counted");
+  }
   return m;
 }
 
@@ -220,58 +226,70 @@ void leave_relay_behind(Session& session, Supervisor& supervisor) {
   ::_exit(0);
 }
 
+// One run from its folder to its end: what `run` and `attach` have in common.
+struct Recording {
+  SignalInbox signals;
+  Session session;
+  StatusLine status;
+  RecorderKeeper keeper;
+  Supervisor supervisor;
+
+  Recording(SignalInbox inbox, Session made, const RecordOptions& options)
+      : signals(std::move(inbox)),
+        session(std::move(made)),
+        status(status_fd(options), options.for_ns, sysconf(_SC_NPROCESSORS_ONLN)),
+        keeper(recorder_setup(session, options, status.enabled()), session.lifeline_write.get()),
+        supervisor(session.memory, session.output, signals, keeper, status,
+                   session.log_write.get()) {}
+};
+
+// Makes the folder and starts the recorder; time has begun when it returns.
+Result<std::unique_ptr<Recording>> begin_recording(const RecordOptions& options) {
+  const bool runs_job = options.attach_pid == 0;
+  hold_standard_descriptors();
+  TS_TRY(SignalInbox signals, SignalInbox::open(runs_job));
+  TS_TRY(Session session, make_session(options));
+  if (runs_job) prctl(PR_SET_CHILD_SUBREAPER, 1);
+  session.memory->job_pid = options.attach_pid;
+  // On the heap: its parts refer to each other.
+  auto recording = std::make_unique<Recording>(std::move(signals), std::move(session), options);
+  TS_CHECK_OK(recording->keeper.start());
+  recording->keeper.wait_for_first_sample();
+  set_zero(recording->session);
+  (void)write_manifest(recording->session.run.path, recording->session.manifest);
+  return recording;
+}
+
+RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
+  Session& session = recording.session;
+  close_run(session, recording.supervisor, recording.keeper, end);
+  leave_relay_behind(session, recording.supervisor);
+  session.memory.unmap();
+  return {session.run.path, session.manifest};
+}
+
 }  // namespace
 
 Result<RecordOutcome> record_job(const RecordOptions& options) {
-  hold_standard_descriptors();
-  TS_TRY(SignalInbox signals, SignalInbox::open(true));
-  TS_TRY(Session session, make_session(options));
-  prctl(PR_SET_CHILD_SUBREAPER, 1);
-  StatusLine status(status_fd(options), options.for_ns, sysconf(_SC_NPROCESSORS_ONLN));
-  RecorderKeeper keeper(recorder_setup(session, options, status.enabled()),
-                        session.lifeline_write.get());
-  Supervisor supervisor(session.memory, session.output, signals, keeper, status,
-                        session.log_write.get());
-  TS_CHECK_OK(keeper.start());
-  keeper.wait_for_first_sample();
-  set_zero(session);
-  (void)write_manifest(session.run.path, session.manifest);
+  TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(options));
+  Session& session = recording->session;
   const std::map<std::string, std::string> environment = {
       {"TRAINSCOPE_RUN_ID", session.run.id}, {"TRAINSCOPE_PIPE", session.run.path + "/progress"}};
-  JobEnd end = supervisor.run(options.command, environment, options.for_ns, options.grace_ns);
+  JobEnd end =
+      recording->supervisor.run(options.command, environment, options.for_ns, options.grace_ns);
   if (!options.after.empty() && end.ended_by != EndedBy::not_started) {
-    run_after(session, supervisor, options, environment, end);
+    run_after(session, recording->supervisor, options, environment, end);
   }
-  close_run(session, supervisor, keeper, end);
-  leave_relay_behind(session, supervisor);
-  session.memory.unmap();
-  return RecordOutcome{session.run.path, session.manifest};
+  return end_recording(*recording, end);
 }
 
 Result<RecordOutcome> record_attached(const RecordOptions& options) {
-  hold_standard_descriptors();
   if (start_ticks(options.attach_pid) < 0) {
     return Error(fmt::format("there is no process {}", options.attach_pid));
   }
-  TS_TRY(SignalInbox signals, SignalInbox::open(false));
-  TS_TRY(Session session, make_session(options));
-  StatusLine status(status_fd(options), options.for_ns, sysconf(_SC_NPROCESSORS_ONLN));
-  session.memory->job_pid = options.attach_pid;
-  RecorderKeeper keeper(recorder_setup(session, options, status.enabled()),
-                        session.lifeline_write.get());
-  Supervisor supervisor(session.memory, session.output, signals, keeper, status,
-                        session.log_write.get());
-  TS_CHECK_OK(keeper.start());
-  keeper.wait_for_first_sample();
-  set_zero(session);
-  session.manifest.notes.emplace_back(
-      "attached to a running job: a process that left its parent between two ticks may not be "
-      "counted");
-  (void)write_manifest(session.run.path, session.manifest);
-  const JobEnd end = supervisor.follow(options.attach_pid, options.for_ns);
-  close_run(session, supervisor, keeper, end);
-  session.memory.unmap();
-  return RecordOutcome{session.run.path, session.manifest};
+  TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(options));
+  return end_recording(*recording,
+                       recording->supervisor.follow(options.attach_pid, options.for_ns));
 }
 
 }  // namespace trainscope
