@@ -290,7 +290,7 @@ std::string printable(std::string_view text) {
     const bool obeyed = c < 0x20 || c == 0x7F || (c >= 0x80 && c < 0xA0) || c == 0xFFFD ||
                         (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
     if (obeyed) {
-      out += c == '\t' ? ' ' : '?';
+      out += c == '\t' ? " " : c == '\n' ? "⏎" : "?";
     } else {
       out += before.substr(0, before.size() - text.size());
     }

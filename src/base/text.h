@@ -41,7 +41,8 @@ size_t edit_distance(std::string_view a, std::string_view b);
 // Columns that a terminal uses to show UTF-8 text (wide characters count 2).
 size_t display_width(std::string_view utf8);
 
-// Replaces every byte that a terminal would obey (control characters) and invalid UTF-8 by '?'.
+// Replaces every byte that a terminal would obey (control characters) and invalid UTF-8 by '?', and
+// a newline by ⏎.
 std::string printable(std::string_view text);
 
 }  // namespace trainscope

@@ -67,6 +67,7 @@ TEST(DisplayWidth, CountsColumnsNotBytes) {
 
 TEST(Printable, DisarmsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\tb"), "a b");
+  EXPECT_EQ(printable("a\nb"), "a⏎b");
   EXPECT_EQ(printable("\033[31mred"), "?[31mred");
   EXPECT_EQ(printable("naïve"), "naïve");
   EXPECT_EQ(printable("\xff"), "?");

@@ -5,6 +5,7 @@
 // and open() (which follows symbolic links) belongs on that thread too.
 // Caveats: free is what a user may still write (without the reserve of root), so used + free is
 // less than the size; quotas are not seen, nor room shared with other subvolumes or overlays.
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
@@ -35,6 +36,23 @@ std::string resolve(const std::string& path) {
   return result;
 }
 
+// In a chroot whose root is no mount of its own the table lacks it: the highest folder on the same
+// device stands for it.
+Mount top_of_device(const std::string& root, const std::string& folder) {
+  struct stat here {};
+  if (::stat((root + folder).c_str(), &here) != 0) here = {};
+  Mount mount;
+  mount.point = folder;
+  mount.device = "device " + std::to_string(here.st_dev);
+  while (mount.point.size() > 1) {
+    const std::string above = mount.point.substr(0, std::max<size_t>(1, mount.point.rfind('/')));
+    struct stat there {};
+    if (::stat((root + above).c_str(), &there) != 0 || there.st_dev != here.st_dev) break;
+    mount.point = above;
+  }
+  return mount;
+}
+
 class FilesystemSource : public Source {
  public:
   Opened open(const Surroundings& surroundings) override {
@@ -48,14 +66,14 @@ class FilesystemSource : public Source {
     for (const std::string& folder : {surroundings.run_folder, surroundings.working_directory}) {
       if (folder.empty()) continue;
       const std::string inside = inside_root(surroundings.root, folder);
-      const Mount* mount = mount_of(mounts, inside);
-      if (mount == nullptr) continue;
-      if (std::find(seen.begin(), seen.end(), mount->device) != seen.end()) continue;
-      seen.push_back(mount->device);
+      const Mount* listed = mount_of(mounts, inside);
+      const Mount mount = listed != nullptr ? *listed : top_of_device(surroundings.root, inside);
+      if (std::find(seen.begin(), seen.end(), mount.device) != seen.end()) continue;
+      seen.push_back(mount.device);
       paths_.push_back(surroundings.root + inside);
       for (const char* state : {"used", "free"}) {
         opened.columns.push_back({"system.filesystem.usage",
-                                  {{"mountpoint", label_value(mount->point)}, {"state", state}},
+                                  {{"mountpoint", label_value(mount.point)}, {"state", state}},
                                   {}});
       }
     }
