@@ -75,7 +75,7 @@ TEST(sql, null_is_empty_and_empty_text_is_quoted) {
 
 TEST(sql, only_reading_is_allowed) {
   const std::string file = "/tmp/ts-sql-must-not-exist";
-  for (const std::string query :
+  for (const std::string& query :
        {"attach '" + file + "' as x", "vacuum into '" + file + "'",
         std::string("drop table metrics"), std::string("insert into metrics(name) values('x')"),
         std::string("create table t(a)"), std::string("pragma temp_store_directory='/tmp'"),
@@ -87,7 +87,7 @@ TEST(sql, only_reading_is_allowed) {
 }
 
 TEST(sql, errors_are_in_the_words_of_sqlite) {
-  EXPECT_EQ(ask("select nothing from samples"), "error: no such column: nothing");
+  EXPECT_EQ(ask("select nosuch from samples"), "error: no such column: nosuch");
   EXPECT_EQ(ask(""), "error: the query is empty");
   EXPECT_EQ(ask("select 1; select 2"), "error: one statement at a time");
   EXPECT_EQ(ask("select 1 as a; "), "a|1|");
