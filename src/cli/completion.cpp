@@ -9,6 +9,8 @@ namespace {
 CompletionValue value_of(const CLI::Option& option) {
   CompletionValue value;
   value.name = value_name(option);
+  // zsh reads an empty name as another kind of specification.
+  if (value.name.empty()) value.name = option.get_name(option.get_positional(), false);
   value.choices = choices_of(option);
   if (!value.choices.empty()) {
     value.kind = Completes::choices;

@@ -24,6 +24,29 @@ function __trainscope_no_command
     test (count (commandline -opc)) -eq 1
 end
 
+# What the job itself would complete; $argv are our options that take a value.
+function __trainscope_job
+    set -l words (commandline -opc)
+    set -l at 3
+    while test $at -le (count $words)
+        switch $words[$at]
+            case --
+                set at (math $at + 1)
+                break
+            case '-*'
+                contains -- $words[$at] $argv; and set at (math $at + 1)
+                set at (math $at + 1)
+            case '*'
+                break
+        end
+    end
+    # Beyond: the word is the value of an option.
+    test $at -gt (math (count $words) + 1); and return
+    set -l rest
+    test $at -le (count $words); and set rest (string escape -- $words[$at..-1])
+    complete -C (string join ' ' -- $rest (commandline -ct))
+end
+
 complete -c trainscope -f
 complete -c trainscope -n __trainscope_no_command -s h -l help -d 'this text'
 complete -c trainscope -n __trainscope_no_command -l version -d 'the version'
@@ -54,6 +77,14 @@ std::string option_line(const std::string& prefix, const CompletionOption& optio
   return line + " -d " + single_quoted(option.help, true) + "\n";
 }
 
+std::string value_options(const CompletionCommand& command) {
+  std::vector<std::string> names;
+  for (const CompletionOption& option : command.options) {
+    if (option.takes_value) names.insert(names.end(), option.names.begin(), option.names.end());
+  }
+  return fmt::format("{}", fmt::join(names, " "));
+}
+
 }  // namespace
 
 std::string fish_completion(const std::vector<CompletionCommand>& commands) {
@@ -69,7 +100,9 @@ std::string fish_completion(const std::vector<CompletionCommand>& commands) {
       const bool files = argument.kind == Completes::files;
       out += prefix + " " + (files ? "-F" : candidates(argument).substr(3)) + "\n";
     }
-    if (command.takes_job) out += prefix + " -a '(__fish_complete_subcommand --fcs-skip=2)'\n";
+    if (command.takes_job) {
+      out += fmt::format("{} -a '(__trainscope_job {})'\n", prefix, value_options(command));
+    }
   }
   return out;
 }

@@ -106,9 +106,11 @@ Result<std::string> scalar_text(const toml::node& node) {
 Result<std::optional<std::string>> settings_text(const std::string& path) {
   auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
   if (!fd) {
-    if (fd.error().error_number() == ENOENT || fd.error().error_number() == ENOTDIR) {
-      return std::optional<std::string>();
-    }
+    const int error = fd.error().error_number();
+    struct stat there {};
+    // In a folder that is closed to us, as another user's HOME is, there are none for us.
+    const bool closed = error == EACCES && ::stat(path.c_str(), &there) != 0;
+    if (error == ENOENT || error == ENOTDIR || closed) return std::optional<std::string>();
     return fd.error();
   }
   struct stat info {};

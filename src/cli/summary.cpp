@@ -74,7 +74,8 @@ std::string cpu_row(const RunView& run) {
 
 std::string memory_row(const RunView& run) {
   const auto job = find_summary(run, "job.memory.usage", {});
-  return job && job->max ? bytes_text(*job->max) + " at the peak" : "";
+  // 0: the only sample was taken before the job began.
+  return job && job->max && *job->max > 0 ? bytes_text(*job->max) + " at the peak" : "";
 }
 
 std::string disk_row(const RunView& run) {
@@ -96,10 +97,15 @@ std::string sampling_row(const Sampling& sampling) {
   return text;
 }
 
-std::string overhead_row(const Overhead& overhead) {
+std::string overhead_row(const Overhead& overhead, double duration_s) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  if (overhead.cpu_ratio) add(percent(*overhead.cpu_ratio) + " of one CPU");
+  // Starting costs the same for a job of a millisecond; as a ratio it would tell nothing.
+  if (duration_s < 1 && overhead.cpu_s) {
+    add(duration_text(*overhead.cpu_s) + " of CPU time");
+  } else if (overhead.cpu_ratio) {
+    add(percent(*overhead.cpu_ratio) + " of one CPU");
+  }
   if (overhead.max_rss_bytes) add(bytes_text(*overhead.max_rss_bytes) + " memory");
   if (overhead.bytes_written) add(bytes_text(*overhead.bytes_written) + " on disk");
   return text;
@@ -114,7 +120,7 @@ std::vector<Row> rows_of(const RunView& run) {
       {"memory", memory_row(run)},
       {"disk", disk_row(run)},
       {"samples", sampling_row(run.sampling())},
-      {"recording", overhead_row(run.overhead())},
+      {"recording", overhead_row(run.overhead(), run.duration_s())},
   };
   if (manifest.after_exit_code && *manifest.after_exit_code != 0) {
     rows.push_back({"--after", fmt::format("failed with code {}", *manifest.after_exit_code)});

@@ -40,6 +40,17 @@ struct Reaped {
   std::atomic<int64_t> voluntary_switches{0}, involuntary_switches{0};
 };
 
+// What a source of the job knows and a recorder that is restarted could not find out again. It is
+// in the memory that outlives the recorder, so the counters go on where they were.
+struct JobMemory {
+  static constexpr size_t kNumbers = 10;
+  std::atomic<int64_t> total[kNumbers] = {};  // what was shown last
+  std::atomic<int64_t> ended[kNumbers] =
+      {};  // of processes that ended and are nobody else's to count
+  std::atomic<int64_t> base[kNumbers] = {};  // what an attached job had used before us
+  std::atomic<int32_t> has_base{0};
+};
+
 // Where the recorded job is. Written by the recorder's control thread, read by collectors.
 struct JobLink {
   std::atomic<pid_t> first_pid{0};  // 0 until the job has started
@@ -48,6 +59,9 @@ struct JobLink {
   std::atomic<pid_t> recorder_pid{0};  // children of the reaper that are not the job's
   std::atomic<pid_t> gpu_pid{0};
   const Reaped* reaped = nullptr;
+  JobMemory* usage =
+      nullptr;  // of the sources job and job_switches; null where nothing is recorded
+  JobMemory* switches = nullptr;
 };
 
 // What the recorder knows of itself.

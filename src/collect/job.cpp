@@ -53,6 +53,7 @@ enum Amount : size_t {
   kAmounts
 };
 using Amounts = std::array<int64_t, kAmounts>;
+static_assert(kAmounts <= JobMemory::kNumbers);
 constexpr size_t kFirstIo = kReadChars, kLastIo = kWriteBytes;
 // stat shows CPU time cut to ticks, once for user and once for system time.
 constexpr int64_t kTickTolerance = 20'000'000;
@@ -88,7 +89,8 @@ class JobSource : public Source {
     ns_per_tick_ = kNsPerSecond / ::sysconf(_SC_CLK_TCK);
     page_bytes_ = ::sysconf(_SC_PAGESIZE);
     tree_.open(root_, job_);
-    starts_late_ = tree_.reaper() == 0;
+    memory_ = job_ == nullptr ? nullptr : job_->usage;
+    recall();
     Opened opened;
     has_io_ = exists(root_ + "/proc/self/io");
     const Scale micro{1, 1'000'000};
@@ -137,6 +139,7 @@ class JobSource : public Source {
     // Of an attached job only what it does from now on is counted.
     if (starts_late_ && count > 0) base_ = total_;
     starts_late_ = starts_late_ && count == 0;
+    remember();
     fill(values, pages, threads, count, io_complete);
     return Sampled::ok;
   }
@@ -157,6 +160,25 @@ class JobSource : public Source {
     sum[kMajor] = r.major_faults;
     sum[kMinor] = r.minor_faults;
     return sum;
+  }
+
+  // What the recorder before this one knew.
+  void recall() {
+    starts_late_ = tree_.reaper() == 0 && (memory_ == nullptr || memory_->has_base == 0);
+    for (size_t i = 0; memory_ != nullptr && i < kAmounts; ++i) {
+      total_[i] = memory_->total[i];
+      lost_[i] = memory_->ended[i];
+      base_[i] = memory_->base[i];
+    }
+  }
+
+  void remember() const {
+    for (size_t i = 0; memory_ != nullptr && i < kAmounts; ++i) {
+      memory_->total[i] = total_[i];
+      memory_->ended[i] = lost_[i];
+      memory_->base[i] = base_[i];
+    }
+    if (memory_ != nullptr) memory_->has_base = starts_late_ ? 0 : 1;
   }
 
   void take_new() {
@@ -279,6 +301,7 @@ class JobSource : public Source {
 
   std::string root_;
   const JobLink* job_ = nullptr;
+  JobMemory* memory_ = nullptr;
   int64_t ns_per_tick_ = 10'000'000;
   int64_t page_bytes_ = 4096;
   bool has_io_ = true;

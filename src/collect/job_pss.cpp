@@ -58,7 +58,8 @@ class JobPssSource : public Source {
       }
       return false;
     });
-    values[0] = complete ? sum : kAbsent;
+    // Before the job's first instruction there is nothing to tell, which is not 0 bytes.
+    values[0] = complete && !members_.empty() ? sum : kAbsent;
     return Sampled::ok;
   }
 

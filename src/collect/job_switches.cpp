@@ -7,6 +7,7 @@
 // taken off.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -45,12 +46,25 @@ bool parse_switches(std::string_view text, Switches& switches) {
   return scan.take("nonvoluntary_ctxt_switches:") && scan.number(switches.involuntary);
 }
 
+// State and parent, as the status of a process' first thread tells them.
+bool parse_process(std::string_view text, ProcessStat& stat) {
+  const size_t state = text.find("\nState:\t"), parent = text.find("\nPPid:\t");
+  if (state == std::string_view::npos || parent == std::string_view::npos) return false;
+  int64_t pid = 0;
+  if (!Scanner(text.substr(parent + 7)).number(pid)) return false;
+  stat.state = text[state + 8];
+  stat.parent = static_cast<pid_t>(pid);
+  return true;
+}
+
 class JobSwitchesSource : public Source {
  public:
   Opened open(const Surroundings& surroundings) override {
     root_ = surroundings.root;
     job_ = surroundings.job;
     tree_.open(root_, job_);
+    memory_ = job_ == nullptr ? nullptr : job_->switches;
+    recall();
     Opened opened;
     Switches probe;
     const auto text = read_file(root_ + "/proc/self/status");
@@ -70,27 +84,24 @@ class JobSwitchesSource : public Source {
     for (const auto& [pid, process] : processes_) {
       if (!process.ended) continue;
       tree_.remove(pid);
-      // The reaper's account has orphans and the job's first process; the others' numbers stay
-      // here.
-      if (process.parent != tree_.reaper()) add_to(ended_, process.sum());
+      add_to(ended_, process.sum());
     }
     std::erase_if(processes_, [](const auto& entry) { return entry.second.ended; });
-    Switches total = ended_;
+    Switches total = known_of_ended();
     for (const auto& [pid, process] : processes_) add_to(total, process.sum());
-    if (job_ != nullptr && job_->reaped != nullptr) {
-      total.voluntary += job_->reaped->voluntary_switches;
-      total.involuntary += job_->reaped->involuntary_switches;
-    }
     highest_.voluntary = std::max(highest_.voluntary, total.voluntary);
     highest_.involuntary = std::max(highest_.involuntary, total.involuntary);
-    values[0] = highest_.voluntary;
-    values[1] = highest_.involuntary;
+    // Of an attached job only what it does from now on is counted.
+    if (starts_late_ && !processes_.empty()) base_ = highest_;
+    starts_late_ = starts_late_ && processes_.empty();
+    remember();
+    values[0] = highest_.voluntary - base_.voluntary;
+    values[1] = highest_.involuntary - base_.involuntary;
     return Sampled::ok;
   }
 
  private:
   struct Process {
-    pid_t parent = 0;
     bool ended = false;
     std::map<std::string, Switches> threads;  // ended ones keep their last numbers
     Switches sum() const {
@@ -100,14 +111,45 @@ class JobSwitchesSource : public Source {
     }
   };
 
+  // The reaper's account has a process with all the children that it waited for, and is exact; the
+  // last readings also have those that nobody waited for. They overlap, so they are not added up.
+  Switches known_of_ended() const {
+    if (job_ == nullptr || job_->reaped == nullptr) return ended_;
+    return {std::max<int64_t>(ended_.voluntary, job_->reaped->voluntary_switches),
+            std::max<int64_t>(ended_.involuntary, job_->reaped->involuntary_switches)};
+  }
+
+  // What the recorder before this one knew.
+  void recall() {
+    starts_late_ = tree_.reaper() == 0 && (memory_ == nullptr || memory_->has_base == 0);
+    if (memory_ == nullptr) return;
+    highest_ = {memory_->total[0], memory_->total[1]};
+    ended_ = {memory_->ended[0], memory_->ended[1]};
+    base_ = {memory_->base[0], memory_->base[1]};
+  }
+
+  void remember() const {
+    if (memory_ == nullptr) return;
+    memory_->total[0] = highest_.voluntary;
+    memory_->total[1] = highest_.involuntary;
+    memory_->ended[0] = ended_.voluntary;
+    memory_->ended[1] = ended_.involuntary;
+    memory_->base[0] = base_.voluntary;
+    memory_->base[1] = base_.involuntary;
+    memory_->has_base = starts_late_ ? 0 : 1;
+  }
+
   bool read(pid_t pid, Process& process) const {
     ProcessStat stat;
     const std::string folder = fmt::format("{}/proc/{}/task", root_, pid);
+    const std::string first = std::to_string(pid);
     const auto threads = list_folder(folder);
-    if (!threads || threads->empty() || !read_stat(root_, pid, stat)) return false;
-    process.parent = stat.parent;
+    const auto of_first = read_file(folder + "/" + first + "/status");
+    if (!threads || threads->empty() || !of_first || !parse_process(*of_first, stat)) return false;
     if ((stat.state == 'Z' || stat.state == 'X') && stat.parent == tree_.reaper()) return false;
+    parse_switches(*of_first, process.threads[first]);
     for (const std::string& thread : *threads) {
+      if (thread == first) continue;
       const auto text = read_file(folder + "/" + thread + "/status");
       if (text) parse_switches(*text, process.threads[thread]);
     }
@@ -118,7 +160,9 @@ class JobSwitchesSource : public Source {
   const JobLink* job_ = nullptr;
   ProcessTree tree_;
   std::map<pid_t, Process> processes_;
-  Switches ended_, highest_;
+  JobMemory* memory_ = nullptr;
+  Switches ended_, highest_, base_;
+  bool starts_late_ = false;
 };
 
 }  // namespace

@@ -2,9 +2,10 @@
 //
 // Source: /proc/meminfo. Units: the kernel's kB, stored as pages of 4 KiB (as kB where they are no
 // whole pages, as under lxcfs). Permission: none. Cost: one pread, 2 to 3 µs, and 1 µs of parsing.
-// Caveats: used = MemTotal - MemFree - Buffers - Cached - SReclaimable, so tmpfs and shared memory
-// count as cached and the kernel's own memory as used; `available` is the kernel's estimate of what
-// a new program could have. The states overlap (available holds free and most of cached).
+// Caveats: cached holds the reclaimable slabs and used is the rest, as with free(1), so tmpfs and
+// shared memory count as cached and the kernel's own memory as used: used, free, cached and buffers
+// add up to the whole. `available` overlaps them: the kernel's estimate of what a new program could
+// have.
 #include <algorithm>
 #include <array>
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.memory.usage", "By", Kind::gauge, "state",
-     "Memory by use; used is the total less free, buffers, cached and reclaimable slabs"},
+     "Memory by use; cached holds the reclaimable slabs, used is the total less the others"},
     {"system.memory.limit", "By", Kind::gauge, "", "Memory of the whole machine"},
     {"system.swap.usage", "By", Kind::gauge, "state", "Swap space that is used and free"},
 };
@@ -56,6 +57,8 @@ int64_t less(int64_t first, std::initializer_list<int64_t> others) {
   return first < 0 ? kAbsent : first;
 }
 
+int64_t sum(int64_t a, int64_t b) { return a == kAbsent || b == kAbsent ? kAbsent : a + b; }
+
 class MemorySource : public Source {
  public:
   Opened open(const Surroundings& surroundings) override {
@@ -92,7 +95,7 @@ class MemorySource : public Source {
     const std::array<int64_t, 8> all = {
         less(values[total], {values[free], values[buffers], values[cached], values[slab]}),
         values[free],
-        values[cached],
+        sum(values[cached], values[slab]),
         values[buffers],
         values[available],
         values[total],

@@ -22,7 +22,7 @@ std::string below(const std::string& path, const std::string& base) {
 // (a worktree, a submodule). Without root; empty when the tree is in no repository.
 std::string find_git_folder(const std::string& root, std::string folder) {
   while (folder.starts_with('/')) {
-    const std::string mark = folder + "/.git";
+    std::string mark = folder + "/.git";
     if (const auto line = first_line(root + mark); line && line->starts_with("gitdir:")) {
       return below(std::string(trim(line->substr(7))), folder);
     }
@@ -49,7 +49,7 @@ std::optional<std::string> resolve(const std::string& root, const std::string& g
   const auto shared = first_line(root + git + "/commondir");
   const std::string common = shared ? below(*shared, git) : git;
   for (const std::string& folder : {git, common}) {
-    const auto line = first_line(root + folder + "/" + name);
+    auto line = first_line(root + folder + "/" + name);
     if (line && is_hash(*line)) return line;
   }
   return packed_hash(root + common + "/packed-refs", name);

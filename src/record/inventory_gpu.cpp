@@ -75,7 +75,7 @@ std::string_view vendor_name(const PciDevice& device) {
 
 void add_gpus(Json& host, const std::string& root) {
   Json gpus = Json::array();
-  const auto add = [&](Json gpu, const std::string& address) {
+  const auto add = [&](const Json& gpu, const std::string& address) {
     Json numbered = {{"index", gpus.size()}};
     numbered.update(gpu);
     numbered["pci"] = address;

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "collect/support/process_tree.h"
+#include "record/signal_inbox.h"
 
 namespace trainscope {
 
@@ -16,8 +17,8 @@ namespace {
 // In the child: only what leads to exec.
 [[noreturn]] void become(const std::vector<char*>& argv,
                          const std::map<std::string, std::string>& more_environment,
-                         const OutputPlan& output, const SignalInbox& signals, int error_fd) {
-  signals.restore();
+                         const OutputPlan& output, int error_fd) {
+  SignalInbox::restore();
   if (output.job_stdout) ::dup2(output.job_stdout.get(), STDOUT_FILENO);
   if (output.job_stderr) ::dup2(output.job_stderr.get(), STDERR_FILENO);
   for (const auto& [name, value] : more_environment) ::setenv(name.c_str(), value.c_str(), 1);
@@ -31,7 +32,7 @@ namespace {
 
 Result<Launched> launch(const std::vector<std::string>& command,
                         const std::map<std::string, std::string>& more_environment,
-                        const OutputPlan& output, const SignalInbox& signals) {
+                        const OutputPlan& output) {
   std::vector<char*> argv;
   argv.reserve(command.size() + 1);
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
@@ -42,7 +43,7 @@ Result<Launched> launch(const std::vector<std::string>& command,
   UniqueFd write_end(fds[1]);
   const pid_t pid = ::fork();
   if (pid < 0) return Error::from_errno("cannot start a process", errno);
-  if (pid == 0) become(argv, more_environment, output, signals, write_end.get());
+  if (pid == 0) become(argv, more_environment, output, write_end.get());
   write_end.reset();
   Launched launched{pid, 0};
   ssize_t n = 0;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "record/output.h"
-#include "record/signal_inbox.h"
 
 namespace trainscope {
 
@@ -19,7 +18,7 @@ struct Launched {
 
 Result<Launched> launch(const std::vector<std::string>& command,
                         const std::map<std::string, std::string>& more_environment,
-                        const OutputPlan& output, const SignalInbox& signals);
+                        const OutputPlan& output);
 
 // Start time of a process in clock ticks since boot (with the boot id it tells reused pids apart);
 // -1.

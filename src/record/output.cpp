@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <linux/kcmp.h>
+#include <linux/magic.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -132,14 +134,16 @@ size_t OutputChannel::pump_copy(Shared& shared, int log_fd) {
 
 void OutputChannel::drain(Shared& shared, int log_fd, int patience_ms) {
   const int64_t until = monotonic_ns() + int64_t{patience_ms} * 1'000'000;
-  while (!over()) {
+  size_t passed = 0;
+  // More than the pipe holds did not come from the job's first process: it has ended.
+  while (!over() && passed < size_t{kPipeBytes} + kChannelBytes) {
     pollfd want = wanted(shared);
     const bool reading = want.events == POLLIN;
     const int left_ms = static_cast<int>((until - monotonic_ns()) / 1'000'000);
     // What is to come from the job has come; only a slow reader downstream is waited for.
     const int ready = ::poll(&want, 1, reading ? 0 : std::max(left_ms, 0));
     if (ready == 0) return;
-    if (ready > 0) pump(shared, log_fd);
+    if (ready > 0) passed += pump(shared, log_fd);
   }
 }
 
@@ -199,6 +203,13 @@ bool same_terminal() {
          S_ISCHR(out.st_mode) && out.st_rdev == err.st_rdev;
 }
 
+// A FIFO may be opened for reading again; an anonymous pipe or a socket that was left stays so.
+bool has_no_name(int fd, Target target) {
+  struct statfs on {};
+  if (target == Target::pipe) return ::fstatfs(fd, &on) == 0 && on.f_type == PIPEFS_MAGIC;
+  return target == Target::socket;
+}
+
 Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
   Ends ends;
   if (target == Target::terminal) {
@@ -211,7 +222,7 @@ Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
   const auto index = static_cast<uint32_t>(plan.channels.size());
   const auto way = target == Target::pipe ? OutputChannel::Way::splice : OutputChannel::Way::copy;
   plan.channels.emplace_back(way, std::move(ends.read), std::move(user_fd),
-                             target == Target::terminal, index);
+                             target == Target::terminal, has_no_name(fd, target), index);
   job_end = std::move(ends.write);
   return {};
 }

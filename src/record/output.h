@@ -24,18 +24,26 @@ class OutputChannel {
  public:
   enum class Way { splice, copy };
 
-  OutputChannel(Way way, UniqueFd read_end, UniqueFd user_fd, bool is_terminal, uint32_t index)
+  OutputChannel(Way way, UniqueFd read_end, UniqueFd user_fd, bool is_terminal, bool is_private,
+                uint32_t index)
       : way_(way),
         read_end_(std::move(read_end)),
         user_fd_(std::move(user_fd)),
         is_terminal_(is_terminal),
+        is_private_(is_private),
         index_(index) {}
 
   // What to poll for next; fd -1 when the channel is over.
   pollfd wanted(const Shared& shared) const;
+  // The reader of a pipe or socket, to be watched for POLLERR and POLLHUP: a job that is silent
+  // learns at its next write that the reader has left, as bare.
+  pollfd reader() const { return {over() || !is_private_ ? -1 : user_fd_.get(), 0, 0}; }
+  // Nobody reads any more: close our read end (and the recorder's), so that the job learns it.
+  void downstream_closed(Shared& shared);
   // Moves what can be moved now. `log_fd` gets a copy (-1: none). Returns the bytes passed on.
   size_t pump(Shared& shared, int log_fd);
-  // Passes on what is there now, waiting for a slow reader for at most `patience_ms`.
+  // Passes on what is there now, waiting for a slow reader for at most `patience_ms`; what others
+  // write meanwhile is not waited for.
   void drain(Shared& shared, int log_fd, int patience_ms);
 
   bool over() const { return !read_end_; }
@@ -54,12 +62,11 @@ class OutputChannel {
   size_t pump_splice(Shared& shared, int log_fd);
   size_t pump_copy(Shared& shared, int log_fd);
   bool fill(Shared& shared, int log_fd);
-  // Nobody reads any more: close our read end (and the recorder's), so that the job learns it.
-  void downstream_closed(Shared& shared);
 
   Way way_;
   UniqueFd read_end_, user_fd_;
   bool is_terminal_;
+  bool is_private_;  // a pipe or socket without a name: a reader that has left does not come back
   uint32_t index_;
   size_t logged_ahead_ = 0;  // bytes at the head of the pipe that the log has already
   bool downstream_full_ = false;

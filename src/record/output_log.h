@@ -20,6 +20,7 @@ class OutputLog {
   // Takes what is there now; false when it could not be written.
   bool collect();
   int pipe_fd() const { return pipe_fd_; }
+  bool follows_files() const { return !followed_.empty(); }
 
  private:
   struct Followed {

@@ -29,6 +29,16 @@ struct Session {
   UniqueFd wake, ready, lifeline_read, lifeline_write, log_read, log_write, progress;
 };
 
+// No descriptor of ours may become 0, 1 or 2. One of these that the caller closed is closed for the
+// job too: ours closes on exec.
+void hold_standard_descriptors() {
+  for (;;) {
+    UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!null || null.get() > STDERR_FILENO) return;
+    (void)null.release();
+  }
+}
+
 // Room for a block of rows and as much again; rows grow with the processors.
 size_t ring_bytes() {
   const auto cpus = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
@@ -192,7 +202,8 @@ void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
 void leave_relay_behind(Session& session, Supervisor& supervisor) {
   session.output.job_stdout.reset();
   session.output.job_stderr.reset();
-  supervisor.drain_output();
+  // No waiting: from here to the fork there is nobody else to pass on.
+  supervisor.drain_output(0);
   if (!supervisor.output_is_open() || ::fork() != 0) return;
   prctl(PR_SET_NAME, "trainscope-rly");
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -212,7 +223,8 @@ void leave_relay_behind(Session& session, Supervisor& supervisor) {
 }  // namespace
 
 Result<RecordOutcome> record_job(const RecordOptions& options) {
-  TS_TRY(SignalInbox signals, SignalInbox::open());
+  hold_standard_descriptors();
+  TS_TRY(SignalInbox signals, SignalInbox::open(true));
   TS_TRY(Session session, make_session(options));
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   StatusLine status(status_fd(options), options.for_ns, sysconf(_SC_NPROCESSORS_ONLN));
@@ -232,14 +244,16 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
   }
   close_run(session, supervisor, keeper, end);
   leave_relay_behind(session, supervisor);
+  session.memory.unmap();
   return RecordOutcome{session.run.path, session.manifest};
 }
 
 Result<RecordOutcome> record_attached(const RecordOptions& options) {
+  hold_standard_descriptors();
   if (start_ticks(options.attach_pid) < 0) {
     return Error(fmt::format("there is no process {}", options.attach_pid));
   }
-  TS_TRY(SignalInbox signals, SignalInbox::open());
+  TS_TRY(SignalInbox signals, SignalInbox::open(false));
   TS_TRY(Session session, make_session(options));
   StatusLine status(status_fd(options), options.for_ns, sysconf(_SC_NPROCESSORS_ONLN));
   session.memory->job_pid = options.attach_pid;
@@ -256,6 +270,7 @@ Result<RecordOutcome> record_attached(const RecordOptions& options) {
   (void)write_manifest(session.run.path, session.manifest);
   const JobEnd end = supervisor.follow(options.attach_pid, options.for_ns);
   close_run(session, supervisor, keeper, end);
+  session.memory.unmap();
   return RecordOutcome{session.run.path, session.manifest};
 }
 

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <condition_variable>
@@ -50,6 +51,8 @@ class Recorder {
     setup_.output->job_stdout.reset();
     setup_.output->job_stderr.reset();
     job_.reaped = &memory_->reaped;
+    job_.usage = &memory_->usage;
+    job_.switches = &memory_->switches;
     job_.recorder_pid = getpid();
     if (setup_.reaps_orphans) job_.reaper_pid = setup_.supervisor_pid;
     job_.first_pid = memory_->job_pid.load();
@@ -90,8 +93,9 @@ class Recorder {
 
   void take_inventory() {
     prctl(PR_SET_NAME, "ts-inventory");
-    if (memory_->incarnation > 1) return;
+    if (memory_->inventory_taken != 0) return;
     ring_.push_text(RecordKind::info, host_inventory("", setup_.working_directory, setup_.command));
+    memory_->inventory_taken = 1;
   }
 
   void write_loop() {
@@ -133,9 +137,11 @@ class Recorder {
 
   void log_loop() {
     prctl(PR_SET_NAME, "ts-output");
+    // Nothing tells of new bytes in a file that is followed: it is looked at each second.
+    const int timeout_ms = log_.follows_files() ? 1000 : -1;
     for (;;) {
       std::array<pollfd, 2> ready = {{{log_.pipe_fd(), POLLIN, 0}, {log_wake_.get(), POLLIN, 0}}};
-      ::poll(ready.data(), ready.size(), 1000);
+      ::poll(ready.data(), ready.size(), timeout_ms);
       log_.collect();
       const std::lock_guard lock(mutex_);
       if (closing_) break;
@@ -183,6 +189,7 @@ class Recorder {
   void pass_on(int timeout_ms);
   void drop_progress() const;
   void finish();
+  void pass_on_the_rest();
   void close_manifest();
 
   RecorderSetup setup_;
@@ -252,7 +259,7 @@ void Recorder::serve_orphaned(int signal_fd) {
   const pid_t pid = memory_->job_pid;
   push_event(ring_, monotonic_ns() - memory_->zero_ns, "supervisor",
              "the supervisor was killed; the recorder goes on alone");
-  if (pid == 0 || memory_->job_ended_ns != 0) return;
+  if (pid == 0 || memory_->job_ended_ns != 0) return;  // finish() passes on what is left
   const UniqueFd job(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   for (;;) {
     note_signals(signal_fd);
@@ -263,7 +270,6 @@ void Recorder::serve_orphaned(int signal_fd) {
     if (gone) break;
   }
   memory_->job_ended_ns = monotonic_ns();
-  for (OutputChannel& channel : setup_.output->channels) channel.drain(*memory_, -1, 2000);
 }
 
 void Recorder::pass_on(int timeout_ms) {
@@ -275,6 +281,14 @@ void Recorder::pass_on(int timeout_ms) {
   ::poll(polls.data(), count, timeout_ms);
   // -1: the copy for output.log came from the supervisor and ends with it.
   for (OutputChannel& channel : setup_.output->channels) channel.pump(*memory_, -1);
+}
+
+// To a slow reader, and from daemons of the job that still write.
+void Recorder::pass_on_the_rest() {
+  prctl(PR_SET_NAME, "trainscope-rly");
+  const auto open = [](const OutputChannel& channel) { return !channel.over(); };
+  const auto& channels = setup_.output->channels;
+  while (std::any_of(channels.begin(), channels.end(), open)) pass_on(-1);
 }
 
 void Recorder::close_manifest() {
@@ -298,8 +312,14 @@ void Recorder::finish() {
   eventfd_write(log_wake_.get(), 1);
   const bool done = wake_main_.wait_for(lock, kCloseLimit, [this] { return written_ && logged_; });
   lock.unlock();
-  if (orphaned_) close_manifest();
+  pollfd lifeline = {setup_.lifeline_fd, POLLIN, 0};
+  const bool alone = orphaned_ || ::poll(&lifeline, 1, 0) > 0;
+  if (alone) close_manifest();
   if (done) memory_->finished = 1;
+  if (alone) pass_on_the_rest();
+  // A thread that a disk holds keeps our descriptors open beyond our end: whoever reads the job's
+  // output must not wait for it.
+  for (OutputChannel& channel : setup_.output->channels) channel.close();
   // Threads that hang in a source or a disk must not keep the process: no destructors.
   ::_exit(0);
 }

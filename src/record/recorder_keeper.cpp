@@ -37,6 +37,7 @@ Status RecorderKeeper::start() {
   }
   pid_ = pid;
   started_ns_ = monotonic_ns();
+  killed_ns_ = 0;
   restart_at_ns_ = 0;
   return {};
 }
@@ -66,15 +67,26 @@ std::string RecorderKeeper::death_text() const {
   return fmt::format("the recorder ended by itself with code {}", WEXITSTATUS(status));
 }
 
+bool RecorderKeeper::owns(pid_t pid) const {
+  return pid == pid_ || std::find(given_up_.begin(), given_up_.end(), pid) != given_up_.end();
+}
+
 void RecorderKeeper::reap() {
-  if (pid_ == 0) return;
+  const auto ended = [this](pid_t pid, int& status) {
+    rusage usage{};
+    if (::wait4(pid, &status, WNOHANG, &usage) != pid) return false;
+    const auto ns = [](const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; };
+    setup_.memory->earlier_cpu_ns += ns(usage.ru_utime) + ns(usage.ru_stime);
+    return true;
+  };
   int status = 0;
-  rusage usage{};
-  if (::wait4(pid_, &status, WNOHANG, &usage) != pid_) return;
+  std::erase_if(given_up_, [&](pid_t pid) { return ended(pid, status); });
+  if (pid_ != 0 && ended(pid_, status)) plan_restart(status);
+}
+
+void RecorderKeeper::plan_restart(int wait_status) {
   const int64_t now = monotonic_ns();
-  const auto ns = [](const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; };
-  setup_.memory->earlier_cpu_ns += ns(usage.ru_utime) + ns(usage.ru_stime);
-  setup_.memory->last_wait_status = status;
+  setup_.memory->last_wait_status = wait_status;
   setup_.memory->died_ns = now;
   pid_ = 0;
   if (now - started_ns_ > kLongLife) backoff_ns_ = kFirstBackoff;
@@ -86,14 +98,28 @@ int64_t RecorderKeeper::tend() {
   const int64_t now = monotonic_ns();
   if (pid_ == 0) {
     if (now < restart_at_ns_) return restart_at_ns_;
-    setup_.restart_reason = death_text() + " and restarted";
+    setup_.restart_reason =
+        killed_ns_ != 0 ? "the recorder hung and was restarted" : death_text() + " and restarted";
     if (!start()) restart_at_ns_ = now + backoff_ns_;
     return pid_ == 0 ? restart_at_ns_ : now + kNsPerSecond;
   }
   const int64_t patience = std::max<int64_t>(5 * kNsPerSecond, 20 * setup_.period_ns);
   const int64_t last = std::max(setup_.memory->last_tick_ns.load(), started_ns_);
   if (now - last < patience) return last + patience;
-  if (process_state(pid_) != 'T') ::kill(pid_, SIGKILL);
+  // A killed process that a call into the kernel holds never runs again: the next one may start.
+  if (killed_ns_ != 0) {
+    if (now - killed_ns_ < kNsPerSecond) return killed_ns_ + kNsPerSecond;
+    given_up_.push_back(pid_);
+    plan_restart(SIGKILL);
+    return restart_at_ns_;
+  }
+  // One that was stopped on purpose is given its time anew when it goes on.
+  if (process_state(pid_) == 'T') {
+    seen_stopped_ns_ = now;
+  } else if (now - seen_stopped_ns_ >= patience) {
+    ::kill(pid_, SIGKILL);
+    killed_ns_ = now;
+  }
   return now + kNsPerSecond;
 }
 

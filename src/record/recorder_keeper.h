@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "record/recorder.h"
 
@@ -22,6 +23,8 @@ class RecorderKeeper {
   // Waits for the first sample, at most a second; afterwards time has begun in any case.
   void wait_for_first_sample();
   pid_t pid() const { return pid_; }
+  // The recorder, or one that was given up: killed, but held by a call into the kernel.
+  bool owns(pid_t pid) const;
   // After SIGCHLD: reaps the recorder when it has ended and plans the restart.
   void reap();
   // Restarts when it is time, kills a recorder that hangs. Returns when to look again (monotonic
@@ -37,12 +40,16 @@ class RecorderKeeper {
 
  private:
   std::string death_text() const;
+  void plan_restart(int wait_status);
   bool wait_for_exit(int64_t limit_ns);
 
   RecorderSetup setup_;
   int lifeline_write_fd_;
   pid_t pid_ = 0;
   int64_t started_ns_ = 0;
+  int64_t seen_stopped_ns_ = 0;
+  int64_t killed_ns_ = 0;  // by us, because it hung
+  std::vector<pid_t> given_up_;
   int64_t restart_at_ns_ = 0;
   int64_t backoff_ns_ = 100'000'000;
 };

@@ -146,14 +146,26 @@ std::string redact_text(std::string_view text) {
   return out;
 }
 
+namespace {
+
+// `sh -c`, `bash -lc`: what follows is a line of several words.
+bool introduces_line(std::string_view word) {
+  return word.size() >= 2 && word.size() <= 4 && word[0] == '-' && word[1] != '-' &&
+         word.back() == 'c';
+}
+
+}  // namespace
+
 std::vector<std::string> redact_command(const std::vector<std::string>& command) {
   std::vector<std::string> out;
   bool value_follows = false;
   for (const std::string& word : command) {
     const std::string_view name = leading_name(word);
+    // What `sh -c` runs is a line of its own, not a name with a value.
+    const bool is_line = !out.empty() && introduces_line(command[out.size() - 1]);
     if (value_follows && !word.starts_with('-') && !counts_tokens(command[out.size() - 1], word)) {
       out.emplace_back(kStars);
-    } else if (!name.empty() && names_secret(name)) {
+    } else if (!is_line && !name.empty() && names_secret(name)) {
       // The whole rest of the word: the shell has already cut it where the value ends.
       const bool count = counts_tokens(name, std::string_view(word).substr(name.size() + 1));
       out.push_back(count ? word : std::string(name) + "=" + std::string(kStars));

@@ -40,17 +40,17 @@ void Sampler::start(int64_t period_ns, bool records_machine, const std::string& 
     if (collector->pace == Pace::tick) tick.push_back(collector);
     if (collector->pace == Pace::second) second.push_back(collector);
   }
-  streams_.push_back(std::make_unique<Stream>(0, period_ns, tick));
-  streams_.push_back(std::make_unique<Stream>(1, std::max(period_ns, kNsPerSecond), second));
+  streams_.push_back(std::make_unique<SourceGroup>(0, period_ns, tick));
+  streams_.push_back(std::make_unique<SourceGroup>(1, std::max(period_ns, kNsPerSecond), second));
   std::vector<Schedule> schedules = {{streams_[0].get(), 0}, {streams_[1].get(), 0}};
   ticks_ = std::thread([this, schedules] { run_ticks(schedules); });
   for (const Collector* collector : collectors()) {
     if (collector->scope == Scope::machine && !records_machine) continue;
     if (collector->pace != Pace::thread || streams_.size() == kMaxStreams) continue;
-    streams_.push_back(std::make_unique<Stream>(static_cast<uint32_t>(streams_.size()),
-                                                std::max(period_ns, collector->period_ns),
-                                                std::vector<const Collector*>{collector}));
-    Stream& stream = *streams_.back();
+    streams_.push_back(std::make_unique<SourceGroup>(static_cast<uint32_t>(streams_.size()),
+                                                     std::max(period_ns, collector->period_ns),
+                                                     std::vector<const Collector*>{collector}));
+    SourceGroup& stream = *streams_.back();
     ++own_threads_running_;
     own_threads_.emplace_back([this, &stream] { run_own_thread(stream); });
   }
@@ -103,7 +103,7 @@ void Sampler::run_ticks(std::vector<Schedule> schedules) {
 }
 
 void Sampler::take_due(Schedule& schedule, int64_t now) {
-  Stream& stream = *schedule.stream;
+  SourceGroup& stream = *schedule.stream;
   const int64_t period = stream.period_ns();
   const int64_t since_zero = now - memory_->zero_ns;
   const int64_t latest = since_zero / period;
@@ -169,7 +169,7 @@ void Sampler::close_ticks(std::vector<Schedule>& schedules) {
   }
 }
 
-void Sampler::run_own_thread(Stream& stream) {
+void Sampler::run_own_thread(SourceGroup& stream) {
   name_thread("ts-slow");
   while (memory_->first_sample_taken == 0) {
     if (!wait_until(monotonic_ns() + 1'000'000)) {
@@ -182,7 +182,7 @@ void Sampler::run_own_thread(Stream& stream) {
   --own_threads_running_;
 }
 
-void Sampler::sample_alone(Stream& stream) {
+void Sampler::sample_alone(SourceGroup& stream) {
   const int64_t zero = memory_->zero_ns;
   const int64_t period = stream.period_ns();
   int64_t tick = (monotonic_ns() - zero) / period;  // the first reading is at once
@@ -198,7 +198,7 @@ void Sampler::sample_alone(Stream& stream) {
   if (stream.has_only_counters() && ended != 0) stream.sample_closing(ended - zero, ring_);
 }
 
-void Sampler::publish_status(const Stream& stream) {
+void Sampler::publish_status(const SourceGroup& stream) {
   const double cpu = stream.last_sum("job.cpu.time");
   const double memory = stream.last_sum("job.memory.usage");
   const double disk = stream.last_sum("system.disk.io");

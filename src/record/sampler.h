@@ -19,10 +19,10 @@
 
 namespace trainscope {
 
-// One stream of the run: sources that are read together.
-class Stream {
+// Sources that are read together: one stream of the run.
+class SourceGroup {
  public:
-  Stream(uint32_t id, int64_t period_ns, std::vector<const Collector*> collectors);
+  SourceGroup(uint32_t id, int64_t period_ns, const std::vector<const Collector*>& collectors);
 
   // Opens the sources and announces their schemas.
   void open(const Surroundings& surroundings, Ring& ring, std::atomic<uint32_t>& next_schema);
@@ -76,25 +76,25 @@ class Sampler {
 
  private:
   struct Schedule {
-    Stream* stream = nullptr;
+    SourceGroup* stream = nullptr;
     int64_t next_tick = 0;
   };
   void run_ticks(std::vector<Schedule> schedules);
-  void run_own_thread(Stream& stream);
-  void sample_alone(Stream& stream);
+  void run_own_thread(SourceGroup& stream);
+  void sample_alone(SourceGroup& stream);
   // Waits until the moment or the stop; true when it is time.
   bool wait_until(int64_t monotonic_ns);
   void take_due(Schedule& schedule, int64_t now);
   void note_missed(Schedule& schedule, int64_t first, int64_t count);
   void close_ticks(std::vector<Schedule>& schedules);
-  void publish_status(const Stream& stream);
+  void publish_status(const SourceGroup& stream);
   std::string why_missed();
 
   Ring& ring_;
   SharedMemory memory_;
   Surroundings surroundings_;
   SelfLink& self_;
-  std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<std::unique_ptr<SourceGroup>> streams_;
   std::atomic<uint32_t> next_schema_{0};
   std::mutex mutex_;
   std::condition_variable wake_;

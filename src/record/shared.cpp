@@ -27,4 +27,9 @@ Result<SharedMemory> SharedMemory::create(size_t ring_bytes) {
   return memory;
 }
 
+void SharedMemory::unmap() {
+  ::munmap(shared_, kRingOffset + shared_->ring_capacity);
+  shared_ = nullptr;
+}
+
 }  // namespace trainscope

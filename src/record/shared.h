@@ -47,6 +47,9 @@ struct Shared {
   std::atomic<int32_t> stop{0};      // the run is over: close it
   std::atomic<int32_t> finished{0};  // the recorder has written all it has
   Reaped reaped;
+  JobMemory usage, switches;
+
+  std::atomic<int32_t> inventory_taken{0};
 
   // Recorders that died.
   std::atomic<int32_t> incarnation{0};
@@ -79,11 +82,13 @@ struct Shared {
   StreamLayout layouts[kMaxStreams];
 };
 
-// Owns the mapping; copies of the process share it.
+// A handle to the mapping; copies of the process share it.
 class SharedMemory {
  public:
   static Result<SharedMemory> create(size_t ring_bytes);
   SharedMemory() = default;
+  // The run is over; no copy of this handle may be used any more.
+  void unmap();
   Shared* operator->() const { return shared_; }
   Shared& operator*() const { return *shared_; }
   char* ring_space() const { return reinterpret_cast<char*>(shared_) + kRingOffset; }

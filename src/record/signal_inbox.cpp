@@ -18,6 +18,27 @@ std::atomic<int> inbox_write_fd{-1};
 
 constexpr std::array kForwardable = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                      SIGUSR1, SIGUSR2, SIGTSTP, SIGWINCH};
+constexpr std::array kOurs = {SIGCHLD, SIGCONT};
+// A reader that has left or a limit on the size of files must not end us: the call tells it too.
+constexpr std::array kIgnored = {SIGPIPE, SIGXFSZ};
+
+struct CallersSignals {
+  struct sigaction action[NSIG] = {};
+  sigset_t mask{};
+};
+
+// As the caller left them. Read once: the second run of a series would find our own.
+const CallersSignals& callers_signals() {
+  static const CallersSignals found = [] {
+    CallersSignals now;
+    for (int number = 1; number < NSIG; ++number) {
+      ::sigaction(number, nullptr, &now.action[number]);
+    }
+    ::sigprocmask(SIG_SETMASK, nullptr, &now.mask);
+    return now;
+  }();
+  return found;
+}
 
 void note_signal(int number, siginfo_t* info, void*) {
   const int saved_errno = errno;
@@ -26,9 +47,18 @@ void note_signal(int number, siginfo_t* info, void*) {
   errno = saved_errno;
 }
 
+void take(int number) {
+  struct sigaction action {};
+  action.sa_sigaction = note_signal;
+  action.sa_flags = SA_SIGINFO;
+  sigfillset(&action.sa_mask);
+  ::sigaction(number, &action, nullptr);
+}
+
 }  // namespace
 
-Result<SignalInbox> SignalInbox::open() {
+Result<SignalInbox> SignalInbox::open(bool ignored_too) {
+  const CallersSignals& callers = callers_signals();
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
     return Error::from_errno("cannot make a pipe", errno);
@@ -36,26 +66,25 @@ Result<SignalInbox> SignalInbox::open() {
   inbox.read_end_.reset(fds[0]);
   inbox.write_end_.reset(fds[1]);
   inbox_write_fd = fds[1];
-  const auto change = [&](int number, bool even_when_ignored) {
-    struct sigaction before {};
-    ::sigaction(number, nullptr, &before);
-    inbox.before_.emplace_back(number, before);
-    if (before.sa_handler == SIG_IGN && !even_when_ignored) return;
-    struct sigaction action {};
-    action.sa_sigaction = note_signal;
-    action.sa_flags = SA_SIGINFO;
-    sigfillset(&action.sa_mask);
-    ::sigaction(number, &action, nullptr);
-  };
-  for (const int number : kForwardable) change(number, false);
-  change(SIGCHLD, true);
-  change(SIGCONT, true);
-  struct sigaction before {
-  }, ignore{};
-  ignore.sa_handler = SIG_IGN;
-  ::sigaction(SIGPIPE, &ignore, &before);
-  inbox.before_.emplace_back(SIGPIPE, before);
+  // A caller that blocks SIGCHLD must not keep us from seeing the job's end.
+  sigset_t taken;
+  sigemptyset(&taken);
+  for (const int number : kForwardable) {
+    if (callers.action[number].sa_handler == SIG_IGN && !ignored_too) continue;
+    take(number);
+    sigaddset(&taken, number);
+  }
+  for (const int number : kOurs) {
+    take(number);
+    sigaddset(&taken, number);
+  }
+  for (const int number : kIgnored) ::signal(number, SIG_IGN);
+  ::sigprocmask(SIG_UNBLOCK, &taken, nullptr);
   return inbox;
+}
+
+SignalInbox::~SignalInbox() {
+  if (write_end_) inbox_write_fd = -1;
 }
 
 std::optional<SignalNote> SignalInbox::next() {
@@ -64,8 +93,13 @@ std::optional<SignalNote> SignalInbox::next() {
   return note;
 }
 
-void SignalInbox::restore() const {
-  for (const auto& [number, action] : before_) ::sigaction(number, &action, nullptr);
+void SignalInbox::restore() {
+  const CallersSignals& callers = callers_signals();
+  const auto give_back = [&](int number) { ::sigaction(number, &callers.action[number], nullptr); };
+  for (const int number : kForwardable) give_back(number);
+  for (const int number : kOurs) give_back(number);
+  for (const int number : kIgnored) give_back(number);
+  ::sigprocmask(SIG_SETMASK, &callers.mask, nullptr);
 }
 
 }  // namespace trainscope

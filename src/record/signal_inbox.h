@@ -1,15 +1,14 @@
 // Signals as messages: what arrived, from where and when.
 //
 // Guarantees: blocking system calls are interrupted (no SA_RESTART), so a slow terminal cannot hold
-// a signal up; signals that were ignored when we started stay ignored, for us and for the job
-// (nohup). Limits: one inbox a process.
+// a signal up; what the caller ignored or blocked is ignored or blocked in the job (nohup), in
+// every run of a series. Limits: one inbox at a time.
 #pragma once
 
 #include <signal.h>
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "base/fd.h"
 
@@ -23,19 +22,20 @@ struct SignalNote {
 
 class SignalInbox {
  public:
-  static Result<SignalInbox> open();
+  // `ignored_too`: takes the signals that the caller ignores as well; a job may ask for them.
+  static Result<SignalInbox> open(bool ignored_too);
   SignalInbox(SignalInbox&&) = default;
   SignalInbox& operator=(SignalInbox&&) = default;
+  ~SignalInbox();
 
   int fd() const { return read_end_.get(); }
   std::optional<SignalNote> next();
   // In the child, before exec: gives back what we had changed.
-  void restore() const;
+  static void restore();
 
  private:
   SignalInbox() = default;
   UniqueFd read_end_, write_end_;
-  std::vector<std::pair<int, struct sigaction>> before_;
 };
 
 }  // namespace trainscope

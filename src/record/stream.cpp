@@ -40,7 +40,8 @@ std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
 
 }  // namespace
 
-Stream::Stream(uint32_t id, int64_t period_ns, std::vector<const Collector*> collectors)
+SourceGroup::SourceGroup(uint32_t id, int64_t period_ns,
+                         const std::vector<const Collector*>& collectors)
     : id_(id), period_ns_(period_ns) {
   CHECK(collectors.size() <= kMaxSources);
   for (const Collector* collector : collectors) {
@@ -48,15 +49,15 @@ Stream::Stream(uint32_t id, int64_t period_ns, std::vector<const Collector*> col
   }
 }
 
-void Stream::open(const Surroundings& surroundings, Ring& ring,
-                  std::atomic<uint32_t>& next_schema) {
+void SourceGroup::open(const Surroundings& surroundings, Ring& ring,
+                       std::atomic<uint32_t>& next_schema) {
   surroundings_ = &surroundings;
   ring_ = &ring;
   next_schema_ = &next_schema;
   for (size_t i = 0; i < slots_.size(); ++i) open_slot(i);
 }
 
-void Stream::open_slot(size_t index) {
+void SourceGroup::open_slot(size_t index) {
   Slot& slot = slots_[index];
   Opened opened = slot.source->open(*surroundings_);
   slot.schema = (*next_schema_)++;
@@ -72,7 +73,7 @@ void Stream::open_slot(size_t index) {
                      static_cast<uint32_t>(index), static_cast<uint32_t>(slots_.size()), json);
 }
 
-void Stream::read_slots() {
+void SourceGroup::read_slots() {
   for (size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
     const auto part = [&] { return std::span(row_).subspan(slot.offset, slot.columns.size()); };
@@ -86,12 +87,12 @@ void Stream::read_slots() {
   }
 }
 
-bool Stream::sample(int64_t tick, int64_t late_us, Ring& ring) {
+bool SourceGroup::sample(int64_t tick, int64_t late_us, Ring& ring) {
   read_slots();
   return ring.push_row(id_, tick, late_us, row_);
 }
 
-void Stream::sample_closing(int64_t time_ns, Ring& ring) {
+void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
   read_slots();
   for (const Slot& slot : slots_) {
     nlohmann::json values = nlohmann::json::array();
@@ -108,7 +109,7 @@ void Stream::sample_closing(int64_t time_ns, Ring& ring) {
   }
 }
 
-bool Stream::has_only_counters() const {
+bool SourceGroup::has_only_counters() const {
   for (const Slot& slot : slots_) {
     for (const MetricSpec& spec : slot.collector->metrics) {
       if (spec.kind != Kind::counter) return false;
@@ -117,7 +118,7 @@ bool Stream::has_only_counters() const {
   return true;
 }
 
-double Stream::last_sum(std::string_view metric) const {
+double SourceGroup::last_sum(std::string_view metric) const {
   double sum = -1;
   for (const Slot& slot : slots_) {
     for (size_t c = 0; c < slot.columns.size(); ++c) {

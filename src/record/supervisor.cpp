@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
 #include "base/clock.h"
 #include "base/text.h"
@@ -34,6 +35,16 @@ int64_t io_number(const std::string& text, std::string_view name) {
   return parse_integer(trim(rest.substr(0, rest.find('\n')))).value_or(0);
 }
 
+// Is the signal pending for the process?
+bool signal_waits(pid_t pid, int number) {
+  if (pid == 0) return false;
+  const auto text = read_file(fmt::format("/proc/{}/status", pid));
+  const size_t at = text ? text->find("\nShdPnd:\t") : std::string::npos;
+  if (at == std::string::npos) return false;
+  const uint64_t pending = std::strtoull(text->c_str() + at + 9, nullptr, 16);
+  return (pending >> (number - 1) & 1U) != 0;
+}
+
 }  // namespace
 
 Supervisor::Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals,
@@ -54,7 +65,7 @@ JobEnd Supervisor::run(const std::vector<std::string>& command,
   grace_ns_ = grace_ns;
   kill_at_ns_ = 0;
   limit_at_ns_ = for_ns == 0 ? 0 : monotonic_ns() + for_ns;
-  const auto launched = launch(command, environment, output_, signals_);
+  const auto launched = launch(command, environment, output_);
   if (!launched || launched->exec_error != 0) {
     const int error = launched ? launched->exec_error : launched.error().error_number();
     say(fmt::format("cannot run {}: {}", printable(command[0]), ::strerror(error)));
@@ -80,24 +91,33 @@ JobEnd Supervisor::follow(pid_t pid, int64_t for_ns) {
     const int64_t now = monotonic_ns();
     pollfd ended = {process.get(), POLLIN, 0};
     const bool gone = process ? ::poll(&ended, 1, 0) > 0 : ::kill(pid, 0) != 0 && errno == ESRCH;
+    const bool over = interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_);
+    if (!gone && !over) continue;
     status_.wipe();
-    if (gone) return {std::nullopt, std::nullopt, EndedBy::unknown, now};
-    if (interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_)) {
-      return {std::nullopt, std::nullopt, EndedBy::detached, now};
-    }
+    // Whose child it was knows how it ended; we do not.
+    return {std::nullopt, std::nullopt, gone ? EndedBy::unknown : EndedBy::detached, now};
   }
 }
 
 // One turn of the loop: waits for something to do, and does it.
 void Supervisor::turn(int extra_fd) {
-  std::array<pollfd, 2 + kMaxChannels> polls = {
+  std::array<pollfd, 2 + 2 * kMaxChannels> polls = {
       {{signals_.fd(), POLLIN, 0}, {extra_fd, POLLIN, 0}}};
   nfds_t count = 2;
-  for (const OutputChannel& channel : output_.channels) polls[count++] = channel.wanted(*memory_);
+  for (const OutputChannel& channel : output_.channels) {
+    polls[count++] = channel.reader();
+    polls[count++] = channel.wanted(*memory_);
+  }
   const int64_t wait_ns = std::max<int64_t>(0, next_moment() - monotonic_ns());
   const timespec wait = to_timespec(wait_ns);
   ::ppoll(polls.data(), count, &wait, nullptr);
   pump_output();
+  for (size_t c = 0; c < output_.channels.size(); ++c) {
+    OutputChannel& channel = output_.channels[c];
+    if (channel.over() || (polls[2 + 2 * c].revents & (POLLERR | POLLHUP)) == 0) continue;
+    channel.downstream_closed(*memory_);
+    keeper_.wake();
+  }
   while (const auto note = signals_.next()) handle_signal(*note);
   forward_pending();
   const int64_t now = monotonic_ns();
@@ -150,8 +170,10 @@ void Supervisor::forward_pending() {
   const int64_t now = monotonic_ns();
   std::erase_if(pending_, [&](const PendingForward& p) {
     const int64_t seen = memory_->signal_seen_ns[p.number];
-    const bool to_group = std::abs(seen - p.arrived_ns) < kWitnessTime;
+    bool to_group = std::abs(seen - p.arrived_ns) < kWitnessTime;
     if (!to_group && now - p.arrived_ns < kWitnessTime && keeper_.pid() != 0) return false;
+    // A recorder that had no time to look has the signal waiting.
+    to_group = to_group || signal_waits(keeper_.pid(), p.number);
     // A job that is running again has had its SIGCONT.
     const bool needless = p.number == SIGCONT && process_state(job_pid_) != 'T';
     if (!to_group && !needless && !end_) ::kill(job_pid_, p.number);
@@ -163,7 +185,7 @@ void Supervisor::reap_children() {
   for (;;) {
     siginfo_t info{};
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
-    if (info.si_pid == keeper_.pid()) {
+    if (keeper_.owns(info.si_pid)) {
       keeper_.reap();
       continue;
     }
@@ -248,10 +270,10 @@ void Supervisor::pump_output() {
   }
 }
 
-void Supervisor::drain_output() {
+void Supervisor::drain_output(int patience_ms) {
   for (OutputChannel& channel : output_.channels) {
     if (channel.is_terminal()) status_.wipe();
-    channel.drain(*memory_, log_write_fd_, 2000);
+    channel.drain(*memory_, log_write_fd_, patience_ms);
   }
 }
 

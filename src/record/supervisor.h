@@ -37,8 +37,8 @@ class Supervisor {
              int64_t grace_ns);
   // Stays with a process that is not our child.
   JobEnd follow(pid_t pid, int64_t for_ns);
-  // Passes on what the job has printed until now.
-  void drain_output();
+  // Passes on what the job has printed until now; a slow reader is waited for so long at most.
+  void drain_output(int patience_ms = 2000);
   // True when somebody can still write into the job's output.
   bool output_is_open() const;
   void say(const std::string& text);

@@ -108,4 +108,29 @@ Result<Points> read_points(const RunIndex& index, ColumnCache& cache, const Stor
   return reader.take();
 }
 
+Series lateness_series() {
+  Series series;
+  series.metric = "recorder.lateness";
+  series.labels = {{"process", "recorder"}};
+  series.unit = "s";
+  return series;
+}
+
+Points read_lateness(const RunIndex& index, const Range& range) {
+  Points points;
+  const auto stream = index.streams.find(0);
+  if (stream == index.streams.end()) return points;
+  for (const StoredBlock& block : stream->second.blocks) {
+    for (size_t r = block.begin; r < block.end; ++r) {
+      const double time_s = stream->second.time_s(block.rows[r]);
+      if (range.begin_s && time_s < *range.begin_s) continue;
+      if (range.end_s && time_s >= *range.end_s) return points;
+      points.time_s.push_back(time_s);
+      points.value.push_back(static_cast<double>(block.rows[r].late_us) / 1e6);
+      points.present.push_back(1);
+    }
+  }
+  return points;
+}
+
 }  // namespace trainscope

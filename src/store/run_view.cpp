@@ -31,6 +31,8 @@ class StoredRun : public RunView {
     derived_ = list_derived(directory_, index_.host_json);
     for (const StoredSeries& stored : directory_.stored) series_.push_back(stored.series);
     for (const DerivedSeries& derived : derived_) series_.push_back(derived.series);
+    lateness_at_ = series_.size();
+    series_.push_back(lateness_series());
     for (const Series& absent : directory_.absent) series_.push_back(absent);
     sampling_ = judge_sampling(index_, files_.manifest, duration_s_);
     return {};
@@ -51,6 +53,7 @@ class StoredRun : public RunView {
     if (series_index < directory_.stored.size()) {
       return read_points(index_, cache_, directory_.stored[series_index], range, false);
     }
+    if (series_index == lateness_at_) return read_lateness(index_, range);
     series_index -= directory_.stored.size();
     if (series_index >= derived_.size()) return Points{};
     return compute_derived(derived_[series_index], range, [&](size_t input) {
@@ -107,6 +110,7 @@ class StoredRun : public RunView {
   SeriesDirectory directory_;
   std::vector<DerivedSeries> derived_;
   std::vector<Series> series_;
+  size_t lateness_at_ = 0;
   Sampling sampling_;
   std::vector<Step> steps_;
   double duration_s_ = 0;

@@ -14,6 +14,10 @@ namespace trainscope {
 Result<Points> read_points(const RunIndex& index, ColumnCache& cache, const StoredSeries& series,
                            const Range& range, bool one_before);
 
+// recorder.lateness: how late each tick began. It stands in the times of the rows, not in a column.
+Series lateness_series();
+Points read_lateness(const RunIndex& index, const Range& range);
+
 // From the statistics of whole blocks and the values of the others, and from the closing values.
 Result<Summary> summarize(const RunIndex& index, ColumnCache& cache, const StoredSeries& series);
 

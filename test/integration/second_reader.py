@@ -208,7 +208,10 @@ class Run:
                     self.last_tick[stream] = max(self.last_tick.get(stream, -1), rows[-1][0])
                 if stream == 0:
                     period = self.manifest["period_ns"]
-                    self.rows += [r for r in rows if self.counts(r[0], blocks[stream, block][1], period)]
+                    counted = [r for r in rows if self.counts(r[0], blocks[stream, block][1], period)]
+                    self.rows += counted
+                    self.samples += [((tick * period + late_us * 1000) / 1e9, "recorder.lateness",
+                                      "process=recorder", late_us / 1e6) for tick, late_us in counted]
             elif kind == COLUMNS:
                 self.read_columns(flags, payload, blocks)
             elif kind == EVENT:

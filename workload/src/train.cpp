@@ -47,7 +47,7 @@ class DeviceSet {
  private:
   // from_blob wants a mutable pointer; the copy makes sure that nothing writes through it.
   static torch::Tensor bytes(const std::vector<std::uint8_t>& data,
-                             std::vector<std::int64_t> shape) {
+                             const std::vector<std::int64_t>& shape) {
     return torch::from_blob(const_cast<std::uint8_t*>(data.data()), shape, torch::kByte).clone();
   }
   static torch::Tensor floats(const torch::Tensor& pixels) {

@@ -130,7 +130,7 @@ void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line
 }
 
 std::string styled(const std::string& status, bool colour) {
-  const std::string padded = fmt::format("{:<11}", status);
+  std::string padded = fmt::format("{:<11}", status);
   if (!colour) return padded;
   const char* style = status == "ok" ? "\x1b[32m" : status == "partial" ? "\x1b[33m" : "\x1b[31m";
   return style + padded + "\x1b[0m";

@@ -5,9 +5,9 @@
 // Limits: one thread at a time for one file.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,18 +46,17 @@ class Scanner {
   // more than an int64_t holds; such a number is skipped.
   bool number(int64_t& value) {
     skip_blanks();
-    if (at_ == end_ || *at_ < '0' || *at_ > '9') return false;
-    constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+    const char* begin = at_;
     uint64_t sum = 0;
-    bool fits = true;
     while (at_ != end_ && *at_ >= '0' && *at_ <= '9') {
-      const auto digit = static_cast<uint64_t>(*at_ - '0');
-      fits = fits && sum <= (kMax - digit) / 10;
-      if (fits) sum = sum * 10 + digit;
+      sum = sum * 10 + static_cast<uint64_t>(*at_ - '0');
       ++at_;
     }
-    if (fits) value = static_cast<int64_t>(sum);
-    return fits;
+    if (at_ == begin) return false;
+    // Eighteen digits fit always; only longer numbers are worth a second, careful look.
+    if (at_ - begin > 18) return std::from_chars(begin, at_, value).ec == std::errc();
+    value = static_cast<int64_t>(sum);
+    return true;
   }
   // The same with an optional minus sign.
   bool signed_number(int64_t& value) {

@@ -28,7 +28,7 @@ class TestRoot {
     CHECK(::mkdtemp(name.data()) != nullptr);
     path_ = name;
   }
-  // A copy of a recorded machine, to change.
+  // A copy of such a machine, to change.
   explicit TestRoot(const std::string& machine) : TestRoot() {
     std::filesystem::copy(
         machine_root(machine), path_,

@@ -1,0 +1,225 @@
+"""CPU and memory of recording one job: the floor, Trainscope, and peers, taken in turn.
+
+The floor reads the files that the recorder keeps open and does nothing else. Which these are, and how
+often each is read, is seen with strace in a recording of the same job. CPU is what the kernel counted for
+the whole of the programs (all processes and threads, reaped ones included) from the end of a warm-up on.
+"""
+import contextlib
+import os
+import pathlib
+import re
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+import peers
+from harness import (BUILD, Foreign, Group, PROGRAM, children_of, has, info, recorder_pid, say, scratch_home, spread,
+                     start_target, table, verdict)
+
+WARM_UP_S = 5
+PREAD = re.compile(r"([\d.]+) pread64\((\d+)<([^>]+)>, .*, (\d+), (\d+)\)\s+= (\d+)")
+
+
+def start_trainscope(group, pid, rate):
+    return group.start([PROGRAM, "attach", pid, "--every", f"{1e6 / rate:.0f}us", "--quiet"],
+                       stdin=subprocess.DEVNULL)
+
+
+def open_files(target_pid, seconds=6):
+    """The lines of the floor's list: what the recorder reads at 10 Hz, and how often."""
+    with scratch_home(), Group() as group, tempfile.NamedTemporaryFile("r") as log:
+        supervisor = start_trainscope(group, target_pid, 10).pid
+        recorder = recorder_pid(supervisor)
+        time.sleep(2)
+        held = sorted(os.readlink(f"/proc/{recorder}/fd/{fd}") for fd in os.listdir(f"/proc/{recorder}/fd"))
+        tracer = subprocess.Popen(["strace", "-f", "-y", "-ttt", "-s", "0", "-e", "trace=pread64", "-o", log.name,
+                                   "-p", str(recorder)], stderr=subprocess.DEVNULL)
+        time.sleep(seconds)
+        tracer.send_signal(signal.SIGINT)
+        tracer.wait()
+        calls = PREAD.findall(log.read())
+    by_fd = {}
+    for when, fd, path, size, at, _ in calls:
+        by_fd.setdefault((int(fd), path), []).append((float(when), int(size), int(at)))
+    lines = []
+    for (_, path), seen in sorted(by_fd.items()):
+        readings = sum(1 for _, _, at in seen if at == 0)
+        pace = "tick" if readings > 5 * seconds else "second"
+        path = re.sub(rf"^/proc/({supervisor}|{recorder})/", "/proc/self/", path)
+        lines.append(f"{pace} {round(len(seen) / readings)} {max(size for _, size, _ in seen)} {path}")
+    kernel = [path for path in held if path.startswith(("/proc/", "/sys/")) and not os.path.isdir(path)]
+    return lines, kernel
+
+
+def measure(group, samples, rate, window_s, watched):
+    """CPU per sample of what runs in the group, over a window after the warm-up."""
+    time.sleep(WARM_UP_S)
+    foreign = Foreign([group, watched])
+    cpu, taken, begin = group.cpu_s(), samples(), time.monotonic()
+    time.sleep(window_s)
+    cpu, taken, wall = group.cpu_s() - cpu, samples() - taken, time.monotonic() - begin
+    rss, pss = group.memory()
+    return {"cpu_us_per_sample": cpu / max(taken, 1) * 1e6, "stored_hz": taken / wall, "asked_hz": rate,
+            "cpu_percent": cpu / wall * 100, "rss_mb": rss / 1e6, "pss_mb": pss / 1e6,
+            "foreign_cores": foreign.cores()}
+
+
+def ticks_since_now(rate):
+    begin = time.monotonic()
+    return lambda: (time.monotonic() - begin) * rate
+
+
+def measure_floor(lines, rate, window_s, watched):
+    with Group() as group:
+        floor = group.start([BUILD / "floor", f"{1e6 / rate:.0f}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        floor.stdin.write("\n".join(lines).encode())
+        floor.stdin.close()
+        got = measure(group, ticks_since_now(rate), rate, window_s, watched)
+        group.stop()
+        ticks, failed = map(int, floor.stdout.read().split())
+    got["failed_preads_per_tick"] = failed / ticks
+    return got
+
+
+def measure_trainscope(pid, rate, window_s, watched):
+    with scratch_home(), Group() as group:
+        supervisor = start_trainscope(group, pid, rate)
+        recorder = recorder_pid(supervisor.pid)
+        time.sleep(1)  # opening the sources is no cost of a sample
+        before = thread_times(supervisor.pid, recorder)
+        got = measure(group, ticks_since_now(rate), rate, window_s, watched)
+        got["threads_us_per_sample"] = {name: (us - before.get(name, 0)) / (window_s + WARM_UP_S) / rate
+                                        for name, us in thread_times(supervisor.pid, recorder).items()}
+        supervisor.send_signal(signal.SIGINT)
+        supervisor.wait()
+        sampling = info()["sampling"]
+    # A sample that was missed was not paid for.
+    taken = sampling["samples"] / (sampling["samples"] + sampling["missed"])
+    got["cpu_us_per_sample"] /= taken
+    got["stored_hz"] *= taken
+    return got
+
+
+def thread_times(supervisor, recorder):
+    """CPU of each thread of the recorder and of the supervisor, in microseconds."""
+    costs = {}
+    for pid, prefix in ((recorder, ""), (supervisor, "supervisor ")):
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                name = prefix + (task / "comm").read_text().strip()
+                costs[name] = costs.get(name, 0) + int((task / "schedstat").read_text().split()[0]) / 1e3
+    return costs
+
+
+def measure_peer(peer, pids, rate, window_s, watched):
+    with tempfile.TemporaryDirectory(prefix="trainscope-bench-") as folder, Group() as group:
+        peer.start(group, pathlib.Path(folder), rate, pids)
+        got = measure(group, peer.samples, rate, window_s, watched)
+        dead = [process.args[0] for process in group.processes if process.poll() is not None]
+        if dead:
+            raise RuntimeError(f"{dead[0]} ended by itself")
+    return got
+
+
+def plan(options, lines, pid):
+    """What is measured in every round: (who, rate) and how."""
+    tasks = {}
+    for rate in options.rates:
+        # Trainscope's window holds the sealing of a block of 1000 rows and the slow readings of every 10 s.
+        window = options.window or max(30, 1000 / rate)
+        tasks["floor", rate] = lambda w, r=rate: measure_floor(lines, r, options.window or 30, w)
+        tasks["Trainscope", rate] = lambda w, r=rate, s=window: measure_trainscope(pid, r, s, w)
+    if options.no_peers:
+        return tasks
+    pids = [pid, *children_of(pid)]
+    for kind in peers.ALL:
+        peer = kind()
+        reason = peer.missing()
+        if reason:
+            say(f"  skipped: {peer.name}: {reason}")
+            continue
+        for rate in [peer.fastest_hz] if peer.fastest_hz else options.rates:
+            tasks[peer.name, rate] = lambda w, p=peer, r=rate: measure_peer(p, pids, r, options.window or 20, w)
+    return tasks
+
+
+def run(options, calm):
+    if not has("strace"):
+        say("  skipped: strace is not installed, so the recorder's files cannot be seen")
+        return None
+    calm.wait()
+    with Group() as watched:
+        pid = start_target(watched).pid
+        lines, held = open_files(pid)
+        tasks = plan(options, lines, pid)
+        results = {key: [] for key in tasks}
+        for number in range(options.rounds):
+            for key, task in tasks.items():
+                calm.wait([watched])
+                say(f"  round {number + 1} of {options.rounds}: {key[0]} at {key[1]} Hz")
+                try:
+                    results[key].append(task(watched))
+                except (RuntimeError, OSError, subprocess.SubprocessError) as error:
+                    say(f"  failed: {key[0]} at {key[1]} Hz: {error}")
+        size, _ = watched.memory()
+    report = {"target_rss_mb": size / 1e6, "floor_list": lines, "held_open": held,
+              "results": [{"who": who, "rate": rate, "rounds": r} for (who, rate), r in results.items() if r]}
+    report["ratios"] = compare(results, options.rates)
+    show(report, results)
+    return report
+
+
+def paired(numerator, denominator):
+    return [a["cpu_us_per_sample"] / b["cpu_us_per_sample"] for a, b in zip(numerator, denominator)]
+
+
+def compare(results, rates):
+    """Trainscope against the floor, and every peer against Trainscope at the same or the asked rate."""
+    ratios = []
+    for rate in rates:
+        ours = results["Trainscope", rate]
+        to_floor = paired(ours, results["floor", rate])
+        ratios.append({"name": f"Trainscope / floor at {rate} Hz", "ratios": to_floor,
+                       **verdict(statistics.median(to_floor), 1.5)})
+        cheapest = None
+        for (who, peer_rate), got in results.items():
+            if who in ("floor", "Trainscope") or not got or (peer_rate != rate and peer_rate in rates):
+                continue
+            ratio = {"name": f"{who} at {peer_rate} Hz / Trainscope at {rate} Hz", "ratios": paired(got, ours)}
+            ratios.append(ratio)
+            middle = statistics.median(ratio["ratios"])
+            cheapest = min(cheapest or middle, middle)
+        if cheapest is not None:
+            ratios.append({"name": f"cheapest peer / Trainscope at {rate} Hz", "ratios": [cheapest],
+                           "below": False, **verdict(cheapest, 4, below=False)})
+    return ratios
+
+
+def show(report, results):
+    ticks = sum(1 for line in report["floor_list"] if line.startswith("tick"))
+    print(f"Cost of recording one job: 5 processes, {report['target_rss_mb'] / 1e3:.1f} GB resident, some busy.\n"
+          f"The floor reads {ticks} files each tick and {len(report['floor_list']) - ticks} each second.\n")
+    rows = []
+    for (who, rate), rounds in results.items():
+        if rounds:
+            column = lambda key: [got[key] for got in rounds]
+            rows.append([who, f"{rate}", spread(column("stored_hz")), spread(column("cpu_us_per_sample"), 0),
+                         spread(column("cpu_percent"), 2), spread(column("rss_mb")), spread(column("pss_mb")),
+                         f"{max(column('foreign_cores')):.2f}"])
+    table(["", "asked Hz", "stored Hz", "CPU us/sample", "% of a core", "RSS MB", "PSS MB", "others' cores"], rows)
+    rows = []
+    for ratio in report["ratios"]:
+        wanted = f"{'>=' if ratio.get('below') is False else '<='} {ratio['limit']}" if "limit" in ratio else ""
+        rows.append([ratio["name"], spread(ratio["ratios"], 2), wanted, {True: "met", False: "MISSED"}.get(ratio.get("met"), "")])
+    table(["ratio of CPU per sample, median of the rounds", "", "wanted", ""], rows)
+    rows = []
+    for (who, rate), rounds in results.items():
+        if who == "Trainscope" and rounds:
+            names = rounds[0]["threads_us_per_sample"]
+            for name in sorted(names, key=names.get, reverse=True):
+                each = [got["threads_us_per_sample"].get(name, 0) for got in rounds]
+                if statistics.median(each) >= 0.05:
+                    rows.append([f"{rate} Hz", name, spread(each)])
+    table(["Trainscope's threads", "", "CPU us/sample"], rows)

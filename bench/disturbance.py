@@ -1,0 +1,118 @@
+"""Does recording slow training? One training run; the recorder is stopped and continued at random.
+
+Blocks come in pairs, one with the recorder running and one with it stopped, in random order; a pair is as
+near in time as can be, so slow changes of the machine cancel. Steps that touch a switch are left out. The
+ratio is that of mean step times; its interval comes from drawing whole pairs with replacement. The
+median's ratio is printed beside it: a mean feels rare long steps, a median does not.
+"""
+import os
+import random
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+from harness import Foreign, Group, PROGRAM, WORKLOAD, bootstrap, info, recorder_pid, say, scratch_home, table
+
+MARGIN_S = 0.002
+
+
+def switch_blocks(recorder, pairs, block_s, alive):
+    """Stops and continues the recorder; [(running, begin, end)] on CLOCK_MONOTONIC."""
+    blocks, draw = [], random.Random(os.urandom(8))
+    due = time.monotonic()
+    for _ in range(pairs):
+        for running in draw.sample([True, False], 2):
+            if not alive():
+                return blocks
+            os.kill(recorder, signal.SIGCONT if running else signal.SIGSTOP)
+            begin = time.monotonic()
+            due = max(due + block_s, begin + block_s / 2)
+            time.sleep(max(0, due - begin))
+            blocks.append((running, begin + MARGIN_S, time.monotonic()))
+    os.kill(recorder, signal.SIGCONT)
+    return blocks
+
+
+def read_steps(path):
+    with open(path) as file:
+        rows = (line.split() for line in file if line[:1].isdigit())
+        return [(float(begin), float(duration)) for _, begin, duration in rows]
+
+
+def steps_in_blocks(steps, blocks):
+    """For every block the durations of the steps that lie wholly in it."""
+    inside, at = [], 0
+    for running, begin, end in blocks:
+        while at < len(steps) and steps[at][0] < begin:
+            at += 1
+        durations = []
+        while at < len(steps) and steps[at][0] + steps[at][1] <= end:
+            durations.append(steps[at][1])
+            at += 1
+        inside.append((running, durations))
+    return inside
+
+
+def pair_up(inside):
+    """[(steps with the recorder, steps without)], a pair of neighbouring blocks each."""
+    pairs = []
+    for first, second in zip(inside[::2], inside[1::2]):
+        on, off = (first, second) if first[0] else (second, first)
+        if on[1] and off[1]:
+            pairs.append((on[1], off[1]))
+    return pairs
+
+
+def ratio_of_means(sums):
+    on, on_n, off, off_n = (sum(column) for column in zip(*sums))
+    return (on / on_n) / (off / off_n)
+
+
+def evaluate(pairs):
+    sums = [(sum(on), len(on), sum(off), len(off)) for on, off in pairs]
+    low, high = bootstrap(ratio_of_means, sums)
+    middles = [statistics.median(on) / statistics.median(off) for on, off in pairs]
+    median_low, median_high = bootstrap(statistics.median, middles)
+    on, on_n, off, off_n = (sum(column) for column in zip(*sums))
+    width = high - low
+    verdict = "cannot tell" if width > 0.01 else "met" if high <= 1.005 else "MISSED"
+    return {"pairs": len(pairs), "steps_on": on_n, "steps_off": off_n, "mean_on_ms": on / on_n * 1e3,
+            "mean_off_ms": off / off_n * 1e3, "ratio": ratio_of_means(sums), "low": low, "high": high,
+            "median_ratio": statistics.median(middles), "median_low": median_low, "median_high": median_high,
+            "verdict": verdict}
+
+
+def run(options, calm):
+    if not WORKLOAD.exists():
+        say("  skipped: trainscope-workload is not built (WORKLOAD=off?)")
+        return None
+    calm.wait()
+    seconds = 2 * options.pairs * options.block + 10
+    with scratch_home(), Group() as group, tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "steps")
+        foreign = Foreign([group])
+        process = group.start(
+            [PROGRAM, "run", "--quiet", "--every", options.every, "--", WORKLOAD, "train", "--model", "digits_cnn",
+             "--threads", str(options.threads), "--seconds", str(seconds), "--step-log", log],
+            stdout=subprocess.DEVNULL)
+        recorder = recorder_pid(process.pid)
+        time.sleep(8)  # data is loaded, caches are warm
+        blocks = switch_blocks(recorder, options.pairs, options.block, lambda: process.poll() is None)
+        process.wait()
+        others = foreign.cores()
+        steps = read_steps(log)
+        gaps = len(info()["sampling"]["gaps"])
+    report = {"threads": options.threads, "every": options.every, "block_s": options.block, "gaps": gaps,
+              "foreign_cores": others, **evaluate(pair_up(steps_in_blocks(steps, blocks)))}
+    print(f"Disturbance of training: digits_cnn on {options.threads} thread(s), a sample every {options.every}, "
+          f"{report['pairs']} pairs of {options.block:g} s blocks; others used {others:.2f} cores.\n")
+    table(["", "steps", "mean ms"], [["recorder runs", report["steps_on"], f"{report['mean_on_ms']:.4f}"],
+                                     ["recorder stopped", report["steps_off"], f"{report['mean_off_ms']:.4f}"]])
+    table(["", "ratio", "95 % interval", "wanted", ""],
+          [["mean step time", f"{report['ratio']:.4f}", f"{report['low']:.4f} to {report['high']:.4f}",
+            "upper end <= 1.005, width <= 0.01", report["verdict"]],
+           ["median step time", f"{report['median_ratio']:.4f}",
+            f"{report['median_low']:.4f} to {report['median_high']:.4f}", "", ""]])
+    return report

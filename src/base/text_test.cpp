@@ -1,0 +1,90 @@
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+#include "base/clock.h"
+
+namespace trainscope {
+namespace {
+
+TEST(ParseDuration, TakesWhatPeopleWrite) {
+  EXPECT_EQ(*parse_duration("100ms"), 100'000'000);
+  EXPECT_EQ(*parse_duration("250us"), 250'000);
+  EXPECT_EQ(*parse_duration("250µs"), 250'000);
+  EXPECT_EQ(*parse_duration("2.5 s"), 2'500'000'000);
+  EXPECT_EQ(*parse_duration("3"), 3'000'000'000);
+  EXPECT_EQ(*parse_duration("75m"), 75 * 60 * kNsPerSecond);
+  EXPECT_EQ(*parse_duration("1h30m"), 5400 * kNsPerSecond);
+  EXPECT_EQ(*parse_duration("1 h 30 min"), 5400 * kNsPerSecond);
+  EXPECT_EQ(*parse_duration("30D"), 30 * 86400 * kNsPerSecond);
+}
+
+TEST(ParseDuration, RefusesNonsenseAndSaysSo) {
+  for (const char* text : {"", " ", "0", "0ms", "-1s", "soon", "5 parsecs", "1h30", "ms", "1..2s",
+                           "1e9s", "99999999999d", "nan", "inf"}) {
+    const auto parsed = parse_duration(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_NE(parsed.error().message().find("duration"), std::string::npos) << text;
+  }
+}
+
+TEST(ParseSize, KnowsPowersOfTwoAndOfTen) {
+  EXPECT_EQ(*parse_size("1234"), 1234);
+  EXPECT_EQ(*parse_size("64K"), 65536);
+  EXPECT_EQ(*parse_size("1.5 GiB"), 1'610'612'736);
+  EXPECT_EQ(*parse_size("200MB"), 200'000'000);
+  EXPECT_FALSE(parse_size("12 apples"));
+  EXPECT_FALSE(parse_size("-1K"));
+  EXPECT_FALSE(parse_size("99999999T"));
+}
+
+TEST(ParseRate, IsPerSecond) {
+  EXPECT_DOUBLE_EQ(*parse_rate("100Hz"), 100);
+  EXPECT_DOUBLE_EQ(*parse_rate("10MB/s"), 1e7);
+  EXPECT_DOUBLE_EQ(*parse_rate("120/min"), 2);
+  EXPECT_FALSE(parse_rate("fast"));
+  EXPECT_FALSE(parse_rate("0Hz"));
+}
+
+TEST(Texts, AreShortAndHaveUnits) {
+  EXPECT_EQ(duration_text(0.000046), "46 µs");
+  EXPECT_EQ(duration_text(0.1), "100 ms");
+  EXPECT_EQ(duration_text(17.44), "17.4 s");
+  EXPECT_EQ(duration_text(4500), "1 h 15 min");
+  EXPECT_EQ(bytes_text(12), "12 B");
+  EXPECT_EQ(bytes_text(1536), "1.50 KiB");
+  EXPECT_EQ(bytes_text(300.0 * 1024 * 1024), "300 MiB");
+  EXPECT_EQ(count_text(12345), "12.3k");
+  EXPECT_EQ(count_text(42), "42");
+}
+
+TEST(DisplayWidth, CountsColumnsNotBytes) {
+  EXPECT_EQ(display_width("abc"), 3U);
+  EXPECT_EQ(display_width("µs·"), 3U);
+  EXPECT_EQ(display_width("日本"), 4U);
+  EXPECT_EQ(display_width("\xff\xfe"), 2U);  // invalid bytes are shown as one sign each
+}
+
+TEST(Printable, DisarmsWhatATerminalWouldObey) {
+  EXPECT_EQ(printable("a\tb"), "a b");
+  EXPECT_EQ(printable("\033[31mred"), "?[31mred");
+  EXPECT_EQ(printable("naïve"), "naïve");
+  EXPECT_EQ(printable("\xff"), "?");
+  EXPECT_EQ(printable("a\xe2\x80\xae"), "a?");  // right-to-left override
+}
+
+TEST(EditDistance, CountsEdits) {
+  EXPECT_EQ(edit_distance("info", "info"), 0U);
+  EXPECT_EQ(edit_distance("inof", "info"), 2U);
+  EXPECT_EQ(edit_distance("", "abc"), 3U);
+}
+
+TEST(Utc, GoesThereAndBack) {
+  const int64_t moment = 1'794'742'200'123'000'000;
+  EXPECT_EQ(utc_text(moment), "2026-11-15T11:30:00.123Z");
+  EXPECT_EQ(utc_from_text(utc_text(moment)), moment);
+  EXPECT_EQ(utc_from_text("yesterday"), -1);
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,84 @@
+#include "cli/probe.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace trainscope {
+namespace {
+
+constexpr MetricSpec kMetrics[] = {{"a", "1", Kind::gauge, "", "first"},
+                                   {"b", "1", Kind::gauge, "", "second"}};
+
+// What the next made source does.
+struct Script {
+  bool a = true, b = true, hangs = false;
+  int layout_changes = 0;
+};
+Script script;
+
+class ScriptedSource : public Source {
+ public:
+  Opened open(const Surroundings& /*surroundings*/) override {
+    if (script.hangs) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    Opened opened;
+    opened.columns.push_back({"a", {}, {}});
+    if (!script.b) opened.missing.push_back({"b", "there is no b", "modprobe b"});
+    return opened;
+  }
+  Sampled sample(std::span<int64_t> values) override {
+    if (script.layout_changes-- > 0) return Sampled::layout_changed;
+    values[0] = script.a ? 1 : kAbsent;
+    return Sampled::ok;
+  }
+};
+
+Collector collector(std::span<const MetricSpec> metrics) {
+  Collector made;
+  made.name = "scripted";
+  made.metrics = metrics;
+  made.make = [] { return std::unique_ptr<Source>(std::make_unique<ScriptedSource>()); };
+  return made;
+}
+
+TEST(Probe, OkWhenAllGiveValues) {
+  script = {};
+  const ProbedSource found = probe_source(collector(std::span(kMetrics).first(1)), {});
+  EXPECT_EQ(found.status, "ok");
+  EXPECT_EQ(found.metrics, std::vector<std::string>{"a"});
+  EXPECT_EQ(found.reason, "");
+}
+
+TEST(Probe, PartialWithReasonAndRemedy) {
+  script = {.b = false};
+  const ProbedSource found = probe_source(collector(kMetrics), {});
+  EXPECT_EQ(found.status, "partial");
+  EXPECT_EQ(found.reason, "there is no b");
+  EXPECT_EQ(found.remedy, "modprobe b");
+}
+
+TEST(Probe, AColumnWithoutValuesIsMissing) {
+  script = {.a = false, .b = false};
+  const ProbedSource found = probe_source(collector(kMetrics), {});
+  EXPECT_EQ(found.status, "unavailable");
+  EXPECT_EQ(found.missing.size(), 2U);
+}
+
+TEST(Probe, LayoutChangesAreFollowedButNotForEver) {
+  script = {.layout_changes = 2};
+  EXPECT_EQ(probe_source(collector(std::span(kMetrics).first(1)), {}).status, "ok");
+  script = {.layout_changes = 1'000'000};
+  EXPECT_EQ(probe_source(collector(std::span(kMetrics).first(1)), {}).status, "unavailable");
+}
+
+TEST(Probe, AHangingSourceCostsItsDeadline) {
+  script = {.hangs = true};
+  static const Collector hanging = collector(kMetrics);
+  const ProbedSource found = probe_within(hanging, {}, 20'000'000);
+  EXPECT_EQ(found.status, "unavailable");
+  EXPECT_EQ(found.reason, "it did not answer within 20 ms");
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));  // it uses `script` until then
+}
+
+}  // namespace
+}  // namespace trainscope

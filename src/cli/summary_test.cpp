@@ -1,0 +1,123 @@
+#include "cli/summary.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace trainscope {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class FakeRun : public RunView {
+ public:
+  const Manifest& manifest() const override { return manifest_; }
+  const std::string& path() const override { return path_; }
+  RunStatus status() const override { return RunStatus::ended; }
+  double duration_s() const override { return duration; }
+  const std::string& host_json() const override { return host_; }
+  const std::vector<Series>& series() const override { return series_; }
+  Result<Points> points(size_t /*index*/, const Range& /*range*/) const override {
+    return Error("not asked for here");
+  }
+  Result<Summary> summary(size_t index) const override { return summaries_[index]; }
+  const Sampling& sampling() const override { return sampling_; }
+  Overhead overhead() const override { return overhead_; }
+  const std::vector<Event>& events() const override { return events_; }
+  const std::vector<Step>& steps() const override { return steps_; }
+
+  void add(const std::string& metric, const Labels& labels, const Summary& summary) {
+    Series series;
+    series.metric = metric;
+    series.labels = labels;
+    series_.push_back(series);
+    summaries_.push_back(summary);
+  }
+
+  Manifest manifest_;
+  std::string path_, host_ = "{}";
+  std::vector<Series> series_;
+  std::vector<Summary> summaries_;
+  Sampling sampling_;
+  Overhead overhead_;
+  std::vector<Event> events_;
+  std::vector<Step> steps_;
+  double duration = 90;
+};
+
+FakeRun finished_run() {
+  FakeRun run;
+  run.manifest_.id = "6a0cxqwqma";
+  run.manifest_.name = "base\x1b[31m";
+  run.manifest_.ended_by = EndedBy::exit;
+  run.manifest_.exit_code = 3;
+  Summary mean, peak, delta;
+  mean.mean = 0.61;
+  peak.max = 1536.0 * 1024 * 1024;
+  delta.delta = 300.0 * 1024 * 1024;
+  run.add("job.cpu.utilization", {}, mean);
+  run.add("system.cpu.utilization", {{"cpu", "0"}}, peak);
+  mean.mean = 0.034;
+  run.add("system.cpu.utilization", {{"cpu", "all"}}, mean);
+  run.add("job.memory.usage", {}, peak);
+  run.add("job.disk.io", {{"direction", "read"}}, delta);
+  run.sampling_.period_s = 0.1;
+  run.sampling_.samples = 900;
+  run.sampling_.missed = 1;
+  run.sampling_.jitter_p99_s = 0.0002;
+  run.overhead_.cpu_ratio = 0.004;
+  return run;
+}
+
+TEST(RunSummary, SaysWhatHappenedWithUnits) {
+  const std::string text = summary_text(finished_run(), false);
+  EXPECT_THAT(text, HasSubstr("  duration  90.0 s\n"));
+  EXPECT_THAT(text, HasSubstr("  job       exit code 3\n"));
+  EXPECT_THAT(text, HasSubstr("61% of the CPUs that the job may use, machine 3.4%\n"));
+  EXPECT_THAT(text, HasSubstr("1.50 GiB at the peak\n"));
+  EXPECT_THAT(text, HasSubstr("300 MiB read\n"));
+  EXPECT_THAT(text, HasSubstr("900 every 100 ms, 1 missed, jitter p99 200 µs\n"));
+  EXPECT_THAT(text, HasSubstr("0.4% of one CPU\n"));
+  EXPECT_THAT(text, HasSubstr("trainscope info 6a0cxqwqma\n"));
+}
+
+TEST(RunSummary, ColourOnlyWhenAskedAndNamesAreNotObeyed) {
+  EXPECT_THAT(summary_text(finished_run(), false), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(summary_text(finished_run(), true), HasSubstr("\x1b[1m"));
+  EXPECT_THAT(summary_text(finished_run(), true), Not(HasSubstr("\x1b[31m")));
+}
+
+TEST(RunSummary, WhatWasNotMeasuredIsLeftOut) {
+  FakeRun run;
+  run.manifest_.id = "x";
+  run.manifest_.ended_by = EndedBy::signal;
+  run.manifest_.signal = 11;
+  run.duration = 0.05;
+  Summary zero;
+  zero.max = 0;
+  run.add("job.memory.usage", {}, zero);
+  run.overhead_.cpu_ratio = 2.5;
+  run.overhead_.cpu_s = 0.125;
+  const std::string text = summary_text(run, false);
+  EXPECT_THAT(text, HasSubstr("killed by signal 11 (SIGSEGV)"));
+  EXPECT_THAT(text, Not(HasSubstr("  CPU")));
+  EXPECT_THAT(text, Not(HasSubstr("memory")));
+  EXPECT_THAT(text, Not(HasSubstr("250%")));
+  EXPECT_THAT(text, HasSubstr("125 ms of CPU time"));
+}
+
+TEST(RunSummary, OtherEndings) {
+  FakeRun run = finished_run();
+  run.manifest_.ended_by = EndedBy::time_limit;
+  EXPECT_THAT(summary_text(run, false), HasSubstr("ended by --for"));
+  run.manifest_.ended_by = EndedBy::not_started;
+  run.manifest_.exit_code = 127;
+  EXPECT_THAT(summary_text(run, false), HasSubstr("did not start (exit code 127)"));
+  run.manifest_.after_exit_code = 4;
+  EXPECT_THAT(summary_text(run, false), HasSubstr("failed with code 4"));
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,237 @@
+"""Recorder or supervisor killed at any moment: the job does not notice, the run opens, what is missing is told."""
+# ctest-timeout: 1200
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from trainscope_test import LONG, Case, main, metric, process_state, processes, total, wait_until
+
+RECORDER_KILLS = 200 if LONG else 25
+SUPERVISOR_KILLS = 50 if LONG else 10
+RESTART_LIMIT_S = 1.0
+SEED = int(os.environ.get("TRAINSCOPE_SEED", time.time_ns() % 1_000_000))
+
+COUNTING = """
+import sys, time
+for i in range(30):
+    print(i, flush=True); time.sleep(0.03)
+sys.exit(9)
+"""
+LINES = b"".join(b"%d\n" % i for i in range(30))
+
+
+class Killed(Case):
+    def setUp(self):
+        super().setUp()
+        self.random = random.Random(SEED)
+        print(f"(TRAINSCOPE_SEED={SEED})", end=" ", flush=True)
+
+    def test_the_recorder_at_random_moments(self):
+        for k in range(RECORDER_KILLS):
+            process = self.start(COUNTING, "--every", "10ms")
+            recorder = self.recorder()
+            # From the very first instructions of the recorder to the end of the job.
+            time.sleep(self.random.choice((0, 0.02, 0.2, 1)) * self.random.random())
+            try:
+                os.kill(recorder, signal.SIGKILL)
+            except ProcessLookupError:
+                pass  # the run was over
+            out, _ = process.communicate(timeout=60)
+            with self.subTest(kill=k):
+                self.assertEqual((process.returncode, out), (9, LINES))
+                info = self.assert_ticks_add_up()
+                self.assertEqual(info["job"]["exit_code"], 9)
+                self.assertLessEqual(info["sampling"]["restarts"], 1)
+                self.assertIsNotNone(info["host"]["cpu_model"])
+                if info["sampling"]["restarts"] == 0:  # it had taken everything, or had taken nothing yet
+                    self.assertLess(info["sampling"]["missed"], 0.5 * (info["sampling"]["samples"] + info["sampling"]["missed"]) + 5)
+
+    def test_a_restart_costs_only_its_own_time(self):
+        holes, lost = [], []
+        for _ in range(3):
+            process = self.start(COUNTING, "--every", "10ms")
+            process.stdout.readline()
+            time.sleep(0.3)
+            os.kill(self.recorder(), signal.SIGKILL)
+            killed = time.monotonic()
+            process.communicate(timeout=60)
+            info = self.assert_ticks_add_up()
+            self.assertEqual(info["sampling"]["restarts"], 1)
+            self.assertTrue(any("killed by signal 9" in g["reason"] for g in info["sampling"]["gaps"]), info["sampling"]["gaps"])
+            with open(os.path.join(info["run"]["path"], "manifest.json")) as file:
+                killed -= json.load(file)["zero_monotonic_ns"] / 1e9
+            times = [t for t, _ in self.series("system.cpu.time", "cpu=all;state=user")]
+            holes.append(max(b - a for a, b in zip(times, times[1:])))
+            lost.append(killed - max((t for t in times if t <= killed), default=0))
+        # The best of three: a busy machine may be late, what is slow or lossy is so each time. What was
+        # sampled before the kill was not on disk yet, and is there.
+        self.assertLessEqual(min(holes), RESTART_LIMIT_S)
+        self.assertLessEqual(min(lost), 0.15)
+
+    def test_counters_go_on_over_a_restart(self):
+        # Children that nobody waits for are known from their last readings alone.
+        process = self.start("""
+import os, signal, sys, time
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+if os.fork() == 0:
+    while time.process_time() < 0.4: pass
+    for _ in range(300): time.sleep(0.001)
+    os.write(1, b"burnt\\n"); time.sleep(1.5); os._exit(0)
+while True:
+    try: os.wait()
+    except ChildProcessError: break
+time.sleep(0.5)
+os.write(1, b"ended\\n")
+time.sleep(1.5)
+""", "--every", "20ms")
+        self.assertEqual(process.stdout.readline(), b"burnt\n")
+        self.assertEqual(process.stdout.readline(), b"ended\n")
+        os.kill(self.recorder(), signal.SIGKILL)
+        self.assertEqual(process.wait(timeout=60), 0)
+        info = self.assert_ticks_add_up()
+        self.assertEqual(info["sampling"]["restarts"], 1)
+        self.assertGreaterEqual(total(info, "job.cpu.time"), 0.4)
+        self.assertGreaterEqual(metric(info, "job.context_switches", type="voluntary")["last"], 300)
+        for name, labels in (("job.cpu.time", "mode=user"), ("job.context_switches", "type=voluntary"),
+                             ("job.io.bytes", "direction=read"), ("job.paging.faults", "type=minor")):
+            values = [v for _, v in self.series(name, labels)]
+            self.assertEqual(values, sorted(values), f"{name} went back")
+
+    def test_again_and_again(self):
+        process = self.start("import time\nfor i in range(50): print(i, flush=True); time.sleep(0.1)", "--every", "20ms")
+        killed = set()
+        while process.poll() is None:
+            for recorder in processes("trainscope-rec", self.home):
+                if recorder not in killed:
+                    killed.add(recorder)
+                    time.sleep(0.1)
+                    try:
+                        os.kill(recorder, signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+            if len(killed) >= 4:
+                break
+            time.sleep(0.02)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, out.split()), (0, [b"%d" % i for i in range(50)]))
+        info = self.assert_ticks_add_up()
+        self.assertEqual(info["sampling"]["restarts"], 4)
+
+    def test_the_supervisor_at_random_moments(self):
+        for k in range(SUPERVISOR_KILLS):
+            mark = self.path(f"mark{k}")
+            process = self.start(COUNTING.replace("sys.exit(9)", f"open({mark!r}, 'w')"), "--every", "10ms")
+            begun = process.stdout.readline()  # the job has started
+            time.sleep(self.random.random() * 0.7)
+            process.kill()
+            out, _ = process.communicate(timeout=60)
+            with self.subTest(kill=k):
+                self.assertEqual(begun + out, LINES)
+                self.assertTrue(os.path.exists(mark), "the job did not get to its end")
+                info = wait_until(lambda: self.ended())
+                self.assertEqual((info["job"]["ended_by"], info["job"]["exit_code"]), ("unknown", None))
+                self.assertGreater(info["run"]["duration_s"], 0.9)
+                self.assert_ticks_add_up()
+                wait_until(lambda: not processes("trainscope-rec", self.home))
+
+    def ended(self):
+        info = self.info()
+        return info if info["job"]["ended_by"] else None
+
+    def test_the_supervisor_while_the_reader_pauses(self):
+        process = self.start("import os\nfor i in range(4000): os.write(1, b'%d\\n' % i * 50)")
+        first = process.stdout.readline()
+        time.sleep(0.3)  # pipes are full now
+        process.kill()
+        time.sleep(0.5)
+        out = first + process.stdout.read()
+        self.assertEqual(out, b"".join(b"%d\n" % i * 50 for i in range(4000)))
+
+    def test_the_supervisor_of_a_job_that_leaves_a_daemon(self):
+        process = self.start(["sh", "-c", "(sleep 2; echo late) & echo early; sleep 1"])
+        self.assertEqual(process.stdout.readline(), b"early\n")
+        process.kill()
+        self.assertEqual(process.stdout.read(), b"late\n")
+        wait_until(lambda: not processes("trainscope-rec", self.home))
+        self.assertEqual(self.info()["job"]["ended_by"], "unknown")
+
+    def test_both(self):
+        # Nobody is left to pass on: the job is told so by its next write. The run opens, up to the last second.
+        process = self.start("import time\nfor i in range(100): print(i, flush=True); time.sleep(0.05)")
+        process.stdout.readline()
+        recorder = self.recorder()
+        time.sleep(1.2)
+        process.kill()
+        os.kill(recorder, signal.SIGKILL)
+        process.wait()
+        info = self.info()
+        self.assertGreater(info["sampling"]["samples"], 5)
+        self.assertIsNone(info["job"]["exit_code"])
+
+    def test_a_recorder_that_was_stopped_is_left_alone_and_its_misses_are_counted(self):
+        process = self.start("import time\nfor i in range(90): print(i, flush=True); time.sleep(0.1)", "--every", "20ms")
+        process.stdout.readline()
+        recorder = self.recorder()
+        time.sleep(0.5)
+        before = time.monotonic()
+        os.kill(recorder, signal.SIGSTOP)
+        wait_until(lambda: process_state(recorder) == "T")
+        stopped = time.monotonic()
+        time.sleep(6.5)  # more than a hang would be given
+        self.assertEqual(process_state(recorder), "T", "a recorder that somebody stopped was killed")
+        going = time.monotonic()
+        os.kill(recorder, signal.SIGCONT)
+        out, _ = process.communicate(timeout=60)
+        after = time.monotonic()
+        self.assertEqual((process.returncode, len(out.split())), (0, 89))
+        info = self.assert_ticks_add_up()
+        self.assertEqual(info["sampling"]["restarts"], 0)
+        gap = max(info["sampling"]["gaps"], key=lambda g: g["to_s"] - g["from_s"])
+        self.assertIn("stopped", gap["reason"])
+        length = gap["to_s"] - gap["from_s"]
+        self.assert_between(going - stopped - 0.06, length, after - before, "gap")
+        self.assertGreaterEqual(info["sampling"]["missed"], int((going - stopped) / 0.02) - 2)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_a_recorder_that_hangs_is_replaced(self):
+        process = self.start("import time\nfor i in range(90): print(i, flush=True); time.sleep(0.1)", "--every", "20ms")
+        process.stdout.readline()
+        recorder = self.recorder()
+        thread = wait_until(lambda: [t for t in os.listdir(f"/proc/{recorder}/task") if self.thread_name(recorder, t) == "ts-sample"])[0]
+        # Its next reading of a file takes a minute.
+        tracer = subprocess.Popen(["strace", "-qq", "-o", "/dev/null", "-e", "trace=pread64", "-e", "inject=pread64:delay_enter=60000000",
+                                   "-p", thread], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        code = process.wait(timeout=90)
+        tracer.kill()
+        if b"not permitted" in tracer.communicate()[1]:
+            self.skipTest("tracing is not permitted here")
+        self.assertEqual((code, len(process.stdout.read().split())), (0, 89))
+        info = self.assert_ticks_add_up()
+        self.assertEqual(info["sampling"]["restarts"], 1)
+        self.assertTrue(any("hung" in g["reason"] for g in info["sampling"]["gaps"]), info["sampling"]["gaps"])
+        self.assertLess(total(info, "job.cpu.time"), 1, "what the recorder used was counted as the job's")
+        self.assertGreater(max(t for t, _ in self.series("system.cpu.time", "cpu=all;state=user")), 6)
+
+    def thread_name(self, pid, thread):
+        try:
+            with open(f"/proc/{pid}/task/{thread}/comm") as file:
+                return file.read().strip()
+        except OSError:
+            return ""
+
+    def test_a_recorder_still_stopped_at_the_end_is_woken_to_finish(self):
+        process = self.start("import time\nfor i in range(10): print(i, flush=True); time.sleep(0.1)", "--every", "20ms")
+        process.stdout.readline()
+        os.kill(self.recorder(), signal.SIGSTOP)
+        out, _ = process.communicate(timeout=60)
+        self.assertEqual((process.returncode, len(out.split())), (0, 9))
+        self.assert_ticks_add_up()
+
+
+if __name__ == "__main__":
+    main()

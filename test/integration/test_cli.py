@@ -1,0 +1,364 @@
+"""The command line as scripts and people meet it: usage errors before anything starts, settings and where
+they come from, secrets, doctor, reference pages, completion in real shells."""
+import json
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = os.path.abspath(os.environ.get("TRAINSCOPE_BIN", "build/trainscope"))
+SECONDS = 60
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name)
+        self.work = self.top / "work"
+        self.config = self.top / "config" / "trainscope"
+        self.work.mkdir()
+        self.config.mkdir(parents=True)
+        self.home = self.top / "runs"
+        self.env = {key: value for key, value in os.environ.items() if not key.startswith("TRAINSCOPE_")}
+        self.env.update(HOME=str(self.top), XDG_CONFIG_HOME=str(self.top / "config"),
+                        TRAINSCOPE_HOME=str(self.home))
+
+    def run_cli(self, *words, env=None, **more):
+        return subprocess.run([BIN, *words], cwd=self.work, env={**self.env, **(env or {})}, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS, **more)
+
+    def refused(self, *words, says, env=None):
+        """A usage error: code 2, the words on stderr, nothing on stdout, no run and no job."""
+        done = self.run_cli(*words, env=env)
+        self.assertEqual(done.returncode, 2, done)
+        for part in [says] if isinstance(says, str) else says:
+            self.assertIn(part, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertFalse(self.home.exists() and any(self.home.iterdir()), "a run was made")
+
+    def info(self, run="latest"):
+        done = self.run_cli("info", run, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+
+class Usage(Case):
+    def test_errors_come_before_anything_starts(self):
+        mark = self.work / "started"
+        job = ["--", "touch", str(mark)]
+        for words, says in [
+            (["rnu"], ["no command 'rnu'", "did you mean 'run'?"]),
+            (["--verison"], ["--verison", "did you mean '--version'?"]),
+            (["run", "--evry", "5s", *job], ["--evry", "did you mean '--every'?"]),
+            (["run", "--every", "abc", *job], ["--every", "'abc'", "100ms"]),
+            (["run", "--every", "0", *job], ["--every", "'0'"]),
+            (["run", "--every", "10us", *job], ["'10us'", "1ms to 1h"]),
+            (["run", "--every", "2h", *job], ["'2h'", "1ms to 1h"]),
+            (["run", "--for", "-5", *job], ["--for", "'-5'"]),
+            (["run", "--grace", "soon", *job], ["--grace", "'soon'"]),
+            (["run", "--tag", "novalue", *job], ["--tag", "'novalue'", "key=value"]),
+            (["run", "--repeat", "0", *job], ["--repeat", "'0'"]),
+            (["run", "--name"], ["--name"]),
+            (["run"], ["no command to run"]),
+            (["run", "--"], ["no command to run"]),
+            (["attach"], ["PID"]),
+            (["attach", "zero"], ["'zero' is not a process id"]),
+            (["attach", "4194303"], ["no process 4194303"]),
+            (["completion", "tcsh"], ["tcsh"]),
+            (["doctor", "extra"], ["'extra' is one word too many"]),
+            (["demo", "--seconds", "0"], ["--seconds", "'0'"]),
+        ]:
+            with self.subTest(words=words):
+                self.refused(*words, says=says)
+        self.assertFalse(mark.exists(), "the job was started")
+
+    def test_help_shows_examples_first_and_version_is_one_line(self):
+        for words in [["--help"], ["run", "--help"], ["doctor", "-h"]]:
+            done = self.run_cli(*words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertLess(done.stdout.index("Examples:"), done.stdout.index("Usage: "))
+        self.assertRegex(self.run_cli("--version").stdout, r"\Atrainscope \d+\.\d+\.\d+\n\Z")
+        self.assertEqual(self.run_cli().returncode, 2)
+
+    def test_help_works_beside_a_broken_settings_file(self):
+        (self.work / "trainscope.toml").write_text("broken")
+        self.assertEqual(self.run_cli("run", "--help").returncode, 0)
+        self.refused("run", "--", "true", says="trainscope.toml:1")
+
+    def test_output_that_cannot_be_written_is_an_error(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([BIN, "--help"], stdout=full, stderr=subprocess.PIPE, env=self.env, timeout=SECONDS)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"No space left", done.stderr)
+
+    def test_a_reader_that_left_ends_it_quietly(self):
+        read, write = os.pipe()
+        os.close(read)
+        for ignored in (False, True):
+            done = subprocess.run([BIN, "--help"], stdout=write, stderr=subprocess.PIPE, env=self.env, timeout=SECONDS,
+                                  restore_signals=not ignored)
+            self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""))
+        os.close(write)
+
+
+class Job(Case):
+    def words_of_job(self, *words):
+        show = [sys.executable, "-c", "import sys; print(sys.argv[1:])"]
+        done = self.run_cli("run", "--quiet", *words[:-1], *show, *words[-1])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def test_the_jobs_words_are_its_own(self):
+        words = ["[1,2]", "--", "--name", "x", "list", "++", "", "--help", "-h", "a b"]
+        self.assertEqual(self.words_of_job("--", words), str(words))
+        self.assertEqual(self.words_of_job("--every", "50ms", words), str(words))
+        self.assertEqual(self.words_of_job("--every=50ms", "--tag", "a=1", "--tag", "b=[x]", words), str(words))
+
+    def test_ends_as_the_job(self):
+        for job, code in [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", -9), ("kill -SEGV $$", -11), ("kill $$", -15)]:
+            done = self.run_cli("run", "--quiet", "--", "sh", "-c", job)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (code, "", ""), job)
+        self.assertEqual(self.run_cli("run", "--quiet", "--", "/nowhere/x").returncode, 127)
+        self.assertEqual(self.run_cli("run", "--quiet", "--", "/etc/passwd").returncode, 126)
+        done = self.run_cli("run", "--quiet", "--for", "300ms", "--", "sleep", "30")
+        self.assertEqual(done.returncode, 124, done.stderr)
+
+    def test_no_core_of_ours(self):
+        self.run_cli("run", "--quiet", "--", "sh", "-c", "ulimit -c 0; kill -SEGV $$")
+        self.assertEqual([path.name for path in self.work.iterdir()], [])
+
+    def test_a_home_that_cannot_be_made_is_125(self):
+        blocked = self.top / "file"
+        blocked.write_text("")
+        done = self.run_cli("run", "--home", str(blocked / "x"), "--", "touch", "started")
+        self.assertEqual(done.returncode, 125)
+        self.assertIn("trainscope: ", done.stderr)
+        self.assertFalse((self.work / "started").exists())
+
+    def test_repeat_gives_the_first_failure_and_tags(self):
+        job = 'n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; exit $n'
+        done = self.run_cli("run", "--quiet", "--repeat", "3", "--name", "r", "--", "sh", "-c", job)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual((self.work / "n").read_text(), "3\n")
+        runs = json.loads(self.run_cli("list", "--json").stdout)["runs"]
+        tags = sorted(self.info(run["id"])["run"]["tags"]["repeat"] for run in runs)
+        self.assertEqual(tags, ["1/3", "2/3", "3/3"])
+
+    def test_repeat_stops_when_interrupted(self):
+        done = self.run_cli("run", "--quiet", "--repeat", "5", "--", "sh", "-c", "echo x >> n; kill -INT $$")
+        self.assertEqual(done.returncode, -signal.SIGINT)
+        self.assertEqual((self.work / "n").read_text(), "x\n")
+
+    def test_summary_goes_to_stderr_without_colour(self):
+        done = self.run_cli("run", "--name", "base", "--", "sh", "-c", "sleep 0.3; echo out")
+        self.assertEqual((done.returncode, done.stdout), (0, "out\n"))
+        self.assertNotIn("\x1b", done.stderr)
+        run = json.loads(self.run_cli("list", "--json").stdout)["runs"][0]
+        for part in ["duration", "exit code 0", "samples", f"trainscope info {run['id']}", "base"]:
+            self.assertIn(part, done.stderr)
+
+    def test_attach_leaves_the_job_alone(self):
+        job = subprocess.Popen(["sleep", "30"])
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        done = self.run_cli("attach", str(job.pid), "--for", "400ms", "--quiet")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIsNone(job.poll())
+
+    def test_id_file(self):
+        self.run_cli("run", "--quiet", "--id-file", "id", "--", "true")
+        self.assertEqual((self.work / "id").read_text().strip(), self.info()["run"]["id"])
+
+    def test_secrets_are_not_written_down(self):
+        secret = "s3cr3t" + "word"
+        self.run_cli("run", "--quiet", "--", "true", f"--api-key={secret}", "--token", secret, f"PASSWORD={secret}",
+                     f"s3://me:{secret}@host/x", env={"TF_AUTH_TOKEN": secret, "TF_CPP_MIN_LOG_LEVEL": "2"})
+        command = self.info()["job"]["command"]
+        self.assertEqual(command, ["true", "--api-key=***", "--token", "***", "PASSWORD=***", "s3://me:***@host/x"])
+        for path in self.home.rglob("*"):
+            if stat.S_ISREG(path.stat().st_mode):
+                self.assertNotIn(secret.encode(), path.read_bytes(), path)
+
+
+class Settings(Case):
+    def settings(self, *flags, env=None):
+        done = self.run_cli("run", "--quiet", *flags, "--", "true", env=env)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {setting["name"]: (setting["value"], setting["from"]) for setting in self.info()["settings"]}
+
+    def test_flag_environment_file_default(self):
+        mine, here = self.config / "trainscope.toml", self.work / "trainscope.toml"
+        self.assertEqual(self.settings()["every"], ("100ms", "default"))
+        mine.write_text('every = "90ms"\nnote = "mine"\n')
+        self.assertEqual(self.settings()["every"], ("90ms", f"file {mine}"))
+        here.write_text('every = "80ms"\n')
+        found = self.settings()
+        self.assertEqual(found["every"], ("80ms", f"file {here}"))
+        self.assertEqual(found["note"], ("mine", f"file {mine}"))
+        variable = {"TRAINSCOPE_EVERY": "70ms"}
+        self.assertEqual(self.settings(env=variable)["every"], ("70ms", "environment"))
+        self.assertEqual(self.settings("--every", "60ms", env=variable)["every"], ("60ms", "flag"))
+        self.assertEqual(self.settings(env={"TRAINSCOPE_EVERY": ""})["every"], ("80ms", f"file {here}"))
+        self.assertEqual(self.info()["sampling"]["period_s"], 0.08)
+
+    def test_a_bad_value_names_where_it_is_from(self):
+        self.refused("run", "--", "true", env={"TRAINSCOPE_EVERY": "x"}, says="TRAINSCOPE_EVERY: 'x'")
+        (self.work / "trainscope.toml").write_text('quiet = "perhaps"\n')
+        self.refused("run", "--", "true", says=["quiet in ", "trainscope.toml", "'perhaps'"])
+
+    def test_the_working_directory_may_not_name_a_command(self):
+        (self.work / "trainscope.toml").write_text('\nafter = "touch started"\n')
+        self.refused("run", "--", "touch", "started", says=["trainscope.toml:2", "'after'", "may not"])
+        self.assertFalse((self.work / "started").exists())
+        (self.work / "trainscope.toml").unlink()
+        (self.config / "trainscope.toml").write_text('after = "touch started"\n')
+        self.settings()
+        self.assertTrue((self.work / "started").exists())
+
+    def test_unknown_keys_and_syntax(self):
+        (self.work / "trainscope.toml").write_text('# x\n\nevry = "1s"\n')
+        self.refused("run", "--", "true", says=["trainscope.toml:3", "'evry'", "did you mean 'every'?"])
+        (self.work / "trainscope.toml").write_text('name = "x\n')
+        self.refused("run", "--", "true", says="trainscope.toml:1")
+
+
+class Doctor(Case):
+    def test_json(self):
+        done = self.run_cli("doctor", "--json")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        document = json.loads(done.stdout)
+        self.assertEqual(document["schema"], "trainscope.doctor/1")
+        sources = {source["name"]: source for source in document["sources"]}
+        for source in sources.values():
+            self.assertLessEqual({"name", "status", "reason", "remedy", "metrics"}, set(source))
+            self.assertIn(source["status"], {"ok", "partial", "unavailable"})
+            self.assertEqual(source["status"] == "ok", source["reason"] is None, source)
+            self.assertEqual(source["status"] == "unavailable", source["metrics"] == [], source)
+        self.assertEqual(sources["cpu"]["status"], "ok")
+        self.assertIn("system.cpu.time", sources["cpu"]["metrics"])
+        self.assertEqual(sources["job"]["status"], "ok")
+        self.assertEqual(document["machine"]["home"]["path"], str(self.home))
+        self.assertFalse(self.home.exists(), "doctor made a folder")
+
+    def test_text_names_every_source(self):
+        text = self.run_cli("doctor").stdout
+        for source in json.loads(self.run_cli("doctor", "--json").stdout)["sources"]:
+            self.assertIn(source["name"], text)
+        self.assertNotIn("\x1b", text)
+
+
+class Demo(Case):
+    def test_says_what_to_do_without_the_workload(self):
+        alone = self.top / "alone"
+        alone.mkdir()
+        shutil.copy(BIN, alone / "trainscope")
+        done = subprocess.run([alone / "trainscope", "demo"], env={**self.env, "PATH": "/usr/bin:/bin"}, text=True,
+                              capture_output=True, timeout=SECONDS)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("make build", done.stderr)
+
+
+class Reference(Case):
+    def test_pages_name_what_there_is(self):
+        self.assertEqual(self.run_cli("docs", "--out", "ref").returncode, 0)
+        pages = {path.name: path.read_text() for path in (self.work / "ref").iterdir()}
+        self.assertEqual(sorted(pages), ["commands.md", "exit-codes.md", "formats.md", "metrics.md", "settings.md"])
+        self.assertIn("`--every DURATION`", pages["commands.md"])
+        self.assertNotIn("complete-runs", pages["commands.md"])
+        self.assertIn("`system.cpu.utilization`", pages["metrics.md"])
+        self.assertIn("`TRAINSCOPE_EVERY`", pages["settings.md"])
+        self.assertIn("`csv`", pages["formats.md"])
+        self.assertIn("| 124 |", pages["exit-codes.md"])
+        self.assertNotIn(str(self.top), "".join(pages.values()))
+
+
+class Completion(Case):
+    def setUp(self):
+        super().setUp()
+        # A folder of its own for PATH: shells complete `trainscope`, and it must be this one.
+        (self.top / "bin").mkdir()
+        (self.top / "bin" / "trainscope").symlink_to(BIN)
+        self.env["PATH"] = f"{self.top / 'bin'}:{self.env['PATH']}"
+        self.evil = "$(touch evil)`touch evil`"
+        for name in ["base line", self.evil]:
+            self.assertEqual(self.run_cli("run", "--quiet", "--name", name, "--", "true").returncode, 0)
+
+    def shell(self, name, script, *words):
+        if not shutil.which(name):
+            self.skipTest(f"{name} is not installed")
+        done = subprocess.run([name, *words, script], cwd=self.work, env=self.env, text=True, stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=SECONDS)
+        return done.stdout
+
+    def bash(self, *words):
+        script = """source <(trainscope completion bash)
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trainscope 2>/dev/null; printf '%s\\n' "${COMPREPLY[@]}" """
+        if not shutil.which("bash"):
+            self.skipTest("bash is not installed")
+        done = subprocess.run(["bash", "-c", script, "bash", "trainscope", *words], cwd=self.work, env=self.env,
+                              text=True, capture_output=True, timeout=SECONDS)
+        return done.stdout.splitlines()
+
+    def fish(self, line):
+        script = f"trainscope completion fish | source; complete -C '{line}'"
+        return [row.split("\t")[0] for row in self.shell("fish", script, "-c").splitlines()]
+
+    def zsh(self, line):
+        """What zsh lists for a line, by a terminal of its own: completion does not run without one."""
+        script = f"""zmodload zsh/zpty
+zpty box zsh -f -i
+zpty -w box "PS1=; PROMPT=; autoload -U compinit; compinit -u -d {self.top}/dump; source <(trainscope completion zsh)"
+zpty -w box "zstyle ':completion:*' list-prompt ''; zstyle ':completion:*' menu no; LISTMAX=1000; stty cols 200"
+zpty -w box 'bindkey "^I" list-choices; echo RE''ADY'
+zpty -r box text '*READY*'
+zpty -n -w box {line!r}$'\\t'
+sleep 2
+zpty -n -w box $'\\x15'"echo E''ND"$'\\n'
+zpty -r box text '*END*'
+print -r -- "$text"
+zpty -d box"""
+        return self.shell("zsh", script, "-f", "-c")
+
+    def test_bash(self):
+        self.assertIn("run", self.bash("r"))
+        self.assertEqual(self.bash("run", "--ev"), ["--every"])
+        self.assertEqual(sorted(self.bash("completion", "")), ["bash", "fish", "zsh"])
+        self.assertIn("base\\ line", self.bash("info", "b"))
+        self.assertIn("latest", self.bash("info", ""))
+        self.assertIn("true", self.bash("run", "--every", "5s", "--", "tru"))
+        self.assertIn("true", self.bash("run", "--every", "=", "5s", "tru"))
+        self.assertNotIn("complete-runs", self.bash("c"))
+        (self.work / "data.txt").write_text("")
+        self.assertEqual(self.bash("run", "cat", "da"), ["data.txt"])
+        self.assertFalse((self.work / "evil").exists(), "a run's name was obeyed")
+
+    def test_fish(self):
+        self.assertIn("run", self.fish("trainscope r"))
+        self.assertEqual(self.fish("trainscope run --ev"), ["--every"])
+        self.assertEqual(sorted(self.fish("trainscope completion ")), ["bash", "fish", "zsh"])
+        self.assertIn("base line", self.fish("trainscope info b"))
+        self.assertIn("true", self.fish("trainscope run --every 5s -- tru"))
+        self.assertNotIn("complete-runs", self.fish("trainscope c"))
+        self.assertFalse((self.work / "evil").exists(), "a run's name was obeyed")
+
+    def test_zsh(self):
+        self.assertIn("record what the hardware does", self.zsh("trainscope r"))
+        self.assertIn("time between two samples", self.zsh("trainscope run --"))
+        self.assertIn("fish", self.zsh("trainscope completion "))
+        listed = self.zsh("trainscope info ")
+        self.assertIn("latest", listed)
+        self.assertIn("base", listed)
+        self.assertFalse((self.work / "evil").exists(), "a run's name was obeyed")
+
+
+if __name__ == "__main__":
+    if not os.access(BIN, os.X_OK):
+        print(f"skipped: there is no {BIN}")
+        sys.exit(77)
+    unittest.main(verbosity=2)

@@ -1,0 +1,201 @@
+"""Attached to a job that runs: counted from 0, its children followed, the job left alone; a pid that was reused is not it."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from trainscope_test import BIN, IS_ROOT, Case, end, main, metric, process_state, python, total, wait_until
+
+# Burns and sleeps before it is attached to, waits for the word, then does what is known.
+JOB = """
+import json, os, resource, sys, time
+def cpu(): return sum(resource.getrusage(w).ru_utime + resource.getrusage(w).ru_stime for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+def switches(): return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+def burn(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until: pass
+for _ in range(500): time.sleep(0.0002)
+burn(0.5)
+null = os.open("/dev/null", os.O_WRONLY)
+for _ in range(1000): os.write(null, bytes(65536))
+print("ready", flush=True)
+sys.stdin.readline()
+before = cpu(), switches()
+burn(0.3)
+for _ in range(200): os.write(null, bytes(65536))
+for _ in range(200): time.sleep(0.001)
+pid = os.fork()
+if pid == 0:
+    burn(0.3); time.sleep(1.2); os._exit(0)
+os.waitpid(pid, 0)
+time.sleep(0.3)
+print(json.dumps({"cpu": cpu() - before[0], "voluntary": switches() - before[1]}), flush=True)
+sys.stdin.readline()
+"""
+
+
+class Attach(Case):
+    def job(self, source=JOB):
+        process = subprocess.Popen(python(source), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(end, process)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def attach(self, pid, *options):
+        process = subprocess.Popen([BIN, "attach", str(pid), "--quiet", "--every", "20ms", *options], env=self.environment(),
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(end, process)
+        self.recorder()
+        time.sleep(0.5)
+        return process
+
+    def assert_counts(self, truth):
+        info = self.assert_ticks_add_up()
+        self.assert_between(truth["cpu"] - 0.05, total(info, "job.cpu.time"), truth["cpu"] + 0.08, "job.cpu.time")
+        self.assert_between(200 << 16, metric(info, "job.io.bytes", direction="write")["last"], (200 << 16) + 2000, "written")
+        seen = metric(info, "job.context_switches", type="voluntary")["last"]
+        self.assert_between(truth["voluntary"] - 30, seen, truth["voluntary"] + 80, "voluntary switches")
+        for name, labels in (("job.cpu.time", "mode=user"), ("job.context_switches", "type=voluntary")):
+            values = [v for _, v in self.series(name, labels)]
+            self.assertLess(values[0], 0.05 if name == "job.cpu.time" else 60, f"{name} did not begin at 0")
+            self.assertEqual(values, sorted(values), f"{name} went back")
+        return info
+
+    def test_only_what_it_does_from_now_on_is_counted(self):
+        job = self.job()
+        recording = self.attach(job.pid)
+        job.stdin.write(b"go\n")
+        job.stdin.flush()
+        truth = json.loads(job.stdout.readline())
+        job.stdin.close()
+        self.assertEqual(job.wait(), 0)
+        self.assertEqual(recording.wait(timeout=60), 0)
+        info = self.assert_counts(truth)
+        self.assertEqual((info["job"]["ended_by"], info["job"]["exit_code"]), ("unknown", None))
+        self.assertEqual(metric(info, "job.process.count")["max"], 2)
+
+    def test_counting_goes_on_when_the_recorder_is_restarted(self):
+        job = self.job()
+        recording = self.attach(job.pid)
+        job.stdin.write(b"go\n")
+        job.stdin.flush()
+        truth = json.loads(job.stdout.readline())
+        os.kill(self.recorder(), signal.SIGKILL)
+        time.sleep(1.5)
+        recording.send_signal(signal.SIGINT)
+        self.assertEqual(recording.wait(timeout=60), 0)
+        info = self.assert_counts(truth)
+        self.assertEqual(info["sampling"]["restarts"], 1)
+        self.assertEqual(info["job"]["ended_by"], "detached")
+        self.assertIsNone(job.poll(), "the job was not left alone")
+
+    def test_a_limit_lets_go(self):
+        job = self.job("import sys\nprint('ready', flush=True)\nsys.stdin.readline()")
+        recording = self.attach(job.pid, "--for", "700ms")
+        self.assertEqual(recording.wait(timeout=60), 0)
+        self.assertEqual(self.info()["job"]["ended_by"], "detached")
+        self.assertIsNone(job.poll())
+        self.assertEqual(process_state(job.pid), "S")
+
+    def test_no_such_process(self):
+        done = self.trainscope("attach", "4194303", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(os.listdir(self.home), [])
+
+
+def in_pid_namespace(name):
+    """Runs one test of this file as the first processes of a pid namespace, where pids can be chosen."""
+    words = ["unshare", "--pid", "--fork", "--mount-proc", sys.executable, "-B", __file__, name]
+    return subprocess.run(words, env={**os.environ, "TRAINSCOPE_TEST_INSIDE": "1"}, capture_output=True, text=True, timeout=240)
+
+
+def choose_next_pid(pid):
+    pathlib.Path("/proc/sys/kernel/ns_last_pid").write_text(str(pid - 1))
+
+
+@unittest.skipUnless(IS_ROOT, "a pid namespace needs root")
+class ReusedPids(Case):
+    def test_in_a_namespace(self):
+        if os.environ.get("TRAINSCOPE_TEST_INSIDE"):
+            self.skipTest("inside already")
+        for name in ("Inside.child_and_its_successor_are_both_counted", "Inside.successor_of_the_attached_job_is_not_counted",
+                     "Inside.successor_of_an_attached_child_is_not_counted"):
+            with self.subTest(name):
+                done = in_pid_namespace(name)
+                if "unshare failed" in done.stderr:
+                    self.skipTest("no pid namespace here: " + done.stderr)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+
+
+class Inside(Case):
+    """Run by ReusedPids only."""
+
+    def child_and_its_successor_are_both_counted(self):
+        done = self.record("""
+import os, resource, time
+def child(seconds):
+    pid = os.fork()
+    if pid == 0:
+        while time.process_time() < seconds: pass
+        os._exit(0)
+    os.waitpid(pid, 0)
+    return pid
+for seconds in (0.25, 0.15, 0.05, 0.002, 0.002, 0.002, 0.1):
+    pid = child(seconds)
+    # The successor comes within the same tick as a rule, and has the same pid.
+    open("/proc/sys/kernel/ns_last_pid", "w").write(str(pid - 1))
+    assert child(seconds) == pid
+used = resource.getrusage(resource.RUSAGE_CHILDREN); own = resource.getrusage(resource.RUSAGE_SELF)
+print(used.ru_utime + used.ru_stime + own.ru_utime + own.ru_stime, flush=True)
+""", "--every", "20ms")
+        truth = float(done.stdout)
+        info = self.assert_ticks_add_up()
+        self.assert_between(truth - 0.04, total(info, "job.cpu.time"), truth + 0.06, "job.cpu.time")
+        # The successor is seen, and not as a process beside its predecessor.
+        self.assertEqual(metric(info, "job.process.count")["max"], 2)
+
+    def successor_of_the_attached_job_is_not_counted(self):
+        job = subprocess.Popen(python("import time; time.sleep(60)"))
+        recording = subprocess.Popen([BIN, "attach", str(job.pid), "--quiet", "--every", "20ms"], env=self.environment())
+        self.recorder()
+        time.sleep(0.5)
+        job.kill()
+        job.wait()
+        choose_next_pid(job.pid)
+        other = subprocess.Popen(python("import time\nwhile time.process_time() < 1: pass"))
+        self.assertEqual(other.pid, job.pid)
+        self.assertEqual(recording.wait(timeout=60), 0)
+        other.wait()
+        self.assertLess(total(self.info(), "job.cpu.time"), 0.2)
+
+    def successor_of_an_attached_child_is_not_counted(self):
+        job = subprocess.Popen(python("""
+import os, time
+pid = os.fork()
+if pid == 0: time.sleep(60)
+print(pid, flush=True)
+os.waitpid(pid, 0)
+time.sleep(2)
+"""), stdout=subprocess.PIPE)
+        child = int(job.stdout.readline())
+        recording = subprocess.Popen([BIN, "attach", str(job.pid), "--quiet", "--every", "100ms"], env=self.environment())
+        self.recorder()
+        time.sleep(0.5)
+        os.kill(child, signal.SIGKILL)
+        wait_until(lambda: not process_state(child))
+        choose_next_pid(child)
+        other = subprocess.Popen(python("import time\nwhile time.process_time() < 0.8: pass"))
+        self.assertEqual(other.pid, child)
+        self.assertEqual(recording.wait(timeout=60), 0)
+        other.wait()
+        job.stdout.close()
+        job.wait()
+        self.assertLess(total(self.info(), "job.cpu.time"), 0.2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Samples come when they are due; what was missed is counted; limits, series and phases are what was asked for."""
+import json
+import os
+import signal
+import time
+
+from trainscope_test import Case, main, process_state, total, wait_until
+
+
+class Schedule(Case):
+    def test_every_tick_is_a_sample_or_missed(self):
+        for every, job in (("20ms", "1.5"), ("100ms", "1.25"), ("1s", "1.3"), ("1h", "0.2")):
+            with self.subTest(every=every):
+                self.record(["sleep", job], "--every", every)
+                info = self.assert_ticks_add_up()
+                self.assertGreaterEqual(info["run"]["duration_s"], float(job))
+                times = [t for t, _ in self.series("job.cpu.time", "mode=user")]
+                self.assertGreaterEqual(info["sampling"]["period_s"] / 2, times[0] if times else 0)
+
+    def test_a_thousand_samples_a_second(self):
+        self.record(["sleep", "2"], "--every", "1ms")
+        info = self.assert_ticks_add_up()
+        self.assertEqual(info["sampling"]["period_s"], 0.001)
+        self.assertGreater(info["sampling"]["samples"], 200)  # most of 2,000 on a calm machine
+
+    def test_the_first_sample_is_before_the_jobs_first_instruction(self):
+        done = self.record("import time; print(time.monotonic_ns())")
+        with open(os.path.join(self.info()["run"]["path"], "manifest.json")) as file:
+            zero = json.load(file)["zero_monotonic_ns"]
+        self.assertLessEqual(zero, int(done.stdout))
+        first = self.series("job.cpu.time", "mode=user")[0]
+        self.assertEqual(first[1], 0)
+        self.assertEqual(self.info()["sampling"]["gaps"], [])
+
+    def test_a_stop_of_known_length_is_a_gap_of_that_length(self):
+        process = self.start(["sleep", "4"], "--every", "20ms")
+        recorder = self.recorder()
+        time.sleep(1)
+        before = time.monotonic()
+        os.kill(recorder, signal.SIGSTOP)
+        wait_until(lambda: process_state(recorder) == "T")
+        stopped = time.monotonic()
+        time.sleep(1.5)
+        going = time.monotonic()
+        os.kill(recorder, signal.SIGCONT)
+        self.assertEqual(process.wait(timeout=60), 0)
+        info = self.assert_ticks_add_up()
+        gap = max(info["sampling"]["gaps"], key=lambda g: g["to_s"] - g["from_s"])
+        # It cannot be shorter than the stop; longer only by what the machine took to let it go on.
+        self.assert_between(going - stopped - 0.03, gap["to_s"] - gap["from_s"], going - before + 1.5, "gap")
+        self.assertIn("stopped", gap["reason"])
+
+    def test_a_limit_ends_the_job(self):
+        began = time.monotonic()
+        done = self.record(["sleep", "60"], "--for", "1s", check=False)
+        self.assertEqual(done.returncode, 124)
+        info = self.assert_ticks_add_up()
+        self.assertEqual(info["job"]["ended_by"], "time_limit")
+        self.assert_between(1, info["run"]["duration_s"], time.monotonic() - began, "duration")
+
+    def test_a_limit_kills_the_whole_tree_of_a_job_that_does_not_listen(self):
+        job = f"""
+import os, signal, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0: os.setsid()
+open({self.path("pid")!r} + str(os.getpid()), "w")
+time.sleep(60)
+"""
+        done = self.record(job, "--for", "800ms", "--grace", "300ms", check=False)
+        self.assertEqual(done.returncode, 124)
+        pids = [int(name[3:]) for name in os.listdir(self.folder) if name.startswith("pid")]
+        self.assertEqual(len(pids), 2)
+        wait_until(lambda: all(process_state(pid) in ("", "Z", "X") for pid in pids))
+
+    def test_a_job_that_obeys_the_limit_in_its_own_way_is_still_124(self):
+        done = self.record(["sh", "-c", "trap 'echo bye; exit 3' TERM; while :; do sleep 0.05; done"], "--for", "500ms", check=False)
+        self.assertEqual((done.returncode, done.stdout), (124, b"bye\n"))
+
+    def test_a_series_is_a_run_each(self):
+        done = self.record(["sh", "-c", f"echo x >> {self.path('count')}; exit $(($(wc -l < {self.path('count')}) - 1))"],
+                           "--repeat", "3", "--name", "series", check=False)
+        self.assertEqual(done.returncode, 1)  # the first that is not 0
+        runs = json.loads(self.trainscope("list", "--json").stdout)["runs"]
+        self.assertEqual(sorted(r["exit_code"] for r in runs), [0, 1, 2])
+        self.assertEqual(len({r["id"] for r in runs}), 3)
+        for run in runs:
+            self.assert_ticks_add_up(run["id"])
+
+    def test_what_comes_after_is_a_phase_of_its_own(self):
+        done = self.record(["sh", "-c", "sleep 0.3; exit 5"], "--after", "sleep 0.4; exit 6", check=False)
+        self.assertEqual(done.returncode, 5)
+        info = self.assert_ticks_add_up()
+        self.assertEqual(info["job"]["exit_code"], 5)
+        phases = {p["name"]: p for p in info["phases"]}
+        self.assertEqual(list(phases), ["job", "after"])
+        self.assertGreaterEqual(phases["job"]["to_s"], 0.3)
+        self.assertGreaterEqual(phases["after"]["to_s"] - phases["after"]["from_s"], 0.4)
+        with open(os.path.join(info["run"]["path"], "manifest.json")) as file:
+            self.assertEqual(json.load(file)["after_exit_code"], 6)
+
+    def test_what_the_phase_after_used_is_counted(self):
+        burn = "python3 -S -c 'import time\nwhile time.process_time() < 0.3: pass'"
+        self.record(["sh", "-c", burn], "--after", burn, "--every", "20ms")
+        self.assert_between(0.6, total(self.info(), "job.cpu.time"), 0.9, "job.cpu.time")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,169 @@
+"""Memory, I/O, page faults, context switches and processes of a job are what the job itself knows of them."""
+import json
+import unittest
+
+from trainscope_test import LONG, Case, main, metric
+
+JOB = """
+import json, os, resource, signal, sys, time
+def faults():
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(u.ru_minflt for u in used)
+def io():
+    return {k: int(v) for k, v in (line.split(": ") for line in open("/proc/self/io"))}
+def end(**truth):
+    print(json.dumps(truth), flush=True)
+    os._exit(0)
+"""
+
+
+class Usage(Case):
+    def record_truth(self, job, *options):
+        done = self.record(JOB + job, "--every", "20ms", *options)
+        return json.loads(done.stdout.splitlines()[-1]), self.info()
+
+    def assert_io(self, info, truth):
+        """truth: rchar, wchar, syscr, syscw as the kernel has them. What the job prints at its end comes on top."""
+        for name, direction, key, slack in (("job.io.bytes", "read", "rchar", 2000), ("job.io.bytes", "write", "wchar", 2000),
+                                            ("job.io.calls", "read", "syscr", 8), ("job.io.calls", "write", "syscw", 8)):
+            self.assert_between(truth[key], metric(info, name, direction=direction)["last"], truth[key] + slack,
+                                f"{name} {direction}")
+
+    def test_memory_is_the_resident_set(self):
+        truth, info = self.record_truth("""
+block = bytearray(150 << 20); block[::4096] = b"x" * len(block[::4096])
+time.sleep(1.5)
+pages = int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+end(resident=pages)
+""")
+        self.assert_between(truth["resident"] - (1 << 20), metric(info, "job.memory.usage")["max"],
+                            truth["resident"] + (1 << 20), "job.memory.usage")
+        pss = metric(info, "job.memory.pss")
+        # Read every ten seconds: perhaps before the block was there, never of nothing.
+        self.assertTrue(pss["status"] == "absent" or 0 < pss["max"] <= truth["resident"] + (1 << 20), pss)
+
+    @unittest.skipUnless(LONG, "takes 15 s: TRAINSCOPE_LONG=1")
+    def test_shared_memory_counts_once_in_pss_and_for_each_process_in_rss(self):
+        truth, info = self.record_truth("""
+block = bytearray(100 << 20); block[::4096] = b"x" * len(block[::4096])
+pids = [os.fork() for _ in range(1)]
+if pids[0] == 0:
+    time.sleep(12); os._exit(0)
+os.wait()
+end()
+""")
+        self.assert_between(200 << 20, metric(info, "job.memory.usage")["max"], 260 << 20, "job.memory.usage")
+        self.assert_between(100 << 20, metric(info, "job.memory.pss")["max"], 140 << 20, "job.memory.pss")
+
+    def test_bytes_and_calls_are_counted_to_the_last_one(self):
+        truth, info = self.record_truth(f"""
+file = os.open({self.path("data")!r}, os.O_CREAT | os.O_RDWR)
+block = bytes(65536)
+before = io()
+for _ in range(577): os.write(file, block)
+os.lseek(file, 0, 0)
+for _ in range(301): os.read(file, 65536)
+after = io()
+assert after["wchar"] - before["wchar"] == 577 * 65536 and after["rchar"] - before["rchar"] >= 301 * 65536
+end(**io())
+""")
+        self.assert_io(info, truth)
+        self.assertGreaterEqual(metric(info, "job.io.bytes", direction="write")["last"], 577 * 65536)
+
+    def test_io_of_children_counts_once_however_they_end(self):
+        truth, info = self.record_truth(f"""
+def write(mib):
+    name = {self.path("data.")!r} + str(os.getpid())
+    file = os.open(name, os.O_CREAT | os.O_WRONLY)
+    for _ in range(mib * 16): os.write(file, bytes(65536))
+    os.unlink(name)
+def child(mib, pause=0.0, daemon=False):
+    pid = os.fork()
+    if pid: return pid
+    if daemon:
+        os.setsid()
+        if os.fork(): os._exit(0)
+    write(mib); time.sleep(pause); os._exit(0)
+os.waitpid(child(10), 0)              # reaped at once
+os.waitpid(child(10, 0.3), 0)         # reaped after a few readings
+os.waitpid(child(10, daemon=True), 0) # an orphan, reaped by the supervisor
+time.sleep(0.5)
+child(10)                             # never reaped while the job lives
+time.sleep(0.5)
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+child(10, 0.5)                        # never reaped by anybody
+time.sleep(1)
+write(10)
+end()
+""")
+        written = metric(info, "job.io.bytes", direction="write")["last"] / 2**20
+        self.assert_between(60, written, 60.1, "MiB written")
+        calls = metric(info, "job.io.calls", direction="write")["last"]
+        self.assert_between(960, calls, 980, "write calls")
+
+    def test_page_faults_are_the_kernels(self):
+        truth, info = self.record_truth("""
+block = bytearray(40 << 20); block[::4096] = b"x" * len(block[::4096])
+for _ in range(20):
+    pid = os.fork()
+    if pid == 0: os._exit(0)
+    os.waitpid(pid, 0)
+end(minor=faults())
+""")
+        seen = metric(info, "job.paging.faults", type="minor")["last"]
+        self.assert_between(truth["minor"], seen, truth["minor"] + 200, "minor faults")
+
+    def test_voluntary_context_switches_are_the_sleeps(self):
+        truth, info = self.record_truth("""
+def switches(): return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
+before = switches()
+for _ in range(700): time.sleep(0.0005)
+assert switches() - before >= 700
+end(voluntary=switches(), involuntary=resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw)
+""")
+        seen = metric(info, "job.context_switches", type="voluntary")
+        self.assert_between(truth["voluntary"], seen["last"], truth["voluntary"] + 20, "voluntary switches")
+        self.assert_between(truth["involuntary"], metric(info, "job.context_switches", type="involuntary")["last"],
+                            truth["involuntary"] + 20, "involuntary switches")
+
+    def test_context_switches_of_children_that_ended_count_once(self):
+        # One was there for long enough to be read, one was not.
+        truth, info = self.record_truth("""
+for pause in (1.5, 0):
+    pid = os.fork()
+    if pid == 0:
+        for _ in range(500): time.sleep(0.0005)
+        time.sleep(pause)
+        os._exit(0)
+    os.waitpid(pid, 0)
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+end(voluntary=sum(u.ru_nvcsw for u in used))
+""")
+        seen = metric(info, "job.context_switches", type="voluntary")["last"]
+        self.assert_between(truth["voluntary"] - 20, seen, truth["voluntary"] + 20, "voluntary switches")
+
+    def test_every_process_and_thread_of_a_tree_is_seen(self):
+        truth, info = self.record_truth("""
+import threading
+def grow(depth):
+    for _ in range(3 if depth else 0):
+        if os.fork() == 0:
+            if depth == 1: os.setsid()
+            grow(depth - 1)
+            time.sleep(1); os._exit(0)
+grow(2)                                          # 3 + 9, nine of them in sessions of their own
+if os.fork() == 0: os.execv("/bin/sleep", ["sleep", "1"])
+if os.fork() == 0:
+    if os.fork() == 0:
+        time.sleep(1); os._exit(0)               # an orphan
+    os._exit(0)
+threads = [threading.Thread(target=time.sleep, args=(0.8,)) for _ in range(5)]
+[t.start() for t in threads]; [t.join() for t in threads]
+end()
+""")
+        self.assertEqual(metric(info, "job.process.count")["max"], 1 + 12 + 1 + 1)
+        self.assertEqual(metric(info, "job.thread.count")["max"], 1 + 12 + 1 + 1 + 5)
+
+
+if __name__ == "__main__":
+    main()
