@@ -132,7 +132,9 @@ Error not_found(const std::string& text, const std::vector<RunListing>& runs) {
                                                                : ", ") +
                known_as(*near[i].second);
   }
-  if (near.empty()) {
+  if (!near.empty()) {
+    message += '?';
+  } else {
     message += runs.empty() ? "; nothing has been recorded yet"
                             : "; `trainscope list` shows what there is";
   }
@@ -146,7 +148,9 @@ Result<std::string> find_latest(const std::string& home, const std::vector<std::
     return Error(
         fmt::format("there is no run in {} yet; record one with `trainscope run -- CMD`", home));
   }
-  return Error(fmt::format("there are only {} runs in {}", folders.size(), home));
+  return Error(folders.size() == 1
+                   ? fmt::format("there is only 1 run in {}", home)
+                   : fmt::format("there are only {} runs in {}", folders.size(), home));
 }
 
 }  // namespace

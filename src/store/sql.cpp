@@ -20,7 +20,11 @@ struct FinalizeStatement {
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 using Statement = std::unique_ptr<sqlite3_stmt, FinalizeStatement>;
 
-Error sql_error(sqlite3* database) { return Error(sqlite3_errmsg(database)); }
+Error sql_error(sqlite3* database) {
+  const std::string words = sqlite3_errmsg(database);
+  if (sqlite3_errcode(database) == SQLITE_AUTH) return Error(words + ": only reading is allowed");
+  return Error(words);
+}
 
 // Reading only: no other files, no writing, no settings, no extensions.
 int authorize(void* /*data*/, int action, const char* first, const char* second,
