@@ -28,10 +28,12 @@ TEST_F(Environment, KeepsTheListedAndHidesSecrets) {
   set("TF_API_TOKEN", "abc");
   set("NCCL_PROXY", "http://me:word@proxy:1");
   set("GITHUB_TOKEN", "abc");
+  set("SLURM_JWT", "abc");
   set("PRIVATE_THING", "abc");
   const auto kept = selected_environment();
   EXPECT_EQ(kept.at("CUDA_VISIBLE_DEVICES"), "0,1");
   EXPECT_EQ(kept.at("TF_API_TOKEN"), "***");
+  EXPECT_EQ(kept.at("SLURM_JWT"), "***");
   EXPECT_EQ(kept.at("NCCL_PROXY"), "http://me:***@proxy:1");
   EXPECT_FALSE(kept.contains("GITHUB_TOKEN"));
   EXPECT_FALSE(kept.contains("PRIVATE_THING"));

@@ -22,7 +22,8 @@ class PythonTest : public ::testing::Test {
                 "ELF");
     link("python3.11", "/usr/bin/python3");
     package("/usr/lib/python3/dist-packages", "numpy-1.24.2.egg-info");
-    package("/usr/lib/python3.9/site-packages", "numpy-1.9.0.dist-info");
+    // Another version's packages are not this one's.
+    package("/usr/lib/python3.9/site-packages", "torch-1.9.0.dist-info");
   }
   void link(const std::string& target, const std::string& path) const {
     std::filesystem::create_directories(std::filesystem::path(root_.at(path)).parent_path());

@@ -12,8 +12,8 @@ namespace trainscope {
 namespace {
 
 constexpr std::string_view kStars = "***";
-constexpr std::array<std::string_view, 7> kSecretWords = {
-    "key", "token", "secret", "pass", "credential", "authorization", "cookie"};
+constexpr std::array<std::string_view, 8> kSecretWords = {
+    "key", "token", "secret", "pass", "credential", "authorization", "cookie", "jwt"};
 // What training jobs are full of and nobody hides.
 constexpr std::array<std::string_view, 9> kHarmless = {"tokeniz",  "keypoint",    "keyframe",
                                                        "keyboard", "monkey",      "keyword",
