@@ -38,7 +38,7 @@ class Psutil:
 
 class Sysstat:
     name = "sysstat: sadc + pidstat"
-    gaps = "no pressure, no cgroup"
+    gaps = "no pressure, no cgroup, no PSS"
     fastest_hz = 1  # neither takes a fraction of a second
 
     @staticmethod
@@ -57,7 +57,7 @@ class Sysstat:
 
 class Collectd:
     name = "collectd, csv"
-    gaps = "no pressure, no cgroup; processes by name, not by tree"
+    gaps = "no pressure, no cgroup, no PSS; processes by name, not by tree"
     fastest_hz = None
     plugins = ("cpu", "memory", "swap", "disk", "interface", "vmem", "contextswitch", "processes", "csv")
 
@@ -122,7 +122,8 @@ class Pcp:
         instances = ",".join(f'"{pid:06d}"' for pid in pids)
         asked = [*self.metrics, *(f"{metric} [{instances}]" for metric in self.of_processes)]
         (folder / "pmlogger.conf").write_text(
-            f"log mandatory on {round(1000 / rate)} msec {{\n" + "\n".join(asked) + "\n}\n")
+            f"log mandatory on {round(1000 / rate)} msec {{\n" + "\n".join(asked) + "\n}\n"
+            f"log mandatory on 10 sec {{\nproc.smaps.pss [{instances}]\n}}\n")  # its few records count as samples
         self.archive = folder / "archive.0"
         group.start([home / "usr/lib/pcp/bin/pmlogger", "-h", f"unix:{folder}/pmcd.socket", "-U", "root",
                      "-l", folder / "pmlogger.log", "-c", folder / "pmlogger.conf", folder / "archive"], **quiet)

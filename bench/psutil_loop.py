@@ -1,4 +1,5 @@
-"""What people write first: psutil in a loop, one CSV line a sample. The process list is found once.
+"""What people write first: psutil in a loop, one CSV line a sample. The process list is found once,
+PSS is read every 10 s.
 
 psutil_loop.py EVERY_S OUT PID...
 """
@@ -9,7 +10,8 @@ import psutil
 
 every, out = float(sys.argv[1]), open(sys.argv[2], "w", buffering=1 << 16)
 processes = [psutil.Process(int(pid)) for pid in sys.argv[3:]]
-due = time.monotonic()
+due = pss_due = time.monotonic()
+pss = []
 while True:
     row = [time.time()]
     for cpu in psutil.cpu_times(percpu=True):
@@ -27,6 +29,10 @@ while True:
             row += process.memory_info()
             row += process.io_counters()
             row.append(process.num_threads())
+    if due >= pss_due:
+        pss = [process.memory_full_info().pss for process in processes]
+        pss_due += 10
+    row += pss
     out.write(",".join(map(str, row)) + "\n")
     out.flush()
     due += every

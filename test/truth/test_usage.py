@@ -55,6 +55,21 @@ end()
         self.assert_between(200 << 20, metric(info, "job.memory.usage")["max"], 260 << 20, "job.memory.usage")
         self.assert_between(100 << 20, metric(info, "job.memory.pss")["max"], 140 << 20, "job.memory.pss")
 
+    @unittest.skipUnless(LONG, "takes 45 s: TRAINSCOPE_LONG=1")
+    def test_pss_is_read_anew_when_pages_stop_being_shared(self):
+        _, info = self.record_truth("""
+block = bytearray(100 << 20); block[::4096] = b"x" * len(block[::4096])
+pid = os.fork()
+if pid == 0:
+    time.sleep(32)  # readings at 10, 20 and 30 s: the first has news, the others have not
+    block[::4096] = b"y" * len(block[::4096])  # every page copied: as many resident pages as before
+    time.sleep(11); os._exit(0)
+os.wait()
+end()
+""")
+        pss = metric(info, "job.memory.pss")
+        self.assert_between(200 << 20, pss["max"], 240 << 20, "job.memory.pss")
+
     def test_bytes_and_calls_are_counted_to_the_last_one(self):
         truth, info = self.record_truth(f"""
 file = os.open({self.path("data")!r}, os.O_CREAT | os.O_RDWR)
