@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -81,6 +82,11 @@ struct Surroundings {
   std::string working_directory;
   const JobLink* job = nullptr;    // null where there is no job (doctor)
   const SelfLink* self = nullptr;  // null where nothing is recorded (doctor)
+  std::vector<std::string> counters;  // what --counter gave, as it was given
+  std::vector<std::string> data;      // files and folders of the dataset, where the user named them
+  // Puts an event (a GPU was lost, a file was replaced) into the run, from any thread; empty where
+  // nothing is recorded.
+  std::function<void(const std::string& kind, const std::string& text)> tell;
 };
 
 // One stored column: a series and how its raw integers become values.
@@ -88,6 +94,9 @@ struct Column {
   std::string_view metric;  // one of the collector's specs
   Labels labels;            // sorted by name
   Scale scale;
+  // For a metric that only this machine or this command line names: kept by the source as long as
+  // it lives. Null: the collector's own spec of that name.
+  const MetricSpec* spec = nullptr;
 };
 
 // A metric that this machine does not give, why, and what would help ("" when nothing would).
@@ -95,6 +104,7 @@ struct Missing {
   std::string_view metric;
   std::string reason;
   std::string remedy;
+  const MetricSpec* spec = nullptr;  // as in Column
 };
 
 struct Opened {
@@ -131,5 +141,10 @@ struct Collector {
 std::span<const Collector* const> collectors();
 
 const MetricSpec* find_metric(const Collector& collector, std::string_view name);
+// The spec of a Column or a Missing: its own, or the collector's. Null is a bug of the collector.
+template <typename Entry>
+const MetricSpec* spec_of(const Collector& collector, const Entry& entry) {
+  return entry.spec != nullptr ? entry.spec : find_metric(collector, entry.metric);
+}
 
 }  // namespace trainscope

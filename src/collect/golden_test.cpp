@@ -43,7 +43,7 @@ void list_series(const Collector& collector, const OpenedSource& source,
   for (const Column& column : source.opened().columns) ++count[column.metric];
   for (size_t i = 0; i < source.opened().columns.size(); ++i) {
     const Column& column = source.opened().columns[i];
-    const MetricSpec* spec = find_metric(collector, column.metric);
+    const MetricSpec* spec = spec_of(collector, column);
     ASSERT_NE(spec, nullptr) << column.metric;
     const size_t index = at[column.metric]++;
     const size_t all = count[column.metric];
@@ -134,7 +134,7 @@ TEST_P(Machine, AccountsForEveryMetric) {
         names += (names.empty() ? "" : ", ") + name;
         EXPECT_FALSE(value.empty()) << source.name(i);
       }
-      EXPECT_EQ(names, find_metric(*collector, column.metric)->labels) << source.name(i);
+      EXPECT_EQ(names, spec_of(*collector, column)->labels) << source.name(i);
       EXPECT_TRUE(std::is_sorted(column.labels.begin(), column.labels.end())) << source.name(i);
     }
     for (const MetricSpec& spec : collector->metrics) {

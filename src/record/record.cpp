@@ -133,6 +133,8 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.manifest = session.manifest;
   setup.working_directory = session.manifest.working_directory;
   setup.command = options.command;
+  setup.counters = options.counters;
+  setup.data = options.data;
   setup.output = &session.output;
   setup.supervisor_pid = ::getpid();
   setup.wake_fd = session.wake.get();

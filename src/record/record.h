@@ -28,6 +28,8 @@ struct RecordOptions {
   int64_t grace_ns = 10'000'000'000;
   std::string after;  // a command for /bin/sh -c, run once the job has ended
   std::string id_file;
+  std::vector<std::string> counters;  // --counter, as it was given
+  std::vector<std::string> data;      // --data
   bool quiet = false;
   std::vector<Setting> settings;  // as shown by `info`
 };

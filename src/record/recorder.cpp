@@ -70,8 +70,18 @@ class Recorder {
   }
 
  private:
-  Surroundings surroundings() const {
-    return {"", setup_.run_path, setup_.working_directory, &job_, &self_};
+  Surroundings surroundings() {
+    Surroundings all;
+    all.run_folder = setup_.run_path;
+    all.working_directory = setup_.working_directory;
+    all.job = &job_;
+    all.self = &self_;
+    all.counters = setup_.counters;
+    all.data = setup_.data;
+    all.tell = [this](const std::string& kind, const std::string& text) {
+      push_event(ring_, std::max<int64_t>(0, monotonic_ns() - memory_->zero_ns), kind, text);
+    };
+    return all;
   }
 
   static void prepare_process() {

@@ -15,6 +15,8 @@ struct RecorderSetup {
   Manifest manifest;
   std::string working_directory;
   std::vector<std::string> command;
+  std::vector<std::string> counters;
+  std::vector<std::string> data;
   OutputPlan* output = nullptr;
   pid_t supervisor_pid = 0;
   int wake_fd = -1;      // eventfd: something in the shared memory has changed

@@ -10,7 +10,7 @@ std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
                         const Collector& collector, const Opened& opened) {
   nlohmann::json columns = nlohmann::json::array();
   for (const Column& column : opened.columns) {
-    const MetricSpec* spec = find_metric(collector, column.metric);
+    const MetricSpec* spec = spec_of(collector, column);
     CHECK(spec != nullptr);
     nlohmann::json labels = nlohmann::json::object();
     for (const auto& [name, value] : column.labels) labels[name] = value;
@@ -23,7 +23,7 @@ std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
   }
   nlohmann::json missing = nlohmann::json::array();
   for (const Missing& m : opened.missing) {
-    const MetricSpec* spec = find_metric(collector, m.metric);
+    const MetricSpec* spec = spec_of(collector, m);
     CHECK(spec != nullptr);
     missing.push_back({{"metric", m.metric},
                        {"unit", spec->unit},
@@ -99,8 +99,7 @@ void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
     for (size_t c = 0; c < slot.columns.size(); ++c) {
       const int64_t raw = row_[slot.offset + c];
       // A gauge has no last value off the grid: the job that it told of has gone.
-      const bool counts =
-          find_metric(*slot.collector, slot.columns[c].metric)->kind == Kind::counter;
+      const bool counts = spec_of(*slot.collector, slot.columns[c])->kind == Kind::counter;
       values.push_back(raw == kAbsent || !counts ? nlohmann::json() : nlohmann::json(raw));
     }
     const nlohmann::json closing = {
@@ -111,8 +110,8 @@ void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
 
 bool SourceGroup::has_only_counters() const {
   for (const Slot& slot : slots_) {
-    for (const MetricSpec& spec : slot.collector->metrics) {
-      if (spec.kind != Kind::counter) return false;
+    for (const Column& column : slot.columns) {
+      if (spec_of(*slot.collector, column)->kind != Kind::counter) return false;
     }
   }
   return true;
