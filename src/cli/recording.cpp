@@ -5,10 +5,12 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/summary.h"
+#include "collect/support/counter_spec.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -93,6 +95,57 @@ Result<std::map<std::string, std::string>> parse_tags(const std::vector<std::str
   return tags;
 }
 
+// What a script that was written for Score-P has set.
+constexpr const char* kScorepCounters = "SCOREP_METRIC_FILEPARSER_PLUGIN";
+constexpr const char* kScorepPeriod = "SCOREP_METRIC_FILEPARSER_PLUGIN_PERIOD";
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void remember(RecordOptions& options, std::string_view name, const std::string& value,
+              const std::string& from) {
+  for (Setting& setting : options.settings) {
+    if (setting.name == name) setting = {setting.name, value, from};
+  }
+}
+
+// A period in microseconds, for a run whose own was left to us.
+Status read_scorep_period(const Settings& settings, RecordOptions& options) {
+  const std::string text = variable(kScorepPeriod);
+  if (text.empty() || settings.get("every").from != "default") return {};
+  const auto us = parse_integer(trim(text));
+  if (!us || *us < kMinEveryNs / 1000 || *us > kMaxEveryNs / 1000) {
+    return Error(fmt::format("{}: '{}' is not a number of microseconds from 1000 to 3600000000",
+                             kScorepPeriod, printable(text)));
+  }
+  options.every_ns = *us * 1000;
+  remember(options, "every", fmt::format("{}us", *us), "environment");
+  return {};
+}
+
+// The flags, else the setting, else Score-P's variable.
+Status read_counters(const RecordingFlags& flags, RecordOptions& options) {
+  const Setting& setting = flags.settings.get("counter");
+  std::string origin = "--counter";
+  options.counters = flags.counters;
+  if (!options.counters.empty()) {
+    remember(options, "counter", fmt::format("{}", fmt::join(flags.counters, ",")), "flag");
+  } else if (!setting.value.empty()) {
+    origin = setting_origin(setting);
+    options.counters = {setting.value};
+  } else if (const std::string scorep = variable(kScorepCounters); !scorep.empty()) {
+    origin = kScorepCounters;
+    options.counters = {scorep};
+    remember(options, "counter", scorep, "environment");
+    TS_CHECK_OK(read_scorep_period(flags.settings, options));
+  }
+  auto parsed = parse_counters(options.counters);
+  if (!parsed) return parsed.error().with_context(origin);
+  return {};
+}
+
 }  // namespace
 
 void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& flags,
@@ -119,6 +172,15 @@ void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& f
   app.add_option("--tag", flags->tags, "key=value kept with the run; may be given again")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  app.add_option("--counter", flags->counters,
+                 "a number from a file, NAME:TYPE@PATH+c=COLUMN;r=ROW; may be given again")
+      ->type_name("SPEC")
+      ->allow_extra_args(false);
+  app.add_option("--data", flags->data,
+                 "file or folder of the dataset, to see what part of it is in memory; may be given "
+                 "again")
+      ->type_name("PATH")
+      ->allow_extra_args(false);
   app.add_option("--id-file", flags->id_file, "write the run's id into this file")
       ->type_name("FILE");
 }
@@ -135,6 +197,8 @@ Result<RecordOptions> recording_options(const RecordingFlags& flags) {
   options.home = settings.home();
   options.id_file = flags.id_file;
   options.settings = settings.all();
+  options.data = flags.data;
+  TS_CHECK_OK(read_counters(flags, options));
   return options;
 }
 

@@ -20,10 +20,12 @@ struct RecordingFlags {
   explicit RecordingFlags(const Settings& loaded) : settings(loaded) {}
   Settings settings;
   std::vector<std::string> tags;
+  std::vector<std::string> counters;
+  std::vector<std::string> data;
   std::string id_file;
 };
 
-// Adds one flag for each of these settings, and --tag and --id-file.
+// Adds one flag for each of these settings, and --tag, --counter, --data and --id-file.
 void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& flags,
                          std::initializer_list<std::string_view> names);
 

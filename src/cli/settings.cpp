@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
 constexpr std::string_view kFileName = "trainscope.toml";
 
-constexpr std::array<SettingSpec, 8> kSpecs = {{
+constexpr std::array<SettingSpec, 9> kSpecs = {{
     {"home", "", "folder that holds the runs (default: $XDG_DATA_HOME/trainscope)"},
     {"every", "100ms", "time between two samples, 1ms to 1h"},
     {"for", "", "end the job after this time: SIGTERM, then SIGKILL once --grace is over"},
@@ -28,6 +28,7 @@ constexpr std::array<SettingSpec, 8> kSpecs = {{
     {"after", "", "command for /bin/sh, run once the job has ended", true},
     {"name", "", "name of the run; several runs may have the same"},
     {"note", "", "a sentence about the run, shown by `info`"},
+    {"counter", "", "numbers from files, SPECs of the form NAME:TYPE@PATH+c=COLUMN;r=ROW"},
     {"quiet", "false", "print no status and no summary; errors are still printed"},
 }};
 

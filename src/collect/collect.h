@@ -97,6 +97,7 @@ struct Column {
   // For a metric that only this machine or this command line names: kept by the source as long as
   // it lives. Null: the collector's own spec of that name.
   const MetricSpec* spec = nullptr;
+  bool is_double = false;  // the raw 64 bits are a double, never -0 (which kAbsent looks like)
 };
 
 // A metric that this machine does not give, why, and what would help ("" when nothing would).
@@ -110,6 +111,8 @@ struct Missing {
 struct Opened {
   std::vector<Column> columns;
   std::vector<Missing> missing;
+  // A source on a thread of its own that has no column yet is asked again all the same.
+  bool waits = false;
 };
 
 enum class Sampled { ok, layout_changed };

@@ -178,7 +178,7 @@ void Sampler::run_own_thread(SourceGroup& stream) {
     }
   }
   stream.open(surroundings_, ring_, next_schema_);
-  if (stream.has_columns()) sample_alone(stream);
+  if (stream.is_worth_asking()) sample_alone(stream);
   --own_threads_running_;
 }
 

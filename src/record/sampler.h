@@ -31,7 +31,8 @@ class SourceGroup {
   // Reads all sources once more, off the grid, for exact last values of counters.
   void sample_closing(int64_t time_ns, Ring& ring);
 
-  bool has_columns() const { return !row_.empty(); }
+  // False when no source gives anything, now or later.
+  bool is_worth_asking() const;
   bool has_only_counters() const;
   uint32_t id() const { return id_; }
   int64_t period_ns() const { return period_ns_; }
@@ -46,6 +47,7 @@ class SourceGroup {
     uint32_t schema = 0;
     size_t offset = 0;
     std::vector<Column> columns;
+    bool waits = false;
   };
   void open_slot(size_t index);
   void read_slots();

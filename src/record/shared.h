@@ -14,7 +14,7 @@
 
 namespace trainscope {
 
-inline constexpr size_t kMaxStreams = 16;
+inline constexpr size_t kMaxStreams = 32;
 inline constexpr size_t kMaxSources = 32;
 inline constexpr size_t kMaxChannels = 2;
 inline constexpr size_t kMaxSignals = 65;

@@ -1,5 +1,7 @@
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "record/sampler.h"
 
 namespace trainscope {
@@ -19,7 +21,7 @@ std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
                        {"unit", spec->unit},
                        {"kind", kind_name(spec->kind)},
                        {"scale", {column.scale.numerator, column.scale.denominator}},
-                       {"type", "i64"}});
+                       {"type", column.is_double ? "f64" : "i64"}});
   }
   nlohmann::json missing = nlohmann::json::array();
   for (const Missing& m : opened.missing) {
@@ -45,7 +47,7 @@ SourceGroup::SourceGroup(uint32_t id, int64_t period_ns,
     : id_(id), period_ns_(period_ns) {
   CHECK(collectors.size() <= kMaxSources);
   for (const Collector* collector : collectors) {
-    slots_.push_back({collector, collector->make(), 0, 0, {}});
+    slots_.push_back({collector, collector->make(), 0, 0, {}, false});
   }
 }
 
@@ -63,6 +65,7 @@ void SourceGroup::open_slot(size_t index) {
   slot.schema = (*next_schema_)++;
   const std::string json = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
   slot.columns = std::move(opened.columns);
+  slot.waits = opened.waits;
   size_t offset = 0;
   for (Slot& each : slots_) {
     each.offset = offset;
@@ -89,6 +92,7 @@ void SourceGroup::read_slots() {
 
 bool SourceGroup::sample(int64_t tick, int64_t late_us, Ring& ring) {
   read_slots();
+  if (row_.empty()) return true;  // it waits for its first column
   return ring.push_row(id_, tick, late_us, row_);
 }
 
@@ -106,6 +110,11 @@ void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
         {"schema", slot.schema}, {"time_ns", time_ns}, {"values", values}};
     ring.push_text(RecordKind::closing, closing.dump());
   }
+}
+
+bool SourceGroup::is_worth_asking() const {
+  return !row_.empty() || std::any_of(slots_.begin(), slots_.end(),
+                                      [](const Slot& slot) { return slot.waits; });
 }
 
 bool SourceGroup::has_only_counters() const {

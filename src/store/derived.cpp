@@ -85,6 +85,11 @@ std::optional<double> job_utilization(const Row& row) {
   return row.increase(kBusy) / row.elapsed_s / row.divisor;
 }
 
+std::optional<double> per_second(const Row& row) {
+  if (!(row.elapsed_s > 0)) return std::nullopt;
+  return row.increase(kBusy) / row.elapsed_s;
+}
+
 }  // namespace
 
 struct DerivedSpec {
@@ -107,6 +112,10 @@ constexpr std::array<DerivedSpec, 4> kSpecs = {{
     {"system.memory.utilization", "1", "system.memory.usage", "", false, false, memory_role,
      memory_utilization},
 }};
+
+// counter.NAME.rate, of the counters that only the command line named.
+constexpr std::string_view kFileCounters = "counter.";
+constexpr DerivedSpec kFileCounterRate = {"", "", "", "", true, false, any_role, per_second};
 
 Series described(const DerivedSpec& spec, const std::string& group) {
   Series series;
@@ -173,6 +182,17 @@ void list_one(const DerivedSpec& spec, const SeriesDirectory& directory,
   }
 }
 
+void list_file_counter_rates(const SeriesDirectory& directory, std::vector<DerivedSeries>& out) {
+  for (size_t i = 0; i < directory.stored.size(); ++i) {
+    const Series& series = directory.stored[i].series;
+    if (series.kind != Kind::counter || !series.metric.starts_with(kFileCounters)) continue;
+    Series rate = {series.metric + ".rate", series.labels, series.unit + "/s", Kind::gauge, true,
+                   SeriesStatus::ok,        "",            ""};
+    out.push_back({std::move(rate), &kFileCounterRate, {i}, {kBusy}, 1});
+    inherit_status(out.back(), directory);
+  }
+}
+
 // The values of `points` at the given times; most inputs have the very same times.
 void align(const std::vector<double>& times, Points& points) {
   if (points.time_s == times) return;
@@ -213,6 +233,7 @@ std::vector<DerivedSeries> list_derived(const SeriesDirectory& directory,
   if (job_cpus && !(*job_cpus > 0)) job_cpus.reset();
   std::vector<DerivedSeries> list;
   for (const DerivedSpec& spec : kSpecs) list_one(spec, directory, job_cpus, list);
+  list_file_counter_rates(directory, list);
   std::stable_sort(list.begin(), list.end(), [](const DerivedSeries& a, const DerivedSeries& b) {
     return series_before(a.series, b.series);
   });

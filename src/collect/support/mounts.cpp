@@ -1,5 +1,10 @@
 #include "collect/support/mounts.h"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
 #include "collect/support/proc_file.h"
 
 namespace trainscope {
@@ -69,6 +74,41 @@ const Mount* mount_of(const std::vector<Mount>& mounts, std::string_view path) {
     if (best == nullptr || mount.point.size() >= best->point.size()) best = &mount;
   }
   return best;
+}
+
+bool may_hang(const Mount& mount) {
+  static constexpr std::array<std::string_view, 19> kTypes = {
+      "nfs",    "nfs4", "lustre", "cifs",   "smb3",      "smbfs",    "9p",      "beegfs", "gpfs", "ceph",
+      "autofs", "afs",  "coda",   "pvfs2",  "glusterfs", "virtiofs", "fuseblk", "wekafs", "fhgfs"};
+  if (mount.type == "fuse" || mount.type.starts_with("fuse.")) return true;
+  return std::find(kTypes.begin(), kTypes.end(), mount.type) != kTypes.end();
+}
+
+bool leads_to_hanging_mount(const std::vector<Mount>& mounts, const std::string& root,
+                            const std::string& path) {
+  constexpr int kMaxLinks = 40;  // as the kernel has it
+  std::string rest = path, walked;
+  for (int links = 0; !rest.empty();) {
+    const size_t slash = std::min(rest.find('/'), rest.size());
+    const std::string part = rest.substr(0, slash);
+    rest.erase(0, std::min(slash + 1, rest.size()));
+    if (part.empty() || part == ".") continue;
+    if (part == "..") {
+      walked.resize(walked.empty() ? 0 : walked.rfind('/'));
+      continue;
+    }
+    walked += "/" + part;
+    const Mount* mount = mount_of(mounts, walked);
+    if (mount != nullptr && may_hang(*mount)) return true;
+    std::array<char, 4096> target;
+    const ssize_t n = ::readlink((root + walked).c_str(), target.data(), target.size());
+    if (n <= 0) continue;
+    if (++links > kMaxLinks) return false;
+    const std::string link(target.data(), static_cast<size_t>(n));
+    walked = link.starts_with('/') ? "" : walked.substr(0, walked.rfind('/'));
+    rest = link + "/" + rest;
+  }
+  return false;
 }
 
 }  // namespace trainscope

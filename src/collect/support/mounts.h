@@ -25,4 +25,13 @@ const Mount* mount_of(const std::vector<Mount>& mounts, std::string_view path);
 // True when `path` is `folder` or below it, by whole components.
 bool is_below(std::string_view path, std::string_view folder);
 
+// True for file systems whose files are behind a network or another program: a call on them may
+// hang.
+bool may_hang(const Mount& mount);
+
+// True when the path, followed through symbolic links as far as that is safe, is on such a mount.
+// Nothing on it is touched. `root` goes in front of what is looked at.
+bool leads_to_hanging_mount(const std::vector<Mount>& mounts, const std::string& root,
+                            const std::string& path);
+
 }  // namespace trainscope

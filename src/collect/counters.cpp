@@ -1,0 +1,52 @@
+// counters: numbers from the files that --counter names.
+//
+// Source: any regular file, text or binary (docs/guide/counters.md has the grammar). Units: as
+// given. Permission: to read the file. Cost: a stat and two preads a file, 3 µs, and what cutting
+// its text takes; patterns are looked at again once a second.
+// Caveats: files on network mounts are read by counters_slow. A file that takes more than 5 ms to
+// read is rested for twenty times as long. d counts from the first value that this recorder read:
+// a restarted recorder begins anew. A natural number above 2^63 - 1 is absent.
+#include "collect/collect.h"
+#include "collect/support/counter_files.h"
+#include "collect/support/missing.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr MetricSpec kMetrics[] = {
+    {"counter.NAME", "1", Kind::gauge, "file",
+     "What --counter names: unit and kind as given; the label only where the path is a pattern. "
+     "Of a counter (kind=counter, rate) counter.NAME.rate is derived"},
+};
+
+class CountersSource : public Source {
+ public:
+  Opened open(const Surroundings& surroundings) override {
+    if (!surroundings.counters.empty()) return files_.open(surroundings);
+    // A run without counters does not lack them; only where there is no job are they worth a word.
+    if (surroundings.job != nullptr) return {};
+    return all_missing(kMetrics, "no counter is named here",
+                       "trainscope run --counter 'NAME:uint@FILE+r=0;c=0' -- COMMAND");
+  }
+
+  Sampled sample(std::span<int64_t> values) override { return files_.sample(values); }
+
+ private:
+  CounterFiles files_{CounterFiles::Of::local_files};
+};
+
+}  // namespace
+
+extern const Collector counters_collector;
+const Collector counters_collector = {
+    .name = "counters",
+    .summary = "numbers from the files that --counter names",
+    .needs = "--counter",
+    .scope = Scope::job,
+    .pace = Pace::tick,
+    .metrics = kMetrics,
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<CountersSource>()); },
+};
+
+}  // namespace trainscope

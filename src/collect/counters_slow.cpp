@@ -1,0 +1,41 @@
+// counters_slow: numbers from the files that --counter names on mounts that may hang.
+//
+// Source, units, permission, caveats: as of counters, for files on NFS, Lustre, SMB, 9p, FUSE and
+// the like (by /proc/self/mountinfo). Cost: what the mount takes, on a thread of its own; the pause
+// is at least as long as the reading took, so a slow server is not pressed.
+#include "base/clock.h"
+#include "collect/collect.h"
+#include "collect/support/counter_files.h"
+
+namespace trainscope {
+
+namespace {
+
+class SlowCountersSource : public Source {
+ public:
+  Opened open(const Surroundings& surroundings) override {
+    return surroundings.counters.empty() ? Opened() : files_.open(surroundings);
+  }
+
+  Sampled sample(std::span<int64_t> values) override { return files_.sample(values); }
+
+ private:
+  CounterFiles files_{CounterFiles::Of::slow_mounts};
+};
+
+}  // namespace
+
+extern const Collector counters_slow_collector;
+const Collector counters_slow_collector = {
+    .name = "counters_slow",
+    .summary = "the same for files on network and FUSE mounts, off the tick",
+    .needs = "--counter",
+    .scope = Scope::job,
+    .pace = Pace::thread,
+    .period_ns = kNsPerSecond / 100,
+    .rest_factor = 1,
+    .metrics = {},
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<SlowCountersSource>()); },
+};
+
+}  // namespace trainscope

@@ -1,0 +1,141 @@
+// gpfs: what this node read, wrote and asked of every GPFS (Spectrum Scale) file system.
+//
+// Source: /usr/lpp/mmfs/bin/mmpmon -p, started once and asked for fs_io_s. Units: bytes, calls.
+// Permission: mmpmon answers root only. Cost: a question a second on a thread of its own; mmpmon
+// itself takes some milliseconds. One that does not answer within 2 s is ended and tried again
+// after a minute.
+// Caveats: the counters are the node's, whoever used it, and can be reset by root.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "collect/collect.h"
+#include "collect/support/line_process.h"
+#include "collect/support/missing.h"
+#include "collect/support/proc_file.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr MetricSpec kMetrics[] = {
+    {"gpfs.read.bytes", "By", Kind::counter, "fs", "Bytes that programs on this node read"},
+    {"gpfs.write.bytes", "By", Kind::counter, "fs", "Bytes that programs on this node wrote"},
+    {"gpfs.operations", "{operation}", Kind::counter, "fs, operation",
+     "Operations of programs on this node"},
+};
+
+constexpr const char* kProgram = "/usr/lpp/mmfs/bin/mmpmon";
+constexpr const char* kAsRoot = "sudo trainscope run -- COMMAND";
+constexpr int64_t kDeadlineNs = 2 * kNsPerSecond;
+constexpr int64_t kQuietNs = 50'000'000;
+constexpr int64_t kRetryNs = 60 * kNsPerSecond;
+
+struct Part {
+  std::string_view metric, operation, key;
+};
+constexpr std::array<Part, 8> kParts = {{
+    {"gpfs.read.bytes", "", "_br_"},
+    {"gpfs.write.bytes", "", "_bw_"},
+    {"gpfs.operations", "open", "_oc_"},
+    {"gpfs.operations", "close", "_cc_"},
+    {"gpfs.operations", "read", "_rdc_"},
+    {"gpfs.operations", "write", "_wc_"},
+    {"gpfs.operations", "readdir", "_dir_"},
+    {"gpfs.operations", "inode_update", "_iu_"},
+}};
+
+// The word behind a key; empty when there is none.
+std::string_view word_behind(std::string_view line, std::string_view key) {
+  Scanner scan(line);
+  for (;;) {
+    const std::string_view word = scan.word();
+    if (word.empty()) return {};
+    if (word == key) return scan.word();
+  }
+}
+
+class GpfsSource : public Source {
+ public:
+  Opened open(const Surroundings& surroundings) override {
+    systems_.clear();
+    program_ = surroundings.root + kProgram;
+    if (::access(program_.c_str(), X_OK) != 0) {
+      return all_missing(kMetrics, std::string("there is no ") + kProgram + " here", "");
+    }
+    const auto answer = ask();
+    if (!answer) {
+      return all_missing(kMetrics, "mmpmon did not answer: it needs root and a running GPFS",
+                         kAsRoot);
+    }
+    Opened opened;
+    Scanner scan(*answer);
+    while (!scan.done()) {
+      const std::string fs(word_behind(scan.line(), "_fs_"));
+      if (fs.empty() || std::find(systems_.begin(), systems_.end(), fs) != systems_.end()) continue;
+      systems_.push_back(fs);
+      for (const Part& part : kParts) {
+        Labels labels = {{"fs", label_value(fs)}};
+        if (!part.operation.empty()) labels.emplace_back("operation", part.operation);
+        opened.columns.push_back({part.metric, std::move(labels), {}});
+      }
+    }
+    if (systems_.empty()) return all_missing(kMetrics, "no GPFS file system is mounted here", "");
+    return opened;
+  }
+
+  Sampled sample(std::span<int64_t> values) override {
+    std::fill(values.begin(), values.end(), kAbsent);
+    const auto answer = ask();
+    if (!answer) return Sampled::ok;
+    bool changed = false;
+    Scanner scan(*answer);
+    while (!scan.done()) {
+      const std::string_view line = scan.line();
+      const std::string_view fs = word_behind(line, "_fs_");
+      if (fs.empty()) continue;
+      const auto at = std::find(systems_.begin(), systems_.end(), fs);
+      changed = changed || at == systems_.end();
+      if (at == systems_.end()) continue;
+      const auto first = static_cast<size_t>(at - systems_.begin()) * kParts.size();
+      for (size_t i = 0; i < kParts.size(); ++i) {
+        Scanner(word_behind(line, kParts[i].key)).number(values[first + i]);
+      }
+    }
+    return changed ? Sampled::layout_changed : Sampled::ok;
+  }
+
+ private:
+  Result<std::string> ask() {
+    const int64_t now = monotonic_ns();
+    if (!mmpmon_.is_running()) {
+      if (now < next_start_ns_) return Error("it did not answer");
+      next_start_ns_ = now + kRetryNs;
+      TS_CHECK_OK(mmpmon_.start(program_, {"-p"}));
+    }
+    return mmpmon_.ask("fs_io_s\n", kDeadlineNs, kQuietNs);
+  }
+
+  std::string program_;
+  LineProcess mmpmon_;
+  int64_t next_start_ns_ = 0;
+  std::vector<std::string> systems_;
+};
+
+}  // namespace
+
+extern const Collector gpfs_collector;
+const Collector gpfs_collector = {
+    .name = "gpfs",
+    .summary = "what this node read, wrote and asked of GPFS file systems",
+    .needs = "mmpmon of GPFS, and root",
+    .scope = Scope::machine,
+    .pace = Pace::thread,
+    .period_ns = kNsPerSecond,
+    .metrics = kMetrics,
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<GpfsSource>()); },
+};
+
+}  // namespace trainscope

@@ -1,0 +1,283 @@
+#include "collect/support/counter_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "collect/support/missing.h"
+#include "collect/support/path_pattern.h"
+#include "collect/support/proc_file.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kMaxFiles = 1000;  // of one pattern
+constexpr size_t kMaxTextBytes = size_t{1} << 20;
+constexpr int64_t kSearchEveryNs = kNsPerSecond;
+// Looking for files may take this share of the time.
+constexpr int64_t kSearchRest = 100;
+// A file that takes longer to read is left alone for as many times as long.
+constexpr int64_t kSlowReadNs = 5'000'000;
+constexpr int64_t kReadRest = 20;
+
+std::string absolute(const std::string& path, const std::string& folder) {
+  if (path.starts_with('/')) return path;
+  return (folder == "/" ? "" : folder) + "/" + path;
+}
+
+bool is_of_kernel(int fd) {
+  struct statfs info {};
+  if (::fstatfs(fd, &info) != 0) return false;
+  return info.f_type == PROC_SUPER_MAGIC || info.f_type == SYSFS_MAGIC ||
+         info.f_type == DEBUGFS_MAGIC;
+}
+
+}  // namespace
+
+void CounterFiles::name_counters(const Surroundings& surroundings) {
+  named_ = true;
+  root_ = surroundings.root;
+  buffer_.resize(64 * 1024);
+  if (const auto text = read_file(root_ + "/proc/self/mountinfo")) mounts_ = parse_mountinfo(*text);
+  // The command line was checked before anything started.
+  auto specs = parse_counters(surroundings.counters);
+  if (!specs) return;
+  for (CounterSpec& spec : *specs) {
+    Named& named = counters_.emplace_back();
+    named.spec = std::move(spec);
+    if (!named.spec.match.empty()) {
+      auto pattern = RowPattern::compile(named.spec.match);
+      if (pattern) named.pattern = std::make_unique<RowPattern>(std::move(*pattern));
+    }
+    named.metric = "counter." + named.spec.name;
+    named.path = absolute(named.spec.path, surroundings.working_directory);
+    named.is_pattern = is_path_pattern(named.path) &&
+                       (!is_ours(named.path) || !exists(root_ + named.path));
+    named.described = {named.metric, named.spec.unit, named.spec.kind,
+                       named.is_pattern ? "file" : "", ""};
+    // Of a pattern the part in front of its first * decides who speaks of it when nothing matches.
+    const std::string fixed = named.path.substr(0, named.path.find_first_of("*?["));
+    named.elsewhere = !is_ours(named.is_pattern ? fixed : named.path);
+  }
+}
+
+bool CounterFiles::is_ours(const std::string& path) const {
+  return leads_to_hanging_mount(mounts_, root_, path) == (of_ == Of::slow_mounts);
+}
+
+void CounterFiles::find_files() {
+  const int64_t begin = monotonic_ns();
+  for (Named& named : counters_) {
+    if (!named.is_pattern) {
+      if (!named.elsewhere) add(named, named.path);
+      continue;
+    }
+    const auto may_enter = [&](const std::string& path) {
+      return of_ == Of::slow_mounts || is_ours(path);
+    };
+    const auto found = expand_path(root_, named.path, kMaxFiles, may_enter);
+    for (const std::string& path : found) {
+      if (is_ours(path)) add(named, path);
+    }
+    if (found.empty()) named.why = "no file matches " + named.path;
+  }
+  const int64_t end = monotonic_ns();
+  next_search_ns_ = end + std::max(kSearchEveryNs, kSearchRest * (end - begin));
+}
+
+void CounterFiles::add(Named& named, const std::string& path) {
+  auto file = std::find_if(files_.begin(), files_.end(),
+                           [&](const File& known) { return known.path == path; });
+  if (file == files_.end()) {
+    file = files_.emplace(files_.end());
+    file->path = path;
+    file->from_pattern = true;
+  }
+  file->from_pattern = file->from_pattern && named.is_pattern;
+  for (const Counter& counter : file->counters) {
+    if (counter.named == &named) return;
+  }
+  file->counters.emplace_back().named = &named;
+}
+
+// What a pattern matched once need not stay; what was named by its path is waited for.
+void CounterFiles::drop_vanished() {
+  files_.remove_if([&](const File& file) {
+    return file.from_pattern && !exists(root_ + file.path);
+  });
+}
+
+Opened CounterFiles::open(const Surroundings& surroundings) {
+  if (!named_) name_counters(surroundings);
+  drop_vanished();
+  find_files();
+  const int64_t now = monotonic_ns();
+  for (File& file : files_) {
+    for (Counter& counter : file.counters) counter.has_column = false;
+    if (!file.fd) open_file_of(file);
+    take(file, {}, now);
+  }
+  return layout();
+}
+
+Opened CounterFiles::layout() {
+  Opened opened;
+  std::set<const Named*> told;
+  for (File& file : files_) {
+    for (Counter& counter : file.counters) {
+      const Named& named = *counter.named;
+      counter.has_column = counter.has_value;
+      if (!counter.has_value) continue;
+      counter.column = opened.columns.size();
+      Labels labels;
+      if (named.is_pattern) labels = {{"file", label_value(file.path)}};
+      opened.columns.push_back({named.metric, std::move(labels), {}, &named.described,
+                                named.spec.type.number == CounterType::Number::real});
+      told.insert(&named);
+    }
+  }
+  for (const File& file : files_) {
+    for (const Counter& counter : file.counters) {
+      const Named& named = *counter.named;
+      if (counter.has_value || !told.insert(&named).second) continue;
+      const std::string why = file.why.empty() ? file.path + ": " + why_not(named.spec, counter.last)
+                                               : file.why;
+      opened.missing.push_back({named.metric, why, "", &named.described});
+    }
+  }
+  for (const Named& named : counters_) {
+    if (named.elsewhere || !told.insert(&named).second) continue;
+    opened.missing.push_back({named.metric, named.why, "", &named.described});
+  }
+  opened.waits = !opened.missing.empty();
+  return opened;
+}
+
+bool CounterFiles::open_file_of(File& file) const {
+  file.fd.reset();
+  // A FIFO must not make us wait, a terminal not become ours.
+  auto fd = open_file(root_ + file.path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!fd) {
+    file.why = why_unreadable(file.path, fd.error());
+    return false;
+  }
+  struct stat info {};
+  if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) {
+    file.why = file.path + " is no regular file";
+    return false;
+  }
+  const bool same = info.st_dev == file.device && info.st_ino == file.inode;
+  file.ends_with_newline = file.ends_with_newline && same;
+  file.fd = std::move(*fd);
+  file.device = info.st_dev;
+  file.inode = info.st_ino;
+  file.of_kernel = is_of_kernel(file.fd.get());
+  return true;
+}
+
+bool CounterFiles::follow(File& file) const {
+  if (file.of_kernel) return true;
+  // A network mount tells of changes only who opens the file.
+  if (of_ == Of::slow_mounts) return open_file_of(file);
+  struct stat info {};
+  // The old file, held open, keeps its inode's number from being given again.
+  if (::stat((root_ + file.path).c_str(), &info) != 0) {
+    if (file.why.empty()) file.why = "there is no " + file.path + " any more";
+    return false;
+  }
+  return (info.st_dev == file.device && info.st_ino == file.inode) || open_file_of(file);
+}
+
+bool CounterFiles::read(File& file) {
+  if (!file.fd || !follow(file)) return false;
+  size_t size = 0;
+  for (;;) {
+    if (size == buffer_.size()) {
+      if (size >= kMaxTextBytes) break;
+      buffer_.resize(size * 2);
+    }
+    const ssize_t n = ::pread(file.fd.get(), buffer_.data() + size, buffer_.size() - size,
+                              static_cast<off_t>(size));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      file.why = why_unreadable(file.path, Error::from_errno("cannot read " + file.path, errno));
+      file.fd.reset();  // of a driver that was loaded anew: opened again later
+      return false;
+    }
+    if (n == 0) break;
+    size += static_cast<size_t>(n);
+  }
+  const std::string_view content(buffer_.data(), size);
+  const bool newline = content.ends_with('\n');
+  file.ends_with_newline = file.ends_with_newline || newline;
+  text_.assign(content, file.ends_with_newline || size >= kMaxTextBytes);
+  file.why.clear();
+  return true;
+}
+
+Extraction CounterFiles::value_of(const File& file, const Counter& counter, uint64_t& bits) const {
+  const CounterSpec& spec = counter.named->spec;
+  const size_t wanted = spec.type.binary_bytes;
+  if (wanted == 0) return extract(spec, counter.named->pattern.get(), text_, bits);
+  if (spec.offset < text_.bytes.size() && text_.bytes.size() - spec.offset >= wanted) {
+    return extract_binary(spec.type, text_.bytes.substr(spec.offset), bits);
+  }
+  if (text_.bytes.size() < kMaxTextBytes) return Extraction::no_row;
+  char raw[8];
+  const ssize_t n = ::pread(file.fd.get(), raw, wanted, static_cast<off_t>(spec.offset));
+  return extract_binary(spec.type, {raw, n < 0 ? 0 : static_cast<size_t>(n)}, bits);
+}
+
+bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
+  for (const Counter& counter : file.counters) {
+    if (counter.has_column) values[counter.column] = kAbsent;
+  }
+  if (now < file.rest_until_ns || !read(file)) return false;
+  bool first_value = false;
+  for (Counter& counter : file.counters) {
+    uint64_t bits = 0;
+    counter.last = value_of(file, counter, bits);
+    if (counter.last != Extraction::found) continue;
+    if (counter.named->spec.from_first && !counter.has_first) {
+      counter.has_first = true;
+      counter.first = bits;
+    }
+    const int64_t value = stored_value(counter.named->spec.type, bits, counter.first);
+    if (value == kAbsent) counter.last = Extraction::out_of_range;
+    if (value == kAbsent) continue;
+    first_value |= !counter.has_value;
+    counter.has_value = true;
+    if (counter.has_column) values[counter.column] = value;
+  }
+  const int64_t took = monotonic_ns() - now;
+  if (of_ == Of::local_files && took > kSlowReadNs) file.rest_until_ns = now + kReadRest * took;
+  return first_value;
+}
+
+Sampled CounterFiles::sample(std::span<int64_t> values) {
+  bool changed = false;
+  int64_t now = monotonic_ns();
+  for (File& file : files_) {
+    changed |= take(file, values, now);
+    now = monotonic_ns();
+  }
+  if (!counters_.empty() && now >= next_search_ns_) {
+    // What is new is read at the next tick; its first value makes the layout another one.
+    find_files();
+    for (File& file : files_) {
+      if (!file.fd) open_file_of(file);
+    }
+  }
+  return changed ? Sampled::layout_changed : Sampled::ok;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,98 @@
+// Reads the counters that --counter names: the common part of the collectors `counters` (local
+// files, on the tick) and `counters_slow` (files on mounts that may hang, on a thread).
+//
+// Guarantees: a file is read once a pass for all its counters, through a descriptor that stays
+// open; a file that was replaced by rename is followed at once; a counter without a value costs its
+// own value and no other's. No allocation on a tick but when a file outgrows the buffer or new
+// files are looked for (once a second). Limits: the first MiB of a text, kMaxFiles of a pattern,
+// regular files only.
+#pragma once
+
+#include <sys/types.h>
+
+#include <deque>
+#include <list>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "collect/collect.h"
+#include "collect/support/counter_row.h"
+#include "collect/support/counter_spec.h"
+#include "collect/support/mounts.h"
+
+namespace trainscope {
+
+class CounterFiles {
+ public:
+  enum class Of { local_files, slow_mounts };
+  explicit CounterFiles(Of of) : of_(of) {}
+
+  Opened open(const Surroundings& surroundings);
+  Sampled sample(std::span<int64_t> values);
+
+ private:
+  // What a SPEC is to all its files.
+  struct Named {
+    CounterSpec spec;
+    std::unique_ptr<RowPattern> pattern;  // null: no match=
+    std::string metric;                   // counter.NAME
+    MetricSpec described;
+    std::string path;  // absolute
+    bool is_pattern = false;
+    bool elsewhere = false;  // of the other collector
+    std::string why;         // it has no file
+  };
+  // A SPEC in one file: a series, once it has given a value.
+  struct Counter {
+    Named* named = nullptr;
+    bool has_value = false;
+    uint64_t first = 0;  // of d
+    bool has_first = false;
+    size_t column = 0;
+    bool has_column = false;
+    Extraction last = Extraction::no_row;
+  };
+  struct File {
+    std::string path;  // absolute, without the root
+    bool from_pattern = false;
+    UniqueFd fd;
+    dev_t device = 0;
+    ino_t inode = 0;
+    bool of_kernel = false;  // of procfs or sysfs, where nothing is renamed
+    bool ends_with_newline = false;
+    int64_t rest_until_ns = 0;
+    std::string why;  // it cannot be read
+    std::vector<Counter> counters;
+  };
+
+  void name_counters(const Surroundings& surroundings);
+  bool is_ours(const std::string& path) const;
+  // Adds files that are not known yet.
+  void find_files();
+  void add(Named& named, const std::string& path);
+  void drop_vanished();
+  Opened layout();
+
+  bool open_file_of(File& file) const;
+  // Opens the file that has the path now, when that is another one.
+  bool follow(File& file) const;
+  bool read(File& file);
+  Extraction value_of(const File& file, const Counter& counter, uint64_t& bits) const;
+  // Reads the file and fills in its values; true when a counter gave its first.
+  bool take(File& file, std::span<int64_t> values, int64_t now);
+
+  Of of_;
+  bool named_ = false;
+  std::string root_;
+  std::vector<Mount> mounts_;
+  std::deque<Named> counters_;  // of stable address: series point to them
+  std::list<File> files_;
+  std::vector<char> buffer_;
+  CounterText text_;
+  int64_t next_search_ns_ = 0;
+};
+
+}  // namespace trainscope

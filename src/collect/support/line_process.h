@@ -1,0 +1,37 @@
+// A program that answers lines: started once, asked again and again, never waited for too long.
+//
+// Guarantees: ask() returns within its deadline; a program that ended or does not answer is ended
+// and has to be started again; it ends when we do (its input closes). Limits: one thread at a time.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace trainscope {
+
+class LineProcess {
+ public:
+  LineProcess() = default;
+  LineProcess(const LineProcess&) = delete;
+  LineProcess& operator=(const LineProcess&) = delete;
+  ~LineProcess() { end(); }
+
+  Status start(const std::string& program, const std::vector<std::string>& arguments);
+  bool is_running() const { return pid_ > 0; }
+  // Writes the question and collects lines until none has come for `quiet_ns` after the first. An
+  // Error when there is none within `deadline_ns`.
+  Result<std::string> ask(std::string_view question, int64_t deadline_ns, int64_t quiet_ns);
+  void end();
+
+ private:
+  pid_t pid_ = 0;
+  UniqueFd to_, from_;
+};
+
+}  // namespace trainscope
