@@ -96,8 +96,8 @@ class BeegfsSource : public Source {
     while (!scan.done()) {
       const std::string_view name = node_of(scan.line());
       const std::string node(name);
-      if (name.empty() || std::find(nodes.nodes.begin(), nodes.nodes.end(), node) !=
-                              nodes.nodes.end()) {
+      if (name.empty() ||
+          std::find(nodes.nodes.begin(), nodes.nodes.end(), node) != nodes.nodes.end()) {
         continue;
       }
       for (const char* transport : kTransports) {

@@ -80,8 +80,8 @@ struct Surroundings {
   std::string root;  // in front of /proc and /sys; empty but in tests
   std::string run_folder;
   std::string working_directory;
-  const JobLink* job = nullptr;    // null where there is no job (doctor)
-  const SelfLink* self = nullptr;  // null where nothing is recorded (doctor)
+  const JobLink* job = nullptr;       // null where there is no job (doctor)
+  const SelfLink* self = nullptr;     // null where nothing is recorded (doctor)
   std::vector<std::string> counters;  // what --counter gave, as it was given
   std::vector<std::string> data;      // files and folders of the dataset, where the user named them
   // Puts an event (a GPU was lost, a file was replaced) into the run, from any thread; empty where

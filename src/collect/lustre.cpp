@@ -49,9 +49,9 @@ constexpr int kRescanSamples = 10;
 constexpr std::array<const char*, 3> kBases = {"/proc/fs/lustre", "/sys/kernel/debug/lustre",
                                                "/sys/fs/lustre"};
 constexpr std::array<const char*, 24> kOperations = {
-    "open",    "close",   "getattr", "setattr", "create",   "link",       "unlink",       "symlink",
-    "mkdir",   "rmdir",   "mknod",   "rename",  "readdir",  "statfs",     "fsync",        "flock",
-    "truncate", "mmap",   "page_fault", "page_mkwrite", "seek", "getxattr", "setxattr",   "ioctl"};
+    "open",     "close", "getattr",    "setattr",      "create",  "link",     "unlink",   "symlink",
+    "mkdir",    "rmdir", "mknod",      "rename",       "readdir", "statfs",   "fsync",    "flock",
+    "truncate", "mmap",  "page_fault", "page_mkwrite", "seek",    "getxattr", "setxattr", "ioctl"};
 constexpr Scale kMicroseconds{1, 1'000'000};
 
 // name count samples [unit] {min max sum {sum of squares}}
@@ -163,8 +163,8 @@ class LustreSource : public Source {
     for (const char* kind : {"osc", "mdc"}) {
       for (const Found& found : find_instances(kind)) add_target(opened, found, kind);
     }
-    watch_.open(root_ + (clients.empty() ? std::string(kBases[0]) + "/llite"
-                                         : clients[0].folder + "/.."));
+    watch_.open(root_ +
+                (clients.empty() ? std::string(kBases[0]) + "/llite" : clients[0].folder + "/.."));
     tell_missing(opened, !clients.empty());
     return opened;
   }
@@ -257,9 +257,9 @@ class LustreSource : public Source {
     StatLine line;
     bool times = false;
     while (!scan.done()) {
-      const bool known = parse_stat_line(scan.line(), line) &&
-                         std::find(kOperations.begin(), kOperations.end(), line.name) !=
-                             kOperations.end();
+      const bool known =
+          parse_stat_line(scan.line(), line) &&
+          std::find(kOperations.begin(), kOperations.end(), line.name) != kOperations.end();
       times = times || (known && is_time(line));
     }
     for (const char* operation : kOperations) {
@@ -295,8 +295,9 @@ class LustreSource : public Source {
                                                              : found.instance.rfind('-', end - 1);
     StatsFile stats;
     if (dash == std::string::npos || !open_file(stats.file, found.folder + "/stats")) return;
-    const Labels labels = {{"fs", label_value(found.instance.substr(0, dash))},
-                           {"target", label_value(found.instance.substr(dash + 1, end - dash - 1))}};
+    const Labels labels = {
+        {"fs", label_value(found.instance.substr(0, dash))},
+        {"target", label_value(found.instance.substr(dash + 1, end - dash - 1))}};
     for (const Column& column : opened.columns) {
       if (column.metric == "lustre.target.requests" && column.labels == labels) return;
     }

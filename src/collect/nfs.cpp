@@ -39,8 +39,9 @@ constexpr MetricSpec kMetrics[] = {
 constexpr Scale kMilliseconds{1, 1000};
 constexpr size_t kMaxBytes = size_t{1} << 20;
 constexpr std::array<std::string_view, 18> kOperations = {
-    "READ",   "WRITE",  "COMMIT", "OPEN",    "OPEN_NOATTR", "CLOSE",  "GETATTR", "SETATTR", "LOOKUP",
-    "ACCESS", "CREATE", "REMOVE", "RENAME",  "MKDIR",       "READDIR", "READDIRPLUS", "LOCK", "FSSTAT"};
+    "READ",    "WRITE",   "COMMIT",  "OPEN",        "OPEN_NOATTR", "CLOSE",
+    "GETATTR", "SETATTR", "LOOKUP",  "ACCESS",      "CREATE",      "REMOVE",
+    "RENAME",  "MKDIR",   "READDIR", "READDIRPLUS", "LOCK",        "FSSTAT"};
 
 // "device server:/x mounted on /data with fstype nfs4 statvers=1.1": where, when it is NFS.
 std::string_view mountpoint_of(std::string_view line) {

@@ -4,9 +4,9 @@
 // kernels answer only who owns the files or may write them. Cost: 5 µs a file, at most 500 files a
 // path every 10 s, on a thread of its own, because the files may be on a network mount.
 // Caveats: of more than 500 files a fixed sample is looked at, chosen by a hash of the names from
-// the first 100,000 found, 2,000 a folder; size is that of the sample, so cached/size is the part. The
-// last value is up to 10 s older than the end of the run. mincore(2), the older way, needs the same
-// permission and a mapping of every file: it is not used.
+// the first 100,000 found, 2,000 a folder; size is that of the sample, so cached/size is the part.
+// The last value is up to 10 s older than the end of the run. mincore(2), the older way, needs the
+// same permission and a mapping of every file: it is not used.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -88,10 +88,14 @@ class PageCacheSource : public Source {
     Opened opened;
     std::string why, remedy;
     for (const std::string& given : surroundings.data) {
-      const std::string path = given.starts_with('/')
-                                   ? given
-                                   : surroundings.working_directory + "/" + given;
+      const std::string path =
+          given.starts_with('/') ? given : surroundings.working_directory + "/" + given;
       Dataset dataset = {path, sample_files(surroundings.root + path, kMaxFiles, kMaxLook)};
+      if (dataset.files.empty()) {
+        const bool there = exists(surroundings.root + path);
+        why = there ? path + " has no files" : "there is no " + path;
+        continue;
+      }
       if (!is_readable(dataset, why, remedy) || is_known(given, opened)) continue;
       for (const MetricSpec& spec : kMetrics) {
         opened.columns.push_back({spec.name, {{"path", label_value(given)}}, {}});
@@ -129,10 +133,6 @@ class PageCacheSource : public Source {
   }
 
   bool is_readable(const Dataset& dataset, std::string& why, std::string& remedy) const {
-    if (dataset.files.empty()) {
-      why = exists(dataset.path) ? dataset.path + " has no files" : "there is no " + dataset.path;
-      return false;
-    }
     const Sums sums = sum_of(dataset);
     if (sums.files > 0) return true;
     if (sums.error == ENOSYS) {

@@ -113,8 +113,8 @@ void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
 }
 
 bool SourceGroup::is_worth_asking() const {
-  return !row_.empty() || std::any_of(slots_.begin(), slots_.end(),
-                                      [](const Slot& slot) { return slot.waits; });
+  return !row_.empty() ||
+         std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.waits; });
 }
 
 bool SourceGroup::has_only_counters() const {

@@ -186,8 +186,14 @@ void list_file_counter_rates(const SeriesDirectory& directory, std::vector<Deriv
   for (size_t i = 0; i < directory.stored.size(); ++i) {
     const Series& series = directory.stored[i].series;
     if (series.kind != Kind::counter || !series.metric.starts_with(kFileCounters)) continue;
-    Series rate = {series.metric + ".rate", series.labels, series.unit + "/s", Kind::gauge, true,
-                   SeriesStatus::ok,        "",            ""};
+    Series rate = {series.metric + ".rate",
+                   series.labels,
+                   series.unit + "/s",
+                   Kind::gauge,
+                   true,
+                   SeriesStatus::ok,
+                   "",
+                   ""};
     out.push_back({std::move(rate), &kFileCounterRate, {i}, {kBusy}, 1});
     inherit_status(out.back(), directory);
   }

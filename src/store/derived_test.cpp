@@ -40,6 +40,17 @@ TEST(derived, cpu_utilization_is_the_share_that_was_not_idle) {
   EXPECT_NEAR(*run->summary(at)->mean, 1.25 / 3, 1e-12);
 }
 
+TEST(derived, counters_from_files_have_a_rate) {
+  const auto run = make({{"counter.read bytes", {{"file", "/x"}}, "By", Kind::counter, {}},
+                         {"counter.load", {}, "1", Kind::gauge, {}}},
+                        {{100, 1}, {300, 2}, {50, 3}, {150, 4}});
+  EXPECT_EQ(points_text(*run, "counter.read bytes.rate{file=/x}"), "0=- 0.1=2000 0.2=- 0.3=1000");
+  const size_t at = series_index(*run, "counter.read bytes.rate{file=/x}");
+  EXPECT_TRUE(run->series()[at].derived);
+  EXPECT_EQ(run->series()[at].unit, "By/s");
+  for (const Series& series : run->series()) EXPECT_NE(series.metric, "counter.load.rate");
+}
+
 TEST(derived, a_range_gives_the_same_values_as_the_whole) {
   const auto run = make({cpu("0", "user"), cpu("0", "idle")}, {{0, 0}, {5, 5}, {8, 12}, {10, 20}});
   EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}"), "0=- 0.1=0.5 0.2=0.3 0.3=0.2");

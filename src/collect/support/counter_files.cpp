@@ -60,8 +60,8 @@ void CounterFiles::name_counters(const Surroundings& surroundings) {
     }
     named.metric = "counter." + named.spec.name;
     named.path = absolute(named.spec.path, surroundings.working_directory);
-    named.is_pattern = is_path_pattern(named.path) &&
-                       (!is_ours(named.path) || !exists(root_ + named.path));
+    named.is_pattern =
+        is_path_pattern(named.path) && (!is_ours(named.path) || !exists(root_ + named.path));
     named.described = {named.metric, named.spec.unit, named.spec.kind,
                        named.is_pattern ? "file" : "", ""};
     // Of a pattern the part in front of its first * decides who speaks of it when nothing matches.
@@ -111,9 +111,8 @@ void CounterFiles::add(Named& named, const std::string& path) {
 
 // What a pattern matched once need not stay; what was named by its path is waited for.
 void CounterFiles::drop_vanished() {
-  files_.remove_if([&](const File& file) {
-    return file.from_pattern && !exists(root_ + file.path);
-  });
+  files_.remove_if(
+      [&](const File& file) { return file.from_pattern && !exists(root_ + file.path); });
 }
 
 Opened CounterFiles::open(const Surroundings& surroundings) {
@@ -140,7 +139,10 @@ Opened CounterFiles::layout() {
       counter.column = opened.columns.size();
       Labels labels;
       if (named.is_pattern) labels = {{"file", label_value(file.path)}};
-      opened.columns.push_back({named.metric, std::move(labels), {}, &named.described,
+      opened.columns.push_back({named.metric,
+                                std::move(labels),
+                                {},
+                                &named.described,
                                 named.spec.type.number == CounterType::Number::real});
       told.insert(&named);
     }
@@ -149,8 +151,8 @@ Opened CounterFiles::layout() {
     for (const Counter& counter : file.counters) {
       const Named& named = *counter.named;
       if (counter.has_value || !told.insert(&named).second) continue;
-      const std::string why = file.why.empty() ? file.path + ": " + why_not(named.spec, counter.last)
-                                               : file.why;
+      const std::string why =
+          file.why.empty() ? file.path + ": " + why_not(named.spec, counter.last) : file.why;
       opened.missing.push_back({named.metric, why, "", &named.described});
     }
   }

@@ -134,9 +134,9 @@ Extraction extract_binary(const CounterType& type, std::string_view bytes, uint6
     std::memcpy(reinterpret_cast<char*>(&raw) + sizeof raw - size, bytes.data(), size);
   }
   if (type.number == Number::real) {
-    const double value = size == 4 ? static_cast<double>(std::bit_cast<float>(
-                                         static_cast<uint32_t>(raw)))
-                                   : std::bit_cast<double>(raw);
+    const double value = size == 4
+                             ? static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(raw)))
+                             : std::bit_cast<double>(raw);
     if (!std::isfinite(value)) return Extraction::not_a_number;
     bits = std::bit_cast<uint64_t>(value);
     return Extraction::found;
@@ -162,8 +162,8 @@ int64_t stored_value(const CounterType& type, uint64_t bits, uint64_t first) {
     return grown ? static_cast<int64_t>(size) : -static_cast<int64_t>(size);
   }
   int64_t difference = 0;
-  const bool overflow = __builtin_sub_overflow(static_cast<int64_t>(bits),
-                                               static_cast<int64_t>(first), &difference);
+  const bool overflow =
+      __builtin_sub_overflow(static_cast<int64_t>(bits), static_cast<int64_t>(first), &difference);
   return overflow ? kAbsent : difference;
 }
 

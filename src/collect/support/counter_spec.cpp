@@ -134,8 +134,8 @@ class SpecParser {
         out_.type = *type;
         at = at_sign + 1;
       } else if (word.find('/') == std::string_view::npos) {
-        return wrong(at, fmt::format("'{}' is no type; there are {}", printable(word),
-                                     type_names()));
+        return wrong(at,
+                     fmt::format("'{}' is no type; there are {}", printable(word), type_names()));
       }
     }
     out_.path = trim(spec_.substr(at, path_end - at));

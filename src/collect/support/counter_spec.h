@@ -21,7 +21,7 @@ struct CounterType {
   enum class Number { integer, natural, real };  // int64_t, uint64_t, double
   std::string_view name;
   Number number = Number::integer;
-  int base = 0;          // of text: 0 as C writes constants (0x1f, 017), or 16
+  int base = 0;             // of text: 0 as C writes constants (0x1f, 017), or 16
   size_t binary_bytes = 0;  // 0: it is text
 };
 

@@ -78,8 +78,9 @@ const Mount* mount_of(const std::vector<Mount>& mounts, std::string_view path) {
 
 bool may_hang(const Mount& mount) {
   static constexpr std::array<std::string_view, 19> kTypes = {
-      "nfs",    "nfs4", "lustre", "cifs",   "smb3",      "smbfs",    "9p",      "beegfs", "gpfs", "ceph",
-      "autofs", "afs",  "coda",   "pvfs2",  "glusterfs", "virtiofs", "fuseblk", "wekafs", "fhgfs"};
+      "nfs",       "nfs4",     "lustre",  "cifs",   "smb3", "smbfs", "9p",
+      "beegfs",    "gpfs",     "ceph",    "autofs", "afs",  "coda",  "pvfs2",
+      "glusterfs", "virtiofs", "fuseblk", "wekafs", "fhgfs"};
   if (mount.type == "fuse" || mount.type.starts_with("fuse.")) return true;
   return std::find(kTypes.begin(), kTypes.end(), mount.type) != kTypes.end();
 }

@@ -1,6 +1,9 @@
 #include "collect/support/mounts.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "collect/support/test_root.h"
 
 namespace trainscope {
 
@@ -32,6 +35,29 @@ TEST(Mounts, AreFoundByWholeComponentsTheLaterFirst) {
   EXPECT_EQ(mount_of(mounts, "/home/my disk/x")->type, "fuse.sshfs");
   EXPECT_EQ(mount_of(mounts, "relative"), nullptr);
   EXPECT_EQ(mount_of({}, "/"), nullptr);
+}
+
+TEST(Mounts, ThatMayHangAreSeenThroughLinks) {
+  TestRoot root;
+  root.write("/local/file", "");
+  const auto mounts = parse_mountinfo(
+      "27 1 8:2 / / rw - ext4 /dev/sda2 rw\n48 27 0:47 / /net rw - nfs4 f:/x rw\n"
+      "49 27 0:48 / /local/fuse rw - fuse.sshfs a@b:/ rw\n");
+  ASSERT_EQ(::symlink("/net/x", root.at("/link").c_str()), 0);
+  ASSERT_EQ(::symlink("../link", root.at("/local/again").c_str()), 0);
+  ASSERT_EQ(::symlink("round", root.at("/round").c_str()), 0);
+  const auto hangs = [&](const char* path) {
+    return leads_to_hanging_mount(mounts, root.path(), path);
+  };
+  EXPECT_TRUE(hangs("/net/x"));
+  EXPECT_TRUE(hangs("/net"));
+  EXPECT_TRUE(hangs("/link/y"));
+  EXPECT_TRUE(hangs("/local/again"));
+  EXPECT_TRUE(hangs("/local/../local/./fuse/z"));
+  EXPECT_FALSE(hangs("/local/file"));
+  EXPECT_FALSE(hangs("/nets"));
+  EXPECT_FALSE(hangs("/round/x"));
+  EXPECT_FALSE(hangs("/"));
 }
 
 }  // namespace

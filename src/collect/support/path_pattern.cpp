@@ -38,9 +38,8 @@ std::vector<std::string> expand_path(const std::string& root, const std::string&
     }
     found = std::move(next);
   }
-  std::erase_if(found, [&](const std::string& path) {
-    return !may_enter(path) || !exists(root + path);
-  });
+  std::erase_if(found,
+                [&](const std::string& path) { return !may_enter(path) || !exists(root + path); });
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -1,0 +1,272 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <thread>
+
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector counters_collector;
+extern const Collector counters_slow_collector;
+
+namespace {
+
+Surroundings with(std::vector<std::string> counters) {
+  static const JobLink job;
+  Surroundings surroundings;
+  surroundings.counters = std::move(counters);
+  surroundings.working_directory = "/work";
+  surroundings.job = &job;
+  return surroundings;
+}
+
+// Samples, and opens again where the source asks for it, as the recorder does.
+void follow(OpenedSource& source) {
+  if (source.sample() == Sampled::ok) return;
+  source.open();
+  source.sample();
+}
+
+// New files are looked for once a second.
+void follow_a_while(OpenedSource& source) {
+  for (int i = 0; i < 3; ++i) {
+    follow(source);
+    std::this_thread::sleep_for(std::chrono::milliseconds(510));
+  }
+  follow(source);
+}
+
+TEST(Counters, ReadsSeveralOfOneFile) {
+  TestRoot root;
+  root.write("/s", "a 1 2\nb 3 4\n");
+  OpenedSource source(
+      counters_collector, root.path(),
+      with({"x:/s+c=1", "y:uint@/s+key=b;c=2;unit=By;kind=counter", "z:/s+r=1;c=1"}));
+  ASSERT_EQ(source.opened().columns.size(), 3U);
+  EXPECT_EQ(source.opened().columns[1].spec->unit, "By");
+  EXPECT_EQ(source.opened().columns[1].spec->kind, Kind::counter);
+  EXPECT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("counter.x"), 1);
+  EXPECT_EQ(source.value("counter.y"), 4);
+  EXPECT_EQ(source.value("counter.z"), 3);
+  root.write("/s", "a 10 2\nb 30 40\n");
+  EXPECT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("counter.x"), 10);
+  EXPECT_EQ(source.value("counter.y"), 40);
+}
+
+TEST(Counters, ReadsRelativePathsFromTheWorkingDirectory) {
+  TestRoot root;
+  root.write("/work/s", "7\n");
+  OpenedSource source(counters_collector, root.path(), with({"x:s+"}));
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 7);
+}
+
+TEST(Counters, CountsFromTheFirstValueThatWasRead) {
+  TestRoot root;
+  root.write("/s", "100\n");
+  OpenedSource source(counters_collector, root.path(), with({"x:/s+d", "y:/s+"}));
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 0);
+  root.write("/s", "130\n");
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 30);
+  EXPECT_EQ(source.value("counter.y"), 130);
+  source.open();  // another counter appeared: the first value stays the first
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 30);
+}
+
+TEST(Counters, KeepsRealNumbersAsDoubles) {
+  TestRoot root;
+  root.write("/s", "0.1 -0.0\n");
+  OpenedSource source(counters_collector, root.path(), with({"x:double@/s+", "y:double@/s+c=1"}));
+  source.sample();
+  ASSERT_TRUE(source.opened().columns[0].is_double);
+  EXPECT_EQ(std::bit_cast<double>(source.values()[0]), 0.1);
+  EXPECT_EQ(source.values()[1], 0);
+}
+
+// In Score-P a row that was not found blocked every other counter of the file.
+TEST(Counters, GivesAReasonOfItsOwnToEachThatHasNoValue) {
+  TestRoot root;
+  root.write("/s", "a 1\nb x\n");
+  OpenedSource source(
+      counters_collector, root.path(),
+      with({"lost:/s+key=c", "far:/s+r=9;c=1", "wide:/s+c=5", "word:/s+r=1;c=1", "none:/t+",
+            "late:/s+match=^z", "x:/s+c=1", "bytes:int64_bin@/s+b=100", "folder:/+"}));
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 1);
+  EXPECT_EQ(source.missing("counter.lost"), "/s: no row begins with 'c'");
+  EXPECT_EQ(source.missing("counter.far"), "/s: there is no row 9 (the first is 0)");
+  EXPECT_EQ(source.missing("counter.wide"), "/s: its row has no column 5 (the first is 0)");
+  EXPECT_EQ(source.missing("counter.word"), "/s: what is there is no int");
+  EXPECT_EQ(source.missing("counter.none"), "there is no /t here");
+  EXPECT_EQ(source.missing("counter.late"), "/s: no row matches ^z");
+  EXPECT_EQ(source.missing("counter.bytes"), "/s: it ends before byte 100");
+  EXPECT_EQ(source.missing("counter.folder"), "/ is no regular file");
+}
+
+TEST(Counters, TakesUpACounterThatAppears) {
+  TestRoot root;
+  root.write("/s", "a 1\n");
+  OpenedSource source(counters_collector, root.path(), with({"x:/s+key=b", "y:/t+"}));
+  EXPECT_TRUE(source.opened().columns.empty());
+  EXPECT_TRUE(source.opened().waits);
+  root.write("/s", "a 1\nb 2\n");
+  EXPECT_EQ(source.sample(), Sampled::layout_changed);
+  source.open();
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 2);
+  root.write("/t", "3\n");
+  follow_a_while(source);
+  EXPECT_EQ(source.value("counter.y"), 3);
+}
+
+TEST(Counters, FollowsAFileThatIsReplacedByRename) {
+  TestRoot root;
+  root.write("/s", "1\n");
+  OpenedSource source(counters_collector, root.path(), with({"x:/s+"}));
+  for (int i = 2; i < 20; ++i) {
+    root.write("/s.new", std::to_string(i) + "\n");
+    std::filesystem::rename(root.at("/s.new"), root.at("/s"));
+    ASSERT_EQ(source.sample(), Sampled::ok);
+    EXPECT_EQ(source.value("counter.x"), i);
+  }
+}
+
+TEST(Counters, IsAbsentWhileAFileIsGoneOrTorn) {
+  TestRoot root;
+  root.write("/s", "read 100200\n");
+  OpenedSource source(counters_collector, root.path(), with({"x:/s+c=1"}));
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 100200);
+  for (const char* torn : {"", "re", "read ", "read 100"}) {
+    root.write("/s", torn);
+    EXPECT_EQ(source.sample(), Sampled::ok);
+    EXPECT_EQ(source.value("counter.x"), std::nullopt) << torn;
+  }
+  root.remove("/s");
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), std::nullopt);
+  root.write("/s", "read 100300\n");
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 100300);
+}
+
+TEST(Counters, ReadsAFileThatNeverHasANewline) {
+  TestRoot root;
+  root.write("/s", "5");
+  OpenedSource source(counters_collector, root.path(), with({"x:/s+"}));
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 5);
+}
+
+// Score-P lost what was at offset 0 and at the edges of the pieces that it read.
+TEST(Counters, ReadsBinaryNumbersWhereverTheyAre) {
+  TestRoot root;
+  std::string bytes(size_t{1} << 21, '\0');
+  std::vector<std::string> specs;
+  for (const size_t at : {size_t{0}, size_t{4092}, size_t{65533}, (size_t{1} << 20) - 3,
+                          size_t{1} << 20, bytes.size() - 8}) {
+    bytes[at] = static_cast<char>(1 + specs.size());
+    specs.push_back("c" + std::to_string(specs.size()) + ":uint64_bin@/b+b=" + std::to_string(at));
+  }
+  root.write("/b", bytes);
+  OpenedSource source(counters_collector, root.path(), with(specs));
+  source.sample();
+  for (size_t i = 0; i < specs.size(); ++i) {
+    const auto value = source.value("counter.c" + std::to_string(i));
+    ASSERT_TRUE(value) << specs[i];
+    EXPECT_EQ(static_cast<uint64_t>(*value) & 0xFF, i + 1) << specs[i];
+  }
+}
+
+TEST(Counters, ReadsRowsBeyondTheFirstPieceOfAFile) {
+  TestRoot root;
+  std::string text;
+  for (int i = 0; i < 40'000; ++i)
+    text += "row" + std::to_string(i) + " " + std::to_string(i) + "\n";
+  root.write("/s", text);
+  OpenedSource source(counters_collector, root.path(),
+                      with({"x:/s+key=row39999", "y:/s+r=20000;c=1"}));
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 39999);
+  EXPECT_EQ(source.value("counter.y"), 20000);
+}
+
+TEST(Counters, LabelsTheFilesOfAPattern) {
+  TestRoot root;
+  root.write("/fs/ost0/stats", "read 1\n");
+  root.write("/fs/ost1/stats", "read 2\n");
+  root.write("/fs/other", "");
+  OpenedSource source(counters_collector, root.path(), with({"x:/fs/ost*/stats+c=1"}));
+  source.sample();
+  EXPECT_EQ(source.value("counter.x{file=/fs/ost0/stats}"), 1);
+  EXPECT_EQ(source.value("counter.x{file=/fs/ost1/stats}"), 2);
+  root.write("/fs/ost2/stats", "read 3\n");
+  root.remove("/fs/ost0");
+  follow_a_while(source);
+  EXPECT_EQ(source.value("counter.x{file=/fs/ost2/stats}"), 3);
+  EXPECT_FALSE(source.has("counter.x{file=/fs/ost0/stats}"));
+  OpenedSource nothing(counters_collector, root.path(), with({"x:/fs/mdt*/stats+c=1"}));
+  EXPECT_EQ(nothing.missing("counter.x"), "no file matches /fs/mdt*/stats");
+}
+
+TEST(Counters, TakesAPathWithBracketsAsItIsWhenItExists) {
+  TestRoot root;
+  root.write("/a[1]", "4\n");
+  OpenedSource source(counters_collector, root.path(), with({"x:/a[1]+"}));
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 4);
+}
+
+TEST(Counters, DoesNotWaitForAFifo) {
+  TestRoot root;
+  ASSERT_EQ(::mkfifo(root.at("/fifo").c_str(), 0600), 0);
+  OpenedSource source(counters_collector, root.path(), with({"x:/fifo+"}));
+  EXPECT_EQ(source.missing("counter.x"), "/fifo is no regular file");
+}
+
+// What may hang is read by the source that has a thread of its own.
+TEST(Counters, LeavesNetworkMountsToTheOtherSource) {
+  TestRoot root;
+  root.write("/proc/self/mountinfo",
+             "27 1 8:2 / / rw - ext4 /dev/sda2 rw\n48 27 0:47 / /nfs rw - nfs4 filer:/x rw\n");
+  root.write("/nfs/s", "5\n");
+  root.write("/nfs/t", "6\n");
+  root.write("/s", "7\n");
+  ASSERT_EQ(::symlink("/nfs/s", root.at("/link").c_str()), 0);
+  const std::vector<std::string> specs = {"far:/nfs/s+", "near:/s+", "all:/nfs/[st]+",
+                                          "mixed:/*s/s+"};
+  OpenedSource local(counters_collector, root.path(), with(specs));
+  OpenedSource slow(counters_slow_collector, root.path(), with(specs));
+  local.sample();
+  slow.sample();
+  EXPECT_EQ(local.value("counter.near"), 7);
+  EXPECT_FALSE(local.has("counter.far"));
+  EXPECT_EQ(local.missing("counter.far"), "");
+  EXPECT_EQ(slow.value("counter.far"), 5);
+  EXPECT_EQ(slow.value("counter.all{file=/nfs/t}"), 6);
+  EXPECT_EQ(slow.value("counter.mixed{file=/nfs/s}"), 5);
+  EXPECT_FALSE(slow.has("counter.near"));
+  EXPECT_EQ(slow.missing("counter.near"), "");
+  root.write("/nfs/s", "8\n");
+  slow.sample();
+  EXPECT_EQ(slow.value("counter.far"), 8);
+}
+
+TEST(Counters, SaysNothingOfARunWithoutCounters) {
+  OpenedSource run(counters_collector, "", with({}));
+  EXPECT_TRUE(run.opened().missing.empty());
+  OpenedSource doctor(counters_collector, "");
+  EXPECT_NE(doctor.missing("counter.NAME"), "");
+}
+
+}  // namespace
+
+}  // namespace trainscope

@@ -1,0 +1,11 @@
+// /proc/self/mountstats as the NFS collector reads it.
+#include "collector_input.h"
+
+namespace trainscope {
+extern const Collector nfs_collector;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  trainscope::feed_collector(trainscope::nfs_collector, "/proc/self/mountstats", data, size);
+  return 0;
+}
