@@ -204,6 +204,10 @@ class Settings(Case):
         variable = {"TRAINSCOPE_EVERY": "70ms"}
         self.assertEqual(self.settings(env=variable)["every"], ("70ms", "environment"))
         self.assertEqual(self.settings("--every", "60ms", env=variable)["every"], ("60ms", "flag"))
+        counter = {"TRAINSCOPE_COUNTER": "a:/x+"}
+        self.assertEqual(self.settings(env=counter)["counter"], ("a:/x+", "environment"))
+        self.assertEqual(self.settings("--counter", "b:/y+", "--counter", "c:/z+", env=counter)["counter"],
+                         ("b:/y+,c:/z+", "flag"))
         self.assertEqual(self.settings(env={"TRAINSCOPE_EVERY": ""})["every"], ("80ms", f"file {here}"))
         self.assertEqual(self.info()["sampling"]["period_s"], 0.08)
 

@@ -100,6 +100,7 @@ void CounterFiles::add(Named& named, const std::string& path) {
   if (file == files_.end()) {
     file = files_.emplace(files_.end());
     file->path = path;
+    file->full = root_ + path;
     file->from_pattern = true;
   }
   file->from_pattern = file->from_pattern && named.is_pattern;
@@ -111,8 +112,7 @@ void CounterFiles::add(Named& named, const std::string& path) {
 
 // What a pattern matched once need not stay; what was named by its path is waited for.
 void CounterFiles::drop_vanished() {
-  files_.remove_if(
-      [&](const File& file) { return file.from_pattern && !exists(root_ + file.path); });
+  files_.remove_if([&](const File& file) { return file.from_pattern && !exists(file.full); });
 }
 
 Opened CounterFiles::open(const Surroundings& surroundings) {
@@ -167,7 +167,7 @@ Opened CounterFiles::layout() {
 bool CounterFiles::open_file_of(File& file) const {
   file.fd.reset();
   // A FIFO must not make us wait, a terminal not become ours.
-  auto fd = open_file(root_ + file.path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  auto fd = open_file(file.full, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!fd) {
     file.why = why_unreadable(file.path, fd.error());
     return false;
@@ -192,7 +192,7 @@ bool CounterFiles::follow(File& file) const {
   if (of_ == Of::slow_mounts) return open_file_of(file);
   struct stat info {};
   // The old file, held open, keeps its inode's number from being given again.
-  if (::stat((root_ + file.path).c_str(), &info) != 0) {
+  if (::stat(file.full.c_str(), &info) != 0) {
     if (file.why.empty()) file.why = "there is no " + file.path + " any more";
     return false;
   }

@@ -56,7 +56,8 @@ class CounterFiles {
     Extraction last = Extraction::no_row;
   };
   struct File {
-    std::string path;  // absolute, without the root
+    std::string path;  // absolute
+    std::string full;  // behind the root
     bool from_pattern = false;
     UniqueFd fd;
     dev_t device = 0;

@@ -86,6 +86,7 @@ class SpecParser {
   }
 
   Result<CounterSpec> parse() {
+    if (spec_.find_first_of(":@/+") == std::string_view::npos) return no_file(0);
     const size_t plus = spec_.find('+');
     const size_t path_end = plus == std::string_view::npos ? spec_.size() : plus;
     TS_CHECK_OK(parse_head(path_end));
@@ -102,6 +103,10 @@ class SpecParser {
  private:
   Error wrong(size_t at, const std::string& what) const {
     return Error(fmt::format("'{}': character {}: {}", printable(spec_), base_ + at + 1, what));
+  }
+
+  Error no_file(size_t at) const {
+    return wrong(at, "a file is expected: NAME:TYPE@PATH+c=COLUMN;r=ROW");
   }
 
   // A NAME may hold nearly everything, so its colon is told from one in the PATH by what the text
@@ -139,9 +144,7 @@ class SpecParser {
       }
     }
     out_.path = trim(spec_.substr(at, path_end - at));
-    if (out_.path.empty()) {
-      return wrong(at, "a file is expected: NAME:TYPE@PATH+c=COLUMN;r=ROW");
-    }
+    if (out_.path.empty()) return no_file(at);
     return {};
   }
 

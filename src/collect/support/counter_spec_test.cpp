@@ -165,7 +165,7 @@ TEST(CounterSpec, RefusesWhatCannotBe) {
   for (const char* text : {"", ",", "x:", "x:+c=1", "x:int@+c=1", "x:/y+c=", "x:/y+c",
                            "x:/y+s=", "x:/y+key=", "x:/y+key=a;r=2", "x:/y+key=a;match=b",
                            "x:/y+r=99999999999999999999", "x:/y+b=-1", "x:int8_bin@/y+key=a",
-                           "x:/y+rate;kind=gauge", "x\n:/y+", "nothing"}) {
+                           "x:/y+rate;kind=gauge", "x\ny:/z+", "nothing"}) {
     EXPECT_NE(refused(text), "accepted") << text;
   }
 }
