@@ -4,8 +4,8 @@
 // given. Permission: to read the file. Cost: a stat and two preads a file, 3 µs, and what cutting
 // its text takes; patterns are looked at again once a second.
 // Caveats: files on network mounts are read by counters_slow. A file that takes more than 5 ms to
-// read is rested for twenty times as long. d counts from the first value that this recorder read:
-// a restarted recorder begins anew. A natural number above 2^63 - 1 is absent.
+// read, five times in a row, is rested for twenty times as long. d counts from the first value that
+// this recorder read: a restarted recorder begins anew. A natural number above 2^63 - 1 is absent.
 #include "collect/collect.h"
 #include "collect/support/counter_files.h"
 #include "collect/support/missing.h"

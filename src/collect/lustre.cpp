@@ -273,7 +273,8 @@ class LustreSource : public Source {
   void add_extents(Opened& opened, ExtentsFile extents) {
     extents.column = opened.columns.size();
     Scanner scan(extents.file.read_all());
-    extents_off_ = extents_off_ || scan.rest().starts_with("disabled");
+    const bool off = scan.rest().starts_with("disabled");
+    extents_off_ = extents_off_ || off;
     ExtentRow row;
     while (!scan.done()) {
       if (!parse_extent_row(scan.line(), row)) continue;
@@ -285,7 +286,7 @@ class LustreSource : public Source {
       }
       ++extents.rows;
     }
-    if (!extents_off_) extents_.push_back(std::move(extents));
+    if (!off) extents_.push_back(std::move(extents));
   }
 
   // scratch-OST0003-osc-ffff8d0c5c1e3800 is OST0003 of scratch.

@@ -25,8 +25,10 @@ constexpr size_t kMaxTextBytes = size_t{1} << 20;
 constexpr int64_t kSearchEveryNs = kNsPerSecond;
 // Looking for files may take this share of the time.
 constexpr int64_t kSearchRest = 100;
-// A file that takes longer to read is left alone for as many times as long.
+// A file that takes longer to read, five times in a row (once may be the scheduler's doing), is
+// left alone for as many times as long.
 constexpr int64_t kSlowReadNs = 5'000'000;
+constexpr int kSlowReadings = 5;
 constexpr int64_t kReadRest = 20;
 
 std::string absolute(const std::string& path, const std::string& folder) {
@@ -261,7 +263,10 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
     if (counter.has_column) values[counter.column] = value;
   }
   const int64_t took = monotonic_ns() - now;
-  if (of_ == Of::local_files && took > kSlowReadNs) file.rest_until_ns = now + kReadRest * took;
+  file.slow_readings = took > kSlowReadNs ? file.slow_readings + 1 : 0;
+  if (of_ == Of::local_files && file.slow_readings >= kSlowReadings) {
+    file.rest_until_ns = now + kReadRest * took;
+  }
   return first_value;
 }
 

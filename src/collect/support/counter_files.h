@@ -65,6 +65,7 @@ class CounterFiles {
     bool of_kernel = false;  // of procfs or sysfs, where nothing is renamed
     bool ends_with_newline = false;
     int64_t rest_until_ns = 0;
+    int slow_readings = 0;  // in a row
     std::string why;  // it cannot be read
     std::vector<Counter> counters;
   };

@@ -35,7 +35,8 @@ Taken take(const std::string& parameters, const std::string& content, bool newli
   text.assign(content, newline_expected);
   std::unique_ptr<RowPattern> pattern;
   if (!spec.match.empty()) {
-    pattern = std::make_unique<RowPattern>(std::move(*RowPattern::compile(spec.match)));
+    auto compiled = RowPattern::compile(spec.match);
+    if (compiled) pattern = std::make_unique<RowPattern>(std::move(*compiled));
   }
   taken.how = extract(spec, pattern.get(), text, taken.bits);
   return taken;
