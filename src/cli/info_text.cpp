@@ -179,14 +179,16 @@ class InfoWriter {
     const bool still = summary.max.value_or(0) == 0 || summary.delta.value_or(1) == 0;
     shown_.insert(i);
     if (moving && still) return {};
+    // What --counter read is a ratio only by accident.
+    const std::string unit = is_file_counter(s) && s.unit == "1" ? "" : s.unit;
     const auto text = [&](const std::optional<double>& value) {
-      return value ? value_text(*value, s.unit) : "";
+      return value ? value_text(*value, unit) : "";
     };
     const std::string name =
         printable(series_text(s)) + (s.status == SeriesStatus::stale ? " (stale)" : "");
     if (s.kind == Kind::counter) {
-      table.add({name, summary.rate ? rate_text(*summary.rate, s.unit) : "", "", "",
-                 text(summary.delta)});
+      table.add(
+          {name, summary.rate ? rate_text(*summary.rate, unit) : "", "", "", text(summary.delta)});
     } else {
       table.add({name, text(summary.mean), text(summary.min), text(summary.max), ""});
     }
@@ -205,6 +207,10 @@ class InfoWriter {
           TS_CHECK_OK(add_series(table, i, telling.moving));
         }
       }
+      // Who names a counter wants to see it.
+      for (size_t i = 0; i < series.size(); ++i) {
+        if (is_file_counter(series[i])) TS_CHECK_OK(add_series(table, i, false));
+      }
     }
     if (!table.empty()) out_ += "\n" + table.text(style_.colour, 0, "  ");
     const auto present = std::count_if(series.begin(), series.end(), [](const Series& s) {
@@ -216,6 +222,10 @@ class InfoWriter {
                                        run_.manifest().id));
     }
     return {};
+  }
+
+  static bool is_file_counter(const Series& series) {
+    return series.metric.starts_with("counter.") && !series.derived;
   }
 
   static bool has_label(const Series& series, const Telling& telling) {

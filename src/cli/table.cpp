@@ -100,6 +100,10 @@ std::string value_text(double value, std::string_view unit) {
   if (unit == "Hz") return si_text(value, "Hz");
   if (unit == "Cel") return fmt::format("{:.1f} °C", value);
   if (unit == "W" || unit == "J") return si_text(value, unit == "W" ? "W" : "J");
+  if (unit.ends_with("/s")) {
+    const std::string_view thing = unit.substr(0, unit.size() - 2);
+    return rate_text(value, thing == "1" ? std::string_view() : thing);
+  }
   if (unit.empty() || is_annotation(unit)) return count_text(value);
   return count_text(value) + " " + std::string(unit);
 }

@@ -28,6 +28,8 @@ TEST(table, values_have_units) {
   EXPECT_EQ(value_text(2.4e9, "Hz"), "2.4 GHz");
   EXPECT_EQ(value_text(45.25, "Cel"), "45.2 °C");
   EXPECT_EQ(value_text(3, "{process}"), "3");
+  EXPECT_EQ(value_text(1536, "By/s"), "1.50 KiB/s");
+  EXPECT_EQ(value_text(15, "1/s"), "15/s");
   EXPECT_EQ(rate_text(2048, "By"), "2.00 KiB/s");
   EXPECT_EQ(rate_text(0.98, "s"), "0.98 s/s");
   EXPECT_EQ(rate_text(31, "J"), "31 W");

@@ -28,7 +28,7 @@ class SlowCountersSource : public Source {
 extern const Collector counters_slow_collector;
 const Collector counters_slow_collector = {
     .name = "counters_slow",
-    .summary = "the same for files on network and FUSE mounts, off the tick",
+    .summary = "the same (counter.NAME) for files on network and FUSE mounts, off the tick",
     .needs = "--counter",
     .scope = Scope::job,
     .pace = Pace::thread,
