@@ -94,7 +94,6 @@ std::string metrics_page() {
     out += fmt::format("\n## {}\n\n{}. Of {}, read {}. Needs: {}.\n\n", collector->name,
                        collector->summary, scope_name(collector->scope), pace_text(*collector),
                        collector->needs.empty() ? "nothing" : collector->needs);
-    if (collector->metrics.empty()) continue;
     out += "| metric | unit | kind | labels | what it is |\n|---|---|---|---|---|\n";
     for (const MetricSpec& spec : collector->metrics) {
       out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", spec.name, spec.unit,

@@ -8,27 +8,14 @@
 // this recorder read: a restarted recorder begins anew. A natural number above 2^63 - 1 is absent.
 #include "collect/collect.h"
 #include "collect/support/counter_files.h"
-#include "collect/support/missing.h"
 
 namespace trainscope {
 
 namespace {
 
-constexpr MetricSpec kMetrics[] = {
-    {"counter.NAME", "1", Kind::gauge, "file",
-     "What --counter names: unit and kind as given; the label only where the path is a pattern. "
-     "Of a counter (kind=counter, rate) counter.NAME.rate is derived"},
-};
-
 class CountersSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    if (!surroundings.counters.empty()) return files_.open(surroundings);
-    // A run without counters does not lack them; only where there is no job are they worth a word.
-    if (surroundings.job != nullptr) return {};
-    return all_missing(kMetrics, "no counter is named here",
-                       "trainscope run --counter 'NAME:uint@FILE+r=0;c=0' -- COMMAND");
-  }
+  Opened open(const Surroundings& surroundings) override { return files_.open(surroundings); }
 
   Sampled sample(std::span<int64_t> values) override { return files_.sample(values); }
 
@@ -45,7 +32,7 @@ const Collector counters_collector = {
     .needs = "--counter",
     .scope = Scope::job,
     .pace = Pace::tick,
-    .metrics = kMetrics,
+    .metrics = kCounterMetrics,
     .make = [] { return std::unique_ptr<Source>(std::make_unique<CountersSource>()); },
 };
 

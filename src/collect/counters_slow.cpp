@@ -13,9 +13,7 @@ namespace {
 
 class SlowCountersSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    return surroundings.counters.empty() ? Opened() : files_.open(surroundings);
-  }
+  Opened open(const Surroundings& surroundings) override { return files_.open(surroundings); }
 
   Sampled sample(std::span<int64_t> values) override { return files_.sample(values); }
 
@@ -34,7 +32,7 @@ const Collector counters_slow_collector = {
     .pace = Pace::thread,
     .period_ns = kNsPerSecond / 100,
     .rest_factor = 1,
-    .metrics = {},
+    .metrics = kCounterMetrics,
     .make = [] { return std::unique_ptr<Source>(std::make_unique<SlowCountersSource>()); },
 };
 

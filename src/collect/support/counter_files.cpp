@@ -118,6 +118,12 @@ void CounterFiles::drop_vanished() {
 }
 
 Opened CounterFiles::open(const Surroundings& surroundings) {
+  // A run without counters does not lack them; only where there is no job are they worth a word.
+  if (surroundings.counters.empty() && surroundings.job != nullptr) return {};
+  if (surroundings.counters.empty()) {
+    return all_missing(kCounterMetrics, "no counter is named here",
+                       "trainscope run --counter 'NAME:uint@FILE+r=0;c=0' -- COMMAND");
+  }
   if (!named_) name_counters(surroundings);
   drop_vanished();
   find_files();

@@ -25,6 +25,12 @@
 
 namespace trainscope {
 
+inline constexpr MetricSpec kCounterMetrics[] = {
+    {"counter.NAME", "1", Kind::gauge, "file",
+     "What --counter names: unit and kind as given; the label only where the path is a pattern. "
+     "Of a counter (kind=counter, rate) counter.NAME.rate is derived"},
+};
+
 class CounterFiles {
  public:
   enum class Of { local_files, slow_mounts };
@@ -66,7 +72,7 @@ class CounterFiles {
     bool ends_with_newline = false;
     int64_t rest_until_ns = 0;
     int slow_readings = 0;  // in a row
-    std::string why;  // it cannot be read
+    std::string why;        // it cannot be read
     std::vector<Counter> counters;
   };
 
