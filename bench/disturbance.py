@@ -81,7 +81,7 @@ def evaluate(pairs):
     return {"pairs": len(pairs), "steps_on": on_n, "steps_off": off_n, "mean_on_ms": on / on_n * 1e3,
             "mean_off_ms": off / off_n * 1e3, "ratio": ratio_of_means(sums), "low": low, "high": high,
             "median_ratio": statistics.median(middles), "median_low": median_low, "median_high": median_high,
-            "verdict": verdict}
+            "verdict": verdict, "pair_sums": sums}
 
 
 def run(options, calm):

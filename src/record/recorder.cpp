@@ -55,6 +55,7 @@ class Recorder {
     job_.usage = &memory_->usage;
     job_.switches = &memory_->switches;
     job_.recorder_pid = getpid();
+    job_.gpu_pid = &memory_->gpu_pid;
     if (setup_.reaps_orphans) job_.reaper_pid = setup_.supervisor_pid;
     job_.first_pid = memory_->job_pid.load();
     self_.supervisor_pid = setup_.supervisor_pid;

@@ -37,7 +37,8 @@ class SourceGroup {
   int64_t period_ns() const { return period_ns_; }
   int64_t rest_factor() const { return slots_.front().collector->rest_factor; }
   // Sum of the present values of all columns of this metric in the last row; -1 when there is none.
-  double last_sum(std::string_view metric) const;
+  double last_sum(std::string_view metric, int64_t* count = nullptr) const;
+  double last_mean(std::string_view metric) const;
 
  private:
   struct Slot {

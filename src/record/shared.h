@@ -43,6 +43,7 @@ struct Shared {
 
   // The job.
   std::atomic<int32_t> job_pid{0};
+  std::atomic<pid_t> gpu_pid{0};  // of the recorder's GPU process; not the job's though we may reap it
   std::atomic<int64_t> job_ended_ns{0};
   std::atomic<int32_t> stop{0};      // the run is over: close it
   std::atomic<int32_t> finished{0};  // the recorder has written all it has
@@ -70,7 +71,7 @@ struct Shared {
   char message[512] = {};
 
   // What the status line shows; -1 unknown.
-  std::atomic<int64_t> job_cpu_us{-1}, job_memory_bytes{-1}, disk_bytes{-1};
+  std::atomic<int64_t> job_cpu_us{-1}, job_memory_bytes{-1}, disk_bytes{-1}, gpu_percent{-1};
   std::atomic<int64_t> job_cpus{0};
 
   // Over all recorders of the run.

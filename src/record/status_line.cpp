@@ -60,6 +60,7 @@ std::string StatusLine::compose(const Shared& shared) {
   if (!cpu_text_.empty()) text += " · " + cpu_text_;
   if (memory >= 0) text += " · memory " + bytes_text(static_cast<double>(memory));
   if (!disk_text_.empty()) text += " · " + disk_text_;
+  if (shared.gpu_percent >= 0) text += fmt::format(" · GPU {}%", shared.gpu_percent.load());
   return "trainscope " + text;
 }
 

@@ -117,13 +117,20 @@ bool SourceGroup::has_only_counters() const {
   return true;
 }
 
-double SourceGroup::last_sum(std::string_view metric) const {
+double SourceGroup::last_mean(std::string_view metric) const {
+  int64_t count = 0;
+  const double sum = last_sum(metric, &count);
+  return count == 0 ? -1 : sum / static_cast<double>(count);
+}
+
+double SourceGroup::last_sum(std::string_view metric, int64_t* count) const {
   double sum = -1;
   for (const Slot& slot : slots_) {
     for (size_t c = 0; c < slot.columns.size(); ++c) {
       const int64_t raw = row_[slot.offset + c];
       if (slot.columns[c].metric != metric || raw == kAbsent) continue;
       sum = (sum < 0 ? 0 : sum) + slot.columns[c].scale.apply(raw);
+      if (count != nullptr) ++*count;
     }
   }
   return sum;

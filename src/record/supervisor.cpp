@@ -214,6 +214,7 @@ void Supervisor::account(pid_t pid) {
   const auto io = read_file(fmt::format("/proc/{}/io", pid));
   rusage usage{};
   if (::wait4(pid, nullptr, WNOHANG, &usage) != pid) return;
+  if (pid == memory_->gpu_pid) return;  // left by a recorder that was killed
   Reaped& sum = memory_->reaped;
   sum.user_ns += ns(usage.ru_utime);
   sum.system_ns += ns(usage.ru_stime);

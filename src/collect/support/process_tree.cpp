@@ -126,7 +126,8 @@ void ProcessTree::add_first(std::vector<pid_t>& found) {
 bool ProcessTree::is_ours(pid_t pid, const ProcessStat& stat) const {
   if (members_.contains(stat.parent)) return true;
   if (job_ == nullptr || stat.parent == 0 || stat.parent != job_->reaper_pid) return false;
-  return pid != job_->recorder_pid && pid != job_->gpu_pid;
+  const bool is_gpu_process = job_->gpu_pid != nullptr && pid == *job_->gpu_pid;
+  return pid != job_->recorder_pid && !is_gpu_process;
 }
 
 // The pids given out after the last look, in order; they wrap around at pid_max.

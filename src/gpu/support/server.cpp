@@ -1,0 +1,317 @@
+#include "gpu/support/server.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+
+namespace trainscope {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFindLimit(3000);
+constexpr milliseconds kRowLimit(100);
+constexpr int64_t kHangs = 5 * kNsPerSecond;
+// A little less than a second, so that ticks of a second find it due.
+constexpr int64_t kSlowPeriod = 950'000'000;
+constexpr int64_t kFirstRetry = 1 * kNsPerSecond, kLastRetry = 60 * kNsPerSecond;
+constexpr int kDriverGone = 3;  // the recorder starts us anew
+
+std::string title(const Gpu& gpu) {
+  return gpu.name.empty() ? "GPU " + gpu.label : fmt::format("GPU {} ({})", gpu.label, gpu.name);
+}
+
+}  // namespace
+
+GpuWorker::GpuWorker(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<GpuSignal> signal)
+    : gpu_(gpu), pace_(pace) {
+  state_->values.assign(gpu->columns.size(), kNoValue);
+  // Detached: a call that never returns cannot be joined.
+  std::thread(work, std::move(gpu), pace, state_, std::move(signal)).detach();
+}
+
+void GpuWorker::work(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<State> state,
+                     std::shared_ptr<GpuSignal> signal) {
+  prctl(PR_SET_NAME, pace == GpuPace::fast ? "gpu-fast" : "gpu-slow");
+  std::vector<int64_t> values(gpu->columns.size(), kNoValue);
+  std::unique_lock lock(signal->mutex);
+  for (;;) {
+    signal->changed.wait(lock, [&] { return state->busy; });
+    const std::vector<pid_t> job = state->job;
+    lock.unlock();
+    const GpuHealth health = gpu->read(pace, values, job);
+    lock.lock();
+    state->health = health;
+    state->values = values;
+    state->fresh = health == GpuHealth::ok;
+    state->busy = false;
+    signal->changed.notify_all();
+    if (health != GpuHealth::ok) return;
+  }
+}
+
+void GpuWorker::ask(const std::vector<pid_t>& job) {
+  state_->busy = true;
+  state_->asked_ns = monotonic_ns();
+  state_->job = job;
+}
+
+void GpuWorker::take(std::span<int64_t> row) {
+  if (!std::exchange(state_->fresh, false)) return;
+  for (size_t i = 0; i < gpu_->columns.size(); ++i) {
+    if (gpu_->columns[i].pace == pace_) row[i] = state_->values[i];
+  }
+}
+
+// In a thread of its own: starting a driver's library may take seconds, or for ever.
+void GpuServer::find() {
+  if (finding_) return;
+  finding_ = true;
+  found_ = false;
+  std::thread([this] {
+    std::vector<FoundGpus> found;
+    for (const GpuVendor* vendor : gpu_vendors()) found.push_back(vendor->find(root_));
+    const std::lock_guard lock(signal_->mutex);
+    findings_ = std::move(found);
+    finding_ = false;
+    found_ = true;
+    stale_ = true;  // whoever waited in vain asks again
+    signal_->changed.notify_all();
+  }).detach();
+}
+
+// GPUs that go on keep their threads and what they remember.
+void GpuServer::merge(std::vector<FoundGpus> found) {
+  std::vector<std::unique_ptr<Member>> members;
+  reason_.clear();
+  remedy_.clear();
+  for (FoundGpus& of_vendor : found) {
+    for (auto& gpu : of_vendor.gpus) {
+      const auto known = std::find_if(members_.begin(), members_.end(), [&](const auto& member) {
+        return member != nullptr && member->gpu->uuid == gpu->uuid &&
+               member->standing != Standing::lost;
+      });
+      if (known != members_.end()) {
+        members.push_back(std::move(*known));
+        continue;
+      }
+      const std::shared_ptr<Gpu> fresh = std::move(gpu);
+      members.push_back(std::make_unique<Member>(
+          Member{fresh, GpuWorker(fresh, GpuPace::fast, signal_),
+                 GpuWorker(fresh, GpuPace::slow, signal_), Standing::good, 0}));
+    }
+    const auto add = [](std::string& to, const std::string& text) {
+      if (!text.empty()) to += (to.empty() ? "" : "; ") + text;
+    };
+    add(reason_, of_vendor.reason);
+    add(remedy_, of_vendor.remedy);
+  }
+  for (const auto& member : members_) {
+    if (member != nullptr && member->standing != Standing::lost) {
+      tell("gpu", title(*member->gpu) + " is gone");
+    }
+  }
+  members_ = std::move(members);
+}
+
+std::string GpuServer::layout_json() {
+  nlohmann::json gpus = nlohmann::json::array(), columns = gpus, missing = gpus;
+  for (const auto& member : members_) {
+    const Gpu& gpu = *member->gpu;
+    nlohmann::json entry = {{"label", gpu.label}, {"uuid", gpu.uuid}, {"name", gpu.name}};
+    if (gpu.memory_bytes >= 0) entry["memory_bytes"] = gpu.memory_bytes;
+    gpus.push_back(entry);
+    for (const GpuColumn& column : gpu.columns) {
+      if (member->standing != Standing::good) {
+        missing.push_back({{"metric", column.metric},
+                           {"reason", title(gpu) + (member->standing == Standing::lost
+                                                        ? " was lost"
+                                                        : ": a call of its driver does not return")},
+                           {"remedy", "see dmesg for Xid errors; a reset or reboot may be needed"}});
+        continue;
+      }
+      nlohmann::json labels = nlohmann::json::object();
+      for (const auto& [name, value] : column.labels) labels[name] = value;
+      columns.push_back({{"metric", column.metric},
+                         {"labels", labels},
+                         {"scale", {column.scale.numerator, column.scale.denominator}}});
+    }
+    for (const GpuMissing& m : gpu.missing) {
+      missing.push_back({{"metric", m.metric}, {"reason", m.reason}, {"remedy", m.remedy}});
+    }
+  }
+  const nlohmann::json whole = {{"gpus", gpus},       {"columns", columns}, {"missing", missing},
+                                {"reason", reason_}, {"remedy", remedy_}};
+  return whole.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void GpuServer::answer_layout(uint64_t number) {
+  std::unique_lock lock(signal_->mutex);
+  if (!found_) find();  // or one that took too long has come to its end meanwhile
+  signal_->changed.wait_for(lock, kFindLimit, [this] { return !finding_; });
+  stale_ = false;
+  if (found_) {
+    found_ = false;
+    merge(std::move(findings_));
+  } else if (members_.empty()) {
+    reason_ = "the GPU driver has not answered within 3 s";
+    remedy_ = "look whether nvidia-smi answers; if not, the driver hangs";
+  }
+  ++layout_;
+  const std::string json = layout_json();
+  send(GpuMessage::layout, number, static_cast<uint32_t>(json.size()), json.data(), json.size());
+}
+
+// Who hangs, who was lost, who is back.
+void GpuServer::judge(int64_t now_ns) {
+  for (const auto& member : members_) {
+    const auto hangs = [&](const GpuWorker& w) {
+      return w.busy() && now_ns - w.busy_since_ns() > kHangs;
+    };
+    for (const GpuWorker* worker : {&member->fast, &member->slow}) {
+      if (worker->health() == GpuHealth::driver_gone) exit_code_ = kDriverGone;
+      if (worker->health() != GpuHealth::lost || member->standing == Standing::lost) continue;
+      member->standing = Standing::lost;
+      stale_ = true;
+      retry_after_ns_ = kFirstRetry;
+      retry_ns_ = now_ns + retry_after_ns_;
+      tell("gpu", title(*member->gpu) + " was lost: its driver no longer reaches it");
+    }
+    if (member->standing == Standing::lost) continue;
+    const bool hanging = hangs(member->fast) || hangs(member->slow);
+    if (hanging == (member->standing == Standing::hangs)) continue;
+    member->standing = hanging ? Standing::hangs : Standing::good;
+    stale_ = true;
+    tell("gpu", title(*member->gpu) + (hanging ? ": a call of its driver has not returned for 5 s"
+                                               : " answers again"));
+  }
+  const bool some_lost = std::any_of(members_.begin(), members_.end(), [](const auto& member) {
+    return member->standing == Standing::lost;
+  });
+  if (!some_lost || now_ns < retry_ns_) return;
+  retry_after_ns_ = std::min(2 * retry_after_ns_, kLastRetry);
+  retry_ns_ = now_ns + retry_after_ns_;
+  stale_ = true;  // the recorder asks for the layout, and we look again
+}
+
+void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns) {
+  for (const auto& member : members_) {
+    if (member->standing != Standing::good) continue;
+    if (!member->fast.busy()) member->fast.ask(job);
+    if (member->slow.busy() || now_ns < member->slow_due_ns) continue;
+    member->slow_due_ns = now_ns + kSlowPeriod;
+    member->slow.ask(job);
+  }
+  signal_->changed.notify_all();
+}
+
+bool GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock) {
+  return signal_->changed.wait_for(lock, kRowLimit, [this] {
+    return std::all_of(members_.begin(), members_.end(), [](const auto& member) {
+      // One that did not answer the last time is not waited for again.
+      return !member->fast.busy() ||
+             monotonic_ns() - member->fast.busy_since_ns() > kRowLimit / milliseconds(1) * 1'000'000;
+    });
+  });
+}
+
+void GpuServer::answer_row(uint64_t number, const std::vector<pid_t>& job) {
+  std::unique_lock lock(signal_->mutex);
+  const int64_t now = monotonic_ns();
+  ask_members(job, now);
+  wait_for_members(lock);
+  judge(now);
+  std::vector<int64_t> row;
+  for (const auto& member : members_) {
+    for (const std::string& text : member->gpu->take_events()) {
+      tell("gpu", title(*member->gpu) + ": " + text);
+    }
+    if (member->standing != Standing::good) continue;
+    std::vector<int64_t> part(member->gpu->columns.size(), kNoValue);
+    member->fast.take(part);
+    member->slow.take(part);
+    row.insert(row.end(), part.begin(), part.end());
+  }
+  if (stale_) {
+    send(GpuMessage::changed, number, 0, nullptr, 0);
+    return;
+  }
+  send(GpuMessage::row, number, static_cast<uint32_t>(row.size()), row.data(),
+       row.size() * sizeof(int64_t));
+}
+
+// The number of GPUs may change under us: a driver is reloaded, MIG is switched.
+void GpuServer::look_for_changes() {
+  std::thread([this] {
+    prctl(PR_SET_NAME, "gpu-watch");
+    std::vector<int> before;
+    for (;;) {
+      std::vector<int> now;
+      for (const GpuVendor* vendor : gpu_vendors()) {
+        if (vendor->count != nullptr) now.push_back(vendor->count(root_));
+      }
+      if (!before.empty() && now != before) stale_ = true;
+      before = std::move(now);
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+  }).detach();
+}
+
+void GpuServer::send(GpuMessage message, uint64_t number, uint32_t count, const void* data,
+                     size_t bytes) {
+  GpuHeader header;
+  header.message = message;
+  header.number = number;
+  header.layout = layout_;
+  header.count = count;
+  std::vector<char> whole(sizeof header + bytes);
+  std::memcpy(whole.data(), &header, sizeof header);
+  if (bytes > 0) std::memcpy(whole.data() + sizeof header, data, bytes);
+  // A recorder that does not read loses the answer; it asks again.
+  (void)::send(socket_, whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void GpuServer::tell(const std::string& kind, const std::string& text) {
+  const nlohmann::json event = {{"kind", kind}, {"text", text}};
+  const std::string json =
+      event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  send(GpuMessage::event, 0, static_cast<uint32_t>(json.size()), json.data(), json.size());
+}
+
+int GpuServer::serve() {
+  std::vector<char> buffer(kMaxGpuMessage);
+  bool watching = false;
+  while (exit_code_ < 0) {
+    const ssize_t n = ::recv(socket_, buffer.data(), buffer.size(), 0);
+    if (n <= 0) return 0;  // the recorder has gone
+    GpuHeader header;
+    if (static_cast<size_t>(n) < sizeof header) continue;
+    std::memcpy(&header, buffer.data(), sizeof header);
+    if (header.version != kGpuProtocol) return 4;
+    if (header.message == GpuMessage::ask_layout) {
+      answer_layout(header.number);
+      if (!std::exchange(watching, true)) look_for_changes();
+    }
+    if (header.message != GpuMessage::ask_row) continue;
+    const size_t room = (static_cast<size_t>(n) - sizeof header) / sizeof(int64_t);
+    std::vector<pid_t> job;
+    for (size_t i = 0; i < std::min<size_t>(header.count, room); ++i) {
+      int64_t pid = 0;
+      std::memcpy(&pid, buffer.data() + sizeof header + i * sizeof pid, sizeof pid);
+      job.push_back(static_cast<pid_t>(pid));
+    }
+    answer_row(header.number, job);
+  }
+  return exit_code_;
+}
+
+}  // namespace trainscope
