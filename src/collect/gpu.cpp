@@ -149,9 +149,7 @@ class GpuSource : public Source {
   }
 
   static void miss_all(Opened& opened, const std::string& reason, const std::string& remedy) {
-    for (const MetricSpec& spec : kMetrics) {
-      if (!spec.name.starts_with("recorder.")) opened.missing.push_back({spec.name, reason, remedy});
-    }
+    for (const MetricSpec& spec : kMetrics) opened.missing.push_back({spec.name, reason, remedy});
   }
 
   static const MetricSpec* spec_named(const std::string& name) {
@@ -163,7 +161,11 @@ class GpuSource : public Source {
   void read_layout(const nlohmann::json& layout, Opened& opened) {
     if (!layout.is_object() || layout["columns"].empty()) {
       const bool object = layout.is_object();
-      miss_all(opened, object ? layout.value("reason", "no GPU was found") : "no layout",
+      std::string reason = object ? layout.value("reason", "") : "trainscope-gpu is of another build";
+      if (object && reason.empty() && !layout["missing"].empty()) {
+        reason = layout["missing"][0].value("reason", "");
+      }
+      miss_all(opened, reason.empty() ? "no GPU was found" : reason,
                object ? layout.value("remedy", "") : "");
       return;
     }

@@ -23,7 +23,7 @@ namespace trainscope {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int64_t kDeadlineNs = 3 * kNsPerSecond;
+constexpr int64_t kDeadlineNs = 6 * kNsPerSecond;  // a GPU driver may take seconds to start
 
 struct Line {
   std::string name, text;

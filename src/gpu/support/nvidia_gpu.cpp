@@ -44,6 +44,7 @@ class NvidiaGpu : public Gpu {
     add_fields();
     add_job();
     if (!place.instance) xids_.add(device_);
+    utilization_ns_ = 0;  // what was read to see whether it works is no sample
   }
 
   GpuHealth read(GpuPace pace, std::span<int64_t> values, const std::vector<pid_t>& job) override {

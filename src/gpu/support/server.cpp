@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/clock.h"
 
@@ -19,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFindLimit(3000);
-constexpr milliseconds kRowLimit(100);
+constexpr int64_t kRowLimitNs = 100'000'000;
 constexpr int64_t kHangs = 5 * kNsPerSecond;
 // A little less than a second, so that ticks of a second find it due.
 constexpr int64_t kSlowPeriod = 950'000'000;
@@ -45,7 +46,7 @@ void GpuWorker::work(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<Sta
   std::vector<int64_t> values(gpu->columns.size(), kNoValue);
   std::unique_lock lock(signal->mutex);
   for (;;) {
-    signal->changed.wait(lock, [&] { return state->busy; });
+    state->asked.wait(lock, [&] { return state->busy; });
     const std::vector<pid_t> job = state->job;
     lock.unlock();
     const GpuHealth health = gpu->read(pace, values, job);
@@ -54,7 +55,8 @@ void GpuWorker::work(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<Sta
     state->values = values;
     state->fresh = health == GpuHealth::ok;
     state->busy = false;
-    signal->changed.notify_all();
+    state->has_answered = true;
+    signal->answered.notify_all();
     if (health != GpuHealth::ok) return;
   }
 }
@@ -63,6 +65,7 @@ void GpuWorker::ask(const std::vector<pid_t>& job) {
   state_->busy = true;
   state_->asked_ns = monotonic_ns();
   state_->job = job;
+  state_->asked.notify_one();
 }
 
 void GpuWorker::take(std::span<int64_t> row) {
@@ -85,7 +88,7 @@ void GpuServer::find() {
     finding_ = false;
     found_ = true;
     stale_ = true;  // whoever waited in vain asks again
-    signal_->changed.notify_all();
+    signal_->answered.notify_all();
   }).detach();
 }
 
@@ -104,7 +107,9 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
         members.push_back(std::move(*known));
         continue;
       }
+      const bool was_lost = forget_lost(gpu->uuid);
       const std::shared_ptr<Gpu> fresh = std::move(gpu);
+      if (was_lost) tell("gpu", title(*fresh) + " is back");
       members.push_back(std::make_unique<Member>(
           Member{fresh, GpuWorker(fresh, GpuPace::fast, signal_),
                  GpuWorker(fresh, GpuPace::slow, signal_), Standing::good, 0}));
@@ -115,19 +120,37 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
     add(reason_, of_vendor.reason);
     add(remedy_, of_vendor.remedy);
   }
-  for (const auto& member : members_) {
-    if (member != nullptr && member->standing != Standing::lost) {
+  for (auto& member : members_) {
+    if (member == nullptr) continue;
+    // A lost one is kept: it is looked for again.
+    if (member->standing == Standing::lost) {
+      members.push_back(std::move(member));
+    } else {
       tell("gpu", title(*member->gpu) + " is gone");
     }
   }
   members_ = std::move(members);
 }
 
+bool GpuServer::forget_lost(const std::string& uuid) {
+  return std::erase_if(members_, [&](const auto& member) {
+           return member != nullptr && member->gpu->uuid == uuid;
+         }) > 0;
+}
+
+// "amd0" where there are others than AMD's, else "0".
+std::string GpuServer::shown_label(const std::string& label) const {
+  std::set<std::string> prefixes;
+  const auto prefix = [](const std::string& text) { return text.substr(0, text.find_first_of("0123456789")); };
+  for (const auto& member : members_) prefixes.insert(prefix(member->gpu->label));
+  return prefixes.size() > 1 ? label : label.substr(prefix(label).size());
+}
+
 std::string GpuServer::layout_json() {
   nlohmann::json gpus = nlohmann::json::array(), columns = gpus, missing = gpus;
   for (const auto& member : members_) {
     const Gpu& gpu = *member->gpu;
-    nlohmann::json entry = {{"label", gpu.label}, {"uuid", gpu.uuid}, {"name", gpu.name}};
+    nlohmann::json entry = {{"label", shown_label(gpu.label)}, {"uuid", gpu.uuid}, {"name", gpu.name}};
     if (gpu.memory_bytes >= 0) entry["memory_bytes"] = gpu.memory_bytes;
     gpus.push_back(entry);
     for (const GpuColumn& column : gpu.columns) {
@@ -140,7 +163,9 @@ std::string GpuServer::layout_json() {
         continue;
       }
       nlohmann::json labels = nlohmann::json::object();
-      for (const auto& [name, value] : column.labels) labels[name] = value;
+      for (const auto& [name, value] : column.labels) {
+        labels[name] = name == "gpu" ? shown_label(value) : value;
+      }
       columns.push_back({{"metric", column.metric},
                          {"labels", labels},
                          {"scale", {column.scale.numerator, column.scale.denominator}}});
@@ -156,8 +181,11 @@ std::string GpuServer::layout_json() {
 
 void GpuServer::answer_layout(uint64_t number) {
   std::unique_lock lock(signal_->mutex);
-  if (!found_) find();  // or one that took too long has come to its end meanwhile
-  signal_->changed.wait_for(lock, kFindLimit, [this] { return !finding_; });
+  // A search that took too long may have come to its end meanwhile.
+  if (!found_ && look_again_.exchange(false)) {
+    find();
+    signal_->answered.wait_for(lock, kFindLimit, [this] { return !finding_; });
+  }
   stale_ = false;
   if (found_) {
     found_ = false;
@@ -200,7 +228,8 @@ void GpuServer::judge(int64_t now_ns) {
   if (!some_lost || now_ns < retry_ns_) return;
   retry_after_ns_ = std::min(2 * retry_after_ns_, kLastRetry);
   retry_ns_ = now_ns + retry_after_ns_;
-  stale_ = true;  // the recorder asks for the layout, and we look again
+  look_again_ = true;
+  stale_ = true;
 }
 
 void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns) {
@@ -211,15 +240,17 @@ void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns) {
     member->slow_due_ns = now_ns + kSlowPeriod;
     member->slow.ask(job);
   }
-  signal_->changed.notify_all();
 }
 
-bool GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock) {
-  return signal_->changed.wait_for(lock, kRowLimit, [this] {
-    return std::all_of(members_.begin(), members_.end(), [](const auto& member) {
-      // One that did not answer the last time is not waited for again.
-      return !member->fast.busy() ||
-             monotonic_ns() - member->fast.busy_since_ns() > kRowLimit / milliseconds(1) * 1'000'000;
+void GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock) {
+  // One that did not answer the last time is not waited for again; what is slow, only once.
+  const auto is_awaited = [](const GpuWorker& worker) {
+    return worker.busy() && monotonic_ns() - worker.busy_since_ns() < kRowLimitNs;
+  };
+  signal_->answered.wait_for(lock, std::chrono::nanoseconds(kRowLimitNs), [&] {
+    return std::none_of(members_.begin(), members_.end(), [&](const auto& member) {
+      return is_awaited(member->fast) ||
+             (!member->slow.has_answered() && is_awaited(member->slow));
     });
   });
 }
@@ -259,7 +290,10 @@ void GpuServer::look_for_changes() {
       for (const GpuVendor* vendor : gpu_vendors()) {
         if (vendor->count != nullptr) now.push_back(vendor->count(root_));
       }
-      if (!before.empty() && now != before) stale_ = true;
+      if (!before.empty() && now != before) {
+        look_again_ = true;
+        stale_ = true;
+      }
       before = std::move(now);
       std::this_thread::sleep_for(std::chrono::seconds(1));
     }

@@ -1,7 +1,7 @@
 // Answers the recorder: which GPUs there are, and a row of their values when asked.
 //
-// Guarantees: the answering thread never calls a driver, so an answer comes within kRowLimit
-// whatever a driver does. Every GPU has two threads, one a pace; a GPU whose call does not return is
+// Guarantees: the answering thread never calls a driver, so an answer comes within 0.1 s (a layout
+// within 3 s) whatever a driver does. Every GPU has two threads, one a pace; a GPU whose call does not return is
 // left out, the others go on. Ends when the recorder does.
 #pragma once
 
@@ -22,8 +22,8 @@ namespace trainscope {
 
 // Wakes the answering thread when a worker or the finder has something.
 struct GpuSignal {
-  std::mutex mutex;
-  std::condition_variable changed;
+  std::mutex mutex;  // of everything that threads share here
+  std::condition_variable answered;
 };
 
 // One pace of one GPU on a thread of its own.
@@ -32,6 +32,7 @@ class GpuWorker {
   GpuWorker(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<GpuSignal> signal);
   // Under the signal's mutex:
   bool busy() const { return state_->busy; }
+  bool has_answered() const { return state_->has_answered; }
   int64_t busy_since_ns() const { return state_->asked_ns; }
   GpuHealth health() const { return state_->health; }
   void ask(const std::vector<pid_t>& job);
@@ -40,7 +41,8 @@ class GpuWorker {
 
  private:
   struct State {
-    bool busy = false, fresh = false;
+    std::condition_variable asked;
+    bool busy = false, fresh = false, has_answered = false;
     int64_t asked_ns = 0;
     std::vector<pid_t> job;
     std::vector<int64_t> values;
@@ -73,13 +75,15 @@ class GpuServer {
   void answer_row(uint64_t number, const std::vector<pid_t>& job);
   void find();
   void merge(std::vector<FoundGpus> found);
+  bool forget_lost(const std::string& uuid);
   void judge(int64_t now_ns);
   void look_for_changes();
   void ask_members(const std::vector<pid_t>& job, int64_t now_ns);
-  bool wait_for_members(std::unique_lock<std::mutex>& lock);
+  void wait_for_members(std::unique_lock<std::mutex>& lock);
   void send(GpuMessage message, uint64_t number, uint32_t count, const void* data, size_t bytes);
   void tell(const std::string& kind, const std::string& text);
   std::string layout_json();
+  std::string shown_label(const std::string& label) const;
 
   int socket_;
   std::string root_;
@@ -89,7 +93,8 @@ class GpuServer {
   bool finding_ = false, found_ = false;
   std::vector<FoundGpus> findings_;
   std::string reason_, remedy_;
-  std::atomic<bool> stale_{false};  // the layout is no longer true
+  std::atomic<bool> stale_{false};      // the layout is no longer true
+  std::atomic<bool> look_again_{true};  // there may be other GPUs than those we know
   int64_t retry_ns_ = 0, retry_after_ns_ = 0;
   int exit_code_ = -1;
 };
