@@ -46,7 +46,10 @@ FoundGpus find(const std::string& root) {
   }
   static XidWatch xids(**library);
   unsigned count = 0;
-  (void)(*library)->count(&count);
+  if (const nvml::Return result = (*library)->count(&count); result != nvml::kSuccess) {
+    found.reason = "NVIDIA's driver said: " + (*library)->why(result);
+    return found;
+  }
   for (unsigned i = 0; i < count; ++i) {
     nvml::Device device = nullptr;
     const nvml::Return result = (*library)->by_index(i, &device);

@@ -182,7 +182,7 @@ std::string GpuServer::layout_json() {
 void GpuServer::answer_layout(uint64_t number) {
   std::unique_lock lock(signal_->mutex);
   // A search that took too long may have come to its end meanwhile.
-  if (!found_ && look_again_.exchange(false)) {
+  if (!found_ && (look_again_.exchange(false) || members_.empty())) {
     find();
     signal_->answered.wait_for(lock, kFindLimit, [this] { return !finding_; });
   }
