@@ -31,8 +31,8 @@ torch.manual_seed(1)
 model = torchvision.models.inception_v3(weights=None, aux_logits=False, init_weights=False, num_classes=1000)
 model = model.to(device, memory_format=torch.channels_last).train()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
-images = torch.randn(64, 3, 299, 299, device=device).contiguous(memory_format=torch.channels_last)
-labels = torch.randint(0, 1000, (64,), device=device)
+images = torch.randn(256, 3, 299, 299, device=device).contiguous(memory_format=torch.channels_last)
+labels = torch.randint(0, 1000, (256,), device=device)
 
 
 def step():
@@ -55,4 +55,4 @@ while time.monotonic() < end:
     log.write(f"step {begin:.6f} {time.monotonic() - begin:.6f}\n")
     count += 1
 phase("end")
-print(f"{count} steps of 64 images, loss {loss.item():.4f}", flush=True)
+print(f"{count} steps of 256 images, loss {loss.item():.4f}", flush=True)
