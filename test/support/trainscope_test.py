@@ -1,6 +1,7 @@
 """What the Python tests share: a home of their own, recorded jobs, and what the run says of them.
 
 A test file is a program of unittest cases. It ends with main(): 0 passed, 1 failed, 77 when every test was skipped.
+A line `SKIPPED name: reason` tells of each that was, for run-tests to repeat.
 TRAINSCOPE_LONG=1 makes the tests that repeat something repeat it more often.
 """
 import csv
@@ -194,6 +195,8 @@ def main():
     runner = unittest.TextTestRunner(stream=sys.stdout, verbosity=2, resultclass=_Result)
     program = unittest.main(module="__main__", testRunner=runner, exit=False)
     result = program.result
+    for test, reason in result.skipped:
+        print(f"SKIPPED {test.id()}: {' '.join(reason.split())}")
     if result.wasSuccessful() and result.testsRun and len(result.skipped) == result.testsRun:
         print("skipped: " + result.skipped[0][1])
         sys.exit(77)
