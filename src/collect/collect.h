@@ -59,6 +59,7 @@ struct JobLink {
       0};  // our subreaper: orphans of the job become its children; 0: none
   std::atomic<pid_t> recorder_pid{0};  // children of the reaper that are not the job's
   std::atomic<pid_t>* gpu_pid = nullptr;  // where the source `gpu` notes its process
+  std::vector<pid_t> others;  // children that the reaper had before the job; set before any source
   const Reaped* reaped = nullptr;
   JobMemory* usage =
       nullptr;  // of the sources job and job_switches; null where nothing is recorded
@@ -80,8 +81,8 @@ struct Surroundings {
   std::string root;  // in front of /proc and /sys; empty but in tests
   std::string run_folder;
   std::string working_directory;
-  const JobLink* job = nullptr;    // null where there is no job (doctor)
-  const SelfLink* self = nullptr;  // null where nothing is recorded (doctor)
+  const JobLink* job = nullptr;       // null where there is no job (doctor)
+  const SelfLink* self = nullptr;     // null where nothing is recorded (doctor)
   std::vector<std::string> counters;  // what --counter gave, as it was given
   std::vector<std::string> data;      // files and folders of the dataset, where the user named them
   // Puts an event (a GPU was lost, a file was replaced) into the run, from any thread; empty where

@@ -47,8 +47,12 @@ class SourceGroup {
     uint32_t schema = 0;
     size_t offset = 0;
     std::vector<Column> columns;
+    std::string announcement;  // its schema, until the ring has taken it
   };
   void open_slot(size_t index);
+  // Tells the ring what its rows are made of; false while it has no room for that, and then a row
+  // would be read by the layout of others.
+  bool announce();
   void read_slots();
 
   uint32_t id_;

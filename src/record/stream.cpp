@@ -45,7 +45,7 @@ SourceGroup::SourceGroup(uint32_t id, int64_t period_ns,
     : id_(id), period_ns_(period_ns) {
   CHECK(collectors.size() <= kMaxSources);
   for (const Collector* collector : collectors) {
-    slots_.push_back({collector, collector->make(), 0, 0, {}});
+    slots_.push_back({collector, collector->make(), 0, 0, {}, {}});
   }
 }
 
@@ -61,7 +61,7 @@ void SourceGroup::open_slot(size_t index) {
   Slot& slot = slots_[index];
   Opened opened = slot.source->open(*surroundings_);
   slot.schema = (*next_schema_)++;
-  const std::string json = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
+  slot.announcement = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
   slot.columns = std::move(opened.columns);
   size_t offset = 0;
   for (Slot& each : slots_) {
@@ -69,8 +69,21 @@ void SourceGroup::open_slot(size_t index) {
     offset += each.columns.size();
   }
   row_.resize(offset);
-  ring_->push_schema(id_, slot.schema, static_cast<uint32_t>(slot.columns.size()),
-                     static_cast<uint32_t>(index), static_cast<uint32_t>(slots_.size()), json);
+  announce();  // what the ring has no room for now comes before the next row
+}
+
+bool SourceGroup::announce() {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (slot.announcement.empty()) continue;
+    if (!ring_->push_schema(id_, slot.schema, static_cast<uint32_t>(slot.columns.size()),
+                            static_cast<uint32_t>(i), static_cast<uint32_t>(slots_.size()),
+                            slot.announcement)) {
+      return false;
+    }
+    slot.announcement.clear();
+  }
+  return true;
 }
 
 void SourceGroup::read_slots() {
@@ -89,11 +102,12 @@ void SourceGroup::read_slots() {
 
 bool SourceGroup::sample(int64_t tick, int64_t late_us, Ring& ring) {
   read_slots();
-  return ring.push_row(id_, tick, late_us, row_);
+  return announce() && ring.push_row(id_, tick, late_us, row_);
 }
 
 void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
   read_slots();
+  if (!announce()) return;
   for (const Slot& slot : slots_) {
     nlohmann::json values = nlohmann::json::array();
     for (size_t c = 0; c < slot.columns.size(); ++c) {
