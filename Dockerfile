@@ -16,7 +16,7 @@ COPY . .
 RUN make install PREFIX=/opt/trainscope
 
 FROM debian:12-slim AS trainscope
-COPY --from=build /opt/trainscope/bin/trainscope /usr/local/bin/
+COPY --from=build /opt/trainscope/bin/trainscope /opt/trainscope/bin/trainscope-gpu /usr/local/bin/
 COPY --from=build /opt/trainscope/share /usr/local/share
 ENV TRAINSCOPE_HOME=/runs
 VOLUME /runs

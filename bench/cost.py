@@ -92,7 +92,7 @@ def measure_trainscope(pid, rate, window_s, watched):
         got = measure(group, ticks_since_now(rate), rate, window_s, watched)
         got["threads_us_per_sample"] = {name: (us - before.get(name, 0)) / (window_s + WARM_UP_S) / rate
                                         for name, us in thread_times(supervisor.pid, recorder).items()}
-        supervisor.send_signal(signal.SIGINT)
+        supervisor.send_signal(signal.SIGTERM)  # a background shell ignores SIGINT
         supervisor.wait()
         sampling = info()["sampling"]
     # A sample that was missed was not paid for.

@@ -45,3 +45,11 @@ function(ts_link_static target)
     target_link_options(${target} PRIVATE -static -Wl,--wrap=dlopen -Wl,--fatal-warnings)
   endif()
 endfunction()
+
+# Dynamic, but with our C++ library inside and nothing of glibc that is newer than 2.34. libgcc stays
+# shared: the archive's unwinder asks for _dl_find_object of glibc 2.35.
+function(ts_link_portable target)
+  if(TRAINSCOPE_STATIC)
+    target_link_options(${target} PRIVATE -static-libstdc++ -shared-libgcc -no-pie)
+  endif()
+endfunction()

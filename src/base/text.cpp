@@ -130,28 +130,37 @@ std::string_view take_word(std::string_view& text) {
   return word;
 }
 
+Error not_a_duration(std::string_view given, const char* why) {
+  return Error(fmt::format("'{}' is not a duration: {} (write 100ms, 75m, 1h30m)", given, why));
+}
+
 }  // namespace
 
 Result<int64_t> parse_duration(std::string_view given) {
+  TS_TRY(const int64_t ns, parse_duration_or_zero(given));
+  if (ns == 0) return not_a_duration(given, "it must be more than 0");
+  return ns;
+}
+
+Result<int64_t> parse_duration_or_zero(std::string_view given) {
   const std::string text = lower(trim(given));
-  const auto bad = [&](const char* why) {
-    return Error(fmt::format("'{}' is not a duration: {} (write 100ms, 75m, 1h30m)", given, why));
-  };
+  const auto bad = [&](const char* why) { return not_a_duration(given, why); };
   std::string_view rest = text;
   if (rest.empty()) return bad("it is empty");
   double seconds = 0;
+  bool has_part = false;
   while (!rest.empty()) {
     const auto number = take_number(rest);
     if (!number) return bad("a number is expected");
     rest = trim(rest);
     const std::string_view word = take_word(rest);
     rest = trim(rest);
-    if (word.empty() && (seconds != 0 || !rest.empty())) return bad("a unit is missing");
+    if (word.empty() && (has_part || !rest.empty())) return bad("a unit is missing");
     const auto factor = word.empty() ? std::optional<double>(1) : factor_of(kTimes, word);
     if (!factor) return bad("unknown unit");
     seconds += *number * *factor;
+    has_part = true;
   }
-  if (!(seconds > 0)) return bad("it must be more than 0");
   if (seconds > 10.0 * 365 * 86400) return bad("it is longer than ten years");
   return std::llround(seconds * 1e9);
 }

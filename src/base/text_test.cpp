@@ -17,6 +17,14 @@ TEST(ParseDuration, TakesWhatPeopleWrite) {
   EXPECT_EQ(*parse_duration("1h30m"), 5400 * kNsPerSecond);
   EXPECT_EQ(*parse_duration("1 h 30 min"), 5400 * kNsPerSecond);
   EXPECT_EQ(*parse_duration("30D"), 30 * 86400 * kNsPerSecond);
+  for (const char* nothing : {"0", "0s", "0ms", "0 min", "0h0m", "0.0"}) {
+    EXPECT_FALSE(parse_duration(nothing)) << nothing;
+    ASSERT_TRUE(parse_duration_or_zero(nothing)) << nothing;
+    EXPECT_EQ(*parse_duration_or_zero(nothing), 0) << nothing;
+  }
+  EXPECT_EQ(*parse_duration_or_zero("2m"), 120 * kNsPerSecond);
+  EXPECT_FALSE(parse_duration_or_zero("0s 0"));
+  EXPECT_FALSE(parse_duration_or_zero("-1s"));
 }
 
 TEST(ParseDuration, RefusesNonsenseAndSaysSo) {

@@ -63,6 +63,20 @@ Json gpus_json(const Json& found) {
   return gpus;
 }
 
+// The memory of a GPU that only its driver's library knows: it is among the series.
+void add_gpu_memory(const RunView& run, Json& gpus) {
+  for (size_t i = 0; i < run.series().size(); ++i) {
+    const Series& series = run.series()[i];
+    if (series.metric != "hw.gpu.memory.limit" || series.labels.empty()) continue;
+    const auto summary = run.summary(i);
+    if (!summary || !summary->last) continue;
+    for (Json& gpu : gpus) {
+      const bool same = gpu["index"].is_number() && gpu["index"].dump() == series.labels[0].second;
+      if (same && gpu["memory_bytes"].is_null()) gpu["memory_bytes"] = std::llround(*summary->last);
+    }
+  }
+}
+
 Json host_json(const RunView& run) {
   Json host = Json::parse(run.host_json(), nullptr, false);
   if (!host.is_object()) host = Json::object();
@@ -71,6 +85,7 @@ Json host_json(const RunView& run) {
   }
   if (host["name"].is_null()) host["name"] = text_or_null(run.manifest().host_name);
   host["gpus"] = gpus_json(host.contains("gpus") ? host["gpus"] : Json());
+  add_gpu_memory(run, host["gpus"]);
   return host;
 }
 

@@ -75,11 +75,8 @@ Status read_durations(const Settings& settings, RecordOptions& options) {
     TS_TRY(options.for_ns, duration_setting(settings, "for"));
   }
   // No grace at all is a choice, though no duration is 0 elsewhere.
-  if (const auto number = parse_number(settings.get("grace").value); number && *number == 0) {
-    options.grace_ns = 0;
-    return {};
-  }
-  TS_TRY(options.grace_ns, duration_setting(settings, "grace"));
+  const Setting& grace = settings.get("grace");
+  TS_TRY(options.grace_ns, parse_duration_or_zero(grace.value).with_context(setting_origin(grace)));
   return {};
 }
 

@@ -1,4 +1,5 @@
-// filesystem: room on the file systems that hold the run folder and the working directory.
+// filesystem: room on the file systems that hold the run folder, the working directory and the
+// data.
 //
 // Source: statfs, and /proc/self/mountinfo for the names. Units: bytes. Permission: to reach the
 // folder. Cost: 1 µs on a local disk; a dead network mount hangs it, so it has a thread of its own,
@@ -24,7 +25,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.filesystem.usage", "By", Kind::gauge, "mountpoint, state",
-     "Used and free room where the run folder and the working directory are"},
+     "Used and free room where the run folder, the working directory and the data are"},
 };
 
 // Without symbolic links; as given when it is not there.
@@ -63,7 +64,9 @@ class FilesystemSource : public Source {
     const std::vector<Mount> mounts = parse_mountinfo(*text);
     Opened opened;
     std::vector<std::string> seen;
-    for (const std::string& folder : {surroundings.run_folder, surroundings.working_directory}) {
+    std::vector<std::string> folders = {surroundings.run_folder, surroundings.working_directory};
+    folders.insert(folders.end(), surroundings.data.begin(), surroundings.data.end());
+    for (const std::string& folder : folders) {
       if (folder.empty()) continue;
       const std::string inside = inside_root(surroundings.root, folder);
       const Mount* listed = mount_of(mounts, inside);
@@ -115,7 +118,7 @@ class FilesystemSource : public Source {
 extern const Collector filesystem_collector;
 const Collector filesystem_collector = {
     .name = "filesystem",
-    .summary = "room where the run folder and the working directory are",
+    .summary = "room where the run folder, the working directory and the data are",
     .needs = "/proc/self/mountinfo",
     .scope = Scope::machine,
     .pace = Pace::thread,

@@ -42,6 +42,18 @@ TEST(Filesystem, FollowsSymbolicLinksToTheRightMount) {
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=free}"));
 }
 
+TEST(Filesystem, TellsWhereTheDataAre) {
+  TestRoot root("laptop");
+  std::filesystem::create_directories(root.at("/home/ann/my disk/train"));
+  std::filesystem::create_directories(root.at("/work"));
+  Surroundings surroundings = at("/work", "/work");
+  surroundings.data = {"/home/ann/my disk/train"};
+  OpenedSource source(filesystem_collector, root.path(), surroundings);
+  source.sample();
+  EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=free}"));
+  EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/home/ann/my disk;state=free}"));
+}
+
 TEST(Filesystem, IsAbsentForAFolderThatVanished) {
   TestRoot root("laptop");
   std::filesystem::create_directories(root.at("/work"));

@@ -2,12 +2,13 @@
 //
 // Source: /proc/PID/smaps_rollup. Units: kB. Permission: own processes. Cost: the kernel walks
 // every page table and holds the job's mmap lock meanwhile: 7 to 16 ms for 1 GiB in small pages.
-// Hence every max(10 s, 500 times what the last reading took), on a thread of its own, and not while
-// less than 1 % of the pages can have changed hands (page faults and resident pages tell), but every
-// 5 minutes at least. Caveats: kernels before 4.14 have no such file.
+// Hence every max(10 s, 500 times what the last reading took), on a thread of its own, and not
+// while less than 1 % of the pages can have changed hands (page faults and resident pages tell),
+// but every 5 minutes at least. Caveats: kernels before 4.14 have no such file.
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <map>
 #include <set>
 #include <string>
 
@@ -58,7 +59,8 @@ class JobPssSource : public Source {
 
   Sampled sample(std::span<int64_t> values) override {
     if (values.empty()) return Sampled::ok;
-    for (const pid_t pid : tree_.find_new()) members_.insert(pid);
+    forget_ended();
+    take_new();
     const int64_t now = monotonic_ns();
     Traces traces = look();
     if (now - read_ns_ < kLongest && !may_differ(traces, traces_)) {
@@ -73,10 +75,31 @@ class JobPssSource : public Source {
   }
 
  private:
+  // Before the new ones are looked for: one of them may have the pid of one that has ended.
+  void forget_ended() {
+    std::erase_if(members_, [this](const auto& member) {
+      ProcessStat stat;
+      const bool same = read_stat(root_, member.first, stat) && stat.start_ticks == member.second;
+      if (!same) tree_.remove(member.first);
+      return !same;
+    });
+  }
+
+  void take_new() {
+    for (const pid_t pid : tree_.find_new()) {
+      ProcessStat stat;
+      if (read_stat(root_, pid, stat)) {
+        members_[pid] = stat.start_ticks;
+      } else {
+        tree_.remove(pid);
+      }
+    }
+  }
+
   Traces look() const {
     Traces traces;
     ProcessStat stat;
-    for (const pid_t pid : members_) {
+    for (const auto& [pid, start_ticks] : members_) {
       if (!read_stat(root_, pid, stat)) continue;
       traces.processes.insert(pid);
       traces.pages += stat.resident_pages;
@@ -88,7 +111,8 @@ class JobPssSource : public Source {
   int64_t read_sum() {
     int64_t sum = 0;
     bool complete = true;
-    std::erase_if(members_, [&](pid_t pid) {
+    std::erase_if(members_, [&](const auto& member) {
+      const pid_t pid = member.first;
       const auto text = read_file(fmt::format("{}/proc/{}/smaps_rollup", root_, pid));
       if (!text) {
         ProcessStat stat;
@@ -110,7 +134,7 @@ class JobPssSource : public Source {
 
   std::string root_;
   ProcessTree tree_;
-  std::set<pid_t> members_;
+  std::map<pid_t, int64_t> members_;  // with the start time of each: pids are given out again
   Traces traces_;
   int64_t read_ns_ = -kLongest;
 };

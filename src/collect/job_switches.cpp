@@ -2,9 +2,9 @@
 //
 // Source: /proc/PID/task/TID/status of every thread. Units: switches. Permission: none. Cost: 20 µs
 // a thread, hence every 2 s on a thread of its own, more rarely for jobs with thousands of threads;
-// a process whose CPU clock stands still is not read. Caveats: what a thread did after its last reading is lost when it ends inside a living
-// process; a process that our subreaper reaps is exact. Voluntary: it waited; involuntary: it was
-// taken off.
+// a process whose CPU clock stands still is not read. Caveats: what a thread did after its last
+// reading is lost when it ends inside a living process; a process that our subreaper reaps is
+// exact. Voluntary: it waited; involuntary: it was taken off.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,7 +80,6 @@ class JobSwitchesSource : public Source {
 
   Sampled sample(std::span<int64_t> values) override {
     if (values.empty()) return Sampled::ok;
-    for (const pid_t pid : tree_.find_new()) processes_[pid] = {};
     for (auto& [pid, process] : processes_) process.ended = !read(pid, process);
     for (const auto& [pid, process] : processes_) {
       if (!process.ended) continue;
@@ -88,6 +87,7 @@ class JobSwitchesSource : public Source {
       add_to(ended_, process.sum());
     }
     std::erase_if(processes_, [](const auto& entry) { return entry.second.ended; });
+    take_new();
     Switches total = known_of_ended();
     for (const auto& [pid, process] : processes_) add_to(total, process.sum());
     highest_.voluntary = std::max(highest_.voluntary, total.voluntary);
@@ -104,6 +104,7 @@ class JobSwitchesSource : public Source {
  private:
   struct Process {
     bool ended = false;
+    int64_t start_ticks = -1;  // pids are given out again
     int64_t cpu_ns = -1;
     std::map<std::string, Switches> threads;  // ended ones keep their last numbers
     Switches sum() const {
@@ -119,6 +120,18 @@ class JobSwitchesSource : public Source {
     if (job_ == nullptr || job_->reaped == nullptr) return ended_;
     return {std::max<int64_t>(ended_.voluntary, job_->reaped->voluntary_switches),
             std::max<int64_t>(ended_.involuntary, job_->reaped->involuntary_switches)};
+  }
+
+  // After those that have ended were taken out: a new one may have the pid of one of them.
+  void take_new() {
+    for (const pid_t pid : tree_.find_new()) {
+      Process process;
+      if (read(pid, process)) {
+        processes_[pid] = std::move(process);
+      } else {
+        tree_.remove(pid);
+      }
+    }
   }
 
   // What the recorder before this one knew.
@@ -145,6 +158,9 @@ class JobSwitchesSource : public Source {
     const int64_t cpu_ns = root_.empty() ? process_cpu_ns(pid) : -1;
     if (cpu_ns >= 0 && cpu_ns == std::exchange(process.cpu_ns, cpu_ns)) return true;
     ProcessStat stat;
+    if (!read_stat(root_, pid, stat)) return false;
+    if (process.start_ticks < 0) process.start_ticks = stat.start_ticks;
+    if (process.start_ticks != stat.start_ticks) return false;
     const std::string folder = fmt::format("{}/proc/{}/task", root_, pid);
     const std::string first = std::to_string(pid);
     const auto threads = list_folder(folder);

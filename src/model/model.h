@@ -148,6 +148,7 @@ struct Manifest {
   // Anchors of t = 0 on the three clocks.
   int64_t zero_monotonic_ns = 0, zero_boottime_ns = 0, zero_realtime_ns = 0;
   int64_t supervisor_pid = 0, supervisor_start_ticks = 0;
+  std::optional<int64_t> bytes_written;  // of samples and events; known at the end
   std::vector<Setting> settings;
   std::vector<Phase> phases;
   std::vector<std::string>

@@ -1,4 +1,5 @@
 // What is kept of the environment, and the rank that a launcher gave us.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "record/record.h"
 #include "record/redact.h"
@@ -82,6 +84,18 @@ std::map<std::string, std::string> selected_environment() {
     kept[name] = names_secret(name) ? "***" : redact_text(value.substr(0, kMaxValueBytes));
   }
   return kept;
+}
+
+void take_environment_of(pid_t pid) {
+  const auto text = read_file(fmt::format("/proc/{}/environ", pid));
+  ::clearenv();
+  if (!text) return;  // not known is better than ours
+  for (const std::string_view entry : split(*text, '\0')) {
+    const size_t equals = entry.find('=');
+    if (equals == std::string_view::npos || equals == 0) continue;
+    const std::string name(entry.substr(0, equals)), value(entry.substr(equals + 1));
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
 }
 
 Rank rank_from_environment() {

@@ -24,21 +24,28 @@ Json cpus_json(std::optional<double> cpus) {
   return *cpus;
 }
 
-std::optional<int64_t> allowed_cpus(const std::string& root) {
-  const auto status = read_beginning(root + "/proc/self/status");
+std::string process_folder(const std::string& root, pid_t pid) {
+  return root + "/proc/" + (pid == 0 ? std::string("self") : std::to_string(pid));
+}
+
+std::optional<int64_t> allowed_cpus(const std::string& root, pid_t pid) {
+  const auto status = read_beginning(process_folder(root, pid) + "/status");
   if (!status) return std::nullopt;
   const auto list = value_of(*status, "Cpus_allowed_list", ':');
   return list ? count_cpu_list(*list) : std::nullopt;
 }
 
-// What the job may use: the affinity mask says which CPUs, the cgroup's quota how much of them.
-void add_limits(Json& host, const std::string& root) {
-  const CgroupLimits limits = read_cgroup_limits(root, 0);
-  const auto allowed = allowed_cpus(root);
+std::optional<double> smaller_of(std::optional<int64_t> allowed, std::optional<double> quota) {
   std::optional<double> cpus;
   if (allowed) cpus = static_cast<double>(*allowed);
-  if (limits.cpus && (!cpus || *limits.cpus < *cpus)) cpus = limits.cpus;
-  host["job_cpus"] = cpus_json(cpus);
+  if (quota && (!cpus || *quota < *cpus)) cpus = quota;
+  return cpus;
+}
+
+void add_limits(Json& host, const std::string& root, pid_t pid) {
+  const CgroupLimits limits = read_cgroup_limits(root, pid);
+  const auto allowed = allowed_cpus(root, pid);
+  host["job_cpus"] = cpus_json(smaller_of(allowed, limits.cpus));
   host["allowed_cpus"] = or_null(allowed);
   host["cgroup"] = {{"version", limits.version},
                     {"path", limits.path},
@@ -119,15 +126,20 @@ std::optional<std::string> value_of(std::string_view text, std::string_view key,
   return std::nullopt;
 }
 
+std::optional<double> usable_cpus(const std::string& root, pid_t pid) {
+  return smaller_of(allowed_cpus(root, pid), read_cgroup_limits(root, pid).cpus);
+}
+
 std::string host_inventory(const std::string& root, const std::string& working_directory,
-                           const std::vector<std::string>& command, const std::string& run_folder) {
+                           const std::vector<std::string>& command, const std::string& run_folder,
+                           pid_t pid) {
   Json host;
   host["name"] = or_null(first_line(root + "/proc/sys/kernel/hostname"));
   host["kernel"] = or_null(first_line(root + "/proc/sys/kernel/osrelease"));
   host["distribution"] = distribution(root);
   add_processors(host, root);
   host["memory_bytes"] = or_null(memory_bytes(root));
-  add_limits(host, root);
+  add_limits(host, root, pid);
   host["virtualisation"] = virtualisation(root);
   host["container"] = container(root);
   host["disks"] = disks(root);

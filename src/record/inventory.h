@@ -5,6 +5,8 @@
 // driver tells by calls alone (a GPU's memory) comes from the GPU's own source.
 #pragma once
 
+#include <sys/types.h>
+
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -32,6 +34,10 @@ template <typename T>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
+
+// How many CPUs a process (0: this one) may use: the affinity mask says which, the quota of its
+// cgroup how much of them.
+std::optional<double> usable_cpus(const std::string& root, pid_t pid);
 
 // inventory_hardware.cpp
 void add_processors(Json& host, const std::string& root);

@@ -43,6 +43,17 @@ TEST(Inventory, AWholeNumberOfCpusIsAnInteger) {
   EXPECT_EQ(inventory(root.path())["job_cpus"], 3);
 }
 
+// Of a job that was there before us its own limits count, not ours.
+TEST(Inventory, LimitsAreThoseOfTheAttachedProcess) {
+  const TestRoot root;
+  root.write("/proc/self/status", "Cpus_allowed_list:\t0-7\n");
+  root.write("/proc/4711/status", "Cpus_allowed_list:\t2-3\n");
+  const Json host = Json::parse(host_inventory(root.path(), "/", {}, "", 4711));
+  EXPECT_EQ(host["job_cpus"], 2);
+  EXPECT_EQ(usable_cpus(root.path(), 4711), 2.0);
+  EXPECT_EQ(usable_cpus(root.path(), 0), 8.0);
+}
+
 TEST(Inventory, DisksAreThoseWithAMedium) {
   const Json disks = inventory(kDgx)["disks"];
   ASSERT_EQ(disks.size(), 2U);

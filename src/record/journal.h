@@ -25,7 +25,7 @@ class Journal {
 
   // Takes what is new in the ring to disk; `seal` closes the open block whatever its size.
   Status flush(bool seal);
-  // The tail is not needed any more.
+  // The tail is not needed any more: the last flush has sealed all there was.
   void close();
 
  private:

@@ -1,12 +1,15 @@
 #include "record/launch.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <limits.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/text.h"
 #include "collect/support/process_tree.h"
 #include "record/signal_inbox.h"
 
@@ -62,6 +65,21 @@ Result<Launched> launch(const std::vector<std::string>& command,
 int64_t start_ticks(pid_t pid) {
   ProcessStat stat;
   return read_stat("", pid, stat) ? stat.start_ticks : -1;
+}
+
+std::vector<std::string> words_of(pid_t pid) {
+  std::vector<std::string> words;
+  auto text = read_file(fmt::format("/proc/{}/cmdline", pid));
+  if (!text || text->empty()) return words;
+  if (text->back() == '\0') text->pop_back();
+  for (const std::string_view word : split(*text, '\0')) words.emplace_back(word);
+  return words;
+}
+
+std::string folder_of(pid_t pid) {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink(fmt::format("/proc/{}/cwd", pid).c_str(), path, sizeof path);
+  return size <= 0 ? "" : std::string(path, static_cast<size_t>(size));
 }
 
 char process_state(pid_t pid) {

@@ -43,6 +43,14 @@ Result<UniqueFd> duplicate(int fd) {
   return UniqueFd(copy);
 }
 
+// A terminal as an open file of our own that never makes us wait; the caller's, which others share,
+// is left as it is. Where it may not be opened (another user's): the caller's.
+Result<UniqueFd> own_terminal(int fd) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  UniqueFd opened(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+  return opened ? duplicate(opened.get()) : duplicate(fd);
+}
+
 }  // namespace
 
 pollfd OutputChannel::wanted(const Shared& shared) const {
@@ -120,8 +128,13 @@ size_t OutputChannel::pump_copy(Shared& shared, int log_fd) {
   const char* from = buffer.data + buffer.begin;
   const size_t left = buffer.end - buffer.begin;
   ssize_t n = ::send(user_fd_.get(), from, left, MSG_DONTWAIT | MSG_NOSIGNAL);
-  // A terminal may make us wait (Ctrl-S): in small bites, so that signals are served in between.
-  if (n < 0 && errno == ENOTSOCK) n = ::write(user_fd_.get(), from, std::min<size_t>(left, 4096));
+  // Where the terminal could not be opened anew, it may make us wait (Ctrl-S): asked before, and in
+  // small bites, so that signals are served in between.
+  if (n < 0 && errno == ENOTSOCK) {
+    pollfd room = {user_fd_.get(), POLLOUT, 0};
+    if (::poll(&room, 1, 0) == 0) return 0;
+    n = ::write(user_fd_.get(), from, std::min<size_t>(left, 4096));
+  }
   if (n > 0) {
     at_line_start_ = from[n - 1] == '\n';
     buffer.begin += static_cast<uint32_t>(n);
@@ -218,7 +231,7 @@ Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
   } else {
     TS_TRY(ends, make_pipe());
   }
-  TS_TRY(UniqueFd user_fd, duplicate(fd));
+  TS_TRY(UniqueFd user_fd, target == Target::terminal ? own_terminal(fd) : duplicate(fd));
   const auto index = static_cast<uint32_t>(plan.channels.size());
   const auto way = target == Target::pipe ? OutputChannel::Way::splice : OutputChannel::Way::copy;
   plan.channels.emplace_back(way, std::move(ends.read), std::move(user_fd),

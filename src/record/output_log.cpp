@@ -30,13 +30,13 @@ OutputLog::OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>
   }
 }
 
-bool OutputLog::collect() {
+int64_t OutputLog::collect() {
   std::array<char, 65536> bytes{};
-  bool kept = true;
+  int64_t lost = 0;
   for (;;) {
     const ssize_t n = ::read(pipe_fd_, bytes.data(), bytes.size());
     if (n <= 0) break;
-    kept = keep({bytes.data(), static_cast<size_t>(n)}) && kept;
+    lost += keep({bytes.data(), static_cast<size_t>(n)});
   }
   for (Followed& file : followed_) {
     struct stat st {};
@@ -45,10 +45,10 @@ bool OutputLog::collect() {
       const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), file.offset);
       if (n <= 0) break;
       file.offset += n;
-      kept = keep({bytes.data(), static_cast<size_t>(n)}) && kept;
+      lost += keep({bytes.data(), static_cast<size_t>(n)});
     }
   }
-  return kept;
+  return lost;
 }
 
 bool OutputLog::open_part(const std::string& name) {
@@ -61,9 +61,11 @@ bool OutputLog::open_part(const std::string& name) {
   return true;
 }
 
-bool OutputLog::keep(std::string_view bytes) {
+int64_t OutputLog::keep(std::string_view bytes) {
   while (!bytes.empty()) {
-    if (!file_ && !open_part(is_head_ ? "output.log" : "output.2.log")) return false;
+    if (!file_ && !open_part(is_head_ ? "output.log" : "output.2.log")) {
+      return static_cast<int64_t>(bytes.size());
+    }
     if (in_file_ >= kPartBytes) {
       file_.reset();
       // The newest part becomes the older one; what that held is older than the last 16 MiB.
@@ -75,13 +77,16 @@ bool OutputLog::keep(std::string_view bytes) {
     }
     const size_t n = std::min(bytes.size(), kPartBytes - in_file_);
     if (!write_all(file_.get(), bytes.substr(0, n))) {
+      struct stat st {};
+      const bool known = ::fstat(file_.get(), &st) == 0;
+      const auto kept = known ? st.st_size - static_cast<int64_t>(in_file_) : 0;
       file_.reset();
-      return false;
+      return static_cast<int64_t>(bytes.size()) - std::max<int64_t>(0, kept);
     }
     in_file_ += n;
     bytes.remove_prefix(n);
   }
-  return true;
+  return 0;
 }
 
 }  // namespace trainscope

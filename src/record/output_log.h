@@ -4,7 +4,9 @@
 // own: a disk that hangs costs the copy, never the user's output.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.h"
@@ -17,8 +19,8 @@ class OutputLog {
   // are regular files. Both stay the caller's.
   OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed);
 
-  // Takes what is there now; false when it could not be written.
-  bool collect();
+  // Takes what is there now; returns how many bytes of it could not be written and are lost.
+  int64_t collect();
   int pipe_fd() const { return pipe_fd_; }
   bool follows_files() const { return !followed_.empty(); }
 
@@ -27,7 +29,8 @@ class OutputLog {
     UniqueFd fd;
     off_t offset = 0;
   };
-  bool keep(std::string_view bytes);
+  // Returns the bytes that are lost.
+  int64_t keep(std::string_view bytes);
   bool open_part(const std::string& name);
 
   std::string folder_;

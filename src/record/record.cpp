@@ -13,7 +13,11 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "collect/support/process_tree.h"
+#include "record/inventory.h"
+#include "record/redact.h"
 #include "record/supervisor.h"
+#include "store/remove.h"
 #include "store/store.h"
 #include "version.h"
 
@@ -28,6 +32,7 @@ struct Session {
   SharedMemory memory;
   OutputPlan output;
   UniqueFd wake, ready, lifeline_read, lifeline_write, log_read, log_write, progress;
+  std::vector<pid_t> others;  // children that we had before the run
 };
 
 // No descriptor of ours may become 0, 1 or 2. One of these that the caller closed is closed for the
@@ -68,8 +73,8 @@ Manifest first_manifest(const RecordOptions& options, const NewRun& run) {
   m.tags = options.tags;
   m.started = utc_text(realtime_ns());
   m.command = redact_command(options.command);
-  m.after_command = options.after;
-  m.working_directory = current_folder();
+  m.after_command = redact_text(options.after);
+  m.working_directory = options.attach_pid == 0 ? current_folder() : folder_of(options.attach_pid);
   m.attached = options.attach_pid != 0;
   m.host_name = host_name();
   if (auto boot = read_line("/proc/sys/kernel/random/boot_id")) m.boot_id = *boot;
@@ -82,6 +87,9 @@ Manifest first_manifest(const RecordOptions& options, const NewRun& run) {
   m.supervisor_pid = ::getpid();
   m.supervisor_start_ticks = start_ticks(::getpid());
   m.settings = options.settings;
+  for (Setting& setting : m.settings) {
+    if (setting.name == "after") setting.value = m.after_command;
+  }
   if (m.attached) {
     m.notes.emplace_back(
         "attached to a running job: a process that left its parent between two ticks may not be "
@@ -111,10 +119,10 @@ Status make_plumbing(Session& session) {
   return {};
 }
 
-Result<Session> make_session(const RecordOptions& options) {
-  Session session;
-  TS_TRY(session.run, create_run(options.home));
+// Everything of a session but its folder, which is there already.
+Status fill_session(Session& session, const RecordOptions& options) {
   session.manifest = first_manifest(options, session.run);
+  session.others = own_children();
   TS_TRY(session.memory, SharedMemory::create(ring_bytes()));
   TS_CHECK_OK(make_plumbing(session));
   if (options.attach_pid == 0) {
@@ -123,6 +131,21 @@ Result<Session> make_session(const RecordOptions& options) {
   // Proves that the folder can be written before anything is started.
   TS_CHECK_OK(write_manifest(session.run.path, session.manifest));
   if (!options.id_file.empty()) TS_CHECK_OK(replace_file(options.id_file, session.run.id + "\n"));
+  return {};
+}
+
+// A run that never began leaves no folder behind; the error stays the one that ended it.
+Error without_run(const Session& session, const Error& error) {
+  (void)remove_run(session.run.path);
+  return error;
+}
+
+Result<Session> make_session(const RecordOptions& options) {
+  Session session;
+  TS_TRY(session.run, create_run(options.home));
+  if (const Status filled = fill_session(session, options); !filled) {
+    return without_run(session, filled.error());
+  }
   return session;
 }
 
@@ -137,6 +160,7 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.data = options.data;
   setup.output = &session.output;
   setup.supervisor_pid = ::getpid();
+  setup.others = session.others;
   setup.wake_fd = session.wake.get();
   setup.ready_fd = session.ready.get();
   setup.lifeline_fd = session.lifeline_read.get();
@@ -152,7 +176,19 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
 int status_fd(const RecordOptions& options) {
   const char* terminal = ::getenv("TERM");
   const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  return !options.quiet && !dumb && ::isatty(STDERR_FILENO) == 1 ? STDERR_FILENO : -1;
+  // Whoever reads a pipe or socket (`| tee log`) may write to the same terminal, and we cannot wipe
+  // our line before that.
+  struct stat out {};
+  const bool others_write =
+      ::fstat(STDOUT_FILENO, &out) == 0 && (S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
+  const bool wanted = !options.quiet && !dumb && !others_write;
+  return wanted && ::isatty(STDERR_FILENO) == 1 ? STDERR_FILENO : -1;
+}
+
+StatusLine status_line(const RecordOptions& options) {
+  const int fd = status_fd(options);
+  const double cpus = fd < 0 ? 0 : usable_cpus("", options.attach_pid).value_or(0);
+  return {fd, options.for_ns, cpus};
 }
 
 void set_zero(Session& session) {
@@ -194,9 +230,10 @@ void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
   m.ended_by = end.ended_by;
   m.duration_s = since_zero_s(session, end.ended_ns);
   m.ended = utc_text(realtime_ns());
+  m.bytes_written = session.memory->bytes_written;
   if (session.memory->output_dropped > 0) {
     m.notes.push_back(
-        fmt::format("output.log lacks {} bytes that came faster than they could be kept",
+        fmt::format("output.log lacks {} bytes that could not be kept in time or at all",
                     session.memory->output_dropped.load()));
   }
   if (const Status written = write_manifest(session.run.path, m); !written) {
@@ -239,7 +276,7 @@ struct Recording {
   Recording(SignalInbox inbox, Session made, const RecordOptions& options)
       : signals(std::move(inbox)),
         session(std::move(made)),
-        status(status_fd(options), options.for_ns, sysconf(_SC_NPROCESSORS_ONLN)),
+        status(status_line(options)),
         keeper(recorder_setup(session, options, status.enabled()), session.lifeline_write.get()),
         supervisor(session.memory, session.output, signals, keeper, status,
                    session.log_write.get()) {}
@@ -255,7 +292,10 @@ Result<std::unique_ptr<Recording>> begin_recording(const RecordOptions& options)
   session.memory->job_pid = options.attach_pid;
   // On the heap: its parts refer to each other.
   auto recording = std::make_unique<Recording>(std::move(signals), std::move(session), options);
-  TS_CHECK_OK(recording->keeper.start());
+  recording->supervisor.leave_alone(recording->session.others);
+  if (const Status started = recording->keeper.start(); !started) {
+    return without_run(recording->session, started.error());
+  }
   recording->keeper.wait_for_first_sample();
   set_zero(recording->session);
   (void)write_manifest(recording->session.run.path, recording->session.manifest);
@@ -277,19 +317,27 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
   Session& session = recording->session;
   const std::map<std::string, std::string> environment = {
       {"TRAINSCOPE_RUN_ID", session.run.id}, {"TRAINSCOPE_PIPE", session.run.path + "/progress"}};
-  JobEnd end =
-      recording->supervisor.run(options.command, environment, options.for_ns, options.grace_ns);
+  // Ctrl-C while we were getting ready, with no job yet that it could reach.
+  const int interrupted = SignalInbox::interrupted_by();
+  JobEnd end = interrupted != 0
+                   ? JobEnd{std::nullopt, interrupted, EndedBy::not_started, monotonic_ns()}
+                   : recording->supervisor.run(options.command, environment, options.for_ns,
+                                               options.grace_ns);
   if (!options.after.empty() && end.ended_by != EndedBy::not_started) {
     run_after(session, recording->supervisor, options, environment, end);
   }
   return end_recording(*recording, end);
 }
 
+int interrupting_signal() { return SignalInbox::interrupted_by(); }
+
 Result<RecordOutcome> record_attached(const RecordOptions& options) {
   if (start_ticks(options.attach_pid) < 0) {
     return Error(fmt::format("there is no process {}", options.attach_pid));
   }
-  TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(options));
+  RecordOptions described = options;
+  described.command = words_of(options.attach_pid);
+  TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(described));
   return end_recording(*recording,
                        recording->supervisor.follow(options.attach_pid, options.for_ns));
 }

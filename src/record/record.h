@@ -41,19 +41,26 @@ struct RecordOutcome {
 
 // Runs the job under the recorder until it ends. An Error means that the job was never started.
 Result<RecordOutcome> record_job(const RecordOptions& options);
+// The signal that asked this process to end, during a run, before its job began or between two
+// runs; 0 when there was none.
+int interrupting_signal();
 // Follows a running process and its tree until it ends, --for is over or Ctrl-C.
 Result<RecordOutcome> record_attached(const RecordOptions& options);
 
 // What is known of the host, slowly found things included, as a JSON object (kept in the run, shown
 // by `info` and `doctor`). Unknown is null. No program is started; `root` goes in front of every
-// path.
+// path. `pid`: the job that was there before us, whose limits and variables are told; 0: ours,
+// which a job that we start has too.
 std::string host_inventory(const std::string& root, const std::string& working_directory,
                            const std::vector<std::string>& command,
-                           const std::string& run_folder = "");
+                           const std::string& run_folder = "", pid_t pid = 0);
 // Words whose names tell a secret (…KEY…, …TOKEN…, …SECRET…, …PASS…): their values become ***.
 std::vector<std::string> redact_command(const std::vector<std::string>& command);
 // The variables worth keeping (by allow-list), secrets redacted.
 std::map<std::string, std::string> selected_environment();
+// Makes the variables of another process ours, so that everything that asks for one is told what
+// that process has. Before any thread is started.
+void take_environment_of(pid_t pid);
 
 struct Rank {
   int64_t rank = 0, world_size = 1, local_rank = 0;

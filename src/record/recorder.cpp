@@ -55,10 +55,15 @@ class Recorder {
     job_.usage = &memory_->usage;
     job_.switches = &memory_->switches;
     job_.recorder_pid = getpid();
+    job_.gpu_pid = &memory_->gpu_pid;
     if (setup_.reaps_orphans) job_.reaper_pid = setup_.supervisor_pid;
+    job_.others = setup_.others;
     job_.first_pid = memory_->job_pid.load();
+    if (attached_pid() != 0) take_environment_of(attached_pid());
     self_.supervisor_pid = setup_.supervisor_pid;
     self_.earlier_cpu_ns = memory_->earlier_cpu_ns.load();
+    self_.bytes_written = memory_->bytes_written.load();
+    self_.missed_ticks = memory_->missed_ticks.load();
     sampler_.publishes_status = setup_.publishes_status;
     sampler_.ready_fd = setup_.ready_fd;
     sampler_.start(setup_.period_ns, setup_.records_machine, setup_.restart_reason);
@@ -84,6 +89,9 @@ class Recorder {
     return all;
   }
 
+  // The job, when it was there before us; 0 when we have started it.
+  pid_t attached_pid() const { return setup_.reaps_orphans ? 0 : memory_->job_pid.load(); }
+
   static void prepare_process() {
     prctl(PR_SET_NAME, "trainscope-rec");
     sigset_t all;
@@ -105,13 +113,14 @@ class Recorder {
   void take_inventory() {
     prctl(PR_SET_NAME, "ts-inventory");
     if (memory_->inventory_taken != 0) return;
-    ring_.push_text(RecordKind::info, host_inventory("", setup_.working_directory, setup_.command));
+    ring_.push_text(RecordKind::info, host_inventory("", setup_.working_directory, setup_.command,
+                                                     setup_.run_path, attached_pid()));
     memory_->inventory_taken = 1;
   }
 
   void write_loop() {
     prctl(PR_SET_NAME, "ts-write");
-    bool closing = false;
+    bool closing = false, all_sealed = false;
     milliseconds pause = kWritePause;
     uint64_t taken = ring_.head();
     while (!closing) {
@@ -126,12 +135,16 @@ class Recorder {
       taken = ring_.head();
       note_clock_steps();
       // The first flush drains what an earlier recorder left.
-      report(journal_.flush(closing));
+      const Status flushed = journal_.flush(closing);
+      report(flushed);
+      all_sealed = static_cast<bool>(flushed);
       self_.bytes_written = memory_->bytes_written.load();
     }
-    journal_.close();
+    // What the last block could not take is in the tail and nowhere else.
+    if (all_sealed) journal_.close();
     const std::lock_guard lock(mutex_);
     written_ = true;
+    sealed_ = all_sealed;
     wake_main_.notify_all();
   }
 
@@ -159,11 +172,11 @@ class Recorder {
     for (;;) {
       std::array<pollfd, 2> ready = {{{log_.pipe_fd(), POLLIN, 0}, {log_wake_.get(), POLLIN, 0}}};
       ::poll(ready.data(), ready.size(), timeout_ms);
-      log_.collect();
+      memory_->output_dropped += log_.collect();
       const std::lock_guard lock(mutex_);
       if (closing_) break;
     }
-    log_.collect();
+    memory_->output_dropped += log_.collect();
     const std::lock_guard lock(mutex_);
     logged_ = true;
     wake_main_.notify_all();
@@ -207,7 +220,7 @@ class Recorder {
   void drop_progress() const;
   void finish();
   void pass_on_the_rest();
-  void close_manifest();
+  void close_run_alone();
 
   RecorderSetup setup_;
   SharedMemory memory_;
@@ -222,6 +235,7 @@ class Recorder {
   std::mutex mutex_;
   std::condition_variable wake_writer_, wake_main_;
   bool closing_ = false, written_ = false, logged_ = false, storage_failed_ = false;
+  bool sealed_ = false;  // the last block is on disk
   bool orphaned_ = false;
   int64_t wall_offset_ns_ = 0, boot_offset_ns_ = 0;
 };
@@ -308,7 +322,7 @@ void Recorder::pass_on_the_rest() {
   while (std::any_of(channels.begin(), channels.end(), open)) pass_on(-1);
 }
 
-void Recorder::close_manifest() {
+void Recorder::close_run_alone() {
   Manifest manifest = setup_.manifest;
   manifest.zero_monotonic_ns = memory_->zero_ns;
   manifest.zero_boottime_ns = memory_->zero_boottime_ns;
@@ -316,8 +330,10 @@ void Recorder::close_manifest() {
   manifest.duration_s = to_seconds(memory_->job_ended_ns - memory_->zero_ns);
   manifest.ended = utc_text(realtime_ns());
   manifest.ended_by = EndedBy::unknown;
+  manifest.bytes_written = memory_->bytes_written;
   manifest.notes.emplace_back("the supervisor was killed; how the job ended is not known");
   (void)write_manifest(setup_.run_path, manifest);
+  ::unlink((setup_.run_path + "/progress").c_str());
 }
 
 void Recorder::finish() {
@@ -328,11 +344,12 @@ void Recorder::finish() {
   wake_writer_.notify_all();
   eventfd_write(log_wake_.get(), 1);
   const bool done = wake_main_.wait_for(lock, kCloseLimit, [this] { return written_ && logged_; });
+  const bool sealed = sealed_;
   lock.unlock();
   pollfd lifeline = {setup_.lifeline_fd, POLLIN, 0};
   const bool alone = orphaned_ || ::poll(&lifeline, 1, 0) > 0;
-  if (alone) close_manifest();
-  if (done) memory_->finished = 1;
+  if (alone) close_run_alone();
+  if (done) memory_->finished = sealed ? kAllWritten : kNotAllWritten;
   if (alone) pass_on_the_rest();
   // A thread that a disk holds keeps our descriptors open beyond our end: whoever reads the job's
   // output must not wait for it.

@@ -19,11 +19,12 @@ struct RecorderSetup {
   std::vector<std::string> data;
   OutputPlan* output = nullptr;
   pid_t supervisor_pid = 0;
-  int wake_fd = -1;      // eventfd: something in the shared memory has changed
-  int ready_fd = -1;     // eventfd: the first sample is taken
-  int lifeline_fd = -1;  // read end of a pipe whose other end dies with the supervisor
-  int log_fd = -1;       // read end of the copy of the output
-  int progress_fd = -1;  // the FIFO of TRAINSCOPE_PIPE
+  std::vector<pid_t> others;  // children that the supervisor had before the run
+  int wake_fd = -1;           // eventfd: something in the shared memory has changed
+  int ready_fd = -1;          // eventfd: the first sample is taken
+  int lifeline_fd = -1;       // read end of a pipe whose other end dies with the supervisor
+  int log_fd = -1;            // read end of the copy of the output
+  int progress_fd = -1;       // the FIFO of TRAINSCOPE_PIPE
   int64_t period_ns = 0;
   bool records_machine = true;
   bool reaps_orphans = true;  // false when attached

@@ -12,8 +12,11 @@ namespace trainscope {
 namespace {
 
 constexpr std::string_view kStars = "***";
-constexpr std::array<std::string_view, 8> kSecretWords = {
-    "key", "token", "secret", "pass", "credential", "authorization", "cookie", "jwt"};
+constexpr std::array<std::string_view, 9> kSecretWords = {
+    "key", "token", "secret", "pass", "credential", "authorization", "cookie", "jwt", "bearer"};
+// How a value of `authorization` may begin; the secret is the word behind.
+constexpr std::array<std::string_view, 6> kSchemes = {"bearer", "basic",     "digest",
+                                                      "token",  "negotiate", "apikey"};
 // What training jobs are full of and nobody hides.
 constexpr std::array<std::string_view, 9> kHarmless = {"tokeniz",  "keypoint",    "keyframe",
                                                        "keyboard", "monkey",      "keyword",
@@ -54,13 +57,17 @@ void redact_urls(std::string& text) {
 }
 
 void redact_bearer(std::string& text) {
-  const std::string small = lower(text);
-  const size_t at = small.find("bearer ");
-  if (at == std::string::npos) return;
-  const size_t begin = text.find_first_not_of(kBlanks, at + 7);
-  if (begin == std::string::npos) return;
-  const size_t end = std::min(text.find_first_of(" \t\r\n\"'", begin), text.size());
-  text.replace(begin, end - begin, kStars);
+  constexpr std::string_view kBearer = "bearer";
+  size_t at = 0;
+  while ((at = lower(text).find(kBearer, at)) != std::string::npos) {
+    at += kBearer.size();
+    const size_t begin = text.find_first_not_of(kBlanks, at);
+    if (begin == std::string::npos) return;
+    if (begin == at) continue;
+    const size_t end = std::min(text.find_first_of(" \t\r\n\"'", begin), text.size());
+    text.replace(begin, end - begin, kStars);
+    at = begin;
+  }
 }
 
 // Where the value of a name that ends at `at` stands: behind `=`, behind `: ` or `":` as headers
@@ -80,14 +87,30 @@ size_t value_begin(std::string_view text, size_t at, bool option) {
   return std::string_view::npos;
 }
 
+bool is_quote(char c) { return c == '"' || c == '\''; }
+
+bool is_scheme(std::string_view word) {
+  return std::find(kSchemes.begin(), kSchemes.end(), lower(word)) != kSchemes.end();
+}
+
 // A quoted value ends with its quote, another with a blank; in a URL's query also with &.
 size_t value_end(std::string_view text, size_t begin, bool in_query) {
   const char first = text[begin];
-  if (first == '"' || first == '\'') {
+  if (is_quote(first)) {
     const size_t close = text.find(first, begin + 1);
     return close == std::string_view::npos ? text.size() : close + 1;
   }
-  return std::min(text.find_first_of(in_query ? "& \t\r\n\"'" : " \t\r\n\"'", begin), text.size());
+  const std::string_view ends = in_query ? "& \t\r\n\"'" : " \t\r\n\"'";
+  const size_t end = std::min(text.find_first_of(ends, begin), text.size());
+  const size_t next = text.find_first_not_of(" \t", end);
+  if (next == std::string_view::npos || next == end) return end;
+  return is_scheme(text.substr(begin, end - begin)) ? value_end(text, next, in_query) : end;
+}
+
+// `Cookie: a=1; b=2`: a header has the whole line, or all up to the quote that it stands in.
+size_t header_end(std::string_view text, size_t begin, char before) {
+  return std::min(is_quote(before) ? text.find(before, begin) : text.find_first_of("\r\n", begin),
+                  text.size());
 }
 
 std::string redact_names(std::string_view text) {
@@ -107,12 +130,15 @@ std::string redact_names(std::string_view text) {
         names_secret(name) ? value_begin(text, end, name.starts_with('-')) : std::string_view::npos;
     at = end;
     if (begin == std::string_view::npos || begin >= text.size()) continue;
-    const size_t stop = value_end(text, begin, before == '?' || before == '&');
+    const bool header = !is_quote(text[end]) && !is_quote(text[begin]) &&
+                        text.substr(end, begin - end).find(':') != std::string_view::npos;
+    const size_t stop = header ? header_end(text, begin, before)
+                               : value_end(text, begin, before == '?' || before == '&');
     const std::string_view value = text.substr(begin, stop - begin);
     if (counts_tokens(name, value)) continue;
     out += text.substr(end, begin - end);
-    const bool quoted = value.size() >= 2 && value.front() == value.back() &&
-                        (value.front() == '"' || value.front() == '\'');
+    const bool quoted =
+        value.size() >= 2 && value.front() == value.back() && is_quote(value.front());
     out += quoted ? value.front() + std::string(kStars) + value.front() : std::string(kStars);
     at = stop;
   }
@@ -140,9 +166,11 @@ bool names_secret(std::string_view name) {
 }
 
 std::string redact_text(std::string_view text) {
-  std::string out = redact_names(text);
+  // What follows `Bearer` first: of a name's value only one word may go, and that would be Bearer.
+  std::string known(text);
+  redact_bearer(known);
+  std::string out = redact_names(known);
   redact_urls(out);
-  redact_bearer(out);
   return out;
 }
 
@@ -152,6 +180,14 @@ namespace {
 bool introduces_line(std::string_view word) {
   return word.size() >= 2 && word.size() <= 4 && word[0] == '-' && word[1] != '-' &&
          word.back() == 'c';
+}
+
+// `--token`, `Authorization:` and `Bearer`: the next word is the value, or what names its kind.
+bool introduces_value(std::string_view word) {
+  if (word.find_first_of(kBlanks) != std::string_view::npos) return false;
+  if (lower(word) == "bearer") return true;
+  const bool option = word.starts_with('-') && leading_name(word).empty();
+  return (option || word.ends_with(':')) && names_secret(word);
 }
 
 }  // namespace
@@ -172,8 +208,8 @@ std::vector<std::string> redact_command(const std::vector<std::string>& command)
     } else {
       out.push_back(redact_text(word));
     }
-    value_follows = word.starts_with('-') && name.empty() &&
-                    word.find_first_of(kBlanks) == std::string::npos && names_secret(word);
+    const bool kind_of_secret = value_follows && is_scheme(word);
+    value_follows = kind_of_secret || introduces_value(word);
   }
   return out;
 }

@@ -49,6 +49,29 @@ TEST(Redact, LooksIntoJsonAndHeaders) {
   EXPECT_EQ(redact_text("authorised by Bearer abc.def"), "authorised by Bearer ***");
 }
 
+// The scheme in front of the secret must not be taken for the secret.
+TEST(Redact, HidesAllOfAHeader) {
+  EXPECT_EQ(redact_text("Authorization: Bearer abc.def"), "Authorization: ***");
+  EXPECT_EQ(redact_text("Authorization: Basic dXNlcjpwdw=="), "Authorization: ***");
+  EXPECT_EQ(redact_text("Cookie: a=1; b=2\nAccept: text"), "Cookie: ***\nAccept: text");
+  EXPECT_EQ(redact_text("curl -H 'Authorization: Token abc' -H \"Cookie: a='1'; b=2\" http://h/x"),
+            "curl -H 'Authorization: ***' -H \"Cookie: ***\" http://h/x");
+  EXPECT_EQ(redact_text(R"({"Authorization": "Bearer abc", "n": 1})"),
+            R"({"Authorization": "***", "n": 1})");
+  EXPECT_EQ(redact_text("AUTHORIZATION=Basic abc next"), "AUTHORIZATION=*** next");
+  EXPECT_EQ(redact_command({"curl", "-H", "Authorization: Basic abc def"}),
+            (Words{"curl", "-H", "Authorization: ***"}));
+  EXPECT_EQ(redact_command({"Authorization:", "Basic", "abc", "next"}),
+            (Words{"Authorization:", "***", "***", "next"}));
+  EXPECT_EQ(redact_command({"Bearer", "abc", "--bearer=d", "--bearer", "e"}),
+            (Words{"Bearer", "***", "--bearer=***", "--bearer", "***"}));
+}
+
+TEST(Redact, HidesEveryBearer) {
+  EXPECT_EQ(redact_text("Bearer abc and bearer def, Bearer"), "Bearer *** and bearer *** Bearer");
+  EXPECT_EQ(redact_text("f\"Bearer {t}\" Bearer\tx"), "f\"Bearer ***\" Bearer\t***");
+}
+
 TEST(Redact, LeavesWhatOnlySoundsSecret) {
   const Words plain = {
       "--tokenizer",       "bert",       "--tokenizer=gpt2", "--max-new-tokens=512",

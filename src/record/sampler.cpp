@@ -190,6 +190,8 @@ void Sampler::sample_alone(SourceGroup& stream) {
     const int64_t begin = monotonic_ns();
     const int64_t late = begin - zero - tick * period;
     stream.sample(tick, late / 1000, ring_);
+    const double gpu = publishes_status ? stream.last_mean("hw.gpu.utilization") : -1;
+    if (gpu >= 0) memory_->gpu_percent = std::llround(100 * gpu);
     const int64_t end = monotonic_ns();
     const int64_t rest_until = end - zero + stream.rest_factor() * (end - begin);
     tick = std::max(tick + 1, (rest_until + period - 1) / period);

@@ -38,7 +38,8 @@ class SourceGroup {
   int64_t period_ns() const { return period_ns_; }
   int64_t rest_factor() const { return slots_.front().collector->rest_factor; }
   // Sum of the present values of all columns of this metric in the last row; -1 when there is none.
-  double last_sum(std::string_view metric) const;
+  double last_sum(std::string_view metric, int64_t* count = nullptr) const;
+  double last_mean(std::string_view metric) const;
 
  private:
   struct Slot {
@@ -47,9 +48,13 @@ class SourceGroup {
     uint32_t schema = 0;
     size_t offset = 0;
     std::vector<Column> columns;
+    std::string announcement;  // its schema, until the ring has taken it
     bool waits = false;
   };
   void open_slot(size_t index);
+  // Tells the ring what its rows are made of; false while it has no room for that, and then a row
+  // would be read by the layout of others.
+  bool announce();
   void read_slots();
 
   uint32_t id_;

@@ -16,10 +16,11 @@ Result<SharedMemory> SharedMemory::create(size_t ring_bytes) {
   const UniqueFd fd(memfd_create("trainscope-ring", MFD_CLOEXEC));
   if (!fd) return Error::from_errno("cannot make shared memory", errno);
   const size_t bytes = kRingOffset + ring_bytes;
-  if (ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0) {
-    return Error::from_errno("cannot size shared memory", errno);
-  }
-  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  const bool sized = ftruncate(fd.get(), static_cast<off_t>(bytes)) == 0;
+  // A limit on the size of files (ulimit -f) holds for a memfd, and is no reason to start nothing.
+  if (!sized && errno != EFBIG) return Error::from_errno("cannot size shared memory", errno);
+  const int kind = sized ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS;
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind, sized ? fd.get() : -1, 0);
   if (at == MAP_FAILED) return Error::from_errno("cannot map shared memory", errno);
   SharedMemory memory;
   memory.shared_ = new (at) Shared;

@@ -20,6 +20,10 @@ inline constexpr size_t kMaxChannels = 2;
 inline constexpr size_t kMaxSignals = 65;
 inline constexpr size_t kChannelBytes = 64 * 1024;
 
+// How a recorder ended that was asked to: what it had is all in the run folder, or the folder could
+// not take all of it.
+inline constexpr int32_t kAllWritten = 1, kNotAllWritten = 2;
+
 // Which schemas, with how many columns, a stream's rows are made of.
 struct StreamLayout {
   uint32_t entries = 0;
@@ -43,9 +47,10 @@ struct Shared {
 
   // The job.
   std::atomic<int32_t> job_pid{0};
+  std::atomic<pid_t> gpu_pid{0};  // of the recorder's GPU process; not the job's though we may reap it
   std::atomic<int64_t> job_ended_ns{0};
   std::atomic<int32_t> stop{0};      // the run is over: close it
-  std::atomic<int32_t> finished{0};  // the recorder has written all it has
+  std::atomic<int32_t> finished{0};  // kAllWritten, kNotAllWritten; 0 until the recorder is done
   Reaped reaped;
   JobMemory usage, switches;
 
@@ -70,7 +75,7 @@ struct Shared {
   char message[512] = {};
 
   // What the status line shows; -1 unknown.
-  std::atomic<int64_t> job_cpu_us{-1}, job_memory_bytes{-1}, disk_bytes{-1};
+  std::atomic<int64_t> job_cpu_us{-1}, job_memory_bytes{-1}, disk_bytes{-1}, gpu_percent{-1};
   std::atomic<int64_t> job_cpus{0};
 
   // Over all recorders of the run.

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -14,7 +15,13 @@ namespace trainscope {
 namespace {
 
 // A handler can reach nothing else: the one file-level variable of the program.
-std::atomic<int> inbox_write_fd{-1};
+struct Reached {
+  std::atomic<int> write_fd{-1};       // of the inbox; -1 between two runs
+  std::atomic<int> interrupted_by{0};  // the last signal that asks for an end
+};
+Reached reached;
+
+constexpr std::array kInterrupting = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 constexpr std::array kForwardable = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                      SIGUSR1, SIGUSR2, SIGTSTP, SIGWINCH};
@@ -43,7 +50,10 @@ const CallersSignals& callers_signals() {
 void note_signal(int number, siginfo_t* info, void*) {
   const int saved_errno = errno;
   const SignalNote note{number, info->si_code == SI_KERNEL, monotonic_ns()};
-  (void)!::write(inbox_write_fd, &note, sizeof note);
+  if (std::find(kInterrupting.begin(), kInterrupting.end(), number) != kInterrupting.end()) {
+    reached.interrupted_by = number;
+  }
+  (void)!::write(reached.write_fd, &note, sizeof note);
   errno = saved_errno;
 }
 
@@ -57,7 +67,7 @@ void take(int number) {
 
 }  // namespace
 
-Result<SignalInbox> SignalInbox::open(bool ignored_too) {
+Result<SignalInbox> SignalInbox::open(bool runs_job) {
   const CallersSignals& callers = callers_signals();
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
@@ -65,12 +75,14 @@ Result<SignalInbox> SignalInbox::open(bool ignored_too) {
   SignalInbox inbox;
   inbox.read_end_.reset(fds[0]);
   inbox.write_end_.reset(fds[1]);
-  inbox_write_fd = fds[1];
+  reached.write_fd = fds[1];
   // A caller that blocks SIGCHLD must not keep us from seeing the job's end.
   sigset_t taken;
   sigemptyset(&taken);
   for (const int number : kForwardable) {
-    if (callers.action[number].sa_handler == SIG_IGN && !ignored_too) continue;
+    if (callers.action[number].sa_handler == SIG_IGN && !runs_job) continue;
+    // Without a job to stop with, the stop key is for us alone.
+    if (number == SIGTSTP && !runs_job) continue;
     take(number);
     sigaddset(&taken, number);
   }
@@ -84,7 +96,12 @@ Result<SignalInbox> SignalInbox::open(bool ignored_too) {
 }
 
 SignalInbox::~SignalInbox() {
-  if (write_end_) inbox_write_fd = -1;
+  if (write_end_) reached.write_fd = -1;
+}
+
+int SignalInbox::interrupted_by() {
+  const int number = reached.interrupted_by;
+  return callers_signals().action[number].sa_handler == SIG_IGN ? 0 : number;
 }
 
 std::optional<SignalNote> SignalInbox::next() {

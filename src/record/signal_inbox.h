@@ -22,14 +22,18 @@ struct SignalNote {
 
 class SignalInbox {
  public:
-  // `ignored_too`: takes the signals that the caller ignores as well; a job may ask for them.
-  static Result<SignalInbox> open(bool ignored_too);
+  // `runs_job`: takes the signals that the caller ignores as well, for a job may ask for them, and
+  // the terminal's stop key.
+  static Result<SignalInbox> open(bool runs_job);
   SignalInbox(SignalInbox&&) = default;
   SignalInbox& operator=(SignalInbox&&) = default;
   ~SignalInbox();
 
   int fd() const { return read_end_.get(); }
   std::optional<SignalNote> next();
+  // The last SIGINT, SIGTERM, SIGHUP or SIGQUIT since the first inbox was opened, whether one was
+  // open when it came or not; 0 when there was none or the caller ignores it.
+  static int interrupted_by();
   // In the child, before exec: gives back what we had changed.
   static void restore();
 

@@ -1,7 +1,9 @@
 #include "record/status_line.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -43,7 +45,7 @@ std::string StatusLine::compose(const Shared& shared) {
   if (last_ns_ != 0 && seconds > 0.4) {
     if (cpu >= 0 && last_cpu_us_ >= 0 && cpus_ > 0) {
       const double share = static_cast<double>(cpu - last_cpu_us_) / 1e6 / seconds;
-      cpu_text_ = fmt::format("CPU {:.0f}% of {}", 100 * share / static_cast<double>(cpus_), cpus_);
+      cpu_text_ = fmt::format("CPU {:.0f}% of {:.3g}", 100 * share / cpus_, cpus_);
     }
     if (disk >= 0 && last_disk_bytes_ >= 0) {
       disk_text_ =
@@ -60,13 +62,14 @@ std::string StatusLine::compose(const Shared& shared) {
   if (!cpu_text_.empty()) text += " · " + cpu_text_;
   if (memory >= 0) text += " · memory " + bytes_text(static_cast<double>(memory));
   if (!disk_text_.empty()) text += " · " + disk_text_;
+  if (shared.gpu_percent >= 0) text += fmt::format(" · GPU {}%", shared.gpu_percent.load());
   return "trainscope " + text;
 }
 
 void StatusLine::draw(const Shared& shared, bool at_line_start) {
   if (!enabled() || shared.zero_ns == 0) return;
   const std::string text = compose(shared);
-  if (!at_line_start) return;
+  if (!at_line_start || !may_write()) return;
   winsize size{};
   const size_t columns = ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
   // One column is left free: a full line would wrap.
@@ -75,8 +78,16 @@ void StatusLine::draw(const Shared& shared, bool at_line_start) {
   shown_ = true;
 }
 
+// In the foreground, and the terminal takes bytes now.
+bool StatusLine::may_write() const {
+  const pid_t foreground = ::tcgetpgrp(fd_);  // -1: it is not our controlling terminal
+  if (foreground > 0 && foreground != ::getpgrp()) return false;
+  pollfd room = {fd_, POLLOUT, 0};
+  return ::poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) != 0;
+}
+
 void StatusLine::wipe() {
-  if (!shown_) return;
+  if (!shown_ || !may_write()) return;
   (void)write_all(fd_, kWipe);
   shown_ = false;
 }

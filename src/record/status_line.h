@@ -2,7 +2,8 @@
 //
 // Guarantees: it is drawn only where the job's output is at the beginning of a line and is wiped
 // before the job's next byte, so that it never stands inside the job's own output. Nothing without
-// a terminal.
+// a terminal, and nothing on a terminal that is another job's now or that does not take any bytes
+// (Ctrl-S): nobody waits for it.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace trainscope {
 
 class StatusLine {
  public:
-  // `fd`: the user's terminal, or -1 for none.
-  StatusLine(int fd, int64_t limit_ns, int64_t cpus) : fd_(fd), limit_ns_(limit_ns), cpus_(cpus) {}
+  // `fd`: the user's terminal, or -1 for none. `cpus`: what the job may use; 0: not known.
+  StatusLine(int fd, int64_t limit_ns, double cpus) : fd_(fd), limit_ns_(limit_ns), cpus_(cpus) {}
 
   bool enabled() const { return fd_ >= 0; }
   void wipe();
@@ -26,10 +27,11 @@ class StatusLine {
 
  private:
   std::string compose(const Shared& shared);
+  bool may_write() const;
 
   int fd_;
   int64_t limit_ns_;
-  int64_t cpus_;
+  double cpus_;
   bool shown_ = false;
   int64_t last_ns_ = 0, last_cpu_us_ = -1, last_disk_bytes_ = -1;
   std::string cpu_text_, disk_text_;

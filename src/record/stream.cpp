@@ -47,7 +47,7 @@ SourceGroup::SourceGroup(uint32_t id, int64_t period_ns,
     : id_(id), period_ns_(period_ns) {
   CHECK(collectors.size() <= kMaxSources);
   for (const Collector* collector : collectors) {
-    slots_.push_back({collector, collector->make(), 0, 0, {}, false});
+    slots_.push_back({collector, collector->make(), 0, 0, {}, {}, false});
   }
 }
 
@@ -63,7 +63,7 @@ void SourceGroup::open_slot(size_t index) {
   Slot& slot = slots_[index];
   Opened opened = slot.source->open(*surroundings_);
   slot.schema = (*next_schema_)++;
-  const std::string json = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
+  slot.announcement = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
   slot.columns = std::move(opened.columns);
   slot.waits = opened.waits;
   size_t offset = 0;
@@ -72,8 +72,21 @@ void SourceGroup::open_slot(size_t index) {
     offset += each.columns.size();
   }
   row_.resize(offset);
-  ring_->push_schema(id_, slot.schema, static_cast<uint32_t>(slot.columns.size()),
-                     static_cast<uint32_t>(index), static_cast<uint32_t>(slots_.size()), json);
+  announce();  // what the ring has no room for now comes before the next row
+}
+
+bool SourceGroup::announce() {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (slot.announcement.empty()) continue;
+    if (!ring_->push_schema(id_, slot.schema, static_cast<uint32_t>(slot.columns.size()),
+                            static_cast<uint32_t>(i), static_cast<uint32_t>(slots_.size()),
+                            slot.announcement)) {
+      return false;
+    }
+    slot.announcement.clear();
+  }
+  return true;
 }
 
 void SourceGroup::read_slots() {
@@ -92,12 +105,14 @@ void SourceGroup::read_slots() {
 
 bool SourceGroup::sample(int64_t tick, int64_t late_us, Ring& ring) {
   read_slots();
+  if (!announce()) return false;
   if (row_.empty()) return true;  // it waits for its first column
   return ring.push_row(id_, tick, late_us, row_);
 }
 
 void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
   read_slots();
+  if (!announce()) return;
   for (const Slot& slot : slots_) {
     nlohmann::json values = nlohmann::json::array();
     for (size_t c = 0; c < slot.columns.size(); ++c) {
@@ -126,13 +141,20 @@ bool SourceGroup::has_only_counters() const {
   return true;
 }
 
-double SourceGroup::last_sum(std::string_view metric) const {
+double SourceGroup::last_mean(std::string_view metric) const {
+  int64_t count = 0;
+  const double sum = last_sum(metric, &count);
+  return count == 0 ? -1 : sum / static_cast<double>(count);
+}
+
+double SourceGroup::last_sum(std::string_view metric, int64_t* count) const {
   double sum = -1;
   for (const Slot& slot : slots_) {
     for (size_t c = 0; c < slot.columns.size(); ++c) {
       const int64_t raw = row_[slot.offset + c];
       if (slot.columns[c].metric != metric || raw == kAbsent) continue;
       sum = (sum < 0 ? 0 : sum) + slot.columns[c].scale.apply(raw);
+      if (count != nullptr) ++*count;
     }
   }
   return sum;

@@ -24,6 +24,8 @@ constexpr int64_t kMs = 1'000'000;
 // A signal to the whole group reaches the recorder within this time, or was meant for us alone.
 constexpr int64_t kWitnessTime = 30 * kMs;
 constexpr int64_t kStatusPeriod = 500 * kMs;
+// What `run` ends with when it is we who could not start a process.
+constexpr int kFailedBeforeJob = 125;
 
 int64_t ns(const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; }
 
@@ -66,8 +68,12 @@ JobEnd Supervisor::run(const std::vector<std::string>& command,
   kill_at_ns_ = 0;
   limit_at_ns_ = for_ns == 0 ? 0 : monotonic_ns() + for_ns;
   const auto launched = launch(command, environment, output_);
-  if (!launched || launched->exec_error != 0) {
-    const int error = launched ? launched->exec_error : launched.error().error_number();
+  if (!launched) {
+    say(launched.error().message());
+    return {kFailedBeforeJob, std::nullopt, EndedBy::not_started, monotonic_ns()};
+  }
+  if (launched->exec_error != 0) {
+    const int error = launched->exec_error;
     say(fmt::format("cannot run {}: {}", printable(command[0]), ::strerror(error)));
     return {error == ENOENT ? 127 : 126, std::nullopt, EndedBy::not_started, monotonic_ns()};
   }
@@ -156,12 +162,17 @@ void Supervisor::handle_signal(const SignalNote& note) {
       break;
     case SIGINT:
     case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT:
       interrupted_ = true;
       break;
     default:
       break;
   }
-  if (!is_child_ || note.from_kernel) return;
+  // A terminal's keys reach the whole group; that it has vanished the session's leader alone
+  // learns.
+  const bool for_us_alone = note.number == SIGHUP && ::getsid(0) == ::getpid();
+  if (!is_child_ || (note.from_kernel && !for_us_alone)) return;
   pending_.push_back({note.number, note.time_ns});
 }
 
@@ -199,7 +210,11 @@ void Supervisor::reap_children() {
                                     : EndedBy::signal;
       end_ = end;
     }
-    account(info.si_pid);
+    if (std::erase(others_, info.si_pid) > 0) {
+      ::waitpid(info.si_pid, nullptr, WNOHANG);
+    } else {
+      account(info.si_pid);
+    }
   }
   siginfo_t stopped{};
   if (!end_ && job_pid_ != 0 &&
@@ -214,6 +229,7 @@ void Supervisor::account(pid_t pid) {
   const auto io = read_file(fmt::format("/proc/{}/io", pid));
   rusage usage{};
   if (::wait4(pid, nullptr, WNOHANG, &usage) != pid) return;
+  if (pid == memory_->gpu_pid) return;  // left by a recorder that was killed
   Reaped& sum = memory_->reaped;
   sum.user_ns += ns(usage.ru_utime);
   sum.system_ns += ns(usage.ru_stime);
@@ -253,7 +269,7 @@ void Supervisor::enforce_limit() {
     return;
   }
   if (kill_at_ns_ == 0 || now < kill_at_ns_) return;
-  for (const pid_t pid : descendants("", getpid())) {
+  for (const pid_t pid : descendants("", getpid(), others_)) {
     if (pid != keeper_.pid()) ::kill(pid, SIGKILL);
   }
   kill_at_ns_ = limit_at_ns_ = now + kNsPerSecond;

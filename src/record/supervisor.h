@@ -2,7 +2,7 @@
 //
 // Guarantees: the job's process group, session, terminal and stdin are untouched; a signal that the
 // job has already is not sent twice; if the supervisor is killed the job goes on. Limits:
-// single-threaded.
+// single-threaded; an orphan of a child that we had before the run cannot be told from the job's.
 #pragma once
 
 #include <map>
@@ -30,6 +30,9 @@ class Supervisor {
   Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals, RecorderKeeper& keeper,
              StatusLine& status, int log_write_fd);
 
+  // Children that we had before the run (of a shell that became us, of the run before in a series):
+  // they are reaped, and neither counted nor killed.
+  void leave_alone(std::vector<pid_t> others) { others_ = std::move(others); }
   // Starts a command and stays with it until its first process ends, at most `for_ns` (0: no
   // limit).
   JobEnd run(const std::vector<std::string>& command,
@@ -67,6 +70,7 @@ class Supervisor {
   StatusLine& status_;
   int log_write_fd_;
   pid_t job_pid_ = 0;
+  std::vector<pid_t> others_;
   bool is_child_ = true;
   bool interrupted_ = false;
   std::optional<JobEnd> end_;

@@ -22,6 +22,7 @@ constexpr int64_t kForeignQuietNs = 15 * kNsPerSecond;
 // `tail` is appended each second: on this host a recorder that outlived its supervisor shows in it.
 constexpr int64_t kLocalQuietNs = 3 * kNsPerSecond;
 constexpr size_t kSuggestions = 5;
+constexpr std::string_view kManifestFamily = "\"trainscope.manifest/";  // of any version
 
 // Field 22 of /proc/PID/stat, or -1. The name in field 2 may hold spaces and parentheses.
 int64_t start_ticks(int64_t pid) {
@@ -60,6 +61,15 @@ std::string header_problem(const std::string& path) {
 
 bool holds_run(const std::string& path) {
   return exists(path + "/manifest.json") || exists(path + "/samples-0001.seg");
+}
+
+// Other programs write a manifest.json too: a folder that a path names is a run when that is ours,
+// or, should it be damaged, when its own name and its samples are a run's.
+bool is_run_folder(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const auto text = read_regular_file(path + "/manifest.json", size_t{16} << 20);
+  if (text && text->find(kManifestFamily) != std::string::npos) return true;
+  return is_run_folder_name(path.substr(path.rfind('/') + 1)) && exists(path + "/samples-0001.seg");
 }
 
 RunListing list_one(const std::string& path, const std::string& folder_name) {
@@ -153,6 +163,14 @@ Result<std::string> find_latest(const std::string& home, const std::vector<std::
                    : fmt::format("there are only {} runs in {}", folders.size(), home));
 }
 
+// A path that leads to no run.
+Error not_a_run(const std::string& path) {
+  if (!exists(path)) return Error(fmt::format("there is no folder {}", path));
+  return Error(exists(path + "/manifest.json")
+                   ? fmt::format("{} is not a run: its manifest.json is not Trainscope's", path)
+                   : fmt::format("{} is not a run: it has no manifest.json", path));
+}
+
 }  // namespace
 
 RunStatus run_status(const std::string& run_path, const Manifest& manifest) {
@@ -181,11 +199,7 @@ Result<std::vector<RunListing>> list_runs(const std::string& home) {
 
 Result<std::string> find_run(const std::string& home, const std::string& text) {
   if (text.empty()) return Error("the name of the run is empty");
-  if (exists(text + "/manifest.json")) return text;
-  if (text.find('/') != std::string::npos) {
-    return Error(exists(text) ? fmt::format("{} is not a run: it has no manifest.json", text)
-                              : fmt::format("there is no folder {}", text));
-  }
+  if (is_run_folder(text)) return text;
   TS_TRY(const std::vector<std::string> folders, run_folders(home));
   for (const std::string& name : folders) {
     if (name == text || (is_run_id(text) && name.starts_with(text))) return home + "/" + name;
@@ -204,7 +218,8 @@ Result<std::string> find_run(const std::string& home, const std::string& text) {
                              matches.size(), matches.front(), matches.back()));
   }
   if (const auto back = latest_index(text)) return find_latest(home, folders, *back);
-  return not_found(text, runs);
+  const bool is_path = text.find('/') != std::string::npos || exists(text + "/manifest.json");
+  return is_path ? not_a_run(text) : not_found(text, runs);
 }
 
 }  // namespace trainscope

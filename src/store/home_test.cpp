@@ -104,6 +104,31 @@ TEST_F(Home, runs_are_found_in_the_order_of_the_contract) {
   EXPECT_EQ(found("latest"), "0ccccccc00");
 }
 
+// `rm dist` must not take the folder that a web tool has made.
+TEST_F(Home, a_folder_with_the_manifest_of_another_program_is_no_run) {
+  const std::string foreign = home_ + "/dist";
+  ::mkdir(foreign.c_str(), 0700);
+  put(foreign + "/manifest.json", R"({"index.html": {"file": "assets/index.js"}})");
+  EXPECT_NE(found(foreign).find("is not Trainscope's"), std::string::npos) << found(foreign);
+  // A run of that name is meant then.
+  add("0aaaaaaa00", foreign);
+  EXPECT_EQ(found(foreign), "0aaaaaaa00");
+}
+
+TEST_F(Home, a_damaged_run_is_found_by_its_path) {
+  const std::string path = add("0aaaaaaa00", "torn");
+  put(path + "/manifest.json", "{");
+  EXPECT_EQ(found(path + "/"), "0aaaaaaa00/");
+  put(path + "/manifest.json", R"({"schema": "trainscope.manifest/9"})");
+  EXPECT_EQ(found(path), "0aaaaaaa00");
+}
+
+TEST_F(Home, names_may_hold_a_slash) {
+  add("0aaaaaaa00", "exp/lr0.1");
+  EXPECT_EQ(found("exp/lr0.1"), "0aaaaaaa00");
+  EXPECT_NE(found("exp/lr0.2").find("there is no folder"), std::string::npos);
+}
+
 TEST_F(Home, foreign_files_are_ignored_and_damage_stops_nothing) {
   add("0aaaaaaa00", "good");
   put(add("0bbbbbbb00", "torn") + "/samples-0001.seg", "TRAIN");

@@ -34,6 +34,7 @@ TEST(manifest, every_field_comes_back) {
   m.zero_realtime_ns = 3;
   m.supervisor_pid = 4;
   m.supervisor_start_ticks = 5;
+  m.bytes_written = 4711;
   m.settings = {{"every", "20ms", "flag"}};
   m.phases = {{"load", 0, 1.5}, {"train", 1.5, std::nullopt}};
   m.notes = {"watch out"};

@@ -85,6 +85,10 @@ class StoredRun : public RunView {
       if (metric == "recorder.memory.usage") add(overhead.max_rss_bytes, summary->max);
       if (metric == "recorder.bytes_written") add(overhead.bytes_written, summary->last);
     }
+    // The last block is written after the last reading, and of a short run there is no other.
+    if (const auto written = files_.manifest.bytes_written) {
+      overhead.bytes_written = static_cast<double>(*written);
+    }
     if (overhead.cpu_s && duration_s_ > 0) overhead.cpu_ratio = *overhead.cpu_s / duration_s_;
     if (values > 0) {
       overhead.bytes_per_value =

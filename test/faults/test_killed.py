@@ -98,7 +98,8 @@ time.sleep(1.5)
         self.assertGreaterEqual(total(info, "job.cpu.time"), 0.4)
         self.assertGreaterEqual(metric(info, "job.context_switches", type="voluntary")["last"], 300)
         for name, labels in (("job.cpu.time", "mode=user"), ("job.context_switches", "type=voluntary"),
-                             ("job.io.bytes", "direction=read"), ("job.paging.faults", "type=minor")):
+                             ("job.io.bytes", "direction=read"), ("job.paging.faults", "type=minor"),
+                             ("recorder.bytes_written", "process=recorder"), ("recorder.missed_ticks", "process=recorder")):
             values = [v for _, v in self.series(name, labels)]
             self.assertEqual(values, sorted(values), f"{name} went back")
 
@@ -138,6 +139,7 @@ time.sleep(1.5)
                 self.assertGreater(info["run"]["duration_s"], 0.9)
                 self.assert_ticks_add_up()
                 wait_until(lambda: not processes("trainscope-rec", self.home))
+                self.assertFalse(os.path.exists(os.path.join(info["run"]["path"], "progress")), "the FIFO was left")
 
     def ended(self):
         info = self.info()

@@ -31,6 +31,7 @@ class Refused(Case):
         done = self.record(["touch", self.path("started")], "--id-file", "/nonexistent/id", check=False)
         self.assertEqual(done.returncode, 125)
         self.assertFalse(os.path.exists(self.path("started")))
+        self.assertEqual(os.listdir(self.home), [], "half a run was left")
 
 
 @unittest.skipUnless(IS_ROOT, "mounting needs root")
@@ -93,8 +94,11 @@ class Mounted(Case):
         errors = self.assert_unharmed(process, 30)
         self.assertIn("No space left", errors)
         self.free()
-        info = self.info()
-        self.assertGreater(info["sampling"]["samples"], 0)
+        self.assertIn("could not write its last samples", errors)
+        # All that was on disk before it was full is still there.
+        times = [t for t, _ in self.series("system.cpu.time", "cpu=all;state=user")]
+        self.assertGreater(max(times), 0.8)
+        self.assertGreater(len(times), 40)
 
     def test_full_for_longer_than_memory_lasts(self):
         # 1 ms rows fill the memory for samples in a few seconds; then rows are lost, counted and told.

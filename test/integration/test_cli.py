@@ -3,13 +3,17 @@ they come from, secrets, doctor, reference pages, completion in real shells."""
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
+
+from trainscope_test import main
 
 BIN = os.path.abspath(os.environ.get("TRAINSCOPE_BIN", "build/trainscope"))
 SECONDS = 60
@@ -130,7 +134,12 @@ class Job(Case):
         self.assertEqual(done.returncode, 124, done.stderr)
 
     def test_no_core_of_ours(self):
-        self.run_cli("run", "--quiet", "--", "sh", "-c", "ulimit -c 0; kill -SEGV $$")
+        most = resource.getrlimit(resource.RLIMIT_CORE)[1]
+        if most == 0:
+            self.skipTest("no process here may leave a core")
+        done = self.run_cli("run", "--quiet", "--", "sh", "-c", "ulimit -c 0; kill -SEGV $$",
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (most, most)))
+        self.assertEqual(done.returncode, -signal.SIGSEGV)
         self.assertEqual([path.name for path in self.work.iterdir()], [])
 
     def test_a_home_that_cannot_be_made_is_125(self):
@@ -155,6 +164,46 @@ class Job(Case):
         self.assertEqual(done.returncode, -signal.SIGINT)
         self.assertEqual((self.work / "n").read_text(), "x\n")
 
+    def test_repeat_goes_on_after_the_time_limit(self):
+        job = "echo x >> n; exec sleep 30"
+        done = self.run_cli("run", "--quiet", "--repeat", "2", "--for", "200ms", "--", "sh", "-c", job)
+        self.assertEqual(done.returncode, 124)
+        self.assertEqual((self.work / "n").read_text(), "x\nx\n")
+
+    def test_an_interrupt_between_two_runs_stops_the_series(self):
+        # Most of the time there is no job here that the signal could reach.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([BIN, "run", "--quiet", "--repeat", "5000", "--", "true"], cwd=self.work,
+                                       env=self.env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.addCleanup(process.stderr.close)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            time.sleep(0.5)
+            process.send_signal(number)
+            self.assertEqual(process.wait(timeout=10), -number)
+
+    def test_a_duration_of_nothing_where_it_means_something(self):
+        self.refused("run", "--every", "0s", "--", "true", says=["--every", "'0s'"])
+        for nothing in ("0", "0s", "0ms"):
+            job = "trap '' TERM; while :; do sleep 0.05; done"
+            done = self.run_cli("run", "--quiet", "--for", "100ms", "--grace", nothing, "--", "sh", "-c", job)
+            self.assertEqual(done.returncode, 124, done.stderr)
+            done = self.run_cli("export", "latest", "--to", "csv", "--begin", nothing, "--metric", "job.process.count")
+            self.assertEqual((done.returncode, done.stdout[:6]), (0, "time_s"), done.stderr)
+
+    def test_rm_leaves_the_folders_of_others(self):
+        built = self.work / "dist"
+        built.mkdir()
+        (built / "manifest.json").write_text('{"index.html": {"file": "index.js"}}')
+        for text in ("dist", str(built)):
+            done = self.run_cli("rm", "--yes", text)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertTrue((built / "manifest.json").exists())
+        self.run_cli("run", "--quiet", "--name", "dist", "--", "true")
+        self.assertEqual(self.run_cli("rm", "--yes", "dist").returncode, 0)
+        self.assertTrue((built / "manifest.json").exists())
+        self.assertEqual(json.loads(self.run_cli("list", "--json").stdout)["runs"], [])
+
     def test_summary_goes_to_stderr_without_colour(self):
         done = self.run_cli("run", "--name", "base", "--", "sh", "-c", "sleep 0.3; echo out")
         self.assertEqual((done.returncode, done.stdout), (0, "out\n"))
@@ -177,10 +226,15 @@ class Job(Case):
 
     def test_secrets_are_not_written_down(self):
         secret = "s3cr3t" + "word"
-        self.run_cli("run", "--quiet", "--", "true", f"--api-key={secret}", "--token", secret, f"PASSWORD={secret}",
-                     f"s3://me:{secret}@host/x", env={"TF_AUTH_TOKEN": secret, "TF_CPP_MIN_LOG_LEVEL": "2"})
+        header = f"Authorization: Bearer {secret}"
+        self.run_cli("run", "--quiet", "--after", f"true --token={secret} -H '{header}'", "--", "true", f"--api-key={secret}",
+                     "--token", secret, f"PASSWORD={secret}", f"s3://me:{secret}@host/x", "-H", header,
+                     env={"TF_AUTH_TOKEN": secret, "TF_CPP_MIN_LOG_LEVEL": "2"})
         command = self.info()["job"]["command"]
-        self.assertEqual(command, ["true", "--api-key=***", "--token", "***", "PASSWORD=***", "s3://me:***@host/x"])
+        self.assertEqual(command, ["true", "--api-key=***", "--token", "***", "PASSWORD=***", "s3://me:***@host/x",
+                                   "-H", "Authorization: ***"])
+        after = [s["value"] for s in self.info()["settings"] if s["name"] == "after"]
+        self.assertEqual(after, ["true --token=*** -H 'Authorization: ***'"])
         for path in self.home.rglob("*"):
             if stat.S_ISREG(path.stat().st_mode):
                 self.assertNotIn(secret.encode(), path.read_bytes(), path)
@@ -365,4 +419,4 @@ if __name__ == "__main__":
     if not os.access(BIN, os.X_OK):
         print(f"skipped: there is no {BIN}")
         sys.exit(77)
-    unittest.main(verbosity=2)
+    main()

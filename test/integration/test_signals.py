@@ -1,10 +1,11 @@
 """A signal reaches the job once: sent to us alone, to the whole group, or typed; and the end is the bare job's end."""
 import os
+import shlex
 import signal
 import subprocess
 import time
 
-from trainscope_test import Case, main, process_state, wait_until
+from trainscope_test import Case, main, process_state, python, total, wait_until
 
 # Counts what arrives, and tells it after a silence of half a second that begins with the first signal.
 COUNT = """
@@ -92,6 +93,31 @@ class Signals(Case):
                     self.assertEqual((job["ended_by"], job["signal"], job["exit_code"]), ("signal", -bare.returncode, None))
                 else:
                     self.assertEqual((job["ended_by"], job["signal"], job["exit_code"]), ("exit", None, bare.returncode))
+
+    def test_children_that_were_there_before_are_not_the_jobs(self):
+        # A shell that started something and then became us.
+        burn = " ".join(map(shlex.quote, python("import time\nwhile time.process_time() < 0.8: pass")))
+        stubborn = "trap '' TERM; while :; do sleep 0.05; done"
+        script = f'{burn} >/dev/null 2>&1 & sleep 60 >/dev/null 2>&1 & echo $! > {self.path("pid")}; exec "$@"'
+        done = subprocess.run(["sh", "-c", script, "sh", *self.run_words(["sh", "-c", stubborn], "--for", "2s", "--grace", "0s")],
+                              env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        self.assertEqual(done.returncode, 124, done)
+        with open(self.path("pid")) as file:
+            sleeper = int(file.read())
+        self.assertEqual(process_state(sleeper), "S", "a process that is not the job's was killed")
+        os.kill(sleeper, signal.SIGKILL)
+        self.assertLess(total(self.info(), "job.cpu.time"), 0.5, "what is not the job's was counted")
+
+    def test_daemons_of_one_run_are_not_the_next_runs(self):
+        job = f"(trap '' TERM; echo x >> {self.path('begun')}; sleep 3; echo y >> {self.path('ended')}) > /dev/null 2>&1 & " \
+              "trap '' TERM; sleep 0.2; [ -e $0 ] && while :; do sleep 0.05; done; touch $0"
+        done = self.record(["sh", "-c", job, self.path("second")], "--repeat", "2", "--for", "1s", "--grace", "0s", check=False)
+        self.assertEqual(done.returncode, 124, done)
+        # The daemon of the first run lives on; the second run's own was killed with its tree.
+        wait_until(lambda: os.path.exists(self.path("ended")), 10)
+        time.sleep(1.5)
+        with open(self.path("begun")) as begun, open(self.path("ended")) as ended:
+            self.assertEqual((begun.read(), ended.read()), ("x\nx\n", "y\n"))
 
     def test_a_job_stopped_and_continued_by_others(self):
         process = self.start("""

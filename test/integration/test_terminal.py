@@ -34,6 +34,8 @@ os.tcsetpgrp(0, os.getpgrp())
 os.write(1, b"[status %d]" % status)
 """
 
+STATUS = b"\r\x1b[K\x1b[2mtrainscope"
+
 
 class Terminal(Case):
     def setUp(self):
@@ -202,6 +204,49 @@ for i in range(60):
         plain = status.sub(b"", text).replace(b"\r\x1b[K", b"")
         end = plain.index(b"\x1b[1mrun ") if b"\x1b[1mrun " in plain else plain.index(b"run ")
         self.assertEqual(plain[:end], seen["bare"][:seen["bare"].index(b"[status")])
+
+    def test_a_terminal_that_vanishes_tells_the_job(self):
+        # Nobody but the leader of the session is told, and that is us, as below `ssh -t`.
+        job = f"""
+import signal, sys, time
+signal.signal(signal.SIGHUP, lambda *a: (open({self.path("told")!r}, "w"), sys.exit(0)))
+print("ready", flush=True)
+time.sleep(30)
+"""
+        environment = self.environment(TERM="xterm")
+        pid, self.master = pty.fork()
+        if pid == 0:
+            os.execve(BIN, [BIN, "run", "--quiet", "--", *command(job)], environment)
+        self.text = b""
+        self.read(b"ready")
+        os.close(self.master)
+        os.waitpid(pid, 0)
+        wait_until(lambda: os.path.exists(self.path("told")), 5)
+
+    def test_no_status_line_beside_somebody_who_writes_to_the_terminal(self):
+        self.open(["sh", "-c", '"$@" | cat', "sh", BIN, "run", "--", "sleep", "1.5"])
+        self.read(rb"\[status 0\]")
+        self.assertNotIn(STATUS, self.text)
+
+    def test_no_status_line_in_the_background(self):
+        self.open(["sh", "-mc", '"$@" & sleep 1.8; echo over; wait', "sh", BIN, "run", "--", "sleep", "1.5"])
+        self.read(rb"\[status 0\]")
+        self.assertNotIn(STATUS, self.text)
+
+    def test_a_stalled_terminal_does_not_hold_the_time_limit_up(self):
+        mark = self.path("ended")
+        job = f"""
+import signal, sys, time
+signal.signal(signal.SIGTERM, lambda *a: (open({mark!r}, "w"), sys.exit(0)))
+print("ready", flush=True)
+while True: print("text " * 20, flush=True); time.sleep(0.01)
+"""
+        self.open([BIN, "run", "--for", "2s", "--grace", "1s", "--", *command(job)])
+        self.read(b"ready")
+        self.type(b"\x13")
+        wait_until(lambda: os.path.exists(mark), 10)
+        self.type(b"\x11")
+        self.read(rb"\[status 31744\]")
 
     def test_no_status_line_where_there_is_no_terminal(self):
         done = self.trainscope("run", "--", "sleep", "0.8", env=self.environment(TERM="xterm"))

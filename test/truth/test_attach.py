@@ -45,9 +45,9 @@ class Attach(Case):
         self.assertEqual(process.stdout.readline(), b"ready\n")
         return process
 
-    def attach(self, pid, *options):
+    def attach(self, pid, *options, **keywords):
         process = subprocess.Popen([BIN, "attach", str(pid), "--quiet", "--every", "20ms", *options], env=self.environment(),
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords)
         self.addCleanup(end, process)
         self.recorder()
         time.sleep(0.5)
@@ -92,6 +92,41 @@ class Attach(Case):
         self.assertEqual(info["sampling"]["restarts"], 1)
         self.assertEqual(info["job"]["ended_by"], "detached")
         self.assertIsNone(job.poll(), "the job was not left alone")
+
+    def test_the_job_is_described_and_not_the_one_who_attached(self):
+        words = python("import time\nprint('ready', flush=True)\ntime.sleep(60)") + ["--api-key=hidden"]
+        cpu = min(os.sched_getaffinity(0))
+        job = subprocess.Popen(words, stdout=subprocess.PIPE, cwd=self.folder, env={**os.environ, "OMP_NUM_THREADS": "3"},
+                               preexec_fn=lambda: os.sched_setaffinity(0, {cpu}))
+        self.addCleanup(end, job)
+        job.stdout.readline()
+        self.assertEqual(self.attach(job.pid, "--for", "700ms").wait(timeout=60), 0)
+        info = self.info()
+        self.assertEqual(info["job"]["command"], [*words[:-1], "--api-key=***"])
+        self.assertEqual(info["job"]["working_directory"], os.path.realpath(self.folder))
+        self.assertEqual(info["host"]["environment"].get("OMP_NUM_THREADS"), "3")
+        self.assertEqual(info["host"]["allowed_cpus"], 1)
+        self.assertIsNotNone(info["host"]["filesystems"]["run_folder"])
+        self.assertIsNotNone(info["host"]["software"]["python"])
+
+    def test_signals_that_ask_for_an_end_let_go(self):
+        job = self.job("import sys\nprint('ready', flush=True)\nsys.stdin.readline()")
+        for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+            recording = self.attach(job.pid)
+            recording.send_signal(number)
+            self.assertEqual(recording.wait(timeout=10), 0)
+            self.assertEqual(self.info()["job"]["ended_by"], "detached")
+            self.assertIsNone(job.poll())
+
+    def test_the_stop_key_stops_us_and_not_the_recording(self):
+        job = self.job("import sys\nprint('ready', flush=True)\nsys.stdin.readline()")
+        # In a group of its own: the stop key means nothing to a group that no shell looks after.
+        recording = self.attach(job.pid, preexec_fn=os.setpgrp)
+        recording.send_signal(signal.SIGTSTP)
+        wait_until(lambda: process_state(recording.pid) == "T", 5)
+        recording.send_signal(signal.SIGCONT)
+        recording.send_signal(signal.SIGINT)
+        self.assertEqual(recording.wait(timeout=10), 0)
 
     def test_a_limit_lets_go(self):
         job = self.job("import sys\nprint('ready', flush=True)\nsys.stdin.readline()")

@@ -32,6 +32,13 @@ class Schedule(Case):
         self.assertEqual(first[1], 0)
         self.assertEqual(self.info()["sampling"]["gaps"], [])
 
+    def test_what_was_written_includes_the_last_block(self):
+        self.record(["true"])
+        info = self.info()
+        on_disk = sum(entry.stat().st_size for entry in os.scandir(info["run"]["path"]) if entry.name.endswith(".seg"))
+        self.assertGreaterEqual(info["overhead"]["bytes_written"], on_disk)
+        self.assertIsNotNone(info["host"]["filesystems"]["run_folder"])
+
     def test_a_stop_of_known_length_is_a_gap_of_that_length(self):
         process = self.start(["sleep", "4"], "--every", "20ms")
         recorder = self.recorder()

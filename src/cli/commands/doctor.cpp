@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "base/clock.h"
@@ -23,7 +24,7 @@ namespace trainscope {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int64_t kDeadlineNs = 3 * kNsPerSecond;
+constexpr int64_t kDeadlineNs = 6 * kNsPerSecond;  // a GPU driver may take seconds to start
 
 struct Line {
   std::string name, text;
@@ -136,6 +137,25 @@ std::string styled(const std::string& status, bool colour) {
   return style + padded + "\x1b[0m";
 }
 
+// What is missing for one and the same reason, told once.
+void print_missing(const std::vector<ProbedMetric>& missing) {
+  for (size_t i = 0; i < missing.size(); ++i) {
+    const auto same = [&](const ProbedMetric& other) {
+      return other.reason == missing[i].reason && other.remedy == missing[i].remedy;
+    };
+    if (std::any_of(missing.begin(), missing.begin() + static_cast<long>(i), same)) continue;
+    std::vector<std::string> names;
+    for (const ProbedMetric& other : missing) {
+      if (same(other)) names.push_back(other.name);
+    }
+    const size_t more = names.size() > 3 ? names.size() - 2 : 0;
+    if (more > 0) names.resize(2);
+    fmt::print("{:<16}   no {}{}: {}\n", "", fmt::join(names, ", "),
+               more > 0 ? fmt::format(" and {} more", more) : "", printable(missing[i].reason));
+    if (!missing[i].remedy.empty()) fmt::print("{:<16}      try: {}\n", "", missing[i].remedy);
+  }
+}
+
 void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine) {
   const bool colour = colour_wanted(STDOUT_FILENO);
   for (const Line& line : machine) fmt::print("{:<16} {}\n", line.name, printable(line.text));
@@ -145,10 +165,7 @@ void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line
     if (!source.metrics.empty()) {
       fmt::print("{:<16}   {}\n", "", fmt::join(source.metrics, " "));
     }
-    for (const ProbedMetric& metric : source.missing) {
-      fmt::print("{:<16}   no {}: {}\n", "", metric.name, printable(metric.reason));
-      if (!metric.remedy.empty()) fmt::print("{:<16}      try: {}\n", "", metric.remedy);
-    }
+    print_missing(source.missing);
   }
 }
 

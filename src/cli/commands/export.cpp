@@ -37,8 +37,7 @@ Result<const Exporter*> choose_exporter(const ExportFlags& flags) {
 // A place in the run: a duration from t = 0, which may be 0.
 Result<std::optional<double>> parse_place(const std::string& flag, const std::string& text) {
   if (text.empty()) return std::optional<double>();
-  if (parse_number(text) == 0.0) return std::optional<double>(0);
-  TS_TRY(const int64_t ns, parse_duration(text).with_context(flag));
+  TS_TRY(const int64_t ns, parse_duration_or_zero(text).with_context(flag));
   return std::optional<double>(static_cast<double>(ns) / 1e9);
 }
 

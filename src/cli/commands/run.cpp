@@ -47,6 +47,7 @@ int die_by(int number) {
 // Ctrl-C and kill mean the whole series; a job that could not start will not start the next time.
 bool stops_series(const Manifest& manifest) {
   if (manifest.ended_by == EndedBy::not_started) return true;
+  if (manifest.ended_by == EndedBy::time_limit) return false;  // the signal was --for's
   if (manifest.signal) return *manifest.signal == SIGINT || *manifest.signal == SIGTERM;
   const int code = manifest.exit_code.value_or(0);
   return manifest.ended_by == EndedBy::exit && (code == 128 + SIGINT || code == 128 + SIGTERM);
@@ -56,7 +57,7 @@ bool failed(const Manifest& manifest) { return manifest.signal || exit_code_of(m
 
 int end_as(const Manifest& manifest) {
   // A job that --for had to kill ended by a signal too, but it is the limit that scripts ask for.
-  if (manifest.ended_by == EndedBy::signal && manifest.signal) return die_by(*manifest.signal);
+  if (manifest.ended_by != EndedBy::time_limit && manifest.signal) return die_by(*manifest.signal);
   return exit_code_of(manifest);
 }
 
@@ -73,6 +74,10 @@ int record_series(RecordOptions options, int64_t repeat) {
     const Manifest& manifest = outcome->manifest;
     if (!first_failure && failed(manifest)) first_failure = manifest;
     if (stops_series(manifest)) break;
+    // A job may have taken no notice of it, and between two runs there is none to take any.
+    if (k < repeat && interrupting_signal() != 0) {
+      return first_failure ? end_as(*first_failure) : die_by(interrupting_signal());
+    }
   }
   return first_failure ? end_as(*first_failure) : 0;
 }

@@ -65,7 +65,8 @@ bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat) {
   return text && parse_stat(*text, stat);
 }
 
-std::vector<pid_t> descendants(const std::string& root, pid_t ancestor) {
+std::vector<pid_t> descendants(const std::string& root, pid_t ancestor,
+                               std::span<const pid_t> except) {
   std::multimap<pid_t, pid_t> children;
   for (const pid_t pid : all_pids(root)) {
     ProcessStat stat;
@@ -74,10 +75,31 @@ std::vector<pid_t> descendants(const std::string& root, pid_t ancestor) {
   std::vector<pid_t> found = {ancestor};
   for (size_t i = 0; i < found.size(); ++i) {
     const auto [begin, end] = children.equal_range(found[i]);
-    for (auto it = begin; it != end; ++it) found.push_back(it->second);
+    for (auto it = begin; it != end; ++it) {
+      if (std::find(except.begin(), except.end(), it->second) == except.end()) {
+        found.push_back(it->second);
+      }
+    }
   }
   found.erase(found.begin());
   return found;
+}
+
+std::vector<pid_t> own_children() {
+  std::vector<pid_t> pids;
+  const pid_t self = ::getpid();
+  if (const auto text = read_file(fmt::format("/proc/self/task/{}/children", self))) {
+    for (const std::string_view word : fields(*text)) {
+      if (const auto pid = parse_integer(word)) pids.push_back(static_cast<pid_t>(*pid));
+    }
+    return pids;
+  }
+  // A kernel without CONFIG_PROC_CHILDREN.
+  for (const pid_t pid : descendants("", self)) {
+    ProcessStat stat;
+    if (read_stat("", pid, stat) && stat.parent == self) pids.push_back(pid);
+  }
+  return pids;
 }
 
 void ProcessTree::open(const std::string& root, const JobLink* job) {
@@ -117,7 +139,7 @@ void ProcessTree::add_first(std::vector<pid_t>& found) {
   for (const pid_t pid : descendants(root_, first)) add(pid, found);
   const pid_t reaper_pid = reaper();
   if (reaper_pid == 0) return;
-  for (const pid_t pid : descendants(root_, reaper_pid)) {
+  for (const pid_t pid : descendants(root_, reaper_pid, job_->others)) {
     ProcessStat stat;
     if (read_stat(root_, pid, stat) && is_ours(pid, stat)) add(pid, found);
   }
@@ -126,7 +148,9 @@ void ProcessTree::add_first(std::vector<pid_t>& found) {
 bool ProcessTree::is_ours(pid_t pid, const ProcessStat& stat) const {
   if (members_.contains(stat.parent)) return true;
   if (job_ == nullptr || stat.parent == 0 || stat.parent != job_->reaper_pid) return false;
-  return pid != job_->recorder_pid && pid != job_->gpu_pid;
+  if (pid == job_->recorder_pid) return false;
+  if (job_->gpu_pid != nullptr && pid == *job_->gpu_pid) return false;
+  return std::find(job_->others.begin(), job_->others.end(), pid) == job_->others.end();
 }
 
 // The pids given out after the last look, in order; they wrap around at pid_max.

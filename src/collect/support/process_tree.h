@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -31,8 +32,12 @@ struct ProcessStat {
 bool parse_stat(std::string_view text, ProcessStat& stat);
 bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat);
 
-// Every process below `ancestor`, parents first, itself not.
-std::vector<pid_t> descendants(const std::string& root, pid_t ancestor);
+// Every process below `ancestor`, parents first, itself not; without `except` and what is below
+// them.
+std::vector<pid_t> descendants(const std::string& root, pid_t ancestor,
+                               std::span<const pid_t> except = {});
+// The children that this process has now; it must have one thread.
+std::vector<pid_t> own_children();
 
 class ProcessTree {
  public:

@@ -1,0 +1,231 @@
+// gpu: what GPUs did, whole and for the job's own processes.
+//
+// Source: trainscope-gpu, a process beside the recorder that talks to the drivers (src/gpu, one file
+// a vendor). Units: as in the table. Permission: none. Cost: one exchange over a socket a reading,
+// on a thread of its own; what a driver call costs is that process' and is counted as
+// recorder.cpu.time{process=gpu}. Caveats: what the driver samples by itself (power, utilisation)
+// has no value at ticks between; what is slow to ask is read once a second. A driver that hangs, a
+// GPU that is lost: its series are stale and an event says so, the others go on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "base/clock.h"
+#include "collect/collect.h"
+#include "collect/support/gpu_process.h"
+#include "collect/support/proc_file.h"
+#include "collect/support/process_tree.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr MetricSpec kMetrics[] = {
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time in which a kernel ran"},
+    {"hw.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU in use, by anybody"},
+    {"hw.gpu.memory.limit", "By", Kind::gauge, "gpu", "Memory that the GPU has"},
+    {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
+     "Share of the time in which the GPU's memory was read or written"},
+    {"hw.gpu.memory.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU's memory"},
+    {"hw.gpu.encoder.utilization", "1", Kind::gauge, "gpu", "Share of time of the video encoder"},
+    {"hw.gpu.decoder.utilization", "1", Kind::gauge, "gpu", "Share of time of the video decoder"},
+    {"hw.gpu.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU"},
+    {"hw.gpu.power", "W", Kind::gauge, "gpu", "Power that the GPU's board draws"},
+    {"hw.gpu.energy", "J", Kind::counter, "gpu", "Energy since the driver was loaded"},
+    {"hw.gpu.fan.speed", "1", Kind::gauge, "gpu", "Fan, as a share of its highest speed"},
+    {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clock of the processors and of the memory"},
+    {"hw.gpu.performance_state", "1", Kind::state, "gpu", "P-state: 0 is the fastest"},
+    {"hw.gpu.throttle", "1", Kind::state, "gpu, reason",
+     "1 while this reason holds the clocks down"},
+    {"hw.gpu.throttle.time", "s", Kind::counter, "gpu, reason",
+     "Time in which this reason held the clocks down, by the driver's own account"},
+    {"hw.gpu.ecc.errors", "{error}", Kind::counter, "gpu, type",
+     "Memory errors since the driver was loaded"},
+    {"hw.gpu.sm_active", "1", Kind::gauge, "gpu", "Share of processors that had work, over time"},
+    {"hw.gpu.sm_occupancy", "1", Kind::gauge, "gpu",
+     "Warps in flight, as a share of the most that fit"},
+    {"hw.gpu.tensor_active", "1", Kind::gauge, "gpu", "Share of time of the tensor cores"},
+    {"hw.gpu.fp32_active", "1", Kind::gauge, "gpu", "Share of time of the fp32 units"},
+    {"hw.gpu.dram_active", "1", Kind::gauge, "gpu", "Memory bandwidth, as a share of the peak"},
+    {"hw.gpu.pcie.io", "By", Kind::counter, "direction, gpu",
+     "Bytes over PCIe since recording began, added up from the driver's rates"},
+    {"hw.gpu.pcie.generation", "1", Kind::state, "gpu", "PCIe generation in use now"},
+    {"hw.gpu.pcie.width", "{lane}", Kind::state, "gpu", "PCIe lanes in use now"},
+    {"hw.gpu.nvlink.io", "By", Kind::counter, "direction, gpu",
+     "Bytes over all NVLinks; where the driver gives rates, added up since recording began"},
+    {"job.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU that the job holds"},
+    {"job.gpu.sm_utilization", "1", Kind::gauge, "gpu", "The job's own share of the GPU's time"},
+    {"recorder.cpu.time", "s", Kind::counter, "process", "CPU time of our own processes"},
+    {"recorder.memory.usage", "By", Kind::gauge, "process", "Resident memory of our own processes"},
+};
+
+constexpr int64_t kLayoutLimit = 5 * kNsPerSecond;
+constexpr int64_t kRowLimit = kNsPerSecond / 2;
+constexpr int64_t kFirstRetry = kNsPerSecond / 2, kLastRetry = 60 * kNsPerSecond;
+constexpr size_t kOwnColumns = 2;  // recorder.* of the GPU process come first
+
+class GpuSource : public Source {
+ public:
+  Opened open(const Surroundings& surroundings) override {
+    surroundings_ = &surroundings;
+    if (!tree_open_) tree_.open(surroundings.root, surroundings.job);
+    tree_open_ = true;
+    Opened opened;
+    if (!process_.running()) {
+      if (const Status started = start(); !started) {
+        miss_all(opened, started.error().message(), "put trainscope-gpu beside trainscope");
+        return opened;
+      }
+    }
+    const auto layout = process_.ask_layout(kLayoutLimit, surroundings.tell);
+    if (!layout) {
+      miss_all(opened, layout.error().message(), "");
+    } else {
+      read_layout(nlohmann::json::parse(*layout, nullptr, false), opened);
+    }
+    had_gpus_ = had_gpus_ || !opened.columns.empty();
+    if (opened.columns.empty()) retry_ns_ = monotonic_ns() + back_off();
+    return opened;
+  }
+
+  Sampled sample(std::span<int64_t> values) override {
+    std::fill(values.begin(), values.end(), kAbsent);
+    const bool running = process_.running();
+    // Told once; then it is looked for again, more and more rarely.
+    if (had_gpus_ && !running && !std::exchange(told_, true)) {
+      tell("trainscope-gpu has ended; it is started anew");
+    }
+    if (values.empty() || !running) {
+      const bool look_again = had_gpus_ && monotonic_ns() >= retry_ns_;
+      return look_again ? Sampled::layout_changed : Sampled::ok;
+    }
+    for (const pid_t pid : tree_.find_new()) job_.insert(pid);
+    std::erase_if(job_, [this](pid_t pid) { return has_ended(pid); });
+    const std::vector<pid_t> job(job_.begin(), job_.end());
+    switch (process_.ask_row(job, kRowLimit, surroundings_->tell, row_)) {
+      case GpuProcess::Answer::changed: return Sampled::layout_changed;
+      case GpuProcess::Answer::none: return Sampled::ok;
+      case GpuProcess::Answer::row: break;
+    }
+    retry_after_ns_ = kFirstRetry;
+    told_ = false;
+    if (row_.size() != values.size() - kOwnColumns) return Sampled::layout_changed;
+    fill_own(values);
+    std::copy(row_.begin(), row_.end(), values.begin() + kOwnColumns);
+    return Sampled::ok;
+  }
+
+ private:
+  Status start() {
+    earlier_cpu_ns_ += cpu_ns_;
+    cpu_ns_ = 0;
+    retry_ns_ = monotonic_ns() + back_off();
+    TS_CHECK_OK(process_.start(surroundings_->root));
+    const JobLink* job = surroundings_->job;
+    if (job != nullptr && job->gpu_pid != nullptr) *job->gpu_pid = process_.pid();
+    (void)memory_.open(fmt::format("/proc/{}/statm", process_.pid()), 128);
+    return {};
+  }
+
+  int64_t back_off() {
+    const int64_t pause = retry_after_ns_;
+    retry_after_ns_ = std::min(2 * retry_after_ns_, kLastRetry);
+    return pause;
+  }
+
+  void tell(const std::string& text) const {
+    if (surroundings_->tell) surroundings_->tell("gpu", text);
+  }
+
+  bool has_ended(pid_t pid) {
+    ProcessStat stat;
+    const bool ended =
+        !read_stat(surroundings_->root, pid, stat) || stat.state == 'Z' || stat.state == 'X';
+    if (ended) tree_.remove(pid);
+    return ended;
+  }
+
+  static void miss_all(Opened& opened, const std::string& reason, const std::string& remedy) {
+    for (const MetricSpec& spec : kMetrics) opened.missing.push_back({spec.name, reason, remedy});
+  }
+
+  static const MetricSpec* spec_named(const std::string& name) {
+    const auto* const found = std::find_if(std::begin(kMetrics), std::end(kMetrics),
+                                           [&](const MetricSpec& spec) { return spec.name == name; });
+    return found == std::end(kMetrics) ? nullptr : found;
+  }
+
+  void read_layout(const nlohmann::json& layout, Opened& opened) {
+    if (!layout.is_object() || layout["columns"].empty()) {
+      const bool object = layout.is_object();
+      std::string reason = object ? layout.value("reason", "") : "trainscope-gpu is of another build";
+      if (object && reason.empty() && !layout["missing"].empty()) {
+        reason = layout["missing"][0].value("reason", "");
+      }
+      miss_all(opened, reason.empty() ? "no GPU was found" : reason,
+               object ? layout.value("remedy", "") : "");
+      return;
+    }
+    const Labels own = {{"process", "gpu"}};
+    opened.columns = {{"recorder.cpu.time", own, {1, 1'000'000}},
+                      {"recorder.memory.usage", own, {::sysconf(_SC_PAGESIZE), 1}}};
+    std::set<std::string_view> there;
+    for (const auto& column : layout["columns"]) {
+      const MetricSpec* spec = spec_named(column.value("metric", ""));
+      CHECK(spec != nullptr);  // both programs are of one build
+      Labels labels;
+      for (const auto& [name, value] : column["labels"].items()) labels.emplace_back(name, value);
+      opened.columns.push_back({spec->name, labels, {column["scale"][0], column["scale"][1]}});
+      there.insert(spec->name);
+    }
+    for (const auto& missing : layout["missing"]) {
+      const MetricSpec* spec = spec_named(missing.value("metric", ""));
+      if (spec == nullptr || !there.insert(spec->name).second) continue;
+      opened.missing.push_back(
+          {spec->name, missing.value("reason", ""), missing.value("remedy", "")});
+    }
+    for (const MetricSpec& spec : kMetrics) {
+      if (spec.name.starts_with("recorder.") || there.contains(spec.name)) continue;
+      opened.missing.push_back({spec.name, "the driver of this GPU does not tell it", ""});
+    }
+  }
+
+  void fill_own(std::span<int64_t> values) {
+    const int64_t cpu = process_cpu_ns(process_.pid());
+    if (cpu >= 0) cpu_ns_ = cpu;
+    values[0] = (earlier_cpu_ns_ + cpu_ns_) / 1000;
+    Scanner scan(memory_.read());
+    scan.skip_word();
+    scan.number(values[1]);
+  }
+
+  const Surroundings* surroundings_ = nullptr;
+  GpuProcess process_;
+  ProcFile memory_;
+  ProcessTree tree_;
+  bool tree_open_ = false, told_ = false, had_gpus_ = false;
+  std::set<pid_t> job_;
+  std::vector<int64_t> row_;
+  int64_t cpu_ns_ = 0, earlier_cpu_ns_ = 0;
+  int64_t retry_ns_ = 0, retry_after_ns_ = kFirstRetry;
+};
+
+}  // namespace
+
+extern const Collector gpu_collector;
+const Collector gpu_collector = {
+    .name = "gpu",
+    .summary = "GPUs, whole and for the job",
+    .needs = "trainscope-gpu beside trainscope; NVIDIA's driver library, or amdgpu, i915 or xe",
+    .scope = Scope::machine,
+    .pace = Pace::thread,
+    .period_ns = 20'000'000,
+    .rest_factor = 1,
+    .metrics = kMetrics,
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<GpuSource>()); },
+};
+
+}  // namespace trainscope

@@ -1,0 +1,50 @@
+// The recorder's end of trainscope-gpu: starts it, asks it, survives it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "model/gpu_protocol.h"
+
+namespace trainscope {
+
+class GpuProcess {
+ public:
+  using Tell = std::function<void(const std::string& kind, const std::string& text)>;
+
+  GpuProcess() = default;
+  GpuProcess(const GpuProcess&) = delete;
+  GpuProcess& operator=(const GpuProcess&) = delete;
+  ~GpuProcess() { stop(); }
+
+  // The program beside ours. `root` is for fixtures.
+  Status start(const std::string& root);
+  // Closes our end, at which it ends; one that hangs is left to the kernel.
+  void stop();
+  bool running();
+  pid_t pid() const { return pid_; }
+
+  // The layout as JSON.
+  Result<std::string> ask_layout(int64_t limit_ns, const Tell& tell);
+  enum class Answer { row, changed, none };
+  // One raw value a column. `none`: no answer in time, or another number of values.
+  Answer ask_row(const std::vector<pid_t>& job, int64_t limit_ns, const Tell& tell,
+                 std::vector<int64_t>& row);
+
+ private:
+  bool send(GpuMessage message, const std::vector<int64_t>& values);
+  // The answer with the number of the last request; events before it are told.
+  bool receive(int64_t until_ns, const Tell& tell, GpuHeader& header, std::string& body);
+
+  UniqueFd socket_;
+  pid_t pid_ = 0;
+  uint64_t number_ = 0;
+};
+
+}  // namespace trainscope

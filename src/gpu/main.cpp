@@ -1,0 +1,26 @@
+// trainscope-gpu: the process in which GPU drivers live. The recorder starts it and talks to it over
+// the socket on descriptor 3 (model/gpu_protocol.h); nobody else has a use for it.
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "gpu/support/server.h"
+
+int main(int argc, char** argv) {
+  constexpr int kSocket = 3;
+  int type = 0;
+  socklen_t size = sizeof type;
+  if (::getsockopt(kSocket, SOL_SOCKET, SO_TYPE, &type, &size) != 0) {
+    std::fputs(
+        "trainscope-gpu is a part of trainscope and is started by it: it asks the drivers of GPUs, "
+        "where a call that hangs harms nothing.\nTry `trainscope doctor` to see what it finds.\n",
+        stderr);
+    return 2;
+  }
+  ::prctl(PR_SET_NAME, "trainscope-gpu");
+  trainscope::GpuServer server(kSocket, argc > 1 ? argv[1] : "");
+  // Threads may hang in a driver: no destructors.
+  ::_exit(server.serve());
+}

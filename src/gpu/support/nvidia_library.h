@@ -1,0 +1,34 @@
+// libnvidia-ml.so.1, found and started; and Xid errors as they come.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "gpu/support/nvml.h"
+
+namespace trainscope {
+
+// Loads and starts NVML, once a process. The error says what would help.
+Result<const nvml::Library*> nvidia_library();
+
+// Waits for Xid errors of the GPUs that it was told of, on a thread of its own.
+class XidWatch {
+ public:
+  explicit XidWatch(const nvml::Library& library) : library_(library) {}
+  void add(nvml::Device device);
+  std::vector<std::string> take(nvml::Device device);
+
+ private:
+  void wait_for_ever(nvml::EventSet set);
+
+  const nvml::Library& library_;
+  nvml::EventSet set_ = nullptr;
+  bool failed_ = false;
+  std::mutex mutex_;
+  std::map<nvml::Device, std::vector<std::string>> events_;
+};
+
+}  // namespace trainscope

@@ -1,0 +1,351 @@
+#include "gpu/support/server.h"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/clock.h"
+
+namespace trainscope {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kFindLimit(3000);
+constexpr int64_t kRowLimitNs = 100'000'000;
+constexpr int64_t kHangs = 5 * kNsPerSecond;
+// A little less than a second, so that ticks of a second find it due.
+constexpr int64_t kSlowPeriod = 950'000'000;
+constexpr int64_t kFirstRetry = 1 * kNsPerSecond, kLastRetry = 60 * kNsPerSecond;
+constexpr int kDriverGone = 3;  // the recorder starts us anew
+
+std::string title(const Gpu& gpu) {
+  return gpu.name.empty() ? "GPU " + gpu.label : fmt::format("GPU {} ({})", gpu.label, gpu.name);
+}
+
+}  // namespace
+
+GpuWorker::GpuWorker(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<GpuSignal> signal)
+    : gpu_(gpu), pace_(pace) {
+  state_->values.assign(gpu->columns.size(), kNoValue);
+  // Detached: a call that never returns cannot be joined.
+  std::thread(work, std::move(gpu), pace, state_, std::move(signal)).detach();
+}
+
+void GpuWorker::work(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<State> state,
+                     std::shared_ptr<GpuSignal> signal) {
+  prctl(PR_SET_NAME, pace == GpuPace::fast ? "gpu-fast" : "gpu-slow");
+  std::vector<int64_t> values(gpu->columns.size(), kNoValue);
+  std::unique_lock lock(signal->mutex);
+  for (;;) {
+    state->asked.wait(lock, [&] { return state->busy; });
+    const std::vector<pid_t> job = state->job;
+    lock.unlock();
+    const GpuHealth health = gpu->read(pace, values, job);
+    lock.lock();
+    state->health = health;
+    state->values = values;
+    state->fresh = health == GpuHealth::ok;
+    state->busy = false;
+    state->has_answered = true;
+    signal->answered.notify_all();
+    if (health != GpuHealth::ok) return;
+  }
+}
+
+void GpuWorker::ask(const std::vector<pid_t>& job) {
+  state_->busy = true;
+  state_->asked_ns = monotonic_ns();
+  state_->job = job;
+  state_->asked.notify_one();
+}
+
+void GpuWorker::take(std::span<int64_t> row) {
+  if (!std::exchange(state_->fresh, false)) return;
+  for (size_t i = 0; i < gpu_->columns.size(); ++i) {
+    if (gpu_->columns[i].pace == pace_) row[i] = state_->values[i];
+  }
+}
+
+// In a thread of its own: starting a driver's library may take seconds, or for ever.
+void GpuServer::find() {
+  if (finding_) return;
+  finding_ = true;
+  found_ = false;
+  std::thread([this] {
+    std::vector<FoundGpus> found;
+    for (const GpuVendor* vendor : gpu_vendors()) found.push_back(vendor->find(root_));
+    const std::lock_guard lock(signal_->mutex);
+    findings_ = std::move(found);
+    finding_ = false;
+    found_ = true;
+    stale_ = true;  // whoever waited in vain asks again
+    signal_->answered.notify_all();
+  }).detach();
+}
+
+// GPUs that go on keep their threads and what they remember.
+void GpuServer::merge(std::vector<FoundGpus> found) {
+  std::vector<std::unique_ptr<Member>> members;
+  reason_.clear();
+  remedy_.clear();
+  for (FoundGpus& of_vendor : found) {
+    for (auto& gpu : of_vendor.gpus) {
+      const auto known = std::find_if(members_.begin(), members_.end(), [&](const auto& member) {
+        return member != nullptr && member->gpu->uuid == gpu->uuid &&
+               member->standing != Standing::lost;
+      });
+      if (known != members_.end()) {
+        members.push_back(std::move(*known));
+        continue;
+      }
+      const bool was_lost = forget_lost(gpu->uuid);
+      const std::shared_ptr<Gpu> fresh = std::move(gpu);
+      if (was_lost) tell("gpu", title(*fresh) + " is back");
+      members.push_back(std::make_unique<Member>(
+          Member{fresh, GpuWorker(fresh, GpuPace::fast, signal_),
+                 GpuWorker(fresh, GpuPace::slow, signal_), Standing::good, 0}));
+    }
+    const auto add = [](std::string& to, const std::string& text) {
+      if (!text.empty()) to += (to.empty() ? "" : "; ") + text;
+    };
+    add(reason_, of_vendor.reason);
+    add(remedy_, of_vendor.remedy);
+  }
+  for (auto& member : members_) {
+    if (member == nullptr) continue;
+    // A lost one is kept: it is looked for again.
+    if (member->standing == Standing::lost) {
+      members.push_back(std::move(member));
+    } else {
+      tell("gpu", title(*member->gpu) + " is gone");
+    }
+  }
+  members_ = std::move(members);
+}
+
+bool GpuServer::forget_lost(const std::string& uuid) {
+  return std::erase_if(members_, [&](const auto& member) {
+           return member != nullptr && member->gpu->uuid == uuid;
+         }) > 0;
+}
+
+// "amd0" where there are others than AMD's, else "0".
+std::string GpuServer::shown_label(const std::string& label) const {
+  std::set<std::string> prefixes;
+  const auto prefix = [](const std::string& text) { return text.substr(0, text.find_first_of("0123456789")); };
+  for (const auto& member : members_) prefixes.insert(prefix(member->gpu->label));
+  return prefixes.size() > 1 ? label : label.substr(prefix(label).size());
+}
+
+std::string GpuServer::layout_json() {
+  nlohmann::json gpus = nlohmann::json::array(), columns = gpus, missing = gpus;
+  for (const auto& member : members_) {
+    const Gpu& gpu = *member->gpu;
+    nlohmann::json entry = {{"label", shown_label(gpu.label)}, {"uuid", gpu.uuid}, {"name", gpu.name}};
+    if (gpu.memory_bytes >= 0) entry["memory_bytes"] = gpu.memory_bytes;
+    gpus.push_back(entry);
+    for (const GpuColumn& column : gpu.columns) {
+      if (member->standing != Standing::good) {
+        missing.push_back({{"metric", column.metric},
+                           {"reason", title(gpu) + (member->standing == Standing::lost
+                                                        ? " was lost"
+                                                        : ": a call of its driver does not return")},
+                           {"remedy", "see dmesg for Xid errors; a reset or reboot may be needed"}});
+        continue;
+      }
+      nlohmann::json labels = nlohmann::json::object();
+      for (const auto& [name, value] : column.labels) {
+        labels[name] = name == "gpu" ? shown_label(value) : value;
+      }
+      columns.push_back({{"metric", column.metric},
+                         {"labels", labels},
+                         {"scale", {column.scale.numerator, column.scale.denominator}}});
+    }
+    for (const GpuMissing& m : gpu.missing) {
+      missing.push_back({{"metric", m.metric}, {"reason", m.reason}, {"remedy", m.remedy}});
+    }
+  }
+  const nlohmann::json whole = {{"gpus", gpus},       {"columns", columns}, {"missing", missing},
+                                {"reason", reason_}, {"remedy", remedy_}};
+  return whole.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+void GpuServer::answer_layout(uint64_t number) {
+  std::unique_lock lock(signal_->mutex);
+  // A search that took too long may have come to its end meanwhile.
+  if (!found_ && (look_again_.exchange(false) || members_.empty())) {
+    find();
+    signal_->answered.wait_for(lock, kFindLimit, [this] { return !finding_; });
+  }
+  stale_ = false;
+  if (found_) {
+    found_ = false;
+    merge(std::move(findings_));
+  } else if (members_.empty()) {
+    reason_ = "the GPU driver has not answered within 3 s";
+    remedy_ = "look whether nvidia-smi answers; if not, the driver hangs";
+  }
+  ++layout_;
+  const std::string json = layout_json();
+  send(GpuMessage::layout, number, static_cast<uint32_t>(json.size()), json.data(), json.size());
+}
+
+// Who hangs, who was lost, who is back.
+void GpuServer::judge(int64_t now_ns) {
+  for (const auto& member : members_) {
+    const auto hangs = [&](const GpuWorker& w) {
+      return w.busy() && now_ns - w.busy_since_ns() > kHangs;
+    };
+    for (const GpuWorker* worker : {&member->fast, &member->slow}) {
+      if (worker->health() == GpuHealth::driver_gone) exit_code_ = kDriverGone;
+      if (worker->health() != GpuHealth::lost || member->standing == Standing::lost) continue;
+      member->standing = Standing::lost;
+      stale_ = true;
+      retry_after_ns_ = kFirstRetry;
+      retry_ns_ = now_ns + retry_after_ns_;
+      tell("gpu", title(*member->gpu) + " was lost: its driver no longer reaches it");
+    }
+    if (member->standing == Standing::lost) continue;
+    const bool hanging = hangs(member->fast) || hangs(member->slow);
+    if (hanging == (member->standing == Standing::hangs)) continue;
+    member->standing = hanging ? Standing::hangs : Standing::good;
+    stale_ = true;
+    tell("gpu", title(*member->gpu) + (hanging ? ": a call of its driver has not returned for 5 s"
+                                               : " answers again"));
+  }
+  const bool some_lost = std::any_of(members_.begin(), members_.end(), [](const auto& member) {
+    return member->standing == Standing::lost;
+  });
+  if (!some_lost || now_ns < retry_ns_) return;
+  retry_after_ns_ = std::min(2 * retry_after_ns_, kLastRetry);
+  retry_ns_ = now_ns + retry_after_ns_;
+  look_again_ = true;
+  stale_ = true;
+}
+
+void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns) {
+  for (const auto& member : members_) {
+    if (member->standing != Standing::good) continue;
+    if (!member->fast.busy()) member->fast.ask(job);
+    if (member->slow.busy() || now_ns < member->slow_due_ns) continue;
+    member->slow_due_ns = now_ns + kSlowPeriod;
+    member->slow.ask(job);
+  }
+}
+
+void GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock) {
+  // One that did not answer the last time is not waited for again; what is slow, only once.
+  const auto is_awaited = [](const GpuWorker& worker) {
+    return worker.busy() && monotonic_ns() - worker.busy_since_ns() < kRowLimitNs;
+  };
+  signal_->answered.wait_for(lock, std::chrono::nanoseconds(kRowLimitNs), [&] {
+    return std::none_of(members_.begin(), members_.end(), [&](const auto& member) {
+      return is_awaited(member->fast) ||
+             (!member->slow.has_answered() && is_awaited(member->slow));
+    });
+  });
+}
+
+void GpuServer::answer_row(uint64_t number, const std::vector<pid_t>& job) {
+  std::unique_lock lock(signal_->mutex);
+  const int64_t now = monotonic_ns();
+  ask_members(job, now);
+  wait_for_members(lock);
+  judge(now);
+  std::vector<int64_t> row;
+  for (const auto& member : members_) {
+    for (const std::string& text : member->gpu->take_events()) {
+      tell("gpu", title(*member->gpu) + ": " + text);
+    }
+    if (member->standing != Standing::good) continue;
+    std::vector<int64_t> part(member->gpu->columns.size(), kNoValue);
+    member->fast.take(part);
+    member->slow.take(part);
+    row.insert(row.end(), part.begin(), part.end());
+  }
+  if (stale_) {
+    send(GpuMessage::changed, number, 0, nullptr, 0);
+    return;
+  }
+  send(GpuMessage::row, number, static_cast<uint32_t>(row.size()), row.data(),
+       row.size() * sizeof(int64_t));
+}
+
+// The number of GPUs may change under us: a driver is reloaded, MIG is switched.
+void GpuServer::look_for_changes() {
+  std::thread([this] {
+    prctl(PR_SET_NAME, "gpu-watch");
+    std::vector<int> before;
+    for (;;) {
+      std::vector<int> now;
+      for (const GpuVendor* vendor : gpu_vendors()) {
+        if (vendor->count != nullptr) now.push_back(vendor->count(root_));
+      }
+      if (!before.empty() && now != before) {
+        look_again_ = true;
+        stale_ = true;
+      }
+      before = std::move(now);
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+  }).detach();
+}
+
+void GpuServer::send(GpuMessage message, uint64_t number, uint32_t count, const void* data,
+                     size_t bytes) {
+  GpuHeader header;
+  header.message = message;
+  header.number = number;
+  header.layout = layout_;
+  header.count = count;
+  std::vector<char> whole(sizeof header + bytes);
+  std::memcpy(whole.data(), &header, sizeof header);
+  if (bytes > 0) std::memcpy(whole.data() + sizeof header, data, bytes);
+  // A recorder that does not read loses the answer; it asks again.
+  (void)::send(socket_, whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void GpuServer::tell(const std::string& kind, const std::string& text) {
+  const nlohmann::json event = {{"kind", kind}, {"text", text}};
+  const std::string json =
+      event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  send(GpuMessage::event, 0, static_cast<uint32_t>(json.size()), json.data(), json.size());
+}
+
+int GpuServer::serve() {
+  std::vector<char> buffer(kMaxGpuMessage);
+  bool watching = false;
+  while (exit_code_ < 0) {
+    const ssize_t n = ::recv(socket_, buffer.data(), buffer.size(), 0);
+    if (n <= 0) return 0;  // the recorder has gone
+    GpuHeader header;
+    if (static_cast<size_t>(n) < sizeof header) continue;
+    std::memcpy(&header, buffer.data(), sizeof header);
+    if (header.version != kGpuProtocol) return 4;
+    if (header.message == GpuMessage::ask_layout) {
+      answer_layout(header.number);
+      if (!std::exchange(watching, true)) look_for_changes();
+    }
+    if (header.message != GpuMessage::ask_row) continue;
+    const size_t room = (static_cast<size_t>(n) - sizeof header) / sizeof(int64_t);
+    std::vector<pid_t> job;
+    for (size_t i = 0; i < std::min<size_t>(header.count, room); ++i) {
+      int64_t pid = 0;
+      std::memcpy(&pid, buffer.data() + sizeof header + i * sizeof pid, sizeof pid);
+      job.push_back(static_cast<pid_t>(pid));
+    }
+    answer_row(header.number, job);
+  }
+  return exit_code_;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,102 @@
+// Answers the recorder: which GPUs there are, and a row of their values when asked.
+//
+// Guarantees: the answering thread never calls a driver, so an answer comes within 0.1 s (a layout
+// within 3 s) whatever a driver does. Every GPU has two threads, one a pace; a GPU whose call does not return is
+// left out, the others go on. Ends when the recorder does.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gpu/gpu.h"
+#include "model/gpu_protocol.h"
+
+namespace trainscope {
+
+// Wakes the answering thread when a worker or the finder has something.
+struct GpuSignal {
+  std::mutex mutex;  // of everything that threads share here
+  std::condition_variable answered;
+};
+
+// One pace of one GPU on a thread of its own.
+class GpuWorker {
+ public:
+  GpuWorker(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<GpuSignal> signal);
+  // Under the signal's mutex:
+  bool busy() const { return state_->busy; }
+  bool has_answered() const { return state_->has_answered; }
+  int64_t busy_since_ns() const { return state_->asked_ns; }
+  GpuHealth health() const { return state_->health; }
+  void ask(const std::vector<pid_t>& job);
+  // Puts what was read since the last call into its places in the row.
+  void take(std::span<int64_t> row);
+
+ private:
+  struct State {
+    std::condition_variable asked;
+    bool busy = false, fresh = false, has_answered = false;
+    int64_t asked_ns = 0;
+    std::vector<pid_t> job;
+    std::vector<int64_t> values;
+    GpuHealth health = GpuHealth::ok;
+  };
+  static void work(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<State> state,
+                   std::shared_ptr<GpuSignal> signal);
+
+  std::shared_ptr<Gpu> gpu_;
+  GpuPace pace_;
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+class GpuServer {
+ public:
+  GpuServer(int socket, std::string root) : socket_(socket), root_(std::move(root)) {}
+  // Until the recorder closes its end; the process's exit code.
+  int serve();
+
+ private:
+  enum class Standing { good, hangs, lost };
+  struct Member {
+    std::shared_ptr<Gpu> gpu;
+    GpuWorker fast, slow;
+    Standing standing = Standing::good;
+    int64_t slow_due_ns = 0;
+  };
+
+  void answer_layout(uint64_t number);
+  void answer_row(uint64_t number, const std::vector<pid_t>& job);
+  void find();
+  void merge(std::vector<FoundGpus> found);
+  bool forget_lost(const std::string& uuid);
+  void judge(int64_t now_ns);
+  void look_for_changes();
+  void ask_members(const std::vector<pid_t>& job, int64_t now_ns);
+  void wait_for_members(std::unique_lock<std::mutex>& lock);
+  void send(GpuMessage message, uint64_t number, uint32_t count, const void* data, size_t bytes);
+  void tell(const std::string& kind, const std::string& text);
+  std::string layout_json();
+  std::string shown_label(const std::string& label) const;
+
+  int socket_;
+  std::string root_;
+  std::shared_ptr<GpuSignal> signal_ = std::make_shared<GpuSignal>();
+  std::vector<std::unique_ptr<Member>> members_;
+  uint32_t layout_ = 0;
+  bool finding_ = false, found_ = false;
+  std::vector<FoundGpus> findings_;
+  std::string reason_, remedy_;
+  std::atomic<bool> stale_{false};      // the layout is no longer true
+  std::atomic<bool> look_again_{true};  // there may be other GPUs than those we know
+  int64_t retry_ns_ = 0, retry_after_ns_ = 0;
+  int exit_code_ = -1;
+};
+
+}  // namespace trainscope

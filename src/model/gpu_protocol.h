@@ -1,0 +1,33 @@
+// What the recorder and trainscope-gpu say to each other over a SOCK_SEQPACKET pair.
+//
+// The recorder asks, the GPU process answers: a request for the layout gets a layout, one for a row
+// gets a row, and events may come before either. An answer bears the number of its request, so one
+// that comes too late is known and dropped. Both are of one build: the version only guards against
+// a trainscope-gpu of another one lying beside the program.
+#pragma once
+
+#include <cstdint>
+
+namespace trainscope {
+
+inline constexpr uint32_t kGpuProtocol = 1;
+inline constexpr int kMaxGpuMessage = 256 << 10;
+
+enum class GpuMessage : uint32_t {
+  ask_layout = 1,  // header only
+  ask_row,         // count pids of the job follow, 8 bytes each
+  layout,          // JSON follows
+  row,             // count raw values follow, 8 bytes each, INT64_MIN where there is none
+  event,           // JSON follows: {"kind": …, "text": …}
+  changed,         // header only: the layout that the row was asked for is no longer true
+};
+
+struct GpuHeader {
+  uint32_t version = kGpuProtocol;
+  GpuMessage message = GpuMessage::ask_layout;
+  uint64_t number = 0;  // of the request
+  uint32_t layout = 0;  // which layout the values belong to
+  uint32_t count = 0;   // values or bytes that follow
+};
+
+}  // namespace trainscope

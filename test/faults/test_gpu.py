@@ -1,0 +1,172 @@
+"""GPUs by a driver library that misbehaves on request: the run goes on, and says what happened.
+
+The library is a fake with known numbers (test/gpu/fake_nvml.cpp); the real one is looked at by bench/gpu.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+from trainscope_test import BIN, Case, main, processes, wait_until
+
+FAKE = os.environ.get("FAKE_NVML_FOLDER", "build/release/fake-nvml")
+GPU_PROGRAM = os.path.join(os.path.dirname(BIN), "trainscope-gpu")
+
+
+def of(info, name, **labels):
+    found = [m for m in info["metrics"] if m["name"] == name and labels.items() <= m["labels"].items()]
+    return found[0] if found else None
+
+
+@unittest.skipUnless(os.path.exists(os.path.join(FAKE, "libnvidia-ml.so.1")), "the fake driver library is not built")
+class FakeGpus(Case):
+    def setUp(self):
+        super().setUp()
+        self.control = pathlib.Path(self.path("control"))
+        self.say("")
+
+    def say(self, words):
+        new = self.control.with_suffix(".new")
+        new.write_text(words)
+        new.rename(self.control)
+
+    def environment(self, **more):
+        return super().environment(LD_LIBRARY_PATH=os.path.abspath(FAKE), FAKE_NVML=str(self.control), **more)
+
+    def events(self):
+        text = self.trainscope("sql", "latest", "select text from events where kind = 'gpu'").stdout.decode()
+        return [line.strip('"') for line in text.splitlines()[1:]]
+
+    def while_it_runs(self, seconds, *script):
+        """Records `sleep`; script is (after seconds, words for the driver)."""
+        process = self.start(["sleep", str(seconds)])
+        wait_until(lambda: processes("trainscope-gpu", self.home))
+        for after, words in script:
+            time.sleep(after)
+            if callable(words):
+                words()
+            else:
+                self.say(words)
+        self.assertEqual(process.wait(timeout=120), 0)
+        return self.info()
+
+    def test_known_numbers_are_reported_with_their_units(self):
+        self.say("process=1:1:77")
+        info = self.while_it_runs(2.5)
+        for gpu, (degrees, watts) in enumerate([(60, 300), (61, 301), (62, 302)]):
+            gpu = str(gpu)
+            self.assertEqual(of(info, "hw.gpu.temperature", gpu=gpu)["max"], degrees)
+            self.assertAlmostEqual(of(info, "hw.gpu.power", gpu=gpu)["mean"], watts)
+            self.assertAlmostEqual(of(info, "hw.gpu.utilization", gpu=gpu)["mean"], 0.40 + int(gpu) / 100)
+            self.assertEqual(of(info, "hw.gpu.memory.usage", gpu=gpu)["last"], 10 << 30)
+        # The driver measures utilisation every 400 ms, and says so: reading it again is not a sample.
+        self.assertLess(3 * of(info, "hw.gpu.utilization", gpu="0")["samples"],
+                        of(info, "hw.gpu.temperature", gpu="0")["samples"])
+        self.assertEqual(of(info, "hw.gpu.memory.limit", gpu="0")["last"], 80 << 30)
+        self.assertEqual(of(info, "hw.gpu.clock", gpu="0", clock="sm")["last"], 1980e6)
+        self.assertEqual(of(info, "hw.gpu.throttle", gpu="0", reason="power_cap")["max"], 1)
+        self.assertEqual(of(info, "hw.gpu.throttle", gpu="0", reason="hw_thermal")["max"], 0)
+        self.assertAlmostEqual(of(info, "hw.gpu.energy", gpu="0")["rate"], 300, delta=45)  # read once a second
+        self.assertIn("no GPM", of(info, "hw.gpu.sm_active")["reason"])
+        self.assertEqual(of(info, "job.gpu.memory.usage", gpu="1")["max"], 0)
+        self.assertIsNotNone(of(info, "recorder.cpu.time", process="gpu")["delta"])
+
+    def test_the_memory_of_the_job_is_told_from_that_of_others(self):
+        process = self.start(["sleep", "4"])
+        job = wait_until(lambda: self.children_named(process.pid, "sleep"))[0]
+        self.say(f"process=0:{job}:{5 << 30} process=0:1:{3 << 30} process=2:1:{1 << 30}")
+        self.assertEqual(process.wait(timeout=60), 0)
+        info = self.info()
+        self.assertEqual(of(info, "job.gpu.memory.usage", gpu="0")["last"], 5 << 30)
+        self.assertEqual(of(info, "job.gpu.memory.usage", gpu="2")["last"], 0)
+
+    def children_named(self, parent, name):
+        out = subprocess.run(["pgrep", "-P", str(parent), "-x", name], capture_output=True, text=True, check=False)
+        return [int(pid) for pid in out.stdout.split()]
+
+    def test_a_call_that_hangs_costs_that_gpu_alone(self):
+        info = self.while_it_runs(9, (1, "hang=1"))
+        self.assertEqual(of(info, "hw.gpu.temperature", gpu="1")["status"], "stale")
+        good, hung = (of(info, "hw.gpu.temperature", gpu=g)["samples"] for g in "01")
+        self.assertGreater(good, 3 * hung)
+        self.assertEqual(of(info, "hw.gpu.temperature", gpu="2")["status"], "ok")
+        self.assertTrue(any("GPU 1" in text and "not returned" in text for text in self.events()), self.events())
+        self.assertEqual(info["sampling"]["gaps"], [])
+
+    def test_a_gpu_that_is_lost_is_an_event_and_comes_back(self):
+        info = self.while_it_runs(8, (1.5, "lost=2"), (2, ""))
+        texts = self.events()
+        self.assertTrue(any("GPU 2" in text and "lost" in text for text in texts), texts)
+        self.assertEqual(of(info, "hw.gpu.temperature", gpu="2")["status"], "ok", "found again")
+        self.assertLess(of(info, "hw.gpu.temperature", gpu="2")["samples"],
+                        of(info, "hw.gpu.temperature", gpu="0")["samples"])
+
+    def test_a_gpu_that_stays_lost_is_stale(self):
+        info = self.while_it_runs(4, (1.5, "lost=0"))
+        self.assertEqual(of(info, "hw.gpu.power", gpu="0")["status"], "stale")
+        self.assertEqual(of(info, "hw.gpu.power", gpu="1")["status"], "ok")
+
+    def test_errors_in_the_middle_are_absent_values(self):
+        info = self.while_it_runs(4, (1, "error=0"), (1, ""))
+        samples = [of(info, "hw.gpu.temperature", gpu=gpu)["samples"] for gpu in "01"]
+        self.assertLess(samples[0], samples[1])
+        self.assertEqual(of(info, "hw.gpu.temperature", gpu="0")["status"], "ok")
+
+    def test_the_number_of_gpus_may_change(self):
+        info = self.while_it_runs(7, (1, "count=1"), (2.5, "count=3"))
+        self.assertEqual(of(info, "hw.gpu.temperature", gpu="2")["status"], "ok")
+        self.assertLess(of(info, "hw.gpu.temperature", gpu="2")["samples"],
+                        of(info, "hw.gpu.temperature", gpu="0")["samples"])
+
+    def test_a_driver_that_is_reloaded_is_asked_anew(self):
+        info = self.while_it_runs(7, (1, "reload"), (0.5, ""))
+        self.assertEqual(of(info, "hw.gpu.temperature", gpu="0")["status"], "ok")
+        last = self.rows("hw.gpu.temperature")[-1][0]
+        self.assertGreater(float(last), 5)
+
+    def test_the_driver_process_may_be_killed(self):
+        info = self.while_it_runs(5, (1, lambda: os.kill(processes("trainscope-gpu", self.home)[0], signal.SIGKILL)))
+        self.assertEqual(of(info, "hw.gpu.temperature", gpu="0")["status"], "ok")
+        self.assertTrue(any("started anew" in text for text in self.events()), self.events())
+        self.assertEqual(processes("trainscope-gpu", self.home), [])
+
+    def test_an_xid_is_an_event(self):
+        self.while_it_runs(4, (1, "xid=1:79"))
+        self.assertTrue(any("GPU 1" in text and "Xid 79" in text for text in self.events()), self.events())
+
+    def test_nothing_is_left_behind(self):
+        self.say("hang=0")
+        self.record(["sleep", "1"])
+        wait_until(lambda: not processes("trainscope-gpu", self.home))
+
+
+class Program(Case):
+    def test_needs_no_glibc_newer_than_2_34(self):
+        if not shutil.which("objdump"):
+            self.skipTest("objdump is not installed")
+        table = subprocess.run(["objdump", "-T", GPU_PROGRAM], capture_output=True, text=True, check=True).stdout
+        newest = max(tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([\d.]+)", table))
+        self.assertLessEqual(newest, (2, 34))
+
+    def test_started_by_hand_says_what_it_is(self):
+        done = subprocess.run([GPU_PROGRAM], capture_output=True, text=True, check=False, timeout=20)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("trainscope doctor", done.stderr)
+
+    def test_doctor_says_why_there_is_no_gpu(self):
+        if os.path.exists("/dev/nvidiactl"):
+            self.skipTest("there is one")
+        answer = json.loads(self.trainscope("doctor", "--json").stdout)
+        gpu = [source for source in answer["sources"] if source["name"] == "gpu"][0]
+        self.assertEqual(gpu["status"], "unavailable")
+        self.assertIn("libnvidia-ml", gpu["reason"])
+        self.assertIn("driver", gpu["remedy"])
+
+
+if __name__ == "__main__":
+    main()

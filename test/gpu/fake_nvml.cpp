@@ -1,0 +1,192 @@
+// A libnvidia-ml.so.1 for tests: three GPUs with known numbers that can be told to misbehave.
+//
+// FAKE_NVML names a file that is looked at in every call. Its words: `count=N`, `hang=I` (calls for
+// GPU I never return while it is there), `lost=I`, `error=I` (unknown error), `reload` (every call
+// says "uninitialized"), `process=I:PID:BYTES`, `xid=I:NUMBER`. Structs are those of NVML's binary
+// interface, written down here once more so that a slip in our own declarations shows.
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int kOk = 0, kUninit = 1, kUnsupported = 3, kNotFound = 6, kTimeout = 10, kLost = 15,
+              kUnknown = 999;
+
+struct Device {
+  int index;
+};
+Device devices[3] = {{0}, {1}, {2}};
+
+std::multimap<std::string, std::string> words() {
+  std::multimap<std::string, std::string> all;
+  const char* path = std::getenv("FAKE_NVML");
+  std::ifstream file(path == nullptr ? "" : path);
+  for (std::string word; file >> word;) {
+    const size_t equals = word.find('=');
+    all.emplace(word.substr(0, equals),
+                equals == std::string::npos ? "" : word.substr(equals + 1));
+  }
+  return all;
+}
+
+bool told(const char* what, int index) {
+  const auto all = words();
+  const auto [begin, end] = all.equal_range(what);
+  for (auto it = begin; it != end; ++it) {
+    if (std::atoi(it->second.c_str()) == index) return true;
+  }
+  return false;
+}
+
+int check(const Device* device) {
+  if (words().contains("reload")) return kUninit;
+  while (told("hang", device->index)) ::usleep(20'000);
+  if (told("lost", device->index)) return kLost;
+  if (told("error", device->index)) return kUnknown;
+  return kOk;
+}
+
+unsigned long long now_us() {
+  return static_cast<unsigned long long>(std::chrono::duration_cast<std::chrono::microseconds>(
+                                             std::chrono::system_clock::now().time_since_epoch())
+                                             .count());
+}
+
+int gpu_count() {
+  const auto all = words();
+  const auto found = all.find("count");
+  return found == all.end() ? 3 : std::atoi(found->second.c_str());
+}
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2() { return kOk; }
+const char* nvmlErrorString(int result) {
+  return result == kUnsupported ? "Not Supported" : result == kLost ? "GPU is lost" : "Some error";
+}
+int nvmlDeviceGetCount_v2(unsigned* count) {
+  *count = static_cast<unsigned>(gpu_count());
+  return words().contains("reload") ? kUninit : kOk;
+}
+int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device** device) {
+  if (static_cast<int>(index) >= gpu_count()) return kNotFound;
+  *device = &devices[index];
+  return told("lost", static_cast<int>(index)) ? kLost : kOk;
+}
+int nvmlDeviceGetName(Device* device, char* text, unsigned size) {
+  std::snprintf(text, size, "Fake %d", device->index);
+  return kOk;
+}
+int nvmlDeviceGetUUID(Device* device, char* text, unsigned size) {
+  std::snprintf(text, size, "GPU-fake-%d", device->index);
+  return kOk;
+}
+int nvmlDeviceGetUtilizationRates(Device* device, unsigned both[2]) {
+  both[0] = 40 + static_cast<unsigned>(device->index);
+  both[1] = 20 + static_cast<unsigned>(device->index);
+  return check(device);
+}
+// Utilisation is measured every 400 ms.
+int nvmlDeviceGetSamples(Device* device, int kind, unsigned long long, int* type, unsigned* count,
+                         void* samples) {
+  struct Sample {
+    unsigned long long time_us, value;
+  };
+  if (kind != 1) return kUnsupported;
+  if (const int result = check(device); result != kOk) return result;
+  *type = 1;
+  for (unsigned i = 0; samples != nullptr && i < *count; ++i) {
+    static_cast<Sample*>(samples)[i] = {1'000'000 + i * 400'000ULL, 40};
+  }
+  *count = 8;
+  return kOk;
+}
+int nvmlDeviceGetPowerUsage(Device* device, unsigned* milliwatts) {
+  *milliwatts = 300'000 + 1000 * static_cast<unsigned>(device->index);
+  return check(device);
+}
+int nvmlDeviceGetMemoryInfo(Device* device, unsigned long long sizes[3]) {
+  sizes[0] = 80ULL << 30U;
+  sizes[2] = 10ULL << 30U;
+  sizes[1] = sizes[0] - sizes[2];
+  return check(device);
+}
+int nvmlDeviceGetTemperature(Device* device, int, unsigned* degrees) {
+  *degrees = 60 + static_cast<unsigned>(device->index);
+  return check(device);
+}
+int nvmlDeviceGetTotalEnergyConsumption(Device* device, unsigned long long* millijoules) {
+  *millijoules = now_us() / 1000 * 300;  // 300 W
+  return check(device);
+}
+int nvmlDeviceGetClockInfo(Device* device, int clock, unsigned* megahertz) {
+  *megahertz = clock == 1 ? 1980 : 2619;
+  return check(device);
+}
+int nvmlDeviceGetCurrentClocksThrottleReasons(Device* device, unsigned long long* bits) {
+  *bits = 0x4;
+  return check(device);
+}
+int nvmlDeviceGetComputeRunningProcesses_v3(Device* device, unsigned* count, void* infos) {
+  struct Info {
+    unsigned pid;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+  };
+  auto* to = static_cast<Info*>(infos);
+  const unsigned room = *count;
+  *count = 0;
+  const auto all = words();
+  const auto [begin, end] = all.equal_range("process");
+  for (auto it = begin; it != end && *count < room; ++it) {
+    int index = 0;
+    unsigned pid = 0;
+    unsigned long long bytes = 0;
+    if (std::sscanf(it->second.c_str(), "%d:%u:%llu", &index, &pid, &bytes) != 3) continue;
+    if (index == device->index) to[(*count)++] = {pid, bytes, 0, 0};
+  }
+  return check(device);
+}
+int nvmlEventSetCreate(void** set) {
+  static int anything;
+  *set = &anything;
+  return kOk;
+}
+int nvmlDeviceRegisterEvents(Device*, unsigned long long, void*) { return kOk; }
+int nvmlEventSetWait_v2(void*, void* data, unsigned milliseconds) {
+  struct Event {
+    Device* device;
+    unsigned long long type, number;
+    unsigned gpu_instance, compute_instance;
+  };
+  static bool given = false;
+  for (unsigned waited = 0; waited < milliseconds; waited += 20) {
+    const auto all = words();
+    const auto xid = all.find("xid");
+    int index = 0;
+    unsigned long long number = 0;
+    if (!given && xid != all.end() &&
+        std::sscanf(xid->second.c_str(), "%d:%llu", &index, &number) == 2) {
+      given = true;
+      *static_cast<Event*>(data) = {&devices[index], 8, number, 0, 0};
+      return kOk;
+    }
+    ::usleep(20'000);
+  }
+  return kTimeout;
+}
+
+}  // extern "C"
