@@ -136,6 +136,13 @@ class TegraParser {
   void add_clock(std::string_view metric, Labels labels, std::optional<double> mhz) {
     add(metric, "Hz", std::move(labels), mhz ? std::optional(*mhz * 1e6) : mhz, 1000, 1);
   }
+  void add_celsius(std::string_view metric, Labels labels, double said) {
+    if (said < kInvalidCelsius) {
+      add(metric, "Cel", std::move(labels), std::nullopt, 1, 1000);
+    } else {
+      add(metric, "Cel", std::move(labels), said, 1, 1000);
+    }
+  }
   void add_bytes(std::string_view metric, Labels labels, double bytes) {
     add(metric, "By", std::move(labels), bytes, 1024, 1);
   }
@@ -223,14 +230,13 @@ class TegraParser {
     const size_t sign = whole.find('@');
     if (sign == 0 || sign == std::string_view::npos || !is_name(whole)) return false;
     std::string_view text = whole.substr(sign + 1);
-    auto celsius = take_number(text);
-    if (!celsius || !take(text, "C") || (!text.empty() && text[0] != '/')) return false;
-    if (*celsius < kInvalidCelsius) celsius.reset();
+    const double said = take_number(text).value_or(NAN);
+    if (std::isnan(said) || !take(text, "C") || (!text.empty() && text[0] != '/')) return false;
     const std::string name = label_of(whole.substr(0, sign));
-    add("hw.temperature", "Cel", {{"sensor", name}}, celsius, 1, 1000);
+    add_celsius("hw.temperature", {{"sensor", name}}, said);
     const std::string plain = lower(name);
-    if (plain == "gpu") add("hw.gpu.temperature", "Cel", {{"gpu", "0"}}, celsius, 1, 1000);
-    if (plain == "cpu") add("hw.temperature", "Cel", {{"sensor", "cpu_package"}}, celsius, 1, 1000);
+    if (plain == "gpu") add_celsius("hw.gpu.temperature", {{"gpu", "0"}}, said);
+    if (plain == "cpu") add_celsius("hw.temperature", {{"sensor", "cpu_package"}}, said);
     ++at_;
     return true;
   }
