@@ -32,6 +32,8 @@ Json run_json(const RunView& run) {
           {"world_size", m.world_size},
           {"local_rank", m.local_rank},
           {"trainscope_version", text_or_null(m.trainscope_version)},
+          {"imported_format", text_or_null(m.imported_format)},
+          {"imported_path", text_or_null(m.imported_path)},
           {"notes", m.notes}};
 }
 

@@ -88,12 +88,21 @@ class InfoWriter {
   void describe_job() {
     const Manifest& m = run_.manifest();
     // The command is worth its whole length.
-    out_ += styled(kDim, "  command    ") + command_text(m.command) + "\n";
+    if (m.imported_format.empty()) {
+      out_ += styled(kDim, "  command    ") + command_text(m.command) + "\n";
+    } else {
+      row("imported", fmt::format("from {}, {}", m.imported_format, printable(m.imported_path)));
+    }
     const std::string how = ending_text(m, run_.status());
     const bool coded = m.ended_by == EndedBy::exit && run_.status() == RunStatus::ended;
-    row("started", fmt::format("{}, {} {}; {}{}", local_time_text(m.started),
+    const std::string when = m.started.empty() ? "not known when" : local_time_text(m.started);
+    row("started", fmt::format("{}, {} {}; {}{}", when,
                                run_.status() == RunStatus::running ? "recorded so far" : "took",
-                               duration_text(run_.duration_s()), coded ? "exit code " : "", how));
+                               duration_text(run_.duration_s()),
+                               coded                       ? "exit code "
+                               : m.imported_format.empty() ? ""
+                                                           : "ending ",
+                               how));
     std::string tags;
     for (const auto& [key, value] : m.tags) tags += (tags.empty() ? "" : ", ") + key + "=" + value;
     row("tags", printable(tags));

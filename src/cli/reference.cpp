@@ -10,6 +10,7 @@
 #include "cli/help.h"
 #include "collect/collect.h"
 #include "export/export.h"
+#include "import/import.h"
 #include "store/derived.h"
 
 namespace trainscope {
@@ -142,13 +143,20 @@ std::string exit_codes_page() {
 
 std::string formats_page() {
   std::string out = fmt::format(
-      "# Export formats\n{}\n`trainscope export RUN --to FORMAT`.\n\n"
+      "# Formats\n{}\n## Export\n\n`trainscope export RUN --to FORMAT`.\n\n"
       "| format | extension | text | `--wide` | what it is |\n|---|---|---|---|---|\n",
       kNotice);
   for (const Exporter* exporter : exporters()) {
     out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", exporter->name, exporter->extension,
                        exporter->is_text ? "yes" : "no", exporter->has_wide ? "yes" : "no",
                        cell(exporter->summary));
+  }
+  out +=
+      "\n## Import\n\n`trainscope import --from FORMAT PATH`.\n\n"
+      "| format | PATH is | what it is |\n|---|---|---|\n";
+  for (const Importer* importer : importers()) {
+    out += fmt::format("| `{}` | {} | {} |\n", importer->name, cell(importer->input),
+                       cell(importer->summary));
   }
   return out;
 }

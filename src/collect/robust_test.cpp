@@ -66,7 +66,8 @@ std::vector<std::string> files_of(const TestRoot& root) {
 
 // Each file in turn empty, cut in the middle, full of nonsense, and gone.
 TEST(EveryCollector, StandsFilesThatAreTornOrGone) {
-  for (const char* machine : {"laptop", "container-v1", "container-v2"}) {
+  for (const char* machine :
+       {"laptop", "container-v1", "container-v2", "jetson-tx2", "jetson-orin"}) {
     TestRoot root(machine);
     for (const std::string& file : files_of(root)) {
       const std::string text = root.text(file);

@@ -25,6 +25,7 @@ Json labels_json(const Labels& labels) {
 
 std::string header(const RunView& run, const std::vector<size_t>& selected) {
   const Manifest& m = run.manifest();
+  const Json started = m.started.empty() ? Json(nullptr) : Json(m.started);
   Json series = Json::array();
   for (const size_t i : selected) {
     const Series& s = run.series()[i];
@@ -35,7 +36,7 @@ std::string header(const RunView& run, const std::vector<size_t>& selected) {
                       {"derived", s.derived}});
   }
   return dump({{"schema", "trainscope.export/1"},
-               {"run", {{"id", m.id}, {"name", m.name}, {"started", m.started}}},
+               {"run", {{"id", m.id}, {"name", m.name}, {"started", started}}},
                {"duration_s", run.duration_s()},
                {"period_s", run.sampling().period_s},
                {"series", std::move(series)}}) +

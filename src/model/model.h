@@ -140,6 +140,9 @@ struct Manifest {
   std::string after_command;
   std::string working_directory;
   bool attached = false;
+  // Of a recording that others made: its format and where it was; empty for our own. Its times are
+  // nominal, so nothing is known of jitter.
+  std::string imported_format, imported_path;
   std::optional<int> exit_code, signal, after_exit_code;
   EndedBy ended_by = EndedBy::running;
   std::string host_name, boot_id, trainscope_version;

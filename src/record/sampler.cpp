@@ -64,7 +64,7 @@ void Sampler::stop() {
   wake_.notify_all();
   ticks_.join();
   // The others are given a moment; one that hangs costs its last values and nothing else.
-  for (int i = 0; i < 20 && own_threads_running_ > 0; ++i) {
+  for (int i = 0; i < 100 && own_threads_running_ > 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

@@ -35,7 +35,7 @@ struct Row {
   }
 };
 
-constexpr char kBusy = 'b', kIdle = 'i', kUsed = 'u', kRest = 'r', kNone = 0;
+constexpr char kBusy = 'b', kIdle = 'i', kUsed = 'u', kRest = 'r', kCycles = 'c', kNone = 0;
 
 std::string_view label(const Labels& labels, std::string_view name) {
   for (const auto& [key, value] : labels) {
@@ -44,8 +44,8 @@ std::string_view label(const Labels& labels, std::string_view name) {
   return {};
 }
 
-char cpu_role(const Labels& labels) {
-  const std::string_view state = label(labels, "state");
+char cpu_role(const Series& series) {
+  const std::string_view state = label(series.labels, "state");
   return state == "idle" || state == "iowait" ? kIdle : kBusy;
 }
 
@@ -59,8 +59,8 @@ std::optional<double> cpu_utilization(const Row& row) {
 }
 
 // used + free + cached + buffers is the machine's memory; `available` overlaps them.
-char memory_role(const Labels& labels) {
-  const std::string_view state = label(labels, "state");
+char memory_role(const Series& series) {
+  const std::string_view state = label(series.labels, "state");
   if (state == "used") return kUsed;
   return state == "free" || state == "cached" || state == "buffers" ? kRest : kNone;
 }
@@ -71,7 +71,15 @@ std::optional<double> memory_utilization(const Row& row) {
   return std::clamp(used / total, 0.0, 1.0);
 }
 
-char any_role(const Labels& /*labels*/) { return kBusy; }
+char any_role(const Series& /*series*/) { return kBusy; }
+
+char cycles_role(const Series& series) { return series.metric == "perf.cycles" ? kCycles : kBusy; }
+
+std::optional<double> instructions_per_cycle(const Row& row) {
+  const double cycles = row.increase(kCycles);
+  if (!(cycles > 0)) return std::nullopt;
+  return row.increase(kBusy) / cycles;
+}
 
 std::optional<double> busy_share(const Row& row) {
   if (!(row.elapsed_s > 0)) return std::nullopt;
@@ -97,14 +105,17 @@ struct DerivedSpec {
   std::string_view group_label;  // one series a value of it; "" for one series
   bool is_rate = false;          // needs the row in front
   bool per_job_cpu = false;      // divides by the number of CPUs that the job may use
-  char (*role)(const Labels&) = nullptr;
+  char (*role)(const Series&) = nullptr;
   std::optional<double> (*compute)(const Row&) = nullptr;
+  std::string_view second_input = "";  // a metric that must be there too
 };
 
 namespace {
 
-constexpr std::array<DerivedSpec, 4> kSpecs = {{
+constexpr std::array<DerivedSpec, 5> kSpecs = {{
     {"job.cpu.utilization", "1", "job.cpu.time", "", true, true, any_role, job_utilization},
+    {"perf.ipc", "{instruction}/{cycle}", "perf.instructions", "mode", true, false, cycles_role,
+     instructions_per_cycle, "perf.cycles"},
     {"system.cpu.utilization", "1", "system.cpu.time", "cpu", true, false, cpu_role,
      cpu_utilization},
     {"system.disk.utilization", "1", "system.disk.io_time", "device", true, false, any_role,
@@ -155,13 +166,24 @@ void inherit_status(DerivedSeries& derived, const SeriesDirectory& directory) {
   }
 }
 
+bool is_input(const DerivedSpec& spec, const std::string& metric) {
+  return metric == spec.input || (!spec.second_input.empty() && metric == spec.second_input);
+}
+
+// An imported run may have it stored: others computed it, and the inputs are not there.
+bool is_stored(const DerivedSpec& spec, const SeriesDirectory& directory) {
+  return std::any_of(directory.stored.begin(), directory.stored.end(),
+                     [&](const StoredSeries& it) { return it.series.metric == spec.name; });
+}
+
 void list_one(const DerivedSpec& spec, const SeriesDirectory& directory,
               std::optional<double> job_cpus, std::vector<DerivedSeries>& out) {
+  if (is_stored(spec, directory)) return;
   std::map<std::string, size_t> groups;
   for (size_t i = 0; i < directory.stored.size(); ++i) {
     const Series& series = directory.stored[i].series;
-    if (series.metric != spec.input) continue;
-    const char role = spec.role(series.labels);
+    if (!is_input(spec, series.metric)) continue;
+    const char role = spec.role(series);
     if (role == kNone) continue;
     const std::string group(label(series.labels, spec.group_label));
     const auto [place, added] = groups.emplace(group, out.size());

@@ -174,7 +174,8 @@ Error not_a_run(const std::string& path) {
 }  // namespace
 
 RunStatus run_status(const std::string& run_path, const Manifest& manifest) {
-  if (!manifest.ended.empty()) return RunStatus::ended;
+  // Of an imported run it may not be known when it ended; that it did is.
+  if (!manifest.ended.empty() || !manifest.imported_format.empty()) return RunStatus::ended;
   const int64_t periods_ns = 20 * std::clamp<int64_t>(manifest.period_ns, 0, 3600 * kNsPerSecond);
   const auto boot_id = read_line("/proc/sys/kernel/random/boot_id");
   if (!boot_id || *boot_id != manifest.boot_id) {

@@ -105,6 +105,8 @@ std::string manifest_to_json(const Manifest& m) {
       {"after_command", text_or_null(m.after_command)},
       {"working_directory", m.working_directory},
       {"attached", m.attached},
+      {"imported_format", text_or_null(m.imported_format)},
+      {"imported_path", text_or_null(m.imported_path)},
       {"exit_code", optional_json(m.exit_code)},
       {"signal", optional_json(m.signal)},
       {"after_exit_code", optional_json(m.after_exit_code)},
@@ -150,6 +152,8 @@ Result<Manifest> manifest_from_json(std::string_view text) {
   m.after_command = text_field(json, "after_command");
   m.working_directory = text_field(json, "working_directory");
   m.attached = field(json, "attached").is_boolean() && field(json, "attached").get<bool>();
+  m.imported_format = text_field(json, "imported_format");
+  m.imported_path = text_field(json, "imported_path");
   m.exit_code = small_integer(json, "exit_code");
   m.signal = small_integer(json, "signal");
   m.after_exit_code = small_integer(json, "after_exit_code");

@@ -18,6 +18,8 @@ TEST(manifest, every_field_comes_back) {
   m.after_command = "sync";
   m.working_directory = "/x";
   m.attached = true;
+  m.imported_format = "tegrastats";
+  m.imported_path = "/logs/board.txt";
   m.exit_code = 7;
   m.signal = 9;
   m.after_exit_code = 1;

@@ -33,6 +33,10 @@ class StoredRun : public RunView {
     for (const DerivedSeries& derived : derived_) series_.push_back(derived.series);
     lateness_at_ = series_.size();
     series_.push_back(lateness_series());
+    if (!files_.manifest.imported_format.empty()) {
+      series_.back().status = SeriesStatus::absent;
+      series_.back().reason = "an imported run has nominal times";
+    }
     for (const Series& absent : directory_.absent) series_.push_back(absent);
     sampling_ = judge_sampling(index_, files_.manifest, duration_s_);
     return {};
@@ -53,7 +57,10 @@ class StoredRun : public RunView {
     if (series_index < directory_.stored.size()) {
       return read_points(index_, cache_, directory_.stored[series_index], range, false);
     }
-    if (series_index == lateness_at_) return read_lateness(index_, range);
+    if (series_index == lateness_at_) {
+      const bool known = series_[series_index].status != SeriesStatus::absent;
+      return known ? read_lateness(index_, range) : Points{};
+    }
     series_index -= directory_.stored.size();
     if (series_index >= derived_.size()) return Points{};
     return compute_derived(derived_[series_index], range, [&](size_t input) {

@@ -10,6 +10,7 @@ namespace {
 constexpr int64_t kGapTicks = 3;
 constexpr double kReasonSlackS = 0.25;
 constexpr const char* kNoReason = "the recorder did not run";
+constexpr const char* kNoReasonImported = "the imported recording has no rows here";
 
 std::optional<double> quantile(std::vector<int64_t>& late_us, double q) {
   if (late_us.empty()) return std::nullopt;
@@ -22,9 +23,11 @@ std::optional<double> quantile(std::vector<int64_t>& late_us, double q) {
 
 class GapFinder {
  public:
-  GapFinder(const RunIndex& index, const StoredStream& stream, double duration_s)
+  GapFinder(const RunIndex& index, const StoredStream& stream, double duration_s,
+            const char* no_reason)
       : index_(index),
         stream_(stream),
+        no_reason_(no_reason),
         period_s_(static_cast<double>(stream.period_ns) / 1e9),
         duration_s_(duration_s) {}
 
@@ -79,7 +82,7 @@ class GapFinder {
         return event.text;
       }
     }
-    return kNoReason;
+    return no_reason_;
   }
 
   // Damage that cost no rows cost values of the block in front of it.
@@ -100,6 +103,7 @@ class GapFinder {
 
   const RunIndex& index_;
   const StoredStream& stream_;
+  const char* const no_reason_;
   const double period_s_, duration_s_;
   std::vector<Gap> gaps_;
   std::vector<char> explained_;  // one a damage
@@ -122,9 +126,12 @@ Sampling judge_sampling(const RunIndex& index, const Manifest& manifest, double 
   sampling.samples = static_cast<int64_t>(late_us.size());
   const int64_t due = std::llround(duration_s * 1e9) / rows.period_ns + 1;
   sampling.missed = std::max<int64_t>(0, due - sampling.samples);
-  sampling.jitter_p50_s = quantile(late_us, 0.5);
-  sampling.jitter_p99_s = quantile(late_us, 0.99);
-  sampling.gaps = GapFinder(index, rows, duration_s).find();
+  const bool ours = manifest.imported_format.empty();
+  if (ours) {
+    sampling.jitter_p50_s = quantile(late_us, 0.5);
+    sampling.jitter_p99_s = quantile(late_us, 0.99);
+  }
+  sampling.gaps = GapFinder(index, rows, duration_s, ours ? kNoReason : kNoReasonImported).find();
   return sampling;
 }
 

@@ -83,20 +83,34 @@ void apply_status_changes(const RunIndex& index, std::map<std::string, size_t>& 
   }
 }
 
+// "a; b": each source's own words, once.
+void append_once(std::string& text, const std::string& more) {
+  if (more.empty() || text.find(more) != std::string::npos) return;
+  text += (text.empty() ? "" : "; ") + more;
+}
+
 std::vector<Series> list_absent(const RunIndex& index, const std::vector<StoredSeries>& stored) {
   std::set<std::string> have;
   for (const StoredSeries& series : stored) have.insert(series.series.metric);
-  std::map<std::string, Series> absent;  // a later schema says it anew
+  // By metric and source: a later schema of a source says it anew.
+  std::map<std::string, std::map<std::string, Series>> absent;
   for (const auto& [number, schema] : index.schemas) {
     for (const StoredMissing& missing : schema.missing) {
       if (have.contains(missing.metric)) continue;
       const std::string reason = missing.reason.empty() ? "no reason was recorded" : missing.reason;
-      absent[missing.metric] = {missing.metric,       {},     missing.unit,  missing.kind, false,
-                                SeriesStatus::absent, reason, missing.remedy};
+      absent[missing.metric][schema.source] = {
+          missing.metric,       {},     missing.unit,  missing.kind, false,
+          SeriesStatus::absent, reason, missing.remedy};
     }
   }
   std::vector<Series> list;
-  for (auto& [name, series] : absent) list.push_back(std::move(series));
+  for (const auto& [metric, by_source] : absent) {
+    list.push_back(by_source.begin()->second);
+    for (const auto& [source, series] : by_source) {
+      append_once(list.back().reason, series.reason);
+      append_once(list.back().remedy, series.remedy);
+    }
+  }
   return list;
 }
 

@@ -42,6 +42,13 @@ Json listing_json(const RunListing& run) {
           {"problem", damaged ? Json(run.problem) : Json(nullptr)}};
 }
 
+std::string command_cell(const RunListing& run) {
+  const Manifest& m = run.manifest;
+  if (run.status == RunStatus::damaged) return printable(run.problem);
+  if (m.imported_format.empty()) return command_text(m.command);
+  return fmt::format("imported from {}, {}", m.imported_format, printable(m.imported_path));
+}
+
 std::string duration_cell(const RunListing& run) {
   if (run.status == RunStatus::running && run.manifest.zero_realtime_ns > 0) {
     return duration_text(to_seconds(realtime_ns() - run.manifest.zero_realtime_ns));
@@ -57,11 +64,9 @@ void print_human(const std::vector<RunListing>& runs, const std::string& home) {
   }
   Table table({"id", "name", "started", ">duration", "exit", "command"});
   for (const RunListing& run : runs) {
-    const bool damaged = run.status == RunStatus::damaged;
     table.add({run.manifest.id, shortened(printable(run.manifest.name), 24),
                local_time_text(run.manifest.started), duration_cell(run),
-               ending_text(run.manifest, run.status),
-               damaged ? printable(run.problem) : command_text(run.manifest.command)});
+               ending_text(run.manifest, run.status), command_cell(run)});
   }
   fmt::print("{}", table.text(colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)));
 }

@@ -1,0 +1,145 @@
+// trainscope import: makes a run of a recording that others made.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/fd.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/reading.h"
+#include "import/import.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int64_t kMinEveryNs = 1'000'000;
+constexpr int64_t kMaxEveryNs = int64_t{3600} * 1'000'000'000;
+constexpr size_t kMaxNameBytes = 4096;
+
+struct ImportFlags {
+  std::shared_ptr<ReadingFlags> reading;
+  std::string format, path, name, every;
+};
+
+std::string known_formats() {
+  std::string known;
+  for (const Importer* importer : importers()) {
+    known += (known.empty() ? "" : ", ") + std::string(importer->name);
+  }
+  return known;
+}
+
+Result<const Importer*> choose_importer(const ImportFlags& flags) {
+  const Importer* found = nullptr;
+  for (const Importer* importer : importers()) {
+    const bool named = importer->name == flags.format;
+    if (!named && (!flags.format.empty() || !importer->recognises(flags.path))) continue;
+    if (found != nullptr) {
+      return Error(fmt::format("import: {} may be {} or {}: say which with --from", flags.path,
+                               found->name, importer->name));
+    }
+    found = importer;
+  }
+  if (found != nullptr) return found;
+  if (!flags.format.empty()) {
+    return Error(
+        fmt::format("import: there is no format '{}' (one of {})", flags.format, known_formats()));
+  }
+  return Error(
+      fmt::format("import: {} is of no format that is known here; name it with --from "
+                  "(one of {}) to see what is wrong with it",
+                  flags.path, known_formats()));
+}
+
+Result<ImportOptions> import_options(const ImportFlags& flags) {
+  ImportOptions options{flags.path, std::nullopt};
+  while (options.path.size() > 1 && options.path.ends_with('/')) options.path.pop_back();
+  if (flags.name.size() > kMaxNameBytes) {
+    return Error(fmt::format("--name is {} bytes long; at most {} are accepted", flags.name.size(),
+                             kMaxNameBytes));
+  }
+  if (flags.every.empty()) return options;
+  TS_TRY(const int64_t every_ns, parse_duration(flags.every).with_context("--every"));
+  if (every_ns < kMinEveryNs || every_ns > kMaxEveryNs) {
+    return Error(fmt::format("--every: '{}' is out of range: 1ms to 1h is accepted", flags.every));
+  }
+  options.every_ns = every_ns;
+  return options;
+}
+
+Json document_of(const WholeRun& run, const NewRun& made) {
+  const Manifest& m = run.manifest;
+  return {{"schema", "trainscope.import/1"},
+          {"run",
+           {{"id", made.id},
+            {"name", m.name.empty() ? Json(nullptr) : Json(m.name)},
+            {"path", made.path},
+            {"imported_format", m.imported_format},
+            {"imported_path", m.imported_path}}},
+          {"samples", run.rows.size()},
+          {"series", run.columns.size()},
+          {"period_s", static_cast<double>(m.period_ns) / 1e9},
+          {"duration_s", m.duration_s.value_or(0)},
+          {"notes", m.notes}};
+}
+
+void print_human(const WholeRun& run, const NewRun& made) {
+  const Manifest& m = run.manifest;
+  fmt::print("run {}{}: {} rows and {} series from {}, {}\n", made.id,
+             m.name.empty() ? "" : " " + printable(m.name), run.rows.size(), run.columns.size(),
+             m.imported_format, printable(m.imported_path));
+  for (const std::string& note : m.notes) fmt::print("  note: {}\n", printable(note));
+  fmt::print("next: trainscope info {}\n", made.id);
+}
+
+Result<int> run_import(const ImportFlags& flags) {
+  if (!exists(flags.path)) return Error(fmt::format("import: there is no {}", flags.path));
+  TS_TRY(const ImportOptions options, import_options(flags));
+  TS_TRY(const Importer* importer, choose_importer(flags));
+  TS_TRY(WholeRun run, importer->read(options));
+  run.manifest.name = flags.name;
+  TS_TRY(const NewRun made, keep_run(flags.reading->home, run));
+  if (flags.reading->json) {
+    print_json(document_of(run, made));
+  } else {
+    print_human(run, made);
+  }
+  return 0;
+}
+
+std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+  auto flags = std::make_shared<ImportFlags>();
+  flags->reading = add_reading_flags(app, settings, true);
+  std::set<std::string> formats;
+  for (const Importer* importer : importers()) formats.emplace(importer->name);
+  app.add_option("--from", flags->format, "the format; without it PATH is looked at")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember(formats));
+  app.add_option("path", flags->path, "the recording: a file or a folder")
+      ->type_name("FILE")
+      ->required();
+  app.add_option("--name", flags->name, "name of the run; several runs may have the same")
+      ->type_name("TEXT");
+  app.add_option("--every", flags->every,
+                 "time between two rows, where the recording does not tell it")
+      ->type_name("DURATION");
+  return [flags] { return run_import(*flags); };
+}
+
+}  // namespace
+
+extern const Command import_command;
+const Command import_command = {
+    .name = "import",
+    .summary = "make a run of a recording that others made",
+    .examples = R"(trainscope import --from collect-logs logs/gpu --name gpu
+trainscope import --from tegrastats board.log --every 500ms
+trainscope import board.log --json)",
+    .add = add,
+};
+
+}  // namespace trainscope

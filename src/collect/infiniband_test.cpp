@@ -1,0 +1,59 @@
+#include <gtest/gtest.h>
+
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector infiniband_collector;
+
+namespace {
+
+TEST(Infiniband, DataIsInWordsOfFourBytes) {
+  OpenedSource source(infiniband_collector, machine_root("ib-node"));
+  source.sample();
+  EXPECT_EQ(source.value("ib.io{device=mlx5_0;direction=receive;port=1}"), 262144000.0 * 4);
+  EXPECT_EQ(source.value("ib.packets{device=mlx5_0;direction=transmit;port=1}"), 500100);
+  EXPECT_EQ(source.value("ib.errors{device=mlx5_0;port=1;type=port_xmit_discards}"), 3);
+  EXPECT_EQ(source.value("ib.transmit_wait{device=mlx5_0;port=1}"), 77);
+  EXPECT_EQ(source.value("ib.link.rate{device=mlx5_0;port=1}"), 100e9);
+}
+
+TEST(Infiniband, TellsCongestionOfRoce) {
+  OpenedSource source(infiniband_collector, machine_root("ib-node"));
+  source.sample();
+  EXPECT_EQ(source.value("ib.congestion{device=mlx5_bond_0;port=1;type=cnp_handled}"), 34);
+  EXPECT_EQ(source.value("ib.congestion{device=mlx5_bond_0;port=1;type=ecn_marked}"), 56);
+}
+
+TEST(Infiniband, WideCountersGoBeforeNarrowOnes) {
+  OpenedSource source(infiniband_collector, machine_root("ib-node"));
+  source.sample();
+  EXPECT_EQ(source.value("ib.io{device=qib0;direction=receive;port=1}"), 5e9 * 4);
+  EXPECT_EQ(source.value("ib.io{device=qib0;direction=transmit;port=1}"), 6e9 * 4);
+}
+
+TEST(Infiniband, BytesOfEfaAreBytes) {
+  OpenedSource source(infiniband_collector, machine_root("ib-node"));
+  source.sample();
+  EXPECT_EQ(source.value("ib.io{device=rdmap0s6;direction=transmit;port=1}"), 123456789);
+}
+
+TEST(Infiniband, WhatCannotBeReadNowIsAbsent) {
+  const TestRoot root("ib-node");
+  OpenedSource source(infiniband_collector, root.path());
+  root.write("/sys/class/infiniband/mlx5_0/ports/1/counters/port_rcv_data", "N/A\n");
+  root.write("/sys/class/infiniband/mlx5_0/ports/1/rate", "\n");
+  source.sample();
+  EXPECT_FALSE(source.value("ib.io{device=mlx5_0;direction=receive;port=1}"));
+  EXPECT_FALSE(source.value("ib.link.rate{device=mlx5_0;port=1}"));
+  EXPECT_TRUE(source.value("ib.io{device=mlx5_0;direction=transmit;port=1}"));
+}
+
+TEST(Infiniband, IsMissingWithoutAdapters) {
+  OpenedSource source(infiniband_collector, machine_root("vm"));
+  EXPECT_EQ(source.missing("ib.io"),
+            "there is no InfiniBand or RoCE adapter in /sys/class/infiniband");
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,36 @@
+#include <gtest/gtest.h>
+
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector numa_collector;
+
+namespace {
+
+TEST(Numa, CountsPagesByNode) {
+  OpenedSource source(numa_collector, machine_root("ib-node"));
+  source.sample();
+  EXPECT_EQ(source.value("system.numa.allocations{node=0;type=hit}"), 8000000);
+  EXPECT_EQ(source.value("system.numa.allocations{node=1;type=miss}"), 12000);
+  EXPECT_EQ(source.value("system.numa.allocations{node=1;type=other}"), 100001);
+}
+
+TEST(Numa, ALineThatIsGoneIsAbsent) {
+  const TestRoot root("ib-node");
+  OpenedSource source(numa_collector, root.path());
+  root.write("/sys/devices/system/node/node0/numastat", "numa_hit 7\nnuma_miss\n");
+  source.sample();
+  EXPECT_EQ(source.value("system.numa.allocations{node=0;type=hit}"), 7);
+  EXPECT_FALSE(source.value("system.numa.allocations{node=0;type=miss}"));
+  EXPECT_FALSE(source.value("system.numa.allocations{node=0;type=local}"));
+}
+
+TEST(Numa, IsMissingWhereTheKernelKnowsNoNodes) {
+  OpenedSource source(numa_collector, machine_root("vm"));
+  EXPECT_EQ(source.missing("system.numa.allocations"),
+            "the kernel shows no memory nodes in /sys/devices/system/node");
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+#include <set>
+
+#include "base/clock.h"
+#include "collect/support/perf_events.h"
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector perf_collector;
+
+namespace {
+
+void burn(int64_t ns) {
+  const int64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+  while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until) {
+  }
+}
+
+// The value of a metric in whichever mode this machine allows.
+std::optional<double> value(const OpenedSource& source, const std::string& metric) {
+  const auto all = source.value(metric + "{mode=all}");
+  return all ? all : source.value(metric + "{mode=user}");
+}
+
+TEST(Perf, EveryMetricIsThereOrHasAReason) {
+  OpenedSource source(perf_collector, "");
+  std::set<std::string_view> there;
+  for (const Column& column : source.opened().columns) there.insert(column.metric);
+  for (const MetricSpec& spec : perf_collector.metrics) {
+    if (there.contains(spec.name)) continue;
+    EXPECT_NE(source.missing(std::string(spec.name)), "") << spec.name;
+  }
+}
+
+TEST(Perf, CountsTheTimeOfAChildThatHasEnded) {
+  OpenedSource source(perf_collector, "");
+  if (!source.missing("perf.task_clock").empty()) {
+    GTEST_SKIP() << source.missing("perf.task_clock");
+  }
+  source.sample();
+  const auto before = value(source, "perf.task_clock");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    burn(50'000'000);
+    ::_exit(0);
+  }
+  while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  source.sample();
+  const auto after = value(source, "perf.task_clock");
+  ASSERT_TRUE(before && after);
+  EXPECT_GE(*after - *before, 0.049);
+  EXPECT_LT(*after - *before, 0.5);
+}
+
+TEST(Perf, InstructionsAreCountedWhereTheProcessorDoes) {
+  OpenedSource source(perf_collector, "");
+  if (!source.missing("perf.cycles").empty()) GTEST_SKIP() << source.missing("perf.cycles");
+  source.sample();
+  burn(20'000'000);
+  source.sample();
+  EXPECT_GT(*value(source, "perf.cycles"), 1e6);
+  EXPECT_GT(*value(source, "perf.instructions"), 1e6);
+}
+
+TEST(Perf, AJobThatIsNotThereIsAReason) {
+  JobLink job;
+  Surroundings surroundings;
+  surroundings.job = &job;
+  OpenedSource source(perf_collector, "", surroundings);
+  EXPECT_EQ(source.missing("perf.cycles"), "the job was not there to be counted");
+}
+
+TEST(Perf, RefusalsAreExplained) {
+  const TestRoot root;
+  root.write("/proc/sys/kernel/perf_event_paranoid", "4\n");
+  const PerfRefusal refused = explain_perf_error(EACCES, true, root.path());
+  EXPECT_EQ(refused.reason, "no permission: kernel.perf_event_paranoid is 4");
+  EXPECT_EQ(refused.remedy, "sudo sysctl kernel.perf_event_paranoid=2");
+  root.write("/proc/sys/kernel/perf_event_paranoid", "1\n");
+  EXPECT_NE(explain_perf_error(EPERM, true, root.path()).reason.find("container"),
+            std::string::npos);
+  root.write("/proc/cpuinfo", "flags : fpu hypervisor\n");
+  EXPECT_EQ(explain_perf_error(ENOENT, true, root.path()).reason,
+            "this virtual machine shows no counters of the processor");
+  EXPECT_EQ(explain_perf_error(ENOENT, false, root.path()).reason, "this kernel does not count it");
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,105 @@
+#include "collect/support/child_lines.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "base/clock.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kMaxLine = 64 * 1024;
+
+// Between fork and exec of a program with threads: only what may be called there.
+[[noreturn]] void become(char* const* argv, int out, int null) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::setpgid(0, 0);  // Ctrl-C is for the job
+  ::dup2(null, STDIN_FILENO);
+  ::dup2(out, STDOUT_FILENO);
+  ::dup2(null, STDERR_FILENO);
+  ::execv(argv[0], argv);
+  ::_exit(127);
+}
+
+}  // namespace
+
+Status ChildLines::start(const std::vector<std::string>& command) {
+  stop();
+  std::vector<char*> argv;
+  argv.reserve(command.size() + 1);
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  TS_TRY(const UniqueFd null, open_file("/dev/null", O_RDWR));
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  UniqueFd read_end(fds[0]);
+  const UniqueFd write_end(fds[1]);
+  ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
+  const pid_t pid = ::fork();
+  if (pid < 0) return Error::from_errno("cannot start " + command[0], errno);
+  if (pid == 0) become(argv.data(), write_end.get(), null.get());
+  pid_ = pid;
+  out_ = std::move(read_end);
+  return {};
+}
+
+void ChildLines::stop() {
+  out_.reset();
+  buffer_.clear();
+  if (pid_ <= 0) return;
+  ::kill(-pid_, SIGKILL);
+  ::kill(pid_, SIGKILL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = 0;
+}
+
+void ChildLines::take_all() {
+  std::array<char, 4096> part{};
+  for (;;) {
+    const ssize_t n = ::read(out_.get(), part.data(), part.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return;  // nothing more now
+    if (n == 0) {
+      out_.reset();
+      return;
+    }
+    buffer_.append(part.data(), static_cast<size_t>(n));
+    if (buffer_.size() > kMaxLine) buffer_.erase(0, buffer_.size() - kMaxLine);
+  }
+}
+
+bool ChildLines::newest_line(std::string& line) {
+  if (out_) take_all();
+  const size_t end = buffer_.rfind('\n');
+  if (end == std::string::npos) return false;
+  const size_t before = end == 0 ? std::string::npos : buffer_.rfind('\n', end - 1);
+  const size_t begin = before == std::string::npos ? 0 : before + 1;
+  line = buffer_.substr(begin, end - begin);
+  buffer_.erase(0, end + 1);
+  return true;
+}
+
+bool ChildLines::wait_for_line(std::string& line, int64_t timeout_ns) {
+  const int64_t until = monotonic_ns() + timeout_ns;
+  for (;;) {
+    if (newest_line(line)) return true;
+    const int64_t left_ms = (until - monotonic_ns()) / 1'000'000;
+    if (!out_ || left_ms <= 0) return false;
+    pollfd waiting{out_.get(), POLLIN, 0};
+    ::poll(&waiting, 1, static_cast<int>(left_ms));
+  }
+}
+
+}  // namespace trainscope

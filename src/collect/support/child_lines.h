@@ -1,0 +1,42 @@
+// A program that prints lines for us: started, read without blocking, killed at the end.
+//
+// Guarantees: it gets no descriptor of ours but the pipe, and dies with the thread that started it,
+// however that ends. Limits: a line of more than 64 KiB is dropped.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace trainscope {
+
+class ChildLines {
+ public:
+  ChildLines() = default;
+  ChildLines(const ChildLines&) = delete;
+  ChildLines& operator=(const ChildLines&) = delete;
+  ~ChildLines() { stop(); }
+
+  // Its standard output is read; standard error and input are /dev/null.
+  Status start(const std::vector<std::string>& command);
+  // Kills and reaps it.
+  void stop();
+  bool is_running() const { return static_cast<bool>(out_); }
+  // The newest whole line that has come since the last call; false when there is none. After the
+  // end of its output is_running() is false.
+  bool newest_line(std::string& line);
+  // The same, waiting at most so long.
+  bool wait_for_line(std::string& line, int64_t timeout_ns);
+
+ private:
+  void take_all();
+  pid_t pid_ = 0;
+  UniqueFd out_;
+  std::string buffer_;
+};
+
+}  // namespace trainscope

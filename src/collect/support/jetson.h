@@ -1,0 +1,28 @@
+// Where NVIDIA's Jetson boards show their GPU, by board and kernel.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace trainscope {
+
+// The device tree or the release file of NVIDIA says so.
+bool is_jetson(const std::string& root);
+
+// The file with the load of the GPU in thousandths; empty where there is none that can be read.
+std::string jetson_gpu_load(const std::string& root);
+
+// The folder of the GPU in /sys/class/devfreq; empty where there is none.
+std::string jetson_gpu_devfreq(const std::string& root);
+
+// A power rail: one file with milliwatts, or volts and current in thousandths to be multiplied.
+struct JetsonRail {
+  std::string name;
+  std::string power;             // milliwatts
+  std::string voltage, current;  // millivolts and milliamperes, where there is no power
+};
+std::vector<JetsonRail> jetson_rails(const std::string& root);
+
+inline constexpr const char* kNoJetson = "this machine is not a Jetson";
+
+}  // namespace trainscope

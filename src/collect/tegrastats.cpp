@@ -1,0 +1,134 @@
+// tegrastats: the GPU of a Jetson board by NVIDIA's own tool, where /sys does not show its load.
+//
+// Source: the lines of `tegrastats --interval 1000`, which runs beside us as long as we do. Units:
+// percent, MHz, milliwatts, °C. Permission: none; without root some boards leave clocks or loads
+// out. Cost: 20 µs a line here, and a process of its own that takes about 1 % of a core. Caveats:
+// once a second whatever --every says; a line that is late is absent. Only what no other source
+// has is taken: temperatures, memory and processors are in the lines too.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "collect/collect.h"
+#include "collect/support/child_lines.h"
+#include "collect/support/jetson.h"
+#include "collect/support/missing.h"
+#include "parse/tegrastats.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr MetricSpec kMetrics[] = {
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time that the GPU was busy"},
+    {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clocks of the GPU and of its memory"},
+    {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
+     "Share of the memory controller's time that it was busy"},
+    {"hw.gpu.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU"},
+    {"jetson.engine.clock", "Hz", Kind::gauge, "engine", "Clocks of encoders and other engines"},
+    {"jetson.engine.utilization", "1", Kind::gauge, "engine", "Load of encoders and other engines"},
+    {"hw.power", "W", Kind::gauge, "sensor", "Power taken, by rail"},
+};
+
+constexpr int64_t kPeriodNs = kNsPerSecond;
+constexpr int64_t kFirstLineNs = 5 * kNsPerSecond;
+
+std::string program_of(const std::string& root) {
+  for (const char* path : {"/usr/bin/tegrastats", "/usr/sbin/tegrastats"}) {
+    if (::access((root + path).c_str(), X_OK) == 0) return root + path;
+  }
+  return "";
+}
+
+class TegrastatsSource : public Source {
+ public:
+  Opened open(const Surroundings& surroundings) override {
+    const std::string& root = surroundings.root;
+    wanted_.clear();
+    if (!jetson_gpu_load(root).empty()) {
+      child_.stop();
+      return all_missing(kMetrics, "/sys shows the GPU's load, so tegrastats is not asked", "");
+    }
+    const std::string program = program_of(root);
+    if (program.empty()) {
+      const bool here = is_jetson(root);
+      return all_missing(kMetrics, here ? "there is no program tegrastats here" : kNoJetson,
+                         here ? "sudo apt install nvidia-l4t-tools" : "");
+    }
+    const bool has_rails = !jetson_rails(root).empty();
+    if (!child_.is_running()) {
+      const Status started = child_.start({program, "--interval", "1000"});
+      if (!started) return all_missing(kMetrics, started.error().message(), "");
+    }
+    std::string line;
+    const bool came = child_.wait_for_line(line, kFirstLineNs);
+    const auto parsed = came ? parse_tegrastats(line) : Result<TegraLine>(Error("it said nothing"));
+    if (!parsed) {
+      child_.stop();
+      return all_missing(kMetrics, "tegrastats: " + parsed.error().message(), "");
+    }
+    return describe(*parsed, has_rails);
+  }
+
+  Sampled sample(std::span<int64_t> values) override {
+    std::fill(values.begin(), values.end(), kAbsent);
+    std::string line;
+    if (!child_.newest_line(line)) return Sampled::ok;
+    const auto parsed = parse_tegrastats(line);
+    if (!parsed) return Sampled::ok;
+    for (const TegraReading& reading : parsed->readings) {
+      if (!reading.raw) continue;
+      for (size_t i = 0; i < wanted_.size(); ++i) {
+        const bool same =
+            wanted_[i].metric == reading.metric && wanted_[i].labels == reading.labels;
+        if (same && *reading.raw >= 0) values[i] = *reading.raw;
+      }
+    }
+    return Sampled::ok;
+  }
+
+ private:
+  Opened describe(const TegraLine& line, bool has_rails) {
+    Opened opened;
+    for (const TegraReading& reading : line.readings) {
+      const auto spec =
+          std::find_if(std::begin(kMetrics), std::end(kMetrics),
+                       [&](const MetricSpec& metric) { return metric.name == reading.metric; });
+      if (spec == std::end(kMetrics) || (has_rails && reading.metric == "hw.power")) continue;
+      const bool known = std::any_of(wanted_.begin(), wanted_.end(), [&](const Column& column) {
+        return column.metric == reading.metric && column.labels == reading.labels;
+      });
+      if (known) continue;
+      wanted_.push_back({spec->name, reading.labels, {reading.numerator, reading.denominator}});
+    }
+    opened.columns = wanted_;
+    for (const MetricSpec& spec : kMetrics) {
+      const bool there = std::any_of(wanted_.begin(), wanted_.end(), [&](const Column& column) {
+        return column.metric == spec.name;
+      });
+      if (!there) opened.missing.push_back({spec.name, "tegrastats does not tell it here", ""});
+    }
+    return opened;
+  }
+
+  ChildLines child_;
+  std::vector<Column> wanted_;
+};
+
+}  // namespace
+
+extern const Collector tegrastats_collector;
+const Collector tegrastats_collector = {
+    .name = "tegrastats",
+    .summary = "GPU load of a Jetson board by NVIDIA's tool, where /sys does not show it",
+    .needs = "the program tegrastats",
+    .scope = Scope::machine,
+    .pace = Pace::thread,
+    .period_ns = kPeriodNs,
+    .metrics = kMetrics,
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<TegrastatsSource>()); },
+};
+
+}  // namespace trainscope

@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
+#include "base/text.h"
+#include "collect/support/test_root.h"
+
+namespace trainscope {
+
+extern const Collector tegrastats_collector;
+
+namespace {
+
+constexpr const char* kLine =
+    "RAM 1/2MB CPU [10%@100] EMC_FREQ 3%@1600 GR3D_FREQ $load%@1122 APE 150 GPU@44.5C "
+    "VDD_IN 4567/4321";
+
+// A Jetson without a load in /sys whose tegrastats counts the load up.
+std::unique_ptr<TestRoot> board(const std::string& script) {
+  auto root = std::make_unique<TestRoot>("jetson-orin");
+  root->remove("/sys/devices/platform/17000000.gpu");
+  root->write("/usr/bin/tegrastats", "#!/bin/sh\necho $$ > " + root->at("/pid") + "\n" + script);
+  std::filesystem::permissions(root->at("/usr/bin/tegrastats"), std::filesystem::perms::owner_all);
+  return root;
+}
+
+std::string counting() {
+  return std::string("load=1\nwhile :; do echo \"") + kLine +
+         "\"; load=$((load + 1)); sleep 0.02; done\n";
+}
+
+// Samples until the series has a value, for some seconds at most.
+std::optional<double> wait_for(OpenedSource& source, const std::string& series) {
+  for (int i = 0; i < 500; ++i) {
+    source.sample();
+    if (const auto value = source.value(series)) return value;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return std::nullopt;
+}
+
+TEST(TegrastatsSource, GivesWhatSysfsLacks) {
+  const auto root = board(counting());
+  OpenedSource source(tegrastats_collector, root->path());
+  ASSERT_TRUE(source.has("hw.gpu.utilization{gpu=0}")) << source.missing("hw.gpu.utilization");
+  const auto first = wait_for(source, "hw.gpu.utilization{gpu=0}");
+  const auto later = wait_for(source, "hw.gpu.utilization{gpu=0}");
+  ASSERT_TRUE(first && later);
+  EXPECT_GT(*later, *first);
+  EXPECT_EQ(source.value("hw.gpu.clock{clock=sm;gpu=0}"), 1122e6);
+  EXPECT_EQ(source.value("hw.gpu.temperature{gpu=0}"), 44.5);
+  EXPECT_EQ(source.value("jetson.engine.clock{engine=APE}"), 150e6);
+  // The rails are in hwmon, memory and processors are of other sources.
+  EXPECT_FALSE(source.has("hw.power{sensor=VDD_IN}"));
+  EXPECT_FALSE(source.has("system.cpu.utilization{cpu=0}"));
+  EXPECT_EQ(source.missing("jetson.engine.utilization"), "tegrastats does not tell it here");
+}
+
+TEST(TegrastatsSource, AReadingIsNotRepeated) {
+  const auto root =
+      board(std::string("load=7\necho \"") + kLine + "\"\necho \"" + kLine + "\"\nsleep 60\n");
+  OpenedSource source(tegrastats_collector, root->path());
+  ASSERT_TRUE(source.has("hw.gpu.utilization{gpu=0}"));
+  source.sample();  // the second line, when it came after the first was read
+  source.sample();
+  EXPECT_FALSE(source.value("hw.gpu.utilization{gpu=0}"));
+}
+
+TEST(TegrastatsSource, TheProgramEndsWithTheSource) {
+  const auto root = board(counting());
+  pid_t pid = 0;
+  {
+    OpenedSource source(tegrastats_collector, root->path());
+    ASSERT_TRUE(source.has("hw.gpu.utilization{gpu=0}"));
+    pid = static_cast<pid_t>(*parse_integer(trim(root->text("/pid"))));
+    EXPECT_EQ(::kill(pid, 0), 0);
+  }
+  EXPECT_NE(::kill(pid, 0), 0);
+}
+
+TEST(TegrastatsSource, ATornOrSilentProgramIsAReason) {
+  const auto broken = board("echo nonsense\n");
+  OpenedSource source(tegrastats_collector, broken->path());
+  EXPECT_EQ(source.missing("hw.gpu.utilization"),
+            "tegrastats: no field of tegrastats is in this line");
+  const auto silent = board("exit 1\n");
+  OpenedSource other(tegrastats_collector, silent->path());
+  EXPECT_EQ(other.missing("hw.gpu.utilization"), "tegrastats: it said nothing");
+}
+
+TEST(TegrastatsSource, IsNotAskedWhereSysfsShowsTheLoad) {
+  OpenedSource source(tegrastats_collector, machine_root("jetson-orin"));
+  EXPECT_TRUE(source.opened().columns.empty());
+  EXPECT_EQ(source.missing("hw.gpu.utilization"),
+            "/sys shows the GPU's load, so tegrastats is not asked");
+}
+
+TEST(TegrastatsSource, IsMissingWithAReason) {
+  const auto root = board("");
+  root->remove("/usr/bin/tegrastats");
+  OpenedSource source(tegrastats_collector, root->path());
+  EXPECT_EQ(source.missing("hw.gpu.utilization"),
+            "there is no program tegrastats here | sudo apt install nvidia-l4t-tools");
+  OpenedSource elsewhere(tegrastats_collector, machine_root("vm"));
+  EXPECT_EQ(elsewhere.missing("hw.gpu.utilization"), "this machine is not a Jetson");
+}
+
+}  // namespace
+}  // namespace trainscope

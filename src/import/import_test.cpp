@@ -1,0 +1,263 @@
+// What the importers make of small recordings, read back through the store.
+#include "import/import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "base/fd.h"
+
+namespace trainscope {
+
+extern const Importer collect_logs_importer;
+extern const Importer tegrastats_importer;
+
+namespace {
+
+using testing::AnyOf;
+using testing::Contains;
+using testing::HasSubstr;
+
+std::string test_data(const std::string& name) {
+  return std::string(TRAINSCOPE_TEST_DATA) + "/" + name;
+}
+
+// A home of its own and a place for recordings, gone at the end.
+class Import : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = (std::filesystem::temp_directory_path() / "trainscope-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string home() const { return folder_ + "/home"; }
+  std::string write(const std::string& name, const std::string& text) const {
+    const std::string path = folder_ + "/" + name;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  std::unique_ptr<RunView> imported(const Importer& importer, const ImportOptions& options) const {
+    auto read = importer.read(options);
+    EXPECT_TRUE(read) << (read ? "" : read.error().message());
+    if (!read) return nullptr;
+    auto made = keep_run(home(), *read);
+    EXPECT_TRUE(made) << (made ? "" : made.error().message());
+    if (!made) return nullptr;
+    auto run = open_run(made->path);
+    EXPECT_TRUE(run) << (run ? "" : run.error().message());
+    return run ? std::move(*run) : nullptr;
+  }
+  static std::string problem(const Importer& importer, const std::string& path) {
+    const auto read = importer.read({path, std::nullopt});
+    return read ? "" : read.error().message();
+  }
+
+  std::string folder_;
+};
+
+Summary summary_of(const RunView& run, const std::string& series) {
+  for (size_t i = 0; i < run.series().size(); ++i) {
+    if (series_text(run.series()[i]) != series) continue;
+    const auto summary = run.summary(i);
+    return summary ? *summary : Summary();
+  }
+  ADD_FAILURE() << "no series " << series;
+  return {};
+}
+
+const Series* find(const RunView& run, const std::string& metric) {
+  for (const Series& series : run.series()) {
+    if (series.metric == metric) return &series;
+  }
+  return nullptr;
+}
+
+TEST_F(Import, CollectLogsBecomeARun) {
+  const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->status(), RunStatus::ended);
+  EXPECT_EQ(run->manifest().imported_format, "collect-logs");
+  EXPECT_EQ(run->manifest().ended_by, EndedBy::unknown);
+  EXPECT_EQ(run->duration_s(), 3);
+  EXPECT_EQ(run->sampling().samples, 4);
+  EXPECT_EQ(run->sampling().missed, 0);
+  EXPECT_FALSE(run->sampling().jitter_p50_s);
+  EXPECT_NEAR(*summary_of(*run, "system.cpu.utilization{cpu=all}").mean, 0.325, 1e-9);
+  EXPECT_NEAR(*summary_of(*run, "system.cpu.state.utilization{cpu=all;state=iowait}").max, 0.1,
+              1e-9);
+  EXPECT_EQ(summary_of(*run, "hw.temperature{sensor=cpu_package}").max, 96);
+  EXPECT_EQ(summary_of(*run, "system.memory.usage{state=used}").min, 200.0 * 1048576);
+  EXPECT_NEAR(*summary_of(*run, "system.memory.utilization").max, 0.4, 1e-9);
+  EXPECT_THAT(run->host_json(), HasSubstr("1048576000"));
+}
+
+TEST_F(Import, CollectLogsDerivedMetricsAreNotThereTwice) {
+  const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
+  ASSERT_NE(run, nullptr);
+  for (const char* metric : {"system.cpu.utilization", "system.disk.utilization"}) {
+    EXPECT_EQ(std::count_if(run->series().begin(), run->series().end(),
+                            [&](const Series& series) { return series.metric == metric; }),
+              1);
+    EXPECT_FALSE(find(*run, metric)->derived);
+  }
+  EXPECT_EQ(find(*run, "recorder.lateness")->status, SeriesStatus::absent);
+  EXPECT_EQ(find(*run, "hw.gpu.utilization")->reason, "the collect script did not record it");
+}
+
+TEST_F(Import, CollectLogsSuffixesAreUnderstood) {
+  const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
+  ASSERT_NE(run, nullptr);
+  const std::string read = "{device=unknown;direction=read}";
+  const std::string write = "{device=unknown;direction=write}";
+  EXPECT_EQ(summary_of(*run, "system.disk.io.rate" + read).max, 296.0 * 1024);
+  EXPECT_EQ(summary_of(*run, "system.disk.io.rate" + write).max, 2048.0 * 1048576);
+  EXPECT_EQ(summary_of(*run, "system.disk.operation.rate" + write).max, 1200);
+  EXPECT_NEAR(*summary_of(*run, "system.disk.operation.wait" + write).max, 0.01, 1e-9);
+  EXPECT_EQ(summary_of(*run, "system.disk.utilization{device=unknown}").max, 1);
+  EXPECT_EQ(summary_of(*run, "system.disk.utilization{device=unknown}").samples, 3);
+}
+
+TEST_F(Import, CollectLogsTellWhatIsNotKnown) {
+  const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
+  ASSERT_NE(run, nullptr);
+  const auto& notes = run->manifest().notes;
+  EXPECT_THAT(notes, Contains(HasSubstr("disk.out has 3 rows, the longest of the logs 4")));
+  EXPECT_THAT(notes, Contains(HasSubstr("rows are shown 1 s apart")));
+  // 95, 97, "10", 96: the third was 100 or more.
+  EXPECT_THAT(notes, Contains(HasSubstr("1 GPU temperatures were 100 °C or more")));
+  EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").samples, 3);
+  EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").min, 95);
+}
+
+TEST_F(Import, CollectLogsOfTwoGpusAndPackages) {
+  write("two/cpu.out", "1 0 0 0 0 0 0 0 0 99\n2 0 0 0 0 0 0 0 0 98\n");
+  write("two/gputemp.out", "40\n60\n41\n61\n");
+  write("two/cputemp.out", "50.0\n70.0\n51.0\n71.0\n");
+  const auto run = imported(collect_logs_importer, {folder_ + "/two", std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().samples, 2);
+  EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").max, 41);
+  EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=1}").max, 61);
+  EXPECT_EQ(summary_of(*run, "hw.temperature{sensor=cpu_package_1}").min, 70);
+  EXPECT_THAT(find(*run, "system.memory.usage")->reason, HasSubstr("there is no memory.out"));
+}
+
+TEST_F(Import, CollectLogsNameTheBadLine) {
+  const std::string good = "1 0 0 0 0 0 0 0 0 99\n";
+  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/none"),
+            folder_ +
+                "/none: none of cpu.out, cputemp.out, disk.out, gputemp.out, memory.out is "
+                "there");
+  const std::string path = write("bad/cpu.out", good + "\n1 0 0 x 0 0 0 0 0 99\n" + good);
+  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ":3: 'x' is not a number");
+  write("bad/cpu.out", good + "1 2 3\n");
+  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ":2: 3 columns, expected 10");
+  write("bad/cpu.out", "\n\n");
+  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ": there is no row in it");
+  write("bad/cpu.out", "1e300 0 0 0 0 0 0 0 0 99\n");
+  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ":1: '1e300' is too large");
+  const std::string memory = write("bad/memory.out", "Swap: 1 2 3 4 5 6 7\n");
+  write("bad/cpu.out", good);
+  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"),
+            memory + ":1: it does not begin with Mem:");
+}
+
+TEST_F(Import, CollectLogsStandALineThatWasBeingWritten) {
+  write("torn/cpu.out", "1 0 0 0 0 0 0 0 0 99\n2 0 0 0");
+  const auto run = imported(collect_logs_importer, {folder_ + "/torn", std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().samples, 1);
+  EXPECT_THAT(run->manifest().notes,
+              Contains("the last line of cpu.out is incomplete and left out"));
+}
+
+TEST_F(Import, TegrastatsWithoutAClock) {
+  const auto run = imported(tegrastats_importer, {test_data("tegrastats/tx2.log"), std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().samples, 3);
+  EXPECT_EQ(run->sampling().period_s, 1);
+  EXPECT_EQ(summary_of(*run, "hw.gpu.utilization{gpu=0}").max, 0.99);
+  EXPECT_EQ(summary_of(*run, "hw.gpu.clock{clock=sm;gpu=0}").samples, 2);
+  EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").samples, 2);
+  EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").max, 48.5);
+  EXPECT_EQ(summary_of(*run, "hw.power{sensor=VDD_IN}").mean, 5);
+  EXPECT_NEAR(*summary_of(*run, "system.memory.utilization").max, 2460.0 / 7858, 1e-4);
+  EXPECT_NEAR(*summary_of(*run, "system.cpu.utilization{cpu=all}").mean, 0.1, 1e-9);
+  const auto& notes = run->manifest().notes;
+  EXPECT_THAT(notes, Contains(HasSubstr("rows are shown 1 s apart")));
+  EXPECT_THAT(notes, Contains(HasSubstr("PMIC says 100 °C")));
+}
+
+TEST_F(Import, TegrastatsTakesTheGivenPeriod) {
+  const auto run = imported(tegrastats_importer, {test_data("tegrastats/tx2.log"), 500'000'000});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().period_s, 0.5);
+  EXPECT_EQ(run->duration_s(), 1);
+}
+
+TEST_F(Import, TegrastatsWithAClockShowsWhereLinesAreMissing) {
+  const auto run = imported(tegrastats_importer, {test_data("tegrastats/orin.log"), std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().period_s, 1);
+  EXPECT_EQ(run->sampling().samples, 4);
+  EXPECT_EQ(run->sampling().missed, 4);
+  EXPECT_EQ(run->duration_s(), 7);
+  ASSERT_EQ(run->sampling().gaps.size(), 1U);
+  EXPECT_EQ(run->sampling().gaps[0].reason, "the imported recording has no rows here");
+  EXPECT_THAT(run->manifest().notes, Contains(HasSubstr("the first says 2023-03-04T12:00:01")));
+  // A sensor that never said anything true is absent, not 0.
+  for (const Series& series : run->series()) {
+    if (series_text(series) != "hw.temperature{sensor=CV0}") continue;
+    EXPECT_EQ(series.status, SeriesStatus::absent);
+  }
+}
+
+TEST_F(Import, TegrastatsSeveralLinesASecond) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) {
+    text += "01-01-2024 00:00:" + std::string(i / 2 < 10 ? "0" : "") + std::to_string(i / 2) +
+            " RAM 1/2MB CPU [1%@2]\n";
+  }
+  const auto run = imported(tegrastats_importer, {write("fast.log", text), std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().period_s, 0.5);
+  EXPECT_EQ(run->sampling().missed, 0);
+  EXPECT_EQ(run->duration_s(), 9.5);
+}
+
+TEST_F(Import, TegrastatsNameTheBadLine) {
+  const std::string path = write("bad.log", "RAM 1/2MB CPU [1%@2]\n\nRAM 1/2 CPU [1%@2]\n");
+  EXPECT_EQ(problem(tegrastats_importer, path), path + ":3: RAM is followed by '1/2'");
+  EXPECT_THAT(problem(tegrastats_importer, write("empty.log", "\n")),
+              HasSubstr("there is no line in it"));
+  EXPECT_THAT(problem(tegrastats_importer, folder_), HasSubstr("is not a regular file"));
+}
+
+TEST_F(Import, FormatsAreRecognised) {
+  EXPECT_TRUE(collect_logs_importer.recognises(test_data("collect-logs")));
+  EXPECT_FALSE(collect_logs_importer.recognises(test_data("tegrastats")));
+  EXPECT_TRUE(tegrastats_importer.recognises(test_data("tegrastats/orin.log")));
+  EXPECT_FALSE(tegrastats_importer.recognises(test_data("collect-logs")));
+  EXPECT_FALSE(tegrastats_importer.recognises(test_data("collect-logs/cpu.out")));
+}
+
+TEST_F(Import, ARunThatCannotBeKeptLeavesNothing) {
+  auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
+  ASSERT_TRUE(read);
+  const std::string file = write("file", "");
+  EXPECT_FALSE(keep_run(file, *read));
+  const auto made = keep_run(home(), *read);
+  ASSERT_TRUE(made);
+  const auto names = list_folder(home());
+  ASSERT_TRUE(names);
+  EXPECT_THAT(*names, testing::ElementsAre(made->id));
+}
+
+}  // namespace
+}  // namespace trainscope

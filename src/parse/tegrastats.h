@@ -1,0 +1,43 @@
+// One line of NVIDIA's tegrastats, which tells what a Jetson board does.
+//
+// Guarantees: fields may stand in any order, as they do from board to board and release to release;
+// a field that means nothing to us is named, not guessed at; a core that is off and a sensor that
+// says -256 °C are readings without a value. Memory is in MiB whatever the line calls it. Limits:
+// the average behind a rail's power, the largest free block and the cached part of swap are read
+// over: they follow from the rest or tell nothing of a training run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainscope {
+
+// One value, under the name and labels that a run gives it. All are gauges.
+struct TegraReading {
+  std::string_view metric, unit;
+  std::vector<std::pair<std::string, std::string>> labels;  // sorted by name
+  std::optional<int64_t> raw;                               // nothing: off, or not to be believed
+  int64_t numerator = 1, denominator = 1;                   // value = raw * numerator / denominator
+};
+
+struct TegraLine {
+  // The time in front of the line in seconds since 1970, read as if it were UTC: the line does not
+  // say of which zone it is.
+  std::optional<int64_t> clock_s;
+  std::vector<TegraReading> readings;
+  std::vector<std::string> unknown;  // words that mean nothing to us
+};
+
+// An Error when nothing in the line is of tegrastats, or a field of it is malformed.
+Result<TegraLine> parse_tegrastats(std::string_view line);
+
+// For recognising a file: does the line have the memory and the processors?
+bool looks_like_tegrastats(std::string_view line);
+
+}  // namespace trainscope
