@@ -57,7 +57,7 @@ struct JobLink {
   std::atomic<pid_t> first_pid{0};  // 0 until the job has started
   std::atomic<pid_t> reaper_pid{
       0};  // our subreaper: orphans of the job become its children; 0: none
-  std::atomic<pid_t> recorder_pid{0};  // children of the reaper that are not the job's
+  std::atomic<pid_t> recorder_pid{0};     // children of the reaper that are not the job's
   std::atomic<pid_t>* gpu_pid = nullptr;  // where the source `gpu` notes its process
   std::vector<pid_t> others;  // children that the reaper had before the job; set before any source
   const Reaped* reaped = nullptr;

@@ -1,8 +1,8 @@
 // gpu: what GPUs did, whole and for the job's own processes.
 //
-// Source: trainscope-gpu, a process beside the recorder that talks to the drivers (src/gpu, one file
-// a vendor). Units: as in the table. Permission: none. Cost: one exchange over a socket a reading,
-// on a thread of its own; what a driver call costs is that process' and is counted as
+// Source: trainscope-gpu, a process beside the recorder that talks to the drivers (src/gpu, one
+// file a vendor). Units: as in the table. Permission: none. Cost: one exchange over a socket a
+// reading, on a thread of its own; what a driver call costs is that process' and is counted as
 // recorder.cpu.time{process=gpu}. Caveats: what the driver samples by itself (power, utilisation)
 // has no value at ticks between; what is slow to ask is read once a second. A driver that hangs, a
 // GPU that is lost: its series are stale and an event says so, the others go on.
@@ -106,9 +106,12 @@ class GpuSource : public Source {
     std::erase_if(job_, [this](pid_t pid) { return has_ended(pid); });
     const std::vector<pid_t> job(job_.begin(), job_.end());
     switch (process_.ask_row(job, kRowLimit, surroundings_->tell, row_)) {
-      case GpuProcess::Answer::changed: return Sampled::layout_changed;
-      case GpuProcess::Answer::none: return Sampled::ok;
-      case GpuProcess::Answer::row: break;
+      case GpuProcess::Answer::changed:
+        return Sampled::layout_changed;
+      case GpuProcess::Answer::none:
+        return Sampled::ok;
+      case GpuProcess::Answer::row:
+        break;
     }
     retry_after_ns_ = kFirstRetry;
     told_ = false;
@@ -153,15 +156,17 @@ class GpuSource : public Source {
   }
 
   static const MetricSpec* spec_named(const std::string& name) {
-    const auto* const found = std::find_if(std::begin(kMetrics), std::end(kMetrics),
-                                           [&](const MetricSpec& spec) { return spec.name == name; });
+    const auto* const found =
+        std::find_if(std::begin(kMetrics), std::end(kMetrics),
+                     [&](const MetricSpec& spec) { return spec.name == name; });
     return found == std::end(kMetrics) ? nullptr : found;
   }
 
   void read_layout(const nlohmann::json& layout, Opened& opened) {
     if (!layout.is_object() || layout["columns"].empty()) {
       const bool object = layout.is_object();
-      std::string reason = object ? layout.value("reason", "") : "trainscope-gpu is of another build";
+      std::string reason =
+          object ? layout.value("reason", "") : "trainscope-gpu is of another build";
       if (object && reason.empty() && !layout["missing"].empty()) {
         reason = layout["missing"][0].value("reason", "");
       }

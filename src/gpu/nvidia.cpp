@@ -2,8 +2,8 @@
 //
 // Source: NVML, loaded by name. Units: percent, mW, mJ, MHz, ns, KiB as the driver gives them.
 // Permission: none, but for some of a shared GPU's processes. Cost: what takes milliseconds (the
-// energy counter 3 ms, some throttle times 0.6 ms) is read once a second on a thread of its own; the
-// rest takes 0.2 ms a tick. Caveats: utilisation is measured by the driver every 200 ms or so;
+// energy counter 3 ms, some throttle times 0.6 ms) is read once a second on a thread of its own;
+// the rest takes 0.2 ms a tick. Caveats: utilisation is measured by the driver every 200 ms or so;
 // between there is no value. What a GPU or driver does not tell is known from the first call, with
 // the driver's own words.
 #include <fmt/format.h>
@@ -40,8 +40,9 @@ FoundGpus find(const std::string& root) {
   const auto library = nvidia_library();
   if (!library) {
     found.reason = library.error().message();
-    found.remedy = "on a machine with an NVIDIA GPU: install NVIDIA's driver (Debian: apt install "
-                   "nvidia-driver), or give the container --gpus all";
+    found.remedy =
+        "on a machine with an NVIDIA GPU: install NVIDIA's driver (Debian: apt install "
+        "nvidia-driver), or give the container --gpus all";
     return found;
   }
   static XidWatch xids(**library);

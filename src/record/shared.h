@@ -47,7 +47,8 @@ struct Shared {
 
   // The job.
   std::atomic<int32_t> job_pid{0};
-  std::atomic<pid_t> gpu_pid{0};  // of the recorder's GPU process; not the job's though we may reap it
+  std::atomic<pid_t> gpu_pid{
+      0};  // of the recorder's GPU process; not the job's though we may reap it
   std::atomic<int64_t> job_ended_ns{0};
   std::atomic<int32_t> stop{0};      // the run is over: close it
   std::atomic<int32_t> finished{0};  // kAllWritten, kNotAllWritten; 0 until the recorder is done

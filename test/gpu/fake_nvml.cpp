@@ -34,8 +34,7 @@ std::multimap<std::string, std::string> words() {
   std::ifstream file(path == nullptr ? "" : path);
   for (std::string word; file >> word;) {
     const size_t equals = word.find('=');
-    all.emplace(word.substr(0, equals),
-                equals == std::string::npos ? "" : word.substr(equals + 1));
+    all.emplace(word.substr(0, equals), equals == std::string::npos ? "" : word.substr(equals + 1));
   }
   return all;
 }

@@ -129,8 +129,7 @@ GpuProcess::Answer GpuProcess::ask_row(const std::vector<pid_t>& job, int64_t li
   GpuHeader header;
   std::string body;
   const std::vector<int64_t> pids(job.begin(), job.end());
-  if (!send(GpuMessage::ask_row, pids) ||
-      !receive(monotonic_ns() + limit_ns, tell, header, body)) {
+  if (!send(GpuMessage::ask_row, pids) || !receive(monotonic_ns() + limit_ns, tell, header, body)) {
     return Answer::none;
   }
   if (header.message == GpuMessage::changed) return Answer::changed;

@@ -115,9 +115,8 @@ void FileGpu::add_missing(const char* metric, const std::string& reason,
 }
 
 void FileGpu::add_job() {
-  for (const auto& [metric, scale] :
-       {std::pair("job.gpu.memory.usage", Scale{1, 1}),
-        std::pair("job.gpu.sm_utilization", Scale{1, 10'000})}) {
+  for (const auto& [metric, scale] : {std::pair("job.gpu.memory.usage", Scale{1, 1}),
+                                      std::pair("job.gpu.sm_utilization", Scale{1, 10'000})}) {
     columns.push_back({metric, {{"gpu", label}}, scale, GpuPace::slow});
     files_.emplace_back();
   }
@@ -168,7 +167,8 @@ std::vector<DrmCard> drm_cards(const std::string& root, std::string_view vendor)
     card.driver = std::filesystem::canonical(card.device + "/driver", ignored).filename();
     found.emplace_back(*number, std::move(card));
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<DrmCard> cards;
   for (auto& [number, card] : found) cards.push_back(std::move(card));
   return cards;

@@ -20,10 +20,14 @@ using nvml::Return;
 
 int64_t integer_of(const nvml::FieldValue& field) {
   switch (field.type) {
-    case nvml::kDouble: return std::llround(field.value.as_double);
-    case nvml::kUint: return field.value.as_uint;
-    case nvml::kInt: return field.value.as_int;
-    default: return static_cast<int64_t>(field.value.as_ulonglong);
+    case nvml::kDouble:
+      return std::llround(field.value.as_double);
+    case nvml::kUint:
+      return field.value.as_uint;
+    case nvml::kInt:
+      return field.value.as_int;
+    default:
+      return static_cast<int64_t>(field.value.as_ulonglong);
   }
 }
 
@@ -54,14 +58,19 @@ class NvidiaGpu : public Gpu {
       values[i] = kNoValue;
       int64_t raw = kNoValue;
       switch (reads_[i](raw)) {
-        case nvml::kSuccess: values[i] = raw; break;
+        case nvml::kSuccess:
+          values[i] = raw;
+          break;
         case nvml::kGpuIsLost:
         case nvml::kResetRequired:
-        case nvml::kGpuNotFound: return GpuHealth::lost;
+        case nvml::kGpuNotFound:
+          return GpuHealth::lost;
         case nvml::kUninitialized:
         case nvml::kDriverNotLoaded:
-        case nvml::kVersionMismatch: return GpuHealth::driver_gone;
-        default: break;  // no value at this tick
+        case nvml::kVersionMismatch:
+          return GpuHealth::driver_gone;
+        default:
+          break;  // no value at this tick
       }
     }
     return GpuHealth::ok;
@@ -91,8 +100,8 @@ class NvidiaGpu : public Gpu {
                                 ? std::string("this driver is too old to tell it")
                                 : "the driver says: " + library_.why(result);
     const bool forbidden = result == nvml::kNoPermission;
-    missing.push_back({metric, fmt::format("GPU {}: {}", label, why),
-                       forbidden ? "run as root" : ""});
+    missing.push_back(
+        {metric, fmt::format("GPU {}: {}", label, why), forbidden ? "run as root" : ""});
   }
 
   // A call that fills one unsigned number.
@@ -161,8 +170,7 @@ class NvidiaGpu : public Gpu {
   Return read_memory(int64_t& used, int64_t& total) const {
     nvml::MemoryV2 now{};
     now.version = static_cast<unsigned>(sizeof now) | 2U << 24U;
-    if (library_.memory_v2 != nullptr &&
-        library_.memory_v2(device_, &now) == nvml::kSuccess) {
+    if (library_.memory_v2 != nullptr && library_.memory_v2(device_, &now) == nvml::kSuccess) {
       used = static_cast<int64_t>(now.used);
       total = static_cast<int64_t>(now.total);
       return nvml::kSuccess;
@@ -186,8 +194,8 @@ class NvidiaGpu : public Gpu {
     });
     int64_t used = 0, total = 0;
     if (read_memory(used, total) == nvml::kSuccess) memory_bytes = total;
-    for (const auto& [type, name] : {std::pair(nvml::kCorrected, "corrected"),
-                                     std::pair(nvml::kUncorrected, "uncorrected")}) {
+    for (const auto& [type, name] :
+         {std::pair(nvml::kCorrected, "corrected"), std::pair(nvml::kUncorrected, "uncorrected")}) {
       add("hw.gpu.ecc.errors", {{"type", name}}, {}, GpuPace::slow,
           [this, kind = type](int64_t& raw) {
             if (library_.ecc == nullptr) return nvml::kFunctionNotFound;
@@ -274,10 +282,9 @@ void NvidiaGpu::add_gpm() {
     if (!gpm_->supported()) {
       // Links may still be told by other calls.
       if (column.direction != nullptr) continue;
-      missing.push_back({column.metric,
-                         fmt::format("GPU {} has no GPM counters: NVIDIA gives them from Hopper on",
-                                     label),
-                         ""});
+      missing.push_back(
+          {column.metric,
+           fmt::format("GPU {} has no GPM counters: NVIDIA gives them from Hopper on", label), ""});
       continue;
     }
     const bool first = &column == std::begin(kGpm);

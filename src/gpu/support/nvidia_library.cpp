@@ -42,7 +42,8 @@ std::string xid_text(unsigned long long number) {
 Result<const nvml::Library*> load() {
   void* handle = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) handle = ::dlopen("libnvidia-ml.so", RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) return Error("libnvidia-ml.so.1, NVIDIA's management library, is not here");
+  if (handle == nullptr)
+    return Error("libnvidia-ml.so.1, NVIDIA's management library, is not here");
   static nvml::Library library;
   const auto find = [handle](const char* symbol) { return ::dlsym(handle, symbol); };
 #define TRAINSCOPE_NVML_FIND(symbol, member, parameters) \
@@ -66,7 +67,8 @@ Result<const nvml::Library*> nvidia_library() {
 }
 
 void XidWatch::add(nvml::Device device) {
-  if (library_.new_events == nullptr || library_.watch == nullptr || library_.wait == nullptr) return;
+  if (library_.new_events == nullptr || library_.watch == nullptr || library_.wait == nullptr)
+    return;
   if (set_ == nullptr && !failed_) {
     failed_ = library_.new_events(&set_) != nvml::kSuccess;
     if (!failed_) std::thread([this, set = set_] { wait_for_ever(set); }).detach();

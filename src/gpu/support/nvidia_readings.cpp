@@ -130,8 +130,7 @@ nvml::Return JobOnGpu::sm_share(const std::vector<pid_t>& job, int64_t& percent)
   if (library_.process_samples == nullptr) return nvml::kFunctionNotFound;
   std::vector<nvml::ProcessSample> samples(128);
   auto count = static_cast<unsigned>(samples.size());
-  const nvml::Return result =
-      library_.process_samples(device_, samples.data(), &count, seen_us_);
+  const nvml::Return result = library_.process_samples(device_, samples.data(), &count, seen_us_);
   if (result == nvml::kNotFound) return nvml::kNoData;
   if (result != nvml::kSuccess) return result;
   int64_t sum = 0;

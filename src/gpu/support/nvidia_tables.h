@@ -11,9 +11,9 @@ struct ThrottleReason {
   const char* name;
 };
 inline constexpr ThrottleReason kReasons[] = {
-    {0x1, "idle"},          {0x2, "application_clocks"}, {0x4, "power_cap"},
-    {0x8, "hw_slowdown"},   {0x10, "sync_boost"},        {0x20, "sw_thermal"},
-    {0x40, "hw_thermal"},   {0x80, "power_brake"},       {0x100, "display"},
+    {0x1, "idle"},        {0x2, "application_clocks"}, {0x4, "power_cap"},
+    {0x8, "hw_slowdown"}, {0x10, "sync_boost"},        {0x20, "sw_thermal"},
+    {0x40, "hw_thermal"}, {0x80, "power_brake"},       {0x100, "display"},
 };
 
 struct FieldColumn {
@@ -30,7 +30,11 @@ inline constexpr FieldColumn kFields[] = {
     {nvml::kPowerBrakeTime, 0, "hw.gpu.throttle.time", "reason", "power_brake", {1, 1'000'000'000}},
     {nvml::kMemoryTemperature, 0, "hw.gpu.memory.temperature", nullptr, nullptr, {}},
     {nvml::kNvlinkReceived, nvml::kAllLinks, "hw.gpu.nvlink.io", "direction", "receive", {1024, 1}},
-    {nvml::kNvlinkTransmitted, nvml::kAllLinks, "hw.gpu.nvlink.io", "direction", "transmit",
+    {nvml::kNvlinkTransmitted,
+     nvml::kAllLinks,
+     "hw.gpu.nvlink.io",
+     "direction",
+     "transmit",
      {1024, 1}},
 };
 

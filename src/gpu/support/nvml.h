@@ -113,46 +113,46 @@ inline constexpr unsigned kVolatile = 0, kCorrected = 0, kUncorrected = 1;
 inline constexpr unsigned long long kMemoryUnknown = ~0ULL;  // a process whose memory is not told
 
 // name in the library, member, parameters
-#define TRAINSCOPE_NVML_FUNCTIONS(F)                                                          \
-  F(nvmlInit_v2, init, ())                                                                    \
-  F(nvmlDeviceGetCount_v2, count, (unsigned*))                                                \
-  F(nvmlDeviceGetHandleByIndex_v2, by_index, (unsigned, Device*))                             \
-  F(nvmlDeviceGetName, name, (Device, char*, unsigned))                                       \
-  F(nvmlDeviceGetUUID, uuid, (Device, char*, unsigned))                                       \
-  F(nvmlDeviceGetUtilizationRates, utilization, (Device, Utilization*))                       \
-  F(nvmlDeviceGetSamples, samples,                                                            \
-    (Device, SampleKind, unsigned long long, ValueType*, unsigned*, Sample*))                 \
-  F(nvmlDeviceGetMemoryInfo_v2, memory_v2, (Device, MemoryV2*))                               \
-  F(nvmlDeviceGetMemoryInfo, memory, (Device, Memory*))                                       \
-  F(nvmlDeviceGetTemperature, temperature, (Device, unsigned, unsigned*))                     \
-  F(nvmlDeviceGetPowerUsage, power, (Device, unsigned*))                                      \
-  F(nvmlDeviceGetTotalEnergyConsumption, energy, (Device, unsigned long long*))               \
-  F(nvmlDeviceGetClockInfo, clock, (Device, Clock, unsigned*))                                \
-  F(nvmlDeviceGetPerformanceState, performance_state, (Device, unsigned*))                    \
-  F(nvmlDeviceGetFanSpeed, fan, (Device, unsigned*))                                          \
-  F(nvmlDeviceGetEncoderUtilization, encoder, (Device, unsigned*, unsigned*))                 \
-  F(nvmlDeviceGetDecoderUtilization, decoder, (Device, unsigned*, unsigned*))                 \
-  F(nvmlDeviceGetCurrPcieLinkGeneration, pcie_generation, (Device, unsigned*))                \
-  F(nvmlDeviceGetCurrPcieLinkWidth, pcie_width, (Device, unsigned*))                          \
-  F(nvmlDeviceGetPcieThroughput, pcie_rate, (Device, unsigned, unsigned*))                    \
-  F(nvmlDeviceGetCurrentClocksThrottleReasons, throttle, (Device, unsigned long long*))       \
-  F(nvmlDeviceGetTotalEccErrors, ecc, (Device, unsigned, unsigned, unsigned long long*))      \
-  F(nvmlDeviceGetFieldValues, fields, (Device, int, FieldValue*))                             \
-  F(nvmlDeviceGetComputeRunningProcesses_v3, processes, (Device, unsigned*, ProcessInfo*))    \
-  F(nvmlDeviceGetGraphicsRunningProcesses_v3, drawing, (Device, unsigned*, ProcessInfo*))     \
-  F(nvmlDeviceGetProcessUtilization, process_samples,                                         \
-    (Device, ProcessSample*, unsigned*, unsigned long long))                                  \
-  F(nvmlEventSetCreate, new_events, (EventSet*))                                              \
-  F(nvmlDeviceRegisterEvents, watch, (Device, unsigned long long, EventSet))                  \
-  F(nvmlEventSetWait_v2, wait, (EventSet, EventData*, unsigned))                              \
-  F(nvmlGpmQueryDeviceSupport, gpm_support, (Device, GpmSupport*))                            \
-  F(nvmlGpmSampleAlloc, gpm_new, (GpmSample*))                                                \
-  F(nvmlGpmSampleGet, gpm_take, (Device, GpmSample))                                          \
-  F(nvmlGpmMigSampleGet, gpm_take_of_instance, (Device, unsigned, GpmSample))                 \
-  F(nvmlGpmMetricsGet, gpm_compare, (GpmMetrics*))                                            \
-  F(nvmlDeviceGetMigMode, mig_mode, (Device, unsigned*, unsigned*))                           \
-  F(nvmlDeviceGetMaxMigDeviceCount, mig_count, (Device, unsigned*))                           \
-  F(nvmlDeviceGetMigDeviceHandleByIndex, mig_by_index, (Device, unsigned, Device*))           \
+#define TRAINSCOPE_NVML_FUNCTIONS(F)                                                       \
+  F(nvmlInit_v2, init, ())                                                                 \
+  F(nvmlDeviceGetCount_v2, count, (unsigned*))                                             \
+  F(nvmlDeviceGetHandleByIndex_v2, by_index, (unsigned, Device*))                          \
+  F(nvmlDeviceGetName, name, (Device, char*, unsigned))                                    \
+  F(nvmlDeviceGetUUID, uuid, (Device, char*, unsigned))                                    \
+  F(nvmlDeviceGetUtilizationRates, utilization, (Device, Utilization*))                    \
+  F(nvmlDeviceGetSamples, samples,                                                         \
+    (Device, SampleKind, unsigned long long, ValueType*, unsigned*, Sample*))              \
+  F(nvmlDeviceGetMemoryInfo_v2, memory_v2, (Device, MemoryV2*))                            \
+  F(nvmlDeviceGetMemoryInfo, memory, (Device, Memory*))                                    \
+  F(nvmlDeviceGetTemperature, temperature, (Device, unsigned, unsigned*))                  \
+  F(nvmlDeviceGetPowerUsage, power, (Device, unsigned*))                                   \
+  F(nvmlDeviceGetTotalEnergyConsumption, energy, (Device, unsigned long long*))            \
+  F(nvmlDeviceGetClockInfo, clock, (Device, Clock, unsigned*))                             \
+  F(nvmlDeviceGetPerformanceState, performance_state, (Device, unsigned*))                 \
+  F(nvmlDeviceGetFanSpeed, fan, (Device, unsigned*))                                       \
+  F(nvmlDeviceGetEncoderUtilization, encoder, (Device, unsigned*, unsigned*))              \
+  F(nvmlDeviceGetDecoderUtilization, decoder, (Device, unsigned*, unsigned*))              \
+  F(nvmlDeviceGetCurrPcieLinkGeneration, pcie_generation, (Device, unsigned*))             \
+  F(nvmlDeviceGetCurrPcieLinkWidth, pcie_width, (Device, unsigned*))                       \
+  F(nvmlDeviceGetPcieThroughput, pcie_rate, (Device, unsigned, unsigned*))                 \
+  F(nvmlDeviceGetCurrentClocksThrottleReasons, throttle, (Device, unsigned long long*))    \
+  F(nvmlDeviceGetTotalEccErrors, ecc, (Device, unsigned, unsigned, unsigned long long*))   \
+  F(nvmlDeviceGetFieldValues, fields, (Device, int, FieldValue*))                          \
+  F(nvmlDeviceGetComputeRunningProcesses_v3, processes, (Device, unsigned*, ProcessInfo*)) \
+  F(nvmlDeviceGetGraphicsRunningProcesses_v3, drawing, (Device, unsigned*, ProcessInfo*))  \
+  F(nvmlDeviceGetProcessUtilization, process_samples,                                      \
+    (Device, ProcessSample*, unsigned*, unsigned long long))                               \
+  F(nvmlEventSetCreate, new_events, (EventSet*))                                           \
+  F(nvmlDeviceRegisterEvents, watch, (Device, unsigned long long, EventSet))               \
+  F(nvmlEventSetWait_v2, wait, (EventSet, EventData*, unsigned))                           \
+  F(nvmlGpmQueryDeviceSupport, gpm_support, (Device, GpmSupport*))                         \
+  F(nvmlGpmSampleAlloc, gpm_new, (GpmSample*))                                             \
+  F(nvmlGpmSampleGet, gpm_take, (Device, GpmSample))                                       \
+  F(nvmlGpmMigSampleGet, gpm_take_of_instance, (Device, unsigned, GpmSample))              \
+  F(nvmlGpmMetricsGet, gpm_compare, (GpmMetrics*))                                         \
+  F(nvmlDeviceGetMigMode, mig_mode, (Device, unsigned*, unsigned*))                        \
+  F(nvmlDeviceGetMaxMigDeviceCount, mig_count, (Device, unsigned*))                        \
+  F(nvmlDeviceGetMigDeviceHandleByIndex, mig_by_index, (Device, unsigned, Device*))        \
   F(nvmlDeviceGetGpuInstanceId, gpu_instance, (Device, unsigned*))
 
 struct Library {

@@ -141,7 +141,9 @@ bool GpuServer::forget_lost(const std::string& uuid) {
 // "amd0" where there are others than AMD's, else "0".
 std::string GpuServer::shown_label(const std::string& label) const {
   std::set<std::string> prefixes;
-  const auto prefix = [](const std::string& text) { return text.substr(0, text.find_first_of("0123456789")); };
+  const auto prefix = [](const std::string& text) {
+    return text.substr(0, text.find_first_of("0123456789"));
+  };
   for (const auto& member : members_) prefixes.insert(prefix(member->gpu->label));
   return prefixes.size() > 1 ? label : label.substr(prefix(label).size());
 }
@@ -150,16 +152,18 @@ std::string GpuServer::layout_json() {
   nlohmann::json gpus = nlohmann::json::array(), columns = gpus, missing = gpus;
   for (const auto& member : members_) {
     const Gpu& gpu = *member->gpu;
-    nlohmann::json entry = {{"label", shown_label(gpu.label)}, {"uuid", gpu.uuid}, {"name", gpu.name}};
+    nlohmann::json entry = {
+        {"label", shown_label(gpu.label)}, {"uuid", gpu.uuid}, {"name", gpu.name}};
     if (gpu.memory_bytes >= 0) entry["memory_bytes"] = gpu.memory_bytes;
     gpus.push_back(entry);
     for (const GpuColumn& column : gpu.columns) {
       if (member->standing != Standing::good) {
-        missing.push_back({{"metric", column.metric},
-                           {"reason", title(gpu) + (member->standing == Standing::lost
-                                                        ? " was lost"
-                                                        : ": a call of its driver does not return")},
-                           {"remedy", "see dmesg for Xid errors; a reset or reboot may be needed"}});
+        missing.push_back(
+            {{"metric", column.metric},
+             {"reason", title(gpu) + (member->standing == Standing::lost
+                                          ? " was lost"
+                                          : ": a call of its driver does not return")},
+             {"remedy", "see dmesg for Xid errors; a reset or reboot may be needed"}});
         continue;
       }
       nlohmann::json labels = nlohmann::json::object();
@@ -174,8 +178,11 @@ std::string GpuServer::layout_json() {
       missing.push_back({{"metric", m.metric}, {"reason", m.reason}, {"remedy", m.remedy}});
     }
   }
-  const nlohmann::json whole = {{"gpus", gpus},       {"columns", columns}, {"missing", missing},
-                                {"reason", reason_}, {"remedy", remedy_}};
+  const nlohmann::json whole = {{"gpus", gpus},
+                                {"columns", columns},
+                                {"missing", missing},
+                                {"reason", reason_},
+                                {"remedy", remedy_}};
   return whole.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -249,8 +256,7 @@ void GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock) {
   };
   signal_->answered.wait_for(lock, std::chrono::nanoseconds(kRowLimitNs), [&] {
     return std::none_of(members_.begin(), members_.end(), [&](const auto& member) {
-      return is_awaited(member->fast) ||
-             (!member->slow.has_answered() && is_awaited(member->slow));
+      return is_awaited(member->fast) || (!member->slow.has_answered() && is_awaited(member->slow));
     });
   });
 }
@@ -316,8 +322,7 @@ void GpuServer::send(GpuMessage message, uint64_t number, uint32_t count, const 
 
 void GpuServer::tell(const std::string& kind, const std::string& text) {
   const nlohmann::json event = {{"kind", kind}, {"text", text}};
-  const std::string json =
-      event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string json = event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   send(GpuMessage::event, 0, static_cast<uint32_t>(json.size()), json.data(), json.size());
 }
 

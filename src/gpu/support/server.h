@@ -1,8 +1,8 @@
 // Answers the recorder: which GPUs there are, and a row of their values when asked.
 //
 // Guarantees: the answering thread never calls a driver, so an answer comes within 0.1 s (a layout
-// within 3 s) whatever a driver does. Every GPU has two threads, one a pace; a GPU whose call does not return is
-// left out, the others go on. Ends when the recorder does.
+// within 3 s) whatever a driver does. Every GPU has two threads, one a pace; a GPU whose call does
+// not return is left out, the others go on. Ends when the recorder does.
 #pragma once
 
 #include <sys/types.h>
