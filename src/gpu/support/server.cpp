@@ -40,8 +40,9 @@ GpuWorker::GpuWorker(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<Gpu
   std::thread(work, std::move(gpu), pace, state_, std::move(signal)).detach();
 }
 
-void GpuWorker::work(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<State> state,
-                     std::shared_ptr<GpuSignal> signal) {
+void GpuWorker::work(const std::shared_ptr<Gpu>& gpu, GpuPace pace,
+                     const std::shared_ptr<State>& state,
+                     const std::shared_ptr<GpuSignal>& signal) {
   prctl(PR_SET_NAME, pace == GpuPace::fast ? "gpu-fast" : "gpu-slow");
   std::vector<int64_t> values(gpu->columns.size(), kNoValue);
   std::unique_lock lock(signal->mutex);

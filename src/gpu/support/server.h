@@ -48,8 +48,8 @@ class GpuWorker {
     std::vector<int64_t> values;
     GpuHealth health = GpuHealth::ok;
   };
-  static void work(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<State> state,
-                   std::shared_ptr<GpuSignal> signal);
+  static void work(const std::shared_ptr<Gpu>& gpu, GpuPace pace,
+                   const std::shared_ptr<State>& state, const std::shared_ptr<GpuSignal>& signal);
 
   std::shared_ptr<Gpu> gpu_;
   GpuPace pace_;
