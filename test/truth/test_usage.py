@@ -116,6 +116,22 @@ end()
         calls = metric(info, "job.io.calls", direction="write")["last"]
         self.assert_between(960, calls, 980, "write calls")
 
+    def test_io_of_children_that_end_together_counts_once(self):
+        _, info = self.record_truth(f"""
+def child(pause):
+    pid = os.fork()
+    if pid: return pid
+    file = os.open({self.path("data.")!r} + str(os.getpid()), os.O_CREAT | os.O_WRONLY)
+    for _ in range(160): os.write(file, bytes(65536))
+    time.sleep(pause); os._exit(0)  # less CPU time each than the parent's counters can show
+for pid in [child(1.0 - i / 10) for i in range(6)][::-1]: os.waitpid(pid, 0)
+for pid in [child(0.7) for i in range(6)]: os.waitpid(pid, 0)
+time.sleep(0.5)
+end()
+""")
+        written = metric(info, "job.io.bytes", direction="write")["last"] / 2**20
+        self.assert_between(120, written, 120.1, "MiB written")
+
     def test_page_faults_are_the_kernels(self):
         truth, info = self.record_truth("""
 block = bytearray(40 << 20); block[::4096] = b"x" * len(block[::4096])
