@@ -294,7 +294,8 @@ class JobSource : public Source {
     }
     // Of each, so much time may never show: three children of 8 ms are none of 10 ms.
     Amounts shown = last;
-    for (const size_t i : {kUser, kSystem}) shown[i] = std::max<int64_t>(0, last[i] - kTickTolerance);
+    for (const size_t i : {kUser, kSystem})
+      shown[i] = std::max<int64_t>(0, last[i] - kTickTolerance);
     add_to(parent.claimed, shown);
     return true;
   }
