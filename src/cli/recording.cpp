@@ -169,6 +169,8 @@ void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& f
   app.add_option("--tag", flags->tags, "key=value kept with the run; may be given again")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  app.add_flag("--perf", flags->perf,
+               "count instructions, cycles and cache misses of the job; slows its thread switches");
   app.add_option("--counter", flags->counters,
                  "a number from a file, NAME:TYPE@PATH+c=COLUMN;r=ROW; may be given again")
       ->type_name("SPEC")
@@ -196,6 +198,7 @@ Result<RecordOptions> recording_options(const RecordingFlags& flags) {
   options.settings = settings.all();
   options.data = flags.data;
   TS_CHECK_OK(read_counters(flags, options));
+  options.perf = flags.perf;
   return options;
 }
 

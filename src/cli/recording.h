@@ -21,6 +21,7 @@ struct RecordingFlags {
   Settings settings;
   std::vector<std::string> tags;
   std::vector<std::string> counters;
+  bool perf = false;
   std::vector<std::string> data;
   std::string id_file;
 };

@@ -85,6 +85,7 @@ struct Surroundings {
   const SelfLink* self = nullptr;     // null where nothing is recorded (doctor)
   std::vector<std::string> counters;  // what --counter gave, as it was given
   std::vector<std::string> data;      // files and folders of the dataset, where the user named them
+  bool perf = true;  // --perf: count by perf events, which slows the job's thread switches
   // Puts an event (a GPU was lost, a file was replaced) into the run, from any thread; empty where
   // nothing is recorded.
   std::function<void(const std::string& kind, const std::string& text)> tell;

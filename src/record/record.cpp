@@ -158,6 +158,7 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.command = options.command;
   setup.counters = options.counters;
   setup.data = options.data;
+  setup.perf = options.perf;
   setup.output = &session.output;
   setup.supervisor_pid = ::getpid();
   setup.others = session.others;

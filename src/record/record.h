@@ -30,6 +30,7 @@ struct RecordOptions {
   std::string id_file;
   std::vector<std::string> counters;  // --counter, as it was given
   std::vector<std::string> data;      // --data
+  bool perf = false;                  // --perf
   bool quiet = false;
   std::vector<Setting> settings;  // as shown by `info`
 };

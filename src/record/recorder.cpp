@@ -83,6 +83,7 @@ class Recorder {
     all.self = &self_;
     all.counters = setup_.counters;
     all.data = setup_.data;
+    all.perf = setup_.perf;
     all.tell = [this](const std::string& kind, const std::string& text) {
       push_event(ring_, std::max<int64_t>(0, monotonic_ns() - memory_->zero_ns), kind, text);
     };

@@ -17,6 +17,7 @@ struct RecorderSetup {
   std::vector<std::string> command;
   std::vector<std::string> counters;
   std::vector<std::string> data;
+  bool perf = false;
   OutputPlan* output = nullptr;
   pid_t supervisor_pid = 0;
   std::vector<pid_t> others;  // children that the supervisor had before the run

@@ -29,14 +29,20 @@ class Perf(Case):
             self.skipTest(found[0]["reason"])
         return info, found[0]
 
+    def test_is_only_done_when_asked_for(self):
+        self.record("pass")
+        clock = metric(self.info(), "perf.task_clock")
+        self.assertEqual(clock["status"], "absent")
+        self.assertIn("--perf", clock["remedy"])
+
     def test_time_of_the_tree(self):
-        self.record(BURN, "--every", "100ms")
+        self.record(BURN, "--every", "100ms", "--perf")
         info, clock = self.counted("perf.task_clock")
         self.assert_between(1.25, clock["last"], 2.5, "perf.task_clock")
         self.assertAlmostEqual(clock["last"], total(info, "job.cpu.time"), delta=0.1)
 
     def test_a_short_job_is_counted_from_its_exec_on(self):
-        self.record("import sys; x = sum(range(100000))")
+        self.record("import sys; x = sum(range(100000))", "--perf")
         info, clock = self.counted("perf.task_clock")
         self.assertGreater(clock["last"], 0.001)
         self.assertAlmostEqual(clock["last"], total(info, "job.cpu.time"), delta=0.05)
@@ -44,7 +50,7 @@ class Perf(Case):
         self.assertGreater(faults["last"], 100)
 
     def test_instructions_a_cycle(self):
-        self.record(BURN, "--every", "100ms")
+        self.record(BURN, "--every", "100ms", "--perf")
         info, cycles = self.counted("perf.cycles")
         mode = cycles["labels"]["mode"]
         ipc = metric(info, "perf.ipc", mode=mode)
