@@ -106,7 +106,6 @@ class Attach(Case):
         self.assertEqual(info["job"]["working_directory"], os.path.realpath(self.folder))
         self.assertEqual(info["host"]["environment"].get("OMP_NUM_THREADS"), "3")
         self.assertEqual(info["host"]["allowed_cpus"], 1)
-        self.assertIsNotNone(info["host"]["filesystems"]["run_folder"])
         self.assertIsNotNone(info["host"]["software"]["python"])
 
     def test_signals_that_ask_for_an_end_let_go(self):
