@@ -66,11 +66,8 @@ Result<std::string> text_setting(const Settings& settings, std::string_view name
 
 Status read_durations(const Settings& settings, RecordOptions& options) {
   TS_TRY(options.every_ns, duration_setting(settings, "every"));
-  if (options.every_ns < kMinEveryNs || options.every_ns > kMaxEveryNs) {
-    const Setting& every = settings.get("every");
-    return Error(fmt::format("{}: '{}' is out of range: 1ms to 1h is accepted",
-                             setting_origin(every), printable(every.value)));
-  }
+  const Setting& every = settings.get("every");
+  TS_CHECK_OK(check_period(options.every_ns, setting_origin(every), every.value));
   if (!settings.get("for").value.empty()) {
     TS_TRY(options.for_ns, duration_setting(settings, "for"));
   }
@@ -144,6 +141,12 @@ Status read_counters(const RecordingFlags& flags, RecordOptions& options) {
 }
 
 }  // namespace
+
+Status check_period(int64_t every_ns, const std::string& origin, const std::string& given) {
+  if (every_ns >= kMinEveryNs && every_ns <= kMaxEveryNs) return {};
+  return Error(
+      fmt::format("{}: '{}' is out of range: 1ms to 1h is accepted", origin, printable(given)));
+}
 
 void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& flags,
                          std::initializer_list<std::string_view> names) {

@@ -11,20 +11,6 @@
 
 namespace trainscope {
 
-namespace {
-
-class CountersSource : public Source {
- public:
-  Opened open(const Surroundings& surroundings) override { return files_.open(surroundings); }
-
-  Sampled sample(std::span<int64_t> values) override { return files_.sample(values); }
-
- private:
-  CounterFiles files_{CounterFiles::Of::local_files};
-};
-
-}  // namespace
-
 extern const Collector counters_collector;
 const Collector counters_collector = {
     .name = "counters",
@@ -33,7 +19,11 @@ const Collector counters_collector = {
     .scope = Scope::job,
     .pace = Pace::tick,
     .metrics = kCounterMetrics,
-    .make = [] { return std::unique_ptr<Source>(std::make_unique<CountersSource>()); },
+    .make =
+        [] {
+          return std::unique_ptr<Source>(
+              std::make_unique<CounterFiles>(CounterFiles::Of::local_files));
+        },
 };
 
 }  // namespace trainscope

@@ -9,20 +9,6 @@
 
 namespace trainscope {
 
-namespace {
-
-class SlowCountersSource : public Source {
- public:
-  Opened open(const Surroundings& surroundings) override { return files_.open(surroundings); }
-
-  Sampled sample(std::span<int64_t> values) override { return files_.sample(values); }
-
- private:
-  CounterFiles files_{CounterFiles::Of::slow_mounts};
-};
-
-}  // namespace
-
 extern const Collector counters_slow_collector;
 const Collector counters_slow_collector = {
     .name = "counters_slow",
@@ -33,7 +19,11 @@ const Collector counters_slow_collector = {
     .period_ns = kNsPerSecond / 100,
     .rest_factor = 1,
     .metrics = kCounterMetrics,
-    .make = [] { return std::unique_ptr<Source>(std::make_unique<SlowCountersSource>()); },
+    .make =
+        [] {
+          return std::unique_ptr<Source>(
+              std::make_unique<CounterFiles>(CounterFiles::Of::slow_mounts));
+        },
 };
 
 }  // namespace trainscope

@@ -18,7 +18,7 @@ Surroundings with(std::vector<std::string> counters) {
   static const JobLink job;
   Surroundings surroundings;
   surroundings.counters = std::move(counters);
-  surroundings.working_directory = "/work";
+  surroundings.working_directory = "/training";
   surroundings.job = &job;
   return surroundings;
 }
@@ -60,7 +60,7 @@ TEST(Counters, ReadsSeveralOfOneFile) {
 
 TEST(Counters, ReadsRelativePathsFromTheWorkingDirectory) {
   TestRoot root;
-  root.write("/work/s", "7\n");
+  root.write("/training/s", "7\n");
   OpenedSource source(counters_collector, root.path(), with({"x:s+"}));
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 7);

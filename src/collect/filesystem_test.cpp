@@ -34,9 +34,9 @@ TEST(Filesystem, TellsWhatStatfsTells) {
 TEST(Filesystem, FollowsSymbolicLinksToTheRightMount) {
   TestRoot root("laptop");
   std::filesystem::create_directories(root.at("/home/ann/my disk/runs"));
-  std::filesystem::create_directories(root.at("/work"));
-  std::filesystem::create_symlink(root.at("/home/ann/my disk/runs"), root.at("/work/runs"));
-  OpenedSource source(filesystem_collector, root.path(), at("/work/runs", "/work"));
+  std::filesystem::create_directories(root.at("/training"));
+  std::filesystem::create_symlink(root.at("/home/ann/my disk/runs"), root.at("/training/runs"));
+  OpenedSource source(filesystem_collector, root.path(), at("/training/runs", "/training"));
   source.sample();
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/home/ann/my disk;state=free}"));
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=free}"));
@@ -45,8 +45,8 @@ TEST(Filesystem, FollowsSymbolicLinksToTheRightMount) {
 TEST(Filesystem, TellsWhereTheDataAre) {
   TestRoot root("laptop");
   std::filesystem::create_directories(root.at("/home/ann/my disk/train"));
-  std::filesystem::create_directories(root.at("/work"));
-  Surroundings surroundings = at("/work", "/work");
+  std::filesystem::create_directories(root.at("/training"));
+  Surroundings surroundings = at("/training", "/training");
   surroundings.data = {"/home/ann/my disk/train"};
   OpenedSource source(filesystem_collector, root.path(), surroundings);
   source.sample();
@@ -56,11 +56,11 @@ TEST(Filesystem, TellsWhereTheDataAre) {
 
 TEST(Filesystem, IsAbsentForAFolderThatVanished) {
   TestRoot root("laptop");
-  std::filesystem::create_directories(root.at("/work"));
-  OpenedSource source(filesystem_collector, root.path(), at("/work", ""));
+  std::filesystem::create_directories(root.at("/training"));
+  OpenedSource source(filesystem_collector, root.path(), at("/training", ""));
   source.sample();
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=used}"));
-  root.remove("/work");
+  root.remove("/training");
   source.sample();
   EXPECT_FALSE(source.value("system.filesystem.usage{mountpoint=/;state=used}"));
 }

@@ -16,10 +16,13 @@
 #include "base/clock.h"
 #include "collect/collect.h"
 #include "collect/support/gpu_process.h"
+#include "collect/support/missing.h"
 #include "collect/support/proc_file.h"
 #include "collect/support/process_tree.h"
 
 namespace trainscope {
+
+extern const Collector gpu_collector;
 
 namespace {
 
@@ -65,27 +68,23 @@ constexpr MetricSpec kMetrics[] = {
 constexpr int64_t kLayoutLimit = 5 * kNsPerSecond;
 constexpr int64_t kRowLimit = kNsPerSecond / 2;
 constexpr int64_t kFirstRetry = kNsPerSecond / 2, kLastRetry = 60 * kNsPerSecond;
+constexpr int64_t kFindJobPeriod = kNsPerSecond / 2;
 constexpr size_t kOwnColumns = 2;  // recorder.* of the GPU process come first
 
 class GpuSource : public Source {
  public:
   Opened open(const Surroundings& surroundings) override {
     surroundings_ = &surroundings;
-    if (!tree_open_) tree_.open(surroundings.root, surroundings.job);
-    tree_open_ = true;
-    Opened opened;
+    if (!std::exchange(is_open_, true)) job_.open(surroundings.root, surroundings.job);
     if (!process_.running()) {
       if (const Status started = start(); !started) {
-        miss_all(opened, started.error().message(), "put trainscope-gpu beside trainscope");
-        return opened;
+        return all_missing(kMetrics, started.error().message(),
+                           "put trainscope-gpu beside trainscope");
       }
     }
     const auto layout = process_.ask_layout(kLayoutLimit, surroundings.tell);
-    if (!layout) {
-      miss_all(opened, layout.error().message(), "");
-    } else {
-      read_layout(nlohmann::json::parse(*layout, nullptr, false), opened);
-    }
+    Opened opened = layout ? read_layout(nlohmann::json::parse(*layout, nullptr, false))
+                           : all_missing(kMetrics, layout.error().message(), "");
     had_gpus_ = had_gpus_ || !opened.columns.empty();
     if (opened.columns.empty()) retry_ns_ = monotonic_ns() + back_off();
     return opened;
@@ -102,10 +101,8 @@ class GpuSource : public Source {
       const bool look_again = had_gpus_ && monotonic_ns() >= retry_ns_;
       return look_again ? Sampled::layout_changed : Sampled::ok;
     }
-    for (const pid_t pid : tree_.find_new()) job_.insert(pid);
-    std::erase_if(job_, [this](pid_t pid) { return has_ended(pid); });
-    const std::vector<pid_t> job(job_.begin(), job_.end());
-    switch (process_.ask_row(job, kRowLimit, surroundings_->tell, row_)) {
+    find_job();
+    switch (process_.ask_row(pids_, kRowLimit, surroundings_->tell, row_)) {
       case GpuProcess::Answer::changed:
         return Sampled::layout_changed;
       case GpuProcess::Answer::none:
@@ -143,26 +140,17 @@ class GpuSource : public Source {
     if (surroundings_->tell) surroundings_->tell("gpu", text);
   }
 
-  bool has_ended(pid_t pid) {
-    ProcessStat stat;
-    const bool ended =
-        !read_stat(surroundings_->root, pid, stat) || stat.state == 'Z' || stat.state == 'X';
-    if (ended) tree_.remove(pid);
-    return ended;
+  // Who the job is need not be known at every tick: finding it reads a file for each process.
+  void find_job() {
+    const int64_t now = monotonic_ns();
+    if (now < find_job_ns_) return;
+    find_job_ns_ = now + kFindJobPeriod;
+    job_.refresh();
+    pids_.clear();
+    for (const auto& [pid, stat] : job_.all()) pids_.push_back(pid);
   }
 
-  static void miss_all(Opened& opened, const std::string& reason, const std::string& remedy) {
-    for (const MetricSpec& spec : kMetrics) opened.missing.push_back({spec.name, reason, remedy});
-  }
-
-  static const MetricSpec* spec_named(const std::string& name) {
-    const auto* const found =
-        std::find_if(std::begin(kMetrics), std::end(kMetrics),
-                     [&](const MetricSpec& spec) { return spec.name == name; });
-    return found == std::end(kMetrics) ? nullptr : found;
-  }
-
-  void read_layout(const nlohmann::json& layout, Opened& opened) {
+  static Opened read_layout(const nlohmann::json& layout) {
     if (!layout.is_object() || layout["columns"].empty()) {
       const bool object = layout.is_object();
       std::string reason =
@@ -170,16 +158,16 @@ class GpuSource : public Source {
       if (object && reason.empty() && !layout["missing"].empty()) {
         reason = layout["missing"][0].value("reason", "");
       }
-      miss_all(opened, reason.empty() ? "no GPU was found" : reason,
-               object ? layout.value("remedy", "") : "");
-      return;
+      return all_missing(kMetrics, reason.empty() ? "no GPU was found" : reason,
+                         object ? layout.value("remedy", "") : "");
     }
+    Opened opened;
     const Labels own = {{"process", "gpu"}};
     opened.columns = {{"recorder.cpu.time", own, {1, 1'000'000}},
                       {"recorder.memory.usage", own, {::sysconf(_SC_PAGESIZE), 1}}};
     std::set<std::string_view> there;
     for (const auto& column : layout["columns"]) {
-      const MetricSpec* spec = spec_named(column.value("metric", ""));
+      const MetricSpec* spec = find_metric(gpu_collector, column.value("metric", ""));
       CHECK(spec != nullptr);  // both programs are of one build
       Labels labels;
       for (const auto& [name, value] : column["labels"].items()) labels.emplace_back(name, value);
@@ -187,7 +175,7 @@ class GpuSource : public Source {
       there.insert(spec->name);
     }
     for (const auto& missing : layout["missing"]) {
-      const MetricSpec* spec = spec_named(missing.value("metric", ""));
+      const MetricSpec* spec = find_metric(gpu_collector, missing.value("metric", ""));
       if (spec == nullptr || !there.insert(spec->name).second) continue;
       opened.missing.push_back(
           {spec->name, missing.value("reason", ""), missing.value("remedy", "")});
@@ -196,23 +184,23 @@ class GpuSource : public Source {
       if (spec.name.starts_with("recorder.") || there.contains(spec.name)) continue;
       opened.missing.push_back({spec.name, "the driver of this GPU does not tell it", ""});
     }
+    return opened;
   }
 
   void fill_own(std::span<int64_t> values) {
     const int64_t cpu = process_cpu_ns(process_.pid());
     if (cpu >= 0) cpu_ns_ = cpu;
     values[0] = (earlier_cpu_ns_ + cpu_ns_) / 1000;
-    Scanner scan(memory_.read());
-    scan.skip_word();
-    scan.number(values[1]);
+    values[1] = resident_pages(memory_).value_or(kAbsent);
   }
 
   const Surroundings* surroundings_ = nullptr;
   GpuProcess process_;
   ProcFile memory_;
-  ProcessTree tree_;
-  bool tree_open_ = false, told_ = false, had_gpus_ = false;
-  std::set<pid_t> job_;
+  JobMembers job_;
+  std::vector<pid_t> pids_;
+  int64_t find_job_ns_ = 0;
+  bool is_open_ = false, told_ = false, had_gpus_ = false;
   std::vector<int64_t> row_;
   int64_t cpu_ns_ = 0, earlier_cpu_ns_ = 0;
   int64_t retry_ns_ = 0, retry_after_ns_ = kFirstRetry;
@@ -220,7 +208,6 @@ class GpuSource : public Source {
 
 }  // namespace
 
-extern const Collector gpu_collector;
 const Collector gpu_collector = {
     .name = "gpu",
     .summary = "GPUs, whole and for the job",

@@ -35,6 +35,16 @@ struct Traces {
   int64_t pages = 0, faults = 0;
 };
 
+Traces traces_of(const std::map<pid_t, ProcessStat>& members) {
+  Traces traces;
+  for (const auto& [pid, stat] : members) {
+    traces.processes.insert(pid);
+    traces.pages += stat.resident_pages;
+    traces.faults += stat.minor_faults + stat.major_faults;
+  }
+  return traces;
+}
+
 bool may_differ(const Traces& now, const Traces& before) {
   if (now.processes != before.processes) return true;
   const int64_t changed = (now.faults - before.faults) * kPagesOfOneFault;
@@ -45,7 +55,7 @@ class JobPssSource : public Source {
  public:
   Opened open(const Surroundings& surroundings) override {
     root_ = surroundings.root;
-    tree_.open(root_, surroundings.job);
+    members_.open(root_, surroundings.job);
     Opened opened;
     const std::string path = root_ + "/proc/self/smaps_rollup";
     if (const auto text = read_file(path); !text) {
@@ -59,10 +69,9 @@ class JobPssSource : public Source {
 
   Sampled sample(std::span<int64_t> values) override {
     if (values.empty()) return Sampled::ok;
-    forget_ended();
-    take_new();
+    members_.refresh();
     const int64_t now = monotonic_ns();
-    Traces traces = look();
+    Traces traces = traces_of(members_.all());
     if (now - read_ns_ < kLongest && !may_differ(traces, traces_)) {
       values[0] = kAbsent;
       return Sampled::ok;
@@ -75,66 +84,28 @@ class JobPssSource : public Source {
   }
 
  private:
-  // Before the new ones are looked for: one of them may have the pid of one that has ended.
-  void forget_ended() {
-    std::erase_if(members_, [this](const auto& member) {
-      ProcessStat stat;
-      const bool same = read_stat(root_, member.first, stat) && stat.start_ticks == member.second;
-      if (!same) tree_.remove(member.first);
-      return !same;
-    });
-  }
-
-  void take_new() {
-    for (const pid_t pid : tree_.find_new()) {
-      ProcessStat stat;
-      if (read_stat(root_, pid, stat)) {
-        members_[pid] = stat.start_ticks;
-      } else {
-        tree_.remove(pid);
-      }
-    }
-  }
-
-  Traces look() const {
-    Traces traces;
-    ProcessStat stat;
-    for (const auto& [pid, start_ticks] : members_) {
-      if (!read_stat(root_, pid, stat)) continue;
-      traces.processes.insert(pid);
-      traces.pages += stat.resident_pages;
-      traces.faults += stat.minor_faults + stat.major_faults;
-    }
-    return traces;
-  }
-
-  int64_t read_sum() {
+  int64_t read_sum() const {
     int64_t sum = 0;
-    bool complete = true;
-    std::erase_if(members_, [&](const auto& member) {
-      const pid_t pid = member.first;
+    for (const auto& [pid, before] : members_.all()) {
       const auto text = read_file(fmt::format("{}/proc/{}/smaps_rollup", root_, pid));
       if (!text) {
         ProcessStat stat;
         const bool alive = read_stat(root_, pid, stat) && stat.state != 'Z' && stat.state != 'X';
-        complete = complete && !alive;  // alive but refused: the sum would be too small
-        if (!alive) tree_.remove(pid);
-        return !alive;
+        if (alive) return kAbsent;  // refused: the sum would be too small
+        continue;
       }
       const size_t at = text->find("\nPss:");
       int64_t kb = 0;
       if (at != std::string::npos && Scanner(std::string_view(*text).substr(at + 5)).number(kb)) {
         sum += kb;
       }
-      return false;
-    });
+    }
     // Before the job's first instruction there is nothing to tell, which is not 0 bytes.
-    return complete && !members_.empty() ? sum : kAbsent;
+    return members_.all().empty() ? kAbsent : sum;
   }
 
   std::string root_;
-  ProcessTree tree_;
-  std::map<pid_t, int64_t> members_;  // with the start time of each: pids are given out again
+  JobMembers members_;
   Traces traces_;
   int64_t read_ns_ = -kLongest;
 };

@@ -46,22 +46,14 @@ class RecorderSource : public Source {
     values[0] = (clock_ns(CLOCK_PROCESS_CPUTIME_ID) + earlier) / 1000;
     const int64_t supervisor_ns = supervisor_ == 0 ? -1 : process_cpu_ns(supervisor_);
     values[1] = supervisor_ns < 0 ? kAbsent : supervisor_ns / 1000;
-    values[2] = resident_pages(own_memory_);
-    values[3] = resident_pages(supervisor_memory_);
+    values[2] = resident_pages(own_memory_).value_or(kAbsent);
+    values[3] = resident_pages(supervisor_memory_).value_or(kAbsent);
     values[4] = self_ == nullptr ? kAbsent : self_->bytes_written.load();
     values[5] = self_ == nullptr ? kAbsent : self_->missed_ticks.load();
     return Sampled::ok;
   }
 
  private:
-  static int64_t resident_pages(ProcFile& statm) {
-    Scanner scan(statm.read());
-    int64_t pages = kAbsent;
-    scan.skip_word();
-    scan.number(pages);
-    return pages;
-  }
-
   const SelfLink* self_ = nullptr;
   pid_t supervisor_ = 0;
   ProcFile own_memory_, supervisor_memory_;

@@ -269,9 +269,9 @@ void Supervisor::enforce_limit() {
     return;
   }
   if (kill_at_ns_ == 0 || now < kill_at_ns_) return;
-  for (const pid_t pid : descendants("", getpid(), others_)) {
-    if (pid != keeper_.pid()) ::kill(pid, SIGKILL);
-  }
+  std::vector<pid_t> spared = others_;
+  spared.push_back(keeper_.pid());  // with what the recorder has started
+  for (const pid_t pid : descendants("", getpid(), spared)) ::kill(pid, SIGKILL);
   kill_at_ns_ = limit_at_ns_ = now + kNsPerSecond;
 }
 

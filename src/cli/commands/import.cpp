@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/reading.h"
+#include "cli/recording.h"
 #include "import/import.h"
 #include "store/store.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr int64_t kMinEveryNs = 1'000'000;
-constexpr int64_t kMaxEveryNs = int64_t{3600} * 1'000'000'000;
 constexpr size_t kMaxNameBytes = 4096;
 
 struct ImportFlags {
@@ -64,9 +63,7 @@ Result<ImportOptions> import_options(const ImportFlags& flags) {
   }
   if (flags.every.empty()) return options;
   TS_TRY(const int64_t every_ns, parse_duration(flags.every).with_context("--every"));
-  if (every_ns < kMinEveryNs || every_ns > kMaxEveryNs) {
-    return Error(fmt::format("--every: '{}' is out of range: 1ms to 1h is accepted", flags.every));
-  }
+  TS_CHECK_OK(check_period(every_ns, "--every", flags.every));
   options.every_ns = every_ns;
   return options;
 }

@@ -31,13 +31,13 @@ inline constexpr MetricSpec kCounterMetrics[] = {
      "Of a counter (kind=counter, rate) counter.NAME.rate is derived"},
 };
 
-class CounterFiles {
+class CounterFiles : public Source {
  public:
   enum class Of { local_files, slow_mounts };
   explicit CounterFiles(Of of) : of_(of) {}
 
-  Opened open(const Surroundings& surroundings);
-  Sampled sample(std::span<int64_t> values);
+  Opened open(const Surroundings& surroundings) override;
+  Sampled sample(std::span<int64_t> values) override;
 
  private:
   // What a SPEC is to all its files.

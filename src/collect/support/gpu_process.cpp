@@ -94,16 +94,16 @@ bool GpuProcess::send(GpuMessage message, const std::vector<int64_t>& values) {
 }
 
 bool GpuProcess::receive(int64_t until_ns, const Tell& tell, GpuHeader& header, std::string& body) {
-  std::vector<char> buffer(kMaxGpuMessage);
+  buffer_.resize(kMaxGpuMessage);
   for (;;) {
     const int64_t left_ns = std::max<int64_t>(0, until_ns - monotonic_ns());
     pollfd ready = {socket_.get(), POLLIN, 0};
     if (::poll(&ready, 1, static_cast<int>((left_ns + 999'999) / 1'000'000)) <= 0) return false;
-    const ssize_t n = ::recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+    const ssize_t n = ::recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (n < static_cast<ssize_t>(sizeof header)) return false;
-    std::memcpy(&header, buffer.data(), sizeof header);
+    std::memcpy(&header, buffer_.data(), sizeof header);
     if (header.version != kGpuProtocol) return false;
-    body.assign(buffer.data() + sizeof header, static_cast<size_t>(n) - sizeof header);
+    body.assign(buffer_.data() + sizeof header, static_cast<size_t>(n) - sizeof header);
     if (header.message == GpuMessage::event) {
       const auto event = nlohmann::json::parse(body, nullptr, false);
       if (event.is_object() && tell) tell(event.value("kind", "gpu"), event.value("text", ""));

@@ -45,6 +45,7 @@ class GpuProcess {
   UniqueFd socket_;
   pid_t pid_ = 0;
   uint64_t number_ = 0;
+  std::vector<char> buffer_;
 };
 
 }  // namespace trainscope

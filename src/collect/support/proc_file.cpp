@@ -45,6 +45,13 @@ std::string_view ProcFile::read_all() {
 
 bool ProcFile::read_number(int64_t& value) { return Scanner(read()).signed_number(value); }
 
+std::optional<int64_t> resident_pages(ProcFile& statm) {
+  Scanner scan(statm.read());
+  int64_t pages = 0;
+  scan.skip_word();
+  return scan.number(pages) ? std::optional(pages) : std::nullopt;
+}
+
 std::string line_or_empty(const std::string& path) {
   auto line = read_line(path);
   return line ? std::move(*line) : std::string();

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -103,6 +104,9 @@ class Scanner {
   const char* at_;
   const char* end_;
 };
+
+// Of a /proc/PID/statm; empty when it cannot be read.
+std::optional<int64_t> resident_pages(ProcFile& statm);
 
 // The first line of a file that may not be there, without its newline.
 std::string line_or_empty(const std::string& path);

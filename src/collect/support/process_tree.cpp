@@ -191,4 +191,35 @@ std::vector<pid_t> ProcessTree::find_new() {
   return found;
 }
 
+void JobMembers::open(const std::string& root, const JobLink* job) {
+  root_ = root;
+  tree_.open(root, job);
+}
+
+bool JobMembers::is_alive(pid_t pid, ProcessStat& stat) const {
+  return read_stat(root_, pid, stat) && stat.state != 'Z' && stat.state != 'X';
+}
+
+void JobMembers::refresh() {
+  // First those that are known: one that joins may have the pid of one that has ended.
+  for (auto it = members_.begin(); it != members_.end();) {
+    ProcessStat now;
+    if (is_alive(it->first, now) && now.start_ticks == it->second.start_ticks) {
+      it->second = now;
+      ++it;
+    } else {
+      tree_.remove(it->first);
+      it = members_.erase(it);
+    }
+  }
+  for (const pid_t pid : tree_.find_new()) {
+    ProcessStat stat;
+    if (is_alive(pid, stat)) {
+      members_[pid] = stat;
+    } else {
+      tree_.remove(pid);
+    }
+  }
+}
+
 }  // namespace trainscope

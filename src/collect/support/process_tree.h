@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,6 +64,22 @@ class ProcessTree {
   pid_t first_ = 0;
   bool has_grown_ = false;  // the job was there before us
   std::unordered_set<pid_t> members_;
+};
+
+// The living processes of the job, for a source that looks now and then: those that have ended, and
+// strangers who got their pids, are told by the start time.
+class JobMembers {
+ public:
+  void open(const std::string& root, const JobLink* job);
+  // Reads every member anew, drops those that have ended and takes those that have joined.
+  void refresh();
+  const std::map<pid_t, ProcessStat>& all() const { return members_; }
+
+ private:
+  bool is_alive(pid_t pid, ProcessStat& stat) const;
+  std::string root_;
+  ProcessTree tree_;
+  std::map<pid_t, ProcessStat> members_;
 };
 
 }  // namespace trainscope

@@ -139,22 +139,20 @@ bool GpuServer::forget_lost(const std::string& uuid) {
          }) > 0;
 }
 
-// "amd0" where there are others than AMD's, else "0".
-std::string GpuServer::shown_label(const std::string& label) const {
-  std::set<std::string> prefixes;
-  const auto prefix = [](const std::string& text) {
-    return text.substr(0, text.find_first_of("0123456789"));
-  };
-  for (const auto& member : members_) prefixes.insert(prefix(member->gpu->label));
-  return prefixes.size() > 1 ? label : label.substr(prefix(label).size());
-}
-
 std::string GpuServer::layout_json() {
+  const auto prefix = [](const std::string& label) {
+    return label.substr(0, label.find_first_of("0123456789"));
+  };
+  std::set<std::string> prefixes;
+  for (const auto& member : members_) prefixes.insert(prefix(member->gpu->label));
+  // "amd0" where there are others than AMD's, else "0".
+  const auto shown = [&](const std::string& label) {
+    return prefixes.size() > 1 ? label : label.substr(prefix(label).size());
+  };
   nlohmann::json gpus = nlohmann::json::array(), columns = gpus, missing = gpus;
   for (const auto& member : members_) {
     const Gpu& gpu = *member->gpu;
-    nlohmann::json entry = {
-        {"label", shown_label(gpu.label)}, {"uuid", gpu.uuid}, {"name", gpu.name}};
+    nlohmann::json entry = {{"label", shown(gpu.label)}, {"uuid", gpu.uuid}, {"name", gpu.name}};
     if (gpu.memory_bytes >= 0) entry["memory_bytes"] = gpu.memory_bytes;
     gpus.push_back(entry);
     for (const GpuColumn& column : gpu.columns) {
@@ -169,7 +167,7 @@ std::string GpuServer::layout_json() {
       }
       nlohmann::json labels = nlohmann::json::object();
       for (const auto& [name, value] : column.labels) {
-        labels[name] = name == "gpu" ? shown_label(value) : value;
+        labels[name] = name == "gpu" ? shown(value) : value;
       }
       columns.push_back({{"metric", column.metric},
                          {"labels", labels},

@@ -83,7 +83,6 @@ class GpuServer {
   void send(GpuMessage message, uint64_t number, uint32_t count, const void* data, size_t bytes);
   void tell(const std::string& kind, const std::string& text);
   std::string layout_json();
-  std::string shown_label(const std::string& label) const;
 
   int socket_;
   std::string root_;
