@@ -78,14 +78,22 @@ class GpuSource : public Source {
     if (!std::exchange(is_open_, true)) job_.open(surroundings.root, surroundings.job);
     if (!process_.running()) {
       if (const Status started = start(); !started) {
+        is_settled_ = !had_gpus_;
         return all_missing(kMetrics, started.error().message(),
                            "put trainscope-gpu beside trainscope");
       }
     }
     const auto layout = process_.ask_layout(kLayoutLimit, surroundings.tell);
-    Opened opened = layout ? read_layout(nlohmann::json::parse(*layout, nullptr, false))
-                           : all_missing(kMetrics, layout.error().message(), "");
+    nlohmann::json told = nlohmann::json::object();
+    if (layout) told = nlohmann::json::parse(*layout, nullptr, false);
+    Opened opened =
+        layout ? read_layout(told) : all_missing(kMetrics, layout.error().message(), "");
     had_gpus_ = had_gpus_ || !opened.columns.empty();
+    // A driver that is still starting (nvmlInit of eight GPUs can take longer than we wait) is
+    // asked again; a machine that has no GPU is not, and its process has nothing to stay for.
+    is_settled_ = layout && told.is_object() && !told.value("searching", false) && !had_gpus_;
+    if (is_settled_) process_.stop();
+    opened.waits = !is_settled_;
     if (opened.columns.empty()) retry_ns_ = monotonic_ns() + back_off();
     return opened;
   }
@@ -98,7 +106,7 @@ class GpuSource : public Source {
       tell("trainscope-gpu has ended; it is started anew");
     }
     if (values.empty() || !running) {
-      const bool look_again = had_gpus_ && monotonic_ns() >= retry_ns_;
+      const bool look_again = !is_settled_ && monotonic_ns() >= retry_ns_;
       return look_again ? Sampled::layout_changed : Sampled::ok;
     }
     find_job();
@@ -200,7 +208,7 @@ class GpuSource : public Source {
   JobMembers job_;
   std::vector<pid_t> pids_;
   int64_t find_job_ns_ = 0;
-  bool is_open_ = false, told_ = false, had_gpus_ = false;
+  bool is_open_ = false, told_ = false, had_gpus_ = false, is_settled_ = false;
   std::vector<int64_t> row_;
   int64_t cpu_ns_ = 0, earlier_cpu_ns_ = 0;
   int64_t retry_ns_ = 0, retry_after_ns_ = kFirstRetry;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -95,6 +96,7 @@ class Recorder {
 
   static void prepare_process() {
     prctl(PR_SET_NAME, "trainscope-rec");
+    keep_little_memory();
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -109,6 +111,15 @@ class Recorder {
     }
     const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
     for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+  }
+
+  // What the inventory and the writing of a block take for a moment goes back to the kernel: by
+  // default every thread keeps its own, and the heap its largest extent, for the whole run.
+  static void keep_little_memory() {
+    constexpr int kBytesKept = 128 * 1024;
+    mallopt(M_ARENA_MAX, 1);
+    mallopt(M_MMAP_THRESHOLD, kBytesKept);
+    mallopt(M_TRIM_THRESHOLD, kBytesKept);
   }
 
   void take_inventory() {

@@ -135,6 +135,11 @@ class FakeGpus(Case):
         self.assertTrue(any("started anew" in text for text in self.events()), self.events())
         self.assertEqual(processes("trainscope-gpu", self.home), [])
 
+    def test_a_driver_that_starts_slowly_is_waited_for(self):
+        self.say("starting")
+        info = self.while_it_runs(11, (7, ""))
+        self.assertEqual(of(info, "hw.gpu.utilization", gpu="0")["status"], "ok")
+
     def test_an_xid_is_an_event(self):
         self.while_it_runs(4, (1, "xid=1:79"))
         self.assertTrue(any("GPU 1" in text and "Xid 79" in text for text in self.events()), self.events())
@@ -152,6 +157,15 @@ class Program(Case):
         table = subprocess.run(["objdump", "-T", GPU_PROGRAM], capture_output=True, text=True, check=True).stdout
         newest = max(tuple(map(int, v.split("."))) for v in re.findall(r"GLIBC_([\d.]+)", table))
         self.assertLessEqual(newest, (2, 34))
+
+    def test_does_not_stay_where_there_is_no_gpu(self):
+        if os.path.exists("/dev/nvidiactl"):
+            self.skipTest("there is one")
+        job = self.start(["sleep", "3"])
+        wait_until(lambda: processes("trainscope-rec", self.home))
+        time.sleep(1.5)
+        self.assertEqual(processes("trainscope-gpu", self.home), [])
+        self.assertEqual(job.wait(timeout=20), 0)
 
     def test_started_by_hand_says_what_it_is(self):
         done = subprocess.run([GPU_PROGRAM], capture_output=True, text=True, check=False, timeout=20)

@@ -2,8 +2,9 @@
 //
 // FAKE_NVML names a file that is looked at in every call. Its words: `count=N`, `hang=I` (calls for
 // GPU I never return while it is there), `lost=I`, `error=I` (unknown error), `reload` (every call
-// says "uninitialized"), `process=I:PID:BYTES`, `xid=I:NUMBER`. Structs are those of NVML's binary
-// interface, written down here once more so that a slip in our own declarations shows.
+// says "uninitialized"), `starting` (nvmlInit does not return while it is there),
+// `process=I:PID:BYTES`, `xid=I:NUMBER`. Structs are those of NVML's binary interface, written down
+// here once more so that a slip in our own declarations shows.
 #include <unistd.h>
 
 #include <chrono>
@@ -72,7 +73,10 @@ int gpu_count() {
 
 extern "C" {
 
-int nvmlInit_v2() { return kOk; }
+int nvmlInit_v2() {
+  while (words().contains("starting")) ::usleep(20'000);
+  return kOk;
+}
 const char* nvmlErrorString(int result) {
   return result == kUnsupported ? "Not Supported" : result == kLost ? "GPU is lost" : "Some error";
 }

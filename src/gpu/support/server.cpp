@@ -177,11 +177,8 @@ std::string GpuServer::layout_json() {
       missing.push_back({{"metric", m.metric}, {"reason", m.reason}, {"remedy", m.remedy}});
     }
   }
-  const nlohmann::json whole = {{"gpus", gpus},
-                                {"columns", columns},
-                                {"missing", missing},
-                                {"reason", reason_},
-                                {"remedy", remedy_}};
+  const nlohmann::json whole = {{"gpus", gpus},      {"columns", columns}, {"missing", missing},
+                                {"reason", reason_}, {"remedy", remedy_},  {"searching", finding_}};
   return whole.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
