@@ -1,7 +1,7 @@
 // job_switches: context switches of the job's threads.
 //
 // Source: /proc/PID/task/TID/status of every thread. Units: switches. Permission: none. Cost: 20 µs
-// a thread, hence once a second on a thread of its own, more rarely for jobs with thousands of
+// a thread, hence every two seconds on a thread of its own, more rarely for jobs with thousands of
 // threads; a process whose CPU clock stands still is not read. Caveats: what a thread did after its
 // last reading is lost when it ends inside a living process; a process that our subreaper reaps is
 // exact. Voluntary: it waited; involuntary: it was taken off.
@@ -194,7 +194,7 @@ const Collector job_switches_collector = {
     .needs = "/proc/PID/task/TID/status",
     .scope = Scope::job,
     .pace = Pace::thread,
-    .period_ns = 1'000'000'000,
+    .period_ns = 2 * kNsPerSecond,
     .rest_factor = 500,
     .metrics = kMetrics,
     .make = [] { return std::unique_ptr<Source>(std::make_unique<JobSwitchesSource>()); },
