@@ -1,0 +1,400 @@
+// Tells Trainscope of the training, from C and C++: include this file, call ts_step() each step.
+//
+// For: a job under `trainscope run`. Each function sends one line of docs/guide/progress.md to the
+// FIFO that TRAINSCOPE_PIPE names, with the time of the call. Outside a run it returns at once.
+//
+// Guarantees: never blocks, never fails, never ends the job (SIGPIPE is held back during a write
+// and taken away again), leaves errno alone, may be called from any thread. What cannot be written
+// at once is counted, and `dropped N` goes before the next line that gets through. After a fork the
+// child opens the FIFO anew.
+//
+// Who speaks: the process that loaded this first and its training thread (the first to end a step;
+// before that, the first to send) say nothing about themselves. Another thread says who=PID.NUMBER,
+// a forked process who=PID, and where RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0,
+// who=rankN.
+//
+// Limits: Linux, GCC or Clang, C99 or later; with -std=c99 include it before any other header. A
+// glibc older than 2.32 wants -pthread. Not for signal handlers. A line has at most 4,096 bytes: a
+// longer text is cut between characters, other lines between words. Names have at most 128 letters,
+// digits and _ . / : - ; other bytes become _. A job that closes descriptors which it did not open
+// must do so before the first line.
+#ifndef TRAINSCOPE_H_
+#define TRAINSCOPE_H_
+
+#if defined(__STRICT_ANSI__) && !defined(__cplusplus) && !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L  // -std=c99 hides clock_gettime() and the rest otherwise
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// What a job calls. A number below 0 stands for "one more than the last": the recorder counts.
+static inline int ts_active(void);  // 1 in a run, with the pipe open
+static inline void ts_step(long long number);
+static inline void ts_step_loss(long long number, double loss);
+static inline void ts_epoch(long long number);
+static inline void ts_begin(const char* phase);
+static inline void ts_end(const char* phase);
+static inline void ts_phase(const char* phase, double seconds);  // ends now
+static inline void ts_batch(long long items);
+static inline void ts_scalar(const char* name, double value);
+static inline void ts_mark(const char* text);
+// Any line, as printf writes it: ts_send("step %d loss=%g accuracy=%g", n, loss, accuracy). The
+// program's locale must have a decimal point, not a comma; the functions above do not mind.
+static inline void ts_send(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+// Everything below is how.
+
+enum { TS_LINE_BYTES = 4096, TS_NAME_BYTES = 128, TS_LOCK_TRIES = 10000 };
+
+struct ts_state {
+  int lock;             // the process that holds it; 0 when free
+  int main_process;     // the first that loaded this
+  int process;          // the one that the rest is about: another one after a fork
+  int descriptor;       // -1: nothing is sent
+  int threads;          // how many have sent
+  int training_thread;  // by the order in which they first sent
+  int has_stepped;
+  long long dropped;
+  char who[24];  // of the training thread
+};
+
+struct ts_thread {
+  int process;
+  int number;
+};
+
+// Weak: one for the whole program, however many files include this.
+__attribute__((weak)) struct ts_state ts_state_1;
+__attribute__((weak)) __thread struct ts_thread ts_thread_1;
+
+struct ts_line {
+  long long time_ns;
+  size_t size;
+  char text[TS_LINE_BYTES];
+};
+
+__attribute__((constructor)) static void ts_note_process_(void) {
+  if (ts_state_1.main_process == 0) ts_state_1.main_process = (int)getpid();
+}
+
+// 0 when it cannot be had: a thread that was cancelled while it held the lock holds it for ever. A
+// holder of another process is what a fork copied of a thread that is not here.
+static inline int ts_lock_(int process) {
+  for (int tries = 0; tries < TS_LOCK_TRIES; ++tries) {
+    int holder = __atomic_load_n(&ts_state_1.lock, __ATOMIC_RELAXED);
+    if (holder != process && __atomic_compare_exchange_n(&ts_state_1.lock, &holder, process, 0,
+                                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+      return 1;
+    sched_yield();
+  }
+  return 0;
+}
+
+static inline void ts_unlock_(void) { __atomic_store_n(&ts_state_1.lock, 0, __ATOMIC_RELEASE); }
+
+// -1 when there is no run, nobody to read, or a file that is no FIFO and would be written over.
+static inline int ts_open_pipe_(void) {
+  struct stat status;
+  const char* path = getenv("TRAINSCOPE_PIPE");
+  const int descriptor =
+      path == NULL || *path == '\0' ? -1 : open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (descriptor >= 0 && (fstat(descriptor, &status) != 0 || !S_ISFIFO(status.st_mode))) {
+    close(descriptor);
+    return -1;
+  }
+  return descriptor;
+}
+
+static inline long ts_rank_(void) {
+  static const char* const kVariables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"};
+  for (size_t i = 0; i < sizeof kVariables / sizeof kVariables[0]; ++i) {
+    const char* text = getenv(kVariables[i]);
+    if (text != NULL && *text != '\0' && strspn(text, "0123456789") == strlen(text))
+      return strtol(text, NULL, 10);
+  }
+  return 0;
+}
+
+// With the lock held: everything about this process anew.
+static inline void ts_begin_process_(struct ts_state* state, int process) {
+  const long rank = ts_rank_();
+  state->who[0] = '\0';
+  if (process != state->main_process)
+    snprintf(state->who, sizeof state->who, "%d", process);
+  else if (rank > 0)
+    snprintf(state->who, sizeof state->who, "rank%ld", rank);
+  state->threads = 0;
+  state->training_thread = 1;
+  state->has_stepped = 0;
+  __atomic_store_n(&state->dropped, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&state->descriptor, ts_open_pipe_(), __ATOMIC_RELAXED);
+  __atomic_store_n(&state->process, process, __ATOMIC_RELEASE);
+}
+
+static inline int ts_active(void) {
+  struct ts_state* state = &ts_state_1;
+  const int process = (int)getpid();
+  const int error = errno;
+  if (__atomic_load_n(&state->process, __ATOMIC_ACQUIRE) != process) {
+    if (!ts_lock_(process)) return 0;
+    if (state->process != process) ts_begin_process_(state, process);
+    ts_unlock_();
+    errno = error;
+  }
+  return __atomic_load_n(&state->descriptor, __ATOMIC_RELAXED) >= 0;
+}
+
+// 1: written; 0: nobody has read; -1: nobody will. A signal would end the job, and ignoring SIGPIPE
+// for the process would keep it running when its own output is gone, so it is held back here alone.
+static inline int ts_write_(int descriptor, const char* text, size_t size) {
+  const struct timespec at_once = {0, 0};
+  sigset_t pipe_signal, before, pending;
+  ssize_t written;
+  int error;
+  sigemptyset(&pipe_signal);
+  sigemptyset(&pending);
+  sigaddset(&pipe_signal, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  if (sigismember(&before, SIGPIPE)) sigpending(&pending);
+  do {
+    written = write(descriptor, text, size);
+    error = errno;
+  } while (written < 0 && error == EINTR);
+  if (written < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+    while (sigtimedwait(&pipe_signal, NULL, &at_once) < 0 && errno == EINTR) {
+    }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return written >= 0 ? 1 : error == EAGAIN ? 0 : -1;
+}
+
+// Bytes as they are, as many as there is room for: a line that fills the room is cut when it is
+// finished.
+static inline void ts_put_(struct ts_line* line, const char* text, size_t size) {
+  const size_t room = sizeof line->text - line->size;
+  if (size > room) size = room;
+  memcpy(line->text + line->size, text, size);
+  line->size += size;
+}
+
+static inline void ts_put_name_(struct ts_line* line, const char* name, size_t size) {
+  static const char kLetters[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-";
+  if (size == 0) ts_put_(line, "_", 1);
+  for (size_t i = 0; i < size && i < TS_NAME_BYTES; ++i)
+    ts_put_(line, name[i] != '\0' && strchr(kLetters, name[i]) != NULL ? name + i : "_", 1);
+}
+
+static inline void ts_put_count_(struct ts_line* line, long long number) {
+  char text[32];
+  const int size = snprintf(text, sizeof text, " %lld", number);
+  if (number >= 0) ts_put_(line, text, (size_t)size);
+}
+
+// A number as snprintf() wrote it, but with a point, whatever the program's locale has.
+static inline void ts_put_decimal_(struct ts_line* line, const char* text) {
+  int is_after_point = 0;
+  for (; *text != '\0'; ++text) {
+    const int is_ours = strchr("0123456789+-einfa", *text) != NULL;
+    if (is_ours)
+      ts_put_(line, text, 1);
+    else if (!is_after_point)
+      ts_put_(line, ".", 1);
+    is_after_point = !is_ours;
+  }
+}
+
+static inline void ts_put_real_(struct ts_line* line, double value) {
+  char text[64];
+  snprintf(text, sizeof text, "%.15g", value);
+  ts_put_decimal_(line, value != value ? "nan" : text);  // snprintf() may write -nan
+}
+
+// NAME=NUMBER; a name that is a key of its own gets a _ behind it.
+static inline void ts_put_number_(struct ts_line* line, const char* name, size_t size,
+                                  double value) {
+  const int is_key = (size == 1 && name[0] == 't') || (size == 3 && memcmp(name, "who", 3) == 0) ||
+                     (size == 3 && memcmp(name, "set", 3) == 0);
+  ts_put_(line, " ", 1);
+  ts_put_name_(line, name, size);
+  ts_put_(line, is_key ? "_=" : "=", is_key ? 2 : 1);
+  ts_put_real_(line, value);
+}
+
+// The time of the call, and the first word; 0 when there is nobody to tell.
+static inline int ts_start_(struct ts_line* line, const char* word) {
+  struct timespec now;
+  if (!ts_active()) return 0;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  line->time_ns = (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+  line->size = 0;
+  ts_put_(line, word, strlen(word));
+  return 1;
+}
+
+// With the lock held: " t=… who=…\n", and what a thread is called; returns its size.
+static inline size_t ts_ending_(struct ts_state* state, int is_step, long long time_ns, char* text,
+                                size_t room) {
+  struct ts_thread* thread = &ts_thread_1;
+  int size;
+  if (thread->process != state->process) {
+    thread->process = state->process;
+    thread->number = ++state->threads;
+  }
+  if (is_step && !state->has_stepped) {
+    state->has_stepped = 1;
+    state->training_thread = thread->number;
+  }
+  if (thread->number != state->training_thread)
+    size = snprintf(text, room, " t=%lld who=%d.%d\n", time_ns, state->process, thread->number);
+  else if (state->who[0] != '\0')
+    size = snprintf(text, room, " t=%lld who=%s\n", time_ns, state->who);
+  else
+    size = snprintf(text, room, " t=%lld\n", time_ns);
+  return (size_t)size;
+}
+
+// Where a line that is too long ends: before `room`, between characters of a mark, else between
+// words, as half a number would be another number.
+static inline size_t ts_cut_(const struct ts_line* line, size_t room) {
+  const int is_mark = line->size >= 5 && memcmp(line->text, "mark ", 5) == 0;
+  if (line->size <= room) return line->size;
+  if (is_mark)
+    while (room > 0 && ((unsigned char)line->text[room] & 0xC0) == 0x80) --room;
+  else
+    while (room > 0 && line->text[room] != ' ') --room;
+  return room;
+}
+
+// With the lock held. 1: gone; 0: counted.
+static inline int ts_deliver_(struct ts_state* state, const char* text, size_t size) {
+  const int written = state->descriptor < 0 ? -1 : ts_write_(state->descriptor, text, size);
+  if (written < 0 && state->descriptor >= 0) {
+    close(state->descriptor);
+    __atomic_store_n(&state->descriptor, -1, __ATOMIC_RELAXED);
+  }
+  return written != 0;
+}
+
+static inline void ts_finish_(struct ts_line* line) {
+  struct ts_state* state = &ts_state_1;
+  const int error = errno;
+  const int is_step = line->size >= 4 && memcmp(line->text, "step", 4) == 0;
+  const int has_lock = ts_lock_(state->process);
+  const long long lost = __atomic_load_n(&state->dropped, __ATOMIC_RELAXED);
+  char ending[96], dropped[160];
+  size_t size;
+  int is_gone = 0;
+  if (has_lock) {
+    size = ts_ending_(state, is_step, line->time_ns, ending, sizeof ending);
+    snprintf(dropped, sizeof dropped, "dropped %lld%s", lost, ending);
+    is_gone = lost == 0 || ts_deliver_(state, dropped, strlen(dropped));
+    if (is_gone) {
+      __atomic_fetch_sub(&state->dropped, lost, __ATOMIC_RELAXED);
+      line->size = ts_cut_(line, sizeof line->text - size);
+      ts_put_(line, ending, size);
+      is_gone = ts_deliver_(state, line->text, line->size);
+    }
+  }
+  if (!is_gone) __atomic_fetch_add(&state->dropped, 1, __ATOMIC_RELAXED);
+  if (has_lock) ts_unlock_();
+  errno = error;
+}
+
+static inline void ts_counted_(const char* word, long long number) {
+  struct ts_line line;
+  if (!ts_start_(&line, word)) return;
+  ts_put_count_(&line, number);
+  ts_finish_(&line);
+}
+
+static inline void ts_step(long long number) { ts_counted_("step", number); }
+static inline void ts_epoch(long long number) { ts_counted_("epoch", number); }
+
+static inline void ts_batch(long long items) {
+  if (items > 0) ts_counted_("batch", items);
+}
+
+static inline void ts_step_loss(long long number, double loss) {
+  struct ts_line line;
+  if (!ts_start_(&line, "step")) return;
+  ts_put_count_(&line, number);
+  ts_put_number_(&line, "loss", 4, loss);
+  ts_finish_(&line);
+}
+
+static inline void ts_edge_(const char* edge, const char* phase) {
+  struct ts_line line;
+  if (!ts_start_(&line, edge)) return;
+  ts_put_name_(&line, phase, phase == NULL ? 0 : strlen(phase));
+  ts_finish_(&line);
+}
+
+static inline void ts_begin(const char* phase) { ts_edge_("begin ", phase); }
+static inline void ts_end(const char* phase) { ts_edge_("end ", phase); }
+
+static inline void ts_phase(const char* phase, double seconds) {
+  struct ts_line line;
+  char text[64];
+  if (!(seconds >= 0 && seconds < 1e12) || !ts_start_(&line, "phase ")) return;
+  ts_put_name_(&line, phase, phase == NULL ? 0 : strlen(phase));
+  ts_put_(&line, " ", 1);
+  snprintf(text, sizeof text, "%.9f", seconds);
+  ts_put_decimal_(&line, text);
+  ts_finish_(&line);
+}
+
+static inline void ts_scalar(const char* name, double value) {
+  struct ts_line line;
+  if (!ts_start_(&line, "scalar ")) return;
+  ts_put_name_(&line, name, name == NULL ? 0 : strlen(name));
+  ts_put_(&line, " ", 1);
+  ts_put_real_(&line, value);
+  ts_finish_(&line);
+}
+
+// A line is one line: control characters become blanks.
+static inline void ts_finish_text_(struct ts_line* line) {
+  for (size_t i = 0; i < line->size; ++i)
+    if ((unsigned char)line->text[i] < 32 || line->text[i] == 127) line->text[i] = ' ';
+  ts_finish_(line);
+}
+
+static inline void ts_mark(const char* text) {
+  struct ts_line line;
+  if (text == NULL || strspn(text, " \t\r\n") == strlen(text) || !ts_start_(&line, "mark ")) return;
+  ts_put_(&line, text, strlen(text));
+  ts_finish_text_(&line);
+}
+
+static inline void ts_send(const char* format, ...) {
+  struct ts_line line;
+  va_list arguments;
+  int size;
+  if (!ts_start_(&line, "")) return;
+  va_start(arguments, format);
+  size = vsnprintf(line.text, sizeof line.text, format, arguments);
+  va_end(arguments);
+  if (size <= 0) return;
+  line.size = (size_t)size < sizeof line.text ? (size_t)size : sizeof line.text;
+  ts_finish_text_(&line);
+}
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // TRAINSCOPE_H_

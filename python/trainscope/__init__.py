@@ -1,0 +1,237 @@
+"""Tells Trainscope of the training, from Python: `trainscope.step(n, loss=loss)`.
+
+For: a job under `trainscope run`. Each function sends one line of docs/guide/progress.md to the FIFO that
+TRAINSCOPE_PIPE names, with the time of the call. Outside a run every function returns at once. Importing
+this needs modules that Python has loaded anyway; frameworks are imported by their own modules alone
+(trainscope.keras, .torch, .lightning, .huggingface).
+
+Guarantees: never raises, never blocks. What cannot be written at once is counted, and `dropped N` goes
+before the next line that gets through. A forked process opens the FIFO anew.
+
+Who speaks: the process that imported this first and its training thread (the first to end a step; before
+that, the one that imported this) say nothing about themselves. Another thread says who=PID.NAME, a forked
+or multiprocessing process who=PID, and where RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0,
+who=rankN. set_who() overrules that.
+
+Limits: a number on an accelerator is fetched, which waits for it: hand over what is at hand, or not every
+step. A line has at most 4,096 bytes: a longer text is cut between characters, other lines between words.
+Names have at most 128 letters, digits and _ . / : - ; other bytes become _. A job that closes descriptors
+which it did not open must do so before the first line. Before Python 3.8 a process that multiprocessing
+spawns counts as a first one.
+"""
+from ._pipe import as_name, encoded, now_ns, sender
+
+__all__ = ["active", "batch", "begin", "end", "epoch", "iterate", "mark", "phase", "scalar", "set_who",
+           "step"]
+__version__ = "0.1.0"
+
+_AS_TEXT = bytes(ord(" ") if c < 32 or c == 127 else c for c in range(256))
+_KEYS = (b"t", b"who", b"set")  # a number of that name gets a _ behind it
+_FRAMEWORKS = ("huggingface", "keras", "lightning", "torch")
+
+
+def active():
+    """Whether lines go anywhere: in a run, with the pipe open."""
+    return sender().is_open()
+
+
+def step(number=None, set=None, **numbers):
+    """A step has ended: step(), step(7), step(7, loss=0.3). Without a number the recorder counts."""
+    tell("step", number, numbers, set)
+
+
+def epoch(number=None, set=None, **numbers):
+    """An epoch has ended: epoch(2, loss=0.3, val_accuracy=0.9)."""
+    tell("epoch", number, numbers, set)
+
+
+def phase(name, seconds=None):
+    """`with phase("checkpoint"): …`; phase("input", 0.2) tells of one that ends now and took so long."""
+    if seconds is None:
+        return _Phase(name)
+    _tell_phase(name, seconds)
+    return None
+
+
+def begin(name):
+    """A phase begins; phases may stand in each other."""
+    pipe = sender()
+    if pipe.is_open():
+        pipe.send(b"begin " + as_name(name))
+
+
+def end(name):
+    """The phase of this name ends."""
+    pipe = sender()
+    if pipe.is_open():
+        pipe.send(b"end " + as_name(name))
+
+
+def batch(items):
+    """How many items a step has from now on."""
+    pipe = sender()
+    if pipe.is_open():
+        count = _count(items)
+        if count not in (b"", b" 0"):
+            pipe.send(b"batch" + count)
+
+
+def scalar(name, value, set=None):
+    """Any other number over time: scalar("learning_rate", 1e-3)."""
+    pipe = sender()
+    if pipe.is_open():
+        number = _real(value)
+        if number:
+            pipe.send(b"scalar " + as_name(name) + b" " + number + _set(set))
+
+
+def mark(text):
+    """Something worth finding again: mark("learning rate halved")."""
+    pipe = sender()
+    if pipe.is_open():
+        words = encoded(text).translate(_AS_TEXT)
+        if words.strip():
+            pipe.send(b"mark " + words)
+
+
+def iterate(iterable, name="input"):
+    """The same items; how long each had to be waited for is told as a phase.
+
+    Outside a run it is `iterable` itself. For a data loader, a tf.data dataset, a generator, any iterable;
+    what else that has (len(), attributes) the result has too. For Keras' fit() there is
+    trainscope.keras.measure_input().
+    """
+    if not active():
+        return iterable
+    if hasattr(iterable, "gi_frame"):
+        return _measured_generator(iterable, name)
+    return (MeasuredIterator if hasattr(iterable, "__next__") else MeasuredIterable)(iterable, name)
+
+
+def set_who(name):
+    """As whom the training thread of this process speaks; "" is the one that step time is asked of."""
+    sender().who = as_name(name) if name else b""
+
+
+class MeasuredIterable:
+    """What iterate() makes of something that can be iterated over many times."""
+
+    def __init__(self, iterable, name="input"):
+        self._iterable = iterable
+        self._phase_name = name
+
+    def __iter__(self):
+        return MeasuredIterator(self._iterable, self._phase_name)
+
+    def __len__(self):
+        return len(self._iterable)
+
+    def __bool__(self):
+        return bool(self._iterable)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):  # Asked by copy and pickle before there is an _iterable.
+            raise AttributeError(name)
+        return getattr(self._iterable, name)
+
+
+class MeasuredIterator(MeasuredIterable):
+    """Once through an iterable. It keeps no item, so that a batch lives no longer than without it."""
+
+    def __init__(self, iterable, name="input"):
+        began = now_ns()
+        super().__init__(iter(iterable), name)
+        self._waited_ns = now_ns() - began  # A data loader starts its workers here: part of the first wait.
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        began = now_ns()
+        item = next(self._iterable)
+        phase(self._phase_name, (now_ns() - began + self._waited_ns) * 1e-9)
+        self._waited_ns = 0
+        return item
+
+
+def _measured_generator(generator, name):
+    """Keras takes nothing else for a generator."""
+    yield from MeasuredIterator(generator, name)
+
+
+class _Phase:
+    __slots__ = ("name",)
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        begin(self.name)
+        return self
+
+    def __exit__(self, *exception):
+        end(self.name)
+
+
+def _count(number):
+    """Blank and number; nothing when it is none, or below 0."""
+    if number is None:
+        return b""
+    try:
+        number = int(number)
+        return b" %d" % number if number >= 0 else b""
+    except Exception:  # Anything that a framework's number may raise; the job must not see it.
+        return b""
+
+
+def _real(value):
+    """15 digits: what has been a decimal number stays one. Nothing when it is no number."""
+    try:
+        return b"%.15g" % (value,)
+    except Exception:
+        return b""
+
+
+def _numbers(numbers):
+    words = b""
+    for name, value in numbers.items():
+        key, number = as_name(name), _real(value)
+        if number:
+            words += b" %s%s=%s" % (key, b"_" if key in _KEYS else b"", number)
+    return words
+
+
+def _set(name):
+    return b" set=" + as_name(name) if name else b""
+
+
+def _tell_phase(name, seconds, thread=None):
+    pipe = sender()
+    if not pipe.is_open():
+        return
+    try:
+        took = b"%.9f" % seconds if 0 <= seconds < 1e12 else b""
+    except Exception:
+        took = b""
+    if took:
+        pipe.send(b"phase %s %s" % (as_name(name), took), thread)
+
+
+def tell(word, number, numbers, set=None):
+    """step() and epoch() for our own callbacks: numbers by name, whatever their names are."""
+    pipe = sender()
+    if pipe.is_open():
+        pipe.send(encoded(word) + _count(number) + _numbers(numbers) + _set(set))
+
+
+def tell_input_wait(seconds):
+    """For our own wrappers: a wait for data of the training thread, told by another one."""
+    _tell_phase("input", seconds, sender().training_thread)
+
+
+def __getattr__(name):
+    """trainscope.torch and its like without an import of their own."""
+    if name in _FRAMEWORKS:
+        import importlib
+        return importlib.import_module("trainscope." + name)
+    raise AttributeError("module 'trainscope' has no attribute %r" % name)

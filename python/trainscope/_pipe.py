@@ -1,0 +1,173 @@
+"""The sending end of the FIFO of a run: one a process, made at the first line.
+
+Keeps the rules for senders of docs/guide/progress.md: O_NONBLOCK, one write a line of at most 4,096 bytes,
+what cannot be written is counted and told, no SIGPIPE, silence for good where nobody reads. Also decides as
+whom a thread speaks; see trainscope for the rule.
+"""
+import _signal
+import _thread
+import os
+import stat
+import sys
+import time
+
+LINE_BYTES = 4096
+NAME_BYTES = 128
+_NAME_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-"
+_AS_NAME = bytes(c if c in _NAME_LETTERS else ord("_") for c in range(256))
+_RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
+_MAIN_PROCESS = os.getpid()
+_SILENT = -1
+
+
+def _monotonic_ns():
+    return int(time.monotonic() * 1e9)
+
+
+now_ns = getattr(time, "monotonic_ns", _monotonic_ns)  # Python 3.6 has no monotonic_ns
+
+
+def encoded(text):
+    try:
+        return str(text).encode("utf-8", "replace")
+    except Exception:  # A __str__ of the job's.
+        return b""
+
+
+def as_name(name):
+    """What a name may have; other bytes become _."""
+    return encoded(name)[:NAME_BYTES].translate(_AS_NAME) or b"_"
+
+
+class Sender:
+    """The sending end of one process; made anew in a forked one: its parent's lock may be held."""
+    __slots__ = ("process", "who", "training_thread", "has_stepped", "descriptor", "dropped", "lock")
+
+    def __init__(self, process):
+        self.process = process
+        self.who = None  # known with the descriptor
+        self.training_thread = _thread.get_ident()
+        self.has_stepped = False
+        self.descriptor = None
+        self.dropped = 0
+        self.lock = _thread.RLock()  # The handler of a signal may send while its own thread is sending.
+
+    def is_open(self):
+        if self.descriptor is None:
+            with self.lock:
+                if self.descriptor is None:
+                    if self.who is None:
+                        self.who = _identity(self.process)
+                    self.descriptor = _open_pipe()
+        return self.descriptor != _SILENT
+
+    def send(self, body, thread=None):
+        """Sends a line, as the thread that this is or the given one."""
+        ending = b" t=%d" % now_ns()
+        thread = thread or _thread.get_ident()
+        if not self.has_stepped and body[:4] == b"step":
+            self.has_stepped = True
+            self.training_thread = thread
+        who = self.who if thread == self.training_thread else _name_of_other_thread(self.process)
+        ending += b" who=%s\n" % who if who else b"\n"
+        with self.lock:
+            if self.dropped:
+                if not self._write(b"dropped %d" % self.dropped + ending):
+                    self.dropped += 1
+                    return
+                self.dropped = 0
+            if not self._write(_cut(body, LINE_BYTES - len(ending)) + ending):
+                self.dropped += 1
+
+    def _write(self, line):
+        """False when there is no room. When nobody will ever read, everything from now on is silence."""
+        if self.descriptor == _SILENT:
+            return True
+        try:
+            _write_without_signal(self.descriptor, line)
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            if error.errno is None:  # Not of the system: raised by a signal's handler, for the job.
+                raise
+            descriptor, self.descriptor = self.descriptor, _SILENT
+            _close(descriptor)
+        return True
+
+
+def _write_without_signal(descriptor, line):
+    """os.write() that no SIGPIPE follows. Python ignores that signal, unless the job has asked for it."""
+    if _signal.getsignal(_signal.SIGPIPE) == _signal.SIG_IGN:
+        os.write(descriptor, line)
+        return
+    before = _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGPIPE])
+    was_pending = _signal.SIGPIPE in before and _signal.SIGPIPE in _signal.sigpending()
+    try:
+        os.write(descriptor, line)
+    except BrokenPipeError:
+        if not was_pending:
+            _signal.sigtimedwait([_signal.SIGPIPE], 0)
+        raise
+    finally:
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, before)
+
+
+def _open_pipe():
+    """_SILENT when there is no run, nobody to read, or a file that is no FIFO and would be written over."""
+    path = os.environ.get("TRAINSCOPE_PIPE")
+    if not path:
+        return _SILENT
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            return descriptor
+        _close(descriptor)
+    except (OSError, ValueError):
+        pass
+    return _SILENT
+
+
+def _close(descriptor):
+    try:
+        os.close(descriptor)
+    except OSError:
+        pass
+
+
+_senders = {}  # by process, as a fork copies the one of its parent
+
+
+def sender():
+    """The one of this process."""
+    process = os.getpid()
+    return _senders.get(process) or _senders.setdefault(process, Sender(process))
+
+
+sender()  # The thread that imports this is the training thread until one has ended a step.
+
+
+def _identity(process):
+    """Who the training thread of this process is; b"" for the main one."""
+    multiprocessing = sys.modules.get("multiprocessing.process")
+    parent = getattr(multiprocessing, "parent_process", None)
+    if process != _MAIN_PROCESS or (parent and parent() is not None):
+        return b"%d" % process
+    for variable in _RANKS:
+        rank = os.environ.get(variable, "")
+        if rank and not rank.strip("0123456789"):
+            return b"rank%d" % int(rank) if int(rank) else b""
+    return b""
+
+
+def _name_of_other_thread(process):
+    import threading  # Only where there are threads, so it is loaded already.
+    return as_name("%d.%s" % (process, threading.current_thread().name))
+
+
+def _cut(body, room):
+    """What there is room for. Half a number would be another number: only a mark is cut inside a word."""
+    if len(body) <= room:
+        return body
+    if body.startswith(b"mark "):
+        return body[:room].decode("utf-8", "ignore").encode()
+    return body[:room + 1].rpartition(b" ")[0]
