@@ -2,6 +2,7 @@
 # by having a CMakeLists.txt, which is one call of ts_module and, for one-file registries, of ts_table.
 #
 #   ts_module(<name> [DEPENDS <module>…] [LINK <system library>…])
+#   ts_proto(<name> <file.proto>)
 #   ts_table(MODULE <name> FOLDER <folder in it, or .> TYPE <Type> SUFFIX <suffix>
 #            FUNCTION <function> HEADER <header>)
 #
@@ -85,4 +86,20 @@ ${body}}
 }  // namespace trainscope
 ")
   target_sources(ts_${arg_MODULE} PRIVATE "${output}")
+endfunction()
+
+# A .proto file of a module, compiled for protobuf-lite; its header is <STEM.pb.h>.
+function(ts_proto module file)
+  find_program(TS_PROTOC protoc REQUIRED)
+  cmake_path(GET file STEM stem)
+  set(folder "${CMAKE_BINARY_DIR}/generated/${module}")
+  file(MAKE_DIRECTORY "${folder}")
+  add_custom_command(
+    OUTPUT "${folder}/${stem}.pb.cc" "${folder}/${stem}.pb.h"
+    COMMAND "${TS_PROTOC}" "--proto_path=${CMAKE_CURRENT_SOURCE_DIR}" "--cpp_out=${folder}" "${file}"
+    DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
+  # Not ours to warn about.
+  set_source_files_properties("${folder}/${stem}.pb.cc" PROPERTIES COMPILE_OPTIONS "-w")
+  target_sources(ts_${module} PRIVATE "${folder}/${stem}.pb.cc" "${folder}/${stem}.pb.h")
+  target_include_directories(ts_${module} SYSTEM PRIVATE "${folder}")
 endfunction()

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/crc32c.h"
 #include "base/result.h"
 
 namespace trainscope {
@@ -31,8 +32,6 @@ inline constexpr uint8_t kFrameStatistics = 2;
 inline constexpr size_t kFrameHeaderBytes = 12;
 inline constexpr size_t kFileHeaderBytes = 16;
 inline constexpr size_t kMaxPayloadBytes = size_t{64} << 20;
-
-uint32_t crc32c(std::string_view bytes, uint32_t seed = 0);
 
 // The 16 bytes that every file of frames begins with.
 std::string file_header();
