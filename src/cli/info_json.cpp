@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "analyze/analyze.h"
+
 namespace trainscope {
 
 namespace {
@@ -141,20 +143,68 @@ Json metric_json(const Series& s, const Summary& summary) {
           {"rate", number_or_null(summary.rate)}};
 }
 
-Json phases_json(const Manifest& manifest) {
+// The run's own (--after), then those that are no part of each step: a long run has a million of
+// the others, which `sql` gives as `phases`.
+Json phases_json(const RunView& run) {
   Json phases = Json::array();
-  for (const Phase& p : manifest.phases) {
+  for (const Phase& p : run.manifest().phases) {
     phases.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", number_or_null(p.to_s)}});
+  }
+  for (const TrainingPhase& p : run.training().phases) {
+    if (p.name == "input" || p.name == "forward" || p.name == "backward" || p.name == "optimizer" ||
+        !p.who.empty()) {
+      continue;
+    }
+    phases.push_back({{"name", p.name},
+                      {"from_s", p.from_s},
+                      {"to_s", p.is_open ? Json(nullptr) : Json(p.to_s)}});
   }
   return phases;
 }
 
-// Nothing reads training progress yet, so no run has steps; scripts see why.
-Json steps_json() {
-  return {
-      {"source", nullptr}, {"count", nullptr},      {"observed", nullptr},
-      {"warmup", nullptr}, {"mean_s", nullptr},     {"p50_s", nullptr},
-      {"p99_s", nullptr},  {"throughput", nullptr}, {"reason", "no training steps were reported"}};
+Json steps_json(const Training& training) {
+  const StepStatistics statistics = step_statistics(training);
+  const bool told = !training.steps.empty();
+  return {{"source", text_or_null(training.source)},
+          {"other_sources", training.unused_sources},
+          {"count", number_or_null(training.count)},
+          {"observed", told ? Json(training.steps.size()) : Json(nullptr)},
+          {"warmup", told ? Json(training.warmup_steps()) : Json(nullptr)},
+          {"mean_s", number_or_null(statistics.mean_s)},
+          {"p50_s", number_or_null(statistics.p50_s)},
+          {"p99_s", number_or_null(statistics.p99_s)},
+          {"throughput", number_or_null(statistics.throughput)},
+          {"batch", number_or_null(training.batch)},
+          {"dropped", training.dropped},
+          {"reason", text_or_null(training.reason)}};
+}
+
+Json epochs_json(const Training& training) {
+  Json epochs = Json::array();
+  for (const Epoch& epoch : training.epochs) {
+    epochs.push_back({{"epoch", epoch.epoch}, {"time_s", epoch.time_s}, {"values", epoch.values}});
+  }
+  return epochs;
+}
+
+Json breakdown_json(const Analyzed& analyzed) {
+  Json breakdown = Json::array();
+  for (const Part& part : analyzed.breakdown) {
+    breakdown.push_back({{"part", part.part}, {"share", part.share}, {"time_s", part.time_s}});
+  }
+  return breakdown;
+}
+
+Json pauses_json(const Analyzed& analyzed) {
+  Json pauses = Json::array();
+  for (const Pause& pause : analyzed.pauses) {
+    pauses.push_back({{"kind", pause.kind},
+                      {"from_s", pause.from_s},
+                      {"to_s", pause.to_s},
+                      {"lost_s", pause.lost_s},
+                      {"step", pause.step}});
+  }
+  return pauses;
 }
 
 }  // namespace
@@ -168,6 +218,7 @@ Result<nlohmann::json> info_json(const RunView& run) {
     }
     metrics.push_back(metric_json(run.series()[i], summary));
   }
+  TS_TRY(const Analyzed analyzed, analysis_named("step_time").analyze(run));
   return Json{{"schema", "trainscope.info/1"},
               {"run", run_json(run)},
               {"job", job_json(run)},
@@ -176,9 +227,12 @@ Result<nlohmann::json> info_json(const RunView& run) {
               {"sampling", sampling_json(run.sampling())},
               {"overhead", overhead_json(run.overhead())},
               {"metrics", std::move(metrics)},
-              {"steps", steps_json()},
-              {"phases", phases_json(run.manifest())},
-              {"breakdown", Json::array()}};
+              {"steps", steps_json(run.training())},
+              {"epochs", epochs_json(run.training())},
+              {"phases", phases_json(run)},
+              {"pauses", pauses_json(analyzed)},
+              {"breakdown", breakdown_json(analyzed)},
+              {"breakdown_unknown", text_or_null(analyzed.unknown)}};
 }
 
 }  // namespace trainscope

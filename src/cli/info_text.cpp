@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "cli/table.h"
+#include "cli/training_text.h"
 
 namespace trainscope {
 
@@ -28,7 +29,12 @@ struct Telling {
   std::string_view metric, label, value;
   bool moving = false;
 };
-constexpr std::array<Telling, 25> kTelling = {{
+constexpr std::array<Telling, 30> kTelling = {{
+    {"train.step.duration", "", "", false},
+    {"train.input_wait", "", "", false},
+    {"train.throughput", "", "", false},
+    {"train.loss", "", "", false},
+    {"train.accuracy", "", "", false},
     {"job.cpu.utilization", "", "", false},
     {"job.cpu.time", "", "", false},
     {"job.memory.usage", "", "", false},
@@ -65,6 +71,7 @@ class InfoWriter {
     out_ = styled(kBold, "run " + m.id + (m.name.empty() ? "" : " " + printable(m.name))) + "\n";
     describe_job();
     describe_host();
+    for (const auto& [label, text] : training_rows(run_)) row(label, text);
     describe_sampling();
     row("recording", overhead_text());
     row("settings", settings_text());
@@ -188,8 +195,9 @@ class InfoWriter {
     const bool still = summary.max.value_or(0) == 0 || summary.delta.value_or(1) == 0;
     shown_.insert(i);
     if (moving && still) return {};
-    // What --counter read is a ratio only by accident.
-    const std::string unit = is_file_counter(s) && s.unit == "1" ? "" : s.unit;
+    // What --counter read is a ratio only by accident, and a loss is none.
+    const bool is_ratio = !is_file_counter(s) && s.metric != "train.loss";
+    const std::string unit = s.unit == "1" && !is_ratio ? "" : s.unit;
     const auto text = [&](const std::optional<double>& value) {
       return value ? value_text(*value, unit) : "";
     };

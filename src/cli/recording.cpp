@@ -183,6 +183,15 @@ void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& f
                  "again")
       ->type_name("PATH")
       ->allow_extra_args(false);
+  app.add_option("--tensorboard", flags->tensorboard,
+                 "folder with TensorBoard event files that the job writes; may be given again")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  app.add_option("--steps-from", flags->steps_from,
+                 "regular expression for a printed step: (?<step>\\d+), (?<loss>...), "
+                 "(?<accuracy>...), (?<throughput>...)")
+      ->type_name("REGEX")
+      ->take_last();
   app.add_option("--id-file", flags->id_file, "write the run's id into this file")
       ->type_name("FILE");
 }
@@ -202,6 +211,11 @@ Result<RecordOptions> recording_options(const RecordingFlags& flags) {
   options.data = flags.data;
   TS_CHECK_OK(read_counters(flags, options));
   options.perf = flags.perf;
+  options.tensorboard = flags.tensorboard;
+  options.steps_from = flags.steps_from;
+  if (!options.steps_from.empty()) {
+    TS_CHECK_OK(check_steps_pattern(options.steps_from).with_context("--steps-from"));
+  }
   return options;
 }
 

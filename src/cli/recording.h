@@ -22,11 +22,14 @@ struct RecordingFlags {
   std::vector<std::string> tags;
   std::vector<std::string> counters;
   bool perf = false;
-  std::vector<std::string> data;
+  std::vector<std::string> data, tensorboard;
+  std::string steps_from;
   std::string id_file;
 };
 
-// Adds one flag for each of these settings, and --tag, --counter, --data and --id-file.
+// Adds one flag for each of these settings, and --tag, --counter, --data, --tensorboard,
+// --steps-from and
+// --id-file.
 void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& flags,
                          std::initializer_list<std::string_view> names);
 

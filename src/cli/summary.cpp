@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/training_text.h"
 
 namespace trainscope {
 
@@ -122,6 +123,8 @@ std::vector<Row> rows_of(const RunView& run) {
       {"samples", sampling_row(run.sampling())},
       {"recording", overhead_row(run.overhead(), run.duration_s())},
   };
+  const std::vector<Row> training = training_rows(run);
+  rows.insert(rows.begin() + 2, training.begin(), training.end());
   if (manifest.after_exit_code && *manifest.after_exit_code != 0) {
     rows.push_back({"--after", fmt::format("failed with code {}", *manifest.after_exit_code)});
   }

@@ -26,7 +26,7 @@ class FakeRun : public RunView {
   const Sampling& sampling() const override { return sampling_; }
   Overhead overhead() const override { return overhead_; }
   const std::vector<Event>& events() const override { return events_; }
-  const std::vector<Step>& steps() const override { return steps_; }
+  const Training& training() const override { return training_; }
 
   void add(const std::string& metric, const Labels& labels, const Summary& summary) {
     Series series;
@@ -43,7 +43,7 @@ class FakeRun : public RunView {
   Sampling sampling_;
   Overhead overhead_;
   std::vector<Event> events_;
-  std::vector<Step> steps_;
+  Training training_;
   double duration = 90;
 };
 

@@ -3,7 +3,7 @@
 #include <limits>
 
 #include "export/export.h"
-#include "export/support/fake_run.h"
+#include "model/fake_run.h"
 
 namespace trainscope {
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/training.h"
 
 namespace trainscope {
 
@@ -101,13 +102,6 @@ struct Phase {
   std::optional<double> to_s;
 };
 
-struct Step {
-  int64_t step = 0;
-  double time_s = 0;
-  std::optional<double> duration_s, loss, accuracy;
-  std::string kind;
-};
-
 struct Sampling {
   double period_s = 0;
   int64_t samples = 0;
@@ -151,6 +145,7 @@ struct Manifest {
   // Anchors of t = 0 on the three clocks.
   int64_t zero_monotonic_ns = 0, zero_boottime_ns = 0, zero_realtime_ns = 0;
   int64_t supervisor_pid = 0, supervisor_start_ticks = 0;
+  std::optional<int64_t> steps;          // of the training; known at the end
   std::optional<int64_t> bytes_written;  // of samples and events; known at the end
   std::vector<Setting> settings;
   std::vector<Phase> phases;
@@ -178,7 +173,7 @@ class RunView {
   virtual const Sampling& sampling() const = 0;
   virtual Overhead overhead() const = 0;
   virtual const std::vector<Event>& events() const = 0;
-  virtual const std::vector<Step>& steps() const = 0;
+  virtual const Training& training() const = 0;
 };
 
 }  // namespace trainscope

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "store/frame.h"
 #include "store/store.h"
 
@@ -79,8 +81,17 @@ void Journal::take(const RecordHeader& header) {
     return;
   }
   const std::string_view text = reinterpret_cast<const TextRecord*>(&header)->text();
+  if (header.kind == RecordKind::step) return take_reports(text);
   if (header.kind == RecordKind::info) info_json_ = text;
   append_frame(texts_, frame_type(header.kind), 0, text);
+}
+
+void Journal::take_reports(std::string_view text) {
+  const size_t end = text.find('\n');
+  if (reports_.empty()) first_report_ = parse_integer(text.substr(0, end)).value_or(0);
+  text.remove_prefix(end + 1);
+  reports_ += text;
+  reports_count_ += std::count(text.begin(), text.end(), '\n');
 }
 
 Status Journal::take_schemas() {
@@ -139,6 +150,10 @@ Status Journal::seal_block() {
     if (!streams_[s].rows.empty()) encode_rows(frames, s, 0, block_ + 1, true);
   }
   frames += texts_;
+  if (!reports_.empty()) {
+    append_frame(frames, FrameType::step, kFrameZstd,
+                 compress(fmt::format("{}\n{}", first_report_, reports_), kZstdLevel));
+  }
   if (!frames.empty()) TS_CHECK_OK(append(frames));
   ++block_;
   ring_.release(scanned_);
@@ -148,6 +163,9 @@ Status Journal::seal_block() {
   }
   texts_.clear();
   texts_in_tail_ = 0;
+  reports_.clear();
+  reports_count_ = reports_count_in_tail_ = 0;
+  reports_in_tail_ = 0;
   fresh_tail_ = true;
   return {};
 }
@@ -161,6 +179,11 @@ Status Journal::write_tail() {
     }
   }
   frames += std::string_view(texts_).substr(texts_in_tail_);
+  if (reports_in_tail_ < reports_.size()) {
+    append_frame(frames, FrameType::step, 0,
+                 fmt::format("{}\n{}", first_report_ + reports_count_in_tail_,
+                             std::string_view(reports_).substr(reports_in_tail_)));
+  }
   if (frames.empty()) return {};
   Status written = writer_.append_tail(frames, fresh_tail_);
   if (!written) {
@@ -168,11 +191,15 @@ Status Journal::write_tail() {
     fresh_tail_ = true;
     for (StreamRows& s : streams_) s.in_tail = 0;
     texts_in_tail_ = 0;
+    reports_in_tail_ = 0;
+    reports_count_in_tail_ = 0;
     return written;
   }
   fresh_tail_ = false;
   for (StreamRows& s : streams_) s.in_tail = s.rows.size();
   texts_in_tail_ = texts_.size();
+  reports_in_tail_ = reports_.size();
+  reports_count_in_tail_ = reports_count_;
   memory_->bytes_written += writer_.bytes_written() - counted_bytes_;
   counted_bytes_ = writer_.bytes_written();
   return {};

@@ -47,6 +47,7 @@ class Journal {
   Status ensure_segment();
   Status append(const std::string& frames);
   void take(const RecordHeader& header);
+  void take_reports(std::string_view text);
   void take_schema(const SchemaRecord& record, std::string& frames);
   void encode_rows(std::string& out, uint32_t stream, size_t from, uint64_t block,
                    bool sealed) const;
@@ -60,8 +61,13 @@ class Journal {
   std::array<StreamRows, kMaxStreams> streams_;
   std::map<uint32_t, SchemaInfo> schemas_;
   std::string info_json_;
-  std::string texts_;         // frames of events and the like, not sealed yet
-  size_t texts_in_tail_ = 0;  // so many of these bytes are in the tail file
+  // Lines of progress that are not sealed yet, and the number of the first.
+  std::string reports_;
+  int64_t first_report_ = 0, reports_count_ = 0;
+  size_t reports_in_tail_ = 0;         // so many of these bytes are in the tail file
+  int64_t reports_count_in_tail_ = 0;  // and so many lines
+  std::string texts_;                  // frames of events and the like, not sealed yet
+  size_t texts_in_tail_ = 0;           // so many of these bytes are in the tail file
   uint64_t block_ = 0, tail_block_ = 0;
   bool fresh_tail_ = true;
 };

@@ -16,8 +16,8 @@ constexpr size_t kPartBytes = size_t{16} << 20;
 
 }  // namespace
 
-OutputLog::OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed)
-    : folder_(std::move(run_folder)), pipe_fd_(pipe_fd) {
+OutputLog::OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed, See see)
+    : folder_(std::move(run_folder)), see_(std::move(see)), pipe_fd_(pipe_fd) {
   for (const int fd : followed) {
     // A second open file of the same file: reading it does not move the job's position.
     auto opened = open_file(fmt::format("/proc/self/fd/{}", fd), O_RDONLY | O_NONBLOCK);
@@ -36,15 +36,18 @@ int64_t OutputLog::collect() {
   for (;;) {
     const ssize_t n = ::read(pipe_fd_, bytes.data(), bytes.size());
     if (n <= 0) break;
+    see_(0, {bytes.data(), static_cast<size_t>(n)});
     lost += keep({bytes.data(), static_cast<size_t>(n)});
   }
-  for (Followed& file : followed_) {
+  for (size_t i = 0; i < followed_.size(); ++i) {
+    Followed& file = followed_[i];
     struct stat st {};
     if (::fstat(file.fd.get(), &st) == 0 && st.st_size < file.offset) file.offset = 0;  // truncated
     for (;;) {
       const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), file.offset);
       if (n <= 0) break;
       file.offset += n;
+      see_(i + 1, {bytes.data(), static_cast<size_t>(n)});
       lost += keep({bytes.data(), static_cast<size_t>(n)});
     }
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,7 +18,9 @@ class OutputLog {
  public:
   // `pipe_fd`: the read end of the copy pipe, non-blocking. `followed`: descriptors of the job that
   // are regular files. Both stay the caller's.
-  OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed);
+  // `see` is shown the bytes of stream i as they come: 0 is the pipe, the others the files.
+  using See = std::function<void(size_t stream, std::string_view bytes)>;
+  OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed, See see);
 
   // Takes what is there now; returns how many bytes of it could not be written and are lost.
   int64_t collect();
@@ -34,6 +37,7 @@ class OutputLog {
   bool open_part(const std::string& name);
 
   std::string folder_;
+  See see_;
   int pipe_fd_;
   std::vector<Followed> followed_;
   UniqueFd file_;

@@ -27,12 +27,15 @@ class OutputLogTest : public testing::Test {
 };
 
 TEST_F(OutputLogTest, KeepsWhatCameAndCountsWhatItCannotKeep) {
-  OutputLog log(folder_, read_.get(), {});
+  std::string seen;
+  const OutputLog::See see = [&](size_t /*stream*/, std::string_view bytes) { seen += bytes; };
+  OutputLog log(folder_, read_.get(), {}, see);
   ASSERT_TRUE(write_all(write_.get(), "first\n"));
   EXPECT_EQ(log.collect(), 0);
   EXPECT_EQ(*read_file(folder_ + "/output.log"), "first\n");
+  EXPECT_EQ(seen, "first\n");
 
-  OutputLog nowhere(folder_ + "/none", read_.get(), {});
+  OutputLog nowhere(folder_ + "/none", read_.get(), {}, see);
   ASSERT_TRUE(write_all(write_.get(), "lost\n"));
   EXPECT_EQ(nowhere.collect(), 5);
   EXPECT_EQ(nowhere.collect(), 0);

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "collect/support/process_tree.h"
 #include "record/inventory.h"
+#include "record/progress.h"
 #include "record/redact.h"
 #include "record/supervisor.h"
 #include "store/remove.h"
@@ -159,6 +160,8 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.counters = options.counters;
   setup.data = options.data;
   setup.perf = options.perf;
+  setup.tensorboard = options.tensorboard;
+  setup.steps_from = options.steps_from;
   setup.output = &session.output;
   setup.supervisor_pid = ::getpid();
   setup.others = session.others;
@@ -216,6 +219,13 @@ void run_after(Session& session, Supervisor& supervisor, const RecordOptions& op
   end.ended_ns = after.ended_ns;
 }
 
+// For `list`, which reads nothing but manifests.
+std::optional<int64_t> count_steps(const Session& session) {
+  if (session.memory->next_report == 0) return std::nullopt;
+  const auto run = open_run(session.run.path);
+  return run ? (*run)->training().count : std::nullopt;
+}
+
 void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
                const JobEnd& end) {
   session.memory->job_ended_ns = end.ended_ns;
@@ -237,6 +247,8 @@ void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
         fmt::format("output.log lacks {} bytes that could not be kept in time or at all",
                     session.memory->output_dropped.load()));
   }
+  m.steps = count_steps(session);
+  for (std::string& note : progress_notes(*session.memory)) m.notes.push_back(std::move(note));
   if (const Status written = write_manifest(session.run.path, m); !written) {
     supervisor.say("the end of the run could not be recorded: " + written.error().message());
   }

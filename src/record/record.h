@@ -28,9 +28,11 @@ struct RecordOptions {
   int64_t grace_ns = 10'000'000'000;
   std::string after;  // a command for /bin/sh -c, run once the job has ended
   std::string id_file;
-  std::vector<std::string> counters;  // --counter, as it was given
-  std::vector<std::string> data;      // --data
-  bool perf = false;                  // --perf
+  std::vector<std::string> counters;     // --counter, as it was given
+  std::vector<std::string> data;         // --data
+  bool perf = false;                     // --perf
+  std::vector<std::string> tensorboard;  // --tensorboard
+  std::string steps_from;                // --steps-from
   bool quiet = false;
   std::vector<Setting> settings;  // as shown by `info`
 };
@@ -39,6 +41,9 @@ struct RecordOutcome {
   std::string run_path;
   Manifest manifest;  // as written at the end
 };
+
+// A pattern of --steps-from: PCRE2 with at least one of the groups that a printed step may have.
+Status check_steps_pattern(const std::string& pattern);
 
 // Runs the job under the recorder until it ends. An Error means that the job was never started.
 Result<RecordOutcome> record_job(const RecordOptions& options);

@@ -14,13 +14,18 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <thread>
 
 #include "base/clock.h"
+#include "collect/support/process_tree.h"
+#include "record/event_files.h"
 #include "record/journal.h"
 #include "record/output_log.h"
+#include "record/printed.h"
+#include "record/progress.h"
 #include "record/record.h"
 #include "record/sampler.h"
 #include "store/store.h"
@@ -34,6 +39,10 @@ using std::chrono::milliseconds;
 // The last words of a recorder whose writer or sources hang must come within this time.
 constexpr auto kCloseLimit = milliseconds(2500);
 constexpr milliseconds kWritePause(1000);
+constexpr milliseconds kRoomPause(5), kLongRoomPause(250);
+constexpr milliseconds kEventFilesPause(500), kEventFilesLimit(500);
+constexpr int64_t kFindEventFiles = 5 * kNsPerSecond;
+constexpr int kMaxRoomPauses = 100;  // half a second
 // Smaller changes between two looks, a second apart, are the clock being slewed.
 constexpr int64_t kClockStep = 100'000'000;
 
@@ -45,7 +54,12 @@ class Recorder {
         ring_(memory_),
         journal_(ring_, memory_, setup_.run_path, setup_.manifest.id),
         sampler_(ring_, memory_, surroundings(), self_),
-        log_(setup_.run_path, setup_.log_fd, setup_.output->followed) {}
+        sink_(ring_, memory_),
+        pipe_(setup_.progress_fd, sink_, ring_, memory_),
+        event_files_(setup_.tensorboard, sink_,
+                     [this](const std::string& text) { tell("tensorboard", text); }),
+        log_(setup_.run_path, setup_.log_fd, setup_.output->followed,
+             [this](size_t stream, std::string_view bytes) { see_output(stream, bytes); }) {}
 
   void run() {
     prepare_process();
@@ -70,6 +84,8 @@ class Recorder {
     sampler_.start(setup_.period_ns, setup_.records_machine, setup_.restart_reason);
     writer_ = std::thread([this] { write_loop(); });
     logger_ = std::thread([this] { log_loop(); });
+    progress_ = std::thread([this] { progress_loop(); });
+    events_ = std::thread([this] { event_files_loop(); });
     inventory_ = std::thread([this] { take_inventory(); });
     serve();
     finish();
@@ -85,10 +101,22 @@ class Recorder {
     all.counters = setup_.counters;
     all.data = setup_.data;
     all.perf = setup_.perf;
-    all.tell = [this](const std::string& kind, const std::string& text) {
-      push_event(ring_, std::max<int64_t>(0, monotonic_ns() - memory_->zero_ns), kind, text);
-    };
+    all.tell = [this](const std::string& kind, const std::string& text) { tell(kind, text); };
     return all;
+  }
+
+  int64_t since_zero_ns() const { return std::max<int64_t>(0, monotonic_ns() - memory_->zero_ns); }
+
+  void tell(const std::string& kind, const std::string& text) {
+    push_event(ring_, since_zero_ns(), kind, text);
+  }
+
+  // Each stream has its own lines.
+  void see_output(size_t stream, std::string_view bytes) {
+    while (printed_.size() <= stream) {
+      printed_.push_back(std::make_unique<PrintedSteps>(sink_, setup_.steps_from));
+    }
+    printed_[stream]->take(bytes, since_zero_ns());
   }
 
   // The job, when it was there before us; 0 when we have started it.
@@ -138,8 +166,9 @@ class Recorder {
     while (!closing) {
       {
         std::unique_lock lock(mutex_);
-        wake_writer_.wait_for(lock, pause, [this] { return closing_; });
+        wake_writer_.wait_for(lock, pause, [this] { return closing_ || hurry_; });
         closing = closing_;
+        hurry_ = false;
       }
       // A thousand rows a second of a machine with hundreds of processors fill the ring sooner.
       const bool fast = ring_.head() - taken > ring_.capacity() / 4;
@@ -194,6 +223,76 @@ class Recorder {
     wake_main_.notify_all();
   }
 
+  void progress_loop() {
+    prctl(PR_SET_NAME, "ts-progress");
+    milliseconds pause = kRoomPause;
+    while (!progress_over_) {
+      std::array<pollfd, 2> ready = {
+          {{setup_.progress_fd, POLLIN, 0}, {progress_wake_.get(), POLLIN, 0}}};
+      ::poll(ready.data(), ready.size(), -1);
+      if (pipe_.read_all()) {
+        pause = kRoomPause;
+      } else {
+        wait_for_room(pause);
+        pause = std::min(2 * pause, kLongRoomPause);  // a disk that is full stays so for a while
+      }
+    }
+  }
+
+  // The rest stays in the pipe meanwhile; a sender who finds that full does not wait either.
+  void wait_for_room(milliseconds pause) {
+    {
+      const std::lock_guard lock(mutex_);
+      hurry_ = true;
+    }
+    wake_writer_.notify_all();
+    std::this_thread::sleep_for(pause);
+  }
+
+  // Event files may be on a file system that hangs: nothing waits for this thread for long.
+  void event_files_loop() {
+    prctl(PR_SET_NAME, "ts-events");
+    JobMembers job;
+    job.open("", &job_);
+    int64_t find_ns = 0;
+    for (bool over = false; !over;) {
+      {
+        std::unique_lock lock(mutex_);
+        wake_events_.wait_for(lock, kEventFilesPause, [this] { return events_over_; });
+        over = events_over_;
+      }
+      const int64_t now = monotonic_ns();
+      if (now >= find_ns || over) {
+        job.refresh();
+        std::vector<pid_t> pids;
+        for (const auto& [pid, stat] : job.all()) pids.push_back(pid);
+        event_files_.find(pids);
+        // Often at first, when a short job might be over before it is looked at.
+        find_ns = now + std::min(kFindEventFiles, std::max(since_zero_ns(), kNsPerSecond / 2));
+      }
+      event_files_.read({memory_->zero_realtime_ns, since_zero_ns()});
+    }
+    const std::lock_guard lock(mutex_);
+    events_done_ = true;
+    wake_main_.notify_all();
+  }
+
+  // What the job told in its last moments.
+  void finish_progress() {
+    {
+      std::unique_lock lock(mutex_);
+      events_over_ = true;
+      wake_events_.notify_all();
+      wake_main_.wait_for(lock, kEventFilesLimit, [this] { return events_done_; });
+    }
+    progress_over_ = true;
+    eventfd_write(progress_wake_.get(), 1);
+    progress_.join();
+    for (int i = 0; i < kMaxRoomPauses && !pipe_.read_all(); ++i) {
+      wait_for_room(kRoomPause);
+    }
+  }
+
   // Tells the user once when writing fails and once when it works again.
   void report(const Status& status) {
     const bool failed = !status;
@@ -229,7 +328,6 @@ class Recorder {
   void note_signals(int signal_fd);
   void note_changes();
   void pass_on(int timeout_ms);
-  void drop_progress() const;
   void finish();
   void pass_on_the_rest();
   void close_run_alone();
@@ -241,11 +339,19 @@ class Recorder {
   Ring ring_;
   Journal journal_;
   Sampler sampler_;
-  OutputLog log_;
   UniqueFd log_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  std::thread writer_, logger_, inventory_;
+  ProgressSink sink_;
+  ProgressPipe pipe_;
+  EventFiles event_files_;
+  std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one a stream of output
+  OutputLog log_;
+  UniqueFd progress_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  std::atomic<bool> progress_over_ = false;
+  std::thread writer_, logger_, inventory_, progress_, events_;
   std::mutex mutex_;
-  std::condition_variable wake_writer_, wake_main_;
+  std::condition_variable wake_writer_, wake_main_, wake_events_;
+  bool hurry_ = false;  // the ring is half full
+  bool events_over_ = false, events_done_ = false;
   bool closing_ = false, written_ = false, logged_ = false, storage_failed_ = false;
   bool sealed_ = false;  // the last block is on disk
   bool orphaned_ = false;
@@ -268,27 +374,17 @@ void Recorder::note_changes() {
   }
 }
 
-// Training progress comes with the next part of the project; until then the FIFO is only kept
-// empty, so that a sender is never told that it is full.
-void Recorder::drop_progress() const {
-  std::array<char, 65536> bytes{};
-  while (::read(setup_.progress_fd, bytes.data(), bytes.size()) > 0) {
-  }
-}
-
 void Recorder::serve() {
   sigset_t all;
   sigfillset(&all);
   const UniqueFd signal_fd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
   while (memory_->stop == 0) {
-    std::array<pollfd, 4> polls = {{{signal_fd.get(), POLLIN, 0},
+    std::array<pollfd, 3> polls = {{{signal_fd.get(), POLLIN, 0},
                                     {setup_.wake_fd, POLLIN, 0},
-                                    {setup_.lifeline_fd, POLLIN, 0},
-                                    {setup_.progress_fd, POLLIN, 0}}};
+                                    {setup_.lifeline_fd, POLLIN, 0}}};
     ::poll(polls.data(), polls.size(), -1);
     if (polls[0].revents != 0) note_signals(signal_fd.get());
     if (polls[1].revents != 0) note_changes();
-    if (polls[3].revents != 0) drop_progress();
     if ((polls[2].revents & (POLLHUP | POLLERR)) != 0) {
       serve_orphaned(signal_fd.get());
       return;
@@ -307,7 +403,6 @@ void Recorder::serve_orphaned(int signal_fd) {
   for (;;) {
     note_signals(signal_fd);
     pass_on(100);
-    drop_progress();
     pollfd ended = {job.get(), POLLIN, 0};
     const bool gone = job ? ::poll(&ended, 1, 0) > 0 : ::kill(pid, 0) != 0;
     if (gone) break;
@@ -344,6 +439,7 @@ void Recorder::close_run_alone() {
   manifest.ended_by = EndedBy::unknown;
   manifest.bytes_written = memory_->bytes_written;
   manifest.notes.emplace_back("the supervisor was killed; how the job ended is not known");
+  for (std::string& note : progress_notes(*memory_)) manifest.notes.push_back(std::move(note));
   (void)write_manifest(setup_.run_path, manifest);
   ::unlink((setup_.run_path + "/progress").c_str());
 }
@@ -351,6 +447,7 @@ void Recorder::close_run_alone() {
 void Recorder::finish() {
   if (memory_->job_ended_ns == 0) memory_->job_ended_ns = monotonic_ns();
   sampler_.stop();
+  finish_progress();
   std::unique_lock lock(mutex_);
   closing_ = true;
   wake_writer_.notify_all();

@@ -18,6 +18,8 @@ struct RecorderSetup {
   std::vector<std::string> counters;
   std::vector<std::string> data;
   bool perf = false;
+  std::vector<std::string> tensorboard;
+  std::string steps_from;
   OutputPlan* output = nullptr;
   pid_t supervisor_pid = 0;
   std::vector<pid_t> others;  // children that the supervisor had before the run

@@ -21,7 +21,8 @@ enum class RecordKind : uint32_t {
   schema = 2,
   event = 3,
   closing = 4,
-  info = 5
+  info = 5,
+  step = 6,  // lines of progress; the first is the number of the second
 };
 
 // In front of every record, which is a multiple of 8 bytes long.

@@ -78,10 +78,13 @@ struct Shared {
   // What the status line shows; -1 unknown.
   std::atomic<int64_t> job_cpu_us{-1}, job_memory_bytes{-1}, disk_bytes{-1}, gpu_percent{-1};
   std::atomic<int64_t> job_cpus{0};
+  std::atomic<int64_t> step{-1};
 
   // Over all recorders of the run.
   std::atomic<int64_t> bytes_written{0}, missed_ticks{0};
   std::atomic<uint32_t> next_segment{1};
+  std::atomic<int64_t> next_report{0};  // lines of progress that were kept
+  std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
 
   // The ring (see ring.h): byte counts since the beginning; the space follows this struct.
   std::atomic<uint64_t> ring_capacity{0}, ring_head{0}, ring_tail{0};

@@ -63,6 +63,7 @@ std::string StatusLine::compose(const Shared& shared) {
   if (memory >= 0) text += " · memory " + bytes_text(static_cast<double>(memory));
   if (!disk_text_.empty()) text += " · " + disk_text_;
   if (shared.gpu_percent >= 0) text += fmt::format(" · GPU {}%", shared.gpu_percent.load());
+  if (shared.step >= 0) text += fmt::format(" · step {}", shared.step.load());
   return "trainscope " + text;
 }
 

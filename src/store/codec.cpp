@@ -104,18 +104,6 @@ void append_column(std::string& out, std::span<const int64_t* const> rows, size_
 
 Error bad(const char* what) { return Error(fmt::format("malformed block: {}", what)); }
 
-Result<std::string> decompress(std::string_view body) {
-  const unsigned long long size = ZSTD_getFrameContentSize(body.data(), body.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
-      size > kMaxPayloadBytes) {
-    return bad("zstd size");
-  }
-  std::string plain(size, '\0');
-  const size_t n = ZSTD_decompress(plain.data(), plain.size(), body.data(), body.size());
-  if (ZSTD_isError(n) != 0U || n != size) return bad("zstd data");
-  return plain;
-}
-
 // One column off the front of the body into `out` (rows values).
 bool take_column(std::string_view& in, std::span<int64_t> out) {
   if (in.empty()) return false;
@@ -195,6 +183,26 @@ bool take_statistics(std::string_view& in, Totals totals, ColumnStatistics& s) {
 }
 
 }  // namespace
+
+std::string compress(std::string_view plain, int zstd_level) {
+  std::string out(ZSTD_compressBound(plain.size()), '\0');
+  const size_t n = ZSTD_compress(out.data(), out.size(), plain.data(), plain.size(), zstd_level);
+  CHECK(ZSTD_isError(n) == 0U);
+  out.resize(n);
+  return out;
+}
+
+Result<std::string> decompress(std::string_view body) {
+  const unsigned long long size = ZSTD_getFrameContentSize(body.data(), body.size());
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
+      size > kMaxPayloadBytes) {
+    return bad("zstd size");
+  }
+  std::string plain(size, '\0');
+  const size_t n = ZSTD_decompress(plain.data(), plain.size(), body.data(), body.size());
+  if (ZSTD_isError(n) != 0U || n != size) return bad("zstd data");
+  return plain;
+}
 
 void append_uvarint(std::string& out, uint64_t value) {
   while (value >= 0x80) {
@@ -286,13 +294,7 @@ std::string encode_columns(uint64_t schema, uint64_t block, std::span<const int6
   std::string body;
   for (size_t c = 0; c < columns; ++c) append_column(body, rows, c);
   flags |= kFrameZstd;
-  const size_t begin = out.size();
-  out.resize(begin + ZSTD_compressBound(body.size()));
-  const size_t n = ZSTD_compress(out.data() + begin, out.size() - begin, body.data(), body.size(),
-                                 options.zstd_level);
-  CHECK(ZSTD_isError(n) == 0U);
-  out.resize(begin + n);
-  return out;
+  return out + compress(body, options.zstd_level);
 }
 
 Result<uint64_t> peek_schema(std::string_view payload) {

@@ -22,6 +22,10 @@ void append_svarint(std::string& out, int64_t value);
 bool take_uvarint(std::string_view& in, uint64_t& value);
 bool take_svarint(std::string_view& in, int64_t& value);
 
+// A zstd frame that knows its size, and back.
+std::string compress(std::string_view plain, int zstd_level);
+Result<std::string> decompress(std::string_view body);
+
 struct RowTime {
   int64_t tick = 0;
   int64_t late_us = 0;  // begin - due

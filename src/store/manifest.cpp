@@ -86,6 +86,7 @@ void read_numbers(const Json& json, Manifest& m) {
   m.zero_realtime_ns = number("zero_realtime_ns", 0);
   m.supervisor_pid = number("supervisor_pid", 0);
   m.supervisor_start_ticks = number("supervisor_start_ticks", 0);
+  m.steps = integer_field(json, "steps");
   m.bytes_written = integer_field(json, "bytes_written");
 }
 
@@ -123,6 +124,7 @@ std::string manifest_to_json(const Manifest& m) {
       {"zero_realtime_ns", m.zero_realtime_ns},
       {"supervisor_pid", m.supervisor_pid},
       {"supervisor_start_ticks", m.supervisor_start_ticks},
+      {"steps", optional_json(m.steps)},
       {"bytes_written", optional_json(m.bytes_written)},
       {"settings", settings_json(m.settings)},
       {"phases", phases_json(m.phases)},

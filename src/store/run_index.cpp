@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/text.h"
 #include "store/frame.h"
 
 namespace trainscope {
@@ -96,6 +97,8 @@ class Indexer {
         if (!parse_json(frame.payload).is_object()) return Error("malformed inventory");
         index_.host_json = frame.payload;
         return {};
+      case FrameType::step:
+        return add_reports(frame);
       case FrameType::closing:
         return add_closing(frame.payload);
       case FrameType::status:
@@ -182,6 +185,31 @@ class Indexer {
     return {};
   }
 
+  // The first line is the number of the second: those that were sealed while we read are in `tail`
+  // and in a segment.
+  Status add_reports(const Frame& frame) {
+    std::string text(frame.payload);
+    if ((frame.flags & kFrameZstd) != 0) {
+      TS_TRY(text, decompress(frame.payload));
+    }
+    std::string_view rest = text;
+    const auto take_line = [&rest] {
+      const std::string_view line = rest.substr(0, rest.find('\n'));
+      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+      return line;
+    };
+    const auto first = parse_integer(take_line());
+    if (!first) return Error("progress without its number");
+    for (int64_t number = *first; !rest.empty(); ++number) {
+      const std::string_view line = take_line();
+      if (number < next_report_) continue;
+      next_report_ = number + 1;
+      TS_TRY(StoredReport report, parse_stored_report(line));
+      index_.reports.push_back(std::move(report));
+    }
+    return {};
+  }
+
   Status add_closing(std::string_view payload) {
     const Json json = parse_json(payload);
     const auto number = integer_field(json, "schema"), time_ns = integer_field(json, "time_ns");
@@ -220,6 +248,7 @@ class Indexer {
   const RunFiles& files_;
   RunIndex index_;
   int next_segment_ = 1;
+  int64_t next_report_ = 0;
   std::string_view file_name_;
   // The blocks of the current file by stream and number.
   std::map<std::pair<uint64_t, uint64_t>, OpenBlock> open_blocks_;

@@ -16,6 +16,7 @@
 #include "store/codec.h"
 #include "store/files.h"
 #include "store/schema.h"
+#include "store/training.h"
 
 namespace trainscope {
 
@@ -68,7 +69,8 @@ struct RunIndex {
   std::map<uint64_t, StoredStream> streams;
   std::map<uint64_t, Closing> closings;  // by schema
   std::vector<StatusChange> status_changes;
-  std::vector<Event> events;  // by time
+  std::vector<Event> events;          // by time
+  std::vector<StoredReport> reports;  // in the order in which they were kept
   std::vector<IndexDamage> damages;
   std::string host_json = "{}";
   int64_t incarnations = 0;

@@ -7,10 +7,23 @@
 #include "store/series_directory.h"
 #include "store/series_reader.h"
 #include "store/store.h"
+#include "store/training.h"
 
 namespace trainscope {
 
 namespace {
+
+Points within(const Points& all, const Range& range) {
+  Points points;
+  for (size_t i = 0; i < all.time_s.size(); ++i) {
+    if (all.time_s[i] < range.begin_s.value_or(all.time_s[i])) continue;
+    if (range.end_s && all.time_s[i] >= *range.end_s) break;
+    points.time_s.push_back(all.time_s[i]);
+    points.value.push_back(all.value[i]);
+    points.present.push_back(all.present[i]);
+  }
+  return points;
+}
 
 class StoredRun : public RunView {
  public:
@@ -29,6 +42,8 @@ class StoredRun : public RunView {
     directory_ = list_series(index_);
     mark_empty_series();
     derived_ = list_derived(directory_, index_.host_json);
+    training_ = read_training(std::move(index_.reports), duration_s_);
+    training_series_ = list_training_series(training_);
     for (const StoredSeries& stored : directory_.stored) series_.push_back(stored.series);
     for (const DerivedSeries& derived : derived_) series_.push_back(derived.series);
     lateness_at_ = series_.size();
@@ -37,6 +52,7 @@ class StoredRun : public RunView {
       series_.back().status = SeriesStatus::absent;
       series_.back().reason = "an imported run has nominal times";
     }
+    for (const TrainingSeries& told : training_series_) series_.push_back(told.series);
     for (const Series& absent : directory_.absent) series_.push_back(absent);
     sampling_ = judge_sampling(index_, files_.manifest, duration_s_);
     return {};
@@ -50,7 +66,7 @@ class StoredRun : public RunView {
   const std::vector<Series>& series() const override { return series_; }
   const Sampling& sampling() const override { return sampling_; }
   const std::vector<Event>& events() const override { return index_.events; }
-  const std::vector<Step>& steps() const override { return steps_; }
+  const Training& training() const override { return training_; }
 
   Result<Points> points(size_t series_index, const Range& range) const override {
     CHECK(series_index < series_.size());
@@ -61,8 +77,12 @@ class StoredRun : public RunView {
       const bool known = series_[series_index].status != SeriesStatus::absent;
       return known ? read_lateness(index_, range) : Points{};
     }
+    if (series_index > lateness_at_) {
+      const size_t at = series_index - lateness_at_ - 1;
+      if (at >= training_series_.size()) return Points{};
+      return within(training_series_[at].points, range);
+    }
     series_index -= directory_.stored.size();
-    if (series_index >= derived_.size()) return Points{};
     return compute_derived(derived_[series_index], range, [&](size_t input) {
       return read_points(index_, cache_, directory_.stored[input], range, true);
     });
@@ -74,7 +94,7 @@ class StoredRun : public RunView {
       return summarize(index_, cache_, directory_.stored[series_index]);
     }
     TS_TRY(const Points all, points(series_index, {}));
-    return summarize_points(all);
+    return summarize_points(all, series_[series_index].kind);
   }
 
   Overhead overhead() const override {
@@ -123,7 +143,8 @@ class StoredRun : public RunView {
   std::vector<Series> series_;
   size_t lateness_at_ = 0;
   Sampling sampling_;
-  std::vector<Step> steps_;
+  Training training_;
+  std::vector<TrainingSeries> training_series_;
   double duration_s_ = 0;
 };
 

@@ -21,7 +21,8 @@ Points read_lateness(const RunIndex& index, const Range& range);
 // From the statistics of whole blocks and the values of the others, and from the closing values.
 Result<Summary> summarize(const RunIndex& index, ColumnCache& cache, const StoredSeries& series);
 
-// The same of points: min, mean, max and last. For derived series.
-Summary summarize_points(const Points& points);
+// The same of points, for series that are not stored: min, max, last, and the mean or, of a
+// counter, how much and how fast it grew.
+Summary summarize_points(const Points& points, Kind kind);
 
 }  // namespace trainscope

@@ -98,14 +98,20 @@ SqlValue number_or_null(const std::optional<double>& number) {
 }
 
 Status add_tables(sqlite3* database, const RunView& run) {
-  Rows metrics, steps, events, gaps;
+  Rows metrics, steps, phases, numbers, events, gaps;
   for (const Series& s : run.series()) {
     metrics.push_back({s.metric, labels_text(s.labels), s.unit, std::string(kind_name(s.kind)),
                        std::string(status_name(s.status)), text_or_null(s.reason)});
   }
-  for (const Step& s : run.steps()) {
+  for (const Step& s : run.training().steps) {
     steps.push_back({s.step, s.time_s, number_or_null(s.duration_s), number_or_null(s.loss),
                      number_or_null(s.accuracy), s.kind});
+  }
+  for (const TrainingPhase& p : run.training().phases) {
+    phases.push_back({p.name, text_or_null(p.who), p.from_s, p.to_s});
+  }
+  for (const TrainingNumber& n : run.training().numbers) {
+    numbers.push_back({n.name, n.set, n.time_s, n.step ? SqlValue(*n.step) : SqlValue(), n.value});
   }
   for (const Event& e : run.events()) events.push_back({e.time_s, e.kind, e.text});
   for (const Gap& g : run.sampling().gaps) gaps.push_back({g.from_s, g.to_s, g.reason});
@@ -115,6 +121,10 @@ Status add_tables(sqlite3* database, const RunView& run) {
   TS_CHECK_OK(add_table(
       database, "steps",
       "step INTEGER, time_s REAL, duration_s REAL, loss REAL, accuracy REAL, kind TEXT", steps));
+  TS_CHECK_OK(add_table(database, "phases", "name TEXT, who TEXT, from_s REAL, to_s REAL", phases));
+  TS_CHECK_OK(add_table(database, "numbers",
+                        "name TEXT, set_name TEXT, time_s REAL, step INTEGER, value REAL",
+                        numbers));
   TS_CHECK_OK(add_table(database, "events", "time_s REAL, kind TEXT, text TEXT", events));
   TS_CHECK_OK(add_table(database, "gaps", "from_s REAL, to_s REAL, reason TEXT", gaps));
   return add_samples_table(database, run);

@@ -216,7 +216,7 @@ Result<Summary> summarize(const RunIndex& index, ColumnCache& cache, const Store
   return Summarizer(index, cache, series).run();
 }
 
-Summary summarize_points(const Points& points) {
+Summary summarize_points(const Points& points, Kind kind) {
   Summary summary;
   long double sum = 0;
   for (size_t i = 0; i < points.time_s.size(); ++i) {
@@ -228,9 +228,14 @@ Summary summarize_points(const Points& points) {
     summary.last = value;
     ++summary.samples;
   }
-  if (summary.samples > 0) {
+  if (summary.samples == 0) return summary;
+  if (kind != Kind::counter) {
     summary.mean = static_cast<double>(sum / static_cast<long double>(summary.samples));
+    return summary;
   }
+  summary.delta = *summary.max - *summary.min;
+  const double elapsed_s = points.time_s.back() - points.time_s.front();
+  if (elapsed_s > 0) summary.rate = *summary.delta / elapsed_s;
   return summary;
 }
 

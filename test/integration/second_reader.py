@@ -178,6 +178,7 @@ class Run:
         with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
             self.manifest = json.load(file)
         self.schemas, self.last_tick, self.events, self.closing = {}, {}, [], []
+        self.reports, self.last_report = [], -1  # lines of progress: (time_ns, source, message)
         self.samples = []  # (time_s, metric, labels, value)
         self.rows = []  # (tick, late_us) of stream 0
         self.incarnations = 0
@@ -216,8 +217,17 @@ class Run:
                 self.read_columns(flags, payload, blocks)
             elif kind == EVENT:
                 self.events.append(json.loads(payload))
+            elif kind == STEP:
+                self.read_reports((unzstd(payload) if flags & ZSTD else payload).decode().splitlines())
             elif kind == CLOSING:
                 self.closing.append(json.loads(payload))
+
+    def read_reports(self, lines):
+        for number, line in enumerate(lines[1:], int(lines[0])):
+            if number > self.last_report:
+                time_ns, source, message = line.split(" ", 2)
+                self.reports.append((int(time_ns), source, message))
+                self.last_report = number
 
     def counts(self, tick, before, period_ns):
         limit = self.limit(period_ns)

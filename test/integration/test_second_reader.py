@@ -15,8 +15,9 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import second_reader  # noqa: E402
 
 BIN = os.environ.get("TRAINSCOPE_BIN", "build/trainscope")
-JOB = ("import os, time\nend = time.time() + 2\nwhile time.time() < end:\n"
-       "  sum(range(20000)); time.sleep(.005)\nopen(os.devnull, 'wb').write(bytes(1 << 20))")
+JOB = ("import os, time\nend = time.time() + 2\npipe = open(os.environ['TRAINSCOPE_PIPE'], 'w')\nn = 0\n"
+       "while time.time() < end:\n"
+       "  n += 1; sum(range(20000)); time.sleep(.005); print('step', n, f'loss={1 / n}', file=pipe, flush=True)\nopen(os.devnull, 'wb').write(bytes(1 << 20))")
 
 
 def skip(reason):
@@ -48,7 +49,8 @@ def table(samples):
 
 
 def derived_metrics(info):
-    return {m["name"] for m in info["metrics"] if m["derived"]}
+    """Those that have no column: computed, or made of the lines of progress."""
+    return {m["name"] for m in info["metrics"] if m["derived"] or m["name"].startswith("train.")}
 
 
 def compare(home, name):
@@ -69,11 +71,22 @@ def compare(home, name):
     assert info["sampling"]["restarts"] == second.incarnations - 1
     counted = {m["name"]: 0 for m in info["metrics"]}
     for m in info["metrics"]:
-        if not m["derived"]:
+        if m["name"] in counted and not m["derived"]:
             counted[m["name"]] += m["samples"]
     for metric in {key[1] for key in theirs}:
         assert counted[metric] == sum(1 for key in theirs if key[1] == metric), metric
     return len(theirs)
+
+
+def compare_steps(home, name):
+    rows = list(csv.reader(io.StringIO(read(home, "sql", name, "select step, time_s, loss from steps"))))[1:]
+    path = json.loads(read(home, "info", name, "--json"))["run"]["path"]
+    told = second_reader.Run(path).reports
+    assert len(rows) == len(told) > 50, (len(rows), len(told))
+    for (step, time_s, loss), (time_ns, source, message) in zip(rows, told):
+        assert source == "pipe" and abs(float(time_s) - time_ns / 1e9) < 1e-9, (time_s, time_ns)
+        assert message.split()[:2] == ["step", step] and float(message.split("=")[1]) == float(loss), message
+    return len(told)
 
 
 def compare_other_forms(home, name):
@@ -129,6 +142,7 @@ def main():
         print("plain: jsonl, wide CSV and sql agree")
         killed_in_between(home)
         print("killed:", compare(home, "killed"), "samples agree")
+        print("plain:", compare_steps(home, "plain"), "steps agree")
     return 0
 
 

@@ -36,7 +36,7 @@ Json listing_json(const RunListing& run) {
           {"command", m.command},
           {"exit_code", m.exit_code ? Json(*m.exit_code) : Json(nullptr)},
           {"verdict", nullptr},
-          {"steps", nullptr},
+          {"steps", m.steps ? Json(*m.steps) : Json(nullptr)},
           {"status", run_status_name(run.status)},
           {"path", run.path},
           {"problem", damaged ? Json(run.problem) : Json(nullptr)}};

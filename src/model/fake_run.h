@@ -1,4 +1,4 @@
-// A run whose series are written down, for tests of exporters.
+// A run whose series are written down, for tests of exporters and analyses.
 #pragma once
 
 #include <string>
@@ -49,7 +49,8 @@ class FakeRun : public RunView {
   const Sampling& sampling() const override { return sampling_; }
   Overhead overhead() const override { return {}; }
   const std::vector<Event>& events() const override { return events_; }
-  const std::vector<Step>& steps() const override { return steps_; }
+  const Training& training() const override { return training_; }
+  void set_training(Training training) { training_ = std::move(training); }
 
  private:
   Manifest manifest_;
@@ -59,7 +60,7 @@ class FakeRun : public RunView {
   std::vector<Points> points_;
   Sampling sampling_;
   std::vector<Event> events_;
-  std::vector<Step> steps_;
+  Training training_;
 };
 
 }  // namespace trainscope

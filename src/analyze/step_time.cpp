@@ -1,0 +1,179 @@
+// step_time: where the time of the steps went, and what interrupted them.
+//
+// Reads the steps and phases that the job told of. A step is long when it took more than twice the
+// median and stands out of the usual scatter (5 scaled MADs). What a long step has beyond the
+// median is a pause: of the kind `input` where waiting for data fills half of it, else
+// `unexplained`; checkpoints and evaluations are pauses by their own name. Without phases nothing
+// is known of what a step consists of, and all of it is `unexplained`.
+#include <algorithm>
+#include <cmath>
+
+#include "analyze/analyze.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr double kScatter = 5 * 1.4826;
+constexpr double kLeastPause = 0.005;
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+bool is_pause(const TrainingPhase& phase) {
+  return phase.who.empty() && (phase.name == "checkpoint" || phase.name == "evaluation");
+}
+
+class StepTime {
+ public:
+  explicit StepTime(const Training& training) : training_(training) {
+    for (const TrainingPhase& phase : training.phases) {
+      knows_input_ = knows_input_ || (phase.who.empty() && phase.name == "input");
+    }
+    std::vector<double> durations, rests;
+    for (const Step& step : training.steps) {
+      if (!step.duration_s || step.kind == "warmup") continue;
+      durations.push_back(*step.duration_s);
+      rests.push_back(*step.duration_s - step.input_wait_s.value_or(0));
+    }
+    typical_s_ = median(durations);
+    typical_rest_s_ = median(rests);
+    for (double& duration : durations) duration = std::abs(duration - typical_s_);
+    long_s_ = std::max({typical_s_, kScatter * median(durations), kLeastPause});
+  }
+
+  Analyzed run() {
+    add_named_pauses();
+    double before_s = -1;
+    for (const Step& step : training_.steps) {
+      divide(step, before_s);
+      before_s = step.time_s;
+    }
+    std::sort(out_.pauses.begin(), out_.pauses.end(),
+              [](const Pause& a, const Pause& b) { return a.from_s < b.from_s; });
+    add_parts();
+    return std::move(out_);
+  }
+
+ private:
+  // Checkpoints and evaluations between the first and the last step, and after it.
+  void add_named_pauses() {
+    for (const TrainingPhase& phase : training_.phases) {
+      if (!is_pause(phase)) continue;
+      const auto next = std::find_if(training_.steps.begin(), training_.steps.end(),
+                                     [&](const Step& step) { return step.time_s >= phase.to_s; });
+      const int64_t number =
+          next != training_.steps.end() ? next->step : training_.steps.back().step;
+      out_.pauses.push_back(
+          {phase.name, phase.from_s, phase.to_s, phase.to_s - phase.from_s, number});
+      (phase.name == "checkpoint" ? checkpoint_s_ : evaluation_s_) += phase.to_s - phase.from_s;
+    }
+  }
+
+  void divide(const Step& step, double before_s) {
+    if (!step.duration_s) return;
+    const auto covers = static_cast<double>(step.covers);
+    const double whole = *step.duration_s * covers;
+    const double input = step.input_wait_s.value_or(0) * covers;
+    const double rest = std::max(0.0, whole - input);
+    const double more = whole - typical_s_ * covers;
+    input_s_ += input;
+    if (step.kind == "warmup") {
+      const double usual = std::min(rest, typical_rest_s_ * covers);
+      compute_s_ += usual;
+      warmup_s_ += rest - usual;
+      return;
+    }
+    // Of several steps that were told as one, the average hides a pause unless it is long for all.
+    if (more <= long_s_) {
+      compute_s_ += rest;
+      return;
+    }
+    const bool waited = input > more / 2;
+    const double unexplained = waited ? 0 : std::max(0.0, rest - typical_rest_s_ * covers);
+    unexplained_s_ += unexplained;
+    compute_s_ += rest - unexplained;
+    add_pause(step, before_s, waited, more);
+  }
+
+  void add_pause(const Step& step, double before_s, bool waited, double more) {
+    Pause pause{waited ? "input" : "unexplained", std::max(0.0, before_s), step.time_s, more,
+                step.step};
+    if (before_s < 0) pause.from_s = step.time_s - *step.duration_s;
+    const TrainingPhase* longest = nullptr;
+    for (const TrainingPhase& phase : training_.phases) {
+      if (phase.from_s >= step.time_s) break;
+      if (!waited || !phase.who.empty() || phase.name != "input" || phase.to_s <= pause.from_s) {
+        continue;
+      }
+      const bool longer =
+          longest == nullptr || phase.to_s - phase.from_s > longest->to_s - longest->from_s;
+      if (longer) longest = &phase;
+    }
+    if (longest != nullptr) {
+      pause.from_s = longest->from_s;
+      pause.to_s = longest->to_s;
+    }
+    out_.pauses.push_back(std::move(pause));
+  }
+
+  void add_parts() {
+    const bool divided = knows_input_ || knows_compute();
+    if (!divided) {
+      unexplained_s_ += std::exchange(compute_s_, 0);
+      out_.unknown =
+          "the job does not say when it waits for data and when it computes; "
+          "docs/guide/progress.md shows how it can";
+    }
+    const std::pair<const char*, double> parts[] = {
+        {"input", input_s_},           {"compute", compute_s_}, {"checkpoint", checkpoint_s_},
+        {"evaluation", evaluation_s_}, {"warmup", warmup_s_},   {"unexplained", unexplained_s_}};
+    double sum = 0;
+    for (const auto& [name, time_s] : parts) sum += time_s;
+    if (!(sum > 0)) return;
+    for (const auto& [name, time_s] : parts) {
+      if (time_s > 0) out_.breakdown.push_back({name, time_s / sum, time_s});
+    }
+  }
+
+  bool knows_compute() const {
+    return std::any_of(
+        training_.phases.begin(), training_.phases.end(), [](const TrainingPhase& phase) {
+          return phase.who.empty() && (phase.name == "forward" || phase.name == "backward" ||
+                                       phase.name == "compute" || phase.name == "optimizer");
+        });
+  }
+
+  const Training& training_;
+  bool knows_input_ = false;
+  double typical_s_ = 0, typical_rest_s_ = 0, long_s_ = 0;
+  double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
+         unexplained_s_ = 0;
+  Analyzed out_;
+};
+
+Result<Analyzed> analyze(const RunView& run) {
+  const Training& training = run.training();
+  if (training.steps.empty()) {
+    Analyzed nothing;
+    nothing.unknown = training.reason;
+    return nothing;
+  }
+  return StepTime(training).run();
+}
+
+}  // namespace
+
+extern const Analysis step_time_analysis;
+const Analysis step_time_analysis = {
+    .name = "step_time",
+    .summary = "where the time of the steps went: input, compute, checkpoints, evaluations, pauses",
+    .needs = "steps; to tell input from compute also phases (docs/guide/progress.md)",
+    .analyze = analyze,
+};
+
+}  // namespace trainscope

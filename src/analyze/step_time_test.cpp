@@ -1,0 +1,132 @@
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "analyze/analyze.h"
+#include "model/fake_run.h"
+
+namespace trainscope {
+namespace {
+
+// A training of known parts, told as a job with phases would tell it.
+class Story {
+ public:
+  Story& step(double seconds, double input_s = 0) {
+    if (input_s > 0) training_.phases.push_back({"input", "", now_s_, now_s_ + input_s, false});
+    now_s_ += seconds;
+    Step step;
+    step.step = static_cast<int64_t>(training_.steps.size()) + 1;
+    step.time_s = now_s_;
+    step.duration_s = seconds;
+    if (input_s > 0) step.input_wait_s = input_s;
+    step.kind = "step";
+    training_.steps.push_back(step);
+    return *this;
+  }
+  Story& pause(const std::string& name, double seconds) {
+    training_.phases.push_back({name, "", now_s_, now_s_ + seconds, false});
+    now_s_ += seconds;
+    return *this;
+  }
+  Story& warm_up() {
+    training_.steps.back().kind = "warmup";
+    return *this;
+  }
+  Analyzed analyze() const {
+    FakeRun run(0.1, now_s_);
+    run.set_training(training_);
+    auto analyzed = analysis_named("step_time").analyze(run);
+    EXPECT_TRUE(analyzed);
+    return *analyzed;
+  }
+
+ private:
+  Training training_;
+  double now_s_ = 1;
+};
+
+std::map<std::string, double> times(const Analyzed& analyzed) {
+  std::map<std::string, double> all;
+  for (const Part& part : analyzed.breakdown) all[part.part] = part.time_s;
+  return all;
+}
+
+std::map<std::string, int> pauses(const Analyzed& analyzed) {
+  std::map<std::string, int> all;
+  for (const Pause& pause : analyzed.pauses) ++all[pause.kind];
+  return all;
+}
+
+TEST(StepTime, KnownPartsAreFoundAgain) {
+  Story story;
+  for (int i = 0; i < 23; ++i) {
+    const bool stalled = i % 3 == 2;  // 7 of 23
+    story.step(stalled ? 0.45 : 0.05, stalled ? 0.41 : 0.01);
+    if (i == 9 || i == 19) story.pause("checkpoint", 0.2);
+    if (i == 14) story.pause("evaluation", 0.3);
+  }
+  const Analyzed analyzed = story.analyze();
+  EXPECT_EQ(pauses(analyzed),
+            (std::map<std::string, int>{{"input", 7}, {"checkpoint", 2}, {"evaluation", 1}}));
+  const auto parts = times(analyzed);
+  EXPECT_NEAR(parts.at("input"), 7 * 0.41 + 16 * 0.01, 1e-9);
+  EXPECT_NEAR(parts.at("compute"), 23 * 0.04, 1e-9);
+  EXPECT_NEAR(parts.at("checkpoint"), 0.4, 1e-9);
+  EXPECT_NEAR(parts.at("evaluation"), 0.3, 1e-9);
+  EXPECT_FALSE(parts.contains("unexplained"));
+  double sum = 0;
+  for (const Part& part : analyzed.breakdown) sum += part.share;
+  EXPECT_NEAR(sum, 1, 1e-9);
+  EXPECT_EQ(analyzed.unknown, "");
+  // Where it waited, not where the step began.
+  EXPECT_NEAR(analyzed.pauses[0].to_s - analyzed.pauses[0].from_s, 0.41, 1e-9);
+  EXPECT_NEAR(analyzed.pauses[0].lost_s, 0.4, 1e-9);
+  EXPECT_EQ(analyzed.pauses[0].step, 3);
+}
+
+TEST(StepTime, WithoutPhasesEverythingIsUnexplained) {
+  Story story;
+  for (int i = 0; i < 20; ++i) story.step(i == 7 ? 0.5 : 0.05);
+  const Analyzed analyzed = story.analyze();
+  EXPECT_EQ(pauses(analyzed), (std::map<std::string, int>{{"unexplained", 1}}));
+  ASSERT_EQ(analyzed.breakdown.size(), 1U);
+  EXPECT_EQ(analyzed.breakdown[0].part, "unexplained");
+  EXPECT_NE(analyzed.unknown.find("does not say"), std::string::npos);
+}
+
+TEST(StepTime, WhatNoPhaseFillsIsUnexplained) {
+  Story story;
+  for (int i = 0; i < 20; ++i) story.step(i == 7 ? 0.5 : 0.05, 0.01);
+  const auto parts = times(story.analyze());
+  EXPECT_NEAR(parts.at("unexplained"), 0.45, 1e-9);
+  EXPECT_NEAR(parts.at("compute"), 20 * 0.04, 1e-9);
+}
+
+TEST(StepTime, WarmUpIsItsOwnPart) {
+  Story story;
+  story.step(2, 0.01).warm_up();
+  for (int i = 0; i < 20; ++i) story.step(0.05, 0.01);
+  const auto parts = times(story.analyze());
+  EXPECT_NEAR(parts.at("warmup"), 2 - 0.05, 1e-9);
+  EXPECT_TRUE(pauses(story.analyze()).empty());
+}
+
+TEST(StepTime, UsualScatterIsNoPause) {
+  Story story;
+  for (int i = 0; i < 40; ++i) story.step(0.02 + 0.001 * (i % 13), 0.002);
+  EXPECT_TRUE(story.analyze().pauses.empty());
+}
+
+TEST(StepTime, ARunWithoutStepsSaysSo) {
+  FakeRun run(0.1, 1);
+  Training nothing;
+  nothing.reason = "no training steps were reported";
+  run.set_training(nothing);
+  const auto analyzed = analysis_named("step_time").analyze(run);
+  ASSERT_TRUE(analyzed);
+  EXPECT_TRUE(analyzed->breakdown.empty());
+  EXPECT_EQ(analyzed->unknown, "no training steps were reported");
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,111 @@
+#include "cli/training_text.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "analyze/analyze.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+std::string source_text(const Training& training) {
+  const std::map<std::string, std::string> names = {
+      {"pipe", "the pipe"}, {"tensorboard", "event files"}, {"output", "what the job printed"}};
+  const auto named = [&](const std::string& source) {
+    const auto found = names.find(source);
+    return found == names.end() ? source : found->second;
+  };
+  std::string text = "from " + named(training.source);
+  for (const std::string& other : training.unused_sources) text += ", not from " + named(other);
+  return text;
+}
+
+std::string steps_text(const Training& training) {
+  if (!training.count) return training.epochs.empty() ? "" : training.reason;
+  const StepStatistics statistics = step_statistics(training);
+  std::string text = fmt::format("{} {}", *training.count, source_text(training));
+  if (statistics.p50_s && statistics.p99_s) {
+    text += fmt::format("; p50 {}, p99 {}", duration_text(*statistics.p50_s),
+                        duration_text(*statistics.p99_s));
+  }
+  if (statistics.throughput)
+    text += fmt::format("; {} items/s", count_text(*statistics.throughput));
+  if (const int64_t warmup = training.warmup_steps(); warmup > 0) {
+    text += fmt::format("; {} warm-up", warmup);
+  }
+  return text;
+}
+
+std::string breakdown_text(const Analyzed& analyzed) {
+  std::string text;
+  for (const Part& part : analyzed.breakdown) {
+    text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : " · ", part.part, 100 * part.share);
+  }
+  if (!analyzed.unknown.empty()) text += (text.empty() ? "" : ": ") + analyzed.unknown;
+  return text;
+}
+
+// "7 input (3.5 s), 2 checkpoint (0.4 s)"
+std::string pauses_text(const Analyzed& analyzed) {
+  std::map<std::string, std::pair<int, double>> kinds;
+  for (const Pause& pause : analyzed.pauses) {
+    auto& [count, lost_s] = kinds[pause.kind];
+    ++count;
+    lost_s += pause.lost_s;
+  }
+  std::string text;
+  for (const auto& [kind, sum] : kinds) {
+    text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", sum.first, kind,
+                        duration_text(sum.second));
+  }
+  return text;
+}
+
+// The last of each, and the best accuracy with its time.
+std::string learning_text(const Training& training) {
+  std::map<std::pair<std::string, std::string>, double> last;
+  double best = -1, best_s = 0;
+  for (const TrainingNumber& number : training.numbers) {
+    const bool accuracy = number.name == "accuracy" || number.name.ends_with("_accuracy");
+    if (!accuracy && number.name != "loss") continue;
+    last[{accuracy ? "accuracy" : "loss", number.set}] = number.value;
+    if (accuracy && number.set != "train" && number.value > best) {
+      best = number.value;
+      best_s = number.time_s;
+    }
+  }
+  std::string text;
+  for (const auto& [key, value] : last) {
+    const std::string set = key.second == "train" ? "" : " (" + key.second + ")";
+    text += fmt::format("{}{}{} {:.4g}", text.empty() ? "" : ", ", key.first, set, value);
+  }
+  if (best >= 0) text += fmt::format("; best {:.4g} after {}", best, duration_text(best_s));
+  return printable(text);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> training_rows(const RunView& run) {
+  const Training& training = run.training();
+  std::vector<std::pair<std::string, std::string>> rows;
+  if (training.steps.empty() && training.epochs.empty()) return rows;
+  rows.emplace_back("steps", steps_text(training));
+  const auto analyzed = analysis_named("step_time").analyze(run);
+  if (analyzed && !training.steps.empty()) {
+    rows.emplace_back("step time", breakdown_text(*analyzed));
+    rows.emplace_back("pauses", pauses_text(*analyzed));
+  }
+  rows.emplace_back("learning", learning_text(training));
+  if (training.dropped > 0) {
+    rows.emplace_back("dropped", fmt::format("{} messages that the job could not send without "
+                                             "waiting",
+                                             training.dropped));
+  }
+  for (const std::string& note : training.notes) rows.emplace_back("note", note);
+  return rows;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,72 @@
+// What a run knows of its training: steps, epochs, phases, numbers; from whichever source told it.
+//
+// Times are seconds from t = 0. Only finite numbers are kept: a loss that is no number is absent
+// and told in `notes`.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainscope {
+
+// One report of a step; a source may tell every step, or every hundredth.
+struct Step {
+  int64_t step = 0;    // counted through all epochs, from the first number that was told
+  double time_s = 0;   // when it had ended
+  int64_t covers = 1;  // so many steps since the report before
+  // Of one step: since the report before, without checkpoints and evaluations, divided by `covers`.
+  std::optional<double> duration_s;
+  std::optional<double> input_wait_s;  // waiting for data, of one step
+  std::optional<double> loss, accuracy, throughput;
+  std::string kind;  // warmup, step
+};
+
+struct Epoch {
+  int64_t epoch = 0;
+  double time_s = 0;
+  std::map<std::string, double> values;  // by the names that the job gave: loss, val_accuracy, …
+};
+
+// A phase that the job told of. `who` is empty for the thread that does the steps.
+struct TrainingPhase {
+  std::string name, who;
+  double from_s = 0, to_s = 0;
+  bool is_open = false;  // the run ended within it
+};
+
+struct TrainingNumber {
+  std::string name;
+  std::string set;     // train, validation, test
+  std::string source;  // pipe, tensorboard, output
+  double time_s = 0;
+  std::optional<int64_t> step;
+  double value = 0;
+};
+
+struct Training {
+  std::string source;                       // of the steps: pipe, tensorboard, output; empty: none
+  std::vector<std::string> unused_sources;  // which told of steps too
+  std::vector<Step> steps;
+  std::optional<int64_t> count;  // how many steps the job did
+  std::string reason;            // why there is no count
+  std::optional<double> batch;   // items a step
+  std::vector<Epoch> epochs;
+  std::vector<TrainingPhase> phases;  // by begin
+  std::vector<TrainingNumber> numbers;
+  int64_t dropped = 0;     // messages that senders could not send
+  int64_t unreadable = 0;  // lines that were no message
+  std::vector<std::string> notes;
+
+  int64_t warmup_steps() const;
+};
+
+// Of the steps after the warm-up.
+struct StepStatistics {
+  std::optional<double> mean_s, p50_s, p99_s, throughput;
+};
+StepStatistics step_statistics(const Training& training);
+
+}  // namespace trainscope

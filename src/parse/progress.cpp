@@ -1,0 +1,200 @@
+#include "parse/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+using Kind = Report::Kind;
+
+constexpr size_t kMaxNameBytes = 128;
+constexpr int64_t kMaxNumber = int64_t{1} << 53;
+constexpr std::string_view kTimeKey = "t", kWhoKey = "who", kSetKey = "set";
+
+constexpr std::array<std::pair<std::string_view, Kind>, 9> kWords = {{
+    {"step", Kind::step},
+    {"epoch", Kind::epoch},
+    {"begin", Kind::begin},
+    {"end", Kind::end},
+    {"phase", Kind::phase},
+    {"batch", Kind::batch},
+    {"scalar", Kind::scalar},
+    {"mark", Kind::mark},
+    {"dropped", Kind::dropped},
+}};
+
+bool is_name(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxNameBytes &&
+         std::all_of(text.begin(), text.end(), [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '_' || c == '.' || c == '/' || c == ':' ||
+                  c == '-' || c >= 0x80;
+         });
+}
+
+bool is_text(std::string_view text) {
+  return std::none_of(text.begin(), text.end(),
+                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+class Words {
+ public:
+  explicit Words(std::string_view line) : rest_(trim(line)) {}
+
+  bool empty() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }
+  std::string_view peek() const { return rest_.substr(0, rest_.find(' ')); }
+  std::string_view take() {
+    const std::string_view word = peek();
+    rest_.remove_prefix(word.size());
+    rest_ = trim(rest_);
+    return word;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+std::optional<int64_t> whole_number(std::string_view text) {
+  const auto number = parse_integer(text);
+  if (!number || *number < 0 || *number > kMaxNumber) return std::nullopt;
+  return number;
+}
+
+// t=, who=, set= and NAME=NUMBER.
+Status take_key(std::string_view word, Report& report) {
+  const size_t equals = word.find('=');
+  const std::string_view name = word.substr(0, equals);
+  if (equals == std::string_view::npos || !is_name(name)) {
+    return Error(fmt::format("'{}' is not NAME=NUMBER", word));
+  }
+  const std::string_view value = word.substr(equals + 1);
+  if (name == kWhoKey || name == kSetKey) {
+    if (!is_name(value)) return Error(fmt::format("'{}' is not a name", value));
+    (name == kWhoKey ? report.who : report.set) = value;
+    return {};
+  }
+  if (name == kTimeKey) {
+    report.time_ns = parse_integer(value);
+    return report.time_ns ? Status() : Error(fmt::format("t={} is not in nanoseconds", value));
+  }
+  const auto number = parse_number(value);
+  if (!number) return Error(fmt::format("{}={} is not a number", name, value));
+  report.numbers.emplace_back(name, *number);
+  return {};
+}
+
+// What must stand behind the first word.
+Status take_subject(Words& words, Report& report) {
+  switch (report.kind) {
+    case Kind::step:
+    case Kind::epoch:
+      if (!words.empty() && words.peek().find('=') == std::string_view::npos) {
+        report.number = whole_number(words.peek());
+        if (!report.number) return Error(fmt::format("'{}' is not a number", words.peek()));
+        words.take();
+      }
+      return {};
+    case Kind::batch:
+    case Kind::dropped:
+      report.number = whole_number(words.peek());
+      if (!report.number) return Error("a whole number is missing");
+      words.take();
+      return {};
+    case Kind::begin:
+    case Kind::end:
+    case Kind::phase:
+    case Kind::scalar:
+      if (!is_name(words.peek())) return Error("a name is missing");
+      report.name = words.take();
+      break;
+    case Kind::mark:
+      return {};
+  }
+  if (report.kind == Kind::begin || report.kind == Kind::end) return {};
+  const auto value = parse_number(words.peek());
+  if (!value) return Error(fmt::format("'{}' is not a number", words.peek()));
+  if (report.kind == Kind::phase && !(*value >= 0 && std::isfinite(*value))) {
+    return Error("a phase takes 0 seconds or more");
+  }
+  report.value = *value;
+  words.take();
+  return {};
+}
+
+bool is_own_key(std::string_view word) {
+  return word.starts_with("t=") || word.starts_with("who=") || word.starts_with("set=");
+}
+
+// The text of a mark is free; only a t=, who= or set= in front of it or behind it is ours.
+Status take_mark(Words& words, Report& report) {
+  while (is_own_key(words.peek())) TS_CHECK_OK(take_key(words.take(), report));
+  std::string_view text = words.rest();
+  for (;;) {
+    const size_t space = text.rfind(' ');
+    const std::string_view last = space == std::string_view::npos ? "" : text.substr(space + 1);
+    if (!is_own_key(last) || !take_key(last, report)) break;
+    text = trim(text.substr(0, space));
+  }
+  report.name = text;
+  return report.name.empty() ? Error("a text is missing") : Status();
+}
+
+}  // namespace
+
+std::optional<double> Report::find(std::string_view wanted) const {
+  for (const auto& [name, value] : numbers) {
+    if (name == wanted) return value;
+  }
+  return std::nullopt;
+}
+
+Result<Report> parse_report(std::string_view line) {
+  if (line.size() > kMaxReportBytes) return Error("longer than 4,096 bytes");
+  if (!is_text(line)) return Error("control characters");
+  Words words(line);
+  const std::string_view first = words.take();
+  const auto* const known = std::find_if(kWords.begin(), kWords.end(),
+                                         [&](const auto& word) { return word.first == first; });
+  if (known == kWords.end()) return Error(fmt::format("'{}' begins no message", first));
+  Report report;
+  report.kind = known->second;
+  if (report.kind == Kind::mark) {
+    TS_CHECK_OK(take_mark(words, report));
+    return report;
+  }
+  TS_CHECK_OK(take_subject(words, report));
+  while (!words.empty()) TS_CHECK_OK(take_key(words.take(), report));
+  return report;
+}
+
+std::string format_report(const Report& report) {
+  const auto* const word = std::find_if(
+      kWords.begin(), kWords.end(), [&](const auto& each) { return each.second == report.kind; });
+  std::string line(word->first);
+  const auto add_keys = [&] {
+    if (report.time_ns) line += fmt::format(" t={}", *report.time_ns);
+    if (!report.who.empty()) line += " who=" + report.who;
+    if (!report.set.empty()) line += " set=" + report.set;
+  };
+  if (report.kind == Kind::mark) {
+    add_keys();
+    return line + " " + report.name;
+  }
+  if (report.number) line += fmt::format(" {}", *report.number);
+  if (!report.name.empty()) line += " " + report.name;
+  if (report.kind == Kind::phase || report.kind == Kind::scalar) {
+    line += fmt::format(" {}", report.value);
+  }
+  for (const auto& [name, value] : report.numbers) line += fmt::format(" {}={}", name, value);
+  add_keys();
+  return line;
+}
+
+}  // namespace trainscope

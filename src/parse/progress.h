@@ -1,0 +1,40 @@
+// One line of training progress (docs/guide/progress.md): what senders write to the pipe, and what
+// a run keeps of every source.
+//
+// Guarantees: what format_report writes, parse_report reads back the same. A line that is not of
+// the grammar is an Error with the reason, never a guess. Limits: kMaxReportBytes a line, 128 a
+// name.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace trainscope {
+
+inline constexpr size_t kMaxReportBytes = 4096;
+
+struct Report {
+  enum class Kind { step, epoch, begin, end, phase, batch, scalar, mark, dropped };
+  Kind kind = Kind::step;
+  std::optional<int64_t> number;   // of step and epoch, where given; of batch and dropped
+  std::string name;                // of a phase or scalar; the text of a mark
+  double value = 0;                // of a scalar; seconds of a phase
+  std::optional<int64_t> time_ns;  // t=
+  std::string who, set;
+  // What else stood there as NAME=NUMBER, in that order: loss, accuracy, epoch, of, …
+  std::vector<std::pair<std::string, double>> numbers;
+
+  std::optional<double> find(std::string_view name) const;
+};
+
+Result<Report> parse_report(std::string_view line);
+// Without a newline.
+std::string format_report(const Report& report);
+
+}  // namespace trainscope

@@ -1,0 +1,124 @@
+#include "record/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "record/sampler.h"
+#include "store/training.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kShownBytes = 80;
+// A sender's time may be a little ahead of the moment at which we looked.
+constexpr int64_t kTolerance = kNsPerSecond;
+
+}  // namespace
+
+void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, const Report& report) {
+  if (report.kind == Report::Kind::mark) {
+    marks_.emplace_back(time_ns, report.name);
+    return;
+  }
+  if (report.kind == Report::Kind::step && report.who.empty() && report.number) {
+    last_step_ = *report.number;
+  }
+  lines_ += format_stored_report(time_ns, source, report);
+  ++count_;
+}
+
+void ProgressSink::push(Batch batch) {
+  for (const auto& [time_ns, text] : batch.marks_) push_event(ring_, time_ns, "mark", text);
+  if (batch.count_ == 0) return;
+  const std::lock_guard lock(mutex_);
+  const int64_t number = memory_->next_report;
+  if (!has_room() ||
+      !ring_.push_text(RecordKind::step, fmt::format("{}\n", number) + batch.lines_)) {
+    memory_->refused_reports += batch.count_;
+    return;
+  }
+  memory_->next_report = number + batch.count_;
+  if (batch.last_step_ >= 0) memory_->step = batch.last_step_;
+}
+
+bool ProgressPipe::read_all() {
+  std::array<char, 65536> bytes;  // NOLINT: filled by read
+  for (;;) {
+    if (!sink_.has_room()) return false;
+    const ssize_t n = ::read(fd_, bytes.data(), bytes.size());
+    if (n <= 0) return true;
+    take({bytes.data(), static_cast<size_t>(n)}, monotonic_ns());
+  }
+}
+
+void ProgressPipe::take(std::string_view bytes, int64_t now_ns) {
+  ProgressSink::Batch batch;
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, end);
+    bytes.remove_prefix(std::min(bytes.size(), part.size() + 1));
+    if (!skipping_) rest_ += part;
+    if (rest_.size() > kMaxReportBytes) {
+      note_unreadable(rest_, "longer than 4,096 bytes", now_ns);
+      rest_.clear();
+      skipping_ = true;
+    }
+    if (end == std::string_view::npos) break;
+    if (!skipping_) take_line(rest_, now_ns, batch);
+    rest_.clear();
+    skipping_ = false;
+  }
+  sink_.push(std::move(batch));
+}
+
+void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink::Batch& batch) {
+  if (trim(line).empty()) return;
+  auto report = parse_report(line);
+  if (!report) return note_unreadable(line, report.error().message(), now_ns);
+  const int64_t time_ns = moment_of(*report, now_ns) - memory_->zero_ns;
+  report->time_ns.reset();
+  batch.add(std::max<int64_t>(0, time_ns), "pipe", *report);
+}
+
+// The sender's own time, where it can be: one of another clock would tear the run apart.
+int64_t ProgressPipe::moment_of(const Report& report, int64_t now_ns) {
+  if (!report.time_ns) return now_ns;
+  const int64_t told = *report.time_ns;
+  if (told >= memory_->zero_ns - kTolerance && told <= now_ns + kTolerance) return told;
+  if (!std::exchange(told_time_, true)) {
+    push_event(ring_, now_ns - memory_->zero_ns, "progress",
+               fmt::format("t={} is no time of this run on CLOCK_MONOTONIC (in nanoseconds): the "
+                           "time of arrival is used instead",
+                           told));
+  }
+  return now_ns;
+}
+
+void ProgressPipe::note_unreadable(std::string_view line, const std::string& why, int64_t now_ns) {
+  if (memory_->unreadable_reports++ > 0) return;
+  push_event(ring_, now_ns - memory_->zero_ns, "progress",
+             fmt::format("a line in the pipe is no message ({}): {}", printable(why),
+                         printable(line.substr(0, kShownBytes))));
+}
+
+std::vector<std::string> progress_notes(const Shared& shared) {
+  std::vector<std::string> notes;
+  if (const int64_t unreadable = shared.unreadable_reports; unreadable > 0) {
+    const std::string lines = unreadable == 1 ? "a line" : fmt::format("{} lines", unreadable);
+    notes.push_back(lines +
+                    " in the pipe of training progress could not be understood; the first is among "
+                    "the run's events");
+  }
+  if (const int64_t refused = shared.refused_reports; refused > 0) {
+    notes.push_back(fmt::format(
+        "{} messages of training progress could not be kept: there was no room for them", refused));
+  }
+  return notes;
+}
+
+}  // namespace trainscope

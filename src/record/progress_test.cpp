@@ -1,0 +1,108 @@
+#include "record/progress.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+namespace trainscope {
+namespace {
+
+class ProgressTest : public testing::Test {
+ protected:
+  ProgressTest() : memory_(*SharedMemory::create(1 << 20)), ring_(memory_) {
+    EXPECT_EQ(::pipe2(ends_, O_NONBLOCK), 0);
+    memory_->zero_ns = monotonic_ns() - kNsPerSecond;
+    pipe_.emplace(ends_[0], sink_, ring_, memory_);
+  }
+  ~ProgressTest() override {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+    memory_.unmap();
+  }
+
+  void send(const std::string& text) {
+    ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
+    EXPECT_TRUE(pipe_->read_all());
+  }
+  // All texts of a kind in the ring.
+  std::vector<std::string> kept(RecordKind kind) {
+    std::vector<std::string> texts;
+    ring_.visit(ring_.tail(), [&](const RecordHeader& header) {
+      if (header.kind == kind) {
+        texts.emplace_back(reinterpret_cast<const TextRecord&>(header).text());
+      }
+      return true;
+    });
+    return texts;
+  }
+
+  SharedMemory memory_;
+  Ring ring_;
+  ProgressSink sink_{ring_, memory_};
+  int ends_[2] = {-1, -1};
+  std::optional<ProgressPipe> pipe_;
+};
+
+TEST_F(ProgressTest, KeepsLinesWithTheirTimeAndNumber) {
+  const int64_t zero = memory_->zero_ns;
+  send("step 1 t=" + std::to_string(zero + 500) + "\nbegin input t=" + std::to_string(zero + 700) +
+       "\n");
+  send("step 2 t=" + std::to_string(zero + 900) + "\n");
+  const auto texts = kept(RecordKind::step);
+  ASSERT_EQ(texts.size(), 2U);
+  EXPECT_EQ(texts[0], "0\n500 pipe step 1\n700 pipe begin input\n");
+  EXPECT_EQ(texts[1], "2\n900 pipe step 2\n");
+  EXPECT_EQ(memory_->step, 2);
+}
+
+TEST_F(ProgressTest, ALineMayComeInPieces) {
+  send("ste");
+  EXPECT_TRUE(kept(RecordKind::step).empty());
+  send("p 7\n");
+  ASSERT_EQ(kept(RecordKind::step).size(), 1U);
+  EXPECT_TRUE(kept(RecordKind::step)[0].ends_with(" pipe step 7\n"));
+}
+
+TEST_F(ProgressTest, GarbageIsCountedAndTheFirstIsTold) {
+  send(std::string("\x01\x02\xff\n", 4) + "hello\n\n" + std::string(10'000, 'x') + "\nstep 3\n");
+  EXPECT_EQ(memory_->unreadable_reports, 3);
+  EXPECT_EQ(kept(RecordKind::event).size(), 1U);
+  ASSERT_EQ(kept(RecordKind::step).size(), 1U);
+  EXPECT_TRUE(kept(RecordKind::step)[0].ends_with(" pipe step 3\n"));
+  EXPECT_EQ(progress_notes(*memory_).size(), 1U);
+}
+
+TEST_F(ProgressTest, ATimeOfAnotherClockIsReplaced) {
+  send("step 1 t=5\nstep 2 t=6\n");
+  const auto texts = kept(RecordKind::step);
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_EQ(texts[0].find("0\n5 "), std::string::npos);
+  EXPECT_EQ(kept(RecordKind::event).size(), 1U) << "told once";
+}
+
+TEST_F(ProgressTest, AMarkIsAnEvent) {
+  send("mark learning rate lowered\n");
+  ASSERT_EQ(kept(RecordKind::event).size(), 1U);
+  EXPECT_NE(kept(RecordKind::event)[0].find("learning rate lowered"), std::string::npos);
+  EXPECT_TRUE(kept(RecordKind::step).empty());
+}
+
+TEST_F(ProgressTest, HalfOfTheRingIsLeftToTheSamples) {
+  std::string lines;
+  for (int i = 0; i < 500; ++i) lines += "scalar some/name/of/a/number 0.123456789\n";
+  bool full = false;
+  for (int i = 0; i < 100 && !full; ++i) {
+    ASSERT_GT(::write(ends_[1], lines.data(), lines.size()), 0);
+    full = !pipe_->read_all();
+  }
+  EXPECT_TRUE(full);
+  EXPECT_LE(ring_.head() - ring_.tail(), ring_.capacity() * 3 / 4);
+  ring_.release(ring_.head());
+  EXPECT_TRUE(pipe_->read_all()) << "the rest waited in the pipe";
+  EXPECT_EQ(memory_->refused_reports, 0);
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,44 @@
+// The steps that one source tells of: numbers unrolled over epochs, repeats merged, all counted.
+//
+// Guarantees: count() follows the contract ("Steps"). Reports are given in order of time. Limits:
+// numbers that go back begin a new epoch.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/training.h"
+#include "parse/progress.h"
+
+namespace trainscope {
+
+class StepTrack {
+ public:
+  void add(double time_s, const Report& report);
+
+  size_t observed() const { return steps_.size(); }
+  std::vector<Step> steps() const;
+  std::optional<int64_t> count() const;
+
+ private:
+  struct Numbered {
+    int64_t number = 0;
+    std::optional<double> epoch, of;
+  };
+  bool begins_epoch(const Numbered& now) const;
+  void merge(const Report& report);
+  int64_t interval() const;
+
+  std::vector<Step> steps_;
+  Numbered last_;
+  int64_t first_number_ = 0, offset_ = 0;
+  bool knows_length_ = false;  // "7 of 100": numbers begin at 1, whatever was seen first
+};
+
+// The steps at the beginning that took much longer than the rest and did not wait for data.
+void mark_warmup(std::vector<Step>& steps);
+
+// The middle of the durations; nothing without one.
+std::optional<double> median_duration_s(const std::vector<Step>& steps);
+
+}  // namespace trainscope

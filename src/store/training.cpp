@@ -1,0 +1,281 @@
+#include "store/training.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "store/step_track.h"
+
+namespace trainscope {
+
+namespace {
+
+using Kind = Report::Kind;
+
+// The phases that are no part of a step.
+bool is_pause(const std::string& name) { return name == "checkpoint" || name == "evaluation"; }
+
+bool is_input(const std::string& name) { return name == "input"; }
+
+bool is_validation(std::string_view name) { return name.starts_with("val_"); }
+
+// "val_loss" of a step or epoch is the loss of the validation set.
+std::pair<std::string, std::string> name_and_set(const std::string& name, const std::string& set) {
+  if (is_validation(name)) return {name.substr(4), "validation"};
+  return {name, set.empty() ? "train" : set};
+}
+
+class Reader {
+ public:
+  Reader(std::vector<StoredReport> reports, double duration_s)
+      : reports_(std::move(reports)), duration_s_(duration_s) {
+    std::stable_sort(
+        reports_.begin(), reports_.end(),
+        [](const StoredReport& a, const StoredReport& b) { return a.time_s < b.time_s; });
+  }
+
+  Training read() {
+    choose_speaker();
+    for (const StoredReport& report : reports_) take(report);
+    for (const auto& [key, from_s] : open_) {
+      out_.phases.push_back({key.second, key.first, from_s, duration_s_, true});
+    }
+    std::stable_sort(
+        out_.phases.begin(), out_.phases.end(),
+        [](const TrainingPhase& a, const TrainingPhase& b) { return a.from_s < b.from_s; });
+    index_phases();
+    choose_source();
+    divide_time();
+    mark_warmup(out_.steps);
+    return std::move(out_);
+  }
+
+ private:
+  // Who does the steps: those without a name, or, where all have one (one of several ranks, a
+  // training in a forked process), the one who tells most.
+  void choose_speaker() {
+    std::map<std::string, int64_t> told;
+    for (const StoredReport& stored : reports_) {
+      if (stored.report.kind == Kind::step) ++told[stored.report.who];
+    }
+    if (told.empty() || told.contains("")) return;
+    const auto most = std::max_element(
+        told.begin(), told.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+    main_ = most->first;
+  }
+  // The training's phases have no name beside them.
+  std::string shown(const std::string& who) const { return who == main_ ? "" : who; }
+
+  void take(const StoredReport& stored) {
+    const Report& report = stored.report;
+    switch (report.kind) {
+      case Kind::step:
+        if (report.who == main_) tracks_[stored.source].add(stored.time_s, report);
+        keep_numbers(stored);
+        return;
+      case Kind::epoch:
+        take_epoch(stored);
+        return;
+      case Kind::begin:
+        open_[{shown(report.who), report.name}] = stored.time_s;
+        return;
+      case Kind::end:
+        close_phase(stored);
+        return;
+      case Kind::phase:
+        out_.phases.push_back(
+            {report.name, shown(report.who), stored.time_s - report.value, stored.time_s, false});
+        return;
+      case Kind::batch:
+        out_.batch = static_cast<double>(*report.number);
+        return;
+      case Kind::scalar:
+        add_number(report.name, report.set, stored.time_s, report.find("step"), report.value,
+                   stored.source);
+        return;
+      case Kind::dropped:
+        out_.dropped += *report.number;
+        return;
+      case Kind::mark:
+        return;  // an event already
+    }
+  }
+
+  void close_phase(const StoredReport& stored) {
+    const auto found = open_.find({shown(stored.report.who), stored.report.name});
+    if (found == open_.end()) return;  // its begin was dropped
+    out_.phases.push_back(
+        {stored.report.name, found->first.first, found->second, stored.time_s, false});
+    open_.erase(found);
+  }
+
+  void take_epoch(const StoredReport& stored) {
+    const Report& report = stored.report;
+    auto& epochs = epochs_[stored.source];
+    const int64_t next = epochs.empty() ? 1 : epochs.back().epoch + 1;
+    const int64_t number = report.number.value_or(next);
+    if (epochs.empty() || epochs.back().epoch != number) epochs.push_back({number, 0, {}});
+    epochs.back().time_s = stored.time_s;
+    for (const auto& [name, value] : report.numbers) {
+      if (std::isfinite(value)) epochs.back().values[name] = value;
+    }
+    keep_numbers(stored);
+  }
+
+  void keep_numbers(const StoredReport& stored) {
+    const Report& report = stored.report;
+    std::optional<double> step;
+    if (report.kind == Kind::step && report.number) step = static_cast<double>(*report.number);
+    for (const auto& [name, value] : report.numbers) {
+      if (name == "epoch" || name == "of" || name == "step" || name == "duration") continue;
+      if (std::isfinite(value)) {
+        const auto [plain, set] = name_and_set(name, report.set);
+        add_number(plain, set, stored.time_s, step, value, stored.source);
+      } else if (out_.notes.empty()) {
+        out_.notes.push_back(
+            fmt::format("{} is not a number from {:.1f} s on", printable(name), stored.time_s));
+      }
+    }
+  }
+
+  void add_number(const std::string& name, const std::string& set, double time_s,
+                  std::optional<double> step, double value, const std::string& source) {
+    if (!std::isfinite(value)) return;
+    std::optional<int64_t> number;
+    if (step) number = std::llround(*step);
+    out_.numbers.push_back({name, set.empty() ? "train" : set, source, time_s, number, value});
+  }
+
+  // The pipe was meant for us; of the others the one that tells more, and of two that tell as much
+  // the event files, whose times are the job's own.
+  void choose_source() {
+    const auto told = [&](const std::string& source) {
+      const auto found = tracks_.find(source);
+      return found == tracks_.end() ? size_t{0} : found->second.observed();
+    };
+    for (const std::string source : {"pipe", "tensorboard", "output"}) {
+      if (told(source) == 0) continue;
+      const bool better =
+          out_.source.empty() || (out_.source != "pipe" && told(source) > told(out_.source));
+      if (better) out_.source = source;
+    }
+    for (const auto& [source, track] : tracks_) {
+      if (source != out_.source && track.observed() > 0) out_.unused_sources.push_back(source);
+    }
+    if (!out_.source.empty()) {
+      out_.steps = tracks_[out_.source].steps();
+      out_.count = tracks_[out_.source].count();
+    }
+    take_epochs();
+    if (out_.count) return;
+    out_.reason = out_.epochs.empty()
+                      ? "no training steps were reported"
+                      : fmt::format("{} epochs were reported, and no steps", out_.epochs.size());
+  }
+
+  // Of the same source as the steps where it tells of epochs.
+  void take_epochs() {
+    for (const std::string& source :
+         {out_.source, std::string("pipe"), std::string("tensorboard"), std::string("output")}) {
+      const auto found = epochs_.find(source);
+      if (found == epochs_.end()) continue;
+      out_.epochs = found->second;
+      return;
+    }
+  }
+
+  // For filled_s: how far the phases up to each reach, and which lie within a pause.
+  void index_phases() {
+    double reach = -1;
+    std::map<double, double> pauses;  // from, to
+    for (const TrainingPhase& phase : out_.phases) {
+      reach = std::max(reach, phase.to_s);
+      reach_.push_back(reach);
+      if (phase.who.empty() && is_pause(phase.name)) pauses[phase.from_s] = phase.to_s;
+    }
+    for (const TrainingPhase& phase : out_.phases) {
+      const double middle_s = (phase.from_s + phase.to_s) / 2;
+      const auto after = pauses.upper_bound(middle_s);
+      const bool within = after != pauses.begin() && std::prev(after)->second > middle_s;
+      in_pause_.push_back(within && !is_pause(phase.name) ? 1 : 0);
+    }
+  }
+
+  // How much of (from, to) the phases of this thread fill that `wanted` chooses.
+  double filled_s(double from_s, double to_s, bool (*wanted)(const std::string&)) const {
+    double sum = 0;
+    const auto first = std::upper_bound(reach_.begin(), reach_.end(), from_s);
+    for (size_t i = static_cast<size_t>(first - reach_.begin()); i < out_.phases.size(); ++i) {
+      const TrainingPhase& phase = out_.phases[i];
+      if (phase.from_s >= to_s) break;
+      if (!phase.who.empty() || in_pause_[i] != 0 || !wanted(phase.name)) continue;
+      sum += std::max(0.0, std::min(to_s, phase.to_s) - std::max(from_s, phase.from_s));
+    }
+    return sum;
+  }
+
+  void divide_time() {
+    std::optional<double> from_s = first_step_began();
+    const bool knows_input = std::any_of(
+        out_.phases.begin(), out_.phases.end(),
+        [](const TrainingPhase& phase) { return phase.who.empty() && is_input(phase.name); });
+    for (Step& step : out_.steps) {
+      if (from_s && !step.duration_s) {
+        const double paused = filled_s(*from_s, step.time_s, is_pause);
+        const auto covers = static_cast<double>(step.covers);
+        step.duration_s = std::max(0.0, step.time_s - *from_s - paused) / covers;
+        if (knows_input) step.input_wait_s = filled_s(*from_s, step.time_s, is_input) / covers;
+      }
+      if (!step.throughput && out_.batch && step.duration_s && *step.duration_s > 0) {
+        step.throughput = *out_.batch / *step.duration_s;
+      }
+      from_s = step.time_s;
+    }
+  }
+
+  // Where the job tells of phases, the first of them began the first step.
+  std::optional<double> first_step_began() const {
+    for (const TrainingPhase& phase : out_.phases) {
+      if (phase.who.empty() && !is_pause(phase.name)) {
+        const bool before = !out_.steps.empty() && phase.from_s < out_.steps[0].time_s;
+        return before && out_.steps[0].covers == 1 ? std::optional(phase.from_s) : std::nullopt;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::vector<StoredReport> reports_;
+  double duration_s_;
+  std::string main_;  // who does the steps
+  Training out_;
+  std::vector<double> reach_;
+  std::vector<char> in_pause_;
+  std::map<std::string, StepTrack> tracks_;
+  std::map<std::string, std::vector<Epoch>> epochs_;
+  std::map<std::pair<std::string, std::string>, double> open_;  // by who and name
+};
+
+}  // namespace
+
+Result<StoredReport> parse_stored_report(std::string_view line) {
+  const size_t first = line.find(' ');
+  const size_t second = first == std::string_view::npos ? first : line.find(' ', first + 1);
+  if (second == std::string_view::npos) return Error("malformed progress");
+  const auto time_ns = parse_integer(line.substr(0, first));
+  if (!time_ns) return Error("progress without a time");
+  TS_TRY(Report report, parse_report(line.substr(second + 1)));
+  return StoredReport{static_cast<double>(*time_ns) / 1e9,
+                      std::string(line.substr(first + 1, second - first - 1)), std::move(report)};
+}
+
+std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report) {
+  return fmt::format("{} {} {}\n", time_ns, source, format_report(report));
+}
+
+Training read_training(std::vector<StoredReport> reports, double duration_s) {
+  return Reader(std::move(reports), duration_s).read();
+}
+
+}  // namespace trainscope

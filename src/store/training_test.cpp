@@ -1,0 +1,163 @@
+#include "store/training.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+namespace trainscope {
+namespace {
+
+// "TIME_S SOURCE LINE" each.
+Training told(const std::vector<std::string>& lines, double duration_s = 100) {
+  std::vector<StoredReport> reports;
+  for (const std::string& line : lines) {
+    const size_t space = line.find(' ');
+    const auto time_ns = std::llround(std::stod(line.substr(0, space)) * 1e9);
+    const auto report = parse_stored_report(std::to_string(time_ns) + line.substr(space));
+    EXPECT_TRUE(report) << line;
+    if (report) reports.push_back(*report);
+  }
+  return read_training(std::move(reports), duration_s);
+}
+
+Training numbered(const std::vector<int>& numbers) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    lines.push_back(fmt::format("{} output step {}", i + 1, numbers[i]));
+  }
+  return told(lines);
+}
+
+TEST(Training, StoredLinesComeBackTheSame) {
+  const auto report = parse_report("step 5 loss=0.5");
+  EXPECT_EQ(format_stored_report(1500, "pipe", *report), "1500 pipe step 5 loss=0.5\n");
+  const auto back = parse_stored_report("1500 pipe step 5 loss=0.5");
+  ASSERT_TRUE(back);
+  EXPECT_DOUBLE_EQ(back->time_s, 1.5e-6);
+  EXPECT_EQ(back->source, "pipe");
+  EXPECT_FALSE(parse_stored_report("1500 pipe"));
+  EXPECT_FALSE(parse_stored_report("soon pipe step 1"));
+}
+
+// The contract's own examples.
+TEST(Training, CountsStepsAsTheContractSays) {
+  EXPECT_EQ(numbered({0, 1, 2, 3}).count, 4);
+  EXPECT_EQ(numbered({1, 2, 3}).count, 3);
+  EXPECT_EQ(numbered({10, 20, 30}).count, 30);
+  EXPECT_EQ(numbered({500, 501, 502}).count, 3);
+  EXPECT_EQ(numbered({0, 100, 200}).count, 201);
+  EXPECT_EQ(numbered({1, 2, 3, 1, 2, 3}).count, 6);
+  EXPECT_EQ(numbered({0, 1, 2, 0, 1, 2}).count, 6);
+  EXPECT_EQ(numbered({7}).count, 1);
+  EXPECT_EQ(numbered({1, 2, 2, 3}).count, 3) << "the same step told twice is one";
+  EXPECT_EQ(numbered({10, 20, 30}).steps.size(), 3U);
+}
+
+TEST(Training, KnowsTheLengthOfAnEpochWhereItIsTold) {
+  const Training training =
+      told({"1 output step 5 epoch=1 of=32", "2 output step 31 epoch=1 of=32",
+            "3 output step 9 epoch=2 of=32", "4 output step 32 epoch=2 of=32"});
+  EXPECT_EQ(training.count, 64);
+  EXPECT_EQ(training.steps[2].step, 41);
+  EXPECT_EQ(training.steps[2].covers, 10);
+  EXPECT_DOUBLE_EQ(*training.steps[2].duration_s, 0.1);
+  // One line an epoch: the same number, another epoch.
+  EXPECT_EQ(told({"1 output step 32 epoch=1 of=32", "2 output step 32 epoch=2 of=32"}).count, 64);
+}
+
+TEST(Training, ASourceThatTellsEveryTenthStepGivesTheDurationOfOne) {
+  const Training training = numbered({10, 20, 30});
+  EXPECT_FALSE(training.steps[0].duration_s);
+  EXPECT_DOUBLE_EQ(*training.steps[1].duration_s, 0.1);
+  EXPECT_EQ(training.steps[0].covers, 10);
+}
+
+TEST(Training, EpochsAloneGiveNoCount) {
+  const Training training = told({"1 tensorboard epoch 0 loss=2", "2 tensorboard epoch 1 loss=1"});
+  EXPECT_FALSE(training.count);
+  EXPECT_EQ(training.reason, "2 epochs were reported, and no steps");
+  EXPECT_EQ(training.epochs.size(), 2U);
+  EXPECT_EQ(training.epochs[1].values.at("loss"), 1);
+}
+
+TEST(Training, ThePipeIsTakenBeforeTheOthers) {
+  const Training training =
+      told({"1 output step 1", "1.1 pipe step 1", "2 output step 2", "3 output step 3"});
+  EXPECT_EQ(training.source, "pipe");
+  EXPECT_EQ(training.count, 1);
+  EXPECT_EQ(training.unused_sources, std::vector<std::string>{"output"});
+}
+
+TEST(Training, OfTwoOthersTheOneThatTellsMore) {
+  EXPECT_EQ(told({"1 output step 1", "2 output step 2", "2 tensorboard step 2"}).source, "output");
+  EXPECT_EQ(told({"1 output step 1", "2 tensorboard step 2"}).source, "tensorboard");
+}
+
+TEST(Training, TimeWithoutCheckpointsIsTheSteps) {
+  const Training training = told(
+      {"1 pipe step 1", "1.5 pipe begin checkpoint", "2.5 pipe end checkpoint", "3 pipe step 2"});
+  EXPECT_DOUBLE_EQ(*training.steps[1].duration_s, 1.0);
+  ASSERT_EQ(training.phases.size(), 1U);
+  EXPECT_DOUBLE_EQ(training.phases[0].to_s, 2.5);
+}
+
+TEST(Training, WaitingForDataIsKnownOfEachStep) {
+  const Training training =
+      told({"0.4 pipe phase input 0.4", "1 pipe step 1", "1.3 pipe phase input 0.3",
+            "1.35 pipe phase input 0.2 who=worker", "2 pipe step 2", "2.1 pipe begin evaluation",
+            "2.3 pipe phase input 0.2", "2.5 pipe end evaluation", "3.5 pipe step 3"});
+  EXPECT_DOUBLE_EQ(*training.steps[0].duration_s, 1.0) << "it began with its first phase";
+  EXPECT_NEAR(*training.steps[0].input_wait_s, 0.4, 1e-9);
+  EXPECT_NEAR(*training.steps[1].input_wait_s, 0.3, 1e-9) << "a worker's waiting is its own";
+  EXPECT_NEAR(*training.steps[2].input_wait_s, 0, 1e-9)
+      << "that of an evaluation is not the step's";
+}
+
+TEST(Training, WhereAllHaveANameTheOneWhoTellsMostIsTheTraining) {
+  const Training training =
+      told({"0.5 pipe phase input 0.4 who=rank1", "1 pipe step 1 who=rank1",
+            "1.5 pipe step 1 who=77", "2 pipe step 2 who=rank1", "2.1 pipe phase input 0.1 who=77"});
+  EXPECT_EQ(training.count, 2);
+  EXPECT_NEAR(*training.steps[0].input_wait_s, 0.4, 1e-9);
+  EXPECT_EQ(training.phases[1].who, "77");
+}
+
+TEST(Training, WhatIsNoNumberIsAbsentAndSaid) {
+  const Training training = told({"1 pipe step 1 loss=0.5", "2 pipe step 2 loss=nan"});
+  EXPECT_EQ(training.steps[0].loss, 0.5);
+  EXPECT_FALSE(training.steps[1].loss);
+  ASSERT_EQ(training.notes.size(), 1U);
+  EXPECT_NE(training.notes[0].find("loss is not a number"), std::string::npos);
+}
+
+TEST(Training, SlowFirstStepsAreWarmUp) {
+  const Training training =
+      told({"0.1 pipe phase input 0.1", "5 pipe step 1", "6 pipe step 2", "6.1 pipe step 3",
+            "6.2 pipe step 4", "6.3 pipe step 5", "6.4 pipe step 6", "6.5 pipe step 7"});
+  EXPECT_EQ(training.warmup_steps(), 2);
+  EXPECT_EQ(training.steps[2].kind, "step");
+  const StepStatistics statistics = step_statistics(training);
+  EXPECT_NEAR(*statistics.mean_s, 0.1, 1e-9);
+}
+
+TEST(Training, BatchesGiveThroughput) {
+  const Training training =
+      told({"0 pipe batch 64", "1 pipe step 1", "1.5 pipe step 2", "2 pipe step 3"});
+  EXPECT_NEAR(*step_statistics(training).throughput, 128, 1e-9);
+}
+
+TEST(Training, SeriesHaveNamesOfTheContract) {
+  const Training training = told({"1 pipe step 1 loss=0.5 accuracy=0.8", "2 pipe step 2 loss=0.4",
+                                  "2 pipe epoch 1 val_loss=1"});
+  std::vector<std::string> names;
+  for (const TrainingSeries& each : list_training_series(training)) {
+    names.push_back(series_text(each.series));
+  }
+  const std::vector<std::string> expected = {
+      "train.step{source=pipe}", "train.step.duration{source=pipe}",
+      "train.accuracy{set=train;source=pipe}", "train.loss{set=train;source=pipe}",
+      "train.loss{set=validation;source=pipe}"};
+  EXPECT_EQ(names, expected);
+}
+
+}  // namespace
+}  // namespace trainscope

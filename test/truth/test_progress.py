@@ -1,0 +1,201 @@
+"""Steps, stalls, checkpoints and evaluations that are known are reported as exactly those, by every way in."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from trainscope_test import Case, main
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STEPS, STALLS, CHECKPOINTS, EVALUATIONS = 23, {3, 6, 9, 12, 15, 18, 21}, {10, 19}, {13}
+STEP_S, STALL_S, CHECKPOINT_S, EVALUATION_S = 0.06, 0.3, 0.25, 0.35
+
+# The same training for all; `tell` is how it speaks.
+TRAINING = f"""
+import os, struct, sys, time
+def train(tell):
+    for step in range(1, {STEPS} + 1):
+        tell("begin", "input")
+        time.sleep({STALL_S} if step in {STALLS} else 0)
+        tell("end", "input")
+        time.sleep({STEP_S})
+        tell("step", step)
+        if step in {CHECKPOINTS}:
+            tell("begin", "checkpoint")
+            time.sleep({CHECKPOINT_S})
+            tell("end", "checkpoint")
+        if step in {EVALUATIONS}:
+            tell("begin", "evaluation")
+            time.sleep({EVALUATION_S})
+            tell("end", "evaluation")
+"""
+BY_PIPE = TRAINING + """
+def tell(what, value):
+    with open(os.environ["TRAINSCOPE_PIPE"], "w") as pipe:
+        pipe.write(f"{what} {value} loss={1 / value}\\n" if what == "step" else f"{what} {value}\\n")
+train(tell)
+"""
+BY_PYTHON = TRAINING + """
+import trainscope
+phases = {}
+def tell(what, value):
+    if what == "step":
+        trainscope.step(value, loss=1 / value)
+    elif what == "begin":
+        phases[value] = trainscope.phase(value)
+        phases[value].__enter__()
+    else:
+        phases.pop(value).__exit__(None, None, None)
+train(tell)
+"""
+BY_OUTPUT = TRAINING + """
+def tell(what, value):
+    if what == "step":
+        print(f"INFO:tensorflow:loss = {1 / value:.6f}, step = {value} (0.100 sec)", file=sys.stderr, flush=True)
+train(tell)
+"""
+BY_OWN_PATTERN = TRAINING + """
+def tell(what, value):
+    if what == "step":
+        print(f"at {value} of many, l={1 / value:.6f}", flush=True)
+train(tell)
+"""
+# An event file as TensorBoard's writers make it, by a second writer: CRC-32C bit by bit, protobuf by hand.
+BY_EVENTS = TRAINING + """
+def masked(data):
+    crc = 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    crc ^= 0xffffffff
+    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xa282ead8) & 0xffffffff)
+def field(number, data):
+    return bytes([number << 3 | 2, len(data)]) + data
+def record(data):
+    length = struct.pack("<Q", len(data))
+    return length + masked(length) + data + masked(data)
+os.makedirs("logs/train", exist_ok=True)
+events = open("logs/train/events.out.tfevents.1.host.1.0.v2", "wb", buffering=0)
+events.write(record(b"\\x09" + struct.pack("<d", time.time()) + field(3, b"brain.Event:2")))
+def tell(what, value):
+    if what == "step":
+        scalar = field(1, b"batch_loss") + b"\\x15" + struct.pack("<f", 1 / value)
+        event = b"\\x09" + struct.pack("<d", time.time()) + bytes([2 << 3, value]) + field(5, field(1, scalar))
+        events.write(record(event))
+train(tell)
+time.sleep(1)
+"""
+C_PROGRAM = f"""
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+#include "trainscope.h"
+static void wait_s(double seconds) {{
+  struct timespec t = {{(time_t)seconds, (long)((seconds - floor(seconds)) * 1e9)}};
+  nanosleep(&t, NULL);
+}}
+int main(void) {{
+  for (int step = 1; step <= {STEPS}; ++step) {{
+    ts_begin("input");
+    if ({" || ".join(f"step == {s}" for s in sorted(STALLS))}) wait_s({STALL_S});
+    ts_end("input");
+    wait_s({STEP_S});
+    ts_step_loss(step, 1.0 / step);
+    if ({" || ".join(f"step == {s}" for s in sorted(CHECKPOINTS))}) {{
+      ts_begin("checkpoint");
+      wait_s({CHECKPOINT_S});
+      ts_end("checkpoint");
+    }}
+    if ({" || ".join(f"step == {s}" for s in sorted(EVALUATIONS))}) {{
+      ts_begin("evaluation");
+      wait_s({EVALUATION_S});
+      ts_end("evaluation");
+    }}
+  }}
+  return 0;
+}}
+"""
+
+
+def kinds(info):
+    counts = {}
+    for pause in info["pauses"]:
+        counts[pause["kind"]] = counts.get(pause["kind"], 0) + 1
+    return counts
+
+
+class Progress(Case):
+    def losses(self):
+        lines = self.trainscope("sql", "latest", "select step, loss from steps").stdout.decode().split()[1:]
+        return {int(line.split(",")[0]): float(line.split(",")[1]) for line in lines}
+
+    def check_steps(self, info, source):
+        self.assertEqual(info["steps"]["source"], source)
+        self.assertEqual(info["steps"]["count"], STEPS)
+        self.assertEqual(info["steps"]["observed"], STEPS)
+        self.assertAlmostEqual(info["steps"]["p50_s"], STEP_S, delta=0.03)
+        for step, loss in self.losses().items():
+            self.assertAlmostEqual(loss, 1 / step, delta=2e-6)
+
+    def check_named(self, info):
+        self.check_steps(info, "pipe")
+        self.assertEqual(kinds(info), {"input": 7, "checkpoint": 2, "evaluation": 1})
+        self.assertEqual({p["step"] for p in info["pauses"] if p["kind"] == "input"}, STALLS)
+        for pause in info["pauses"]:
+            length = {"input": STALL_S, "checkpoint": CHECKPOINT_S, "evaluation": EVALUATION_S}[pause["kind"]]
+            self.assertAlmostEqual(pause["to_s"] - pause["from_s"], length, delta=0.05)
+        parts = {part["part"]: part["time_s"] for part in info["breakdown"]}
+        self.assertAlmostEqual(parts["input"], 7 * STALL_S, delta=0.2)
+        self.assertAlmostEqual(parts["compute"], STEPS * STEP_S, delta=0.3)
+        self.assertAlmostEqual(parts["checkpoint"], 2 * CHECKPOINT_S, delta=0.1)
+        self.assertAlmostEqual(parts["evaluation"], EVALUATION_S, delta=0.1)
+        self.assertAlmostEqual(sum(part["share"] for part in info["breakdown"]), 1, delta=1e-6)
+
+    def check_unnamed(self, info, source):
+        """Ten long pauses, at the steps that were late by them; nobody said what they were."""
+        self.check_steps(info, source)
+        self.assertEqual(kinds(info), {"unexplained": 10})
+        late = STALLS | {step + 1 for step in CHECKPOINTS | EVALUATIONS}
+        self.assertEqual({p["step"] for p in info["pauses"]}, late)
+        self.assertEqual([part["part"] for part in info["breakdown"]], ["unexplained"])
+        self.assertIn("does not say", info["breakdown_unknown"])
+
+    def run_python(self, script, *options, **environment):
+        self.record([sys.executable, "-c", script], *options, cwd=self.folder, env=self.environment(**environment))
+        return self.info()
+
+    def test_by_the_pipe(self):
+        self.check_named(self.run_python(BY_PIPE))
+
+    def test_by_the_python_client(self):
+        self.check_named(self.run_python(BY_PYTHON, PYTHONPATH=str(ROOT / "python")))
+
+    def test_by_the_c_client(self):
+        if not shutil.which("cc"):
+            self.skipTest("there is no C compiler")
+        source = pathlib.Path(self.path("train.c"))
+        source.write_text(C_PROGRAM)
+        subprocess.run(["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-I", str(ROOT / "clients/c"), str(source),
+                        "-o", self.path("train"), "-lm"], check=True)
+        self.record([self.path("train")])
+        self.check_named(self.info())
+
+    def test_by_event_files_that_the_job_has_open(self):
+        self.check_unnamed(self.run_python(BY_EVENTS), "tensorboard")
+
+    def test_by_event_files_of_a_folder(self):
+        info = self.run_python(BY_EVENTS, "--tensorboard", os.path.join(self.folder, "logs"))
+        self.check_unnamed(info, "tensorboard")
+
+    def test_by_what_is_printed(self):
+        self.check_unnamed(self.run_python(BY_OUTPUT), "output")
+
+    def test_by_a_pattern_of_the_users(self):
+        info = self.run_python(BY_OWN_PATTERN, "--steps-from", r"at (?<step>\d+) .*l=(?<loss>[\d.]+)")
+        self.check_unnamed(info, "output")
+
+
+if __name__ == "__main__":
+    main()
