@@ -12,6 +12,7 @@
 #include "export/export.h"
 #include "import/import.h"
 #include "store/derived.h"
+#include "store/training.h"
 
 namespace trainscope {
 
@@ -86,6 +87,14 @@ std::string pace_text(const Collector& collector) {
   return "";
 }
 
+void add_metrics_table(std::string& out, std::span<const MetricSpec> metrics) {
+  out += "| metric | unit | kind | labels | what it is |\n|---|---|---|---|---|\n";
+  for (const MetricSpec& spec : metrics) {
+    out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", spec.name, spec.unit,
+                       kind_name(spec.kind), cell(spec.labels), cell(spec.help));
+  }
+}
+
 std::string metrics_page() {
   std::string out = fmt::format(
       "# Metrics\n{}\nCounters are stored as counters: the machine's are the kernel's values since "
@@ -95,12 +104,13 @@ std::string metrics_page() {
     out += fmt::format("\n## {}\n\n{}. Of {}, read {}. Needs: {}.\n\n", collector->name,
                        collector->summary, scope_name(collector->scope), pace_text(*collector),
                        collector->needs.empty() ? "nothing" : collector->needs);
-    out += "| metric | unit | kind | labels | what it is |\n|---|---|---|---|---|\n";
-    for (const MetricSpec& spec : collector->metrics) {
-      out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", spec.name, spec.unit,
-                         kind_name(spec.kind), cell(spec.labels), cell(spec.help));
-    }
+    add_metrics_table(out, collector->metrics);
   }
+  out +=
+      "\n## training\n\nWhat the job told (docs/guide/progress.md); `source` is pipe, tensorboard "
+      "or "
+      "output. A value stands at the time of its step.\n\n";
+  add_metrics_table(out, training_metrics());
   out += "\n## Derived\n\n| metric | unit |\n|---|---|\n";
   // Of a run in which nothing was stored every derived series is absent, and so all are named.
   std::vector<std::string> rows;

@@ -42,7 +42,10 @@ int64_t OutputLog::collect() {
   for (size_t i = 0; i < followed_.size(); ++i) {
     Followed& file = followed_[i];
     struct stat st {};
-    if (::fstat(file.fd.get(), &st) == 0 && st.st_size < file.offset) file.offset = 0;  // truncated
+    if (::fstat(file.fd.get(), &st) == 0) {
+      if (st.st_size == file.offset) continue;
+      if (st.st_size < file.offset) file.offset = 0;  // truncated
+    }
     for (;;) {
       const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), file.offset);
       if (n <= 0) break;

@@ -42,6 +42,7 @@ constexpr milliseconds kWritePause(1000);
 constexpr milliseconds kRoomPause(5), kLongRoomPause(250);
 constexpr milliseconds kEventFilesPause(500), kEventFilesLimit(500);
 constexpr int64_t kFindEventFiles = 5 * kNsPerSecond;
+constexpr int kFollowPauseMs = 50;
 constexpr int kMaxRoomPauses = 100;  // half a second
 // Smaller changes between two looks, a second apart, are the clock being slewed.
 constexpr int64_t kClockStep = 100'000'000;
@@ -208,8 +209,9 @@ class Recorder {
 
   void log_loop() {
     prctl(PR_SET_NAME, "ts-output");
-    // Nothing tells of new bytes in a file that is followed: it is looked at each second.
-    const int timeout_ms = log_.follows_files() ? 1000 : -1;
+    // A file that is followed is looked at so often that printed steps have a time; to be told of
+    // new bytes (inotify) would cost the job a little at each of its writes.
+    const int timeout_ms = log_.follows_files() ? kFollowPauseMs : -1;
     for (;;) {
       std::array<pollfd, 2> ready = {{{log_.pipe_fd(), POLLIN, 0}, {log_wake_.get(), POLLIN, 0}}};
       ::poll(ready.data(), ready.size(), timeout_ms);

@@ -5,6 +5,7 @@
 // of steps.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,5 +34,7 @@ struct TrainingSeries {
   Points points;
 };
 std::vector<TrainingSeries> list_training_series(const Training& training);
+// What they are, for the reference.
+std::span<const MetricSpec> training_metrics();
 
 }  // namespace trainscope

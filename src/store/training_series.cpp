@@ -1,5 +1,6 @@
 // The series train.*: steps and their numbers as the rest of a run is read, by name and time.
 #include <map>
+#include <span>
 
 #include "store/training.h"
 
@@ -7,22 +8,31 @@ namespace trainscope {
 
 namespace {
 
-struct StepMetric {
-  const char* name;
-  const char* unit;
-  Kind kind;
-  bool derived;
-  std::optional<double> (*value)(const Step&);
+constexpr MetricSpec kSpecs[] = {
+    {"train.step", "{step}", Kind::counter, "source",
+     "The number of the step that has ended, counted through all epochs"},
+    {"train.step.duration", "s", Kind::gauge, "source",
+     "What a step took, without checkpoints and evaluations (derived)"},
+    {"train.input_wait", "s", Kind::gauge, "source", "How long a step waited for data"},
+    {"train.throughput", "{item}/s", Kind::gauge, "source",
+     "Items a second, where the batch size is known or the job tells it"},
+    {"train.loss", "1", Kind::gauge, "set, source", "Loss, as the job tells it"},
+    {"train.accuracy", "1", Kind::gauge, "set, source", "Accuracy, as the job tells it"},
 };
+enum Place { kStep, kDuration, kInputWait, kThroughput, kLoss, kAccuracy };
 
-constexpr StepMetric kStepMetrics[] = {
-    {"train.step", "{step}", Kind::counter, false,
-     [](const Step& s) { return std::optional(static_cast<double>(s.step)); }},
-    {"train.step.duration", "s", Kind::gauge, true, [](const Step& s) { return s.duration_s; }},
-    {"train.input_wait", "s", Kind::gauge, false, [](const Step& s) { return s.input_wait_s; }},
-    {"train.throughput", "{item}/s", Kind::gauge, false,
-     [](const Step& s) { return s.throughput; }},
-};
+std::optional<double> value_of(const Step& step, size_t place) {
+  switch (place) {
+    case kStep:
+      return static_cast<double>(step.step);
+    case kDuration:
+      return step.duration_s;
+    case kInputWait:
+      return step.input_wait_s;
+    default:
+      return step.throughput;
+  }
+}
 
 void add_point(Points& points, double time_s, double value) {
   points.time_s.push_back(time_s);
@@ -30,45 +40,45 @@ void add_point(Points& points, double time_s, double value) {
   points.present.push_back(1);
 }
 
-Series described(const char* metric, const char* unit, Kind kind, Labels labels) {
+Series described(const MetricSpec& spec, Labels labels) {
   Series series;
-  series.metric = metric;
-  series.unit = unit;
-  series.kind = kind;
+  series.metric = spec.name;
+  series.unit = spec.unit;
+  series.kind = spec.kind;
   series.labels = std::move(labels);
   return series;
 }
 
 // Which metric a number of the job is, or none: others are found in the run by their own names.
-const char* metric_of(const std::string& name) {
-  if (name == "loss" || name == "cross_entropy") return "train.loss";
-  if (name == "accuracy" || name == "acc" || name.ends_with("_accuracy")) return "train.accuracy";
-  return nullptr;
+const MetricSpec* metric_of(const std::string& name) {
+  if (name == "loss" || name == "cross_entropy") return &kSpecs[kLoss];
+  const bool accuracy = name == "accuracy" || name == "acc" || name.ends_with("_accuracy");
+  return accuracy ? &kSpecs[kAccuracy] : nullptr;
 }
 
 }  // namespace
 
+std::span<const MetricSpec> training_metrics() { return kSpecs; }
+
 std::vector<TrainingSeries> list_training_series(const Training& training) {
   std::vector<TrainingSeries> all;
-  for (const StepMetric& metric : kStepMetrics) {
-    TrainingSeries one{
-        described(metric.name, metric.unit, metric.kind, {{"source", training.source}}), {}};
-    one.series.derived = metric.derived;
+  for (size_t place = kStep; place <= kThroughput; ++place) {
+    TrainingSeries one{described(kSpecs[place], {{"source", training.source}}), {}};
+    one.series.derived = place == kDuration;
     for (const Step& step : training.steps) {
-      if (const auto value = metric.value(step)) add_point(one.points, step.time_s, *value);
+      if (const auto value = value_of(step, place)) add_point(one.points, step.time_s, *value);
     }
     if (!one.points.time_s.empty()) all.push_back(std::move(one));
   }
-  std::map<std::tuple<std::string, std::string, std::string>, Points> numbers;
+  std::map<std::tuple<const MetricSpec*, std::string, std::string>, Points> numbers;
   for (const TrainingNumber& number : training.numbers) {
-    const char* metric = metric_of(number.name);
-    if (metric == nullptr) continue;
-    add_point(numbers[{metric, number.set, number.source}], number.time_s, number.value);
+    const MetricSpec* spec = metric_of(number.name);
+    if (spec == nullptr) continue;
+    add_point(numbers[{spec, number.set, number.source}], number.time_s, number.value);
   }
   for (auto& [key, points] : numbers) {
-    const auto& [metric, set, source] = key;
-    all.push_back({described(metric.c_str(), "1", Kind::gauge, {{"set", set}, {"source", source}}),
-                   std::move(points)});
+    const auto& [spec, set, source] = key;
+    all.push_back({described(*spec, {{"set", set}, {"source", source}}), std::move(points)});
   }
   return all;
 }

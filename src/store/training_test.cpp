@@ -113,9 +113,9 @@ TEST(Training, WaitingForDataIsKnownOfEachStep) {
 }
 
 TEST(Training, WhereAllHaveANameTheOneWhoTellsMostIsTheTraining) {
-  const Training training =
-      told({"0.5 pipe phase input 0.4 who=rank1", "1 pipe step 1 who=rank1",
-            "1.5 pipe step 1 who=77", "2 pipe step 2 who=rank1", "2.1 pipe phase input 0.1 who=77"});
+  const Training training = told({"0.5 pipe phase input 0.4 who=rank1", "1 pipe step 1 who=rank1",
+                                  "1.5 pipe step 1 who=77", "2 pipe step 2 who=rank1",
+                                  "2.1 pipe phase input 0.1 who=77"});
   EXPECT_EQ(training.count, 2);
   EXPECT_NEAR(*training.steps[0].input_wait_s, 0.4, 1e-9);
   EXPECT_EQ(training.phases[1].who, "77");
@@ -154,8 +154,8 @@ TEST(Training, SeriesHaveNamesOfTheContract) {
   }
   const std::vector<std::string> expected = {
       "train.step{source=pipe}", "train.step.duration{source=pipe}",
-      "train.accuracy{set=train;source=pipe}", "train.loss{set=train;source=pipe}",
-      "train.loss{set=validation;source=pipe}"};
+      "train.loss{set=train;source=pipe}", "train.loss{set=validation;source=pipe}",
+      "train.accuracy{set=train;source=pipe}"};
   EXPECT_EQ(names, expected);
 }
 
