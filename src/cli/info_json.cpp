@@ -187,6 +187,25 @@ Json epochs_json(const Training& training) {
   return epochs;
 }
 
+Json learning_json(const Training& training) {
+  Json all = Json::array();
+  for (const Learning& learning : learning_of(training)) {
+    Json milestones = Json::array();
+    for (const Learning::Milestone& m : learning.milestones) {
+      milestones.push_back(
+          {{"accuracy", m.accuracy}, {"time_s", m.time_s}, {"step", number_or_null(m.step)}});
+    }
+    const bool rated = learning.best_accuracy.has_value();
+    all.push_back({{"set", learning.set},
+                   {"loss", number_or_null(learning.loss)},
+                   {"accuracy", number_or_null(learning.accuracy)},
+                   {"best_accuracy", number_or_null(learning.best_accuracy)},
+                   {"best_time_s", rated ? Json(learning.best_time_s) : Json(nullptr)},
+                   {"milestones", std::move(milestones)}});
+  }
+  return all;
+}
+
 Json breakdown_json(const Analyzed& analyzed) {
   Json breakdown = Json::array();
   for (const Part& part : analyzed.breakdown) {
@@ -229,6 +248,7 @@ Result<nlohmann::json> info_json(const RunView& run) {
               {"metrics", std::move(metrics)},
               {"steps", steps_json(run.training())},
               {"epochs", epochs_json(run.training())},
+              {"learning", learning_json(run.training())},
               {"phases", phases_json(run)},
               {"pauses", pauses_json(analyzed)},
               {"breakdown", breakdown_json(analyzed)},

@@ -64,26 +64,24 @@ std::string pauses_text(const Analyzed& analyzed) {
   return text;
 }
 
-// The last of each, and the best accuracy with its time.
+// The last of each, and of a set that it did not train on how soon it was how good.
 std::string learning_text(const Training& training) {
-  std::map<std::pair<std::string, std::string>, double> last;
-  double best = -1, best_s = 0;
-  for (const TrainingNumber& number : training.numbers) {
-    const bool accuracy = number.name == "accuracy" || number.name.ends_with("_accuracy");
-    if (!accuracy && number.name != "loss") continue;
-    last[{accuracy ? "accuracy" : "loss", number.set}] = number.value;
-    if (accuracy && number.set != "train" && number.value > best) {
-      best = number.value;
-      best_s = number.time_s;
+  std::string text;
+  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  std::string when;
+  for (const Learning& learning : learning_of(training)) {
+    const std::string set = learning.set == "train" ? "" : " (" + learning.set + ")";
+    if (learning.loss) add(fmt::format("loss{} {:.4g}", set, *learning.loss));
+    if (learning.accuracy) add(fmt::format("accuracy{} {:.4g}", set, *learning.accuracy));
+    if (learning.set == "train" || !learning.best_accuracy) continue;
+    when = fmt::format("; best {:.4g} after {}", *learning.best_accuracy,
+                       duration_text(learning.best_time_s));
+    if (!learning.milestones.empty()) {
+      const Learning::Milestone& last = learning.milestones.back();
+      when += fmt::format(", {:.3g}% after {}", 100 * last.accuracy, duration_text(last.time_s));
     }
   }
-  std::string text;
-  for (const auto& [key, value] : last) {
-    const std::string set = key.second == "train" ? "" : " (" + key.second + ")";
-    text += fmt::format("{}{}{} {:.4g}", text.empty() ? "" : ", ", key.first, set, value);
-  }
-  if (best >= 0) text += fmt::format("; best {:.4g} after {}", best, duration_text(best_s));
-  return printable(text);
+  return text + when;
 }
 
 }  // namespace

@@ -13,7 +13,52 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[std::min(sorted.size(), std::max<size_t>(1, rank)) - 1];
 }
 
+constexpr double kMilestones[] = {0.5,  0.6,  0.7,  0.8,  0.85, 0.9,  0.91, 0.92,
+                                  0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995};
+
+bool is_accuracy(const std::string& name) {
+  return name == "accuracy" || name == "acc" || name.ends_with("_accuracy");
+}
+
+// The last step that had ended by then.
+std::optional<int64_t> step_at(const Training& training, double time_s) {
+  const auto after =
+      std::upper_bound(training.steps.begin(), training.steps.end(), time_s,
+                       [](double time, const Step& step) { return time < step.time_s; });
+  if (after == training.steps.begin()) return std::nullopt;
+  return std::prev(after)->step;
+}
+
+void take_accuracy(const Training& training, const TrainingNumber& number, Learning& learning) {
+  learning.accuracy = number.value;
+  if (number.value > learning.best_accuracy.value_or(-1)) {
+    learning.best_accuracy = number.value;
+    learning.best_time_s = number.time_s;
+  }
+  for (const double milestone : kMilestones) {
+    const bool reached =
+        !learning.milestones.empty() && learning.milestones.back().accuracy >= milestone;
+    if (reached || number.value < milestone) continue;
+    learning.milestones.push_back({milestone, number.time_s, step_at(training, number.time_s)});
+  }
+}
+
 }  // namespace
+
+std::vector<Learning> learning_of(const Training& training) {
+  std::vector<Learning> all;
+  for (const char* set : {"train", "validation", "test"}) {
+    Learning learning;
+    learning.set = set;
+    for (const TrainingNumber& number : training.numbers) {
+      if (number.set != set) continue;
+      if (number.name == "loss") learning.loss = number.value;
+      if (is_accuracy(number.name)) take_accuracy(training, number, learning);
+    }
+    if (learning.loss || learning.accuracy) all.push_back(std::move(learning));
+  }
+  return all;
+}
 
 int64_t Training::warmup_steps() const {
   int64_t count = 0;

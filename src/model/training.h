@@ -69,4 +69,19 @@ struct StepStatistics {
 };
 StepStatistics step_statistics(const Training& training);
 
+// How well it learnt on one set, and when.
+struct Learning {
+  std::string set;                       // train, validation, test
+  std::optional<double> loss, accuracy;  // the last that was told
+  std::optional<double> best_accuracy;
+  double best_time_s = 0;
+  struct Milestone {
+    double accuracy = 0, time_s = 0;
+    std::optional<int64_t> step;
+  };
+  std::vector<Milestone> milestones;  // when 50 %, 60 %, … 99 % were reached first
+};
+// One a set that numbers were told of, train first. A number is of the step that had ended then.
+std::vector<Learning> learning_of(const Training& training);
+
 }  // namespace trainscope

@@ -145,6 +145,27 @@ TEST(Training, BatchesGiveThroughput) {
   EXPECT_NEAR(*step_statistics(training).throughput, 128, 1e-9);
 }
 
+TEST(Training, TellsWhenItWasHowGood) {
+  const Training training =
+      told({"1 pipe step 1 loss=2", "1.5 pipe scalar accuracy 0.62 set=test",
+            "2 pipe step 2 loss=1", "2.5 pipe scalar accuracy 0.91 set=test",
+            "3 pipe epoch 1 val_accuracy=0.4", "4 pipe scalar accuracy 0.9 set=test"});
+  const std::vector<Learning> all = learning_of(training);
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[0].set, "train");
+  EXPECT_EQ(all[0].loss, 1);
+  EXPECT_EQ(all[1].accuracy, 0.4);
+  const Learning& test = all[2];
+  EXPECT_EQ(test.accuracy, 0.9);
+  EXPECT_EQ(test.best_accuracy, 0.91);
+  EXPECT_DOUBLE_EQ(test.best_time_s, 2.5);
+  ASSERT_EQ(test.milestones.size(), 7U);  // 50, 60, then 70, 80, 85, 90, 91 %
+  EXPECT_DOUBLE_EQ(test.milestones[1].time_s, 1.5);
+  EXPECT_EQ(test.milestones[1].step, 1);
+  EXPECT_DOUBLE_EQ(test.milestones[6].time_s, 2.5);
+  EXPECT_EQ(test.milestones[6].step, 2);
+}
+
 TEST(Training, SeriesHaveNamesOfTheContract) {
   const Training training = told({"1 pipe step 1 loss=0.5 accuracy=0.8", "2 pipe step 2 loss=0.4",
                                   "2 pipe epoch 1 val_loss=1"});
