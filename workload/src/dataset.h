@@ -1,42 +1,41 @@
 // The pictures a model learns from and is tested on, and where they come from.
 //
-// Guarantees: pictures and labels of a set agree in number; both sets have the same picture size;
-// every label is below `classes`. `auto` takes Fashion-MNIST where it is installed and drawn digits
-// where it is not; installed but damaged files are an error, never silently replaced.
-// Limits: one grey channel, one byte a pixel, all in memory.
+// Guarantees: both sets have the same picture shape and are not empty; every label is below
+// `classes`. `auto` takes Fashion-MNIST where it is installed and drawn digits where it is not;
+// installed but damaged files are an error, never silently replaced. A folder is what its files
+// say.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "result.h"
+#include "samples.h"
 
 namespace trainscope::workload {
 
-struct ImageSet {
-  std::uint32_t rows = 0;
-  std::uint32_t columns = 0;
-  std::vector<std::uint8_t> pixels;  // picture after picture, row after row
-  std::vector<std::uint8_t> labels;
-
-  std::size_t count() const { return labels.size(); }
-};
-
 struct Dataset {
-  std::string name;    // one word: fashion_mnist, drawn, directory
+  std::string name;    // one word: fashion_mnist, drawn, synthetic, cifar10, directory, …
   std::string origin;  // for the reader: a folder, or why these
   std::uint32_t classes = 0;
-  ImageSet train;
-  ImageSet test;
+  std::shared_ptr<const Samples> train;
+  std::shared_ptr<const Samples> test;
+  std::vector<std::string> class_names;  // empty where the data have none
 };
 
-// `choice` is auto, fashion_mnist, drawn, or a folder with MNIST's four files (plain or .gz).
-// `seed` matters for drawn pictures only.
-Result<Dataset> load_dataset(const std::string& choice, std::uint64_t seed);
+// What the data must look like where they leave it open (encoded or made-up pictures).
+struct DataRequest {
+  std::string choice = "auto";
+  std::uint64_t seed = 1;  // of drawn and synthetic pictures
+  std::uint32_t channels = 1;
+  std::uint32_t side = 28;
+  std::uint32_t classes = 10;
+};
 
-// The same for one folder; `name` goes into the result.
-Result<Dataset> load_folder(const std::filesystem::path& folder, const std::string& name);
+// `choice` is auto, fashion_mnist, drawn, synthetic, or a folder with MNIST's four files (plain or
+// .gz), CIFAR-10's binary files, TFRecord files, or pictures in one folder a class.
+Result<Dataset> load_dataset(const DataRequest& request);
 
 }  // namespace trainscope::workload

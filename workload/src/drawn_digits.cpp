@@ -6,6 +6,8 @@
 #include <numbers>
 #include <vector>
 
+#include "random_stream.h"
+
 namespace trainscope::workload {
 namespace {
 
@@ -20,28 +22,8 @@ struct Point {
 using Stroke = std::vector<Point>;
 using Glyph = std::vector<Stroke>;
 
-// SplitMix64, one stream a picture. The standard's distributions differ between libraries, and its
-// engines are slow to seed; these few lines are neither.
-class Dice {
- public:
-  Dice(std::uint64_t seed, std::uint64_t index) : state_(seed) { state_ = next() + index; }
-
-  float between(float low, float high) {
-    const auto bits = static_cast<float>(next() >> 40);  // 24 bits: exact in a float
-    return low + (high - low) * bits * 0x1p-24F;
-  }
-
- private:
-  std::uint64_t next() {
-    state_ += 0x9E3779B97F4A7C15U;
-    std::uint64_t value = state_;
-    value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
-    value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
-    return value ^ (value >> 31);
-  }
-
-  std::uint64_t state_;
-};
+// One stream a picture.
+using Dice = RandomStream;
 
 // Part of an ellipse; angles in degrees, clockwise from the right as y grows downwards.
 Stroke arc(Point centre, Point radius, float from_deg, float to_deg) {

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "dataset.h"
+#include "samples.h"
 
 namespace trainscope::workload {
 

@@ -1,21 +1,24 @@
-// trainscope-workload: parses, loads the data, trains. The only place that chooses exit codes:
+// trainscope-workload: parses and runs one command. The only place that chooses exit codes:
 // 0 done, 1 it broke while running, 2 usage error or bad input.
 
 #include <cstdio>
 #include <cstdlib>
 
 #include "arguments.h"
-#include "dataset.h"
+#include "label.h"
 #include "model_names.h"
 #include "train.h"
+#include "transfer.h"
 
 namespace {
 
 using namespace trainscope::workload;
 
-int fail(const Error& error) {
-  std::fprintf(stderr, "trainscope-workload: %s\n", error.message.c_str());
-  return error.fault == Fault::kBadInput ? 2 : 1;
+Status run(const ParsedArguments& arguments) {
+  const char* pipe_path = std::getenv("TRAINSCOPE_PIPE");
+  if (arguments.train) return train(*arguments.train, pipe_path);
+  if (arguments.label) return label(*arguments.label);
+  return transfer(*arguments.transfer, pipe_path);
 }
 
 }  // namespace
@@ -23,12 +26,12 @@ int fail(const Error& error) {
 int main(int argc, char** argv) {
   const std::vector<ModelName> models = model_names();
   const ParsedArguments arguments = parse_arguments(argc, argv, models);
-  if (!arguments.train) {
+  if (!arguments.train && !arguments.label && !arguments.transfer) {
     std::fputs(arguments.message.c_str(), arguments.exit_code == 0 ? stdout : stderr);
     return arguments.exit_code;
   }
-  Result<Dataset> data = load_dataset(arguments.train->data, arguments.train->seed);
-  if (!data.ok()) return fail(data.error());
-  const Status trained = train(*arguments.train, data.value(), std::getenv("TRAINSCOPE_PIPE"));
-  return trained.ok() ? 0 : fail(trained.error());
+  const Status done = run(arguments);
+  if (done.ok()) return 0;
+  std::fprintf(stderr, "trainscope-workload: %s\n", done.error().message.c_str());
+  return done.error().fault == Fault::kBadInput ? 2 : 1;
 }

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -21,7 +22,9 @@ std::string number_text(const char* format, double value) {
   return text.data();
 }
 
-std::string time_text(double time_s) { return " time=" + number_text("%.6f", time_s); }
+std::string time_text(double time_s) { return " t=" + std::to_string(std::llround(time_s * 1e9)); }
+
+std::string loss_text(double loss) { return " loss=" + number_text("%.6g", loss); }
 
 // write() that a vanished reader answers with EPIPE alone: a signal would end the training, and
 // ignoring SIGPIPE for the process would keep it running after its own stdout is gone.
@@ -62,21 +65,52 @@ ProgressPipe::~ProgressPipe() {
 }
 
 void ProgressPipe::step(std::uint64_t number, double loss, double time_s) {
-  send("step " + std::to_string(number) + " loss=" + number_text("%.6g", loss) + time_text(time_s));
+  send("step " + std::to_string(number) + loss_text(loss) + time_text(time_s));
 }
 
-void ProgressPipe::phase(std::string_view edge, std::string_view name, double time_s) {
-  send("phase " + std::string(edge) + " " + std::string(name) + time_text(time_s));
+void ProgressPipe::epoch(std::uint64_t number, double loss, double time_s) {
+  send("epoch " + std::to_string(number) + loss_text(loss) + time_text(time_s));
 }
 
-void ProgressPipe::scalar(std::string_view name, double value, std::uint64_t step,
-                          std::string_view set) {
+void ProgressPipe::begin(std::string_view phase, double time_s) {
+  send("begin " + std::string(phase) + time_text(time_s));
+}
+
+void ProgressPipe::end(std::string_view phase, double time_s) {
+  send("end " + std::string(phase) + time_text(time_s));
+}
+
+void ProgressPipe::phase(std::string_view name, double duration_s, double time_s,
+                         std::string_view who) {
+  std::string line = "phase " + std::string(name) + " " + number_text("%.9f", duration_s);
+  if (!who.empty()) line += " who=" + std::string(who);
+  send(line + time_text(time_s));
+}
+
+void ProgressPipe::batch(std::uint64_t items) { send("batch " + std::to_string(items)); }
+
+void ProgressPipe::scalar(std::string_view name, double value, std::string_view set,
+                          double time_s) {
   send("scalar " + std::string(name) + " " + number_text("%.6g", value) +
-       " step=" + std::to_string(step) + " set=" + std::string(set));
+       " set=" + std::string(set) + time_text(time_s));
+}
+
+void ProgressPipe::mark(std::string_view text, double time_s) {
+  send("mark " + std::string(text) + time_text(time_s));
+}
+
+// Two threads may both find that something is untold; only the one that moves told_ says it.
+void ProgressPipe::tell_dropped() {
+  std::uint64_t told = told_;
+  const std::uint64_t dropped = dropped_;
+  if (dropped <= told || !told_.compare_exchange_strong(told, dropped)) return;
+  const std::string line = "dropped " + std::to_string(dropped - told) + "\n";
+  if (!write_without_signal(descriptor_, line)) told_ -= dropped - told;
 }
 
 void ProgressPipe::send(std::string line) {
   if (descriptor_ < 0) return;
+  tell_dropped();
   line += '\n';
   if (line.size() > kMaxLineBytes || !write_without_signal(descriptor_, line)) ++dropped_;
 }

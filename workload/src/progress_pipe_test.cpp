@@ -41,11 +41,20 @@ class ProgressPipeTest : public ::testing::Test {
 TEST_F(ProgressPipeTest, SendsOneLineAMessage) {
   ProgressPipe pipe(path_.c_str());
   pipe.step(12, 0.4375, 100.25);
-  EXPECT_EQ(received(), "step 12 loss=0.4375 time=100.250000\n");
-  pipe.phase("begin", "evaluation", 101.5);
-  EXPECT_EQ(received(), "phase begin evaluation time=101.500000\n");
-  pipe.scalar("accuracy", 0.89, 938, "test");
-  EXPECT_EQ(received(), "scalar accuracy 0.89 step=938 set=test\n");
+  EXPECT_EQ(received(), "step 12 loss=0.4375 t=100250000000\n");
+  pipe.epoch(2, 0.5, 100.5);
+  EXPECT_EQ(received(), "epoch 2 loss=0.5 t=100500000000\n");
+  pipe.begin("evaluation", 101.5);
+  pipe.end("evaluation", 102.0);
+  EXPECT_EQ(received(), "begin evaluation t=101500000000\nend evaluation t=102000000000\n");
+  pipe.phase("input", 0.0125, 103.0);
+  pipe.phase("decode", 0.25, 104.0, "loader1");
+  EXPECT_EQ(received(),
+            "phase input 0.012500000 t=103000000000\n"
+            "phase decode 0.250000000 who=loader1 t=104000000000\n");
+  pipe.batch(64);
+  pipe.scalar("accuracy", 0.89, "test", 105.0);
+  EXPECT_EQ(received(), "batch 64\nscalar accuracy 0.89 set=test t=105000000000\n");
   EXPECT_EQ(pipe.dropped(), 0U);
 }
 
@@ -53,13 +62,16 @@ TEST_F(ProgressPipeTest, FullPipeDropsAndCountsInsteadOfBlocking) {
   ProgressPipe pipe(path_.c_str());
   constexpr std::uint64_t kMessages = 20000;
   for (std::uint64_t i = 1; i <= kMessages; ++i) pipe.step(i, 0.5, 1.0);
-  EXPECT_GT(pipe.dropped(), 0U);
-  EXPECT_LT(pipe.dropped(), kMessages);
+  const std::uint64_t dropped = pipe.dropped();
+  EXPECT_GT(dropped, 0U);
+  EXPECT_LT(dropped, kMessages);
   while (!received().empty()) {
   }
-  const std::uint64_t dropped = pipe.dropped();
-  pipe.step(1, 0.5, 1.0);
+  pipe.step(7, 0.5, 1.0);
+  pipe.step(8, 0.5, 1.0);
   EXPECT_EQ(pipe.dropped(), dropped);
+  EXPECT_EQ(received(), "dropped " + std::to_string(dropped) +
+                            "\nstep 7 loss=0.5 t=1000000000\nstep 8 loss=0.5 t=1000000000\n");
 }
 
 TEST_F(ProgressPipeTest, VanishedReaderNeitherKillsNorBlocks) {

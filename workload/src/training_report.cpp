@@ -31,13 +31,15 @@ Result<TrainingReport> TrainingReport::open(std::uint64_t every, const std::stri
 }
 
 void TrainingReport::step(const StepRecord& record) {
-  pipe_->step(record.number, one_nan(record.loss), record.begin_s + record.duration_s);
+  send_step(record);
   if (step_log_) {
     std::fprintf(step_log_.get(), "%" PRIu64 " %.9f %.9f\n", record.number, record.begin_s,
                  record.duration_s);
     if (std::fflush(step_log_.get()) != 0) step_log_broken_ = true;
   }
   loss_sum_ += record.loss;
+  epoch_loss_sum_ += record.loss;
+  ++epoch_steps_;
   busy_s_ += record.duration_s;
   images_ += record.images;
   if (record.number % every_ != 0) return;
@@ -51,12 +53,42 @@ void TrainingReport::step(const StepRecord& record) {
   images_ = 0;
 }
 
-void TrainingReport::evaluation_begins() { pipe_->phase("begin", "evaluation", monotonic_s()); }
+void TrainingReport::send_step(const StepRecord& record) {
+  if (!pipe_->is_open()) return;
+  if (record.images != batch_told_) pipe_->batch(record.images);
+  batch_told_ = record.images;
+  double at_s = record.begin_s;
+  const auto send = [&](std::string_view name, double duration_s) {
+    at_s += duration_s;
+    pipe_->phase(name, duration_s, at_s);
+  };
+  send("input", record.input_s);
+  if (record.compute) {
+    send("forward", record.compute->forward_s);
+    send("backward", record.compute->backward_s);
+    send("optimizer", record.compute->optimizer_s);
+  }
+  pipe_->step(record.number, one_nan(record.loss), record.begin_s + record.duration_s);
+}
+
+void TrainingReport::epoch_ends(std::uint64_t number) {
+  const double steps = static_cast<double>(epoch_steps_);
+  pipe_->epoch(number, one_nan(epoch_loss_sum_ / steps), monotonic_s());
+  epoch_loss_sum_ = 0.0;
+  epoch_steps_ = 0;
+}
+
+void TrainingReport::checkpoint_begins() { pipe_->begin("checkpoint", monotonic_s()); }
+
+void TrainingReport::checkpoint_ends() { pipe_->end("checkpoint", monotonic_s()); }
+
+void TrainingReport::evaluation_begins() { pipe_->begin("evaluation", monotonic_s()); }
 
 void TrainingReport::evaluation_ends(std::uint64_t step, const Evaluation& result) {
-  pipe_->phase("end", "evaluation", monotonic_s());
-  pipe_->scalar("accuracy", result.accuracy, step, "test");
-  pipe_->scalar("loss", one_nan(result.loss), step, "test");
+  const double now_s = monotonic_s();
+  pipe_->end("evaluation", now_s);
+  pipe_->scalar("accuracy", result.accuracy, "test", now_s);
+  pipe_->scalar("loss", one_nan(result.loss), "test", now_s);
   std::printf("eval step %" PRIu64 " accuracy %.4f loss %.4f\n", step, result.accuracy,
               one_nan(result.loss));
   std::fflush(stdout);

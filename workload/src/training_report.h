@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "progress_pipe.h"
@@ -16,12 +17,20 @@
 
 namespace trainscope::workload {
 
+struct ComputeTimes {
+  double forward_s = 0.0;
+  double backward_s = 0.0;
+  double optimizer_s = 0.0;
+};
+
 struct StepRecord {
   std::uint64_t number = 0;  // from 1
   std::uint64_t images = 0;
   double loss = 0.0;
   double begin_s = 0.0;
   double duration_s = 0.0;
+  double input_s = 0.0;                 // at its beginning: waiting for the batch
+  std::optional<ComputeTimes> compute;  // none where asking would cost speed (CUDA)
 };
 
 struct Evaluation {
@@ -36,8 +45,14 @@ class TrainingReport {
                                      const char* pipe_path);
 
   void step(const StepRecord& record);
+  void epoch_ends(std::uint64_t number);
+  void checkpoint_begins();
+  void checkpoint_ends();
   void evaluation_begins();
   void evaluation_ends(std::uint64_t step, const Evaluation& result);
+
+  // For whoever tells more than this does; never null.
+  ProgressPipe* pipe() { return pipe_.get(); }
 
   // The last line; fails where the step log is not whole (disk full).
   Status done(std::uint64_t steps, double seconds, double accuracy);
@@ -48,12 +63,19 @@ class TrainingReport {
   };
 
   TrainingReport() = default;
+  void send_step(const StepRecord& record);
 
   std::uint64_t every_ = 1;
   std::unique_ptr<std::FILE, CloseFile> step_log_;
   std::string step_log_name_;
   bool step_log_broken_ = false;
   std::unique_ptr<ProgressPipe> pipe_;
+
+  std::uint64_t batch_told_ = 0;
+
+  // Since the epoch began.
+  double epoch_loss_sum_ = 0.0;
+  std::uint64_t epoch_steps_ = 0;
 
   // Since the last printed line.
   double loss_sum_ = 0.0;

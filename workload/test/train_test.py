@@ -10,28 +10,16 @@ import gzip
 import os
 import re
 import struct
-import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-NUMBER = r"(\d+(?:\.\d+)?)"
+from support import NUMBER, matches, run, run_with_pipe, take_program
+
 STEP = re.compile(rf"step (\d+) loss {NUMBER} images/s {NUMBER}")
 EVAL = re.compile(rf"eval step (\d+) accuracy {NUMBER} loss {NUMBER}")
 DONE = re.compile(rf"done steps (\d+) seconds {NUMBER} accuracy {NUMBER}")
 EVERY = 10
-
-program = ""
-
-
-def run(*arguments, **keywords):
-    return subprocess.run([program, *arguments], text=True, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, timeout=120, check=False, **keywords)
-
-
-def matches(pattern, text):
-    return [m.groups() for m in map(pattern.fullmatch, text.splitlines()) if m]
 
 
 class Training(unittest.TestCase):
@@ -42,18 +30,12 @@ class Training(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         log = os.path.join(folder.name, "steps")
-        fifo = os.path.join(folder.name, "progress")
-        os.mkfifo(fifo, 0o600)
-        # Open for both, as a recorder does: it never blocks and a message is never lost to EPIPE.
-        reader = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
         cls.began_s = time.monotonic()
-        result = run("train", "--data", "drawn", "--seconds", "8", "--threads", "1",
-                     "--every", str(EVERY), "--step-log", log,
-                     env={**os.environ, "TRAINSCOPE_PIPE": fifo})
+        result, cls.pipe = run_with_pipe(
+            folder.name, "train", "--data", "drawn", "--seconds", "8", "--threads", "1",
+            "--every", str(EVERY), "--step-log", log)
         cls.ended_s = time.monotonic()
         cls.code, cls.out, cls.err = result.returncode, result.stdout, result.stderr
-        cls.pipe = os.read(reader, 1 << 20).decode().splitlines()
-        os.close(reader)
         with open(log, encoding="ascii") as lines:
             cls.log = [line.split() for line in lines]
         cls.done = matches(DONE, cls.out)
@@ -97,16 +79,35 @@ class Training(unittest.TestCase):
             before_s = float(begin) + float(duration)
         self.assertLessEqual(before_s, self.ended_s)
 
-    def test_pipe_got_every_step_and_the_accuracy(self):
+    def test_pipe_got_every_step_with_its_phases(self):
         sent = [line for line in self.pipe if line.startswith("step ")]
-        steps = int(self.done[0][0])
-        # The pipe holds 64 KiB here and nobody empties it: the first thousand steps fit.
-        self.assertGreaterEqual(len(sent), min(steps, 1000))
+        # The pipe holds 64 KiB here and nobody empties it: the first few hundred steps fit.
+        self.assertGreaterEqual(len(sent), min(int(self.done[0][0]), 250))
+        self.assertEqual(self.pipe[0], "batch 64")
         for number, line in enumerate(sent, start=1):
-            self.assertRegex(line, rf"^step {number} loss=\S+ time={NUMBER}$")
-        if steps <= 1000:
-            self.assertRegex(self.pipe[-2], rf"^scalar accuracy {NUMBER} step={steps} set=test$")
-            self.assertTrue(any(line.startswith("phase end evaluation") for line in self.pipe))
+            self.assertRegex(line, rf"^step {number} loss=\S+ t=\d+$")
+        names = [line.split()[1] for line in self.pipe[:50] if line.startswith("phase ")]
+        self.assertEqual(names[:4], ["input", "forward", "backward", "optimizer"])
+
+    def test_times_on_the_pipe_are_those_of_the_log(self):
+        for line, (number, begin, duration) in zip(
+                (x for x in self.pipe if x.startswith("step ")), self.log):
+            self.assertEqual(line.split()[1], number)
+            end_s = int(line.rsplit("t=", 1)[1]) / 1e9
+            self.assertAlmostEqual(end_s, float(begin) + float(duration), delta=1e-6)
+
+    def test_phases_fill_the_step(self):
+        phases_s = 0.0
+        logged = iter(self.log)
+        for line in self.pipe:
+            words = line.split()
+            if words[0] == "phase":
+                phases_s += float(words[2])
+            elif words[0] == "step":
+                duration_s = float(next(logged)[2])
+                self.assertLessEqual(phases_s, duration_s + 1e-6)
+                self.assertGreater(phases_s, 0.8 * duration_s)
+                phases_s = 0.0
 
 
 def write_idx(path, dimensions, data):
@@ -151,6 +152,72 @@ class Limits(unittest.TestCase):
         self.assertEqual([int(step) for step, _, _ in matches(EVAL, result.stdout)], [11, 22, 33])
         self.assertEqual(matches(DONE, result.stdout)[0][0], "33")
 
+    def test_evaluation_and_epoch_go_through_the_pipe(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, lines = run_with_pipe(folder, *self.small, "--epochs", "2")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        kinds = [line.split()[0:2] for line in lines if not line.startswith(("phase", "step"))]
+        evaluation = [["begin", "evaluation"], ["end", "evaluation"], ["scalar", "accuracy"],
+                      ["scalar", "loss"]]
+        self.assertEqual(kinds, [["batch", "64"], ["batch", "10"], ["epoch", "1"], *evaluation,
+                                 ["batch", "64"], ["batch", "10"], ["epoch", "2"], *evaluation])
+        accuracy = [line for line in lines if line.startswith("scalar accuracy")]
+        self.assertRegex(accuracy[-1], rf"^scalar accuracy {NUMBER} set=test t=\d+$")
+
+    def test_loading_threads_change_no_number(self):
+        alone = self.steps_of("--seed", "3", "--steps", "15", "--loaders", "0")
+        self.assertEqual(self.steps_of("--seed", "3", "--steps", "15", "--loaders", "3"), alone)
+
+    def test_planted_delays_are_in_the_input_phase_of_the_right_steps(self):
+        for planted, slow in (("slow:30ms", set(range(1, 16))), ("stall:7x60ms", {7, 14})):
+            with tempfile.TemporaryDirectory() as folder:
+                result, lines = run_with_pipe(folder, *self.small, "--steps", "15",
+                                              "--input", planted)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            inputs = [float(line.split()[2]) for line in lines if line.startswith("phase input ")]
+            self.assertEqual(len(inputs), 15)
+            delay_s = 0.03 if planted.startswith("slow") else 0.06
+            self.assertEqual({i for i, s in enumerate(inputs, 1) if s >= delay_s}, slow, planted)
+
+    def test_every_way_to_compute_learns(self):
+        for options in (("--layout", "nhwc"), ("--precision", "bf16"), ("--precision", "fp16"),
+                        ("--optimizer", "sgd", "--lr", "0.05"), ("--model", "digits_dense"),
+                        ("--model", "cifar_resnet20")):
+            steps = self.steps_of("--steps", "33", *options)
+            first, last = float(steps[0][1]), float(steps[-1][1])
+            self.assertLess(last, 0.7 * first, options)
+
+    def test_training_goes_on_after_a_stop_as_if_there_had_been_none(self):
+        for optimizer in ("adam", "sgd"):
+            with tempfile.TemporaryDirectory() as folder:
+                options = ("--optimizer", optimizer, "--seed", "5", "--checkpoint",
+                           os.path.join(folder, "state"))
+                whole = self.steps_of(*options[:4], "--steps", "20")
+                begun = self.steps_of(*options, "--steps", "13")
+                rest = self.steps_of(*options, "--steps", "20", "--resume")
+                self.assertEqual(begun + rest, whole)
+                other = run(*self.small, *options, "--seed", "6", "--steps", "20", "--resume")
+                self.assertEqual(other.returncode, 2)
+                self.assertIn("--seed", other.stderr)
+
+    def test_checkpoints_are_phases(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result, lines = run_with_pipe(
+                folder, *self.small, "--seconds", "1", "--checkpoint",
+                os.path.join(folder, "state"), "--checkpoints", "200ms")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(os.listdir(folder), ["state"])
+        self.assertGreaterEqual(result.stdout.count("\ncheckpoint step "), 3)
+        self.assertGreaterEqual(sum(x.startswith("begin checkpoint") for x in lines), 2)
+
+    def test_placement_is_logged_for_every_weight(self):
+        result = run(*self.small, "--steps", "2", "--log-placement", "--layout", "nhwc")
+        placed = [line.split() for line in result.stdout.splitlines()
+                  if line.startswith("placement ")]
+        self.assertEqual(len(placed), 9)  # the input, four layers with weight and bias
+        self.assertEqual({line[2] for line in placed}, {"cpu"})
+        self.assertIn(["placement", "conv2.weight", "cpu", "Float", "nhwc", "32x16x3x3"], placed)
+
     def test_bad_input_exits_2_and_names_it(self):
         with tempfile.TemporaryDirectory() as folder:
             bad = os.path.join(folder, "train-images-idx3-ubyte")
@@ -177,17 +244,6 @@ class Limits(unittest.TestCase):
         self.assertRegex(lenient.stdout, r"(?m)^device cpu ")
 
 
-def cannot_run(reason):
-    print(f"skipped: {reason}")
-    sys.exit(77)
-
-
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        cannot_run("no program given (usage: train_test.py PATH-OF-trainscope-workload)")
-    program = os.path.abspath(sys.argv.pop(1))
-    if not os.access(program, os.X_OK):
-        cannot_run(f"{program} is not there: build the workload first")
-    if run("--help").returncode == 127:
-        cannot_run(f"{program} does not start: its libtorch is gone (scripts/fetch-libtorch)")
+    take_program()
     unittest.main()

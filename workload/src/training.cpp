@@ -1,0 +1,227 @@
+#include "training.h"
+
+#include <torch/nn/functional/loss.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cinttypes>
+#include <cstdio>
+#include <limits>
+#include <thread>
+
+#include "checkpoint.h"
+#include "monotonic_clock.h"
+#include "optimizer.h"
+#include "placement.h"
+#include "weights.h"
+
+namespace trainscope::workload {
+namespace {
+
+namespace F = torch::nn::functional;
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kAuxiliaryShare = 0.4;  // of the second exit's loss, as Inception v3 was trained
+constexpr std::size_t kEvaluationBatch = 500;
+constexpr std::size_t kEvaluationBytes = std::size_t{4} << 20;
+
+// Many small pictures at a time, or few large ones.
+std::size_t evaluation_batch(const PictureShape& shape) {
+  return std::clamp<std::size_t>(kEvaluationBytes / shape.bytes(), 1, kEvaluationBatch);
+}
+
+unsigned loader_threads(const TrainOptions& options, const Samples& samples) {
+  if (options.loaders) return *options.loaders;
+  return samples.worth_threads() ? std::max(1U, std::thread::hardware_concurrency() / 2) : 0;
+}
+
+LoaderOptions loader_options(const TrainOptions& options, const Samples& samples) {
+  LoaderOptions loading;
+  loading.batch = options.batch;
+  loading.threads = loader_threads(options, samples);
+  loading.prefetch = options.prefetch;
+  loading.seed = options.seed;
+  return loading;
+}
+
+void sleep_s(double seconds) {
+  if (seconds > 0.0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+}
+
+torch::Tensor loss_of(const Scores& scores, const torch::Tensor& labels) {
+  const torch::Tensor loss = F::cross_entropy(scores.main.to(torch::kFloat), labels);
+  if (!scores.auxiliary.defined()) return loss;
+  return loss + kAuxiliaryShare * F::cross_entropy(scores.auxiliary.to(torch::kFloat), labels);
+}
+
+}  // namespace
+
+Training::Training(const TrainOptions& options, const Dataset& data, TrainingParts parts)
+    : options_(options),
+      data_(data),
+      parts_(std::move(parts)),
+      optimizer_(make_optimizer(options.optimizer, options.learning_rate, *parts_.network)),
+      tensors_(data.train->shape(), parts_.model.normalisation, parts_.device,
+               options.channels_last),
+      scale_(options.precision) {}
+
+Status Training::run() {
+  if (options_.resume) {
+    const Result<std::uint64_t> steps = load_checkpoint(options_, *parts_.network, *optimizer_);
+    if (!steps.ok()) return steps.error();
+    steps_ = steps.value();
+    std::printf("resume step %" PRIu64 " from %s\n", steps_, options_.checkpoint.c_str());
+  }
+  LoaderOptions loading = loader_options(options_, *data_.train);
+  loading.first = steps_;
+  loader_ = std::make_unique<Loader>(*data_.train, loading, parts_.report.pipe());
+  const double begin_s = monotonic_s();
+  deadline_s_ = begin_s + options_.seconds.value_or(kNever);
+  next_evaluation_s_ = begin_s + options_.evaluations_s.value_or(kNever);
+  next_checkpoint_s_ = options_.checkpoint.empty() ? kNever : begin_s + options_.checkpoints_s;
+  if (Status learnt = learn_until_finished(); !learnt.ok()) return learnt;
+  const double seconds = monotonic_s() - begin_s;
+  loader_.reset();  // its threads would work on while the end is evaluated
+  return finish(seconds);
+}
+
+bool Training::finished() const {
+  constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
+  return steps_ / loader_->batches_a_pass() >= options_.epochs.value_or(kNone) ||
+         steps_ >= options_.steps.value_or(kNone) || monotonic_s() >= deadline_s_;
+}
+
+Status Training::learn_until_finished() {
+  parts_.network->train();
+  while (!finished()) {
+    if (Status stepped = step(); !stepped.ok()) return stepped;
+    if (Status done = after_step(); !done.ok()) return done;
+  }
+  return Done{};
+}
+
+Status Training::step() {
+  StepRecord record;
+  record.number = steps_ + 1;
+  record.begin_s = monotonic_s();
+  sleep_s(options_.input.before_step(record.number));
+  const Result<Batch> batch = loader_->next();
+  if (!batch.ok()) return batch.error();
+  record.input_s = monotonic_s() - record.begin_s;
+  record.images = batch.value().count();
+  record.loss = learn(batch.value(), record);
+  record.duration_s = monotonic_s() - record.begin_s;
+  ++steps_;
+  parts_.report.step(record);
+  return Done{};
+}
+
+double Training::learn(const Batch& batch, StepRecord& record) {
+  const double begin_s = monotonic_s();
+  const torch::Tensor pictures = tensors_.pictures(batch);
+  const torch::Tensor labels = tensors_.labels(batch);
+  optimizer_->zero_grad();
+  torch::Tensor loss;
+  {
+    const Autocast autocast(parts_.device, options_.precision);
+    loss = loss_of(parts_.network->forward(pictures), labels);
+  }
+  const double forward_s = monotonic_s();
+  scale_.scaled(loss).backward();
+  const double backward_s = monotonic_s();
+  if (scale_.unscale(*parts_.network)) optimizer_->step();
+  const double value = loss.item<double>();  // waits for the device
+  // A CUDA device works behind our back: where one phase ends only a wait could tell.
+  if (parts_.device.is_cpu()) {
+    record.compute =
+        ComputeTimes{forward_s - begin_s, backward_s - forward_s, monotonic_s() - backward_s};
+  }
+  if (options_.log_placement && !placement_logged_) log_placement(pictures);
+  placement_logged_ = true;
+  return value;
+}
+
+// What is due between two steps: the end of a pass, an evaluation, a checkpoint.
+Status Training::after_step() {
+  const std::uint64_t a_pass = loader_->batches_a_pass();
+  const bool pass_ends = steps_ % a_pass == 0;
+  if (pass_ends) parts_.report.epoch_ends(steps_ / a_pass);
+  const double now_s = monotonic_s();
+  if ((pass_ends || now_s >= next_evaluation_s_) && !finished()) {
+    if (const Result<Evaluation> result = evaluate(); !result.ok()) return result.error();
+    next_evaluation_s_ = monotonic_s() + options_.evaluations_s.value_or(kNever);
+  }
+  if (now_s < next_checkpoint_s_) return Done{};
+  next_checkpoint_s_ = monotonic_s() + options_.checkpoints_s;
+  return checkpoint();
+}
+
+Status Training::checkpoint() {
+  parts_.report.checkpoint_begins();
+  Status saved = save_checkpoint(options_, *parts_.network, *optimizer_, steps_);
+  parts_.report.checkpoint_ends();
+  if (saved.ok()) {
+    std::printf("checkpoint step %" PRIu64 " %s\n", steps_, options_.checkpoint.c_str());
+    std::fflush(stdout);
+  }
+  return saved;
+}
+
+Result<Evaluation> Training::evaluate() {
+  const torch::NoGradGuard no_gradients;
+  const Samples& samples = *data_.test;
+  parts_.report.evaluation_begins();
+  parts_.network->eval();
+  LoaderOptions loading = loader_options(options_, samples);
+  loading.batch = evaluation_batch(samples.shape());
+  loading.shuffle = false;
+  loading.last = (samples.count() + loading.batch - 1) / loading.batch;
+  Loader loader(samples, loading, parts_.report.pipe());
+  double loss_sum = 0.0;
+  std::int64_t right = 0;
+  for (std::uint64_t i = 0; i < loading.last; ++i) {
+    const Result<Batch> batch = loader.next();
+    if (!batch.ok()) return batch.error();
+    const torch::Tensor labels = tensors_.labels(batch.value());
+    const Autocast autocast(parts_.device, options_.precision);
+    const torch::Tensor scores =
+        parts_.network->forward(tensors_.pictures(batch.value())).main.to(torch::kFloat);
+    const auto sum = F::CrossEntropyFuncOptions().reduction(torch::kSum);
+    loss_sum += F::cross_entropy(scores, labels, sum).item<double>();
+    right += scores.argmax(1).eq(labels).sum().item<std::int64_t>();
+  }
+  parts_.network->train();
+  const auto count = static_cast<double>(samples.count());
+  last_ = {static_cast<double>(right) / count, loss_sum / count};
+  evaluated_at_ = steps_;
+  parts_.report.evaluation_ends(steps_, last_);
+  return last_;
+}
+
+Status Training::finish(double seconds) {
+  if (evaluated_at_ != steps_ || steps_ == 0) {
+    if (const Result<Evaluation> result = evaluate(); !result.ok()) return result.error();
+  }
+  if (!options_.checkpoint.empty()) {
+    if (Status saved = checkpoint(); !saved.ok()) return saved;
+  }
+  if (!options_.export_file.empty()) {
+    Status written =
+        write_weights(options_.export_file, *parts_.network, {options_.model, data_.class_names});
+    if (!written.ok()) return written;
+    std::printf("weights %s\n", options_.export_file.c_str());
+  }
+  return parts_.report.done(steps_, seconds, last_.accuracy);
+}
+
+void Training::log_placement(const torch::Tensor& pictures) const {
+  print_placement("input", pictures);
+  for (const auto& item : parts_.network->named_parameters()) {
+    print_placement(item.key(), item.value());
+  }
+  for (const auto& item : parts_.network->named_buffers()) {
+    print_placement(item.key(), item.value());
+  }
+}
+
+}  // namespace trainscope::workload

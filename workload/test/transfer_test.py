@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""A new last layer on a trunk that stays: three colours, told apart by an untrained ResNet-20's features.
+
+usage: transfer_test.py PATH-OF-trainscope-workload
+"""
+
+import hashlib
+import os
+import re
+import tempfile
+import unittest
+
+from pictures import write_folder
+from support import NUMBER, run, run_with_pipe, take_program
+
+COUNTS = re.compile(r"(?m)^pictures (\d+) classes 3 training (\d+) validation (\d+) test (\d+)$")
+FILLED = re.compile(rf"(?m)^bottlenecks computed (\d+) cached (\d+) seconds {NUMBER}$")
+
+
+def set_of(name, validation=10, test=10):
+    """retrain.py's rule."""
+    percent = int(hashlib.sha1(name.encode()).hexdigest(), 16) % 2**27 * (100 / (2**27 - 1))
+    return ("validation" if percent < validation
+            else "test" if percent < validation + test else "training")
+
+
+class Transfer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.home = folder.name
+        cls.trunk = f"{cls.home}/trunk"
+        made = run("train", "--model", "cifar_resnet20", "--data", "synthetic", "--steps", "3",
+                   "--threads", "1", "--export", cls.trunk)
+        if made.returncode != 0:
+            raise AssertionError(made.stderr)
+        cls.pictures = f"{cls.home}/pictures"
+        os.mkdir(cls.pictures)
+        write_folder(cls.pictures, 50)
+
+    def transfer(self, *options, folder=None):
+        arguments = ("transfer", folder or self.pictures, "--weights", self.trunk, "--threads", "1",
+                     "--steps", "60", *options)
+        with tempfile.TemporaryDirectory() as place:
+            result, lines = run_with_pipe(place, *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout, lines
+
+    def test_learns_with_the_best_of_several_rates_and_tells_its_phases(self):
+        out, lines = self.transfer("--lr", "0.000001,0.3", "--misclassified")
+        self.assertEqual(len(re.findall(r"(?m)^rate ", out)), 2)
+        accuracy, rate = re.search(rf"(?m)^test pictures \d+ accuracy {NUMBER} rate (\S+)$",
+                                   out).groups()
+        self.assertEqual(rate, "0.3")
+        self.assertGreater(float(accuracy), 0.9)
+        edges = [line.split()[:2] for line in lines if line.startswith(("begin", "end"))]
+        self.assertEqual(edges, [["begin", "bottlenecks"], ["end", "bottlenecks"],
+                                 ["begin", "train"], ["end", "train"]])
+        self.assertEqual(sum(line.startswith("step ") for line in lines), 120)
+
+    def test_split_is_that_of_retrain_py_and_moves_with_the_folder(self):
+        names = [f"{colour}/{i}.png" for colour in ("red", "green", "blue") for i in range(50)]
+        sets = [set_of(name) for name in names]
+        expected = ("150", *(str(sets.count(x)) for x in ("training", "validation", "test")))
+        self.assertEqual(COUNTS.search(self.transfer()[0]).groups(), expected)
+        moved = f"{self.home}/moved"
+        os.rename(self.pictures, moved)
+        try:
+            out, _ = self.transfer(folder=moved)
+        finally:
+            os.rename(moved, self.pictures)
+        self.assertEqual(COUNTS.search(out).groups(), expected)
+
+    def test_cache_is_used_until_a_picture_changes_or_is_damaged(self):
+        cache = f"{self.home}/cache"
+        self.assertEqual(FILLED.search(self.transfer("--cache", cache)[0]).groups()[:2], ("150", "0"))
+        self.assertEqual(FILLED.search(self.transfer("--cache", cache)[0]).groups()[:2], ("0", "150"))
+        os.replace(f"{self.pictures}/red/1.png", f"{self.home}/kept")
+        with open(f"{self.pictures}/red/1.png", "wb") as file, open(f"{self.home}/kept", "rb") as old:
+            file.write(old.read() + b"more")
+        damaged = f"{cache}/cifar_resnet20/blue/2.png.bottleneck"
+        with open(damaged, "r+b") as file:
+            file.seek(50)
+            file.write(b"!!")
+        self.assertEqual(FILLED.search(self.transfer("--cache", cache)[0]).groups()[:2], ("2", "148"))
+        os.replace(f"{self.home}/kept", f"{self.pictures}/red/1.png")
+
+    def test_whole_network_is_exported_with_the_names_of_the_classes(self):
+        file = f"{self.home}/whole"
+        self.transfer("--lr", "0.3", "--export", file)
+        result = run("label", f"{self.pictures}/green/3.png", "--weights", file, "--repeat", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertTrue(result.stdout.startswith("green (score="), result.stdout)
+
+    def test_bad_input_exits_2(self):
+        for arguments in ((self.home + "/none", "--weights", self.trunk),
+                          (self.pictures, "--weights", self.home + "/none"),
+                          (self.pictures, "--weights", self.trunk, "--model", "resnet50")):
+            self.assertEqual(run("transfer", *arguments).returncode, 2, arguments)
+
+
+if __name__ == "__main__":
+    take_program()
+    unittest.main()
