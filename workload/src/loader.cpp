@@ -61,8 +61,9 @@ Result<Batch> Loader::make(std::uint64_t number, const std::string& who) {
   }
   if (pipe_ != nullptr && !who.empty()) {
     const double now_s = monotonic_s();
-    pipe_->phase("read", times.read_s, now_s - times.decode_s, who);
-    pipe_->phase("decode", times.decode_s, now_s, who);
+    // Pictures that lie in memory have no such stages.
+    if (times.read_s > 0.0) pipe_->phase("read", times.read_s, now_s - times.decode_s, who);
+    if (times.decode_s > 0.0) pipe_->phase("decode", times.decode_s, now_s, who);
   }
   return batch;
 }

@@ -7,7 +7,8 @@ namespace trainscope::workload {
 void print_placement(const std::string& name, const torch::Tensor& tensor) {
   std::string shape;
   for (const std::int64_t length : tensor.sizes()) {
-    shape += (shape.empty() ? "" : "x") + std::to_string(length);
+    if (!shape.empty()) shape += 'x';
+    shape += std::to_string(length);
   }
   const bool nhwc = tensor.dim() == 4 && !tensor.is_contiguous() &&
                     tensor.is_contiguous(torch::MemoryFormat::ChannelsLast);

@@ -36,7 +36,7 @@ std::vector<std::pair<std::string, torch::Tensor>> named_tensors(const Network& 
   return all;
 }
 
-Status load_one(const std::string& name, torch::Tensor target, const TensorFile& content,
+Status load_one(const std::string& name, const torch::Tensor& target, const TensorFile& content,
                 const std::string& file) {
   const TensorView* view = content.find(name);
   if (view == nullptr) return Error{Fault::kBadInput, file + ": no tensor " + name};

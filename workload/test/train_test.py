@@ -210,6 +210,13 @@ class Limits(unittest.TestCase):
         self.assertGreaterEqual(result.stdout.count("\ncheckpoint step "), 3)
         self.assertGreaterEqual(sum(x.startswith("begin checkpoint") for x in lines), 2)
 
+    def test_evaluations_come_in_time_too(self):
+        result = run(*self.small, "--seconds", "1", "--epochs", "100000", "--batch", "1",
+                     "--evaluations", "200ms")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        steps = [int(step) for step, _, _ in matches(EVAL, result.stdout)]
+        self.assertGreaterEqual(sum(step % 650 != 0 for step in steps), 3, result.stdout)
+
     def test_placement_is_logged_for_every_weight(self):
         result = run(*self.small, "--steps", "2", "--log-placement", "--layout", "nhwc")
         placed = [line.split() for line in result.stdout.splitlines()

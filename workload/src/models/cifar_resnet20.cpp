@@ -1,4 +1,6 @@
 // cifar_resnet20: He et al. 2015, section 4.2, n = 3, shortcuts without parameters (option A).
+#include <optional>
+
 #include "../model.h"
 #include "../model_parts/layers.h"
 
@@ -29,7 +31,7 @@ class BlockImpl : public nn::Module {
   torch::Tensor shortcut(const torch::Tensor& x) const {
     if (stride_ == 1 && widen_ == 0) return x;
     const torch::Tensor thin =
-        x.slice(2, 0, c10::nullopt, stride_).slice(3, 0, c10::nullopt, stride_);
+        x.slice(2, 0, std::nullopt, stride_).slice(3, 0, std::nullopt, stride_);
     return torch::constant_pad_nd(thin, {0, 0, 0, 0, widen_ / 2, widen_ - widen_ / 2});
   }
 
