@@ -39,7 +39,7 @@ std::shared_ptr<const Loader::Order> Loader::order_of(std::uint64_t pass) {
     }
     known = std::make_shared<const Order>(std::move(order));
   }
-  const std::shared_ptr<const Order> result = known;
+  std::shared_ptr<const Order> result = known;
   // A slow thread may still be at the pass before.
   while (orders_.begin()->first + 1 < pass) orders_.erase(orders_.begin());
   return result;

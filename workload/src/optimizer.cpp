@@ -87,9 +87,9 @@ Status load_optimizer_state(torch::optim::Optimizer& optimizer, OptimizerKind ki
   const std::int64_t steps =
       found == content.metadata.end() ? 0 : std::strtoll(found->second.c_str(), nullptr, 10);
   for (const auto& item : network.named_parameters()) {
-    const Status loaded = kind == OptimizerKind::kSgd
-                              ? load_sgd(optimizer, item.key(), item.value(), content)
-                              : load_adam(optimizer, item.key(), item.value(), steps, content);
+    Status loaded = kind == OptimizerKind::kSgd
+                        ? load_sgd(optimizer, item.key(), item.value(), content)
+                        : load_adam(optimizer, item.key(), item.value(), steps, content);
     if (!loaded.ok()) return loaded;
   }
   return Done{};

@@ -49,7 +49,7 @@ void sleep_s(double seconds) {
 }
 
 torch::Tensor loss_of(const Scores& scores, const torch::Tensor& labels) {
-  const torch::Tensor loss = F::cross_entropy(scores.main.to(torch::kFloat), labels);
+  torch::Tensor loss = F::cross_entropy(scores.main.to(torch::kFloat), labels);
   if (!scores.auxiliary.defined()) return loss;
   return loss + kAuxiliaryShare * F::cross_entropy(scores.auxiliary.to(torch::kFloat), labels);
 }
