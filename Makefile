@@ -61,7 +61,7 @@ fuzz: ## search with every fuzzer, FUZZ_SECONDS each (default 60)
 tidy: ## clang-tidy over what changed since it last passed
 	@scripts/install-deps test
 	@scripts/configure release
-	@scripts/check-tidy
+	@scripts/check-tidy --all
 
 cross: ## build/arm64/trainscope, and the unit tests under qemu
 	@scripts/install-deps cross

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analyze/analyze.h"
+#include "model/training.h"
 
 namespace trainscope {
 

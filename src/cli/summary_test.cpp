@@ -1,4 +1,5 @@
 #include "cli/summary.h"
+#include "model/training.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

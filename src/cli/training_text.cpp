@@ -6,6 +6,7 @@
 
 #include "analyze/analyze.h"
 #include "base/text.h"
+#include "model/training.h"
 
 namespace trainscope {
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "model/training.h"
 
 namespace trainscope {
 

@@ -16,9 +16,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/training.h"
 
 namespace trainscope {
+
+struct Training;  // model/training.h, which most of the program does not need
 
 enum class Kind { gauge, counter, state };
 std::string_view kind_name(Kind kind);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "collect/support/process_tree.h"
+#include "model/training.h"
 #include "record/inventory.h"
 #include "record/progress.h"
 #include "record/redact.h"

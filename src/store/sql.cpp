@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "model/training.h"
 #include "store/store.h"
 
 namespace trainscope {

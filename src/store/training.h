@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/model.h"
+#include "model/training.h"
 #include "parse/progress.h"
 
 namespace trainscope {
