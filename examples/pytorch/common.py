@@ -14,9 +14,11 @@ FASHION = "/usr/share/datasets/fashion-mnist"  # Debian: dataset-fashion-mnist
 
 def options(about, epochs, batch, steps=None):
     """The options that every example has; the caller adds its own."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=about,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=epochs)
-    parser.add_argument("--steps", type=int, default=steps, help="steps an epoch (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=steps,
+                        help=f"steps an epoch (default: {steps or 'all of the data'})")
     parser.add_argument("--batch", type=int, default=batch, help="pictures a step (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=0, help="processes of the data loader")
     parser.add_argument("--tensorboard", metavar="DIR", help="write event files there")

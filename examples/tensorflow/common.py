@@ -7,7 +7,6 @@ import pathlib
 import sys
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # Before TensorFlow is imported: it greets at length.
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "python"))
 
 import keras  # noqa: E402
@@ -18,9 +17,11 @@ FASHION = "/usr/share/datasets/fashion-mnist"  # Debian: dataset-fashion-mnist
 
 def options(about, epochs, batch, steps=None):
     """The options that every example has; the caller adds its own."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=about,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--epochs", type=int, default=epochs)
-    parser.add_argument("--steps", type=int, default=steps, help="steps an epoch (default: %(default)s)")
+    parser.add_argument("--steps", type=int, default=steps,
+                        help=f"steps an epoch (default: {steps or 'all of the data'})")
     parser.add_argument("--batch", type=int, default=batch, help="pictures a step (default: %(default)s)")
     parser.add_argument("--tensorboard", metavar="DIR", help="write event files there")
     parser.add_argument("--update-freq", choices=["batch", "epoch"], default="epoch")
@@ -63,6 +64,7 @@ def train(model, args, data, **fit):
     if args.progress:
         from trainscope.keras import ProgressCallback
         callbacks.append(ProgressCallback(batch_size=args.batch))
+    fit["shuffle"] = len(data) > 1  # Arrays; a dataset of tf.data is shuffled already, or not at all.
     history = model.fit(*data, epochs=args.epochs, verbose=args.verbose, callbacks=callbacks, **fit).history
     print(json.dumps({"steps": len(losses), "epochs": len(history["loss"]), "losses": losses,
                       "history": {name: [float(v) for v in values] for name, values in history.items()}}))
