@@ -63,16 +63,26 @@ class StepTime {
  private:
   // Checkpoints and evaluations between the first and the last step, and after it.
   void add_named_pauses() {
+    const TrainingPhase* outer = nullptr;
     for (const TrainingPhase& phase : training_.phases) {
       if (!is_pause(phase)) continue;
-      const auto next = std::find_if(training_.steps.begin(), training_.steps.end(),
-                                     [&](const Step& step) { return step.time_s >= phase.to_s; });
+      // Of two that stand in each other the inner one has the time.
+      if (outer != nullptr && phase.from_s < outer->to_s) {
+        time_of(*outer) -= std::min(phase.to_s, outer->to_s) - phase.from_s;
+      }
+      if (outer == nullptr || phase.to_s > outer->to_s) outer = &phase;
+      const auto next =
+          std::lower_bound(training_.steps.begin(), training_.steps.end(), phase.to_s,
+                           [](const Step& step, double time_s) { return step.time_s < time_s; });
       const int64_t number =
           next != training_.steps.end() ? next->step : training_.steps.back().step;
       out_.pauses.push_back(
           {phase.name, phase.from_s, phase.to_s, phase.to_s - phase.from_s, number});
-      (phase.name == "checkpoint" ? checkpoint_s_ : evaluation_s_) += phase.to_s - phase.from_s;
+      time_of(phase) += phase.to_s - phase.from_s;
     }
+  }
+  double& time_of(const TrainingPhase& phase) {
+    return phase.name == "checkpoint" ? checkpoint_s_ : evaluation_s_;
   }
 
   void divide(const Step& step, double before_s) {
@@ -106,11 +116,13 @@ class StepTime {
                 step.step};
     if (before_s < 0) pause.from_s = step.time_s - *step.duration_s;
     const TrainingPhase* longest = nullptr;
-    for (const TrainingPhase& phase : training_.phases) {
+    const auto first = std::lower_bound(
+        training_.phases.begin(), training_.phases.end(), pause.from_s,
+        [](const TrainingPhase& phase, double time_s) { return phase.from_s < time_s; });
+    for (auto it = first; waited && it != training_.phases.end(); ++it) {
+      const TrainingPhase& phase = *it;
       if (phase.from_s >= step.time_s) break;
-      if (!waited || !phase.who.empty() || phase.name != "input" || phase.to_s <= pause.from_s) {
-        continue;
-      }
+      if (!phase.who.empty() || phase.name != "input") continue;
       const bool longer =
           longest == nullptr || phase.to_s - phase.from_s > longest->to_s - longest->from_s;
       if (longer) longest = &phase;

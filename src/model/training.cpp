@@ -16,8 +16,10 @@ double quantile(const std::vector<double>& sorted, double share) {
 constexpr double kMilestones[] = {0.5,  0.6,  0.7,  0.8,  0.85, 0.9,  0.91, 0.92,
                                   0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995};
 
+// Not that of the best five.
 bool is_accuracy(const std::string& name) {
-  return name == "accuracy" || name == "acc" || name.ends_with("_accuracy");
+  return name == "accuracy" || name == "acc" ||
+         (name.ends_with("_accuracy") && name.find("top") == std::string::npos);
 }
 
 // The last step that had ended by then.
@@ -38,7 +40,7 @@ void take_accuracy(const Training& training, const TrainingNumber& number, Learn
   for (const double milestone : kMilestones) {
     const bool reached =
         !learning.milestones.empty() && learning.milestones.back().accuracy >= milestone;
-    if (reached || number.value < milestone) continue;
+    if (reached || number.value < milestone || number.value > 1) continue;  // a percentage is none
     learning.milestones.push_back({milestone, number.time_s, step_at(training, number.time_s)});
   }
 }
@@ -71,7 +73,7 @@ int64_t Training::warmup_steps() const {
 StepStatistics step_statistics(const Training& training) {
   StepStatistics statistics;
   std::vector<double> durations, told;
-  double time_s = 0, steps = 0;
+  double time_s = 0, steps = 0, items = 0, counted_s = 0;
   for (const Step& step : training.steps) {
     if (!step.duration_s || step.kind == "warmup") continue;
     const auto covers = static_cast<double>(step.covers);
@@ -79,14 +81,18 @@ StepStatistics step_statistics(const Training& training) {
     if (step.throughput) told.push_back(*step.throughput);
     time_s += *step.duration_s * covers;
     steps += covers;
+    if (step.items) {
+      items += *step.items * covers;
+      counted_s += *step.duration_s * covers;
+    }
   }
   if (durations.empty()) return statistics;
   std::sort(durations.begin(), durations.end());
   statistics.mean_s = time_s / steps;
   statistics.p50_s = quantile(durations, 0.5);
   statistics.p99_s = quantile(durations, 0.99);
-  if (training.batch && time_s > 0) {
-    statistics.throughput = *training.batch * steps / time_s;
+  if (counted_s > 0) {
+    statistics.throughput = items / counted_s;
   } else if (!told.empty()) {
     double sum = 0;
     for (const double each : told) sum += each;

@@ -20,6 +20,7 @@ struct Step {
   // Of one step: since the report before, without checkpoints and evaluations, divided by `covers`.
   std::optional<double> duration_s;
   std::optional<double> input_wait_s;  // waiting for data, of one step
+  std::optional<double> items;         // the batch size at that time
   std::optional<double> loss, accuracy, throughput;
   std::string kind;  // warmup, step
 };
@@ -52,7 +53,7 @@ struct Training {
   std::vector<Step> steps;
   std::optional<int64_t> count;  // how many steps the job did
   std::string reason;            // why there is no count
-  std::optional<double> batch;   // items a step
+  std::optional<double> batch;   // items a step, the largest that was told
   std::vector<Epoch> epochs;
   std::vector<TrainingPhase> phases;  // by begin
   std::vector<TrainingNumber> numbers;

@@ -17,7 +17,7 @@
 
 namespace trainscope {
 
-inline constexpr size_t kMaxReportBytes = 4096;
+inline constexpr size_t kMaxReportBytes = 4096;  // of a sender's line; what is stored may be longer
 
 struct Report {
   enum class Kind { step, epoch, begin, end, phase, batch, scalar, mark, dropped };

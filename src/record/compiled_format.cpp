@@ -11,8 +11,12 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::array<const char*, 9> kGroups = {
-    "step", "of", "epoch", "loss", "accuracy", "percent", "throughput", "seconds", "batch"};
+constexpr std::array<const char*, 11> kGroups = {
+    "step",       "of",      "epoch",    "loss",         "accuracy",   "percent",
+    "throughput", "seconds", "val_loss", "val_accuracy", "val_percent"};
+constexpr std::string_view kNumberMark = "NUM";
+constexpr std::string_view kNumber =
+    R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))";
 // A pattern of the user's may take for ever on a line that does not match.
 constexpr uint32_t kMatchLimit = 100'000;
 
@@ -25,7 +29,8 @@ Result<std::unique_ptr<CompiledFormat>> CompiledFormat::compile(const PrintedFor
   int code = 0;
   PCRE2_SIZE offset = 0;
   compiled->code_.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
-                                      PCRE2_NEVER_BACKSLASH_C, &code, &offset, nullptr));
+                                      PCRE2_NEVER_BACKSLASH_C | PCRE2_UTF | PCRE2_MATCH_INVALID_UTF,
+                                      &code, &offset, nullptr));
   if (compiled->code_ == nullptr) {
     std::array<PCRE2_UCHAR, 256> words{};
     pcre2_get_error_message(code, words.data(), words.size());
@@ -57,8 +62,9 @@ std::optional<PrintedMatch> CompiledFormat::match(std::string_view line) const {
     const int group =
         pcre2_substring_number_from_name(code_.get(), reinterpret_cast<PCRE2_SPTR>(name));
     if (group <= 0 || group >= found || places[2 * group] == PCRE2_UNSET) continue;
-    const std::string_view text =
+    std::string_view text =
         line.substr(places[2 * group], places[2 * group + 1] - places[2 * group]);
+    if (text.starts_with('+')) text.remove_prefix(1);
     if (const auto number = parse_number(text)) match.numbers.emplace(name, *number);
   }
   return match;
@@ -78,6 +84,15 @@ Status check_steps_pattern(const std::string& pattern) {
       "'{}' names no group: write (?<step>\\d+) around the number of the step, and (?<loss>…), "
       "(?<accuracy>…), (?<throughput>…) around the others",
       printable(pattern)));
+}
+
+std::string with_numbers(std::string_view pattern) {
+  std::string whole(pattern);
+  for (size_t at = whole.find(kNumberMark); at != std::string::npos;
+       at = whole.find(kNumberMark, at + kNumber.size())) {
+    whole.replace(at, kNumberMark.size(), kNumber);
+  }
+  return whole;
 }
 
 }  // namespace trainscope

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <filesystem>
+#include <utility>
 
 #include "base/clock.h"
 #include "record/event_report.h"
@@ -31,18 +32,22 @@ bool is_event_file(std::string_view path) {
 
 }  // namespace
 
-void EventFiles::find(const std::vector<pid_t>& processes) {
-  for (const std::string& folder : folders_) find_in_folder(folder);
+void EventFiles::find(const std::vector<pid_t>& processes, int64_t zero_realtime_ns) {
+  for (const std::string& folder : folders_) find_in_folder(folder, zero_realtime_ns);
   for (const pid_t pid : processes) find_in_process(pid);
 }
 
-void EventFiles::find_in_folder(const std::string& folder) {
+void EventFiles::find_in_folder(const std::string& folder, int64_t zero_realtime_ns) {
   std::error_code failed;
   std::filesystem::recursive_directory_iterator it(
       folder, std::filesystem::directory_options::skip_permission_denied, failed);
   const std::filesystem::recursive_directory_iterator end;
   for (size_t seen = 0; !failed && it != end && seen < kMaxFound; it.increment(failed), ++seen) {
-    if (is_event_file(it->path().native())) add(it->path());
+    if (!is_event_file(it->path().native())) continue;
+    struct stat st {};
+    const bool known = ::stat(it->path().c_str(), &st) == 0;
+    const int64_t written_ns = int64_t{st.st_mtim.tv_sec} * kNsPerSecond + st.st_mtim.tv_nsec;
+    if (known && written_ns >= zero_realtime_ns - kTolerance) add(it->path());
   }
 }
 
@@ -80,7 +85,7 @@ void EventFiles::read(const Clock& clock) {
 void EventFiles::read_file(File& file, const Clock& clock) {
   std::vector<char> bytes(65536);
   ProgressSink::Batch batch;
-  for (;;) {
+  while (sink_.has_room()) {  // the rest is taken when there is
     const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), file.offset);
     if (n <= 0) break;
     file.offset += n;
@@ -90,9 +95,9 @@ void EventFiles::read_file(File& file, const Clock& clock) {
     rest.remove_prefix(skipped);
     file.unread += rest;
     take_records(file, clock, batch);
+    sink_.push(std::exchange(batch, {}));
     if (file.is_damaged) break;
   }
-  sink_.push(std::move(batch));
 }
 
 void EventFiles::take_records(File& file, const Clock& clock, ProgressSink::Batch& batch) {

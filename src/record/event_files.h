@@ -31,8 +31,9 @@ class EventFiles {
   EventFiles(std::vector<std::string> folders, ProgressSink& sink, Tell tell)
       : folders_(std::move(folders)), sink_(sink), tell_(std::move(tell)) {}
 
-  // Looks for new files in the folders and in what these processes have open.
-  void find(const std::vector<pid_t>& processes);
+  // Looks for new files in the folders and in what these processes have open. What has not been
+  // written to since t = 0 is an earlier training's.
+  void find(const std::vector<pid_t>& processes, int64_t zero_realtime_ns);
   // Takes what is new in all of them.
   void read(const Clock& clock);
 
@@ -46,7 +47,7 @@ class EventFiles {
     bool is_damaged = false;
   };
   void add(const std::string& path);
-  void find_in_folder(const std::string& folder);
+  void find_in_folder(const std::string& folder, int64_t zero_realtime_ns);
   void find_in_process(pid_t pid);
   void read_file(File& file, const Clock& clock);
   // Takes whole records off the front of file.unread.

@@ -49,7 +49,7 @@ class EventFilesTest : public testing::Test {
         << bytes;
   }
   std::string kept() {
-    files_.find({});
+    files_.find({}, 1000 * kNsPerSecond);
     files_.read({1000 * kNsPerSecond, 60 * kNsPerSecond});
     std::string lines;
     ring_.visit(ring_.tail(), [&](const RecordHeader& header) {

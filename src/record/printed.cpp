@@ -13,32 +13,23 @@ namespace {
 
 constexpr size_t kMaxLineBytes = 4096;
 constexpr int64_t kMaxLinesPerSecond = 2000;
-constexpr size_t kMaxListed = 16;
 constexpr char kEscape = '\x1b';
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-// "accuracy: 0.87 - loss: 0.34" and "v_num=0, train_loss=0.31".
-void add_listed(std::string_view text, Report& report) {
-  size_t at = 0;
-  while (at < text.size() && report.numbers.size() < kMaxListed) {
-    const size_t mark = text.find_first_of(":=", at);
-    if (mark == std::string_view::npos) return;
-    size_t begin = mark;
-    while (begin > at && is_word(text[begin - 1])) --begin;
-    const std::string_view name = text.substr(begin, mark - begin);
-    std::string_view value = trim(text.substr(mark + 1));
-    value = value.substr(0, value.find_first_of(" ,]"));
-    const auto number = parse_number(value);
-    const bool named = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0;
-    if (named && number) report.numbers.emplace_back(name, *number);
-    at = mark + 1;
-  }
-}
 
 void add_group(const PrintedMatch& match, std::string_view group, std::string_view name,
                double factor, Report& report) {
   if (const auto value = match.find(group)) report.numbers.emplace_back(name, *value * factor);
+}
+
+void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& batch) {
+  for (const auto& [name, value] : numbers.numbers) {
+    Report scalar;
+    scalar.kind = Report::Kind::scalar;
+    const bool of_validation = name.starts_with("val_");
+    scalar.name = of_validation ? name.substr(4) : name;
+    if (of_validation) scalar.set = "validation";
+    scalar.value = value;
+    batch.add(time_ns, "output", scalar);
+  }
 }
 
 // A whole number that a step may have.
@@ -56,7 +47,7 @@ std::string plain_line(std::string_view line) {
     if (c == kEscape && i + 1 < line.size() && line[i + 1] == '[') {
       i += 2;
       while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
-    } else if (c != '\b') {  // it only moves the cursor
+    } else {
       plain += c == '\t' || static_cast<unsigned char>(c) >= ' ' ? c : ' ';
     }
   }
@@ -70,7 +61,7 @@ PrintedSteps::PrintedSteps(ProgressSink& sink, const std::string& own_pattern) :
     return;
   }
   for (const PrintedFormat& format : printed_formats()) {
-    auto compiled = CompiledFormat::compile(format, std::string(format.pattern));
+    auto compiled = CompiledFormat::compile(format, with_numbers(format.pattern));
     CHECK(static_cast<bool>(compiled));
     formats_.push_back(std::move(*compiled));
   }
@@ -80,72 +71,122 @@ PrintedSteps::~PrintedSteps() = default;
 
 void PrintedSteps::take(std::string_view bytes, int64_t since_zero_ns) {
   ProgressSink::Batch batch;
+  chunk_begin_ = line_.size();
   for (const char c : bytes) {
-    if (c != '\n' && c != '\r') {
-      if (line_.size() < kMaxLineBytes) line_ += c;
+    if (c == '\n' || c == '\r' || c == '\b') {
+      end_line(batch);
       continue;
     }
-    take_line(line_, since_zero_ns, batch);
-    line_.clear();
+    if (line_.size() < kMaxLineBytes) line_ += c;
+    time_ns_ = since_zero_ns;
   }
-  // A bar that is drawn over ends with no newline: its escape sequences or \r come with the next.
   sink_.push(std::move(batch));
 }
 
-bool PrintedSteps::within_rate(int64_t since_zero_ns) {
-  const int64_t second = since_zero_ns / kNsPerSecond;
+void PrintedSteps::finish() {
+  ProgressSink::Batch batch;
+  end_line(batch);
+  sink_.push(std::move(batch));
+}
+
+// What came before this chunk may be the other stream's, whose line has no end yet.
+void PrintedSteps::end_line(ProgressSink::Batch& batch) {
+  const std::string_view line = line_;
+  if (!line.empty() && !take_line(line, batch) && chunk_begin_ > 0) {
+    take_line(line.substr(std::min(chunk_begin_, line.size())), batch);
+  }
+  line_.clear();
+  chunk_begin_ = 0;
+}
+
+bool PrintedSteps::within_rate() {
+  const int64_t second = time_ns_ / kNsPerSecond;
   if (second != second_) lines_in_second_ = 0;
   second_ = second;
   return ++lines_in_second_ <= kMaxLinesPerSecond;
 }
 
-void PrintedSteps::take_line(std::string_view line, int64_t since_zero_ns,
-                             ProgressSink::Batch& batch) {
+bool PrintedSteps::take_line(std::string_view line, ProgressSink::Batch& batch) {
   const bool has_digit =
       std::any_of(line.begin(), line.end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!has_digit) return;
-  if (!within_rate(since_zero_ns)) {
+  if (!has_digit) return false;
+  if (!within_rate()) {
     ++lines_skipped_;
-    return;
+    return false;
   }
   const std::string plain = plain_line(line);
   for (const auto& format : formats_) {
     const auto match = format->match(plain);
     if (!match) continue;
-    add_reports(*format, *match, since_zero_ns, batch);
-    return;
+    add_reports(*format, *match, batch);
+    return true;
   }
+  return false;
+}
+
+// Keras shows an evaluation by the same bar: one that follows a whole bar with no "Epoch 2/5"
+// between, or has another length.
+bool PrintedSteps::is_of_training(const PrintedMatch& match, PrintedFormat::Is is) {
+  const auto of = match.find("of"), step = match.find("step");
+  if (!of || !step) return true;
+  if (!bar_of_) bar_of_ = of;
+  const bool whole = bar_step_ && *bar_step_ == *bar_of_;
+  const bool begins_alone = is == PrintedFormat::Is::bar_of_epoch && whole && *step < *of;
+  if (*of != *bar_of_ || begins_alone) return false;
+  bar_step_ = step;
+  return true;
 }
 
 void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch& match,
-                               int64_t since_zero_ns, ProgressSink::Batch& batch) {
-  const bool tells_more = match.numbers.size() > 1 || !match.find("epoch");
-  if (match.find("epoch") && !match.find("step") && !tells_more) {
-    epoch_ = match.find("epoch");  // "Epoch 3/10": it begins
+                               ProgressSink::Batch& batch) {
+  using Is = PrintedFormat::Is;
+  const Is is = format.format().is;
+  if (is == Is::epoch_begins) {
+    epoch_ = match.find("epoch");
+    bar_of_.reset();
+    bar_step_.reset();
     return;
   }
+  const bool is_bar = is == Is::bar || is == Is::bar_of_epoch;
+  if (is_bar && !is_of_training(match, is)) return;
   Report report;
-  report.set = format.format().set;
-  report.number = whole(match.find("step"));
   add_group(match, "loss", "loss", 1, report);
   add_group(match, "accuracy", "accuracy", 1, report);
   add_group(match, "percent", "accuracy", 0.01, report);
-  add_group(match, "throughput", "throughput", 1, report);
-  add_group(match, "seconds", "duration", 1, report);
-  if (format.format().list) add_listed(match.rest, report);
-  const auto epoch = match.find("epoch") ? match.find("epoch") : epoch_;
+  Report validation;
+  add_group(match, "val_loss", "val_loss", 1, validation);
+  add_group(match, "val_accuracy", "val_accuracy", 1, validation);
+  add_group(match, "val_percent", "val_accuracy", 0.01, validation);
+  const auto step = whole(match.find("step"));
   const auto of = match.find("of");
+  auto epoch = match.find("epoch") ? match.find("epoch") : epoch_;
+  if (!epoch && is == Is::bar_of_epoch) epoch = 1;  // of a single one nothing is said
+  const bool epoch_alone = format.has_group("epoch") && !format.has_group("step");
   // The last line of an epoch has the numbers of the whole epoch.
-  if (epoch && of && match.find("step") == of) {
+  if (epoch_alone || (epoch && of && match.find("step") == of)) {
     Report over = report;
     over.kind = Report::Kind::epoch;
     over.number = whole(epoch);
-    batch.add(since_zero_ns, "output", over);
+    over.numbers.insert(over.numbers.end(), validation.numbers.begin(), validation.numbers.end());
+    batch.add(time_ns_, "output", over);
+    if (epoch_alone) return;
+  } else {
+    add_scalars(validation, time_ns_, batch);
   }
-  std::erase_if(report.numbers, [](const auto& each) { return each.first.starts_with("val_"); });
+  if (is == Is::numbers && bar_of_) {
+    waiting_ = report;
+    return;
+  }
+  if (is == Is::numbers) return add_scalars(report, time_ns_, batch);
+  report.numbers.insert(report.numbers.end(), waiting_.numbers.begin(), waiting_.numbers.end());
+  waiting_.numbers.clear();
+  if (format.has_group("step") && !step) return;
+  report.number = step;
+  add_group(match, "throughput", "throughput", 1, report);
+  add_group(match, "seconds", "duration", 1, report);
   if (epoch) report.numbers.emplace_back("epoch", *epoch);
   if (of) report.numbers.emplace_back("of", *of);
-  batch.add(since_zero_ns, "output", report);
+  batch.add(time_ns_, "output", report);
 }
 
 }  // namespace trainscope

@@ -20,13 +20,19 @@
 namespace trainscope {
 
 // Named groups: step, of, epoch, loss, accuracy, percent (accuracy in percent), throughput, seconds
-// (of one step), batch. `list`: what follows has more numbers, as "name: 0.5" or "name=0.5".
+// (of one step), and val_loss, val_accuracy, val_percent of the validation set.
 struct PrintedFormat {
+  enum class Is {
+    step,
+    bar,           // one of another length is no training
+    bar_of_epoch,  // the same, and one that begins without "Epoch 2/5" in front is no training
+    epoch_begins,  // a line of its own
+    numbers,       // of the step that the next line tells
+  };
   std::string_view name;
   std::string_view hint;  // a line without this text cannot match: most lines cost one search
   std::string_view pattern;
-  bool list = false;
-  std::string_view set = "";  // of its numbers; empty: train
+  Is is = Is::step;
   std::string_view example;
 };
 std::span<const PrintedFormat> printed_formats();
@@ -42,22 +48,31 @@ class PrintedSteps {
 
   // Bytes of one stream of output as they come; `since_zero_ns` is now.
   void take(std::string_view bytes, int64_t since_zero_ns);
+  // There is no more: what has no newline is a line too.
+  void finish();
   int64_t lines_not_looked_at() const { return lines_skipped_; }
 
  private:
-  void take_line(std::string_view line, int64_t since_zero_ns, ProgressSink::Batch& batch);
-  void add_reports(const CompiledFormat& format, const PrintedMatch& match, int64_t since_zero_ns,
+  // Of what lies between two ends of lines; bars end where the next begins.
+  void end_line(ProgressSink::Batch& batch);
+  bool take_line(std::string_view line, ProgressSink::Batch& batch);
+  void add_reports(const CompiledFormat& format, const PrintedMatch& match,
                    ProgressSink::Batch& batch);
-  bool within_rate(int64_t since_zero_ns);
+  bool is_of_training(const PrintedMatch& match, PrintedFormat::Is is);
+  bool within_rate();
 
   ProgressSink& sink_;
   std::vector<std::unique_ptr<CompiledFormat>> formats_;
   std::string line_;
-  std::optional<double> epoch_;  // that was announced by a line of its own
+  size_t chunk_begin_ = 0;                   // where in line_ the bytes of the last chunk begin
+  int64_t time_ns_ = 0;                      // when the last byte of line_ came
+  std::optional<double> epoch_;              // that was announced by a line of its own
+  std::optional<double> bar_of_, bar_step_;  // of the bar of this epoch
+  Report waiting_;                           // numbers of the step that comes next
   int64_t second_ = 0, lines_in_second_ = 0, lines_skipped_ = 0;
 };
 
-// Without escape sequences and backspaces; other control characters are spaces.
+// Without escape sequences; other control characters are spaces.
 std::string plain_line(std::string_view line);
 
 }  // namespace trainscope

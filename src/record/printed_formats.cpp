@@ -1,68 +1,103 @@
 // The lines that training programs print. Adding one is adding a row here and a captured file in
-// test/data/printed.
+// test/data/printed. NUM stands for a number.
 #include "record/printed.h"
 
 namespace trainscope {
 
 namespace {
 
+// Bars that show something else than training.
+#define NOT_TRAINING                                                                            \
+  R"(^(?!\s*[^|\[]*(?i:valid|eval|test|sanity|predict|download|load|map|filter|fetch|generat|)" \
+  R"(token|extract|sav|writ)[^|\[]*[|\[]))"
+
 constexpr PrintedFormat kFormats[] = {
-    {.name = "keras epoch",
+    {.name = "keras, epoch",
      .hint = "Epoch ",
      .pattern = R"(^Epoch (?<epoch>\d+)/\d+\s*$)",
+     .is = PrintedFormat::Is::epoch_begins,
      .example = "Epoch 3/10"},
     {.name = "keras",
-     .hint = "/step",
-     .pattern = R"(^\s*(?<step>\d+)/(?<of>\d+) .*?(?:ms|s|us|ns|m)/step)",
-     .list = true,
+     .hint = "/",
+     .pattern =
+         R"(^\s*(?<step>\d+)/(?:(?<of>\d+)|Unknown) (?=\s*[━\[\-\d])(?=.*(?:/step|- ETA: )))"
+         R"((?=(?:.*?- loss: (?<loss>NUM))?))"
+         R"((?=(?:.*?- (?:(?:sparse_)?categorical_|binary_)?acc(?:uracy)?: (?<accuracy>NUM))?))"
+         R"((?=(?:.*?- val_loss: (?<val_loss>NUM))?))"
+         R"((?=(?:.*?- val_(?:(?:sparse_)?categorical_|binary_)?acc(?:uracy)?: (?<val_accuracy>NUM))?))",
+     .is = PrintedFormat::Is::bar_of_epoch,
      .example = "12/32 ━━━━━━━━ 1s 20ms/step - accuracy: 0.87 - loss: 0.34"},
+    {.name = "tqdm, Lightning, Hugging Face",
+     .hint = "|",
+     .pattern = NOT_TRAINING
+     R"((?:(?=[^|\[]*?Epoch:?\s*\[?(?<epoch>\d+))?)(?:[^|%\[\r\n]*?:\s+)?\s*(?:\d+%)?\|[^|]*\|\s*)"
+     R"((?<step>\d+)/(?<of>\d+) \[[\d:]+<[\d:?]+,)"
+     R"((?=(?:.*?[ ,](?:train[_/])?loss(?:_step)?=(?<loss>NUM))?))"
+     R"((?=(?:.*?[ ,](?:train[_/])?acc(?:uracy)?=(?<accuracy>NUM))?))"
+     R"((?=(?:.*?[ ,]val[_/]loss=(?<val_loss>NUM))?))",
+     .is = PrintedFormat::Is::bar,
+     .example =
+         "Epoch 2:  45%|████▌     | 45/100 [00:01<00:01, 44.2it/s, v_num=0, train_loss=0.31]"},
+    {.name = "tqdm without a total",
+     .hint = "it [",
+     .pattern = NOT_TRAINING R"((?:[^|%\[\r\n]*?:\s+)?(?<step>[1-9]\d*)it \[[\d:]+,)"
+                             R"((?=(?:.*?[ ,](?:train[_/])?loss(?:_step)?=(?<loss>NUM))?))",
+     .example = "train: 55it [00:01, 45.63it/s, loss=0.0364]"},
+    {.name = "rich (Lightning)",
+     .hint = "Epoch ",
+     .pattern =
+         R"(^Epoch (?<epoch>\d+)/\S+\s+[━╸╺ ]*(?<step>\d+)/(?<of>\d+)\s+[-\d:]+ • [-\d:]+\s+)"
+         R"((?=(?:.*?\btrain_loss(?:_step)?: (?<loss>NUM))?))"
+         R"((?=(?:.*?\bval_loss: (?<val_loss>NUM))?))",
+     .example = "Epoch 0/1  ━━━━━━━━━━━ 3/25 0:00:00 • 0:00:01 31.99it/s train_loss: 0.903"},
+    {.name = "Hugging Face, numbers",
+     .hint = "'epoch': ",
+     .pattern = R"(^\{(?!'train_runtime')(?=(?:.*'loss': '?(?<loss>NUM))?))"
+                R"((?=(?:.*'eval_loss': '?(?<val_loss>NUM))?))"
+                R"((?=(?:.*'eval_accuracy': '?(?<val_accuracy>NUM))?))",
+     .is = PrintedFormat::Is::numbers,
+     .example = "{'loss': '1.024', 'grad_norm': '1.354', 'epoch': '0.5'}"},
+    {.name = "estimator",
+     .hint = "step = ",
+     .pattern = R"(\bloss = (?<loss>NUM),(?: [^,]+,)*? step = (?<step>\d+))",
+     .example = "INFO:tensorflow:loss = 2.3025, step = 100 (0.345 sec)"},
     {.name = "slim",
      .hint = "global step ",
      .pattern =
-         R"(global step (?<step>\d+): loss = (?<loss>[-+.\deEinfa]+) \((?<seconds>[\d.]+) sec/step)",
+         R"(\bglobal step (?<step>\d+): loss = (?<loss>NUM) \((?<seconds>[\d.]+) sec/step\))",
      .example = "INFO:tensorflow:global step 100: loss = 2.1234 (0.340 sec/step)"},
-    {.name = "estimator",
-     .hint = "step = ",
-     .pattern = R"(loss = (?<loss>[-+.\deEinfa]+),(?: [^,]*,)* step = (?<step>\d+))",
-     .example = "INFO:tensorflow:loss = 2.3025, step = 100 (0.345 sec)"},
-    {.name = "estimator, step first",
-     .hint = "step = ",
-     .pattern = R"(\bstep = (?<step>\d+),.*?\bloss = (?<loss>[-+.\deEinfa]+))",
-     .example = "INFO:tensorflow:step = 101, loss = 0.52 (0.345 sec)"},
-    {.name = "retrain, accuracy",
-     .hint = "Train accuracy = ",
-     .pattern = R"(Step (?<step>\d+): Train accuracy = (?<percent>[\d.]+)%)",
+    {.name = "retrain",
+     .hint = "Step ",
+     .pattern = R"(\bStep (?<step>\d+): (?:Train accuracy = (?<percent>NUM)%|)"
+                R"(Cross entropy = (?<loss>NUM)|Validation accuracy = (?<val_percent>NUM)%))",
      .example = "2017-05-15 10:12:44.541412: Step 10: Train accuracy = 81.0%"},
-    {.name = "retrain, loss",
-     .hint = "Cross entropy = ",
-     .pattern = R"(Step (?<step>\d+): Cross entropy = (?<loss>[-+.\deEinfa]+))",
-     .example = "2017-05-15 10:12:44.541494: Step 10: Cross entropy = 1.412"},
-    {.name = "retrain, validation",
-     .hint = "Validation accuracy = ",
-     .pattern = R"(Step (?<step>\d+): Validation accuracy = (?<percent>[\d.]+)%)",
-     .set = "validation",
-     .example = "2017-05-15 10:12:44.712313: Step 10: Validation accuracy = 74.0% (N=100)"},
     {.name = "tf_cnn_benchmarks",
      .hint = "images/sec: ",
-     .pattern = R"(^(?<step>\d+)\s+images/sec: (?<throughput>[\d.]+) \+/- [\d.]+ )"
-                R"(\(jitter = [\d.]+\)\s+(?<loss>[-+.\deEinfa]+))",
+     .pattern = R"((?:^|\s)(?<step>\d+)\s+images/sec: (?<throughput>NUM) \+/- NUM )"
+                R"(\(jitter = NUM\)\s+(?<loss>NUM)(?:\s+(?<accuracy>NUM)\s+NUM)?)",
      .example = "10\timages/sec: 123.4 +/- 0.5 (jitter = 1.2)\t7.412"},
-    {.name = "lightning",
-     .hint = "it/s",
-     .pattern = R"(^Epoch (?<epoch>\d+):\s+\d+%\|[^|]*\|\s*(?<step>\d+)/(?<of>\d+) \[[^\]]*?it/s)",
-     .list = true,
-     .example =
-         "Epoch 2:  45%|████▌     | 45/100 [00:01<00:01, 44.2it/s, v_num=0, train_loss=0.31]"},
-    {.name = "tqdm",
-     .hint = "%|",
-     .pattern = R"(\d+%\|[^|]*\|\s*(?<step>\d+)/(?<of>\d+) \[)",
-     .list = true,
-     .example = " 45%|████▌     | 45/100 [00:01<00:01, 44.2it/s, loss=0.31]"},
-    {.name = "hugging face",
-     .hint = "'loss': ",
-     .pattern = R"(^\{'loss': '?(?<loss>[-+.\deEinfa]+)'?,)",
-     .example = "{'loss': 0.5, 'grad_norm': 1.2, 'learning_rate': 5e-05, 'epoch': 0.1}"},
+    {.name = "Object Detection API",
+     .hint = "per-step time",
+     .pattern = R"(\bStep (?<step>\d+) per-step time (?<seconds>[\d.]+)s(?: loss=(?<loss>NUM))?)",
+     .example = "INFO:tensorflow:Step 100 per-step time 0.345s loss=0.990"},
+    {.name = "PyTorch's imagenet example",
+     .hint = "Epoch: [",
+     .pattern = R"(^Epoch: \[(?<epoch>\d+)\]\[\s*(?<step>\d+)/(?<of>\d+)\])"
+                R"((?=(?:.*?\bLoss\s+(?<loss>NUM))?)(?=(?:.*?\bAcc@1\s+(?<percent>NUM))?))",
+     .example = "Epoch: [0][11/25]\tTime  0.345 ( 0.400)\tLoss 6.9000e+00 (6.9500e+00)"},
+    {.name = "trainscope-workload",
+     .hint = "step ",
+     .pattern = R"(^step (?<step>\d+) loss (?<loss>NUM)(?: images/s (?<throughput>NUM))?)",
+     .example = "step 100 loss 0.9633 images/s 3886"},
+    {.name = "any step with a loss",
+     .hint = "loss",
+     .pattern = R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>\d+))"
+                R"((?:\s*(?:/|of)\s*(?<of>\d+))?\b(?=.*?\bloss\b[\s:=]*(?<loss>NUM)))"
+                R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?))",
+     .example = "iter 250: loss 2.1453, time 120.3ms"},
 };
+
+#undef NOT_TRAINING
 
 }  // namespace
 

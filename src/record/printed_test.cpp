@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
 #include "record/record.h"
+#include "store/training.h"
 
 namespace trainscope {
 namespace {
@@ -15,15 +20,19 @@ class PrintedTest : public testing::Test {
   // The lines that are kept of this output, without time and source.
   std::string kept(const std::string& output, const std::string& pattern = "") {
     PrintedSteps printed(sink_, pattern);
-    // In pieces, as a pipe may give it.
-    for (size_t i = 0; i < output.size(); i += 7) printed.take(output.substr(i, 7), 0);
+    // In pieces, as a pipe may give it; not so many a second that some are left out.
+    for (size_t i = 0; i < output.size(); i += 7) {
+      printed.take(output.substr(i, 7), static_cast<int64_t>(i) * 1'000'000);
+    }
+    printed.finish();
     std::string lines;
     ring_.visit(ring_.tail(), [&](const RecordHeader& header) {
       std::string_view text = reinterpret_cast<const TextRecord&>(header).text();
       text.remove_prefix(text.find('\n') + 1);
       while (header.kind == RecordKind::step && !text.empty()) {
         const size_t end = text.find('\n');
-        lines += text.substr(9, end - 8);  // "0 output "
+        const std::string_view line = text.substr(0, end + 1);
+        lines += line.substr(line.find("output ") + 7);
         text.remove_prefix(end + 1);
       }
       return true;
@@ -39,8 +48,41 @@ class PrintedTest : public testing::Test {
 
 TEST_F(PrintedTest, EveryFormatUnderstandsItsExample) {
   for (const PrintedFormat& format : printed_formats()) {
-    if (format.name == "keras epoch") continue;
+    if (format.is == PrintedFormat::Is::epoch_begins) continue;
     EXPECT_NE(kept(std::string(format.example) + "\n"), "") << format.name;
+  }
+}
+
+// What real programs printed, and what it says by a reader that has no patterns.
+TEST_F(PrintedTest, WhatProgramsReallyPrint) {
+  const std::string folder = std::string(TRAINSCOPE_TEST_DATA) + "/printed/";
+  const auto expected = nlohmann::json::parse(std::ifstream(folder + "expected.json"));
+  ASSERT_GT(expected.size(), 40U);
+  for (const auto& [name, told] : expected.items()) {
+    if (name == "keras_v2_evaluate_pipe.txt") continue;  // the evaluation's line comes first
+    std::ifstream file(folder + name, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    ASSERT_FALSE(text.empty()) << name;
+    std::vector<StoredReport> reports;
+    const std::string lines = kept(text);
+    for (const std::string_view line : split(lines, '\n')) {
+      if (auto report = parse_report(line)) reports.push_back({0, "output", std::move(*report)});
+    }
+    const Training training = read_training(std::move(reports), 1);
+    const std::optional<int64_t> count =
+        told["count"].is_null() ? std::nullopt : std::optional(told["count"].get<int64_t>());
+    EXPECT_EQ(training.count, count) << name;
+    EXPECT_EQ(training.steps.size(), told["observed"].get<size_t>()) << name;
+    const auto& last = told["reports"].back();
+    const bool next_line = name == "object_detection.txt";  // the loss is told by one of its own
+    if (!training.steps.empty() && last.contains("loss") && !next_line) {
+      EXPECT_NEAR(training.steps.back().loss.value_or(-1), last["loss"].get<double>(), 1e-6)
+          << name;
+    }
+    if (told.contains("epochs")) {
+      EXPECT_EQ(training.epochs.size(), told["epochs"].size()) << name;
+    }
   }
 }
 
@@ -50,21 +92,32 @@ TEST_F(PrintedTest, KerasWithABarThatIsDrawnOver) {
                  "\b\b\b\b\b"
                  "\r\x1b[1m2/2\x1b[0m ━━━ \x1b[1m0s\x1b[0m 90ms/step - accuracy: 0.8 - loss: 0.4 - "
                  "val_accuracy: 0.7\n"
-                 "Epoch 2/2\n2/2 - 0s - 90ms/step - loss: 0.3\n"),
+                 "Epoch 2/2\n2/2 - 0s - 90ms/step - loss: 0.3\n"
+                 "313/313 - 1s - 3ms/step - loss: 9.9\n"),
             "step 1 loss=0.5 epoch=1 of=2\n"
-            "epoch 1 accuracy=0.8 loss=0.4 val_accuracy=0.7\n"
-            "step 2 accuracy=0.8 loss=0.4 epoch=1 of=2\n"
+            "epoch 1 loss=0.4 accuracy=0.8 val_accuracy=0.7\n"
+            "step 2 loss=0.4 accuracy=0.8 epoch=1 of=2\n"
             "epoch 2 loss=0.3\n"
             "step 2 loss=0.3 epoch=2 of=2\n");
+}
+
+TEST_F(PrintedTest, ALineOfTheOtherStreamThatHasNoEndYet) {
+  PrintedSteps printed(sink_, "");
+  printed.take("\rloading 1", 0);
+  printed.take("global step 7: loss = 0.5 (0.25 sec/step)\n", 0);
+  printed.take("global step 8: loss = 0.5 (0.25 sec/step)", 0);
+  printed.finish();
+  EXPECT_EQ(memory_->next_report, 2);
 }
 
 TEST_F(PrintedTest, LinesOfOldTensorFlow) {
   EXPECT_EQ(kept("INFO:tensorflow:loss = 2.5, step = 100 (0.345 sec)\n"), "step 100 loss=2.5\n");
   EXPECT_EQ(kept("INFO:tensorflow:global step 100: loss = 2.5 (0.25 sec/step)\n"),
             "step 100 loss=2.5 duration=0.25\n");
-  EXPECT_EQ(kept("2017: Step 10: Train accuracy = 75.0%\n2017: Step 10: Cross entropy = 1.5\n"
-                 "2017: Step 10: Validation accuracy = 50.0% (N=100)\n"),
-            "step 10 accuracy=0.75\nstep 10 loss=1.5\nstep 10 accuracy=0.5 set=validation\n");
+  EXPECT_EQ(
+      kept("2017: Step 10: Train accuracy = 75.0%\n2017: Step 10: Cross entropy = 1.5\n"
+           "2017: Step 10: Validation accuracy = 50.0% (N=100)\n"),
+      "step 10 accuracy=0.75\nstep 10 loss=1.5\nscalar accuracy 0.5 set=validation\nstep 10\n");
   EXPECT_EQ(kept("10\timages/sec: 128.5 +/- 0.5 (jitter = 1.2)\t7.5\n"),
             "step 10 loss=7.5 throughput=128.5\n");
 }
@@ -78,6 +131,12 @@ TEST_F(PrintedTest, APatternOfTheUsersTakesTheirPlace) {
   EXPECT_TRUE(check_steps_pattern(pattern));
   EXPECT_EQ(kept("it 5 loss 0.5\nINFO:tensorflow:loss = 2.5, step = 100 (1 sec)\n", pattern),
             "step 5 loss=0.5\n");
+}
+
+TEST_F(PrintedTest, APatternOfEpochsGivesEpochsAndOneOfStepsOnlyNumbers) {
+  EXPECT_EQ(kept("Epoch 3 loss 0.5\n", R"(Epoch (?<epoch>\d+) loss (?<loss>\S+))"),
+            "epoch 3 loss=0.5\n");
+  EXPECT_EQ(kept("step function 9\nstep 5\n", R"(step (?<step>\S+))"), "step 5\n");
 }
 
 TEST_F(PrintedTest, APatternThatCannotBeUsedIsRefused) {

@@ -15,6 +15,8 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kShownBytes = 80;
+constexpr int64_t kMaxStepNumber = int64_t{1} << 53;
+constexpr int kReadsAtOnce = 16;
 // A sender's time may be a little ahead of the moment at which we looked.
 constexpr int64_t kTolerance = kNsPerSecond;
 
@@ -28,7 +30,13 @@ void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, const Re
   if (report.kind == Report::Kind::step && report.who.empty() && report.number) {
     last_step_ = *report.number;
   }
-  lines_ += format_stored_report(time_ns, source, report);
+  if (report.number && *report.number > kMaxStepNumber) return;  // a time, not a step
+  Report named = report;
+  for (auto& [name, value] : named.numbers) {
+    if (name == "t" || name == "who" || name == "set")
+      name += "_";  // those are the line's own keys
+  }
+  lines_ += format_stored_report(time_ns, source, named);
   ++count_;
 }
 
@@ -46,14 +54,17 @@ void ProgressSink::push(Batch batch) {
   if (batch.last_step_ >= 0) memory_->step = batch.last_step_;
 }
 
-bool ProgressPipe::read_all() {
+bool ProgressPipe::read_some() {
   std::array<char, 65536> bytes;  // NOLINT: filled by read
-  for (;;) {
+  is_flooded_ = false;
+  for (int i = 0; i < kReadsAtOnce; ++i) {
     if (!sink_.has_room()) return false;
     const ssize_t n = ::read(fd_, bytes.data(), bytes.size());
     if (n <= 0) return true;
     take({bytes.data(), static_cast<size_t>(n)}, monotonic_ns());
   }
+  is_flooded_ = true;
+  return true;
 }
 
 void ProgressPipe::take(std::string_view bytes, int64_t now_ns) {

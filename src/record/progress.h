@@ -48,8 +48,11 @@ class ProgressPipe {
   ProgressPipe(int fd, ProgressSink& sink, Ring& ring, SharedMemory memory)
       : fd_(fd), sink_(sink), ring_(ring), memory_(memory) {}
 
-  // Takes what is there; false when the ring must be emptied first.
-  bool read_all();
+  // Takes what is there, at most a megabyte; false when the ring must be emptied first.
+  bool read_some();
+  // The last call has left something: a sender that never stops must not keep us from anything
+  // else.
+  bool is_flooded() const { return is_flooded_; }
 
  private:
   void take(std::string_view bytes, int64_t now_ns);
@@ -63,7 +66,7 @@ class ProgressPipe {
   SharedMemory memory_;
   std::string rest_;       // of a line whose end has not come yet
   bool skipping_ = false;  // within a line that is too long
-  bool told_time_ = false;
+  bool told_time_ = false, is_flooded_ = false;
 };
 
 // What a reader of the run should know of the messages that are not in it.

@@ -40,9 +40,12 @@ using std::chrono::milliseconds;
 constexpr auto kCloseLimit = milliseconds(2500);
 constexpr milliseconds kWritePause(1000);
 constexpr milliseconds kRoomPause(5), kLongRoomPause(250);
+// A megabyte at most in this time: 1,000,000 lines a second, and half a core.
+constexpr milliseconds kFloodPause(10);
 constexpr milliseconds kEventFilesPause(500), kEventFilesLimit(500);
 constexpr int64_t kFindEventFiles = 5 * kNsPerSecond;
 constexpr int kFollowPauseMs = 50;
+constexpr milliseconds kLogLimit(500);
 constexpr int kMaxRoomPauses = 100;  // half a second
 // Smaller changes between two looks, a second apart, are the clock being slewed.
 constexpr int64_t kClockStep = 100'000'000;
@@ -217,9 +220,10 @@ class Recorder {
       ::poll(ready.data(), ready.size(), timeout_ms);
       memory_->output_dropped += log_.collect();
       const std::lock_guard lock(mutex_);
-      if (closing_) break;
+      if (log_over_) break;
     }
     memory_->output_dropped += log_.collect();
+    for (const auto& printed : printed_) printed->finish();
     const std::lock_guard lock(mutex_);
     logged_ = true;
     wake_main_.notify_all();
@@ -232,8 +236,9 @@ class Recorder {
       std::array<pollfd, 2> ready = {
           {{setup_.progress_fd, POLLIN, 0}, {progress_wake_.get(), POLLIN, 0}}};
       ::poll(ready.data(), ready.size(), -1);
-      if (pipe_.read_all()) {
+      if (pipe_.read_some()) {
         pause = kRoomPause;
+        if (pipe_.is_flooded()) std::this_thread::sleep_for(kFloodPause);
       } else {
         wait_for_room(pause);
         pause = std::min(2 * pause, kLongRoomPause);  // a disk that is full stays so for a while
@@ -268,7 +273,7 @@ class Recorder {
         job.refresh();
         std::vector<pid_t> pids;
         for (const auto& [pid, stat] : job.all()) pids.push_back(pid);
-        event_files_.find(pids);
+        event_files_.find(pids, memory_->zero_realtime_ns);
         // Often at first, when a short job might be over before it is looked at.
         find_ns = now + std::min(kFindEventFiles, std::max(since_zero_ns(), kNsPerSecond / 2));
       }
@@ -290,7 +295,7 @@ class Recorder {
     progress_over_ = true;
     eventfd_write(progress_wake_.get(), 1);
     progress_.join();
-    for (int i = 0; i < kMaxRoomPauses && !pipe_.read_all(); ++i) {
+    for (int i = 0; i < kMaxRoomPauses && !pipe_.read_some(); ++i) {
       wait_for_room(kRoomPause);
     }
   }
@@ -353,6 +358,7 @@ class Recorder {
   std::mutex mutex_;
   std::condition_variable wake_writer_, wake_main_, wake_events_;
   bool hurry_ = false;  // the ring is half full
+  bool log_over_ = false;
   bool events_over_ = false, events_done_ = false;
   bool closing_ = false, written_ = false, logged_ = false, storage_failed_ = false;
   bool sealed_ = false;  // the last block is on disk
@@ -451,9 +457,12 @@ void Recorder::finish() {
   sampler_.stop();
   finish_progress();
   std::unique_lock lock(mutex_);
+  // First what is told, then the writer, which takes all of it to the disk.
+  log_over_ = true;
+  eventfd_write(log_wake_.get(), 1);
+  wake_main_.wait_for(lock, kLogLimit, [this] { return logged_; });
   closing_ = true;
   wake_writer_.notify_all();
-  eventfd_write(log_wake_.get(), 1);
   const bool done = wake_main_.wait_for(lock, kCloseLimit, [this] { return written_ && logged_; });
   const bool sealed = sealed_;
   lock.unlock();

@@ -204,8 +204,12 @@ class Indexer {
       const std::string_view line = take_line();
       if (number < next_report_) continue;
       next_report_ = number + 1;
-      TS_TRY(StoredReport report, parse_stored_report(line));
-      index_.reports.push_back(std::move(report));
+      auto report = parse_stored_report(line);
+      if (report) {
+        index_.reports.push_back(std::move(*report));
+      } else {
+        ++index_.unreadable_reports;
+      }
     }
     return {};
   }

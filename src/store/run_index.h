@@ -69,7 +69,8 @@ struct RunIndex {
   std::map<uint64_t, StoredStream> streams;
   std::map<uint64_t, Closing> closings;  // by schema
   std::vector<StatusChange> status_changes;
-  std::vector<Event> events;          // by time
+  std::vector<Event> events;  // by time
+  int64_t unreadable_reports = 0;
   std::vector<StoredReport> reports;  // in the order in which they were kept
   std::vector<IndexDamage> damages;
   std::string host_json = "{}";

@@ -43,6 +43,10 @@ class StoredRun : public RunView {
     mark_empty_series();
     derived_ = list_derived(directory_, index_.host_json);
     training_ = read_training(std::move(index_.reports), duration_s_);
+    if (index_.unreadable_reports > 0) {
+      training_.notes.push_back(std::to_string(index_.unreadable_reports) +
+                                " kept messages of progress cannot be read");
+    }
     training_series_ = list_training_series(training_);
     for (const StoredSeries& stored : directory_.stored) series_.push_back(stored.series);
     for (const DerivedSeries& derived : derived_) series_.push_back(derived.series);

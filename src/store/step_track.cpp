@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace trainscope {
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr double kWarmupFactor = 2;
 constexpr size_t kMaxWarmup = 10;
+constexpr double kMaxEpochLength = 1e12;
 
 void take_finite(std::optional<double>& to, const std::optional<double>& from) {
   if (from && std::isfinite(*from)) to = from;
@@ -39,16 +41,23 @@ bool StepTrack::begins_epoch(const Numbered& now) const {
   return other_epoch && now.number <= last_.number;
 }
 
-void StepTrack::add(double time_s, const Report& report) {
+void StepTrack::add(double time_s, const Report& report, std::optional<double> items) {
   Numbered now{0, report.find("epoch"), report.find("of")};
+  if (now.of && !(*now.of >= 1 && *now.of <= kMaxEpochLength)) now.of.reset();
   now.number = report.number.value_or(steps_.empty() ? 1 : last_.number + 1);
   if (now.of && now.number == 0) return;  // "0 of 100": nothing is done yet
   if (steps_.empty()) {
     first_number_ = now.number;
     knows_length_ = now.of.has_value();
   } else if (begins_epoch(now)) {
+    // 1 … 57, 50: a job that went back to its checkpoint does those steps once more.
+    const bool resumed = !now.of && now.number > std::max(gap_, first_number_);
     const int64_t from_zero = first_number_ == 0 ? 1 : 0;
-    offset_ += last_.of ? std::llround(*last_.of) : last_.number + from_zero;
+    if (resumed) {
+      offset_ = steps_.back().step + 1 - now.number;
+    } else {
+      offset_ += last_.of ? std::llround(*last_.of) : last_.number + from_zero;
+    }
   } else if (now.number == last_.number) {
     merge(report);
     return;
@@ -57,7 +66,9 @@ void StepTrack::add(double time_s, const Report& report) {
   step.step = offset_ + now.number;
   step.time_s = time_s;
   step.kind = "step";
+  step.items = items;
   if (!steps_.empty()) step.covers = std::max<int64_t>(1, step.step - steps_.back().step);
+  if (!steps_.empty() && now.number > last_.number) gap_ = now.number - last_.number;
   steps_.push_back(std::move(step));
   last_ = now;
   merge(report);
@@ -69,7 +80,19 @@ void StepTrack::merge(const Report& report) {
   take_finite(step.loss, report.find("loss"));
   take_finite(step.accuracy, accuracy_of(report));
   take_finite(step.throughput, report.find("throughput"));
-  take_finite(step.duration_s, report.find("duration"));
+  const auto duration_s = report.find("duration");
+  if (duration_s && *duration_s >= 0) take_finite(step.duration_s, duration_s);
+}
+
+void StepTrack::merge_from(const StepTrack& other) {
+  std::map<int64_t, const Step*> known;
+  for (const Step& step : other.steps_) known[step.step] = &step;
+  for (Step& step : steps_) {
+    const auto found = known.find(step.step);
+    if (found == known.end()) continue;
+    if (!step.loss) step.loss = found->second->loss;
+    if (!step.accuracy) step.accuracy = found->second->accuracy;
+  }
 }
 
 // Between two reports, as a rule: every step, or every hundredth.
@@ -91,7 +114,9 @@ std::optional<int64_t> StepTrack::count() const {
   const int64_t last = steps_.back().step;
   if (knows_length_) return last;
   // 10, 20, 30: thirty steps. 500, 501, 502: a job that was resumed, three steps.
-  const bool counts_from_start = first_number_ == 1 || first_number_ == interval();
+  const int64_t usual = interval();
+  if (first_number_ > 1 && first_number_ + 1 == usual) return last + 1;  // 9, 19, 29: counted from 0
+  const bool counts_from_start = first_number_ == 1 || first_number_ == usual;
   return counts_from_start ? last : last - first_number_ + 1;
 }
 

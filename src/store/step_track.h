@@ -14,7 +14,10 @@ namespace trainscope {
 
 class StepTrack {
  public:
-  void add(double time_s, const Report& report);
+  // `items`: the batch size that holds at this time.
+  void add(double time_s, const Report& report, std::optional<double> items = std::nullopt);
+  // Takes what another track of the same training tells of the same steps.
+  void merge_from(const StepTrack& other);
 
   size_t observed() const { return steps_.size(); }
   std::vector<Step> steps() const;
@@ -32,6 +35,7 @@ class StepTrack {
   std::vector<Step> steps_;
   Numbered last_;
   int64_t first_number_ = 0, offset_ = 0;
+  int64_t gap_ = 1;            // between the last two numbers that went on
   bool knows_length_ = false;  // "7 of 100": numbers begin at 1, whatever was seen first
 };
 

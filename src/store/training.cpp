@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "base/text.h"
 #include "store/step_track.h"
@@ -27,6 +29,41 @@ std::pair<std::string, std::string> name_and_set(const std::string& name, const 
   return {name, set.empty() ? "train" : set};
 }
 
+// Spans of time in order, overlaps merged.
+class Spans {
+ public:
+  // In order of `from_s`.
+  void add(double from_s, double to_s) {
+    if (!ends_.empty() && from_s <= ends_.back()) {
+      if (to_s <= ends_.back()) return;
+      sums_.back() += to_s - ends_.back();
+      ends_.back() = to_s;
+      return;
+    }
+    if (!(to_s > from_s)) return;
+    sums_.push_back((sums_.empty() ? 0 : sums_.back()) + to_s - from_s);
+    begins_.push_back(from_s);
+    ends_.push_back(to_s);
+  }
+  double within(double from_s, double to_s) const { return before(to_s) - before(from_s); }
+  bool contains(double time_s) const {
+    const auto after = std::upper_bound(begins_.begin(), begins_.end(), time_s);
+    return after != begins_.begin() &&
+           ends_[static_cast<size_t>(after - begins_.begin()) - 1] > time_s;
+  }
+
+ private:
+  // How much of the time up to this moment they fill.
+  double before(double time_s) const {
+    const auto after = std::upper_bound(begins_.begin(), begins_.end(), time_s);
+    if (after == begins_.begin()) return 0;
+    const auto last = static_cast<size_t>(after - begins_.begin()) - 1;
+    return sums_[last] - std::max(0.0, ends_[last] - time_s);
+  }
+
+  std::vector<double> begins_, ends_, sums_;
+};
+
 class Reader {
  public:
   Reader(std::vector<StoredReport> reports, double duration_s)
@@ -37,11 +74,11 @@ class Reader {
   }
 
   Training read() {
+    drop_repeated();
     choose_speaker();
     for (const StoredReport& report : reports_) take(report);
-    for (const auto& [key, from_s] : open_) {
-      out_.phases.push_back({key.second, key.first, from_s, duration_s_, true});
-    }
+    for (const auto& [key, from_s] : open_)
+      add_phase(key.second, key.first, from_s, duration_s_, true);
     std::stable_sort(
         out_.phases.begin(), out_.phases.end(),
         [](const TrainingPhase& a, const TrainingPhase& b) { return a.from_s < b.from_s; });
@@ -58,7 +95,7 @@ class Reader {
   void choose_speaker() {
     std::map<std::string, int64_t> told;
     for (const StoredReport& stored : reports_) {
-      if (stored.report.kind == Kind::step) ++told[stored.report.who];
+      if (stored.report.kind == Kind::step && stored.source == "pipe") ++told[stored.report.who];
     }
     if (told.empty() || told.contains("")) return;
     const auto most = std::max_element(
@@ -72,7 +109,7 @@ class Reader {
     const Report& report = stored.report;
     switch (report.kind) {
       case Kind::step:
-        if (report.who == main_) tracks_[stored.source].add(stored.time_s, report);
+        take_step(stored);
         keep_numbers(stored);
         return;
       case Kind::epoch:
@@ -85,11 +122,12 @@ class Reader {
         close_phase(stored);
         return;
       case Kind::phase:
-        out_.phases.push_back(
-            {report.name, shown(report.who), stored.time_s - report.value, stored.time_s, false});
+        add_phase(report.name, shown(report.who), stored.time_s - report.value, stored.time_s,
+                  false);
         return;
       case Kind::batch:
-        out_.batch = static_cast<double>(*report.number);
+        batch_ = static_cast<double>(*report.number);
+        out_.batch = std::max(out_.batch.value_or(0), *batch_);
         return;
       case Kind::scalar:
         add_number(report.name, report.set, stored.time_s, report.find("step"), report.value,
@@ -103,11 +141,53 @@ class Reader {
     }
   }
 
+  // Event files are read from their beginning after a restart of the recorder.
+  void drop_repeated() {
+    std::set<std::pair<double, std::string>> seen;
+    std::erase_if(reports_, [&](const StoredReport& stored) {
+      if (stored.source != "tensorboard") return false;
+      return !seen.emplace(stored.time_s, format_report(stored.report)).second;
+    });
+  }
+
+  // In event files every number may have its own axis: one counts batches, another epochs.
+  void take_step(const StoredReport& stored) {
+    const Report& report = stored.report;
+    if (stored.source == "tensorboard" && !report.numbers.empty()) {
+      event_tracks_[report.numbers[0].first].add(stored.time_s, report);
+      return;
+    }
+    const bool is_training = stored.source == "pipe" ? report.who == main_ : report.who.empty();
+    if (!is_training) return;
+    tracks_[stored.source].add(stored.time_s, report,
+                               stored.source == "pipe" ? batch_ : std::nullopt);
+  }
+
+  // The number that was told most often counts the steps; the others are put beside it.
+  void join_event_tracks() {
+    StepTrack* most = nullptr;
+    for (auto& [name, track] : event_tracks_) {
+      const bool more = most == nullptr || track.observed() > most->observed() ||
+                        (track.observed() == most->observed() && name == "loss");
+      if (more) most = &track;
+    }
+    if (most == nullptr) return;
+    for (const auto& [name, track] : event_tracks_) {
+      if (&track != most) most->merge_from(track);
+    }
+    tracks_["tensorboard"] = *most;
+  }
+
+  void add_phase(const std::string& name, const std::string& who, double from_s, double to_s,
+                 bool is_open) {
+    from_s = std::max(0.0, from_s);
+    out_.phases.push_back({name, who, from_s, std::max(from_s, to_s), is_open});
+  }
+
   void close_phase(const StoredReport& stored) {
     const auto found = open_.find({shown(stored.report.who), stored.report.name});
     if (found == open_.end()) return;  // its begin was dropped
-    out_.phases.push_back(
-        {stored.report.name, found->first.first, found->second, stored.time_s, false});
+    add_phase(stored.report.name, found->first.first, found->second, stored.time_s, false);
     open_.erase(found);
   }
 
@@ -118,8 +198,10 @@ class Reader {
     const int64_t number = report.number.value_or(next);
     if (epochs.empty() || epochs.back().epoch != number) epochs.push_back({number, 0, {}});
     epochs.back().time_s = stored.time_s;
+    const bool other_set = !report.set.empty() && report.set != "train";
+    const std::string prefix = !other_set ? "" : report.set == "test" ? "test_" : "val_";
     for (const auto& [name, value] : report.numbers) {
-      if (std::isfinite(value)) epochs.back().values[name] = value;
+      if (std::isfinite(value)) epochs.back().values[prefix + name] = value;
     }
     keep_numbers(stored);
   }
@@ -144,13 +226,14 @@ class Reader {
                   std::optional<double> step, double value, const std::string& source) {
     if (!std::isfinite(value)) return;
     std::optional<int64_t> number;
-    if (step) number = std::llround(*step);
+    if (step && *step >= 0 && *step < 9e15) number = std::llround(*step);
     out_.numbers.push_back({name, set.empty() ? "train" : set, source, time_s, number, value});
   }
 
   // The pipe was meant for us; of the others the one that tells more, and of two that tell as much
   // the event files, whose times are the job's own.
   void choose_source() {
+    join_event_tracks();
     const auto told = [&](const std::string& source) {
       const auto found = tracks_.find(source);
       return found == tracks_.end() ? size_t{0} : found->second.observed();
@@ -186,34 +269,17 @@ class Reader {
     }
   }
 
-  // For filled_s: how far the phases up to each reach, and which lie within a pause.
+  // Where the training paused, and where it waited for data outside of pauses.
   void index_phases() {
-    double reach = -1;
-    std::map<double, double> pauses;  // from, to
     for (const TrainingPhase& phase : out_.phases) {
-      reach = std::max(reach, phase.to_s);
-      reach_.push_back(reach);
-      if (phase.who.empty() && is_pause(phase.name)) pauses[phase.from_s] = phase.to_s;
+      if (phase.who.empty() && is_pause(phase.name)) pauses_.add(phase.from_s, phase.to_s);
     }
     for (const TrainingPhase& phase : out_.phases) {
-      const double middle_s = (phase.from_s + phase.to_s) / 2;
-      const auto after = pauses.upper_bound(middle_s);
-      const bool within = after != pauses.begin() && std::prev(after)->second > middle_s;
-      in_pause_.push_back(within && !is_pause(phase.name) ? 1 : 0);
+      const bool waits = phase.who.empty() && is_input(phase.name);
+      if (waits && !pauses_.contains((phase.from_s + phase.to_s) / 2)) {
+        inputs_.add(phase.from_s, phase.to_s);
+      }
     }
-  }
-
-  // How much of (from, to) the phases of this thread fill that `wanted` chooses.
-  double filled_s(double from_s, double to_s, bool (*wanted)(const std::string&)) const {
-    double sum = 0;
-    const auto first = std::upper_bound(reach_.begin(), reach_.end(), from_s);
-    for (size_t i = static_cast<size_t>(first - reach_.begin()); i < out_.phases.size(); ++i) {
-      const TrainingPhase& phase = out_.phases[i];
-      if (phase.from_s >= to_s) break;
-      if (!phase.who.empty() || in_pause_[i] != 0 || !wanted(phase.name)) continue;
-      sum += std::max(0.0, std::min(to_s, phase.to_s) - std::max(from_s, phase.from_s));
-    }
-    return sum;
   }
 
   void divide_time() {
@@ -223,13 +289,13 @@ class Reader {
         [](const TrainingPhase& phase) { return phase.who.empty() && is_input(phase.name); });
     for (Step& step : out_.steps) {
       if (from_s && !step.duration_s) {
-        const double paused = filled_s(*from_s, step.time_s, is_pause);
+        const double paused = pauses_.within(*from_s, step.time_s);
         const auto covers = static_cast<double>(step.covers);
         step.duration_s = std::max(0.0, step.time_s - *from_s - paused) / covers;
-        if (knows_input) step.input_wait_s = filled_s(*from_s, step.time_s, is_input) / covers;
+        if (knows_input) step.input_wait_s = inputs_.within(*from_s, step.time_s) / covers;
       }
-      if (!step.throughput && out_.batch && step.duration_s && *step.duration_s > 0) {
-        step.throughput = *out_.batch / *step.duration_s;
+      if (!step.throughput && step.items && step.duration_s && *step.duration_s > 0) {
+        step.throughput = *step.items / *step.duration_s;
       }
       from_s = step.time_s;
     }
@@ -250,9 +316,10 @@ class Reader {
   double duration_s_;
   std::string main_;  // who does the steps
   Training out_;
-  std::vector<double> reach_;
-  std::vector<char> in_pause_;
+  Spans pauses_, inputs_;
+  std::optional<double> batch_;  // as of the report that is being taken
   std::map<std::string, StepTrack> tracks_;
+  std::map<std::string, StepTrack> event_tracks_;  // by the name of the number
   std::map<std::string, std::vector<Epoch>> epochs_;
   std::map<std::pair<std::string, std::string>, double> open_;  // by who and name
 };

@@ -43,6 +43,7 @@ TEST(Training, CountsStepsAsTheContractSays) {
   EXPECT_EQ(numbered({0, 1, 2, 3}).count, 4);
   EXPECT_EQ(numbered({1, 2, 3}).count, 3);
   EXPECT_EQ(numbered({10, 20, 30}).count, 30);
+  EXPECT_EQ(numbered({9, 19, 29, 39}).count, 40);
   EXPECT_EQ(numbered({500, 501, 502}).count, 3);
   EXPECT_EQ(numbered({0, 100, 200}).count, 201);
   EXPECT_EQ(numbered({1, 2, 3, 1, 2, 3}).count, 6);
@@ -137,6 +138,89 @@ TEST(Training, SlowFirstStepsAreWarmUp) {
   EXPECT_EQ(training.steps[2].kind, "step");
   const StepStatistics statistics = step_statistics(training);
   EXPECT_NEAR(*statistics.mean_s, 0.1, 1e-9);
+}
+
+TEST(Training, PhasesInEachOtherCountOnce) {
+  const Training training =
+      told({"1 pipe step 1", "1.1 pipe begin evaluation", "1.2 pipe begin checkpoint",
+            "1.7 pipe end checkpoint", "1.9 pipe end evaluation", "2 pipe step 2"});
+  EXPECT_NEAR(*training.steps[1].duration_s, 0.2, 1e-9);
+}
+
+// One phase around everything must not make each step look at all phases.
+TEST(Training, ManyStepsWithinOneLongPhaseAreReadAtOnce) {
+  std::vector<StoredReport> reports;
+  const auto add = [&](double time_s, const char* line) {
+    reports.push_back({time_s, "pipe", *parse_report(line)});
+  };
+  add(0, "begin everything");
+  for (int i = 1; i <= 200'000; ++i) {
+    add(i * 1e-3, "phase input 0.0001");
+    add(i * 1e-3, "step");
+  }
+  const Training training = read_training(std::move(reports), 300);
+  EXPECT_EQ(training.count, 200'000);
+  EXPECT_NEAR(*training.steps.back().input_wait_s, 1e-4, 1e-9);
+}
+
+TEST(Training, AJobThatWentBackToItsCheckpointDidThoseStepsTwice) {
+  std::vector<int> numbers;
+  for (int i = 1; i <= 57; ++i) numbers.push_back(i);
+  for (int i = 50; i <= 60; ++i) numbers.push_back(i);
+  EXPECT_EQ(numbered(numbers).count, 68);
+}
+
+TEST(Training, InEventFilesEveryNumberHasItsOwnAxis) {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 40; ++i) {
+    lines.push_back(fmt::format("{} tensorboard step {} loss={}", i, i, 1.0 / i));
+    lines.push_back(fmt::format("{} tensorboard step {} accuracy=0.5", i, i));
+    if (i % 10 == 0) lines.push_back(fmt::format("{} tensorboard step {} lr=0.1", i, i / 10));
+  }
+  const Training training = told(lines);
+  EXPECT_EQ(training.count, 40);
+  EXPECT_EQ(training.steps[3].loss, 0.25);
+  EXPECT_EQ(training.steps[3].accuracy, 0.5);
+}
+
+TEST(Training, EventsThatAreReadTwiceCountOnce) {
+  const Training training = told({"1 tensorboard step 1 loss=2", "2 tensorboard step 2 loss=1",
+                                  "1 tensorboard step 1 loss=2", "2 tensorboard step 2 loss=1"});
+  EXPECT_EQ(training.count, 2);
+  EXPECT_EQ(training.numbers.size(), 2U);
+}
+
+TEST(Training, TheValidationsLossIsNotTheTrainings) {
+  const Training training =
+      told({"1 tensorboard epoch 0 loss=0.25", "1 tensorboard epoch 0 loss=0.75 set=validation"});
+  ASSERT_EQ(training.epochs.size(), 1U);
+  EXPECT_EQ(training.epochs[0].values.at("loss"), 0.25);
+  EXPECT_EQ(training.epochs[0].values.at("val_loss"), 0.75);
+}
+
+TEST(Training, NumbersOutOfRangeAreLeftOut) {
+  const Training training = told({"1 pipe step 5 of=1e300", "2 pipe step 1", "3 pipe step 2",
+                                  "3 pipe scalar x 1 step=nan", "4 pipe phase input 1e300"});
+  EXPECT_GE(*training.count, 2);
+  EXPECT_LT(*training.count, 10);
+  EXPECT_GE(training.phases[0].from_s, 0);
+}
+
+TEST(Training, ASmallerLastBatchIsNotThatOfAll) {
+  std::vector<std::string> lines = {"0 pipe batch 32"};
+  for (int i = 1; i <= 10; ++i) lines.push_back(fmt::format("{} pipe step {}", i, i));
+  lines.emplace_back("10.5 pipe batch 1");
+  lines.emplace_back("11 pipe step 11");
+  const Training training = told(lines);
+  EXPECT_NEAR(*step_statistics(training).throughput, (9 * 32 + 1) / 10.0, 1e-9);
+  EXPECT_EQ(training.batch, 32);
+}
+
+TEST(Training, APrintedBarDoesNotTakeThePlaceOfARank) {
+  const Training training =
+      told({"1 pipe step 1 who=rank1", "2 pipe step 2 who=rank1", "2 output step 1"});
+  EXPECT_EQ(training.source, "pipe");
+  EXPECT_EQ(training.count, 2);
 }
 
 TEST(Training, BatchesGiveThroughput) {

@@ -11,7 +11,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto report = trainscope::parse_report(line);
   if (!report) return 0;
   const std::string text = trainscope::format_report(*report);
-  if (text.size() > trainscope::kMaxReportBytes) return 0;  // numbers may be written longer
   const auto again = trainscope::parse_report(text);
   CHECK(static_cast<bool>(again));
   CHECK(trainscope::format_report(*again) == text);
