@@ -27,6 +27,7 @@ test: ## everything: static checks, unit, integration, truth and fault tests
 	@scripts/configure release -DTRAINSCOPE_TESTS=ON
 	@cmake --build --preset release
 	@scripts/build-workload --tests
+	@scripts/fetch-tensorflow >/dev/null || echo "make test: without TensorFlow its tests are skipped" >&2
 	@scripts/run-tests build/release build/workload-tree
 
 check: ## the static checks alone: format, tidy, layering, docs, scripts

@@ -14,9 +14,13 @@ namespace {
 constexpr std::array<const char*, 11> kGroups = {
     "step",       "of",      "epoch",    "loss",         "accuracy",   "percent",
     "throughput", "seconds", "val_loss", "val_accuracy", "val_percent"};
-constexpr std::string_view kNumberMark = "NUM";
-constexpr std::string_view kNumber =
-    R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))";
+// What words of the table's patterns stand for.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kWords = {{
+    {"NUM", R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))"},
+    {"NOT_OTHER",
+     R"((?!\s*[^|\[]*(?i:valid|eval|test|sanity|predict|download|load|map|filter|fetch|generat|)"
+     R"(token|extract|sav|writ)[^|\[]*[|\[]))"},
+}};
 // A pattern of the user's may take for ever on a line that does not match.
 constexpr uint32_t kMatchLimit = 100'000;
 
@@ -86,11 +90,13 @@ Status check_steps_pattern(const std::string& pattern) {
       printable(pattern)));
 }
 
-std::string with_numbers(std::string_view pattern) {
+std::string written_out(std::string_view pattern) {
   std::string whole(pattern);
-  for (size_t at = whole.find(kNumberMark); at != std::string::npos;
-       at = whole.find(kNumberMark, at + kNumber.size())) {
-    whole.replace(at, kNumberMark.size(), kNumber);
+  for (const auto& [word, meaning] : kWords) {
+    for (size_t at = whole.find(word); at != std::string::npos;
+         at = whole.find(word, at + meaning.size())) {
+      whole.replace(at, word.size(), meaning);
+    }
   }
   return whole;
 }

@@ -43,7 +43,7 @@ class CompiledFormat {
   std::unique_ptr<pcre2_match_data, FreeData> data_;
 };
 
-// A pattern of the table with what NUM stands for.
-std::string with_numbers(std::string_view pattern);
+// A pattern of the table with what its words stand for.
+std::string written_out(std::string_view pattern);
 
 }  // namespace trainscope

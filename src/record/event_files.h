@@ -34,6 +34,7 @@ class EventFiles {
   // Looks for new files in the folders and in what these processes have open. What has not been
   // written to since t = 0 is an earlier training's.
   void find(const std::vector<pid_t>& processes, int64_t zero_realtime_ns);
+  bool has_some() const { return !files_.empty(); }
   // Takes what is new in all of them.
   void read(const Clock& clock);
 

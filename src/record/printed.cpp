@@ -61,7 +61,7 @@ PrintedSteps::PrintedSteps(ProgressSink& sink, const std::string& own_pattern) :
     return;
   }
   for (const PrintedFormat& format : printed_formats()) {
-    auto compiled = CompiledFormat::compile(format, with_numbers(format.pattern));
+    auto compiled = CompiledFormat::compile(format, written_out(format.pattern));
     CHECK(static_cast<bool>(compiled));
     formats_.push_back(std::move(*compiled));
   }

@@ -1,15 +1,11 @@
 // The lines that training programs print. Adding one is adding a row here and a captured file in
-// test/data/printed. NUM stands for a number.
+// test/data/printed. NUM stands for a number, NOT_OTHER for a look ahead that no bar of a download,
+// a validation or the like stands there.
 #include "record/printed.h"
 
 namespace trainscope {
 
 namespace {
-
-// Bars that show something else than training.
-#define NOT_TRAINING                                                                            \
-  R"(^(?!\s*[^|\[]*(?i:valid|eval|test|sanity|predict|download|load|map|filter|fetch|generat|)" \
-  R"(token|extract|sav|writ)[^|\[]*[|\[]))"
 
 constexpr PrintedFormat kFormats[] = {
     {.name = "keras, epoch",
@@ -29,19 +25,19 @@ constexpr PrintedFormat kFormats[] = {
      .example = "12/32 ━━━━━━━━ 1s 20ms/step - accuracy: 0.87 - loss: 0.34"},
     {.name = "tqdm, Lightning, Hugging Face",
      .hint = "|",
-     .pattern = NOT_TRAINING
-     R"((?:(?=[^|\[]*?Epoch:?\s*\[?(?<epoch>\d+))?)(?:[^|%\[\r\n]*?:\s+)?\s*(?:\d+%)?\|[^|]*\|\s*)"
-     R"((?<step>\d+)/(?<of>\d+) \[[\d:]+<[\d:?]+,)"
-     R"((?=(?:.*?[ ,](?:train[_/])?loss(?:_step)?=(?<loss>NUM))?))"
-     R"((?=(?:.*?[ ,](?:train[_/])?acc(?:uracy)?=(?<accuracy>NUM))?))"
-     R"((?=(?:.*?[ ,]val[_/]loss=(?<val_loss>NUM))?))",
+     .pattern =
+         R"(^NOT_OTHER(?:(?=[^|\[]*?Epoch:?\s*\[?(?<epoch>\d+))?)(?:[^|%\[\r\n]*?:\s+)?\s*(?:\d+%)?\|[^|]*\|\s*)"
+         R"((?<step>\d+)/(?<of>\d+) \[[\d:]+<[\d:?]+,)"
+         R"((?=(?:.*?[ ,](?:train[_/])?loss(?:_step)?=(?<loss>NUM))?))"
+         R"((?=(?:.*?[ ,](?:train[_/])?acc(?:uracy)?=(?<accuracy>NUM))?))"
+         R"((?=(?:.*?[ ,]val[_/]loss=(?<val_loss>NUM))?))",
      .is = PrintedFormat::Is::bar,
      .example =
          "Epoch 2:  45%|████▌     | 45/100 [00:01<00:01, 44.2it/s, v_num=0, train_loss=0.31]"},
     {.name = "tqdm without a total",
      .hint = "it [",
-     .pattern = NOT_TRAINING R"((?:[^|%\[\r\n]*?:\s+)?(?<step>[1-9]\d*)it \[[\d:]+,)"
-                             R"((?=(?:.*?[ ,](?:train[_/])?loss(?:_step)?=(?<loss>NUM))?))",
+     .pattern = R"(^NOT_OTHER(?:[^|%\[\r\n]*?:\s+)?(?<step>[1-9]\d*)it \[[\d:]+,)"
+                R"((?=(?:.*?[ ,](?:train[_/])?loss(?:_step)?=(?<loss>NUM))?))",
      .example = "train: 55it [00:01, 45.63it/s, loss=0.0364]"},
     {.name = "rich (Lightning)",
      .hint = "Epoch ",
@@ -96,8 +92,6 @@ constexpr PrintedFormat kFormats[] = {
                 R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?))",
      .example = "iter 250: loss 2.1453, time 120.3ms"},
 };
-
-#undef NOT_TRAINING
 
 }  // namespace
 

@@ -129,6 +129,11 @@ std::vector<std::string> progress_notes(const Shared& shared) {
     notes.push_back(fmt::format(
         "{} messages of training progress could not be kept: there was no room for them", refused));
   }
+  if (const int64_t skipped = shared.skipped_lines; skipped > 0) {
+    notes.push_back(fmt::format(
+        "{} printed lines were not searched for steps: there were more than 2,000 a second",
+        skipped));
+  }
   return notes;
 }
 

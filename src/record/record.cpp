@@ -2,9 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,6 +38,7 @@ struct Session {
   OutputPlan output;
   UniqueFd wake, ready, lifeline_read, lifeline_write, log_read, log_write, progress;
   std::vector<pid_t> others;  // children that we had before the run
+  bool wants_printed_steps = false;
 };
 
 // No descriptor of ours may become 0, 1 or 2. One of these that the caller closed is closed for the
@@ -145,6 +149,7 @@ Error without_run(const Session& session, const Error& error) {
 Result<Session> make_session(const RecordOptions& options) {
   Session session;
   TS_TRY(session.run, create_run(options.home));
+  session.wants_printed_steps = !options.steps_from.empty();
   if (const Status filled = fill_session(session, options); !filled) {
     return without_run(session, filled.error());
   }
@@ -220,11 +225,31 @@ void run_after(Session& session, Supervisor& supervisor, const RecordOptions& op
   end.ended_ns = after.ended_ns;
 }
 
-// For `list`, which reads nothing but manifests.
+constexpr int kCountLimitMs = 5000;
+
+// For `list`, which reads nothing but manifests. In a process of its own, for as long as is decent:
+// a run of millions of steps takes memory to read, and running out of it must not cost the job's
+// exit status.
 std::optional<int64_t> count_steps(const Session& session) {
-  if (session.memory->next_report == 0) return std::nullopt;
-  const auto run = open_run(session.run.path);
-  return run ? (*run)->training().count : std::nullopt;
+  int ends[2] = {-1, -1};
+  if (session.memory->next_report == 0 || ::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  UniqueFd read_end(ends[0]), write_end(ends[1]);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto run = open_run(session.run.path);
+    const int64_t count = run ? (*run)->training().count.value_or(-1) : -1;
+    (void)!::write(write_end.get(), &count, sizeof count);
+    ::_exit(0);
+  }
+  if (child < 0) return std::nullopt;
+  write_end.reset();
+  pollfd ready = {read_end.get(), POLLIN, 0};
+  int64_t count = -1;
+  const bool told = ::poll(&ready, 1, kCountLimitMs) == 1 &&
+                    ::read(read_end.get(), &count, sizeof count) == sizeof count;
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return told && count >= 0 ? std::optional(count) : std::nullopt;
 }
 
 void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
@@ -249,6 +274,9 @@ void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
                     session.memory->output_dropped.load()));
   }
   m.steps = count_steps(session);
+  if (session.wants_printed_steps && session.memory->next_report == 0) {
+    m.notes.push_back("--steps-from matched no line that was printed");
+  }
   for (std::string& note : progress_notes(*session.memory)) m.notes.push_back(std::move(note));
   if (const Status written = write_manifest(session.run.path, m); !written) {
     supervisor.say("the end of the run could not be recorded: " + written.error().message());

@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -20,14 +18,13 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "collect/support/process_tree.h"
-#include "record/event_files.h"
 #include "record/journal.h"
 #include "record/output_log.h"
-#include "record/printed.h"
 #include "record/progress.h"
 #include "record/record.h"
+#include "record/recorder_process.h"
 #include "record/sampler.h"
+#include "record/training_intake.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -39,14 +36,8 @@ using std::chrono::milliseconds;
 // The last words of a recorder whose writer or sources hang must come within this time.
 constexpr auto kCloseLimit = milliseconds(2500);
 constexpr milliseconds kWritePause(1000);
-constexpr milliseconds kRoomPause(5), kLongRoomPause(250);
-// A megabyte at most in this time: 1,000,000 lines a second, and half a core.
-constexpr milliseconds kFloodPause(10);
-constexpr milliseconds kEventFilesPause(500), kEventFilesLimit(500);
-constexpr int64_t kFindEventFiles = 5 * kNsPerSecond;
 constexpr int kFollowPauseMs = 50;
 constexpr milliseconds kLogLimit(500);
-constexpr int kMaxRoomPauses = 100;  // half a second
 // Smaller changes between two looks, a second apart, are the clock being slewed.
 constexpr int64_t kClockStep = 100'000'000;
 
@@ -58,15 +49,13 @@ class Recorder {
         ring_(memory_),
         journal_(ring_, memory_, setup_.run_path, setup_.manifest.id),
         sampler_(ring_, memory_, surroundings(), self_),
-        sink_(ring_, memory_),
-        pipe_(setup_.progress_fd, sink_, ring_, memory_),
-        event_files_(setup_.tensorboard, sink_,
-                     [this](const std::string& text) { tell("tensorboard", text); }),
+        intake_(ring_, memory_, intake_setup()),
         log_(setup_.run_path, setup_.log_fd, setup_.output->followed,
-             [this](size_t stream, std::string_view bytes) { see_output(stream, bytes); }) {}
+             [this](size_t stream, std::string_view bytes) { intake_.see_output(stream, bytes); }) {
+  }
 
   void run() {
-    prepare_process();
+    prepare_recorder_process();
     // The job's ends are the job's: with them open nobody would ever see the end of its output.
     setup_.output->job_stdout.reset();
     setup_.output->job_stderr.reset();
@@ -88,8 +77,7 @@ class Recorder {
     sampler_.start(setup_.period_ns, setup_.records_machine, setup_.restart_reason);
     writer_ = std::thread([this] { write_loop(); });
     logger_ = std::thread([this] { log_loop(); });
-    progress_ = std::thread([this] { progress_loop(); });
-    events_ = std::thread([this] { event_files_loop(); });
+    intake_.start();
     inventory_ = std::thread([this] { take_inventory(); });
     serve();
     finish();
@@ -115,44 +103,20 @@ class Recorder {
     push_event(ring_, since_zero_ns(), kind, text);
   }
 
-  // Each stream has its own lines.
-  void see_output(size_t stream, std::string_view bytes) {
-    while (printed_.size() <= stream) {
-      printed_.push_back(std::make_unique<PrintedSteps>(sink_, setup_.steps_from));
-    }
-    printed_[stream]->take(bytes, since_zero_ns());
+  TrainingIntake::Setup intake_setup() {
+    return {setup_.progress_fd,  setup_.tensorboard,
+            setup_.steps_from,   &job_,
+            [this] { hurry(); }, [this](const std::string& text) { tell("tensorboard", text); }};
+  }
+
+  void hurry() {
+    const std::lock_guard lock(mutex_);
+    hurry_ = true;
+    wake_writer_.notify_all();
   }
 
   // The job, when it was there before us; 0 when we have started it.
   pid_t attached_pid() const { return setup_.reaps_orphans ? 0 : memory_->job_pid.load(); }
-
-  static void prepare_process() {
-    prctl(PR_SET_NAME, "trainscope-rec");
-    keep_little_memory();
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, nullptr);
-    // Die before the job when memory runs out.
-    if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY))
-      (void)write_all(fd->get(), "500");
-    // Two descriptors a process of the job, and a job may have thousands.
-    rlimit files{};
-    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
-      files.rlim_cur = files.rlim_max;
-      setrlimit(RLIMIT_NOFILE, &files);
-    }
-    const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
-  }
-
-  // What the inventory and the writing of a block take for a moment goes back to the kernel: by
-  // default every thread keeps its own, and the heap its largest extent, for the whole run.
-  static void keep_little_memory() {
-    constexpr int kBytesKept = 128 * 1024;
-    mallopt(M_ARENA_MAX, 1);
-    mallopt(M_MMAP_THRESHOLD, kBytesKept);
-    mallopt(M_TRIM_THRESHOLD, kBytesKept);
-  }
 
   void take_inventory() {
     prctl(PR_SET_NAME, "ts-inventory");
@@ -223,81 +187,10 @@ class Recorder {
       if (log_over_) break;
     }
     memory_->output_dropped += log_.collect();
-    for (const auto& printed : printed_) printed->finish();
+    intake_.finish_output();
     const std::lock_guard lock(mutex_);
     logged_ = true;
     wake_main_.notify_all();
-  }
-
-  void progress_loop() {
-    prctl(PR_SET_NAME, "ts-progress");
-    milliseconds pause = kRoomPause;
-    while (!progress_over_) {
-      std::array<pollfd, 2> ready = {
-          {{setup_.progress_fd, POLLIN, 0}, {progress_wake_.get(), POLLIN, 0}}};
-      ::poll(ready.data(), ready.size(), -1);
-      if (pipe_.read_some()) {
-        pause = kRoomPause;
-        if (pipe_.is_flooded()) std::this_thread::sleep_for(kFloodPause);
-      } else {
-        wait_for_room(pause);
-        pause = std::min(2 * pause, kLongRoomPause);  // a disk that is full stays so for a while
-      }
-    }
-  }
-
-  // The rest stays in the pipe meanwhile; a sender who finds that full does not wait either.
-  void wait_for_room(milliseconds pause) {
-    {
-      const std::lock_guard lock(mutex_);
-      hurry_ = true;
-    }
-    wake_writer_.notify_all();
-    std::this_thread::sleep_for(pause);
-  }
-
-  // Event files may be on a file system that hangs: nothing waits for this thread for long.
-  void event_files_loop() {
-    prctl(PR_SET_NAME, "ts-events");
-    JobMembers job;
-    job.open("", &job_);
-    int64_t find_ns = 0;
-    for (bool over = false; !over;) {
-      {
-        std::unique_lock lock(mutex_);
-        wake_events_.wait_for(lock, kEventFilesPause, [this] { return events_over_; });
-        over = events_over_;
-      }
-      const int64_t now = monotonic_ns();
-      if (now >= find_ns || over) {
-        job.refresh();
-        std::vector<pid_t> pids;
-        for (const auto& [pid, stat] : job.all()) pids.push_back(pid);
-        event_files_.find(pids, memory_->zero_realtime_ns);
-        // Often at first, when a short job might be over before it is looked at.
-        find_ns = now + std::min(kFindEventFiles, std::max(since_zero_ns(), kNsPerSecond / 2));
-      }
-      event_files_.read({memory_->zero_realtime_ns, since_zero_ns()});
-    }
-    const std::lock_guard lock(mutex_);
-    events_done_ = true;
-    wake_main_.notify_all();
-  }
-
-  // What the job told in its last moments.
-  void finish_progress() {
-    {
-      std::unique_lock lock(mutex_);
-      events_over_ = true;
-      wake_events_.notify_all();
-      wake_main_.wait_for(lock, kEventFilesLimit, [this] { return events_done_; });
-    }
-    progress_over_ = true;
-    eventfd_write(progress_wake_.get(), 1);
-    progress_.join();
-    for (int i = 0; i < kMaxRoomPauses && !pipe_.read_some(); ++i) {
-      wait_for_room(kRoomPause);
-    }
   }
 
   // Tells the user once when writing fails and once when it works again.
@@ -347,19 +240,13 @@ class Recorder {
   Journal journal_;
   Sampler sampler_;
   UniqueFd log_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  ProgressSink sink_;
-  ProgressPipe pipe_;
-  EventFiles event_files_;
-  std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one a stream of output
+  TrainingIntake intake_;
   OutputLog log_;
-  UniqueFd progress_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  std::atomic<bool> progress_over_ = false;
-  std::thread writer_, logger_, inventory_, progress_, events_;
+  std::thread writer_, logger_, inventory_;
   std::mutex mutex_;
-  std::condition_variable wake_writer_, wake_main_, wake_events_;
+  std::condition_variable wake_writer_, wake_main_;
   bool hurry_ = false;  // the ring is half full
   bool log_over_ = false;
-  bool events_over_ = false, events_done_ = false;
   bool closing_ = false, written_ = false, logged_ = false, storage_failed_ = false;
   bool sealed_ = false;  // the last block is on disk
   bool orphaned_ = false;
@@ -455,7 +342,7 @@ void Recorder::close_run_alone() {
 void Recorder::finish() {
   if (memory_->job_ended_ns == 0) memory_->job_ended_ns = monotonic_ns();
   sampler_.stop();
-  finish_progress();
+  intake_.finish();
   std::unique_lock lock(mutex_);
   // First what is told, then the writer, which takes all of it to the disk.
   log_over_ = true;

@@ -85,6 +85,7 @@ struct Shared {
   std::atomic<uint32_t> next_segment{1};
   std::atomic<int64_t> next_report{0};  // lines of progress that were kept
   std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
+  std::atomic<int64_t> skipped_lines{0};  // of output: there were too many a second to look at
 
   // The ring (see ring.h): byte counts since the beginning; the space follows this struct.
   std::atomic<uint64_t> ring_capacity{0}, ring_head{0}, ring_tail{0};

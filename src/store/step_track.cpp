@@ -115,7 +115,8 @@ std::optional<int64_t> StepTrack::count() const {
   if (knows_length_) return last;
   // 10, 20, 30: thirty steps. 500, 501, 502: a job that was resumed, three steps.
   const int64_t usual = interval();
-  if (first_number_ > 1 && first_number_ + 1 == usual) return last + 1;  // 9, 19, 29: counted from 0
+  if (first_number_ > 1 && first_number_ + 1 == usual)
+    return last + 1;  // 9, 19, 29: counted from 0
   const bool counts_from_start = first_number_ == 1 || first_number_ == usual;
   return counts_from_start ? last : last - first_number_ + 1;
 }

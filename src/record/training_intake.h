@@ -1,0 +1,64 @@
+// All the ways by which a job tells of its training: the pipe, event files, what it prints.
+//
+// Two threads of the recorder, one for the pipe and one for event files, which may lie on a file
+// system that hangs; what is printed is shown to it by the thread that keeps the output.
+// Guarantees: finish() takes what was told in the job's last moments and ends soon, whatever hangs.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "collect/collect.h"
+#include "record/event_files.h"
+#include "record/printed.h"
+#include "record/progress.h"
+
+namespace trainscope {
+
+class TrainingIntake {
+ public:
+  struct Setup {
+    int pipe_fd = -1;
+    std::vector<std::string> tensorboard;
+    std::string steps_from;
+    const JobLink* job = nullptr;
+    std::function<void()> hurry;                              // the ring is half full
+    std::function<void(const std::string& text)> tell_event;  // of event files
+  };
+  TrainingIntake(Ring& ring, SharedMemory memory, Setup setup);
+
+  void start();
+  // Bytes of one stream of the job's output; called by one thread, which also calls the next.
+  void see_output(size_t stream, std::string_view bytes);
+  void finish_output();
+  void finish();
+
+ private:
+  void read_pipe();
+  void wait_for_room(std::chrono::milliseconds pause);
+  void follow_event_files();
+  int64_t since_zero_ns() const;
+
+  SharedMemory memory_;
+  Setup setup_;
+  ProgressSink sink_;
+  ProgressPipe pipe_;
+  EventFiles event_files_;
+  std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one a stream of output
+  UniqueFd pipe_wake_;
+  std::atomic<bool> pipe_over_ = false;
+  std::thread pipe_thread_, events_thread_;
+  std::mutex mutex_;
+  std::condition_variable wake_events_, events_ended_;
+  bool events_over_ = false, events_done_ = false;
+};
+
+}  // namespace trainscope
