@@ -80,13 +80,13 @@ void PrintedSteps::take(std::string_view bytes, int64_t since_zero_ns) {
     if (line_.size() < kMaxLineBytes) line_ += c;
     time_ns_ = since_zero_ns;
   }
-  sink_.push(std::move(batch));
+  sink_.push(batch);
 }
 
 void PrintedSteps::finish() {
   ProgressSink::Batch batch;
   end_line(batch);
-  sink_.push(std::move(batch));
+  sink_.push(batch);
 }
 
 // What came before this chunk may be the other stream's, whose line has no end yet.

@@ -40,7 +40,7 @@ void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, const Re
   ++count_;
 }
 
-void ProgressSink::push(Batch batch) {
+void ProgressSink::push(const Batch& batch) {
   for (const auto& [time_ns, text] : batch.marks_) push_event(ring_, time_ns, "mark", text);
   if (batch.count_ == 0) return;
   const std::lock_guard lock(mutex_);
@@ -84,7 +84,7 @@ void ProgressPipe::take(std::string_view bytes, int64_t now_ns) {
     rest_.clear();
     skipping_ = false;
   }
-  sink_.push(std::move(batch));
+  sink_.push(batch);
 }
 
 void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink::Batch& batch) {

@@ -35,7 +35,7 @@ class ProgressSink {
     int64_t count_ = 0, last_step_ = -1;
     std::vector<std::pair<int64_t, std::string>> marks_;
   };
-  void push(Batch batch);
+  void push(const Batch& batch);
 
  private:
   Ring& ring_;
