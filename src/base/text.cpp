@@ -233,7 +233,8 @@ std::string count_text(double value) {
     value /= 1000;
     ++unit;
   }
-  if (unit == 0 && value == std::floor(value)) return fmt::format("{:.0f}", value);
+  const bool exact = value == std::floor(value) || std::abs(value) >= 1000;  // 5850, not 5.85e+03
+  if (unit == 0 && exact) return fmt::format("{:.0f}", value);
   return fmt::format("{:.3g}{}", value, kUnits[unit]);
 }
 

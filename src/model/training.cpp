@@ -49,11 +49,15 @@ void take_accuracy(const Training& training, const TrainingNumber& number, Learn
 
 std::vector<Learning> learning_of(const Training& training) {
   std::vector<Learning> all;
+  // What another source says of the same is left out.
+  const bool own =
+      std::any_of(training.numbers.begin(), training.numbers.end(),
+                  [&](const TrainingNumber& number) { return number.source == training.source; });
   for (const char* set : {"train", "validation", "test"}) {
     Learning learning;
     learning.set = set;
     for (const TrainingNumber& number : training.numbers) {
-      if (number.set != set) continue;
+      if (number.set != set || (own && number.source != training.source)) continue;
       if (number.name == "loss") learning.loss = number.value;
       if (is_accuracy(number.name)) take_accuracy(training, number, learning);
     }
