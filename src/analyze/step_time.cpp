@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "analyze/analyze.h"
+#include "base/statistics.h"
 #include "model/training.h"
 
 namespace trainscope {
@@ -18,22 +19,13 @@ namespace {
 constexpr double kScatter = 5 * 1.4826;
 constexpr double kLeastPause = 0.005;
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-bool is_pause(const TrainingPhase& phase) {
-  return phase.who.empty() && (phase.name == "checkpoint" || phase.name == "evaluation");
-}
+double median(const std::vector<double>& values) { return values.empty() ? 0 : middle_of(values); }
 
 class StepTime {
  public:
   explicit StepTime(const Training& training) : training_(training) {
     for (const TrainingPhase& phase : training.phases) {
-      knows_input_ = knows_input_ || (phase.who.empty() && phase.name == "input");
+      knows_input_ = knows_input_ || phase.is_input();
     }
     std::vector<double> durations, rests;
     for (const Step& step : training.steps) {
@@ -65,7 +57,7 @@ class StepTime {
   void add_named_pauses() {
     const TrainingPhase* outer = nullptr;
     for (const TrainingPhase& phase : training_.phases) {
-      if (!is_pause(phase)) continue;
+      if (!phase.is_pause()) continue;
       // Of two that stand in each other the inner one has the time.
       if (outer != nullptr && phase.from_s < outer->to_s) {
         time_of(*outer) -= std::min(phase.to_s, outer->to_s) - phase.from_s;
@@ -122,7 +114,7 @@ class StepTime {
     for (auto it = first; waited && it != training_.phases.end(); ++it) {
       const TrainingPhase& phase = *it;
       if (phase.from_s >= step.time_s) break;
-      if (!phase.who.empty() || phase.name != "input") continue;
+      if (!phase.is_input()) continue;
       const bool longer =
           longest == nullptr || phase.to_s - phase.from_s > longest->to_s - longest->from_s;
       if (longer) longest = &phase;

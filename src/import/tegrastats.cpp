@@ -14,6 +14,7 @@
 #include <set>
 
 #include "base/clock.h"
+#include "base/statistics.h"
 #include "base/text.h"
 #include "import/import.h"
 #include "import/support/recording.h"
@@ -98,9 +99,8 @@ std::optional<int64_t> period_by_clock(const std::vector<std::optional<int64_t>>
   if (steps.empty() || *std::min_element(steps.begin(), steps.end()) < 0) return std::nullopt;
   const auto shared = std::count(steps.begin(), steps.end(), 0);
   if (shared * 10 > static_cast<std::ptrdiff_t>(steps.size())) return mean_distance(clocks);
-  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-  std::nth_element(steps.begin(), middle, steps.end());
-  return *middle > 0 ? std::optional(*middle * kNsPerSecond) : std::nullopt;
+  const int64_t middle = middle_of(std::move(steps));
+  return middle > 0 ? std::optional(middle * kNsPerSecond) : std::nullopt;
 }
 
 // Where each row stands on the grid: where its clock says, but behind the row in front of it. A

@@ -3,24 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
 namespace trainscope {
 
 namespace {
 
-// The smallest value that at least this share of all is not above; `sorted` is not empty.
-double quantile(const std::vector<double>& sorted, double share) {
-  const auto rank = static_cast<size_t>(std::ceil(share * static_cast<double>(sorted.size())));
-  return sorted[std::min(sorted.size(), std::max<size_t>(1, rank)) - 1];
-}
-
 constexpr double kMilestones[] = {0.5,  0.6,  0.7,  0.8,  0.85, 0.9,  0.91, 0.92,
                                   0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995};
-
-// Not that of the best five.
-bool is_accuracy(const std::string& name) {
-  return name == "accuracy" || name == "acc" ||
-         (name.ends_with("_accuracy") && name.find("top") == std::string::npos);
-}
 
 // The last step that had ended by then.
 std::optional<int64_t> step_at(const Training& training, double time_s) {
@@ -66,6 +55,17 @@ std::vector<Learning> learning_of(const Training& training) {
   return all;
 }
 
+bool TrainingPhase::is_pause() const {
+  return who.empty() && (name == "checkpoint" || name == "evaluation");
+}
+
+bool TrainingPhase::is_input() const { return who.empty() && name == "input"; }
+
+bool is_accuracy(const std::string& name) {
+  return name == "accuracy" || name == "acc" ||
+         (name.ends_with("_accuracy") && name.find("top") == std::string::npos);
+}
+
 int64_t Training::warmup_steps() const {
   int64_t count = 0;
   for (const Step& step : steps) {
@@ -91,10 +91,9 @@ StepStatistics step_statistics(const Training& training) {
     }
   }
   if (durations.empty()) return statistics;
-  std::sort(durations.begin(), durations.end());
   statistics.mean_s = time_s / steps;
-  statistics.p50_s = quantile(durations, 0.5);
-  statistics.p99_s = quantile(durations, 0.99);
+  statistics.p50_s = nearest_rank(durations, 0.5);
+  statistics.p99_s = nearest_rank(durations, 0.99);
   if (counted_s > 0) {
     statistics.throughput = items / counted_s;
   } else if (!told.empty()) {

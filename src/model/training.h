@@ -36,6 +36,10 @@ struct TrainingPhase {
   std::string name, who;
   double from_s = 0, to_s = 0;
   bool is_open = false;  // the run ended within it
+
+  // Of the thread that does the steps:
+  bool is_pause() const;  // a checkpoint or an evaluation, which is no part of a step
+  bool is_input() const;  // waiting for data
 };
 
 struct TrainingNumber {
@@ -57,12 +61,14 @@ struct Training {
   std::vector<Epoch> epochs;
   std::vector<TrainingPhase> phases;  // by begin
   std::vector<TrainingNumber> numbers;
-  int64_t dropped = 0;     // messages that senders could not send
-  int64_t unreadable = 0;  // lines that were no message
+  int64_t dropped = 0;  // messages that senders could not send
   std::vector<std::string> notes;
 
   int64_t warmup_steps() const;
 };
+
+// A number that a job calls so is an accuracy; that of the best five is another thing.
+bool is_accuracy(const std::string& name);
 
 // Of the steps after the warm-up.
 struct StepStatistics {

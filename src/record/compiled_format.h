@@ -1,46 +1,39 @@
 // A pattern for a printed line, compiled; the numbers of its named groups.
 #pragma once
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
-
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
+#include "parse/pattern.h"
 #include "record/printed.h"
 
 namespace trainscope {
 
 struct PrintedMatch {
   std::map<std::string, double, std::less<>> numbers;  // by group; those that are numbers
-  std::string_view rest;                               // of the line, behind the match
   std::optional<double> find(std::string_view group) const;
 };
 
 class CompiledFormat {
  public:
-  static Result<std::unique_ptr<CompiledFormat>> compile(const PrintedFormat& format,
-                                                         const std::string& pattern);
+  static Result<CompiledFormat> compile(const PrintedFormat& format, const std::string& pattern);
 
   std::optional<PrintedMatch> match(std::string_view line) const;
   const PrintedFormat& format() const { return format_; }
-  bool has_group(const char* name) const;
+  bool has_group(const char* name) const { return pattern_.group_number(name) > 0; }
 
  private:
-  struct FreeCode {
-    void operator()(pcre2_code* code) const { pcre2_code_free(code); }
-  };
-  struct FreeData {
-    void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
-  };
+  CompiledFormat(PrintedFormat format, Pattern pattern);
 
   PrintedFormat format_;
-  std::unique_ptr<pcre2_code, FreeCode> code_;
-  std::unique_ptr<pcre2_match_data, FreeData> data_;
+  Pattern pattern_;
+  std::vector<std::pair<const char*, size_t>> groups_;  // those that it has, with their numbers
 };
 
 // A pattern of the table with what its words stand for.

@@ -133,8 +133,8 @@ void EventFiles::take_event(const File& file, std::string_view data, const Clock
   const int64_t time_ns =
       ahead ? clock.since_zero_ns : std::max<int64_t>(0, std::llround(since_zero_s * 1e9));
   for (const EventScalar& scalar : event->scalars) {
-    const auto report = report_of_event(file.folder, scalar.tag, event->step, scalar.value);
-    if (report) batch.add(time_ns, "tensorboard", *report);
+    auto report = report_of_event(file.folder, scalar.tag, event->step, scalar.value);
+    if (report) batch.add(time_ns, "tensorboard", std::move(*report));
   }
 }
 

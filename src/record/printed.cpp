@@ -28,7 +28,7 @@ void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& ba
     scalar.name = of_validation ? name.substr(4) : name;
     if (of_validation) scalar.set = "validation";
     scalar.value = value;
-    batch.add(time_ns, "output", scalar);
+    batch.add(time_ns, "output", std::move(scalar));
   }
 }
 
@@ -116,9 +116,9 @@ bool PrintedSteps::take_line(std::string_view line, ProgressSink::Batch& batch) 
   }
   const std::string plain = plain_line(line);
   for (const auto& format : formats_) {
-    const auto match = format->match(plain);
+    const auto match = format.match(plain);
     if (!match) continue;
-    add_reports(*format, *match, batch);
+    add_reports(format, *match, batch);
     return true;
   }
   return false;
@@ -168,7 +168,7 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
     over.kind = Report::Kind::epoch;
     over.number = whole(epoch);
     over.numbers.insert(over.numbers.end(), validation.numbers.begin(), validation.numbers.end());
-    batch.add(time_ns_, "output", over);
+    batch.add(time_ns_, "output", std::move(over));
     if (epoch_alone) return;
   } else {
     add_scalars(validation, time_ns_, batch);
@@ -186,7 +186,7 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
   add_group(match, "seconds", "duration", 1, report);
   if (epoch) report.numbers.emplace_back("epoch", *epoch);
   if (of) report.numbers.emplace_back("of", *of);
-  batch.add(time_ns_, "output", report);
+  batch.add(time_ns_, "output", std::move(report));
 }
 
 }  // namespace trainscope

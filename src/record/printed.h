@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -62,7 +61,7 @@ class PrintedSteps {
   bool within_rate();
 
   ProgressSink& sink_;
-  std::vector<std::unique_ptr<CompiledFormat>> formats_;
+  std::vector<CompiledFormat> formats_;
   std::string line_;
   size_t chunk_begin_ = 0;                   // where in line_ the bytes of the last chunk begin
   int64_t time_ns_ = 0;                      // when the last byte of line_ came

@@ -22,21 +22,20 @@ constexpr int64_t kTolerance = kNsPerSecond;
 
 }  // namespace
 
-void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, const Report& report) {
+void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, Report report) {
   if (report.kind == Report::Kind::mark) {
-    marks_.emplace_back(time_ns, report.name);
+    marks_.emplace_back(time_ns, std::move(report.name));
     return;
   }
   if (report.kind == Report::Kind::step && report.who.empty() && report.number) {
     last_step_ = *report.number;
   }
   if (report.number && *report.number > kMaxStepNumber) return;  // a time, not a step
-  Report named = report;
-  for (auto& [name, value] : named.numbers) {
-    if (name == "t" || name == "who" || name == "set")
-      name += "_";  // those are the line's own keys
+  for (auto& [name, value] : report.numbers) {
+    // Those are the line's own keys.
+    if (name == "t" || name == "who" || name == "set") name += "_";
   }
-  lines_ += format_stored_report(time_ns, source, named);
+  lines_ += format_stored_report(time_ns, source, report);
   ++count_;
 }
 
@@ -93,7 +92,7 @@ void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink
   if (!report) return note_unreadable(line, report.error().message(), now_ns);
   const int64_t time_ns = moment_of(*report, now_ns) - memory_->zero_ns;
   report->time_ns.reset();
-  batch.add(std::max<int64_t>(0, time_ns), "pipe", *report);
+  batch.add(std::max<int64_t>(0, time_ns), "pipe", std::move(*report));
 }
 
 // The sender's own time, where it can be: one of another clock would tear the run apart.

@@ -5,10 +5,10 @@
 // line that is no message is counted and the first is an event; nothing here makes a sender wait.
 #pragma once
 
-#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "parse/progress.h"
@@ -27,7 +27,7 @@ class ProgressSink {
   class Batch {
    public:
     // `time_ns` since t = 0. A mark becomes an event.
-    void add(int64_t time_ns, std::string_view source, const Report& report);
+    void add(int64_t time_ns, std::string_view source, Report report);
 
    private:
     friend class ProgressSink;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
 namespace trainscope {
 
 namespace {
@@ -14,11 +15,7 @@ constexpr const char* kNoReasonImported = "the imported recording has no rows he
 
 std::optional<double> quantile(std::vector<int64_t>& late_us, double q) {
   if (late_us.empty()) return std::nullopt;
-  const auto rank = static_cast<size_t>(std::ceil(q * static_cast<double>(late_us.size())));
-  const size_t at = std::clamp<size_t>(rank, 1, late_us.size()) - 1;
-  std::nth_element(late_us.begin(), late_us.begin() + static_cast<std::ptrdiff_t>(at),
-                   late_us.end());
-  return static_cast<double>(late_us[at]) / 1e6;
+  return static_cast<double>(nearest_rank(late_us, q)) / 1e6;
 }
 
 class GapFinder {

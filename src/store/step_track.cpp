@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "base/statistics.h"
+
 namespace trainscope {
 
 namespace {
@@ -18,18 +20,9 @@ void take_finite(std::optional<double>& to, const std::optional<double>& from) {
 
 std::optional<double> accuracy_of(const Report& report) {
   for (const auto& [name, value] : report.numbers) {
-    const bool named = name == "accuracy" || name == "acc" || name.ends_with("_accuracy") ||
-                       name == "categorical_accuracy";
-    if (named && !name.starts_with("val_")) return value;
+    if (is_accuracy(name) && !name.starts_with("val_")) return value;
   }
   return std::nullopt;
-}
-
-template <typename Values>
-double median(Values& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return static_cast<double>(*middle);
 }
 
 }  // namespace
@@ -99,7 +92,7 @@ void StepTrack::merge_from(const StepTrack& other) {
 int64_t StepTrack::interval() const {
   std::vector<int64_t> all;
   for (size_t i = 1; i < steps_.size(); ++i) all.push_back(steps_[i].step - steps_[i - 1].step);
-  return all.empty() ? 1 : std::llround(median(all));
+  return all.empty() ? 1 : middle_of(std::move(all));
 }
 
 std::vector<Step> StepTrack::steps() const {
@@ -127,7 +120,7 @@ std::optional<double> median_duration_s(const std::vector<Step>& steps) {
     if (step.duration_s) all.push_back(*step.duration_s);
   }
   if (all.empty()) return std::nullopt;
-  return median(all);
+  return middle_of(std::move(all));
 }
 
 void mark_warmup(std::vector<Step>& steps) {

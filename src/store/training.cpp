@@ -16,11 +16,6 @@ namespace {
 
 using Kind = Report::Kind;
 
-// The phases that are no part of a step.
-bool is_pause(const std::string& name) { return name == "checkpoint" || name == "evaluation"; }
-
-bool is_input(const std::string& name) { return name == "input"; }
-
 bool is_validation(std::string_view name) { return name.starts_with("val_"); }
 
 // "val_loss" of a step or epoch is the loss of the validation set.
@@ -272,11 +267,10 @@ class Reader {
   // Where the training paused, and where it waited for data outside of pauses.
   void index_phases() {
     for (const TrainingPhase& phase : out_.phases) {
-      if (phase.who.empty() && is_pause(phase.name)) pauses_.add(phase.from_s, phase.to_s);
+      if (phase.is_pause()) pauses_.add(phase.from_s, phase.to_s);
     }
     for (const TrainingPhase& phase : out_.phases) {
-      const bool waits = phase.who.empty() && is_input(phase.name);
-      if (waits && !pauses_.contains((phase.from_s + phase.to_s) / 2)) {
+      if (phase.is_input() && !pauses_.contains((phase.from_s + phase.to_s) / 2)) {
         inputs_.add(phase.from_s, phase.to_s);
       }
     }
@@ -284,9 +278,9 @@ class Reader {
 
   void divide_time() {
     std::optional<double> from_s = first_step_began();
-    const bool knows_input = std::any_of(
-        out_.phases.begin(), out_.phases.end(),
-        [](const TrainingPhase& phase) { return phase.who.empty() && is_input(phase.name); });
+    const bool knows_input =
+        std::any_of(out_.phases.begin(), out_.phases.end(),
+                    [](const TrainingPhase& phase) { return phase.is_input(); });
     for (Step& step : out_.steps) {
       if (from_s && !step.duration_s) {
         const double paused = pauses_.within(*from_s, step.time_s);
@@ -304,7 +298,7 @@ class Reader {
   // Where the job tells of phases, the first of them began the first step.
   std::optional<double> first_step_began() const {
     for (const TrainingPhase& phase : out_.phases) {
-      if (phase.who.empty() && !is_pause(phase.name)) {
+      if (phase.who.empty() && !phase.is_pause()) {
         const bool before = !out_.steps.empty() && phase.from_s < out_.steps[0].time_s;
         return before && out_.steps[0].covers == 1 ? std::optional(phase.from_s) : std::nullopt;
       }

@@ -52,8 +52,7 @@ Series described(const MetricSpec& spec, Labels labels) {
 // Which metric a number of the job is, or none: others are found in the run by their own names.
 const MetricSpec* metric_of(const std::string& name) {
   if (name == "loss" || name == "cross_entropy") return &kSpecs[kLoss];
-  const bool accuracy = name == "accuracy" || name == "acc" || name.ends_with("_accuracy");
-  return accuracy ? &kSpecs[kAccuracy] : nullptr;
+  return is_accuracy(name) ? &kSpecs[kAccuracy] : nullptr;
 }
 
 }  // namespace

@@ -1,27 +1,24 @@
 // A regular expression (PCRE2) that chooses a row of a text.
 //
 // Guarantees: matching stops after a bounded number of steps, so that no pattern can stall; nothing
-// is allocated after the first match. Limits: bytes, not UTF-8; one thread at a time.
+// is allocated after compiling. Limits: bytes, not UTF-8; one thread at a time.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.h"
+#include "parse/pattern.h"
 
 namespace trainscope {
 
 class RowPattern {
  public:
-  enum class Answer { no, yes, too_costly };
+  using Answer = Pattern::Answer;
 
   // An Error says what is wrong and at which character of the pattern.
   static Result<RowPattern> compile(const std::string& pattern);
-
-  RowPattern(RowPattern&&) noexcept;
-  RowPattern& operator=(RowPattern&&) noexcept;
-  ~RowPattern();
 
   Answer find_in(std::string_view row);
   // True when the pattern has a group in parentheses.
@@ -30,9 +27,8 @@ class RowPattern {
   std::string_view group(std::string_view row) const;
 
  private:
-  struct Compiled;
-  explicit RowPattern(std::unique_ptr<Compiled> compiled);
-  std::unique_ptr<Compiled> compiled_;
+  explicit RowPattern(Pattern pattern) : pattern_(std::move(pattern)) {}
+  Pattern pattern_;
 };
 
 }  // namespace trainscope

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/statistics.h"
 #include "gpu/gpu.h"
 
 namespace trainscope {
@@ -57,9 +58,7 @@ int64_t driver_sample_period_ns(const nvml::Library& library, nvml::Device devic
     }
   }
   if (pauses.empty()) return -1;
-  std::nth_element(pauses.begin(), pauses.begin() + static_cast<long>(pauses.size() / 2),
-                   pauses.end());
-  return static_cast<int64_t>(pauses[pauses.size() / 2]) * 1000;
+  return static_cast<int64_t>(middle_of(std::move(pauses))) * 1000;
 }
 
 GpmReading::GpmReading(const nvml::Library& library, nvml::Device device,

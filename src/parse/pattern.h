@@ -1,0 +1,45 @@
+// A regular expression (PCRE2), compiled, that cannot stall whoever uses it.
+//
+// Guarantees: matching stops after a bounded number of steps; nothing is allocated after compiling.
+// Limits: one thread at a time; what a group took is known until the next match.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trainscope {
+
+class Pattern {
+ public:
+  enum class Answer { no, yes, too_costly };
+  enum class Text { bytes, utf8 };
+  struct Fault {
+    std::string words;  // PCRE2's own
+    size_t offset = 0;
+  };
+
+  // Nothing when it is no regular expression; `fault` says why.
+  static std::optional<Pattern> compile(std::string_view pattern, Text text, uint32_t max_steps,
+                                        Fault& fault);
+
+  Pattern(Pattern&&) noexcept;
+  Pattern& operator=(Pattern&&) noexcept;
+  ~Pattern();
+
+  Answer find_in(std::string_view text) const;
+  size_t group_count() const;
+  // 0 when no group has this name.
+  size_t group_number(const char* name) const;
+  // What a group took of the text of the last yes; nothing when it took no part.
+  std::optional<std::string_view> group(size_t number, std::string_view text) const;
+
+ private:
+  struct Compiled;
+  explicit Pattern(std::unique_ptr<Compiled> compiled);
+  std::unique_ptr<Compiled> compiled_;
+};
+
+}  // namespace trainscope
