@@ -118,6 +118,8 @@ void add_train_options(CLI::App& train, TrainOptions& options, std::span<const M
   add_device_options(train, options);
   train.add_flag("--log-placement", options.log_placement,
                  "print where each weight and input lies");
+  train.add_option("--summaries", options.summaries,
+                   "write loss and accuracy for TensorBoard to this folder");
   train.add_option("--step-log", options.step_log,
                    "write 'step begin_s duration_s' (CLOCK_MONOTONIC) for each step to this file");
 }
@@ -132,15 +134,20 @@ void add_input_options(CLI::App& train, TrainOptions& options) {
   add_parsed(train, "--input", options.input, parse_planted_delay,
              "none, slow:TIME or stall:NxTIME",
              "plant known trouble: slow:20ms in every step, stall:7x200ms in every seventh [none]");
+  train.add_flag("--resident", options.resident,
+                 "one batch that lies ready on the device serves every step: measures computing "
+                 "alone");
 }
 
 void add_compute_options(CLI::App& train, TrainOptions& options) {
   add_choice(train, "--layout", options.channels_last, kLayouts, "nchw or nhwc [nchw]");
   add_choice(train, "--precision", options.precision, kPrecisions, "fp32, bf16 or fp16 [fp32]");
+  train.add_flag("--graph", options.graph,
+                 "record a step once and play it back (CUDA graphs): pays for small batches");
   train.add_option("--weights", options.weights, "begin with these (safetensors)");
   train.add_option("--export", options.export_file,
-                   "write the trained weights to this file (safetensors; a C++ network cannot be "
-                   "written as TorchScript)");
+                   "write the trained network to this file: NAME.pt as TorchScript, any other name "
+                   "its weights as safetensors");
   CLI::Option* checkpoint =
       train.add_option("--checkpoint", options.checkpoint, "keep the state in this file");
   add_parsed(train, "--checkpoints", options.checkpoints_s, parse_duration_s, "a time (20s, 2m)",
@@ -180,6 +187,8 @@ void add_transfer_options(CLI::App& transfer, TransferOptions& options) {
   add_number<std::uint64_t>(transfer, "--every", options.evaluate_every, 1, 1U << 30,
                             "steps from one line to the next [10]");
   add_number<std::uint64_t>(transfer, "--seed", options.seed, 0, 1U << 30, "seed [1]");
+  transfer.add_option("--summaries", options.summaries,
+                      "write loss and accuracy for TensorBoard to this folder, one for each rate");
   transfer.add_flag("--misclassified", options.misclassified, "list the wrong test pictures");
   transfer.add_option("--export", options.export_file, "write the whole network (safetensors)");
 }

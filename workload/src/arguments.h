@@ -30,6 +30,8 @@ struct TrainOptions {
   DeviceChoice device;
   bool strict = false;
   bool log_placement = false;
+  bool graph = false;     // record a step once and play it back (CUDA)
+  bool resident = false;  // one batch for all steps
   std::uint64_t batch = 64;
   bool channels_last = false;
   Precision precision = Precision::kFloat32;
@@ -43,6 +45,7 @@ struct TrainOptions {
   PlantedDelay input;
   std::uint64_t every = 100;
   std::string step_log;                 // empty: none
+  std::string summaries;                // folder for TensorBoard; empty: none
   std::string weights;                  // to begin with; empty: random ones
   std::string export_file;              // empty: none
   std::string checkpoint;               // empty: none
@@ -82,6 +85,7 @@ struct TransferOptions {
   std::uint64_t evaluate_every = 10;
   std::uint64_t seed = 1;
   bool misclassified = false;
+  std::string summaries;    // folder for TensorBoard; empty: none
   std::string export_file;  // empty: none
 };
 

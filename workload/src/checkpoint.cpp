@@ -6,7 +6,6 @@
 #include <map>
 #include <string>
 
-#include "optimizer.h"
 #include "weights.h"
 
 namespace trainscope::workload {
@@ -30,10 +29,10 @@ std::string value_of(const TensorFile& content, const std::string& key) {
 }  // namespace
 
 Status save_checkpoint(const TrainOptions& options, const Network& network,
-                       const torch::optim::Optimizer& optimizer, std::uint64_t steps) {
+                       const Optimizer& optimizer, std::uint64_t steps) {
   TensorBundle bundle;
   bundle.add_network(network);
-  add_optimizer_state(optimizer, options.optimizer, network, bundle);
+  optimizer.add_state(bundle);
   bundle.add(kRandomState, at::detail::getDefaultCPUGenerator().get_state());
   for (const auto& [key, value] : identity(options)) bundle.set(key, value);
   bundle.set("steps", std::to_string(steps));
@@ -41,7 +40,7 @@ Status save_checkpoint(const TrainOptions& options, const Network& network,
 }
 
 Result<std::uint64_t> load_checkpoint(const TrainOptions& options, Network& network,
-                                      torch::optim::Optimizer& optimizer) {
+                                      Optimizer& optimizer) {
   const std::string& name = options.checkpoint;
   const Result<TensorFile> content = read_safetensors(name);
   if (!content.ok()) return content.error();
@@ -60,7 +59,7 @@ Result<std::uint64_t> load_checkpoint(const TrainOptions& options, Network& netw
   if (Status loaded = load_network(network, content.value(), name); !loaded.ok()) {
     return loaded.error();
   }
-  Status state = load_optimizer_state(optimizer, options.optimizer, network, content.value());
+  Status state = optimizer.load_state(content.value());
   if (!state.ok()) return Error{Fault::kBadInput, name + ": " + state.error().message};
   const TensorView* random = content.value().find(kRandomState);
   if (random == nullptr) return Error{Fault::kBadInput, name + ": no " + kRandomState};

@@ -6,23 +6,22 @@
 // Limits: the device's own source of chance (CUDA dropout) begins anew.
 #pragma once
 
-#include <torch/optim/optimizer.h>
-
 #include <cstdint>
 #include <filesystem>
 
 #include "arguments.h"
 #include "network.h"
+#include "optimizer.h"
 #include "result.h"
 
 namespace trainscope::workload {
 
 // `model`, `seed` and `batch` of the options are written down, and must be the same to go on.
 Status save_checkpoint(const TrainOptions& options, const Network& network,
-                       const torch::optim::Optimizer& optimizer, std::uint64_t steps);
+                       const Optimizer& optimizer, std::uint64_t steps);
 
 // Returns the number of steps done.
 Result<std::uint64_t> load_checkpoint(const TrainOptions& options, Network& network,
-                                      torch::optim::Optimizer& optimizer);
+                                      Optimizer& optimizer);
 
 }  // namespace trainscope::workload

@@ -31,7 +31,7 @@ Image plain(std::uint32_t rows, std::uint32_t columns, std::uint8_t red, std::ui
             std::uint8_t blue) {
   Image image{rows, columns, {}};
   for (std::uint32_t i = 0; i < rows * columns; ++i) {
-    image.pixels.insert(image.pixels.end(), {red, green, blue});
+    for (const std::uint8_t part : {red, green, blue}) image.pixels.push_back(part);
   }
   return image;
 }

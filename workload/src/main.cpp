@@ -1,8 +1,11 @@
 // trainscope-workload: parses and runs one command. The only place that chooses exit codes:
 // 0 done, 1 it broke while running, 2 usage error or bad input.
 
+#include <malloc.h>
+
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 
 #include "arguments.h"
 #include "label.h"
@@ -21,6 +24,13 @@ Status run(const ParsedArguments& arguments) {
   return transfer(*arguments.transfer, pipe_path);
 }
 
+// Every step asks for the same large blocks again. By default glibc gives each back to the kernel
+// and takes it anew, page by page.
+void keep_freed_memory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -30,6 +40,7 @@ int main(int argc, char** argv) {
     std::fputs(arguments.message.c_str(), arguments.exit_code == 0 ? stdout : stderr);
     return arguments.exit_code;
   }
+  keep_freed_memory();
   const Status done = run(arguments);
   if (done.ok()) return 0;
   std::fprintf(stderr, "trainscope-workload: %s\n", done.error().message.c_str());

@@ -1,12 +1,13 @@
 #include "mixed_precision.h"
 
 #include <ATen/autocast_mode.h>
-
-#include <vector>
+#include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
+#include <ATen/ops/_amp_update_scale.h>
 
 namespace trainscope::workload {
 namespace {
 
+constexpr double kFirstScale = 65536.0;
 constexpr int kStepsToGrow = 2000;
 
 }  // namespace
@@ -25,27 +26,20 @@ Autocast::~Autocast() {
   at::autocast::set_autocast_enabled(type_, false);
 }
 
-bool LossScale::unscale(const torch::nn::Module& network) {
-  if (!active_) return true;
-  std::vector<torch::Tensor> gradients;
-  for (const torch::Tensor& parameter : network.parameters()) {
-    if (parameter.grad().defined()) gradients.push_back(parameter.grad());
-  }
-  if (gradients.empty()) return true;
-  const auto options = torch::TensorOptions().device(gradients[0].device()).dtype(torch::kFloat);
-  torch::Tensor overflow = torch::zeros({1}, options);
-  const torch::Tensor inverse = torch::full({1}, 1.0 / scale_, options);
-  at::_amp_foreach_non_finite_check_and_unscale_(gradients, overflow, inverse);
-  if (overflow.item<float>() != 0.0F) {
-    scale_ /= 2.0;
-    good_steps_ = 0;
-    return false;
-  }
-  if (++good_steps_ == kStepsToGrow) {
-    scale_ *= 2.0;
-    good_steps_ = 0;
-  }
-  return true;
+LossScale::LossScale(const torch::Device& device, Precision precision) {
+  if (precision != Precision::kFloat16) return;
+  scale_ = torch::full({1}, kFirstScale, torch::dtype(torch::kFloat).device(device));
+  good_steps_ = torch::zeros({1}, torch::dtype(torch::kInt).device(device));
+}
+
+std::optional<torch::Tensor> LossScale::unscale(const std::vector<torch::Tensor>& gradients) {
+  if (!scale_.defined()) return std::nullopt;
+  const torch::NoGradGuard no_gradients;
+  torch::Tensor overflow = torch::zeros_like(scale_);
+  at::_amp_foreach_non_finite_check_and_unscale_(gradients, overflow, scale_.reciprocal());
+  at::_amp_update_scale_(scale_, good_steps_, overflow, /*growth=*/2.0, /*backoff=*/0.5,
+                         kStepsToGrow);
+  return overflow;
 }
 
 }  // namespace trainscope::workload

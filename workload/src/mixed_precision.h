@@ -1,11 +1,14 @@
 // Computing in 16 bits where it is safe: libtorch's autocast, and for fp16 a scale that keeps small
 // gradients from vanishing.
 //
-// Guarantees: weights stay in 32 bits; a step whose gradients overflowed changes nothing, and the
-// scale is halved (it doubles again after 2,000 good steps).
+// Guarantees: nothing waits for the device; weights stay in 32 bits; a step whose gradients
+// overflowed changes nothing, and the scale is halved (it doubles again after 2,000 good steps).
 #pragma once
 
-#include <torch/nn/module.h>
+#include <torch/types.h>
+
+#include <optional>
+#include <vector>
 
 #include "arguments.h"
 
@@ -26,16 +29,18 @@ class Autocast {
 
 class LossScale {
  public:
-  explicit LossScale(Precision precision) : active_(precision == Precision::kFloat16) {}
+  LossScale(const torch::Device& device, Precision precision);
 
-  torch::Tensor scaled(const torch::Tensor& loss) const { return active_ ? loss * scale_ : loss; }
-  // Takes the scale out of the gradients; false where they must not be used.
-  bool unscale(const torch::nn::Module& network);
+  torch::Tensor scaled(const torch::Tensor& loss) const {
+    return scale_.defined() ? loss * scale_ : loss;
+  }
+  // Takes the scale out of the gradients. The answer, on the device: 1 where they must not be used;
+  // nothing where there is no scale.
+  std::optional<torch::Tensor> unscale(const std::vector<torch::Tensor>& gradients);
 
  private:
-  bool active_;
-  double scale_ = 65536.0;
-  int good_steps_ = 0;
+  torch::Tensor scale_;  // undefined: none is needed
+  torch::Tensor good_steps_;
 };
 
 }  // namespace trainscope::workload

@@ -1,97 +1,97 @@
 #include "optimizer.h"
 
-#include <torch/optim/adam.h>
-#include <torch/optim/sgd.h>
+#include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_sgd.h>
 
-#include <string>
+#include <cstdlib>
 
 namespace trainscope::workload {
 namespace {
 
 constexpr double kMomentum = 0.9;
+constexpr double kMeanDecay = 0.9;
+constexpr double kSquareDecay = 0.999;
+constexpr double kEpsilon = 1e-8;
 constexpr const char* kPrefix = "state.optimizer.";
 
-// The tensor of that name on the device of the parameter, or undefined where the file has none.
-torch::Tensor state_tensor(const TensorFile& content, const std::string& name,
-                           const torch::Tensor& parameter) {
-  const TensorView* view = content.find(std::string(kPrefix) + name);
-  if (view == nullptr) return {};
-  Result<torch::Tensor> tensor = tensor_of(*view);
-  if (!tensor.ok() || tensor.value().sizes() != parameter.sizes()) return {};
-  // Like the parameter in its layout too: the optimizer adds them up element by element.
-  torch::Tensor placed = torch::empty_like(parameter);
-  placed.copy_(tensor.value());
-  return placed;
-}
-
-Error missing(const std::string& name) {
-  return {Fault::kBadInput, "the checkpoint has no optimizer state for " + name +
-                                " (was it written with another --optimizer?)"};
-}
-
-Status load_adam(torch::optim::Optimizer& optimizer, const std::string& name,
-                 const torch::Tensor& parameter, std::int64_t steps, const TensorFile& content) {
-  auto state = std::make_unique<torch::optim::AdamParamState>();
-  state->step(steps);
-  state->exp_avg(state_tensor(content, "mean." + name, parameter));
-  state->exp_avg_sq(state_tensor(content, "square." + name, parameter));
-  if (!state->exp_avg().defined() || !state->exp_avg_sq().defined()) return missing(name);
-  optimizer.state()[parameter.unsafeGetTensorImpl()] = std::move(state);
-  return Done{};
-}
-
-Status load_sgd(torch::optim::Optimizer& optimizer, const std::string& name,
-                const torch::Tensor& parameter, const TensorFile& content) {
-  auto state = std::make_unique<torch::optim::SGDParamState>();
-  state->momentum_buffer(state_tensor(content, "momentum." + name, parameter));
-  if (!state->momentum_buffer().defined()) return missing(name);
-  optimizer.state()[parameter.unsafeGetTensorImpl()] = std::move(state);
-  return Done{};
+std::vector<torch::Tensor> zeros_like_all(const std::vector<torch::Tensor>& tensors) {
+  std::vector<torch::Tensor> zeros;
+  zeros.reserve(tensors.size());
+  for (const torch::Tensor& tensor : tensors) zeros.push_back(torch::zeros_like(tensor));
+  return zeros;
 }
 
 }  // namespace
 
-std::unique_ptr<torch::optim::Optimizer> make_optimizer(OptimizerKind kind, double learning_rate,
-                                                        const Network& network) {
-  if (kind == OptimizerKind::kSgd) {
-    return std::make_unique<torch::optim::SGD>(
-        network.parameters(), torch::optim::SGDOptions(learning_rate).momentum(kMomentum));
+Optimizer::Optimizer(OptimizerKind kind, double learning_rate, const Network& network)
+    : kind_(kind), learning_rate_(learning_rate) {
+  const torch::NoGradGuard no_gradients;
+  for (const auto& item : network.named_parameters()) {
+    names_.push_back(item.key());
+    parameters_.push_back(item.value());
   }
-  return std::make_unique<torch::optim::Adam>(network.parameters(),
-                                              torch::optim::AdamOptions(learning_rate));
+  if (kind_ == OptimizerKind::kSgd) {
+    kept_ = {{"momentum.", zeros_like_all(parameters_)}};
+  } else {
+    kept_ = {{"mean.", zeros_like_all(parameters_)}, {"square.", zeros_like_all(parameters_)}};
+  }
+  steps_ = torch::zeros({}, parameters_.at(0).options().dtype(torch::kFloat).requires_grad(false));
 }
 
-void add_optimizer_state(const torch::optim::Optimizer& optimizer, OptimizerKind kind,
-                         const Network& network, TensorBundle& bundle) {
-  std::int64_t steps = 0;
-  for (const auto& item : network.named_parameters()) {
-    const auto found = optimizer.state().find(item.value().unsafeGetTensorImpl());
-    if (found == optimizer.state().end()) continue;
-    if (kind == OptimizerKind::kSgd) {
-      const auto& state = static_cast<const torch::optim::SGDParamState&>(*found->second);
-      bundle.add(std::string(kPrefix) + "momentum." + item.key(), state.momentum_buffer());
-    } else {
-      const auto& state = static_cast<const torch::optim::AdamParamState&>(*found->second);
-      bundle.add(std::string(kPrefix) + "mean." + item.key(), state.exp_avg());
-      bundle.add(std::string(kPrefix) + "square." + item.key(), state.exp_avg_sq());
-      steps = state.step();
+void Optimizer::zero_grad() {
+  for (torch::Tensor& parameter : parameters_) parameter.mutable_grad().reset();
+}
+
+std::vector<torch::Tensor> Optimizer::gradients() const {
+  std::vector<torch::Tensor> all;
+  all.reserve(parameters_.size());
+  for (const torch::Tensor& parameter : parameters_) all.push_back(parameter.grad());
+  return all;
+}
+
+void Optimizer::step(const std::optional<torch::Tensor>& overflow) {
+  const torch::NoGradGuard no_gradients;
+  const std::vector<torch::Tensor> slopes = gradients();
+  steps_.add_(1);
+  if (overflow) steps_.sub_(overflow->squeeze());
+  if (kind_ == OptimizerKind::kSgd) {
+    // A momentum that begins at zero needs no first step of another kind.
+    at::_fused_sgd_(parameters_, slopes, kept_[0].tensors, /*weight_decay=*/0.0, kMomentum,
+                    learning_rate_, /*dampening=*/0.0, /*nesterov=*/false, /*maximize=*/false,
+                    /*is_first_step=*/false, std::nullopt, overflow);
+    return;
+  }
+  const std::vector<torch::Tensor> steps(parameters_.size(), steps_);
+  at::_fused_adam_(parameters_, slopes, kept_[0].tensors, kept_[1].tensors, {}, steps,
+                   learning_rate_, kMeanDecay, kSquareDecay, /*weight_decay=*/0.0, kEpsilon,
+                   /*amsgrad=*/false, /*maximize=*/false, std::nullopt, overflow);
+}
+
+void Optimizer::add_state(TensorBundle& bundle) const {
+  for (const Kept& kept : kept_) {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      bundle.add(std::string(kPrefix) + kept.name + names_[i], kept.tensors[i]);
     }
   }
-  bundle.set("optimizer_steps", std::to_string(steps));
+  bundle.set("optimizer_steps", std::to_string(std::llround(steps_.item<double>())));
 }
 
-Status load_optimizer_state(torch::optim::Optimizer& optimizer, OptimizerKind kind,
-                            const Network& network, const TensorFile& content) {
+Status Optimizer::load_state(const TensorFile& content) {
   const torch::NoGradGuard no_gradients;
-  const auto found = content.metadata.find("optimizer_steps");
-  const std::int64_t steps =
-      found == content.metadata.end() ? 0 : std::strtoll(found->second.c_str(), nullptr, 10);
-  for (const auto& item : network.named_parameters()) {
-    Status loaded = kind == OptimizerKind::kSgd
-                        ? load_sgd(optimizer, item.key(), item.value(), content)
-                        : load_adam(optimizer, item.key(), item.value(), steps, content);
-    if (!loaded.ok()) return loaded;
+  for (Kept& kept : kept_) {
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const TensorView* view = content.find(std::string(kPrefix) + kept.name + names_[i]);
+      const Result<torch::Tensor> tensor =
+          view != nullptr ? tensor_of(*view) : Result<torch::Tensor>(Error{Fault::kBadInput, ""});
+      if (!tensor.ok() || tensor.value().sizes() != parameters_[i].sizes()) {
+        return Error{Fault::kBadInput, "the checkpoint has no optimizer state for " + names_[i] +
+                                           " (was it written with another --optimizer?)"};
+      }
+      kept.tensors[i].copy_(tensor.value());
+    }
   }
+  const auto found = content.metadata.find("optimizer_steps");
+  steps_.fill_(found == content.metadata.end() ? 0.0 : std::strtod(found->second.c_str(), nullptr));
   return Done{};
 }
 

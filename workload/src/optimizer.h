@@ -1,9 +1,14 @@
-// The optimizers, and their state as named tensors.
+// Adam, and SGD with momentum 0.9: each one fused operation over all parameters.
+//
+// Guarantees: the numbers are those of torch.optim; a step never waits for the device, so that it
+// can be recorded in a CUDA graph. Limits: every parameter has a gradient when step() is called.
 #pragma once
 
-#include <torch/optim/optimizer.h>
+#include <torch/types.h>
 
-#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "arguments.h"
 #include "network.h"
@@ -11,16 +16,32 @@
 
 namespace trainscope::workload {
 
-// Adam as it is, or SGD with momentum 0.9.
-std::unique_ptr<torch::optim::Optimizer> make_optimizer(OptimizerKind kind, double learning_rate,
-                                                        const Network& network);
+class Optimizer {
+ public:
+  Optimizer(OptimizerKind kind, double learning_rate, const Network& network);
 
-// Under state.optimizer.*; before the first step there is none.
-void add_optimizer_state(const torch::optim::Optimizer& optimizer, OptimizerKind kind,
-                         const Network& network, TensorBundle& bundle);
+  void zero_grad();
+  std::vector<torch::Tensor> gradients() const;
+  // Changes nothing where `overflow` holds a 1.
+  void step(const std::optional<torch::Tensor>& overflow = std::nullopt);
 
-// What add_optimizer_state wrote. Fails where the file is of another optimizer.
-Status load_optimizer_state(torch::optim::Optimizer& optimizer, OptimizerKind kind,
-                            const Network& network, const TensorFile& content);
+  // Under state.optimizer.*
+  void add_state(TensorBundle& bundle) const;
+  // What add_state wrote. Fails where the file is of another optimizer.
+  Status load_state(const TensorFile& content);
+
+ private:
+  struct Kept {  // a tensor for each parameter
+    const char* name;
+    std::vector<torch::Tensor> tensors;
+  };
+
+  OptimizerKind kind_;
+  double learning_rate_;
+  std::vector<std::string> names_;
+  std::vector<torch::Tensor> parameters_;
+  std::vector<Kept> kept_;  // momentum; or mean and square of the gradients
+  torch::Tensor steps_;     // on the device
+};
 
 }  // namespace trainscope::workload

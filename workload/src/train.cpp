@@ -59,6 +59,17 @@ Result<std::shared_ptr<Network>> make_ready(const TrainOptions& options, const M
   return network;
 }
 
+// None where none is wanted, or none is possible and that may be.
+Result<std::unique_ptr<StepGraph>> choose_graph(const TrainOptions& options,
+                                                const torch::Device& device) {
+  if (!options.graph) return std::unique_ptr<StepGraph>();
+  Result<std::unique_ptr<StepGraph>> graph = make_step_graph(device);
+  if (graph.ok() || options.strict) return graph;
+  std::fprintf(stderr, "trainscope-workload: training without a graph: %s\n",
+               graph.error().message.c_str());
+  return std::unique_ptr<StepGraph>();
+}
+
 Status train_unguarded(const TrainOptions& options, const char* pipe_path) {
   const Model* model = find_model(options.model);
   if (model == nullptr) return Error{Fault::kBadInput, "unknown model " + options.model};
@@ -68,14 +79,18 @@ Status train_unguarded(const TrainOptions& options, const char* pipe_path) {
   if (!device.ok()) return device.error();
   if (options.threads > 0) at::set_num_threads(options.threads);
   if (options.inter_threads > 0) at::set_num_interop_threads(options.inter_threads);
+  // Before the network: all work on the device is to be in the graph's stream.
+  Result<std::unique_ptr<StepGraph>> graph = choose_graph(options, device.value());
+  if (!graph.ok()) return graph.error();
   Result<std::shared_ptr<Network>> network =
       make_ready(options, *model, data.value(), device.value());
   if (!network.ok()) return network.error();
-  Result<TrainingReport> report = TrainingReport::open(options.every, options.step_log, pipe_path);
+  Result<TrainingReport> report = TrainingReport::open(options, pipe_path);
   if (!report.ok()) return report.error();
   print_setting(options, data.value(), *network.value(), device.value());
   Training training(options, data.value(),
-                    {*model, network.value(), device.value(), std::move(report.value())});
+                    {*model, std::move(graph.value()), network.value(), device.value(),
+                     std::move(report.value())});
   return training.run();
 }
 

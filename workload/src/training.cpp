@@ -11,8 +11,8 @@
 
 #include "checkpoint.h"
 #include "monotonic_clock.h"
-#include "optimizer.h"
 #include "placement.h"
+#include "torchscript.h"
 #include "weights.h"
 
 namespace trainscope::workload {
@@ -60,14 +60,14 @@ Training::Training(const TrainOptions& options, const Dataset& data, TrainingPar
     : options_(options),
       data_(data),
       parts_(std::move(parts)),
-      optimizer_(make_optimizer(options.optimizer, options.learning_rate, *parts_.network)),
+      optimizer_(options.optimizer, options.learning_rate, *parts_.network),
       tensors_(data.train->shape(), parts_.model.normalisation, parts_.device,
                options.channels_last),
-      scale_(options.precision) {}
+      scale_(parts_.device, options.precision) {}
 
 Status Training::run() {
   if (options_.resume) {
-    const Result<std::uint64_t> steps = load_checkpoint(options_, *parts_.network, *optimizer_);
+    const Result<std::uint64_t> steps = load_checkpoint(options_, *parts_.network, optimizer_);
     if (!steps.ok()) return steps.error();
     steps_ = steps.value();
     std::printf("resume step %" PRIu64 " from %s\n", steps_, options_.checkpoint.c_str());
@@ -105,22 +105,49 @@ Status Training::step() {
   record.number = steps_ + 1;
   record.begin_s = monotonic_s();
   sleep_s(options_.input.before_step(record.number));
-  const Result<Batch> batch = loader_->next();
-  if (!batch.ok()) return batch.error();
+  if (Status ready = make_input_ready(); !ready.ok()) return ready;
   record.input_s = monotonic_s() - record.begin_s;
-  record.images = batch.value().count();
-  record.loss = learn(batch.value(), record);
+  record.images = static_cast<std::uint64_t>(labels_.size(0));
+  record.loss = learn(record);
   record.duration_s = monotonic_s() - record.begin_s;
   ++steps_;
   parts_.report.step(record);
   return Done{};
 }
 
-double Training::learn(const Batch& batch, StepRecord& record) {
+Status Training::make_input_ready() {
+  if (options_.resident && pictures_.defined()) return Done{};
+  const Result<Batch> batch = loader_->next();
+  if (!batch.ok()) return batch.error();
+  pictures_ = tensors_.pictures(batch.value());
+  labels_ = tensors_.labels(batch.value());
+  return Done{};
+}
+
+double Training::learn(StepRecord& record) {
+  ComputeTimes times;
+  const auto step = [&](const torch::Tensor& pictures, const torch::Tensor& labels) {
+    return compute(pictures, labels, times);
+  };
   const double begin_s = monotonic_s();
-  const torch::Tensor pictures = tensors_.pictures(batch);
-  const torch::Tensor labels = tensors_.labels(batch);
-  optimizer_->zero_grad();
+  const torch::Tensor loss =
+      parts_.graph ? parts_.graph->run(pictures_, labels_, step) : step(pictures_, labels_);
+  const double value = loss.item<double>();  // waits for the device
+  // A CUDA device works behind our back: where one phase ends only a wait could tell.
+  if (parts_.device.is_cpu()) {
+    times.optimizer_s = monotonic_s() - begin_s - times.forward_s - times.backward_s;
+    record.compute = times;
+  }
+  if (options_.log_placement && !placement_logged_) log_placement(pictures_);
+  placement_logged_ = true;
+  return value;
+}
+
+// The loss, on the device; nothing here waits for it.
+torch::Tensor Training::compute(const torch::Tensor& pictures, const torch::Tensor& labels,
+                                ComputeTimes& times) {
+  const double begin_s = monotonic_s();
+  optimizer_.zero_grad();
   torch::Tensor loss;
   {
     const Autocast autocast(parts_.device, options_.precision);
@@ -128,17 +155,10 @@ double Training::learn(const Batch& batch, StepRecord& record) {
   }
   const double forward_s = monotonic_s();
   scale_.scaled(loss).backward();
-  const double backward_s = monotonic_s();
-  if (scale_.unscale(*parts_.network)) optimizer_->step();
-  const double value = loss.item<double>();  // waits for the device
-  // A CUDA device works behind our back: where one phase ends only a wait could tell.
-  if (parts_.device.is_cpu()) {
-    record.compute =
-        ComputeTimes{forward_s - begin_s, backward_s - forward_s, monotonic_s() - backward_s};
-  }
-  if (options_.log_placement && !placement_logged_) log_placement(pictures);
-  placement_logged_ = true;
-  return value;
+  times.forward_s = forward_s - begin_s;
+  times.backward_s = monotonic_s() - forward_s;
+  optimizer_.step(scale_.unscale(optimizer_.gradients()));
+  return loss.detach();
 }
 
 // What is due between two steps: the end of a pass, an evaluation, a checkpoint.
@@ -158,7 +178,7 @@ Status Training::after_step() {
 
 Status Training::checkpoint() {
   parts_.report.checkpoint_begins();
-  Status saved = save_checkpoint(options_, *parts_.network, *optimizer_, steps_);
+  Status saved = save_checkpoint(options_, *parts_.network, optimizer_, steps_);
   parts_.report.checkpoint_ends();
   if (saved.ok()) {
     std::printf("checkpoint step %" PRIu64 " %s\n", steps_, options_.checkpoint.c_str());
@@ -206,12 +226,19 @@ Status Training::finish(double seconds) {
     if (Status saved = checkpoint(); !saved.ok()) return saved;
   }
   if (!options_.export_file.empty()) {
-    Status written =
-        write_weights(options_.export_file, *parts_.network, {options_.model, data_.class_names});
-    if (!written.ok()) return written;
-    std::printf("weights %s\n", options_.export_file.c_str());
+    if (Status written = export_network(); !written.ok()) return written;
   }
   return parts_.report.done(steps_, seconds, last_.accuracy);
+}
+
+Status Training::export_network() {
+  const std::string& file = options_.export_file;
+  const bool as_program = file.ends_with(".pt");
+  Status written = as_program
+                       ? write_torchscript(file, *parts_.network, pictures_)
+                       : write_weights(file, *parts_.network, {options_.model, data_.class_names});
+  if (written.ok()) std::printf("%s %s\n", as_program ? "torchscript" : "weights", file.c_str());
+  return written;
 }
 
 void Training::log_placement(const torch::Tensor& pictures) const {

@@ -8,8 +8,6 @@
 // Limits: each step waits for its result, so that its duration is the real one.
 #pragma once
 
-#include <torch/optim/optimizer.h>
-
 #include <cstdint>
 #include <memory>
 
@@ -18,7 +16,9 @@
 #include "loader.h"
 #include "mixed_precision.h"
 #include "model.h"
+#include "optimizer.h"
 #include "picture_tensor.h"
+#include "step_graph.h"
 #include "training_report.h"
 
 namespace trainscope::workload {
@@ -26,6 +26,7 @@ namespace trainscope::workload {
 // What a training consists of, ready to go.
 struct TrainingParts {
   const Model& model;
+  std::unique_ptr<StepGraph> graph;  // or none
   std::shared_ptr<Network> network;  // on the device
   torch::Device device;
   TrainingReport report;
@@ -42,20 +43,25 @@ class Training {
   bool finished() const;
   Status learn_until_finished();
   Status step();
-  double learn(const Batch& batch, StepRecord& record);
+  Status make_input_ready();
+  double learn(StepRecord& record);
+  torch::Tensor compute(const torch::Tensor& pictures, const torch::Tensor& labels,
+                        ComputeTimes& times);
   Status after_step();
   Result<Evaluation> evaluate();
   Status checkpoint();
   Status finish(double seconds);
+  Status export_network();
   void log_placement(const torch::Tensor& pictures) const;
 
   const TrainOptions& options_;
   const Dataset& data_;
   TrainingParts parts_;
-  std::unique_ptr<torch::optim::Optimizer> optimizer_;
+  Optimizer optimizer_;
   PictureTensors tensors_;
   LossScale scale_;
   std::unique_ptr<Loader> loader_;
+  torch::Tensor pictures_, labels_;  // of the present step, on the device
 
   std::uint64_t steps_ = 0;
   double deadline_s_ = 0.0;

@@ -15,10 +15,10 @@ double one_nan(double value) { return std::isnan(value) ? std::fabs(value) : val
 
 }  // namespace
 
-Result<TrainingReport> TrainingReport::open(std::uint64_t every, const std::string& step_log,
-                                            const char* pipe_path) {
-  TrainingReport report;
-  report.every_ = every;
+Result<TrainingReport> TrainingReport::open(const TrainOptions& options, const char* pipe_path) {
+  const std::string& step_log = options.step_log;
+  TrainingReport report(options.summaries);
+  report.every_ = options.every;
   report.pipe_ = std::make_unique<ProgressPipe>(pipe_path);
   if (!step_log.empty()) {
     report.step_log_name_ = step_log;
@@ -37,6 +37,7 @@ void TrainingReport::step(const StepRecord& record) {
                  record.duration_s);
     if (std::fflush(step_log_.get()) != 0) step_log_broken_ = true;
   }
+  summaries_.scalar("train", "loss", record.number, record.loss);
   loss_sum_ += record.loss;
   epoch_loss_sum_ += record.loss;
   ++epoch_steps_;
@@ -89,6 +90,8 @@ void TrainingReport::evaluation_ends(std::uint64_t step, const Evaluation& resul
   pipe_->end("evaluation", now_s);
   pipe_->scalar("accuracy", result.accuracy, "test", now_s);
   pipe_->scalar("loss", one_nan(result.loss), "test", now_s);
+  summaries_.scalar("validation", "accuracy", step, result.accuracy);
+  summaries_.scalar("validation", "loss", step, result.loss);
   std::printf("eval step %" PRIu64 " accuracy %.4f loss %.4f\n", step, result.accuracy,
               one_nan(result.loss));
   std::fflush(stdout);
@@ -102,7 +105,7 @@ Status TrainingReport::done(std::uint64_t steps, double seconds, double accuracy
                  pipe_->dropped());
   }
   if (step_log_broken_) return Error{Fault::kFailed, step_log_name_ + ": not all steps written"};
-  return Done{};
+  return summaries_.state();
 }
 
 }  // namespace trainscope::workload

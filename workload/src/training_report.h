@@ -12,8 +12,10 @@
 #include <optional>
 #include <string>
 
+#include "arguments.h"
 #include "progress_pipe.h"
 #include "result.h"
+#include "summaries.h"
 
 namespace trainscope::workload {
 
@@ -40,9 +42,8 @@ struct Evaluation {
 
 class TrainingReport {
  public:
-  // `step_log` and `pipe_path` may be empty. Fails where the log cannot be written.
-  static Result<TrainingReport> open(std::uint64_t every, const std::string& step_log,
-                                     const char* pipe_path);
+  // `pipe_path` may be empty. Fails where the step log cannot be written.
+  static Result<TrainingReport> open(const TrainOptions& options, const char* pipe_path);
 
   void step(const StepRecord& record);
   void epoch_ends(std::uint64_t number);
@@ -54,7 +55,7 @@ class TrainingReport {
   // For whoever tells more than this does; never null.
   ProgressPipe* pipe() { return pipe_.get(); }
 
-  // The last line; fails where the step log is not whole (disk full).
+  // The last line; fails where the step log or the summaries are not whole (disk full).
   Status done(std::uint64_t steps, double seconds, double accuracy);
 
  private:
@@ -62,7 +63,7 @@ class TrainingReport {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
 
-  TrainingReport() = default;
+  explicit TrainingReport(const std::string& summaries) : summaries_(summaries) {}
   void send_step(const StepRecord& record);
 
   std::uint64_t every_ = 1;
@@ -70,6 +71,7 @@ class TrainingReport {
   std::string step_log_name_;
   bool step_log_broken_ = false;
   std::unique_ptr<ProgressPipe> pipe_;
+  Summaries summaries_;
 
   std::uint64_t batch_told_ = 0;
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <cinttypes>
 #include <cstdio>
+#include <filesystem>
 
 #include "bottlenecks.h"
 #include "device.h"
@@ -16,6 +17,7 @@
 #include "monotonic_clock.h"
 #include "progress_pipe.h"
 #include "split.h"
+#include "summaries.h"
 #include "weights.h"
 
 namespace trainscope::workload {
@@ -75,10 +77,14 @@ class LayerTraining {
     torch::manual_seed(options_.seed);
     torch::nn::Linear layer(sets_.training.vectors.size(1), classes);
     torch::optim::SGD optimizer(layer->parameters(), torch::optim::SGDOptions(learning_rate));
+    Summaries summaries(summary_folder(learning_rate));
     for (std::uint64_t i = 1; i <= options_.steps; ++i) {
       const double loss = step(layer, optimizer);
       pipe_.step(++steps_, loss, monotonic_s());
-      if (i % options_.evaluate_every == 0) tell(i, layer, loss);
+      if (i % options_.evaluate_every == 0) tell(i, layer, loss, summaries);
+    }
+    if (const Status written = summaries.state(); !written.ok()) {
+      std::fprintf(stderr, "trainscope-workload: %s\n", written.error().message.c_str());
     }
     return layer;
   }
@@ -96,12 +102,23 @@ class LayerTraining {
     return loss.item<double>();
   }
 
-  void tell(std::uint64_t number, torch::nn::Linear& layer, double loss) {
-    std::printf("step %" PRIu64 " loss %.4f train accuracy %.4f", number, loss,
-                accuracy_of(layer, sets_.training));
+  // TensorBoard shows folders side by side: one for each rate.
+  std::filesystem::path summary_folder(double learning_rate) const {
+    if (options_.summaries.empty()) return {};
+    std::array<char, 32> name{};
+    std::snprintf(name.data(), name.size(), "rate_%g", learning_rate);
+    return std::filesystem::path(options_.summaries) / name.data();
+  }
+
+  void tell(std::uint64_t number, torch::nn::Linear& layer, double loss, Summaries& summaries) {
+    const double learnt = accuracy_of(layer, sets_.training);
+    std::printf("step %" PRIu64 " loss %.4f train accuracy %.4f", number, loss, learnt);
+    summaries.scalar("train", "loss", number, loss);
+    summaries.scalar("train", "accuracy", number, learnt);
     if (sets_.validation.count() > 0) {
       const double accuracy = accuracy_of(layer, sets_.validation);
       pipe_.scalar("accuracy", accuracy, "validation", monotonic_s());
+      summaries.scalar("validation", "accuracy", number, accuracy);
       std::printf(" validation accuracy %.4f", accuracy);
     }
     std::printf("\n");

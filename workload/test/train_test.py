@@ -13,7 +13,9 @@ import struct
 import tempfile
 import time
 import unittest
+import zipfile
 
+from events import read_events
 from support import NUMBER, matches, run, run_with_pipe, take_program
 
 STEP = re.compile(rf"step (\d+) loss {NUMBER} images/s {NUMBER}")
@@ -249,6 +251,63 @@ class Limits(unittest.TestCase):
         self.assertEqual(lenient.returncode, 0)
         self.assertIn("cuda:99", lenient.stderr)
         self.assertRegex(lenient.stdout, r"(?m)^device cpu ")
+
+
+class ComputingAlone(unittest.TestCase):
+    def test_a_resident_batch_is_learnt_by_heart(self):
+        words = ("train", "--data", "drawn", "--model", "digits_dense", "--steps", "60", "--every", "1",
+                 "--threads", "1")
+        plain, resident = run(*words), run(*words, "--resident")
+        self.assertEqual(resident.returncode, 0, resident.stderr)
+        plain, resident = ([float(loss) for _, loss, _ in matches(STEP, result.stdout)] for result in (plain, resident))
+        self.assertEqual(resident[0], plain[0])
+        self.assertEqual(len(resident), 60)
+        self.assertLess(resident[-1], plain[-1] / 2)
+
+    def test_a_graph_without_cuda_is_told_and_refused_where_strict(self):
+        words = ("train", "--data", "drawn", "--model", "digits_dense", "--steps", "2", "--threads", "1", "--graph")
+        soft = run(*words)
+        self.assertEqual(soft.returncode, 0, soft.stderr)
+        self.assertIn("training without a graph: --graph needs --device cuda", soft.stderr)
+        self.assertEqual(run(*words, "--strict").returncode, 2)
+
+
+class ForTensorBoard(unittest.TestCase):
+    def test_each_step_and_evaluation_is_in_the_event_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("train", "--data", "drawn", "--model", "digits_dense", "--steps", "130", "--every", "1",
+                         "--threads", "1", "--summaries", folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            train, validation = read_events(f"{folder}/train"), read_events(f"{folder}/validation")
+        printed = [(int(step), float(loss)) for step, loss, _ in matches(STEP, result.stdout)]
+        self.assertEqual([step for step, _ in train["loss"]], list(range(1, 131)))
+        for (_, loss), (_, told) in zip(train["loss"], printed):
+            self.assertAlmostEqual(loss, told, delta=6e-5)
+        step, accuracy, _ = matches(EVAL, result.stdout)[-1]
+        self.assertEqual(validation["accuracy"][-1][0], int(step))
+        self.assertAlmostEqual(validation["accuracy"][-1][1], float(accuracy), delta=6e-5)
+
+    def test_a_folder_that_cannot_be_made_is_told(self):
+        result = run("train", "--data", "drawn", "--model", "digits_dense", "--steps", "2", "--threads", "1",
+                     "--summaries", "/proc/nowhere")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("/proc/nowhere/train/events.out.tfevents.", result.stderr)
+
+
+class Program(unittest.TestCase):
+    def test_torchscript_has_the_code_and_the_weights(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = f"{folder}/network.pt"
+            result = run("train", "--data", "drawn", "--model", "digits_dense", "--steps", "2", "--threads", "1",
+                         "--export", file)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"torchscript {file}", result.stdout)
+            with zipfile.ZipFile(file) as archive:
+                names = archive.namelist()
+                code = b"".join(archive.read(name) for name in names if name.endswith(".py")).decode()
+                sizes = sorted(archive.getinfo(name).file_size for name in names if "/data/" in name)
+        self.assertIn("def forward(", code)
+        self.assertEqual(sizes, sorted([128 * 784 * 4, 128 * 4, 10 * 128 * 4, 10 * 4]))
 
 
 if __name__ == "__main__":

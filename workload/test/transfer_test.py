@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 from pictures import write_folder
+from events import read_events
 from support import NUMBER, run, run_with_pipe, take_program
 
 COUNTS = re.compile(r"(?m)^pictures (\d+) classes 3 training (\d+) validation (\d+) test (\d+)$")
@@ -85,6 +86,21 @@ class Transfer(unittest.TestCase):
             file.write(b"!!")
         self.assertEqual(FILLED.search(self.transfer("--cache", cache)[0]).groups()[:2], ("2", "148"))
         os.replace(f"{self.home}/kept", f"{self.pictures}/red/1.png")
+
+    def test_tensorboard_gets_each_rate_in_a_folder_of_its_own(self):
+        folder = f"{self.home}/summaries"
+        out, _ = self.transfer("--lr", "0.01,0.3", "--every", "20", "--summaries", folder)
+        printed = re.findall(rf"(?m)^step (\d+) loss {NUMBER} train accuracy {NUMBER} validation accuracy {NUMBER}$",
+                             out)
+        self.assertEqual(len(printed), 6)
+        for rate, lines in (("0.01", printed[:3]), ("0.3", printed[3:])):
+            train = read_events(f"{folder}/rate_{rate}/train")
+            validation = read_events(f"{folder}/rate_{rate}/validation")
+            for number, (step, loss, learnt, held_out) in enumerate(lines):
+                self.assertAlmostEqual(train["loss"][number][1], float(loss), delta=1e-4)
+                self.assertAlmostEqual(train["accuracy"][number][1], float(learnt), delta=1e-4)
+                self.assertEqual(validation["accuracy"][number][0], int(step))
+                self.assertAlmostEqual(validation["accuracy"][number][1], float(held_out), delta=1e-4)
 
     def test_whole_network_is_exported_with_the_names_of_the_classes(self):
         file = f"{self.home}/whole"
