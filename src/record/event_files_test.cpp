@@ -6,8 +6,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "record/test_ring.h"
+#include "store/training.h"
 #include "tfrecord/tfrecord.h"
 
 namespace trainscope {
@@ -51,15 +55,7 @@ class EventFilesTest : public testing::Test {
   std::string kept() {
     files_.find({}, 1000 * kNsPerSecond);
     files_.read({1000 * kNsPerSecond, 60 * kNsPerSecond});
-    std::string lines;
-    ring_.visit(ring_.tail(), [&](const RecordHeader& header) {
-      if (header.kind != RecordKind::step) return true;
-      const std::string_view text = reinterpret_cast<const TextRecord&>(header).text();
-      lines += text.substr(text.find('\n') + 1);
-      return true;
-    });
-    ring_.release(ring_.head());
-    return lines;
+    return take_reports(ring_);
   }
 
   SharedMemory memory_;
@@ -77,6 +73,48 @@ TEST_F(EventFilesTest, FollowsAFileThatGrows) {
   EXPECT_EQ(kept(), "");
   append(second.substr(20));
   EXPECT_EQ(kept(), "2500000000 tensorboard step 2 loss=0.25\n");
+}
+
+// What real writers wrote, and what TensorBoard's own reader says of it.
+struct Capture {
+  const char* folder;
+  const char* train;  // the folder and the tag that tell of steps
+  const char* tag;
+  std::optional<int64_t> count;
+  size_t epochs = 0;
+};
+constexpr Capture kCaptures[] = {
+    {"keras_batch", "keras_batch/train", "batch_loss", 36, 3},
+    {"keras_epoch", "keras_epoch/train", "batch_loss", std::nullopt, 3},
+    {"keras_every_5", "keras_every_5/train", "batch_loss", 35},
+    {"estimator", "estimator", "loss", 41},
+    {"torch", "torch", "Loss/train", 46},
+};
+
+TEST_F(EventFilesTest, WhatProgramsReallyWrite) {
+  const std::string data = std::string(TRAINSCOPE_TEST_DATA) + "/tensorboard/";
+  const auto expected = nlohmann::json::parse(std::ifstream(data + "expected.json"));
+  constexpr EventFiles::Clock kClock{1'794'000'000 * kNsPerSecond, 10'000'000 * kNsPerSecond};
+  for (const Capture& capture : kCaptures) {
+    EventFiles files({data + capture.folder}, sink_, [](const std::string&) {});
+    files.find({}, kClock.zero_realtime_ns);
+    files.read(kClock);
+    std::vector<StoredReport> reports;
+    const std::string lines = take_reports(ring_);
+    for (const std::string_view line : split(lines, '\n')) {
+      if (auto report = parse_stored_report(line)) reports.push_back(std::move(*report));
+    }
+    const Training training = read_training(std::move(reports), 1e7);
+    EXPECT_EQ(training.count, capture.count) << capture.folder;
+    EXPECT_EQ(training.epochs.size(), capture.epochs) << capture.folder;
+    const auto& scalars = expected[capture.train]["scalars"];
+    const auto points = scalars.value(capture.tag, nlohmann::json::array());
+    ASSERT_EQ(training.steps.size(), points.size()) << capture.folder;
+    for (size_t i = 0; i < points.size(); ++i) {
+      EXPECT_EQ(training.steps[i].step, points[i][0].get<int64_t>()) << capture.folder;
+      EXPECT_EQ(training.steps[i].loss, points[i][1].get<double>()) << capture.folder;
+    }
+  }
 }
 
 TEST_F(EventFilesTest, LeavesWhatAnEarlierTrainingWrote) {

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "record/record.h"
+#include "record/test_ring.h"
 #include "store/training.h"
 
 namespace trainscope {
@@ -26,18 +27,10 @@ class PrintedTest : public testing::Test {
     }
     printed.finish();
     std::string lines;
-    ring_.visit(ring_.tail(), [&](const RecordHeader& header) {
-      std::string_view text = reinterpret_cast<const TextRecord&>(header).text();
-      text.remove_prefix(text.find('\n') + 1);
-      while (header.kind == RecordKind::step && !text.empty()) {
-        const size_t end = text.find('\n');
-        const std::string_view line = text.substr(0, end + 1);
-        lines += line.substr(line.find("output ") + 7);
-        text.remove_prefix(end + 1);
-      }
-      return true;
-    });
-    ring_.release(ring_.head());
+    const std::string stored = take_reports(ring_);
+    for (const std::string_view line : split(stored, '\n')) {
+      if (!line.empty()) lines += std::string(line.substr(line.find("output ") + 7)) + "\n";
+    }
     return lines;
   }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "record/test_ring.h"
 
 namespace trainscope {
 namespace {
@@ -26,17 +27,7 @@ class ProgressTest : public testing::Test {
     ASSERT_EQ(::write(ends_[1], text.data(), text.size()), static_cast<ssize_t>(text.size()));
     EXPECT_TRUE(pipe_->read_some());
   }
-  // All texts of a kind in the ring.
-  std::vector<std::string> kept(RecordKind kind) {
-    std::vector<std::string> texts;
-    ring_.visit(ring_.tail(), [&](const RecordHeader& header) {
-      if (header.kind == kind) {
-        texts.emplace_back(reinterpret_cast<const TextRecord&>(header).text());
-      }
-      return true;
-    });
-    return texts;
-  }
+  std::vector<std::string> kept(RecordKind kind) { return texts_in(ring_, kind); }
 
   SharedMemory memory_;
   Ring ring_;
