@@ -85,6 +85,13 @@ constexpr PrintedFormat kFormats[] = {
      .hint = "step ",
      .pattern = R"(^step (?<step>\d+) loss (?<loss>NUM)(?: images/s (?<throughput>NUM))?)",
      .example = "step 100 loss 0.9633 images/s 3886"},
+    {.name = "any evaluation at a step",
+     .hint = "loss",
+     .pattern = R"((?i)^\W*(?:eval|valid|test)\w*\b[\s:,-]*(?:at\s+)?(?:global[_ ]?)?)"
+                R"((?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>\d+)\b)"
+                R"((?=.*?\bloss\b[\s:=]*(?<val_loss>NUM)))"
+                R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?<val_accuracy>NUM))?))",
+     .example = "eval step 938 accuracy 0.8726 loss 0.3468"},
     {.name = "any step with a loss",
      .hint = "loss",
      .pattern = R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>\d+))"

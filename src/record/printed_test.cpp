@@ -94,6 +94,15 @@ TEST_F(PrintedTest, KerasWithABarThatIsDrawnOver) {
             "step 2 loss=0.3 epoch=2 of=2\n");
 }
 
+TEST_F(PrintedTest, TheLossOfAnEvaluationIsNotThatOfTheTraining) {
+  EXPECT_EQ(kept("step 900 loss 0.5\neval step 938 accuracy 0.87 loss 0.35\n"
+                 "Validation at iteration 950: loss 0.25\nstep 1000 loss 0.4\n"),
+            "step 900 loss=0.5\n"
+            "scalar loss 0.35 set=validation\nscalar accuracy 0.87 set=validation\nstep 938\n"
+            "scalar loss 0.25 set=validation\nstep 950\n"
+            "step 1000 loss=0.4\n");
+}
+
 TEST_F(PrintedTest, ALineOfTheOtherStreamThatHasNoEndYet) {
   PrintedSteps printed(sink_, "");
   printed.take("\rloading 1", 0);
