@@ -29,9 +29,10 @@ def say(text):
 def build_programs():
     """Compiles bench/*.cpp into build/bench where they are out of date."""
     BUILD.mkdir(parents=True, exist_ok=True)
+    client = (ROOT / "clients/c/trainscope.h").stat().st_mtime
     for source in sorted((ROOT / "bench").glob("*.cpp")):
         program = BUILD / source.stem
-        if program.exists() and program.stat().st_mtime >= source.stat().st_mtime:
+        if program.exists() and program.stat().st_mtime >= max(client, source.stat().st_mtime):
             continue
         subprocess.run(["g++", "-O2", "-std=c++20", "-Wall", "-Wextra", "-pthread",
                         "-o", program, source], check=True)

@@ -6,7 +6,9 @@
 // Guarantees: never blocks, never fails, never ends the job (SIGPIPE is held back during a write
 // and taken away again), leaves errno alone, may be called from any thread. What cannot be written
 // at once is counted, and `dropped N` goes before the next line that gets through. After a fork the
-// child opens the FIFO anew.
+// child opens the FIFO anew. Up to 1,000 lines a second are written one by one; of more than that,
+// those of a millisecond go together, each with its own time: a line costs the job 0.1 to 0.3 us
+// then in the place of 3.
 //
 // Who speaks: the process that loaded this first and its training thread (the first to end a step;
 // before that, the first to send) say nothing about themselves. Another thread says who=PID.NUMBER,
@@ -17,7 +19,8 @@
 // glibc older than 2.32 wants -pthread. Not for signal handlers. A line has at most 4,096 bytes: a
 // longer text is cut between characters, other lines between words. Names have at most 128 letters,
 // digits and _ . / : - ; other bytes become _. A job that closes descriptors which it did not open
-// must do so before the first line.
+// must do so before the first line. The end of a flood waits for the next line or for exit(): a job
+// that is killed or calls _exit() may take the last 4 KiB with it.
 #ifndef TRAINSCOPE_H_
 #define TRAINSCOPE_H_
 
@@ -58,7 +61,11 @@ static inline void ts_send(const char* format, ...) __attribute__((format(printf
 
 // Everything below is how.
 
+// A write of TS_LINE_BYTES = PIPE_BUF is never torn. Of lines written one by one there may be one
+// each TS_PACE_NS, and TS_BURST_NS / TS_PACE_NS more after a quiet time.
 enum { TS_LINE_BYTES = 4096, TS_NAME_BYTES = 128, TS_LOCK_TRIES = 10000 };
+enum { TS_TOGETHER_BYTES = 4000 };  // leaves room to say how many were lost
+enum { TS_PACE_NS = 1000000, TS_BURST_NS = 100000000 };
 
 struct ts_state {
   int lock;             // the process that holds it; 0 when free
@@ -69,7 +76,11 @@ struct ts_state {
   int training_thread;  // by the order in which they first sent
   int has_stepped;
   long long dropped;
-  char who[24];  // of the training thread
+  char who[24];        // of the training thread
+  long long paced_ns;  // the lines written so far, at one each TS_PACE_NS, last until here
+  long long waiting;   // lines in `text`
+  size_t size;
+  char text[TS_LINE_BYTES];  // whole lines that are not written yet
 };
 
 struct ts_thread {
@@ -140,6 +151,9 @@ static inline void ts_begin_process_(struct ts_state* state, int process) {
   state->threads = 0;
   state->training_thread = 1;
   state->has_stepped = 0;
+  state->paced_ns = 0;
+  state->waiting = 0;  // a fork copied what its parent will write
+  state->size = 0;
   __atomic_store_n(&state->dropped, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&state->descriptor, ts_open_pipe_(), __ATOMIC_RELAXED);
   __atomic_store_n(&state->process, process, __ATOMIC_RELEASE);
@@ -198,10 +212,20 @@ static inline void ts_put_name_(struct ts_line* line, const char* name, size_t s
     ts_put_(line, name[i] != '\0' && strchr(kLetters, name[i]) != NULL ? name + i : "_", 1);
 }
 
+static inline void ts_put_whole_(struct ts_line* line, long long number) {
+  char digits[24];
+  size_t at = sizeof digits;
+  do {
+    digits[--at] = (char)('0' + number % 10);
+    number /= 10;
+  } while (number > 0);
+  ts_put_(line, digits + at, sizeof digits - at);
+}
+
 static inline void ts_put_count_(struct ts_line* line, long long number) {
-  char text[32];
-  const int size = snprintf(text, sizeof text, " %lld", number);
-  if (number >= 0) ts_put_(line, text, (size_t)size);
+  if (number < 0) return;
+  ts_put_(line, " ", 1);
+  ts_put_whole_(line, number);
 }
 
 // A number as snprintf() wrote it, but with a point, whatever the program's locale has.
@@ -245,11 +269,10 @@ static inline int ts_start_(struct ts_line* line, const char* word) {
   return 1;
 }
 
-// With the lock held: " t=… who=…\n", and what a thread is called; returns its size.
-static inline size_t ts_ending_(struct ts_state* state, int is_step, long long time_ns, char* text,
-                                size_t room) {
+// With the lock held: " t=… who=…\n", where `who` is what this thread is called.
+static inline void ts_put_ending_(struct ts_line* line, struct ts_state* state, int is_step,
+                                  long long time_ns) {
   struct ts_thread* thread = &ts_thread_1;
-  int size;
   if (thread->process != state->process) {
     thread->process = state->process;
     thread->number = ++state->threads;
@@ -258,13 +281,18 @@ static inline size_t ts_ending_(struct ts_state* state, int is_step, long long t
     state->has_stepped = 1;
     state->training_thread = thread->number;
   }
-  if (thread->number != state->training_thread)
-    size = snprintf(text, room, " t=%lld who=%d.%d\n", time_ns, state->process, thread->number);
-  else if (state->who[0] != '\0')
-    size = snprintf(text, room, " t=%lld who=%s\n", time_ns, state->who);
-  else
-    size = snprintf(text, room, " t=%lld\n", time_ns);
-  return (size_t)size;
+  ts_put_(line, " t=", 3);
+  ts_put_whole_(line, time_ns);
+  if (thread->number != state->training_thread) {
+    ts_put_(line, " who=", 5);
+    ts_put_whole_(line, state->process);
+    ts_put_(line, ".", 1);
+    ts_put_whole_(line, thread->number);
+  } else if (state->who[0] != '\0') {
+    ts_put_(line, " who=", 5);
+    ts_put_(line, state->who, strlen(state->who));
+  }
+  ts_put_(line, "\n", 1);
 }
 
 // Where a line that is too long ends: before `room`, between characters of a mark, else between
@@ -279,7 +307,7 @@ static inline size_t ts_cut_(const struct ts_line* line, size_t room) {
   return room;
 }
 
-// With the lock held. 1: gone; 0: counted.
+// With the lock held. 1: gone; 0: not.
 static inline int ts_deliver_(struct ts_state* state, const char* text, size_t size) {
   const int written = state->descriptor < 0 ? -1 : ts_write_(state->descriptor, text, size);
   if (written < 0 && state->descriptor >= 0) {
@@ -289,29 +317,69 @@ static inline int ts_deliver_(struct ts_state* state, const char* text, size_t s
   return written != 0;
 }
 
+// With the lock held: writes what waits, behind how many were lost before, or counts it.
+static inline void ts_flush_(struct ts_state* state, const struct ts_line* ending) {
+  long long lost = __atomic_load_n(&state->dropped, __ATOMIC_RELAXED);
+  struct ts_line all;
+  if (state->waiting == 0) return;
+  all.size = 0;
+  if (lost > 0) {
+    ts_put_(&all, "dropped ", 8);
+    ts_put_whole_(&all, lost);
+    ts_put_(&all, ending->text, ending->size);
+  }
+  // A line that fills the room goes alone; what was lost is told with the next.
+  if (all.size + state->size > sizeof all.text) all.size = 0, lost = 0;
+  ts_put_(&all, state->text, state->size);
+  __atomic_fetch_add(&state->dropped,
+                     ts_deliver_(state, all.text, all.size) ? -lost : state->waiting,
+                     __ATOMIC_RELAXED);
+  state->waiting = 0;
+  state->size = 0;
+}
+
+// With the lock held: 1 when a line may be written by itself now.
+static inline int ts_is_calm_(struct ts_state* state, long long now_ns) {
+  if (state->paced_ns < now_ns) state->paced_ns = now_ns;
+  if (state->paced_ns - now_ns > TS_BURST_NS) return 0;
+  state->paced_ns += TS_PACE_NS;
+  return 1;
+}
+
 static inline void ts_finish_(struct ts_line* line) {
   struct ts_state* state = &ts_state_1;
   const int error = errno;
   const int is_step = line->size >= 4 && memcmp(line->text, "step", 4) == 0;
-  const int has_lock = ts_lock_(state->process);
-  const long long lost = __atomic_load_n(&state->dropped, __ATOMIC_RELAXED);
-  char ending[96], dropped[160];
-  size_t size;
-  int is_gone = 0;
-  if (has_lock) {
-    size = ts_ending_(state, is_step, line->time_ns, ending, sizeof ending);
-    snprintf(dropped, sizeof dropped, "dropped %lld%s", lost, ending);
-    is_gone = lost == 0 || ts_deliver_(state, dropped, strlen(dropped));
-    if (is_gone) {
-      __atomic_fetch_sub(&state->dropped, lost, __ATOMIC_RELAXED);
-      line->size = ts_cut_(line, sizeof line->text - size);
-      ts_put_(line, ending, size);
-      is_gone = ts_deliver_(state, line->text, line->size);
-    }
+  struct ts_line ending;
+  if (!ts_lock_(state->process)) {
+    __atomic_fetch_add(&state->dropped, 1, __ATOMIC_RELAXED);
+    return;
   }
-  if (!is_gone) __atomic_fetch_add(&state->dropped, 1, __ATOMIC_RELAXED);
-  if (has_lock) ts_unlock_();
+  ending.size = 0;
+  ts_put_ending_(&ending, state, is_step, line->time_ns);
+  line->size = ts_cut_(line, sizeof line->text - ending.size);
+  ts_put_(line, ending.text, ending.size);
+  if (state->size > 0 && state->size + line->size > TS_TOGETHER_BYTES) ts_flush_(state, &ending);
+  memcpy(state->text + state->size, line->text, line->size);
+  state->size += line->size;
+  ++state->waiting;
+  if (ts_is_calm_(state, line->time_ns)) ts_flush_(state, &ending);
+  ts_unlock_();
   errno = error;
+}
+
+// The end of a flood, when the job ends.
+__attribute__((destructor)) static void ts_flush_at_exit_(void) {
+  struct ts_state* state = &ts_state_1;
+  struct ts_line ending;
+  struct timespec now;
+  const int process = (int)getpid();
+  if (__atomic_load_n(&state->process, __ATOMIC_ACQUIRE) != process || !ts_lock_(process)) return;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  ending.size = 0;
+  ts_put_ending_(&ending, state, 0, (long long)now.tv_sec * 1000000000 + now.tv_nsec);
+  ts_flush_(state, &ending);
+  ts_unlock_();
 }
 
 static inline void ts_counted_(const char* word, long long number) {

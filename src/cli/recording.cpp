@@ -187,11 +187,6 @@ void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& f
                  "folder with TensorBoard event files that the job writes; may be given again")
       ->type_name("DIR")
       ->allow_extra_args(false);
-  app.add_option("--steps-from", flags->steps_from,
-                 "regular expression for a printed step: (?<step>\\d+), (?<loss>...), "
-                 "(?<accuracy>...), (?<throughput>...)")
-      ->type_name("REGEX")
-      ->take_last();
   app.add_option("--id-file", flags->id_file, "write the run's id into this file")
       ->type_name("FILE");
 }

@@ -56,6 +56,7 @@ void ProgressSink::push(const Batch& batch) {
 bool ProgressPipe::read_some() {
   std::array<char, 65536> bytes;  // NOLINT: filled by read
   is_flooded_ = false;
+  timed_ = untimed_ = 0;
   for (int i = 0; i < kReadsAtOnce; ++i) {
     if (!sink_.has_room()) return false;
     const ssize_t n = ::read(fd_, bytes.data(), bytes.size());
@@ -90,6 +91,7 @@ void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink
   if (trim(line).empty()) return;
   auto report = parse_report(line);
   if (!report) return note_unreadable(line, report.error().message(), now_ns);
+  ++(report->time_ns ? timed_ : untimed_);
   const int64_t time_ns = moment_of(*report, now_ns) - memory_->zero_ns;
   report->time_ns.reset();
   batch.add(std::max<int64_t>(0, time_ns), "pipe", std::move(*report));

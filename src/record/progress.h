@@ -53,6 +53,8 @@ class ProgressPipe {
   // The last call has left something: a sender that never stops must not keep us from anything
   // else.
   bool is_flooded() const { return is_flooded_; }
+  // The last call took lines, and each has a time of its own: no need to hurry for the next ones.
+  bool are_all_timed() const { return timed_ > 0 && untimed_ == 0; }
 
  private:
   void take(std::string_view bytes, int64_t now_ns);
@@ -67,6 +69,7 @@ class ProgressPipe {
   std::string rest_;       // of a line whose end has not come yet
   bool skipping_ = false;  // within a line that is too long
   bool told_time_ = false, is_flooded_ = false;
+  int64_t timed_ = 0, untimed_ = 0;  // lines of the last call
 };
 
 // What a reader of the run should know of the messages that are not in it.

@@ -43,6 +43,7 @@ class TrainingIntake {
 
  private:
   void read_pipe();
+  void rest();
   void wait_for_room(std::chrono::milliseconds pause);
   void follow_event_files();
   int64_t since_zero_ns() const;

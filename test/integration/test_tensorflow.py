@@ -10,6 +10,7 @@ from trainscope_test import Case, main
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples/tensorflow"
+WORKLOAD = ROOT / "build/trainscope-workload"
 FASHION = pathlib.Path("/usr/share/datasets/fashion-mnist")
 
 
@@ -19,6 +20,12 @@ def tensorflow_python():
 
 
 PYTHON = tensorflow_python()
+
+READ_EVENTS = """
+import json, sys, tensorflow
+events = tensorflow.compat.v1.train.summary_iterator(sys.argv[1])
+print(json.dumps([(e.step, v.tag, v.simple_value) for e in events for v in e.summary.value]))
+"""
 
 
 @unittest.skipUnless(PYTHON, "TensorFlow is not there: scripts/fetch-tensorflow")
@@ -75,6 +82,18 @@ class TensorFlow(Case):
         self.assertEqual(len(info["epochs"]), keras["epochs"])
         for i, epoch in enumerate(info["epochs"]):
             self.assertAlmostEqual(epoch["values"]["loss"], keras["history"]["loss"][i], places=5)
+
+    @unittest.skipUnless(WORKLOAD.exists(), "trainscope-workload is not built")
+    def test_tensorflow_reads_what_the_workload_writes_for_tensorboard(self):
+        folder = pathlib.Path(self.folder, "summaries")
+        subprocess.run([WORKLOAD, "train", "--data", "drawn", "--model", "digits_dense", "--steps", "20", "--threads",
+                        "1", "--summaries", folder], check=True, capture_output=True)
+        file, = (folder / "train").iterdir()
+        out = subprocess.run([PYTHON, "-c", READ_EVENTS, file], check=True, capture_output=True, text=True).stdout
+        read = json.loads(out.splitlines()[-1])
+        self.assertEqual([step for step, _, _ in read], list(range(1, 21)))
+        self.assertEqual({tag for _, tag, _ in read}, {"loss"})
+        self.assertLess(read[-1][2], read[0][2])
 
     def test_inception_from_tfrecords(self):
         keras, info = self.train("inception_tfrecord.py", "--epochs", "1", "--size", "75", "--steps", "3", "--verbose",

@@ -100,6 +100,11 @@ std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
   auto flags = std::make_shared<RunFlags>(settings);
   add_recording_flags(app, flags,
                       {"home", "every", "for", "grace", "after", "name", "note", "quiet"});
+  app.add_option("--steps-from", flags->steps_from,
+                 "regular expression for a printed step: (?<step>\\d+), (?<loss>...), "
+                 "(?<accuracy>...), (?<throughput>...)")
+      ->type_name("REGEX")
+      ->take_last();
   app.add_option("--repeat", flags->repeat, "run the job this often, each time a run of its own")
       ->type_name("N")
       ->take_last();
