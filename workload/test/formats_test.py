@@ -12,29 +12,16 @@ import struct
 import tempfile
 import unittest
 
+from events import masked
 from pictures import colour_of, png, write_folder
 from support import NUMBER, matches, run, run_with_pipe, take_program
 
 DONE = re.compile(rf"done steps (\d+) seconds {NUMBER} accuracy {NUMBER}")
 
 
-def crc32c(data):
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
-    return crc ^ 0xFFFFFFFF
-
-
-def masked(data):
-    crc = crc32c(data)
-    return struct.pack("<I", ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF)
-
-
 def record(data):
     length = struct.pack("<Q", len(data))
-    return length + masked(length) + data + masked(data)
+    return length + struct.pack("<I", masked(length)) + data + struct.pack("<I", masked(data))
 
 
 def varint(value):

@@ -1,12 +1,10 @@
 // efficientnet_b0: MBConv blocks with squeeze and excitation (Tan and Le 2019), as torchvision
 // builds it, but without stochastic depth.
-#include <torch/nn/modules/dropout.h>
-
 #include <algorithm>
-#include <array>
 
 #include "../model.h"
-#include "../model_parts/layers.h"
+#include "../model_parts/chain_network.h"
+#include "../model_parts/efficientnet_stages.h"
 
 namespace trainscope::workload {
 namespace {
@@ -37,13 +35,10 @@ class SqueezeExcitationImpl : public nn::Module {
 };
 TORCH_MODULE(SqueezeExcitation);
 
-struct Stage {
-  std::int64_t expand, kernel, stride, in, out, blocks;
-};
-
 class MbConvImpl : public nn::Module {
  public:
-  explicit MbConvImpl(const Stage& stage) : shortcut_(stage.in == stage.out && stage.stride == 1) {
+  explicit MbConvImpl(const EfficientnetStage& stage)
+      : shortcut_(stage.in == stage.out && stage.stride == 1) {
     const std::int64_t width = stage.in * stage.expand;
     Chain block;
     if (stage.expand != 1) block->push_back(conv_bn_silu({stage.in, width}));
@@ -64,47 +59,22 @@ class MbConvImpl : public nn::Module {
 };
 TORCH_MODULE(MbConv);
 
-constexpr std::array<Stage, 7> kStages{{{1, 3, 1, 32, 16, 1},
-                                        {6, 3, 2, 16, 24, 2},
-                                        {6, 5, 2, 24, 40, 2},
-                                        {6, 3, 2, 40, 80, 3},
-                                        {6, 5, 1, 80, 112, 3},
-                                        {6, 5, 2, 112, 192, 4},
-                                        {6, 3, 1, 192, 320, 1}}};
-constexpr std::int64_t kFirst = 32;
-constexpr std::int64_t kLast = 1280;
-
-class EfficientnetB0 : public Network {
+class EfficientnetB0 : public ChainNetwork {
  public:
   explicit EfficientnetB0(const NetworkShape& shape) {
     Chain features;
-    features->push_back(conv_bn_silu({shape.picture.channels, kFirst, 3, 2}));
-    for (Stage stage : kStages) {
+    features->push_back(conv_bn_silu({shape.picture.channels, kEfficientnetFirst, 3, 2}));
+    for (EfficientnetStage stage : kEfficientnetStages) {
       Chain blocks;
       for (std::int64_t i = 0; i < stage.blocks; ++i) {
         blocks->push_back(MbConv(stage));
-        stage.in = stage.out;
-        stage.stride = 1;
+        stage = stage.after_first();
       }
       features->push_back(blocks);
     }
-    features->push_back(conv_bn_silu({kStages.back().out, kLast}));
-    features_ = register_module("features", features);
-    classifier_ = register_module(
-        "classifier", Chain(nn::Dropout(0.2), nn::Linear(kLast, std::int64_t{shape.classes})));
-    begin_weights(*this);
+    features->push_back(conv_bn_silu({kEfficientnetStages.back().out, kEfficientnetLast}));
+    make_of(features, kEfficientnetLast, shape.classes);
   }
-
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    return mean_over_positions(features_->forward(pictures));
-  }
-  torch::Tensor classify(const torch::Tensor& features) override {
-    return classifier_->forward(features);
-  }
-
- private:
-  Chain features_{nullptr};
-  Chain classifier_{nullptr};
 };
 
 }  // namespace

@@ -3,9 +3,9 @@
 #include <torch/nn/modules/dropout.h>
 
 #include <algorithm>
-#include <array>
 
 #include "../model.h"
+#include "../model_parts/efficientnet_stages.h"
 #include "../model_parts/layers.h"
 
 namespace trainscope::workload {
@@ -48,13 +48,9 @@ TORCH_MODULE(SameConv);
 
 nn::BatchNorm2d norm(std::int64_t channels) { return batch_norm(channels, kEps, kMomentum); }
 
-struct Stage {
-  std::int64_t expand, kernel, stride, in, out, blocks;
-};
-
 class LiteBlockImpl : public nn::Module {
  public:
-  explicit LiteBlockImpl(const Stage& stage)
+  explicit LiteBlockImpl(const EfficientnetStage& stage)
       : shortcut_(stage.in == stage.out && stage.stride == 1) {
     const std::int64_t width = stage.in * stage.expand;
     if (stage.expand != 1) {
@@ -87,27 +83,18 @@ class LiteBlockImpl : public nn::Module {
 };
 TORCH_MODULE(LiteBlock);
 
-constexpr std::array<Stage, 7> kStages{{{1, 3, 1, 32, 16, 1},
-                                        {6, 3, 2, 16, 24, 2},
-                                        {6, 5, 2, 24, 40, 2},
-                                        {6, 3, 2, 40, 80, 3},
-                                        {6, 5, 1, 80, 112, 3},
-                                        {6, 5, 2, 112, 192, 4},
-                                        {6, 3, 1, 192, 320, 1}}};
-constexpr std::int64_t kFirst = 32;
-constexpr std::int64_t kLast = 1280;
-
 class EfficientnetLite0 : public Network {
  public:
   explicit EfficientnetLite0(const NetworkShape& shape)
-      : stem_(register_module("_conv_stem",
-                              SameConv(ConvShape{shape.picture.channels, kFirst, 3, 2}))),
-        bn0_(register_module("_bn0", norm(kFirst))),
+      : stem_(register_module(
+            "_conv_stem", SameConv(ConvShape{shape.picture.channels, kEfficientnetFirst, 3, 2}))),
+        bn0_(register_module("_bn0", norm(kEfficientnetFirst))),
         blocks_(register_module("_blocks", make_blocks())),
-        head_(register_module("_conv_head", SameConv(ConvShape{kStages.back().out, kLast}))),
-        bn1_(register_module("_bn1", norm(kLast))),
+        head_(register_module(
+            "_conv_head", SameConv(ConvShape{kEfficientnetStages.back().out, kEfficientnetLast}))),
+        bn1_(register_module("_bn1", norm(kEfficientnetLast))),
         dropout_(register_module("_dropout", nn::Dropout(0.2))),
-        fc_(register_module("_fc", nn::Linear(kLast, std::int64_t{shape.classes}))) {
+        fc_(register_module("_fc", nn::Linear(kEfficientnetLast, std::int64_t{shape.classes}))) {
     begin_weights(*this);
   }
 
@@ -120,11 +107,10 @@ class EfficientnetLite0 : public Network {
  private:
   static nn::Sequential make_blocks() {
     nn::Sequential blocks;
-    for (Stage stage : kStages) {
+    for (EfficientnetStage stage : kEfficientnetStages) {
       for (std::int64_t i = 0; i < stage.blocks; ++i) {
         blocks->push_back(LiteBlock(stage));
-        stage.in = stage.out;
-        stage.stride = 1;
+        stage = stage.after_first();
       }
     }
     return blocks;

@@ -1,10 +1,8 @@
 // mobilenet_v2: inverted residuals (Sandler et al. 2018), width 1.0, as torchvision builds it.
-#include <torch/nn/modules/dropout.h>
-
 #include <array>
 
 #include "../model.h"
-#include "../model_parts/layers.h"
+#include "../model_parts/chain_network.h"
 
 namespace trainscope::workload {
 namespace {
@@ -52,7 +50,7 @@ constexpr std::array<Stage, 7> kStages{{{1, 16, 1, 1},
 constexpr std::int64_t kFirst = 32;
 constexpr std::int64_t kLast = 1280;
 
-class MobilenetV2 : public Network {
+class MobilenetV2 : public ChainNetwork {
  public:
   explicit MobilenetV2(const NetworkShape& shape) {
     Chain features;
@@ -66,22 +64,8 @@ class MobilenetV2 : public Network {
       }
     }
     features->push_back(conv_bn_relu6({in, kLast}));
-    features_ = register_module("features", features);
-    classifier_ = register_module(
-        "classifier", Chain(nn::Dropout(0.2), nn::Linear(kLast, std::int64_t{shape.classes})));
-    begin_weights(*this);
+    make_of(features, kLast, shape.classes);
   }
-
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    return mean_over_positions(features_->forward(pictures));
-  }
-  torch::Tensor classify(const torch::Tensor& features) override {
-    return classifier_->forward(features);
-  }
-
- private:
-  Chain features_{nullptr};
-  Chain classifier_{nullptr};
 };
 
 }  // namespace
