@@ -53,6 +53,8 @@ def recorded(rate, seconds, stopped=False):
                                          check=True).stdout)
     units, sent = numbers(out)
     kept = info["steps"]["observed"] or 0
+    if kept + info["steps"]["dropped"] != sent:
+        say(f"  {sent - kept - info['steps']['dropped']} of {sent} lines are neither kept nor told as dropped")
     return units, sent, kept, info["overhead"]["cpu_ratio"]
 
 

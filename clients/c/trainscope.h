@@ -19,8 +19,9 @@
 // glibc older than 2.32 wants -pthread. Not for signal handlers. A line has at most 4,096 bytes: a
 // longer text is cut between characters, other lines between words. Names have at most 128 letters,
 // digits and _ . / : - ; other bytes become _. A job that closes descriptors which it did not open
-// must do so before the first line. The end of a flood waits for the next line or for exit(): a job
-// that is killed or calls _exit() may take the last 4 KiB with it.
+// must do so before the first line. The end of a flood waits for the next line, for exit() or for
+// ts_flush(): a job that a signal ends, or that calls exec() or _exit(), may take the last 4 KiB
+// with it. Marks, epochs and the begin of a checkpoint or an evaluation do not wait.
 #ifndef TRAINSCOPE_H_
 #define TRAINSCOPE_H_
 
@@ -58,14 +59,21 @@ static inline void ts_mark(const char* text);
 // Any line, as printf writes it: ts_send("step %d loss=%g accuracy=%g", n, loss, accuracy). The
 // program's locale must have a decimal point, not a comma; the functions above do not mind.
 static inline void ts_send(const char* format, ...) __attribute__((format(printf, 1, 2)));
+// Writes what waits: before exec(), _exit() or a long silence after more than 1,000 lines a second.
+static inline void ts_flush(void);
 
 // Everything below is how.
 
 // A write of TS_LINE_BYTES = PIPE_BUF is never torn. Of lines written one by one there may be one
 // each TS_PACE_NS, and TS_BURST_NS / TS_PACE_NS more after a quiet time.
-enum { TS_LINE_BYTES = 4096, TS_NAME_BYTES = 128, TS_LOCK_TRIES = 10000 };
-enum { TS_TOGETHER_BYTES = 4000 };  // leaves room to say how many were lost
-enum { TS_PACE_NS = 1000000, TS_BURST_NS = 100000000 };
+enum {
+  TS_LINE_BYTES = 4096,
+  TS_NAME_BYTES = 128,
+  TS_TAIL_BYTES = 96,
+  TS_FRONT_BYTES = 128,
+  TS_TOGETHER_BYTES = TS_LINE_BYTES - TS_FRONT_BYTES
+};
+enum { TS_PACE_NS = 1000000, TS_BURST_NS = 100000000, TS_LOCK_NS = 10000000 };
 
 struct ts_state {
   int lock;             // the process that holds it; 0 when free
@@ -80,7 +88,9 @@ struct ts_state {
   long long paced_ns;  // the lines written so far, at one each TS_PACE_NS, last until here
   long long waiting;   // lines in `text`
   size_t size;
-  char text[TS_LINE_BYTES];  // whole lines that are not written yet
+  int lock_failures;
+  // Room to say how many were lost, then whole lines that are not written yet.
+  char text[TS_FRONT_BYTES + TS_LINE_BYTES];
 };
 
 struct ts_thread {
@@ -88,9 +98,16 @@ struct ts_thread {
   int number;
 };
 
-// Weak: one for the whole program, however many files include this.
-__attribute__((weak)) struct ts_state ts_state_1;
-__attribute__((weak)) __thread struct ts_thread ts_thread_1;
+// Weak: one for the whole program, however many files include this. Another layout has another
+// name: a program may be made of files with different versions of this one.
+__attribute__((weak)) struct ts_state ts_state_2;
+__attribute__((weak)) __thread struct ts_thread ts_thread_2;
+
+// What every line ends with: " t=… who=…\n".
+struct ts_tail {
+  size_t size;
+  char text[TS_TAIL_BYTES];
+};
 
 struct ts_line {
   long long time_ns;
@@ -99,23 +116,37 @@ struct ts_line {
 };
 
 __attribute__((constructor)) static void ts_note_process_(void) {
-  if (ts_state_1.main_process == 0) ts_state_1.main_process = (int)getpid();
+  if (ts_state_2.main_process == 0) ts_state_2.main_process = (int)getpid();
 }
 
-// 0 when it cannot be had: a thread that was cancelled while it held the lock holds it for ever. A
-// holder of another process is what a fork copied of a thread that is not here.
+static inline long long ts_now_(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+// 0 when it cannot be had: a thread that was cancelled while it held the lock holds it for ever,
+// and after three such times nothing is sent any more. A holder of another process is what a fork
+// copied of a thread that is not here.
 static inline int ts_lock_(int process) {
-  for (int tries = 0; tries < TS_LOCK_TRIES; ++tries) {
-    int holder = __atomic_load_n(&ts_state_1.lock, __ATOMIC_RELAXED);
-    if (holder != process && __atomic_compare_exchange_n(&ts_state_1.lock, &holder, process, 0,
-                                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-      return 1;
-    sched_yield();
-  }
+  const long long until_ns = ts_now_() + TS_LOCK_NS;
+  do {
+    for (int tries = 0; tries < 16; ++tries) {
+      int holder = __atomic_load_n(&ts_state_2.lock, __ATOMIC_RELAXED);
+      if (holder != process && __atomic_compare_exchange_n(&ts_state_2.lock, &holder, process, 0,
+                                                           __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        ts_state_2.lock_failures = 0;
+        return 1;
+      }
+      sched_yield();
+    }
+  } while (ts_now_() < until_ns);
+  if (__atomic_add_fetch(&ts_state_2.lock_failures, 1, __ATOMIC_RELAXED) >= 3)
+    __atomic_store_n(&ts_state_2.descriptor, -1, __ATOMIC_RELAXED);
   return 0;
 }
 
-static inline void ts_unlock_(void) { __atomic_store_n(&ts_state_1.lock, 0, __ATOMIC_RELEASE); }
+static inline void ts_unlock_(void) { __atomic_store_n(&ts_state_2.lock, 0, __ATOMIC_RELEASE); }
 
 // -1 when there is no run, nobody to read, or a file that is no FIFO and would be written over.
 static inline int ts_open_pipe_(void) {
@@ -151,6 +182,7 @@ static inline void ts_begin_process_(struct ts_state* state, int process) {
   state->threads = 0;
   state->training_thread = 1;
   state->has_stepped = 0;
+  state->lock_failures = 0;
   state->paced_ns = 0;
   state->waiting = 0;  // a fork copied what its parent will write
   state->size = 0;
@@ -160,7 +192,7 @@ static inline void ts_begin_process_(struct ts_state* state, int process) {
 }
 
 static inline int ts_active(void) {
-  struct ts_state* state = &ts_state_1;
+  struct ts_state* state = &ts_state_2;
   const int process = (int)getpid();
   const int error = errno;
   if (__atomic_load_n(&state->process, __ATOMIC_ACQUIRE) != process) {
@@ -212,20 +244,21 @@ static inline void ts_put_name_(struct ts_line* line, const char* name, size_t s
     ts_put_(line, name[i] != '\0' && strchr(kLetters, name[i]) != NULL ? name + i : "_", 1);
 }
 
-static inline void ts_put_whole_(struct ts_line* line, long long number) {
+// A number that is not below 0; returns how many bytes it took, at most 20.
+static inline size_t ts_digits_(char* to, long long number) {
   char digits[24];
   size_t at = sizeof digits;
   do {
     digits[--at] = (char)('0' + number % 10);
     number /= 10;
   } while (number > 0);
-  ts_put_(line, digits + at, sizeof digits - at);
+  memcpy(to, digits + at, sizeof digits - at);
+  return sizeof digits - at;
 }
 
 static inline void ts_put_count_(struct ts_line* line, long long number) {
-  if (number < 0) return;
-  ts_put_(line, " ", 1);
-  ts_put_whole_(line, number);
+  char text[24] = " ";
+  if (number >= 0) ts_put_(line, text, 1 + ts_digits_(text + 1, number));
 }
 
 // A number as snprintf() wrote it, but with a point, whatever the program's locale has.
@@ -260,19 +293,18 @@ static inline void ts_put_number_(struct ts_line* line, const char* name, size_t
 
 // The time of the call, and the first word; 0 when there is nobody to tell.
 static inline int ts_start_(struct ts_line* line, const char* word) {
-  struct timespec now;
   if (!ts_active()) return 0;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  line->time_ns = (long long)now.tv_sec * 1000000000 + now.tv_nsec;
+  line->time_ns = ts_now_();
   line->size = 0;
   ts_put_(line, word, strlen(word));
   return 1;
 }
 
-// With the lock held: " t=… who=…\n", where `who` is what this thread is called.
-static inline void ts_put_ending_(struct ts_line* line, struct ts_state* state, int is_step,
-                                  long long time_ns) {
-  struct ts_thread* thread = &ts_thread_1;
+// With the lock held; `who` is what this thread is called.
+static inline void ts_make_tail_(struct ts_tail* tail, struct ts_state* state, int is_step,
+                                 long long time_ns) {
+  struct ts_thread* thread = &ts_thread_2;
+  char* at = tail->text;
   if (thread->process != state->process) {
     thread->process = state->process;
     thread->number = ++state->threads;
@@ -281,18 +313,21 @@ static inline void ts_put_ending_(struct ts_line* line, struct ts_state* state, 
     state->has_stepped = 1;
     state->training_thread = thread->number;
   }
-  ts_put_(line, " t=", 3);
-  ts_put_whole_(line, time_ns);
+  memcpy(at, " t=", 3);
+  at += 3 + ts_digits_(at + 3, time_ns);
   if (thread->number != state->training_thread) {
-    ts_put_(line, " who=", 5);
-    ts_put_whole_(line, state->process);
-    ts_put_(line, ".", 1);
-    ts_put_whole_(line, thread->number);
+    memcpy(at, " who=", 5);
+    at += 5 + ts_digits_(at + 5, state->process);
+    *at++ = '.';
+    at += ts_digits_(at, thread->number);
   } else if (state->who[0] != '\0') {
-    ts_put_(line, " who=", 5);
-    ts_put_(line, state->who, strlen(state->who));
+    const size_t size = strlen(state->who);
+    memcpy(at, " who=", 5);
+    memcpy(at + 5, state->who, size);
+    at += 5 + size;
   }
-  ts_put_(line, "\n", 1);
+  *at++ = '\n';
+  tail->size = (size_t)(at - tail->text);
 }
 
 // Where a line that is too long ends: before `room`, between characters of a mark, else between
@@ -318,24 +353,35 @@ static inline int ts_deliver_(struct ts_state* state, const char* text, size_t s
 }
 
 // With the lock held: writes what waits, behind how many were lost before, or counts it.
-static inline void ts_flush_(struct ts_state* state, const struct ts_line* ending) {
+static inline void ts_flush_(struct ts_state* state, const struct ts_tail* tail) {
   long long lost = __atomic_load_n(&state->dropped, __ATOMIC_RELAXED);
-  struct ts_line all;
-  if (state->waiting == 0) return;
-  all.size = 0;
+  char* begin = state->text + TS_FRONT_BYTES;
+  char told[TS_FRONT_BYTES] = "dropped ";
+  size_t size = 8;
   if (lost > 0) {
-    ts_put_(&all, "dropped ", 8);
-    ts_put_whole_(&all, lost);
-    ts_put_(&all, ending->text, ending->size);
+    size += ts_digits_(told + size, lost);
+    memcpy(told + size, tail->text, tail->size);
+    size += tail->size;
   }
-  // A line that fills the room goes alone; what was lost is told with the next.
-  if (all.size + state->size > sizeof all.text) all.size = 0, lost = 0;
-  ts_put_(&all, state->text, state->size);
-  __atomic_fetch_add(&state->dropped,
-                     ts_deliver_(state, all.text, all.size) ? -lost : state->waiting,
-                     __ATOMIC_RELAXED);
+  if (lost <= 0 || size + state->size > TS_LINE_BYTES) {
+    size = 0;  // of a line that fills the room alone what was lost is told with the next
+    lost = 0;
+  }
+  begin -= size;
+  memcpy(begin, told, size);
+  if (size + state->size > 0)
+    __atomic_fetch_add(&state->dropped,
+                       ts_deliver_(state, begin, size + state->size) ? -lost : state->waiting,
+                       __ATOMIC_RELAXED);
   state->waiting = 0;
   state->size = 0;
+}
+
+// With the lock held: what waits, and lines that were lost and not told yet.
+static inline void ts_flush_now_(struct ts_state* state) {
+  struct ts_tail tail;
+  ts_make_tail_(&tail, state, 0, ts_now_());
+  ts_flush_(state, &tail);
 }
 
 // With the lock held: 1 when a line may be written by itself now.
@@ -346,41 +392,54 @@ static inline int ts_is_calm_(struct ts_state* state, long long now_ns) {
   return 1;
 }
 
+// What a reader wants to know now, and what begins a long silence.
+static inline int ts_is_rare_(const struct ts_line* line) {
+  static const char* const kBegins[] = {"mark ", "epoch", "begin checkpoint", "begin evaluation"};
+  for (size_t i = 0; i < sizeof kBegins / sizeof kBegins[0]; ++i) {
+    const size_t size = strlen(kBegins[i]);
+    if (line->size >= size && memcmp(line->text, kBegins[i], size) == 0) return 1;
+  }
+  return 0;
+}
+
 static inline void ts_finish_(struct ts_line* line) {
-  struct ts_state* state = &ts_state_1;
+  struct ts_state* state = &ts_state_2;
   const int error = errno;
   const int is_step = line->size >= 4 && memcmp(line->text, "step", 4) == 0;
-  struct ts_line ending;
+  struct ts_tail tail;
   if (!ts_lock_(state->process)) {
     __atomic_fetch_add(&state->dropped, 1, __ATOMIC_RELAXED);
+    errno = error;
     return;
   }
-  ending.size = 0;
-  ts_put_ending_(&ending, state, is_step, line->time_ns);
-  line->size = ts_cut_(line, sizeof line->text - ending.size);
-  ts_put_(line, ending.text, ending.size);
-  if (state->size > 0 && state->size + line->size > TS_TOGETHER_BYTES) ts_flush_(state, &ending);
-  memcpy(state->text + state->size, line->text, line->size);
+  ts_make_tail_(&tail, state, is_step, line->time_ns);
+  line->size = ts_cut_(line, sizeof line->text - tail.size);
+  ts_put_(line, tail.text, tail.size);
+  if (state->size > 0 && state->size + line->size > TS_TOGETHER_BYTES) ts_flush_(state, &tail);
+  memcpy(state->text + TS_FRONT_BYTES + state->size, line->text, line->size);
   state->size += line->size;
   ++state->waiting;
-  if (ts_is_calm_(state, line->time_ns)) ts_flush_(state, &ending);
+  if (ts_is_calm_(state, line->time_ns) || ts_is_rare_(line)) ts_flush_(state, &tail);
   ts_unlock_();
   errno = error;
 }
 
-// The end of a flood, when the job ends.
-__attribute__((destructor)) static void ts_flush_at_exit_(void) {
-  struct ts_state* state = &ts_state_1;
-  struct ts_line ending;
-  struct timespec now;
+static inline void ts_flush(void) {
+  struct ts_state* state = &ts_state_2;
+  const int error = errno;
   const int process = (int)getpid();
-  if (__atomic_load_n(&state->process, __ATOMIC_ACQUIRE) != process || !ts_lock_(process)) return;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  ending.size = 0;
-  ts_put_ending_(&ending, state, 0, (long long)now.tv_sec * 1000000000 + now.tv_nsec);
-  ts_flush_(state, &ending);
-  ts_unlock_();
+  const int is_open = __atomic_load_n(&state->process, __ATOMIC_ACQUIRE) == process &&
+                      __atomic_load_n(&state->descriptor, __ATOMIC_RELAXED) >= 0;
+  if (is_open && ts_lock_(process)) {
+    if (state->waiting > 0 || __atomic_load_n(&state->dropped, __ATOMIC_RELAXED) > 0)
+      ts_flush_now_(state);
+    ts_unlock_();
+  }
+  errno = error;
 }
+
+// The end of a flood, when the job ends.
+__attribute__((destructor)) static void ts_flush_at_exit_(void) { ts_flush(); }
 
 static inline void ts_counted_(const char* word, long long number) {
   struct ts_line line;

@@ -72,6 +72,9 @@ class Name {
 
 inline bool active() noexcept { return ts_active() != 0; }
 
+// Writes what waits: see ts_flush() in trainscope.h.
+inline void flush() noexcept { ts_flush(); }
+
 inline void step(long long number = kNext, Numbers numbers = {}, Set set = Set::unsaid) noexcept {
   detail::tell("step", number, numbers, set);
 }

@@ -1,6 +1,7 @@
 #include "cli/info_json.h"
 
 #include <cmath>
+#include <map>
 
 #include "analyze/analyze.h"
 #include "model/training.h"
@@ -144,18 +145,20 @@ Json metric_json(const Series& s, const Summary& summary) {
           {"rate", number_or_null(summary.rate)}};
 }
 
+// More of one name than this are part of each step, whatever they are called.
+constexpr int64_t kMaxPhasesOfAName = 1000;
+
 // The run's own (--after), then those that are no part of each step: a long run has a million of
 // the others, which `sql` gives as `phases`.
 Json phases_json(const RunView& run) {
+  std::map<std::string, int64_t> counts;
+  for (const TrainingPhase& p : run.training().phases) ++counts[p.name];
   Json phases = Json::array();
   for (const Phase& p : run.manifest().phases) {
     phases.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", number_or_null(p.to_s)}});
   }
   for (const TrainingPhase& p : run.training().phases) {
-    if (p.name == "input" || p.name == "forward" || p.name == "backward" || p.name == "optimizer" ||
-        !p.who.empty()) {
-      continue;
-    }
+    if (!p.who.empty() || p.is_of_each_step() || counts[p.name] > kMaxPhasesOfAName) continue;
     phases.push_back({{"name", p.name},
                       {"from_s", p.from_s},
                       {"to_s", p.is_open ? Json(nullptr) : Json(p.to_s)}});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string_view>
 
 #include "base/statistics.h"
 namespace trainscope {
@@ -60,6 +62,12 @@ bool TrainingPhase::is_pause() const {
 }
 
 bool TrainingPhase::is_input() const { return who.empty() && name == "input"; }
+
+bool TrainingPhase::is_of_each_step() const {
+  constexpr std::string_view kNames[] = {"input",    "prepare",   "forward",
+                                         "backward", "optimizer", "compute"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
 
 bool is_accuracy(const std::string& name) {
   return name == "accuracy" || name == "acc" ||

@@ -38,8 +38,9 @@ struct TrainingPhase {
   bool is_open = false;  // the run ended within it
 
   // Of the thread that does the steps:
-  bool is_pause() const;  // a checkpoint or an evaluation, which is no part of a step
-  bool is_input() const;  // waiting for data
+  bool is_pause() const;         // a checkpoint or an evaluation, which is no part of a step
+  bool is_input() const;         // waiting for data
+  bool is_of_each_step() const;  // by its name
 };
 
 struct TrainingNumber {

@@ -1,7 +1,8 @@
 // A regular expression (PCRE2), compiled, that cannot stall whoever uses it.
 //
-// Guarantees: matching stops after a bounded number of steps; nothing is allocated after compiling.
-// Limits: one thread at a time; what a group took is known until the next match.
+// Guarantees: matching stops after a bounded number of steps; the memory that it takes, at the
+// first match or for a longer text, is kept. Limits: one thread at a time; what a group took is
+// known until the next match.
 #pragma once
 
 #include <cstdint>

@@ -85,13 +85,19 @@ constexpr PrintedFormat kFormats[] = {
      .hint = "step ",
      .pattern = R"(^step (?<step>\d+) loss (?<loss>NUM)(?: images/s (?<throughput>NUM))?)",
      .example = "step 100 loss 0.9633 images/s 3886"},
-    {.name = "any evaluation at a step",
+    {.name = "trainscope-workload, evaluation",
+     .hint = "eval step ",
+     .pattern = R"(^eval step (?<step>\d+) accuracy (?<val_accuracy>NUM) loss (?<val_loss>NUM))",
+     .example = "eval step 938 accuracy 0.8726 loss 0.3468"},
+    // Its step may be one of the evaluation's own.
+    {.name = "any evaluation with a loss",
      .hint = "loss",
-     .pattern = R"((?i)^\W*(?:eval|valid|test)\w*\b[\s:,-]*(?:at\s+)?(?:global[_ ]?)?)"
-                R"((?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>\d+)\b)"
+     .pattern = R"((?i)(?:^|[\s:|\[(])(?:val|valid|validation|eval|evaluation|test)\b[\s:,|\])-]*)"
+                R"((?:at\s+)?(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*\d+\b)"
                 R"((?=.*?\bloss\b[\s:=]*(?<val_loss>NUM)))"
                 R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?<val_accuracy>NUM))?))",
-     .example = "eval step 938 accuracy 0.8726 loss 0.3468"},
+     .is = PrintedFormat::Is::numbers,
+     .example = "[eval] step 950: loss 0.25, acc 0.9"},
     {.name = "any step with a loss",
      .hint = "loss",
      .pattern = R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>\d+))"

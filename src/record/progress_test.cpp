@@ -48,6 +48,16 @@ TEST_F(ProgressTest, KeepsLinesWithTheirTimeAndNumber) {
   EXPECT_EQ(memory_->step, 2);
 }
 
+TEST_F(ProgressTest, KnowsWhetherToHurry) {
+  const std::string timed = " t=" + std::to_string(memory_->zero_ns + 500) + "\n";
+  send("step 1" + timed + "step 2" + timed);
+  EXPECT_TRUE(pipe_->are_all_timed());
+  send("step 3" + timed + "step 4\n");
+  EXPECT_FALSE(pipe_->are_all_timed());
+  send("this is no line at all\n");
+  EXPECT_FALSE(pipe_->are_all_timed());
+}
+
 TEST_F(ProgressTest, ALineMayComeInPieces) {
   send("ste");
   EXPECT_TRUE(kept(RecordKind::step).empty());

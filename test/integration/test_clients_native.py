@@ -152,6 +152,7 @@ class SameLines(Native):
               trainscope::epoch(1, {{"val_loss", loss}});
               trainscope::scalar("accuracy", 1, trainscope::Set::test);
               { trainscope::Phase phase("forward"); }
+              trainscope::flush();
               const int made = trainscope::timed("input", [&] { return items; });
               trainscope::timed("input", [] {});
               try {
@@ -243,6 +244,65 @@ class Surroundings(Native):
         job.communicate()
         self.assertEqual(lines, [f"step {i}" for i in range(1, 502)])
 
+    def test_what_begins_a_silence_does_not_wait(self):
+        program = self.build(C, """
+            #include "trainscope.h"
+            int main(void) {
+              for (int i = 1; i <= 500; ++i) ts_step(i);
+              ts_begin("evaluation");
+              ts_step(501);
+              ts_flush();
+              raise(SIGTERM);
+              return 0;
+            }
+            """)
+        job = self.start([program])
+        job.communicate()
+        self.assertEqual(self.fifo.sent(), [f"step {i}" for i in range(1, 501)] + ["begin evaluation", "step 501"])
+
+    def test_what_was_lost_is_told_at_the_end(self):
+        program = self.build(C, """
+            #include "trainscope.h"
+            int main(void) {
+              const struct timespec a_while = {0, 2000000};
+              for (int i = 0; i < 300; ++i) {
+                ts_step(i);
+                nanosleep(&a_while, NULL);
+              }
+              puts("sent");
+              fflush(stdout);
+              getchar();
+              return 0;
+            }
+            """)
+        self.fifo.make_small()
+        job = self.start([program])
+        self.assertEqual(job.stdout.readline(), b"sent\n")
+        first = self.fifo.sent()
+        job.communicate(b"\n")
+        self.assertEqual(self.fifo.sent(), [f"dropped {300 - len(first)}"])
+
+    def test_a_small_stack(self):
+        program = self.build(C, """
+            #include "trainscope.h"
+            #include <limits.h>
+            #include <pthread.h>
+            static void* work(void* nothing) {
+              for (int i = 1; i <= 500; ++i) ts_step_loss(i, 0.5);
+              return nothing;
+            }
+            int main(void) {
+              pthread_t thread;
+              pthread_attr_t attributes;
+              pthread_attr_init(&attributes);
+              if (pthread_attr_setstacksize(&attributes, 16384) != 0) return 1;
+              if (pthread_create(&thread, &attributes, work, NULL) != 0) return 2;
+              return pthread_join(thread, NULL);
+            }
+            """, "-pthread")
+        self.fifo.run([program])
+        self.assertEqual(len(self.fifo.sent()), 500)
+
     def broken(self, program, *words):
         """The exit status of a program whose reader goes away."""
         job = self.start([program, *words])
@@ -287,7 +347,7 @@ class Surroundings(Native):
             int main(void) {
               int status;
               pid_t child;
-              ts_state_1.dropped = 5;
+              ts_state_2.dropped = 5;
               child = fork();
               if (child == 0) {
                 ts_mark("before the parent");
@@ -295,15 +355,15 @@ class Surroundings(Native):
               }
               wait(&status);
               ts_step(1);
-              ts_state_1.lock = (int)getpid();  /* as another thread may hold it at the moment of the fork */
-              ts_state_1.dropped = 5;
+              ts_state_2.lock = (int)getpid();  /* as another thread may hold it at the moment of the fork */
+              ts_state_2.dropped = 5;
               child = fork();
               if (child == 0) {
                 ts_mark("after it");
                 _exit(0);
               }
               wait(&status);
-              ts_state_1.lock = 0;
+              ts_state_2.lock = 0;
               ts_step(2);
               return status;
             }

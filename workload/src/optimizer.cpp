@@ -45,24 +45,37 @@ void Optimizer::zero_grad() {
 std::vector<torch::Tensor> Optimizer::gradients() const {
   std::vector<torch::Tensor> all;
   all.reserve(parameters_.size());
-  for (const torch::Tensor& parameter : parameters_) all.push_back(parameter.grad());
+  for (const torch::Tensor& parameter : parameters_) {
+    if (parameter.grad().defined()) all.push_back(parameter.grad());
+  }
   return all;
+}
+
+std::vector<torch::Tensor> Optimizer::with_gradient(const std::vector<torch::Tensor>& all) const {
+  std::vector<torch::Tensor> some;
+  some.reserve(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (parameters_[i].grad().defined()) some.push_back(all[i]);
+  }
+  return some;
 }
 
 void Optimizer::step(const std::optional<torch::Tensor>& overflow) {
   const torch::NoGradGuard no_gradients;
   const std::vector<torch::Tensor> slopes = gradients();
+  const std::vector<torch::Tensor> parameters = with_gradient(parameters_);
+  const std::vector<torch::Tensor> first = with_gradient(kept_[0].tensors);
   steps_.add_(1);
   if (overflow) steps_.sub_(overflow->squeeze());
   if (kind_ == OptimizerKind::kSgd) {
     // A momentum that begins at zero needs no first step of another kind.
-    at::_fused_sgd_(parameters_, slopes, kept_[0].tensors, /*weight_decay=*/0.0, kMomentum,
-                    learning_rate_, /*dampening=*/0.0, /*nesterov=*/false, /*maximize=*/false,
+    at::_fused_sgd_(parameters, slopes, first, /*weight_decay=*/0.0, kMomentum, learning_rate_,
+                    /*dampening=*/0.0, /*nesterov=*/false, /*maximize=*/false,
                     /*is_first_step=*/false, std::nullopt, overflow);
     return;
   }
-  const std::vector<torch::Tensor> steps(parameters_.size(), steps_);
-  at::_fused_adam_(parameters_, slopes, kept_[0].tensors, kept_[1].tensors, {}, steps,
+  const std::vector<torch::Tensor> steps(parameters.size(), steps_);
+  at::_fused_adam_(parameters, slopes, first, with_gradient(kept_[1].tensors), {}, steps,
                    learning_rate_, kMeanDecay, kSquareDecay, /*weight_decay=*/0.0, kEpsilon,
                    /*amsgrad=*/false, /*maximize=*/false, std::nullopt, overflow);
 }

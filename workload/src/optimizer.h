@@ -1,7 +1,7 @@
 // Adam, and SGD with momentum 0.9: each one fused operation over all parameters.
 //
 // Guarantees: the numbers are those of torch.optim; a step never waits for the device, so that it
-// can be recorded in a CUDA graph. Limits: every parameter has a gradient when step() is called.
+// can be recorded in a CUDA graph. A parameter without a gradient stays as it is.
 #pragma once
 
 #include <torch/types.h>
@@ -21,6 +21,7 @@ class Optimizer {
   Optimizer(OptimizerKind kind, double learning_rate, const Network& network);
 
   void zero_grad();
+  // Those that there are.
   std::vector<torch::Tensor> gradients() const;
   // Changes nothing where `overflow` holds a 1.
   void step(const std::optional<torch::Tensor>& overflow = std::nullopt);
@@ -35,6 +36,8 @@ class Optimizer {
     const char* name;
     std::vector<torch::Tensor> tensors;
   };
+  // Of a list with one for each parameter those whose parameter has a gradient.
+  std::vector<torch::Tensor> with_gradient(const std::vector<torch::Tensor>& all) const;
 
   OptimizerKind kind_;
   double learning_rate_;

@@ -75,6 +75,17 @@ TEST_P(OptimizerOfKind, TakesTheStepsOfTorchOptim) {
   }
 }
 
+TEST_P(OptimizerOfKind, LeavesAParameterWithoutAGradientAlone) {
+  const auto network = same_each_time();
+  const auto before = same_each_time();
+  Optimizer optimizer(GetParam(), kRate, *network);
+  network->first(torch::ones({1, 6})).sum().backward();  // the second layer takes no part
+  optimizer.step();
+  EXPECT_FALSE(torch::equal(network->parameters()[0], before->parameters()[0]));
+  EXPECT_TRUE(torch::equal(network->parameters()[2], before->parameters()[2]));
+  EXPECT_TRUE(torch::equal(network->parameters()[3], before->parameters()[3]));
+}
+
 TEST_P(OptimizerOfKind, GoesOnFromItsState) {
   const TestFolder folder;
   const auto whole = same_each_time();

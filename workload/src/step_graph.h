@@ -2,7 +2,7 @@
 // place of a thousand, which pays where launching takes longer than computing.
 //
 // Guarantees: the same operations in the same order as without; a batch of another size than the
-// recorded one is computed without the recording. Everything between making one and its end runs
+// first is computed without the recording. Everything between making one and its end runs
 // on one stream of its own. Limits: the step must not wait for the device, and may depend only on
 // its two arguments and on tensors that stay where they are.
 #pragma once

@@ -17,12 +17,13 @@ class CudaStepGraph : public StepGraph {
 
   torch::Tensor run(const torch::Tensor& pictures, const torch::Tensor& labels,
                     const Step& step) override {
-    if (calls_ < kFirstCalls) {
+    if (calls_ == 0) full_ = labels.size(0);
+    const bool is_full = labels.size(0) == full_;  // the last batch of a pass may not be
+    if (!is_full || calls_ < kFirstCalls) {
       ++calls_;
       return step(pictures, labels);
     }
     if (!loss_.defined()) record(pictures, labels, step);
-    if (pictures.sizes() != pictures_.sizes()) return step(pictures, labels);
     pictures_.copy_(pictures);
     labels_.copy_(labels);
     graph_.replay();
@@ -42,6 +43,7 @@ class CudaStepGraph : public StepGraph {
   c10::StreamGuard on_stream_;
   at::cuda::CUDAGraph graph_;
   int calls_ = 0;
+  std::int64_t full_ = 0;  // pictures in a batch
   torch::Tensor pictures_, labels_, loss_;
 };
 

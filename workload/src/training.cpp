@@ -105,8 +105,7 @@ Status Training::step() {
   record.number = steps_ + 1;
   record.begin_s = monotonic_s();
   sleep_s(options_.input.before_step(record.number));
-  if (Status ready = make_input_ready(); !ready.ok()) return ready;
-  record.input_s = monotonic_s() - record.begin_s;
+  if (Status ready = make_input_ready(record); !ready.ok()) return ready;
   record.images = static_cast<std::uint64_t>(labels_.size(0));
   record.loss = learn(record);
   record.duration_s = monotonic_s() - record.begin_s;
@@ -115,12 +114,17 @@ Status Training::step() {
   return Done{};
 }
 
-Status Training::make_input_ready() {
-  if (options_.resident && pictures_.defined()) return Done{};
-  const Result<Batch> batch = loader_->next();
-  if (!batch.ok()) return batch.error();
-  pictures_ = tensors_.pictures(batch.value());
-  labels_ = tensors_.labels(batch.value());
+Status Training::make_input_ready(StepRecord& record) {
+  if (!options_.resident || !pictures_.defined()) {
+    const Result<Batch> batch = loader_->next();
+    if (!batch.ok()) return batch.error();
+    record.input_s = monotonic_s() - record.begin_s;
+    pictures_ = tensors_.pictures(batch.value());
+    labels_ = tensors_.labels(batch.value());
+    record.prepare_s = monotonic_s() - record.begin_s - record.input_s;
+  } else {
+    record.input_s = monotonic_s() - record.begin_s;
+  }
   return Done{};
 }
 
@@ -234,9 +238,12 @@ Status Training::finish(double seconds) {
 Status Training::export_network() {
   const std::string& file = options_.export_file;
   const bool as_program = file.ends_with(".pt");
-  Status written = as_program
-                       ? write_torchscript(file, *parts_.network, pictures_)
-                       : write_weights(file, *parts_.network, {options_.model, data_.class_names});
+  const PictureShape shape = data_.train->shape();
+  parts_.network->to(torch::kCPU);  // a file that any machine can load
+  Status written =
+      as_program ? write_torchscript(file, *parts_.network,
+                                     torch::zeros({1, shape.channels, shape.rows, shape.columns}))
+                 : write_weights(file, *parts_.network, {options_.model, data_.class_names});
   if (written.ok()) std::printf("%s %s\n", as_program ? "torchscript" : "weights", file.c_str());
   return written;
 }

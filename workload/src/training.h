@@ -43,7 +43,7 @@ class Training {
   bool finished() const;
   Status learn_until_finished();
   Status step();
-  Status make_input_ready();
+  Status make_input_ready(StepRecord& record);
   double learn(StepRecord& record);
   torch::Tensor compute(const torch::Tensor& pictures, const torch::Tensor& labels,
                         ComputeTimes& times);

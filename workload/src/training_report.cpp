@@ -64,6 +64,7 @@ void TrainingReport::send_step(const StepRecord& record) {
     pipe_->phase(name, duration_s, at_s);
   };
   send("input", record.input_s);
+  if (record.prepare_s > 0.0) send("prepare", record.prepare_s);
   if (record.compute) {
     send("forward", record.compute->forward_s);
     send("backward", record.compute->backward_s);

@@ -32,6 +32,7 @@ struct StepRecord {
   double begin_s = 0.0;
   double duration_s = 0.0;
   double input_s = 0.0;                 // at its beginning: waiting for the batch
+  double prepare_s = 0.0;               // then: to floats, normalised, laid out, to the device
   std::optional<ComputeTimes> compute;  // none where asking would cost speed (CUDA)
 };
 

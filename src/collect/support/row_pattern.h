@@ -1,7 +1,7 @@
 // A regular expression (PCRE2) that chooses a row of a text.
 //
-// Guarantees: matching stops after a bounded number of steps, so that no pattern can stall; nothing
-// is allocated after compiling. Limits: bytes, not UTF-8; one thread at a time.
+// Guarantees: matching stops after a bounded number of steps, so that no pattern can stall.
+// Limits: bytes, not UTF-8; one thread at a time.
 #pragma once
 
 #include <string>
