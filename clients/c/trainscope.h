@@ -125,21 +125,25 @@ static inline long long ts_now_(void) {
   return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+// A holder of another process is what a fork copied of a thread that is not here.
+static inline int ts_try_lock_(int process) {
+  int holder = __atomic_load_n(&ts_state_2.lock, __ATOMIC_RELAXED);
+  if (holder == process || !__atomic_compare_exchange_n(&ts_state_2.lock, &holder, process, 0,
+                                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return 0;
+  __atomic_store_n(&ts_state_2.lock_failures, 0, __ATOMIC_RELAXED);
+  return 1;
+}
+
 // 0 when it cannot be had: a thread that was cancelled while it held the lock holds it for ever,
-// and after three such times nothing is sent any more. A holder of another process is what a fork
-// copied of a thread that is not here.
+// and after three such times in turn nothing is sent any more.
 static inline int ts_lock_(int process) {
-  const long long until_ns = ts_now_() + TS_LOCK_NS;
+  long long until_ns;
+  if (ts_try_lock_(process)) return 1;
+  until_ns = ts_now_() + TS_LOCK_NS;
   do {
-    for (int tries = 0; tries < 16; ++tries) {
-      int holder = __atomic_load_n(&ts_state_2.lock, __ATOMIC_RELAXED);
-      if (holder != process && __atomic_compare_exchange_n(&ts_state_2.lock, &holder, process, 0,
-                                                           __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-        ts_state_2.lock_failures = 0;
-        return 1;
-      }
-      sched_yield();
-    }
+    sched_yield();
+    if (ts_try_lock_(process)) return 1;
   } while (ts_now_() < until_ns);
   if (__atomic_add_fetch(&ts_state_2.lock_failures, 1, __ATOMIC_RELAXED) >= 3)
     __atomic_store_n(&ts_state_2.descriptor, -1, __ATOMIC_RELAXED);
