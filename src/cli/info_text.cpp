@@ -174,7 +174,7 @@ class InfoWriter {
     if (o.cpu_ratio) add(percent_text(*o.cpu_ratio) + " of one CPU");
     if (o.max_rss_bytes) add(bytes_text(*o.max_rss_bytes) + " memory");
     if (o.bytes_written) add(bytes_text(*o.bytes_written) + " written");
-    if (o.bytes_per_value) add(fmt::format("{:.2g} bytes a value", *o.bytes_per_value));
+    if (o.bytes_per_value) add(fmt::format("{:.3g} bytes a value", *o.bytes_per_value));
     return text;
   }
 

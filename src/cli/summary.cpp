@@ -108,7 +108,7 @@ std::string overhead_row(const Overhead& overhead, double duration_s) {
     add(percent(*overhead.cpu_ratio) + " of one CPU");
   }
   if (overhead.max_rss_bytes) add(bytes_text(*overhead.max_rss_bytes) + " memory");
-  if (overhead.bytes_written) add(bytes_text(*overhead.bytes_written) + " on disk");
+  if (overhead.bytes_written) add(bytes_text(*overhead.bytes_written) + " written");
   return text;
 }
 

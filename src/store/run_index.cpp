@@ -51,7 +51,7 @@ class Indexer {
   }
 
   Status add_file(const RunFile& file) {
-    index_.file_bytes += static_cast<int64_t>(file.bytes.size());
+    index_.value_bytes += static_cast<int64_t>(file.bytes.size());
     file_name_ = file.name;
     open_blocks_.clear();
     // A file that ends within its first bytes was being made when everything stopped.
@@ -98,6 +98,7 @@ class Indexer {
         index_.host_json = frame.payload;
         return {};
       case FrameType::step:
+        index_.value_bytes -= static_cast<int64_t>(frame.payload.size());
         return add_reports(frame);
       case FrameType::closing:
         return add_closing(frame.payload);

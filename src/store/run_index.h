@@ -75,7 +75,7 @@ struct RunIndex {
   std::vector<IndexDamage> damages;
   std::string host_json = "{}";
   int64_t incarnations = 0;
-  int64_t file_bytes = 0;  // of segments and tail
+  int64_t value_bytes = 0;  // of segments and tail, without what the job told
 
   // Rows after the run's end do not count.
   void drop_rows_after(double duration_s);

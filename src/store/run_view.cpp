@@ -123,7 +123,7 @@ class StoredRun : public RunView {
     if (overhead.cpu_s && duration_s_ > 0) overhead.cpu_ratio = *overhead.cpu_s / duration_s_;
     if (values > 0) {
       overhead.bytes_per_value =
-          static_cast<double>(index_.file_bytes) / static_cast<double>(values);
+          static_cast<double>(index_.value_bytes) / static_cast<double>(values);
     }
     return overhead;
   }
