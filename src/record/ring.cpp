@@ -41,7 +41,7 @@ bool Ring::push_row(uint32_t stream, int64_t tick, int64_t late_us,
   if (at == nullptr) return false;
   const RowRecord row{{static_cast<uint32_t>(bytes), RecordKind::row, stream, 0}, tick, late_us};
   std::memcpy(at, &row, sizeof row);
-  std::memcpy(at + sizeof row, values.data(), values.size_bytes());
+  if (!values.empty()) std::memcpy(at + sizeof row, values.data(), values.size_bytes());
   publish(bytes);
   return true;
 }
