@@ -146,11 +146,8 @@ class StepTime {
   }
 
   bool knows_compute() const {
-    return std::any_of(
-        training_.phases.begin(), training_.phases.end(), [](const TrainingPhase& phase) {
-          return phase.who.empty() && (phase.name == "forward" || phase.name == "backward" ||
-                                       phase.name == "compute" || phase.name == "optimizer");
-        });
+    return std::any_of(training_.phases.begin(), training_.phases.end(),
+                       [](const TrainingPhase& phase) { return phase.is_compute(); });
   }
 
   const Training& training_;

@@ -151,14 +151,19 @@ constexpr int64_t kMaxPhasesOfAName = 1000;
 // The run's own (--after), then those that are no part of each step: a long run has a million of
 // the others, which `sql` gives as `phases`.
 Json phases_json(const RunView& run) {
+  const auto is_listed = [](const TrainingPhase& p) {
+    return p.who.empty() && !p.is_of_each_step();
+  };
   std::map<std::string, int64_t> counts;
-  for (const TrainingPhase& p : run.training().phases) ++counts[p.name];
+  for (const TrainingPhase& p : run.training().phases) {
+    if (is_listed(p)) ++counts[p.name];
+  }
   Json phases = Json::array();
   for (const Phase& p : run.manifest().phases) {
     phases.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", number_or_null(p.to_s)}});
   }
   for (const TrainingPhase& p : run.training().phases) {
-    if (!p.who.empty() || p.is_of_each_step() || counts[p.name] > kMaxPhasesOfAName) continue;
+    if (!is_listed(p) || counts[p.name] > kMaxPhasesOfAName) continue;
     phases.push_back({{"name", p.name},
                       {"from_s", p.from_s},
                       {"to_s", p.is_open ? Json(nullptr) : Json(p.to_s)}});

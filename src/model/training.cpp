@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <string_view>
 
 #include "base/statistics.h"
+
 namespace trainscope {
 
 namespace {
@@ -63,10 +62,13 @@ bool TrainingPhase::is_pause() const {
 
 bool TrainingPhase::is_input() const { return who.empty() && name == "input"; }
 
+bool TrainingPhase::is_compute() const {
+  return who.empty() &&
+         (name == "forward" || name == "backward" || name == "compute" || name == "optimizer");
+}
+
 bool TrainingPhase::is_of_each_step() const {
-  constexpr std::string_view kNames[] = {"input",    "prepare",   "forward",
-                                         "backward", "optimizer", "compute"};
-  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+  return is_input() || is_compute() || (who.empty() && name == "prepare");
 }
 
 bool is_accuracy(const std::string& name) {

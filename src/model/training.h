@@ -40,7 +40,8 @@ struct TrainingPhase {
   // Of the thread that does the steps:
   bool is_pause() const;         // a checkpoint or an evaluation, which is no part of a step
   bool is_input() const;         // waiting for data
-  bool is_of_each_step() const;  // by its name
+  bool is_compute() const;       // forward, backward and the like
+  bool is_of_each_step() const;  // those two, and making a batch ready
 };
 
 struct TrainingNumber {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +25,7 @@ class CompiledFormat {
 
   std::optional<PrintedMatch> match(std::string_view line) const;
   const PrintedFormat& format() const { return format_; }
+  bool has_groups() const { return !groups_.empty(); }
   bool has_group(const char* name) const { return pattern_.group_number(name) > 0; }
 
  private:

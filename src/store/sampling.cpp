@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/statistics.h"
+
 namespace trainscope {
 
 namespace {

@@ -194,6 +194,15 @@ class Surroundings(Native):
         with open(self.path("file")) as file:
             self.assertEqual(file.read(), "precious")
 
+    def sent_before_and_after(self, program):
+        """What lies in a small pipe when the program says "sent", and what comes once that was read."""
+        self.fifo.make_small()
+        job = self.start([program])
+        self.assertEqual(job.stdout.readline(), b"sent\n")
+        first = self.fifo.sent()
+        job.communicate(b"\n")
+        return first, self.fifo.sent()
+
     def test_a_full_pipe(self):
         program = self.build(C, """
             #include "trainscope.h"
@@ -207,13 +216,8 @@ class Surroundings(Native):
               return 0;
             }
             """)
-        self.fifo.make_small()
-        job = self.start([program])
-        self.assertEqual(job.stdout.readline(), b"sent\n")
-        first = self.fifo.sent()
-        job.communicate(b"\n")
+        first, (told, *rest) = self.sent_before_and_after(program)
         self.assertEqual(first, [f"step {i}" for i in range(len(first))])
-        told, *rest = self.fifo.sent()
         self.assertRegex(told, r"^dropped \d+$")
         next_step = len(first) + int(told.split()[1])
         self.assertGreater(next_step, 500)
@@ -275,12 +279,8 @@ class Surroundings(Native):
               return 0;
             }
             """)
-        self.fifo.make_small()
-        job = self.start([program])
-        self.assertEqual(job.stdout.readline(), b"sent\n")
-        first = self.fifo.sent()
-        job.communicate(b"\n")
-        self.assertEqual(self.fifo.sent(), [f"dropped {300 - len(first)}"])
+        first, rest = self.sent_before_and_after(program)
+        self.assertEqual(rest, [f"dropped {300 - len(first)}"])
 
     def test_a_small_stack(self):
         program = self.build(C, """

@@ -32,11 +32,12 @@ LossScale::LossScale(const torch::Device& device, Precision precision) {
   good_steps_ = torch::zeros({1}, torch::dtype(torch::kInt).device(device));
 }
 
-std::optional<torch::Tensor> LossScale::unscale(const std::vector<torch::Tensor>& gradients) {
+std::optional<torch::Tensor> LossScale::unscale(const Optimizer& optimizer) {
   if (!scale_.defined()) return std::nullopt;
   const torch::NoGradGuard no_gradients;
   torch::Tensor overflow = torch::zeros_like(scale_);
-  at::_amp_foreach_non_finite_check_and_unscale_(gradients, overflow, scale_.reciprocal());
+  at::_amp_foreach_non_finite_check_and_unscale_(optimizer.gradients(), overflow,
+                                                 scale_.reciprocal());
   at::_amp_update_scale_(scale_, good_steps_, overflow, /*growth=*/2.0, /*backoff=*/0.5,
                          kStepsToGrow);
   return overflow;

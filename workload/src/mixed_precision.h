@@ -8,9 +8,9 @@
 #include <torch/types.h>
 
 #include <optional>
-#include <vector>
 
 #include "arguments.h"
+#include "optimizer.h"
 
 namespace trainscope::workload {
 
@@ -36,7 +36,7 @@ class LossScale {
   }
   // Takes the scale out of the gradients. The answer, on the device: 1 where they must not be used;
   // nothing where there is no scale.
-  std::optional<torch::Tensor> unscale(const std::vector<torch::Tensor>& gradients);
+  std::optional<torch::Tensor> unscale(const Optimizer& optimizer);
 
  private:
   torch::Tensor scale_;  // undefined: none is needed

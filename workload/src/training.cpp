@@ -115,16 +115,17 @@ Status Training::step() {
 }
 
 Status Training::make_input_ready(StepRecord& record) {
-  if (!options_.resident || !pictures_.defined()) {
-    const Result<Batch> batch = loader_->next();
-    if (!batch.ok()) return batch.error();
-    record.input_s = monotonic_s() - record.begin_s;
-    pictures_ = tensors_.pictures(batch.value());
-    labels_ = tensors_.labels(batch.value());
-    record.prepare_s = monotonic_s() - record.begin_s - record.input_s;
-  } else {
-    record.input_s = monotonic_s() - record.begin_s;
+  const auto waited_s = [&record] { return monotonic_s() - record.begin_s; };
+  if (options_.resident && pictures_.defined()) {
+    record.input_s = waited_s();
+    return Done{};
   }
+  const Result<Batch> batch = loader_->next();
+  if (!batch.ok()) return batch.error();
+  record.input_s = waited_s();
+  pictures_ = tensors_.pictures(batch.value());
+  labels_ = tensors_.labels(batch.value());
+  record.prepare_s = waited_s() - record.input_s;
   return Done{};
 }
 
@@ -161,7 +162,7 @@ torch::Tensor Training::compute(const torch::Tensor& pictures, const torch::Tens
   scale_.scaled(loss).backward();
   times.forward_s = forward_s - begin_s;
   times.backward_s = monotonic_s() - forward_s;
-  optimizer_.step(scale_.unscale(optimizer_.gradients()));
+  optimizer_.step(scale_.unscale(optimizer_));
   return loss.detach();
 }
 
