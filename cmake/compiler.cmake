@@ -16,8 +16,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 else()
   add_compile_options(-Wno-sign-conversion)  # clang counts it to -Wconversion, g++ does not.
 endif()
-# Debian ships fmt as a shared library only; header-only is what lets the program be static.
-add_compile_definitions(FMT_HEADER_ONLY=1)
 include_directories("${PROJECT_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/generated")
 
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
