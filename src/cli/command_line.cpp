@@ -2,9 +2,9 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 
 #include "base/text.h"
 #include "cli/cli.h"
@@ -17,29 +17,10 @@ namespace trainscope {
 
 namespace {
 
-// Stands where a job's words begin. CLI11 would split "[a,b]" and obey a second "--" among them;
-// behind a first word that is no option it takes everything as it is.
-constexpr const char* kJobMark = "command:";
-
-struct Runner {
-  CLI::App* app = nullptr;
-  std::function<Result<int>()> run;
-};
-
-int usage_error(const std::string& message, const CLI::App* app) {
-  const std::string which = app == nullptr ? "" : app->get_name() + " ";
-  fmt::print(stderr, "trainscope: {}\ntry 'trainscope {}--help'\n", printable(message), which);
+int usage_error(const std::string& message, std::string_view command) {
+  fmt::print(stderr, "trainscope: {}\ntry 'trainscope {}{}--help'\n", printable(message), command,
+             command.empty() ? "" : " ");
   return kExitUsage;
-}
-
-std::string unknown_option(const CLI::App& app, const std::string& word) {
-  const std::string given = word.substr(0, word.find('='));
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  const std::vector<std::string_view> known(names.begin(), names.end());
-  return fmt::format("{} has no option {}{}", app.get_name(), given, did_you_mean(given, known));
 }
 
 std::string unknown_command(const std::string& word) {
@@ -47,71 +28,14 @@ std::string unknown_command(const std::string& word) {
   for (const Command* command : commands()) {
     if (!command->hidden) known.push_back(command->name);
   }
-  return fmt::format("there is no command '{}'{}", word, did_you_mean(word, known));
+  return fmt::format("unknown command '{}'{}", word, did_you_mean(word, known));
 }
 
-// Does this option word need the next one as its value?
-Result<bool> takes_next(const CLI::App& app, const std::string& word) {
-  const size_t equals = word.find('=');
-  const bool is_long = word.starts_with("--");
-  const std::string name = is_long ? word.substr(0, equals) : word.substr(0, 2);
-  const CLI::Option* option = app.get_option_no_throw(name);
-  if (option == nullptr) return Error(unknown_option(app, word));
-  const bool has_value = is_long ? equals != std::string::npos : word.size() > 2;
-  return option->get_items_expected_max() > 0 && !has_value;
-}
-
-// Puts kJobMark where the job's words begin: instead of the first `--`, or before the first word
-// that is neither an option nor the value of one.
-Status mark_job(const CLI::App& app, std::vector<std::string>& words) {
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--") {
-      words[i] = kJobMark;
-      return {};
-    }
-    if (words[i].size() < 2 || words[i].front() != '-') {
-      words.insert(words.begin() + static_cast<ptrdiff_t>(i), kJobMark);
-      return {};
-    }
-    TS_TRY(const bool next, takes_next(app, words[i]));
-    if (next) ++i;
-  }
-  return {};
-}
-
-std::vector<Runner> add_commands(CLI::App& root, const Settings& settings) {
-  std::vector<Runner> runners;
+const Command* find_command(std::string_view name) {
   for (const Command* command : commands()) {
-    CLI::App* app = root.add_subcommand(std::string(command->name), std::string(command->summary));
-    app->group(command->hidden ? "" : "Commands");
-    app->set_help_flag("-h,--help", "this text");
-    runners.push_back({app, command->add(*app, settings)});
-  }
-  return runners;
-}
-
-const CLI::App* find_command(const CLI::App& root, const std::string& name) {
-  for (const CLI::App* app : root.get_subcommands({})) {
-    if (app->get_name() == name) return app;
+    if (command->name == name) return command;
   }
   return nullptr;
-}
-
-int parse_problem(const CLI::App& root, const CLI::ParseError& error) {
-  const auto used = root.get_subcommands();
-  const CLI::App* app = used.empty() ? nullptr : used.front();
-  if (app != nullptr) {
-    for (const std::string& word : app->remaining()) {
-      if (word.size() > 1 && word.front() == '-')
-        return usage_error(unknown_option(*app, word), app);
-    }
-    if (const auto rest = app->remaining(); !rest.empty()) {
-      return usage_error(
-          fmt::format("{}: '{}' is one word too many", app->get_name(), rest.front()), app);
-    }
-  }
-  const std::string where = app == nullptr ? "" : app->get_name() + ": ";
-  return usage_error(where + error.what(), app);
 }
 
 // What was printed must have arrived: a full disk is an error, a reader that left ends us quietly.
@@ -127,73 +51,49 @@ int finish(int code) {
   return code == 0 ? kExitUsage : code;
 }
 
-int run_parsed(const std::vector<Runner>& runners, const Result<Settings>& settings) {
-  for (const Runner& runner : runners) {
-    if (!runner.app->parsed()) continue;
-    if (!settings) {
-      fmt::print(stderr, "trainscope: {}\n", settings.error().message());
-      return kExitUsage;
-    }
-    const Result<int> code = runner.run();
-    if (code) return finish(*code);
-    std::fflush(stdout);
-    fmt::print(stderr, "trainscope: {}\n", code.error().message());
-    return kExitUsage;
+int run_command(const Command& command, std::vector<std::string> arguments) {
+  const Result<Settings> settings = Settings::load();
+  const CommandOptions described = {&command, std::make_shared<Options>()};
+  const auto run = command.add(*described.options, settings ? *settings : Settings());
+  const auto parsed = parse_arguments(command, *described.options, std::move(arguments));
+  if (!parsed) return usage_error(parsed.error().message(), command.name);
+  if (*parsed == Parsed::help_wanted) {
+    fmt::print("{}", command_help(described));
+    return finish(0);
   }
+  const Result<int> code = settings ? run() : Result<int>(settings.error());
+  if (code) return finish(*code);
+  std::fflush(stdout);
+  fmt::print(stderr, "trainscope: {}\n", code.error().message());
   return kExitUsage;
 }
 
 int parse_and_run(std::vector<std::string> words) {
-  CLI::App root("Trainscope records what the hardware does while a model trains.", "trainscope");
-  root.formatter(std::make_shared<HelpFormatter>());
-  root.set_help_flag("-h,--help", "this text");
-  root.set_version_flag("--version", fmt::format("trainscope {}", kVersion), "the version");
-  root.require_subcommand(1, 1);
-  const Result<Settings> settings = Settings::load();
-  const std::vector<Runner> runners = add_commands(root, settings ? *settings : Settings());
   if (words.empty()) {
-    fmt::print(stderr, "{}", root.help());
+    fmt::print(stderr, "{}", program_help());
     return kExitUsage;
   }
   const std::string first = words.front();
-  if (!first.starts_with('-')) {
-    const CLI::App* app = find_command(root, first);
-    if (app == nullptr) return usage_error(unknown_command(first), nullptr);
-    if (app->get_prefix_command()) {
-      words.erase(words.begin());
-      if (const Status status = mark_job(*app, words); !status) {
-        return usage_error(status.error().message(), app);
-      }
-      words.insert(words.begin(), first);
-    }
-  } else if (first != "--help" && first != "-h" && first != "--version") {
-    return usage_error(unknown_option(root, first), nullptr);
+  if (first == "--help" || first == "-h") {
+    fmt::print("{}", program_help());
+    return finish(0);
   }
-  try {
-    std::reverse(words.begin(), words.end());  // CLI11 takes them from the end
-    root.parse(std::move(words));
-  } catch (const CLI::Success& asked) {  // --help or --version
-    return finish(root.exit(asked));
-  } catch (const CLI::ParseError& error) {
-    return parse_problem(root, error);
+  if (first == "--version") {
+    fmt::print("trainscope {}\n", kVersion);
+    return finish(0);
   }
-  return run_parsed(runners, settings);
+  if (first.starts_with('-')) {
+    return usage_error(
+        fmt::format("unknown option '{}'{}", first, did_you_mean(first, {{"--help", "--version"}})),
+        "");
+  }
+  const Command* command = find_command(first);
+  if (command == nullptr) return usage_error(unknown_command(first), "");
+  words.erase(words.begin());
+  return run_command(*command, std::move(words));
 }
 
 }  // namespace
-
-std::vector<std::string> job_words(const CLI::App& app) {
-  std::vector<std::string> words = app.remaining();
-  const auto mark = std::find(words.begin(), words.end(), kJobMark);
-  if (mark == words.end()) return {};
-  return {mark + 1, words.end()};
-}
-
-const CLI::App& root_of(const CLI::App& app) {
-  const CLI::App* root = &app;
-  while (root->get_parent() != nullptr) root = root->get_parent();
-  return *root;
-}
 
 int run_command_line(int argc, char** argv) {
   try {

@@ -1,17 +1,15 @@
 #include "cli/completion.h"
 
-#include "cli/help.h"
+#include "cli/cli.h"
 
 namespace trainscope {
 
 namespace {
 
-CompletionValue value_of(const CLI::Option& option) {
+CompletionValue value_of(const Option& option) {
   CompletionValue value;
-  value.name = value_name(option);
-  // zsh reads an empty name as another kind of specification.
-  if (value.name.empty()) value.name = option.get_name(option.get_positional(), false);
-  value.choices = choices_of(option);
+  value.name = option.value;
+  value.choices = option.choices;
   if (!value.choices.empty()) {
     value.kind = Completes::choices;
   } else if (value.name.starts_with("RUN")) {
@@ -24,29 +22,19 @@ CompletionValue value_of(const CLI::Option& option) {
   return value;
 }
 
-CompletionOption describe_option(const CLI::Option& option) {
-  CompletionOption described;
-  for (const std::string& name : option.get_lnames()) described.names.push_back("--" + name);
-  for (const std::string& name : option.get_snames()) described.names.push_back("-" + name);
-  described.help = option.get_description();
-  described.takes_value = option.get_items_expected_max() > 0;
-  described.repeats = option.get_items_expected_max() > 1;
-  described.value = value_of(option);
-  return described;
-}
-
-CompletionCommand describe_command(const CLI::App& app) {
+CompletionCommand describe(const CommandOptions& described) {
   CompletionCommand command;
-  command.name = app.get_name();
-  command.help = app.get_description();
-  command.takes_job = app.get_prefix_command();
-  for (const CLI::Option* option : app.get_options()) {
-    if (option->get_group().empty()) continue;
-    if (option->get_positional()) {
-      command.arguments.push_back(value_of(*option));
-      command.arguments_repeat = option->get_items_expected_max() > 1;
+  command.name = described.command->name;
+  command.help = described.command->summary;
+  command.takes_job = described.options->takes_job();
+  command.options.push_back({{"-h", "--help"}, "print this help", false, false, {}});
+  for (const Option& option : described.options->all()) {
+    if (option.is_argument()) {
+      command.arguments.push_back(value_of(option));
+      command.arguments_repeat = option.repeats;
     } else {
-      command.options.push_back(describe_option(*option));
+      command.options.push_back(
+          {option.names(), option.help, !option.is_flag(), option.repeats, value_of(option)});
     }
   }
   return command;
@@ -54,12 +42,10 @@ CompletionCommand describe_command(const CLI::App& app) {
 
 }  // namespace
 
-std::vector<CompletionCommand> describe_commands(const CLI::App& root) {
-  std::vector<CompletionCommand> commands;
-  for (const CLI::App* app : root.get_subcommands({})) {
-    if (!app->get_group().empty()) commands.push_back(describe_command(*app));
-  }
-  return commands;
+std::vector<CompletionCommand> describe_completion(const std::vector<CommandOptions>& commands) {
+  std::vector<CompletionCommand> described;
+  for (const CommandOptions& command : commands) described.push_back(describe(command));
+  return described;
 }
 
 std::string single_quoted(const std::string& text, bool fish) {

@@ -4,10 +4,10 @@
 // `trainscope complete-runs` prints; a job's words are left to the shell's own completion.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
+
+#include "cli/options.h"
 
 namespace trainscope {
 
@@ -35,7 +35,7 @@ struct CompletionCommand {
   bool takes_job = false;
 };
 
-std::vector<CompletionCommand> describe_commands(const CLI::App& root);
+std::vector<CompletionCommand> describe_completion(const std::vector<CommandOptions>& commands);
 
 std::string bash_completion(const std::vector<CompletionCommand>& commands);
 std::string zsh_completion(const std::vector<CompletionCommand>& commands);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/suggest.h"
 
@@ -14,28 +15,30 @@ using ::testing::HasSubstr;
 class CompletionTest : public ::testing::Test {
  protected:
   CompletionTest() {
-    run_ = root_.add_subcommand("run", "run it's job");
-    run_->group("Commands");
-    run_->add_option("--name", text_, "a name: [any]")->type_name("TEXT");
-    run_->add_flag("-q,--quiet", flag_, "no words");
-    run_->prefix_command();
-    show_ = root_.add_subcommand("show", "show runs");
-    show_->group("Commands");
-    show_->add_option("RUN", many_, "runs")->type_name("RUN")->required();
-    show_->add_option("--as", text_, "how")->type_name("FORMAT")->check(CLI::IsMember({"a", "b"}));
-    root_.add_subcommand("secret", "not shown")->group("");
+    const auto nothing = [](const std::string&) {};
+    Options& run = *commands_[0].options;
+    run.add({.name = "--name", .value = "TEXT", .help = "a name: [any]", .set = nothing});
+    run.add({.name = "-q,--quiet", .value = "", .help = "no words", .set = nothing});
+    run.take_job();
+    Options& show = *commands_[1].options;
+    show.add({.name = "RUN",
+              .value = "RUN",
+              .help = "runs",
+              .is_required = true,
+              .repeats = true,
+              .set = nothing});
+    show.add(
+        {.name = "--as", .value = "FORMAT", .help = "how", .choices = {"a", "b"}, .set = nothing});
   }
 
-  CLI::App root_{"program", "trainscope"};
-  CLI::App* run_ = nullptr;
-  CLI::App* show_ = nullptr;
-  std::string text_;
-  bool flag_ = false;
-  std::vector<std::string> many_;
+  Command run_{.name = "run", .summary = "run it's job", .examples = "", .add = nullptr};
+  Command show_{.name = "show", .summary = "show runs", .examples = "", .add = nullptr};
+  std::vector<CommandOptions> commands_ = {{&run_, std::make_shared<Options>()},
+                                           {&show_, std::make_shared<Options>()}};
 };
 
 TEST_F(CompletionTest, DescribesTheTree) {
-  const auto commands = describe_commands(root_);
+  const auto commands = describe_completion(commands_);
   ASSERT_EQ(commands.size(), 2U);
   EXPECT_TRUE(commands[0].takes_job);
   ASSERT_EQ(commands[1].arguments.size(), 1U);
@@ -47,21 +50,21 @@ TEST_F(CompletionTest, DescribesTheTree) {
 }
 
 TEST_F(CompletionTest, FlagsTakeNoValue) {
-  const auto run = describe_commands(root_)[0];
+  const auto run = describe_completion(commands_)[0];
   for (const CompletionOption& option : run.options) {
     EXPECT_EQ(option.takes_value, option.names.front() == "--name") << option.names.front();
   }
 }
 
 TEST_F(CompletionTest, HelpTextCannotLeaveItsQuotes) {
-  EXPECT_THAT(zsh_completion(describe_commands(root_)), HasSubstr("'run:run it'\\''s job'"));
-  EXPECT_THAT(zsh_completion(describe_commands(root_)), HasSubstr("[a name\\: \\[any\\]]"));
-  EXPECT_THAT(fish_completion(describe_commands(root_)), HasSubstr("'run it\\'s job'"));
+  EXPECT_THAT(zsh_completion(describe_completion(commands_)), HasSubstr("'run:run it'\\''s job'"));
+  EXPECT_THAT(zsh_completion(describe_completion(commands_)), HasSubstr("[a name\\: \\[any\\]]"));
+  EXPECT_THAT(fish_completion(describe_completion(commands_)), HasSubstr("'run it\\'s job'"));
 }
 
 TEST_F(CompletionTest, UsageLines) {
-  EXPECT_EQ(usage_line(*run_), "trainscope run [OPTIONS] -- COMMAND…");
-  EXPECT_EQ(usage_line(*show_), "trainscope show [OPTIONS] RUN…");
+  EXPECT_EQ(usage_line(commands_[0]), "trainscope run [OPTIONS] -- COMMAND…");
+  EXPECT_EQ(usage_line(commands_[1]), "trainscope show [OPTIONS] RUN…");
 }
 
 TEST(Suggest, OnlyWhatIsNear) {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <vector>
-
 #include "base/text.h"
 #include "cli/cli.h"
 
@@ -11,18 +9,13 @@ namespace trainscope {
 
 namespace {
 
-const Command* command_of(const CLI::App& app) {
-  for (const Command* command : commands()) {
-    if (app.get_parent() != nullptr && app.get_name() == command->name) return command;
-  }
-  return nullptr;
-}
-
 constexpr std::string_view kExamples =
     R"(trainscope run -- python train.py      record a training job
-trainscope info latest                 what was recorded
-trainscope doctor                      what this machine can measure
-trainscope demo                        the whole story on a built-in job)";
+trainscope info latest                 show what was recorded
+trainscope doctor                      show what this machine can measure
+trainscope demo                        record a built-in training job)";
+
+constexpr size_t kNameWidth = 28;
 
 std::string indented(std::string_view lines) {
   std::string out;
@@ -32,65 +25,62 @@ std::string indented(std::string_view lines) {
   return out;
 }
 
+// A name and what it means, in two columns; a name that is too long has a line to itself.
+std::string row(const std::string& name, std::string_view help) {
+  const std::string left = "  " + name;
+  const size_t width = display_width(left);
+  if (width + 1 > kNameWidth) {
+    return fmt::format("{}\n{:{}}{}\n", left, "", kNameWidth, help);
+  }
+  return fmt::format("{}{:{}}{}\n", left, "", kNameWidth - width, help);
+}
+
+std::string option_row(const Option& option) {
+  std::string name = option.name;
+  const std::string value = option.value_text();
+  if (!value.empty() && value != name) name += " " + value;
+  if (option.repeats && option.is_argument()) name += " …";
+  return row(name, option.help);
+}
+
+std::string help_row() { return row("-h,--help", "print this help"); }
+
 }  // namespace
 
-std::string usage_line(const CLI::App& app) {
-  if (app.get_parent() == nullptr) return "trainscope COMMAND [OPTIONS]";
-  std::string line = "trainscope " + app.get_name() + " [OPTIONS]";
-  for (const CLI::Option* option : app.get_options()) {
-    if (!option->get_positional() || option->get_group().empty()) continue;
-    const bool many = option->get_items_expected_max() > 1;
-    const std::string word = option->get_name(true, false) + (many ? "…" : "");
-    line += option->get_required() ? " " + word : " [" + word + "]";
+std::string usage_line(const CommandOptions& described) {
+  std::string line = fmt::format("trainscope {} [OPTIONS]", described.command->name);
+  for (const Option& option : described.options->all()) {
+    if (!option.is_argument()) continue;
+    const std::string word = option.name + (option.repeats ? "…" : "");
+    line += option.is_required ? " " + word : " [" + word + "]";
   }
-  if (app.get_prefix_command()) line += " -- COMMAND…";
+  if (described.options->takes_job()) line += " -- COMMAND…";
   return line;
 }
 
-std::string HelpFormatter::make_usage(const CLI::App* app, std::string /*name*/) const {
-  return "Usage: " + usage_line(*app) + "\n";
-}
-
-std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
-  if (option->get_items_expected_max() == 0) return "";
-  const std::string name = value_name(*option);
-  std::string text = name.empty() ? "" : " " + name;
-  if (const auto choices = choices_of(*option); !choices.empty()) {
-    text = fmt::format(" {}", fmt::join(choices, "|"));
+std::string program_help() {
+  std::string out = "Record a training job and the machine it runs on.\n\n";
+  out += fmt::format("Examples:\n{}\nUsage: trainscope COMMAND [OPTIONS]\n\nCommands:\n",
+                     indented(kExamples));
+  for (const Command* command : commands()) {
+    if (!command->hidden) out += row(std::string(command->name), command->summary);
   }
-  if (option->get_items_expected_max() > 1) text += " …";
-  return text;
+  out += "\nOptions:\n" + help_row() + row("--version", "print the version");
+  return out + "\nRun 'trainscope COMMAND --help' for details.\n";
 }
 
-std::string HelpFormatter::make_help(const CLI::App* app, std::string name,
-                                     CLI::AppFormatMode mode) const {
-  const Command* command = command_of(*app);
-  const std::string_view examples = command == nullptr ? kExamples : command->examples;
-  std::string out = app->get_description() + "\n\n";
-  if (!examples.empty()) out += "Examples:\n" + indented(examples) + "\n";
-  out += make_usage(app, std::move(name));
-  out += make_positionals(app);
-  out += make_subcommands(app, mode);
-  out += make_groups(app, mode);
-  if (command == nullptr) out += "\n`trainscope COMMAND --help` tells more of each.\n";
-  return out;
-}
-
-std::vector<std::string> choices_of(const CLI::Option& option) {
-  const std::string type = option.get_type_name();
-  const size_t open = type.find('{');
-  const size_t close = type.rfind('}');
-  std::vector<std::string> choices;
-  if (open == std::string::npos || close == std::string::npos || close < open) return choices;
-  const std::string_view inside = std::string_view(type).substr(open + 1, close - open - 1);
-  for (const std::string_view choice : split(inside, ',')) choices.emplace_back(choice);
-  return choices;
-}
-
-std::string value_name(const CLI::Option& option) {
-  if (option.get_items_expected_max() == 0) return "";
-  const std::string type = option.get_type_name();
-  return type.substr(0, type.find_first_of(":{"));
+std::string command_help(const CommandOptions& described) {
+  const Command& command = *described.command;
+  std::string out = std::string(command.summary) + "\n\n";
+  if (!command.examples.empty()) out += "Examples:\n" + indented(command.examples) + "\n";
+  out += "Usage: " + usage_line(described) + "\n";
+  std::string arguments;
+  std::string options = help_row();
+  for (const Option& option : described.options->all()) {
+    (option.is_argument() ? arguments : options) += option_row(option);
+  }
+  if (!arguments.empty()) out += "\nArguments:\n" + arguments;
+  return out + "\nOptions:\n" + options;
 }
 
 }  // namespace trainscope

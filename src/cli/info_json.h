@@ -1,7 +1,7 @@
 // The document of `info --json` (schema trainscope.info/1), which scripts rely on.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "base/result.h"
 #include "model/model.h"

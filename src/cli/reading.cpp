@@ -5,25 +5,32 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "store/store.h"
 
 namespace trainscope {
 
-std::shared_ptr<ReadingFlags> add_reading_flags(CLI::App& app, const Settings& settings,
+std::shared_ptr<ReadingFlags> add_reading_flags(Options& options, const Settings& settings,
                                                 bool json) {
   auto flags = std::make_shared<ReadingFlags>();
   flags->home = settings.home();
-  app.add_option("--home", flags->home, "the folder that holds the runs")->type_name("DIR");
-  if (json) app.add_flag("--json", flags->json, "one JSON document");
+  options.add({.name = "--home",
+               .value = "DIR",
+               .help = "folder that holds the runs",
+               .set = store_in(flags->home)});
+  if (json) {
+    options.add({.name = "--json", .value = "", .help = kJsonHelp, .set = store_in(flags->json)});
+  }
   return flags;
 }
 
-void add_run_argument(CLI::App& app, const std::shared_ptr<ReadingFlags>& flags) {
-  app.add_option("run", flags->run,
-                 "a run: its folder, id, name, the beginning of its id, latest, latest~2")
-      ->type_name("RUN")
-      ->required();
+void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& flags) {
+  options.add({.name = "RUN",
+               .value = "RUN",
+               .help = "folder, id, name, prefix of an id, latest, or latest~2",
+               .is_required = true,
+               .set = store_in(flags->run)});
 }
 
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {

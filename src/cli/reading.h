@@ -1,12 +1,12 @@
 // What the commands that read runs share: where runs are, which one is meant, and printing.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "base/result.h"
+#include "cli/options.h"
 #include "cli/settings.h"
 #include "model/model.h"
 
@@ -18,10 +18,13 @@ struct ReadingFlags {
   bool json = false;
 };
 
+inline constexpr const char* kJsonHelp = "print one JSON document";
+
 // Adds --home and, for documents, --json.
-std::shared_ptr<ReadingFlags> add_reading_flags(CLI::App& app, const Settings& settings, bool json);
+std::shared_ptr<ReadingFlags> add_reading_flags(Options& options, const Settings& settings,
+                                                bool json);
 // Adds the RUN argument.
-void add_run_argument(CLI::App& app, const std::shared_ptr<ReadingFlags>& flags);
+void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& flags);
 
 // The run that the flags name, opened. A ruined one is an Error that names file and offset.
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -148,47 +149,45 @@ Status check_period(int64_t every_ns, const std::string& origin, const std::stri
       fmt::format("{}: '{}' is out of range: 1ms to 1h is accepted", origin, printable(given)));
 }
 
-void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& flags,
+void add_recording_flags(Options& options, const std::shared_ptr<RecordingFlags>& flags,
                          std::initializer_list<std::string_view> names) {
   for (const SettingSpec& spec : setting_specs()) {
     if (std::find(names.begin(), names.end(), spec.name) == names.end()) continue;
-    const std::string flag = fmt::format("--{}", spec.name);
+    const bool is_switch = spec.name == "quiet";
     std::string help(spec.help);
-    if (!spec.default_value.empty() && spec.name != "quiet") {
-      help += fmt::format(" (default {})", spec.default_value);
+    if (!spec.default_value.empty() && !is_switch) {
+      help += fmt::format(" (default: {})", spec.default_value);
     }
-    const auto set = [flags, name = spec.name](const std::string& value) {
-      flags->settings.set_from_flag(name, value);
-    };
-    if (spec.name == "quiet") {
-      app.add_flag_callback(
-          flag, [set] { set("true"); }, help);
-    } else {
-      app.add_option_function<std::string>(flag, set, help)
-          ->type_name(std::string(type_of(spec.name)))
-          ->take_last();
-    }
+    options.add({.name = fmt::format("--{}", spec.name),
+                 .value = is_switch ? "" : std::string(type_of(spec.name)),
+                 .help = help,
+                 .set = [flags, is_switch, name = spec.name](const std::string& value) {
+                   flags->settings.set_from_flag(name, is_switch ? "true" : value);
+                 }});
   }
-  app.add_option("--tag", flags->tags, "key=value kept with the run; may be given again")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
-  app.add_flag("--perf", flags->perf,
-               "count instructions, cycles and cache misses of the job; slows its thread switches");
-  app.add_option("--counter", flags->counters,
-                 "a number from a file, NAME:TYPE@PATH+c=COLUMN;r=ROW; may be given again")
-      ->type_name("SPEC")
-      ->allow_extra_args(false);
-  app.add_option("--data", flags->data,
-                 "file or folder of the dataset, to see what part of it is in memory; may be given "
-                 "again")
-      ->type_name("PATH")
-      ->allow_extra_args(false);
-  app.add_option("--tensorboard", flags->tensorboard,
-                 "folder with TensorBoard event files that the job writes; may be given again")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
-  app.add_option("--id-file", flags->id_file, "write the run's id into this file")
-      ->type_name("FILE");
+  const auto add_list = [&options](const char* name, const char* value, const char* help,
+                                   std::vector<std::string>& target) {
+    options.add(
+        {.name = name, .value = value, .help = help, .repeats = true, .set = store_in(target)});
+  };
+  add_list("--tag", "KEY=VALUE", "store key=value with the run; repeatable", flags->tags);
+  options.add({.name = "--perf",
+               .value = "",
+               .help = "count instructions, cycles and cache misses of the job; slows its thread "
+                       "switches",
+               .set = store_in(flags->perf)});
+  add_list("--counter", "SPEC",
+           "record a number from a file, NAME:TYPE@PATH+c=COLUMN;r=ROW; repeatable",
+           flags->counters);
+  add_list("--data", "PATH",
+           "dataset file or folder; record how much of it is in the page cache; repeatable",
+           flags->data);
+  add_list("--tensorboard", "DIR",
+           "folder of TensorBoard event files that the job writes; repeatable", flags->tensorboard);
+  options.add({.name = "--id-file",
+               .value = "FILE",
+               .help = "write the run's id to FILE",
+               .set = store_in(flags->id_file)});
 }
 
 Result<RecordOptions> recording_options(const RecordingFlags& flags) {

@@ -3,14 +3,13 @@
 // Guarantees: an Error names what was given, where (flag, environment, file) and what is accepted.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cli/options.h"
 #include "cli/settings.h"
 #include "record/record.h"
 
@@ -30,7 +29,7 @@ struct RecordingFlags {
 // Adds one flag for each of these settings, and --tag, --counter, --data, --tensorboard,
 // --steps-from and
 // --id-file.
-void add_recording_flags(CLI::App& app, const std::shared_ptr<RecordingFlags>& flags,
+void add_recording_flags(Options& options, const std::shared_ptr<RecordingFlags>& flags,
                          std::initializer_list<std::string_view> names);
 
 // The options as the recorder wants them; `command` and `attach_pid` are the caller's to fill.

@@ -32,30 +32,26 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-std::string option_row(const CLI::Option& option) {
-  const bool positional = option.get_positional();
-  std::string name = option.get_name(positional, !positional);
-  const auto choices = choices_of(option);
-  const std::string value =
-      choices.empty() ? value_name(option) : fmt::format("{}", fmt::join(choices, "|"));
-  if (!value.empty() && !(positional && value == name)) name += " " + value;
-  if (option.get_items_expected_max() > 1) name += " …";
-  return fmt::format("| `{}` | {} |\n", cell(name), cell(option.get_description()));
+std::string option_row(const Option& option) {
+  std::string name = option.name;
+  const std::string value = option.value_text();
+  if (!value.empty() && value != name) name += " " + value;
+  if (option.repeats) name += " …";
+  return fmt::format("| `{}` | {} |\n", cell(name), cell(option.help));
 }
 
-std::string commands_page(const CLI::App& root) {
+std::string commands_page(const std::vector<CommandOptions>& commands) {
   std::string out = fmt::format("# Commands\n{}", kNotice);
-  for (const Command* command : commands()) {
-    if (command->hidden) continue;
-    const CLI::App* app = root.get_subcommand(std::string(command->name));
-    out += fmt::format("\n## {}\n\n{}.\n\n```\n{}\n```\n", command->name, command->summary,
-                       usage_line(*app));
-    if (!command->examples.empty()) out += fmt::format("\n```\n{}\n```\n", command->examples);
+  for (const CommandOptions& described : commands) {
+    const Command& command = *described.command;
+    out += fmt::format("\n## {}\n\n{}.\n\n```\n{}\n```\n", command.name, command.summary,
+                       usage_line(described));
+    if (!command.examples.empty()) out += fmt::format("\n```\n{}\n```\n", command.examples);
     out += "\n| option | what it does |\n|---|---|\n";
-    for (const bool positional : {true, false}) {
-      for (const CLI::Option* option : app->get_options()) {
-        if (option->get_group().empty() || option->get_positional() != positional) continue;
-        out += option_row(*option);
+    for (const bool is_argument : {true, false}) {
+      if (!is_argument) out += "| `-h,--help` | print this help |\n";
+      for (const Option& option : described.options->all()) {
+        if (option.is_argument() == is_argument) out += option_row(option);
       }
     }
   }
@@ -173,8 +169,8 @@ std::string formats_page() {
 
 }  // namespace
 
-std::map<std::string, std::string> reference_pages(const CLI::App& root) {
-  return {{"commands.md", commands_page(root)},
+std::map<std::string, std::string> reference_pages(const std::vector<CommandOptions>& commands) {
+  return {{"commands.md", commands_page(commands)},
           {"metrics.md", metrics_page()},
           {"settings.md", settings_page()},
           {"exit-codes.md", exit_codes_page()},

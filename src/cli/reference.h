@@ -3,14 +3,15 @@
 // Guarantees: the same program writes the same bytes on every machine.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <map>
 #include <string>
+#include <vector>
+
+#include "cli/options.h"
 
 namespace trainscope {
 
 // File names and contents.
-std::map<std::string, std::string> reference_pages(const CLI::App& root);
+std::map<std::string, std::string> reference_pages(const std::vector<CommandOptions>& commands);
 
 }  // namespace trainscope

@@ -22,11 +22,11 @@ constexpr std::string_view kFileName = "trainscope.toml";
 
 constexpr std::array<SettingSpec, 9> kSpecs = {{
     {"home", "", "folder that holds the runs (default: $XDG_DATA_HOME/trainscope)"},
-    {"every", "100ms", "time between two samples, 1ms to 1h"},
-    {"for", "", "end the job after this time: SIGTERM, then SIGKILL once --grace is over"},
-    {"grace", "10s", "time that the job has between SIGTERM and SIGKILL"},
+    {"every", "100ms", "sampling period, 1ms to 1h"},
+    {"for", "", "stop after this time: for run, SIGTERM to the job, then SIGKILL after --grace"},
+    {"grace", "10s", "time between SIGTERM and SIGKILL"},
     {"after", "", "command for /bin/sh, run once the job has ended", true},
-    {"name", "", "name of the run; several runs may have the same"},
+    {"name", "", "name of the run; need not be unique"},
     {"note", "", "a sentence about the run, shown by `info`"},
     {"counter", "", "numbers from files, SPECs of the form NAME:TYPE@PATH+c=COLUMN;r=ROW"},
     {"quiet", "false", "print no status and no summary; errors are still printed"},

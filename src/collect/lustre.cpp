@@ -7,6 +7,8 @@
 // Caveats: Lustre leaves lines out that have counted nothing yet, so a line that is not in a whole
 // file means 0. Counters can be cleared by root. Times of operations are kept since 2.13 only. For
 // more than one reading a second name the file with --counter.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -163,8 +165,8 @@ class LustreSource : public Source {
     for (const char* kind : {"osc", "mdc"}) {
       for (const Found& found : find_instances(kind)) add_target(opened, found, kind);
     }
-    watch_.open(root_ +
-                (clients.empty() ? std::string(kBases[0]) + "/llite" : clients[0].folder + "/.."));
+    watch_.open(clients.empty() ? fmt::format("{}{}/llite", root_, kBases[0])
+                                : fmt::format("{}{}/..", root_, clients[0].folder));
     tell_missing(opened, !clients.empty());
     return opened;
   }

@@ -6,6 +6,8 @@
 // package is read there). Caveats: the counter wraps after minutes (max_energy_range_uj) and we
 // count on; whoever does not look for longer than one turn loses it. On AMD dram is not told.
 // package holds core and uncore.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "collect/collect.h"
@@ -63,7 +65,7 @@ class RaplSource : public Source {
       const std::string sensor = sensor_of(folder, name);
       if (sensor.empty() || std::find(seen.begin(), seen.end(), sensor) != seen.end()) continue;
       if (!add_zone(folder + "/" + name)) {
-        if (refused.empty()) refused = std::string(kFolder) + "/" + name + "/energy_uj";
+        if (refused.empty()) refused = fmt::format("{}/{}/energy_uj", kFolder, name);
         continue;
       }
       seen.push_back(sensor);

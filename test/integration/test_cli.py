@@ -57,7 +57,7 @@ class Usage(Case):
         mark = self.work / "started"
         job = ["--", "touch", str(mark)]
         for words, says in [
-            (["rnu"], ["no command 'rnu'", "did you mean 'run'?"]),
+            (["rnu"], ["unknown command 'rnu'", "did you mean 'run'?"]),
             (["--verison"], ["--verison", "did you mean '--version'?"]),
             (["run", "--evry", "5s", *job], ["--evry", "did you mean '--every'?"]),
             (["run", "--every", "abc", *job], ["--every", "'abc'", "100ms"]),
@@ -69,13 +69,13 @@ class Usage(Case):
             (["run", "--tag", "novalue", *job], ["--tag", "'novalue'", "key=value"]),
             (["run", "--repeat", "0", *job], ["--repeat", "'0'"]),
             (["run", "--name"], ["--name"]),
-            (["run"], ["no command to run"]),
-            (["run", "--"], ["no command to run"]),
+            (["run"], ["no command given"]),
+            (["run", "--"], ["no command given"]),
             (["attach"], ["PID"]),
             (["attach", "zero"], ["'zero' is not a process id"]),
             (["attach", "4194303"], ["no process 4194303"]),
             (["completion", "tcsh"], ["tcsh"]),
-            (["doctor", "extra"], ["'extra' is one word too many"]),
+            (["doctor", "extra"], ["unexpected argument 'extra'"]),
             (["demo", "--seconds", "0"], ["--seconds", "'0'"]),
         ]:
             with self.subTest(words=words):
@@ -406,7 +406,7 @@ zpty -d box"""
         self.assertFalse((self.work / "evil").exists(), "a run's name was obeyed")
 
     def test_zsh(self):
-        self.assertIn("record what the hardware does", self.zsh("trainscope r"))
+        self.assertIn("run a job and record it", self.zsh("trainscope r"))
         self.assertIn("time between two samples", self.zsh("trainscope run --"))
         self.assertIn("fish", self.zsh("trainscope completion "))
         listed = self.zsh("trainscope info ")

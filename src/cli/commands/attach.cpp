@@ -52,13 +52,14 @@ Result<int> attach(const AttachFlags& flags) {
   return 0;
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto flags = std::make_shared<AttachFlags>(settings);
-  app.add_option("PID", flags->pid, "the job's first process; its children are followed")
-      ->type_name("PID")
-      ->required();
-  add_recording_flags(app, flags, {"home", "every", "for", "name", "note", "quiet"});
-  app.get_option("--for")->description("stop recording after this time; the job goes on");
+  options.add({.name = "PID",
+               .value = "PID",
+               .help = "first process of the job; its children are followed",
+               .is_required = true,
+               .set = store_in(flags->pid)});
+  add_recording_flags(options, flags, {"home", "every", "for", "name", "note", "quiet"});
   return [flags] { return attach(*flags); };
 }
 

@@ -26,7 +26,7 @@ Result<int> print_runs(const std::string& home) {
   return 0;
 }
 
-std::function<Result<int>()> add(CLI::App& /*app*/, const Settings& settings) {
+std::function<Result<int>()> add(Options& /*options*/, const Settings& settings) {
   return [home = settings.home()] { return print_runs(home); };
 }
 

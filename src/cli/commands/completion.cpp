@@ -9,14 +9,16 @@ namespace trainscope {
 
 namespace {
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& /*settings*/) {
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "bash, zsh or fish")
-      ->type_name("")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-      ->required();
-  return [&app, shell]() -> Result<int> {
-    const auto commands = describe_commands(root_of(app));
+  options.add({.name = "SHELL",
+               .value = "SHELL",
+               .help = "shell to complete for",
+               .choices = {"bash", "zsh", "fish"},
+               .is_required = true,
+               .set = store_in(*shell)});
+  return [settings, shell]() -> Result<int> {
+    const auto commands = describe_completion(describe_commands(settings));
     fmt::print("{}", *shell == "bash"  ? bash_completion(commands)
                      : *shell == "zsh" ? zsh_completion(commands)
                                        : fish_completion(commands));

@@ -68,12 +68,13 @@ Result<int> demo(DemoFlags& flags) {
   return manifest.exit_code.value_or(manifest.signal ? 128 + *manifest.signal : 0);
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto flags = std::make_shared<DemoFlags>(settings);
-  app.add_option("--seconds", flags->seconds, "how long to train (default 20)")
-      ->type_name("N")
-      ->take_last();
-  add_recording_flags(app, flags, {"home", "every", "name", "quiet"});
+  options.add({.name = "--seconds",
+               .value = "N",
+               .help = "how long to train (default: 20)",
+               .set = store_in(flags->seconds)});
+  add_recording_flags(options, flags, {"home", "every", "name", "quiet"});
   return [flags] { return demo(*flags); };
 }
 

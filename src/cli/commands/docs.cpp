@@ -12,11 +12,11 @@ namespace trainscope {
 
 namespace {
 
-Result<int> write_pages(const CLI::App& root, const std::string& folder) {
+Result<int> write_pages(const std::vector<CommandOptions>& commands, const std::string& folder) {
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
     return Error::from_errno("cannot make " + folder, errno);
   }
-  for (const auto& [name, text] : reference_pages(root)) {
+  for (const auto& [name, text] : reference_pages(commands)) {
     const std::string path = folder + "/" + name;
     TS_TRY(const UniqueFd fd, open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644));
     const Status written = write_all(fd.get(), text);
@@ -25,10 +25,14 @@ Result<int> write_pages(const CLI::App& root, const std::string& folder) {
   return 0;
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& /*settings*/) {
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto folder = std::make_shared<std::string>();
-  app.add_option("--out", *folder, "folder to write into")->type_name("DIR")->required();
-  return [&app, folder] { return write_pages(root_of(app), *folder); };
+  options.add({.name = "--out",
+               .value = "DIR",
+               .help = "folder to write to",
+               .is_required = true,
+               .set = store_in(*folder)});
+  return [settings, folder] { return write_pages(describe_commands(settings), *folder); };
 }
 
 }  // namespace

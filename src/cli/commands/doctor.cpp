@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/probe.h"
+#include "cli/reading.h"
 #include "cli/summary.h"
 #include "collect/support/cgroup_limits.h"
 
@@ -169,9 +170,9 @@ void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line
   }
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto json = std::make_shared<bool>(false);
-  app.add_flag("--json", *json, "one JSON document (trainscope.doctor/1)");
+  options.add({.name = "--json", .value = "", .help = kJsonHelp, .set = store_in(*json)});
   return [json, settings]() -> Result<int> {
     const auto sources = probe_all(settings);
     const std::vector<Line> machine = {kernel_line(), cgroup_line(), home_line(settings.home()),

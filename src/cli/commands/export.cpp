@@ -119,31 +119,46 @@ Result<int> run_export(const ExportFlags& flags) {
   return 0;
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto flags = std::make_shared<ExportFlags>();
-  flags->reading = add_reading_flags(app, settings, false);
-  add_run_argument(app, flags->reading);
-  std::set<std::string> formats;
-  for (const Exporter* exporter : exporters()) formats.emplace(exporter->name);
-  app.add_option("--to", flags->format, "the format; without it the ending of FILE tells")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember(formats));
-  app.add_option("-o,--output", flags->output, "write to FILE instead of standard output")
-      ->type_name("FILE");
-  app.add_option("--metric", flags->metrics,
-                 "only this metric, or those that match a pattern with *; may be repeated")
-      ->type_name("NAME")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--begin", flags->begin, "only samples from this time of the run on")
-      ->type_name("DURATION");
-  app.add_option("--end", flags->end, "only samples before this time of the run")
-      ->type_name("DURATION");
-  app.add_option("--every", flags->every,
-                 "one value each DURATION: the mean of a gauge, the last of a counter")
-      ->type_name("DURATION");
-  app.add_flag("--wide", flags->wide, "one column a series (csv)");
-  app.add_flag("--force", flags->force, "replace FILE when it is there");
+  flags->reading = add_reading_flags(options, settings, false);
+  add_run_argument(options, flags->reading);
+  std::vector<std::string> formats;
+  for (const Exporter* exporter : exporters()) formats.emplace_back(exporter->name);
+  options.add({.name = "--to",
+               .value = "FORMAT",
+               .help = "output format (default: inferred from the extension of FILE)",
+               .choices = formats,
+               .set = store_in(flags->format)});
+  options.add({.name = "-o,--output",
+               .value = "FILE",
+               .help = "write to FILE instead of standard output",
+               .set = store_in(flags->output)});
+  options.add({.name = "--metric",
+               .value = "NAME",
+               .help = "export only this metric; * matches any characters; repeatable",
+               .repeats = true,
+               .set = store_in(flags->metrics)});
+  options.add({.name = "--begin",
+               .value = "DURATION",
+               .help = "export only samples from this time of the run on",
+               .set = store_in(flags->begin)});
+  options.add({.name = "--end",
+               .value = "DURATION",
+               .help = "export only samples before this time of the run",
+               .set = store_in(flags->end)});
+  options.add({.name = "--every",
+               .value = "DURATION",
+               .help = "one value per DURATION: mean of a gauge, last value of a counter",
+               .set = store_in(flags->every)});
+  options.add({.name = "--wide",
+               .value = "",
+               .help = "one column per series (csv)",
+               .set = store_in(flags->wide)});
+  options.add({.name = "--force",
+               .value = "",
+               .help = "overwrite FILE if it exists",
+               .set = store_in(flags->force)});
   return [flags] { return run_export(*flags); };
 }
 

@@ -1,7 +1,7 @@
 // trainscope import: makes a run of a recording that others made.
 #include <fmt/format.h>
 
-#include <set>
+#include <nlohmann/json.hpp>
 
 #include "base/fd.h"
 #include "base/text.h"
@@ -108,22 +108,29 @@ Result<int> run_import(const ImportFlags& flags) {
   return 0;
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto flags = std::make_shared<ImportFlags>();
-  flags->reading = add_reading_flags(app, settings, true);
-  std::set<std::string> formats;
-  for (const Importer* importer : importers()) formats.emplace(importer->name);
-  app.add_option("--from", flags->format, "the format; without it PATH is looked at")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember(formats));
-  app.add_option("path", flags->path, "the recording: a file or a folder")
-      ->type_name("FILE")
-      ->required();
-  app.add_option("--name", flags->name, "name of the run; several runs may have the same")
-      ->type_name("TEXT");
-  app.add_option("--every", flags->every,
-                 "time between two rows, where the recording does not tell it")
-      ->type_name("DURATION");
+  flags->reading = add_reading_flags(options, settings, true);
+  std::vector<std::string> formats;
+  for (const Importer* importer : importers()) formats.emplace_back(importer->name);
+  options.add({.name = "--from",
+               .value = "FORMAT",
+               .help = "input format (default: detected from PATH)",
+               .choices = formats,
+               .set = store_in(flags->format)});
+  options.add({.name = "PATH",
+               .value = "PATH",
+               .help = "file or folder of the recording",
+               .is_required = true,
+               .set = store_in(flags->path)});
+  options.add({.name = "--name",
+               .value = "TEXT",
+               .help = "name of the run; need not be unique",
+               .set = store_in(flags->name)});
+  options.add({.name = "--every",
+               .value = "DURATION",
+               .help = "sampling period, if the recording does not state one",
+               .set = store_in(flags->every)});
   return [flags] { return run_import(*flags); };
 }
 
@@ -132,7 +139,7 @@ std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
 extern const Command import_command;
 const Command import_command = {
     .name = "import",
-    .summary = "make a run of a recording that others made",
+    .summary = "import a recording made by another tool",
     .examples = R"(trainscope import --from collect-logs logs/gpu --name gpu
 trainscope import --from tegrastats board.log --every 500ms
 trainscope import board.log --json)",

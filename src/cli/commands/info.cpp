@@ -1,6 +1,7 @@
 // trainscope info: what is known of a run.
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
 #include "cli/info_json.h"
@@ -26,11 +27,14 @@ Result<int> show(const ReadingFlags& flags, bool all) {
   return 0;
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
-  const auto flags = add_reading_flags(app, settings, true);
-  add_run_argument(app, flags);
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
+  const auto flags = add_reading_flags(options, settings, true);
+  add_run_argument(options, flags);
   auto all = std::make_shared<bool>(false);
-  app.add_flag("--all", *all, "every series, not only the telling ones");
+  options.add({.name = "--all",
+               .value = "",
+               .help = "show all series, not only the main ones",
+               .set = store_in(*all)});
   return [flags, all] { return show(*flags, *all); };
 }
 
@@ -39,7 +43,7 @@ std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
 extern const Command info_command;
 const Command info_command = {
     .name = "info",
-    .summary = "show how a run went, how well it was recorded and its metrics",
+    .summary = "show a run: outcome, recording quality and metrics",
     .examples = R"(trainscope info latest
 trainscope info baseline --all
 trainscope info baseline --json)",

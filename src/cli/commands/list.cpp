@@ -71,8 +71,8 @@ void print_human(const std::vector<RunListing>& runs, const std::string& home) {
   fmt::print("{}", table.text(colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)));
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
-  const auto flags = add_reading_flags(app, settings, true);
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
+  const auto flags = add_reading_flags(options, settings, true);
   return [flags]() -> Result<int> {
     TS_TRY(const std::vector<RunListing> runs, list_runs(flags->home));
     if (!flags->json) {

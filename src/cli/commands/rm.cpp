@@ -119,13 +119,22 @@ Result<int> remove(const RmFlags& flags) {
   return 0;
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto flags = std::make_shared<RmFlags>();
-  flags->reading = add_reading_flags(app, settings, false);
-  app.add_option("runs", flags->runs, "runs: folders, ids, names, latest")->type_name("RUN");
-  app.add_option("--older-than", flags->older_than, "all that were started longer ago than this")
-      ->type_name("DURATION");
-  app.add_flag("-y,--yes", flags->yes, "do not ask");
+  flags->reading = add_reading_flags(options, settings, false);
+  options.add({.name = "RUN",
+               .value = "RUN",
+               .help = "runs to remove: folders, ids, names, latest",
+               .repeats = true,
+               .set = store_in(flags->runs)});
+  options.add({.name = "--older-than",
+               .value = "DURATION",
+               .help = "remove runs that started more than DURATION ago",
+               .set = store_in(flags->older_than)});
+  options.add({.name = "-y,--yes",
+               .value = "",
+               .help = "do not ask for confirmation",
+               .set = store_in(flags->yes)});
   return [flags] { return remove(*flags); };
 }
 

@@ -82,34 +82,35 @@ int record_series(RecordOptions options, int64_t repeat) {
   return first_failure ? end_as(*first_failure) : 0;
 }
 
-Result<int> run(const CLI::App& app, const RunFlags& flags) {
+Result<int> run(const std::vector<std::string>& job, const RunFlags& flags) {
   TS_TRY(RecordOptions options, recording_options(flags));
   const auto repeat = parse_integer(flags.repeat);
   if (!repeat || *repeat < 1 || *repeat > kMaxRepeat) {
     return Error(fmt::format("--repeat: '{}' is not a number of runs from 1 to {}",
                              printable(flags.repeat), kMaxRepeat));
   }
-  options.command = job_words(app);
+  options.command = job;
   if (options.command.empty() || options.command.front().empty()) {
-    return Error("run: there is no command to run; write it behind --: trainscope run -- COMMAND…");
+    return Error("run: no command given; try: trainscope run -- COMMAND…");
   }
   return record_series(std::move(options), *repeat);
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto flags = std::make_shared<RunFlags>(settings);
-  add_recording_flags(app, flags,
+  add_recording_flags(options, flags,
                       {"home", "every", "for", "grace", "after", "name", "note", "quiet"});
-  app.add_option("--steps-from", flags->steps_from,
-                 "regular expression for a printed step: (?<step>\\d+), (?<loss>...), "
-                 "(?<accuracy>...), (?<throughput>...)")
-      ->type_name("REGEX")
-      ->take_last();
-  app.add_option("--repeat", flags->repeat, "run the job this often, each time a run of its own")
-      ->type_name("N")
-      ->take_last();
-  app.prefix_command();
-  return [&app, flags] { return run(app, *flags); };
+  options.add({.name = "--steps-from",
+               .value = "REGEX",
+               .help = "regular expression for a printed step: (?<step>\\d+), (?<loss>...), "
+                       "(?<accuracy>...), (?<throughput>...)",
+               .set = store_in(flags->steps_from)});
+  options.add({.name = "--repeat",
+               .value = "N",
+               .help = "run the job N times, as N separate runs",
+               .set = store_in(flags->repeat)});
+  options.take_job();
+  return [&options, flags] { return run(options.job, *flags); };
 }
 
 }  // namespace
@@ -117,7 +118,7 @@ std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
 extern const Command run_command;
 const Command run_command = {
     .name = "run",
-    .summary = "run a job and record what the hardware does meanwhile",
+    .summary = "run a job and record it",
     .examples = R"(trainscope run -- python train.py --epochs 3
 trainscope run --name baseline --every 10ms -- ./train
 trainscope run --for 75m --grace 30s --tag lr=0.1 -- torchrun --nproc-per-node 8 train.py

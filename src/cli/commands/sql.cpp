@@ -1,5 +1,6 @@
 // trainscope sql: a query over one run.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
 #include "cli/reading.h"
@@ -54,17 +55,17 @@ Result<int> query(const ReadingFlags& flags, const std::string& text) {
   return 0;
 }
 
-std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
-  const auto flags = add_reading_flags(app, settings, true);
-  add_run_argument(app, flags);
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
+  const auto flags = add_reading_flags(options, settings, true);
+  add_run_argument(options, flags);
   auto text = std::make_shared<std::string>();
-  app.add_option(
-         "query", *text,
-         "over samples(time_s, metric, labels, value), metrics(name, labels, unit, kind, status, "
-         "reason), steps(step, time_s, duration_s, loss, accuracy, kind), events(time_s, kind, "
-         "text), gaps(from_s, to_s, reason)")
-      ->type_name("SQL")
-      ->required();
+  options.add({.name = "SQL",
+               .value = "SQL",
+               .help = "query over samples(time_s, metric, labels, value), metrics(name, labels, "
+                       "unit, kind, status, reason), steps(step, time_s, duration_s, loss, "
+                       "accuracy, kind), events(time_s, kind, text), gaps(from_s, to_s, reason)",
+               .is_required = true,
+               .set = store_in(*text)});
   return [flags, text] { return query(*flags, *text); };
 }
 
@@ -73,7 +74,7 @@ std::function<Result<int>()> add(CLI::App& app, const Settings& settings) {
 extern const Command sql_command;
 const Command sql_command = {
     .name = "sql",
-    .summary = "ask a run in SQL; prints CSV",
+    .summary = "query a run with SQL and print CSV",
     .examples =
         R"(trainscope sql latest "select metric, labels, max(value) from samples group by 1, 2"
 trainscope sql baseline "select * from gaps")",
