@@ -18,16 +18,11 @@ demo: build ## install what is missing, build, and show the whole story in under
 
 build: ## build/trainscope and build/trainscope-workload (WORKLOAD=off leaves the second out)
 	@scripts/install-deps build
-	@scripts/configure release
-	@cmake --build --preset release --target trainscope
-	@scripts/build-workload
+	@scripts/build
 
 test: ## everything: static checks, unit, integration, truth and fault tests
 	@scripts/install-deps test
-	@scripts/configure release -DTRAINSCOPE_TESTS=ON
-	@cmake --build --preset release
-	@scripts/build-workload --tests
-	@scripts/fetch-tensorflow >/dev/null || echo "make test: without TensorFlow its tests are skipped" >&2
+	@scripts/build --tests
 	@scripts/run-tests build/release build/workload-tree
 
 check: ## the static checks alone: format, tidy, layering, docs, scripts

@@ -19,6 +19,8 @@ if(unit_sources)
   target_link_libraries(trainscope-unit-tests PRIVATE ${TS_MODULE_TARGETS} ${ts_gtest})
   target_compile_definitions(trainscope-unit-tests PRIVATE TRAINSCOPE_TEST_DATA="${ts_fixtures}")
   target_compile_options(trainscope-unit-tests PRIVATE -O0)  # What they test is optimised; they need not be.
+  target_precompile_headers(trainscope-unit-tests PRIVATE ${TS_PRECOMPILED} <gtest/gtest.h> <gmock/gmock.h>
+                            <nlohmann/json.hpp>)
   if(CMAKE_CROSSCOMPILING)
     target_link_options(trainscope-unit-tests PRIVATE -static)  # The emulator has no shared libraries.
   endif()

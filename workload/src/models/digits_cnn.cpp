@@ -10,21 +10,21 @@ namespace {
 
 namespace nn = torch::nn;
 
-constexpr std::int64_t kFirst = 16;
-constexpr std::int64_t kSecond = 32;
-constexpr std::int64_t kHidden = 128;
+constexpr std::int64_t kFirstFilters = 16;
+constexpr std::int64_t kSecondFilters = 32;
+constexpr std::int64_t kDenseUnits = 128;
 
 class DigitsCnn : public Network {
  public:
   explicit DigitsCnn(const NetworkShape& shape)
-      : conv1_(register_module("conv1", convolution(shape.picture.channels, kFirst))),
-        conv2_(register_module("conv2", convolution(kFirst, kSecond))),
-        hidden_(
-            register_module("hidden", nn::Linear(kSecond * std::int64_t{shape.picture.rows / 4} *
-                                                     std::int64_t{shape.picture.columns / 4},
-                                                 kHidden))),
+      : conv1_(register_module("conv1", convolution(shape.picture.channels, kFirstFilters))),
+        conv2_(register_module("conv2", convolution(kFirstFilters, kSecondFilters))),
+        hidden_(register_module("hidden",
+                                nn::Linear(kSecondFilters * std::int64_t{shape.picture.rows / 4} *
+                                               std::int64_t{shape.picture.columns / 4},
+                                           kDenseUnits))),
         dropout_(register_module("dropout", nn::Dropout(0.25))),
-        out_(register_module("out", nn::Linear(kHidden, std::int64_t{shape.classes}))) {}
+        out_(register_module("out", nn::Linear(kDenseUnits, std::int64_t{shape.classes}))) {}
 
   torch::Tensor features(const torch::Tensor& pictures) override {
     const torch::Tensor first = torch::max_pool2d(torch::relu(conv1_(pictures)), 2);

@@ -9,15 +9,15 @@ namespace {
 
 namespace nn = torch::nn;
 
-constexpr std::int64_t kHidden = 128;
+constexpr std::int64_t kHiddenUnits = 128;
 
 class DigitsDense : public Network {
  public:
   explicit DigitsDense(const NetworkShape& shape)
       : hidden_(register_module(
-            "hidden", nn::Linear(static_cast<std::int64_t>(shape.picture.bytes()), kHidden))),
+            "hidden", nn::Linear(static_cast<std::int64_t>(shape.picture.bytes()), kHiddenUnits))),
         dropout_(register_module("dropout", nn::Dropout(0.2))),
-        out_(register_module("out", nn::Linear(kHidden, std::int64_t{shape.classes}))) {}
+        out_(register_module("out", nn::Linear(kHiddenUnits, std::int64_t{shape.classes}))) {}
 
   torch::Tensor features(const torch::Tensor& pictures) override {
     return dropout_(torch::relu(hidden_(pictures.flatten(1))));

@@ -47,15 +47,15 @@ constexpr std::array<Stage, 7> kStages{{{1, 16, 1, 1},
                                         {6, 96, 3, 1},
                                         {6, 160, 3, 2},
                                         {6, 320, 1, 1}}};
-constexpr std::int64_t kFirst = 32;
+constexpr std::int64_t kStemChannels = 32;
 constexpr std::int64_t kLast = 1280;
 
 class MobilenetV2 : public ChainNetwork {
  public:
   explicit MobilenetV2(const NetworkShape& shape) {
     Chain features;
-    features->push_back(conv_bn_relu6({shape.picture.channels, kFirst, 3, 2}));
-    std::int64_t in = kFirst;
+    features->push_back(conv_bn_relu6({shape.picture.channels, kStemChannels, 3, 2}));
+    std::int64_t in = kStemChannels;
     for (const Stage& stage : kStages) {
       for (std::int64_t i = 0; i < stage.blocks; ++i) {
         features->push_back(
