@@ -155,6 +155,9 @@ end(voluntary=switches(), involuntary=resource.getrusage(resource.RUSAGE_SELF).r
 """)
         seen = metric(info, "job.context_switches", type="voluntary")
         self.assert_between(truth["voluntary"], seen["last"], truth["voluntary"] + 20, "voluntary switches")
+        # Counted from before its first instruction on, though the source has a thread of its own.
+        self.assertEqual(self.series("job.context_switches", "type=voluntary")[0][1], 0)
+        self.assertEqual(seen["delta"], seen["last"])
         self.assert_between(truth["involuntary"], metric(info, "job.context_switches", type="involuntary")["last"],
                             truth["involuntary"] + 20, "involuntary switches")
 
