@@ -7,16 +7,8 @@ import subprocess
 import time
 import unittest
 
-from trainscope_test import IS_ROOT, Case, main, wait_until
+from trainscope_test import COUNTING_UNTIL_TOLD, IS_ROOT, Case, main, wait_until
 
-# Counts until it is told to end, so that no test depends on how long anything takes.
-COUNTING = """
-import select, sys, time
-i = 0
-while not select.select([sys.stdin], [], [], 0.02)[0]:
-    print(i, flush=True); i += 1
-sys.exit(9)
-"""
 NEEDED = ("mkfs.ext4", "fsfreeze", "mount")
 
 
@@ -56,7 +48,7 @@ class Hanging(Case):
         return now
 
     def begin(self, every):
-        process = self.start(COUNTING, "--every", every, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = self.start(COUNTING_UNTIL_TOLD, "--every", every, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdout.readline()
         wait_until(lambda: self.samples_until() > 0)  # the first second is on disk
         with open(os.path.join(self.info()["run"]["path"], "manifest.json")) as file:

@@ -5,7 +5,6 @@ import pathlib
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 from trainscope_test import BIN, IS_ROOT, Case, end, main, metric, process_state, processes, python, total, wait_until
@@ -49,18 +48,9 @@ class Attach(Case):
         process = subprocess.Popen([BIN, "attach", str(pid), "--quiet", "--every", "20ms", *options], env=self.environment(),
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **keywords)
         self.addCleanup(end, process)
-        wait_until(lambda: self.readings("job.cpu.time", mode="user") and self.readings("job.context_switches", type="voluntary"))
+        self.wait_for_samples(1, "job.cpu.time", mode="user")
+        self.wait_for_samples(1, "job.context_switches", type="voluntary")
         return process
-
-    def readings(self, name, **labels):
-        """How many readings of this metric the run that goes on has on disk."""
-        found = self.so_far(name, **labels)
-        return found["samples"] if found else 0
-
-    def so_far(self, name, **labels):
-        done = self.trainscope("info", "latest", "--json", check=False)
-        known = json.loads(done.stdout)["metrics"] if done.returncode == 0 else []
-        return next((m for m in known if m["name"] == name and m["labels"] == labels), None)
 
     def assert_counts(self, truth):
         info = self.assert_ticks_add_up()
@@ -84,7 +74,7 @@ class Attach(Case):
         job.stdin.flush()
         truth = json.loads(job.stdout.readline())
         # What a process that others reap did after its last reading is known to nobody: it waits for that.
-        wait_until(lambda: (self.so_far("job.context_switches", type="voluntary") or {}).get("last", 0) >= truth["voluntary"])
+        wait_until(lambda: self.last_on_disk("job.context_switches", type="voluntary") >= truth["voluntary"])
         job.stdin.close()
         self.assertEqual(job.wait(), 0)
         self.assertEqual(recording.wait(timeout=60), 0)
@@ -238,8 +228,7 @@ print(used.ru_utime + used.ru_stime + own.ru_utime + own.ru_stime, flush=True)
     def successor_of_the_attached_job_is_not_counted(self):
         job = subprocess.Popen(python("import time; time.sleep(60)"))
         recording = subprocess.Popen([BIN, "attach", str(job.pid), "--quiet", "--every", "20ms"], env=self.environment())
-        self.recorder()
-        time.sleep(0.5)
+        self.wait_for_samples(1, "job.cpu.time", mode="user")
         job.kill()
         job.wait()
         choose_next_pid(job.pid)
@@ -260,8 +249,7 @@ time.sleep(2)
 """), stdout=subprocess.PIPE)
         child = int(job.stdout.readline())
         recording = subprocess.Popen([BIN, "attach", str(job.pid), "--quiet", "--every", "100ms"], env=self.environment())
-        self.recorder()
-        time.sleep(0.5)
+        self.wait_for_samples(1, "job.cpu.time", mode="user")
         os.kill(child, signal.SIGKILL)
         wait_until(lambda: not process_state(child))
         choose_next_pid(child)
