@@ -86,6 +86,19 @@ class Schedule(Case):
         done = self.trainscope("sql", "latest", f"select count(*) from samples where time_s > {after_s}", check=False)
         return done.returncode == 0 and int(done.stdout.split()[-1]) > 0
 
+    def test_clocks_that_began_elsewhere_change_nothing(self):
+        # A container's clocks since boot may be any number, also one from before the machine's own start.
+        for offset in ("864000000", "-3"):
+            words = ["unshare", "--fork", "--time", "--monotonic", offset, "--boottime", offset, *self.run_words(["sleep", "0.5"])]
+            done = subprocess.run(words, env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
+            if "unshare: " in done.stderr or "unrecognized" in done.stderr:
+                self.skipTest("no time namespace here: " + done.stderr)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            info = self.assert_ticks_add_up()
+            self.assert_between(0.5, info["run"]["duration_s"], 60, "duration")
+            told = self.trainscope("sql", "latest", "select kind, text from events where kind in ('clock', 'suspend')").stdout
+            self.assertEqual(told.split(), [b"kind,text"])
+
     def test_a_limit_ends_the_job(self):
         began = time.monotonic()
         done = self.record(["sleep", "60"], "--for", "1s", check=False)
