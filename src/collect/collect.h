@@ -127,6 +127,10 @@ class Source {
   virtual Opened open(const Surroundings& surroundings) = 0;
   // Fills one raw value a column, kAbsent where it cannot be read now.
   virtual Sampled sample(std::span<int64_t> values) = 0;
+  // The last reading of the run: the counters must be those of the end. A source that saves by not
+  // reading everything each time saves nothing here; one that cannot know the end any more is
+  // absent.
+  virtual Sampled sample_last(std::span<int64_t> values) { return sample(values); }
 };
 
 struct Collector {
@@ -136,8 +140,12 @@ struct Collector {
   Scope scope = Scope::machine;
   Pace pace = Pace::tick;
   int64_t period_ns = 0;  // for Pace::thread
-  // For Pace::thread: the pause is at least this many times what the last reading took.
+  // For Pace::thread: the pause is at least this many times the CPU time of the last reading, and
+  // as many times, up to 20, what it took. (A busy machine makes a cheap reading long, not dear.)
   int64_t rest_factor = 20;
+  // For Pace::thread: counts what the job does, so its first reading comes with the first tick,
+  // before the job begins, on the sampling thread; must take microseconds then and never hang.
+  bool counts_from_zero = false;
   std::span<const MetricSpec> metrics;
   std::unique_ptr<Source> (*make)() = nullptr;
 };

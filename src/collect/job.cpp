@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <map>
@@ -149,6 +150,12 @@ class JobSource : public Source {
     return Sampled::ok;
   }
 
+  Sampled sample_last(std::span<int64_t> values) override {
+    const Sampled sampled = sample(values);
+    if (end_is_lost_) std::fill(values.begin(), values.end(), kAbsent);
+    return sampled;
+  }
+
  private:
   Amounts reaped() const {
     Amounts sum{};
@@ -258,6 +265,7 @@ class JobSource : public Source {
     for (const Process& process : processes_) {
       if (process.alive) continue;
       some_ended_ = true;
+      end_is_lost_ = end_is_lost_ || tree_.is_attached_first(process.pid);
       parents_[process.pid] = process.stat.parent;
       if (process.counted) gone_.push_back({process.stat.parent, process.now, 0});
       tree_.remove(process.pid);
@@ -327,7 +335,8 @@ class JobSource : public Source {
   std::map<pid_t, pid_t> parents_;  // of processes that have gone
   Amounts lost_{}, total_{}, base_{};
   bool starts_late_ = false;
-  bool some_ended_ = false;  // then others may have another parent now
+  bool some_ended_ = false;   // then others may have another parent now
+  bool end_is_lost_ = false;  // of an attached job that its parent reaped before we read it
   int64_t now_ns_ = 0;
   std::array<char, 4096> buffer_{};
 };

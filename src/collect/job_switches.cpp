@@ -4,7 +4,8 @@
 // a thread, hence every two seconds on a thread of its own, more rarely for jobs with thousands of
 // threads; a process whose CPU clock stands still is not read. Caveats: what a thread did after its
 // last reading is lost when it ends inside a living process; a process that our subreaper reaps is
-// exact. Voluntary: it waited; involuntary: it was taken off.
+// exact. What an attached process did after its last reading is not known once its parent has
+// reaped it: then there is no closing value. Voluntary: it waited; involuntary: it was taken off.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -83,6 +84,7 @@ class JobSwitchesSource : public Source {
     for (auto& [pid, process] : processes_) process.ended = !read(pid, process);
     for (const auto& [pid, process] : processes_) {
       if (!process.ended) continue;
+      end_is_lost_ = end_is_lost_ || tree_.is_attached_first(pid);
       tree_.remove(pid);
       add_to(ended_, process.sum());
     }
@@ -99,6 +101,12 @@ class JobSwitchesSource : public Source {
     values[0] = highest_.voluntary - base_.voluntary;
     values[1] = highest_.involuntary - base_.involuntary;
     return Sampled::ok;
+  }
+
+  Sampled sample_last(std::span<int64_t> values) override {
+    const Sampled sampled = sample(values);
+    if (end_is_lost_) std::fill(values.begin(), values.end(), kAbsent);
+    return sampled;
   }
 
  private:
@@ -183,6 +191,7 @@ class JobSwitchesSource : public Source {
   JobMemory* memory_ = nullptr;
   Switches ended_, highest_, base_;
   bool starts_late_ = false;
+  bool end_is_lost_ = false;
 };
 
 }  // namespace
@@ -196,6 +205,7 @@ const Collector job_switches_collector = {
     .pace = Pace::thread,
     .period_ns = 2 * kNsPerSecond,
     .rest_factor = 500,
+    .counts_from_zero = true,
     .metrics = kMetrics,
     .make = [] { return std::unique_ptr<Source>(std::make_unique<JobSwitchesSource>()); },
 };

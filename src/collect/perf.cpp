@@ -150,6 +150,26 @@ class PerfSource : public Source {
     std::fill(values.begin(), values.end(), kAbsent);
     const int64_t begin = monotonic_ns();
     if (begin < next_read_ns_) return Sampled::ok;
+    read_counters(values);
+    const int64_t end = monotonic_ns();
+    // Below a millisecond a second it is read each time.
+    if (end - begin > kNsPerSecond / kRestFactor) next_read_ns_ = end + kRestFactor * (end - begin);
+    return Sampled::ok;
+  }
+
+  Sampled sample_last(std::span<int64_t> values) override {
+    next_read_ns_ = 0;
+    return sample(values);
+  }
+
+ private:
+  struct Counter {
+    const PerfEvent* event;
+    std::vector<UniqueFd> fds;  // one a thread that was there at the start
+    int64_t highest = 0;
+  };
+
+  void read_counters(std::span<int64_t> values) {
     size_t shares = counters_.size();
     for (size_t i = 0; i < counters_.size(); ++i) {
       Counter& counter = counters_[i];
@@ -164,18 +184,7 @@ class PerfSource : public Source {
       }
       ++shares;
     }
-    const int64_t end = monotonic_ns();
-    // Below a millisecond a second it is read each time.
-    if (end - begin > kNsPerSecond / kRestFactor) next_read_ns_ = end + kRestFactor * (end - begin);
-    return Sampled::ok;
   }
-
- private:
-  struct Counter {
-    const PerfEvent* event;
-    std::vector<UniqueFd> fds;  // one a thread that was there at the start
-    int64_t highest = 0;
-  };
 
   std::string mode() const { return user_only_ ? "user" : "all"; }
 

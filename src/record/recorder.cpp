@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "record/clock_watch.h"
 #include "record/journal.h"
 #include "record/output_log.h"
 #include "record/progress.h"
@@ -37,8 +38,8 @@ constexpr auto kCloseLimit = milliseconds(2500);
 constexpr milliseconds kWritePause(1000);
 constexpr int kFollowPauseMs = 50;
 constexpr milliseconds kLogLimit(500);
-// Smaller changes between two looks, a second apart, are the clock being slewed.
-constexpr int64_t kClockStep = 100'000'000;
+// A disk that takes this long for what a second brings hangs.
+constexpr int64_t kHangingWrite = 3 * kNsPerSecond;
 
 class Recorder {
  public:
@@ -73,6 +74,7 @@ class Recorder {
     self_.missed_ticks = memory_->missed_ticks.load();
     sampler_.publishes_status = setup_.publishes_status;
     sampler_.ready_fd = setup_.ready_fd;
+    sampler_.on_refused = [this] { warn_of_lost_samples(); };
     sampler_.start(setup_.period_ns, setup_.records_machine, setup_.restart_reason);
     writer_ = std::thread([this] { write_loop(); });
     logger_ = std::thread([this] { log_loop(); });
@@ -143,7 +145,9 @@ class Recorder {
       taken = ring_.head();
       note_clock_steps();
       // The first flush drains what an earlier recorder left.
+      const int64_t began_ns = monotonic_ns();
       const Status flushed = journal_.flush(closing);
+      note_hang(monotonic_ns() - began_ns);
       report(flushed);
       all_sealed = static_cast<bool>(flushed);
       self_.bytes_written = memory_->bytes_written.load();
@@ -156,21 +160,10 @@ class Recorder {
     wake_main_.notify_all();
   }
 
-  // The wall clock was set, or the machine slept: CLOCK_MONOTONIC knows of neither.
+  // By the kernel's word as soon as it happens, and each second where it gives none.
   void note_clock_steps() {
-    const int64_t monotonic = monotonic_ns();
-    const int64_t wall = realtime_ns() - monotonic, boot = boottime_ns() - monotonic;
-    const int64_t slept = boot - boot_offset_ns_, stepped = wall - wall_offset_ns_ - slept;
-    if (wall_offset_ns_ != 0 && slept > kClockStep) {
-      push_event(ring_, monotonic - memory_->zero_ns, "suspend",
-                 fmt::format("the machine slept for {:.1f} s", to_seconds(slept)));
-    }
-    if (wall_offset_ns_ != 0 && std::abs(stepped) > kClockStep) {
-      push_event(ring_, monotonic - memory_->zero_ns, "clock",
-                 fmt::format("the wall clock was set by {:+.3f} s", to_seconds(stepped)));
-    }
-    wall_offset_ns_ = wall;
-    boot_offset_ns_ = boot;
+    const std::lock_guard lock(clock_mutex_);
+    for (const ClockEvent& event : clock_.look(ClockReading::now())) tell(event.kind, event.text);
   }
 
   void log_loop() {
@@ -214,7 +207,21 @@ class Recorder {
     (void)write_manifest(setup_.run_path, manifest);
   }
 
+  void note_hang(int64_t took_ns) {
+    if (took_ns < kHangingWrite) return;
+    tell("storage", fmt::format("the run folder did not answer for {:.1f} s", to_seconds(took_ns)));
+  }
+
+  // A write that fails was told when it failed; one that hangs is still under way.
+  void warn_of_lost_samples() {
+    if (!storage_failed_) {
+      say("samples are being lost, the job goes on: the run folder does not answer, and the memory "
+          "for samples is full");
+    }
+  }
+
   void say(const std::string& text) {
+    const std::lock_guard lock(say_mutex_);
     ++memory_->message_count;  // odd: being written
     const size_t n = std::min(text.size(), sizeof(memory_->message) - 1);
     text.copy(memory_->message, n);
@@ -246,10 +253,14 @@ class Recorder {
   std::condition_variable wake_writer_, wake_main_;
   bool hurry_ = false;  // the ring is half full
   bool log_over_ = false;
-  bool closing_ = false, written_ = false, logged_ = false, storage_failed_ = false;
+  bool closing_ = false, written_ = false, logged_ = false;
+  std::atomic<bool> storage_failed_ = false;
+  std::mutex say_mutex_;
   bool sealed_ = false;  // the last block is on disk
   bool orphaned_ = false;
-  int64_t wall_offset_ns_ = 0, boot_offset_ns_ = 0;
+  std::mutex clock_mutex_;
+  ClockWatch clock_{ClockReading::now()};
+  UniqueFd clock_changes_{watch_clock_changes()};
 };
 
 void Recorder::note_signals(int signal_fd) {
@@ -273,12 +284,17 @@ void Recorder::serve() {
   sigfillset(&all);
   const UniqueFd signal_fd(::signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK));
   while (memory_->stop == 0) {
-    std::array<pollfd, 3> polls = {{{signal_fd.get(), POLLIN, 0},
+    std::array<pollfd, 4> polls = {{{signal_fd.get(), POLLIN, 0},
                                     {setup_.wake_fd, POLLIN, 0},
-                                    {setup_.lifeline_fd, POLLIN, 0}}};
+                                    {setup_.lifeline_fd, POLLIN, 0},
+                                    {clock_changes_.get(), POLLIN, 0}}};
     ::poll(polls.data(), polls.size(), -1);
     if (polls[0].revents != 0) note_signals(signal_fd.get());
     if (polls[1].revents != 0) note_changes();
+    if (polls[3].revents != 0) {
+      take_clock_change(clock_changes_.get());
+      note_clock_steps();
+    }
     if ((polls[2].revents & (POLLHUP | POLLERR)) != 0) {
       serve_orphaned(signal_fd.get());
       return;

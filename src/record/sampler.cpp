@@ -16,6 +16,12 @@ namespace trainscope {
 namespace {
 
 constexpr int64_t kMissedForGap = 3;
+constexpr int64_t kMs = 1'000'000;
+// What the threads of slow sources are given at the end of the run. Whatever they do: a moment.
+// What has begun to be read lately: as long as a busy machine takes for it. All: no more than this.
+constexpr int64_t kMoment = 100 * kMs, kReadingLimit = 500 * kMs, kEndLimit = 1000 * kMs;
+// Not only a dear reading is rested after, also one that takes long (a server answers it).
+constexpr int64_t kMostRestOfWaiting = 20;
 
 void name_thread(const char* name) { prctl(PR_SET_NAME, name); }
 
@@ -27,7 +33,7 @@ Sampler::Sampler(Ring& ring, SharedMemory memory, const Surroundings& surroundin
 Sampler::~Sampler() {
   if (ticks_.joinable()) ticks_.join();
   // A thread that hangs in a source cannot be joined; the process is about to end.
-  for (std::thread& thread : own_threads_) thread.detach();
+  for (const auto& own : own_threads_) own->thread.detach();
 }
 
 void Sampler::start(int64_t period_ns, bool records_machine, const std::string& reason) {
@@ -42,17 +48,19 @@ void Sampler::start(int64_t period_ns, bool records_machine, const std::string& 
   }
   streams_.push_back(std::make_unique<SourceGroup>(0, period_ns, tick));
   streams_.push_back(std::make_unique<SourceGroup>(1, std::max(period_ns, kNsPerSecond), second));
-  std::vector<Schedule> schedules = {{streams_[0].get(), 0}, {streams_[1].get(), 0}};
-  ticks_ = std::thread([this, schedules] { run_ticks(schedules); });
+  const std::vector<Schedule> schedules = {{streams_[0].get(), 0}, {streams_[1].get(), 0}};
   for (const Collector* collector : collectors()) {
     if (collector->scope == Scope::machine && !records_machine) continue;
     if (collector->pace != Pace::thread || streams_.size() == kMaxStreams) continue;
     streams_.push_back(std::make_unique<SourceGroup>(static_cast<uint32_t>(streams_.size()),
                                                      std::max(period_ns, collector->period_ns),
                                                      std::vector<const Collector*>{collector}));
-    SourceGroup& stream = *streams_.back();
-    ++own_threads_running_;
-    own_threads_.emplace_back([this, &stream] { run_own_thread(stream); });
+    own_threads_.push_back(std::make_unique<OwnThread>());
+    own_threads_.back()->stream = streams_.back().get();
+  }
+  ticks_ = std::thread([this, schedules] { run_ticks(schedules); });
+  for (const auto& own : own_threads_) {
+    own->thread = std::thread([this, &each = *own] { run_own_thread(each); });
   }
 }
 
@@ -63,10 +71,29 @@ void Sampler::stop() {
   }
   wake_.notify_all();
   ticks_.join();
-  // The others are given a moment; one that hangs costs its last values and nothing else.
-  for (int i = 0; i < 100 && own_threads_running_ > 0; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const int64_t stopped_ns = monotonic_ns();
+  for (const auto& own : own_threads_) {
+    while (!is_given_up(*own, stopped_ns)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
   }
+}
+
+void Sampler::OwnThread::enter(State next) {
+  since_ns = monotonic_ns();
+  state = next;
+}
+
+bool Sampler::is_given_up(const OwnThread& own, int64_t stopped_ns) {
+  using State = OwnThread::State;
+  const State state = own.state;
+  if (state == State::has_ended) return true;
+  const int64_t now = monotonic_ns();
+  if (now - stopped_ns < kMoment) return false;
+  // A driver that is still starting, and a reading that does not end, have no last values for us.
+  const bool opens = state == State::opens && own.stream->collector().scope != Scope::job;
+  const bool hangs = state != State::waits && now - own.since_ns > kReadingLimit;
+  return opens || hangs || now - stopped_ns > kEndLimit;
 }
 
 bool Sampler::wait_until(int64_t moment_ns) {
@@ -81,9 +108,7 @@ void Sampler::run_ticks(std::vector<Schedule> schedules) {
   prctl(PR_SET_TIMERSLACK, 1);
   for (Schedule& s : schedules) s.stream->open(surroundings_, ring_, next_schema_);
   if (memory_->zero_ns == 0) {
-    memory_->zero_realtime_ns = realtime_ns();
-    memory_->zero_boottime_ns = boottime_ns();
-    memory_->zero_ns = monotonic_ns();
+    begin_time();
   } else {
     const int64_t elapsed = monotonic_ns() - memory_->zero_ns;
     const int64_t expected = memory_->next_tick;
@@ -100,6 +125,18 @@ void Sampler::run_ticks(std::vector<Schedule> schedules) {
     for (Schedule& s : schedules) take_due(s, monotonic_ns());
   }
   close_ticks(schedules);
+}
+
+void Sampler::begin_time() {
+  for (const auto& own : own_threads_) {
+    if (!own->stream->collector().counts_from_zero) continue;
+    own->stream->open(surroundings_, ring_, next_schema_);
+    own->stream->sample(0, 0, ring_);
+    own->was_read_at_zero = true;
+  }
+  memory_->zero_realtime_ns = realtime_ns();
+  memory_->zero_boottime_ns = boottime_ns();
+  memory_->zero_ns = monotonic_ns();
 }
 
 void Sampler::take_due(Schedule& schedule, int64_t now) {
@@ -121,24 +158,53 @@ void Sampler::take_due(Schedule& schedule, int64_t now) {
   if (!in_time) return;
   const bool kept = stream.sample(latest, late / 1000, ring_);
   if (stream.id() != 0) return;
+  note_refused(latest, period, kept);
+  if (publishes_status) publish_status(stream);
+  if (memory_->first_sample_taken == 0) note_first_sample();
+}
+
+void Sampler::note_refused(int64_t tick, int64_t period_ns, bool kept) {
   if (!kept) {
-    ++refused_rows_;
+    if (refused_rows_++ == 0 && on_refused) on_refused();
+    last_refused_tick_ = tick;
     ++memory_->missed_ticks;
-  } else if (refused_rows_ > 0) {
-    push_event(ring_, (latest - 1) * period, "gap",
-               fmt::format("{} samples were not kept: the run folder could not be written and the "
-                           "memory for samples was full",
-                           refused_rows_));
+    return;
+  }
+  // Where there was room for the row but not for this, it is told with the next.
+  if (refused_rows_ > 0 &&
+      push_event(ring_, last_refused_tick_ * period_ns, "gap",
+                 fmt::format("{} samples were not kept: the run folder could not be written and "
+                             "the memory for samples was full",
+                             refused_rows_))) {
     refused_rows_ = 0;
   }
-  if (publishes_status) publish_status(stream);
-  if (memory_->first_sample_taken.exchange(1) == 0 && ready_fd >= 0) eventfd_write(ready_fd, 1);
+}
+
+void Sampler::note_first_sample() {
+  {
+    const std::lock_guard lock(mutex_);
+    memory_->first_sample_taken = 1;
+  }
+  if (ready_fd >= 0) eventfd_write(ready_fd, 1);
+  wake_.notify_all();
+}
+
+// False when the run is over and there was none.
+bool Sampler::wait_for_first_sample() {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return stopping_ || memory_->first_sample_taken != 0; });
+  return memory_->first_sample_taken != 0;
 }
 
 void Sampler::note_missed(Schedule& schedule, int64_t first, int64_t count) {
   if (schedule.stream->id() != 0 || count <= 0) return;
   memory_->missed_ticks += count;
   self_.missed_ticks = memory_->missed_ticks.load();
+  if (refused_rows_ > 0) {
+    // Part of the hole that the refused rows make.
+    last_refused_tick_ = first + count - 1;
+    return;
+  }
   const std::string reason = why_missed();
   if (count < kMissedForGap) return;
   push_event(ring_, (first + count - 1) * schedule.stream->period_ns(), "gap", reason);
@@ -169,35 +235,42 @@ void Sampler::close_ticks(std::vector<Schedule>& schedules) {
   }
 }
 
-void Sampler::run_own_thread(SourceGroup& stream) {
+void Sampler::run_own_thread(OwnThread& own) {
   name_thread("ts-slow");
-  while (memory_->first_sample_taken == 0) {
-    if (!wait_until(monotonic_ns() + 1'000'000)) {
-      --own_threads_running_;
-      return;
-    }
+  if (wait_for_first_sample()) {
+    own.enter(OwnThread::State::opens);
+    SourceGroup& stream = *own.stream;
+    if (!stream.is_open()) stream.open(surroundings_, ring_, next_schema_);
+    if (stream.is_worth_asking()) sample_alone(own);
   }
-  stream.open(surroundings_, ring_, next_schema_);
-  if (stream.is_worth_asking()) sample_alone(stream);
-  --own_threads_running_;
+  own.enter(OwnThread::State::has_ended);
 }
 
-void Sampler::sample_alone(SourceGroup& stream) {
+void Sampler::sample_alone(OwnThread& own) {
+  SourceGroup& stream = *own.stream;
   const int64_t zero = memory_->zero_ns;
   const int64_t period = stream.period_ns();
-  int64_t tick = (monotonic_ns() - zero) / period;  // the first reading is at once
-  while (wait_until(zero + tick * period)) {
-    const int64_t begin = monotonic_ns();
+  // The first reading is at once; those that were read with the first tick have had it.
+  int64_t tick = (monotonic_ns() - zero) / period;
+  if (own.was_read_at_zero) tick = std::max<int64_t>(tick, 1);
+  for (;;) {
+    own.enter(OwnThread::State::waits);
+    if (!wait_until(zero + tick * period)) break;
+    own.enter(OwnThread::State::reads);
+    const int64_t begin = monotonic_ns(), begin_cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     const int64_t late = begin - zero - tick * period;
     stream.sample(tick, late / 1000, ring_);
     const double gpu = publishes_status ? stream.last_mean("hw.gpu.utilization") : -1;
     if (gpu >= 0) memory_->gpu_percent = std::llround(100 * gpu);
-    const int64_t end = monotonic_ns();
-    const int64_t rest_until = end - zero + stream.rest_factor() * (end - begin);
-    tick = std::max(tick + 1, (rest_until + period - 1) / period);
+    const int64_t end = monotonic_ns(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_cpu;
+    const int64_t factor = stream.collector().rest_factor;
+    const int64_t rest =
+        std::max(factor * cpu, std::min(factor, kMostRestOfWaiting) * (end - begin));
+    tick = std::max(tick + 1, (end - zero + rest + period - 1) / period);
   }
+  own.enter(OwnThread::State::reads);
   const int64_t ended = memory_->job_ended_ns;
-  if (stream.has_only_counters() && ended != 0) stream.sample_closing(ended - zero, ring_);
+  stream.sample_closing((ended == 0 ? monotonic_ns() : ended) - zero, ring_);
 }
 
 void Sampler::publish_status(const SourceGroup& stream) {

@@ -89,29 +89,30 @@ bool SourceGroup::announce() {
   return true;
 }
 
-void SourceGroup::read_slots() {
+void SourceGroup::read_slots(Reading reading) {
   for (size_t i = 0; i < slots_.size(); ++i) {
     Slot& slot = slots_[i];
     const auto part = [&] { return std::span(row_).subspan(slot.offset, slot.columns.size()); };
-    if (slot.source->sample(part()) == Sampled::ok) continue;
+    if ((*slot.source.*reading)(part()) == Sampled::ok) continue;
     // What is here has changed. The row begins anew: the offsets of the later sources moved.
     open_slot(i);
     for (size_t k = 0; k <= i; ++k) {
       Slot& again = slots_[k];
-      again.source->sample(std::span(row_).subspan(again.offset, again.columns.size()));
+      (*again.source.*reading)(std::span(row_).subspan(again.offset, again.columns.size()));
     }
   }
 }
 
 bool SourceGroup::sample(int64_t tick, int64_t late_us, Ring& ring) {
-  read_slots();
+  read_slots(&Source::sample);
   if (!announce()) return false;
   if (row_.empty()) return true;  // it waits for its first column
   return ring.push_row(id_, tick, late_us, row_);
 }
 
 void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
-  read_slots();
+  if (!has_counters()) return;
+  read_slots(&Source::sample_last);
   if (!announce()) return;
   for (const Slot& slot : slots_) {
     nlohmann::json values = nlohmann::json::array();
@@ -132,13 +133,13 @@ bool SourceGroup::is_worth_asking() const {
          std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.waits; });
 }
 
-bool SourceGroup::has_only_counters() const {
+bool SourceGroup::has_counters() const {
   for (const Slot& slot : slots_) {
     for (const Column& column : slot.columns) {
-      if (spec_of(*slot.collector, column)->kind != Kind::counter) return false;
+      if (spec_of(*slot.collector, column)->kind == Kind::counter) return true;
     }
   }
-  return true;
+  return false;
 }
 
 double SourceGroup::last_mean(std::string_view metric) const {
@@ -160,10 +161,10 @@ double SourceGroup::last_sum(std::string_view metric, int64_t* count) const {
   return sum;
 }
 
-void push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text) {
+bool push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text) {
   const nlohmann::json event = {{"time_ns", time_ns}, {"kind", kind}, {"text", text}};
-  ring.push_text(RecordKind::event,
-                 event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  return ring.push_text(RecordKind::event,
+                        event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 }  // namespace trainscope

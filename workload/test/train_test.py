@@ -9,6 +9,7 @@ busy machine slows libtorch down by far more than half.
 import gzip
 import os
 import re
+import statistics
 import struct
 import tempfile
 import time
@@ -22,10 +23,11 @@ STEP = re.compile(rf"step (\d+) loss {NUMBER} images/s {NUMBER}")
 EVAL = re.compile(rf"eval step (\d+) accuracy {NUMBER} loss {NUMBER}")
 DONE = re.compile(rf"done steps (\d+) seconds {NUMBER} accuracy {NUMBER}")
 EVERY = 10
+STEPS = 500
 
 
 class Training(unittest.TestCase):
-    """One run of eight seconds, looked at from several sides."""
+    """One run of a few seconds, looked at from several sides."""
 
     @classmethod
     def setUpClass(cls):
@@ -34,7 +36,7 @@ class Training(unittest.TestCase):
         log = os.path.join(folder.name, "steps")
         cls.began_s = time.monotonic()
         result, cls.pipe = run_with_pipe(
-            folder.name, "train", "--data", "drawn", "--seconds", "8", "--threads", "1",
+            folder.name, "train", "--data", "drawn", "--steps", str(STEPS), "--threads", "1",
             "--every", str(EVERY), "--step-log", log)
         cls.ended_s = time.monotonic()
         cls.code, cls.out, cls.err = result.returncode, result.stdout, result.stderr
@@ -47,17 +49,19 @@ class Training(unittest.TestCase):
         self.assertRegex(self.out, r"(?m)^data drawn train \d+ test \d+ ")
         self.assertEqual(len(self.done), 1, self.out)
         self.assertRegex(self.out.splitlines()[-1], DONE)
-        self.assertAlmostEqual(float(self.done[0][1]), 8.0, delta=1.5)
+        self.assertEqual(int(self.done[0][0]), STEPS)
+        self.assertLessEqual(sum(float(line[2]) for line in self.log), float(self.done[0][1]) + 0.1)
+        self.assertLessEqual(float(self.done[0][1]), self.ended_s - self.began_s + 0.1)
 
     def test_loss_fell(self):
         losses = [float(loss) for _, loss, _ in matches(STEP, self.out)]
-        self.assertGreaterEqual(len(losses), 4, self.out)
-        self.assertGreater(losses[0], 1.5)
-        self.assertLess(losses[-1], losses[0] / 2)
+        self.assertEqual(len(losses), STEPS // EVERY, self.out)
+        # Ten digits: guessing is a loss of 2.3. However it is rounded, each of the last steps is far below the first.
+        self.assertLess(max(losses[-10:]), losses[0] * 0.7)
 
     def test_held_out_accuracy(self):
         step, accuracy, _ = matches(EVAL, self.out)[-1]
-        self.assertGreater(float(accuracy), 0.7)
+        self.assertGreater(float(accuracy), 0.5)  # guessing is 0.1
         self.assertEqual(self.done[0][0], step)
         self.assertEqual(self.done[0][2], accuracy)
 
@@ -100,6 +104,7 @@ class Training(unittest.TestCase):
 
     def test_phases_fill_the_step(self):
         phases_s = 0.0
+        filled = []
         logged = iter(self.log)
         for line in self.pipe:
             words = line.split()
@@ -108,8 +113,10 @@ class Training(unittest.TestCase):
             elif words[0] == "step":
                 duration_s = float(next(logged)[2])
                 self.assertLessEqual(phases_s, duration_s + 1e-6)
-                self.assertGreater(phases_s, 0.8 * duration_s)
+                filled.append(phases_s / duration_s)
                 phases_s = 0.0
+        # A busy machine may hold it up between two phases, in some step or other.
+        self.assertGreater(statistics.median(filled), 0.8)
 
 
 def write_idx(path, dimensions, data):
@@ -179,15 +186,22 @@ class Limits(unittest.TestCase):
             inputs = [float(line.split()[2]) for line in lines if line.startswith("phase input ")]
             self.assertEqual(len(inputs), 15)
             delay_s = 0.03 if planted.startswith("slow") else 0.06
-            self.assertEqual({i for i, s in enumerate(inputs, 1) if s >= delay_s}, slow, planted)
+            for number in slow:
+                self.assertGreaterEqual(inputs[number - 1], delay_s, planted)
+            # The others are as quick as ever, but where a busy machine holds one up.
+            others = [s for i, s in enumerate(inputs, 1) if i not in slow]
+            self.assertLess(statistics.median(others or [0]), delay_s / 2, planted)
 
     def test_every_way_to_compute_learns(self):
-        for options in (("--layout", "nhwc"), ("--precision", "bf16"), ("--precision", "fp16"),
-                        ("--optimizer", "sgd", "--lr", "0.05"), ("--model", "digits_dense"),
-                        ("--model", "cifar_resnet20")):
-            steps = self.steps_of("--steps", "33", *options)
-            first, last = float(steps[0][1]), float(steps[-1][1])
-            self.assertLess(last, 0.7 * first, options)
+        plain = float(self.steps_of("--steps", "1")[0][1])
+        # Of the same network the first loss is the same, to what a precision can hold.
+        for options, same_within in ((("--layout", "nhwc"), 1e-3), (("--precision", "bf16"), 0.05),
+                                     (("--precision", "fp16"), 0.01), (("--optimizer", "sgd", "--lr", "0.01"), 1e-3),
+                                     (("--model", "digits_dense"), None), (("--model", "cifar_resnet20"), None)):
+            losses = [float(loss) for _, loss in self.steps_of("--steps", "33", *options)]
+            self.assertLess(statistics.median(losses[-5:]), 0.7 * losses[0], (options, losses))
+            if same_within:
+                self.assertAlmostEqual(losses[0], plain, delta=same_within, msg=str(options))
 
     def test_training_goes_on_after_a_stop_as_if_there_had_been_none(self):
         for optimizer in ("adam", "sgd"):
@@ -205,19 +219,26 @@ class Limits(unittest.TestCase):
     def test_checkpoints_are_phases(self):
         with tempfile.TemporaryDirectory() as folder:
             result, lines = run_with_pipe(
-                folder, *self.small, "--seconds", "1", "--checkpoint",
-                os.path.join(folder, "state"), "--checkpoints", "200ms")
+                folder, *self.small, "--steps", "12", "--input", "slow:5ms", "--checkpoint",
+                os.path.join(folder, "state"), "--checkpoints", "1ms")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertEqual(os.listdir(folder), ["state"])
-        self.assertGreaterEqual(result.stdout.count("\ncheckpoint step "), 3)
-        self.assertGreaterEqual(sum(x.startswith("begin checkpoint") for x in lines), 2)
+        # Each step takes longer than the time between two of them.
+        self.assertGreaterEqual(result.stdout.count("\ncheckpoint step "), 12)
+        self.assertGreaterEqual(sum(x.startswith("begin checkpoint") for x in lines), 12)
+
+    def test_a_time_ends_it(self):
+        result = run(*self.small, "--seconds", "500ms", "--epochs", "1000000")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        steps, seconds, _ = matches(DONE, result.stdout)[0]
+        self.assertGreaterEqual(float(seconds), 0.49)
+        self.assertEqual(len(matches(STEP, result.stdout)), int(steps))
 
     def test_evaluations_come_in_time_too(self):
-        result = run(*self.small, "--seconds", "1", "--epochs", "100000", "--batch", "1",
-                     "--evaluations", "200ms")
+        result = run(*self.small, "--steps", "12", "--input", "slow:5ms", "--evaluations", "1ms")
         self.assertEqual(result.returncode, 0, result.stderr)
-        steps = [int(step) for step, _, _ in matches(EVAL, result.stdout)]
-        self.assertGreaterEqual(sum(step % 650 != 0 for step in steps), 3, result.stdout)
+        # Each step takes longer than the time between two of them.
+        self.assertEqual({int(step) for step, _, _ in matches(EVAL, result.stdout)}, set(range(1, 13)), result.stdout)
 
     def test_placement_is_logged_for_every_weight(self):
         result = run(*self.small, "--steps", "2", "--log-placement", "--layout", "nhwc")

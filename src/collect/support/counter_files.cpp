@@ -293,4 +293,9 @@ Sampled CounterFiles::sample(std::span<int64_t> values) {
   return changed ? Sampled::layout_changed : Sampled::ok;
 }
 
+Sampled CounterFiles::sample_last(std::span<int64_t> values) {
+  for (File& file : files_) file.rest_until_ns = 0;
+  return sample(values);
+}
+
 }  // namespace trainscope

@@ -38,6 +38,7 @@ class CounterFiles : public Source {
 
   Opened open(const Surroundings& surroundings) override;
   Sampled sample(std::span<int64_t> values) override;
+  Sampled sample_last(std::span<int64_t> values) override;
 
  private:
   // What a SPEC is to all its files.

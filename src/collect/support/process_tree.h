@@ -48,6 +48,11 @@ class ProcessTree {
   std::vector<pid_t> find_new();
   void remove(pid_t pid) { members_.erase(pid); }
   pid_t reaper() const { return job_ == nullptr ? 0 : job_->reaper_pid.load(); }
+  // The process that we were attached to: what it does after its last reading is known to nobody
+  // once its parent has reaped it.
+  bool is_attached_first(pid_t pid) const {
+    return job_ != nullptr && reaper() == 0 && pid == job_->first_pid;
+  }
 
  private:
   int64_t last_pid_given();
