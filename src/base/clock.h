@@ -19,6 +19,8 @@ inline int64_t clock_ns(clockid_t clock) {
 inline int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 inline int64_t realtime_ns() { return clock_ns(CLOCK_REALTIME); }
 inline int64_t boottime_ns() { return clock_ns(CLOCK_BOOTTIME); }
+// CPU time of the calling thread.
+inline int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
 inline timespec to_timespec(int64_t ns) {
   return timespec{static_cast<time_t>(ns / kNsPerSecond), static_cast<long>(ns % kNsPerSecond)};

@@ -98,7 +98,14 @@ class GpuSource : public Source {
     return opened;
   }
 
-  Sampled sample(std::span<int64_t> values) override {
+  Sampled sample(std::span<int64_t> values) override { return ask(GpuMessage::ask_row, values); }
+
+  Sampled sample_last(std::span<int64_t> values) override {
+    return ask(GpuMessage::ask_last_row, values);
+  }
+
+ private:
+  Sampled ask(GpuMessage message, std::span<int64_t> values) {
     std::fill(values.begin(), values.end(), kAbsent);
     const bool running = process_.running();
     // Told once; then it is looked for again, more and more rarely.
@@ -110,7 +117,7 @@ class GpuSource : public Source {
       return look_again ? Sampled::layout_changed : Sampled::ok;
     }
     find_job();
-    switch (process_.ask_row(pids_, kRowLimit, surroundings_->tell, row_)) {
+    switch (process_.ask_row(message, pids_, kRowLimit, surroundings_->tell, row_)) {
       case GpuProcess::Answer::changed:
         return Sampled::layout_changed;
       case GpuProcess::Answer::none:
@@ -126,7 +133,6 @@ class GpuSource : public Source {
     return Sampled::ok;
   }
 
- private:
   Status start() {
     earlier_cpu_ns_ += cpu_ns_;
     cpu_ns_ = 0;

@@ -21,8 +21,9 @@ namespace trainscope {
 
 inline constexpr int64_t kNoValue = INT64_MIN;
 
-// `fast` is read at every tick, `slow` once a second: calls that take milliseconds.
-enum class GpuPace { fast, slow };
+// `fast` is read at every tick, `slow` once per second, `rare` every five seconds and at the end of
+// the run: calls that cost more than half a millisecond of CPU.
+enum class GpuPace { fast, slow, rare };
 
 struct GpuColumn {
   std::string metric;
@@ -52,7 +53,7 @@ class Gpu {
   std::vector<GpuMissing> missing;
 
   // Reads the columns of this pace into their places; the others are left alone. `job` are the
-  // pids of the job. One thread reads each pace, at the same time as the other's.
+  // pids of the job. One thread reads `fast`, another one `slow` and `rare`, at the same time.
   virtual GpuHealth read(GpuPace pace, std::span<int64_t> values,
                          const std::vector<pid_t>& job) = 0;
   // What happened to it since the last call, a sentence each ("Xid 79: …").

@@ -10,7 +10,7 @@
 
 namespace trainscope {
 
-inline constexpr uint32_t kGpuProtocol = 1;
+inline constexpr uint32_t kGpuProtocol = 2;
 inline constexpr int kMaxGpuMessage = 256 << 10;
 
 enum class GpuMessage : uint32_t {
@@ -20,6 +20,7 @@ enum class GpuMessage : uint32_t {
   row,             // count raw values follow, 8 bytes each, INT64_MIN where there is none
   event,           // JSON follows: {"kind": …, "text": …}
   changed,         // header only: the layout that the row was asked for is no longer true
+  ask_last_row,    // as ask_row, with what is read rarely: the last values of the run
 };
 
 struct GpuHeader {

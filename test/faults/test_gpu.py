@@ -129,6 +129,14 @@ class FakeGpus(Case):
         last = self.rows("hw.gpu.temperature")[-1][0]
         self.assertGreater(float(last), 5)
 
+    def test_a_dear_call_is_made_rarely_and_at_the_end(self):
+        self.say("dear=0")
+        info = self.while_it_runs(3)
+        dear, cheap = (of(info, "hw.gpu.energy", gpu=gpu) for gpu in "01")
+        self.assertLess(dear["samples"], cheap["samples"])
+        # Both are 300 W from the first reading to the last, which is the end's for both.
+        self.assertLess(abs(dear["delta"] - cheap["delta"]), 0.5 * cheap["delta"])
+
     def test_the_driver_process_may_be_killed(self):
         info = self.while_it_runs(5, (1, lambda: os.kill(processes("trainscope-gpu", self.home)[0], signal.SIGKILL)))
         self.assertEqual(of(info, "hw.gpu.temperature", gpu="0")["status"], "ok")

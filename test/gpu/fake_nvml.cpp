@@ -2,9 +2,10 @@
 //
 // FAKE_NVML names a file that is looked at in every call. Its words: `count=N`, `hang=I` (calls for
 // GPU I never return while it is there), `lost=I`, `error=I` (unknown error), `reload` (every call
-// says "uninitialized"), `starting` (nvmlInit does not return while it is there),
-// `process=I:PID:BYTES`, `xid=I:NUMBER`. Structs are those of NVML's binary interface, written down
-// here once more so that a slip in our own declarations shows.
+// says "uninitialized"), `dear=I` (asking GPU I for its energy costs 4 ms of CPU), `starting`
+// (nvmlInit does not return while it is there), `process=I:PID:BYTES`, `xid=I:NUMBER`. Structs are
+// those of NVML's binary interface, written down here once more so that a slip in our own
+// declarations shows.
 #include <unistd.h>
 
 #include <chrono>
@@ -12,6 +13,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <map>
 #include <mutex>
@@ -61,6 +63,13 @@ unsigned long long now_us() {
   return static_cast<unsigned long long>(std::chrono::duration_cast<std::chrono::microseconds>(
                                              std::chrono::system_clock::now().time_since_epoch())
                                              .count());
+}
+
+// As long as an H200 takes for its energy.
+void use_cpu() {
+  const std::clock_t begin = std::clock();
+  while (std::clock() - begin < 4 * CLOCKS_PER_SEC / 1000) {
+  }
 }
 
 int gpu_count() {
@@ -132,6 +141,7 @@ int nvmlDeviceGetTemperature(Device* device, int, unsigned* degrees) {
   return check(device);
 }
 int nvmlDeviceGetTotalEnergyConsumption(Device* device, unsigned long long* millijoules) {
+  if (told("dear", device->index)) use_cpu();
   *millijoules = now_us() / 1000 * 300;  // 300 W
   return check(device);
 }

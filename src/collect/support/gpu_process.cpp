@@ -124,12 +124,13 @@ Result<std::string> GpuProcess::ask_layout(int64_t limit_ns, const Tell& tell) {
   return body;
 }
 
-GpuProcess::Answer GpuProcess::ask_row(const std::vector<pid_t>& job, int64_t limit_ns,
-                                       const Tell& tell, std::vector<int64_t>& row) {
+GpuProcess::Answer GpuProcess::ask_row(GpuMessage message, const std::vector<pid_t>& job,
+                                       int64_t limit_ns, const Tell& tell,
+                                       std::vector<int64_t>& row) {
   GpuHeader header;
   std::string body;
   const std::vector<int64_t> pids(job.begin(), job.end());
-  if (!send(GpuMessage::ask_row, pids) || !receive(monotonic_ns() + limit_ns, tell, header, body)) {
+  if (!send(message, pids) || !receive(monotonic_ns() + limit_ns, tell, header, body)) {
     return Answer::none;
   }
   if (header.message == GpuMessage::changed) return Answer::changed;

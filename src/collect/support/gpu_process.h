@@ -33,9 +33,10 @@ class GpuProcess {
   // The layout as JSON.
   Result<std::string> ask_layout(int64_t limit_ns, const Tell& tell);
   enum class Answer { row, changed, none };
-  // One raw value a column. `none`: no answer in time, or another number of values.
-  Answer ask_row(const std::vector<pid_t>& job, int64_t limit_ns, const Tell& tell,
-                 std::vector<int64_t>& row);
+  // One raw value a column; `message` is ask_row or ask_last_row. `none`: no answer in time, or
+  // another number of values.
+  Answer ask_row(GpuMessage message, const std::vector<pid_t>& job, int64_t limit_ns,
+                 const Tell& tell, std::vector<int64_t>& row);
 
  private:
   bool send(GpuMessage message, const std::vector<int64_t>& values);

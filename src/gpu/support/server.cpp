@@ -20,10 +20,10 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kFindLimit(3000);
-constexpr int64_t kRowLimitNs = 100'000'000;
+constexpr int64_t kRowLimitNs = 100'000'000, kLastRowLimitNs = 300'000'000;
 constexpr int64_t kHangs = 5 * kNsPerSecond;
 // A little less than a second, so that ticks of a second find it due.
-constexpr int64_t kSlowPeriod = 950'000'000;
+constexpr int64_t kSlowPeriod = 950'000'000, kRarePeriod = 4'950'000'000;
 constexpr int64_t kFirstRetry = 1 * kNsPerSecond, kLastRetry = 60 * kNsPerSecond;
 constexpr int kDriverGone = 3;  // the recorder starts us anew
 
@@ -49,8 +49,11 @@ void GpuWorker::work(const std::shared_ptr<Gpu>& gpu, GpuPace pace,
   for (;;) {
     state->asked.wait(lock, [&] { return state->busy; });
     const std::vector<pid_t> job = state->job;
+    const bool with_rare = state->with_rare;
     lock.unlock();
-    const GpuHealth health = gpu->read(pace, values, job);
+    std::fill(values.begin(), values.end(), kNoValue);
+    GpuHealth health = gpu->read(pace, values, job);
+    if (with_rare && health == GpuHealth::ok) health = gpu->read(GpuPace::rare, values, job);
     lock.lock();
     state->health = health;
     state->values = values;
@@ -62,8 +65,9 @@ void GpuWorker::work(const std::shared_ptr<Gpu>& gpu, GpuPace pace,
   }
 }
 
-void GpuWorker::ask(const std::vector<pid_t>& job) {
+void GpuWorker::ask(const std::vector<pid_t>& job, bool with_rare) {
   state_->busy = true;
+  state_->with_rare = with_rare;
   state_->asked_ns = monotonic_ns();
   state_->job = job;
   state_->asked.notify_one();
@@ -72,7 +76,8 @@ void GpuWorker::ask(const std::vector<pid_t>& job) {
 void GpuWorker::take(std::span<int64_t> row) {
   if (!std::exchange(state_->fresh, false)) return;
   for (size_t i = 0; i < gpu_->columns.size(); ++i) {
-    if (gpu_->columns[i].pace == pace_) row[i] = state_->values[i];
+    const bool is_fast = gpu_->columns[i].pace == GpuPace::fast;
+    if (is_fast == (pace_ == GpuPace::fast)) row[i] = state_->values[i];
   }
 }
 
@@ -235,33 +240,42 @@ void GpuServer::judge(int64_t now_ns) {
   stale_ = true;
 }
 
-void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns) {
+void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns, RowKind kind) {
+  const bool is_last = kind == RowKind::last;
   for (const auto& member : members_) {
     if (member->standing != Standing::good) continue;
-    if (!member->fast.busy()) member->fast.ask(job);
-    if (member->slow.busy() || now_ns < member->slow_due_ns) continue;
+    if (!member->fast.busy()) member->fast.ask(job, false);
+    if (member->slow.busy() || (now_ns < member->slow_due_ns && !is_last)) continue;
+    const bool with_rare = now_ns >= member->rare_due_ns || is_last;
     member->slow_due_ns = now_ns + kSlowPeriod;
-    member->slow.ask(job);
+    if (with_rare) member->rare_due_ns = now_ns + kRarePeriod;
+    member->slow.ask(job, with_rare);
   }
 }
 
-void GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock) {
-  // One that did not answer the last time is not waited for again; what is slow, only once.
-  const auto is_awaited = [](const GpuWorker& worker) {
-    return worker.busy() && monotonic_ns() - worker.busy_since_ns() < kRowLimitNs;
+void GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock, RowKind kind) {
+  const bool is_last = kind == RowKind::last;
+  const int64_t limit_ns = is_last ? kLastRowLimitNs : kRowLimitNs;
+  // One that did not answer the last time is not waited for again; what is slow, only once and at
+  // the end.
+  const auto is_awaited = [limit_ns](const GpuWorker& worker) {
+    return worker.busy() && monotonic_ns() - worker.busy_since_ns() < limit_ns;
   };
-  signal_->answered.wait_for(lock, std::chrono::nanoseconds(kRowLimitNs), [&] {
+  signal_->answered.wait_for(lock, std::chrono::nanoseconds(limit_ns), [&] {
     return std::none_of(members_.begin(), members_.end(), [&](const auto& member) {
-      return is_awaited(member->fast) || (!member->slow.has_answered() && is_awaited(member->slow));
+      const bool is_slow_wanted = is_last || !member->slow.has_answered();
+      return is_awaited(member->fast) || (is_slow_wanted && is_awaited(member->slow));
     });
   });
 }
 
-void GpuServer::answer_row(uint64_t number, const std::vector<pid_t>& job) {
+void GpuServer::answer_row(uint64_t number, const std::vector<pid_t>& job, RowKind kind) {
   std::unique_lock lock(signal_->mutex);
+  // What is being read now was asked for before the end.
+  if (kind == RowKind::last) wait_for_members(lock, kind);
   const int64_t now = monotonic_ns();
-  ask_members(job, now);
-  wait_for_members(lock);
+  ask_members(job, now, kind);
+  wait_for_members(lock, kind);
   judge(now);
   std::vector<int64_t> row;
   for (const auto& member : members_) {
@@ -336,7 +350,8 @@ int GpuServer::serve() {
       answer_layout(header.number);
       if (!std::exchange(watching, true)) look_for_changes();
     }
-    if (header.message != GpuMessage::ask_row) continue;
+    const bool is_last = header.message == GpuMessage::ask_last_row;
+    if (header.message != GpuMessage::ask_row && !is_last) continue;
     const size_t room = (static_cast<size_t>(n) - sizeof header) / sizeof(int64_t);
     std::vector<pid_t> job;
     for (size_t i = 0; i < std::min<size_t>(header.count, room); ++i) {
@@ -344,7 +359,7 @@ int GpuServer::serve() {
       std::memcpy(&pid, buffer.data() + sizeof header + i * sizeof pid, sizeof pid);
       job.push_back(static_cast<pid_t>(pid));
     }
-    answer_row(header.number, job);
+    answer_row(header.number, job, is_last ? RowKind::last : RowKind::usual);
   }
   return exit_code_;
 }

@@ -1,8 +1,9 @@
 // Answers the recorder: which GPUs there are, and a row of their values when asked.
 //
 // Guarantees: the answering thread never calls a driver, so an answer comes within 0.1 s (a layout
-// within 3 s) whatever a driver does. Every GPU has two threads, one a pace; a GPU whose call does
-// not return is left out, the others go on. Ends when the recorder does.
+// within 3 s, the last row of a run within 0.3 s) whatever a driver does. Every GPU has two
+// threads, one for `fast` and one for `slow` and `rare`; a GPU whose call does not return is left
+// out, the others go on. Ends when the recorder does.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +27,7 @@ struct GpuSignal {
   std::condition_variable answered;
 };
 
-// One pace of one GPU on a thread of its own.
+// The fast columns of one GPU, or its slow and rare ones, on their own thread.
 class GpuWorker {
  public:
   GpuWorker(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<GpuSignal> signal);
@@ -35,14 +36,15 @@ class GpuWorker {
   bool has_answered() const { return state_->has_answered; }
   int64_t busy_since_ns() const { return state_->asked_ns; }
   GpuHealth health() const { return state_->health; }
-  void ask(const std::vector<pid_t>& job);
+  // `with_rare`: of a slow worker, read what is read rarely too.
+  void ask(const std::vector<pid_t>& job, bool with_rare);
   // Puts what was read since the last call into its places in the row.
   void take(std::span<int64_t> row);
 
  private:
   struct State {
     std::condition_variable asked;
-    bool busy = false, fresh = false, has_answered = false;
+    bool busy = false, fresh = false, has_answered = false, with_rare = false;
     int64_t asked_ns = 0;
     std::vector<pid_t> job;
     std::vector<int64_t> values;
@@ -68,18 +70,19 @@ class GpuServer {
     std::shared_ptr<Gpu> gpu;
     GpuWorker fast, slow;
     Standing standing = Standing::good;
-    int64_t slow_due_ns = 0;
+    int64_t slow_due_ns = 0, rare_due_ns = 0;
   };
 
   void answer_layout(uint64_t number);
-  void answer_row(uint64_t number, const std::vector<pid_t>& job);
+  enum class RowKind { usual, last };
+  void answer_row(uint64_t number, const std::vector<pid_t>& job, RowKind kind);
   void find();
   void merge(std::vector<FoundGpus> found);
   bool forget_lost(const std::string& uuid);
   void judge(int64_t now_ns);
   void look_for_changes();
-  void ask_members(const std::vector<pid_t>& job, int64_t now_ns);
-  void wait_for_members(std::unique_lock<std::mutex>& lock);
+  void ask_members(const std::vector<pid_t>& job, int64_t now_ns, RowKind kind);
+  void wait_for_members(std::unique_lock<std::mutex>& lock, RowKind kind);
   void send(GpuMessage message, uint64_t number, uint32_t count, const void* data, size_t bytes);
   void tell(const std::string& kind, const std::string& text);
   std::string layout_json();
