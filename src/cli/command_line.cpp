@@ -6,10 +6,10 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/print.h"
 #include "cli/suggest.h"
 #include "version.h"
 
@@ -28,7 +28,7 @@ struct Runner {
 
 int usage_error(const std::string& message, const CLI::App* app) {
   const std::string which = app == nullptr ? "" : app->get_name() + " ";
-  fmt::print(stderr, "trainscope: {}\ntry 'trainscope {}--help'\n", printable(message), which);
+  tell("trainscope: {}\ntry 'trainscope {}--help'\n", message, which);
   return kExitUsage;
 }
 
@@ -122,8 +122,8 @@ int finish(int code) {
     ::signal(SIGPIPE, SIG_DFL);
     ::raise(SIGPIPE);
   }
-  fmt::print(stderr, "trainscope: cannot write the output: {}\n",
-             errno == 0 ? "write error" : std::strerror(errno));
+  print_error(fmt::format("cannot write the output: {}",
+                          errno == 0 ? "write error" : std::strerror(errno)));
   return code == 0 ? kExitUsage : code;
 }
 
@@ -131,13 +131,13 @@ int run_parsed(const std::vector<Runner>& runners, const Result<Settings>& setti
   for (const Runner& runner : runners) {
     if (!runner.app->parsed()) continue;
     if (!settings) {
-      fmt::print(stderr, "trainscope: {}\n", settings.error().message());
+      print_error(settings.error().message());
       return kExitUsage;
     }
     const Result<int> code = runner.run();
     if (code) return finish(*code);
     std::fflush(stdout);
-    fmt::print(stderr, "trainscope: {}\n", code.error().message());
+    print_error(code.error().message());
     return kExitUsage;
   }
   return kExitUsage;
@@ -152,7 +152,7 @@ int parse_and_run(std::vector<std::string> words) {
   const Result<Settings> settings = Settings::load();
   const std::vector<Runner> runners = add_commands(root, settings ? *settings : Settings());
   if (words.empty()) {
-    fmt::print(stderr, "{}", root.help());
+    tell_text(root.help());
     return kExitUsage;
   }
   const std::string first = words.front();
@@ -199,9 +199,9 @@ int run_command_line(int argc, char** argv) {
   try {
     return parse_and_run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "trainscope: internal error: {}\n", error.what());
+    print_error(fmt::format("internal error: {}", error.what()));
   } catch (...) {
-    fmt::print(stderr, "trainscope: internal error\n");
+    print_error("internal error");
   }
   return kExitUsage;
 }

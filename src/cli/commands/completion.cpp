@@ -1,7 +1,6 @@
 // completion: what a shell loads to complete our command line.
 #include "cli/completion.h"
-
-#include <fmt/format.h>
+#include "cli/print.h"
 
 #include "cli/cli.h"
 
@@ -17,9 +16,9 @@ std::function<Result<int>()> add(CLI::App& app, const Settings& /*settings*/) {
       ->required();
   return [&app, shell]() -> Result<int> {
     const auto commands = describe_commands(root_of(app));
-    fmt::print("{}", *shell == "bash"  ? bash_completion(commands)
-                     : *shell == "zsh" ? zsh_completion(commands)
-                                       : fish_completion(commands));
+    TS_CHECK_OK(write_stdout(*shell == "bash"  ? bash_completion(commands)
+                             : *shell == "zsh" ? zsh_completion(commands)
+                                               : fish_completion(commands)));
     return 0;
   };
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/reading.h"
 #include "store/sql.h"
 #include "store/store.h"
