@@ -6,10 +6,10 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/print.h"
 #include "cli/suggest.h"
 #include "version.h"
 
@@ -18,8 +18,8 @@ namespace trainscope {
 namespace {
 
 int usage_error(const std::string& message, std::string_view command) {
-  fmt::print(stderr, "trainscope: {}\ntry 'trainscope {}{}--help'\n", printable(message), command,
-             command.empty() ? "" : " ");
+  tell("trainscope: {}\ntry 'trainscope {}{}--help'\n", message, command,
+       command.empty() ? "" : " ");
   return kExitUsage;
 }
 
@@ -46,8 +46,8 @@ int finish(int code) {
     ::signal(SIGPIPE, SIG_DFL);
     ::raise(SIGPIPE);
   }
-  fmt::print(stderr, "trainscope: cannot write the output: {}\n",
-             errno == 0 ? "write error" : std::strerror(errno));
+  print_error(fmt::format("cannot write the output: {}",
+                          errno == 0 ? "write error" : std::strerror(errno)));
   return code == 0 ? kExitUsage : code;
 }
 
@@ -58,28 +58,28 @@ int run_command(const Command& command, std::vector<std::string> arguments) {
   const auto parsed = parse_arguments(command, *described.options, std::move(arguments));
   if (!parsed) return usage_error(parsed.error().message(), command.name);
   if (*parsed == Parsed::help_wanted) {
-    fmt::print("{}", command_help(described));
+    show_text(command_help(described));
     return finish(0);
   }
   const Result<int> code = settings ? run() : Result<int>(settings.error());
   if (code) return finish(*code);
   std::fflush(stdout);
-  fmt::print(stderr, "trainscope: {}\n", code.error().message());
+  print_error(code.error().message());
   return kExitUsage;
 }
 
 int parse_and_run(std::vector<std::string> words) {
   if (words.empty()) {
-    fmt::print(stderr, "{}", program_help());
+    tell_text(program_help());
     return kExitUsage;
   }
   const std::string first = words.front();
   if (first == "--help" || first == "-h") {
-    fmt::print("{}", program_help());
+    show_text(program_help());
     return finish(0);
   }
   if (first == "--version") {
-    fmt::print("trainscope {}\n", kVersion);
+    show("trainscope {}\n", kVersion);
     return finish(0);
   }
   if (first.starts_with('-')) {
@@ -99,9 +99,9 @@ int run_command_line(int argc, char** argv) {
   try {
     return parse_and_run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "trainscope: internal error: {}\n", error.what());
+    print_error(fmt::format("internal error: {}", error.what()));
   } catch (...) {
-    fmt::print(stderr, "trainscope: internal error\n");
+    print_error("internal error");
   }
   return kExitUsage;
 }

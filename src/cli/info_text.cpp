@@ -68,7 +68,7 @@ class InfoWriter {
 
   Result<std::string> write() {
     const Manifest& m = run_.manifest();
-    out_ = styled(kBold, "run " + m.id + (m.name.empty() ? "" : " " + printable(m.name))) + "\n";
+    out_ = styled(kBold, printable("run " + m.id + (m.name.empty() ? "" : " " + m.name))) + "\n";
     describe_job();
     describe_host();
     for (const auto& [label, text] : training_rows(run_)) row(label, text);
@@ -88,7 +88,8 @@ class InfoWriter {
 
   void row(const std::string& label, const std::string& text) {
     if (text.empty()) return;
-    const std::string line = style_.width > 14 ? shortened(text, style_.width - 13) : text;
+    const std::string safe = printable(text);
+    const std::string line = style_.width > 14 ? shortened(safe, style_.width - 13) : safe;
     out_ += styled(kDim, fmt::format("  {:<10} ", label)) + line + "\n";
   }
 
@@ -236,7 +237,7 @@ class InfoWriter {
     const auto hidden = static_cast<int64_t>(present) - static_cast<int64_t>(shown_.size());
     if (hidden > 0) {
       out_ += styled(kDim, fmt::format("  and {} more series: trainscope info {} --all\n", hidden,
-                                       run_.manifest().id));
+                                       printable(run_.manifest().id)));
     }
     return {};
   }

@@ -1,12 +1,9 @@
 #include "cli/reading.h"
 
-#include <fmt/format.h>
-
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/print.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -43,12 +40,7 @@ Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
 }
 
 void print_json(const nlohmann::json& document) {
-  fmt::print("{}\n", document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-}
-
-Status write_stdout(std::string_view bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return {};
-  return Error::from_errno("cannot write the output", errno);
+  (void)write_stdout(json_text(document) + "\n");  // the command line finds what was not taken
 }
 
 }  // namespace trainscope

@@ -31,7 +31,4 @@ Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags);
 
 void print_json(const nlohmann::json& document);
 
-// Writes to stdout; an Error when it cannot take it.
-Status write_stdout(std::string_view bytes);
-
 }  // namespace trainscope

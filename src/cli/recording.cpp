@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "cli/print.h"
 #include "cli/summary.h"
 #include "collect/support/counter_spec.h"
 #include "store/store.h"
@@ -216,10 +217,10 @@ Result<RecordOptions> recording_options(const RecordingFlags& flags) {
 void print_run_summary(const std::string& run_path) {
   auto run = open_run(run_path);
   if (!run) {
-    fmt::print(stderr, "trainscope: the run cannot be read back: {}\n", run.error().message());
+    print_error("the run cannot be read back: " + run.error().message());
     return;
   }
-  fmt::print(stderr, "{}", summary_text(**run, colour_wanted(STDERR_FILENO)));
+  tell_text(summary_text(**run, colour_wanted(STDERR_FILENO)));
 }
 
 }  // namespace trainscope

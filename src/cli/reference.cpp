@@ -133,7 +133,7 @@ std::string settings_page() {
     out += fmt::format(
         "| `{0}` | `--{0}` | `{1}` | {2} | {3}{4} |\n", spec.name, setting_origin(in_environment),
         spec.default_value.empty() ? "" : fmt::format("`{}`", spec.default_value), cell(spec.help),
-        spec.names_command ? "; not from a `trainscope.toml` in the working directory" : "");
+        !spec.names.empty() ? "; not from a `trainscope.toml` in the working directory" : "");
   }
   return out;
 }

@@ -21,14 +21,14 @@ constexpr size_t kMaxFileBytes = size_t{1} << 20;
 constexpr std::string_view kFileName = "trainscope.toml";
 
 constexpr std::array<SettingSpec, 9> kSpecs = {{
-    {"home", "", "folder that holds the runs (default: $XDG_DATA_HOME/trainscope)"},
+    {"home", "", "folder that holds the runs (default: $XDG_DATA_HOME/trainscope)", "a folder"},
     {"every", "100ms", "sampling period, 1ms to 1h"},
     {"for", "", "stop after this time: for run, SIGTERM to the job, then SIGKILL after --grace"},
     {"grace", "10s", "time between SIGTERM and SIGKILL"},
-    {"after", "", "command for /bin/sh, run once the job has ended", true},
+    {"after", "", "command for /bin/sh, run once the job has ended", "a command"},
     {"name", "", "name of the run; need not be unique"},
     {"note", "", "a sentence about the run, shown by `info`"},
-    {"counter", "", "numbers from files, SPECs of the form NAME:TYPE@PATH+c=COLUMN;r=ROW"},
+    {"counter", "", "numbers from files, SPECs of the form NAME:TYPE@PATH+c=COLUMN;r=ROW", "files"},
     {"quiet", "false", "print no status and no summary; errors are still printed"},
 }};
 
@@ -199,7 +199,7 @@ Result<Settings> Settings::load_from(const SettingSources& sources) {
   return settings;
 }
 
-Status Settings::read_file_over(const std::string& path, bool may_name_commands) {
+Status Settings::read_file_over(const std::string& path, bool is_users_own) {
   TS_TRY(const auto text, settings_text(path));
   if (!text) return {};
   TS_TRY(const toml::table table, parse_toml(path, *text));
@@ -211,12 +211,11 @@ Status Settings::read_file_over(const std::string& path, bool may_name_commands)
       return Error(fmt::format("{}: there is no setting '{}'{}", at, printable(name),
                                did_you_mean(name, setting_names())));
     }
-    if (spec->names_command && !may_name_commands) {
-      return Error(
-          fmt::format("{}: '{}' names a command to run, and a {} in the working directory may not "
-                      "do that; give "
-                      "--{}, set {}, or write it in the file of your own configuration folder",
-                      at, name, kFileName, name, variable_name(name)));
+    if (!spec->names.empty() && !is_users_own) {
+      return Error(fmt::format(
+          "{}: '{}' names {}, so a {} in the working directory cannot set it; use --{}, {} or "
+          "your user configuration file",
+          at, name, spec->names, kFileName, name, variable_name(name)));
     }
     auto value = scalar_text(node);
     if (!value) return value.error().with_context(fmt::format("{}: {}", at, name));

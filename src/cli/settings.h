@@ -2,8 +2,8 @@
 // from.
 //
 // Guarantees: a file that cannot be understood is an Error with its path and line, never half
-// obeyed; a trainscope.toml in the working directory, which may be a stranger's, names no command
-// to run. Limits: one text a setting; what it means is checked by the command that uses it.
+// obeyed; a trainscope.toml in the working directory, which may be a stranger's, names no command,
+// folder or file. Limits: one text a setting; what it means is checked by the command that uses it.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,9 @@ struct SettingSpec {
   std::string_view name;  // "every": --every, TRAINSCOPE_EVERY, `every = "100ms"` in the file
   std::string_view default_value;  // "" when there is none
   std::string_view help;
-  bool names_command = false;  // may not come from a trainscope.toml in the working directory
+  // "a command", "a folder": what its value leads to outside of the run. Such a setting may not
+  // come from a trainscope.toml in the working directory.
+  std::string_view names = "";
 };
 
 std::span<const SettingSpec> setting_specs();
@@ -59,7 +61,7 @@ class Settings {
   std::string home() const;
 
  private:
-  Status read_file_over(const std::string& path, bool may_name_commands);
+  Status read_file_over(const std::string& path, bool is_users_own);
 
   std::map<std::string, Setting, std::less<>> values_;
 };

@@ -72,6 +72,19 @@ TEST_F(SettingsTest, ACommandComesFromTheUserNotFromTheWorkingDirectory) {
   EXPECT_THAT(error(), HasSubstr(root_.at(kHere) + ":3: 'after' names a command"));
 }
 
+// A stranger's file could show us a stranger's runs, or read any file into ours.
+TEST_F(SettingsTest, AWorkingDirectoryNamesNoPath) {
+  root_.write(kHere, "home = \"/tmp/stranger\"\n");
+  EXPECT_THAT(error(), HasSubstr(root_.at(kHere) + ":1: 'home' names a folder"));
+  EXPECT_THAT(error(), HasSubstr("use --home, TRAINSCOPE_HOME or your user configuration file"));
+  root_.write(kHere, "counter = \"x:int@/etc/shadow+\"\n");
+  EXPECT_THAT(error(), HasSubstr(root_.at(kHere) + ":1: 'counter' names files"));
+  root_.write(
+      kHere,
+      "every = \"1s\"\nfor = \"2s\"\ngrace = \"3s\"\nname = \"n\"\nnote = \"t\"\nquiet = true\n");
+  EXPECT_EQ(error(), "no error");
+}
+
 TEST_F(SettingsTest, TheUsersOwnFolderAsWorkingDirectoryIsTrusted) {
   root_.write(kUser, "after = \"true\"\n");
   root_.write("/w/x", "");
@@ -101,8 +114,8 @@ TEST_F(SettingsTest, ScalarsAreAcceptedTablesAreNot) {
 }
 
 TEST_F(SettingsTest, RelativeHomes) {
-  root_.write(kHere, "home = \"runs\"\n");
-  EXPECT_EQ(load()->home(), root_.at("/w/runs"));
+  root_.write(kUser, "home = \"runs\"\n");
+  EXPECT_EQ(load()->home(), root_.at("/config/runs"));
   variables_["TRAINSCOPE_HOME"] = "mine";
   EXPECT_EQ(load()->home(), root_.at("/w/mine"));
   variables_["TRAINSCOPE_HOME"] = "/abs";

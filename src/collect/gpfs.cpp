@@ -113,7 +113,7 @@ class GpfsSource : public Source {
     if (!mmpmon_.is_running()) {
       if (now < next_start_ns_) return Error("it did not answer");
       next_start_ns_ = now + kRetryNs;
-      TS_CHECK_OK(mmpmon_.start(program_, {"-p"}));
+      TS_CHECK_OK(mmpmon_.start_as_root(program_, {"-p"}));
     }
     return mmpmon_.ask("fs_io_s\n", kDeadlineNs, kQuietNs);
   }

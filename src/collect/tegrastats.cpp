@@ -59,7 +59,7 @@ class TegrastatsSource : public Source {
     }
     const bool has_rails = !jetson_rails(root).empty();
     if (!child_.is_running()) {
-      const Status started = child_.start({program, "--interval", "1000"});
+      const Status started = child_.start(program, {"--interval", "1000"});
       if (!started) return all_missing(kMetrics, started.error().message(), "");
     }
     std::string line;

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string_view>
 
 #include "base/fd.h"
 #include "base/text.h"
 #include "record/record.h"
 #include "record/redact.h"
+#include "record/variables.h"
 
 namespace trainscope {
 
@@ -64,50 +64,58 @@ constexpr std::array<RankVariables, 6> kLaunchers = {{
     {"PMIX_RANK", "SLURM_NTASKS", "SLURM_LOCALID"},
 }};
 
-std::optional<int64_t> number_of(const char* variable) {
-  const char* text = std::getenv(variable);
-  if (text == nullptr) return std::nullopt;
-  const auto number = parse_integer(text);
+std::optional<int64_t> number_of(const Variables& variables, const char* name) {
+  const auto text = variables.get(name);
+  if (!text) return std::nullopt;
+  const auto number = parse_integer(*text);
   return number && *number >= 0 ? number : std::nullopt;
 }
 
 }  // namespace
 
-std::map<std::string, std::string> selected_environment() {
-  std::map<std::string, std::string> kept;
+void Variables::add(std::string_view entry) {
+  const size_t equals = entry.find('=');
+  if (equals == std::string_view::npos || equals == 0) return;
+  all_.emplace(entry.substr(0, equals), entry.substr(equals + 1));
+}
+
+Variables Variables::ours() {
+  Variables variables;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    const size_t equals = text.find('=');
-    if (equals == std::string_view::npos || !is_wanted(text.substr(0, equals))) continue;
-    const std::string name(text.substr(0, equals));
-    const std::string_view value = text.substr(equals + 1);
-    kept[name] = names_secret(name) ? "***" : redact_text(value.substr(0, kMaxValueBytes));
+    variables.add(*entry);
+  }
+  return variables;
+}
+
+Variables Variables::of(pid_t pid) {
+  Variables variables;
+  const auto text = read_file(fmt::format("/proc/{}/environ", pid));
+  if (!text) return variables;  // not known is better than ours
+  for (const std::string_view entry : split(*text, '\0')) variables.add(entry);
+  return variables;
+}
+
+std::map<std::string, std::string> selected_environment(const Variables& variables) {
+  std::map<std::string, std::string> kept;
+  for (const auto& [name, value] : variables.all()) {
+    if (!is_wanted(name)) continue;
+    kept[name] =
+        names_secret(name) ? "***" : redact_text(std::string_view(value).substr(0, kMaxValueBytes));
   }
   return kept;
 }
 
-void take_environment_of(pid_t pid) {
-  const auto text = read_file(fmt::format("/proc/{}/environ", pid));
-  ::clearenv();
-  if (!text) return;  // not known is better than ours
-  for (const std::string_view entry : split(*text, '\0')) {
-    const size_t equals = entry.find('=');
-    if (equals == std::string_view::npos || equals == 0) continue;
-    const std::string name(entry.substr(0, equals)), value(entry.substr(equals + 1));
-    ::setenv(name.c_str(), value.c_str(), 1);
-  }
-}
-
 Rank rank_from_environment() {
+  const Variables variables = Variables::ours();
   for (const RankVariables& launcher : kLaunchers) {
-    const auto rank = number_of(launcher.rank);
-    const auto size = number_of(launcher.size);
+    const auto rank = number_of(variables, launcher.rank);
+    const auto size = number_of(variables, launcher.size);
     // RANK alone is a word that anybody may use; PMIx alone says no size.
     if (!rank || (!size && std::string_view(launcher.rank) == "RANK")) continue;
     Rank found;
     found.rank = *rank;
     found.world_size = std::max<int64_t>(size.value_or(1), *rank + 1);
-    found.local_rank = number_of(launcher.local).value_or(0);
+    found.local_rank = number_of(variables, launcher.local).value_or(0);
     found.from = launcher.rank;
     return found;
   }

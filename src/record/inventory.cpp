@@ -133,6 +133,7 @@ std::optional<double> usable_cpus(const std::string& root, pid_t pid) {
 std::string host_inventory(const std::string& root, const std::string& working_directory,
                            const std::vector<std::string>& command, const std::string& run_folder,
                            pid_t pid) {
+  const Variables variables = pid == 0 ? Variables::ours() : Variables::of(pid);
   Json host;
   host["name"] = or_null(first_line(root + "/proc/sys/kernel/hostname"));
   host["kernel"] = or_null(first_line(root + "/proc/sys/kernel/osrelease"));
@@ -141,14 +142,14 @@ std::string host_inventory(const std::string& root, const std::string& working_d
   host["memory_bytes"] = or_null(memory_bytes(root));
   add_limits(host, root, pid);
   host["virtualisation"] = virtualisation(root);
-  host["container"] = container(root);
+  host["container"] = container(root, variables);
   host["disks"] = disks(root);
   host["filesystems"] = {{"working_directory", filesystem_of(root, working_directory)},
                          {"run_folder", filesystem_of(root, run_folder)}};
   add_gpus(host, root);
-  host["software"] = software(root, working_directory, command);
+  host["software"] = software(root, working_directory, command, variables);
   host["git"] = git_state(root, working_directory);
-  host["environment"] = selected_environment();
+  host["environment"] = selected_environment(variables);
   // What the world named may be any bytes: they must not make the document unwritable.
   return host.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

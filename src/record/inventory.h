@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "record/variables.h"
+
 namespace trainscope {
 
 using Json = nlohmann::ordered_json;
@@ -48,10 +50,11 @@ void add_gpus(Json& host, const std::string& root);
 // inventory_system.cpp
 Json distribution(const std::string& root);
 Json filesystem_of(const std::string& root, const std::string& path);
-Json container(const std::string& root);
+Json container(const std::string& root, const Variables& variables = Variables::ours());
 // inventory_software.cpp
 Json software(const std::string& root, const std::string& working_directory,
-              const std::vector<std::string>& command);
+              const std::vector<std::string>& command,
+              const Variables& variables = Variables::ours());
 // inventory_git.cpp
 Json git_state(const std::string& root, const std::string& working_directory);
 

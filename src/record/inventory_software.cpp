@@ -1,6 +1,5 @@
 // Versions of what a training job stands on, from the names of installed packages and a few files.
 #include <array>
-#include <cstdlib>
 
 #include "base/text.h"
 #include "record/inventory.h"
@@ -77,7 +76,8 @@ std::optional<Found> runtime_library_in(const std::string& root, const std::stri
 }
 
 // The job's own first: a wheel brings its runtime along, whatever the machine has.
-std::optional<Found> cuda_version(const std::string& root, const Versions& installed) {
+std::optional<Found> cuda_version(const std::string& root, const Versions& installed,
+                                  const Variables& variables) {
   for (const auto& [name, version] : installed) {
     if (name.starts_with("nvidia-cuda-runtime")) return Found{version, "package " + name};
   }
@@ -90,8 +90,8 @@ std::optional<Found> cuda_version(const std::string& root, const Versions& insta
   }
   std::vector<std::string> folders;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* folder = std::getenv(variable);
-    if (folder != nullptr && *folder == '/') folders.emplace_back(folder);
+    const auto folder = variables.get(variable);
+    if (folder && folder->starts_with('/')) folders.push_back(*folder);
   }
   folders.emplace_back("/usr/local/cuda");
   for (const std::string& folder : folders) {
@@ -107,8 +107,8 @@ std::optional<Found> cuda_version(const std::string& root, const Versions& insta
 }  // namespace
 
 Json software(const std::string& root, const std::string& working_directory,
-              const std::vector<std::string>& command) {
-  const auto python = find_python(root, working_directory, command);
+              const std::vector<std::string>& command, const Variables& variables) {
+  const auto python = find_python(root, working_directory, command, variables);
   const Versions installed = python ? installed_packages(root, *python) : Versions{};
   Json found;
   found["python"] = nullptr;
@@ -118,7 +118,7 @@ Json software(const std::string& root, const std::string& working_directory,
                        {"version", or_null(python->version)}};
   }
   found["packages"] = package_versions(installed);
-  const auto cuda = cuda_version(root, installed);
+  const auto cuda = cuda_version(root, installed, variables);
   found["cuda"] = cuda ? Json{{"version", cuda->version}, {"from", cuda->from}} : Json(nullptr);
   return found;
 }

@@ -1,7 +1,6 @@
 // Distribution, file systems and container: /etc/os-release, /proc/self/mountinfo, marks that
 // container tools leave.
 #include <array>
-#include <cstdlib>
 
 #include "base/fd.h"
 #include "base/text.h"
@@ -54,17 +53,18 @@ constexpr std::array<Mark, 7> kCgroupMarks = {{{"kubepods", "kubernetes"},
                                                {"garden", "garden"},
                                                {"machine.slice/systemd-nspawn", "systemd-nspawn"}}};
 
-Json container_kind(const std::string& root, const std::string& cgroups) {
-  if (std::getenv("KUBERNETES_SERVICE_HOST") != nullptr) return "kubernetes";
+Json container_kind(const std::string& root, const std::string& cgroups,
+                    const Variables& variables) {
+  if (variables.has("KUBERNETES_SERVICE_HOST")) return "kubernetes";
   for (const char* variable : {"APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"}) {
-    if (std::getenv(variable) != nullptr) return "apptainer";
+    if (variables.has(variable)) return "apptainer";
   }
   for (const Mark& mark : kCgroupMarks) {
     if (cgroups.find(mark.text) != std::string::npos) return mark.kind;
   }
   if (exists(root + "/run/.containerenv")) return "podman";
   if (exists(root + "/.dockerenv")) return "docker";
-  if (const char* kind = std::getenv("container"); kind != nullptr && *kind != '\0') return kind;
+  if (const auto kind = variables.get("container"); kind && !kind->empty()) return *kind;
   return nullptr;
 }
 
@@ -95,12 +95,12 @@ Json filesystem_of(const std::string& root, const std::string& path) {
   return {{"type", best->type}, {"mountpoint", best->point}, {"device", best->source}};
 }
 
-Json container(const std::string& root) {
+Json container(const std::string& root, const Variables& variables) {
   std::string cgroups = read_beginning(root + "/proc/self/cgroup").value_or("");
   cgroups += read_beginning(root + "/proc/1/cgroup").value_or("");
-  const bool slurm =
-      std::getenv("SLURM_JOB_ID") != nullptr || cgroups.find("/slurm") != std::string::npos;
-  return {{"kind", container_kind(root, cgroups)}, {"scheduler", slurm ? Json("slurm") : Json()}};
+  const bool slurm = variables.has("SLURM_JOB_ID") || cgroups.find("/slurm") != std::string::npos;
+  return {{"kind", container_kind(root, cgroups, variables)},
+          {"scheduler", slurm ? Json("slurm") : Json()}};
 }
 
 }  // namespace trainscope

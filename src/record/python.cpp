@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/text.h"
 #include "record/inventory.h"
@@ -28,16 +27,23 @@ bool is_program(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
+// Where a command is started: what its names mean.
+struct Place {
+  const std::string& root;
+  const std::string& here;  // the working directory, without root
+  const Variables& variables;
+};
+
 // As execvp would find it: names with a slash are paths, others are looked for in PATH.
-std::optional<std::string> find_program(const std::string& root, const std::string& here,
-                                        const std::string& name) {
+std::optional<std::string> find_program(const Place& place, const std::string& name) {
+  const auto& [root, here, variables] = place;
   if (name.empty()) return std::nullopt;
   if (name.find('/') != std::string::npos) {
     const std::string path = name.starts_with('/') ? name : here + "/" + name;
     return is_program(root + path) ? std::optional<std::string>(path) : std::nullopt;
   }
-  const char* list = std::getenv("PATH");
-  for (const std::string_view folder : split(list == nullptr ? "/usr/bin:/bin" : list, ':')) {
+  const std::string list = variables.get("PATH").value_or("/usr/bin:/bin");
+  for (const std::string_view folder : split(list, ':')) {
     const std::string path = (folder.empty() ? here : std::string(folder)) + "/" + name;
     if (is_program(root + path)) return path;
   }
@@ -51,9 +57,8 @@ bool is_python(const std::string& path) {
 
 // What a script's first line names. `#!/usr/bin/env -S python3 -u` names python3; installers write
 // `#!/bin/sh` and then `'''exec' /long/path/python "$0"` where the path is too long for the kernel.
-std::optional<std::string> script_interpreter(const std::string& root, const std::string& here,
-                                              const std::string& path) {
-  const auto text = read_beginning(root + path, 4096);
+std::optional<std::string> script_interpreter(const Place& place, const std::string& path) {
+  const auto text = read_beginning(place.root + path, 4096);
   if (!text || !text->starts_with("#!")) return std::nullopt;
   const auto lines = split(*text, '\n');
   const auto words = fields(lines[0].substr(2));
@@ -62,7 +67,7 @@ std::optional<std::string> script_interpreter(const std::string& root, const std
   if (name_of(first) == "env") {
     for (const std::string_view word : std::span(words).subspan(1)) {
       if (word.starts_with('-') || word.find('=') != std::string_view::npos) continue;
-      return find_program(root, here, std::string(word));
+      return find_program(place, std::string(word));
     }
     return std::nullopt;
   }
@@ -79,12 +84,12 @@ std::optional<std::string> script_interpreter(const std::string& root, const std
 }
 
 // pyenv puts scripts named python3 into PATH; which interpreter they start is written in files.
-std::string behind_shim(const std::string& root, const std::string& here, const std::string& path) {
+std::string behind_shim(const Place& place, const std::string& path) {
+  const auto& [root, here, variables] = place;
   const std::string folder = folder_of(path);
   if (!folder.ends_with("/shims")) return path;
   const std::string pyenv = folder_of(folder);
-  std::optional<std::string> version;
-  if (const char* chosen = std::getenv("PYENV_VERSION"); chosen != nullptr) version = chosen;
+  std::optional<std::string> version = variables.get("PYENV_VERSION");
   for (std::string at = here; !version && at.starts_with('/'); at = folder_of(at)) {
     version = first_line(root + at + "/.python-version");
   }
@@ -94,23 +99,23 @@ std::string behind_shim(const std::string& root, const std::string& here, const 
   return is_program(root + real) ? real : path;
 }
 
-std::optional<std::string> interpreter_of(const std::string& root, const std::string& here,
+std::optional<std::string> interpreter_of(const Place& place,
                                           const std::vector<std::string>& command) {
   if (command.empty()) return std::nullopt;
-  auto program = find_program(root, here, command.front());
+  auto program = find_program(place, command.front());
   for (int i = 0; program && i < 3; ++i) {
     if (is_python(*program)) return program;
-    program = script_interpreter(root, here, *program);
+    program = script_interpreter(place, *program);
   }
   // env, nice, numactl, srun: the interpreter stands behind them.
   for (const std::string& word : command) {
     if (!is_python(word)) continue;
-    if (auto path = find_program(root, here, word)) return path;
+    if (auto path = find_program(place, word)) return path;
   }
   for (const char* variable : {"VIRTUAL_ENV", "CONDA_PREFIX"}) {
-    const char* prefix = std::getenv(variable);
-    if (prefix == nullptr || *prefix == '\0') continue;
-    if (auto path = find_program(root, here, std::string(prefix) + "/bin/python")) return path;
+    const std::string prefix = place.variables.get(variable).value_or("");
+    if (prefix.empty()) continue;
+    if (auto path = find_program(place, prefix + "/bin/python")) return path;
   }
   return std::nullopt;
 }
@@ -183,15 +188,15 @@ std::optional<std::string> conda_version(const std::string& root, const std::str
   return std::nullopt;
 }
 
-void add_environment_folders(Python& python, bool user_site) {
-  const char* list = std::getenv("PYTHONPATH");
-  for (const std::string_view folder : split(list == nullptr ? "" : list, ':')) {
+void add_environment_folders(const Variables& variables, Python& python, bool user_site) {
+  const std::string list = variables.get("PYTHONPATH").value_or("");
+  for (const std::string_view folder : split(list, ':')) {
     if (folder.starts_with('/')) python.folders.emplace_back(folder);
   }
-  const char* home = std::getenv("HOME");
-  if (user_site && home != nullptr && python.version) {
-    python.folders.push_back(std::string(home) + "/.local/lib/python" +
-                             major_minor(*python.version) + "/site-packages");
+  const auto home = variables.get("HOME");
+  if (user_site && home && python.version) {
+    python.folders.push_back(*home + "/.local/lib/python" + major_minor(*python.version) +
+                             "/site-packages");
   }
 }
 
@@ -205,10 +210,12 @@ std::string normalised(std::string_view name) {
 }  // namespace
 
 std::optional<Python> find_python(const std::string& root, const std::string& working_directory,
-                                  const std::vector<std::string>& command) {
-  auto executable = interpreter_of(root, working_directory, command);
+                                  const std::vector<std::string>& command,
+                                  const Variables& variables) {
+  const Place place{root, working_directory, variables};
+  auto executable = interpreter_of(place, command);
   if (!executable) return std::nullopt;
-  executable = behind_shim(root, working_directory, *executable);
+  executable = behind_shim(place, *executable);
   const std::vector<std::string> chain = link_chain(root, *executable);
   const std::string base = folder_of(folder_of(chain.back()));
   Python python;
@@ -228,7 +235,7 @@ std::optional<Python> find_python(const std::string& root, const std::string& wo
   }
   const bool sees_system = !environment || value_of(environment->configuration,
                                                     "include-system-site-packages", '=') == "true";
-  add_environment_folders(python, sees_system);
+  add_environment_folders(variables, python, sees_system);
   if (environment) add_folders(root, environment->prefix, python);
   if (sees_system) add_folders(root, base, python);
   return python;

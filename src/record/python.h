@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "record/variables.h"
+
 namespace trainscope {
 
 struct Python {
@@ -20,7 +22,8 @@ struct Python {
 };
 
 std::optional<Python> find_python(const std::string& root, const std::string& working_directory,
-                                  const std::vector<std::string>& command);
+                                  const std::vector<std::string>& command,
+                                  const Variables& variables = Variables::ours());
 
 // Versions by normalised name ("nvidia-cuda-runtime-cu12": "12.1.105"), of *.dist-info and
 // *.egg-info.

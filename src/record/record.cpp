@@ -75,8 +75,8 @@ Manifest first_manifest(const RecordOptions& options, const NewRun& run) {
   Manifest m;
   m.id = run.id;
   m.name = options.name;
-  m.note = options.note;
-  m.tags = options.tags;
+  m.note = redact_text(options.note);
+  m.tags = redact_tags(options.tags);
   m.started = utc_text(realtime_ns());
   m.command = redact_command(options.command);
   m.after_command = redact_text(options.after);
@@ -94,7 +94,9 @@ Manifest first_manifest(const RecordOptions& options, const NewRun& run) {
   m.supervisor_start_ticks = start_ticks(::getpid());
   m.settings = options.settings;
   for (Setting& setting : m.settings) {
+    // Free text; of the others none has a secret, and a counter may well have a `key=`.
     if (setting.name == "after") setting.value = m.after_command;
+    if (setting.name == "note") setting.value = m.note;
   }
   if (m.attached) {
     m.notes.emplace_back(

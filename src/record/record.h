@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "model/model.h"
+#include "record/variables.h"
 
 namespace trainscope {
 
@@ -63,10 +64,8 @@ std::string host_inventory(const std::string& root, const std::string& working_d
 // Words whose names tell a secret (…KEY…, …TOKEN…, …SECRET…, …PASS…): their values become ***.
 std::vector<std::string> redact_command(const std::vector<std::string>& command);
 // The variables worth keeping (by allow-list), secrets redacted.
-std::map<std::string, std::string> selected_environment();
-// Makes the variables of another process ours, so that everything that asks for one is told what
-// that process has. Before any thread is started.
-void take_environment_of(pid_t pid);
+std::map<std::string, std::string> selected_environment(
+    const Variables& variables = Variables::ours());
 
 struct Rank {
   int64_t rank = 0, world_size = 1, local_rank = 0;

@@ -67,7 +67,6 @@ class Recorder {
     if (setup_.reaps_orphans) job_.reaper_pid = setup_.supervisor_pid;
     job_.others = setup_.others;
     job_.first_pid = memory_->job_pid.load();
-    if (attached_pid() != 0) take_environment_of(attached_pid());
     self_.supervisor_pid = setup_.supervisor_pid;
     self_.earlier_cpu_ns = memory_->earlier_cpu_ns.load();
     self_.bytes_written = memory_->bytes_written.load();

@@ -1,19 +1,28 @@
-// What must not be written down: values whose names tell a secret.
+// What must not be written down: values whose names tell a secret, and words that look like one.
 //
 // Guarantees: when in doubt the value goes. Limits: a secret without a name beside it (a bare word)
-// is not recognised.
+// is recognised only by the shape that its issuer gives it (hf_…, ghp_…, AKIA…).
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
 namespace trainscope {
 
-// …KEY…, …TOKEN…, …SECRET…, …PASS… in any case, but not what only sounds so (tokenizer, keypoint).
+// …key, …token, secret, password, auth in any case, but not what only sounds so (tokenizer,
+// text-key) or what leads to one (token-file).
 bool names_secret(std::string_view name);
+// The same with its value: --max-tokens 512 counts, --tokens abc does not.
+bool holds_secret(std::string_view name, std::string_view value);
+// --use-token, --no-auth: an option that most likely takes no value.
+bool is_switch(std::string_view name);
 
 // Names with their values in running text (`PASSWORD=x`, `"api_key": "x"`, `--token x`),
-// credentials in URLs and what follows `Bearer`.
+// credentials in URLs, what follows `Bearer`, and tokens that are known by their shape.
 std::string redact_text(std::string_view text);
+
+// Tags of a run: the value of a key that names a secret, and secrets within other values.
+std::map<std::string, std::string> redact_tags(const std::map<std::string, std::string>& tags);
 
 }  // namespace trainscope

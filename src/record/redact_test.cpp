@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,110 @@ TEST(Redact, LeavesWhatOnlySoundsSecret) {
       "--max-tokens",      "512",        "--keypoints=17",   "token-server:8080",
       "/run/secrets/list", "--passes=3", "python",           "train.py"};
   EXPECT_EQ(redact_command(plain), plain);
+}
+
+struct Case {
+  Words given, kept;
+};
+
+TEST(Redact, HidesSecretsInCommands) {
+  const Case cases[] = {
+      {{"--password", "-x"}, {"--password", "***"}},
+      {{"--auth", "x"}, {"--auth", "***"}},
+      {{"--auth=me:word"}, {"--auth=***"}},
+      {{"--pwd", "x"}, {"--pwd", "***"}},
+      {{"--pw=x"}, {"--pw=***"}},
+      {{"--passphrase", "a b"}, {"--passphrase", "***"}},
+      {{"curl", "-u", "user:x", "http://h/"}, {"curl", "-u", "user:***", "http://h/"}},
+      {{"curl", "-uuser:x"}, {"curl", "-uuser:***"}},
+      {{"curl", "--user=user:x"}, {"curl", "--user=user:***"}},
+      {{"curl", "--proxy-user", "user:x"}, {"curl", "--proxy-user", "user:***"}},
+      {{"sh", "-c", "curl -u user:x h && curl -u 'user:y' h"},
+       {"sh", "-c", "curl -u user:*** h && curl -u 'user:***' h"}},
+      {{"https://h/b?sv=1&sig=x%2F"}, {"https://h/b?sv=1&sig=***"}},
+      {{"https://h/b?sig=x&se=2"}, {"https://h/b?sig=***&se=2"}},
+      {{"https://s3/b?X-Amz-Credential=AK&X-Amz-Signature=x"},
+       {"https://s3/b?X-Amz-Credential=***&X-Amz-Signature=***"}},
+      {{"https://me:pa/ss@host/x"}, {"https://me:***@host/x"}},
+      {{"https://me:pa?ss#x@host/x"}, {"https://me:***@host/x"}},
+      {{"https://me:pa@x/ss@host/x"}, {"https://me:***@host/x"}},
+      {{"git+https://me:word@github.com/a/b@v1"}, {"git+https://me:***@github.com/a/b@v1"}},
+      {{"redis://:word@host:6379/0"}, {"redis://:***@host:6379/0"}},
+      {{"postgresql://me:p%40ss%2F@db/x"}, {"postgresql://me:***@db/x"}},
+      {{"http://h/?next=%2Fa%3Ftoken%3Dabc%26b%3D1"},
+       {"http://h/?next=%2Fa%3Ftoken%3D***%26b%3D1"}},
+      {{"API_KEY=x", "cmd"}, {"API_KEY=***", "cmd"}},
+      {{"docker", "run", "-e", "WANDB_API_KEY=0123456789abcdef0123456789abcdef01234567"},
+       {"docker", "run", "-e", "WANDB_API_KEY=***"}},
+      {{"+trainer.apiKey=x"}, {"+trainer.apiKey=***"}},
+      {{"--config={\"api_key\":\"x\",\"token\":12,\"lr\":1}"},
+       {"--config={\"api_key\":\"***\",\"token\":***,\"lr\":1}"}},
+      {{"{\\\"token\\\":\\\"x y\\\"}"}, {"{\\\"token\\\":\\\"***\\\"}"}},
+      {{"[\"--token\", \"x\", \"--lr\", \"1\"]"}, {"[\"--token\", \"***\", \"--lr\", \"1\"]"}},
+      {{"sshpass", "-p", "x", "ssh", "-p", "22", "h"},
+       {"sshpass", "-p", "***", "ssh", "-p", "***", "h"}},
+      {{"mysql", "-pword", "-P", "3306"}, {"mysql", "-p***", "-P", "3306"}},
+      {{"PGPASSWORD=x", "psql"}, {"PGPASSWORD=***", "psql"}},
+      {{"-H", "X-Auth-Token: x"}, {"-H", "X-Auth-Token: ***"}},
+      {{"--hf-token", "abc"}, {"--hf-token", "***"}},
+      {{"--access-key-id", "abc"}, {"--access-key-id", "***"}},
+      {{"--api-key", "12345"}, {"--api-key", "***"}},
+  };
+  for (const Case& each : cases) EXPECT_EQ(redact_command(each.given), each.kept);
+}
+
+TEST(Redact, HidesTokensByTheirShape) {
+  const std::string letters = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9";
+  for (const std::string prefix : {"hf_", "ghp_", "github_pat_", "glpat-", "sk-", "sk-proj-",
+                                   "xoxb-", "AIza", "npm_", "nvapi-", "eyJ"}) {
+    EXPECT_EQ(redact_command({"--x", prefix + letters, "y"}), (Words{"--x", "***", "y"})) << prefix;
+    EXPECT_EQ(redact_text("a '" + prefix + letters + "', b"), "a '***', b") << prefix;
+  }
+  EXPECT_EQ(redact_text("id AKIAIOSFODNN7EXAMPLE"), "id ***");
+  EXPECT_EQ(redact_command({"--x=hf_" + letters}), (Words{"--x=***"}));
+}
+
+TEST(Redact, HidesSecretsInTags) {
+  using Tags = std::map<std::string, std::string>;
+  EXPECT_EQ(redact_tags({{"api_key", "x"}, {"lr", "0.1"}, {"url", "http://a:b@h"}}),
+            (Tags{{"api_key", "***"}, {"lr", "0.1"}, {"url", "http://a:***@h"}}));
+  EXPECT_EQ(redact_tags({{"max_tokens", "512"}}), (Tags{{"max_tokens", "512"}}));
+}
+
+TEST(Redact, LeavesInnocentCommands) {
+  const Words commands[] = {
+      {"python", "-u", "train.py", "--lr", "1e-3"},
+      {"--token-length", "512"},
+      {"--token-length=512", "--num-tokens", "5", "--num_tokens=5", "--token-dropout-prob", "0.1"},
+      {"--author", "x", "--authors=y", "--authority=z"},
+      {"--tokenizer", "gpt2", "--tokenizer_name=bert", "--tokenizer-path", "/x", "tokenize=true"},
+      {"model.num_key_value_heads=8", "--key-padding-mask", "true", "--key_dim=64"},
+      {"--image-key", "jpg", "--text_key=caption", "--monitor-key", "val/loss"},
+      {"--token-file", "/run/token", "--password-file=/run/p", "--key-path", "k.pem"},
+      {"--auth-type", "basic"},
+      {"docker", "run", "-u", "1000:1000", "-p", "8080:80", "img:tag@sha256:0123"},
+      {"http://h:8080/pkg@1.2", "http://h/a?page=2&sort=up", "git@github.com:a/b"},
+      {"--signature", "serving_default", "--sig-level=0.05"},
+      {"--passes", "3", "--n-passes=2", "--compass=1", "--monkey", "x", "--bypass=all"},
+      {"--use-token", "-v", "--no-auth", "-n", "5"},
+      {"trainer.max_epochs=3", "+data.path=/x", "model=resnet50", "sk-learn-pipeline-of-the-lab"},
+      {"sh", "-c", "python -u train.py --num-tokens 5 && echo done"},
+  };
+  for (const Words& plain : commands) EXPECT_EQ(redact_command(plain), plain);
+}
+
+// A hostile command line must not hold us up.
+TEST(Redact, TakesLongTextInItsStride) {
+  std::string bearers, quotes;
+  for (int i = 0; i < 20'000; ++i) bearers += "bearer token=\" http://";
+  for (int i = 0; i < 20'000; ++i) quotes += "token=\"";
+  EXPECT_FALSE(redact_text(bearers).empty());
+  EXPECT_FALSE(redact_text(quotes).empty());
+  for (const std::string part : {"://", "a:b://c@", " -u a:b", "token=x%26", "-----", "Bearer "}) {
+    std::string all;
+    while (all.size() < 200'000) all += part;
+    EXPECT_FALSE(redact_text(all).empty());
+  }
 }
 
 TEST(Redact, WhenInDoubtItGoes) {

@@ -95,7 +95,8 @@ void StatusLine::wipe() {
 
 void StatusLine::say(int stderr_fd, const std::string& text, bool at_line_start) {
   wipe();
-  (void)write_all(stderr_fd, (at_line_start ? "" : "\n") + ("trainscope: " + text) + "\n");
+  (void)write_all(stderr_fd,
+                  (at_line_start ? "" : "\n") + ("trainscope: " + printable(text)) + "\n");
 }
 
 }  // namespace trainscope

@@ -1,12 +1,10 @@
-// The runs of a home: listing them, finding one, and whether it is being recorded.
+// The runs of a home: listing them and finding one.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "store/files.h"
@@ -18,33 +16,8 @@ namespace trainscope {
 
 namespace {
 
-constexpr int64_t kForeignQuietNs = 15 * kNsPerSecond;
-// `tail` is appended each second: on this host a recorder that outlived its supervisor shows in it.
-constexpr int64_t kLocalQuietNs = 3 * kNsPerSecond;
 constexpr size_t kSuggestions = 5;
 constexpr std::string_view kManifestFamily = "\"trainscope.manifest/";  // of any version
-
-// Field 22 of /proc/PID/stat, or -1. The name in field 2 may hold spaces and parentheses.
-int64_t start_ticks(int64_t pid) {
-  const auto text = read_line(fmt::format("/proc/{}/stat", pid));
-  if (!text) return -1;
-  const size_t end = text->rfind(')');
-  if (end == std::string::npos) return -1;
-  const auto words = fields(std::string_view(*text).substr(end + 1));
-  constexpr size_t kStart = 22 - 3;
-  if (words.size() <= kStart) return -1;
-  return parse_integer(words[kStart]).value_or(-1);
-}
-
-bool tail_changed_within(const std::string& run_path, int64_t limit_ns) {
-  struct stat info {};
-  if (::stat((run_path + "/tail").c_str(), &info) != 0 &&
-      ::stat((run_path + "/manifest.json").c_str(), &info) != 0) {
-    return false;
-  }
-  const int64_t changed = int64_t{info.st_mtim.tv_sec} * kNsPerSecond + info.st_mtim.tv_nsec;
-  return realtime_ns() - changed < limit_ns;
-}
 
 // What is wrong with a file of frames, as far as its first bytes tell; "" when nothing is.
 std::string header_problem(const std::string& path) {
@@ -172,23 +145,6 @@ Error not_a_run(const std::string& path) {
 }
 
 }  // namespace
-
-RunStatus run_status(const std::string& run_path, const Manifest& manifest) {
-  // Of an imported run it may not be known when it ended; that it did is.
-  if (!manifest.ended.empty() || !manifest.imported_format.empty()) return RunStatus::ended;
-  const int64_t periods_ns = 20 * std::clamp<int64_t>(manifest.period_ns, 0, 3600 * kNsPerSecond);
-  const auto boot_id = read_line("/proc/sys/kernel/random/boot_id");
-  if (!boot_id || *boot_id != manifest.boot_id) {
-    return tail_changed_within(run_path, std::max(kForeignQuietNs, periods_ns)) ? RunStatus::running
-                                                                                : RunStatus::ended;
-  }
-  const bool supervised = manifest.supervisor_pid > 0 &&
-                          start_ticks(manifest.supervisor_pid) == manifest.supervisor_start_ticks;
-  if (supervised) return RunStatus::running;
-  // The recorder goes on when its supervisor was killed, as long as the job runs.
-  return tail_changed_within(run_path, std::max(kLocalQuietNs, periods_ns)) ? RunStatus::running
-                                                                            : RunStatus::ended;
-}
 
 Result<std::vector<RunListing>> list_runs(const std::string& home) {
   TS_TRY(const std::vector<std::string> folders, run_folders(home));

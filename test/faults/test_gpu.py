@@ -12,9 +12,10 @@ import subprocess
 import time
 import unittest
 
-from trainscope_test import BIN, Case, main, processes, wait_until
+from trainscope_test import BIN, Case, end, main, processes, wait_until
 
 FAKE = os.environ.get("FAKE_NVML_FOLDER", "build/release/fake-nvml")
+LIBRARY = "libnvidia-ml.so.1"
 GPU_PROGRAM = os.path.join(os.path.dirname(BIN), "trainscope-gpu")
 
 
@@ -23,11 +24,14 @@ def of(info, name, **labels):
     return found[0] if found else None
 
 
-@unittest.skipUnless(os.path.exists(os.path.join(FAKE, "libnvidia-ml.so.1")), "the fake driver library is not built")
+@unittest.skipUnless(os.path.exists(os.path.join(FAKE, LIBRARY)), "the fake driver library is not built")
 class FakeGpus(Case):
     def setUp(self):
         super().setUp()
-        self.control = pathlib.Path(self.path("control"))
+        self.driver = self.path("driver")
+        os.mkdir(self.driver)
+        os.symlink(os.path.abspath(os.path.join(FAKE, LIBRARY)), os.path.join(self.driver, LIBRARY))
+        self.control = pathlib.Path(self.driver, "control")
         self.say("")
 
     def say(self, words):
@@ -36,7 +40,11 @@ class FakeGpus(Case):
         new.rename(self.control)
 
     def environment(self, **more):
-        return super().environment(LD_LIBRARY_PATH=os.path.abspath(FAKE), FAKE_NVML=str(self.control), **more)
+        return super().environment(**{"LD_LIBRARY_PATH": self.driver, **more})
+
+    def gpu_processes(self):
+        """The helpers that have this test's driver."""
+        return processes("trainscope-gpu", self.driver, "LD_LIBRARY_PATH")
 
     def events(self):
         text = self.trainscope("sql", "latest", "select text from events where kind = 'gpu'").stdout.decode()
@@ -45,7 +53,7 @@ class FakeGpus(Case):
     def while_it_runs(self, seconds, *script):
         """Records `sleep`; script is (after seconds, words for the driver)."""
         process = self.start(["sleep", str(seconds)])
-        wait_until(lambda: processes("trainscope-gpu", self.home))
+        wait_until(lambda: self.gpu_processes())
         for after, words in script:
             time.sleep(after)
             if callable(words):
@@ -138,10 +146,10 @@ class FakeGpus(Case):
         self.assertLess(abs(dear["delta"] - cheap["delta"]), 0.5 * cheap["delta"])
 
     def test_the_driver_process_may_be_killed(self):
-        info = self.while_it_runs(5, (1, lambda: os.kill(processes("trainscope-gpu", self.home)[0], signal.SIGKILL)))
+        info = self.while_it_runs(5, (1, lambda: os.kill(self.gpu_processes()[0], signal.SIGKILL)))
         self.assertEqual(of(info, "hw.gpu.temperature", gpu="0")["status"], "ok")
         self.assertTrue(any("started anew" in text for text in self.events()), self.events())
-        self.assertEqual(processes("trainscope-gpu", self.home), [])
+        self.assertEqual(self.gpu_processes(), [])
 
     def test_a_driver_that_starts_slowly_is_waited_for(self):
         self.say("starting")
@@ -152,10 +160,32 @@ class FakeGpus(Case):
         self.while_it_runs(4, (1, "xid=1:79"))
         self.assertTrue(any("GPU 1" in text and "Xid 79" in text for text in self.events()), self.events())
 
+    def test_attach_loads_nothing_that_the_job_names(self):
+        """As root that would be another user's code with root's rights."""
+        if os.path.exists("/dev/nvidiactl"):
+            self.skipTest("this machine has GPUs of its own")
+        job = subprocess.Popen(["sleep", "60"], env={**os.environ, "LD_LIBRARY_PATH": self.driver, "CUDA_VISIBLE_DEVICES": "7"})
+        self.addCleanup(end, job)
+        self.trainscope("attach", str(job.pid), "--quiet", "--for", "3s", env=self.environment(LD_LIBRARY_PATH=""))
+        info = self.info()
+        self.assertEqual(info["host"]["environment"].get("CUDA_VISIBLE_DEVICES"), "7")  # told, not obeyed
+        self.assertEqual(info["host"]["environment"].get("LD_LIBRARY_PATH"), self.driver)
+        self.assertEqual([m["labels"] for m in info["metrics"] if m["name"] == "hw.gpu.temperature" and m["labels"]], [])
+
+    def test_a_helper_sees_little(self):
+        process = self.start(["sleep", "60"], env=self.environment(LD_PRELOAD="/nonexistent.so", SECRET_TOKEN="x",
+                                                                     LD_LIBRARY_PATH=f".::{self.driver}:lib"))
+        helper = wait_until(self.gpu_processes)[0]
+        found = pathlib.Path(f"/proc/{helper}/environ").read_bytes().split(b"\0")
+        self.assertEqual({entry.split(b"=")[0] for entry in found if entry}, {b"PATH", b"LC_ALL", b"LD_LIBRARY_PATH"})
+        self.assertEqual(os.readlink(f"/proc/{helper}/cwd"), "/")
+        self.assertEqual(os.getpgid(helper), helper)
+        end(process)
+
     def test_nothing_is_left_behind(self):
         self.say("hang=0")
         self.record(["sleep", "1"])
-        wait_until(lambda: not processes("trainscope-gpu", self.home))
+        wait_until(lambda: not self.gpu_processes())
 
 
 class Program(Case):
@@ -169,10 +199,10 @@ class Program(Case):
     def test_does_not_stay_where_there_is_no_gpu(self):
         if os.path.exists("/dev/nvidiactl"):
             self.skipTest("there is one")
-        job = self.start(["sleep", "3"])
+        job = self.start(["sleep", "3"], env=self.environment(LD_LIBRARY_PATH=self.folder))
         wait_until(lambda: processes("trainscope-rec", self.home))
         time.sleep(1.5)
-        self.assertEqual(processes("trainscope-gpu", self.home), [])
+        self.assertEqual(processes("trainscope-gpu", self.folder, "LD_LIBRARY_PATH"), [])
         self.assertEqual(job.wait(timeout=20), 0)
 
     def test_started_by_hand_says_what_it_is(self):

@@ -1,11 +1,13 @@
 // A libnvidia-ml.so.1 for tests: three GPUs with known numbers that can be told to misbehave.
 //
-// FAKE_NVML names a file that is looked at in every call. Its words: `count=N`, `hang=I` (calls for
-// GPU I never return while it is there), `lost=I`, `error=I` (unknown error), `reload` (every call
-// says "uninitialized"), `dear=I` (asking GPU I for its energy costs 4 ms of CPU), `starting`
-// (nvmlInit does not return while it is there), `process=I:PID:BYTES`, `xid=I:NUMBER`. Structs are
-// those of NVML's binary interface, written down here once more so that a slip in our own
-// declarations shows.
+// The file `control` beside this library is looked at in every call (a helper of the recorder is
+// given no variable that could name it). Its words: `count=N`, `hang=I` (calls for GPU I never
+// return while it is there), `lost=I`, `error=I` (unknown error), `reload` (every call says
+// "uninitialized"), `dear=I` (asking GPU I for its energy costs 4 ms of CPU), `starting` (nvmlInit
+// does not return while it is there), `process=I:PID:BYTES`, `xid=I:NUMBER`. Structs are those of
+// NVML's binary interface, written down here once more so that a slip in our own declarations
+// shows.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -33,8 +35,10 @@ Device devices[3] = {{0}, {1}, {2}};
 
 std::multimap<std::string, std::string> words() {
   std::multimap<std::string, std::string> all;
-  const char* path = std::getenv("FAKE_NVML");
-  std::ifstream file(path == nullptr ? "" : path);
+  Dl_info self{};
+  ::dladdr(reinterpret_cast<void*>(&words), &self);
+  const std::string library = self.dli_fname == nullptr ? "" : self.dli_fname;
+  std::ifstream file(library.substr(0, library.rfind('/') + 1) + "control");
   for (std::string word; file >> word;) {
     const size_t equals = word.find('=');
     all.emplace(word.substr(0, equals), equals == std::string::npos ? "" : word.substr(equals + 1));

@@ -272,12 +272,28 @@ class Settings(Case):
 
     def test_the_working_directory_may_not_name_a_command(self):
         (self.work / "trainscope.toml").write_text('\nafter = "touch started"\n')
-        self.refused("run", "--", "touch", "started", says=["trainscope.toml:2", "'after'", "may not"])
+        self.refused("run", "--", "touch", "started", says=["trainscope.toml:2", "'after'", "cannot set it"])
         self.assertFalse((self.work / "started").exists())
         (self.work / "trainscope.toml").unlink()
         (self.config / "trainscope.toml").write_text('after = "touch started"\n')
         self.settings()
         self.assertTrue((self.work / "started").exists())
+
+    def test_the_working_directory_may_not_name_a_path(self):
+        """A stranger's folder must not show a stranger's runs as one's own, nor read files into a run."""
+        for line, name in (('home = "/tmp/stranger"', "home"), ('counter = "x:int@/etc/passwd+"', "counter")):
+            (self.work / "trainscope.toml").write_text(f"{line}\n")
+            for words in (["list"], ["run", "--", "true"]):
+                self.refused(*words, says=["trainscope.toml:1", f"'{name}'", f"use --{name}"])
+
+    def test_secrets_are_not_kept(self):
+        done = self.run_cli("run", "--quiet", "--tag", "api_key=hush", "--tag", "lr=1", "--note", "with token=hush",
+                            "--after", "true --password hush", "--", "true", "--password", "-hush", "-u", "me:hush")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (folder,) = [path for path in pathlib.Path(self.info()["run"]["path"]).parent.iterdir() if path.is_dir()]
+        for file in folder.iterdir():
+            self.assertNotIn(b"hush", file.read_bytes(), file)
+        self.assertEqual(self.info()["run"]["tags"], {"api_key": "***", "lr": "1"})
 
     def test_unknown_keys_and_syntax(self):
         (self.work / "trainscope.toml").write_text('# x\n\nevry = "1s"\n')

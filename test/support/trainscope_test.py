@@ -64,13 +64,13 @@ def process_state(pid):
         return ""
 
 
-def processes(comm, home):
-    """Processes with this name and this home in their environment."""
+def processes(comm, value, variable="TRAINSCOPE_HOME"):
+    """Processes with this name and this variable in their environment."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-            if name == comm and f"TRAINSCOPE_HOME={home}".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
+            if name == comm and f"{variable}={value}".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
                 found.append(int(pid))
         except OSError:
             pass

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 
 namespace trainscope {
@@ -45,7 +46,7 @@ Result<int> attach(const AttachFlags& flags) {
   TS_TRY(options.attach_pid, process_to_follow(flags.pid));
   auto outcome = record_attached(options);
   if (!outcome) {
-    fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
+    print_error(outcome.error().message());
     return kExitFailedBeforeJob;
   }
   if (!options.quiet) print_run_summary(outcome->run_path);

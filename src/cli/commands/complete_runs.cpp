@@ -1,27 +1,31 @@
 // complete-runs (hidden): what a RUN may be, one a line, for the shells' completion.
-#include <fmt/format.h>
-
 #include <set>
 
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "store/store.h"
 
 namespace trainscope {
 
 namespace {
 
+// What a terminal or a shell would obey is not offered.
+bool is_harmless(const std::string& word) {
+  return !word.empty() && !word.starts_with('-') && printable(word) == word &&
+         word.find_first_of("`$\"'\\;&|<>(){}[]*?!~#^") == std::string::npos;
+}
+
 Result<int> print_runs(const std::string& home) {
   const auto runs = list_runs(home);
   if (!runs || runs->empty()) return 0;  // A shell that completes wants no message.
-  std::set<std::string> names;
-  fmt::print("latest\n");
+  std::set<std::string> offered;
+  show_text("latest\n");
   for (auto run = runs->rbegin(); run != runs->rend(); ++run) {
     const Manifest& manifest = run->manifest;
-    if (!manifest.id.empty()) fmt::print("{}\n", printable(manifest.id));
-    // A name that a terminal would obey is not offered.
-    const bool plain = !manifest.name.empty() && printable(manifest.name) == manifest.name;
-    if (plain && names.insert(manifest.name).second) fmt::print("{}\n", manifest.name);
+    for (const std::string& word : {manifest.id, manifest.name}) {
+      if (is_harmless(word) && offered.insert(word).second) show("{}\n", word);
+    }
   }
   return 0;
 }

@@ -1,7 +1,6 @@
 // completion: what a shell loads to complete our command line.
 #include "cli/completion.h"
-
-#include <fmt/format.h>
+#include "cli/print.h"
 
 #include "cli/cli.h"
 
@@ -19,9 +18,9 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
                .set = store_in(*shell)});
   return [settings, shell]() -> Result<int> {
     const auto commands = describe_completion(describe_commands(settings));
-    fmt::print("{}", *shell == "bash"  ? bash_completion(commands)
-                     : *shell == "zsh" ? zsh_completion(commands)
-                                       : fish_completion(commands));
+    TS_CHECK_OK(write_stdout(*shell == "bash"  ? bash_completion(commands)
+                             : *shell == "zsh" ? zsh_completion(commands)
+                                               : fish_completion(commands)));
     return 0;
   };
 }

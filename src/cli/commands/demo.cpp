@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 
 namespace trainscope {
@@ -55,12 +56,11 @@ Result<int> demo(DemoFlags& flags) {
   TS_TRY(RecordOptions options, recording_options(flags));
   options.command = {workload, "train", "--model", "digits_cnn", "--seconds", flags.seconds};
   if (!options.quiet) {
-    fmt::print(stderr, "trainscope: recording {} s of training (a small CNN on digits)\n",
-               *seconds);
+    tell("trainscope: recording {} s of training (a small CNN on digits)\n", *seconds);
   }
   auto outcome = record_job(options);
   if (!outcome) {
-    fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
+    print_error(outcome.error().message());
     return kExitFailedBeforeJob;
   }
   print_run_summary(outcome->run_path);

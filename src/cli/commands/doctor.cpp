@@ -15,6 +15,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/probe.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
@@ -128,7 +129,7 @@ void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line
   }
   document["machine"] = Json::object();
   for (const Line& line : machine) document["machine"][line.name] = line.value;
-  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
+  (void)write_stdout(json_text(document) + "\n");  // the command line finds what was not taken
 }
 
 std::string styled(const std::string& status, bool colour) {
@@ -151,20 +152,22 @@ void print_missing(const std::vector<ProbedMetric>& missing) {
     }
     const size_t more = names.size() > 3 ? names.size() - 2 : 0;
     if (more > 0) names.resize(2);
-    fmt::print("{:<16}   no {}{}: {}\n", "", fmt::join(names, ", "),
-               more > 0 ? fmt::format(" and {} more", more) : "", printable(missing[i].reason));
-    if (!missing[i].remedy.empty()) fmt::print("{:<16}      try: {}\n", "", missing[i].remedy);
+    show("{:<16}   no {}{}: {}\n", "", fmt::join(names, ", "),
+         more > 0 ? fmt::format(" and {} more", more) : "", missing[i].reason);
+    if (!missing[i].remedy.empty()) show("{:<16}      try: {}\n", "", missing[i].remedy);
   }
 }
 
 void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine) {
   const bool colour = colour_wanted(STDOUT_FILENO);
-  for (const Line& line : machine) fmt::print("{:<16} {}\n", line.name, printable(line.text));
-  fmt::print("\n");
+  for (const Line& line : machine) show("{:<16} {}\n", line.name, line.text);
+  show_text("\n");
   for (const ProbedSource& source : sources) {
-    fmt::print("{:<16} {} {}\n", source.name, styled(source.status, colour), source.summary);
+    show("{:<16} ", source.name);
+    show_text(styled(source.status, colour));
+    show(" {}\n", source.summary);
     if (!source.metrics.empty()) {
-      fmt::print("{:<16}   {}\n", "", fmt::join(source.metrics, " "));
+      show("{:<16}   {}\n", "", fmt::join(source.metrics, " "));
     }
     print_missing(source.missing);
   }

@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/reading.h"
 #include "export/export.h"
 

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/recording.h"
 #include "import/import.h"
@@ -86,11 +87,10 @@ Json document_of(const WholeRun& run, const NewRun& made) {
 
 void print_human(const WholeRun& run, const NewRun& made) {
   const Manifest& m = run.manifest;
-  fmt::print("run {}{}: {} rows and {} series from {}, {}\n", made.id,
-             m.name.empty() ? "" : " " + printable(m.name), run.rows.size(), run.columns.size(),
-             m.imported_format, printable(m.imported_path));
-  for (const std::string& note : m.notes) fmt::print("  note: {}\n", printable(note));
-  fmt::print("next: trainscope info {}\n", made.id);
+  show("run {}{}: {} rows and {} series from {}, {}\n", made.id, m.name.empty() ? "" : " " + m.name,
+       run.rows.size(), run.columns.size(), m.imported_format, m.imported_path);
+  for (const std::string& note : m.notes) show("  note: {}\n", note);
+  show("next: trainscope info {}\n", made.id);
 }
 
 Result<int> run_import(const ImportFlags& flags) {

@@ -1,11 +1,11 @@
 // trainscope info: what is known of a run.
-#include <fmt/format.h>
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
 #include "cli/info_json.h"
 #include "cli/info_text.h"
+#include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "cli/table.h"
@@ -23,7 +23,7 @@ Result<int> show(const ReadingFlags& flags, bool all) {
   }
   const InfoStyle style{all, colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
   TS_TRY(const std::string text, info_text(*run, style));
-  fmt::print("{}", text);
+  show_text(text);
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "cli/table.h"
@@ -44,9 +45,9 @@ Json listing_json(const RunListing& run) {
 
 std::string command_cell(const RunListing& run) {
   const Manifest& m = run.manifest;
-  if (run.status == RunStatus::damaged) return printable(run.problem);
+  if (run.status == RunStatus::damaged) return run.problem;
   if (m.imported_format.empty()) return command_text(m.command);
-  return fmt::format("imported from {}, {}", m.imported_format, printable(m.imported_path));
+  return fmt::format("imported from {}, {}", m.imported_format, m.imported_path);
 }
 
 std::string duration_cell(const RunListing& run) {
@@ -59,7 +60,7 @@ std::string duration_cell(const RunListing& run) {
 
 void print_human(const std::vector<RunListing>& runs, const std::string& home) {
   if (runs.empty()) {
-    fmt::print(stderr, "no runs in {} yet; record one with: trainscope run -- COMMAND\n", home);
+    tell("no runs in {} yet; record one with: trainscope run -- COMMAND\n", home);
     return;
   }
   Table table({"id", "name", "started", ">duration", "exit", "command"});
@@ -68,7 +69,7 @@ void print_human(const std::vector<RunListing>& runs, const std::string& home) {
                local_time_text(run.manifest.started), duration_cell(run),
                ending_text(run.manifest, run.status), command_cell(run)});
   }
-  fmt::print("{}", table.text(colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)));
+  show_text(table.text(colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)));
 }
 
 std::function<Result<int>()> add(Options& options, const Settings& settings) {

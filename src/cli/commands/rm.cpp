@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/reading.h"
+#include "store/liveness.h"
 #include "store/remove.h"
 #include "store/store.h"
 
@@ -20,7 +22,7 @@ struct RmFlags {
   std::shared_ptr<ReadingFlags> reading;
   std::vector<std::string> runs;
   std::string older_than;
-  bool yes = false;
+  bool yes = false, force = false;
 };
 
 struct Victim {
@@ -32,10 +34,33 @@ Result<Victim> make_victim(const std::string& path) {
   Victim victim{path, path, 0};
   if (const auto manifest = read_manifest(path)) {
     victim.title = manifest->id;
-    if (!manifest->name.empty()) victim.title += " " + printable(manifest->name);
+    if (!manifest->name.empty()) victim.title += " " + manifest->name;
   }
   TS_TRY(victim.bytes, run_disk_bytes(path));
   return victim;
+}
+
+// Why a run is not removed; "" when it may be.
+std::string obstacle(const std::string& path, bool force) {
+  const auto manifest = read_manifest(path);
+  const std::string id = manifest ? manifest->id : path;
+  const std::string host = manifest ? manifest->host_name : "another host";
+  switch (manifest ? liveness(path, *manifest) : liveness_without_manifest(path)) {
+    case Liveness::ended:
+      return "";
+    case Liveness::here:
+      return fmt::format("{} is being recorded", id);
+    case Liveness::elsewhere:
+      return force ? ""
+                   : fmt::format("{} is being recorded on {}; use --force if it is not", id, host);
+    case Liveness::silent_elsewhere:
+      break;
+  }
+  return force ? ""
+               : fmt::format(
+                     "{} was begun on {} and may still be running there; use --force if it "
+                     "is not",
+                     id, host);
 }
 
 Result<std::vector<Victim>> named_runs(const RmFlags& flags) {
@@ -45,9 +70,8 @@ Result<std::vector<Victim>> named_runs(const RmFlags& flags) {
     TS_TRY(std::string path, find_run(flags.reading->home, text));
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     if (!seen.insert(path).second) continue;
-    const auto manifest = read_manifest(path);
-    if (manifest && run_status(path, *manifest) == RunStatus::running) {
-      return Error(fmt::format("{} is being recorded; nothing was removed", manifest->id));
+    if (const std::string why = obstacle(path, flags.force); !why.empty()) {
+      return Error(fmt::format("rm: {}; nothing was removed", why));
     }
     TS_TRY(Victim victim, make_victim(path));
     victims.push_back(std::move(victim));
@@ -62,7 +86,12 @@ Result<std::vector<Victim>> old_runs(const RmFlags& flags) {
   std::vector<Victim> victims;
   for (const RunListing& run : runs) {
     const int64_t started = utc_from_text(run.manifest.started);
-    if (run.status != RunStatus::ended || started < 0 || realtime_ns() - started < age_ns) continue;
+    if (run.status == RunStatus::damaged || started < 0 || realtime_ns() - started < age_ns)
+      continue;
+    if (const std::string why = obstacle(run.path, flags.force); !why.empty()) {
+      tell("left {}\n", why);
+      continue;
+    }
     TS_TRY(Victim victim, make_victim(run.path));
     victims.push_back(std::move(victim));
   }
@@ -77,10 +106,10 @@ Result<bool> agreed(const std::vector<Victim>& victims, bool yes) {
   int64_t bytes = 0;
   for (const Victim& victim : victims) {
     bytes += victim.bytes;
-    fmt::print(stderr, "  {}  {}\n", victim.title, bytes_text(static_cast<double>(victim.bytes)));
+    tell("  {}  {}\n", victim.title, bytes_text(static_cast<double>(victim.bytes)));
   }
-  fmt::print(stderr, "remove {} run{}, {}? [y/N] ", victims.size(), victims.size() == 1 ? "" : "s",
-             bytes_text(static_cast<double>(bytes)));
+  tell("remove {} run{}, {}? [y/N] ", victims.size(), victims.size() == 1 ? "" : "s",
+       bytes_text(static_cast<double>(bytes)));
   std::string answer;
   for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) {
     answer += static_cast<char>(c);
@@ -96,25 +125,25 @@ Result<int> remove(const RmFlags& flags) {
   TS_TRY(const std::vector<Victim> victims,
          flags.runs.empty() ? old_runs(flags) : named_runs(flags));
   if (victims.empty()) {
-    fmt::print(stderr, "no run is older than {}\n", flags.older_than);
+    tell("no run is older than {}\n", flags.older_than);
     return 0;
   }
   TS_TRY(const bool go, agreed(victims, flags.yes));
   if (!go) {
-    fmt::print(stderr, "nothing was removed\n");
+    tell("nothing was removed\n");
     return 1;
   }
   int64_t bytes = 0;
   for (const Victim& victim : victims) {
     TS_TRY(const Removed removed, remove_run(victim.path));
     bytes += removed.bytes;
-    fmt::print("removed {}, {}\n", victim.title, bytes_text(static_cast<double>(removed.bytes)));
+    show("removed {}, {}\n", victim.title, bytes_text(static_cast<double>(removed.bytes)));
     for (const std::string& name : removed.foreign) {
-      fmt::print(stderr, "left {}/{}: it is not Trainscope's\n", victim.path, printable(name));
+      tell("left {}/{}: it is not Trainscope's\n", victim.path, name);
     }
   }
   if (victims.size() > 1) {
-    fmt::print("{} runs, {}\n", victims.size(), bytes_text(static_cast<double>(bytes)));
+    show("{} runs, {}\n", victims.size(), bytes_text(static_cast<double>(bytes)));
   }
   return 0;
 }
@@ -135,6 +164,10 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
                .value = "",
                .help = "do not ask for confirmation",
                .set = store_in(flags->yes)});
+  options.add({.name = "--force",
+               .value = "",
+               .help = "also remove runs of other hosts that may still be running",
+               .set = store_in(flags->force)});
   return [flags] { return remove(*flags); };
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
+#include "cli/print.h"
 #include "cli/recording.h"
 
 namespace trainscope {
@@ -67,7 +68,7 @@ int record_series(RecordOptions options, int64_t repeat) {
     if (repeat > 1) options.tags["repeat"] = fmt::format("{}/{}", k, repeat);
     auto outcome = record_job(options);
     if (!outcome) {
-      fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
+      print_error(outcome.error().message());
       return kExitFailedBeforeJob;
     }
     if (!options.quiet) print_run_summary(outcome->run_path);

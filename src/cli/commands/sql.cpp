@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
+#include "cli/print.h"
 #include "cli/reading.h"
 #include "store/sql.h"
 #include "store/store.h"

@@ -2,9 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -18,38 +15,20 @@ namespace {
 
 constexpr size_t kMaxLine = 64 * 1024;
 
-// Between fork and exec of a program with threads: only what may be called there.
-[[noreturn]] void become(char* const* argv, int out, int null) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  sigset_t none;
-  ::sigemptyset(&none);
-  ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::setpgid(0, 0);  // Ctrl-C is for the job
-  ::dup2(null, STDIN_FILENO);
-  ::dup2(out, STDOUT_FILENO);
-  ::dup2(null, STDERR_FILENO);
-  ::execv(argv[0], argv);
-  ::_exit(127);
-}
-
 }  // namespace
 
-Status ChildLines::start(const std::vector<std::string>& command) {
+Status ChildLines::start(const std::string& program, const std::vector<std::string>& arguments) {
   stop();
-  std::vector<char*> argv;
-  argv.reserve(command.size() + 1);
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  TS_TRY(const UniqueFd null, open_file("/dev/null", O_RDWR));
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
   UniqueFd read_end(fds[0]);
   const UniqueFd write_end(fds[1]);
   ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
-  const pid_t pid = ::fork();
-  if (pid < 0) return Error::from_errno("cannot start " + command[0], errno);
-  if (pid == 0) become(argv.data(), write_end.get(), null.get());
-  pid_ = pid;
+  HelperPlan plan;
+  plan.program = program;
+  plan.arguments = arguments;
+  plan.out = write_end.get();
+  TS_CHECK_OK(helper_.start(plan));
   out_ = std::move(read_end);
   return {};
 }
@@ -57,12 +36,7 @@ Status ChildLines::start(const std::vector<std::string>& command) {
 void ChildLines::stop() {
   out_.reset();
   buffer_.clear();
-  if (pid_ <= 0) return;
-  ::kill(-pid_, SIGKILL);
-  ::kill(pid_, SIGKILL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = 0;
+  helper_.end();
 }
 
 void ChildLines::take_all() {

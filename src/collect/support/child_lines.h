@@ -1,16 +1,14 @@
 // A program that prints lines for us: started, read without blocking, killed at the end.
 //
-// Guarantees: it gets no descriptor of ours but the pipe, and dies with the thread that started it,
-// however that ends. Limits: a line of more than 64 KiB is dropped.
+// Guarantees: those of helper_process.h. Limits: a line of more than 64 KiB is dropped.
 #pragma once
-
-#include <sys/types.h>
 
 #include <string>
 #include <vector>
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "collect/support/helper_process.h"
 
 namespace trainscope {
 
@@ -22,7 +20,7 @@ class ChildLines {
   ~ChildLines() { stop(); }
 
   // Its standard output is read; standard error and input are /dev/null.
-  Status start(const std::vector<std::string>& command);
+  Status start(const std::string& program, const std::vector<std::string>& arguments);
   // Kills and reaps it.
   void stop();
   bool is_running() const { return static_cast<bool>(out_); }
@@ -34,7 +32,7 @@ class ChildLines {
 
  private:
   void take_all();
-  pid_t pid_ = 0;
+  HelperProcess helper_;
   UniqueFd out_;
   std::string buffer_;
 };

@@ -1,16 +1,10 @@
 #include "collect/support/gpu_process.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
@@ -19,63 +13,34 @@ namespace trainscope {
 
 namespace {
 
-constexpr int kSocketOfChild = 3;
-
-std::string program_path() {
-  std::error_code failed;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", failed);
-  return failed ? "trainscope-gpu" : (self.parent_path() / "trainscope-gpu").string();
-}
-
-Result<pid_t> spawn(const std::string& program, const std::string& root, int socket) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (int fd = 0; fd < 3; ++fd) {
-    posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
-  }
-  posix_spawn_file_actions_adddup2(&actions, socket, kSocketOfChild);
-  std::string name = "trainscope-gpu", where = root;
-  char* const words[] = {name.data(), root.empty() ? nullptr : where.data(), nullptr};
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, program.c_str(), &actions, nullptr, words, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) return Error::from_errno("cannot start " + program, error);
-  return pid;
-}
+constexpr int kEndsByItselfMs = 20;
 
 }  // namespace
 
 Status GpuProcess::start(const std::string& root) {
   stop();
+  HelperPlan plan;
+  TS_TRY(plan.program, program_beside_ours("trainscope-gpu"));
+  if (!root.empty()) plan.arguments = {root};
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return Error::from_errno("cannot make a socket pair", errno);
   }
   UniqueFd ours(ends[0]);
-  UniqueFd theirs(ends[1]);
-  // dup2 of a descriptor onto itself would keep it close-on-exec.
-  if (theirs.get() == kSocketOfChild) theirs.reset(::fcntl(theirs.get(), F_DUPFD_CLOEXEC, 10));
-  const std::string program = program_path();
-  if (!exists(program)) return Error(program + " is not there", ENOENT);
-  TS_TRY(pid_, spawn(program, root, theirs.get()));
+  const UniqueFd theirs(ends[1]);
+  plan.socket = theirs.get();
+  TS_CHECK_OK(helper_.start(plan));
   socket_ = std::move(ours);
   return {};
 }
 
 void GpuProcess::stop() {
   socket_.reset();
-  if (pid_ == 0) return;
-  // It ends by itself; a driver that holds it must not hold us.
-  for (int i = 0; i < 20 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++i) ::usleep(1000);
-  ::kill(pid_, SIGKILL);
-  (void)::waitpid(pid_, nullptr, WNOHANG);
-  pid_ = 0;
+  helper_.end(kEndsByItselfMs);
 }
 
 bool GpuProcess::running() {
-  if (pid_ == 0) return false;
-  if (::waitpid(pid_, nullptr, WNOHANG) == 0) return true;
-  pid_ = 0;
+  if (helper_.is_running()) return true;
   socket_.reset();
   return false;
 }
@@ -98,7 +63,9 @@ bool GpuProcess::receive(int64_t until_ns, const Tell& tell, GpuHeader& header, 
   for (;;) {
     const int64_t left_ns = std::max<int64_t>(0, until_ns - monotonic_ns());
     pollfd ready = {socket_.get(), POLLIN, 0};
-    if (::poll(&ready, 1, static_cast<int>((left_ns + 999'999) / 1'000'000)) <= 0) return false;
+    const int count = ::poll(&ready, 1, static_cast<int>((left_ns + 999'999) / 1'000'000));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
     const ssize_t n = ::recv(socket_.get(), buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     if (n < static_cast<ssize_t>(sizeof header)) return false;
     std::memcpy(&header, buffer_.data(), sizeof header);

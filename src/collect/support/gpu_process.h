@@ -1,8 +1,6 @@
 // The recorder's end of trainscope-gpu: starts it, asks it, survives it.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -10,6 +8,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "collect/support/helper_process.h"
 #include "model/gpu_protocol.h"
 
 namespace trainscope {
@@ -28,7 +27,7 @@ class GpuProcess {
   // Closes our end, at which it ends; one that hangs is left to the kernel.
   void stop();
   bool running();
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return helper_.pid(); }
 
   // The layout as JSON.
   Result<std::string> ask_layout(int64_t limit_ns, const Tell& tell);
@@ -44,7 +43,7 @@ class GpuProcess {
   bool receive(int64_t until_ns, const Tell& tell, GpuHeader& header, std::string& body);
 
   UniqueFd socket_;
-  pid_t pid_ = 0;
+  HelperProcess helper_;
   uint64_t number_ = 0;
   std::vector<char> buffer_;
 };

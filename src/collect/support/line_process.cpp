@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,19 +17,10 @@ namespace {
 
 constexpr size_t kMaxAnswerBytes = size_t{1} << 20;
 
-// What we have blocked or ignored is not the program's business.
-void set_signals(posix_spawnattr_t& attributes) {
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-}
-
 }  // namespace
 
-Status LineProcess::start(const std::string& program, const std::vector<std::string>& arguments) {
+Status LineProcess::start_as_root(const std::string& program,
+                                  const std::vector<std::string>& arguments) {
   end();
   std::array<int, 2> in{}, out{};
   if (::pipe2(in.data(), O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
@@ -42,29 +31,18 @@ Status LineProcess::start(const std::string& program, const std::vector<std::str
   const UniqueFd child_out(out[1]);
   ::fcntl(from_.get(), F_SETFL, O_NONBLOCK);
   ::fcntl(to_.get(), F_SETFL, O_NONBLOCK);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, child_in.get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, child_out.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  set_signals(attributes);
-  std::vector<char*> words = {const_cast<char*>(program.c_str())};
-  for (const std::string& word : arguments) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  const int error =
-      ::posix_spawn(&pid_, program.c_str(), &actions, &attributes, words.data(), ::environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (error == 0) return {};
-  pid_ = 0;
-  return Error::from_errno("cannot start " + program, error);
+  HelperPlan plan;
+  plan.program = program;
+  plan.arguments = arguments;
+  plan.in = child_in.get();
+  plan.out = child_out.get();
+  plan.keeps_all_capabilities = true;
+  return helper_.start(plan);
 }
 
 Result<std::string> LineProcess::ask(std::string_view question, int64_t deadline_ns,
                                      int64_t quiet_ns) {
-  if (pid_ == 0) return Error("it is not running");
+  if (!is_running()) return Error("it is not running");
   // A program that has ended would send us a signal.
   sigset_t broken;
   sigemptyset(&broken);
@@ -98,11 +76,7 @@ Result<std::string> LineProcess::ask(std::string_view question, int64_t deadline
 void LineProcess::end() {
   to_.reset();
   from_.reset();
-  if (pid_ <= 0) return;
-  ::kill(pid_, SIGKILL);
-  // A process that hangs in the kernel does not even end by this: it is left for whoever reaps us.
-  for (int i = 0; i < 50 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++i) ::usleep(1000);
-  pid_ = 0;
+  helper_.end();
 }
 
 }  // namespace trainscope

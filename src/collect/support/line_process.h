@@ -1,10 +1,8 @@
 // A program that answers lines: started once, asked again and again, never waited for too long.
 //
 // Guarantees: ask() returns within its deadline; a program that ended or does not answer is ended
-// and has to be started again; it ends when we do (its input closes). Limits: one thread at a time.
+// and has to be started again; those of helper_process.h. Limits: one thread at a time.
 #pragma once
-
-#include <sys/types.h>
 
 #include <string>
 #include <string_view>
@@ -12,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "collect/support/helper_process.h"
 
 namespace trainscope {
 
@@ -22,15 +21,16 @@ class LineProcess {
   LineProcess& operator=(const LineProcess&) = delete;
   ~LineProcess() { end(); }
 
-  Status start(const std::string& program, const std::vector<std::string>& arguments);
-  bool is_running() const { return pid_ > 0; }
+  // A program that answers root only keeps all of root's rights.
+  Status start_as_root(const std::string& program, const std::vector<std::string>& arguments);
+  bool is_running() const { return helper_.pid() > 0; }
   // Writes the question and collects lines until none has come for `quiet_ns` after the first. An
   // Error when there is none within `deadline_ns`.
   Result<std::string> ask(std::string_view question, int64_t deadline_ns, int64_t quiet_ns);
   void end();
 
  private:
-  pid_t pid_ = 0;
+  HelperProcess helper_;
   UniqueFd to_, from_;
 };
 

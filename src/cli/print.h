@@ -1,0 +1,55 @@
+// Everything that this program prints goes through here.
+//
+// Guarantees: a terminal is sent text, newlines and our own few styles, whatever a run, a file name
+// or an error holds: control characters, escape sequences and what turns the direction of writing
+// become
+// `?`. Data for programs (JSON, CSV) is exact unless a terminal is to show it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "base/result.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+// Text that was put together from parts, with newlines and styles of ours: to stdout, to stderr.
+void show_text(std::string_view text);
+void tell_text(std::string_view text);
+
+// A line: the format is ours, and a text among the arguments stays on its line.
+template <typename T>
+decltype(auto) on_one_line(const T& argument) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    return printable(argument);
+  } else {
+    return (argument);
+  }
+}
+template <typename... T>
+void show(fmt::format_string<T...> format, T&&... arguments) {
+  show_text(fmt::vformat(format, fmt::make_format_args(on_one_line(arguments)...)));
+}
+template <typename... T>
+void tell(fmt::format_string<T...> format, T&&... arguments) {
+  tell_text(fmt::vformat(format, fmt::make_format_args(on_one_line(arguments)...)));
+}
+
+// "trainscope: MESSAGE" to stderr.
+void print_error(std::string_view message);
+
+// Data to stdout; an Error when it cannot take it.
+Status write_stdout(std::string_view bytes);
+// JSON as text in which no terminal finds anything to obey.
+std::string json_text(const nlohmann::json& document);
+std::string json_text(const nlohmann::ordered_json& document);
+
+// What show_text sends to a terminal.
+std::string terminal_text(std::string_view text);
+
+}  // namespace trainscope

@@ -1,0 +1,45 @@
+#include "cli/print.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace trainscope {
+namespace {
+
+TEST(Print, SendsTextNewlinesAndOurOwnStyles) {
+  EXPECT_EQ(terminal_text("a\nb µ…\n"), "a\nb µ…\n");
+  EXPECT_EQ(terminal_text("\x1b[1mbold\x1b[0m \x1b[31mred\x1b[0m"),
+            "\x1b[1mbold\x1b[0m \x1b[31mred\x1b[0m");
+  EXPECT_EQ(terminal_text("a,b\r\n"), "a,b\r\n");
+}
+
+TEST(Print, SendsNothingThatATerminalObeys) {
+  EXPECT_EQ(terminal_text("a\x1b[2Jb"), "a?[2Jb");
+  EXPECT_EQ(terminal_text("\x1b]0;title\x07"), "?]0;title?");
+  EXPECT_EQ(terminal_text("\xc2\x9b"
+                          "31m"),
+            "?31m");                              // C1
+  EXPECT_EQ(terminal_text("\xe2\x80\xae"), "?");  // right to left
+  EXPECT_EQ(terminal_text("a\rb\x08\x7f"), "a?b??");
+  EXPECT_EQ(terminal_text("\x9b\xff"), "??");  // no UTF-8
+  EXPECT_EQ(terminal_text("\x1b\x1b[1m\x1b[1"), "?\x1b[1m?[1");
+}
+
+TEST(Print, JsonStaysWhatItWas) {
+  const nlohmann::json document = {{"a\x7f", "\x1b[2J \xc2\x9b \xe2\x80\xae µ \xf0\x9f\x98\x80"}};
+  const std::string text = json_text(document);
+  EXPECT_EQ(nlohmann::json::parse(text), document);
+  EXPECT_EQ(terminal_text(text), text);
+  EXPECT_NE(text.find("µ"), std::string::npos);
+}
+
+TEST(Print, JsonOfBytesThatAreNoTextIsStillJson) {
+  const nlohmann::json document = {{"a", "\xff\x9b"}};
+  const std::string text = json_text(document);
+  EXPECT_TRUE(nlohmann::json::accept(text)) << text;
+  EXPECT_EQ(text.find('\xff'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainscope

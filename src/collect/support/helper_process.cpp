@@ -1,0 +1,191 @@
+#include "collect/support/helper_process.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/fd.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int kSocketOfChild = 3;
+constexpr int kKillLimitMs = 50;
+
+// Files of the system and of the job's user; the job's /proc/PID/fdinfo; NVIDIA's profiling
+// counters and debugfs; and nvidia-modprobe, which NVML starts where the driver is not loaded yet.
+constexpr std::array kKeptCapabilities = {CAP_DAC_OVERRIDE,
+                                          CAP_DAC_READ_SEARCH,
+                                          CAP_SYS_PTRACE,
+                                          CAP_SYS_ADMIN,
+                                          CAP_MKNOD,
+                                          CAP_SYS_MODULE,
+                                          38 /* CAP_PERFMON, newer than some headers */};
+
+// Everything that the child needs between fork and exec, made before: there may be other threads,
+// so nothing may be allocated there.
+struct Prepared {
+  std::vector<char*> argv, environment;
+  int in = -1, out = -1, null = -1, socket = -1, error = -1;
+  bool keeps_all_capabilities = false;
+};
+
+// exec gives root all capabilities of the bounding set. Refused to those who have none to lose.
+void drop_capabilities() {
+  for (int capability = 0; capability <= CAP_LAST_CAP; ++capability) {
+    const bool kept = std::find(kKeptCapabilities.begin(), kKeptCapabilities.end(), capability) !=
+                      kKeptCapabilities.end();
+    if (!kept) ::prctl(PR_CAPBSET_DROP, capability);
+  }
+}
+
+void reset_signals() {
+  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+// Descriptors above those of the plan are closed by exec, also those that our caller left open.
+void close_others_on_exec(int first) {
+  constexpr unsigned kCloseOnExec = 4;  // CLOSE_RANGE_CLOEXEC, since Linux 5.11
+  ::syscall(SYS_close_range, first, ~0U, kCloseOnExec);
+}
+
+[[noreturn]] void become(const Prepared& prepared) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::setpgid(0, 0);
+  reset_signals();
+  const bool placed = ::dup2(prepared.in, STDIN_FILENO) >= 0 &&
+                      ::dup2(prepared.out, STDOUT_FILENO) >= 0 &&
+                      ::dup2(prepared.null, STDERR_FILENO) >= 0 &&
+                      (prepared.socket < 0 || ::dup2(prepared.socket, kSocketOfChild) >= 0);
+  close_others_on_exec(prepared.socket < 0 ? kSocketOfChild : kSocketOfChild + 1);
+  if (!prepared.keeps_all_capabilities) drop_capabilities();
+  if (placed && ::chdir("/") == 0) {
+    ::execve(prepared.argv[0], prepared.argv.data(), prepared.environment.data());
+  }
+  const int error = errno;
+  (void)!::write(prepared.error, &error, sizeof error);
+  ::_exit(127);
+}
+
+std::vector<char*> pointers_to(const std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// 0, or why exec failed: the pipe closes by itself when it works.
+int exec_error(int read_end) {
+  int error = 0;
+  ssize_t n = 0;
+  do {
+    n = ::read(read_end, &error, sizeof error);
+  } while (n < 0 && errno == EINTR);
+  return n == sizeof error ? error : 0;
+}
+
+// Above 3, where dup2 onto 0 to 3 cannot hit it.
+Result<UniqueFd> moved_up(int fd) {
+  UniqueFd moved(::fcntl(fd, F_DUPFD_CLOEXEC, kSocketOfChild + 1));
+  if (!moved) return Error::from_errno("cannot copy a descriptor", errno);
+  return moved;
+}
+
+}  // namespace
+
+std::vector<std::string> helper_environment() {
+  std::vector<std::string> environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"};
+  const char* folders = ::getauxval(AT_SECURE) == 0 ? ::getenv("LD_LIBRARY_PATH") : nullptr;
+  std::string kept;
+  for (const std::string_view folder : split(folders == nullptr ? "" : folders, ':')) {
+    // A relative or empty one means the working directory, which may be a stranger's.
+    if (folder.starts_with('/')) kept += (kept.empty() ? "" : ":") + std::string(folder);
+  }
+  if (!kept.empty()) environment.push_back("LD_LIBRARY_PATH=" + kept);
+  return environment;
+}
+
+Result<std::string> program_beside_ours(const std::string& name) {
+  char self[PATH_MAX];
+  const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);
+  if (size <= 0) return Error::from_errno("cannot tell where this program is", errno);
+  const std::string own(self, static_cast<size_t>(size));
+  std::string path = own.substr(0, own.rfind('/') + 1) + name;
+  if (!exists(path)) return Error(path + " is not there", ENOENT);
+  return path;
+}
+
+Status HelperProcess::start(const HelperPlan& plan) {
+  end();
+  if (!plan.program.starts_with('/')) return Error(plan.program + " is not an absolute path");
+  std::vector<std::string> words = {plan.program};
+  words.insert(words.end(), plan.arguments.begin(), plan.arguments.end());
+  const std::vector<std::string> variables = helper_environment();
+  TS_TRY(const UniqueFd opened, open_file("/dev/null", O_RDWR));
+  TS_TRY(const UniqueFd null, moved_up(opened.get()));
+  TS_TRY(const UniqueFd in, moved_up(plan.in < 0 ? null.get() : plan.in));
+  TS_TRY(const UniqueFd out, moved_up(plan.out < 0 ? null.get() : plan.out));
+  TS_TRY(const UniqueFd socket, moved_up(plan.socket < 0 ? null.get() : plan.socket));
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  const UniqueFd read_end(ends[0]);
+  UniqueFd low_end(ends[1]);
+  TS_TRY(UniqueFd write_end, moved_up(low_end.get()));
+  low_end.reset();
+  const Prepared prepared{pointers_to(words), pointers_to(variables),
+                          in.get(),           out.get(),
+                          null.get(),         plan.socket < 0 ? -1 : socket.get(),
+                          write_end.get(),    plan.keeps_all_capabilities};
+  pid_ = ::fork();
+  if (pid_ == 0) become(prepared);
+  const int fork_error = pid_ < 0 ? errno : 0;
+  if (fork_error != 0) pid_ = 0;
+  write_end.reset();
+  const int error = fork_error != 0 ? fork_error : exec_error(read_end.get());
+  if (error == 0) return {};
+  end();
+  return Error::from_errno("cannot start " + plan.program, error);
+}
+
+bool HelperProcess::is_running() {
+  if (pid_ > 0 && ::waitpid(pid_, nullptr, WNOHANG) != 0) pid_ = 0;
+  return pid_ > 0;
+}
+
+bool HelperProcess::wait_for_end(int limit_ms) {
+  for (int i = 0; is_running() && i < limit_ms; ++i) ::usleep(1000);
+  return pid_ == 0;
+}
+
+void HelperProcess::end(int patience_ms) {
+  if (pid_ <= 0) return;
+  // It is our child and not reaped yet, so the number is still its own. Its own children may stay
+  // behind when it ends by itself; they are in its group.
+  const pid_t group = pid_;
+  if (!wait_for_end(patience_ms)) {
+    ::kill(-group, SIGKILL);
+    ::kill(group, SIGKILL);
+  }
+  // A process that hangs in the kernel does not even end by this: it is left for whoever reaps us.
+  (void)wait_for_end(kKillLimitMs);
+  pid_ = 0;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,88 @@
+#include "store/liveness.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/fd.h"
+
+namespace trainscope {
+namespace {
+
+class LivenessTest : public ::testing::Test {
+ protected:
+  LivenessTest() {
+    std::string name = ::testing::TempDir() + "liveness-XXXXXX";
+    home_ = ::mkdtemp(name.data());
+    path_ = home_ + "/0aaaaaaa00";
+    ::mkdir(path_.c_str(), 0700);
+    std::ofstream(path_ + "/tail") << "x";
+    manifest_.host_name = "node1";
+    manifest_.boot_id = "boot1";
+    manifest_.period_ns = 100'000'000;
+  }
+  ~LivenessTest() override { std::filesystem::remove_all(home_); }
+
+  void written(int seconds_ago) const {
+    const time_t when = ::time(nullptr) - seconds_ago;
+    const timespec times[2] = {{when, 0}, {when, 0}};
+    ::utimensat(AT_FDCWD, (path_ + "/tail").c_str(), times, 0);
+  }
+  Liveness seen_from(const std::string& host, const std::string& boot) const {
+    return liveness(path_, manifest_, {host, boot});
+  }
+
+  std::string home_, path_;
+  Manifest manifest_;
+};
+
+// NFS shows a write 30 s late and more; nothing that may be alive counts as ended.
+TEST_F(LivenessTest, OfAnotherHostIsJudgedWithPatience) {
+  for (const int age : {0, 20, 120}) {
+    written(age);
+    EXPECT_EQ(seen_from("node2", "boot2"), Liveness::elsewhere) << age;
+  }
+  for (const int age : {1000, 100'000, 10'000'000}) {
+    written(age);
+    EXPECT_EQ(seen_from("node2", "boot2"), Liveness::silent_elsewhere) << age;
+  }
+  manifest_.ended = "2026-01-02T03:04:06.000Z";
+  EXPECT_EQ(seen_from("node2", "boot2"), Liveness::ended);
+}
+
+TEST_F(LivenessTest, FromBeforeARebootHasEnded) {
+  written(1000);
+  EXPECT_EQ(seen_from("node1", "boot2"), Liveness::ended);
+  written(1);  // another host of the same name
+  EXPECT_EQ(seen_from("node1", "boot2"), Liveness::elsewhere);
+}
+
+// A container has numbers of its own for the processes of the same kernel: its pipe tells.
+TEST_F(LivenessTest, TheOpenPipeTellsOfOtherContainers) {
+  written(1000);
+  manifest_.supervisor_pid = 2'000'000'000;
+  ASSERT_EQ(::mkfifo((path_ + "/progress").c_str(), 0600), 0);
+  EXPECT_EQ(seen_from("container", "boot1"), Liveness::ended);
+  EXPECT_EQ(liveness_without_manifest(path_), Liveness::ended);
+  const auto pipe = open_file(path_ + "/progress", O_RDWR | O_NONBLOCK);
+  ASSERT_TRUE(pipe);
+  EXPECT_EQ(seen_from("container", "boot1"), Liveness::here);
+  EXPECT_EQ(liveness_without_manifest(path_), Liveness::here);
+}
+
+TEST_F(LivenessTest, LookingLeavesNothingBehind) {
+  written(10);
+  EXPECT_EQ(seen_from("node2", "boot2"), Liveness::elsewhere);
+  const auto names = list_folder(home_);
+  ASSERT_TRUE(names);
+  EXPECT_EQ(names->size(), 1U);
+}
+
+}  // namespace
+}  // namespace trainscope
