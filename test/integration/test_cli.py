@@ -423,7 +423,7 @@ zpty -d box"""
 
     def test_zsh(self):
         self.assertIn("run a job and record it", self.zsh("trainscope r"))
-        self.assertIn("time between two samples", self.zsh("trainscope run --"))
+        self.assertIn("sampling period", self.zsh("trainscope run --"))
         self.assertIn("fish", self.zsh("trainscope completion "))
         listed = self.zsh("trainscope info ")
         self.assertIn("latest", listed)
