@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/capability.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/prctl.h>
@@ -35,12 +36,13 @@ constexpr std::array kKeptCapabilities = {CAP_DAC_OVERRIDE,
                                           CAP_SYS_MODULE,
                                           38 /* CAP_PERFMON, newer than some headers */};
 
-// Everything that the child needs between fork and exec, made before: there may be other threads,
-// so nothing may be allocated there.
+// Everything that the child needs before exec, made before: it runs in our memory while we wait, so
+// nothing may be allocated there. (A copy of our memory would cost a short job milliseconds.)
 struct Prepared {
   std::vector<char*> argv, environment;
-  int in = -1, out = -1, null = -1, socket = -1, error = -1;
+  int in = -1, out = -1, null = -1, socket = -1;
   bool keeps_all_capabilities = false;
+  int error = 0;  // why there was no exec
 };
 
 // exec gives root all capabilities of the bounding set. Refused to those who have none to lose.
@@ -53,7 +55,9 @@ void drop_capabilities() {
 }
 
 void reset_signals() {
-  for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) ::sigaction(number, &standard, nullptr);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -65,7 +69,8 @@ void close_others_on_exec(int first) {
   ::syscall(SYS_close_range, first, ~0U, kCloseOnExec);
 }
 
-[[noreturn]] void become(const Prepared& prepared) {
+int become(void* plan) {
+  Prepared& prepared = *static_cast<Prepared*>(plan);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::setpgid(0, 0);
   reset_signals();
@@ -78,9 +83,23 @@ void close_others_on_exec(int first) {
   if (placed && ::chdir("/") == 0) {
     ::execve(prepared.argv[0], prepared.argv.data(), prepared.environment.data());
   }
-  const int error = errno;
-  (void)!::write(prepared.error, &error, sizeof error);
+  prepared.error = errno;
   ::_exit(127);
+}
+
+// As posix_spawn does it, which cannot do all of become(). No signal of ours may come between.
+pid_t start_prepared(Prepared& prepared) {
+  constexpr size_t kStackBytes = size_t{64} << 10;
+  alignas(16) std::array<char, kStackBytes> stack;
+  sigset_t all, before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid =
+      ::clone(become, stack.data() + stack.size(), CLONE_VM | CLONE_VFORK | SIGCHLD, &prepared);
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) prepared.error = error;
+  return std::max(pid, 0);
 }
 
 std::vector<char*> pointers_to(const std::vector<std::string>& words) {
@@ -89,16 +108,6 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   for (const std::string& word : words) pointers.push_back(const_cast<char*>(word.c_str()));
   pointers.push_back(nullptr);
   return pointers;
-}
-
-// 0, or why exec failed: the pipe closes by itself when it works.
-int exec_error(int read_end) {
-  int error = 0;
-  ssize_t n = 0;
-  do {
-    n = ::read(read_end, &error, sizeof error);
-  } while (n < 0 && errno == EINTR);
-  return n == sizeof error ? error : 0;
 }
 
 // Above 3, where dup2 onto 0 to 3 cannot hit it.
@@ -143,25 +152,17 @@ Status HelperProcess::start(const HelperPlan& plan) {
   TS_TRY(const UniqueFd in, moved_up(plan.in < 0 ? null.get() : plan.in));
   TS_TRY(const UniqueFd out, moved_up(plan.out < 0 ? null.get() : plan.out));
   TS_TRY(const UniqueFd socket, moved_up(plan.socket < 0 ? null.get() : plan.socket));
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
-  const UniqueFd read_end(ends[0]);
-  UniqueFd low_end(ends[1]);
-  TS_TRY(UniqueFd write_end, moved_up(low_end.get()));
-  low_end.reset();
-  const Prepared prepared{pointers_to(words), pointers_to(variables),
-                          in.get(),           out.get(),
-                          null.get(),         plan.socket < 0 ? -1 : socket.get(),
-                          write_end.get(),    plan.keeps_all_capabilities};
-  pid_ = ::fork();
-  if (pid_ == 0) become(prepared);
-  const int fork_error = pid_ < 0 ? errno : 0;
-  if (fork_error != 0) pid_ = 0;
-  write_end.reset();
-  const int error = fork_error != 0 ? fork_error : exec_error(read_end.get());
-  if (error == 0) return {};
+  Prepared prepared{pointers_to(words),
+                    pointers_to(variables),
+                    in.get(),
+                    out.get(),
+                    null.get(),
+                    plan.socket < 0 ? -1 : socket.get(),
+                    plan.keeps_all_capabilities};
+  pid_ = start_prepared(prepared);
+  if (prepared.error == 0) return {};
   end();
-  return Error::from_errno("cannot start " + plan.program, error);
+  return Error::from_errno("cannot start " + plan.program, prepared.error);
 }
 
 bool HelperProcess::is_running() {
