@@ -172,7 +172,12 @@ class InfoWriter {
     const Overhead o = run_.overhead();
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    if (o.cpu_ratio) add(percent_text(*o.cpu_ratio) + " of one CPU");
+    // Starting costs the same for a job of a millisecond; as a ratio it would say nothing.
+    if (run_.duration_s() < 1 && o.cpu_s) {
+      add(duration_text(*o.cpu_s) + " of CPU time");
+    } else if (o.cpu_ratio) {
+      add(percent_text(*o.cpu_ratio) + " of one CPU");
+    }
     if (o.max_rss_bytes) add(bytes_text(*o.max_rss_bytes) + " memory");
     if (o.bytes_written) add(bytes_text(*o.bytes_written) + " written");
     if (o.bytes_per_value) add(fmt::format("{:.3g} bytes a value", *o.bytes_per_value));

@@ -13,6 +13,7 @@
 #include "cli/print.h"
 #include "cli/summary.h"
 #include "collect/support/counter_spec.h"
+#include "store/run_name.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -197,6 +198,7 @@ Result<RecordOptions> recording_options(const RecordingFlags& flags) {
   TS_CHECK_OK(read_durations(settings, options));
   TS_TRY(options.quiet, switch_setting(settings, "quiet"));
   TS_TRY(options.name, text_setting(settings, "name"));
+  TS_CHECK_OK(check_run_name(options.name).with_context(setting_origin(settings.get("name"))));
   TS_TRY(options.note, text_setting(settings, "note"));
   TS_TRY(options.after, text_setting(settings, "after"));
   TS_TRY(options.tags, parse_tags(flags.tags));

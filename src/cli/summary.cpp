@@ -75,7 +75,7 @@ std::string cpu_row(const RunView& run) {
 
 std::string memory_row(const RunView& run) {
   const auto job = find_summary(run, "job.memory.usage", {});
-  // 0: the only sample was taken before the job began.
+  // 0: in older runs, the only sample was taken before the job began.
   return job && job->max && *job->max > 0 ? bytes_text(*job->max) + " at the peak" : "";
 }
 

@@ -313,9 +313,10 @@ class JobSource : public Source {
     const auto amount = [this](size_t i) { return total_[i] - base_[i]; };
     values[0] = amount(kUser) / 1000;
     values[1] = amount(kSystem) / 1000;
-    values[2] = pages;
-    values[3] = count;
-    values[4] = threads;
+    // Before its first instruction and after its last there is no job that could have 0 of these.
+    values[2] = count > 0 ? pages : kAbsent;
+    values[3] = count > 0 ? count : kAbsent;
+    values[4] = count > 0 ? threads : kAbsent;
     values[5] = amount(kMajor);
     values[6] = amount(kMinor);
     for (size_t i = 7; i < values.size(); ++i) {

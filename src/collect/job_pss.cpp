@@ -86,6 +86,7 @@ class JobPssSource : public Source {
  private:
   int64_t read_sum() const {
     int64_t sum = 0;
+    bool has_memory = false;
     for (const auto& [pid, before] : members_.all()) {
       const auto text = read_file(fmt::format("{}/proc/{}/smaps_rollup", root_, pid));
       if (!text) {
@@ -98,10 +99,12 @@ class JobPssSource : public Source {
       int64_t kb = 0;
       if (at != std::string::npos && Scanner(std::string_view(*text).substr(at + 5)).number(kb)) {
         sum += kb;
+        has_memory = true;
       }
     }
-    // Before the job's first instruction there is nothing to tell, which is not 0 bytes.
-    return members_.all().empty() ? kAbsent : sum;
+    // Before the job's first instruction and after its last there is nothing to tell, which is not
+    // 0 bytes.
+    return has_memory ? sum : kAbsent;
   }
 
   std::string root_;

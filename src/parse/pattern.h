@@ -31,6 +31,8 @@ class Pattern {
   ~Pattern();
 
   Answer find_in(std::string_view text) const;
+  // Compiled to machine code, not interpreted.
+  bool is_native() const;
   size_t group_count() const;
   // 0 when no group has this name.
   size_t group_number(const char* name) const;

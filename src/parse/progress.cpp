@@ -155,6 +155,17 @@ std::optional<double> Report::find(std::string_view wanted) const {
   return std::nullopt;
 }
 
+NamedNumber without_set_prefix(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kPrefixes = {
+      {{"val_", "validation"}, {"test_", "test"}}};
+  for (const auto& [prefix, set] : kPrefixes) {
+    if (name.starts_with(prefix) && name.size() > prefix.size()) {
+      return {std::string(name.substr(prefix.size())), std::string(set)};
+    }
+  }
+  return {std::string(name), ""};
+}
+
 Result<Report> parse_report(std::string_view line) {
   if (!is_text(line)) return Error("control characters");
   Words words(line);

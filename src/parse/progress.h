@@ -33,6 +33,13 @@ struct Report {
   std::optional<double> find(std::string_view name) const;
 };
 
+// What a number is called and the set it is of, by the prefix of its name: "val_loss" is the loss
+// of the validation set, "test_loss" that of the test set. No prefix: no set.
+struct NamedNumber {
+  std::string name, set;
+};
+NamedNumber without_set_prefix(std::string_view name);
+
 Result<Report> parse_report(std::string_view line);
 // Without a newline.
 std::string format_report(const Report& report);

@@ -11,17 +11,17 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::array<const char*, 11> kGroups = {
-    "step",       "of",      "epoch",    "loss",         "accuracy",   "percent",
-    "throughput", "seconds", "val_loss", "val_accuracy", "val_percent"};
+constexpr std::array<const char*, 13> kGroups = {
+    "step",    "of",       "epoch",        "loss",        "accuracy",  "percent",      "throughput",
+    "seconds", "val_loss", "val_accuracy", "val_percent", "test_loss", "test_accuracy"};
 // What words of the table's patterns stand for.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kWords = {{
     {"NUM", R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))"},
     {"NOT_OTHER",
-     R"((?!\s*[^|\[]*(?i:valid|eval|test|sanity|predict|download|load|map|filter|fetch|generat|)"
+     R"((?![^|\[]*(?i:valid|eval|test|sanity|predict|download|load|map|filter|fetch|generat|)"
      R"(token|extract|sav|writ)[^|\[]*[|\[]))"},
 }};
-// A pattern of the user's may take for ever on a line that does not match.
+// A pattern may take for ever on a line that does not match; one of the user's on any.
 constexpr uint32_t kMatchLimit = 100'000;
 
 }  // namespace
@@ -40,29 +40,34 @@ Result<CompiledFormat> CompiledFormat::compile(const PrintedFormat& format,
   Pattern::Fault fault;
   auto compiled = Pattern::compile(pattern, Pattern::Text::utf8, kMatchLimit, fault);
   if (!compiled) {
-    return Error(fmt::format("'{}' is no regular expression: {} at offset {}", printable(pattern),
-                             fault.words, fault.offset));
+    return Error(fmt::format("'{}' is not a regular expression: {} at offset {}",
+                             printable(pattern), fault.words, fault.offset));
   }
   return CompiledFormat(format, std::move(*compiled));
 }
 
-std::optional<PrintedMatch> CompiledFormat::match(std::string_view line) const {
-  if (!format_.hint.empty() && line.find(format_.hint) == std::string_view::npos) {
-    return std::nullopt;
-  }
-  if (pattern_.find_in(line) != Pattern::Answer::yes) return std::nullopt;
-  PrintedMatch match;
+bool may_match(const PrintedFormat& format, std::string_view line) {
+  return line.starts_with(format.begins) && line.find(format.hint) != std::string_view::npos &&
+         line.find(format.second_hint) != std::string_view::npos;
+}
+
+Pattern::Answer CompiledFormat::match(std::string_view line, PrintedMatch& match) const {
+  const Pattern::Answer answer = pattern_.find_in(line);
+  if (answer != Pattern::Answer::yes) return answer;
+  match.numbers.clear();
   for (const auto& [name, number] : groups_) {
     std::string_view text = pattern_.group(number, line).value_or(std::string_view());
     if (text.starts_with('+')) text.remove_prefix(1);
-    if (const auto value = parse_number(text)) match.numbers.emplace(name, *value);
+    if (const auto value = parse_number(text)) match.numbers.emplace_back(name, *value);
   }
-  return match;
+  return answer;
 }
 
 std::optional<double> PrintedMatch::find(std::string_view group) const {
-  const auto found = numbers.find(group);
-  return found == numbers.end() ? std::nullopt : std::optional(found->second);
+  for (const auto& [name, value] : numbers) {
+    if (name == group) return value;
+  }
+  return std::nullopt;
 }
 
 Status check_steps_pattern(const std::string& pattern) {

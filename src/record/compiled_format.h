@@ -1,7 +1,6 @@
 // A pattern for a printed line, compiled; the numbers of its named groups.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +14,7 @@
 namespace trainscope {
 
 struct PrintedMatch {
-  std::map<std::string, double, std::less<>> numbers;  // by group; those that are numbers
+  std::vector<std::pair<std::string_view, double>> numbers;  // by group; those that are numbers
   std::optional<double> find(std::string_view group) const;
 };
 
@@ -23,7 +22,8 @@ class CompiledFormat {
  public:
   static Result<CompiledFormat> compile(const PrintedFormat& format, const std::string& pattern);
 
-  std::optional<PrintedMatch> match(std::string_view line) const;
+  // `match` is what a line said, when the answer is yes.
+  Pattern::Answer match(std::string_view line, PrintedMatch& match) const;
   const PrintedFormat& format() const { return format_; }
   bool has_groups() const { return !groups_.empty(); }
   bool has_group(const char* name) const { return pattern_.group_number(name) > 0; }
@@ -36,6 +36,8 @@ class CompiledFormat {
   std::vector<std::pair<const char*, size_t>> groups_;  // those that it has, with their numbers
 };
 
+// Has the line the texts without which it cannot match?
+bool may_match(const PrintedFormat& format, std::string_view line);
 // A pattern of the table with what its words stand for.
 std::string written_out(std::string_view pattern);
 

@@ -2,78 +2,108 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <utility>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "record/event_report.h"
-#include "tfrecord/tfrecord.h"
 
 namespace trainscope {
 
 namespace {
 
-constexpr std::string_view kMark = "tfevents";
 constexpr uint64_t kMaxRecordBytes = uint64_t{4} << 20;
-constexpr size_t kMaxFiles = 64, kMaxFound = 10'000;
+constexpr double kMaxDate = 9e9;  // seconds; nanoseconds of more are no int64_t
 // Between the job's writing down the time and our t = 0.
 constexpr int64_t kTolerance = kNsPerSecond;
 
-bool is_event_file(std::string_view path) {
-  const size_t slash = path.rfind('/');
-  return path.substr(slash == std::string_view::npos ? 0 : slash + 1).find(kMark) !=
-         std::string_view::npos;
-}
-
 }  // namespace
 
+void EventFiles::tell_once(const std::string& text) {
+  if (told_.insert(text).second) tell_(text);
+}
+
 void EventFiles::find(const std::vector<pid_t>& processes, int64_t zero_realtime_ns) {
-  for (const std::string& folder : folders_) find_in_folder(folder, zero_realtime_ns);
-  for (const pid_t pid : processes) find_in_process(pid);
-}
-
-void EventFiles::find_in_folder(const std::string& folder, int64_t zero_realtime_ns) {
-  std::error_code failed;
-  std::filesystem::recursive_directory_iterator it(
-      folder, std::filesystem::directory_options::skip_permission_denied, failed);
-  const std::filesystem::recursive_directory_iterator end;
-  for (size_t seen = 0; !failed && it != end && seen < kMaxFound; it.increment(failed), ++seen) {
-    if (!is_event_file(it->path().native())) continue;
-    struct stat st {};
-    const bool known = ::stat(it->path().c_str(), &st) == 0;
-    const int64_t written_ns = int64_t{st.st_mtim.tv_sec} * kNsPerSecond + st.st_mtim.tv_nsec;
-    if (known && written_ns >= zero_realtime_ns - kTolerance) add(it->path());
+  EventFileSearch search;
+  for (const pid_t pid : processes) search.search_process(pid);
+  for (const std::string& folder : folders_) {
+    EventFileSearch below;
+    below.search_folder(folder);
+    std::move(below.found.begin(), below.found.end(), std::back_inserter(search.found));
+    if (below.is_complete) continue;
+    knows_earlier_ = knows_earlier_ && has_searched_;
+    tell_once(
+        fmt::format("{}: more than {} entries; event files in the oldest folders are not read",
+                    printable(folder), kMaxSearchedEntries));
   }
+  for (const FoundEventFile& found : search.found) consider(found, zero_realtime_ns);
+  has_searched_ = true;
 }
 
-void EventFiles::find_in_process(pid_t pid) {
-  std::error_code failed;
-  std::filesystem::directory_iterator it(fmt::format("/proc/{}/fd", pid), failed);
-  const std::filesystem::directory_iterator end;
-  for (; !failed && it != end; it.increment(failed)) {
-    std::error_code gone;
-    const auto target = std::filesystem::read_symlink(it->path(), gone);
-    if (!gone && is_event_file(target.native())) add(target);
-  }
-}
-
-void EventFiles::add(const std::string& path) {
-  struct stat st {};
-  if (files_.size() >= kMaxFiles || ::stat(path.c_str(), &st) != 0 || !S_ISREG(st.st_mode)) return;
-  const std::string key = fmt::format("{}:{}", st.st_dev, st.st_ino);
+void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns) {
+  const Key key(found.device, found.inode);
   if (files_.contains(key)) return;
-  auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
+  SharedEventFile* memory = remembered(key);
+  const auto earlier = earlier_.find(key);
+  const bool was_there = !has_searched_ || earlier != earlier_.end();
+  const bool has_grown = earlier != earlier_.end() && earlier->second != found.size;
+  const bool is_new = !was_there && knows_earlier_;
+  const bool is_recent = found.written_ns >= zero_realtime_ns - kTolerance;
+  if (!has_searched_) earlier_.emplace(key, found.size);
+  if (memory == nullptr && !has_grown && !is_new && !is_recent) return;
+  if (files_.size() >= kMaxEventFiles) {
+    tell_once(fmt::format("more than {} event files: those that were written first are not read",
+                          kMaxEventFiles));
+    return;
+  }
+  const off_t size_then = earlier != earlier_.end() ? earlier->second : found.size;
+  const bool is_written_anew = !was_there || found.size < size_then;
+  add(found, is_written_anew ? 0 : size_then, memory);
+}
+
+void EventFiles::add(const FoundEventFile& found, off_t earlier_bytes, SharedEventFile* memory) {
+  auto fd = open_file(found.path, O_RDONLY | O_NONBLOCK);
   if (!fd) return;
   File file;
-  file.path = path;
-  file.folder = std::filesystem::path(path).parent_path().filename();
+  file.key = {found.device, found.inode};
+  file.path = found.path;
+  file.folder = std::filesystem::path(found.path).parent_path().filename();
   file.fd = std::move(*fd);
+  file.earlier_bytes = earlier_bytes;
+  if (memory != nullptr) {
+    file.memory = memory;
+    file.is_own = true;
+    file.offset = memory->offset;
+    file.clock = EventClock(memory->shift_ns);
+  }
+  const Key key = file.key;
   files_.emplace(key, std::move(file));
+}
+
+SharedEventFile* EventFiles::remembered(const Key& key) const {
+  for (SharedEventFile& slot : memory_->event_files) {
+    if (slot.inode == key.second && slot.device == key.first && slot.inode != 0) return &slot;
+  }
+  return nullptr;
+}
+
+// How far a recorder after this one need not read again.
+void EventFiles::remember(File& file) {
+  if (!file.is_own) return;
+  for (SharedEventFile& slot : memory_->event_files) {
+    if (file.memory != nullptr) break;
+    if (slot.inode == 0) file.memory = &slot;
+  }
+  if (file.memory == nullptr) return;
+  file.memory->offset =
+      file.offset + static_cast<off_t>(file.to_skip) - static_cast<off_t>(file.unread.size());
+  file.memory->shift_ns = file.clock.shift_ns();
+  file.memory->device = file.key.first;
+  file.memory->inode = file.key.second;
 }
 
 void EventFiles::read(const Clock& clock) {
@@ -83,9 +113,23 @@ void EventFiles::read(const Clock& clock) {
 }
 
 void EventFiles::read_file(File& file, const Clock& clock) {
+  file.undecided_ns.reset();
+  read_new(file, clock);
+  const bool is_live = !file.is_own && file.undecided_ns &&
+                       file.writer.is_live(*file.undecided_ns, clock.since_zero_ns);
+  if (!is_live) return;
+  // It is this training's from its first byte, on a clock of its own.
+  file.is_own = true;
+  file.clock.set(*file.undecided_ns, clock.since_zero_ns);
+  file.offset = file.earlier_bytes;
+  file.unread.clear();
+  file.to_skip = 0;
+  read_new(file, clock);
+}
+
+void EventFiles::read_new(File& file, const Clock& clock) {
   std::vector<char> bytes(65536);
-  ProgressSink::Batch batch;
-  while (sink_.has_room()) {  // the rest is taken when there is
+  while (sink_.has_room() && !file.is_damaged) {  // the rest is taken when there is
     const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), file.offset);
     if (n <= 0) break;
     file.offset += n;
@@ -94,20 +138,21 @@ void EventFiles::read_file(File& file, const Clock& clock) {
     file.to_skip -= skipped;
     rest.remove_prefix(skipped);
     file.unread += rest;
-    take_records(file, clock, batch);
-    sink_.push(std::exchange(batch, {}));
-    if (file.is_damaged) break;
+    take_events(file, take_records(file, clock.zero_realtime_ns), clock.since_zero_ns);
+    remember(file);
   }
 }
 
-void EventFiles::take_records(File& file, const Clock& clock, ProgressSink::Batch& batch) {
+std::vector<EventFiles::Event> EventFiles::take_records(File& file, int64_t zero_realtime_ns) {
+  std::vector<Event> events;
   std::string_view rest = file.unread;
   for (;;) {
     const TfRecord record = look_at_tf_record(rest);
+    const off_t offset = file.offset - static_cast<off_t>(rest.size());
     if (record.look == TfLook::damaged) {
       file.is_damaged = true;
-      tell_(fmt::format("{}: damaged at offset {}; what follows is not read", file.path,
-                        file.offset - static_cast<off_t>(rest.size())));
+      tell_once(fmt::format("{}: damaged at offset {}; what follows is not read",
+                            printable(file.path), offset));
       break;
     }
     if (record.look == TfLook::incomplete) {
@@ -117,24 +162,57 @@ void EventFiles::take_records(File& file, const Clock& clock, ProgressSink::Batc
       }
       break;
     }
-    take_event(file, record.data, clock, batch);
+    auto event = parse_scalar_event(record.data);
     rest.remove_prefix(record.bytes());
+    if (!event || event->scalars.empty()) continue;
+    const double since_zero_s = event->wall_time_s - to_seconds(zero_realtime_ns);
+    if (!(std::abs(since_zero_s) < kMaxDate)) continue;  // not a number, either
+    events.push_back({offset, std::llround(since_zero_s * 1e9), std::move(*event)});
   }
   file.unread.erase(0, file.unread.size() - rest.size());
+  return events;
 }
 
-void EventFiles::take_event(const File& file, std::string_view data, const Clock& clock,
-                            ProgressSink::Batch& batch) {
-  const auto event = parse_scalar_event(data);
-  if (!event || event->scalars.empty() || !std::isfinite(event->wall_time_s)) return;
-  const double since_zero_s = event->wall_time_s - to_seconds(clock.zero_realtime_ns);
-  if (since_zero_s < -to_seconds(kTolerance)) return;  // of an earlier training
-  const bool ahead = since_zero_s > to_seconds(clock.since_zero_ns + kTolerance);
-  const int64_t time_ns =
-      ahead ? clock.since_zero_ns : std::max<int64_t>(0, std::llround(since_zero_s * 1e9));
-  for (const EventScalar& scalar : event->scalars) {
-    auto report = report_of_event(file.folder, scalar.tag, event->step, scalar.value);
-    if (report) batch.add(time_ns, "tensorboard", std::move(*report));
+void EventFiles::take_events(File& file, const std::vector<Event>& events, int64_t now_ns) {
+  std::vector<const Event*> own;
+  std::vector<int64_t> dates_ns;
+  for (const Event& event : events) {
+    const bool has_come_since = event.offset >= file.earlier_bytes;
+    // Nobody appends to the file of an earlier training but this one.
+    const bool is_appended = has_come_since && file.earlier_bytes > 0;
+    if (event.date_ns >= -kTolerance || is_appended) file.is_own = true;
+    if (file.is_own) {
+      own.push_back(&event);
+      dates_ns.push_back(event.date_ns);
+    } else if (has_come_since) {
+      file.undecided_ns = std::max(event.date_ns, file.undecided_ns.value_or(event.date_ns));
+    }
+  }
+  const std::vector<int64_t> times_ns = file.clock.place(dates_ns, now_ns);
+  if (std::abs(file.clock.shift_ns()) > kTolerance) {
+    tell_once(
+        fmt::format("{}: written on a clock that is not this host's, or that was set during "
+                    "the run; event times are estimated from when they were read",
+                    printable(file.path)));
+  }
+  ProgressSink::Batch batch;
+  for (size_t i = 0; i < own.size(); ++i) {
+    for (const EventScalar& scalar : own[i]->scalars.scalars) {
+      auto report = report_of_event(file.folder, scalar.tag, own[i]->scalars.step, scalar.value);
+      if (report) batch.add(times_ns[i], "tensorboard", std::move(*report));
+    }
+  }
+  sink_.push(batch);
+}
+
+void EventFiles::tell_undecided() {
+  for (const auto& [key, file] : files_) {
+    if (file.is_own || !file.writer.has_seen_events()) continue;
+    tell_once(
+        fmt::format("{}: not read; its events are dated before this run began, and it was not "
+                    "seen to grow: it belongs to an earlier training, or its writer has "
+                    "another clock",
+                    printable(file.path)));
   }
 }
 

@@ -1,9 +1,11 @@
 // TensorBoard event files that the job writes, followed while they grow.
 //
 // Found in the folders of --tensorboard and among the files that the job has open. Guarantees: what
-// an earlier training left there is not taken for this one's (events are dated); a damaged file is
-// left at the damage and told once. Limits: looked at every half second; records over 4 MiB
-// (graphs, pictures) are skipped. Runs on a thread of its own: a file system that hangs costs these
+// an earlier training left there is not taken for this one's, and what this one writes is taken
+// whatever its clock shows: what counts is when bytes come, and dates only where that is not known.
+// A damaged file is left at the damage; that, and everything else that is not read, is told once.
+// Limits: looked at every half second; records over 4 MiB (graphs, pictures) are skipped;
+// kMaxEventFiles, the newest. Runs on a thread of its own: a file system that hangs costs these
 // steps alone.
 #pragma once
 
@@ -11,11 +13,18 @@
 
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/fd.h"
+#include "record/event_clock.h"
+#include "record/event_file_search.h"
 #include "record/progress.h"
+#include "tfrecord/tfrecord.h"
 
 namespace trainscope {
 
@@ -27,38 +36,61 @@ class EventFiles {
   };
   using Tell = std::function<void(const std::string& text)>;
 
-  EventFiles(std::vector<std::string> folders, ProgressSink& sink, Tell tell)
-      : folders_(std::move(folders)), sink_(sink), tell_(std::move(tell)) {}
+  // `memory` is where a recorder that is restarted finds how far its predecessor has read.
+  EventFiles(std::vector<std::string> folders, ProgressSink& sink, SharedMemory memory, Tell tell)
+      : folders_(std::move(folders)), sink_(sink), memory_(memory), tell_(std::move(tell)) {}
 
-  // Looks for new files in the folders and in what these processes have open. What has not been
-  // written to since t = 0 is an earlier training's.
+  // Looks for new files in the folders and in what these processes have open. What was there at the
+  // first time and has not grown is an earlier training's.
   void find(const std::vector<pid_t>& processes, int64_t zero_realtime_ns);
   bool has_some() const { return !files_.empty(); }
   // Takes what is new in all of them.
   void read(const Clock& clock);
+  // At the end: files of which it could not be told whether they are this training's.
+  void tell_undecided();
 
  private:
+  using Key = std::pair<dev_t, ino_t>;  // one file may have several paths
   struct File {
+    Key key;
     std::string path, folder;
     UniqueFd fd;
     off_t offset = 0;      // of what comes next from the disk
     std::string unread;    // bytes of a record whose end has not come
     uint64_t to_skip = 0;  // of a record that is too large
     bool is_damaged = false;
+
+    off_t earlier_bytes = 0;  // were there at the first search
+    bool is_own = false;      // an event of this training has come: all that follow are its too
+    EventClock clock;
+    LiveWriter writer;
+    std::optional<int64_t> undecided_ns;  // newest date of this look that may be another training's
+    SharedEventFile* memory = nullptr;
   };
-  void add(const std::string& path);
-  void find_in_folder(const std::string& folder, int64_t zero_realtime_ns);
-  void find_in_process(pid_t pid);
+  struct Event {
+    off_t offset = 0;
+    int64_t date_ns = 0;  // since t = 0, by the writer's clock
+    ScalarEvent scalars;
+  };
+  void consider(const FoundEventFile& found, int64_t zero_realtime_ns);
+  void add(const FoundEventFile& found, off_t earlier_bytes, SharedEventFile* memory);
+  SharedEventFile* remembered(const Key& key) const;
+  void remember(File& file);
   void read_file(File& file, const Clock& clock);
+  void read_new(File& file, const Clock& clock);
   // Takes whole records off the front of file.unread.
-  void take_records(File& file, const Clock& clock, ProgressSink::Batch& batch);
-  void take_event(const File& file, std::string_view data, const Clock& clock,
-                  ProgressSink::Batch& batch);
+  std::vector<Event> take_records(File& file, int64_t zero_realtime_ns);
+  void take_events(File& file, const std::vector<Event>& events, int64_t now_ns);
+  void tell_once(const std::string& text);
 
   std::vector<std::string> folders_;
   ProgressSink& sink_;
+  SharedMemory memory_;
   Tell tell_;
-  std::map<std::string, File> files_;  // by device and inode: one file may have several paths
+  std::map<Key, File> files_;
+  std::map<Key, off_t> earlier_;  // files that were there at the first search, and their size
+  bool has_searched_ = false, knows_earlier_ = true;
+  std::set<std::string> told_;
 };
 
 }  // namespace trainscope

@@ -1,8 +1,12 @@
 #include "record/event_files.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -40,7 +44,8 @@ class EventFilesTest : public testing::Test {
         folder_(std::filesystem::temp_directory_path() /
                 ("events-" + std::to_string(::getpid()) + "-" +
                  testing::UnitTest::GetInstance()->current_test_info()->name())),
-        files_({folder_}, sink_, [this](const std::string& text) { told_.push_back(text); }) {
+        files_({folder_}, sink_, memory_,
+               [this](const std::string& text) { told_.push_back(text); }) {
     std::filesystem::create_directories(folder_ / "train");
   }
   ~EventFilesTest() override {
@@ -49,14 +54,22 @@ class EventFilesTest : public testing::Test {
   }
 
   void append(const std::string& bytes) {
-    std::ofstream(folder_ / "train/events.out.tfevents.1.host.v2", std::ios::app | std::ios::binary)
-        << bytes;
+    std::ofstream(folder_ / kFile, std::ios::app | std::ios::binary) << bytes;
   }
-  std::string kept() {
-    files_.find({}, 1000 * kNsPerSecond);
-    files_.read({1000 * kNsPerSecond, 60 * kNsPerSecond});
+  // As if the file were last written to long before the run: nothing but its growth counts.
+  void make_old() {
+    const timespec long_ago[2] = {{1, 0}, {1, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, (folder_ / kFile).c_str(), long_ago, 0), 0);
+  }
+  // t = 0 was at 1000 s of the wall clock.
+  std::string kept(int64_t now_s = 60) { return kept_by(files_, now_s); }
+  std::string kept_by(EventFiles& files, int64_t now_s) {
+    files.find({}, 1000 * kNsPerSecond);
+    files.read({1000 * kNsPerSecond, now_s * kNsPerSecond});
     return take_reports(ring_);
   }
+
+  static constexpr const char* kFile = "train/events.out.tfevents.1.host.v2";
 
   SharedMemory memory_;
   Ring ring_;
@@ -96,7 +109,7 @@ TEST_F(EventFilesTest, WhatProgramsReallyWrite) {
   const auto expected = nlohmann::json::parse(std::ifstream(data + "expected.json"));
   constexpr EventFiles::Clock kClock{1'794'000'000 * kNsPerSecond, 10'000'000 * kNsPerSecond};
   for (const Capture& capture : kCaptures) {
-    EventFiles files({data + capture.folder}, sink_, [](const std::string&) {});
+    EventFiles files({data + capture.folder}, sink_, memory_, [](const std::string&) {});
     files.find({}, kClock.zero_realtime_ns);
     files.read(kClock);
     std::vector<StoredReport> reports;
@@ -136,6 +149,109 @@ TEST_F(EventFilesTest, SkipsWhatIsTooLarge) {
   append_tf_record(graph, std::string(5 << 20, 'g'));
   append(graph + event(1003, 3, "loss", 0.5F));
   EXPECT_EQ(kept(), "3000000000 tensorboard step 3 loss=0.5\n");
+}
+
+std::string line(double time_s, int step) {
+  return std::to_string(std::llround(time_s * 1e9)) + " tensorboard step " + std::to_string(step) +
+         " loss=0.5\n";
+}
+
+std::string events(double from_s, int first_step, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) {
+    all += event(from_s + i, static_cast<char>(first_step + i), "loss", 0.5F);
+  }
+  return all;
+}
+
+TEST_F(EventFilesTest, a_clock_that_is_set_back_costs_no_step) {
+  append(events(1001, 1, 2));
+  EXPECT_EQ(kept(3), line(1, 1) + line(2, 2));
+  // An hour back: dated before the run, but written after what is of this run.
+  append(events(1003 - 3600, 3, 3));
+  EXPECT_EQ(kept(6), line(4, 3) + line(5, 4) + line(6, 5));
+  append(events(1006 - 3600, 6, 2));
+  EXPECT_EQ(kept(8), line(7, 6) + line(8, 7));
+  EXPECT_EQ(told_.size(), 1U);
+}
+
+TEST_F(EventFilesTest, a_clock_that_is_ahead_keeps_the_time_between_steps) {
+  append(events(1000 + 7200, 1, 3));
+  EXPECT_EQ(kept(10), line(8, 1) + line(9, 2) + line(10, 3));
+  append(events(1000 + 7203, 4, 1));
+  EXPECT_EQ(kept(11), line(11, 4));
+}
+
+TEST_F(EventFilesTest, a_writer_on_another_clock_is_known_by_its_growing_file) {
+  EXPECT_EQ(kept(0), "");
+  append(events(500, 1, 2));
+  EXPECT_EQ(kept(5), "");
+  append(events(502, 3, 2));
+  EXPECT_EQ(kept(7), line(4, 1) + line(5, 2) + line(6, 3) + line(7, 4));
+  append(events(504, 5, 1));
+  EXPECT_EQ(kept(8), line(8, 5));
+}
+
+TEST_F(EventFilesTest, the_file_of_an_earlier_training_that_is_copied_is_left_and_told) {
+  EXPECT_EQ(kept(0), "");
+  append(events(100, 1, 20));
+  EXPECT_EQ(kept(5), "");
+  EXPECT_EQ(kept(6), "");
+  append(events(400, 21, 20));  // more than time passes
+  EXPECT_EQ(kept(7), "");
+  files_.tell_undecided();
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_NE(told_[0].find("dated before this run"), std::string::npos) << told_[0];
+}
+
+TEST_F(EventFilesTest, what_is_appended_to_an_old_file_is_of_this_training) {
+  append(events(100, 1, 2));
+  make_old();
+  EXPECT_EQ(kept(0), "");
+  append(events(200, 3, 2));
+  make_old();
+  EXPECT_EQ(kept(9), line(8, 3) + line(9, 4));
+}
+
+TEST_F(EventFilesTest, the_next_recorder_goes_on_where_this_one_ended) {
+  append(events(1001, 1, 2));
+  EXPECT_NE(kept(3), "");
+  append(events(500, 3, 2));
+  EXPECT_EQ(kept(5), line(4, 3) + line(5, 4));
+  append(events(502, 5, 1));
+  EventFiles next({folder_}, sink_, memory_, [](const std::string&) {});
+  EXPECT_EQ(kept_by(next, 6), line(6, 5));
+}
+
+TEST_F(EventFilesTest, more_files_than_are_read_are_told) {
+  for (size_t i = 0; i < kMaxEventFiles + 2; ++i) {
+    std::ofstream(folder_ / ("events.out.tfevents." + std::to_string(i))) << "";
+  }
+  kept();
+  kept();
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_NE(told_[0].find("more than 256 event files"), std::string::npos) << told_[0];
+}
+
+TEST_F(EventFilesTest, the_newest_folders_are_searched_first) {
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (int i = 0; i < 20; ++i) {
+    const auto run = folder_ / ("run" + std::to_string(i));
+    std::filesystem::create_directory(run);
+    std::ofstream(run / "events.out.tfevents.1") << "";
+    // The seventh is the newest.
+    std::filesystem::last_write_time(run, now - std::chrono::hours(i == 7 ? 1 : 2 + i));
+  }
+  EventFileSearch all, some;
+  all.search_folder(folder_);
+  EXPECT_TRUE(all.is_complete);
+  EXPECT_EQ(all.found.size(), 20U);
+  // The 21 folders themselves (train is one, and empty), and one file.
+  std::filesystem::last_write_time(folder_ / "train", now - std::chrono::hours(100));
+  some.search_folder(folder_, 22);
+  EXPECT_FALSE(some.is_complete);
+  ASSERT_EQ(some.found.size(), 1U);
+  EXPECT_NE(some.found[0].path.find("run7/"), std::string::npos) << some.found[0].path;
 }
 
 }  // namespace

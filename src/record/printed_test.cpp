@@ -1,5 +1,6 @@
 #include "record/printed.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -20,12 +21,13 @@ class PrintedTest : public testing::Test {
 
   // The lines that are kept of this output, without time and source.
   std::string kept(const std::string& output, const std::string& pattern = "") {
-    PrintedSteps printed(sink_, pattern);
-    // In pieces, as a pipe may give it; not so many a second that some are left out.
+    PrintedSteps printed(sink_, pattern, unlimited_);
+    // In pieces, as a pipe may give it.
     for (size_t i = 0; i < output.size(); i += 7) {
       printed.take(output.substr(i, 7), static_cast<int64_t>(i) * 1'000'000);
     }
     printed.finish();
+    counts_ = printed.take_counts();
     std::string lines;
     const std::string stored = take_reports(ring_);
     for (const std::string_view line : split(stored, '\n')) {
@@ -37,6 +39,8 @@ class PrintedTest : public testing::Test {
   SharedMemory memory_;
   Ring ring_;
   ProgressSink sink_{ring_, memory_};
+  MatchingBudget unlimited_{0, [] { return int64_t{0}; }};
+  PrintedSteps::Counts counts_;  // of the last call of kept()
 };
 
 TEST_F(PrintedTest, EveryFormatUnderstandsItsExample) {
@@ -97,7 +101,7 @@ TEST_F(PrintedTest, KerasWithABarThatIsDrawnOver) {
 TEST_F(PrintedTest, TheLossOfAnEvaluationIsNotThatOfTheTraining) {
   EXPECT_EQ(kept("step 900 loss 0.5\neval step 938 accuracy 0.87 loss 0.35\nstep 1000 loss 0.4\n"),
             "step 900 loss=0.5\n"
-            "scalar loss 0.35 set=validation\nscalar accuracy 0.87 set=validation\nstep 938\n"
+            "scalar loss 0.35 set=test\nscalar accuracy 0.87 set=test\nstep 938\n"
             "step 1000 loss=0.4\n");
   // Of others the step may be one of the evaluation's own.
   for (const char* line : {"Validation at iteration 950: loss 0.25", "val step 3/50 loss 0.25",
@@ -107,8 +111,41 @@ TEST_F(PrintedTest, TheLossOfAnEvaluationIsNotThatOfTheTraining) {
   }
 }
 
+TEST_F(PrintedTest, a_test_is_a_test) {
+  for (const char* line : {"Test iter 950, loss 0.25, acc 0.5", "[test] step 3: loss 0.25 acc 0.5",
+                           "INFO:root:test at global step 3: loss=0.25, accuracy=0.5"}) {
+    EXPECT_EQ(kept(std::string(line) + "\n"),
+              "scalar loss 0.25 set=test\nscalar accuracy 0.5 set=test\n")
+        << line;
+  }
+}
+
+TEST_F(PrintedTest, a_loss_with_a_capital_letter) {
+  EXPECT_EQ(kept("Epoch [1/5], Step [100/600], Loss: 0.25\n"), "step 100 loss=0.25 of=600\n");
+}
+
+// What a program logs as JSON, of 4 KiB and with the words that formats look for.
+std::string long_json_line() {
+  std::string line = R"({"global_step": 1200, "epoch": 3)";
+  for (int i = 0; line.size() < 4000; ++i) {
+    line += R"(, "layer/loss": 0.1, "train step )" + std::to_string(i) +
+            R"(": [1.5, 2.25], "path": "/data/a|b")";
+  }
+  return line + "}";
+}
+
+TEST_F(PrintedTest, no_search_of_a_long_line_is_given_up) {
+  std::string spaces = "Epoch 3: 5|" + std::string(3900, ' ') + "<";
+  for (const std::string& line :
+       {long_json_line(), spaces, "step 1 <|" + std::string(3000, ':') + " loss",
+        "[" + long_json_line() + "]<|"}) {
+    kept(line + "\n");
+    EXPECT_EQ(counts_.costly, 0) << line.substr(0, 80);
+  }
+}
+
 TEST_F(PrintedTest, ALineOfTheOtherStreamThatHasNoEndYet) {
-  PrintedSteps printed(sink_, "");
+  PrintedSteps printed(sink_, "", unlimited_);
   printed.take("\rloading 1", 0);
   printed.take("global step 7: loss = 0.5 (0.25 sec/step)\n", 0);
   printed.take("global step 8: loss = 0.5 (0.25 sec/step)", 0);
@@ -152,16 +189,54 @@ TEST_F(PrintedTest, APatternThatCannotBeUsedIsRefused) {
   EXPECT_NE(nameless.error().message().find("(?<step>"), std::string::npos);
 }
 
-TEST_F(PrintedTest, APatternThatBacktracksForEverEndsSoon) {
-  EXPECT_EQ(kept(std::string(3000, '1') + "!\n", R"((?<step>(1+)+)x)"), "");
+TEST_F(PrintedTest, a_pattern_that_backtracks_for_ever_is_stopped_and_counted) {
+  EXPECT_EQ(kept(std::string(3000, '1') + "!\n", R"((?<step>(1+)+)[xy])"), "");
+  EXPECT_EQ(counts_.costly, 1);
+  memory_->costly_lines = counts_.costly;
+  const auto notes = progress_notes(*memory_, true);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("took too long"), std::string::npos) << notes[0];
 }
 
-TEST_F(PrintedTest, ManyLinesASecondAreNotAllLookedAt) {
-  PrintedSteps printed(sink_, "");
+TEST_F(PrintedTest, a_pattern_that_matches_nothing_is_noted) {
+  EXPECT_THAT(progress_notes(*memory_, true),
+              testing::ElementsAre("--steps-from matched no line that was printed"));
+  EXPECT_THAT(progress_notes(*memory_, false), testing::IsEmpty());
+}
+
+// Each call takes a millisecond of CPU time.
+int64_t slow_clock() {
+  static int64_t now_ns = 0;
+  return now_ns += 1'000'000;
+}
+
+std::string numbered_lines(int count) {
   std::string lines;
-  for (int i = 0; i < 5000; ++i) lines += "line " + std::to_string(i) + "\n";
-  printed.take(lines, 0);
-  EXPECT_EQ(printed.lines_not_looked_at(), 3000);
+  for (int i = 0; i < count; ++i) lines += "step " + std::to_string(i) + " loss 1\n";
+  return lines;
+}
+
+TEST_F(PrintedTest, lines_beyond_the_budget_of_cpu_time_are_counted) {
+  MatchingBudget budget(0, slow_clock);
+  PrintedSteps printed(sink_, "", budget);
+  // 100 ms of ten seconds, one for 16 lines.
+  printed.take(numbered_lines(5000), 0);
+  PrintedSteps::Counts counts = printed.take_counts();
+  EXPECT_EQ(counts.matched, 1600);
+  EXPECT_EQ(counts.skipped, 3400);
+  // A debt of so much again at most; a minute pays for both.
+  printed.take(numbered_lines(5000), 60 * int64_t{1'000'000'000});
+  counts = printed.take_counts();
+  EXPECT_EQ(counts.matched, 1600);
+}
+
+TEST_F(PrintedTest, a_pattern_of_the_users_has_a_thousand_lines_a_second) {
+  MatchingBudget budget(PrintedSteps::kFloorOfOwnPattern, slow_clock);
+  PrintedSteps printed(sink_, R"(step (?<step>\d+))", budget);
+  printed.take(numbered_lines(5000), 0);
+  EXPECT_EQ(printed.take_counts().matched, 1600);
+  printed.take(numbered_lines(5000), 1'000'000'000);
+  EXPECT_EQ(printed.take_counts().matched, 1000);
 }
 
 }  // namespace

@@ -1,8 +1,11 @@
 #include "record/progress.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/clock.h"
@@ -58,13 +61,34 @@ bool ProgressPipe::read_some() {
   is_flooded_ = false;
   timed_ = untimed_ = 0;
   for (int i = 0; i < kReadsAtOnce; ++i) {
-    if (!sink_.has_room()) return false;
+    if (!sink_.has_room()) {
+      refuse_some();
+      return false;
+    }
     const ssize_t n = ::read(fd_, bytes.data(), bytes.size());
     if (n <= 0) return true;
     take({bytes.data(), static_cast<size_t>(n)}, monotonic_ns());
   }
   is_flooded_ = true;
   return true;
+}
+
+// A shell cannot but wait when the pipe is full: before it is, lines must go, kept or not.
+void ProgressPipe::refuse_some() {
+  std::array<char, 65536> bytes;  // NOLINT: filled by read
+  const int capacity = ::fcntl(fd_, F_GETPIPE_SZ);
+  for (int waiting = 0; ::ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > capacity / 2;) {
+    const ssize_t n = ::read(fd_, bytes.data(), bytes.size());
+    if (n <= 0) return;
+    const std::string_view lost(bytes.data(), static_cast<size_t>(n));
+    const int64_t ends = std::count(lost.begin(), lost.end(), '\n');
+    const bool is_cut = lost.back() != '\n';
+    // A line that is cut is counted here; its rest comes with the next bytes.
+    const bool is_rest_of_one = skipping_;
+    memory_->refused_reports += ends + (is_cut ? 1 : 0) - (is_rest_of_one ? 1 : 0);
+    rest_.clear();
+    skipping_ = is_cut;
+  }
 }
 
 void ProgressPipe::take(std::string_view bytes, int64_t now_ns) {
@@ -118,7 +142,31 @@ void ProgressPipe::note_unreadable(std::string_view line, const std::string& why
                          printable(line.substr(0, kShownBytes))));
 }
 
-std::vector<std::string> progress_notes(const Shared& shared) {
+namespace {
+
+void add_printed_notes(const Shared& shared, bool from_own_pattern,
+                       std::vector<std::string>& notes) {
+  const int64_t matched = shared.matched_lines, costly = shared.costly_lines;
+  if (costly > 0) {
+    notes.push_back(fmt::format(
+        "{} took too long and was stopped on {} of the printed lines: it may have missed steps "
+        "there{}",
+        from_own_pattern ? "the pattern of --steps-from" : "the search for steps", costly,
+        from_own_pattern ? "; try one without a repetition inside a repetition" : ""));
+  } else if (from_own_pattern && matched == 0) {
+    notes.emplace_back("--steps-from matched no line that was printed");
+  }
+  if (const int64_t skipped = shared.skipped_lines; skipped > 0) {
+    notes.push_back(fmt::format(
+        "{} of the printed lines were not searched for steps: searching may take 1 % of a CPU; to "
+        "report every step, use TRAINSCOPE_PIPE",
+        skipped));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> progress_notes(const Shared& shared, bool from_own_pattern) {
   std::vector<std::string> notes;
   if (const int64_t unreadable = shared.unreadable_reports; unreadable > 0) {
     const std::string lines = unreadable == 1 ? "a line" : fmt::format("{} lines", unreadable);
@@ -130,11 +178,7 @@ std::vector<std::string> progress_notes(const Shared& shared) {
     notes.push_back(fmt::format(
         "{} messages of training progress could not be kept: there was no room for them", refused));
   }
-  if (const int64_t skipped = shared.skipped_lines; skipped > 0) {
-    notes.push_back(fmt::format(
-        "{} printed lines were not searched for steps: there were more than 2,000 a second",
-        skipped));
-  }
+  add_printed_notes(shared, from_own_pattern, notes);
   return notes;
 }
 

@@ -2,7 +2,9 @@
 //
 // ProgressSink takes reports of every source to the ring; ProgressPipe reads the FIFO of
 // TRAINSCOPE_PIPE. Guarantees: samples keep half of the ring for themselves whatever is told; a
-// line that is no message is counted and the first is an event; nothing here makes a sender wait.
+// line that is no message is counted and the first is an event; nothing here makes a sender wait,
+// not even one that writes as a shell does: where the ring stays full, the pipe is emptied all the
+// same and what was in it is counted.
 #pragma once
 
 #include <mutex>
@@ -58,6 +60,7 @@ class ProgressPipe {
 
  private:
   void take(std::string_view bytes, int64_t now_ns);
+  void refuse_some();
   void take_line(std::string_view line, int64_t now_ns, ProgressSink::Batch& batch);
   void note_unreadable(std::string_view line, const std::string& why, int64_t now_ns);
   int64_t moment_of(const Report& report, int64_t now_ns);
@@ -72,7 +75,8 @@ class ProgressPipe {
   int64_t timed_ = 0, untimed_ = 0;  // lines of the last call
 };
 
-// What a reader of the run should know of the messages that are not in it.
-std::vector<std::string> progress_notes(const Shared& shared);
+// What a reader of the run should know of the messages that are not in it. `from_own_pattern`: with
+// --steps-from.
+std::vector<std::string> progress_notes(const Shared& shared, bool from_own_pattern);
 
 }  // namespace trainscope

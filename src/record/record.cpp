@@ -276,10 +276,9 @@ void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
                     session.memory->output_dropped.load()));
   }
   m.steps = count_steps(session);
-  if (session.wants_printed_steps && session.memory->next_report == 0) {
-    m.notes.push_back("--steps-from matched no line that was printed");
+  for (std::string& note : progress_notes(*session.memory, session.wants_printed_steps)) {
+    m.notes.push_back(std::move(note));
   }
-  for (std::string& note : progress_notes(*session.memory)) m.notes.push_back(std::move(note));
   if (const Status written = write_manifest(session.run.path, m); !written) {
     supervisor.say("the end of the run could not be recorded: " + written.error().message());
   }

@@ -348,7 +348,9 @@ void Recorder::close_run_alone() {
   manifest.ended_by = EndedBy::unknown;
   manifest.bytes_written = memory_->bytes_written;
   manifest.notes.emplace_back("the supervisor was killed; how the job ended is not known");
-  for (std::string& note : progress_notes(*memory_)) manifest.notes.push_back(std::move(note));
+  for (std::string& note : progress_notes(*memory_, !setup_.steps_from.empty())) {
+    manifest.notes.push_back(std::move(note));
+  }
   (void)write_manifest(setup_.run_path, manifest);
   ::unlink((setup_.run_path + "/progress").c_str());
 }

@@ -17,6 +17,7 @@ namespace trainscope {
 inline constexpr size_t kMaxStreams = 32;
 inline constexpr size_t kMaxSources = 32;
 inline constexpr size_t kMaxChannels = 2;
+inline constexpr size_t kMaxEventFiles = 256;
 inline constexpr size_t kMaxSignals = 65;
 inline constexpr size_t kChannelBytes = 64 * 1024;
 
@@ -36,6 +37,12 @@ struct StreamLayout {
 struct SharedBuffer {
   std::atomic<uint32_t> begin{0}, end{0};
   char data[kChannelBytes];
+};
+
+// How far an event file of the job was read. inode 0: none.
+struct SharedEventFile {
+  std::atomic<uint64_t> device{0}, inode{0};
+  std::atomic<int64_t> offset{0}, shift_ns{0};
 };
 
 struct Shared {
@@ -85,7 +92,11 @@ struct Shared {
   std::atomic<uint32_t> next_segment{1};
   std::atomic<int64_t> next_report{0};  // lines of progress that were kept
   std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
-  std::atomic<int64_t> skipped_lines{0};  // of output: there were too many a second to look at
+  // Lines of output in which steps were found; that were not searched, for the cost of it; whose
+  // search was given up.
+  std::atomic<int64_t> matched_lines{0}, skipped_lines{0}, costly_lines{0};
+
+  SharedEventFile event_files[kMaxEventFiles];
 
   // The ring (see ring.h): byte counts since the beginning; the space follows this struct.
   std::atomic<uint64_t> ring_capacity{0}, ring_head{0}, ring_tail{0};

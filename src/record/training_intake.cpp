@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "collect/support/process_tree.h"
+#include "record/sampler.h"
 
 namespace trainscope {
 
@@ -23,16 +24,19 @@ constexpr milliseconds kRoomPause(5), kLongRoomPause(250);
 constexpr milliseconds kPause(10);
 constexpr milliseconds kEventFilesPause(500), kEventFilesLimit(500);
 constexpr int64_t kFindSoonest = kNsPerSecond / 2, kFindLatest = 10 * kNsPerSecond;
-constexpr int kMaxRoomPauses = 100;  // half a second
+constexpr int64_t kFindPauses = 500;  // 0.2 % of a core
+constexpr int kMaxRoomPauses = 100;   // half a second
 
 }  // namespace
 
 TrainingIntake::TrainingIntake(Ring& ring, SharedMemory memory, Setup setup)
-    : memory_(memory),
+    : ring_(ring),
+      memory_(memory),
       setup_(std::move(setup)),
       sink_(ring, memory),
       pipe_(setup_.pipe_fd, sink_, ring, memory),
-      event_files_(setup_.tensorboard, sink_, setup_.tell_event),
+      event_files_(setup_.tensorboard, sink_, memory, setup_.tell_event),
+      budget_(setup_.steps_from.empty() ? 0 : PrintedSteps::kFloorOfOwnPattern),
       pipe_wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
 int64_t TrainingIntake::since_zero_ns() const {
@@ -47,15 +51,28 @@ void TrainingIntake::start() {
 // Each stream has its own lines.
 void TrainingIntake::see_output(size_t stream, std::string_view bytes) {
   while (printed_.size() <= stream) {
-    printed_.push_back(std::make_unique<PrintedSteps>(sink_, setup_.steps_from));
+    printed_.push_back(std::make_unique<PrintedSteps>(sink_, setup_.steps_from, budget_));
   }
   printed_[stream]->take(bytes, since_zero_ns());
+  count_searched(*printed_[stream]);
 }
 
 void TrainingIntake::finish_output() {
   for (const auto& printed : printed_) {
     printed->finish();
-    memory_->skipped_lines += printed->lines_not_looked_at();
+    count_searched(*printed);
+  }
+}
+
+// In the shared memory, where the counts outlive this recorder.
+void TrainingIntake::count_searched(PrintedSteps& printed) {
+  const PrintedSteps::Counts counts = printed.take_counts();
+  memory_->matched_lines += counts.matched;
+  memory_->costly_lines += counts.costly;
+  if (counts.skipped > 0 && memory_->skipped_lines.fetch_add(counts.skipped) == 0) {
+    push_event(ring_, since_zero_ns(), "progress",
+               "searching printed lines for steps takes more than 1 % of a CPU: some lines are not "
+               "searched from here on");
   }
 }
 
@@ -103,17 +120,24 @@ void TrainingIntake::follow_event_files() {
                             [this] { return events_over_; });
       over = events_over_;
     }
+    // Without the zero of time every file would be of this run, and the next search far away.
+    if (memory_->zero_ns == 0) continue;
     const int64_t now = monotonic_ns();
     if (now >= find_ns || over) {
       job.refresh();
       std::vector<pid_t> pids;
       for (const auto& [pid, stat] : job.all()) pids.push_back(pid);
+      const int64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
       event_files_.find(pids, memory_->zero_realtime_ns);
-      // Often at first, when a short job might be over before it is looked at.
-      find_ns = now + std::clamp(since_zero_ns() / 4, kFindSoonest, kFindLatest);
+      const int64_t cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+      // Often at first, when a short job might be over before it is looked at; a folder with very
+      // many entries less often, or the search alone would cost more than all of recording.
+      find_ns = now + std::max(std::clamp(since_zero_ns() / 4, kFindSoonest, kFindLatest),
+                               kFindPauses * cost_ns);
     }
     event_files_.read({memory_->zero_realtime_ns, since_zero_ns()});
   }
+  event_files_.tell_undecided();
   const std::lock_guard lock(mutex_);
   events_done_ = true;
   events_ended_.notify_all();

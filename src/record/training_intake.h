@@ -46,13 +46,16 @@ class TrainingIntake {
   void rest();
   void wait_for_room(std::chrono::milliseconds pause);
   void follow_event_files();
+  void count_searched(PrintedSteps& printed);
   int64_t since_zero_ns() const;
 
+  Ring& ring_;
   SharedMemory memory_;
   Setup setup_;
   ProgressSink sink_;
   ProgressPipe pipe_;
   EventFiles event_files_;
+  MatchingBudget budget_;
   std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one a stream of output
   UniqueFd pipe_wake_;
   std::atomic<bool> pipe_over_ = false;

@@ -16,12 +16,11 @@ namespace {
 
 using Kind = Report::Kind;
 
-bool is_validation(std::string_view name) { return name.starts_with("val_"); }
-
-// "val_loss" of a step or epoch is the loss of the validation set.
-std::pair<std::string, std::string> name_and_set(const std::string& name, const std::string& set) {
-  if (is_validation(name)) return {name.substr(4), "validation"};
-  return {name, set.empty() ? "train" : set};
+// "val_loss" is the loss of the validation set, whatever else the line says.
+NamedNumber name_and_set(const std::string& name, const std::string& set) {
+  NamedNumber number = without_set_prefix(name);
+  if (number.set.empty()) number.set = set.empty() ? "train" : set;
+  return number;
 }
 
 // Spans of time in order, overlaps merged.
@@ -124,10 +123,11 @@ class Reader {
         batch_ = static_cast<double>(*report.number);
         out_.batch = std::max(out_.batch.value_or(0), *batch_);
         return;
-      case Kind::scalar:
-        add_number(report.name, report.set, stored.time_s, report.find("step"), report.value,
-                   stored.source);
+      case Kind::scalar: {
+        const auto [plain, set] = name_and_set(report.name, report.set);
+        add_number(plain, set, stored.time_s, report.find("step"), report.value, stored.source);
         return;
+      }
       case Kind::dropped:
         out_.dropped += *report.number;
         return;
@@ -222,7 +222,7 @@ class Reader {
     if (!std::isfinite(value)) return;
     std::optional<int64_t> number;
     if (step && *step >= 0 && *step < 9e15) number = std::llround(*step);
-    out_.numbers.push_back({name, set.empty() ? "train" : set, source, time_s, number, value});
+    out_.numbers.push_back({name, set, source, time_s, number, value});
   }
 
   // The pipe was meant for us; of the others the one that tells more, and of two that tell as much

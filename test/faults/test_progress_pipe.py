@@ -1,11 +1,14 @@
 """Senders that say too much or nonsense, a recorder that does not read: the job goes on, and all is accounted for."""
 import json
 import os
+import pathlib
+import shutil
 import signal
+import subprocess
 import sys
 import time
 
-from trainscope_test import LONG, Case, main, wait_until
+from trainscope_test import LONG, PATIENCE_S, Case, main, process_state, wait_until
 
 # Sends `step` lines as fast as asked and never waits; says at its end what became of them.
 SENDER = """
@@ -28,6 +31,18 @@ while (elapsed := time.monotonic() - begin) < seconds:
     time.sleep(0.001)
 print(json.dumps({"sent": sent, "dropped": dropped, "longest_s": longest / 1e9}))
 """
+
+
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/guide/progress.md"
+SHELLS = [shell for shell in ("dash", "bash", "zsh", "sh") if shutil.which(shell)]
+
+
+def shell_clients():
+    """The lines of the guide by which a shell reports a step, with $i as its number."""
+    lines = [line.strip() for line in GUIDE.read_text().splitlines() if line.startswith("    ")]
+    plain = [line for line in lines if line.startswith("echo ") and "TRAINSCOPE_PIPE" in line]
+    function = [line for line in lines if line.startswith("report()")]
+    return [line.replace("step 5", "step $i") for line in plain] + [line + "; report step $i" for line in function]
 
 
 class Pipe(Case):
@@ -108,6 +123,61 @@ class Pipe(Case):
         steps = self.trainscope("sql", "latest", "select count(distinct step) as a, count(*) as b from steps").stdout.decode()
         distinct, rows = steps.split()[1].split(",")
         self.assertEqual(distinct, rows, "no step is there twice")
+
+
+class Shell(Case):
+    """What the guide tells a shell to do, word for word."""
+
+    def test_the_guide_has_a_line_and_a_function(self):
+        self.assertEqual(len(shell_clients()), 2, shell_clients())
+
+    def test_every_step_arrives_and_none_is_needed(self):
+        for shell in SHELLS:
+            for client in shell_clients():
+                with self.subTest(shell=shell, client=client):
+                    script = f"set -eu; i=0; while [ $i -lt 50 ]; do i=$((i + 1)); {client}; done; echo all"
+                    done = self.record([shell, "-c", script])
+                    self.assertEqual(done.stdout, b"all\n")
+                    self.assertEqual(self.info()["steps"]["count"], 50)
+                    bare = subprocess.run([shell, "-c", script], env={"PATH": os.environ["PATH"]}, capture_output=True,
+                                          timeout=PATIENCE_S, check=False)
+                    self.assertEqual((bare.returncode, bare.stdout, bare.stderr), (0, b"all\n", b""))
+
+    def test_a_run_folder_that_is_gone_fails_nothing(self):
+        client = shell_clients()[1]
+        script = f'set -eu; i=1; rm -rf "$(dirname "$TRAINSCOPE_PIPE")"; {client}; echo all'
+        done = self.record(["sh", "-c", script], check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, b"all\n"))
+
+    def test_nobody_is_left_who_reads(self):
+        """Supervisor and recorder are killed; the job sends more than any pipe holds."""
+        for client in shell_clients():
+            with self.subTest(client=client):
+                self.send_to_nobody(client)
+
+    def send_to_nobody(self, client):
+        ready, go, done = (self.path(name) for name in ("ready", "go", "done"))
+        script = (f"echo $$ > {ready}.new; mv {ready}.new {ready}; until [ -e {go} ]; do sleep 0.05; done; "
+                  f"i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); {client}; done; touch {done}")
+        supervisor = self.start(["sh", "-c", script], stdout=subprocess.DEVNULL)
+        wait_until(lambda: os.path.exists(ready))
+        job = int(pathlib.Path(ready).read_text())
+        self.addCleanup(self.kill, job)
+        recorder = self.recorder()
+        # The supervisor first: it would start another recorder.
+        for pid in (supervisor.pid, recorder):
+            os.kill(pid, signal.SIGKILL)
+        supervisor.wait()
+        wait_until(lambda: process_state(recorder) in ("", "Z"))
+        pathlib.Path(go).touch()
+        wait_until(lambda: os.path.exists(done), 4 * PATIENCE_S)
+        wait_until(lambda: process_state(job) in ("", "Z"))
+        for name in (ready, go, done):
+            os.unlink(name)
+
+    def kill(self, pid):
+        if process_state(pid) not in ("", "Z") and self.home in pathlib.Path(f"/proc/{pid}/environ").read_text():
+            os.kill(pid, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,18 @@ class Usage(Case):
                 self.refused(*words, says=says)
         self.assertFalse(mark.exists(), "the job was started")
 
+    def test_a_name_that_means_a_run_is_refused(self):
+        mark = self.work / "started"
+        job = ["--", "touch", str(mark)]
+        for name in ("latest", "latest~2", "resnet~1", "a/b", "..", "res*", "0123456789"):
+            self.refused("run", "--name", name, *job, says=["--name", f"'{name}'"])
+            self.refused("run", *job, env={"TRAINSCOPE_NAME": name}, says=["TRAINSCOPE_NAME", f"'{name}'"])
+        self.refused("import", "--from", "collect-logs", str(self.work), "--name", "latest", says="--name")
+        self.refused("attach", str(os.getpid()), "--for", "1s", "--name", "latest", says="--name")
+        (self.work / "trainscope.toml").write_text('name = "latest~1"\n')
+        self.refused("run", *job, says=["trainscope.toml", "latest~1"])
+        self.assertFalse(mark.exists())
+
     def test_help_shows_examples_first_and_version_is_one_line(self):
         for words in [["--help"], ["run", "--help"], ["doctor", "-h"]]:
             done = self.run_cli(*words)

@@ -87,6 +87,35 @@ def tell(what, value):
 train(tell)
 time.sleep(1)
 """
+# The wall clock is set back by an hour after half of the steps.
+BY_EVENTS_SET_BACK = BY_EVENTS.split("def tell")[0] + """
+for step in range(1, 21):
+    scalar = field(1, b"batch_loss") + b"\\x15" + struct.pack("<f", 1 / step)
+    date = time.time() - (3600 if step > 10 else 0)
+    events.write(record(b"\\x09" + struct.pack("<d", date) + bytes([2 << 3, step]) + field(5, field(1, scalar))))
+    time.sleep(0.1)
+time.sleep(1)
+"""
+# One evaluation, told by every way in, as trainscope-workload and others do.
+EVALUATIONS_BY_ALL = BY_EVENTS.split("os.makedirs")[0] + """
+def event(step, tag, value):
+    scalar = field(1, tag) + b"\\x15" + struct.pack("<f", value)
+    return record(b"\\x09" + struct.pack("<d", time.time()) + bytes([2 << 3, step]) + field(5, field(1, scalar)))
+files = {}
+for folder in ("train", "test"):
+    os.makedirs("logs/" + folder, exist_ok=True)
+    files[folder] = open(f"logs/{folder}/events.out.tfevents.1.host.1.0.v2", "wb", buffering=0)
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+for step in range(1, 11):
+    os.write(pipe, b"step %d loss=%g\\n" % (step, 1 / step))
+    files["train"].write(event(step, b"loss", 1 / step))
+    print(f"step {step} loss {1 / step:.6f}", flush=True)
+os.write(pipe, b"scalar accuracy 0.75 set=test\\nscalar test_loss 0.25\\n")
+files["test"].write(event(10, b"accuracy", 0.75) + event(10, b"loss", 0.25))
+print("eval step 10 accuracy 0.7500 loss 0.2500", flush=True)
+print("Test iter 10, loss 0.25, acc 0.75", flush=True)
+time.sleep(1)
+"""
 C_PROGRAM = f"""
 #include <math.h>
 #include <stdio.h>
@@ -137,6 +166,31 @@ class Progress(Case):
     def losses(self):
         lines = self.trainscope("sql", "latest", "select step, loss from steps").stdout.decode().split()[1:]
         return {int(line.split(",")[0]): float(line.split(",")[1]) for line in lines}
+
+    def test_a_clock_that_is_set_back_costs_no_step(self):
+        self.record([sys.executable, "-c", BY_EVENTS_SET_BACK], "--tensorboard", self.path("logs"), cwd=self.folder)
+        info = self.info()
+        self.assertEqual(info["steps"]["source"], "tensorboard")
+        self.assertEqual((info["steps"]["count"], info["steps"]["observed"]), (20, 20))
+        times = [float(t) for t in self.trainscope("sql", "latest", "select time_s from steps order by step")
+                 .stdout.decode().split()[1:]]
+        self.assertEqual(times, sorted(times))
+
+    def test_one_held_out_set_has_one_name(self):
+        self.record([sys.executable, "-c", EVALUATIONS_BY_ALL], "--tensorboard", self.path("logs"), cwd=self.folder)
+        info = self.info()
+        found = {(m["name"], m["labels"]["source"], m["labels"]["set"]): m["last"] for m in info["metrics"]
+                 if m["name"] in ("train.loss", "train.accuracy") and m["labels"]["set"] != "train"}
+        expected = {(name, source, "test"): value for name, value in (("train.loss", 0.25), ("train.accuracy", 0.75))
+                    for source in ("pipe", "tensorboard", "output")}
+        self.assertEqual(found, expected)
+        self.assertEqual([learned["set"] for learned in info["learning"]], ["train", "test"])
+
+    def test_a_pattern_that_takes_too_long_is_told(self):
+        self.record("print('1' * 3000 + '!', flush=True)", "--steps-from", "(?<step>(1+)+)[xy]")
+        notes = self.info()["run"]["notes"]
+        self.assertTrue([note for note in notes if "took too long" in note], notes)
+        self.assertFalse([note for note in notes if "matched no line" in note], notes)
 
     def check_steps(self, info, source):
         self.assertEqual(info["steps"]["source"], source)

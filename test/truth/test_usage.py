@@ -42,6 +42,22 @@ end(resident=pages)
         # Read every ten seconds: perhaps before the block was there, never of nothing.
         self.assertTrue(pss["status"] == "absent" or 0 < pss["max"] <= truth["resident"] + (1 << 20), pss)
 
+    def test_before_it_begins_and_after_it_ends_a_job_has_no_gauges(self):
+        self.record(["sleep", "1"], "--every", "20ms")
+        info = self.info()
+        for name in ("job.memory.usage", "job.process.count", "job.thread.count"):
+            self.assertGreater(metric(info, name)["min"], 0, name)
+        for name in ("job.process.count", "job.thread.count"):
+            self.assertGreaterEqual(metric(info, name)["mean"], 1, name)
+
+    def test_the_overhead_of_a_short_job_is_no_ratio(self):
+        self.record(["true"])
+        text = self.trainscope("info", "latest").stdout.decode()
+        if self.info()["run"]["duration_s"] >= 1:
+            self.skipTest("the machine is so busy that `true` took a second")
+        self.assertIn(" of CPU time", text)
+        self.assertNotIn("% of one CPU", text)
+
     @unittest.skipUnless(LONG, "takes 15 s: TRAINSCOPE_LONG=1")
     def test_shared_memory_counts_once_in_pss_and_for_each_process_in_rss(self):
         truth, info = self.record_truth("""

@@ -91,8 +91,8 @@ void TrainingReport::evaluation_ends(std::uint64_t step, const Evaluation& resul
   pipe_->end("evaluation", now_s);
   pipe_->scalar("accuracy", result.accuracy, "test", now_s);
   pipe_->scalar("loss", one_nan(result.loss), "test", now_s);
-  summaries_.scalar("validation", "accuracy", step, result.accuracy);
-  summaries_.scalar("validation", "loss", step, result.loss);
+  summaries_.scalar("test", "accuracy", step, result.accuracy);
+  summaries_.scalar("test", "loss", step, result.loss);
   std::printf("eval step %" PRIu64 " accuracy %.4f loss %.4f\n", step, result.accuracy,
               one_nan(result.loss));
   std::fflush(stdout);

@@ -299,14 +299,14 @@ class ForTensorBoard(unittest.TestCase):
             result = run("train", "--data", "drawn", "--model", "digits_dense", "--steps", "130", "--every", "1",
                          "--threads", "1", "--summaries", folder)
             self.assertEqual(result.returncode, 0, result.stderr)
-            train, validation = read_events(f"{folder}/train"), read_events(f"{folder}/validation")
+            train, test = read_events(f"{folder}/train"), read_events(f"{folder}/test")
         printed = [(int(step), float(loss)) for step, loss, _ in matches(STEP, result.stdout)]
         self.assertEqual([step for step, _ in train["loss"]], list(range(1, 131)))
         for (_, loss), (_, told) in zip(train["loss"], printed):
             self.assertAlmostEqual(loss, told, delta=6e-5)
         step, accuracy, _ = matches(EVAL, result.stdout)[-1]
-        self.assertEqual(validation["accuracy"][-1][0], int(step))
-        self.assertAlmostEqual(validation["accuracy"][-1][1], float(accuracy), delta=6e-5)
+        self.assertEqual(test["accuracy"][-1][0], int(step))
+        self.assertAlmostEqual(test["accuracy"][-1][1], float(accuracy), delta=6e-5)
 
     def test_a_folder_that_cannot_be_made_is_told(self):
         result = run("train", "--data", "drawn", "--model", "digits_dense", "--steps", "2", "--threads", "1",

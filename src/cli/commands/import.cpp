@@ -10,6 +10,7 @@
 #include "cli/reading.h"
 #include "cli/recording.h"
 #include "import/import.h"
+#include "store/run_name.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -62,6 +63,7 @@ Result<ImportOptions> import_options(const ImportFlags& flags) {
     return Error(fmt::format("--name is {} bytes long; at most {} are accepted", flags.name.size(),
                              kMaxNameBytes));
   }
+  TS_CHECK_OK(check_run_name(flags.name).with_context("--name"));
   if (flags.every.empty()) return options;
   TS_TRY(const int64_t every_ns, parse_duration(flags.every).with_context("--every"));
   TS_CHECK_OK(check_period(every_ns, "--every", flags.every));

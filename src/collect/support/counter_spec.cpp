@@ -128,6 +128,7 @@ class SpecParser {
     if (has_name(colon, path_end)) {
       out_.name = trim(spec_.substr(0, colon));
       at = colon + 1;
+      if (out_.name.empty()) return wrong(0, "a name is expected before the ':'");
     }
     for (const char c : out_.name) {
       if (static_cast<unsigned char>(c) < ' ') return wrong(0, "a control character in the name");

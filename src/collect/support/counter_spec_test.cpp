@@ -104,7 +104,6 @@ TEST(CounterSpec, TakesTheDocumentedExample) {
 TEST(CounterSpec, NamesACounterThatHasNoName) {
   EXPECT_EQ(parsed("uint@/proc/fs/lustre/stats+c=6;r=2").name, "stats.r2.c6");
   EXPECT_EQ(parsed("/proc/loadavg+c=1").name, "loadavg.r0.c1");
-  EXPECT_EQ(parsed(":/proc/loadavg+").name, "loadavg.r0.c0");
   EXPECT_EQ(parsed("int64_bin@/run/state+b=16").name, "state.b16");
   EXPECT_EQ(parsed("/proc/meminfo+key=Dirty:").name, "meminfo.Dirty:.c1");
   EXPECT_EQ(parsed("/sys/bus/pci/devices/0000:00:1f.2/numa_node+").path,
@@ -157,15 +156,17 @@ TEST(CounterSpec, NamesTheSpecAndTheCharacterOfNonsense) {
   EXPECT_EQ(refused("x:/y+match=a("),
             "'x:/y+match=a(': character 12: match: missing closing parenthesis at character 3 of "
             "the pattern");
+  EXPECT_EQ(refused(":int@/a"), "':int@/a': character 1: a name is expected before the ':'");
   EXPECT_EQ(refused("x:/y+kind=sum"),
             "'x:/y+kind=sum': character 11: kind is counter or gauge, not 'sum'");
 }
 
 TEST(CounterSpec, RefusesWhatCannotBe) {
-  for (const char* text : {"", ",", "x:", "x:+c=1", "x:int@+c=1", "x:/y+c=", "x:/y+c",
-                           "x:/y+s=", "x:/y+key=", "x:/y+key=a;r=2", "x:/y+key=a;match=b",
-                           "x:/y+r=99999999999999999999", "x:/y+b=-1", "x:int8_bin@/y+key=a",
-                           "x:/y+rate;kind=gauge", "x\ny:/z+", "nothing"}) {
+  for (const char* text :
+       {"", ",", "x:", "x:+c=1", "x:int@+c=1", "x:/y+c=", "x:/y+c",
+        "x:/y+s=", "x:/y+key=", "x:/y+key=a;r=2", "x:/y+key=a;match=b",
+        "x:/y+r=99999999999999999999", "x:/y+b=-1", "x:int8_bin@/y+key=a", "x:/y+rate;kind=gauge",
+        "x\ny:/z+", "nothing", ":/proc/loadavg+", " :/proc/loadavg+"}) {
     EXPECT_NE(refused(text), "accepted") << text;
   }
 }
