@@ -2,13 +2,23 @@
 
 #include <gtest/gtest.h>
 
-#include <thread>
+#include <atomic>
 
 namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {{"a", "1", Kind::gauge, "", "first"},
                                    {"b", "1", Kind::gauge, "", "second"}};
+
+// A source that hangs does so for as long as this process lives, as a driver would.
+std::atomic<bool> hung{false};
+
+void hang() {
+  hung = true;
+  hung.notify_all();
+  static std::atomic<bool> ended{false};
+  ended.wait(false);
+}
 
 // What the next made source does.
 struct Script {
@@ -20,10 +30,11 @@ Script script;
 class ScriptedSource : public Source {
  public:
   Opened open(const Surroundings& /*surroundings*/) override {
-    if (script.hangs) std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    const Script mine = script;
+    if (mine.hangs) hang();
     Opened opened;
     opened.columns.push_back({"a", {}, {}});
-    if (!script.b) opened.missing.push_back({"b", "there is no b", "modprobe b"});
+    if (!mine.b) opened.missing.push_back({"b", "there is no b", "modprobe b"});
     return opened;
   }
   Sampled sample(std::span<int64_t> values) override {
@@ -77,7 +88,7 @@ TEST(Probe, AHangingSourceCostsItsDeadline) {
   const ProbedSource found = probe_within(hanging, {}, 20'000'000);
   EXPECT_EQ(found.status, "unavailable");
   EXPECT_EQ(found.reason, "it did not answer within 20 ms");
-  std::this_thread::sleep_for(std::chrono::milliseconds(400));  // it uses `script` until then
+  hung.wait(false);  // it has read `script`
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ std::string counting() {
          "\"; load=$((load + 1)); sleep 0.02; done\n";
 }
 
-// Samples until the series has a value, for some seconds at most.
+// Samples until the series has a value, for half a minute at most.
 std::optional<double> wait_for(OpenedSource& source, const std::string& series) {
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < 3000; ++i) {
     source.sample();
     if (const auto value = source.value(series)) return value;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -13,12 +13,12 @@ from trainscope_test import LONG, PATIENCE_S, Case, main, process_state, wait_un
 # Sends `step` lines as fast as asked and never waits; says at its end what became of them.
 SENDER = """
 import json, os, sys, time
-rate, seconds = int(sys.argv[1]), float(sys.argv[2])
+rate, seconds, dropping = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]  # a file to make at the first drop
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY | os.O_NONBLOCK)
 sent = dropped = 0
 longest = 0
 begin = time.monotonic()
-while (elapsed := time.monotonic() - begin) < seconds:
+while (elapsed := time.monotonic() - begin) < seconds or (dropping and not dropped):
     for _ in range(max(0, int(elapsed * rate) - sent - dropped)):
         number = sent + dropped + 1
         before = time.monotonic_ns()
@@ -27,6 +27,7 @@ while (elapsed := time.monotonic() - begin) < seconds:
             sent += 1
         except BlockingIOError:
             dropped += 1
+            if dropping and dropped == 1: open(dropping, "w").close()
         longest = max(longest, time.monotonic_ns() - before)
     time.sleep(0.001)
 print(json.dumps({"sent": sent, "dropped": dropped, "longest_s": longest / 1e9}))
@@ -46,9 +47,9 @@ def shell_clients():
 
 
 class Pipe(Case):
-    def send(self, rate, seconds, meanwhile=lambda: None):
+    def send(self, rate, seconds, meanwhile=lambda: None, dropping=""):
         """What the sender says, and the run."""
-        job = self.start([sys.executable, "-c", SENDER, str(rate), str(seconds)])
+        job = self.start([sys.executable, "-c", SENDER, str(rate), str(seconds), dropping])
         wait_until(lambda: os.listdir(self.home))
         meanwhile()
         out, _ = job.communicate(timeout=240)
@@ -88,10 +89,10 @@ class Pipe(Case):
         def stop_and_continue():
             recorder = self.recorder()
             os.kill(recorder, signal.SIGSTOP)
-            time.sleep(3)
+            wait_until(lambda: os.path.exists(self.path("dropping")))
             os.kill(recorder, signal.SIGCONT)
 
-        told, info = self.send(50_000, 5, stop_and_continue)
+        told, info = self.send(50_000, 3, stop_and_continue, self.path("dropping"))
         self.assertGreater(told["dropped"], 0)
         self.assertEqual(self.kept_and_refused(info), told["sent"])
         # It is the sender who numbers them: what was dropped is seen.

@@ -178,7 +178,7 @@ class Job(Case):
 
     def test_repeat_goes_on_after_the_time_limit(self):
         job = "echo x >> n; exec sleep 30"
-        done = self.run_cli("run", "--quiet", "--repeat", "2", "--for", "200ms", "--", "sh", "-c", job)
+        done = self.run_cli("run", "--quiet", "--repeat", "2", "--for", "1500ms", "--", "sh", "-c", job)
         self.assertEqual(done.returncode, 124)
         self.assertEqual((self.work / "n").read_text(), "x\nx\n")
 

@@ -216,12 +216,10 @@ class Surroundings(Native):
               return 0;
             }
             """)
-        first, (told, *rest) = self.sent_before_and_after(program)
-        self.assertEqual(first, [f"step {i}" for i in range(len(first))])
-        self.assertRegex(told, r"^dropped \d+$")
-        next_step = len(first) + int(told.split()[1])
-        self.assertGreater(next_step, 500)
-        self.assertEqual(rest, [f"step {i}" for i in range(next_step, 1002)])
+        first, rest = self.sent_before_and_after(program)
+        # A few may find room again before anything was read: lines of a flood go together, and fewer need less.
+        self.assertGreater(self.assert_each_came_or_was_counted(1002, first + rest), 500)
+        self.assertEqual(rest[-2:], ["step 1000", "step 1001"])
 
     def test_the_end_of_a_flood(self):
         program = self.build(C, """
@@ -280,7 +278,8 @@ class Surroundings(Native):
             }
             """)
         first, rest = self.sent_before_and_after(program)
-        self.assertEqual(rest, [f"dropped {300 - len(first)}"])
+        self.assert_each_came_or_was_counted(300, first + rest)
+        self.assertRegex(rest[0], r"^dropped \d+$")
 
     def test_a_small_stack(self):
         program = self.build(C, """

@@ -1,5 +1,6 @@
 """A signal reaches the job once: sent to us alone, to the whole group, or typed; and the end is the bare job's end."""
 import os
+import select
 import shlex
 import signal
 import subprocess
@@ -7,46 +8,46 @@ import time
 
 from trainscope_test import Case, main, process_state, python, total, wait_until
 
-# Counts what arrives, and tells it after a silence of half a second that begins with the first signal.
+# Tells of each signal when it arrives, until its standard input is closed.
 COUNT = """
-import os, signal, sys, time
+import os, signal, sys
 numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGCONT]
-got = []
-last = [0.0]
-def hit(number, frame):
-    got.append(number); last[0] = time.monotonic()
-for number in numbers: signal.signal(number, hit)
+for number in numbers: signal.signal(number, lambda number, frame: os.write(1, b"%d\\n" % number))
 os.write(1, b"ready\\n")
-until = time.monotonic() + 60
-while time.monotonic() < until and not (last[0] and time.monotonic() - last[0] > 0.7): time.sleep(0.02)
-os.write(1, repr([int(n) for n in got]).encode())
+while os.read(0, 1): pass
 """
+SETTLING_S = 0.7  # a signal that arrives twice does so within this
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 
 class Signals(Case):
     def counted(self, send, *options, **keywords):
-        """What the job got after send(process)."""
-        process = self.start(COUNT, *options, start_new_session=True, **keywords)
+        """What the job got after send(process), which is waited for, and what came after that."""
+        process = self.start(COUNT, *options, start_new_session=True, stdin=subprocess.PIPE, **keywords)
         self.assertEqual(process.stdout.readline(), b"ready\n")
-        send(process)
+        got = [self.next_signal(process) for _ in send(process)]
+        time.sleep(SETTLING_S)
         out, _ = process.communicate(timeout=90)
         self.assertEqual(process.returncode, 0)
-        return eval(out)
+        return got + [int(line) for line in out.split()]
+
+    def next_signal(self, process):
+        wait_until(lambda: select.select([process.stdout], [], [], 0)[0])
+        return int(os.read(process.stdout.fileno(), 4))
 
     def test_to_us_alone_arrives_once(self):
-        # One after the other and far enough apart, so that one job will do.
+        # One after the other, so that one job will do.
         def send(process):
             for number in FORWARDED:
                 process.send_signal(number)
-                time.sleep(0.3)
+                yield number
         self.assertEqual(self.counted(send), list(map(int, FORWARDED)))
 
     def test_to_the_whole_group_arrives_once(self):
         def send(process):
             for number in FORWARDED:
                 os.killpg(process.pid, number)
-                time.sleep(0.3)
+                yield number
         self.assertEqual(self.counted(send), list(map(int, FORWARDED)))
 
     def test_to_the_whole_group_while_the_recorder_is_stopped_arrives_once(self):
@@ -55,18 +56,21 @@ class Signals(Case):
             os.kill(recorder, signal.SIGSTOP)
             wait_until(lambda: process_state(recorder) == "T")
             os.killpg(process.pid, signal.SIGTERM)
+            yield signal.SIGTERM
         self.assertEqual(self.counted(send), [signal.SIGTERM])
 
     def test_without_a_recorder_arrives_once(self):
         def send(process):
             os.kill(self.recorder(), signal.SIGKILL)
             process.send_signal(signal.SIGTERM)
+            yield signal.SIGTERM
         self.assertEqual(self.counted(send), [signal.SIGTERM])
 
     def test_ignored_by_the_caller_but_asked_for_by_the_job(self):
         # A shell without job control starts what ends in & so; the job has its own handler all the same.
         def send(process):
             process.send_signal(signal.SIGINT)
+            yield signal.SIGINT
         self.assertEqual(self.counted(send, restore_signals=False,
                                       preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN)), [signal.SIGINT])
 
@@ -109,12 +113,12 @@ class Signals(Case):
         self.assertLess(total(self.info(), "job.cpu.time"), 0.5, "what is not the job's was counted")
 
     def test_daemons_of_one_run_are_not_the_next_runs(self):
-        job = f"(trap '' TERM; echo x >> {self.path('begun')}; sleep 3; echo y >> {self.path('ended')}) > /dev/null 2>&1 & " \
+        job = f"(trap '' TERM; echo x >> {self.path('begun')}; sleep 6; echo y >> {self.path('ended')}) > /dev/null 2>&1 & " \
               "trap '' TERM; sleep 0.2; [ -e $0 ] && while :; do sleep 0.05; done; touch $0"
-        done = self.record(["sh", "-c", job, self.path("second")], "--repeat", "2", "--for", "1s", "--grace", "0s", check=False)
+        done = self.record(["sh", "-c", job, self.path("second")], "--repeat", "2", "--for", "3s", "--grace", "0s", check=False)
         self.assertEqual(done.returncode, 124, done)
         # The daemon of the first run lives on; the second run's own was killed with its tree.
-        wait_until(lambda: os.path.exists(self.path("ended")), 10)
+        wait_until(lambda: os.path.exists(self.path("ended")))
         time.sleep(1.5)
         with open(self.path("begun")) as begun, open(self.path("ended")) as ended:
             self.assertEqual((begun.read(), ended.read()), ("x\nx\n", "y\n"))

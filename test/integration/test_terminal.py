@@ -221,7 +221,7 @@ time.sleep(30)
         self.read(b"ready")
         os.close(self.master)
         os.waitpid(pid, 0)
-        wait_until(lambda: os.path.exists(self.path("told")), 5)
+        wait_until(lambda: os.path.exists(self.path("told")))
 
     def test_no_status_line_beside_somebody_who_writes_to_the_terminal(self):
         self.open(["sh", "-c", '"$@" | cat', "sh", BIN, "run", "--", "sleep", "1.5"])
@@ -244,7 +244,7 @@ while True: print("text " * 20, flush=True); time.sleep(0.01)
         self.open([BIN, "run", "--for", "2s", "--grace", "1s", "--", *command(job)])
         self.read(b"ready")
         self.type(b"\x13")
-        wait_until(lambda: os.path.exists(mark), 10)
+        wait_until(lambda: os.path.exists(mark))
         self.type(b"\x11")
         self.read(rb"\[status 31744\]")
 

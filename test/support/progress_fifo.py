@@ -104,6 +104,20 @@ class FifoCase(Case):
         self.assertGreater(min(dropped, default=0), 0)
         self.assertEqual(len(lines) - len(dropped) + sum(dropped), count)
 
+    def assert_each_came_or_was_counted(self, count, lines):
+        """Steps from 0 on, in their order; `dropped N` stands where N of them are missing. Returns how many are."""
+        expected = missing = 0
+        for line in lines:
+            word, number = line.split()
+            if word == "dropped":
+                missing += int(number)
+                expected += int(number)
+            else:
+                self.assertEqual((word, int(number)), ("step", expected), lines)
+                expected += 1
+        self.assertEqual(expected, count, lines)
+        return missing
+
     def setUp(self):
         super().setUp()
         self.fifo = ProgressFifo(self.path("progress"))
