@@ -198,6 +198,9 @@ const CLI::App& root_of(const CLI::App& app) {
 int run_command_line(int argc, char** argv) {
   try {
     return parse_and_run(std::vector<std::string>(argv + 1, argv + argc));
+  } catch (const std::bad_alloc&) {
+    std::fputs("trainscope: not enough memory for this; try a machine or a limit with more\n",
+               stderr);
   } catch (const std::exception& error) {
     fmt::print(stderr, "trainscope: internal error: {}\n", error.what());
   } catch (...) {

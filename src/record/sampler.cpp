@@ -32,7 +32,6 @@ Sampler::~Sampler() {
 
 void Sampler::start(int64_t period_ns, bool records_machine, const std::string& reason) {
   restart_reason_ = reason;
-  next_schema_ = static_cast<uint32_t>(memory_->incarnation.load()) * 1000;
   continued_ns_ = memory_->signal_seen_ns[SIGCONT];
   std::vector<const Collector*> tick, second;
   for (const Collector* collector : collectors()) {
@@ -79,7 +78,7 @@ bool Sampler::wait_until(int64_t moment_ns) {
 void Sampler::run_ticks(std::vector<Schedule> schedules) {
   name_thread("ts-sample");
   prctl(PR_SET_TIMERSLACK, 1);
-  for (Schedule& s : schedules) s.stream->open(surroundings_, ring_, next_schema_);
+  for (Schedule& s : schedules) s.stream->open(surroundings_, ring_, memory_->next_schema);
   if (memory_->zero_ns == 0) {
     memory_->zero_realtime_ns = realtime_ns();
     memory_->zero_boottime_ns = boottime_ns();
@@ -177,7 +176,7 @@ void Sampler::run_own_thread(SourceGroup& stream) {
       return;
     }
   }
-  stream.open(surroundings_, ring_, next_schema_);
+  stream.open(surroundings_, ring_, memory_->next_schema);
   if (stream.is_worth_asking()) sample_alone(stream);
   --own_threads_running_;
 }

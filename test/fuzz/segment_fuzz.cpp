@@ -57,7 +57,7 @@ void decode_all(std::string_view data) {
     const auto header = decode_columns_header(data, flags, totals);
     if (!header) continue;
     const auto all = decode_columns_body(*header, flags, 3);
-    const auto plain = plain_body(*header, flags);
+    const auto plain = plain_body(*header, flags, 3);
     if (!plain) continue;
     const auto offsets = column_offsets(*plain, header->rows, 3);
     if (!offsets) continue;
