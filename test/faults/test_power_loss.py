@@ -12,10 +12,10 @@ import shutil
 import subprocess
 import unittest
 
+from strace_log import finished_calls
 from trainscope_test import BIN, LONG, Case, main
 
 CALLS = "openat,write,rename,unlink,mkdir,ftruncate,fsync,fdatasync"
-LINE = re.compile(r"^(\d+) +(.*)$")
 FINISHED = re.compile(r"^(\w+)\((.*)\) += (-?\d+)")
 FD = re.compile(r"^(-?\w+)<([^>]*)>")
 TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
@@ -30,16 +30,8 @@ def path_of(text):
 
 
 def calls_of(log):
-    """(call, path of its descriptor, its texts, what follows the last comma) of every call that succeeded, in order."""
-    unfinished = {}
-    for line in log:
-        tid, rest = LINE.match(line).groups()
-        if rest.endswith("<unfinished ...>"):
-            unfinished[tid] = rest[:-len("<unfinished ...>")].rstrip()
-            continue
-        resumed = re.match(r"^<\.\.\. \w+ resumed>(.*)$", rest)
-        if resumed:
-            rest = unfinished.pop(tid, "") + resumed.group(1)
+    """(call, path of its descriptor, its texts, its arguments, what it returned) of every call that succeeded, in order."""
+    for _, rest in finished_calls(log):
         done = FINISHED.match(rest)
         if done is None or int(done.group(3)) < 0:
             continue
