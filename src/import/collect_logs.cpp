@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -19,6 +17,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "import/import.h"
+#include "import/support/collect_log.h"
 #include "import/support/recording.h"
 
 namespace trainscope {
@@ -28,201 +27,41 @@ namespace {
 constexpr int64_t kPeriodNs = kNsPerSecond;
 // The script's job ran for 75 minutes and was sampled from its fifth second on.
 constexpr double kScriptSeconds = 75 * 60 - 5;
-constexpr double kMostOfAnything = 1e15;
-constexpr double kMiB = 1024.0 * 1024.0;
+constexpr size_t kMaxDevices = 64;  // more rows than that a sample are no devices
 
-// How a number of the logs becomes a value: % and suffixes are taken off first.
-enum class Reading { plain, percent, idle_percent, kilobytes };
-
-struct LogField {
-  size_t column;
-  const char* metric;
-  const char* unit;
-  const char* labels;
-  Reading reading;
-  double factor;        // number x factor = value
-  int64_t denominator;  // stored as value x denominator
-};
-
-constexpr LogField kTemperatureFields[] = {
-    {0, "hw.temperature", "Cel", "sensor=cpu_package", Reading::plain, 1, 10}};
-constexpr LogField kGpuFields[] = {{0, "hw.gpu.temperature", "Cel", "gpu=0", Reading::plain, 1, 1}};
-
-constexpr const char* kState = "system.cpu.state.utilization";
-constexpr LogField kCpuFields[] = {
-    {9, "system.cpu.utilization", "1", "cpu=all", Reading::idle_percent, 1, 10'000},
-    {0, kState, "1", "cpu=all;state=user", Reading::percent, 1, 10'000},
-    {1, kState, "1", "cpu=all;state=nice", Reading::percent, 1, 10'000},
-    {2, kState, "1", "cpu=all;state=system", Reading::percent, 1, 10'000},
-    {3, kState, "1", "cpu=all;state=iowait", Reading::percent, 1, 10'000},
-    {4, kState, "1", "cpu=all;state=irq", Reading::percent, 1, 10'000},
-    {5, kState, "1", "cpu=all;state=softirq", Reading::percent, 1, 10'000},
-    {6, kState, "1", "cpu=all;state=steal", Reading::percent, 1, 10'000},
-    {7, kState, "1", "cpu=all;state=guest", Reading::percent, 1, 10'000},
-    {8, kState, "1", "cpu=all;state=guest_nice", Reading::percent, 1, 10'000},
-    {9, kState, "1", "cpu=all;state=idle", Reading::percent, 1, 10'000}};
-
-// r/s w/s rkB/s wkB/s rrqm/s wrqm/s %rrqm %wrqm r_await w_await aqu-sz rareq-sz wareq-sz svctm util
-constexpr const char* kRead = "device=unknown;direction=read";
-constexpr const char* kWrite = "device=unknown;direction=write";
-constexpr LogField kDiskFields[] = {
-    {0, "system.disk.operation.rate", "{operation}/s", kRead, Reading::plain, 1, 100},
-    {1, "system.disk.operation.rate", "{operation}/s", kWrite, Reading::plain, 1, 100},
-    {2, "system.disk.io.rate", "By/s", kRead, Reading::kilobytes, 1, 1},
-    {3, "system.disk.io.rate", "By/s", kWrite, Reading::kilobytes, 1, 1},
-    {4, "system.disk.merge.rate", "{operation}/s", kRead, Reading::plain, 1, 100},
-    {5, "system.disk.merge.rate", "{operation}/s", kWrite, Reading::plain, 1, 100},
-    {8, "system.disk.operation.wait", "s", kRead, Reading::plain, 0.001, 100'000},
-    {9, "system.disk.operation.wait", "s", kWrite, Reading::plain, 0.001, 100'000},
-    {10, "system.disk.queue.length", "{operation}", "device=unknown", Reading::plain, 1, 100},
-    {11, "system.disk.operation.size", "By", kRead, Reading::kilobytes, 1, 1},
-    {12, "system.disk.operation.size", "By", kWrite, Reading::kilobytes, 1, 1},
-    {14, "system.disk.utilization", "1", "device=unknown", Reading::percent, 1, 10'000}};
-
-// Mem: total used free shared buffers cache available
-constexpr LogField kMemoryFields[] = {
-    {0, "system.memory.limit", "By", "", Reading::plain, kMiB, 1},
-    {1, "system.memory.usage", "By", "state=used", Reading::plain, kMiB, 1},
-    {2, "system.memory.usage", "By", "state=free", Reading::plain, kMiB, 1},
-    {3, "system.memory.usage", "By", "state=shared", Reading::plain, kMiB, 1},
-    {4, "system.memory.usage", "By", "state=buffers", Reading::plain, kMiB, 1},
-    {5, "system.memory.usage", "By", "state=cached", Reading::plain, kMiB, 1},
-    {6, "system.memory.usage", "By", "state=available", Reading::plain, kMiB, 1}};
-
-struct LogFile {
-  const char* name;
-  const char* heading;  // the first word of each row; "" when there is none
-  size_t columns;
-  std::span<const LogField> fields;
-};
-constexpr std::array<LogFile, 5> kFiles = {{{"cpu.out", "", 10, kCpuFields},
-                                            {"cputemp.out", "", 1, kTemperatureFields},
-                                            {"disk.out", "", 15, kDiskFields},
-                                            {"gputemp.out", "", 1, kGpuFields},
-                                            {"memory.out", "Mem:", 7, kMemoryFields}}};
-
-// 1.4M is 1.4 and M.
-struct LogNumber {
-  double number = 0;
-  char suffix = 0;
-};
-
-std::optional<LogNumber> parse_log_number(std::string_view text) {
-  LogNumber result;
-  if (!text.empty() && std::string_view("%sBkMGTP").find(text.back()) != std::string_view::npos) {
-    result.suffix = text.back();
-    text.remove_suffix(1);
-  }
-  const auto number = parse_number(text);
-  if (!number || !std::isfinite(*number)) return std::nullopt;
-  result.number = *number;
-  return result;
-}
-
-// Bytes: iostat counts sectors, and its k is 1024 of them.
-double bytes_of(const LogNumber& given) {
-  switch (given.suffix) {
-    case 'B':
-      return given.number;
-    case 's':
-      return given.number * 512;
-    case 'M':
-      return given.number * kMiB;
-    case 'G':
-      return given.number * kMiB * 1024;
-    case 'T':
-      return given.number * kMiB * kMiB;
-    case 'P':
-      return given.number * kMiB * kMiB * 1024;
-    default:
-      return given.number * 1024;
-  }
-}
-
-// iostat shortens large plain numbers as well: 1.2k requests are 1,200.
-double count_of(const LogNumber& given) {
-  switch (given.suffix) {
-    case 'k':
-      return given.number * 1e3;
-    case 'M':
-      return given.number * 1e6;
-    case 'G':
-      return given.number * 1e9;
-    default:
-      return given.number;
-  }
-}
-
-std::optional<int64_t> raw_of(const LogField& field, const LogNumber& given) {
-  double value = 0;
-  switch (field.reading) {
-    case Reading::plain:
-      value = count_of(given);
-      break;
-    case Reading::percent:
-      value = given.number / 100;
-      break;
-    case Reading::idle_percent:
-      value = 1 - given.number / 100;
-      break;
-    case Reading::kilobytes:
-      value = bytes_of(given);
-      break;
-  }
-  const double raw = value * field.factor * static_cast<double>(field.denominator);
-  if (!(std::abs(raw) < kMostOfAnything)) return std::nullopt;
-  return std::llround(raw);
-}
-
-// One of the files: its columns, all of the same length.
+// What a first look at one of the files finds.
 struct LogTable {
   const LogFile* file = nullptr;
+  std::string path;
   std::vector<WholeColumn> columns;
+  size_t devices = 1;  // so many lines are one row
   size_t rows = 0;
   bool has_torn_end = false;
+  std::optional<int64_t> first_value;  // raw, of the first column
+
+  bool is(std::string_view name) const { return name == file->name; }
 };
 
-std::string add_row(LogTable& table, std::string_view line) {
-  std::vector<std::string_view> words = fields(line);
-  const LogFile& file = *table.file;
-  if (*file.heading != '\0') {
-    if (words[0] != file.heading) return fmt::format("it does not begin with {}", file.heading);
-    words.erase(words.begin());
-  }
-  if (words.size() != file.columns) {
-    return fmt::format("{} columns, expected {}", words.size(), file.columns);
-  }
-  for (size_t i = 0; i < file.fields.size(); ++i) {
-    const std::string_view word = words[file.fields[i].column];
-    // What nvidia-smi says where it knows nothing, cut to two characters by the script.
-    const bool unknown = word == "N/" || word == "N/A";
-    const auto number = unknown ? LogNumber() : parse_log_number(word);
-    if (!number) return fmt::format("'{}' is not a number", printable(word));
-    const auto raw = unknown ? kNoValue : raw_of(file.fields[i], *number);
-    if (!raw) return fmt::format("'{}' is too large", printable(word));
-    table.columns[i].values.push_back(*raw);
-  }
-  ++table.rows;
-  return "";
-}
-
-Result<LogTable> read_table(const std::string& path, const LogFile& file) {
-  LogTable table{&file, {}, 0, false};
+Result<LogTable> look_at_table(const std::string& path, const LogFile& file) {
+  LogTable table;
+  table.file = &file;
+  table.path = path;
   for (const LogField& field : file.fields) {
-    table.columns.push_back({field.metric,
-                             labels_from_text(field.labels),
-                             field.unit,
-                             Kind::gauge,
-                             Scale{1, field.denominator},
-                             {}});
+    table.columns.push_back({field.metric, labels_from_text(field.labels), field.unit, Kind::gauge,
+                             Scale{1, field.denominator}});
   }
-  TS_TRY(const std::string text, read_recording(path));
-  for (const TextLine& line : filled_lines(text)) {
-    const std::string problem = add_row(table, line.text);
-    if (problem.empty()) continue;
+  TS_TRY(LineReader lines, LineReader::open(path));
+  std::vector<int64_t> values;
+  for (TextLine line;;) {
+    TS_TRY(const bool more, lines.next(line));
+    if (!more) break;
+    const std::string problem = parse_log_line(file, line.text, values);
+    if (problem.empty()) {
+      if (table.rows++ == 0) table.first_value = values[0];
+      continue;
+    }
     if (!line.is_torn) return line_error(path, line.number, problem);
     table.has_torn_end = true;
-    for (WholeColumn& column : table.columns) column.values.resize(table.rows);
   }
   if (table.rows == 0) return Error(path + ": there is no row in it");
   return table;
@@ -232,49 +71,122 @@ Result<LogTable> read_table(const std::string& path, const LogFile& file) {
 void split_devices(LogTable& table, size_t samples) {
   if (table.columns.size() != 1 || samples == 0 || table.rows % samples != 0) return;
   const size_t devices = table.rows / samples;
-  if (devices < 2) return;
+  if (devices < 2 || devices > kMaxDevices) return;
   const WholeColumn all = std::move(table.columns[0]);
   table.columns.clear();
   for (size_t d = 0; d < devices; ++d) {
     WholeColumn column = all;
     std::string& label = column.labels[0].second;
     label = label == "0" ? std::to_string(d) : label + (d == 0 ? "" : "_" + std::to_string(d));
-    column.values.clear();
-    for (size_t r = 0; r < samples; ++r) column.values.push_back(all.values[r * devices + d]);
     table.columns.push_back(std::move(column));
   }
+  table.devices = devices;
   table.rows = samples;
 }
 
 // A reading of 10 to 12 °C right after one of 80 °C and more is a three-digit one cut off; what its
 // last digit was nobody knows.
-size_t remove_cut_off(std::vector<int64_t>& celsius) {
-  size_t removed = 0;
-  int64_t last = 0;
-  for (int64_t& value : celsius) {
-    if (value == kNoValue) continue;
-    if (last >= 80 && value >= 10 && value <= 12) {
-      value = kNoValue;
-      ++removed;
-    } else {
-      last = value;
+class CutOffFilter {
+ public:
+  int64_t pass(int64_t celsius) {
+    if (celsius == kNoValue) return celsius;
+    if (last_ >= 80 && celsius >= 10 && celsius <= 12) {
+      ++removed_;
+      return kNoValue;
     }
+    return last_ = celsius;
   }
-  return removed;
-}
+  size_t removed() const { return removed_; }
 
-void note_temperatures(WholeRun& run, LogTable& table) {
-  if (std::string_view(table.file->name) != "gputemp.out") return;
-  size_t removed = 0;
-  for (WholeColumn& column : table.columns) removed += remove_cut_off(column.values);
-  run.manifest.notes.push_back(
-      removed == 0
-          ? "GPU temperatures were logged with two characters: 100 °C and more would read as 10 "
-            "to 12; no reading looks like that"
-          : fmt::format("{} GPU temperatures were 100 °C or more: the log has two characters of "
-                        "them (10 to 12), so they are left out and the true maximum is not known",
-                        removed));
-}
+ private:
+  int64_t last_ = 0;
+  size_t removed_ = 0;
+};
+
+// The second look at one of the files: its values, row after row.
+class TableRows {
+ public:
+  TableRows(const LogTable& table, LineReader lines)
+      : file_(table.file),
+        path_(table.path),
+        lines_(std::move(lines)),
+        columns_(table.columns.size()),
+        devices_(table.devices),
+        left_(table.rows) {
+    if (table.is("gputemp.out")) filters_.resize(columns_);
+  }
+
+  size_t columns() const { return columns_; }
+
+  // Absent when the file has no more rows.
+  Status next(std::span<int64_t> values) {
+    std::fill(values.begin(), values.end(), kNoValue);
+    if (left_ == 0) return {};
+    --left_;
+    for (size_t d = 0; d < devices_; ++d) {
+      TextLine line;
+      TS_TRY(const bool more, lines_.next(line));
+      if (!more || !parse_log_line(*file_, line.text, parsed_).empty()) {
+        return line_error(path_, line.number, "the file was changed while it was read");
+      }
+      std::copy(parsed_.begin(), parsed_.end(), values.begin() + static_cast<ptrdiff_t>(d));
+    }
+    for (size_t c = 0; c < filters_.size(); ++c) values[c] = filters_[c].pass(values[c]);
+    return {};
+  }
+
+  // Nothing where there is nothing to tell.
+  std::optional<std::string> note() const {
+    if (filters_.empty()) return std::nullopt;
+    size_t removed = 0;
+    for (const CutOffFilter& filter : filters_) removed += filter.removed();
+    if (removed == 0) {
+      return "GPU temperatures were logged with two characters: 100 °C and more would read as 10 "
+             "to 12; no reading looks like that";
+    }
+    return fmt::format(
+        "{} GPU temperatures were 100 °C or more: the log has two characters of them (10 to 12), "
+        "so they are left out and the true maximum is not known",
+        removed);
+  }
+
+ private:
+  const LogFile* file_;
+  std::string path_;
+  LineReader lines_;
+  size_t columns_, devices_, left_;
+  std::vector<CutOffFilter> filters_;  // one a column of a file that needs it
+  std::vector<int64_t> parsed_;
+};
+
+// All files side by side.
+class LogRows : public RowSource {
+ public:
+  LogRows(std::vector<TableRows> tables, size_t rows) : tables_(std::move(tables)), rows_(rows) {}
+
+  Result<bool> next(RowTime& time, std::span<int64_t> values) override {
+    if (at_ == rows_) return false;
+    time = {static_cast<int64_t>(at_++), 0};
+    for (TableRows& table : tables_) {
+      TS_CHECK_OK(table.next(values.first(table.columns())));
+      values = values.subspan(table.columns());
+    }
+    return true;
+  }
+
+  std::vector<std::string> notes() const override {
+    std::vector<std::string> notes;
+    for (const TableRows& table : tables_) {
+      if (auto note = table.note()) notes.push_back(std::move(*note));
+    }
+    return notes;
+  }
+
+ private:
+  std::vector<TableRows> tables_;
+  const size_t rows_;
+  size_t at_ = 0;
+};
 
 std::string period_note(size_t rows) {
   std::string note =
@@ -300,13 +212,12 @@ void note_rows(WholeRun& run, const std::vector<LogTable>& tables, size_t rows) 
       run.manifest.notes.push_back(
           fmt::format("the last line of {} is incomplete and left out", table.file->name));
     }
-    const std::string_view name = table.file->name;
-    if (name == "cpu.out") {
+    if (table.is("cpu.out")) {
       run.manifest.notes.emplace_back(
           "CPU utilisation is what mpstat does not call idle: waiting for I/O counts as busy here, "
           "in runs of our own it does not");
     }
-    if (name == "disk.out") {
+    if (table.is("disk.out")) {
       run.manifest.notes.emplace_back(
           "the logs do not name the disk; iostat rounded its numbers to three or four digits");
     }
@@ -323,26 +234,38 @@ void add_missing(WholeRun& run, const std::string& folder, const LogFile& file) 
 std::string host_of(const std::vector<LogTable>& tables) {
   nlohmann::json host = nlohmann::json::object();
   for (const LogTable& table : tables) {
-    if (std::string_view(table.file->name) != "memory.out") continue;
-    host["memory_bytes"] = table.columns[0].values[0];
+    if (table.is("memory.out") && table.first_value) host["memory_bytes"] = *table.first_value;
   }
   return host.dump();
 }
 
-Result<WholeRun> read(const ImportOptions& options) {
-  WholeRun run = imported_run("collect-logs", options.path, options.every_ns.value_or(kPeriodNs));
+void add_never_recorded(WholeRun& run) {
+  constexpr const char* kReason = "the collect script did not record it";
+  run.missing.push_back({"hw.gpu.utilization", "1", kReason});
+  run.missing.push_back({"hw.gpu.memory.usage", "By", kReason});
+  run.missing.push_back({"hw.gpu.power", "W", kReason});
+}
+
+Result<std::vector<LogTable>> look_at_tables(const ImportOptions& options, WholeRun& run) {
   std::vector<LogTable> tables;
   size_t samples = 0;  // of the files that have one row a sample whatever the machine
-  for (const LogFile& file : kFiles) {
+  for (const LogFile& file : log_files()) {
     const std::string path = options.path + "/" + file.name;
     if (!exists(path)) {
       add_missing(run, run.manifest.imported_path, file);
       continue;
     }
-    TS_TRY(LogTable table, read_table(path, file));
+    TS_TRY(LogTable table, look_at_table(path, file));
     if (file.columns > 1) samples = std::max(samples, table.rows);
     tables.push_back(std::move(table));
   }
+  for (LogTable& table : tables) split_devices(table, samples);
+  return tables;
+}
+
+Result<WholeRun> read(const ImportOptions& options) {
+  WholeRun run = imported_run("collect-logs", options.path, options.every_ns.value_or(kPeriodNs));
+  TS_TRY(const std::vector<LogTable> tables, look_at_tables(options, run));
   if (tables.empty()) {
     return Error(
         fmt::format("{}: none of cpu.out, cputemp.out, disk.out, gputemp.out, memory.out "
@@ -350,34 +273,23 @@ Result<WholeRun> read(const ImportOptions& options) {
                     options.path));
   }
   size_t rows = 0;
-  for (LogTable& table : tables) {
-    split_devices(table, samples);
+  std::vector<TableRows> sources;
+  for (const LogTable& table : tables) {
     rows = std::max(rows, table.rows);
+    run.columns.insert(run.columns.end(), table.columns.begin(), table.columns.end());
+    TS_TRY(LineReader lines, LineReader::open(table.path));
+    sources.emplace_back(table, std::move(lines));
   }
   note_rows(run, tables, rows);
-  for (LogTable& table : tables) note_temperatures(run, table);
   run.host_json = host_of(tables);
-  for (LogTable& table : tables) {
-    for (WholeColumn& column : table.columns) {
-      column.values.resize(rows, kNoValue);
-      run.columns.push_back(std::move(column));
-    }
-  }
-  for (const char* metric : {"hw.gpu.utilization", "hw.gpu.memory.usage", "hw.gpu.power"}) {
-    const std::string_view name = metric;
-    run.missing.push_back({metric,
-                           name.ends_with("usage")   ? "By"
-                           : name.ends_with("power") ? "W"
-                                                     : "1",
-                           "the collect script did not record it"});
-  }
-  for (size_t r = 0; r < rows; ++r) run.rows.push_back({static_cast<int64_t>(r), 0});
-  finish_rows(run);
+  add_never_recorded(run);
+  run.rows = std::make_unique<LogRows>(std::move(sources), rows);
   return run;
 }
 
 bool recognises(const std::string& path) {
-  return std::count_if(kFiles.begin(), kFiles.end(),
+  const auto files = log_files();
+  return std::count_if(files.begin(), files.end(),
                        [&](const LogFile& file) { return exists(path + "/" + file.name); }) >= 2;
 }
 

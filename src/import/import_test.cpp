@@ -256,7 +256,53 @@ TEST_F(Import, ARunThatCannotBeKeptLeavesNothing) {
   ASSERT_TRUE(made);
   const auto names = list_folder(home());
   ASSERT_TRUE(names);
-  EXPECT_THAT(*names, testing::ElementsAre(made->id));
+  EXPECT_THAT(*names, testing::ElementsAre(made->manifest.id));
+}
+
+TEST_F(Import, TegrastatsWithTooManyFieldsIsRefused) {
+  std::string line = "RAM 1/2MB CPU [1%@2]";
+  for (int i = 0; i < 2000; ++i) line += " e" + std::to_string(i) + " 1";
+  const std::string path = write("wide.log", "RAM 1/2MB CPU [1%@2]\n" + line + "\n");
+  EXPECT_EQ(problem(tegrastats_importer, path), path + ":2: more than 1024 different fields");
+  const std::string other = write("long.log", "RAM 1/2MB CPU [1%@2]\n" + std::string(70000, 'x'));
+  EXPECT_EQ(problem(tegrastats_importer, other), other + ":2: it is longer than 65536 bytes");
+}
+
+TEST_F(Import, AFileThatChangesWhileItIsReadLeavesNothing) {
+  const std::string path = write("changing.log", "RAM 1/2MB CPU [1%@2]\nRAM 1/2MB CPU [2%@2]\n");
+  const auto read = tegrastats_importer.read({path, std::nullopt});
+  ASSERT_TRUE(read);
+  std::ofstream(path) << "RAM 1/2MB CPU [1%@2]\n";
+  const auto kept = keep_run(home(), *read);
+  ASSERT_FALSE(kept);
+  EXPECT_THAT(kept.error().message(), HasSubstr("changed while it was read"));
+  EXPECT_THAT(*list_folder(home()), testing::IsEmpty());
+}
+
+TEST_F(Import, AManyTimesLongerTemperatureFileIsNotThatManyDevices) {
+  write("many/cpu.out", "1 0 0 0 0 0 0 0 0 99\n");
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "50\n";
+  write("many/gputemp.out", text);
+  const auto run = imported(collect_logs_importer, {folder_ + "/many", std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().samples, 1000);
+  EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").samples, 1000);
+  EXPECT_EQ(summary_of(*run, "system.cpu.utilization{cpu=all}").samples, 1);
+}
+
+TEST_F(Import, AnImportedRunIsRebuiltWithoutItsManifest) {
+  auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
+  ASSERT_TRUE(read);
+  read->manifest.name = "board";
+  const auto kept = keep_run(home(), *read);
+  ASSERT_TRUE(kept);
+  std::filesystem::remove(kept->path + "/manifest.json");
+  const auto run = open_run(kept->path);
+  ASSERT_TRUE(run) << run.error().message();
+  EXPECT_EQ((*run)->manifest().name, "board");
+  EXPECT_EQ((*run)->manifest().imported_format, "tegrastats");
+  EXPECT_EQ((*run)->duration_s(), 2);
 }
 
 }  // namespace

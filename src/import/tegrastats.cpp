@@ -1,6 +1,7 @@
 // tegrastats: what NVIDIA's tool of that name printed or logged on a Jetson board.
 //
-// One line a sample (parse/tegrastats.h). Times: with a clock in front of the lines (JetPack 5 and
+// One line a sample (parse/tegrastats.h), looked at twice: for the series and their times, then for
+// the values. Times: with a clock in front of the lines (JetPack 5 and
 // later) the distance between rows is found from it and missing rows are seen; it tells whole
 // seconds of an unknown zone. Without one the rows are `every_ns` apart, 1 s when it is not given.
 // Caveats, told in the run's notes: times are nominal; a processor's share is relative to the clock
@@ -8,13 +9,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/clock.h"
-#include "base/statistics.h"
 #include "base/text.h"
 #include "import/import.h"
 #include "import/support/recording.h"
@@ -24,131 +25,202 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMaxColumns = 4096;
-constexpr size_t kLookedAtBytes = 64 * 1024;
+// More than the largest board has ten times over.
+constexpr size_t kMaxColumns = 1024;
+constexpr size_t kMaxWords = 4096, kMaxWordBytes = 64;
 constexpr size_t kShownWords = 5;
+constexpr int64_t kMaxPeriodS = 3600;
 
-// Puts lines together to columns; a series that a line lacks is absent in that row.
+std::string key_of(const TegraReading& reading) {
+  return std::string(reading.metric) + '\n' + labels_text(reading.labels);
+}
+
+// The clocks of lines in order, which tell whole seconds: how far apart the rows are.
+class ClockStatistics {
+ public:
+  void add(std::optional<int64_t> clock_s) {
+    if (!clock_s) return;
+    if (!first_s_) first_s_ = last_s_ = clock_s;
+    const int64_t step = *clock_s - *last_s_;
+    if (count_++ > 0) ++steps_[static_cast<size_t>(std::clamp<int64_t>(step, 0, kMaxPeriodS + 1))];
+    went_back_ = went_back_ || step < 0;
+    if (*clock_s == *first_s_) ++in_first_second_;
+    in_last_second_ = step == 0 ? in_last_second_ + 1 : 1;
+    last_s_ = clock_s;
+  }
+
+  // What the middle pair has, or the mean where several rows share a second. Nothing without
+  // clocks, or where they were set back.
+  std::optional<int64_t> period_ns() const {
+    const int64_t pairs = count_ - 1;
+    if (pairs < 1 || went_back_) return std::nullopt;
+    if (steps_[0] * 10 > pairs) return mean_distance();
+    int64_t below = 0;
+    for (int64_t step = 0; step <= kMaxPeriodS; ++step) {
+      below += steps_[static_cast<size_t>(step)];
+      if (below * 2 > pairs) return step > 0 ? std::optional(step * kNsPerSecond) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // Rows in whole seconds of the clock, the first and the last left out, give their mean distance;
+  // nothing where fewer than two such seconds are there.
+  std::optional<int64_t> mean_distance() const {
+    const int64_t seconds = *last_s_ - *first_s_ - 1;
+    const int64_t inside = count_ - in_first_second_ - in_last_second_;
+    if (seconds < 2 || inside <= 0) return std::nullopt;
+    const double mean_s = static_cast<double>(seconds) / static_cast<double>(inside);
+    return std::max<int64_t>(1, std::llround(mean_s * 1000)) * (kNsPerSecond / 1000);
+  }
+
+  std::optional<int64_t> first_s_, last_s_;
+  int64_t count_ = 0, in_first_second_ = 0, in_last_second_ = 0;
+  bool went_back_ = false;
+  // How often each distance was seen; the last one stands for all that are longer.
+  std::array<int64_t, kMaxPeriodS + 2> steps_{};
+};
+
+// What a first look at all lines finds: which series there are, and how far apart the rows are.
 class TegraTable {
  public:
   Status add(const TegraLine& line) {
     for (const TegraReading& reading : line.readings) {
-      const std::string key = std::string(reading.metric) + '\n' + labels_text(reading.labels);
-      const auto [place, added] = places_.emplace(key, columns_.size());
+      const auto [place, added] = places_.emplace(key_of(reading), columns_.size());
       if (added) {
-        if (columns_.size() == kMaxColumns) return Error("too many different fields");
-        columns_.push_back({std::string(reading.metric),
-                            reading.labels,
-                            std::string(reading.unit),
-                            Kind::gauge,
-                            Scale{reading.numerator, reading.denominator},
-                            {}});
+        if (columns_.size() == kMaxColumns) {
+          return Error(fmt::format("more than {} different fields", kMaxColumns));
+        }
+        columns_.push_back({std::string(reading.metric), reading.labels, std::string(reading.unit),
+                            Kind::gauge, Scale{reading.numerator, reading.denominator}});
       }
-      WholeColumn& column = columns_[place->second];
-      column.values.resize(rows_ + 1, kNoValue);
-      if (reading.raw) column.values[rows_] = *reading.raw;
+      if (reading.metric == "system.memory.limit" && reading.raw && !memory_bytes_) {
+        memory_bytes_ = static_cast<int64_t>(columns_[place->second].scale.apply(*reading.raw));
+      }
     }
     for (const std::string& word : line.unknown) {
-      if (unknown_.size() < kMaxColumns) unknown_.insert(printable(word));
+      if (unknown_.size() < kMaxWords) unknown_.insert(printable(word.substr(0, kMaxWordBytes)));
     }
-    clocks_.push_back(line.clock_s);
+    if (rows_ == 0) first_clock_s_ = line.clock_s;
+    clocks_.add(line.clock_s);
     ++rows_;
     return {};
   }
 
   size_t rows() const { return rows_; }
-  const std::vector<std::optional<int64_t>>& clocks() const { return clocks_; }
+  std::optional<int64_t> first_clock_s() const { return first_clock_s_; }
+  std::optional<int64_t> memory_bytes() const { return memory_bytes_; }
+  const ClockStatistics& clocks() const { return clocks_; }
   const std::set<std::string>& unknown() const { return unknown_; }
+  const std::map<std::string, size_t>& places() const { return places_; }
+  const std::vector<WholeColumn>& columns() const { return columns_; }
   bool has(std::string_view metric, const Labels& labels) const {
     return places_.contains(std::string(metric) + '\n' + labels_text(labels));
-  }
-  std::vector<WholeColumn> take_columns() {
-    for (WholeColumn& column : columns_) column.values.resize(rows_, kNoValue);
-    return std::move(columns_);
   }
 
  private:
   std::map<std::string, size_t> places_;
   std::vector<WholeColumn> columns_;
-  std::vector<std::optional<int64_t>> clocks_;
+  ClockStatistics clocks_;
+  std::optional<int64_t> first_clock_s_, memory_bytes_;
   std::set<std::string> unknown_;
   size_t rows_ = 0;
 };
 
-// Rows in whole seconds of the clock, the first and the last left out, give their mean distance;
-// nothing where fewer than two such seconds are there.
-std::optional<int64_t> mean_distance(const std::vector<int64_t>& clocks) {
-  const int64_t seconds = clocks.back() - clocks.front() - 1;
-  if (seconds < 2) return std::nullopt;
-  const auto inside = std::count_if(clocks.begin(), clocks.end(), [&](int64_t clock) {
-    return clock > clocks.front() && clock < clocks.back();
-  });
-  if (inside == 0) return std::nullopt;
-  const double mean_s = static_cast<double>(seconds) / static_cast<double>(inside);
-  return std::max<int64_t>(1, std::llround(mean_s * 1000)) * (kNsPerSecond / 1000);
-}
-
-// The distance between rows by their clocks, which tell whole seconds: what the middle pair has, or
-// the mean where several rows share a second. Nothing without clocks, or where they were set back.
-std::optional<int64_t> period_by_clock(const std::vector<std::optional<int64_t>>& given) {
-  std::vector<int64_t> clocks, steps;
-  for (const auto& clock : given) {
-    if (clock) clocks.push_back(*clock);
-  }
-  for (size_t i = 1; i < clocks.size(); ++i) steps.push_back(clocks[i] - clocks[i - 1]);
-  if (steps.empty() || *std::min_element(steps.begin(), steps.end()) < 0) return std::nullopt;
-  const auto shared = std::count(steps.begin(), steps.end(), 0);
-  if (shared * 10 > static_cast<std::ptrdiff_t>(steps.size())) return mean_distance(clocks);
-  const int64_t middle = middle_of(std::move(steps));
-  return middle > 0 ? std::optional(middle * kNsPerSecond) : std::nullopt;
-}
-
 // Where each row stands on the grid: where its clock says, but behind the row in front of it. A
 // clock that was set back begins anew there.
-std::vector<RowTime> place_rows(const std::vector<std::optional<int64_t>>& clocks,
-                                int64_t period_ns, bool& clock_went_back) {
-  std::vector<RowTime> rows;
-  int64_t tick = -1, anchor_tick = 0;
-  std::optional<int64_t> anchor_s, last_s;
-  for (const std::optional<int64_t>& clock_s : clocks) {
-    ++tick;
-    if (clock_s && last_s && *clock_s < *last_s) {
-      clock_went_back = true;
-      anchor_s.reset();
+class RowPlacer {
+ public:
+  explicit RowPlacer(int64_t period_ns) : period_ns_(period_ns) {}
+
+  int64_t next(std::optional<int64_t> clock_s) {
+    ++tick_;
+    if (!clock_s) return tick_;
+    if (last_s_ && *clock_s < *last_s_) {
+      went_back_ = true;
+      anchor_s_.reset();
     }
-    if (clock_s && !anchor_s) {
-      anchor_s = clock_s;
-      anchor_tick = tick;
+    if (!anchor_s_) {
+      anchor_s_ = clock_s;
+      anchor_tick_ = tick_;
     }
-    if (clock_s) {
-      last_s = clock_s;
-      const double since_ns = static_cast<double>(*clock_s - *anchor_s) * 1e9;
-      tick = std::max<int64_t>(
-          tick, anchor_tick + std::llround(since_ns / static_cast<double>(period_ns)));
-    }
-    rows.push_back({tick, 0});
+    last_s_ = clock_s;
+    const double since_ns = static_cast<double>(*clock_s - *anchor_s_) * 1e9;
+    tick_ = std::max<int64_t>(
+        tick_, anchor_tick_ + std::llround(since_ns / static_cast<double>(period_ns_)));
+    return tick_;
   }
-  return rows;
-}
+  bool went_back() const { return went_back_; }
+
+ private:
+  const int64_t period_ns_;
+  int64_t tick_ = -1, anchor_tick_ = 0;
+  std::optional<int64_t> anchor_s_, last_s_;
+  bool went_back_ = false;
+};
+
+// The second look: the lines again, as rows.
+class TegraRows : public RowSource {
+ public:
+  TegraRows(std::string path, LineReader lines, const TegraTable& table, int64_t period_ns)
+      : path_(std::move(path)),
+        lines_(std::move(lines)),
+        places_(table.places()),
+        left_(table.rows()),
+        placer_(period_ns) {}
+
+  Result<bool> next(RowTime& time, std::span<int64_t> values) override {
+    TextLine line;
+    if (left_ == 0) return false;
+    --left_;
+    TS_TRY(const bool more, lines_.next(line));
+    if (!more) return changed(line.number);
+    const auto parsed = parse_tegrastats(line.text);
+    if (!parsed) return changed(line.number);
+    std::fill(values.begin(), values.end(), kNoValue);
+    for (const TegraReading& reading : parsed->readings) {
+      const auto place = places_.find(key_of(reading));
+      if (place == places_.end()) return changed(line.number);
+      if (reading.raw) values[place->second] = *reading.raw;
+    }
+    time = {placer_.next(parsed->clock_s), 0};
+    return true;
+  }
+
+  std::vector<std::string> notes() const override {
+    if (!placer_.went_back()) return {};
+    return {"the clock of the lines was set back in between"};
+  }
+
+ private:
+  Error changed(size_t line) const {
+    return line_error(path_, line, "the file was changed while it was read");
+  }
+
+  const std::string path_;
+  LineReader lines_;
+  const std::map<std::string, size_t> places_;
+  size_t left_;
+  RowPlacer placer_;
+};
 
 std::string clock_text(int64_t clock_s) {
   std::string text = utc_text(clock_s * kNsPerSecond);
   return text.substr(0, text.find('.'));
 }
 
-void add_notes(WholeRun& run, const TegraTable& table, bool by_clock, bool clock_went_back) {
+void add_notes(WholeRun& run, const TegraTable& table, bool by_clock) {
   std::vector<std::string>& notes = run.manifest.notes;
   const double period_s = static_cast<double>(run.manifest.period_ns) / 1e9;
   if (by_clock) {
     notes.push_back(fmt::format(
         "times are nominal, {:g} s apart: the clock of the lines tells whole seconds; the first "
         "says {} (of which time zone is not told)",
-        period_s, clock_text(*table.clocks()[0])));
+        period_s, clock_text(*table.first_clock_s())));
   } else {
     notes.push_back(fmt::format(
         "the lines have no clock: rows are shown {:g} s apart (--every says otherwise)", period_s));
   }
-  if (clock_went_back) notes.emplace_back("the clock of the lines was set back in between");
   notes.emplace_back(
       "CPU utilisation is relative to the clock that each core had; cpu=all is the mean of the "
       "cores that were on");
@@ -166,9 +238,11 @@ void add_notes(WholeRun& run, const TegraTable& table, bool by_clock, bool clock
       fmt::format("{} words were not understood and left out: {}", table.unknown().size(), words));
 }
 
-Status read_lines(const std::string& path, const std::string& text, WholeRun& run,
-                  TegraTable& table) {
-  for (const TextLine& line : filled_lines(text)) {
+Status look_at_lines(const std::string& path, WholeRun& run, TegraTable& table) {
+  TS_TRY(LineReader lines, LineReader::open(path));
+  for (TextLine line;;) {
+    TS_TRY(const bool more, lines.next(line));
+    if (!more) break;
     auto parsed = parse_tegrastats(line.text);
     if (!parsed && line.is_torn && table.rows() > 0) {
       run.manifest.notes.emplace_back("the last line is incomplete and left out");
@@ -183,36 +257,29 @@ Status read_lines(const std::string& path, const std::string& text, WholeRun& ru
 }
 
 Result<WholeRun> read(const ImportOptions& options) {
-  TS_TRY(const std::string text, read_recording(options.path));
   WholeRun run = imported_run("tegrastats", options.path, 0);
   TegraTable table;
-  TS_CHECK_OK(read_lines(options.path, text, run, table));
-  const auto measured = period_by_clock(table.clocks());
-  const bool by_clock = measured.has_value() && table.clocks()[0].has_value();
+  TS_CHECK_OK(look_at_lines(options.path, run, table));
+  const auto measured = table.clocks().period_ns();
+  const bool by_clock = measured.has_value() && table.first_clock_s().has_value();
   run.manifest.period_ns = options.every_ns.value_or(by_clock ? *measured : int64_t{kNsPerSecond});
-  bool clock_went_back = false;
-  run.rows = place_rows(table.clocks(), run.manifest.period_ns, clock_went_back);
-  add_notes(run, table, by_clock, clock_went_back);
-  run.columns = table.take_columns();
+  add_notes(run, table, by_clock);
+  run.columns = table.columns();
   nlohmann::json host = nlohmann::json::object();
-  for (const WholeColumn& column : run.columns) {
-    if (column.metric != "system.memory.limit") continue;
-    const auto known = std::find_if(column.values.begin(), column.values.end(),
-                                    [](int64_t raw) { return raw != kNoValue; });
-    if (known != column.values.end()) {
-      host["memory_bytes"] = static_cast<int64_t>(column.scale.apply(*known));
-    }
-  }
+  if (table.memory_bytes()) host["memory_bytes"] = *table.memory_bytes();
   run.host_json = host.dump();
-  finish_rows(run);
+  TS_TRY(LineReader lines, LineReader::open(options.path));
+  run.rows =
+      std::make_unique<TegraRows>(options.path, std::move(lines), table, run.manifest.period_ns);
   return run;
 }
 
 bool recognises(const std::string& path) {
-  const auto text = read_recording(path);
-  if (!text) return false;
-  const auto lines = filled_lines(std::string_view(*text).substr(0, kLookedAtBytes));
-  return !lines.empty() && looks_like_tegrastats(lines[0].text);
+  auto lines = LineReader::open(path);
+  if (!lines) return false;
+  TextLine line;
+  const auto found = lines->next(line);
+  return found && *found && looks_like_tegrastats(line.text);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "store/frame.h"
 #include "store/store.h"
@@ -16,6 +17,9 @@ namespace {
 
 constexpr int kZstdLevel = 3;
 constexpr size_t kSegmentBytes = size_t{64} << 20;
+// What is kept in memory until it is synced: some seconds of a thousand rows a second.
+constexpr size_t kMaxUnsyncedBytes = size_t{4} << 20;
+constexpr int64_t kMaxSyncPauseNs = 600'000'000'000;
 
 FrameType frame_type(RecordKind kind) {
   switch (kind) {
@@ -42,22 +46,31 @@ std::vector<Totals> totals_of(const std::string& json) {
 
 }  // namespace
 
-Journal::Journal(Ring& ring, SharedMemory memory, std::string run_folder, std::string run_id)
+Journal::Journal(Ring& ring, SharedMemory memory, std::string run_folder, Manifest manifest)
     : ring_(ring),
       memory_(memory),
       folder_(std::move(run_folder)),
-      run_id_(std::move(run_id)),
+      manifest_(std::move(manifest)),
       writer_(folder_),
       scanned_(ring.tail()) {
   // Rows of an earlier recorder that are still in the ring are made of the layouts it left.
   for (size_t s = 0; s < kMaxStreams; ++s) streams_[s].layout = memory_->layouts[s];
 }
 
-Status Journal::flush(bool seal) {
+Status Journal::flush() {
+  TS_CHECK_OK(finish_sync());
   TS_CHECK_OK(drain());
   const bool crowded = ring_.head() - ring_.tail() > ring_.capacity() / 2;
-  if (seal || crowded || streams_[0].rows.size() >= kBlockRows) return seal_block();
-  return write_tail();
+  const bool full = crowded || streams_[0].rows.size() >= kBlockRows;
+  TS_CHECK_OK(full ? seal_block() : write_tail());
+  start_sync_if_due();
+  return {};
+}
+
+Status Journal::close() {
+  TS_CHECK_OK(finish_sync());
+  TS_CHECK_OK(drain());
+  return seal_block();
 }
 
 // Everything that is new: rows and texts are remembered, a schema closes the block before it.
@@ -76,6 +89,7 @@ Status Journal::drain() {
 }
 
 void Journal::take(const RecordHeader& header) {
+  if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
   if (header.kind == RecordKind::row) {
     streams_[header.stream].rows.push_back(reinterpret_cast<const RowRecord*>(&header));
     return;
@@ -95,6 +109,9 @@ void Journal::take_reports(std::string_view text) {
 }
 
 Status Journal::take_schemas() {
+  // Before they are taken: a new segment begins with those in force, and these would be in it
+  // twice.
+  TS_CHECK_OK(ensure_segment());
   std::string frames;
   const uint64_t end = ring_.visit(scanned_, [&](const RecordHeader& header) {
     if (header.kind != RecordKind::schema) return false;
@@ -170,8 +187,22 @@ Status Journal::seal_block() {
   return {};
 }
 
+// The next tail begins anew with all that is not sealed.
+void Journal::forget_tail() {
+  fresh_tail_ = true;
+  is_tail_safe_ = false;
+  for (StreamRows& s : streams_) s.in_tail = 0;
+  texts_in_tail_ = 0;
+  reports_in_tail_ = 0;
+  reports_count_in_tail_ = 0;
+}
+
 Status Journal::write_tail() {
   if (writer_.vanished()) return Error("the run folder was removed: " + folder_);
+  // What was safe stays safe: a tail that is on the disk goes when the segment with its rows is.
+  const bool may_go = !sync_.is_running() && (!is_tail_safe_ || is_synced());
+  const bool replace = fresh_tail_ && (writer_.tail_fd() < 0 || may_go);
+  if (replace) forget_tail();
   std::string frames;
   for (uint32_t s = 0; s < kMaxStreams; ++s) {
     if (streams_[s].in_tail < streams_[s].rows.size()) {
@@ -185,17 +216,15 @@ Status Journal::write_tail() {
                              std::string_view(reports_).substr(reports_in_tail_)));
   }
   if (frames.empty()) return {};
-  Status written = writer_.append_tail(frames, fresh_tail_);
+  Status written = writer_.append_tail(frames, replace);
   if (!written) {
-    // The next tail begins anew with all that is not sealed.
-    fresh_tail_ = true;
-    for (StreamRows& s : streams_) s.in_tail = 0;
-    texts_in_tail_ = 0;
-    reports_in_tail_ = 0;
-    reports_count_in_tail_ = 0;
+    forget_tail();
     return written;
   }
-  fresh_tail_ = false;
+  if (replace) {
+    fresh_tail_ = false;
+    has_new_names_ = true;
+  }
   for (StreamRows& s : streams_) s.in_tail = s.rows.size();
   texts_in_tail_ = texts_.size();
   reports_in_tail_ = reports_.size();
@@ -207,31 +236,117 @@ Status Journal::write_tail() {
 
 // A segment to append to: the open one, or a new one that begins with all that is still in force.
 Status Journal::ensure_segment() {
-  if (writer_.is_open() && !writer_.vanished() && writer_.segment_bytes() < kSegmentBytes)
-    return {};
+  // A full one is closed when the disk has it, or when that takes for ever.
+  const size_t most = is_synced() ? kSegmentBytes : 2 * kSegmentBytes;
+  if (writer_.is_open() && !writer_.vanished() && writer_.segment_bytes() < most) return {};
   if (writer_.vanished() || !exists(folder_)) ::mkdir(folder_.c_str(), 0700);
+  if (writer_.is_open()) {
+    syncing_.clear();
+    unsynced_.clear();
+  }
   TS_TRY(const uint32_t number, writer_.begin(memory_->next_segment));
   memory_->next_segment = number + 1;
+  is_manifest_written_ = false;
+  has_new_names_ = true;
   std::string frames;
   const nlohmann::json head = {
-      {"run", run_id_}, {"segment", number}, {"incarnation", memory_->incarnation.load()}};
+      {"run", manifest_.id}, {"segment", number}, {"incarnation", memory_->incarnation.load()}};
   append_frame(frames, FrameType::head, 0, head.dump());
   for (const auto& [schema, info] : schemas_) append_frame(frames, FrameType::schema, 0, info.json);
   if (!info_json_.empty()) append_frame(frames, FrameType::info, 0, info_json_);
   return writer_.append(frames);
 }
 
+std::string Journal::manifest_frame() const {
+  Manifest manifest = manifest_;
+  manifest.zero_monotonic_ns = memory_->zero_ns;
+  manifest.zero_boottime_ns = memory_->zero_boottime_ns;
+  manifest.zero_realtime_ns = memory_->zero_realtime_ns;
+  manifest.started = utc_text(manifest.zero_realtime_ns);
+  std::string frame;
+  append_frame(frame, FrameType::manifest, kFrameZstd,
+               compress(manifest_to_json(manifest), kZstdLevel));
+  return frame;
+}
+
 Status Journal::append(const std::string& frames) {
   TS_CHECK_OK(ensure_segment());
-  Status written = writer_.append(frames);
+  // Not before t = 0 is known.
+  const bool with_manifest =
+      !is_manifest_written_ && memory_->zero_ns != 0 && memory_->zero_realtime_ns != 0;
+  const std::string all = rewrite_ + frames;
+  Status written = writer_.append(with_manifest ? manifest_frame() + all : all);
+  if (written) {
+    is_manifest_written_ = is_manifest_written_ || with_manifest;
+    rewrite_.clear();
+    unsynced_ += all;
+    // A disk that takes nothing for long: more cannot be promised.
+    if (unsynced_.size() > 2 * kMaxUnsyncedBytes) unsynced_.clear();
+  } else if (!writer_.is_open()) {
+    plan_rewrite(written.error().message());
+  }
   memory_->bytes_written += writer_.bytes_written() - counted_bytes_;
   counted_bytes_ = writer_.bytes_written();
   return written;
 }
 
-void Journal::close() {
-  writer_.remove_tail();
-  writer_.start_writeback();
+// Everything, once a record has waited long enough for it, or a new tail waits for the segment.
+void Journal::start_sync_if_due() {
+  const bool due = unsynced_since_ns_ != 0 && monotonic_ns() - unsynced_since_ns_ >= sync_pause_ns_;
+  const bool crowded = unsynced_.size() > kMaxUnsyncedBytes || (fresh_tail_ && is_tail_safe_);
+  if (has_synced_ && !due && (!crowded || sync_pause_ns_ != kSyncNs)) return;
+  SyncProcess::Request request;
+  if (!unsynced_.empty()) request.segment_fd = writer_.segment_fd();
+  if (!fresh_tail_) request.tail_fd = writer_.tail_fd();
+  if (has_new_names_) request.folder = folder_;
+  request.is_first = !has_synced_;
+  if (sync_.is_running() || !sync_.start(request)) return;
+  syncing_ = std::exchange(unsynced_, {});
+  syncing_bytes_ = writer_.segment_bytes();
+  is_tail_syncing_ = request.tail_fd >= 0;
+  unsynced_since_ns_ = 0;
+  has_new_names_ = false;
+  has_synced_ = true;
+}
+
+// Takes note of what became of the last sync, and writes again what that could not save.
+Status Journal::finish_sync() {
+  const auto outcome = sync_.poll();
+  const bool segment_failed = outcome == SyncProcess::Outcome::segment_failed;
+  const bool tail_failed = outcome == SyncProcess::Outcome::tail_failed;
+  if (outcome == SyncProcess::Outcome::unknown) {
+    unsynced_ = syncing_ + unsynced_;
+    has_new_names_ = true;
+    if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
+  }
+  if (outcome == SyncProcess::Outcome::done || tail_failed) {
+    if (!syncing_.empty() && writer_.is_open()) writer_.set_synced(syncing_bytes_);
+    sync_pause_ns_ = kSyncNs;
+    // The rows of a tail that was to be replaced are safe in the segment now.
+    is_tail_safe_ = is_tail_syncing_;
+  }
+  // The rows are in the ring still: all of them go to a new file.
+  if (tail_failed) forget_tail();
+  if (segment_failed) plan_rewrite("a sync failed");
+  if (outcome) syncing_.clear();
+  return rewrite_.empty() ? Status() : append("");
+}
+
+// The kernel has dropped what it could not write, and says so once: these bytes go to a new segment
+// from memory, and nobody touches the old one again.
+void Journal::plan_rewrite(const std::string& reason) {
+  sync_pause_ns_ = std::min(2 * sync_pause_ns_, kMaxSyncPauseNs);
+  const std::string lost = std::exchange(syncing_, {}) + std::exchange(unsynced_, {});
+  const std::string old_name = writer_.path().substr(writer_.path().rfind('/') + 1);
+  const nlohmann::json event = {
+      {"time_ns", monotonic_ns() - memory_->zero_ns},
+      {"kind", "storage"},
+      {"text", fmt::format("{}: the last {} bytes of {} are written again to a new segment", reason,
+                           lost.size(), old_name)}};
+  rewrite_ = lost + rewrite_;
+  append_frame(rewrite_, FrameType::event, 0, event.dump());
+  writer_.abandon();
+  if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
 }
 
 }  // namespace trainscope

@@ -21,6 +21,7 @@
 #include "record/inventory.h"
 #include "record/progress.h"
 #include "record/redact.h"
+#include "record/settle.h"
 #include "record/supervisor.h"
 #include "store/remove.h"
 #include "store/store.h"
@@ -283,6 +284,7 @@ void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
     supervisor.say("the end of the run could not be recorded: " + written.error().message());
   }
   ::unlink((session.run.path + "/progress").c_str());
+  settle_in_background(session.run.path, static_cast<bool>(finished));
 }
 
 // A daemon of the job still holds our pipe or pty: a small process stays behind and passes its

@@ -24,6 +24,7 @@
 #include "record/record.h"
 #include "record/recorder_process.h"
 #include "record/sampler.h"
+#include "record/settle.h"
 #include "record/training_intake.h"
 #include "store/store.h"
 
@@ -47,7 +48,7 @@ class Recorder {
       : setup_(std::move(setup)),
         memory_(setup_.memory),
         ring_(memory_),
-        journal_(ring_, memory_, setup_.run_path, setup_.manifest.id),
+        journal_(ring_, memory_, setup_.run_path, setup_.manifest),
         sampler_(ring_, memory_, surroundings(), self_),
         intake_(ring_, memory_, intake_setup()),
         log_(setup_.run_path, setup_.log_fd, setup_.output->followed,
@@ -145,14 +146,12 @@ class Recorder {
       note_clock_steps();
       // The first flush drains what an earlier recorder left.
       const int64_t began_ns = monotonic_ns();
-      const Status flushed = journal_.flush(closing);
+      const Status flushed = closing ? journal_.close() : journal_.flush();
       note_hang(monotonic_ns() - began_ns);
       report(flushed);
       all_sealed = static_cast<bool>(flushed);
       self_.bytes_written = memory_->bytes_written.load();
     }
-    // What the last block could not take is in the tail and nowhere else.
-    if (all_sealed) journal_.close();
     const std::lock_guard lock(mutex_);
     written_ = true;
     sealed_ = all_sealed;
@@ -235,7 +234,7 @@ class Recorder {
   void pass_on(int timeout_ms);
   void finish();
   void pass_on_the_rest();
-  void close_run_alone();
+  void close_run_alone(bool sealed);
 
   RecorderSetup setup_;
   SharedMemory memory_;
@@ -338,7 +337,7 @@ void Recorder::pass_on_the_rest() {
   while (std::any_of(channels.begin(), channels.end(), open)) pass_on(-1);
 }
 
-void Recorder::close_run_alone() {
+void Recorder::close_run_alone(bool sealed) {
   Manifest manifest = setup_.manifest;
   manifest.zero_monotonic_ns = memory_->zero_ns;
   manifest.zero_boottime_ns = memory_->zero_boottime_ns;
@@ -353,6 +352,7 @@ void Recorder::close_run_alone() {
   }
   (void)write_manifest(setup_.run_path, manifest);
   ::unlink((setup_.run_path + "/progress").c_str());
+  settle_in_background(setup_.run_path, sealed);
 }
 
 void Recorder::finish() {
@@ -371,7 +371,7 @@ void Recorder::finish() {
   lock.unlock();
   pollfd lifeline = {setup_.lifeline_fd, POLLIN, 0};
   const bool alone = orphaned_ || ::poll(&lifeline, 1, 0) > 0;
-  if (alone) close_run_alone();
+  if (alone) close_run_alone(sealed);
   if (done) memory_->finished = sealed ? kAllWritten : kNotAllWritten;
   if (alone) pass_on_the_rest();
   // A thread that a disk holds keeps our descriptors open beyond our end: whoever reads the job's

@@ -38,7 +38,6 @@ Sampler::~Sampler() {
 
 void Sampler::start(int64_t period_ns, bool records_machine, const std::string& reason) {
   restart_reason_ = reason;
-  next_schema_ = static_cast<uint32_t>(memory_->incarnation.load()) * 1000;
   continued_ns_ = memory_->signal_seen_ns[SIGCONT];
   std::vector<const Collector*> tick, second;
   for (const Collector* collector : collectors()) {
@@ -106,7 +105,7 @@ bool Sampler::wait_until(int64_t moment_ns) {
 void Sampler::run_ticks(std::vector<Schedule> schedules) {
   name_thread("ts-sample");
   prctl(PR_SET_TIMERSLACK, 1);
-  for (Schedule& s : schedules) s.stream->open(surroundings_, ring_, next_schema_);
+  for (Schedule& s : schedules) s.stream->open(surroundings_, ring_, memory_->next_schema);
   if (memory_->zero_ns == 0) {
     begin_time();
   } else {
@@ -130,7 +129,7 @@ void Sampler::run_ticks(std::vector<Schedule> schedules) {
 void Sampler::begin_time() {
   for (const auto& own : own_threads_) {
     if (!own->stream->collector().counts_from_zero) continue;
-    own->stream->open(surroundings_, ring_, next_schema_);
+    own->stream->open(surroundings_, ring_, memory_->next_schema);
     own->stream->sample(0, 0, ring_);
     own->was_read_at_zero = true;
   }
@@ -240,7 +239,7 @@ void Sampler::run_own_thread(OwnThread& own) {
   if (wait_for_first_sample()) {
     own.enter(OwnThread::State::opens);
     SourceGroup& stream = *own.stream;
-    if (!stream.is_open()) stream.open(surroundings_, ring_, next_schema_);
+    if (!stream.is_open()) stream.open(surroundings_, ring_, memory_->next_schema);
     if (stream.is_worth_asking()) sample_alone(own);
   }
   own.enter(OwnThread::State::has_ended);

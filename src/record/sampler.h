@@ -125,7 +125,6 @@ class Sampler {
   Surroundings surroundings_;
   SelfLink& self_;
   std::vector<std::unique_ptr<SourceGroup>> streams_;
-  std::atomic<uint32_t> next_schema_{0};
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;

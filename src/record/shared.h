@@ -90,7 +90,8 @@ struct Shared {
   // Over all recorders of the run.
   std::atomic<int64_t> bytes_written{0}, missed_ticks{0};
   std::atomic<uint32_t> next_segment{1};
-  std::atomic<int64_t> next_report{0};  // lines of progress that were kept
+  std::atomic<uint32_t> next_schema{1};  // a number names one layout in the whole run
+  std::atomic<int64_t> next_report{0};   // lines of progress that were kept
   std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
   // Lines of output in which steps were found; that were not searched, for the cost of it; whose
   // search was given up.

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <memory>
+#include <new>
 
 #include "store/frame.h"
 
@@ -17,6 +19,8 @@ enum class Presence : char { all = 0, bitmap = 1, none = 2, constant = 3 };
 constexpr uint64_t kMaxRows = 1 << 20;
 constexpr uint64_t kMaxColumns = 1 << 20;
 constexpr uint64_t kMaxValues = 1 << 26;  // what one call may be made to allocate
+constexpr size_t kMaxVarintBytes = 10;
+constexpr size_t kZstdBlockHeaderBytes = 3;  // the least that a block of ZSTD_BLOCKSIZE_MAX takes
 
 uint64_t zigzag(int64_t value) {
   return (static_cast<uint64_t>(value) << 1U) ^ static_cast<uint64_t>(value >> 63);
@@ -192,14 +196,15 @@ std::string compress(std::string_view plain, int zstd_level) {
   return out;
 }
 
-Result<std::string> decompress(std::string_view body) {
+Result<std::string> decompress(std::string_view body, size_t most) {
   const unsigned long long size = ZSTD_getFrameContentSize(body.data(), body.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN ||
-      size > kMaxPayloadBytes) {
+  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > most) {
     return bad("zstd size");
   }
+  if (size / ZSTD_BLOCKSIZE_MAX > body.size() / kZstdBlockHeaderBytes) return bad("zstd size");
   std::string plain(size, '\0');
   const size_t n = ZSTD_decompress(plain.data(), plain.size(), body.data(), body.size());
+  if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation) throw std::bad_alloc();
   if (ZSTD_isError(n) != 0U || n != size) return bad("zstd data");
   return plain;
 }
@@ -322,7 +327,7 @@ Result<ColumnsHeader> decode_columns_header(std::string_view payload, uint8_t fl
 
 Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, uint8_t flags,
                                                  size_t columns) {
-  TS_TRY(const std::string plain, plain_body(header, flags));
+  TS_TRY(const std::string plain, plain_body(header, flags, columns));
   std::string_view body = plain;
   // A column takes at least a byte: a body cannot claim more values than it could hold.
   if (columns > kMaxColumns || columns > body.size()) return bad("column count");
@@ -336,9 +341,11 @@ Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, ui
   return values;
 }
 
-Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags) {
+Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags, size_t columns) {
   if ((flags & kFrameZstd) == 0) return std::string(header.body);
-  return decompress(header.body);
+  const uint64_t most_a_column = 1 + (header.rows + 7) / 8 + header.rows * kMaxVarintBytes;
+  if (columns > kMaxColumns) return bad("column count");
+  return decompress(header.body, std::min<uint64_t>(kMaxPayloadBytes, columns * most_a_column));
 }
 
 Result<std::vector<uint32_t>> column_offsets(std::string_view plain, uint64_t rows,

@@ -24,7 +24,9 @@ bool take_svarint(std::string_view& in, int64_t& value);
 
 // A zstd frame that knows its size, and back.
 std::string compress(std::string_view plain, int zstd_level);
-Result<std::string> decompress(std::string_view body);
+// `most` is what the plain text can be; a frame that claims more is malformed. Nothing is allocated
+// for a claim that the frame's own length belies.
+Result<std::string> decompress(std::string_view body, size_t most);
 
 struct RowTime {
   int64_t tick = 0;
@@ -74,7 +76,7 @@ Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, ui
 // For readers that want some columns of a wide block: the body without its compression, where each
 // column begins in it (every column is checked, so that decode_column cannot fail afterwards), and
 // one column. `out` has one entry a row.
-Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags);
+Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags, size_t columns);
 Result<std::vector<uint32_t>> column_offsets(std::string_view plain, uint64_t rows, size_t columns);
 Status decode_column(std::string_view plain, size_t offset, std::span<int64_t> out);
 

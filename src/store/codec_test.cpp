@@ -88,7 +88,7 @@ TEST_P(ColumnsCodec, come_back_and_every_truncation_is_refused) {
   EXPECT_EQ(header->rows, 4U);
   const auto all = decode_columns_body(*header, flags, 5);
   ASSERT_TRUE(all);
-  const auto plain = plain_body(*header, flags);
+  const auto plain = plain_body(*header, flags, 5);
   ASSERT_TRUE(plain);
   const auto offsets = column_offsets(*plain, header->rows, 5);
   ASSERT_TRUE(offsets);
@@ -105,7 +105,7 @@ TEST_P(ColumnsCodec, come_back_and_every_truncation_is_refused) {
     const auto less = decode_columns_header(cut, flags, totals);
     if (!less) continue;
     EXPECT_FALSE(decode_columns_body(*less, flags, 5)) << n;
-    const auto body = plain_body(*less, flags);
+    const auto body = plain_body(*less, flags, 5);
     EXPECT_FALSE(body && column_offsets(*body, less->rows, 5)) << n;
   }
 }
@@ -140,6 +140,16 @@ TEST(codec, a_small_body_cannot_claim_many_values) {
   header.rows = 1 << 20;
   header.body = body;
   EXPECT_FALSE(decode_columns_body(header, 0, body.size()));
+}
+
+// A zstd frame of a few bytes may say that it holds gigabytes.
+TEST(codec, a_size_that_cannot_be_is_refused_before_anything_is_allocated) {
+  const std::string honest = compress(std::string(100'000, 'a'), 3);
+  EXPECT_TRUE(decompress(honest, 100'000));
+  EXPECT_FALSE(decompress(honest, 99'999));
+  std::string liar("\x28\xb5\x2f\xfd\xa0", 5);  // a frame with a size of four bytes
+  liar += std::string("\0\0\0\x04", 4) + honest.substr(honest.size() - 8);
+  EXPECT_FALSE(decompress(liar, size_t{64} << 20));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ Result<std::shared_ptr<const ColumnCache::Plain>> ColumnCache::unpack(const Colu
   TS_TRY(const ColumnsHeader header,
          decode_columns_header(frame.payload, frame.flags, frame.schema->totals));
   auto plain = std::make_shared<Plain>();
-  TS_TRY(plain->body, plain_body(header, frame.flags));
+  TS_TRY(plain->body, plain_body(header, frame.flags, frame.schema->columns.size()));
   TS_TRY(plain->offsets, column_offsets(plain->body, header.rows, frame.schema->columns.size()));
   return std::shared_ptr<const Plain>(std::move(plain));
 }

@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kAlphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 constexpr int64_t kEpochMs = 1'577'836'800'000;  // 2020-01-01T00:00:00Z
 constexpr int kAttempts = 1000;
+constexpr size_t kTimeCharacters = 8;
 
 // Every missing folder of the path, for the owner alone.
 Status make_folders(const std::string& path) {
@@ -66,6 +67,15 @@ std::string make_run_id(int64_t realtime_ns, uint32_t chance) {
 
 bool is_run_id(std::string_view text) {
   return text.size() == kRunIdLength && text.find_first_not_of(kAlphabet) == std::string_view::npos;
+}
+
+std::optional<int64_t> run_id_realtime_ns(std::string_view id) {
+  if (!is_run_id(id)) return std::nullopt;
+  int64_t ms = 0;
+  for (const char c : id.substr(0, kTimeCharacters)) {
+    ms = ms * 32 + static_cast<int64_t>(kAlphabet.find(c));
+  }
+  return (ms + kEpochMs) * 1'000'000;
 }
 
 Result<NewRun> create_run(const std::string& home) {

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "store/rebuild.h"
 #include "store/run_id.h"
 #include "store/store.h"
 
@@ -24,14 +25,29 @@ Result<RunFile> load(const std::string& folder, const std::string& name) {
   return RunFile{name, std::move(bytes)};
 }
 
+Status use_rebuilt(RunFiles& files, const Error& problem) {
+  TS_TRY(files.manifest, rebuild_manifest(files, problem));
+  files.manifest_problem = problem.message();
+  files.status = run_status(files.path, files.manifest);
+  if (files.status == RunStatus::ended) files.manifest.ended_by = EndedBy::unknown;
+  return {};
+}
+
 }  // namespace
 
-Result<std::string> read_regular_file(const std::string& path, size_t limit) {
+Result<UniqueFd> open_regular_file(const std::string& path) {
   // O_NONBLOCK: opening a FIFO that nobody writes would wait for ever.
-  TS_TRY(const UniqueFd fd, open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  TS_TRY(UniqueFd fd, open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);
   if (!S_ISREG(info.st_mode)) return Error(path + " is not a regular file");
+  return fd;
+}
+
+Result<std::string> read_regular_file(const std::string& path, size_t limit) {
+  TS_TRY(const UniqueFd fd, open_regular_file(path));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);
   const auto size = static_cast<size_t>(info.st_size);
   if (size > limit) return Error(fmt::format("{} is larger than we read ({} bytes)", path, size));
   std::string bytes(size, '\0');
@@ -65,8 +81,13 @@ bool is_run_folder_name(std::string_view name) {
 Result<RunFiles> load_run_files(const std::string& run_path) {
   RunFiles files;
   files.path = run_path;
-  TS_TRY(files.manifest, read_manifest(run_path));
-  files.status = run_status(run_path, files.manifest);
+  auto manifest = read_manifest(run_path);
+  if (manifest) {
+    files.manifest = std::move(*manifest);
+    files.status = run_status(run_path, files.manifest);
+  } else if (!can_rebuild(manifest.error())) {
+    return manifest.error();
+  }
   // No tail: all is sealed. It may vanish at any moment, so its absence shows in the opening only.
   if (auto tail = load(run_path, "tail")) {
     files.tail = std::move(*tail);
@@ -83,6 +104,7 @@ Result<RunFiles> load_run_files(const std::string& run_path) {
     TS_TRY(RunFile segment, load(run_path, name));
     files.segments.push_back(std::move(segment));
   }
+  if (!manifest) TS_CHECK_OK(use_rebuilt(files, manifest.error()));
   return files;
 }
 

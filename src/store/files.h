@@ -9,11 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "model/model.h"
 
 namespace trainscope {
 
+inline constexpr size_t kMaxManifestBytes = size_t{16} << 20;
+
+Result<UniqueFd> open_regular_file(const std::string& path);
 Result<std::string> read_regular_file(const std::string& path, size_t limit);
 
 // "samples-0012.seg" is 12; nothing for other names.
@@ -32,6 +36,7 @@ struct RunFile {
 struct RunFiles {
   std::string path;
   Manifest manifest;
+  std::string manifest_problem;  // "" unless the manifest was rebuilt from the segments
   RunStatus status = RunStatus::ended;
   std::vector<RunFile> segments;  // in order of their numbers
   RunFile tail;                   // no name when there is none

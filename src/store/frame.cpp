@@ -25,6 +25,11 @@ uint32_t read_u32(std::string_view bytes) {
   return value;
 }
 
+// A power loss leaves zeros where a file had grown and its bytes were not on the disk yet.
+bool is_zeros(std::string_view bytes) {
+  return bytes.find_first_not_of('\0') == std::string_view::npos;
+}
+
 enum class Look { whole, torn, bad };
 
 // Is there a whole valid frame at this place?
@@ -83,21 +88,33 @@ void append_frame(std::string& out, FrameType type, uint8_t flags, std::string_v
   out += payload;
 }
 
+Status check_file_header(std::string_view first_bytes) {
+  const std::string_view header = first_bytes.substr(0, kFileHeaderBytes);
+  if (file_header().starts_with(header) || is_zeros(header)) return {};
+  if (!header.starts_with(kMagic)) {
+    return Error("not a Trainscope segment (wrong bytes at offset 0)");
+  }
+  const std::string_view rest = header.substr(kMagic.size());
+  if (rest.size() < 4) return Error("not a Trainscope segment (wrong bytes at offset 8)");
+  if (const uint32_t version = read_u32(rest); version != kVersion) {
+    return Error(
+        fmt::format("format version {} at offset 8; this program reads version {}: use a "
+                    "newer trainscope",
+                    version, kVersion));
+  }
+  return Error("not a Trainscope segment (wrong bytes at offset 12)");
+}
+
 Result<FrameScan> scan_frames(std::string_view file) {
+  TS_CHECK_OK(check_file_header(file));
   if (file.size() < kFileHeaderBytes) {
     return Error(fmt::format("only {} bytes, shorter than a segment's header", file.size()));
   }
-  if (file.substr(0, kMagic.size()) != kMagic) {
-    return Error("not a Trainscope segment (wrong bytes at offset 0)");
-  }
-  if (const uint32_t version = read_u32(file.substr(kMagic.size())); version != kVersion) {
-    return Error(fmt::format("segment version {} at offset 8; this program reads version {}",
-                             version, kVersion));
-  }
-  if (read_u32(file.substr(kMagic.size() + 4)) != 0) {
-    return Error("not a Trainscope segment (wrong bytes at offset 12)");
-  }
   FrameScan scan;
+  if (is_zeros(file.substr(0, kFileHeaderBytes))) {
+    scan.damages.push_back(
+        {0, kFileHeaderBytes, fmt::format("{} zeros in place of the header", kFileHeaderBytes)});
+  }
   size_t at = kFileHeaderBytes;
   size_t search_budget = std::max(kMinSearchBytes, 4 * file.size());
   while (at < file.size()) {

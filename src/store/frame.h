@@ -25,6 +25,7 @@ enum class FrameType : uint8_t {
   step = 7,
   closing = 8,
   status = 9,
+  manifest = 10,
 };
 
 inline constexpr uint8_t kFrameZstd = 1;
@@ -56,6 +57,11 @@ struct FrameScan {
   std::vector<Damage> damages;
   size_t torn_at = 0;  // where an incomplete last frame begins; 0 when there is none
 };
+
+// Why these first bytes of a file are not those of a file of frames that this program reads. A
+// beginning of them is good, the file was being made when everything stopped; so are zeros, which a
+// power loss leaves.
+Status check_file_header(std::string_view first_bytes);
 
 // All frames of a file's bytes, which must outlive the result. An Error only for a wrong file
 // header.

@@ -89,5 +89,14 @@ TEST(frame, a_file_of_marks_is_read_in_time) {
   EXPECT_TRUE(scan_frames(file));
 }
 
+TEST(frame, a_newer_version_is_refused_and_says_so) {
+  std::string bytes = file_header();
+  bytes[8] = 2;
+  const auto scan = scan_frames(bytes);
+  ASSERT_FALSE(scan);
+  EXPECT_EQ(scan.error().message(),
+            "format version 2 at offset 8; this program reads version 1: use a newer trainscope");
+}
+
 }  // namespace
 }  // namespace trainscope

@@ -27,9 +27,8 @@ std::string header_problem(const std::string& path) {
   const ssize_t n = ::pread(fd->get(), bytes.data(), bytes.size(), 0);
   if (n < 0) return Error::from_errno("cannot read " + path, errno).message();
   bytes.resize(static_cast<size_t>(n));
-  if (file_header().starts_with(bytes))
-    return "";  // a shorter one was being written when all ended
-  return path + ": wrong bytes at offset 0";
+  const Status header = check_file_header(bytes);
+  return header ? "" : path + ": " + header.error().message();
 }
 
 bool holds_run(const std::string& path) {
@@ -37,12 +36,24 @@ bool holds_run(const std::string& path) {
 }
 
 // Other programs write a manifest.json too: a folder that a path names is a run when that is ours,
-// or, should it be damaged, when its own name and its samples are a run's.
+// or, should it be damaged, when its own name or its samples are a run's.
 bool is_run_folder(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
   const auto text = read_regular_file(path + "/manifest.json", size_t{16} << 20);
   if (text && text->find(kManifestFamily) != std::string::npos) return true;
-  return is_run_folder_name(path.substr(path.rfind('/') + 1)) && exists(path + "/samples-0001.seg");
+  const std::string first = path + "/samples-0001.seg";
+  if (is_run_folder_name(path.substr(path.rfind('/') + 1)) && exists(first)) return true;
+  const auto samples = open_file(first, O_RDONLY | O_NONBLOCK);
+  std::string bytes(kFileHeaderBytes, '\0');
+  return samples && ::pread(samples->get(), bytes.data(), bytes.size(), 0) > 0 &&
+         bytes == file_header();
+}
+
+// Its manifest is ruined, and its samples tell what it was. Such a run is still being recorded, or
+// damaged for good.
+void use_rebuilt(RunListing& listing, RunFiles files) {
+  listing.manifest = std::move(files.manifest);
+  if (files.status == RunStatus::running) listing.status = RunStatus::running;
 }
 
 RunListing list_one(const std::string& path, const std::string& folder_name) {
@@ -53,6 +64,7 @@ RunListing list_one(const std::string& path, const std::string& folder_name) {
     listing.manifest.id = folder_name.substr(0, kRunIdLength);
     listing.status = RunStatus::damaged;
     listing.problem = manifest.error().message();
+    if (auto files = load_run_files(path)) use_rebuilt(listing, std::move(*files));
     return listing;
   }
   listing.manifest = std::move(*manifest);

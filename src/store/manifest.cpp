@@ -1,6 +1,8 @@
 // manifest.json: the fields of Manifest by their names, plus `schema`.
 #include <fmt/format.h>
 
+#include <cerrno>
+
 #include "base/fd.h"
 #include "store/files.h"
 #include "store/json_fields.h"
@@ -11,8 +13,8 @@ namespace trainscope {
 namespace {
 
 constexpr const char* kSchema = "trainscope.manifest/1";
+constexpr std::string_view kFamily = "trainscope.manifest/";
 constexpr int64_t kMaxPeriodNs = int64_t{366} * 86400 * 1'000'000'000;  // a year
-constexpr size_t kMaxManifestBytes = size_t{16} << 20;
 
 template <typename T>
 Json optional_json(const std::optional<T>& value) {
@@ -136,14 +138,19 @@ std::string manifest_to_json(const Manifest& m) {
 
 Result<Manifest> manifest_from_json(std::string_view text) {
   const Json json = parse_json(text);
-  if (!json.is_object()) return Error("not a JSON object");
+  if (text.empty()) return Error("it is empty", EBADMSG);
+  if (!json.is_object()) return Error("it is not a JSON object", EBADMSG);
   const std::string schema = text_field(json, "schema");
+  if (schema.starts_with(kFamily) && schema != kSchema) {
+    return Error(fmt::format("its schema is '{}'; this program reads {}: use a newer trainscope",
+                             schema, kSchema));
+  }
   if (schema != kSchema) {
-    return Error(fmt::format("its schema is '{}'; this program reads {}", schema, kSchema));
+    return Error(fmt::format("its schema is '{}', not {}", schema, kSchema), EBADMSG);
   }
   Manifest m;
   m.id = text_field(json, "id");
-  if (m.id.empty()) return Error("it has no id");
+  if (m.id.empty()) return Error("it has no id", EBADMSG);
   m.name = text_field(json, "name");
   m.note = text_field(json, "note");
   m.started = text_field(json, "started");
@@ -166,7 +173,7 @@ Result<Manifest> manifest_from_json(std::string_view text) {
   read_numbers(json, m);
   read_lists(json, m);
   if (m.period_ns < 0 || m.period_ns > kMaxPeriodNs)
-    return Error(fmt::format("its period_ns is {}", m.period_ns));
+    return Error(fmt::format("its period_ns is {}", m.period_ns), EBADMSG);
   return m;
 }
 

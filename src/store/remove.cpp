@@ -83,7 +83,8 @@ Result<Removed> remove_run(const std::string& run_path) {
       continue;
     }
     const int64_t bytes = disk_bytes(folder.get(), name);
-    if (::unlinkat(folder.get(), name.c_str(), 0) != 0) {
+    // The tail of a run that has just ended is being removed anyway.
+    if (::unlinkat(folder.get(), name.c_str(), 0) != 0 && errno != ENOENT) {
       return Error::from_errno("cannot remove " + run_path + "/" + name, errno);
     }
     removed.bytes += bytes;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,5 +15,7 @@ inline constexpr size_t kRunIdLength = 10;
 // `chance` gives its lowest ten bits.
 std::string make_run_id(int64_t realtime_ns, uint32_t chance);
 bool is_run_id(std::string_view text);
+// When the id was given; nothing for what is no id.
+std::optional<int64_t> run_id_realtime_ns(std::string_view id);
 
 }  // namespace trainscope

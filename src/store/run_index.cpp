@@ -15,6 +15,13 @@ namespace {
 
 constexpr int64_t kMaxTimeNs = int64_t{1} << 62;
 constexpr int64_t kMaxLateUs = int64_t{1} << 40;
+// Schemas whose number names another layout already are counted from here on; numbers in files are
+// below.
+constexpr uint64_t kRenumbered = uint64_t{1} << 63;
+// Lines of progress that a run may hold: some, and this many for each byte that they take in the
+// files. Lines that differ in a digit only are compressed to a third of a byte each; a file that
+// claims more was made to fill memory.
+constexpr uint64_t kFreeReports = 4096, kReportsPerByte = 8;
 
 class Indexer {
  public:
@@ -51,11 +58,13 @@ class Indexer {
   }
 
   Status add_file(const RunFile& file) {
-    index_.value_bytes += static_cast<int64_t>(file.bytes.size());
+    // Of a run that was closed the tail is about to go: all of it is in the segments.
+    is_counted_ = &file != &files_.tail || files_.manifest.ended.empty();
+    if (is_counted_) index_.value_bytes += static_cast<int64_t>(file.bytes.size());
     file_name_ = file.name;
     open_blocks_.clear();
     // A file that ends within its first bytes was being made when everything stopped.
-    if (file_header().starts_with(file.bytes)) return {};
+    if (file.bytes.size() <= kFileHeaderBytes && check_file_header(file.bytes)) return {};
     auto scan = scan_frames(file.bytes);
     if (!scan) return scan.error().with_context(files_.path + "/" + file.name);
     auto damage = scan->damages.begin();
@@ -63,7 +72,11 @@ class Indexer {
       for (; damage != scan->damages.end() && damage->from < frame.offset; ++damage) {
         note(fmt::format("{}: {}", file.name, damage->reason));
       }
-      Status added = add_frame(frame);
+      const Status added = add_frame(frame);
+      if (!exceeded_.empty()) {
+        return Error(fmt::format("{}/{}: frame at offset {}: {}", files_.path, file.name,
+                                 frame.offset, exceeded_));
+      }
       if (!added) {
         note(fmt::format("{}: frame at offset {}: {}", file.name, frame.offset,
                          added.error().message()));
@@ -98,8 +111,11 @@ class Indexer {
         index_.host_json = frame.payload;
         return {};
       case FrameType::step:
-        index_.value_bytes -= static_cast<int64_t>(frame.payload.size());
+        uncount(frame);
         return add_reports(frame);
+      case FrameType::manifest:  // for rebuild_manifest
+        uncount(frame);
+        return {};
       case FrameType::closing:
         return add_closing(frame.payload);
       case FrameType::status:
@@ -107,6 +123,11 @@ class Indexer {
       default:
         return {};  // from a later version, or reserved
     }
+  }
+
+  // Not of the values.
+  void uncount(const Frame& frame) {
+    if (is_counted_) index_.value_bytes -= static_cast<int64_t>(frame.payload.size());
   }
 
   Status add_head(std::string_view payload) {
@@ -119,7 +140,15 @@ class Indexer {
 
   Status add_schema(std::string_view payload) {
     TS_TRY(StoredSchema schema, parse_schema(payload));
-    if (index_.schemas.contains(schema.number)) return {};  // repeated in tail
+    const auto [known, is_new] =
+        schema_places_.emplace(schema.number, SchemaPlace{schema.number, payload});
+    if (!is_new) {
+      if (known->second.text == payload) return {};  // repeated at the head of each segment
+      // Earlier recorders gave a number twice when there were more than a thousand layouts before a
+      // restart. From here on it names the new layout.
+      known->second = {kRenumbered + index_.schemas.size(), payload};
+      schema.number = known->second.number;
+    }
     int64_t& period = index_.streams[schema.stream].period_ns;
     if (period == 0) {
       period = schema.stream == 0 && files_.manifest.period_ns > 0 ? files_.manifest.period_ns
@@ -156,9 +185,15 @@ class Indexer {
     return {};
   }
 
+  // The layout that a number names at this place of the files.
+  std::map<uint64_t, StoredSchema>::const_iterator find_schema(uint64_t number) const {
+    const auto place = schema_places_.find(number);
+    return index_.schemas.find(place == schema_places_.end() ? number : place->second.number);
+  }
+
   Status add_columns(const Frame& frame) {
     TS_TRY(const uint64_t number, peek_schema(frame.payload));
-    const auto schema = index_.schemas.find(number);
+    const auto schema = find_schema(number);
     if (schema == index_.schemas.end()) {
       return Error(fmt::format("values of the unknown schema {}", number));
     }
@@ -191,7 +226,7 @@ class Indexer {
   Status add_reports(const Frame& frame) {
     std::string text(frame.payload);
     if ((frame.flags & kFrameZstd) != 0) {
-      TS_TRY(text, decompress(frame.payload));
+      TS_TRY(text, decompress(frame.payload, kMaxPayloadBytes));
     }
     std::string_view rest = text;
     const auto take_line = [&rest] {
@@ -201,8 +236,14 @@ class Indexer {
     };
     const auto first = parse_integer(take_line());
     if (!first) return Error("progress without its number");
+    reports_left_ += kReportsPerByte * frame.payload.size();
     for (int64_t number = *first; !rest.empty(); ++number) {
       const std::string_view line = take_line();
+      if (reports_left_-- == 0) {
+        exceeded_ = fmt::format("it claims more than {} messages of progress in each of its bytes",
+                                kReportsPerByte);
+        return {};
+      }
       if (number < next_report_) continue;
       next_report_ = number + 1;
       auto report = parse_stored_report(line);
@@ -220,7 +261,7 @@ class Indexer {
     const auto number = integer_field(json, "schema"), time_ns = integer_field(json, "time_ns");
     const Json& values = field(json, "values");
     if (!number || !time_ns || !values.is_array()) return Error("malformed closing values");
-    const auto schema = index_.schemas.find(static_cast<uint64_t>(*number));
+    const auto schema = find_schema(static_cast<uint64_t>(*number));
     if (schema == index_.schemas.end() || schema->second.columns.size() != values.size()) {
       return Error("closing values do not fit a schema");
     }
@@ -249,12 +290,20 @@ class Indexer {
     uint64_t stream = 0;
     size_t block = 0;
   };
+  struct SchemaPlace {
+    uint64_t number = 0;  // in index_.schemas
+    std::string_view text;
+  };
 
   const RunFiles& files_;
   RunIndex index_;
   int next_segment_ = 1;
   int64_t next_report_ = 0;
+  uint64_t reports_left_ = kFreeReports;
+  std::string exceeded_;                           // what the files claim beyond what they can hold
+  std::map<uint64_t, SchemaPlace> schema_places_;  // by the number in the files
   std::string_view file_name_;
+  bool is_counted_ = true;  // the file is part of what the values take
   // The blocks of the current file by stream and number.
   std::map<std::pair<uint64_t, uint64_t>, OpenBlock> open_blocks_;
 };

@@ -65,7 +65,7 @@ struct IndexDamage {
 };
 
 struct RunIndex {
-  std::map<uint64_t, StoredSchema> schemas;  // by number, which is also their order
+  std::map<uint64_t, StoredSchema> schemas;  // by StoredSchema::number, which is also their order
   std::map<uint64_t, StoredStream> streams;
   std::map<uint64_t, Closing> closings;  // by schema
   std::vector<StatusChange> status_changes;
@@ -81,7 +81,8 @@ struct RunIndex {
   void drop_rows_after(double duration_s);
 };
 
-// An Error only for a file that is not one of ours; it names the file.
+// An Error only for a file that is not one of ours or that claims more than it can hold; it names
+// the file and the offset.
 Result<RunIndex> index_run(const RunFiles& files);
 
 }  // namespace trainscope

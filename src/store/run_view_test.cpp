@@ -248,5 +248,76 @@ TEST(run_view, no_flipped_byte_gives_a_wrong_value) {
   }
 }
 
+// Recorders before this one numbered layouts by incarnation: more than a thousand of them reached
+// into the numbers of the next.
+TEST(run_view, a_layout_that_takes_a_number_again_is_another_layout) {
+  FixtureFile first, second;
+  first.head(1)
+      .schema(2000, 0, 100 * kMs, "a", {kTemperature})
+      .times(0, 1, {{0, 0}})
+      .values(2000, 1, {{40000}});
+  second.head(2)
+      .schema(2000, 0, 100 * kMs, "a", {kIo})
+      .schema(2000, 0, 100 * kMs, "a", {kIo})
+      .times(0, 1, {{1, 0}, {2, 0}})
+      .values(2000, 1, {{100}, {250}})
+      .closing(2000, 0.25, {300});
+  const auto run = open_fixture(fixture_files({first.bytes(), second.bytes()}, 0.25));
+  EXPECT_EQ(points_text(*run, "hw.temperature"), "0=40 0.1=- 0.2=-");
+  EXPECT_EQ(points_text(*run, "job.io.bytes{direction=read}"), "0=- 0.1=100 0.2=250");
+  EXPECT_EQ(run->summary(series_index(*run, "job.io.bytes{direction=read}"))->last, 300);
+}
+
+// A few hundred bytes that claim half a million messages, each of which takes memory.
+TEST(run_view, a_file_that_claims_more_progress_than_it_can_hold_is_refused) {
+  std::string lines = "0\n";
+  for (int i = 0; i < 500'000; ++i) lines += "1 pipe step 1\n";
+  FixtureFile bomb = one_block();
+  const size_t offset = bomb.bytes().size();
+  bomb.frame(FrameType::step, compress(lines, 19), kFrameZstd);
+  ASSERT_LT(bomb.bytes().size(), 2000U);
+  const auto run = view_run(fixture_files({bomb.bytes()}, 0.35));
+  ASSERT_FALSE(run);
+  EXPECT_EQ(
+      run.error().message().find(fmt::format("run/samples-0001.seg: frame at offset {}: ", offset)),
+      0U)
+      << run.error().message();
+}
+
+// Many small frames may claim no more than one large one.
+TEST(run_view, frames_of_progress_add_up) {
+  std::string lines = "0\n";
+  for (int i = 0; i < 4000; ++i) lines += "1 pipe step 1\n";
+  FixtureFile bomb = one_block();
+  for (int i = 0; i < 1000; ++i) {
+    bomb.frame(FrameType::step, compress(fmt::format("{}\n{}", i * 4000, lines.substr(2)), 19),
+               kFrameZstd);
+  }
+  EXPECT_FALSE(view_run(fixture_files({bomb.bytes()}, 0.35)));
+}
+
+// What the recorder itself compresses best: numbers that count up, all read at one moment.
+TEST(run_view, honest_progress_is_never_too_much) {
+  std::string lines = "0\n";
+  for (int i = 1'000'000; i < 1'200'000; ++i) lines += fmt::format("5000000000 pipe step {}\n", i);
+  FixtureFile file = one_block();
+  file.frame(FrameType::step, compress(lines, 3), kFrameZstd);
+  EXPECT_TRUE(view_run(fixture_files({file.bytes()}, 0.35)));
+}
+
+TEST(run_view, a_power_loss_leaves_zeros) {
+  FixtureFile more;
+  more.head(1).times(0, 1, {{4, 0}}).values(1, 1, {{42000, 500}}, false);
+  const std::string good = one_block().bytes();
+  const std::string zeros(4096, '\0');
+  std::string half = more.bytes();
+  std::fill_n(half.begin(), kFileHeaderBytes, '\0');
+  for (const std::string& last : {std::string(), zeros.substr(0, 9), zeros, half}) {
+    const auto run = view_run(fixture_files({good, last}, 0.45, zeros));
+    ASSERT_TRUE(run) << last.size();
+    EXPECT_EQ((*run)->sampling().samples, last == half ? 5 : 4);
+  }
+}
+
 }  // namespace
 }  // namespace trainscope

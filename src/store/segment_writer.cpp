@@ -20,7 +20,7 @@ Result<uint32_t> SegmentWriter::begin(uint32_t number) {
     fd_ = std::move(*opened);
     break;
   }
-  good_bytes_ = 0;
+  good_bytes_ = synced_bytes_ = 0;
   if (Status status = append(file_header()); !status) {
     // Without its header the file is nothing: do not leave it behind.
     ::unlink(path_.c_str());
@@ -63,14 +63,10 @@ Status SegmentWriter::append_tail(std::string_view frames, bool fresh) {
   return {};
 }
 
-void SegmentWriter::remove_tail() {
-  tail_fd_.reset();
-  ::unlink((folder_ + "/tail").c_str());
-  ::unlink((folder_ + "/tail.new").c_str());
-}
-
-void SegmentWriter::start_writeback() {
-  if (fd_) sync_file_range(fd_.get(), 0, 0, SYNC_FILE_RANGE_WRITE);
+void SegmentWriter::abandon() {
+  // What stays behind would stand before the same rows of the next segment, whole or not.
+  if (fd_) (void)!::ftruncate(fd_.get(), static_cast<off_t>(synced_bytes_));
+  fd_.reset();
 }
 
 bool SegmentWriter::vanished() const {

@@ -1,8 +1,8 @@
 // Writes a run's segments and its tail file (docs/run-format.md).
 //
 // Guarantees: an append is whole or undone; after an error that cannot be undone a new segment
-// begins. No fsync: what a killed process wrote is kept by the kernel; a power loss costs what the
-// kernel had not written back (30 s as a rule). Limits: one writer a run.
+// begins. What a killed process wrote is kept by the kernel; a power loss costs what was appended
+// since the last sync. Limits: one writer a run.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,15 @@ class SegmentWriter {
   Status append(std::string_view frames);
   // Appends frames to the tail file; a new tail file replaces the old one first when `fresh`.
   Status append_tail(std::string_view frames, bool fresh);
-  void remove_tail();
-  // Asks the kernel to start writing what is there, without waiting.
-  void start_writeback();
+  // For whoever syncs them; -1 when there is none. A segment for which that fails must be
+  // abandoned, a tail replaced.
+  int segment_fd() const { return fd_.get(); }
+  int tail_fd() const { return tail_fd_.get(); }
+  // So much of the segment is on the disk.
+  void set_synced(size_t bytes) { synced_bytes_ = bytes; }
+  // Takes back what is not known to be on the disk, and closes the segment for good.
+  void abandon();
+  const std::string& path() const { return path_; }
   int64_t bytes_written() const { return bytes_written_; }
   size_t segment_bytes() const { return good_bytes_; }
   // True when the files were deleted under us.
@@ -39,6 +45,7 @@ class SegmentWriter {
   UniqueFd fd_, tail_fd_;
   std::string path_;
   size_t good_bytes_ = 0;
+  size_t synced_bytes_ = 0;  // so many bytes of the segment are on the disk
   int64_t bytes_written_ = 0;
 };
 

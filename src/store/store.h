@@ -25,6 +25,7 @@ struct NewRun {
 Result<NewRun> create_run(const std::string& home);
 
 std::string manifest_to_json(const Manifest& manifest);
+// EBADMSG in the Error when the text is ruined; not when it is of a newer format.
 Result<Manifest> manifest_from_json(std::string_view text);
 Status write_manifest(const std::string& run_path, const Manifest& manifest);
 Result<Manifest> read_manifest(const std::string& run_path);

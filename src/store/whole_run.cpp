@@ -4,11 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <span>
 
+#include "store/durable.h"
 #include "store/frame.h"
 #include "store/json_fields.h"
 #include "store/remove.h"
@@ -52,31 +52,62 @@ std::string schema_json(const WholeRun& run) {
                    -1);
 }
 
-void append_block(const WholeRun& run, uint64_t block, size_t from, size_t to,
-                  std::span<const Totals> totals, std::string& frames) {
-  const auto times = std::span(run.rows).subspan(from, to - from);
-  append_frame(frames, FrameType::times, 0, encode_times(kStream, block, times));
-  const size_t columns = run.columns.size();
-  std::vector<int64_t> values(columns * times.size());
-  std::vector<const int64_t*> rows;
-  for (size_t r = 0; r < times.size(); ++r) {
-    for (size_t c = 0; c < columns; ++c) {
-      values[r * columns + c] = run.columns[c].values[from + r];
+// Takes rows and writes them block by block.
+class RowWriter {
+ public:
+  RowWriter(SegmentWriter& writer, const std::vector<WholeColumn>& columns)
+      : writer_(writer), columns_(columns.size()) {
+    for (const WholeColumn& column : columns) {
+      totals_.push_back(column.kind == Kind::counter ? Totals::increases : Totals::sum);
     }
-    rows.push_back(values.data() + r * columns);
+    values_.resize(columns_ * kBlockRows);
   }
-  uint8_t flags = 0;
-  const std::string payload =
-      encode_columns(kSchema, block, rows, columns, {totals, kZstdLevel}, flags);
-  append_frame(frames, FrameType::columns, flags, payload);
-}
 
-Status write_segment(const std::string& folder, const WholeRun& run) {
-  SegmentWriter writer(folder);
-  TS_TRY(const uint32_t number, writer.begin(1));
+  Status take_all(RowSource& rows) {
+    for (;;) {
+      RowTime time;
+      const auto row = std::span(values_).subspan(times_.size() * columns_, columns_);
+      TS_TRY(const bool more, rows.next(time, row));
+      if (!more) break;
+      times_.push_back(time);
+      last_tick_ = time.tick;
+      ++count_;
+      if (times_.size() == kBlockRows) TS_CHECK_OK(write_block());
+    }
+    return times_.empty() ? Status() : write_block();
+  }
+
+  int64_t count() const { return count_; }
+  int64_t last_tick() const { return last_tick_; }
+
+ private:
+  Status write_block() {
+    ++block_;
+    std::string frames;
+    append_frame(frames, FrameType::times, 0, encode_times(kStream, block_, times_));
+    std::vector<const int64_t*> rows;
+    for (size_t r = 0; r < times_.size(); ++r) rows.push_back(values_.data() + r * columns_);
+    uint8_t flags = 0;
+    const std::string payload =
+        encode_columns(kSchema, block_, rows, columns_, {totals_, kZstdLevel}, flags);
+    append_frame(frames, FrameType::columns, flags, payload);
+    times_.clear();
+    return writer_.append(frames);
+  }
+
+  SegmentWriter& writer_;
+  const size_t columns_;
+  std::vector<Totals> totals_;
+  std::vector<int64_t> values_;  // of one block, row after row
+  std::vector<RowTime> times_;
+  uint64_t block_ = 0;
+  int64_t count_ = 0, last_tick_ = 0;
+};
+
+std::string first_frames(const WholeRun& run, const std::string& id) {
   std::string frames;
   append_frame(frames, FrameType::head, 0,
-               dump_json({{"run", run.manifest.id}, {"segment", number}, {"incarnation", 1}}, -1));
+               dump_json({{"run", id}, {"segment", 1}, {"incarnation", 1}}, -1));
   append_frame(frames, FrameType::schema, 0, schema_json(run));
   append_frame(frames, FrameType::info, 0, run.host_json);
   for (const Event& event : run.events) {
@@ -86,42 +117,42 @@ Status write_segment(const std::string& folder, const WholeRun& run) {
                             {"text", event.text}},
                            -1));
   }
-  TS_CHECK_OK(writer.append(frames));
-  std::vector<Totals> totals;
-  for (const WholeColumn& column : run.columns) {
-    CHECK(column.values.size() == run.rows.size());
-    totals.push_back(column.kind == Kind::counter ? Totals::increases : Totals::sum);
-  }
-  uint64_t block = 0;
-  for (size_t from = 0; from < run.rows.size(); from += kBlockRows) {
-    frames.clear();
-    append_block(run, ++block, from, std::min(run.rows.size(), from + kBlockRows), totals, frames);
-    TS_CHECK_OK(writer.append(frames));
-  }
-  return {};
+  return frames;
 }
 
-Status write_folder(const std::string& folder, const WholeRun& run) {
+Status write_folder(const std::string& folder, const WholeRun& run, KeptRun& kept) {
   if (::mkdir(folder.c_str(), 0700) != 0) {
     return Error::from_errno("cannot make the folder " + folder, errno);
   }
-  TS_CHECK_OK(write_segment(folder, run));
-  return write_manifest(folder, run.manifest);
+  SegmentWriter writer(folder);
+  TS_TRY([[maybe_unused]] const uint32_t number, writer.begin(1));
+  TS_CHECK_OK(writer.append(first_frames(run, kept.manifest.id)));
+  RowWriter rows(writer, run.columns);
+  TS_CHECK_OK(rows.take_all(*run.rows));
+  kept.rows = rows.count();
+  Manifest& m = kept.manifest;
+  for (std::string& note : run.rows->notes()) m.notes.push_back(std::move(note));
+  m.duration_s = static_cast<double>(rows.last_tick()) * static_cast<double>(m.period_ns) / 1e9;
+  std::string frame;
+  append_frame(frame, FrameType::manifest, kFrameZstd, compress(manifest_to_json(m), kZstdLevel));
+  TS_CHECK_OK(writer.append(frame));
+  TS_CHECK_OK(write_manifest(folder, m));
+  return settle_run(folder, true);
 }
 
 }  // namespace
 
-Result<NewRun> keep_run(const std::string& home, const WholeRun& run) {
+Result<KeptRun> keep_run(const std::string& home, const WholeRun& run) {
   // The empty folder keeps the id for us; it is no run until the full one takes its place.
-  TS_TRY(NewRun made, create_run(home));
-  WholeRun named = run;
-  named.manifest.id = made.id;
+  TS_TRY(const NewRun made, create_run(home));
+  KeptRun kept{made.path, run.manifest, 0};
+  kept.manifest.id = made.id;
   const std::string folder = home + "/.import-" + made.id;
-  Status written = write_folder(folder, named);
+  Status written = write_folder(folder, run, kept);
   if (written && ::rename(folder.c_str(), made.path.c_str()) != 0) {
     written = Error::from_errno("cannot rename " + folder, errno);
   }
-  if (written) return made;
+  if (written) return kept;
   (void)remove_run(folder);
   ::rmdir(made.path.c_str());
   return written.error();

@@ -1,12 +1,14 @@
 """The run folder fails in every way a disk can: the job does not notice, one message says so, recording resumes."""
 import os
 import select
+import re
 import shutil
 import subprocess
 import time
 import unittest
 
-from trainscope_test import COUNTING_UNTIL_TOLD, IS_ROOT, Case, main, wait_until
+from strace_log import finished_calls
+from trainscope_test import COUNTING_UNTIL_TOLD, IS_ROOT, Case, main, metric, wait_until
 
 COUNTING = """
 import os, sys, time
@@ -18,6 +20,15 @@ sys.exit(9)
 
 def lines(count):
     return b"".join(b"%d\n" % i for i in range(count))
+
+
+class StorageCase(Case):
+    def assert_nothing_lost(self, info):
+        """All samples that were taken are there: what is missing was never taken, because the machine was busy."""
+        for gap in info["sampling"]["gaps"]:
+            self.assertNotIn("not kept", gap["reason"])
+        counted = metric(info, "recorder.missed_ticks", process="recorder")["last"]
+        self.assertLessEqual(info["sampling"]["missed"], counted + 2)
 
 
 class Refused(Case):
@@ -36,7 +47,7 @@ class Refused(Case):
 
 
 @unittest.skipUnless(IS_ROOT, "mounting needs root")
-class Mounted(Case):
+class Mounted(StorageCase):
     """Homes on a small file system, mounted in a namespace of this test's own."""
 
     @classmethod
@@ -84,9 +95,6 @@ class Mounted(Case):
         out, errors = process.communicate(input=b"end\n", timeout=90)
         self.assertEqual((process.returncode, out), (9, lines(len(out.split()))))
         return self.said + errors.decode()
-
-    def assert_nothing_lost(self, info):
-        self.assertEqual([g for g in info["sampling"]["gaps"] if "could not be written" in g["reason"]], [])
 
     def test_full_and_freed(self):
         process = self.start_counting()
@@ -151,7 +159,7 @@ class Mounted(Case):
 
 
 @unittest.skipUnless(shutil.which("strace"), "strace is not here")
-class FailingCalls(Case):
+class FailingCalls(StorageCase):
     """Calls of the recorder fail, as on a disk that breaks: no crash, the run opens, the job is unharmed."""
 
     def inject(self, recorder, call, error, when):
@@ -194,11 +202,48 @@ class FailingCalls(Case):
         self.assertEqual((process.returncode, errors), (9, b""))
         self.assertEqual(b"0\n" + out, lines(1 + len(out.split())))
         info = self.assert_ticks_add_up()
-        self.assertEqual([g for g in info["sampling"]["gaps"] if "could not be written" in g["reason"]], [])
+        self.assert_nothing_lost(info)
 
     def next_words(self, process):
         wait_until(lambda: select.select([process.stderr], [], [], 0)[0])
         return process.stderr.readline()
+
+    def traced(self, call, when):
+        """A recorded job of which the when-th `call` of each thread fails: (what strace wrote down, the run)."""
+        log = self.path("calls")
+        done = subprocess.run(["strace", "-f", "-qq", "-y", "-o", log, "-e", "trace=openat,write,ftruncate,fsync,fdatasync",
+                               "-e", "signal=none", "-e", f"inject={call}:error=EIO:when={when}",
+                               *self.run_words(COUNTING % 40, "--every", "10ms")],
+                              env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=180)
+        if b"PTRACE" in done.stderr.upper():
+            self.skipTest("tracing is not permitted here: " + done.stderr.decode())
+        self.assertEqual((done.returncode, done.stdout), (9, lines(40)), done.stderr)
+        with open(log, encoding="utf-8", errors="replace") as file:
+            return [text for _, text in finished_calls(file.read().splitlines())], self.assert_ticks_add_up()
+
+    def test_a_segment_that_cannot_be_synced_is_written_again_and_left_alone(self):
+        log, info = self.traced("fdatasync", 1)
+        failed = [i for i, line in enumerate(log) if "INJECTED" in line]
+        self.assertTrue(failed, "nothing was synced")
+        self.assertIn("/samples-0001.seg>", log[failed[0]])
+        later = [line for line in log[failed[0] + 1:] if "/samples-0001.seg>" in line and "O_RDONLY" not in line]
+        touched = [line for line in later if re.search(r"\b(write|fdatasync)\(", line)]
+        self.assertEqual(touched, [], "a file that failed was used again")
+        folder = info["run"]["path"]
+        self.assertIn("samples-0002.seg", os.listdir(folder))
+        self.assert_nothing_lost(info)
+        told = self.trainscope("sql", "latest", "select text from events where kind = 'storage'").stdout.decode()
+        self.assertIn("sync failed", told)
+        self.assertIn("samples-0001.seg", told)
+
+    def test_a_tail_that_cannot_be_synced_begins_anew(self):
+        log, info = self.traced("fdatasync", 2)
+        failed = [i for i, line in enumerate(log) if "INJECTED" in line]
+        self.assertTrue(failed, "nothing was synced")
+        self.assertIn("/tail>", log[failed[0]])
+        after = "\n".join(log[failed[0] + 1:])
+        self.assertIn("/tail.new", after)
+        self.assert_nothing_lost(info)
 
 
 if __name__ == "__main__":

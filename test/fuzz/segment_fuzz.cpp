@@ -9,6 +9,7 @@
 #include "store/codec.h"
 #include "store/files.h"
 #include "store/frame.h"
+#include "store/rebuild.h"
 
 namespace trainscope {
 namespace {
@@ -26,6 +27,7 @@ void read_everything(const std::string& segment, const std::string& tail, bool e
   if (ended) files.manifest.duration_s = 0.5;
   files.segments.push_back({"samples-0001.seg", segment});
   if (!tail.empty()) files.tail = {"tail", tail};
+  (void)rebuild_manifest(files, Error("ruined"));
   const auto run = view_run(std::move(files));
   if (!run) return;
   for (size_t i = 0; i < (*run)->series().size(); ++i) {
@@ -41,7 +43,7 @@ std::string framed(std::string_view data) {
   std::string file = file_header();
   append_frame(file, FrameType::schema, 0, kSchema);
   while (data.size() >= 3) {
-    const auto type = static_cast<FrameType>(static_cast<uint8_t>(data[0]) % 10);
+    const auto type = static_cast<FrameType>(static_cast<uint8_t>(data[0]) % 11);
     const auto flags = static_cast<uint8_t>(data[1] & 3);
     const size_t length = std::min<size_t>(static_cast<uint8_t>(data[2]), data.size() - 3);
     append_frame(file, type, flags, data.substr(3, length));
@@ -57,7 +59,7 @@ void decode_all(std::string_view data) {
     const auto header = decode_columns_header(data, flags, totals);
     if (!header) continue;
     const auto all = decode_columns_body(*header, flags, 3);
-    const auto plain = plain_body(*header, flags);
+    const auto plain = plain_body(*header, flags, 3);
     if (!plain) continue;
     const auto offsets = column_offsets(*plain, header->rows, 3);
     if (!offsets) continue;

@@ -14,7 +14,7 @@ import struct
 import subprocess
 import sys
 
-HEAD, SCHEMA, TIMES, COLUMNS, EVENT, INFO, STEP, CLOSING, STATUS = range(1, 10)
+HEAD, SCHEMA, TIMES, COLUMNS, EVENT, INFO, STEP, CLOSING, STATUS, MANIFEST = range(1, 11)
 ZSTD, STATISTICS = 1, 2
 
 
@@ -51,7 +51,7 @@ def frame_at(data, at):
 def frames(path):
     with open(path, "rb") as file:
         data = file.read()
-    if data[:16] != b"TRAINSCP" + struct.pack("<II", 1, 0):
+    if data[:16] not in (b"TRAINSCP" + struct.pack("<II", 1, 0), bytes(16)):  # zeros: a power loss
         raise ValueError(f"{path}: not a segment")
     at = 16
     while at < len(data):
@@ -172,11 +172,25 @@ def labels_text(labels):
     return ";".join(f"{k}={v}" for k, v in sorted(labels.items()))
 
 
+def read_manifest(folder):
+    """manifest.json, or the last copy of it in the segments when it is ruined."""
+    try:
+        with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        copies = [payload if not flags & ZSTD else unzstd(payload) for name in segments(folder)
+                  for kind, flags, payload in frames(os.path.join(folder, name)) if kind == MANIFEST]
+        return json.loads(copies[-1])
+
+
+def segments(folder):
+    return [name for name in sorted(os.listdir(folder)) if re.fullmatch(r"samples-\d{4,}\.seg", name)]
+
+
 class Run:
     def __init__(self, folder):
         self.folder = folder
-        with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as file:
-            self.manifest = json.load(file)
+        self.manifest = read_manifest(folder)
         self.schemas, self.last_tick, self.events, self.closing = {}, {}, [], []
         self.reports, self.last_report = [], -1  # lines of progress: (time_ns, source, message)
         self.samples = []  # (time_s, metric, labels, value)
@@ -184,9 +198,8 @@ class Run:
         self.incarnations = 0
         tail = os.path.join(folder, "tail")
         last = list(frames(tail)) if os.path.exists(tail) else []
-        for name in sorted(os.listdir(folder)):
-            if re.fullmatch(r"samples-\d{4,}\.seg", name):
-                self.read(frames(os.path.join(folder, name)))
+        for name in segments(folder):
+            self.read(frames(os.path.join(folder, name)))
         self.read(last)
 
     def limit(self, period_ns):

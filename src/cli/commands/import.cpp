@@ -71,28 +71,28 @@ Result<ImportOptions> import_options(const ImportFlags& flags) {
   return options;
 }
 
-Json document_of(const WholeRun& run, const NewRun& made) {
-  const Manifest& m = run.manifest;
+Json document_of(const WholeRun& run, const KeptRun& made) {
+  const Manifest& m = made.manifest;
   return {{"schema", "trainscope.import/1"},
           {"run",
-           {{"id", made.id},
+           {{"id", m.id},
             {"name", m.name.empty() ? Json(nullptr) : Json(m.name)},
             {"path", made.path},
             {"imported_format", m.imported_format},
             {"imported_path", m.imported_path}}},
-          {"samples", run.rows.size()},
+          {"samples", made.rows},
           {"series", run.columns.size()},
           {"period_s", static_cast<double>(m.period_ns) / 1e9},
           {"duration_s", m.duration_s.value_or(0)},
           {"notes", m.notes}};
 }
 
-void print_human(const WholeRun& run, const NewRun& made) {
-  const Manifest& m = run.manifest;
-  show("run {}{}: {} rows and {} series from {}, {}\n", made.id, m.name.empty() ? "" : " " + m.name,
-       run.rows.size(), run.columns.size(), m.imported_format, m.imported_path);
+void print_human(const WholeRun& run, const KeptRun& made) {
+  const Manifest& m = made.manifest;
+  show("run {}{}: {} rows and {} series from {}, {}\n", m.id, m.name.empty() ? "" : " " + m.name,
+       made.rows, run.columns.size(), m.imported_format, m.imported_path);
   for (const std::string& note : m.notes) show("  note: {}\n", note);
-  show("next: trainscope info {}\n", made.id);
+  show("next: trainscope info {}\n", m.id);
 }
 
 Result<int> run_import(const ImportFlags& flags) {
@@ -101,7 +101,7 @@ Result<int> run_import(const ImportFlags& flags) {
   TS_TRY(const Importer* importer, choose_importer(flags));
   TS_TRY(WholeRun run, importer->read(options));
   run.manifest.name = flags.name;
-  TS_TRY(const NewRun made, keep_run(flags.reading->home, run));
+  TS_TRY(const KeptRun made, keep_run(flags.reading->home, run));
   if (flags.reading->json) {
     print_json(document_of(run, made));
   } else {

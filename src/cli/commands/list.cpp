@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 // A run whose supervisor was killed has no duration of its own: its last sample tells.
 std::optional<double> duration_of(const RunListing& run) {
-  if (run.manifest.duration_s || run.status != RunStatus::ended) return run.manifest.duration_s;
+  if (run.manifest.duration_s || run.status == RunStatus::running) return run.manifest.duration_s;
   const auto view = open_run(run.path);
   return view ? std::optional((*view)->duration_s()) : std::nullopt;
 }
@@ -45,7 +45,7 @@ Json listing_json(const RunListing& run) {
 
 std::string command_cell(const RunListing& run) {
   const Manifest& m = run.manifest;
-  if (run.status == RunStatus::damaged) return run.problem;
+  if (run.status == RunStatus::damaged && m.command.empty()) return run.problem;
   if (m.imported_format.empty()) return command_text(m.command);
   return fmt::format("imported from {}, {}", m.imported_format, m.imported_path);
 }

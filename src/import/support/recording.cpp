@@ -1,7 +1,10 @@
 #include "import/support/recording.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
 #include "base/text.h"
@@ -12,30 +15,53 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 30;
+constexpr size_t kChunkBytes = size_t{64} << 10;
 
 }  // namespace
 
-std::vector<TextLine> filled_lines(std::string_view text) {
-  std::vector<TextLine> lines;
-  size_t number = 0;
-  while (!text.empty()) {
-    const size_t end = text.find('\n');
-    const bool torn = end == std::string_view::npos;
-    const std::string_view line = trim(text.substr(0, end));
-    text.remove_prefix(torn ? text.size() : end + 1);
-    ++number;
-    if (!line.empty()) lines.push_back({line, number, torn});
+Result<LineReader> LineReader::open(const std::string& path) {
+  LineReader reader(path);
+  TS_TRY(reader.fd_, open_regular_file(path));
+  return reader;
+}
+
+Status LineReader::fill() {
+  buffer_.erase(0, at_);
+  at_ = 0;
+  const size_t have = buffer_.size();
+  buffer_.resize(have + kChunkBytes);
+  ssize_t n = -1;
+  do {
+    n = ::read(fd_.get(), buffer_.data() + have, kChunkBytes);
+  } while (n < 0 && errno == EINTR);
+  buffer_.resize(have + static_cast<size_t>(std::max<ssize_t>(0, n)));
+  if (n < 0) return Error::from_errno("cannot read " + path_, errno);
+  is_over_ = n == 0;
+  return {};
+}
+
+Result<bool> LineReader::next(TextLine& line) {
+  for (;;) {
+    const size_t end = buffer_.find('\n', at_);
+    const bool is_torn = end == std::string::npos;
+    const size_t length = (is_torn ? buffer_.size() : end) - at_;
+    if (length > kMaxLineBytes) {
+      return line_error(path_, number_ + 1,
+                        fmt::format("it is longer than {} bytes", kMaxLineBytes));
+    }
+    if (is_torn && !is_over_) {
+      TS_CHECK_OK(fill());
+      continue;
+    }
+    if (is_torn && length == 0) return false;
+    line = {trim(std::string_view(buffer_).substr(at_, length)), ++number_, is_torn};
+    at_ += length + (is_torn ? 0 : 1);
+    if (!line.text.empty()) return true;
   }
-  return lines;
 }
 
 Error line_error(const std::string& file, size_t line, const std::string& what) {
   return Error(fmt::format("{}:{}: {}", file, line, what));
-}
-
-Result<std::string> read_recording(const std::string& path) {
-  return read_regular_file(path, kMaxBytes);
 }
 
 WholeRun imported_run(std::string_view format, const std::string& path, int64_t period_ns) {
@@ -50,12 +76,6 @@ WholeRun imported_run(std::string_view format, const std::string& path, int64_t 
   m.ended_by = EndedBy::unknown;
   m.trainscope_version = kVersion;
   return run;
-}
-
-void finish_rows(WholeRun& run) {
-  const int64_t last = run.rows.empty() ? 0 : run.rows.back().tick;
-  run.manifest.duration_s =
-      static_cast<double>(last) * static_cast<double>(run.manifest.period_ns) / 1e9;
 }
 
 }  // namespace trainscope

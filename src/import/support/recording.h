@@ -1,11 +1,11 @@
-// What importers share: whole text files by lines, and the head of an imported run.
+// What importers share: text files line by line, and the head of an imported run.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/fd.h"
 #include "base/result.h"
 #include "store/whole_run.h"
 
@@ -17,19 +17,32 @@ struct TextLine {
   bool is_torn = false;   // the last one, without a newline: its writer was stopped in it
 };
 
-// The lines of a text that are not blank.
-std::vector<TextLine> filled_lines(std::string_view text);
+// The lines of a regular file that are not blank, from the first on. Memory is that of the longest
+// line, and one that is longer than kMaxLineBytes is an Error: no tool writes such a line.
+class LineReader {
+ public:
+  static constexpr size_t kMaxLineBytes = size_t{64} << 10;
+
+  static Result<LineReader> open(const std::string& path);
+  // False after the last line. The text is valid until the next call.
+  Result<bool> next(TextLine& line);
+
+ private:
+  explicit LineReader(std::string path) : path_(std::move(path)) {}
+  Status fill();
+
+  std::string path_;
+  UniqueFd fd_;
+  std::string buffer_;
+  size_t at_ = 0;  // what lies before it in the buffer was given out
+  size_t number_ = 0;
+  bool is_over_ = false;  // the file has no more
+};
 
 // "FILE:LINE: what"
 Error line_error(const std::string& file, size_t line, const std::string& what);
 
-// A regular file, of at most a gigabyte.
-Result<std::string> read_recording(const std::string& path);
-
 // A run that was recorded by others: rows at equal nominal distances, no clock, no job of ours.
 WholeRun imported_run(std::string_view format, const std::string& path, int64_t period_ns);
-
-// Fills in what follows from the rows: how long it took.
-void finish_rows(WholeRun& run);
 
 }  // namespace trainscope

@@ -1,0 +1,24 @@
+// Making what was written outlast a power loss.
+//
+// Guarantees: after a success the bytes, or the names in a folder, are on the disk as far as the
+// kernel can tell. A file system that cannot sync (some of FUSE) counts as a success: there is no
+// more to be had. Limits: a call may take as long as the disk does, so never on the way of the job.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace trainscope {
+
+// The bytes of an open file. After an Error the file must not be synced again: the kernel forgets
+// the failure and would report success for bytes that are lost.
+Status sync_data(int fd, const std::string& path);
+Status sync_file(const std::string& path);
+Status sync_folder(const std::string& path);
+
+// All of a run that has ended: segments, manifest, their names. When `is_sealed`, the segments hold
+// all that `tail` has, and it is removed once they are safe.
+Status settle_run(const std::string& run_path, bool is_sealed);
+
+}  // namespace trainscope

@@ -1,0 +1,98 @@
+"""Files that were made to fill memory: refused with their name, within little memory; honest ones of any size are read."""
+import json
+import os
+import pathlib
+import resource
+import shutil
+import struct
+import subprocess
+import sys
+import unittest
+
+from trainscope_test import LONG, Case, main
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import second_reader  # noqa: E402
+
+HEADER = b"TRAINSCP" + struct.pack("<II", 1, 0)
+SCHEMA = {"schema": 1, "stream": 0, "period_ns": 100000000, "source": "s", "missing": [],
+          "columns": [{"metric": "a", "labels": {}, "unit": "1", "kind": "gauge", "scale": [1, 1], "type": "i64"}]}
+MANIFEST = {"schema": "trainscope.manifest/1", "id": "0123456789", "period_ns": 100000000, "ended": "2026-01-01T00:00:00Z",
+            "duration_s": 1.0, "ended_by": "exit", "exit_code": 0}
+MB = 1 << 20
+
+
+def frame(kind, payload, flags=0):
+    head = struct.pack("<BBI", kind, flags, len(payload))
+    return b"Ts" + head + struct.pack("<I", second_reader.crc32c(head + payload)) + payload
+
+
+class Hostile(Case):
+    def limited(self, megabytes, *words):
+        """The program with so much memory to be had."""
+        limit = lambda: resource.setrlimit(resource.RLIMIT_AS, (megabytes * MB, megabytes * MB))
+        return self.trainscope(*map(str, words), check=False, preexec_fn=limit)
+
+    def assert_refused(self, done, *says):
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, b"")
+        for text in says:
+            self.assertIn(text, done.stderr.decode())
+        self.assertNotIn("bad_alloc", done.stderr.decode())
+        self.assertNotIn("internal error", done.stderr.decode())
+
+    def run_of(self, *frames):
+        folder = pathlib.Path(self.home) / "0123456789"
+        folder.mkdir()
+        (folder / "manifest.json").write_text(json.dumps(MANIFEST))
+        schema = frame(second_reader.SCHEMA, json.dumps(SCHEMA).encode())
+        (folder / "samples-0001.seg").write_bytes(HEADER + schema + b"".join(frames))
+        return folder
+
+    def compressed(self, text):
+        plain = pathlib.Path(self.path("plain"))
+        plain.write_bytes(text)
+        return subprocess.run(["zstd", "-q", "-19", "-c", str(plain)], stdout=subprocess.PIPE, check=True).stdout
+
+    @unittest.skipUnless(shutil.which("zstd"), "the program zstd is not installed")
+    def test_a_small_file_that_claims_millions_of_messages(self):
+        bomb = frame(second_reader.STEP, self.compressed(b"0\n" + b"1 pipe step 1\n" * 2_000_000), second_reader.ZSTD)
+        folder = self.run_of(bomb)
+        self.assertLess((folder / "samples-0001.seg").stat().st_size, 20_000)
+        self.assert_refused(self.limited(256, "info", folder), "samples-0001.seg", "offset")
+        # Many small ones together are no better than a large one.
+        small = [frame(second_reader.STEP, self.compressed(b"%d\n" % (i * 3000) + b"1 pipe step 1\n" * 3000), second_reader.ZSTD)
+                 for i in range(20)]
+        shutil.rmtree(folder)
+        self.assert_refused(self.limited(256, "info", self.run_of(*small * 100)), "samples-0001.seg", "offset")
+
+    def test_a_run_that_does_not_fit_into_memory(self):
+        folder = self.run_of()
+        os.truncate(folder / "samples-0001.seg", 400 * MB)
+        self.assert_refused(self.limited(256, "info", folder), "not enough memory")
+
+    def test_a_log_of_many_fields_takes_little_memory(self):
+        log = pathlib.Path(self.path("board.log"))
+        wide = "RAM 1/2MB CPU [1%@2] " + " ".join(f"e{i} 1" for i in range(1000))
+        log.write_text(wide + "\n" + "RAM 1/2MB CPU [1%@2]\n" * 30_000)
+        done = self.limited(200, "import", "--from", "tegrastats", log, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["samples"], 30_001)
+        wider = "RAM 1/2MB CPU [1%@2] " + " ".join(f"e{i} 1" for i in range(5000))
+        log.write_text("RAM 1/2MB CPU [1%@2]\n" * 30_000 + wider)
+        self.assert_refused(self.limited(200, "import", "--from", "tegrastats", log), f"{log}:30001:", "different fields")
+
+    def test_long_logs_take_little_memory(self):
+        """Rows do not stay in memory: five times as many take as much."""
+        folder = pathlib.Path(self.path("logs"))
+        folder.mkdir()
+        line = b"12.25 0.00 3.50 0.25 0.00 0.00 0.00 0.00 0.00 84.00\n"
+        rows = (100 if LONG else 20) * 1_000_000 // len(line)
+        (folder / "cpu.out").write_bytes(line * rows)
+        done = self.limited(100 if not LONG else 200, "import", "--from", "collect-logs", folder, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["samples"], rows)
+
+
+if __name__ == "__main__":
+    main()
