@@ -135,6 +135,11 @@ std::vector<std::string> progress_notes(const Shared& shared) {
         "{} printed lines were not searched for steps: there were more than 2,000 a second",
         skipped));
   }
+  if (shared.output_is_shared != 0) {
+    notes.emplace_back(
+        "output.log may contain text that the job did not print: another process wrote to the same "
+        "file");
+  }
   return notes;
 }
 

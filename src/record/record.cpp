@@ -274,7 +274,8 @@ void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
                     session.memory->output_dropped.load()));
   }
   m.steps = count_steps(session);
-  if (session.wants_printed_steps && session.memory->next_report == 0) {
+  if (session.wants_printed_steps && session.memory->next_report == 0 &&
+      session.memory->output_is_shared == 0) {
     m.notes.push_back("--steps-from matched no line that was printed");
   }
   for (std::string& note : progress_notes(*session.memory)) m.notes.push_back(std::move(note));
