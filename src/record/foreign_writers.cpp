@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -244,8 +245,13 @@ std::optional<bool> ForeignWriters::judge(Holder& holder, int64_t bytes) const {
   if (!now || !is_same_file(holder.pid, holder.fd, *holder.file)) return std::nullopt;
   const int64_t written = written_by(holder.pid);
   const int64_t more = written - holder.written;
-  // Where a process may not be asked what it wrote, the position alone has to do.
-  if (!holder.is_shared) return now->position != holder.position && (written < 0 || more > 0);
+  if (!holder.is_shared) {
+    // Whoever has moved it, perhaps a child that is gone, is not of the job. Only the first move,
+    // from 0, may be no writing: open(…, 'a') goes to the end.
+    const bool went_to_end = holder.position == 0 && more <= 0;
+    const bool moved = now->position != std::exchange(holder.position, now->position);
+    return moved && !went_to_end;
+  }
   if (written < 0) return false;
   const int64_t elsewhere = written_elsewhere_by(holder.pid, holder.file->name);
   const bool wrote = more > std::max<int64_t>(0, elsewhere - holder.written_elsewhere);

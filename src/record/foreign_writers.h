@@ -2,10 +2,10 @@
 //
 // The lines of another run or program in the same file must not be taken for this job's. To have
 // the file open is not to write: a batch script and all that it starts have it. Evidence:
-//   - an open file that the job does not share: its position (/proc/PID/fdinfo) has moved, and the
-//     process has written (/proc/PID/io);
+//   - an open file that the job does not share: its position (/proc/PID/fdinfo) has moved;
 //   - one that it shares, whose position says nothing of who wrote: a process that has it as its
-//     standard output has written while the file grew, and not to other files that it has open.
+//     standard output has written (/proc/PID/io) while the file grew, and not to other files that
+//     it has open.
 // Guarantees: once it is known, the answer does not change; processes of the job, however it
 // forks, and those that wait for the run (its parents) are never taken for strangers. Cost: every
 // process once at the start and when somebody opens the file; else new ones and those that have it

@@ -85,9 +85,9 @@ class OutputSteps(Case):
 
     def test_a_second_writer_that_comes_later_and_leaves_before(self):
         log = self.path("log")
-        process = self.run_to(log, "run", self.trainer("run", 300, 0.01))
+        process = self.run_to(log, "run", self.trainer("run", 600, 0.01))
         wait_until(lambda: os.path.exists(log) and b"step 20 " in pathlib.Path(log).read_bytes())
-        other = "import sys, time\nfor step in range(20): print(f'step {step} loss 1', flush=True); time.sleep(0.01)"
+        other = "import sys, time\nfor step in range(150): print(f'step {step} loss 1', flush=True); time.sleep(0.01)"
         with open(log, "ab") as file:
             subprocess.run([sys.executable, "-S", "-c", other], stdout=file, check=True)
         self.assertEqual(process.wait(), 0)
