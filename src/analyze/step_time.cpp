@@ -4,7 +4,8 @@
 // median and stands out of the usual scatter (5 scaled MADs). What a long step has beyond the
 // median is a pause: of the kind `input` where waiting for data fills half of it, else
 // `unexplained`; checkpoints and evaluations are pauses by their own name. Without phases nothing
-// is known of what a step consists of, and all of it is `unexplained`.
+// is known of what a step consists of, and all of it is `unexplained`. A step without a time of its
+// own (Step::average_s) is never long.
 #include <algorithm>
 #include <cmath>
 
@@ -78,9 +79,10 @@ class StepTime {
   }
 
   void divide(const Step& step, double before_s) {
-    if (!step.duration_s) return;
+    const auto mean_s = step.duration_s ? step.duration_s : step.average_s;
+    if (!mean_s) return;
     const auto covers = static_cast<double>(step.covers);
-    const double whole = *step.duration_s * covers;
+    const double whole = *mean_s * covers;
     const double input = step.input_wait_s.value_or(0) * covers;
     const double rest = std::max(0.0, whole - input);
     const double more = whole - typical_s_ * covers;
@@ -92,7 +94,7 @@ class StepTime {
       return;
     }
     // Of several steps that were told as one, the average hides a pause unless it is long for all.
-    if (more <= long_s_) {
+    if (more <= long_s_ || !step.duration_s || !training_.times_reason.empty()) {
       compute_s_ += rest;
       return;
     }

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <utility>
 
 #include "analyze/analyze.h"
 #include "model/fake_run.h"
@@ -26,6 +27,12 @@ class Story {
   Story& pause(const std::string& name, double seconds) {
     training_.phases.push_back({name, "", now_s_, now_s_ + seconds, false});
     now_s_ += seconds;
+    return *this;
+  }
+  // The last step has no time of its own.
+  Story& untimed() {
+    Step& step = training_.steps.back();
+    step.average_s = std::exchange(step.duration_s, std::nullopt);
     return *this;
   }
   Story& warm_up() {
@@ -126,6 +133,16 @@ TEST(StepTime, ARunWithoutStepsSaysSo) {
   ASSERT_TRUE(analyzed);
   EXPECT_TRUE(analyzed->breakdown.empty());
   EXPECT_EQ(analyzed->unknown, "no training steps were reported");
+}
+
+TEST(StepTime, AStepWithoutATimeOfItsOwnIsNoPause) {
+  Story story;
+  for (int i = 0; i < 20; ++i) story.step(0.05);
+  story.step(2).untimed();
+  const Analyzed analyzed = story.analyze();
+  EXPECT_TRUE(analyzed.pauses.empty());
+  EXPECT_NEAR(times(analyzed).at("unexplained"), 20 * 0.05 + 2, 1e-9)
+      << "its time has gone somewhere";
 }
 
 }  // namespace

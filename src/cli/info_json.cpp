@@ -186,7 +186,7 @@ Json steps_json(const Training& training) {
           {"throughput", number_or_null(statistics.throughput)},
           {"batch", number_or_null(training.batch)},
           {"dropped", training.dropped},
-          {"reason", text_or_null(training.reason)}};
+          {"reason", text_or_null(training.count ? training.times_reason : training.reason)}};
 }
 
 Json epochs_json(const Training& training) {

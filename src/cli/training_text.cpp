@@ -25,13 +25,16 @@ std::string source_text(const Training& training) {
 }
 
 std::string steps_text(const Training& training) {
-  if (!training.count) return training.epochs.empty() ? "" : training.reason;
+  if (!training.count) return printable(training.reason);
   const StepStatistics statistics = step_statistics(training);
   std::string text = fmt::format("{} {}", *training.count, source_text(training));
   if (statistics.p50_s && statistics.p99_s) {
     text += fmt::format("; p50 {}, p99 {}", duration_text(*statistics.p50_s),
                         duration_text(*statistics.p99_s));
+  } else if (statistics.mean_s) {
+    text += fmt::format("; mean {}", duration_text(*statistics.mean_s));
   }
+  if (!training.times_reason.empty()) text += "; " + printable(training.times_reason);
   if (statistics.throughput)
     text += fmt::format("; {} items/s", count_text(*statistics.throughput));
   if (const int64_t warmup = training.warmup_steps(); warmup > 0) {
@@ -90,7 +93,7 @@ std::string learning_text(const Training& training) {
 std::vector<std::pair<std::string, std::string>> training_rows(const RunView& run) {
   const Training& training = run.training();
   std::vector<std::pair<std::string, std::string>> rows;
-  if (training.steps.empty() && training.epochs.empty()) return rows;
+  if (training.steps.empty() && training.epochs.empty() && !training.are_steps_refused) return rows;
   rows.emplace_back("steps", steps_text(training));
   const auto analyzed = analysis_named("step_time").analyze(run);
   if (analyzed && !training.steps.empty()) {

@@ -89,21 +89,24 @@ StepStatistics step_statistics(const Training& training) {
   std::vector<double> durations, told;
   double time_s = 0, steps = 0, items = 0, counted_s = 0;
   for (const Step& step : training.steps) {
-    if (!step.duration_s || step.kind == "warmup") continue;
+    const auto mean_s = step.duration_s ? step.duration_s : step.average_s;
+    if (!mean_s || step.kind == "warmup") continue;
     const auto covers = static_cast<double>(step.covers);
-    durations.push_back(*step.duration_s);
+    durations.push_back(*mean_s);
     if (step.throughput) told.push_back(*step.throughput);
-    time_s += *step.duration_s * covers;
+    time_s += *mean_s * covers;
     steps += covers;
     if (step.items) {
       items += *step.items * covers;
-      counted_s += *step.duration_s * covers;
+      counted_s += *mean_s * covers;
     }
   }
-  if (durations.empty()) return statistics;
+  if (!(steps > 0)) return statistics;
   statistics.mean_s = time_s / steps;
-  statistics.p50_s = nearest_rank(durations, 0.5);
-  statistics.p99_s = nearest_rank(durations, 0.99);
+  if (training.times_reason.empty() && !durations.empty()) {
+    statistics.p50_s = nearest_rank(durations, 0.5);
+    statistics.p99_s = nearest_rank(durations, 0.99);
+  }
   if (counted_s > 0) {
     statistics.throughput = items / counted_s;
   } else if (!told.empty()) {

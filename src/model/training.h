@@ -19,6 +19,9 @@ struct Step {
   int64_t covers = 1;  // so many steps since the report before
   // Of one step: since the report before, without checkpoints and evaluations, divided by `covers`.
   std::optional<double> duration_s;
+  // Of a step that has no time of its own because it was told together with others: the same for
+  // all of them together, divided by their number. Then there is no `duration_s`.
+  std::optional<double> average_s;
   std::optional<double> input_wait_s;  // waiting for data, of one step
   std::optional<double> items;         // the batch size at that time
   std::optional<double> loss, accuracy, throughput;
@@ -57,9 +60,11 @@ struct Training {
   std::string source;                       // of the steps: pipe, tensorboard, output; empty: none
   std::vector<std::string> unused_sources;  // which told of steps too
   std::vector<Step> steps;
-  std::optional<int64_t> count;  // how many steps the job did
-  std::string reason;            // why there is no count
-  std::optional<double> batch;   // items a step, the largest that was told
+  std::optional<int64_t> count;    // how many steps the job did
+  std::string reason;              // why there is no count
+  bool are_steps_refused = false;  // some were told that may not be the job's
+  std::string times_reason;        // why the times of single steps are not known
+  std::optional<double> batch;     // items a step, the largest that was told
   std::vector<Epoch> epochs;
   std::vector<TrainingPhase> phases;  // by begin
   std::vector<TrainingNumber> numbers;

@@ -216,6 +216,13 @@ bool same_terminal() {
          S_ISCHR(out.st_mode) && out.st_rdev == err.st_rdev;
 }
 
+bool same_file() {
+  struct stat out {
+  }, err{};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 &&
+         out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
+
 // A FIFO may be opened for reading again; an anonymous pipe or a socket that was left stays so.
 bool has_no_name(int fd, Target target) {
   struct statfs on {};
@@ -255,7 +262,8 @@ Result<OutputPlan> plan_output() {
     TS_CHECK_OK(plan_one(plan, STDERR_FILENO, err, plan.job_stderr));
   }
   if (out == Target::follow) plan.followed.push_back(STDOUT_FILENO);
-  if (err == Target::follow && !(out == err && same_open_file(STDOUT_FILENO, STDERR_FILENO))) {
+  // Once, however it was opened: its lines are there for both.
+  if (err == Target::follow && !(out == err && same_file())) {
     plan.followed.push_back(STDERR_FILENO);
   }
   return plan;

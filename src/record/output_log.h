@@ -1,7 +1,8 @@
 // Keeps the job's output in the run folder: the first 16 MiB and the last 16 MiB or more.
 //
 // Fed by the copy pipe and by regular files that the job writes itself. Runs on a thread of its
-// own: a disk that hangs costs the copy, never the user's output.
+// own: a disk that hangs costs the copy, never the user's output. How far a file was read is kept
+// in the shared memory: a recorder that is restarted goes on there.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "record/shared.h"
 
 namespace trainscope {
 
@@ -18,20 +20,31 @@ class OutputLog {
  public:
   // `pipe_fd`: the read end of the copy pipe, non-blocking. `followed`: descriptors of the job that
   // are regular files. Both stay the caller's.
-  // `see` is shown the bytes of stream i as they come: 0 is the pipe, the others the files.
-  using See = std::function<void(size_t stream, std::string_view bytes)>;
-  OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed, See see);
+  // `see` is shown the bytes of stream i as they come: 0 is the pipe, the others the files. What
+  // is taken together has one time: when it was taken, on CLOCK_MONOTONIC.
+  using See = std::function<void(size_t stream, std::string_view bytes, int64_t time_ns)>;
+  OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed, Shared& shared,
+            See see);
 
-  // Takes what is there now; returns how many bytes of it could not be written and are lost.
-  int64_t collect();
+  struct Taken {
+    int64_t lost = 0;   // bytes that could not be written
+    int64_t bytes = 0;  // in all
+    bool more = false;  // some was left for the next time
+  };
+  // Takes what is there now, a megabyte of each stream at most.
+  Taken collect();
   int pipe_fd() const { return pipe_fd_; }
-  bool follows_files() const { return !followed_.empty(); }
+  // Our own descriptors of the files.
+  std::vector<int> files() const;
 
  private:
   struct Followed {
     UniqueFd fd;
-    off_t offset = 0;
+    SharedFollowed* at = nullptr;
+    size_t stream = 0;
   };
+  void take_pipe(int64_t time_ns, Taken& taken);
+  void take_file(Followed& file, int64_t time_ns, Taken& taken);
   // Returns the bytes that are lost.
   int64_t keep(std::string_view bytes);
   bool open_part(const std::string& name);

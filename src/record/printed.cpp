@@ -98,8 +98,9 @@ std::string plain_line(std::string_view line) {
 }
 
 PrintedSteps::PrintedSteps(ProgressSink& sink, const std::string& own_pattern,
-                           MatchingBudget& budget)
-    : sink_(sink), budget_(budget) {
+                           MatchingBudget& budget, SharedLine* kept)
+    : sink_(sink), budget_(budget), kept_(kept) {
+  take_up_state();
   if (!own_pattern.empty()) {
     formats_.push_back({{}, own_pattern, nullptr});
     return;
@@ -120,6 +121,29 @@ const CompiledFormat& PrintedSteps::compiled(Candidate& candidate) {
   return *candidate.compiled;
 }
 
+void PrintedSteps::keep_state() const {
+  if (kept_ == nullptr) return;
+  kept_->size = 0;  // half a line is worse than none
+  line_.copy(kept_->text, SharedLine::kBytes);
+  kept_->time_ns = time_ns_;
+  kept_->epoch = epoch_.value_or(SharedLine::kNothing);
+  kept_->bar_of = bar_of_.value_or(SharedLine::kNothing);
+  kept_->bar_step = bar_step_.value_or(SharedLine::kNothing);
+  kept_->size = static_cast<uint32_t>(std::min(line_.size(), SharedLine::kBytes));
+}
+
+void PrintedSteps::take_up_state() {
+  if (kept_ == nullptr) return;
+  const auto known = [](double number) {
+    return std::isnan(number) ? std::nullopt : std::optional(number);
+  };
+  line_.assign(kept_->text, std::min<size_t>(kept_->size, SharedLine::kBytes));
+  time_ns_ = kept_->time_ns;
+  epoch_ = known(kept_->epoch);
+  bar_of_ = known(kept_->bar_of);
+  bar_step_ = known(kept_->bar_step);
+}
+
 void PrintedSteps::take(std::string_view bytes, int64_t since_zero_ns) {
   ProgressSink::Batch batch;
   budget_.begin(since_zero_ns);
@@ -138,6 +162,7 @@ void PrintedSteps::take(std::string_view bytes, int64_t since_zero_ns) {
   }
   budget_.charge();
   sink_.push(batch);
+  keep_state();
 }
 
 void PrintedSteps::finish() {

@@ -57,11 +57,14 @@ class PrintedSteps {
   static constexpr int64_t kFloorOfOwnPattern = 1000;
 
   // `own_pattern` of --steps-from takes the place of all others; empty: none. Streams of one job
-  // share the budget.
-  PrintedSteps(ProgressSink& sink, const std::string& own_pattern, MatchingBudget& budget);
+  // share the budget. `kept` survives this process: another one goes on where this one ended; null:
+  // nothing does.
+  PrintedSteps(ProgressSink& sink, const std::string& own_pattern, MatchingBudget& budget,
+               SharedLine* kept = nullptr);
   ~PrintedSteps();
 
-  // Bytes of one stream of output as they come; `since_zero_ns` is now.
+  // Bytes of one stream of output as they come; `since_zero_ns` is when. Lines that come together
+  // get the same time, by which readers know that none has a time of its own.
   void take(std::string_view bytes, int64_t since_zero_ns);
   // There is no more: what has no newline is a line too.
   void finish();
@@ -82,9 +85,12 @@ class PrintedSteps {
                    ProgressSink::Batch& batch);
   bool is_of_training(const PrintedMatch& match, PrintedFormat::Is is);
   const CompiledFormat& compiled(Candidate& candidate);
+  void keep_state() const;
+  void take_up_state();
 
   ProgressSink& sink_;
   MatchingBudget& budget_;
+  SharedLine* kept_;
   std::vector<Candidate> formats_;
   std::string line_;
   size_t chunk_begin_ = 0;                   // where in line_ the bytes of the last chunk begin

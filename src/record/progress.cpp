@@ -153,7 +153,7 @@ void add_printed_notes(const Shared& shared, bool from_own_pattern,
         "there{}",
         from_own_pattern ? "the pattern of --steps-from" : "the search for steps", costly,
         from_own_pattern ? "; try one without a repetition inside a repetition" : ""));
-  } else if (from_own_pattern && matched == 0) {
+  } else if (from_own_pattern && matched == 0 && shared.output_is_shared == 0) {
     notes.emplace_back("--steps-from matched no line that was printed");
   }
   if (const int64_t skipped = shared.skipped_lines; skipped > 0) {
@@ -179,6 +179,11 @@ std::vector<std::string> progress_notes(const Shared& shared, bool from_own_patt
         "{} messages of training progress could not be kept: there was no room for them", refused));
   }
   add_printed_notes(shared, from_own_pattern, notes);
+  if (shared.output_is_shared != 0) {
+    notes.emplace_back(
+        "output.log may contain text that the job did not print: another process wrote to the same "
+        "file");
+  }
   return notes;
 }
 

@@ -19,7 +19,7 @@
 #include "base/clock.h"
 #include "record/clock_watch.h"
 #include "record/journal.h"
-#include "record/output_log.h"
+#include "record/output_follower.h"
 #include "record/progress.h"
 #include "record/record.h"
 #include "record/recorder_process.h"
@@ -37,7 +37,6 @@ using std::chrono::milliseconds;
 // The last words of a recorder whose writer or sources hang must come within this time.
 constexpr auto kCloseLimit = milliseconds(2500);
 constexpr milliseconds kWritePause(1000);
-constexpr int kFollowPauseMs = 50;
 constexpr milliseconds kLogLimit(500);
 // A disk that takes this long for what a second brings hangs.
 constexpr int64_t kHangingWrite = 3 * kNsPerSecond;
@@ -51,9 +50,8 @@ class Recorder {
         journal_(ring_, memory_, setup_.run_path, setup_.manifest),
         sampler_(ring_, memory_, surroundings(), self_),
         intake_(ring_, memory_, intake_setup()),
-        log_(setup_.run_path, setup_.log_fd, setup_.output->followed,
-             [this](size_t stream, std::string_view bytes) { intake_.see_output(stream, bytes); }) {
-  }
+        output_(output_log(), {setup_.supervisor_pid, setup_.others, setup_.output->followed},
+                memory_, [this](const auto& kind, const auto& text) { tell(kind, text); }) {}
 
   void run() {
     prepare_recorder_process();
@@ -164,19 +162,19 @@ class Recorder {
     for (const ClockEvent& event : clock_.look(ClockReading::now())) tell(event.kind, event.text);
   }
 
+  OutputLog output_log() {
+    return {setup_.run_path, setup_.log_fd, setup_.output->followed, *memory_,
+            [this](size_t stream, std::string_view bytes, int64_t time_ns) {
+              intake_.see_output(stream, bytes, time_ns);
+            }};
+  }
+
   void log_loop() {
     prctl(PR_SET_NAME, "ts-output");
-    // A file that is followed is looked at so often that printed steps have a time; to be told of
-    // new bytes (inotify) would cost the job a little at each of its writes.
-    const int timeout_ms = log_.follows_files() ? kFollowPauseMs : -1;
-    for (;;) {
-      std::array<pollfd, 2> ready = {{{log_.pipe_fd(), POLLIN, 0}, {log_wake_.get(), POLLIN, 0}}};
-      ::poll(ready.data(), ready.size(), timeout_ms);
-      memory_->output_dropped += log_.collect();
+    output_.run(log_wake_.get(), [this] {
       const std::lock_guard lock(mutex_);
-      if (log_over_) break;
-    }
-    memory_->output_dropped += log_.collect();
+      return log_over_;
+    });
     intake_.finish_output();
     const std::lock_guard lock(mutex_);
     logged_ = true;
@@ -245,7 +243,7 @@ class Recorder {
   Sampler sampler_;
   UniqueFd log_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   TrainingIntake intake_;
-  OutputLog log_;
+  OutputFollower output_;
   std::thread writer_, logger_, inventory_;
   std::mutex mutex_;
   std::condition_variable wake_writer_, wake_main_;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "base/result.h"
 #include "collect/collect.h"
@@ -45,6 +46,23 @@ struct SharedEventFile {
   std::atomic<int64_t> offset{0}, shift_ns{0};
 };
 
+// A regular file that is the job's output and is followed: how far it was read.
+struct SharedFollowed {
+  std::atomic<int64_t> searched{-1};  // for steps; -1: not begun
+  std::atomic<int64_t> logged{0};     // and is in output.log
+};
+
+// What the search for printed steps needs of what came before: the line of one stream whose end has
+// not come yet, and what earlier lines announced (NaN: nothing).
+struct SharedLine {
+  static constexpr size_t kBytes = 4096;
+  static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+  std::atomic<uint32_t> size{0};
+  std::atomic<int64_t> time_ns{0};
+  std::atomic<double> epoch{kNothing}, bar_of{kNothing}, bar_step{kNothing};
+  char text[kBytes] = {};
+};
+
 struct Shared {
   // Time. zero_ns is 0 until the first sample is due.
   std::atomic<int64_t> zero_ns{0}, zero_boottime_ns{0}, zero_realtime_ns{0};
@@ -77,6 +95,12 @@ struct Shared {
   std::atomic<uint32_t> closed_channels{0};  // bit i: nobody reads channel i any more
   std::atomic<int64_t> output_dropped{0};
   SharedBuffer buffers[kMaxChannels];
+
+  // Output that is followed and searched for steps.
+  SharedFollowed followed[kMaxChannels];
+  SharedLine lines[kMaxChannels + 1];        // the copy pipe, then the files
+  std::atomic<int32_t> output_is_shared{0};  // somebody outside the job writes to the same file
+  std::atomic<int32_t> output_is_polled{0};  // it was told that times of printed lines are coarse
 
   // A sentence for the user, shown once by the supervisor: even count = settled.
   std::atomic<uint32_t> message_count{0};

@@ -49,11 +49,13 @@ void TrainingIntake::start() {
 }
 
 // Each stream has its own lines.
-void TrainingIntake::see_output(size_t stream, std::string_view bytes) {
+void TrainingIntake::see_output(size_t stream, std::string_view bytes, int64_t time_ns) {
+  if (memory_->output_is_shared != 0) return;  // they may be a stranger's
   while (printed_.size() <= stream) {
-    printed_.push_back(std::make_unique<PrintedSteps>(sink_, setup_.steps_from, budget_));
+    SharedLine* const kept = &memory_->lines[printed_.size()];
+    printed_.push_back(std::make_unique<PrintedSteps>(sink_, setup_.steps_from, budget_, kept));
   }
-  printed_[stream]->take(bytes, since_zero_ns());
+  printed_[stream]->take(bytes, std::max<int64_t>(0, time_ns - memory_->zero_ns));
   count_searched(*printed_[stream]);
 }
 

@@ -36,8 +36,9 @@ class TrainingIntake {
   TrainingIntake(Ring& ring, SharedMemory memory, Setup setup);
 
   void start();
-  // Bytes of one stream of the job's output; called by one thread, which also calls the next.
-  void see_output(size_t stream, std::string_view bytes);
+  // Bytes of one stream of the job's output, which came at this time (CLOCK_MONOTONIC); called by
+  // one thread, which also calls the next.
+  void see_output(size_t stream, std::string_view bytes, int64_t time_ns);
   void finish_output();
   void finish();
 

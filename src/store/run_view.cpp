@@ -42,7 +42,7 @@ class StoredRun : public RunView {
     directory_ = list_series(index_);
     mark_empty_series();
     derived_ = list_derived(directory_, index_.host_json);
-    training_ = read_training(std::move(index_.reports), duration_s_);
+    training_ = read_training(std::move(index_.reports), duration_s_, index_.events);
     if (index_.unreadable_reports > 0) {
       training_.notes.push_back(std::to_string(index_.unreadable_reports) +
                                 " kept messages of progress cannot be read");

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "store/step_groups.h"
 #include "store/step_track.h"
 
 namespace trainscope {
@@ -60,8 +61,15 @@ class Spans {
 
 class Reader {
  public:
-  Reader(std::vector<StoredReport> reports, double duration_s)
+  Reader(std::vector<StoredReport> reports, double duration_s, std::span<const Event> events)
       : reports_(std::move(reports)), duration_s_(duration_s) {
+    for (const Event& event : events) {
+      if (event.kind == kOutputIsShared) why_refused_ = event.text;
+      if (event.kind == kOutputIsPolled) why_polled_ = event.text;
+    }
+    if (!why_refused_.empty()) {
+      std::erase_if(reports_, [](const StoredReport& each) { return each.source == "output"; });
+    }
     std::stable_sort(
         reports_.begin(), reports_.end(),
         [](const StoredReport& a, const StoredReport& b) { return a.time_s < b.time_s; });
@@ -78,8 +86,9 @@ class Reader {
         [](const TrainingPhase& a, const TrainingPhase& b) { return a.from_s < b.from_s; });
     index_phases();
     choose_source();
+    explain_times();
     divide_time();
-    mark_warmup(out_.steps);
+    if (out_.times_reason.empty()) mark_warmup(out_.steps);
     return std::move(out_);
   }
 
@@ -248,6 +257,12 @@ class Reader {
     }
     take_epochs();
     if (out_.count) return;
+    if (!why_refused_.empty()) {
+      out_.are_steps_refused = true;
+      out_.reason = "printed steps are not counted: " + why_refused_ +
+                    "; redirect the output of each run to a file of its own";
+      return;
+    }
     out_.reason = out_.epochs.empty()
                       ? "no training steps were reported"
                       : fmt::format("{} epochs were reported, and no steps", out_.epochs.size());
@@ -270,28 +285,55 @@ class Reader {
       if (phase.is_pause()) pauses_.add(phase.from_s, phase.to_s);
     }
     for (const TrainingPhase& phase : out_.phases) {
+      knows_input_ = knows_input_ || phase.is_input();
       if (phase.is_input() && !pauses_.contains((phase.from_s + phase.to_s) / 2)) {
         inputs_.add(phase.from_s, phase.to_s);
       }
     }
   }
 
+  // Only printed lines are dated by when we read them.
+  void explain_times() {
+    if (out_.source != "output") return;
+    const auto is_timed = [](const Step& step) { return step.duration_s.has_value(); };
+    const bool are_told = std::all_of(out_.steps.begin(), out_.steps.end(), is_timed);
+    if (!why_polled_.empty() && !are_told) {
+      out_.times_reason =
+          "step times are unknown: the times of printed lines are coarse, because " + why_polled_;
+    } else {
+      out_.times_reason = why_times_are_unknown(out_.steps);
+    }
+  }
+
   void divide_time() {
     std::optional<double> from_s = first_step_began();
-    const bool knows_input =
-        std::any_of(out_.phases.begin(), out_.phases.end(),
-                    [](const TrainingPhase& phase) { return phase.is_input(); });
+    const bool knows_averages = out_.times_reason.empty() || are_averages_known(out_.steps);
+    for (size_t i = 0; i < out_.steps.size();) {
+      const bool printed = out_.source == "output";
+      const size_t end = printed ? end_of_group(out_.steps, i) : i + 1;
+      const std::span<Step> together(&out_.steps[i], end - i);
+      if (from_s && knows_averages) divide_among(together, *from_s);
+      from_s = together[0].time_s;
+      i = end;
+    }
     for (Step& step : out_.steps) {
-      if (from_s && !step.duration_s) {
-        const double paused = pauses_.within(*from_s, step.time_s);
-        const auto covers = static_cast<double>(step.covers);
-        step.duration_s = std::max(0.0, step.time_s - *from_s - paused) / covers;
-        if (knows_input) step.input_wait_s = inputs_.within(*from_s, step.time_s) / covers;
-      }
       if (!step.throughput && step.items && step.duration_s && *step.duration_s > 0) {
         step.throughput = *step.items / *step.duration_s;
       }
-      from_s = step.time_s;
+    }
+  }
+
+  // The time from the report before to that of these steps, which have it in common.
+  void divide_among(std::span<Step> together, double from_s) {
+    const double to_s = together[0].time_s;
+    double covers = 0;
+    for (const Step& step : together) covers += static_cast<double>(step.covers);
+    const double each_s = std::max(0.0, to_s - from_s - pauses_.within(from_s, to_s)) / covers;
+    const bool is_own = together.size() == 1 && out_.times_reason.empty();
+    for (Step& step : together) {
+      if (step.duration_s) continue;
+      (is_own ? step.duration_s : step.average_s) = each_s;
+      if (knows_input_) step.input_wait_s = inputs_.within(from_s, to_s) / covers;
     }
   }
 
@@ -310,7 +352,9 @@ class Reader {
   double duration_s_;
   std::string main_;  // who does the steps
   Training out_;
+  std::string why_refused_, why_polled_;  // of printed lines
   Spans pauses_, inputs_;
+  bool knows_input_ = false;
   std::optional<double> batch_;  // as of the report that is being taken
   std::map<std::string, StepTrack> tracks_;
   std::map<std::string, StepTrack> event_tracks_;  // by the name of the number
@@ -335,8 +379,9 @@ std::string format_stored_report(int64_t time_ns, std::string_view source, const
   return fmt::format("{} {} {}\n", time_ns, source, format_report(report));
 }
 
-Training read_training(std::vector<StoredReport> reports, double duration_s) {
-  return Reader(std::move(reports), duration_s).read();
+Training read_training(std::vector<StoredReport> reports, double duration_s,
+                       std::span<const Event> events) {
+  return Reader(std::move(reports), duration_s, events).read();
 }
 
 }  // namespace trainscope

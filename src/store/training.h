@@ -26,8 +26,13 @@ struct StoredReport {
 Result<StoredReport> parse_stored_report(std::string_view line);
 std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report);
 
+// Kinds of events by which the recorder says what printed lines are worth; the text says why.
+inline constexpr std::string_view kOutputIsShared = "output_shared";  // they may be a stranger's
+inline constexpr std::string_view kOutputIsPolled = "output_polled";  // their times are coarse
+
 // `reports` in any order; `duration_s` closes phases that were left open.
-Training read_training(std::vector<StoredReport> reports, double duration_s);
+Training read_training(std::vector<StoredReport> reports, double duration_s,
+                       std::span<const Event> events = {});
 
 // The series train.*, with all their points: a run has few of them.
 struct TrainingSeries {

@@ -7,7 +7,8 @@ namespace trainscope {
 namespace {
 
 // "TIME_S SOURCE LINE" each.
-Training told(const std::vector<std::string>& lines, double duration_s = 100) {
+Training told(const std::vector<std::string>& lines, double duration_s = 100,
+              const std::vector<Event>& events = {}) {
   std::vector<StoredReport> reports;
   for (const std::string& line : lines) {
     const size_t space = line.find(' ');
@@ -16,7 +17,7 @@ Training told(const std::vector<std::string>& lines, double duration_s = 100) {
     EXPECT_TRUE(report) << line;
     if (report) reports.push_back(*report);
   }
-  return read_training(std::move(reports), duration_s);
+  return read_training(std::move(reports), duration_s, events);
 }
 
 Training numbered(const std::vector<int>& numbers) {
@@ -262,6 +263,62 @@ TEST(Training, SeriesHaveNamesOfTheContract) {
       "train.loss{set=train;source=pipe}", "train.loss{set=validation;source=pipe}",
       "train.accuracy{set=train;source=pipe}"};
   EXPECT_EQ(names, expected);
+}
+
+TEST(Training, PrintedStepsThatCameTogetherHaveNoTimesOfTheirOwn) {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 150; ++i) lines.push_back(fmt::format("3 output step {} loss=1", i));
+  const Training once = told(lines);
+  EXPECT_EQ(once.count, 150);
+  EXPECT_NE(once.times_reason.find("150 of 150"), std::string::npos) << once.times_reason;
+  EXPECT_FALSE(step_statistics(once).mean_s);
+  EXPECT_FALSE(step_statistics(once).p50_s);
+  EXPECT_EQ(once.warmup_steps(), 0);
+  for (int i = 151; i <= 190; ++i) lines.push_back(fmt::format("7 output step {} loss=1", i));
+  const Training blocks = told(lines);
+  EXPECT_DOUBLE_EQ(*step_statistics(blocks).mean_s, 0.1);
+  EXPECT_FALSE(step_statistics(blocks).p50_s);
+  EXPECT_FALSE(blocks.steps.back().duration_s);
+  // Printed at the end, whatever it was that took the time before.
+  for (std::string& line : lines) line.replace(0, 1, line[0] == '3' ? "6.9" : "7");
+  EXPECT_FALSE(step_statistics(told(lines)).mean_s);
+}
+
+TEST(Training, AFewThatCameTogetherSpoilNothing) {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 100; ++i) {
+    lines.push_back(fmt::format("{} output step {}", i == 50 ? 51 : i, i));
+  }
+  const Training training = told(lines);
+  EXPECT_EQ(training.times_reason, "");
+  EXPECT_DOUBLE_EQ(*step_statistics(training).p50_s, 1);
+  EXPECT_DOUBLE_EQ(*step_statistics(training).p99_s, 1);
+  EXPECT_FALSE(training.steps[49].duration_s);
+  EXPECT_DOUBLE_EQ(*training.steps[50].average_s, 1);
+}
+
+TEST(Training, TimesThatTheJobTellsAreKnownHoweverItsLinesCome) {
+  const Training training = told({"1 output step 1 duration=0.5", "1 output step 2 duration=0.7"});
+  EXPECT_EQ(training.times_reason, "");
+  EXPECT_DOUBLE_EQ(*step_statistics(training).mean_s, 0.6);
+  EXPECT_EQ(told({"1 pipe step 1", "1 pipe step 2"}).times_reason, "") << "the pipe is no output";
+}
+
+TEST(Training, CoarseTimesAreNoTimes) {
+  const Training training = told({"1 output step 1", "2 output step 2", "3 output step 3"}, 100,
+                                 {{0, std::string(kOutputIsPolled), "no inotify"}});
+  EXPECT_NE(training.times_reason.find("no inotify"), std::string::npos);
+  EXPECT_DOUBLE_EQ(*step_statistics(training).mean_s, 1);
+  EXPECT_FALSE(step_statistics(training).p50_s);
+}
+
+TEST(Training, PrintedStepsThatMayBeAStrangersAreNotCounted) {
+  const std::vector<Event> events = {{1.5, std::string(kOutputIsShared), "process 7 writes too"}};
+  const Training refused = told({"1 output step 1 loss=1", "2 output step 2"}, 100, events);
+  EXPECT_FALSE(refused.count);
+  EXPECT_NE(refused.reason.find("process 7 writes too"), std::string::npos);
+  EXPECT_TRUE(refused.numbers.empty());
+  EXPECT_EQ(told({"1 output step 1", "2 pipe step 2"}, 100, events).count, 1);
 }
 
 }  // namespace

@@ -15,17 +15,6 @@ namespace {
 // More new pids than this are found faster by walking /proc.
 constexpr int64_t kManyPids = 2000;
 
-// Threads have pids too: only a group's leader is a process.
-bool is_process(const std::string& root, pid_t pid) {
-  const auto text = read_file(fmt::format("{}/proc/{}/status", root, pid));
-  if (!text) return false;
-  const size_t at = text->find("\nTgid:");
-  if (at == std::string::npos) return false;
-  int64_t group = 0;
-  Scanner scan(std::string_view(*text).substr(at + 6));
-  return scan.number(group) && group == pid;
-}
-
 std::vector<pid_t> all_pids(const std::string& root) {
   std::vector<pid_t> pids;
   const auto names = list_folder(root + "/proc");
@@ -63,6 +52,16 @@ bool parse_stat(std::string_view text, ProcessStat& stat) {
 bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat) {
   const auto text = read_file(fmt::format("{}/proc/{}/stat", root, pid));
   return text && parse_stat(*text, stat);
+}
+
+bool is_process(const std::string& root, pid_t pid) {
+  const auto text = read_file(fmt::format("{}/proc/{}/status", root, pid));
+  if (!text) return false;
+  const size_t at = text->find("\nTgid:");
+  if (at == std::string::npos) return false;
+  int64_t group = 0;
+  Scanner scan(std::string_view(*text).substr(at + 6));
+  return scan.number(group) && group == pid;
 }
 
 std::vector<pid_t> descendants(const std::string& root, pid_t ancestor,

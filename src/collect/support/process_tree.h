@@ -32,6 +32,8 @@ struct ProcessStat {
 };
 bool parse_stat(std::string_view text, ProcessStat& stat);
 bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat);
+// Threads have pids too: only a group's leader is a process.
+bool is_process(const std::string& root, pid_t pid);
 
 // Every process below `ancestor`, parents first, itself not; without `except` and what is below
 // them.

@@ -1,0 +1,77 @@
+// Who outside the job writes to a file that is the job's output?
+//
+// The lines of another run or program in the same file must not be taken for this job's. To have
+// the file open is not to write: a batch script and all that it starts have it. Evidence:
+//   - an open file that the job does not share: its position (/proc/PID/fdinfo) has moved;
+//   - one that it shares, whose position says nothing of who wrote: a process that has it as its
+//     standard output has written (/proc/PID/io) while the file grew, and not to other files that
+//     it has open.
+// Guarantees: once it is known, the answer does not change; processes of the job, however it
+// forks, and those that wait for the run (its parents) are never taken for strangers. Cost: every
+// process once at the start and when somebody opens the file; else new ones and those that have it
+// open, when the file grew. Limits: processes of other users, of other machines and of containers
+// that we do not see; one that opens the file, writes and ends between two looks.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainscope {
+
+class ForeignWriters {
+ public:
+  // `followed`: the supervisor's descriptors of these files. `others`: children of the supervisor
+  // that are not of the job.
+  ForeignWriters(pid_t supervisor, std::vector<pid_t> others, const std::vector<int>& followed);
+
+  // One look. `was_opened`: somebody has opened such a file since the last one. `bytes`: how much
+  // was written to them so far. A sentence about the first writer that is found.
+  std::optional<std::string> look(bool was_opened, int64_t bytes);
+
+ private:
+  struct File {
+    std::vector<int> fds;  // the supervisor's, which are also the job's: stdout, stderr or both
+    std::string name;
+    dev_t device = 0;
+    ino_t inode = 0;
+  };
+  struct Holder {
+    pid_t pid = 0;
+    int64_t start_ticks = 0;
+    int fd = -1;
+    const File* file = nullptr;
+    bool is_shared = false;  // the same open file as the job's
+    int64_t position = 0;
+    int64_t written = 0, written_elsewhere = 0, bytes = 0;
+  };
+  struct Candidates {
+    std::vector<pid_t> pids;
+    bool are_new = false;  // they were not there at the last look
+  };
+  Candidates pids_to_look_at(bool was_opened);
+  void find_holders(pid_t pid, bool is_new, int64_t bytes);
+  void add_holder(pid_t pid, int fd, const File& file, bool is_new, int64_t bytes);
+  // Does it write? Holds what it has now for the next look; nothing when it does not hold the file
+  // any more.
+  std::optional<bool> judge(Holder& holder, int64_t bytes) const;
+  bool is_of_the_job(pid_t pid) const;
+  bool is_parent_of_the_run(pid_t pid) const;
+  bool is_same_file(pid_t pid, int fd, const File& file) const;
+  bool is_shared_with_the_job(pid_t pid, int fd) const;
+  bool is_supervised() const;
+
+  pid_t supervisor_;
+  std::vector<pid_t> others_;
+  std::vector<File> files_;
+  std::vector<Holder> holders_;
+  int64_t seen_pid_ = -1;
+  int64_t next_walk_ns_ = 0;
+  int64_t seen_bytes_ = 0;
+  bool wants_walk_ = true;
+};
+
+}  // namespace trainscope

@@ -1,0 +1,263 @@
+"""Printed steps when stdout is a regular file, shared or buffered: each run reports its own, or none with the reason."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+from trainscope_test import BIN, Case, LONG, main, wait_until
+
+# Prints `count` steps, one every `seconds`, and leaves its own measurement of the intervals in a file.
+TRAINER = """
+import json, sys, time
+name, count, seconds, measured = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4]
+times = []
+for step in range(1, count + 1):
+    time.sleep(seconds)
+    print(f"step {step} loss {1 / step:.6f} {name}", flush=True)
+    times.append(time.monotonic())
+json.dump([b - a for a, b in zip(times, times[1:])], open(measured, "w"))
+"""
+SILENT = "import time; time.sleep(1.5)"
+
+
+class OutputSteps(Case):
+    def trainer(self, name, count, seconds):
+        return [sys.executable, "-S", "-c", TRAINER, name, str(count), str(seconds), self.path(name + ".json")]
+
+    def measured(self, name):
+        return sorted(json.loads(pathlib.Path(self.path(name + ".json")).read_text()))
+
+    def run_to(self, log, name, job, mode="ab"):
+        """A recorded job whose output is a file, opened by itself."""
+        with open(log, mode) as file:
+            words = [BIN, "run", "--quiet", "--name", name, "--", *job]
+            process = subprocess.Popen(words, env=self.environment(), stdin=subprocess.DEVNULL, stdout=file,
+                                       stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        return process
+
+    def output_log(self, info):
+        return pathlib.Path(info["run"]["path"], "output.log").read_text()
+
+    def notes(self, info):
+        return " ".join(info["run"]["notes"])
+
+    def assert_refused(self, run):
+        """No steps, the reason, and the log says that others' text may be in it."""
+        info = self.info(run)
+        self.assertIsNone(info["steps"]["count"])
+        self.assertIsNone(info["steps"]["p50_s"])
+        self.assertEqual(info["pauses"], [])
+        self.assertIn("outside the job", info["steps"]["reason"])
+        self.assertIn("output.log", self.notes(info))
+        self.assertEqual([m for m in info["metrics"] if m["name"].startswith("train.")], [])
+        self.assertIn("outside the job", self.trainscope("info", run).stdout.decode())
+        return info
+
+    def assert_own(self, run, count):
+        info = self.info(run)
+        self.assertEqual(info["steps"]["count"], count, info["steps"])
+        self.assertNotIn("outside the job", self.notes(info))
+        return info
+
+    # Two writers.
+
+    def test_two_runs_that_append_to_one_file(self):
+        log = self.path("log")
+        processes = [self.run_to(log, name, self.trainer(name, 200, 0.01)) for name in ("one", "two")]
+        for process in processes:
+            self.assertEqual(process.wait(), 0)
+        for name in ("one", "two"):
+            self.assert_refused(name)
+
+    def test_two_runs_of_one_script(self):
+        """They share one open file, which a script has given to both."""
+        words = [f"{BIN} run --quiet --name {name} -- \"$@\"" for name in ("one", "two")]
+        # Of the arguments only the name differs; both may write the same measurement.
+        script = f"echo begin; {words[0]} & {words[1]} & wait"
+        with open(self.path("log"), "wb") as log:
+            subprocess.run(["sh", "-c", script, "sh", *self.trainer("both", 200, 0.01)], env=self.environment(),
+                           stdout=log, check=True)
+        for name in ("one", "two"):
+            self.assert_refused(name)
+
+    def test_a_second_writer_that_comes_later_and_leaves_before(self):
+        log = self.path("log")
+        process = self.run_to(log, "run", self.trainer("run", 600, 0.01))
+        wait_until(lambda: os.path.exists(log) and b"step 20 " in pathlib.Path(log).read_bytes())
+        other = "import sys, time\nfor step in range(150): print(f'step {step} loss 1', flush=True); time.sleep(0.01)"
+        with open(log, "ab") as file:
+            subprocess.run([sys.executable, "-S", "-c", other], stdout=file, check=True)
+        self.assertEqual(process.wait(), 0)
+        self.assert_refused("run")
+
+    def test_a_run_that_prints_nothing_beside_one_that_does(self):
+        log = self.path("log")
+        silent = self.run_to(log, "silent", [sys.executable, "-S", "-c", SILENT])
+        loud = self.run_to(log, "loud", self.trainer("loud", 100, 0.01))
+        self.assertEqual((silent.wait(), loud.wait()), (0, 0))
+        self.assert_refused("silent")
+        self.assert_own("loud", 100)
+
+    def test_runs_one_after_the_other(self):
+        log = self.path("log")
+        for name in ("one", "two"):
+            self.assertEqual(self.run_to(log, name, self.trainer(name, 40, 0.005)).wait(), 0)
+        for name in ("one", "two"):
+            info = self.assert_own(name, 40)
+            self.assertEqual(len(self.output_log(info).splitlines()), 40)
+
+    def test_a_batch_script(self):
+        """Its shell holds the file too, and so does what it has put in the background; neither writes meanwhile."""
+        log = self.path("log")
+        script = f"echo step 900 loss 1; sleep 60 & a=$!; (while sleep 0.05; do echo x; done > {self.path('other')}) & " \
+                 f"b=$!; {BIN} run --quiet --name run -- \"$@\"; echo step 901 loss 1; kill $a $b"
+        for flags in ("wb", "ab"):
+            with open(log, flags) as file:
+                subprocess.run(["sh", "-c", script, "sh", *self.trainer("run", 150, 0.01)], env=self.environment(),
+                               stdout=file, stderr=file, check=True)
+            info = self.assert_own("run", 150)
+            self.assertEqual(len(self.output_log(info).splitlines()), 150)
+
+    def test_a_job_that_opens_its_output_again(self):
+        script = "i=1; while [ $i -le 30 ]; do echo step $i loss 1 >> /dev/stdout; i=$((i + 1)); done; sleep 1.5; echo step 31 loss 1"
+        self.assertEqual(self.run_to(self.path("log"), "run", ["sh", "-c", script]).wait(), 0)
+        self.assert_own("run", 31)
+
+    def test_stdout_and_stderr_are_one_file_that_was_opened_twice(self):
+        log = self.path("log")
+        job = "import sys, time\nfor n in range(1, 41): print(f'step {n} loss 1', flush=True); sys.stderr.write('x\\n'); time.sleep(.01)"
+        script = f"{BIN} run --quiet -- \"$@\" >> {log} 2>> {log}"
+        subprocess.run(["sh", "-c", script, "sh", sys.executable, "-S", "-c", job], env=self.environment(), check=True)
+        info = self.assert_own("latest", 40)
+        self.assertEqual(self.output_log(info), pathlib.Path(log).read_text())
+
+    # Times.
+
+    def assert_times(self, name, info):
+        """The times of the steps are those that the job has measured, or unknown with the reason."""
+        intervals = self.measured(name)
+        steps = info["steps"]
+        self.assertAlmostEqual(steps["mean_s"], sum(intervals) / len(intervals), delta=0.1 * steps["mean_s"] + 0.002)
+        if steps["p50_s"] is None:
+            self.assertIn("together", steps["reason"])
+            self.assertEqual(info["pauses"], [])
+            return
+        self.assertAlmostEqual(steps["p50_s"], intervals[len(intervals) // 2], delta=0.3 * steps["p50_s"])
+        # No more than the job had, which may have been held up itself.
+        typical = intervals[len(intervals) // 2]
+        long = [i for i in intervals if i > 1.5 * typical]
+        self.assertLessEqual(len(info["pauses"]), 2 * len(long) + 2)
+
+    def test_times_of_a_file_are_when_its_lines_were_written(self):
+        self.assertEqual(self.run_to(self.path("log"), "run", self.trainer("run", 300, 0.01)).wait(), 0)
+        info = self.assert_own("run", 300)
+        self.assert_times("run", info)
+
+    def test_times_of_a_pipe(self):
+        self.record(self.trainer("run", 200, 0.01))
+        info = self.info()
+        self.assertEqual(info["steps"]["count"], 200)
+        self.assert_times("run", info)
+
+    def test_without_inotify_times_are_coarse(self):
+        setup = "echo 0 > /proc/sys/user/max_inotify_instances"
+        if subprocess.run(["unshare", "-Ur", "sh", "-c", setup], capture_output=True).returncode != 0:
+            self.skipTest("there is no user namespace of our own here, in which inotify could be switched off")
+        script = setup + "; exec \"$@\""
+        with open(self.path("log"), "wb") as file:
+            subprocess.run(["unshare", "-Ur", "sh", "-c", script, "sh", BIN, "run", "--quiet", "--",
+                            *self.trainer("run", 100, 0.01)], env=self.environment(), stdout=file, check=True)
+        info = self.info()
+        self.assertEqual(info["steps"]["count"], 100)
+        self.assertIsNone(info["steps"]["p50_s"])
+        self.assertIn("coarse", info["steps"]["reason"])
+        self.assertEqual(info["pauses"], [])
+
+    # A recorder that is killed.
+
+    def check_killed(self, name, process):
+        for i in range(20 if LONG else 3):
+            recorder = self.recorder()
+            wait_until(lambda i=i: self.printed() > 40 * (i + 1))
+            os.kill(recorder, signal.SIGKILL)
+            wait_until(lambda: process.poll() is not None or self.recorder() != recorder)
+        self.assertEqual(process.wait(), 0)
+
+    def printed(self):
+        try:
+            return pathlib.Path(self.path("log")).read_bytes().count(b"\n")
+        except OSError:
+            return 0
+
+    def test_nothing_is_lost_when_the_recorder_is_killed(self):
+        process = self.run_to(self.path("log"), "run", self.trainer("run", 300, 0.01))
+        self.check_killed("run", process)
+        info = self.assert_own("run", 300)
+        self.assertEqual(info["steps"]["observed"], 300)
+        self.assertGreaterEqual(info["sampling"]["restarts"], 1)
+        self.assertEqual(self.output_log(info), pathlib.Path(self.path("log")).read_text())
+
+    # Lines that come together.
+
+    BUFFERED = "import time\nfor step in range(1, {} + 1): print(f'step {{step}} loss 1'); time.sleep({})"
+
+    def assert_unknown_times(self, info, count):
+        steps = info["steps"]
+        self.assertEqual(steps["count"], count)
+        self.assertIsNone(steps["p50_s"])
+        self.assertIsNone(steps["p99_s"])
+        self.assertIn("python -u", steps["reason"])
+        self.assertEqual(info["pauses"], [])
+        self.assertEqual(steps["warmup"], 0)
+        self.assertIn("python -u", self.trainscope("info", "latest").stdout.decode())
+
+    def buffered(self, count, seconds):
+        return [sys.executable, "-S", "-E", "-c", self.BUFFERED.format(count, seconds)]
+
+    def test_buffered_to_a_file(self):
+        self.assertEqual(self.run_to(self.path("log"), "run", self.buffered(150, 0.002)).wait(), 0)
+        info = self.info("run")
+        self.assert_unknown_times(info, 150)
+        self.assertIsNone(info["steps"]["mean_s"])
+
+    def test_buffered_to_a_pipe(self):
+        self.record(self.buffered(150, 0.002))
+        self.assert_unknown_times(self.info(), 150)
+
+    def test_buffered_in_blocks(self):
+        """Of blocks of 8 KiB the mean is known."""
+        self.record(self.buffered(3000, 0.001))
+        info = self.info()
+        self.assert_unknown_times(info, 3000)
+        self.assert_between(0.001, info["steps"]["mean_s"], info["run"]["duration_s"] / 1500)
+
+    def test_two_lines_together_now_and_then(self):
+        job = """
+            import sys, time
+            text = ""
+            for step in range(1, 201):
+                time.sleep(0.02)
+                text += f"step {step} loss 1\\n"
+                if step % 20 != 7:
+                    sys.stdout.write(text)
+                    sys.stdout.flush()
+                    text = ""
+        """
+        self.record(job)
+        info = self.info()
+        self.assertEqual(info["steps"]["count"], 200)
+        if info["steps"]["p50_s"] is None:  # a machine so busy that others came together too
+            self.assertIn("together", info["steps"]["reason"])
+        else:
+            self.assert_between(0.02, info["steps"]["p50_s"], 2 * info["steps"]["mean_s"])
+        rows = self.trainscope("sql", "latest", "select step, duration_s from steps").stdout.decode().split()[1:]
+        durations = dict(row.split(",") for row in rows)
+        for step in range(7, 200, 20):
+            self.assertEqual((durations[str(step)], durations[str(step + 1)]), ("", ""))
+
+
+if __name__ == "__main__":
+    main()
