@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "collect/support/process_handle.h"
 #include "collect/support/process_tree.h"
 #include "model/training.h"
 #include "record/inventory.h"
@@ -374,6 +375,7 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
 int interrupting_signal() { return SignalInbox::interrupted_by(); }
 
 Result<RecordOutcome> record_attached(const RecordOptions& options) {
+  const ProcessHandle process(options.attach_pid);
   if (start_ticks(options.attach_pid) < 0) {
     return Error(fmt::format("there is no process {}", options.attach_pid));
   }
@@ -381,7 +383,7 @@ Result<RecordOutcome> record_attached(const RecordOptions& options) {
   described.command = words_of(options.attach_pid);
   TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(described));
   return end_recording(*recording,
-                       recording->supervisor.follow(options.attach_pid, options.for_ns));
+                       recording->supervisor.follow(options.attach_pid, process, options.for_ns));
 }
 
 }  // namespace trainscope

@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "collect/support/process_handle.h"
 #include "record/journal.h"
 #include "record/output_log.h"
 #include "record/progress.h"
@@ -293,13 +293,10 @@ void Recorder::serve_orphaned(int signal_fd) {
   push_event(ring_, monotonic_ns() - memory_->zero_ns, "supervisor",
              "the supervisor was killed; the recorder goes on alone");
   if (pid == 0 || memory_->job_ended_ns != 0) return;  // finish() passes on what is left
-  const UniqueFd job(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  for (;;) {
+  const ProcessHandle job(pid, memory_->job_start_ticks);
+  while (!job.has_ended()) {
     note_signals(signal_fd);
     pass_on(100);
-    pollfd ended = {job.get(), POLLIN, 0};
-    const bool gone = job ? ::poll(&ended, 1, 0) > 0 : ::kill(pid, 0) != 0;
-    if (gone) break;
   }
   memory_->job_ended_ns = monotonic_ns();
 }

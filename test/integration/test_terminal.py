@@ -122,6 +122,63 @@ raise SystemExit(6)
                     self.read(b"got 1\r\n")
                     self.read(rb"\[status 1536\]")
 
+    def test_keys_reach_a_job_in_a_group_of_its_own_once(self):
+        # The bare job leads the foreground group, and leaving it for a group of its own changes nothing.
+        for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)):
+            for takes_terminal in (False, True):
+                job = f"""
+import os, signal, time
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+os.setpgid(0, 0)
+if {takes_terminal}: os.tcsetpgrp(0, os.getpgrp())
+got = []
+signal.signal({int(number)}, lambda *a: got.append(1))
+begun, child = os.pipe(), os.fork()
+if child == 0: os.write(begun[1], b"x")  # what arrives while Python forks it drops
+else: os.read(begun[0], 1); print("ready", flush=True)
+end = time.monotonic() + 30
+while not got and time.monotonic() < end: time.sleep(0.02)
+time.sleep(0.4)
+if child == 0: os._exit(len(got))
+print("got", len(got), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+raise SystemExit(6)
+"""
+                for name, words in self.both(job):
+                    with self.subTest(name, key=key, takes_terminal=takes_terminal):
+                        self.open(words)
+                        self.read(b"ready")
+                        self.type(key)
+                        self.read(b"got 1 1\r\n")
+                        self.read(rb"\[status 1536\]")
+
+    def test_interrupting_timeout_ends_it_as_bare(self):
+        seen = {}
+        for name, words in self.both(["timeout", "60", "sh", "-c", "echo ready; exec sleep 60"]):
+            self.open(words)
+            self.read(b"ready")
+            self.type(b"\x03")
+            seen[name] = re.search(rb"\[status \d+\]", self.read(rb"\[status \d+\]"))[0]
+        self.assertEqual(seen["recorded"], seen["bare"])
+
+    def test_stopping_a_job_in_a_group_of_its_own(self):
+        job = """
+import os, time
+os.setpgid(0, 0)
+last, longest, end = time.monotonic(), 0, time.monotonic() + 30
+print("ready", flush=True)
+while longest < 0.5 and time.monotonic() < end:
+    time.sleep(0.02); now = time.monotonic(); longest = max(longest, now - last); last = now
+print("stopped", longest > 0.5, flush=True)
+"""
+        for name, words in self.both(job):
+            with self.subTest(name):
+                self.open(words)
+                self.read(b"ready")
+                self.type(b"\x1a")
+                self.read(rb"\[stopped\]")
+                self.read(b"stopped True")
+                self.read(rb"\[status 0\]")
+
     def test_interrupting_a_job_that_does_not_mind_ends_it_by_the_signal(self):
         for name, words in self.both(["sh", "-c", "echo ready; exec sleep 60"]):
             with self.subTest(name):

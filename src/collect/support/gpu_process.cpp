@@ -66,9 +66,16 @@ void GpuProcess::stop() {
   socket_.reset();
   if (pid_ == 0) return;
   // It ends by itself; a driver that holds it must not hold us.
-  for (int i = 0; i < 20 && ::waitpid(pid_, nullptr, WNOHANG) == 0; ++i) ::usleep(1000);
-  ::kill(pid_, SIGKILL);
-  (void)::waitpid(pid_, nullptr, WNOHANG);
+  bool is_reaped = false;
+  for (int i = 0; i < 20 && !is_reaped; ++i) {
+    is_reaped = ::waitpid(pid_, nullptr, WNOHANG) != 0;
+    if (!is_reaped) ::usleep(1000);
+  }
+  // Once it is reaped another process may have its pid.
+  if (!is_reaped) {
+    ::kill(pid_, SIGKILL);
+    (void)::waitpid(pid_, nullptr, WNOHANG);
+  }
   pid_ = 0;
 }
 
