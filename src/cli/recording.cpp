@@ -7,10 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/bounded_child.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/summary.h"
 #include "collect/support/counter_spec.h"
+#include "record/closing.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -214,13 +217,24 @@ Result<RecordOptions> recording_options(const RecordingFlags& flags) {
   return options;
 }
 
-void print_run_summary(const std::string& run_path) {
-  auto run = open_run(run_path);
-  if (!run) {
-    fmt::print(stderr, "trainscope: the run cannot be read back: {}\n", run.error().message());
-    return;
-  }
-  fmt::print(stderr, "{}", summary_text(**run, colour_wanted(STDERR_FILENO)));
+void print_run_summary(const RecordOutcome& outcome) {
+  if (!outcome.is_closed) return;  // the reason has been printed
+  const bool colour = colour_wanted(STDERR_FILENO);
+  const ChildAnswer answer = ask_child(reading_limits(), [&] {
+    const auto run = open_run(outcome.run_path);
+    if (run) return summary_text(**run, colour);
+    return fmt::format("trainscope: the run cannot be read back: {}\n", run.error().message());
+  });
+  // Not by a function that throws: stderr may be closed or full.
+  (void)write_all(STDERR_FILENO,
+                  answer.end == ChildEnd::done
+                      ? answer.text
+                      : fmt::format("trainscope: no summary: {}; try: trainscope info {}\n",
+                                    answer.text, outcome.manifest.id));
+}
+
+void print_error(const Error& error) {
+  (void)write_all(STDERR_FILENO, "trainscope: " + error.message() + "\n");
 }
 
 }  // namespace trainscope

@@ -45,10 +45,10 @@ Result<int> attach(const AttachFlags& flags) {
   TS_TRY(options.attach_pid, process_to_follow(flags.pid));
   auto outcome = record_attached(options);
   if (!outcome) {
-    fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
+    print_error(outcome.error());
     return kExitFailedBeforeJob;
   }
-  if (!options.quiet) print_run_summary(outcome->run_path);
+  if (!options.quiet) print_run_summary(*outcome);
   return 0;
 }
 

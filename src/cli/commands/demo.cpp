@@ -60,10 +60,10 @@ Result<int> demo(DemoFlags& flags) {
   }
   auto outcome = record_job(options);
   if (!outcome) {
-    fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
+    print_error(outcome.error());
     return kExitFailedBeforeJob;
   }
-  print_run_summary(outcome->run_path);
+  print_run_summary(*outcome);
   const Manifest& manifest = outcome->manifest;
   return manifest.exit_code.value_or(manifest.signal ? 128 + *manifest.signal : 0);
 }

@@ -67,10 +67,10 @@ int record_series(RecordOptions options, int64_t repeat) {
     if (repeat > 1) options.tags["repeat"] = fmt::format("{}/{}", k, repeat);
     auto outcome = record_job(options);
     if (!outcome) {
-      fmt::print(stderr, "trainscope: {}\n", outcome.error().message());
+      print_error(outcome.error());
       return kExitFailedBeforeJob;
     }
-    if (!options.quiet) print_run_summary(outcome->run_path);
+    if (!options.quiet) print_run_summary(*outcome);
     const Manifest& manifest = outcome->manifest;
     if (!first_failure && failed(manifest)) first_failure = manifest;
     if (stops_series(manifest)) break;
