@@ -51,6 +51,12 @@ void take_signals(bool heeds_signals) {
     ::sigprocmask(SIG_SETMASK, &set, nullptr);
     return;
   }
+  // A handler of ours would use descriptors that are closed here.
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) != 0) continue;
+    if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) ::signal(number, SIG_IGN);
+  }
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) ::signal(number, SIG_DFL);
   sigemptyset(&set);
   ::sigprocmask(SIG_SETMASK, &set, nullptr);

@@ -32,7 +32,7 @@ class Status(Case):
         self.assertNotIn(b"bad_alloc", done.stderr)
         lines = [line for line in done.stderr.splitlines() if line.startswith(b"trainscope: ")]
         if b"\n  duration " not in done.stderr:  # where it has become small enough, it is there
-            self.assertTrue(lines and lines[-1].startswith(b"trainscope: no summary: not enough memory"), done.stderr)
+            self.assertTrue(lines and lines[-1].startswith(b"trainscope: no summary: "), done.stderr)
         self.assertEqual(self.info()["job"]["exit_code"], 7)
 
     def test_a_stderr_that_takes_nothing(self):
