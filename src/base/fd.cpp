@@ -2,11 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+
+#include "base/clock.h"
+#include "base/interrupted.h"
 
 namespace trainscope {
 
@@ -16,11 +21,9 @@ void UniqueFd::reset(int fd) {
 }
 
 Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode) {
-  for (;;) {
-    const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
-    if (fd >= 0) return UniqueFd(fd);
-    if (errno != EINTR) return Error::from_errno("cannot open " + path, errno);
-  }
+  UniqueFd fd(retry_interrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, mode); }));
+  if (!fd) return Error::from_errno("cannot open " + path, errno);
+  return fd;
 }
 
 Result<std::string> read_file(const std::string& path, size_t limit) {
@@ -31,11 +34,7 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
     // Grows by what was read, so that a small /proc file costs a small buffer.
     const size_t room = std::max<size_t>(4096, have);
     text.resize(have + room);
-    const ssize_t n = ::read(fd.get(), text.data() + have, room);
-    if (n < 0 && errno == EINTR) {
-      text.resize(have);
-      continue;
-    }
+    const ssize_t n = retry_interrupted([&] { return ::read(fd.get(), text.data() + have, room); });
     if (n < 0) return Error::from_errno("cannot read " + path, errno);
     text.resize(have + static_cast<size_t>(n));
     if (n == 0) return text;
@@ -52,8 +51,7 @@ Result<std::string> read_line(const std::string& path) {
 
 Status write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t n = ::write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = retry_interrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
     if (n < 0) return Error::from_errno("cannot write", errno);
     if (n == 0) return Error("cannot write: the file takes no more bytes");
     bytes.remove_prefix(static_cast<size_t>(n));
@@ -61,15 +59,30 @@ Status write_all(int fd, std::string_view bytes) {
   return {};
 }
 
-Status replace_file(const std::string& path, std::string_view bytes) {
-  const std::string next = path + ".new";
-  TS_TRY(UniqueFd fd, open_file(next, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
-  Status written = write_all(fd.get(), bytes);
-  if (!written) return std::move(written).with_context(next);
-  if (::rename(next.c_str(), path.c_str()) != 0) {
-    return Error::from_errno("cannot rename " + next, errno);
+namespace {
+
+// A name that nobody else writes to, on whichever host of a shared file system.
+std::string neighbour_name(const std::string& path) {
+  uint64_t bits = 0;
+  if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
+    bits = static_cast<uint64_t>(monotonic_ns()) * 1'000'003U + static_cast<uint64_t>(::getpid());
   }
-  return {};
+  char digits[17] = {};
+  (void)std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(bits));
+  return path + ".new-" + digits;
+}
+
+}  // namespace
+
+Status replace_file(const std::string& path, std::string_view bytes) {
+  const std::string next = neighbour_name(path);
+  TS_TRY(UniqueFd fd, open_file(next, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW));
+  Status written = write_all(fd.get(), bytes).with_context(next);
+  if (written && ::rename(next.c_str(), path.c_str()) != 0) {
+    written = Error::from_errno("cannot rename " + next, errno);
+  }
+  if (!written) ::unlink(next.c_str());
+  return written;
 }
 
 Result<std::vector<std::string>> list_folder(const std::string& path) {

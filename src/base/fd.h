@@ -49,7 +49,8 @@ Result<std::string> read_line(const std::string& path);
 
 // Every byte or an error; EINTR and short writes are handled.
 Status write_all(int fd, std::string_view bytes);
-// Writes a neighbour file and renames it over `path`: readers see the old or the new, never half.
+// Writes a neighbour file and renames it over `path`: readers see the old or the new, never half,
+// however many write at once.
 Status replace_file(const std::string& path, std::string_view bytes);
 
 // Names in a folder, sorted, without . and ..; an unreadable folder is an error.

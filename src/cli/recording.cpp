@@ -8,11 +8,14 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "base/bounded_child.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/text.h"
 #include "cli/print.h"
 #include "cli/summary.h"
 #include "collect/support/counter_spec.h"
+#include "record/closing.h"
 #include "store/run_name.h"
 #include "store/store.h"
 
@@ -216,13 +219,19 @@ Result<RecordOptions> recording_options(const RecordingFlags& flags) {
   return options;
 }
 
-void print_run_summary(const std::string& run_path) {
-  auto run = open_run(run_path);
-  if (!run) {
-    print_error("the run cannot be read back: " + run.error().message());
-    return;
+void print_run_summary(const RecordOutcome& outcome) {
+  if (!outcome.is_closed) return;  // the reason has been printed
+  const bool colour = colour_wanted(STDERR_FILENO);
+  const ChildAnswer answer = ask_child(reading_limits(), [&] {
+    const auto run = open_run(outcome.run_path);
+    if (run) return summary_text(**run, colour);
+    return fmt::format("trainscope: the run cannot be read back: {}\n", run.error().message());
+  });
+  if (answer.end == ChildEnd::done) {
+    tell_text(answer.text);
+  } else {
+    tell("trainscope: no summary: {}; try: trainscope info {}\n", answer.text, outcome.manifest.id);
   }
-  tell_text(summary_text(**run, colour_wanted(STDERR_FILENO)));
 }
 
 }  // namespace trainscope

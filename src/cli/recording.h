@@ -38,8 +38,8 @@ Result<RecordOptions> recording_options(const RecordingFlags& flags);
 // That a time between two samples is one that can be kept; `origin` and `given` say what was asked.
 Status check_period(int64_t every_ns, const std::string& origin, const std::string& given);
 
-// Prints the summary of a run on stderr; a run that cannot be read back costs one line, never the
-// exit code.
-void print_run_summary(const std::string& run_path);
+// Prints the summary of a run on stderr. It is read in a child process with limits on time and
+// memory: a run that cannot be read back costs one line, never the exit code.
+void print_run_summary(const RecordOutcome& outcome);
 
 }  // namespace trainscope

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "base/interrupted.h"
 #include "base/text.h"
 #include "collect/support/process_tree.h"
 #include "record/signal_inbox.h"
@@ -49,22 +50,14 @@ Result<Launched> launch(const std::vector<std::string>& command,
   if (pid == 0) become(argv, more_environment, output, write_end.get());
   write_end.reset();
   Launched launched{pid, 0};
-  ssize_t n = 0;
-  do {
-    n = ::read(read_end.get(), &launched.exec_error, sizeof launched.exec_error);
-  } while (n < 0 && errno == EINTR);
+  const ssize_t n = retry_interrupted(
+      [&] { return ::read(read_end.get(), &launched.exec_error, sizeof launched.exec_error); });
   if (n != sizeof launched.exec_error) {
     launched.exec_error = 0;  // the pipe closed by itself: exec worked
   } else {
-    while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    (void)retry_interrupted([&] { return ::waitpid(pid, nullptr, 0); });
   }
   return launched;
-}
-
-int64_t start_ticks(pid_t pid) {
-  ProcessStat stat;
-  return read_stat("", pid, stat) ? stat.start_ticks : -1;
 }
 
 std::vector<std::string> words_of(pid_t pid) {

@@ -20,9 +20,6 @@ Result<Launched> launch(const std::vector<std::string>& command,
                         const std::map<std::string, std::string>& more_environment,
                         const OutputPlan& output);
 
-// Start time of a process in clock ticks since boot (with the boot id it tells reused pids apart);
-// -1.
-int64_t start_ticks(pid_t pid);
 // What it was started with, as far as it lets us see.
 std::vector<std::string> words_of(pid_t pid);
 // Its working directory; "" when that is not to be seen.

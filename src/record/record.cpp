@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,12 +14,13 @@
 #include <memory>
 
 #include "base/clock.h"
+#include "base/text.h"
+#include "collect/support/process_handle.h"
 #include "collect/support/process_tree.h"
-#include "model/training.h"
+#include "record/closing.h"
 #include "record/inventory.h"
-#include "record/progress.h"
 #include "record/redact.h"
-#include "record/settle.h"
+#include "record/run_folder.h"
 #include "record/supervisor.h"
 #include "store/remove.h"
 #include "store/store.h"
@@ -40,6 +39,7 @@ struct Session {
   UniqueFd wake, ready, lifeline_read, lifeline_write, log_read, log_write, progress;
   std::vector<pid_t> others;  // children that we had before the run
   bool wants_printed_steps = false;
+  std::vector<std::string> warnings;  // of conveniences that this run has to do without
 };
 
 // No descriptor of ours may become 0, 1 or 2. One of these that the caller closed is closed for the
@@ -72,9 +72,8 @@ std::string host_name() {
   return name;
 }
 
-Manifest first_manifest(const RecordOptions& options, const NewRun& run) {
+Manifest first_manifest(const RecordOptions& options) {
   Manifest m;
-  m.id = run.id;
   m.name = options.name;
   m.note = redact_text(options.note);
   m.tags = redact_tags(options.tags);
@@ -120,6 +119,11 @@ Status make_plumbing(Session& session) {
   session.log_read.reset(fds[0]);
   session.log_write.reset(fds[1]);
   fcntl(session.log_write.get(), F_SETPIPE_SZ, 1 << 20);
+  return {};
+}
+
+// Some file systems have no FIFOs.
+Status make_progress_pipe(Session& session) {
   const std::string path = session.run.path + "/progress";
   if (::mkfifo(path.c_str(), 0600) != 0) return Error::from_errno("cannot make " + path, errno);
   // For reading and writing: it lives as long as we do, whoever else opens and closes it.
@@ -128,18 +132,32 @@ Status make_plumbing(Session& session) {
   return {};
 }
 
+// What makes a run better but is no reason to keep a job from starting.
+void add_conveniences(Session& session, const RecordOptions& options) {
+  if (const Status made = make_progress_pipe(session); !made) {
+    session.warnings.push_back("progress cannot be reported: " + made.error().message());
+  }
+  if (options.attach_pid == 0) {
+    if (auto plan = plan_output()) {
+      session.output = std::move(*plan);
+    } else {
+      session.warnings.push_back("the job's output is not recorded: " + plan.error().message());
+    }
+  }
+  if (options.id_file.empty()) return;
+  const Status written = write_id_file(options.id_file, session.run.id);
+  if (!written) {
+    session.warnings.push_back(fmt::format("cannot write --id-file {}: {}",
+                                           printable(options.id_file), written.error().message()));
+  }
+}
+
 // Everything of a session but its folder, which is there already.
 Status fill_session(Session& session, const RecordOptions& options) {
-  session.manifest = first_manifest(options, session.run);
-  session.others = own_children();
   TS_TRY(session.memory, SharedMemory::create(ring_bytes()));
   TS_CHECK_OK(make_plumbing(session));
-  if (options.attach_pid == 0) {
-    TS_TRY(session.output, plan_output());
-  }
-  // Proves that the folder can be written before anything is started.
-  TS_CHECK_OK(write_manifest(session.run.path, session.manifest));
-  if (!options.id_file.empty()) TS_CHECK_OK(replace_file(options.id_file, session.run.id + "\n"));
+  add_conveniences(session, options);
+  session.others = own_children();
   return {};
 }
 
@@ -151,7 +169,8 @@ Error without_run(const Session& session, const Error& error) {
 
 Result<Session> make_session(const RecordOptions& options) {
   Session session;
-  TS_TRY(session.run, create_run(options.home));
+  session.manifest = first_manifest(options);
+  TS_TRY(session.run, make_run_folder(options.home, session.manifest));
   session.wants_printed_steps = !options.steps_from.empty();
   if (const Status filled = fill_session(session, options); !filled) {
     return without_run(session, filled.error());
@@ -228,88 +247,6 @@ void run_after(Session& session, Supervisor& supervisor, const RecordOptions& op
   end.ended_ns = after.ended_ns;
 }
 
-constexpr int kCountLimitMs = 5000;
-
-// For `list`, which reads nothing but manifests. In a process of its own, for as long as is decent:
-// a run of millions of steps takes memory to read, and running out of it must not cost the job's
-// exit status.
-std::optional<int64_t> count_steps(const Session& session) {
-  int ends[2] = {-1, -1};
-  if (session.memory->next_report == 0 || ::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  UniqueFd read_end(ends[0]), write_end(ends[1]);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const auto run = open_run(session.run.path);
-    const int64_t count = run ? (*run)->training().count.value_or(-1) : -1;
-    (void)!::write(write_end.get(), &count, sizeof count);
-    ::_exit(0);
-  }
-  if (child < 0) return std::nullopt;
-  write_end.reset();
-  pollfd ready = {read_end.get(), POLLIN, 0};
-  int64_t count = -1;
-  const bool told = ::poll(&ready, 1, kCountLimitMs) == 1 &&
-                    ::read(read_end.get(), &count, sizeof count) == sizeof count;
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  return told && count >= 0 ? std::optional(count) : std::nullopt;
-}
-
-void close_run(Session& session, Supervisor& supervisor, RecorderKeeper& keeper,
-               const JobEnd& end) {
-  session.memory->job_ended_ns = end.ended_ns;
-  supervisor.drain_output();
-  const Status finished = keeper.finish();
-  Manifest& m = session.manifest;
-  if (!finished) {
-    m.notes.push_back(finished.error().message());
-    supervisor.say(finished.error().message());
-  }
-  m.exit_code = end.exit_code;
-  m.signal = end.signal;
-  m.ended_by = end.ended_by;
-  m.duration_s = since_zero_s(session, end.ended_ns);
-  m.ended = utc_text(realtime_ns());
-  m.bytes_written = session.memory->bytes_written;
-  if (session.memory->output_dropped > 0) {
-    m.notes.push_back(
-        fmt::format("output.log lacks {} bytes that could not be kept in time or at all",
-                    session.memory->output_dropped.load()));
-  }
-  m.steps = count_steps(session);
-  for (std::string& note : progress_notes(*session.memory, session.wants_printed_steps)) {
-    m.notes.push_back(std::move(note));
-  }
-  if (const Status written = write_manifest(session.run.path, m); !written) {
-    supervisor.say("the end of the run could not be recorded: " + written.error().message());
-  }
-  ::unlink((session.run.path + "/progress").c_str());
-  settle_in_background(session.run.path, static_cast<bool>(finished));
-}
-
-// A daemon of the job still holds our pipe or pty: a small process stays behind and passes its
-// output on, as the bare run's pipe or terminal would have taken it.
-void leave_relay_behind(Session& session, Supervisor& supervisor) {
-  session.output.job_stdout.reset();
-  session.output.job_stderr.reset();
-  // No waiting: from here to the fork there is nobody else to pass on.
-  supervisor.drain_output(0);
-  if (!supervisor.output_is_open() || ::fork() != 0) return;
-  prctl(PR_SET_NAME, "trainscope-rly");
-  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
-  session.lifeline_write.reset();
-  while (supervisor.output_is_open()) {
-    std::vector<pollfd> polls;
-    for (const OutputChannel& channel : session.output.channels) {
-      polls.push_back(channel.wanted(*session.memory));
-    }
-    ::poll(polls.data(), polls.size(), -1);
-    for (OutputChannel& channel : session.output.channels) channel.pump(*session.memory, -1);
-  }
-  ::_exit(0);
-}
-
 // One run from its folder to its end: what `run` and `attach` have in common.
 struct Recording {
   SignalInbox signals;
@@ -338,21 +275,34 @@ Result<std::unique_ptr<Recording>> begin_recording(const RecordOptions& options)
   // On the heap: its parts refer to each other.
   auto recording = std::make_unique<Recording>(std::move(signals), std::move(session), options);
   recording->supervisor.leave_alone(recording->session.others);
+  for (const std::string& warning : recording->session.warnings) recording->supervisor.say(warning);
   if (const Status started = recording->keeper.start(); !started) {
     return without_run(recording->session, started.error());
   }
   recording->keeper.wait_for_first_sample();
   set_zero(recording->session);
-  (void)write_manifest(recording->session.run.path, recording->session.manifest);
   return recording;
 }
 
+// The job has ended. Whatever happens from here on, how it did is what the caller is told.
 RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
   Session& session = recording.session;
-  close_run(session, recording.supervisor, recording.keeper, end);
-  leave_relay_behind(session, recording.supervisor);
+  Supervisor& supervisor = recording.supervisor;
+  Manifest& m = session.manifest;
+  m.exit_code = end.exit_code;
+  m.signal = end.signal;
+  m.ended_by = end.ended_by;
+  bool closed = false;
+  try {
+    RunToClose run{session.run.path, m, session.memory, session.lifeline_write.get(),
+                   session.wants_printed_steps};
+    closed = close_run(run, supervisor, recording.keeper, end);
+    leave_relay_behind(session.output, supervisor, session.memory, session.lifeline_write);
+  } catch (const std::exception& error) {
+    supervisor.say(std::string("the end of the run could not be recorded: ") + error.what());
+  }
   session.memory.unmap();
-  return {session.run.path, session.manifest};
+  return {session.run.path, m, closed};
 }
 
 }  // namespace
@@ -361,7 +311,8 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
   TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(options));
   Session& session = recording->session;
   const std::map<std::string, std::string> environment = {
-      {"TRAINSCOPE_RUN_ID", session.run.id}, {"TRAINSCOPE_PIPE", session.run.path + "/progress"}};
+      {"TRAINSCOPE_RUN_ID", session.run.id},
+      {"TRAINSCOPE_PIPE", session.progress ? session.run.path + "/progress" : "/dev/null"}};
   // Ctrl-C while we were getting ready, with no job yet that it could reach.
   const int interrupted = SignalInbox::interrupted_by();
   JobEnd end = interrupted != 0
@@ -369,7 +320,11 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
                    : recording->supervisor.run(options.command, environment, options.for_ns,
                                                options.grace_ns);
   if (!options.after.empty() && end.ended_by != EndedBy::not_started) {
-    run_after(session, recording->supervisor, options, environment, end);
+    try {
+      run_after(session, recording->supervisor, options, environment, end);
+    } catch (const std::exception& error) {
+      recording->supervisor.say(std::string("--after did not run: ") + error.what());
+    }
   }
   return end_recording(*recording, end);
 }
@@ -377,6 +332,7 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
 int interrupting_signal() { return SignalInbox::interrupted_by(); }
 
 Result<RecordOutcome> record_attached(const RecordOptions& options) {
+  const ProcessHandle process(options.attach_pid);
   if (start_ticks(options.attach_pid) < 0) {
     return Error(fmt::format("there is no process {}", options.attach_pid));
   }
@@ -384,7 +340,7 @@ Result<RecordOutcome> record_attached(const RecordOptions& options) {
   described.command = words_of(options.attach_pid);
   TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(described));
   return end_recording(*recording,
-                       recording->supervisor.follow(options.attach_pid, options.for_ns));
+                       recording->supervisor.follow(options.attach_pid, process, options.for_ns));
 }
 
 }  // namespace trainscope

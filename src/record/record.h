@@ -40,7 +40,8 @@ struct RecordOptions {
 
 struct RecordOutcome {
   std::string run_path;
-  Manifest manifest;  // as written at the end
+  Manifest manifest;      // as written at the end
+  bool is_closed = true;  // false: the run folder did not respond, or could not be written
 };
 
 // A pattern of --steps-from: PCRE2 with at least one of the groups that a printed step may have.

@@ -7,7 +7,6 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "collect/support/process_handle.h"
 #include "record/clock_watch.h"
 #include "record/journal.h"
 #include "record/output_follower.h"
@@ -34,8 +34,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The last words of a recorder whose writer or sources hang must come within this time.
-constexpr auto kCloseLimit = milliseconds(2500);
+// A writer that takes longer at the end hangs.
+constexpr auto kCloseLimit = milliseconds(500);
 constexpr milliseconds kWritePause(1000);
 constexpr milliseconds kLogLimit(500);
 // A disk that takes this long for what a second brings hangs.
@@ -130,6 +130,7 @@ class Recorder {
     bool closing = false, all_sealed = false;
     milliseconds pause = kWritePause;
     uint64_t taken = ring_.head();
+    if (memory_->incarnation == 1) write_zero();
     while (!closing) {
       {
         std::unique_lock lock(mutex_);
@@ -196,11 +197,27 @@ class Recorder {
   // A folder that was removed and made again lacks it.
   void write_manifest_again() {
     if (exists(setup_.run_path + "/manifest.json")) return;
+    (void)write_manifest(setup_.run_path, manifest_with_zero());
+  }
+
+  Manifest manifest_with_zero() const {
     Manifest manifest = setup_.manifest;
     manifest.zero_monotonic_ns = memory_->zero_ns;
     manifest.zero_boottime_ns = memory_->zero_boottime_ns;
     manifest.zero_realtime_ns = memory_->zero_realtime_ns;
-    (void)write_manifest(setup_.run_path, manifest);
+    manifest.started = utc_text(manifest.zero_realtime_ns);
+    return manifest;
+  }
+
+  // Time has begun: the manifest that the supervisor wrote before does not have that. Here and not
+  // there, because a disk that is slow or hangs must not hold the job up.
+  void write_zero() {
+    std::unique_lock lock(mutex_);
+    while (memory_->zero_realtime_ns == 0 || memory_->zero_ns == 0) {
+      if (wake_writer_.wait_for(lock, milliseconds(1), [this] { return closing_; })) return;
+    }
+    lock.unlock();
+    (void)write_manifest(setup_.run_path, manifest_with_zero());
   }
 
   void note_hang(int64_t took_ns) {
@@ -305,13 +322,10 @@ void Recorder::serve_orphaned(int signal_fd) {
   push_event(ring_, monotonic_ns() - memory_->zero_ns, "supervisor",
              "the supervisor was killed; the recorder goes on alone");
   if (pid == 0 || memory_->job_ended_ns != 0) return;  // finish() passes on what is left
-  const UniqueFd job(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  for (;;) {
+  const ProcessHandle job(pid, memory_->job_start_ticks);
+  while (!job.has_ended()) {
     note_signals(signal_fd);
     pass_on(100);
-    pollfd ended = {job.get(), POLLIN, 0};
-    const bool gone = job ? ::poll(&ended, 1, 0) > 0 : ::kill(pid, 0) != 0;
-    if (gone) break;
   }
   memory_->job_ended_ns = monotonic_ns();
 }
@@ -336,10 +350,7 @@ void Recorder::pass_on_the_rest() {
 }
 
 void Recorder::close_run_alone(bool sealed) {
-  Manifest manifest = setup_.manifest;
-  manifest.zero_monotonic_ns = memory_->zero_ns;
-  manifest.zero_boottime_ns = memory_->zero_boottime_ns;
-  manifest.zero_realtime_ns = memory_->zero_realtime_ns;
+  Manifest manifest = manifest_with_zero();
   manifest.duration_s = to_seconds(memory_->job_ended_ns - memory_->zero_ns);
   manifest.ended = utc_text(realtime_ns());
   manifest.ended_by = EndedBy::unknown;
@@ -364,17 +375,28 @@ void Recorder::finish() {
   wake_main_.wait_for(lock, kLogLimit, [this] { return logged_; });
   closing_ = true;
   wake_writer_.notify_all();
-  const bool done = wake_main_.wait_for(lock, kCloseLimit, [this] { return written_ && logged_; });
+  memory_->finished = kWriting;
+  const auto release_output = [this] {
+    for (OutputChannel& channel : setup_.output->channels) channel.close();
+  };
+  const bool in_time = wake_main_.wait_for(lock, kCloseLimit, [this] { return written_; });
+  pollfd lifeline = {setup_.lifeline_fd, POLLIN, 0};
+  bool alone = orphaned_ || ::poll(&lifeline, 1, 0) > 0;
+  if (!in_time) {
+    // A disk hangs. The supervisor does not wait for us, and whoever reads the job's output must
+    // not either; what is in memory is written when the disk answers.
+    if (!alone) release_output();
+    wake_main_.wait(lock, [this] { return written_; });
+    alone = alone || ::poll(&lifeline, 1, 0) > 0;
+  }
+  wake_main_.wait_for(lock, kLogLimit, [this] { return logged_; });
   const bool sealed = sealed_;
   lock.unlock();
-  pollfd lifeline = {setup_.lifeline_fd, POLLIN, 0};
-  const bool alone = orphaned_ || ::poll(&lifeline, 1, 0) > 0;
   if (alone) close_run_alone(sealed);
-  if (done) memory_->finished = sealed ? kAllWritten : kNotAllWritten;
+  memory_->finished = sealed ? kAllWritten : kNotAllWritten;
   if (alone) pass_on_the_rest();
-  // A thread that a disk holds keeps our descriptors open beyond our end: whoever reads the job's
-  // output must not wait for it.
-  for (OutputChannel& channel : setup_.output->channels) channel.close();
+  // A thread that a source holds keeps our descriptors open beyond our end.
+  release_output();
   // Threads that hang in a source or a disk must not keep the process: no destructors.
   ::_exit(0);
 }

@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 
+#include "base/bounded_child.h"
 #include "base/clock.h"
+#include "base/interrupted.h"
 #include "record/launch.h"
 
 namespace trainscope {
@@ -22,7 +25,9 @@ namespace {
 constexpr int64_t kMs = 1'000'000;
 constexpr int64_t kFirstBackoff = 100 * kMs, kLastBackoff = 10'000 * kMs;
 constexpr int64_t kLongLife = 60'000 * kMs;
-constexpr int64_t kCloseLimit = 4'000 * kMs;
+// A recorder that uses no CPU time for so long hangs; one that is busy for longer is too slow.
+constexpr int64_t kHangNs = 1'500 * kMs, kCloseLimit = 4'000 * kMs;
+constexpr int64_t kExitLimit = 500 * kMs;
 
 }  // namespace
 
@@ -45,8 +50,8 @@ Status RecorderKeeper::start() {
 void RecorderKeeper::wait_for_first_sample() {
   const int64_t until = monotonic_ns() + 1000 * kMs;
   while (setup_.memory->first_sample_taken == 0 && monotonic_ns() < until) {
-    pollfd ready = {setup_.ready_fd, POLLIN, 0};
-    ::poll(&ready, 1, static_cast<int>((until - monotonic_ns()) / kMs) + 1);
+    std::array<pollfd, 1> ready = {{{setup_.ready_fd, POLLIN, 0}}};
+    (void)poll_whole(ready, std::max<int64_t>(0, until - monotonic_ns()));
   }
   int64_t none = 0;
   // Time begins now, with a gap, when the recorder did not get there.
@@ -136,25 +141,42 @@ bool RecorderKeeper::wait_for_exit(int64_t limit_ns) {
   return pid_ == 0;
 }
 
-Status RecorderKeeper::finish() {
+// False when it hangs: neither done nor dead.
+bool RecorderKeeper::wait_for_end() {
+  const auto is_done = [this] {
+    return setup_.memory->finished == kAllWritten || setup_.memory->finished == kNotAllWritten;
+  };
+  StallWatch watch(pid_, kHangNs, kCloseLimit);
+  while (!wait_for_exit(20 * kMs)) {
+    // A thread that a source holds keeps the process from ending, but not from being done.
+    if (is_done()) return wait_for_exit(kExitLimit), true;
+    if (watch.is_over()) return false;
+  }
+  return true;
+}
+
+RecorderEnd RecorderKeeper::finish() {
   setup_.memory->stop = 1;
   wake();
   for (int attempt = 0; attempt < 2; ++attempt) {
     // One that died before the end left its last samples in the ring: another one writes them.
     if (pid_ == 0) {
+      setup_.memory->finished = 0;
       setup_.restart_reason = death_text() + " near the end of the run";
-      TS_CHECK_OK(start());
+      if (!start()) return RecorderEnd::not_all_written;
     }
-    if (!wait_for_exit(kCloseLimit)) {
-      ::kill(pid_, SIGKILL);
-      wait_for_exit(kNsPerSecond);
-      return Error("the recorder did not answer at the end; its last samples may be missing");
-    }
-    if (setup_.memory->finished == kAllWritten) return {};
+    const bool ended = wait_for_end();
+    const int32_t finished = setup_.memory->finished;
+    if (finished == kAllWritten) return RecorderEnd::all_written;
     // Another one would find the same disk.
-    if (setup_.memory->finished == kNotAllWritten) break;
+    if (finished == kNotAllWritten) return RecorderEnd::not_all_written;
+    if (ended) continue;
+    if (finished == kWriting) return RecorderEnd::still_writing;
+    ::kill(pid_, SIGKILL);
+    wait_for_exit(kExitLimit);
+    return RecorderEnd::no_reply;
   }
-  return Error("the recorder could not write its last samples");
+  return RecorderEnd::not_all_written;
 }
 
 int64_t RecorderKeeper::cpu_ns() const { return setup_.memory->earlier_cpu_ns; }

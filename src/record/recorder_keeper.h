@@ -1,7 +1,7 @@
 // Keeps a recorder running: starts it, restarts it when it dies or hangs, closes it at the end.
 //
 // Guarantees: restarts back off from 0.1 to 10 s; a recorder that was stopped on purpose is left
-// alone; nothing here waits for a recorder longer than its limit.
+// alone; nothing here waits for a recorder longer than its limit, nor touches the run folder.
 #pragma once
 
 #include <sys/types.h>
@@ -13,6 +13,11 @@
 #include "record/recorder.h"
 
 namespace trainscope {
+
+// How the recorder was when the run was over: it has written all of it; its folder could not take
+// all; it did not reply and was killed; it is still writing, because the folder does not respond,
+// and goes on by itself.
+enum class RecorderEnd { all_written, not_all_written, no_reply, still_writing };
 
 class RecorderKeeper {
  public:
@@ -32,9 +37,8 @@ class RecorderKeeper {
   int64_t tend();
   // Tells the recorder that something in the shared memory has changed.
   void wake() const;
-  // The run is over: waits until the recorder has written everything; an Error says what is
-  // missing.
-  Status finish();
+  // The run is over: waits until the recorder has written everything or hangs.
+  RecorderEnd finish();
   // CPU time of all recorders so far.
   int64_t cpu_ns() const;
 
@@ -42,6 +46,7 @@ class RecorderKeeper {
   std::string death_text() const;
   void plan_restart(int wait_status);
   bool wait_for_exit(int64_t limit_ns);
+  bool wait_for_end();
 
   RecorderSetup setup_;
   int lifeline_write_fd_;

@@ -30,8 +30,10 @@ void prepare_recorder_process() {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-  // Die before the job when memory runs out.
-  if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "500");
+  // Die before the job when memory runs out, whatever the job's own value is or becomes, and
+  // however large the job is: a difference of 500 weighs as much as half of the machine's memory,
+  // no more.
+  if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "1000");
   // Two descriptors a process of the job, and a job may have thousands.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) {

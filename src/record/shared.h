@@ -22,9 +22,9 @@ inline constexpr size_t kMaxEventFiles = 256;
 inline constexpr size_t kMaxSignals = 65;
 inline constexpr size_t kChannelBytes = 64 * 1024;
 
-// How a recorder ended that was asked to: what it had is all in the run folder, or the folder could
-// not take all of it.
-inline constexpr int32_t kAllWritten = 1, kNotAllWritten = 2;
+// How far a recorder is that was asked to end. Its sources are read and only the disk can hold it;
+// what it had is all in the run folder; the folder could not take all of it.
+inline constexpr int32_t kWriting = 3, kAllWritten = 1, kNotAllWritten = 2;
 
 // Which schemas, with how many columns, a stream's rows are made of.
 struct StreamLayout {
@@ -72,11 +72,12 @@ struct Shared {
 
   // The job.
   std::atomic<int32_t> job_pid{0};
+  std::atomic<int64_t> job_start_ticks{-1};  // tells a later process with its pid apart
   std::atomic<pid_t> gpu_pid{
       0};  // of the recorder's GPU process; not the job's though we may reap it
   std::atomic<int64_t> job_ended_ns{0};
   std::atomic<int32_t> stop{0};      // the run is over: close it
-  std::atomic<int32_t> finished{0};  // kAllWritten, kNotAllWritten; 0 until the recorder is done
+  std::atomic<int32_t> finished{0};  // kWriting, then kAllWritten or kNotAllWritten
   Reaped reaped;
   JobMemory usage, switches;
 

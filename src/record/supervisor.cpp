@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "collect/support/process_handle.h"
 #include "collect/support/process_tree.h"
 
 namespace trainscope {
@@ -47,6 +47,26 @@ bool signal_waits(pid_t pid, int number) {
   return (pending >> (number - 1) & 1U) != 0;
 }
 
+// Is it below us in the tree of processes now?
+bool is_descendant(pid_t pid) {
+  const pid_t self = ::getpid();
+  ProcessStat stat;
+  while (pid > 1 && read_stat("", pid, stat)) {
+    if (stat.parent == self) return true;
+    pid = stat.parent;
+  }
+  return false;
+}
+
+// Between the look at /proc and the signal a process may have ended and a stranger have its pid:
+// the handle names one process, and that is ours when it was below us and has not ended since.
+void kill_descendants(std::span<const pid_t> spared) {
+  for (const pid_t pid : descendants("", ::getpid(), spared)) {
+    const ProcessHandle process(pid);
+    if (is_descendant(pid) && !process.has_ended()) (void)process.send(SIGKILL);
+  }
+}
+
 }  // namespace
 
 Supervisor::Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals,
@@ -62,6 +82,7 @@ JobEnd Supervisor::run(const std::vector<std::string>& command,
                        const std::map<std::string, std::string>& environment, int64_t for_ns,
                        int64_t grace_ns) {
   end_.reset();
+  pending_.clear();  // they were the last job's
   is_child_ = true;
   limit_reached_ = false;
   grace_ns_ = grace_ns;
@@ -78,6 +99,7 @@ JobEnd Supervisor::run(const std::vector<std::string>& command,
     return {error == ENOENT ? 127 : 126, std::nullopt, EndedBy::not_started, monotonic_ns()};
   }
   job_pid_ = launched->pid;
+  memory_->job_start_ticks = start_ticks(job_pid_);
   memory_->job_pid = job_pid_;
   keeper_.wake();
   while (!end_) turn(-1);
@@ -85,18 +107,17 @@ JobEnd Supervisor::run(const std::vector<std::string>& command,
   return *end_;
 }
 
-JobEnd Supervisor::follow(pid_t pid, int64_t for_ns) {
+JobEnd Supervisor::follow(pid_t pid, const ProcessHandle& process, int64_t for_ns) {
   is_child_ = false;
   job_pid_ = pid;
+  memory_->job_start_ticks = start_ticks(pid);
   memory_->job_pid = pid;
   keeper_.wake();
-  const UniqueFd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   limit_at_ns_ = for_ns == 0 ? 0 : monotonic_ns() + for_ns;
   for (;;) {
-    turn(process.get());
+    turn(process.fd());
     const int64_t now = monotonic_ns();
-    pollfd ended = {process.get(), POLLIN, 0};
-    const bool gone = process ? ::poll(&ended, 1, 0) > 0 : ::kill(pid, 0) != 0 && errno == ESRCH;
+    const bool gone = process.has_ended();
     const bool over = interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_);
     if (!gone && !over) continue;
     status_.wipe();
@@ -169,11 +190,27 @@ void Supervisor::handle_signal(const SignalNote& note) {
     default:
       break;
   }
+  if (!is_child_) return;
   // A terminal's keys reach the whole group; that it has vanished the session's leader alone
   // learns.
   const bool for_us_alone = note.number == SIGHUP && ::getsid(0) == ::getpid();
-  if (!is_child_ || (note.from_kernel && !for_us_alone)) return;
-  pending_.push_back({note.number, note.time_ns});
+  if (note.from_kernel && !for_us_alone) {
+    send_to_own_group(note.number);
+  } else {
+    pending_.push_back({note.number, note.time_ns});
+  }
+}
+
+// A signal has reached our group. A job that left it for a group of its own (timeout does) would
+// have been the leader of this one without us, and had the signal with all its members. One in
+// another session (setsid) would not have had it.
+void Supervisor::send_to_own_group(int number) {
+  if (end_ || job_pid_ == 0) return;
+  const pid_t group = ::getpgid(job_pid_);
+  if (group < 0 || group == ::getpgrp() || ::getsid(job_pid_) != ::getsid(0)) return;
+  if (number == SIGCONT && process_state(job_pid_) != 'T') return;  // it is running again
+  // Not reaped yet, so nobody else has this number, as a process or as a group.
+  ::kill(group == job_pid_ ? -group : job_pid_, number);
 }
 
 // Sends on what was meant for us alone; what the recorder saw as well went to the whole group.
@@ -185,9 +222,13 @@ void Supervisor::forward_pending() {
     if (!to_group && now - p.arrived_ns < kWitnessTime && keeper_.pid() != 0) return false;
     // A recorder that had no time to look has the signal waiting.
     to_group = to_group || signal_waits(keeper_.pid(), p.number);
+    if (to_group) {
+      send_to_own_group(p.number);
+      return true;
+    }
     // A job that is running again has had its SIGCONT.
     const bool needless = p.number == SIGCONT && process_state(job_pid_) != 'T';
-    if (!to_group && !needless && !end_) ::kill(job_pid_, p.number);
+    if (!needless && !end_) ::kill(job_pid_, p.number);
     return true;
   });
 }
@@ -271,7 +312,7 @@ void Supervisor::enforce_limit() {
   if (kill_at_ns_ == 0 || now < kill_at_ns_) return;
   std::vector<pid_t> spared = others_;
   spared.push_back(keeper_.pid());  // with what the recorder has started
-  for (const pid_t pid : descendants("", getpid(), spared)) ::kill(pid, SIGKILL);
+  kill_descendants(spared);
   kill_at_ns_ = limit_at_ns_ = now + kNsPerSecond;
 }
 

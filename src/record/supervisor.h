@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "collect/support/process_handle.h"
 #include "record/launch.h"
 #include "record/output.h"
 #include "record/record.h"
@@ -38,8 +39,8 @@ class Supervisor {
   JobEnd run(const std::vector<std::string>& command,
              const std::map<std::string, std::string>& environment, int64_t for_ns,
              int64_t grace_ns);
-  // Stays with a process that is not our child.
-  JobEnd follow(pid_t pid, int64_t for_ns);
+  // Stays with a process that is not our child; `process` names it.
+  JobEnd follow(pid_t pid, const ProcessHandle& process, int64_t for_ns);
   // Passes on what the job has printed until now; a slow reader is waited for so long at most.
   void drain_output(int patience_ms = 2000);
   // True when somebody can still write into the job's output.
@@ -54,6 +55,7 @@ class Supervisor {
   void turn(int extra_fd);
   void handle_signal(const SignalNote& note);
   void forward_pending();
+  void send_to_own_group(int number);
   void reap_children();
   void account(pid_t pid);
   void mirror_stop(int stop_signal);

@@ -17,12 +17,11 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::array<std::string_view, 8> kOwnNames = {
-    "tail",         "tail.new", "output.log",        "output.1.log",
-    "output.2.log", "progress", "manifest.json.new", "manifest.json"};
+constexpr std::array<std::string_view, 7> kOwnNames = {
+    "tail", "tail.new", "output.log", "output.1.log", "output.2.log", "progress", "manifest.json"};
 
 bool is_own(std::string_view name) {
-  return segment_number(name).has_value() ||
+  return segment_number(name).has_value() || name.starts_with("manifest.json.new") ||
          std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end();
 }
 

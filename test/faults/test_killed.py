@@ -227,6 +227,26 @@ os.read(0, 1)
         except OSError:
             return ""
 
+    def test_the_recorder_dies_before_the_job_when_memory_runs_out(self):
+        # Whatever the job's own value; nobody needs a right to raise his own.
+        for value in (0, 400, 900):
+            def raise_own(value=value):
+                with open("/proc/self/oom_score_adj", "w") as file:
+                    file.write(str(value))
+            process = self.start("import os, sys\nprint(os.getpid(), flush=True); sys.stdin.readline()", stdin=subprocess.PIPE,
+                                 preexec_fn=raise_own)
+            job, recorder = int(process.stdout.readline()), self.recorder()
+            self.assertEqual(self.oom(job), value)
+            self.assertEqual(self.oom(recorder), 1000)
+            for gpu in processes("trainscope-gpu", self.home):
+                self.assertEqual(self.oom(gpu), 1000)
+            process.communicate(b"\n", timeout=60)
+            wait_until(lambda: not processes("trainscope-rec", self.home))
+
+    def oom(self, pid):
+        with open(f"/proc/{pid}/oom_score_adj") as file:
+            return int(file.read())
+
     def test_a_recorder_still_stopped_at_the_end_is_woken_to_finish(self):
         process = self.start("import time\nfor i in range(10): print(i, flush=True); time.sleep(0.1)", "--every", "20ms")
         process.stdout.readline()

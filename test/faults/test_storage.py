@@ -39,11 +39,53 @@ class Refused(Case):
             self.assertIn(home.encode(), done.stderr)
             self.assertFalse(os.path.exists(self.path("started")))
 
-    def test_an_id_file_that_cannot_be_written_starts_nothing(self):
-        done = self.record(["touch", self.path("started")], "--id-file", "/nonexistent/id", check=False)
-        self.assertEqual(done.returncode, 125)
-        self.assertFalse(os.path.exists(self.path("started")))
-        self.assertEqual(os.listdir(self.home), [], "half a run was left")
+
+class Conveniences(Case):
+    """What makes a run better but is not the job's keeps no job from starting."""
+
+    def assert_started(self, *options, warning=None, job=("sh", "-c", "exit 7")):
+        done = self.record(list(job), *options, check=False)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        if warning:
+            self.assertEqual(done.stderr.count(b"trainscope: "), 1, done.stderr)
+            self.assertIn(warning, done.stderr)
+
+    def test_an_id_file_that_cannot_be_written(self):
+        self.assert_started("--id-file", "/nonexistent/id", warning=b"/nonexistent/id")
+
+    def test_an_id_file_beside_what_another_rank_is_writing(self):
+        os.mkdir(self.path("id.new"))
+        self.assert_started("--id-file", self.path("id"))
+        with open(self.path("id")) as file:
+            self.assertEqual(file.read(), self.info()["run"]["id"] + "\n")
+
+    def test_an_id_file_that_is_a_device_stays_one(self):
+        os.symlink("/dev/null", self.path("id"))
+        self.assert_started("--id-file", self.path("id"))
+        self.assertTrue(os.path.islink(self.path("id")))
+
+    def test_an_id_file_shared_by_many_ranks(self):
+        ranks = [subprocess.Popen(self.run_words(["true"], "--id-file", self.path("id")), env=self.environment(),
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(24)]
+        for rank in ranks:
+            self.assertEqual((rank.communicate(timeout=120)[1], rank.returncode), (b"", 0))
+        with open(self.path("id")) as file:
+            self.assertIn(file.read().strip(), os.listdir(self.home))
+        self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("id.")], [])
+
+    def test_folders_and_files_that_do_not_exist(self):
+        nothing = self.path("nothing")
+        self.assert_started("--tensorboard", nothing, "--data", nothing, "--counter", f"a:int@{nothing}", "--tag", "a=b", "--note", "n")
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_a_file_system_without_fifos(self):
+        words = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=mknod,mknodat", "-e", "inject=mknod,mknodat:error=EPERM",
+                 *self.run_words(["sh", "-c", 'echo "step 1" > "$TRAINSCOPE_PIPE" && exit 7'])]
+        done = subprocess.run(words, env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=90)
+        if b"ptrace" in done.stderr or b"not permitted" in done.stderr.replace(b"progress: Operation not permitted", b""):
+            self.skipTest("tracing is not permitted here: " + done.stderr.decode())
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertIn(b"progress cannot be reported", done.stderr)
 
 
 @unittest.skipUnless(IS_ROOT, "mounting needs root")

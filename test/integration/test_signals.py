@@ -21,9 +21,9 @@ FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signa
 
 
 class Signals(Case):
-    def counted(self, send, *options, **keywords):
+    def counted(self, send, *options, job=COUNT, **keywords):
         """What the job got after send(process), which is waited for, and what came after that."""
-        process = self.start(COUNT, *options, start_new_session=True, stdin=subprocess.PIPE, **keywords)
+        process = self.start(job, *options, start_new_session=True, stdin=subprocess.PIPE, **keywords)
         self.assertEqual(process.stdout.readline(), b"ready\n")
         got = [self.next_signal(process) for _ in send(process)]
         time.sleep(SETTLING_S)
@@ -49,6 +49,20 @@ class Signals(Case):
                 os.killpg(process.pid, number)
                 yield number
         self.assertEqual(self.counted(send), list(map(int, FORWARDED)))
+
+    def test_to_the_whole_group_arrives_once_at_a_job_that_left_it(self):
+        def send(process):
+            for number in FORWARDED:
+                os.killpg(process.pid, number)
+                yield number
+        self.assertEqual(self.counted(send, job="import os; os.setpgid(0, 0)" + COUNT), list(map(int, FORWARDED)))
+
+    def test_to_the_whole_group_is_not_for_a_job_in_another_session(self):
+        def send(process):
+            os.killpg(process.pid, signal.SIGTERM)
+            process.send_signal(signal.SIGUSR1)
+            yield signal.SIGUSR1
+        self.assertEqual(self.counted(send, job="import os; os.setsid()" + COUNT), [signal.SIGUSR1])
 
     def test_to_the_whole_group_while_the_recorder_is_stopped_arrives_once(self):
         def send(process):

@@ -9,8 +9,9 @@ import struct
 import sys
 import termios
 import time
+import unittest
 
-from trainscope_test import BIN, Case, command, main, processes, python, wait_until
+from trainscope_test import BIN, IS_ROOT, Case, command, main, processes, python, wait_until
 
 # A shell with job control, as small as can be: runs its arguments in a foreground group; when they stop it says so,
 # waits for a line, and brings them back.
@@ -101,6 +102,17 @@ print("now", sizes[-1:], open("/dev/tty").isatty(), os.tcgetpgrp(0) == os.getpgr
                 self.read(rb"now \[\(100, 40\)\] True True")
                 self.read(rb"\[status 0\]")
 
+    @unittest.skipUnless(IS_ROOT, "hiding /dev/ptmx needs root")
+    def test_without_a_pty_the_job_has_the_terminal_itself(self):
+        hidden = ["unshare", "-m", "sh", "-c", 'mount --bind /dev/null /dev/ptmx || exit 77; exec "$@"', "sh"]
+        self.open([*hidden, BIN, "run", "--quiet", "--", "sh", "-c", "test -t 1 && echo text; exit 7"])
+        self.read(rb"\[status \d+\]")
+        if b"[status 1792]" not in self.text and b"trainscope" not in self.text:
+            self.skipTest("cannot be hidden here: " + self.text.decode())
+        self.assertIn(b"[status 1792]", self.text)
+        self.assertIn(b"the job's output is not recorded", self.text)
+        self.assertIn(b"text\r\n", self.text)
+
     def test_keys_that_signal_arrive_once(self):
         for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)):
             job = f"""
@@ -121,6 +133,63 @@ raise SystemExit(6)
                     self.type(key)
                     self.read(b"got 1\r\n")
                     self.read(rb"\[status 1536\]")
+
+    def test_keys_reach_a_job_in_a_group_of_its_own_once(self):
+        # The bare job leads the foreground group, and leaving it for a group of its own changes nothing.
+        for key, number in ((b"\x03", signal.SIGINT), (b"\x1c", signal.SIGQUIT)):
+            for takes_terminal in (False, True):
+                job = f"""
+import os, signal, time
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+os.setpgid(0, 0)
+if {takes_terminal}: os.tcsetpgrp(0, os.getpgrp())
+got = []
+signal.signal({int(number)}, lambda *a: got.append(1))
+begun, child = os.pipe(), os.fork()
+if child == 0: os.write(begun[1], b"x")  # what arrives while Python forks it drops
+else: os.read(begun[0], 1); print("ready", flush=True)
+end = time.monotonic() + 30
+while not got and time.monotonic() < end: time.sleep(0.02)
+time.sleep(0.4)
+if child == 0: os._exit(len(got))
+print("got", len(got), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+raise SystemExit(6)
+"""
+                for name, words in self.both(job):
+                    with self.subTest(name, key=key, takes_terminal=takes_terminal):
+                        self.open(words)
+                        self.read(b"ready")
+                        self.type(key)
+                        self.read(b"got 1 1\r\n")
+                        self.read(rb"\[status 1536\]")
+
+    def test_interrupting_timeout_ends_it(self):
+        # By the signal or with 130, bare as well: timeout races with its own child.
+        for name, words in self.both(["timeout", "60", "sh", "-c", "echo ready; exec sleep 60"]):
+            with self.subTest(name):
+                self.open(words)
+                self.read(b"ready")
+                self.type(b"\x03")
+                self.read(rb"\[status (2|33280)\]")
+
+    def test_stopping_a_job_in_a_group_of_its_own(self):
+        job = """
+import os, time
+os.setpgid(0, 0)
+last, longest, end = time.monotonic(), 0, time.monotonic() + 30
+print("ready", flush=True)
+while longest < 0.5 and time.monotonic() < end:
+    time.sleep(0.02); now = time.monotonic(); longest = max(longest, now - last); last = now
+print("stopped", longest > 0.5, flush=True)
+"""
+        for name, words in self.both(job):
+            with self.subTest(name):
+                self.open(words)
+                self.read(b"ready")
+                self.type(b"\x1a")
+                self.read(rb"\[stopped\]")
+                self.read(b"stopped True")
+                self.read(rb"\[status 0\]")
 
     def test_interrupting_a_job_that_does_not_mind_ends_it_by_the_signal(self):
         for name, words in self.both(["sh", "-c", "echo ready; exec sleep 60"]):

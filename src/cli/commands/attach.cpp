@@ -49,7 +49,7 @@ Result<int> attach(const AttachFlags& flags) {
     print_error(outcome.error().message());
     return kExitFailedBeforeJob;
   }
-  if (!options.quiet) print_run_summary(outcome->run_path);
+  if (!options.quiet) print_run_summary(*outcome);
   return 0;
 }
 

@@ -71,7 +71,7 @@ int record_series(RecordOptions options, int64_t repeat) {
       print_error(outcome.error().message());
       return kExitFailedBeforeJob;
     }
-    if (!options.quiet) print_run_summary(outcome->run_path);
+    if (!options.quiet) print_run_summary(*outcome);
     const Manifest& manifest = outcome->manifest;
     if (!first_failure && failed(manifest)) first_failure = manifest;
     if (stops_series(manifest)) break;

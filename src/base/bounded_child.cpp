@@ -1,0 +1,205 @@
+#include "base/bounded_child.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <new>
+
+#include "base/fd.h"
+#include "base/interrupted.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int64_t kLookNs = 20'000'000;
+// Less CPU time than this is the waking of a thread that looks at its clock.
+constexpr int64_t kProgressNs = 100'000;
+constexpr int64_t kReapNs = 2'000'000'000, kReapKilledNs = 100'000'000;
+constexpr size_t kMaxAnswer = size_t{16} << 20;
+constexpr int kExitNoMemory = 3, kExitException = 4;
+
+void close_between(unsigned first, unsigned last) {
+  if (first > last || ::close_range(first, last, 0) == 0) return;
+  // Linux before 5.9.
+  for (unsigned fd = first; fd <= std::min(last, 4096U); ++fd) ::close(static_cast<int>(fd));
+}
+
+void close_all_but(std::vector<int> kept) {
+  std::sort(kept.begin(), kept.end());
+  unsigned from = STDERR_FILENO + 1;
+  for (const int fd : kept) {
+    if (fd < static_cast<int>(from)) continue;
+    close_between(from, static_cast<unsigned>(fd) - 1);
+    from = static_cast<unsigned>(fd) + 1;
+  }
+  close_between(from, ~0U);
+}
+
+void take_signals(bool heeds_signals) {
+  sigset_t set;
+  if (!heeds_signals) {
+    sigfillset(&set);
+    ::sigprocmask(SIG_SETMASK, &set, nullptr);
+    return;
+  }
+  // A handler of ours would use descriptors that are closed here.
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action {};
+    if (::sigaction(number, nullptr, &action) != 0) continue;
+    if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) ::signal(number, SIG_IGN);
+  }
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD}) ::signal(number, SIG_DFL);
+  sigemptyset(&set);
+  ::sigprocmask(SIG_SETMASK, &set, nullptr);
+}
+
+// The first to die when memory runs out, and no core file.
+void limit_memory(int64_t bytes) {
+  if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "1000");
+  const rlimit none{0, 0};
+  ::setrlimit(RLIMIT_CORE, &none);
+  ::prctl(PR_SET_DUMPABLE, 0);
+  if (bytes <= 0) return;
+  int64_t pages = 0;
+  if (const auto text = read_line("/proc/self/statm")) {
+    std::from_chars(text->data(), text->data() + text->size(), pages);
+  }
+  rlimit space{};
+  if (::getrlimit(RLIMIT_AS, &space) != 0) return;
+  const auto wanted = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE) + bytes);
+  space.rlim_cur = std::min(space.rlim_cur, wanted);
+  ::setrlimit(RLIMIT_AS, &space);
+}
+
+[[noreturn]] void be_child(const ChildLimits& limits, int answer_fd,
+                           const std::function<std::string()>& work) {
+  try {
+    take_signals(limits.heeds_signals);
+    const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+    std::vector<int> kept = limits.kept;
+    kept.push_back(answer_fd);
+    close_all_but(std::move(kept));
+    limit_memory(limits.memory_bytes);
+    const bool told = static_cast<bool>(write_all(answer_fd, work()));
+    ::_exit(told ? 0 : kExitException);
+  } catch (const std::bad_alloc&) {
+    ::_exit(kExitNoMemory);
+  } catch (...) {
+    ::_exit(kExitException);
+  }
+}
+
+ChildAnswer failure(const char* what) {
+  return {ChildEnd::failed, std::string(what) + ": " + ::strerror(errno)};
+}
+
+ChildAnswer ended(int status, std::string text) {
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {ChildEnd::done, std::move(text)};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kExitNoMemory) {
+    return {ChildEnd::out_of_memory, "not enough memory"};
+  }
+  if (!WIFSIGNALED(status)) return {ChildEnd::failed, "internal error"};
+  const int number = WTERMSIG(status);
+  const bool asked = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+  // Nobody else sends it to a child of ours: memory ran out.
+  if (number == SIGKILL) return {ChildEnd::out_of_memory, "not enough memory"};
+  return {asked ? ChildEnd::interrupted : ChildEnd::failed,
+          asked ? "interrupted" : std::string("it crashed: ") + ::strsignal(number)};
+}
+
+// True when it was reaped; one that the kernel holds is left to whoever inherits it.
+bool reap_soon(pid_t child, int64_t limit_ns, int& status) {
+  const int64_t until = monotonic_ns() + limit_ns;
+  for (int pause_us = 50;; pause_us = std::min(2 * pause_us, 5000)) {
+    if (retry_interrupted([&] { return ::waitpid(child, &status, WNOHANG); }) != 0) return true;
+    if (monotonic_ns() >= until) return false;
+    ::usleep(static_cast<useconds_t>(pause_us));
+  }
+}
+
+// Does any of its threads wait for nothing but a processor?
+bool is_runnable(pid_t pid) {
+  const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+  const auto names = list_folder(tasks);
+  if (!names) return false;
+  for (const std::string& name : *names) {
+    const auto stat = read_file(tasks + "/" + name + "/stat", 4096);
+    const size_t end = stat ? stat->rfind(") ") : std::string::npos;
+    if (end != std::string::npos && stat->compare(end + 2, 1, "R") == 0) return true;
+  }
+  return false;
+}
+
+enum class Hearing { over, more, nothing };
+
+Hearing hear(int fd, std::string& text) {
+  std::array<pollfd, 1> ready = {{{fd, POLLIN, 0}}};
+  if (poll_whole(ready, kLookNs) <= 0) return Hearing::nothing;
+  std::array<char, 4096> part;
+  const ssize_t n = retry_interrupted([&] { return ::read(fd, part.data(), part.size()); });
+  if (n <= 0 || text.size() > kMaxAnswer) return Hearing::over;
+  text.append(part.data(), static_cast<size_t>(n));
+  return Hearing::more;
+}
+
+}  // namespace
+
+StallWatch::StallWatch(pid_t pid, int64_t idle_ns, int64_t total_ns)
+    : pid_(pid),
+      idle_ns_(idle_ns),
+      total_ns_(total_ns),
+      begin_ns_(monotonic_ns()),
+      progress_ns_(begin_ns_) {}
+
+bool StallWatch::is_over() {
+  const int64_t now = monotonic_ns(), cpu = process_cpu_ns(pid_);
+  if (cpu - cpu_ns_ >= kProgressNs) {
+    cpu_ns_ = cpu;
+    progress_ns_ = now;
+  }
+  idle_ = now - progress_ns_ >= idle_ns_;
+  if (idle_ && idle_ns_ > 0 && is_runnable(pid_)) {
+    progress_ns_ = now;  // it would go on if a busy machine let it
+    idle_ = false;
+  }
+  return idle_ || now - begin_ns_ >= total_ns_;
+}
+
+ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string()>& work) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failure("cannot make a pipe");
+  const UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) return failure("cannot start a process");
+  if (child == 0) be_child(limits, write_end.get(), work);
+  write_end.reset();
+  StallWatch watch(child, limits.idle_ns, limits.total_ns);
+  std::string text;
+  int status = 0;
+  for (;;) {
+    const Hearing heard = hear(read_end.get(), text);
+    if (heard == Hearing::over) break;
+    if (heard == Hearing::more || !watch.is_over()) continue;
+    if (!limits.leave_behind) {
+      ::kill(child, SIGKILL);  // it is not reaped yet: nobody else has its pid
+      (void)reap_soon(child, kReapKilledNs, status);
+    }
+    return watch.is_idle() ? ChildAnswer{ChildEnd::hung, "no response"}
+                           : ChildAnswer{ChildEnd::too_slow, "it takes too long"};
+  }
+  if (!reap_soon(child, kReapNs, status)) return {ChildEnd::done, std::move(text)};
+  return ended(status, std::move(text));
+}
+
+}  // namespace trainscope

@@ -1,0 +1,53 @@
+// Work in a child process that may hang, crash or run out of memory without harm to this one.
+//
+// Guarantees: the answer, or the reason that there is none, comes within the limits; a child whose
+// file system hangs (state D, cannot be killed) is not waited for; the child holds none of the
+// caller's files and pipes, so nobody who reads those waits for it. Limits: to be called by a
+// process with one thread; a child that does not end is reaped by whoever inherits it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace trainscope {
+
+// Notices when a process makes no progress: it has neither used CPU time for a while nor waits for
+// a processor, or too much time has passed in any case.
+class StallWatch {
+ public:
+  StallWatch(pid_t pid, int64_t idle_ns, int64_t total_ns);
+  bool is_over();
+  // The process used no CPU time lately, as one does that a file system holds.
+  bool is_idle() const { return idle_; }
+
+ private:
+  pid_t pid_;
+  int64_t idle_ns_, total_ns_, begin_ns_, progress_ns_;
+  int64_t cpu_ns_ = 0;
+  bool idle_ = false;
+};
+
+struct ChildLimits {
+  int64_t idle_ns = 0;        // without using CPU time: it hangs
+  int64_t total_ns = 0;       // in any case
+  int64_t memory_bytes = 0;   // that it may take in addition; 0: as much as this process
+  bool heeds_signals = true;  // false: Ctrl-C and the like do not end it
+  bool leave_behind = false;  // when it is late it goes on alone; false: it is killed
+  std::vector<int> kept;      // descriptors that it needs
+};
+
+enum class ChildEnd { done, failed, out_of_memory, interrupted, hung, too_slow };
+
+struct ChildAnswer {
+  ChildEnd end = ChildEnd::failed;
+  std::string text;  // what the work returned, or why there is nothing
+};
+
+// Runs `work` in a child and returns its answer.
+ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string()>& work);
+
+}  // namespace trainscope

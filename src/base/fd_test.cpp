@@ -1,0 +1,53 @@
+#include "base/fd.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+namespace trainscope {
+namespace {
+
+class ReplaceFile : public testing::Test {
+ protected:
+  ReplaceFile() : folder_(testing::TempDir() + "trainscope-fd-XXXXXX") {
+    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
+  }
+  ~ReplaceFile() override { std::filesystem::remove_all(folder_); }
+  std::string folder_;
+};
+
+TEST_F(ReplaceFile, many_at_once_all_succeed_and_leave_one_of_the_texts) {
+  const std::string path = folder_ + "/id";
+  std::atomic<int> failures{0};
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 8; ++writer) {
+    writers.emplace_back([&, writer] {
+      const std::string text(100, static_cast<char>('a' + writer));
+      for (int i = 0; i < 100; ++i) failures += replace_file(path, text) ? 0 : 1;
+    });
+  }
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(failures, 0);
+  const auto text = read_file(path);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(*text, std::string(100, text->front()));
+  EXPECT_EQ(list_folder(folder_)->size(), 1U);
+}
+
+TEST_F(ReplaceFile, a_neighbour_of_that_name_is_no_obstacle) {
+  ASSERT_EQ(::mkdir((folder_ + "/id.new").c_str(), 0700), 0);
+  EXPECT_TRUE(replace_file(folder_ + "/id", "text"));
+}
+
+TEST_F(ReplaceFile, what_could_not_be_renamed_is_removed) {
+  ASSERT_EQ(::mkdir((folder_ + "/id").c_str(), 0700), 0);
+  EXPECT_FALSE(replace_file(folder_ + "/id", "text"));
+  EXPECT_EQ(list_folder(folder_)->size(), 1U);
+}
+
+}  // namespace
+}  // namespace trainscope

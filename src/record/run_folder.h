@@ -1,0 +1,23 @@
+// What is written before the job starts, on file systems that may hang.
+//
+// Guarantees: each of these returns in time, because a child process does the writing; only a home
+// that does not respond keeps a job from starting.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "model/model.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+// A folder for the run with its first manifest, which proves that it can be written before anything
+// is started. The manifest gets the run's id.
+Result<NewRun> make_run_folder(const std::string& home, Manifest& manifest);
+
+// --id-file: a file is replaced, so that a reader never sees half an id, whichever of many ranks
+// writes it last; a pipe or device is written to.
+Status write_id_file(const std::string& path, const std::string& id);
+
+}  // namespace trainscope

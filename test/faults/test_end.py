@@ -1,0 +1,146 @@
+"""After the job: whatever happens to the summary, the run folder or the recorder, the job's exit status is returned."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from trainscope_test import BIN, IS_ROOT, Case, command, main, processes, wait_until
+
+REPORT_STEPS = """
+import os, sys
+fd = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+for begin in range(0, %d, 50):
+    os.write(fd, b"".join(b"step %%d\\n" %% i for i in range(begin, begin + 50)))
+"""
+
+
+class Status(Case):
+    """With the summary, which --quiet would leave out."""
+
+    def run_loud(self, words, **keywords):
+        return subprocess.run([BIN, "run", "--", *command(words)], env=self.environment(), stdin=subprocess.DEVNULL,
+                              timeout=180, **{"capture_output": True, **keywords})
+
+    def test_a_summary_that_runs_out_of_memory_costs_the_summary_alone(self):
+        # Small stacks, so that the recorder's threads fit; the steps need more than is left.
+        job = REPORT_STEPS % 200_000 + "sys.exit(7)"
+        words = ["sh", "-c", 'ulimit -s 512; ulimit -v 90000; exec "$@"', "sh", BIN, "run", "--", *command(job)]
+        done = subprocess.run(words, env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=180)
+        self.assertEqual(done.returncode, 7, done.stderr)
+        self.assertNotIn(b"bad_alloc", done.stderr)
+        lines = [line for line in done.stderr.splitlines() if line.startswith(b"trainscope: ")]
+        if b"\n  duration " not in done.stderr:  # where it has become small enough, it is there
+            self.assertTrue(lines and lines[-1].startswith(b"trainscope: no summary: "), done.stderr)
+        self.assertEqual(self.info()["job"]["exit_code"], 7)
+
+    def test_a_stderr_that_takes_nothing(self):
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(self.run_loud(["sh", "-c", "exit 7"], capture_output=False, stderr=full).returncode, 7)
+        self.assertEqual(self.run_loud(["sh", "-c", "exit 7"], capture_output=False,
+                                       preexec_fn=lambda: os.close(2)).returncode, 7)
+
+    def test_a_command_after_the_job_that_is_killed(self):
+        done = self.record(["sh", "-c", "exit 7"], "--after", "kill -KILL $$", check=False)
+        self.assertEqual(done.returncode, 7)
+
+    def test_a_run_folder_that_is_gone(self):
+        done = self.run_loud(["sh", "-c", f"rm -r {self.home}/*; exit 7"])
+        self.assertEqual(done.returncode, 7, done.stderr)
+
+    def test_orphans_that_end_late_do_not_cost_the_steps(self):
+        # Their ends interrupt whatever the supervisor waits for.
+        job = REPORT_STEPS % 5000 + """
+for i in range(1, 150):
+    if os.fork() == 0:
+        __import__("time").sleep(0.05 + i * 0.005)
+        os._exit(0)
+os._exit(7)
+"""
+        done = self.record(job, check=False)
+        self.assertEqual(done.returncode, 7)
+        listed = json.loads(self.trainscope("list", "--json").stdout)
+        self.assertEqual(listed["runs"][0]["steps"], 5000)
+
+
+@unittest.skipUnless(IS_ROOT and shutil.which("fsfreeze") and shutil.which("mkfs.ext4"), "needs root, fsfreeze and mkfs.ext4")
+class HangingHome(Case):
+    """The home is on a file system that answers nobody, as NFS does when its server is away."""
+
+    @classmethod
+    def setUpClass(cls):
+        libc = __import__("ctypes").CDLL(None, use_errno=True)
+        if libc.unshare(0x00020000) != 0 or subprocess.run(["mount", "--make-rprivate", "/"], capture_output=True).returncode:
+            raise unittest.SkipTest("no mount namespace here")
+
+    def setUp(self):
+        super().setUp()
+        image = self.path("image")
+        with open(image, "wb") as file:
+            file.truncate(32 << 20)
+        subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True, capture_output=True)
+        mounted = subprocess.run(["mount", "-o", "loop", image, self.home], capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("no loop device here: " + mounted.stderr.decode())
+        self.addCleanup(subprocess.run, ["umount", self.home], capture_output=True)
+        self.frozen = False
+        self.addCleanup(self.thaw)
+
+    def freeze(self):
+        done = subprocess.run(["fsfreeze", "-f", self.home], capture_output=True)
+        if done.returncode != 0:
+            self.skipTest("cannot freeze here: " + done.stderr.decode())
+        self.frozen = True
+
+    def thaw(self):
+        if self.frozen:
+            subprocess.run(["fsfreeze", "-u", self.home], check=True)
+            self.frozen = False
+            wait_until(self.is_left)
+
+    def is_left(self):
+        names = ("trainscope", "trainscope-rec", "trainscope-end", "trainscope-gpu")
+        return not any(processes(name, self.home) for name in names)
+
+    def test_the_job_ends_meanwhile(self):
+        job = "import os, sys\nprint('ready', flush=True); sys.stdin.readline(); print('over', flush=True); sys.exit(9)"
+        process = subprocess.Popen([BIN, "run", "--every", "20ms", "--", *command(job)], env=self.environment(),
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        self.freeze()
+        out, errors = process.communicate(b"go\n", timeout=60)  # while it is frozen: nobody has thawed it
+        self.assertTrue(self.frozen)
+        self.assertEqual((process.returncode, out), (9, b"over\n"), errors)
+        self.assertEqual(errors.count(b"does not respond"), 1, errors)
+        self.assertEqual(len(errors.splitlines()), 1, errors)
+        self.thaw()
+        # Nothing is lost: the run was completed behind us.
+        info = self.assert_ticks_add_up()
+        self.assertEqual((info["job"]["exit_code"], info["job"]["ended_by"]), (9, "exit"))
+        self.assertEqual(info["sampling"]["restarts"], 0)
+        for gap in info["sampling"]["gaps"]:  # only those that any busy machine causes
+            self.assertIn("too busy", gap["reason"])
+        self.assertFalse(os.path.exists(os.path.join(info["run"]["path"], "progress")), "the FIFO was left")
+
+    def test_the_job_is_killed_meanwhile(self):
+        process = self.start("import os, signal, sys\nprint('ready', flush=True); sys.stdin.readline(); os.kill(os.getpid(), 9)",
+                             stdin=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        self.freeze()
+        process.communicate(b"go\n", timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGKILL)
+        self.thaw()
+        self.assertEqual(self.info()["job"]["signal"], signal.SIGKILL)
+
+    def test_before_the_job_starts(self):
+        self.freeze()
+        done = self.record(["touch", self.path("started")], check=False)
+        self.assertEqual(done.returncode, 125)
+        self.assertIn(self.home.encode(), done.stderr)
+        self.assertFalse(os.path.exists(self.path("started")))
+
+
+if __name__ == "__main__":
+    main()
