@@ -73,17 +73,19 @@ class GapFinder {
     return text;
   }
 
-  // What was told last within the hole: what went before it only began it. Else what was told soon
-  // after it.
+  // All that was told within the hole (killed, and then held up by a busy machine); else what was
+  // told soon after it.
   std::string reason_of(double from_s, double to_s) const {
     const double until = to_s + std::max(period_s_, kReasonSlackS);
-    const Event* best = nullptr;
+    std::string reasons;
     for (const Event& event : index_.events) {
       if (event.kind != "gap" || event.time_s < from_s - period_s_ || event.time_s > until)
         continue;
-      if (best == nullptr || event.time_s <= to_s) best = &event;
+      if (event.time_s > to_s) return reasons.empty() ? event.text : reasons;
+      if (reasons.find(event.text) != std::string::npos) continue;
+      reasons += (reasons.empty() ? "" : "; ") + event.text;
     }
-    return best == nullptr ? no_reason_ : best->text;
+    return reasons.empty() ? no_reason_ : reasons;
   }
 
   // Damage that cost no rows cost values of the block in front of it.
