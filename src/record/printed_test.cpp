@@ -242,10 +242,10 @@ TEST_F(PrintedTest, a_pattern_of_the_users_has_a_thousand_lines_a_second) {
 TEST_F(PrintedTest, AnotherRecorderGoesOnInTheMiddleOfALine) {
   SharedLine& kept = memory_->lines[1];
   {
-    PrintedSteps printed(sink_, "", &kept);
+    PrintedSteps printed(sink_, "", unlimited_, &kept);
     printed.take("Epoch 3/5\n 1/2 [==>...] - ETA: 1s - loss: 0.5\r 2/2 [====", 1000);
   }
-  PrintedSteps printed(sink_, "", &kept);
+  PrintedSteps printed(sink_, "", unlimited_, &kept);
   printed.take("==] - 1s 20ms/step - loss: 0.25\n", 2000);
   const std::string stored = take_reports(ring_);
   EXPECT_NE(stored.find("2000 output epoch 3"), std::string::npos) << stored;

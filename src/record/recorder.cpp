@@ -197,16 +197,7 @@ class Recorder {
   // A folder that was removed and made again lacks it.
   void write_manifest_again() {
     if (exists(setup_.run_path + "/manifest.json")) return;
-    (void)write_manifest(setup_.run_path, manifest_with_zero());
-  }
-
-  Manifest manifest_with_zero() const {
-    Manifest manifest = setup_.manifest;
-    manifest.zero_monotonic_ns = memory_->zero_ns;
-    manifest.zero_boottime_ns = memory_->zero_boottime_ns;
-    manifest.zero_realtime_ns = memory_->zero_realtime_ns;
-    manifest.started = utc_text(manifest.zero_realtime_ns);
-    return manifest;
+    (void)write_manifest(setup_.run_path, with_zero(setup_.manifest, *memory_));
   }
 
   // Time has begun: the manifest that the supervisor wrote before does not have that. Here and not
@@ -217,7 +208,7 @@ class Recorder {
       if (wake_writer_.wait_for(lock, milliseconds(1), [this] { return closing_; })) return;
     }
     lock.unlock();
-    (void)write_manifest(setup_.run_path, manifest_with_zero());
+    (void)write_manifest(setup_.run_path, with_zero(setup_.manifest, *memory_));
   }
 
   void note_hang(int64_t took_ns) {
@@ -235,11 +226,7 @@ class Recorder {
 
   void say(const std::string& text) {
     const std::lock_guard lock(say_mutex_);
-    ++memory_->message_count;  // odd: being written
-    const size_t n = std::min(text.size(), sizeof(memory_->message) - 1);
-    text.copy(memory_->message, n);
-    memory_->message[n] = '\0';
-    ++memory_->message_count;
+    leave_message(*memory_, text);
   }
 
   void serve();
@@ -350,7 +337,7 @@ void Recorder::pass_on_the_rest() {
 }
 
 void Recorder::close_run_alone(bool sealed) {
-  Manifest manifest = manifest_with_zero();
+  Manifest manifest = with_zero(setup_.manifest, *memory_);
   manifest.duration_s = to_seconds(memory_->job_ended_ns - memory_->zero_ns);
   manifest.ended = utc_text(realtime_ns());
   manifest.ended_by = EndedBy::unknown;

@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <new>
 
+#include "base/clock.h"
 #include "base/fd.h"
 
 namespace trainscope {
@@ -31,6 +33,22 @@ Result<SharedMemory> SharedMemory::create(size_t ring_bytes) {
 void SharedMemory::unmap() {
   ::munmap(shared_, kRingOffset + shared_->ring_capacity);
   shared_ = nullptr;
+}
+
+void leave_message(Shared& shared, std::string_view text) {
+  ++shared.message_count;  // odd: being written
+  const size_t n = std::min(text.size(), sizeof(shared.message) - 1);
+  text.copy(shared.message, n);
+  shared.message[n] = '\0';
+  ++shared.message_count;
+}
+
+Manifest with_zero(Manifest manifest, const Shared& shared) {
+  manifest.zero_monotonic_ns = shared.zero_ns;
+  manifest.zero_boottime_ns = shared.zero_boottime_ns;
+  manifest.zero_realtime_ns = shared.zero_realtime_ns;
+  manifest.started = utc_text(manifest.zero_realtime_ns);
+  return manifest;
 }
 
 }  // namespace trainscope

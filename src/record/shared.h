@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 #include "base/result.h"
 #include "collect/collect.h"
@@ -128,6 +129,12 @@ struct Shared {
   std::atomic<uint64_t> ring_capacity{0}, ring_head{0}, ring_tail{0};
   StreamLayout layouts[kMaxStreams];
 };
+
+// Leaves a sentence for the supervisor to show; one thread at a time.
+void leave_message(Shared& shared, std::string_view text);
+
+// The manifest of a run whose time has begun.
+Manifest with_zero(Manifest manifest, const Shared& shared);
 
 // A handle to the mapping; copies of the process share it.
 class SharedMemory {

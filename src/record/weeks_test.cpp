@@ -59,14 +59,13 @@ class Weeks : public testing::Test {
       for (int c = 0; c < kColumns; ++c) row[c] = values_[c];
       ASSERT_TRUE(ring_.push_row(0, tick_, 5, row));
       if (tick_ % 500 == 499) {
-        ASSERT_TRUE(journal.flush(false));
+        ASSERT_TRUE(journal.flush());
       }
     }
   }
 
   void end(Journal& journal) {
-    ASSERT_TRUE(journal.flush(true));
-    journal.close();
+    ASSERT_TRUE(journal.close());
     manifest_.duration_s = static_cast<double>(tick_) * 0.1 - 0.05;
     manifest_.ended_by = EndedBy::exit;
     ASSERT_TRUE(write_manifest(folder_, manifest_));
@@ -98,12 +97,12 @@ double seconds_to_read_the_end(const std::string& folder, double end_s) {
 TEST_F(Weeks, NothingGrowsWithTheLengthOfARun) {
   const char* lengthy = ::getenv("TRAINSCOPE_LONG");
   const int days = lengthy != nullptr && std::string_view(lengthy) == "1" ? 30 : 1;
-  Journal journal(ring_, memory_, folder_, kId);
+  Journal journal(ring_, memory_, folder_, manifest_);
   // An hour's worth brings every buffer to its size.
   for (; tick_ < 36'000; ++tick_) {
     ASSERT_TRUE(ring_.push_row(0, tick_, 5, std::vector<int64_t>(kColumns, 0)));
     if (tick_ % 500 == 499) {
-      ASSERT_TRUE(journal.flush(false));
+      ASSERT_TRUE(journal.flush());
     }
   }
   const size_t bytes_before = bytes_in_use(), files_before = open_files();
