@@ -35,8 +35,8 @@ if(unit_sources)
 endif()
 
 # test/<folder>/test_*.py, a program each: 0 passed, 77 skipped with the reason on its last line.
-# They measure time, so each has the machine to itself. A file may ask for more time with a line
-# `# ctest-timeout: 600`.
+# They wait more than they compute and none may depend on how busy the machine is, so they run beside each
+# other. A file may ask for more time with a line `# ctest-timeout: 600`.
 function(ts_python_tests folder)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/${folder}/test_*.py")
   foreach(file IN LISTS files)
@@ -49,7 +49,7 @@ function(ts_python_tests folder)
     add_test(NAME ${folder}.${stem} COMMAND Python3::Interpreter -B "${file}"
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${folder}.${stem} PROPERTIES
-      TIMEOUT ${timeout} SKIP_RETURN_CODE 77 RUN_SERIAL ON LABELS ${folder}
+      TIMEOUT ${timeout} SKIP_RETURN_CODE 77 LABELS ${folder}
       ENVIRONMENT "TRAINSCOPE_BIN=$<TARGET_FILE:trainscope>;TRAINSCOPE_WORKLOAD=${PROJECT_SOURCE_DIR}/build/trainscope-workload;TRAINSCOPE_UNIT_FIXTURES=${ts_fixtures};PYTHONPATH=${PROJECT_SOURCE_DIR}/test/support")
   endforeach()
 endfunction()

@@ -25,17 +25,29 @@ while time.monotonic() < end:
 """
 
 
-def threads(home):
-    """{(process, thread): CPU ns} of our processes that have this home."""
-    found = collections.Counter()
+def our_processes(home):
+    """{pid: name} of the processes that have this home, and of the driver process, which is given no variables."""
+    ours, drivers = {}, {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            comm = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-            if not comm.startswith("trainscope") or home.encode() not in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
-                continue
+            name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
+            if name == "trainscope-gpu":
+                drivers[pid] = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+            elif name.startswith("trainscope") and home.encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
+                ours[pid] = name
+        except OSError:
+            pass
+    return {**ours, **{pid: "trainscope-gpu" for pid, parent in drivers.items() if parent in ours}}
+
+
+def threads(home):
+    """{(process, thread): CPU ns} of our processes."""
+    found = collections.Counter()
+    for pid, process in our_processes(home).items():
+        try:
             for tid in os.listdir(f"/proc/{pid}/task"):
                 name = pathlib.Path(f"/proc/{pid}/task/{tid}/comm").read_text().strip()
-                found[comm, name] += int(pathlib.Path(f"/proc/{pid}/task/{tid}/schedstat").read_text().split()[0])
+                found[process, name] += int(pathlib.Path(f"/proc/{pid}/task/{tid}/schedstat").read_text().split()[0])
         except OSError:
             pass
     return found

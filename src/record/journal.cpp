@@ -17,8 +17,6 @@ namespace {
 
 constexpr int kZstdLevel = 3;
 constexpr size_t kSegmentBytes = size_t{64} << 20;
-// What is kept in memory until it is synced: some seconds of a thousand rows a second.
-constexpr size_t kMaxUnsyncedBytes = size_t{4} << 20;
 constexpr int64_t kMaxSyncPauseNs = 600'000'000'000;
 
 FrameType frame_type(RecordKind kind) {

@@ -22,6 +22,9 @@ namespace trainscope {
 inline constexpr size_t kBlockRows = 1000;
 // Seldom enough that no disk and no job notices.
 inline constexpr int64_t kSyncNs = 10'000'000'000;
+// What is kept in memory until it is synced: some seconds of a thousand rows per second. When this
+// is full a sync begins, during which as much again and twice may come.
+inline constexpr size_t kMaxUnsyncedBytes = size_t{4} << 20;
 
 class Journal {
  public:

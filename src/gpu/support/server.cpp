@@ -23,7 +23,7 @@ constexpr milliseconds kFindLimit(3000);
 constexpr int64_t kRowLimitNs = 100'000'000, kLastRowLimitNs = 300'000'000;
 constexpr int64_t kHangs = 5 * kNsPerSecond;
 // A little less than a second, so that ticks of a second find it due.
-constexpr int64_t kSlowPeriod = 950'000'000, kRarePeriod = 4'950'000'000;
+constexpr int64_t kSlowPeriod = 950'000'000, kRarePeriod = 9'950'000'000;
 constexpr int64_t kFirstRetry = 1 * kNsPerSecond, kLastRetry = 60 * kNsPerSecond;
 constexpr int kDriverGone = 3;  // the recorder starts us anew
 
