@@ -54,7 +54,7 @@ std::string usage_line(const CommandOptions& described) {
     const std::string word = option.name + (option.repeats ? "…" : "");
     line += option.is_required ? " " + word : " [" + word + "]";
   }
-  if (described.options->takes_job()) line += " -- COMMAND…";
+  if (described.options->takes_job()) line += " " + described.options->job_usage();
   return line;
 }
 

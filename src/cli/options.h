@@ -46,19 +46,21 @@ std::function<void(const std::string&)> store_in(bool& target);
 class Options {
  public:
   Option& add(Option option);
-  // A job follows after `--`, or begins with the first argument that is not an option.
-  void take_job() { takes_job_ = true; }
+  // A job follows after `--`, or begins with the first argument that is not an option. `usage` is
+  // how help writes it.
+  void take_job(std::string usage = "-- COMMAND…") { job_usage_ = std::move(usage); }
 
   std::span<const Option> all() const { return all_; }
   // By one of its names; nullptr when there is none.
   const Option* find(std::string_view name) const;
-  bool takes_job() const { return takes_job_; }
+  bool takes_job() const { return !job_usage_.empty(); }
+  const std::string& job_usage() const { return job_usage_; }
   // Set by the parser: the job's arguments, exactly as given.
   std::vector<std::string> job;
 
  private:
   std::vector<Option> all_;
-  bool takes_job_ = false;
+  std::string job_usage_;
 };
 
 // A subcommand with its rows.

@@ -1,12 +1,11 @@
 """After the job: whatever happens to the summary, the run folder or the recorder, the job's exit status is returned."""
 import json
 import os
-import shutil
 import signal
 import subprocess
-import unittest
 
-from trainscope_test import BIN, IS_ROOT, Case, command, main, processes, wait_until
+from mounted_home import FreezableHome
+from trainscope_test import BIN, Case, command, main, processes, wait_until
 
 REPORT_STEPS = """
 import os, sys
@@ -64,39 +63,17 @@ os._exit(7)
         self.assertEqual(listed["runs"][0]["steps"], 5000)
 
 
-@unittest.skipUnless(IS_ROOT and shutil.which("fsfreeze") and shutil.which("mkfs.ext4"), "needs root, fsfreeze and mkfs.ext4")
-class HangingHome(Case):
+class HangingHome(FreezableHome, Case):
     """The home is on a file system that answers nobody, as NFS does when its server is away."""
-
-    @classmethod
-    def setUpClass(cls):
-        libc = __import__("ctypes").CDLL(None, use_errno=True)
-        if libc.unshare(0x00020000) != 0 or subprocess.run(["mount", "--make-rprivate", "/"], capture_output=True).returncode:
-            raise unittest.SkipTest("no mount namespace here")
 
     def setUp(self):
         super().setUp()
-        image = self.path("image")
-        with open(image, "wb") as file:
-            file.truncate(32 << 20)
-        subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True, capture_output=True)
-        mounted = subprocess.run(["mount", "-o", "loop", image, self.home], capture_output=True)
-        if mounted.returncode != 0:
-            self.skipTest("no loop device here: " + mounted.stderr.decode())
-        self.addCleanup(subprocess.run, ["umount", self.home], capture_output=True)
-        self.frozen = False
-        self.addCleanup(self.thaw)
-
-    def freeze(self):
-        done = subprocess.run(["fsfreeze", "-f", self.home], capture_output=True)
-        if done.returncode != 0:
-            self.skipTest("cannot freeze here: " + done.stderr.decode())
-        self.frozen = True
+        self.mount_image(32 << 20)
 
     def thaw(self):
-        if self.frozen:
-            subprocess.run(["fsfreeze", "-u", self.home], check=True)
-            self.frozen = False
+        was_frozen = self.frozen
+        super().thaw()
+        if was_frozen:
             wait_until(self.is_left)
 
     def is_left(self):

@@ -2,50 +2,19 @@
 import json
 import os
 import select
-import shutil
 import subprocess
 import time
-import unittest
 
-from trainscope_test import COUNTING_UNTIL_TOLD, IS_ROOT, Case, main, wait_until
-
-NEEDED = ("mkfs.ext4", "fsfreeze", "mount")
+from mounted_home import FreezableHome
+from trainscope_test import COUNTING_UNTIL_TOLD, Case, main, wait_until
 
 
-@unittest.skipUnless(IS_ROOT, "freezing a file system needs root")
-@unittest.skipUnless(all(shutil.which(tool) for tool in NEEDED), f"needs {', '.join(NEEDED)}")
-class Hanging(Case):
-    """The home is an ext4 of its own, in a mount namespace of this test's own, that can be frozen."""
-
-    @classmethod
-    def setUpClass(cls):
-        libc = __import__("ctypes").CDLL(None, use_errno=True)
-        if libc.unshare(0x00020000) != 0 or subprocess.run(["mount", "--make-rprivate", "/"], capture_output=True).returncode:
-            raise unittest.SkipTest("no mount namespace here")
+class Hanging(FreezableHome, Case):
+    """The home can be frozen."""
 
     def setUp(self):
         super().setUp()
-        image = self.path("image")
-        with open(image, "wb") as file:
-            file.truncate(64 << 20)
-        subprocess.run(["mkfs.ext4", "-q", "-F", image], check=True, capture_output=True)
-        done = subprocess.run(["mount", "-o", "loop,noatime", image, self.home], capture_output=True, text=True)
-        if done.returncode != 0:
-            self.skipTest("no loop mount here: " + done.stderr)
-        self.addCleanup(subprocess.run, ["umount", "-l", self.home], capture_output=True)
-
-    def freeze(self):
-        """Whatever is written from now on waits."""
-        self.addCleanup(subprocess.run, ["fsfreeze", "-u", self.home], capture_output=True)
-        done = subprocess.run(["fsfreeze", "-f", self.home], capture_output=True, text=True)
-        if done.returncode != 0:
-            self.skipTest("cannot be frozen here: " + done.stderr)
-        return time.monotonic()
-
-    def thaw(self):
-        now = time.monotonic()
-        subprocess.run(["fsfreeze", "-u", self.home], check=True)
-        return now
+        self.mount_image(64 << 20)
 
     def begin(self, every):
         process = self.start(COUNTING_UNTIL_TOLD, "--every", every, stdin=subprocess.PIPE, stderr=subprocess.PIPE)

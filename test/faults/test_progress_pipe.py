@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 
-from trainscope_test import LONG, PATIENCE_S, Case, main, process_state, wait_until
+from trainscope_test import BIN, LONG, PATIENCE_S, Case, main, process_state, wait_until
 
 # Sends `step` lines as fast as asked and never waits; says at its end what became of them.
 SENDER = """
@@ -155,6 +155,29 @@ class Shell(Case):
         for client in shell_clients():
             with self.subTest(client=client):
                 self.send_to_nobody(client)
+
+    def test_send_arrives_and_never_fails(self):
+        script = f"set -eu; i=0; while [ $i -lt 20 ]; do i=$((i + 1)); {BIN} send step $i loss=-0.$i; done; {BIN} send; echo all"
+        done = self.record(["sh", "-c", script], stderr=subprocess.STDOUT, capture_output=False, stdout=subprocess.PIPE)
+        self.assertIn(b"nothing to send", done.stdout)
+        self.assertTrue(done.stdout.endswith(b"all\n"), done.stdout)
+        self.assertEqual(self.info()["steps"]["count"], 20)
+        for pipe in ({}, {"TRAINSCOPE_PIPE": "/nonexistent"}, {"TRAINSCOPE_PIPE": self.folder}):
+            bare = subprocess.run([BIN, "send", "step", "5"], env=pipe, capture_output=True, timeout=PATIENCE_S, check=False)
+            self.assertEqual((bare.returncode, bare.stdout, bare.stderr), (0, b"", b""))
+
+    def test_send_waits_neither_for_a_reader_nor_for_room(self):
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        words = [BIN, "send", "step", "5"]
+        keywords = {"env": {"TRAINSCOPE_PIPE": fifo}, "timeout": PATIENCE_S, "check": True}
+        subprocess.run(words, **keywords)  # nobody reads
+        fd = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+        self.addCleanup(os.close, fd)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                os.write(fd, b"x" * 4096)
+        subprocess.run(words, **keywords)  # there is no room
 
     def send_to_nobody(self, client):
         ready, go, done = (self.path(name) for name in ("ready", "go", "done"))

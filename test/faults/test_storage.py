@@ -1,14 +1,15 @@
 """The run folder fails in every way a disk can: the job does not notice, one message says so, recording resumes."""
 import os
-import select
 import re
+import select
 import shutil
 import subprocess
 import time
 import unittest
 
+from mounted_home import OwnMounts
 from strace_log import finished_calls
-from trainscope_test import COUNTING_UNTIL_TOLD, IS_ROOT, Case, main, metric, wait_until
+from trainscope_test import COUNTING_UNTIL_TOLD, Case, main, metric, wait_until
 
 COUNTING = """
 import os, sys, time
@@ -88,21 +89,12 @@ class Conveniences(Case):
         self.assertIn(b"progress cannot be reported", done.stderr)
 
 
-@unittest.skipUnless(IS_ROOT, "mounting needs root")
-class Mounted(StorageCase):
-    """Homes on a small file system, mounted in a namespace of this test's own."""
-
-    @classmethod
-    def setUpClass(cls):
-        # The mounts below are this process's alone; without the right to that, skip.
-        libc = __import__("ctypes").CDLL(None, use_errno=True)
-        if libc.unshare(0x00020000) != 0 or subprocess.run(["mount", "--make-rprivate", "/"], capture_output=True).returncode:
-            raise unittest.SkipTest("no mount namespace here")
+class Mounted(OwnMounts, StorageCase):
+    """Homes on a small file system."""
 
     def setUp(self):
         super().setUp()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", self.home], check=True)
-        self.addCleanup(subprocess.run, ["umount", "-l", self.home], capture_output=True)
+        self.mount_home("-t", "tmpfs", "-o", "size=1m", "tmpfs")
 
     def fill(self):
         with open(os.path.join(self.home, "filler"), "wb", buffering=0) as file:
