@@ -27,21 +27,15 @@ constexpr int64_t kReapNs = 2'000'000'000, kReapKilledNs = 100'000'000;
 constexpr size_t kMaxAnswer = size_t{16} << 20;
 constexpr int kExitNoMemory = 3, kExitException = 4;
 
-void close_between(unsigned first, unsigned last) {
-  if (first > last || ::close_range(first, last, 0) == 0) return;
-  // Linux before 5.9.
-  for (unsigned fd = first; fd <= std::min(last, 4096U); ++fd) ::close(static_cast<int>(fd));
-}
-
 void close_all_but(std::vector<int> kept) {
   std::sort(kept.begin(), kept.end());
   unsigned from = STDERR_FILENO + 1;
   for (const int fd : kept) {
     if (fd < static_cast<int>(from)) continue;
-    close_between(from, static_cast<unsigned>(fd) - 1);
+    if (fd > 0) close_range_of(from, static_cast<unsigned>(fd) - 1);
     from = static_cast<unsigned>(fd) + 1;
   }
-  close_between(from, ~0U);
+  close_range_of(from);
 }
 
 void take_signals(bool heeds_signals) {
@@ -181,7 +175,7 @@ ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const pid_t child = ::fork();
-  if (child < 0) return failure("cannot start a process");
+  if (child < 0) return {ChildEnd::not_started, failure("cannot start a process").text};
   if (child == 0) be_child(limits, write_end.get(), work);
   write_end.reset();
   StallWatch watch(child, limits.idle_ns, limits.total_ns);

@@ -40,7 +40,7 @@ struct ChildLimits {
   std::vector<int> kept;      // descriptors that it needs
 };
 
-enum class ChildEnd { done, failed, out_of_memory, interrupted, hung, too_slow };
+enum class ChildEnd { done, not_started, failed, out_of_memory, interrupted, hung, too_slow };
 
 struct ChildAnswer {
   ChildEnd end = ChildEnd::failed;

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -99,5 +100,12 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
 }
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+void close_range_of(unsigned first, unsigned last) {
+  if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
+  // Linux before 5.9.
+  constexpr unsigned kLikelyMost = 4096;
+  for (unsigned fd = first; fd <= std::min(last, kLikelyMost); ++fd) ::close(static_cast<int>(fd));
+}
 
 }  // namespace trainscope

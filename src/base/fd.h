@@ -58,4 +58,7 @@ Result<std::vector<std::string>> list_folder(const std::string& path);
 
 bool exists(const std::string& path);
 
+// Closes every descriptor from `first` to `last`, open or not.
+void close_range_of(unsigned first, unsigned last = ~0U);
+
 }  // namespace trainscope

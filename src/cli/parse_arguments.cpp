@@ -58,7 +58,11 @@ Status mark_job(const Command& command, const Options& options, std::vector<std:
 }
 
 CLI::Option* add_row(CLI::App& app, const Option& option, std::vector<std::string>& values) {
-  if (option.is_flag()) return app.add_flag(option.name)->multi_option_policy();
+  if (option.is_flag()) {
+    return app.add_flag(option.name)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+        ->disable_flag_override();
+  }
   if (!option.is_argument()) {
     // One value each time it is given; "[a,b]" is one too.
     return app.add_option(option.name, values)->expected(1)->take_all()->allow_extra_args(false);
@@ -70,10 +74,9 @@ CLI::Option* add_row(CLI::App& app, const Option& option, std::vector<std::strin
 Error parse_error(const Command& command, const Options& options, const CLI::App& app,
                   const CLI::ParseError& error) {
   for (const std::string& word : app.remaining()) {
+    if (word == kJobMark) break;  // what follows is the job's
     if (word.size() > 1 && word.front() == '-') return unknown_option(command, options, word);
-  }
-  if (const auto rest = app.remaining(); !rest.empty()) {
-    return Error(fmt::format("{}: unexpected argument '{}'", command.name, rest.front()));
+    return Error(fmt::format("{}: unexpected argument '{}'", command.name, word));
   }
   const std::string_view text = error.what();
   const std::string_view name = text.substr(0, text.find(':'));

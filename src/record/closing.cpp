@@ -123,7 +123,9 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, 
   ChildLimits limits{kHangNs, kClosingLimitNs, 0, false, true, {run.lifeline_fd, recorder.fd()}};
   const bool hangs = recorder_end == RecorderEnd::still_writing || !count_steps(run);
   if (hangs) limits.idle_ns = 0;
-  const ChildAnswer closed = ask_child(limits, [&] { return write_end(run, hangs, recorder); });
+  ChildAnswer closed = ask_child(limits, [&] { return write_end(run, hangs, recorder); });
+  // No process is to be had: the end is recorded all the same.
+  if (closed.end == ChildEnd::not_started && !hangs) closed.text = write_end(run, hangs, recorder);
   if (hangs || closed.end == ChildEnd::hung || closed.end == ChildEnd::too_slow) {
     supervisor.say("the run folder does not respond: " + run.run_path +
                    "; the run is completed in the background once it does");

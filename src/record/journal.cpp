@@ -166,8 +166,12 @@ Status Journal::seal_block() {
   }
   frames += texts_;
   if (!reports_.empty()) {
-    append_frame(frames, FrameType::step, kFrameZstd,
-                 compress(fmt::format("{}\n{}", first_report_, reports_), kZstdLevel));
+    const std::string text = fmt::format("{}\n{}", first_report_, reports_);
+    const std::string packed = compress(text, kZstdLevel);
+    const bool is_credible =
+        static_cast<uint64_t>(reports_count_) <= kReportsPerByte * packed.size();
+    append_frame(frames, FrameType::step, is_credible ? kFrameZstd : 0,
+                 is_credible ? packed : text);
   }
   if (!frames.empty()) TS_CHECK_OK(append(frames));
   ++block_;
@@ -241,6 +245,7 @@ Status Journal::ensure_segment() {
   if (writer_.is_open()) {
     syncing_.clear();
     unsynced_.clear();
+    is_syncing_whole_ = is_unsynced_whole_ = true;
   }
   TS_TRY(const uint32_t number, writer_.begin(memory_->next_segment));
   memory_->next_segment = number + 1;
@@ -279,7 +284,10 @@ Status Journal::append(const std::string& frames) {
     rewrite_.clear();
     unsynced_ += all;
     // A disk that takes nothing for long: more cannot be promised.
-    if (unsynced_.size() > 2 * kMaxUnsyncedBytes) unsynced_.clear();
+    if (unsynced_.size() > 2 * kMaxUnsyncedBytes) {
+      unsynced_.clear();
+      is_unsynced_whole_ = false;
+    }
   } else if (!writer_.is_open()) {
     plan_rewrite(written.error().message());
   }
@@ -294,12 +302,13 @@ void Journal::start_sync_if_due() {
   const bool crowded = unsynced_.size() > kMaxUnsyncedBytes || (fresh_tail_ && is_tail_safe_);
   if (has_synced_ && !due && (!crowded || sync_pause_ns_ != kSyncNs)) return;
   SyncProcess::Request request;
-  if (!unsynced_.empty()) request.segment_fd = writer_.segment_fd();
+  if (!unsynced_.empty() || !is_unsynced_whole_) request.segment_fd = writer_.segment_fd();
   if (!fresh_tail_) request.tail_fd = writer_.tail_fd();
   if (has_new_names_) request.folder = folder_;
   request.is_first = !has_synced_;
   if (sync_.is_running() || !sync_.start(request)) return;
   syncing_ = std::exchange(unsynced_, {});
+  is_syncing_whole_ = std::exchange(is_unsynced_whole_, true);
   syncing_bytes_ = writer_.segment_bytes();
   is_tail_syncing_ = request.tail_fd >= 0;
   unsynced_since_ns_ = 0;
@@ -314,11 +323,13 @@ Status Journal::finish_sync() {
   const bool tail_failed = outcome == SyncProcess::Outcome::tail_failed;
   if (outcome == SyncProcess::Outcome::unknown) {
     unsynced_ = syncing_ + unsynced_;
+    is_unsynced_whole_ = is_unsynced_whole_ && is_syncing_whole_;
     has_new_names_ = true;
     if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
   }
   if (outcome == SyncProcess::Outcome::done || tail_failed) {
-    if (!syncing_.empty() && writer_.is_open()) writer_.set_synced(syncing_bytes_);
+    const bool had_segment = !syncing_.empty() || !is_syncing_whole_;
+    if (had_segment && writer_.is_open()) writer_.set_synced(syncing_bytes_);
     sync_pause_ns_ = kSyncNs;
     // The rows of a tail that was to be replaced are safe in the segment now.
     is_tail_safe_ = is_tail_syncing_;
@@ -326,24 +337,32 @@ Status Journal::finish_sync() {
   // The rows are in the ring still: all of them go to a new file.
   if (tail_failed) forget_tail();
   if (segment_failed) plan_rewrite("a sync failed");
-  if (outcome) syncing_.clear();
+  if (outcome) {
+    syncing_.clear();
+    is_syncing_whole_ = true;
+  }
   return rewrite_.empty() ? Status() : append("");
 }
 
 // The kernel has dropped what it could not write, and says so once: these bytes go to a new segment
-// from memory, and nobody touches the old one again.
+// from memory, and nobody touches the old one again. Where memory no longer has all of them the old
+// segment stays as it is: what the kernel still has of it is more than we have.
 void Journal::plan_rewrite(const std::string& reason) {
   sync_pause_ns_ = std::min(2 * sync_pause_ns_, kMaxSyncPauseNs);
-  const std::string lost = std::exchange(syncing_, {}) + std::exchange(unsynced_, {});
+  const bool has_all = std::exchange(is_syncing_whole_, true) && is_unsynced_whole_;
+  is_unsynced_whole_ = true;
+  const std::string kept = std::exchange(syncing_, {}) + std::exchange(unsynced_, {});
   const std::string old_name = writer_.path().substr(writer_.path().rfind('/') + 1);
+  const std::string text =
+      has_all
+          ? fmt::format("{}: the last {} bytes of {} are written again to a new segment", reason,
+                        kept.size(), old_name)
+          : fmt::format("{}: {} may lack what was written since its last sync", reason, old_name);
   const nlohmann::json event = {
-      {"time_ns", monotonic_ns() - memory_->zero_ns},
-      {"kind", "storage"},
-      {"text", fmt::format("{}: the last {} bytes of {} are written again to a new segment", reason,
-                           lost.size(), old_name)}};
-  rewrite_ = lost + rewrite_;
+      {"time_ns", monotonic_ns() - memory_->zero_ns}, {"kind", "storage"}, {"text", text}};
+  if (has_all) rewrite_ = kept + rewrite_;
   append_frame(rewrite_, FrameType::event, 0, event.dump());
-  writer_.abandon();
+  has_all ? writer_.abandon() : writer_.leave();
   if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
 }
 

@@ -57,7 +57,9 @@ class Journal {
   Status ensure_segment();
   Status append(const std::string& frames);
   std::string manifest_frame() const;
-  bool is_synced() const { return unsynced_.empty() && syncing_.empty(); }
+  bool is_synced() const {
+    return unsynced_.empty() && syncing_.empty() && is_unsynced_whole_ && is_syncing_whole_;
+  }
   void start_sync_if_due();
   Status finish_sync();
   void plan_rewrite(const std::string& reason);
@@ -94,7 +96,9 @@ class Journal {
   size_t syncing_bytes_ = 0;  // so much of the segment will be there then
   bool is_tail_syncing_ = false;
   std::string unsynced_;  // what was appended to the segment since that began
-  std::string rewrite_;   // what the next segment must take first: an earlier one has lost it
+  bool is_syncing_whole_ = true,
+       is_unsynced_whole_ = true;  // else a part was more than we may keep
+  std::string rewrite_;  // what the next segment must take first: an earlier one has lost it
   bool has_new_names_ = true, has_synced_ = false;
   bool is_tail_safe_ = false;        // a part of the tail file is on the disk
   int64_t sync_pause_ns_ = kSyncNs;  // longer after each failure

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "store/durable.h"
 
 namespace trainscope {
@@ -16,7 +17,7 @@ void settle_in_background(const std::string& run_path, bool is_sealed) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
-  ::close_range(0, ~0U, 0);
+  close_range_of(0);
   // No folder of the caller's stays in use.
   if (run_path.starts_with('/')) (void)!::chdir("/");
   (void)settle_run(run_path, is_sealed);

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "store/durable.h"
 
 namespace trainscope {
@@ -21,7 +22,7 @@ void keep_only(int& segment_fd, int& tail_fd) {
   if (tail_fd >= 0) tail_fd = ::dup(tail_fd);
   if (segment_fd >= 0) segment_fd = ::dup2(segment_fd, kSegment);
   if (tail_fd >= 0) tail_fd = ::dup2(tail_fd, kTail);
-  ::close_range(kTail + 1, ~0U, 0);
+  close_range_of(kTail + 1);
 }
 
 int sync_all(const SyncProcess::Request& request) {

@@ -29,6 +29,10 @@ enum class FrameType : uint8_t {
 };
 
 inline constexpr uint8_t kFrameZstd = 1;
+// Lines of progress that a step frame may hold for each byte of its payload. Lines that differ in a
+// digit only are compressed to a third of a byte each; a frame that claims more was made to fill
+// memory. Lines that are all alike compress further: their writer leaves them as they are.
+inline constexpr uint64_t kReportsPerByte = 8;
 inline constexpr uint8_t kFrameStatistics = 2;
 inline constexpr size_t kFrameHeaderBytes = 12;
 inline constexpr size_t kFileHeaderBytes = 16;

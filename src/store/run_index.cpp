@@ -18,10 +18,8 @@ constexpr int64_t kMaxLateUs = int64_t{1} << 40;
 // Schemas whose number names another layout already are counted from here on; numbers in files are
 // below.
 constexpr uint64_t kRenumbered = uint64_t{1} << 63;
-// Lines of progress that a run may hold: some, and this many for each byte that they take in the
-// files. Lines that differ in a digit only are compressed to a third of a byte each; a file that
-// claims more was made to fill memory.
-constexpr uint64_t kFreeReports = 4096, kReportsPerByte = 8;
+// Lines of progress that a run may hold beside kReportsPerByte.
+constexpr uint64_t kFreeReports = 4096;
 
 class Indexer {
  public:

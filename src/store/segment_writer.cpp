@@ -69,6 +69,8 @@ void SegmentWriter::abandon() {
   fd_.reset();
 }
 
+void SegmentWriter::leave() { fd_.reset(); }
+
 bool SegmentWriter::vanished() const {
   struct stat there {};
   return fd_ && ::fstat(fd_.get(), &there) == 0 && there.st_nlink == 0;

@@ -34,6 +34,8 @@ class SegmentWriter {
   void set_synced(size_t bytes) { synced_bytes_ = bytes; }
   // Takes back what is not known to be on the disk, and closes the segment for good.
   void abandon();
+  // Closes the segment for good and leaves it as it is.
+  void leave();
   const std::string& path() const { return path_; }
   int64_t bytes_written() const { return bytes_written_; }
   size_t segment_bytes() const { return good_bytes_; }

@@ -27,9 +27,16 @@ size_t count_untimed(const std::vector<Step>& steps) {
   return untimed;
 }
 
-std::string why_times_are_unknown(const std::vector<Step>& steps) {
+std::string why_times_are_unknown(const std::vector<Step>& steps, std::string_view source) {
   const size_t untimed = count_untimed(steps);
   if (untimed * kMostUntimed <= steps.size()) return "";
+  if (source == "pipe") {
+    return fmt::format(
+        "step times are unknown: {} of {} steps arrived through the pipe together with others; "
+        "write "
+        "each line when its step ends, or give it t=",
+        untimed, steps.size());
+  }
   return fmt::format(
       "step times are unknown: {} of {} printed steps arrived together with others, which is what "
       "buffered output does; try python -u or PYTHONUNBUFFERED=1",

@@ -292,16 +292,18 @@ class Reader {
     }
   }
 
-  // Only printed lines are dated by when we read them.
+  // Printed lines, and those of the pipe that have no time, are dated by when we read them.
+  bool may_arrive_together() const { return out_.source == "output" || out_.source == "pipe"; }
+
   void explain_times() {
-    if (out_.source != "output") return;
+    if (!may_arrive_together()) return;
     const auto is_timed = [](const Step& step) { return step.duration_s.has_value(); };
     const bool are_told = std::all_of(out_.steps.begin(), out_.steps.end(), is_timed);
-    if (!why_polled_.empty() && !are_told) {
+    if (out_.source == "output" && !why_polled_.empty() && !are_told) {
       out_.times_reason =
           "step times are unknown: the times of printed lines are coarse, because " + why_polled_;
     } else {
-      out_.times_reason = why_times_are_unknown(out_.steps);
+      out_.times_reason = why_times_are_unknown(out_.steps, out_.source);
     }
   }
 
@@ -309,8 +311,7 @@ class Reader {
     std::optional<double> from_s = first_step_began();
     const bool knows_averages = out_.times_reason.empty() || are_averages_known(out_.steps);
     for (size_t i = 0; i < out_.steps.size();) {
-      const bool printed = out_.source == "output";
-      const size_t end = printed ? end_of_group(out_.steps, i) : i + 1;
+      const size_t end = may_arrive_together() ? end_of_group(out_.steps, i) : i + 1;
       const std::span<Step> together(&out_.steps[i], end - i);
       if (from_s && knows_averages) divide_among(together, *from_s);
       from_s = together[0].time_s;

@@ -1,8 +1,10 @@
 """After the job: whatever happens to the summary, the run folder or the recorder, the job's exit status is returned."""
 import json
 import os
+import shutil
 import signal
 import subprocess
+import unittest
 
 from mounted_home import FreezableHome
 from trainscope_test import BIN, Case, command, main, processes, wait_until
@@ -43,6 +45,30 @@ class Status(Case):
     def test_a_command_after_the_job_that_is_killed(self):
         done = self.record(["sh", "-c", "exit 7"], "--after", "kill -KILL $$", check=False)
         self.assertEqual(done.returncode, 7)
+
+    def traced(self, *injections, follow=True):
+        """A recorded `exit 7` of which some system calls do as they are told."""
+        words = ["strace", *(["-f"] if follow else []), "-qq", "-o", "/dev/null", "-e", "signal=none"]
+        for injection in injections:
+            words += ["-e", f"inject={injection}"]
+        done = subprocess.run([*words, BIN, "run", "--", "sh", "-c", "exit 7"], env=self.environment(),
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=180)
+        if b"PTRACE" in done.stderr.upper():
+            self.skipTest("tracing is not permitted here: " + done.stderr.decode())
+        self.assertEqual(done.returncode, 7, done.stderr)
+        return done.stderr
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_a_slow_disk_is_not_waited_for_where_the_kernel_is_old(self):
+        said = self.traced("close_range:error=ENOSYS", "fsync,fdatasync:delay_enter=4000000")
+        self.assertNotIn(b"does not respond", said)
+        self.assertIn(b"exit code 7", said)
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_no_process_is_to_be_had_at_the_end(self):
+        # The first ones make the run folder, the recorder and the job.
+        self.traced("clone,clone3,fork,vfork:error=EAGAIN:when=4+", follow=False)
+        self.assertEqual(self.info()["job"]["exit_code"], 7)
 
     def test_a_run_folder_that_is_gone(self):
         done = self.run_loud(["sh", "-c", f"rm -r {self.home}/*; exit 7"])

@@ -236,6 +236,17 @@ class Job(Case):
         self.run_cli("run", "--quiet", "--id-file", "id", "--", "true")
         self.assertEqual((self.work / "id").read_text().strip(), self.info()["run"]["id"])
 
+    def test_id_file_that_is_a_descriptor(self):
+        for path in ("/dev/stdout", "/dev/fd/1"):
+            with self.subTest(path=path):
+                done = self.run_cli("run", "--quiet", "--id-file", path, "--", "true")
+                self.assertEqual(done.stdout.strip(), self.info()["run"]["id"])
+
+    def test_a_flag_may_be_given_twice_and_takes_no_value(self):
+        self.run_cli("run", "--quiet", "--quiet", "--", "true")
+        done = self.run_cli("run", "--quiet=false", "--", "true", code=2)
+        self.assertIn("--quiet takes no value", done.stderr)
+
     def test_secrets_are_not_written_down(self):
         secret = "s3cr3t" + "word"
         header = f"Authorization: Bearer {secret}"

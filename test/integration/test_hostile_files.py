@@ -66,6 +66,10 @@ class Hostile(Case):
         shutil.rmtree(folder)
         self.assert_refused(self.limited(256, "info", self.run_of(*small * 100)), "samples-0001.seg", "offset")
 
+    def test_honest_messages_that_are_all_alike_are_kept(self):
+        self.record("print('step 1 loss 0.5\\n' * 30_000, end='')")
+        self.assertEqual(self.info()["steps"]["observed"], 30_000)
+
     def test_a_run_that_does_not_fit_into_memory(self):
         folder = self.run_of()
         os.truncate(folder / "samples-0001.seg", 400 * MB)

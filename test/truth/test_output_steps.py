@@ -234,6 +234,20 @@ class OutputSteps(Case):
         self.assert_unknown_times(info, 3000)
         self.assert_between(0.001, info["steps"]["mean_s"], info["run"]["duration_s"] / 1500)
 
+    def test_buffered_lines_of_the_pipe(self):
+        self.record("""
+import os, time
+pipe = open(os.environ["TRAINSCOPE_PIPE"], "w")
+for step in range(1, 301):
+    print("step", step, file=pipe)
+    time.sleep(0.002)
+pipe.close()
+time.sleep(0.2)
+""")
+        steps = self.info()["steps"]
+        self.assertEqual((steps["source"], steps["count"], steps["p50_s"], steps["p99_s"]), ("pipe", 300, None, None))
+        self.assertIn("through the pipe together", steps["reason"])
+
     def test_two_lines_together_now_and_then(self):
         job = """
             import sys, time

@@ -1,7 +1,7 @@
 // Answers the recorder: which GPUs there are, and a row of their values when asked.
 //
 // Guarantees: the answering thread never calls a driver, so an answer comes within 0.1 s (a layout
-// within 3 s, the last row of a run within 0.3 s) whatever a driver does. Every GPU has two
+// within 3 s, the last row of a run within 0.4 s) whatever a driver does. Every GPU has two
 // threads, one for `fast` and one for `slow` and `rare`; a GPU whose call does not return is left
 // out, the others go on. Ends when the recorder does.
 #pragma once
@@ -38,6 +38,8 @@ class GpuWorker {
   GpuHealth health() const { return state_->health; }
   // `with_rare`: of a slow worker, read what is read rarely too.
   void ask(const std::vector<pid_t>& job, bool with_rare);
+  // What was read is not wanted any more.
+  void forget() { state_->fresh = false; }
   // Puts what was read since the last call into its places in the row.
   void take(std::span<int64_t> row);
 
