@@ -21,6 +21,7 @@ namespace {
 using testing::AnyOf;
 using testing::Contains;
 using testing::HasSubstr;
+using testing::Not;
 
 std::string test_data(const std::string& name) {
   return std::string(TRAINSCOPE_TEST_DATA) + "/" + name;
@@ -229,6 +230,77 @@ TEST_F(Import, TegrastatsSeveralLinesASecond) {
   EXPECT_EQ(run->sampling().period_s, 0.5);
   EXPECT_EQ(run->sampling().missed, 0);
   EXPECT_EQ(run->duration_s(), 9.5);
+}
+
+std::string lines_at(const std::vector<std::string>& clocks) {
+  std::string text;
+  for (const std::string& clock : clocks) text += clock + " RAM 1/2MB CPU [1%@2]\n";
+  return text;
+}
+
+TEST_F(Import, TegrastatsStandsAWildClock) {
+  const std::string log =
+      write("wild.log", lines_at({"01-01-2024 00:00:00", "01-01-2024 00:00:01",
+                                  "01-01-2024 00:00:02", "12-31-9999 23:59:59"}));
+  const auto run = imported(tegrastats_importer, {log, std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().samples, 4);
+  EXPECT_EQ(run->sampling().missed, 0);
+  EXPECT_EQ(run->duration_s(), 3);
+  EXPECT_THAT(run->manifest().notes, Contains(HasSubstr("went ahead by more than a day")));
+  EXPECT_THAT(run->manifest().notes, Not(Contains(HasSubstr("set back"))));
+}
+
+TEST_F(Import, TegrastatsOfABoardThatStartsIn1970) {
+  const std::string log = write(
+      "board.log", lines_at({"01-01-1970 00:00:10", "01-01-1970 00:00:15", "11-16-2022 00:00:00",
+                             "11-16-2022 00:00:05", "11-16-2022 00:00:15"}));
+  const auto run = imported(tegrastats_importer, {log, std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().period_s, 5);
+  EXPECT_EQ(run->sampling().samples, 5);
+  EXPECT_EQ(run->sampling().missed, 1);  // what is missing afterwards is still seen
+  EXPECT_EQ(run->duration_s(), 25);
+}
+
+TEST_F(Import, TegrastatsWhoseClockWasSetBackHasAClock) {
+  const std::string log =
+      write("back.log", lines_at({"12-31-9999 02:59:58", "12-31-9999 02:59:59",
+                                  "10-27-2024 02:00:00", "10-27-2024 02:00:01"}));
+  const auto run = imported(tegrastats_importer, {log, std::nullopt});
+  ASSERT_NE(run, nullptr);
+  EXPECT_EQ(run->sampling().missed, 0);
+  EXPECT_EQ(run->duration_s(), 3);
+  const auto& notes = run->manifest().notes;
+  EXPECT_THAT(notes, Contains(HasSubstr("was set back in between")));
+  EXPECT_THAT(notes, Contains(HasSubstr("the first says 9999-12-31T02:59:58")));
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("have no clock"))));
+  // Pairs that tell nothing: each line is behind the one before it.
+  const std::string other =
+      write("down.log", lines_at({"10-27-2024 02:00:01", "10-27-2024 02:00:00"}));
+  const auto down = imported(tegrastats_importer, {other, std::nullopt});
+  ASSERT_NE(down, nullptr);
+  EXPECT_EQ(down->sampling().period_s, 1);
+  EXPECT_THAT(down->manifest().notes, Contains(HasSubstr("does not tell how far apart")));
+  EXPECT_THAT(down->manifest().notes, Not(Contains(HasSubstr("have no clock"))));
+}
+
+TEST_F(Import, TimesThatNoRunCanHoldAreRefused) {
+  struct FarRows : RowSource {
+    Result<bool> next(RowTime& time, std::span<int64_t> /*values*/) override {
+      time = {row * (int64_t{1} << 50), 0};
+      return row++ < 3;
+    }
+    int64_t row = 0;
+  };
+  auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
+  ASSERT_TRUE(read);
+  read->rows = std::make_unique<FarRows>();
+  const auto kept = keep_run(home(), *read);
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().message(),
+            "row 2 is more than 146 years from the first one: no run can hold that");
+  EXPECT_THAT(*list_folder(home()), testing::IsEmpty());
 }
 
 TEST_F(Import, TegrastatsNameTheBadLine) {

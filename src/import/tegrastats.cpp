@@ -3,14 +3,16 @@
 // One line a sample (parse/tegrastats.h), looked at twice: for the series and their times, then for
 // the values. Times: with a clock in front of the lines (JetPack 5 and
 // later) the distance between rows is found from it and missing rows are seen; it tells whole
-// seconds of an unknown zone. Without one the rows are `every_ns` apart, 1 s when it is not given.
-// Caveats, told in the run's notes: times are nominal; a processor's share is relative to the clock
-// that it had; PMIC says 100 °C on every board before Orin.
+// seconds of an unknown zone. Where it was set, rows go on without a gap. Without one the rows are
+// `every_ns` apart, 1 s when it is not given. Caveats, told in the run's notes: times are nominal;
+// a processor's share is relative to the clock that it had; PMIC says 100 °C on every board before
+// Orin.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -35,48 +37,75 @@ std::string key_of(const TegraReading& reading) {
   return std::string(reading.metric) + '\n' + labels_text(reading.labels);
 }
 
-// The clocks of lines in order, which tell whole seconds: how far apart the rows are.
+// A clock that goes back was set, and so was one that goes ahead by more than this: a board without
+// a battery starts in 1970.
+constexpr int64_t kMaxStepS = 86'400;
+
+bool was_set(int64_t from_s, int64_t to_s) { return to_s < from_s || to_s - from_s > kMaxStepS; }
+
+// The clocks of lines in order, which tell whole seconds: how far apart the rows are. Where a clock
+// was set a new stretch begins; nothing is learned from the step between two.
 class ClockStatistics {
  public:
   void add(std::optional<int64_t> clock_s) {
     if (!clock_s) return;
-    if (!first_s_) first_s_ = last_s_ = clock_s;
-    const int64_t step = *clock_s - *last_s_;
-    if (count_++ > 0) ++steps_[static_cast<size_t>(std::clamp<int64_t>(step, 0, kMaxPeriodS + 1))];
-    went_back_ = went_back_ || step < 0;
-    if (*clock_s == *first_s_) ++in_first_second_;
-    in_last_second_ = step == 0 ? in_last_second_ + 1 : 1;
-    last_s_ = clock_s;
+    if (now_.rows > 0 && was_set(now_.last_s, *clock_s)) {
+      add_whole_seconds(now_, whole_);
+      now_ = {};
+    }
+    if (now_.rows == 0) {
+      now_ = {*clock_s, *clock_s, 1, 1, 1};
+      return;
+    }
+    const int64_t step = *clock_s - now_.last_s;
+    ++steps_[static_cast<size_t>(std::min(step, kMaxPeriodS + 1))];
+    ++pairs_;
+    ++now_.rows;
+    if (*clock_s == now_.first_s) ++now_.in_first_second;
+    now_.in_last_second = step == 0 ? now_.in_last_second + 1 : 1;
+    now_.last_s = *clock_s;
   }
 
-  // What the middle pair has, or the mean where several rows share a second. Nothing without
-  // clocks, or where they were set back.
+  // What the middle pair has, or the mean where several rows share a second; nothing where that
+  // does not show.
   std::optional<int64_t> period_ns() const {
-    const int64_t pairs = count_ - 1;
-    if (pairs < 1 || went_back_) return std::nullopt;
-    if (steps_[0] * 10 > pairs) return mean_distance();
+    if (pairs_ == 0) return std::nullopt;
+    if (steps_[0] * 10 > pairs_) return mean_distance();
     int64_t below = 0;
     for (int64_t step = 0; step <= kMaxPeriodS; ++step) {
       below += steps_[static_cast<size_t>(step)];
-      if (below * 2 > pairs) return step > 0 ? std::optional(step * kNsPerSecond) : std::nullopt;
+      if (below * 2 > pairs_) return step > 0 ? std::optional(step * kNsPerSecond) : std::nullopt;
     }
     return std::nullopt;
   }
 
  private:
-  // Rows in whole seconds of the clock, the first and the last left out, give their mean distance;
-  // nothing where fewer than two such seconds are there.
+  struct Stretch {
+    int64_t first_s = 0, last_s = 0, rows = 0, in_first_second = 0, in_last_second = 0;
+  };
+  struct WholeSeconds {
+    int64_t seconds = 0, rows = 0;
+  };
+
+  // The first and the last second of a stretch may have lost rows and are left out.
+  static void add_whole_seconds(const Stretch& stretch, WholeSeconds& sum) {
+    if (stretch.last_s - stretch.first_s < 2) return;
+    sum.seconds += stretch.last_s - stretch.first_s - 1;
+    sum.rows += stretch.rows - stretch.in_first_second - stretch.in_last_second;
+  }
+
+  // Nothing where fewer than two whole seconds are there.
   std::optional<int64_t> mean_distance() const {
-    const int64_t seconds = *last_s_ - *first_s_ - 1;
-    const int64_t inside = count_ - in_first_second_ - in_last_second_;
-    if (seconds < 2 || inside <= 0) return std::nullopt;
-    const double mean_s = static_cast<double>(seconds) / static_cast<double>(inside);
+    WholeSeconds all = whole_;
+    add_whole_seconds(now_, all);
+    if (all.seconds < 2 || all.rows <= 0) return std::nullopt;
+    const double mean_s = static_cast<double>(all.seconds) / static_cast<double>(all.rows);
     return std::max<int64_t>(1, std::llround(mean_s * 1000)) * (kNsPerSecond / 1000);
   }
 
-  std::optional<int64_t> first_s_, last_s_;
-  int64_t count_ = 0, in_first_second_ = 0, in_last_second_ = 0;
-  bool went_back_ = false;
+  Stretch now_;
+  WholeSeconds whole_;  // of the stretches before
+  int64_t pairs_ = 0;
   // How often each distance was seen; the last one stands for all that are longer.
   std::array<int64_t, kMaxPeriodS + 2> steps_{};
 };
@@ -101,7 +130,7 @@ class TegraTable {
     for (const std::string& word : line.unknown) {
       if (unknown_.size() < kMaxWords) unknown_.insert(printable(word.substr(0, kMaxWordBytes)));
     }
-    if (rows_ == 0) first_clock_s_ = line.clock_s;
+    if (!first_clock_s_) first_clock_s_ = line.clock_s;
     clocks_.add(line.clock_s);
     ++rows_;
     return {};
@@ -128,7 +157,7 @@ class TegraTable {
 };
 
 // Where each row stands on the grid: where its clock says, but behind the row in front of it. A
-// clock that was set back begins anew there.
+// clock that was set begins anew there.
 class RowPlacer {
  public:
   explicit RowPlacer(int64_t period_ns) : period_ns_(period_ns) {}
@@ -136,8 +165,8 @@ class RowPlacer {
   int64_t next(std::optional<int64_t> clock_s) {
     ++tick_;
     if (!clock_s) return tick_;
-    if (last_s_ && *clock_s < *last_s_) {
-      went_back_ = true;
+    if (last_s_ && was_set(*last_s_, *clock_s)) {
+      (*clock_s < *last_s_ ? went_back_ : went_ahead_) = true;
       anchor_s_.reset();
     }
     if (!anchor_s_) {
@@ -150,13 +179,23 @@ class RowPlacer {
         tick_, anchor_tick_ + std::llround(since_ns / static_cast<double>(period_ns_)));
     return tick_;
   }
-  bool went_back() const { return went_back_; }
+
+  std::vector<std::string> notes() const {
+    std::vector<std::string> notes;
+    if (went_back_) notes.emplace_back("the clock of the lines was set back in between");
+    if (went_ahead_) {
+      notes.emplace_back(
+          "the clock of the lines went ahead by more than a day in between: it was set, or nothing "
+          "was logged; no gap is shown there");
+    }
+    return notes;
+  }
 
  private:
   const int64_t period_ns_;
   int64_t tick_ = -1, anchor_tick_ = 0;
   std::optional<int64_t> anchor_s_, last_s_;
-  bool went_back_ = false;
+  bool went_back_ = false, went_ahead_ = false;
 };
 
 // The second look: the lines again, as rows.
@@ -187,10 +226,7 @@ class TegraRows : public RowSource {
     return true;
   }
 
-  std::vector<std::string> notes() const override {
-    if (!placer_.went_back()) return {};
-    return {"the clock of the lines was set back in between"};
-  }
+  std::vector<std::string> notes() const override { return placer_.notes(); }
 
  private:
   Error changed(size_t line) const {
@@ -205,8 +241,12 @@ class TegraRows : public RowSource {
 };
 
 std::string clock_text(int64_t clock_s) {
-  std::string text = utc_text(clock_s * kNsPerSecond);
-  return text.substr(0, text.find('.'));
+  const time_t time = clock_s;  // in nanoseconds the year 9999 would not fit
+  struct tm parts {};
+  char text[64] = {};
+  if (::gmtime_r(&time, &parts) == nullptr) return "?";
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return text;
 }
 
 void add_notes(WholeRun& run, const TegraTable& table, bool by_clock) {
@@ -217,6 +257,12 @@ void add_notes(WholeRun& run, const TegraTable& table, bool by_clock) {
         "times are nominal, {:g} s apart: the clock of the lines tells whole seconds; the first "
         "says {} (of which time zone is not told)",
         period_s, clock_text(*table.first_clock_s())));
+  } else if (table.first_clock_s()) {
+    notes.push_back(
+        fmt::format("the clock of the lines does not tell how far apart they are: {:g} s is taken "
+                    "(--every says "
+                    "otherwise)",
+                    period_s));
   } else {
     notes.push_back(fmt::format(
         "the lines have no clock: rows are shown {:g} s apart (--every says otherwise)", period_s));
@@ -261,7 +307,7 @@ Result<WholeRun> read(const ImportOptions& options) {
   TegraTable table;
   TS_CHECK_OK(look_at_lines(options.path, run, table));
   const auto measured = table.clocks().period_ns();
-  const bool by_clock = measured.has_value() && table.first_clock_s().has_value();
+  const bool by_clock = measured.has_value();
   run.manifest.period_ns = options.every_ns.value_or(by_clock ? *measured : int64_t{kNsPerSecond});
   add_notes(run, table, by_clock);
   run.columns = table.columns();

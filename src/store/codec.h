@@ -33,6 +33,16 @@ struct RowTime {
   int64_t late_us = 0;  // begin - due
 };
 
+// What a run can hold: 146 years, and rows that were read up to 13 days late.
+inline constexpr int64_t kMaxTimeNs = int64_t{1} << 62;
+inline constexpr int64_t kMaxLateUs = int64_t{1} << 40;
+
+// False for a row that no run can hold.
+inline bool is_within_time(const RowTime& row, int64_t period_ns) {
+  return row.tick >= 0 && period_ns > 0 && row.tick <= kMaxTimeNs / period_ns &&
+         row.late_us >= -kMaxLateUs && row.late_us <= kMaxLateUs;
+}
+
 struct TimesBlock {
   uint64_t stream = 0, block = 0;
   std::vector<RowTime> rows;

@@ -19,10 +19,66 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kMaxSegmentBytes = size_t{8} << 30;
+// Extent::ends. Head, schemas and manifest stand at the beginning of a segment; an imported run has
+// its manifest at the end, and the last rows are there.
+constexpr size_t kBeginBytes = size_t{1} << 20, kEndBytes = size_t{4} << 20;
+constexpr size_t kLastSegments = 7;
 
-Result<RunFile> load(const std::string& folder, const std::string& name) {
-  TS_TRY(std::string bytes, read_regular_file(folder + "/" + name, kMaxSegmentBytes));
+// Appends `length` bytes of a file to `out`, or fewer where it ends.
+Status append_part(const UniqueFd& fd, const std::string& path, size_t offset, size_t length,
+                   std::string& out) {
+  const size_t begin = out.size();
+  out.resize(begin + length);
+  size_t have = 0;
+  while (have < length) {
+    const ssize_t n = ::pread(fd.get(), out.data() + begin + have, length - have,
+                              static_cast<off_t>(offset + have));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return Error::from_errno("cannot read " + path, errno);
+    if (n == 0) break;
+    have += static_cast<size_t>(n);
+  }
+  out.resize(begin + have);
+  return {};
+}
+
+Result<size_t> file_size(const UniqueFd& fd, const std::string& path) {
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);
+  return static_cast<size_t>(info.st_size);
+}
+
+Result<std::string> read_ends(const std::string& path) {
+  TS_TRY(const UniqueFd fd, open_regular_file(path));
+  TS_TRY(const size_t size, file_size(fd, path));
+  std::string bytes;
+  const size_t begin = std::min(size, kBeginBytes), end = std::min(size - begin, kEndBytes);
+  TS_CHECK_OK(append_part(fd, path, 0, begin, bytes));
+  TS_CHECK_OK(append_part(fd, path, size - end, end, bytes));
+  return bytes;
+}
+
+Result<RunFile> load(const std::string& folder, const std::string& name, Extent extent) {
+  const std::string path = folder + "/" + name;
+  TS_TRY(std::string bytes,
+         extent == Extent::all ? read_regular_file(path, kMaxSegmentBytes) : read_ends(path));
   return RunFile{name, std::move(bytes)};
+}
+
+// The names of the segments to be read, in order of their numbers.
+Result<std::vector<std::string>> segment_names(const std::string& run_path, Extent extent) {
+  TS_TRY(const std::vector<std::string> names, list_folder(run_path));
+  std::vector<std::pair<int, std::string>> segments;
+  for (const std::string& name : names) {
+    if (const auto number = segment_number(name)) segments.emplace_back(*number, name);
+  }
+  std::sort(segments.begin(), segments.end());
+  std::vector<std::string> chosen;
+  for (size_t i = 0; i < segments.size(); ++i) {
+    const bool at_an_end = i == 0 || segments.size() - i <= kLastSegments;
+    if (extent == Extent::all || at_an_end) chosen.push_back(std::move(segments[i].second));
+  }
+  return chosen;
 }
 
 Status use_rebuilt(RunFiles& files, const Error& problem) {
@@ -46,20 +102,10 @@ Result<UniqueFd> open_regular_file(const std::string& path) {
 
 Result<std::string> read_regular_file(const std::string& path, size_t limit) {
   TS_TRY(const UniqueFd fd, open_regular_file(path));
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);
-  const auto size = static_cast<size_t>(info.st_size);
+  TS_TRY(const size_t size, file_size(fd, path));
   if (size > limit) return Error(fmt::format("{} is larger than we read ({} bytes)", path, size));
-  std::string bytes(size, '\0');
-  size_t have = 0;
-  while (have < size) {
-    const ssize_t n = ::read(fd.get(), bytes.data() + have, size - have);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Error::from_errno("cannot read " + path, errno);
-    if (n == 0) break;
-    have += static_cast<size_t>(n);
-  }
-  bytes.resize(have);
+  std::string bytes;
+  TS_CHECK_OK(append_part(fd, path, 0, size, bytes));
   return bytes;
 }
 
@@ -78,7 +124,7 @@ bool is_run_folder_name(std::string_view name) {
   return name.size() == kRunIdLength || name[kRunIdLength] == '-' || name[kRunIdLength] == '.';
 }
 
-Result<RunFiles> load_run_files(const std::string& run_path) {
+Result<RunFiles> load_run_files(const std::string& run_path, Extent extent) {
   RunFiles files;
   files.path = run_path;
   auto manifest = read_manifest(run_path);
@@ -89,19 +135,14 @@ Result<RunFiles> load_run_files(const std::string& run_path) {
     return manifest.error();
   }
   // No tail: all is sealed. It may vanish at any moment, so its absence shows in the opening only.
-  if (auto tail = load(run_path, "tail")) {
+  if (auto tail = load(run_path, "tail", extent)) {
     files.tail = std::move(*tail);
   } else if (tail.error().error_number() != ENOENT) {
     return tail.error();
   }
-  TS_TRY(const std::vector<std::string> names, list_folder(run_path));
-  std::vector<std::pair<int, std::string>> segments;
-  for (const std::string& name : names) {
-    if (const auto number = segment_number(name)) segments.emplace_back(*number, name);
-  }
-  std::sort(segments.begin(), segments.end());
-  for (const auto& [number, name] : segments) {
-    TS_TRY(RunFile segment, load(run_path, name));
+  TS_TRY(const std::vector<std::string> segments, segment_names(run_path, extent));
+  for (const std::string& name : segments) {
+    TS_TRY(RunFile segment, load(run_path, name, extent));
     files.segments.push_back(std::move(segment));
   }
   if (!manifest) TS_CHECK_OK(use_rebuilt(files, manifest.error()));

@@ -42,8 +42,13 @@ struct RunFiles {
   RunFile tail;                   // no name when there is none
 };
 
+// `ends`: of long files the beginning and the end, of many segments the first and the last ones, so
+// that one line about a run takes little memory however large it is. What is left out looks like
+// damage.
+enum class Extent { all, ends };
+
 // `tail` is read before the segments: a block that is sealed meanwhile is seen twice, not never.
-Result<RunFiles> load_run_files(const std::string& run_path);
+Result<RunFiles> load_run_files(const std::string& run_path, Extent extent = Extent::all);
 
 // The view over files that are in memory already; open_run is load_run_files and this.
 Result<std::unique_ptr<RunView>> view_run(RunFiles files);

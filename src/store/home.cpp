@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 
 #include "base/fd.h"
 #include "base/text.h"
 #include "store/files.h"
 #include "store/frame.h"
 #include "store/run_id.h"
+#include "store/run_index.h"
+#include "store/sampling.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -64,7 +67,7 @@ RunListing list_one(const std::string& path, const std::string& folder_name) {
     listing.manifest.id = folder_name.substr(0, kRunIdLength);
     listing.status = RunStatus::damaged;
     listing.problem = manifest.error().message();
-    if (auto files = load_run_files(path)) use_rebuilt(listing, std::move(*files));
+    if (auto files = load_run_files(path, Extent::ends)) use_rebuilt(listing, std::move(*files));
     return listing;
   }
   listing.manifest = std::move(*manifest);
@@ -79,6 +82,20 @@ RunListing list_one(const std::string& path, const std::string& folder_name) {
     break;
   }
   return listing;
+}
+
+// One run never stops the others.
+RunListing list_safely(const std::string& path, const std::string& folder_name) {
+  try {
+    return list_one(path, folder_name);
+  } catch (const std::bad_alloc&) {
+    RunListing listing;
+    listing.path = path;
+    listing.manifest.id = folder_name.substr(0, kRunIdLength);
+    listing.status = RunStatus::damaged;
+    listing.problem = path + ": not enough memory to read it";
+    return listing;
+  }
 }
 
 // Names of the run folders of a home, oldest first; a home that is not there yet has none.
@@ -162,8 +179,19 @@ Result<std::vector<RunListing>> list_runs(const std::string& home) {
   TS_TRY(const std::vector<std::string> folders, run_folders(home));
   std::vector<RunListing> runs;
   runs.reserve(folders.size());
-  for (const std::string& name : folders) runs.push_back(list_one(home + "/" + name, name));
+  for (const std::string& name : folders) runs.push_back(list_safely(home + "/" + name, name));
   return runs;
+}
+
+std::optional<double> last_sample_s(const std::string& run_path) {
+  try {
+    const auto files = load_run_files(run_path, Extent::ends);
+    if (!files) return std::nullopt;
+    const auto index = index_run(*files);
+    return index ? std::optional(last_row_s(*index)) : std::nullopt;
+  } catch (const std::bad_alloc&) {
+    return std::nullopt;
+  }
 }
 
 Result<std::string> find_run(const std::string& home, const std::string& text) {

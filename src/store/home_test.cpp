@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "store/codec.h"
 #include "store/frame.h"
 #include "store/remove.h"
 #include "store/run_id.h"
@@ -147,6 +148,25 @@ TEST_F(Home, foreign_files_are_ignored_and_damage_stops_nothing) {
   EXPECT_EQ((*runs)[3].status, RunStatus::damaged);
   EXPECT_EQ((*runs)[3].manifest.id, "0ddddddd00");
   EXPECT_NE((*runs)[3].problem.find("manifest.json"), std::string::npos);
+}
+
+// Of large files only the ends are read.
+TEST_F(Home, the_last_sample_of_a_large_run_is_found) {
+  const std::string path = add("0aaaaaaa00", "killed");
+  std::string bytes = file_header();
+  append_frame(bytes, FrameType::schema, 0,
+               R"({"schema": 1, "stream": 0, "period_ns": 1000000000, "source": "s",
+                   "columns": [], "missing": []})");
+  const RowTime first[] = {{0, 0}, {1, 0}}, last[] = {{500, 0}, {501, 250'000}};
+  append_frame(bytes, FrameType::times, 0, encode_times(0, 1, first));
+  for (int i = 0; i < 7; ++i) {
+    append_frame(bytes, FrameType{200}, 0, std::string((size_t{1} << 20) + 7, 'T'));
+  }
+  append_frame(bytes, FrameType::times, 0, encode_times(0, 2, last));
+  put(path + "/samples-0001.seg", bytes);
+  EXPECT_EQ(last_sample_s(path), 501.25);
+  put(path + "/samples-0001.seg", "noise");
+  EXPECT_EQ(last_sample_s(path), std::nullopt);
 }
 
 TEST_F(Home, a_home_that_is_not_there_has_no_runs) {

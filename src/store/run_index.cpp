@@ -13,8 +13,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr int64_t kMaxTimeNs = int64_t{1} << 62;
-constexpr int64_t kMaxLateUs = int64_t{1} << 40;
 // Schemas whose number names another layout already are counted from here on; numbers in files are
 // below.
 constexpr uint64_t kRenumbered = uint64_t{1} << 63;
@@ -164,10 +162,7 @@ class Indexer {
     if (found == index_.streams.end()) return Error("rows of a stream without a schema");
     StoredStream& stream = found->second;
     for (const RowTime& row : times.rows) {
-      if (row.tick < 0 || row.tick > kMaxTimeNs / stream.period_ns ||
-          std::abs(row.late_us) > kMaxLateUs) {
-        return Error("rows outside of time");
-      }
+      if (!is_within_time(row, stream.period_ns)) return Error("rows outside of time");
     }
     StoredBlock block;
     block.rows = std::move(times.rows);

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +41,12 @@ struct RunListing {
   std::string problem;  // of a damaged run: what is wrong, naming file and offset
 };
 // All runs of a home, oldest first. Foreign files are ignored, a damaged run is listed as such.
+// However large a run is, little of it is read.
 Result<std::vector<RunListing>> list_runs(const std::string& home);
+
+// When the last sample of a listed run was taken, for one that has no duration of its own; nothing
+// when it cannot be read. Little is read here too.
+std::optional<double> last_sample_s(const std::string& run_path);
 
 // The folder that a RUN argument means: a path, an id, a name (the newest of that name), a unique
 // prefix of an id, `latest`, `latest~2`. The error lists what is near.

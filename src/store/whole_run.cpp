@@ -8,6 +8,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/clock.h"
 #include "store/durable.h"
 #include "store/frame.h"
 #include "store/json_fields.h"
@@ -55,9 +56,9 @@ std::string schema_json(const WholeRun& run) {
 // Takes rows and writes them block by block.
 class RowWriter {
  public:
-  RowWriter(SegmentWriter& writer, const std::vector<WholeColumn>& columns)
-      : writer_(writer), columns_(columns.size()) {
-    for (const WholeColumn& column : columns) {
+  RowWriter(SegmentWriter& writer, const WholeRun& run)
+      : writer_(writer), columns_(run.columns.size()), period_ns_(run.manifest.period_ns) {
+    for (const WholeColumn& column : run.columns) {
       totals_.push_back(column.kind == Kind::counter ? Totals::increases : Totals::sum);
     }
     values_.resize(columns_ * kBlockRows);
@@ -69,6 +70,7 @@ class RowWriter {
       const auto row = std::span(values_).subspan(times_.size() * columns_, columns_);
       TS_TRY(const bool more, rows.next(time, row));
       if (!more) break;
+      if (!is_within_time(time, period_ns_)) return outside_of_time();
       times_.push_back(time);
       last_tick_ = time.tick;
       ++count_;
@@ -81,6 +83,12 @@ class RowWriter {
   int64_t last_tick() const { return last_tick_; }
 
  private:
+  Error outside_of_time() const {
+    return Error(
+        fmt::format("row {} is more than {} years from the first one: no run can hold that",
+                    count_ + 1, kMaxTimeNs / (365 * 86'400 * kNsPerSecond)));
+  }
+
   Status write_block() {
     ++block_;
     std::string frames;
@@ -97,6 +105,7 @@ class RowWriter {
 
   SegmentWriter& writer_;
   const size_t columns_;
+  const int64_t period_ns_;
   std::vector<Totals> totals_;
   std::vector<int64_t> values_;  // of one block, row after row
   std::vector<RowTime> times_;
@@ -127,7 +136,7 @@ Status write_folder(const std::string& folder, const WholeRun& run, KeptRun& kep
   SegmentWriter writer(folder);
   TS_TRY([[maybe_unused]] const uint32_t number, writer.begin(1));
   TS_CHECK_OK(writer.append(first_frames(run, kept.manifest.id)));
-  RowWriter rows(writer, run.columns);
+  RowWriter rows(writer, run);
   TS_CHECK_OK(rows.take_all(*run.rows));
   kept.rows = rows.count();
   Manifest& m = kept.manifest;

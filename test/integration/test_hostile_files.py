@@ -75,6 +75,34 @@ class Hostile(Case):
         os.truncate(folder / "samples-0001.seg", 400 * MB)
         self.assert_refused(self.limited(256, "info", folder), "not enough memory")
 
+    def test_a_large_run_with_a_ruined_manifest_stops_no_other(self):
+        self.record(["true"], "--name", "good")
+        folder = self.run_of()
+        for manifest in (b"", json.dumps({**MANIFEST, "duration_s": None}).encode()):
+            (folder / "manifest.json").write_bytes(manifest)
+            os.utime(folder / "manifest.json", (1, 1))  # nobody records it
+            os.truncate(folder / "samples-0001.seg", 600 * MB)
+            for words in (("list",), ("list", "--json"), ("info", "good")):
+                done = self.limited(400, *words)
+                self.assertEqual((done.returncode, done.stderr), (0, b""), (manifest, words))
+                self.assertIn(b"good", done.stdout)
+        (folder / "manifest.json").write_bytes(b"")
+        os.utime(folder / "manifest.json", (1, 1))
+        listed = {run["name"]: run["status"] for run in json.loads(self.limited(400, "list", "--json").stdout)["runs"]}
+        self.assertEqual(listed, {"good": "ended", None: "damaged"})
+        done = self.limited(400, "rm", "--yes", "good")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_what_stands_at_the_end_of_a_large_run_is_listed(self):
+        folder = self.run_of()
+        segment = folder / "samples-0001.seg"
+        (folder / "manifest.json").write_bytes(b"")
+        os.truncate(segment, 600 * MB)
+        with segment.open("ab") as file:
+            file.write(frame(second_reader.MANIFEST, json.dumps({**MANIFEST, "name": "board"}).encode()))
+        listed = json.loads(self.limited(400, "list", "--json").stdout)["runs"]
+        self.assertEqual([(run["name"], run["status"]) for run in listed], [("board", "damaged")])
+
     def test_a_log_of_many_fields_takes_little_memory(self):
         log = pathlib.Path(self.path("board.log"))
         wide = "RAM 1/2MB CPU [1%@2] " + " ".join(f"e{i} 1" for i in range(1000))

@@ -22,8 +22,7 @@ using Json = nlohmann::json;
 // A run whose supervisor was killed has no duration of its own: its last sample tells.
 std::optional<double> duration_of(const RunListing& run) {
   if (run.manifest.duration_s || run.status == RunStatus::running) return run.manifest.duration_s;
-  const auto view = open_run(run.path);
-  return view ? std::optional((*view)->duration_s()) : std::nullopt;
+  return last_sample_s(run.path);
 }
 
 Json listing_json(const RunListing& run) {
