@@ -79,6 +79,9 @@ Error parse_error(const Command& command, const Options& options, const CLI::App
     return Error(fmt::format("{}: unexpected argument '{}'", command.name, word));
   }
   const std::string_view text = error.what();
+  if (const size_t given = text.find(" was given a disallowed flag"); given != text.npos) {
+    return Error(fmt::format("{}: --{} takes no value", command.name, text.substr(0, given)));
+  }
   const std::string_view name = text.substr(0, text.find(':'));
   const Option* option = options.find(name);
   if (option == nullptr) return Error(fmt::format("{}: {}", command.name, text));
