@@ -79,7 +79,7 @@ Manifest first_manifest(const RecordOptions& options) {
   m.tags = redact_tags(options.tags);
   m.started = utc_text(realtime_ns());
   m.command = redact_command(options.command);
-  m.after_command = redact_text(options.after);
+  m.after_command = redact_line(options.after);
   m.working_directory = options.attach_pid == 0 ? current_folder() : folder_of(options.attach_pid);
   m.attached = options.attach_pid != 0;
   m.host_name = host_name();

@@ -5,7 +5,7 @@
 #include <cctype>
 
 #include "base/text.h"
-#include "record/record.h"
+#include "record/redact_parts.h"
 #include "record/secret_shapes.h"
 
 namespace trainscope {
@@ -18,24 +18,11 @@ constexpr std::array<std::string_view, 6> kSchemes = {"bearer", "basic",     "di
 // Parts of a signed address: whoever has them may fetch what it leads to.
 constexpr std::array<std::string_view, 4> kSignatures = {"sig", "signature", "x-amz-signature",
                                                          "x-goog-signature"};
-// Options with a secret that their names do not tell.
-struct ProgramOption {
-  std::string_view program, option;
-};
-constexpr std::array<ProgramOption, 5> kProgramOptions = {{{"sshpass", "-p"},
-                                                           {"mysql", "-p"},
-                                                           {"mysqldump", "-p"},
-                                                           {"mariadb", "-p"},
-                                                           {"redis-cli", "-a"}}};
-// Options whose value is user:password.
+// Options whose value is user:password, and how the value is joined to them.
 constexpr std::array<std::string_view, 4> kUserOptions = {"-u", "-U", "--user", "--proxy-user"};
+constexpr std::array<std::string_view, 4> kJoinedUsers = {"-u", "-U", "--user=", "--proxy-user="};
 
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr size_t kNone = std::string_view::npos;
-
-bool is_name_character(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
-}
 
 bool is_quote(char c) { return c == '"' || c == '\''; }
 
@@ -44,18 +31,20 @@ bool is_any_of(const std::array<std::string_view, N>& list, std::string_view wor
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 
-bool is_scheme(std::string_view word) { return is_any_of(kSchemes, lower(word)); }
+bool is_number(std::string_view text) { return text.find_first_not_of("0123456789") == kNone; }
 
-// `user:password`, but not uid:gid, host:port, a path or an address.
+// `user:password`, but not uid:gid, a path or an address.
 std::string hidden_password(std::string_view word) {
   const size_t colon = word.find(':');
   if (colon == kNone || colon == 0 || colon + 1 == word.size()) return std::string(word);
-  const std::string_view password = word.substr(colon + 1);
-  const bool number = password.find_first_not_of("0123456789") == kNone;
-  if (number || password.starts_with("//") || word.substr(0, colon).find('/') != kNone) {
+  const std::string_view user = word.substr(0, colon), password = word.substr(colon + 1);
+  // -u $(id -u):$(id -g) has no user in `):$(id`.
+  const bool is_user = std::any_of(user.begin(), user.end(), is_name_character);
+  const bool is_id = is_number(user) && is_number(password);
+  if (!is_user || is_id || password.starts_with("//") || user.find('/') != kNone) {
     return std::string(word);
   }
-  return std::string(word.substr(0, colon + 1)) + std::string(kHidden);
+  return std::string(user) + ":" + std::string(kHidden);
 }
 
 std::string redact_bearer(std::string_view text) {
@@ -101,7 +90,9 @@ size_t value_begin(std::string_view text, size_t at, std::string_view name) {
   const size_t unquoted = behind_quote(text, at);
   const bool quoted = unquoted != at;
   const bool option = name.starts_with('-');
-  const size_t place = std::min(text.find_first_not_of(kBlanks, unquoted), text.size());
+  // os.environ['API_KEY'] = 'x'
+  const size_t behind = quoted && text.substr(unquoted, 1) == "]" ? unquoted + 1 : unquoted;
+  const size_t place = std::min(text.find_first_not_of(kBlanks, behind), text.size());
   const Sign sign = sign_at(text, place);
   const size_t next = std::min(text.find_first_not_of(kBlanks, place + sign.length), text.size());
   if (sign.kind == '=') return next;
@@ -113,31 +104,65 @@ size_t value_begin(std::string_view text, size_t at, std::string_view name) {
   if (!option || place >= text.size()) return kNone;
   if (quoted && text[place] == ',') return text.find_first_not_of(kBlanks, place + 1);
   // `--token x` within a line for a shell; `--token --lr` is a switch and the next option.
-  const bool is_option = text[place] == '-' && (is_switch(name) || text.substr(place, 2) == "--");
-  return place > unquoted && !is_option ? place : kNone;
+  if (place == unquoted) return kNone;
+  const size_t end = std::min(text.find_first_of(" \t\r\n\"'", place), text.size());
+  return is_next_option(name, text.substr(place, end - place)) ? kNone : place;
 }
 
-// A quoted value ends with its quote, another with a blank; in a URL's query also with &, in JSON
-// with what ends a field.
-size_t value_end(std::string_view text, size_t begin, std::string_view more_ends) {
-  const size_t inner = behind_quote(text, begin);
-  if (inner != begin) {
-    const std::string_view quote = text.substr(begin, inner - begin);
-    const size_t close = text.find(quote, inner);
-    return close == kNone ? text.size() : close + quote.size();
+// Does a word end at `at`, where a quote has just closed?
+bool ends_behind_quote(std::string_view text, size_t at) {
+  constexpr std::string_view kEnds = " \t\r\n;)}]&|<>";
+  if (at >= text.size() || kEnds.find(text[at]) != kNone) return true;
+  return text[at] == ',' && (at + 1 == text.size() || kBlanks.find(text[at + 1]) != kNone);
+}
+
+// Behind the partner of the quote that ends before `inner`; an escaped quote is no partner.
+size_t behind_partner(std::string_view text, size_t inner, std::string_view quote) {
+  for (size_t at = inner; at < text.size(); ++at) {
+    if (text.substr(at, quote.size()) == quote) return at + quote.size();
+    if (text[at] == '\\') ++at;
   }
-  const std::string ends = " \t\r\n\"'" + std::string(more_ends);
+  return text.size();
+}
+
+// Where a value stops: at a blank outside quotes, in a URL's query also at &, in JSON at what ends
+// a field; `outer`: at the quote that the name follows directly.
+struct Stops {
+  std::string_view ends, outer;
+};
+size_t value_end(std::string_view text, size_t begin, const Stops& stops) {
   size_t end = begin;  // no further: a long text may have many values
-  while (end < text.size() && ends.find(text[end]) == kNone && text.substr(end, 3) != "%26") ++end;
+  while (end < text.size() && text.substr(end, 3) != "%26") {
+    const char c = text[end];
+    const size_t inner = behind_quote(text, end);
+    const bool is_escaped = inner == end + 2;
+    if (inner != end) {
+      const std::string_view quote = text.substr(end, inner - end);
+      const bool closes = quote == stops.outer || (!is_escaped && ends_behind_quote(text, inner));
+      if (end > begin && closes) break;
+      end = is_escaped && end > begin ? inner : behind_partner(text, inner, quote);
+      if (ends_behind_quote(text, end)) break;
+      continue;
+    }
+    if (kBlanks.find(c) != kNone || stops.ends.find(c) != kNone) break;
+    end += c == '\\' && end + 1 < text.size() ? 2 : 1;
+  }
   const size_t next = text.find_first_not_of(" \t", end);
   if (next == kNone || next == end) return end;
-  return is_scheme(text.substr(begin, end - begin)) ? value_end(text, next, more_ends) : end;
+  return is_scheme(text.substr(begin, end - begin)) ? value_end(text, next, stops) : end;
 }
 
 // `Cookie: a=1; b=2`: a header has the whole line, or all up to the quote that it stands in.
-size_t header_end(std::string_view text, size_t begin, char before) {
-  return std::min(is_quote(before) ? text.find(before, begin) : text.find_first_of("\r\n", begin),
-                  text.size());
+size_t header_end(std::string_view text, size_t begin, std::string_view outer) {
+  if (outer.empty()) return std::min(text.find_first_of("\r\n", begin), text.size());
+  const size_t end = behind_partner(text, begin, outer);
+  return text.substr(begin, end - begin).ends_with(outer) ? end - outer.size() : end;
+}
+
+// The quote that ends at `at`, with the backslash before it; empty if there is none.
+std::string_view quote_before(std::string_view text, size_t at) {
+  if (at == 0 || !is_quote(text[at - 1])) return {};
+  return at >= 2 && text[at - 2] == '\\' ? text.substr(at - 2, 2) : text.substr(at - 1, 1);
 }
 
 // The place of a secret that a name at [at, end) has; both npos when it has none.
@@ -156,11 +181,13 @@ Span secret_behind(std::string_view text, size_t at, size_t end) {
   const bool is_field = behind_quote(text, end) != end;
   const bool header = !is_field && behind_quote(text, begin) == begin &&
                       text.substr(end, begin - end).find(':') != kNone;
-  const size_t stop = header ? header_end(text, begin, before)
+  const std::string_view outer = quote_before(text, at);
+  const size_t stop = header ? header_end(text, begin, outer)
                              : value_end(text, begin,
-                                         in_query   ? "&"
-                                         : is_field ? ",}]"
-                                                    : "");
+                                         {.ends = in_query   ? "&"
+                                                  : is_field ? ",}]"
+                                                             : "",
+                                          .outer = outer});
   if (!signs && !holds_secret(name, text.substr(begin, stop - begin))) return {};
   return {begin, stop};
 }
@@ -193,14 +220,14 @@ std::string redact_names(std::string_view text) {
   return out;
 }
 
-// `-u me:word` in a line for a shell.
+// `-u me:word` and `--user=me:word`.
 std::string redact_users(std::string_view text) {
   std::string out;
   std::string_view before;
   for (size_t at = 0; at < text.size();) {
     const size_t end = std::min(text.find_first_of(" \t\r\n\"'", at), text.size());
     const std::string_view word = text.substr(at, end - at);
-    out += is_any_of(kUserOptions, before) ? hidden_password(word) : std::string(word);
+    out += hide_user_password(before, word);
     if (!word.empty()) before = word;
     if (end < text.size()) out += text[end];
     at = end + 1;
@@ -208,14 +235,31 @@ std::string redact_users(std::string_view text) {
   return out;
 }
 
-// The name in `--name=…` or `NAME=…` that a word begins with; empty when it is no such word.
-std::string_view leading_name(std::string_view word) {
-  size_t end = 0;
-  while (end < word.size() && is_name_character(word[end])) ++end;
-  return end < word.size() && word[end] == '=' ? word.substr(0, end) : std::string_view();
+}  // namespace
+
+bool is_name_character(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.';
 }
 
-}  // namespace
+bool is_scheme(std::string_view word) { return is_any_of(kSchemes, lower(word)); }
+
+bool is_next_option(std::string_view name, std::string_view word) {
+  if (!word.starts_with('-')) return false;
+  if (is_switch(name)) return true;
+  if (!word.starts_with("--") || word.size() == 2) return false;
+  // Most parsers take the next word, whatever it is: only --host=db is surely an option.
+  const size_t sign = word.find('=');
+  return !is_certain_secret(name) || (sign != kNone && sign + 1 < word.size());
+}
+
+std::string hide_user_password(std::string_view before, std::string_view word) {
+  if (is_any_of(kUserOptions, before)) return hidden_password(word);
+  for (const std::string_view option : kJoinedUsers) {
+    if (!word.starts_with(option)) continue;
+    return std::string(option) + hidden_password(word.substr(option.size()));
+  }
+  return std::string(word);
+}
 
 std::string redact_text(std::string_view text) {
   // What follows `Bearer` first: of a name's value only one word may go, and that would be Bearer.
@@ -227,80 +271,6 @@ std::map<std::string, std::string> redact_tags(const std::map<std::string, std::
   std::map<std::string, std::string> out;
   for (const auto& [key, value] : tags) {
     out[key] = holds_secret(key, value) ? std::string(kHidden) : redact_text(value);
-  }
-  return out;
-}
-
-namespace {
-
-// `sh -c`, `bash -lc`: what follows is a line of several words.
-bool introduces_line(std::string_view word) {
-  return word.size() >= 2 && word.size() <= 4 && word[0] == '-' && word[1] != '-' &&
-         word.back() == 'c';
-}
-
-// `--token`, `Authorization:` and `Bearer`: the next word is the value, or what names its kind.
-bool introduces_value(std::string_view word) {
-  if (word.find_first_of(kBlanks) != kNone) return false;
-  if (lower(word) == "bearer") return true;
-  const bool option = word.starts_with('-') && leading_name(word).empty();
-  return (option || word.ends_with(':')) && names_secret(word);
-}
-
-bool is_option_of(std::string_view program, std::string_view option) {
-  const std::string_view name = program.substr(program.rfind('/') + 1);
-  return std::any_of(
-      kProgramOptions.begin(), kProgramOptions.end(),
-      [&](const ProgramOption& known) { return known.program == name && known.option == option; });
-}
-
-// Is `word` the secret that the word before it announced?
-bool is_value_of(std::string_view before, std::string_view word) {
-  if (word.starts_with("--") && word.size() > 2) return false;
-  if (word.starts_with('-') && is_switch(before)) return false;
-  return lower(before) == "bearer" || is_scheme(before) || holds_secret(before, word);
-}
-
-// One word of a command; `value_follows`: the word before it announced a secret.
-std::string redact_word(const std::vector<std::string>& command, size_t i, bool value_follows,
-                        std::string_view program) {
-  const std::string& word = command[i];
-  const std::string before = i == 0 ? "" : command[i - 1];
-  if (value_follows && is_value_of(before, word)) return std::string(kHidden);
-  if (i > 0 && is_option_of(program, before)) return std::string(kHidden);
-  if (word.size() > 2 && is_option_of(program, word.substr(0, 2))) {
-    return word.substr(0, 2) + std::string(kHidden);
-  }
-  if (i > 0 && is_any_of(kUserOptions, before)) return redact_text(hidden_password(word));
-  if (word.starts_with("-u") || word.starts_with("--user=")) {
-    return redact_text(hidden_password(word));
-  }
-  // What `sh -c` runs is a line of its own, not a name with a value.
-  const std::string_view name = i > 0 && introduces_line(before) ? "" : leading_name(word);
-  if (name.empty() || !holds_secret(name, std::string_view(word).substr(name.size() + 1))) {
-    return redact_text(word);
-  }
-  // The whole rest of the word: the shell has already cut it where the value ends.
-  return std::string(name) + "=" + std::string(kHidden);
-}
-
-}  // namespace
-
-std::vector<std::string> redact_command(const std::vector<std::string>& command) {
-  std::vector<std::string> out;
-  bool value_follows = false;
-  std::string_view program;
-  for (size_t i = 0; i < command.size(); ++i) {
-    const std::string& word = command[i];
-    out.push_back(redact_word(command, i, value_follows, program));
-    const bool kind_of_secret = value_follows && is_scheme(word);
-    value_follows = kind_of_secret || introduces_value(word);
-    // env A=b sshpass -p x ssh …: the last program of the table that was named.
-    const std::string_view file = std::string_view(word).substr(word.rfind('/') + 1);
-    const bool known =
-        std::any_of(kProgramOptions.begin(), kProgramOptions.end(),
-                    [&](const ProgramOption& option) { return option.program == file; });
-    if (known) program = word;
   }
   return out;
 }

@@ -18,9 +18,16 @@ bool holds_secret(std::string_view name, std::string_view value);
 // --use-token, --no-auth: an option that most likely takes no value.
 bool is_switch(std::string_view name);
 
+// --password, --api-key: an option that always takes a secret, which may begin with a dash.
+bool is_certain_secret(std::string_view name);
+
 // Names with their values in running text (`PASSWORD=x`, `"api_key": "x"`, `--token x`),
 // credentials in URLs, what follows `Bearer`, and tokens that are known by their shape.
 std::string redact_text(std::string_view text);
+
+// A line for a shell: additionally the secrets of each command in it, as redact_command() hides
+// them. Spacing stays, and so do the quotes around words.
+std::string redact_line(std::string_view line);
 
 // Tags of a run: the value of a key that names a secret, and secrets within other values.
 std::map<std::string, std::string> redact_tags(const std::map<std::string, std::string>& tags);

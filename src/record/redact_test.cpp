@@ -171,6 +171,106 @@ TEST(Redact, LeavesInnocentCommands) {
   for (const Words& plain : commands) EXPECT_EQ(redact_command(plain), plain);
 }
 
+TEST(Redact, HidesKeysOfServicesThatNameData) {
+  for (const std::string name :
+       {"DATA_ACCESS_KEY", "DATASET_ENCRYPTION_KEY", "AZURE_TEXT_ANALYTICS_KEY", "AZURE_TEXT_KEY",
+        "--primary-key", "--data-storage-key", "--image-api-key", "--text-private-key",
+        "--input-signing-key", "--account-data-key", "--image-access-token"}) {
+    EXPECT_EQ(redact_command({name + "=s3cr3t"}), (Words{name + "=***"}));
+    EXPECT_EQ(redact_text("x " + name + "=s3cr3t y"), "x " + name + "=*** y");
+  }
+  EXPECT_EQ(redact_command({"--primary-key", "s3cr3t"}), (Words{"--primary-key", "***"}));
+}
+
+TEST(Redact, HidesPasswordsOfUsersAndPrograms) {
+  const Case cases[] = {
+      {{"curl", "--proxy-user=me:hunter2"}, {"curl", "--proxy-user=me:***"}},
+      {{"curl", "-Ume:hunter2"}, {"curl", "-Ume:***"}},
+      {{"curl", "-u", "admin:12345678"}, {"curl", "-u", "admin:***"}},
+      {{"curl", "-uadmin:12345678"}, {"curl", "-uadmin:***"}},
+      {{"curl", "--user=admin:1234"}, {"curl", "--user=admin:***"}},
+      {{"docker", "login", "-p", "hunter2", "h"}, {"docker", "login", "-p", "***", "h"}},
+      {{"/usr/bin/docker", "login", "-phunter2"}, {"/usr/bin/docker", "login", "-p***"}},
+      {{"podman", "login", "-u", "me", "-p", "x"}, {"podman", "login", "-u", "me", "-p", "***"}},
+      {{"--api-key", "--dashsecret"}, {"--api-key", "***"}},
+      {{"--password", "--dash", "--lr", "1"}, {"--password", "***", "--lr", "1"}},
+      {{"sh", "-c", "x --api-key --dash y"}, {"sh", "-c", "x --api-key *** y"}},
+  };
+  for (const Case& each : cases) EXPECT_EQ(redact_command(each.given), each.kept);
+}
+
+TEST(Redact, HidesSecretsInShellLines) {
+  const std::pair<std::string, std::string> lines[] = {
+      {"sshpass -p hunter2 ssh h", "sshpass -p *** ssh h"},
+      {"sshpass  -p 'hunter2 x'  ssh h", "sshpass  -p '***'  ssh h"},
+      {"mysql -phunter2", "mysql -p***"},
+      {"mysql -p'hunt er2' db", "mysql -p'***' db"},
+      {"mysql '-phunter2' db", "mysql '-p***' db"},
+      {"(cd /x;mysql -phunter2)|tee \"a b\"", "(cd /x;mysql -p***)|tee \"a b\""},
+      {"echo \"$(mysql -phunter2 db)\" `mysql -phunter2`",
+       "echo \"$(mysql -p*** db)\" `mysql -p***`"},
+      {"sshpass \\\n  -p \\\n  hunter2 ssh h", "sshpass \\\n  -p \\\n  *** ssh h"},
+      {"curl --user=me:hunter2 -ume:hunter2 h", "curl --user=me:*** -ume:*** h"},
+      {"curl --proxy-user=me:hunter2 -u 'me:hun ter2' h", "curl --proxy-user=me:*** -u 'me:***' h"},
+      {"docker login -p hunter2 && docker run -p 80:80 x",
+       "docker login -p *** && docker run -p 80:80 x"},
+      {"bash -lc \"mysql -phunter2 -P 3306\"", "bash -lc \"mysql -p*** -P 3306\""},
+      {"docker run -e \"PASSWORD=ab hunter2\" img \"x y\"",
+       "docker run -e \"PASSWORD=***\" img \"x y\""},
+      {"sh -c 'PASSWORD=hunter2 python t.py'", "sh -c 'PASSWORD=*** python t.py'"},
+      {"PASSWORD=ab\"cdhunter2\"ef x", "PASSWORD=*** x"},
+      {"PASSWORD=ab\" hunter2\"ef x", "PASSWORD=*** x"},
+      {"PASSWORD=\"ab\\\"hunter2\" x", "PASSWORD=\"***\" x"},
+      {"PASSWORD=ab\\ hunter2 x", "PASSWORD=*** x"},
+      {"PASSWORD='ab'\"hunter2\" x", "PASSWORD=*** x"},
+      {"t.py --config '{\"api_key\": \"x\", \"lr\": 1}' a",
+       "t.py --config '{\"api_key\": \"***\", \"lr\": 1}' a"},
+      {"f({'api_key': 'abc', 'lr': 1})", "f({'api_key': '***', 'lr': 1})"},
+      {"f(api_key=\"abc\", lr=1)", "f(api_key=\"***\", lr=1)"},
+      {"it's -u me:hunter2 --token abc", "it's -u me:*** --token ***"},
+  };
+  for (const auto& [line, kept] : lines) {
+    EXPECT_EQ(redact_command({"sh", "-c", line}), (Words{"sh", "-c", kept}));
+    EXPECT_EQ(redact_line(line), kept);
+  }
+  EXPECT_EQ(redact_command({"ssh", "h", "mysql -phunter2"}), (Words{"ssh", "h", "mysql -p***"}));
+}
+
+TEST(Redact, HidesWholeValuesInText) {
+  const std::pair<std::string, std::string> texts[] = {
+      {"PASSWORD=ab\"cd hunter2\"ef x", "PASSWORD=*** x"},
+      {"PASSWORD=\"ab\\\"hunter2\" x", "PASSWORD=\"***\" x"},
+      {"PASSWORD='a'hunter2 x", "PASSWORD=*** x"},
+      {"PASSWORD=ab\\\"hunter2 x", "PASSWORD=*** x"},
+      {"-e \"PASSWORD=ab\" img \"x\"", "-e \"PASSWORD=***\" img \"x\""},
+      {"echo \"a PASSWORD=ab\" && echo \"b\"", "echo \"a PASSWORD=***\" && echo \"b\""},
+      {"curl --user=me:hunter2 -ume:hunter2", "curl --user=me:*** -ume:***"},
+      {"--api-key --dashsecret", "--api-key ***"},
+      {"-e \"PASSWORD=ab\\\"hunter2\" x", "-e \"PASSWORD=***\" x"},
+      {"\\\"PASSWORD=hunter2\\\" x", "\\\"PASSWORD=***\\\" x"},
+      {"-H \"Cookie: a=\\\"hunter2\\\"; b\" x", "-H \"Cookie: ***\" x"},
+      {"os.environ['API_KEY']='hunter2'; x = d[\"token\"] + 1",
+       "os.environ['API_KEY']='***'; x = d[\"token\"] + 1"},
+  };
+  for (const auto& [text, kept] : texts) EXPECT_EQ(redact_text(text), kept);
+}
+
+TEST(Redact, LeavesInnocentNames) {
+  const Words commands[] = {
+      {"--pad-token", "X", "--eos_token=</s>", "--bos-token", "<s>", "pad_token_id=50256"},
+      {"--key-frames", "3", "--key-frames=a", "--key-points", "x"},
+      {"--pass", "2", "-pass", "1", "--pass=2"},
+      {"--auth-mode", "x", "--auth-method=oidc", "--auth-provider", "github"},
+      {"--api-key", "--host=db"},
+      {"--token", "--lr", "1"},
+      {"--dataset-key", "train", "data.key=x", "--sort-keys=a"},
+      {"sh", "-c", "docker run -u 1000:1000 -p 8080:80 img -u $(id -u):$(id -g) 'x  y' \"z\""},
+      {"sh", "-c", "for i in 1 2; do ssh -p 22 h \"echo $i\" > \"a b\" 2>&1; done # don't"},
+      {"python", "-c", "print('a  b', \"c\")\nx = {'a': 1}\n"},
+  };
+  for (const Words& plain : commands) EXPECT_EQ(redact_command(plain), plain);
+}
+
 // A hostile command line must not hold us up.
 TEST(Redact, TakesLongTextInItsStride) {
   std::string bearers, quotes;
@@ -182,6 +282,13 @@ TEST(Redact, TakesLongTextInItsStride) {
     std::string all;
     while (all.size() < 200'000) all += part;
     EXPECT_FALSE(redact_text(all).empty());
+    EXPECT_FALSE(redact_line(all).empty());
+  }
+  for (const std::string part : {"'", "\"' ", "\\\"", "token='\\", "sh -c \"", "(;", "x=\"a\"'"}) {
+    std::string all;
+    while (all.size() < 50'000) all += part;
+    EXPECT_FALSE(redact_text(all).empty());
+    EXPECT_FALSE(redact_line(all).empty());
   }
 }
 

@@ -28,14 +28,28 @@ constexpr std::array<std::string_view, 13> kOnlySoundsSo = {
     "monkey", "turkey",  "hockey",   "donkey",   "hotkey",     "bypass",   "compass",
     "pass2",  "lowpass", "highpass", "bandpass", "singlepass", "multipass"};
 // A name that ends with one of these leads to a secret, or describes one, but has none for a value.
-constexpr std::array<std::string_view, 11> kNotTheSecret = {
-    "file", "path", "dir", "folder", "type", "url", "uri", "endpoint", "format", "name", "env"};
-// The key of a record, not of a door: --text-key caption.
-constexpr std::array<std::string_view, 32> kKeysOfData = {
-    "image", "text",   "label",  "input",   "output",  "data",    "dataset", "feature",
-    "sort",  "target", "group",  "primary", "foreign", "column",  "field",   "prompt",
-    "query", "value",  "row",    "caption", "audio",   "video",   "mask",    "state",
-    "dict",  "metric", "lookup", "loss",    "reward",  "monitor", "json",    "partition"};
+constexpr std::array<std::string_view, 17> kNotTheSecret = {
+    "file", "path", "dir",  "folder", "type",     "url",    "uri",     "endpoint", "format",
+    "name", "env",  "mode", "method", "provider", "scheme", "timeout", "ttl"};
+// Directly before `key`, the key of a record and not of a door: --text-key caption.
+constexpr std::array<std::string_view, 31> kKeysOfData = {
+    "image",  "text",   "label",   "input",   "output",  "data",  "dataset",  "feature",
+    "sort",   "target", "group",   "foreign", "column",  "field", "prompt",   "query",
+    "value",  "row",    "caption", "audio",   "video",   "mask",  "state",    "dict",
+    "metric", "lookup", "loss",    "reward",  "monitor", "json",  "partition"};
+// Directly after `key`: --key-frames 3.
+constexpr std::array<std::string_view, 8> kPartsOfKeys = {
+    "frame", "frames", "point", "points", "padding", "proj", "projection", "bias"};
+// Directly before `token`, a piece of text: --pad-token X.
+constexpr std::array<std::string_view, 18> kTokensOfText = {
+    "pad",   "bos", "eos",     "sos",    "unk",   "mask",  "sep",   "cls",         "stop",
+    "start", "end", "special", "prefix", "image", "audio", "video", "placeholder", "blank"};
+// Services that hand out keys, and kinds of keys to them: DATA_ACCESS_KEY, AZURE_TEXT_KEY.
+constexpr std::array<std::string_view, 27> kOfServices = {
+    "access",  "encryption", "encrypt", "api",     "storage",   "account", "private",
+    "signing", "sign",       "master",  "service", "analytics", "azure",   "aws",
+    "gcp",     "google",     "openai",  "cloud",   "cognitive", "search",  "subscription",
+    "client",  "session",    "license", "auth",    "ssh",       "admin"};
 // A number behind a name with one of these is a measure: --max-new-tokens 512,
 // num_key_value_heads=8.
 constexpr std::array<std::string_view, 33> kMeasures = {
@@ -75,13 +89,28 @@ bool sounds_secret(std::string_view word) {
                      [&](std::string_view ending) { return word.ends_with(ending); });
 }
 
-bool is_key_of_data(const Words& words) {
-  bool has_data = false;
-  for (const std::string& word : words) {
-    if (sounds_secret(word) && word != "key" && word != "keys") return false;
-    has_data = has_data || is_any_of(kKeysOfData, word);
+// The word at `i` sounds secret: is it only the key of a record, or a piece of text?
+bool is_of_data(const Words& words, size_t i) {
+  const std::string_view before = i == 0 ? std::string_view() : words[i - 1];
+  const std::string_view after = i + 1 == words.size() ? std::string_view() : words[i + 1];
+  if (words[i] == "key" || words[i] == "keys") {
+    return is_any_of(kKeysOfData, before) || is_any_of(kPartsOfKeys, after);
   }
-  return has_data;
+  return (words[i] == "token" || words[i] == "tokens") && is_any_of(kTokensOfText, before);
+}
+
+bool has_only_data(const Words& words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (is_any_of(kOfServices, words[i])) return false;
+    if (sounds_secret(words[i]) && !is_of_data(words, i)) return false;
+  }
+  return true;
+}
+
+// --pass 2: which pass over the data.
+bool is_pass_number(const Words& words, std::string_view value) {
+  return words.size() == 1 && words[0] == "pass" && !value.empty() && value.size() <= 2 &&
+         value.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 // A number, true, false or none: nobody's secret where the name measures something.
@@ -98,7 +127,7 @@ bool names_secret(std::string_view name) {
   const Words words = words_of(name);
   if (words.empty() || is_any_of(kNotTheSecret, words.back())) return false;
   if (!std::any_of(words.begin(), words.end(), sounds_secret)) return false;
-  return !is_key_of_data(words);
+  return !has_only_data(words);
 }
 
 bool holds_secret(std::string_view name, std::string_view value) {
@@ -108,7 +137,18 @@ bool holds_secret(std::string_view name, std::string_view value) {
     return is_any_of(kMeasures, word);
   });
   const bool strong = std::any_of(words.begin(), words.end(), is_strong);
+  if (is_pass_number(words, value)) return false;
   return strong || !measures || !is_plain_value(value);
+}
+
+bool is_certain_secret(std::string_view name) {
+  if (!names_secret(name)) return false;
+  const Words words = words_of(name);
+  const bool is_key =
+      words.back() == "key" && std::any_of(words.begin(), words.end(), [](const std::string& word) {
+        return is_any_of(kOfServices, word);
+      });
+  return is_key || std::any_of(words.begin(), words.end(), is_strong);
 }
 
 bool is_switch(std::string_view name) {

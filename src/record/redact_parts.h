@@ -1,0 +1,19 @@
+// What redact_text() and redact_command() share.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace trainscope {
+
+inline constexpr std::string_view kBlanks = " \t\r\n";
+
+bool is_name_character(char c);
+// How a value of `authorization` may begin (Basic, Token); the secret is the next word.
+bool is_scheme(std::string_view word);
+// Is `word`, which follows the option `name`, another option rather than the value of `name`?
+bool is_next_option(std::string_view name, std::string_view word);
+// `word` without the password of user:password, behind `-u` or joined (-ume:x, --user=me:x).
+std::string hide_user_password(std::string_view before, std::string_view word);
+
+}  // namespace trainscope
