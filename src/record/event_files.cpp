@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kMaxRecordBytes = uint64_t{4} << 20;
 constexpr double kMaxDate = 9e9;  // seconds; nanoseconds of more are no int64_t
-// Between the job's writing down the time and our t = 0.
+// Between a writer's clock, or the file system's, and ours.
 constexpr int64_t kTolerance = kNsPerSecond;
 
 }  // namespace
@@ -62,10 +62,12 @@ void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns)
   }
   const off_t size_then = earlier != earlier_.end() ? earlier->second : found.size;
   const bool is_written_anew = !was_there || found.size < size_then;
-  add(found, is_written_anew ? 0 : size_then, memory);
+  const off_t earlier_bytes = is_written_anew ? 0 : size_then;
+  const bool is_known = was_there || knows_earlier_;
+  add(found, {earlier_bytes, is_known ? earlier_bytes : found.size}, memory);
 }
 
-void EventFiles::add(const FoundEventFile& found, off_t earlier_bytes, SharedEventFile* memory) {
+void EventFiles::add(const FoundEventFile& found, const Age& age, SharedEventFile* memory) {
   auto fd = open_file(found.path, O_RDONLY | O_NONBLOCK);
   if (!fd) return;
   File file;
@@ -73,7 +75,7 @@ void EventFiles::add(const FoundEventFile& found, off_t earlier_bytes, SharedEve
   file.path = found.path;
   file.folder = std::filesystem::path(found.path).parent_path().filename();
   file.fd = std::move(*fd);
-  file.earlier_bytes = earlier_bytes;
+  file.age = age;
   if (memory != nullptr) {
     file.memory = memory;
     file.is_own = true;
@@ -121,7 +123,7 @@ void EventFiles::read_file(File& file, const Clock& clock) {
   // It is this training's from its first byte, on a clock of its own.
   file.is_own = true;
   file.clock.set(*file.undecided_ns, clock.since_zero_ns);
-  file.offset = file.earlier_bytes;
+  file.offset = file.age.earlier_bytes;
   file.unread.clear();
   file.to_skip = 0;
   read_new(file, clock);
@@ -177,10 +179,12 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   std::vector<const Event*> own;
   std::vector<int64_t> dates_ns;
   for (const Event& event : events) {
-    const bool has_come_since = event.offset >= file.earlier_bytes;
+    const bool has_come_since = event.offset >= file.age.earlier_bytes;
     // Nobody appends to the file of an earlier training but this one.
-    const bool is_appended = has_come_since && file.earlier_bytes > 0;
-    if (event.date_ns >= -kTolerance || is_appended) file.is_own = true;
+    const bool is_appended = has_come_since && file.age.earlier_bytes > 0;
+    // The job began after t = 0; a training that ended just before it has left its last second.
+    const bool may_be_earlier = event.offset < file.age.doubtful_bytes;
+    if (event.date_ns >= (may_be_earlier ? 0 : -kTolerance) || is_appended) file.is_own = true;
     if (file.is_own) {
       own.push_back(&event);
       dates_ns.push_back(event.date_ns);

@@ -51,6 +51,10 @@ class EventFiles {
 
  private:
   using Key = std::pair<dev_t, ino_t>;  // one file may have several paths
+  struct Age {
+    off_t earlier_bytes = 0;   // were there at the first search
+    off_t doubtful_bytes = 0;  // were, or may have been where that search was cut short
+  };
   struct File {
     Key key;
     std::string path, folder;
@@ -60,8 +64,8 @@ class EventFiles {
     uint64_t to_skip = 0;  // of a record that is too large
     bool is_damaged = false;
 
-    off_t earlier_bytes = 0;  // were there at the first search
-    bool is_own = false;      // an event of this training has come: all that follow are its too
+    Age age;
+    bool is_own = false;  // an event of this training has come: all that follow are its too
     EventClock clock;
     LiveWriter writer;
     std::optional<int64_t> undecided_ns;  // newest date of this look that may be another training's
@@ -73,7 +77,7 @@ class EventFiles {
     ScalarEvent scalars;
   };
   void consider(const FoundEventFile& found, int64_t zero_realtime_ns);
-  void add(const FoundEventFile& found, off_t earlier_bytes, SharedEventFile* memory);
+  void add(const FoundEventFile& found, const Age& age, SharedEventFile* memory);
   SharedEventFile* remembered(const Key& key) const;
   void remember(File& file);
   void read_file(File& file, const Clock& clock);

@@ -213,6 +213,26 @@ TEST_F(EventFilesTest, what_is_appended_to_an_old_file_is_of_this_training) {
   EXPECT_EQ(kept(9), line(8, 3) + line(9, 4));
 }
 
+// The file system says that it was written to just now.
+TEST_F(EventFilesTest, the_last_second_of_the_training_before_is_not_of_this_one) {
+  append(events(999.25, 1, 1) + events(999.9, 2, 1));
+  EXPECT_EQ(kept(0), "");
+  EXPECT_EQ(kept(1), "");
+  files_.tell_undecided();
+  EXPECT_TRUE(told_.empty());
+}
+
+TEST_F(EventFilesTest, what_this_training_wrote_before_the_first_search_is_taken) {
+  append(events(999.9, 1, 1) + events(1000.1, 2, 1));
+  EXPECT_EQ(kept(1), line(0.1, 2));
+}
+
+TEST_F(EventFilesTest, a_file_that_came_later_may_be_of_a_clock_that_is_a_little_behind) {
+  EXPECT_EQ(kept(0), "");
+  append(events(999.5, 1, 2));
+  EXPECT_EQ(kept(2), line(0, 1) + line(0.5, 2));
+}
+
 TEST_F(EventFilesTest, the_next_recorder_goes_on_where_this_one_ended) {
   append(events(1001, 1, 2));
   EXPECT_NE(kept(3), "");
