@@ -123,7 +123,7 @@ void TrainingIntake::follow_event_files() {
       over = events_over_;
     }
     // Without the zero of time every file would be of this run, and the next search far away.
-    if (memory_->zero_ns == 0) continue;
+    if (!has_time_begun(*memory_)) continue;
     const int64_t now = monotonic_ns();
     if (now >= find_ns || over) {
       job.refresh();
