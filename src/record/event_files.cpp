@@ -17,6 +17,7 @@ namespace trainscope {
 namespace {
 
 constexpr uint64_t kMaxRecordBytes = uint64_t{4} << 20;
+constexpr size_t kFilesBetween = 256;
 constexpr double kMaxDate = 9e9;  // seconds; nanoseconds of more are no int64_t
 // Between a writer's clock, or the file system's, and ours.
 constexpr int64_t kTolerance = kNsPerSecond;
@@ -27,21 +28,39 @@ void EventFiles::tell_once(const std::string& text) {
   if (told_.insert(text).second) tell_(text);
 }
 
-void EventFiles::find(const std::vector<pid_t>& processes, int64_t zero_realtime_ns) {
+void EventFiles::find_open(const std::vector<pid_t>& processes, int64_t zero_realtime_ns) {
   EventFileSearch search;
   for (const pid_t pid : processes) search.search_process(pid);
+  for (const FoundEventFile& found : search.found) consider(found, zero_realtime_ns);
+}
+
+void EventFiles::find_in_folders(int64_t zero_realtime_ns, const std::function<bool()>& may_go_on) {
+  std::vector<FoundEventFile> all;
   for (const std::string& folder : folders_) {
     EventFileSearch below;
+    below.may_go_on = may_go_on;
     below.search_folder(folder);
-    std::move(below.found.begin(), below.found.end(), std::back_inserter(search.found));
+    if (below.was_left) return;
+    std::move(below.found.begin(), below.found.end(), std::back_inserter(all));
     if (below.is_complete) continue;
     knows_earlier_ = knows_earlier_ && has_searched_;
     tell_once(
         fmt::format("{}: more than {} entries; event files in the oldest folders are not read",
                     printable(folder), kMaxSearchedEntries));
   }
-  for (const FoundEventFile& found : search.found) consider(found, zero_realtime_ns);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i % kFilesBetween == 0 && may_go_on && !may_go_on()) return;
+    consider(all[i], zero_realtime_ns);
+  }
   has_searched_ = true;
+}
+
+void EventFiles::finish(const std::vector<pid_t>& processes, const Clock& clock) {
+  read(clock);
+  find_open(processes, clock.zero_realtime_ns);
+  find_in_folders(clock.zero_realtime_ns);
+  read(clock);
+  tell_undecided();
 }
 
 void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns) {

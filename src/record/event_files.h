@@ -40,14 +40,18 @@ class EventFiles {
   EventFiles(std::vector<std::string> folders, ProgressSink& sink, SharedMemory memory, Tell tell)
       : folders_(std::move(folders)), sink_(sink), memory_(memory), tell_(std::move(tell)) {}
 
-  // Looks for new files in the folders and in what these processes have open. What was there at the
-  // first time and has not grown is an earlier training's.
-  void find(const std::vector<pid_t>& processes, int64_t zero_realtime_ns);
+  // Looks for new files in what these processes have open.
+  void find_open(const std::vector<pid_t>& processes, int64_t zero_realtime_ns);
+  // Looks for new files in the folders. What was there at the first time and has not grown is an
+  // earlier training's. `may_go_on` is called again and again meanwhile, and may call all but this;
+  // false: the search is given up, as if it had not been.
+  void find_in_folders(int64_t zero_realtime_ns, const std::function<bool()>& may_go_on = {});
   bool has_some() const { return !files_.empty(); }
   // Takes what is new in all of them.
   void read(const Clock& clock);
-  // At the end: files of which it could not be told whether they are this training's.
-  void tell_undecided();
+  // At the end: takes what is left, first of the files that are known, for the search may take
+  // longer than there is. Tells of files of which it is not known whether they are this training's.
+  void finish(const std::vector<pid_t>& processes, const Clock& clock);
 
  private:
   using Key = std::pair<dev_t, ino_t>;  // one file may have several paths
@@ -85,6 +89,7 @@ class EventFiles {
   // Takes whole records off the front of file.unread.
   std::vector<Event> take_records(File& file, int64_t zero_realtime_ns);
   void take_events(File& file, const std::vector<Event>& events, int64_t now_ns);
+  void tell_undecided();
   void tell_once(const std::string& text);
 
   std::vector<std::string> folders_;
