@@ -17,6 +17,9 @@ namespace trainscope {
 namespace {
 
 constexpr std::string_view kMark = "tfevents";
+constexpr size_t kEntriesBetween = 256;  // a millisecond, where no disk is waited for
+constexpr int64_t kSoonest = kNsPerSecond / 2, kLatest = 10 * kNsPerSecond;
+constexpr int64_t kPauses = 500;  // 0.2 % of a core
 
 bool is_event_file(const std::filesystem::path& path) {
   return path.filename().native().find(kMark) != std::string::npos;
@@ -47,6 +50,8 @@ void EventFileSearch::search_folder(const std::string& folder, size_t max_entrie
     folders.pop();
     const std::filesystem::directory_iterator end;
     for (; !failed && it != end && seen < max_entries; it.increment(failed), ++seen) {
+      was_left = seen % kEntriesBetween == 0 && may_go_on && !may_go_on();
+      if (was_left) return;
       std::error_code gone;
       if (it->symlink_status(gone).type() == std::filesystem::file_type::directory) {
         struct stat st {};
@@ -72,6 +77,11 @@ void EventFileSearch::search_process(pid_t pid) {
     if (gone || !is_event_file(target)) continue;
     if (auto file = look_at(target)) found.push_back(std::move(*file));
   }
+}
+
+void SearchSchedule::searched(int64_t now_ns, int64_t since_zero_ns, int64_t cost_ns) {
+  next_ns_ = now_ns + std::max(std::clamp(since_zero_ns / 4, kSoonest, kLatest),
+                               std::min(kPauses * cost_ns, latest_for_cost_ns_));
 }
 
 }  // namespace trainscope

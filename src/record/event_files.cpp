@@ -17,8 +17,9 @@ namespace trainscope {
 namespace {
 
 constexpr uint64_t kMaxRecordBytes = uint64_t{4} << 20;
+constexpr size_t kFilesBetween = 256;
 constexpr double kMaxDate = 9e9;  // seconds; nanoseconds of more are no int64_t
-// Between the job's writing down the time and our t = 0.
+// Between a writer's clock, or the file system's, and ours.
 constexpr int64_t kTolerance = kNsPerSecond;
 
 }  // namespace
@@ -27,21 +28,39 @@ void EventFiles::tell_once(const std::string& text) {
   if (told_.insert(text).second) tell_(text);
 }
 
-void EventFiles::find(const std::vector<pid_t>& processes, int64_t zero_realtime_ns) {
+void EventFiles::find_open(const std::vector<pid_t>& processes, int64_t zero_realtime_ns) {
   EventFileSearch search;
   for (const pid_t pid : processes) search.search_process(pid);
+  for (const FoundEventFile& found : search.found) consider(found, zero_realtime_ns);
+}
+
+void EventFiles::find_in_folders(int64_t zero_realtime_ns, const std::function<bool()>& may_go_on) {
+  std::vector<FoundEventFile> all;
   for (const std::string& folder : folders_) {
     EventFileSearch below;
+    below.may_go_on = may_go_on;
     below.search_folder(folder);
-    std::move(below.found.begin(), below.found.end(), std::back_inserter(search.found));
+    if (below.was_left) return;
+    std::move(below.found.begin(), below.found.end(), std::back_inserter(all));
     if (below.is_complete) continue;
     knows_earlier_ = knows_earlier_ && has_searched_;
     tell_once(
         fmt::format("{}: more than {} entries; event files in the oldest folders are not read",
                     printable(folder), kMaxSearchedEntries));
   }
-  for (const FoundEventFile& found : search.found) consider(found, zero_realtime_ns);
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (i % kFilesBetween == 0 && may_go_on && !may_go_on()) return;
+    consider(all[i], zero_realtime_ns);
+  }
   has_searched_ = true;
+}
+
+void EventFiles::finish(const std::vector<pid_t>& processes, const Clock& clock) {
+  read(clock);
+  find_open(processes, clock.zero_realtime_ns);
+  find_in_folders(clock.zero_realtime_ns);
+  read(clock);
+  tell_undecided();
 }
 
 void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns) {
@@ -62,10 +81,12 @@ void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns)
   }
   const off_t size_then = earlier != earlier_.end() ? earlier->second : found.size;
   const bool is_written_anew = !was_there || found.size < size_then;
-  add(found, is_written_anew ? 0 : size_then, memory);
+  const off_t earlier_bytes = is_written_anew ? 0 : size_then;
+  const bool is_known = was_there || knows_earlier_;
+  add(found, {earlier_bytes, is_known ? earlier_bytes : found.size}, memory);
 }
 
-void EventFiles::add(const FoundEventFile& found, off_t earlier_bytes, SharedEventFile* memory) {
+void EventFiles::add(const FoundEventFile& found, const Age& age, SharedEventFile* memory) {
   auto fd = open_file(found.path, O_RDONLY | O_NONBLOCK);
   if (!fd) return;
   File file;
@@ -73,7 +94,7 @@ void EventFiles::add(const FoundEventFile& found, off_t earlier_bytes, SharedEve
   file.path = found.path;
   file.folder = std::filesystem::path(found.path).parent_path().filename();
   file.fd = std::move(*fd);
-  file.earlier_bytes = earlier_bytes;
+  file.age = age;
   if (memory != nullptr) {
     file.memory = memory;
     file.is_own = true;
@@ -121,7 +142,7 @@ void EventFiles::read_file(File& file, const Clock& clock) {
   // It is this training's from its first byte, on a clock of its own.
   file.is_own = true;
   file.clock.set(*file.undecided_ns, clock.since_zero_ns);
-  file.offset = file.earlier_bytes;
+  file.offset = file.age.earlier_bytes;
   file.unread.clear();
   file.to_skip = 0;
   read_new(file, clock);
@@ -177,10 +198,12 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   std::vector<const Event*> own;
   std::vector<int64_t> dates_ns;
   for (const Event& event : events) {
-    const bool has_come_since = event.offset >= file.earlier_bytes;
+    const bool has_come_since = event.offset >= file.age.earlier_bytes;
     // Nobody appends to the file of an earlier training but this one.
-    const bool is_appended = has_come_since && file.earlier_bytes > 0;
-    if (event.date_ns >= -kTolerance || is_appended) file.is_own = true;
+    const bool is_appended = has_come_since && file.age.earlier_bytes > 0;
+    // The job began after t = 0; a training that ended just before it has left its last second.
+    const bool may_be_earlier = event.offset < file.age.doubtful_bytes;
+    if (event.date_ns >= (may_be_earlier ? 0 : -kTolerance) || is_appended) file.is_own = true;
     if (file.is_own) {
       own.push_back(&event);
       dates_ns.push_back(event.date_ns);

@@ -40,17 +40,25 @@ class EventFiles {
   EventFiles(std::vector<std::string> folders, ProgressSink& sink, SharedMemory memory, Tell tell)
       : folders_(std::move(folders)), sink_(sink), memory_(memory), tell_(std::move(tell)) {}
 
-  // Looks for new files in the folders and in what these processes have open. What was there at the
-  // first time and has not grown is an earlier training's.
-  void find(const std::vector<pid_t>& processes, int64_t zero_realtime_ns);
+  // Looks for new files in what these processes have open.
+  void find_open(const std::vector<pid_t>& processes, int64_t zero_realtime_ns);
+  // Looks for new files in the folders. What was there at the first time and has not grown is an
+  // earlier training's. `may_go_on` is called again and again meanwhile, and may call all but this;
+  // false: the search is given up, as if it had not been.
+  void find_in_folders(int64_t zero_realtime_ns, const std::function<bool()>& may_go_on = {});
   bool has_some() const { return !files_.empty(); }
   // Takes what is new in all of them.
   void read(const Clock& clock);
-  // At the end: files of which it could not be told whether they are this training's.
-  void tell_undecided();
+  // At the end: takes what is left, first of the files that are known, for the search may take
+  // longer than there is. Tells of files of which it is not known whether they are this training's.
+  void finish(const std::vector<pid_t>& processes, const Clock& clock);
 
  private:
   using Key = std::pair<dev_t, ino_t>;  // one file may have several paths
+  struct Age {
+    off_t earlier_bytes = 0;   // were there at the first search
+    off_t doubtful_bytes = 0;  // were, or may have been where that search was cut short
+  };
   struct File {
     Key key;
     std::string path, folder;
@@ -60,8 +68,8 @@ class EventFiles {
     uint64_t to_skip = 0;  // of a record that is too large
     bool is_damaged = false;
 
-    off_t earlier_bytes = 0;  // were there at the first search
-    bool is_own = false;      // an event of this training has come: all that follow are its too
+    Age age;
+    bool is_own = false;  // an event of this training has come: all that follow are its too
     EventClock clock;
     LiveWriter writer;
     std::optional<int64_t> undecided_ns;  // newest date of this look that may be another training's
@@ -73,7 +81,7 @@ class EventFiles {
     ScalarEvent scalars;
   };
   void consider(const FoundEventFile& found, int64_t zero_realtime_ns);
-  void add(const FoundEventFile& found, off_t earlier_bytes, SharedEventFile* memory);
+  void add(const FoundEventFile& found, const Age& age, SharedEventFile* memory);
   SharedEventFile* remembered(const Key& key) const;
   void remember(File& file);
   void read_file(File& file, const Clock& clock);
@@ -81,6 +89,7 @@ class EventFiles {
   // Takes whole records off the front of file.unread.
   std::vector<Event> take_records(File& file, int64_t zero_realtime_ns);
   void take_events(File& file, const std::vector<Event>& events, int64_t now_ns);
+  void tell_undecided();
   void tell_once(const std::string& text);
 
   std::vector<std::string> folders_;

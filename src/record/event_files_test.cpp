@@ -10,9 +10,13 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/text.h"
 #include "record/test_ring.h"
 #include "store/training.h"
@@ -44,8 +48,10 @@ class EventFilesTest : public testing::Test {
         folder_(std::filesystem::temp_directory_path() /
                 ("events-" + std::to_string(::getpid()) + "-" +
                  testing::UnitTest::GetInstance()->current_test_info()->name())),
-        files_({folder_}, sink_, memory_,
-               [this](const std::string& text) { told_.push_back(text); }) {
+        files_({folder_}, sink_, memory_, [this](const std::string& text) {
+          told_.push_back(text);
+          if (on_tell_) on_tell_();
+        }) {
     std::filesystem::create_directories(folder_ / "train");
   }
   ~EventFilesTest() override {
@@ -64,9 +70,18 @@ class EventFilesTest : public testing::Test {
   // t = 0 was at 1000 s of the wall clock.
   std::string kept(int64_t now_s = 60) { return kept_by(files_, now_s); }
   std::string kept_by(EventFiles& files, int64_t now_s) {
-    files.find({}, 1000 * kNsPerSecond);
+    files.find_in_folders(1000 * kNsPerSecond);
     files.read({1000 * kNsPerSecond, now_s * kNsPerSecond});
     return take_reports(ring_);
+  }
+
+  void finish(int64_t now_s = 60) {
+    files_.finish({}, {1000 * kNsPerSecond, now_s * kNsPerSecond});
+  }
+  void fill(size_t count, const std::string& name = "events.out.tfevents.") {
+    for (size_t i = 0; i < count; ++i) {
+      std::ofstream(folder_ / (name + std::to_string(i))) << "";
+    }
   }
 
   static constexpr const char* kFile = "train/events.out.tfevents.1.host.v2";
@@ -76,6 +91,7 @@ class EventFilesTest : public testing::Test {
   ProgressSink sink_{ring_, memory_};
   std::filesystem::path folder_;
   std::vector<std::string> told_;
+  std::function<void()> on_tell_;
   EventFiles files_;
 };
 
@@ -110,7 +126,7 @@ TEST_F(EventFilesTest, WhatProgramsReallyWrite) {
   constexpr EventFiles::Clock kClock{1'794'000'000 * kNsPerSecond, 10'000'000 * kNsPerSecond};
   for (const Capture& capture : kCaptures) {
     EventFiles files({data + capture.folder}, sink_, memory_, [](const std::string&) {});
-    files.find({}, kClock.zero_realtime_ns);
+    files.find_in_folders(kClock.zero_realtime_ns);
     files.read(kClock);
     std::vector<StoredReport> reports;
     const std::string lines = take_reports(ring_);
@@ -199,7 +215,7 @@ TEST_F(EventFilesTest, the_file_of_an_earlier_training_that_is_copied_is_left_an
   EXPECT_EQ(kept(6), "");
   append(events(400, 21, 20));  // more than time passes
   EXPECT_EQ(kept(7), "");
-  files_.tell_undecided();
+  finish();
   ASSERT_EQ(told_.size(), 1U);
   EXPECT_NE(told_[0].find("dated before this run"), std::string::npos) << told_[0];
 }
@@ -213,6 +229,26 @@ TEST_F(EventFilesTest, what_is_appended_to_an_old_file_is_of_this_training) {
   EXPECT_EQ(kept(9), line(8, 3) + line(9, 4));
 }
 
+// The file system says that it was written to just now.
+TEST_F(EventFilesTest, the_last_second_of_the_training_before_is_not_of_this_one) {
+  append(events(999.25, 1, 1) + events(999.9, 2, 1));
+  EXPECT_EQ(kept(0), "");
+  EXPECT_EQ(kept(1), "");
+  finish();
+  EXPECT_TRUE(told_.empty());
+}
+
+TEST_F(EventFilesTest, what_this_training_wrote_before_the_first_search_is_taken) {
+  append(events(999.9, 1, 1) + events(1000.1, 2, 1));
+  EXPECT_EQ(kept(1), line(0.1, 2));
+}
+
+TEST_F(EventFilesTest, a_file_that_came_later_may_be_of_a_clock_that_is_a_little_behind) {
+  EXPECT_EQ(kept(0), "");
+  append(events(999.5, 1, 2));
+  EXPECT_EQ(kept(2), line(0, 1) + line(0.5, 2));
+}
+
 TEST_F(EventFilesTest, the_next_recorder_goes_on_where_this_one_ended) {
   append(events(1001, 1, 2));
   EXPECT_NE(kept(3), "");
@@ -224,13 +260,74 @@ TEST_F(EventFilesTest, the_next_recorder_goes_on_where_this_one_ended) {
 }
 
 TEST_F(EventFilesTest, more_files_than_are_read_are_told) {
-  for (size_t i = 0; i < kMaxEventFiles + 2; ++i) {
-    std::ofstream(folder_ / ("events.out.tfevents." + std::to_string(i))) << "";
-  }
+  fill(kMaxEventFiles + 2);
   kept();
   kept();
   ASSERT_EQ(told_.size(), 1U);
   EXPECT_NE(told_[0].find("more than 256 event files"), std::string::npos) << told_[0];
+}
+
+// A search that takes long costs nothing that is known.
+TEST_F(EventFilesTest, at_the_end_known_files_are_read_before_the_folder_is_searched) {
+  append(events(1001, 1, 1));
+  EXPECT_EQ(kept(2), line(1, 1));
+  append(events(1002, 2, 1));
+  fill(kMaxEventFiles + 2);
+  std::string read_before_search;
+  on_tell_ = [&] { read_before_search = take_reports(ring_); };
+  finish(3);
+  EXPECT_EQ(read_before_search, line(2, 2));
+}
+
+TEST_F(EventFilesTest, at_the_end_a_file_that_was_not_found_before_is_read) {
+  EXPECT_EQ(kept(0), "");
+  append(events(1001, 1, 2));
+  finish(3);
+  EXPECT_EQ(take_reports(ring_), line(1, 1) + line(2, 2));
+}
+
+TEST_F(EventFilesTest, what_the_job_has_open_is_found_while_the_folder_is_searched) {
+  fill(600, "other");
+  bool was_asked = false;
+  std::string read_meanwhile;
+  const auto look = [&] {
+    if (std::exchange(was_asked, true)) return true;
+    append(events(1001, 1, 1));
+    const auto opened = open_file(folder_ / kFile, O_RDONLY);
+    files_.find_open({::getpid()}, 1000 * kNsPerSecond);
+    files_.read({1000 * kNsPerSecond, 2 * kNsPerSecond});
+    read_meanwhile = take_reports(ring_);
+    return true;
+  };
+  files_.find_in_folders(1000 * kNsPerSecond, look);
+  EXPECT_EQ(read_meanwhile, line(1, 1));
+}
+
+TEST_F(EventFilesTest, a_search_that_is_given_up_is_as_if_it_had_not_been) {
+  append(events(999.5, 1, 1));
+  size_t asked = 0;
+  fill(600, "other");
+  files_.find_in_folders(1000 * kNsPerSecond, [&] { return ++asked < 2; });
+  EXPECT_EQ(asked, 2U);
+  EXPECT_FALSE(files_.has_some());
+  // Otherwise this would be a file that came later.
+  EXPECT_EQ(kept(1), "");
+}
+
+TEST(SearchScheduleTest, a_dear_search_of_folders_does_not_put_off_that_of_open_files) {
+  SearchSchedule folders(std::numeric_limits<int64_t>::max()), open_files(10 * kNsPerSecond);
+  EXPECT_EQ(open_files.next_ns(), 0);
+  folders.searched(5, 0, kNsPerSecond);
+  EXPECT_EQ(folders.next_ns(), 5 + 500 * kNsPerSecond);
+  open_files.searched(5, 0, kNsPerSecond);
+  EXPECT_EQ(open_files.next_ns(), 5 + 10 * kNsPerSecond);
+  // Cheap ones: from half a second to ten.
+  open_files.searched(5, 0, 0);
+  EXPECT_EQ(open_files.next_ns(), 5 + kNsPerSecond / 2);
+  folders.searched(5, 20 * kNsPerSecond, 0);
+  EXPECT_EQ(folders.next_ns(), 5 + 5 * kNsPerSecond);
+  open_files.searched(5, 3600 * kNsPerSecond, 0);
+  EXPECT_EQ(open_files.next_ns(), 5 + 10 * kNsPerSecond);
 }
 
 TEST_F(EventFilesTest, the_newest_folders_are_searched_first) {

@@ -261,22 +261,16 @@ Status Journal::ensure_segment() {
 }
 
 std::string Journal::manifest_frame() const {
-  Manifest manifest = manifest_;
-  manifest.zero_monotonic_ns = memory_->zero_ns;
-  manifest.zero_boottime_ns = memory_->zero_boottime_ns;
-  manifest.zero_realtime_ns = memory_->zero_realtime_ns;
-  manifest.started = utc_text(manifest.zero_realtime_ns);
   std::string frame;
   append_frame(frame, FrameType::manifest, kFrameZstd,
-               compress(manifest_to_json(manifest), kZstdLevel));
+               compress(manifest_to_json(with_zero(manifest_, *memory_)), kZstdLevel));
   return frame;
 }
 
 Status Journal::append(const std::string& frames) {
   TS_CHECK_OK(ensure_segment());
   // Not before t = 0 is known.
-  const bool with_manifest =
-      !is_manifest_written_ && memory_->zero_ns != 0 && memory_->zero_realtime_ns != 0;
+  const bool with_manifest = !is_manifest_written_ && has_time_begun(*memory_);
   const std::string all = rewrite_ + frames;
   Status written = writer_.append(with_manifest ? manifest_frame() + all : all);
   if (written) {

@@ -204,7 +204,7 @@ class Recorder {
   // there, because a disk that is slow or hangs must not hold the job up.
   void write_zero() {
     std::unique_lock lock(mutex_);
-    while (memory_->zero_realtime_ns == 0 || memory_->zero_ns == 0) {
+    while (!has_time_begun(*memory_)) {
       if (wake_writer_.wait_for(lock, milliseconds(1), [this] { return closing_; })) return;
     }
     lock.unlock();

@@ -53,12 +53,8 @@ void RecorderKeeper::wait_for_first_sample() {
     std::array<pollfd, 1> ready = {{{setup_.ready_fd, POLLIN, 0}}};
     (void)poll_whole(ready, std::max<int64_t>(0, until - monotonic_ns()));
   }
-  int64_t none = 0;
   // Time begins now, with a gap, when the recorder did not get there.
-  if (setup_.memory->zero_ns.compare_exchange_strong(none, monotonic_ns())) {
-    setup_.memory->zero_boottime_ns = boottime_ns();
-    setup_.memory->zero_realtime_ns = realtime_ns();
-  }
+  begin_time(*setup_.memory);
 }
 
 void RecorderKeeper::wake() const { eventfd_write(setup_.wake_fd, 1); }

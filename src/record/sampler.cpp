@@ -40,7 +40,7 @@ void Sampler::start(int64_t period_ns, bool records_machine, const std::string& 
   restart_reason_ = reason;
   continued_ns_ = memory_->signal_seen_ns[SIGCONT];
   std::vector<const Collector*> tick, second;
-  for (const Collector* collector : collectors()) {
+  for (const Collector* collector : sources) {
     if (collector->scope == Scope::machine && !records_machine) continue;
     if (collector->pace == Pace::tick) tick.push_back(collector);
     if (collector->pace == Pace::second) second.push_back(collector);
@@ -48,7 +48,7 @@ void Sampler::start(int64_t period_ns, bool records_machine, const std::string& 
   streams_.push_back(std::make_unique<SourceGroup>(0, period_ns, tick));
   streams_.push_back(std::make_unique<SourceGroup>(1, std::max(period_ns, kNsPerSecond), second));
   const std::vector<Schedule> schedules = {{streams_[0].get(), 0}, {streams_[1].get(), 0}};
-  for (const Collector* collector : collectors()) {
+  for (const Collector* collector : sources) {
     if (collector->scope == Scope::machine && !records_machine) continue;
     if (collector->pace != Pace::thread || streams_.size() == kMaxStreams) continue;
     streams_.push_back(std::make_unique<SourceGroup>(static_cast<uint32_t>(streams_.size()),
@@ -106,9 +106,8 @@ void Sampler::run_ticks(std::vector<Schedule> schedules) {
   name_thread("ts-sample");
   prctl(PR_SET_TIMERSLACK, 1);
   for (Schedule& s : schedules) s.stream->open(surroundings_, ring_, memory_->next_schema);
-  if (memory_->zero_ns == 0) {
-    begin_time();
-  } else {
+  read_from_zero();
+  if (!begin_time(*memory_)) {
     const int64_t elapsed = monotonic_ns() - memory_->zero_ns;
     const int64_t expected = memory_->next_tick;
     for (Schedule& s : schedules) s.next_tick = elapsed / s.stream->period_ns() + 1;
@@ -126,16 +125,16 @@ void Sampler::run_ticks(std::vector<Schedule> schedules) {
   close_ticks(schedules);
 }
 
-void Sampler::begin_time() {
+// Opening them may take so long that the supervisor no longer waits: then they have no reading at
+// t = 0, as all others.
+void Sampler::read_from_zero() {
   for (const auto& own : own_threads_) {
-    if (!own->stream->collector().counts_from_zero) continue;
+    if (!own->stream->collector().counts_from_zero || memory_->zero_ns != 0) continue;
     own->stream->open(surroundings_, ring_, memory_->next_schema);
+    if (memory_->zero_ns != 0) continue;
     own->stream->sample(0, 0, ring_);
     own->was_read_at_zero = true;
   }
-  memory_->zero_realtime_ns = realtime_ns();
-  memory_->zero_boottime_ns = boottime_ns();
-  memory_->zero_ns = monotonic_ns();
 }
 
 void Sampler::take_due(Schedule& schedule, int64_t now) {

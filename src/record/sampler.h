@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -82,6 +83,8 @@ class Sampler {
   // Takes the last due tick and the closing values, then ends all threads. A source that hangs is
   // left: it costs its last values and nothing else.
   void stop();
+  // What is read; set before start().
+  std::span<const Collector* const> sources = collectors();
   bool publishes_status = false;
   // Written (eventfd) when the first sample is taken; -1: nobody waits.
   int ready_fd = -1;
@@ -104,7 +107,7 @@ class Sampler {
     void enter(State next);
   };
   void run_ticks(std::vector<Schedule> schedules);
-  void begin_time();
+  void read_from_zero();
   void run_own_thread(OwnThread& own);
   void sample_alone(OwnThread& own);
   void note_first_sample();

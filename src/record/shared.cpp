@@ -43,6 +43,21 @@ void leave_message(Shared& shared, std::string_view text) {
   ++shared.message_count;
 }
 
+bool begin_time(Shared& shared) {
+  int64_t none = 0;
+  const bool begins = shared.zero_ns.compare_exchange_strong(none, monotonic_ns());
+  const auto complete = [&](std::atomic<int64_t>& zero, int64_t (*clock)()) {
+    int64_t unknown = 0;
+    const int64_t passed = monotonic_ns() - shared.zero_ns;
+    zero.compare_exchange_strong(unknown, clock() - passed);
+  };
+  complete(shared.zero_boottime_ns, boottime_ns);
+  complete(shared.zero_realtime_ns, realtime_ns);  // the last one: has_time_begun()
+  return begins;
+}
+
+bool has_time_begun(const Shared& shared) { return shared.zero_realtime_ns != 0; }
+
 Manifest with_zero(Manifest manifest, const Shared& shared) {
   manifest.zero_monotonic_ns = shared.zero_ns;
   manifest.zero_boottime_ns = shared.zero_boottime_ns;

@@ -65,7 +65,7 @@ struct SharedLine {
 };
 
 struct Shared {
-  // Time. zero_ns is 0 until the first sample is due.
+  // Time; see begin_time(). zero_ns is 0 until the first sample is due.
   std::atomic<int64_t> zero_ns{0}, zero_boottime_ns{0}, zero_realtime_ns{0};
   std::atomic<int64_t> last_tick_ns{0};
   std::atomic<int64_t> next_tick{0};  // of stream 0: what a restarted recorder goes on with
@@ -132,6 +132,13 @@ struct Shared {
 
 // Leaves a sentence for the supervisor to show; one thread at a time.
 void leave_message(Shared& shared, std::string_view text);
+
+// Begins the time of the run: now is t = 0. False when it has begun already, and then it is as it
+// was. Supervisor and recorder both do this, and neither waits for the other: whoever finds that it
+// was begun by one who was held up, or died, completes it.
+bool begin_time(Shared& shared);
+// Is t = 0 known on all clocks?
+bool has_time_begun(const Shared& shared);
 
 // The manifest of a run whose time has begun.
 Manifest with_zero(Manifest manifest, const Shared& shared);

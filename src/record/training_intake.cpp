@@ -6,10 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
+#include <limits>
 
 #include "base/clock.h"
-#include "collect/support/process_tree.h"
 #include "record/sampler.h"
 
 namespace trainscope {
@@ -22,10 +21,16 @@ constexpr milliseconds kRoomPause(5), kLongRoomPause(250);
 // A megabyte at most in this time: 1,000,000 lines a second, and half a core. Who writes into the
 // pipe meanwhile need not wake us, which costs the job several microseconds a line.
 constexpr milliseconds kPause(10);
-constexpr milliseconds kEventFilesPause(500), kEventFilesLimit(500);
-constexpr int64_t kFindSoonest = kNsPerSecond / 2, kFindLatest = 10 * kNsPerSecond;
-constexpr int64_t kFindPauses = 500;  // 0.2 % of a core
-constexpr int kMaxRoomPauses = 100;   // half a second
+constexpr int64_t kEventFilesPause = kNsPerSecond / 2;
+constexpr int64_t kOpenFilesLatest = 10 * kNsPerSecond;
+constexpr int kMaxRoomPauses = 100;  // half a second
+
+std::vector<pid_t> members(JobMembers& job) {
+  job.refresh();
+  std::vector<pid_t> pids;
+  for (const auto& [pid, stat] : job.all()) pids.push_back(pid);
+  return pids;
+}
 
 }  // namespace
 
@@ -38,6 +43,10 @@ TrainingIntake::TrainingIntake(Ring& ring, SharedMemory memory, Setup setup)
       event_files_(setup_.tensorboard, sink_, memory, setup_.tell_event),
       budget_(setup_.steps_from.empty() ? 0 : PrintedSteps::kFloorOfOwnPattern),
       pipe_wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+
+TrainingIntake::~TrainingIntake() {
+  if (events_thread_.joinable()) events_thread_.join();
+}
 
 int64_t TrainingIntake::since_zero_ns() const {
   return std::max<int64_t>(0, monotonic_ns() - memory_->zero_ns);
@@ -106,51 +115,77 @@ void TrainingIntake::wait_for_room(milliseconds pause) {
   std::this_thread::sleep_for(pause);
 }
 
+bool TrainingIntake::wait_for_end_of_events(int64_t until_ns) {
+  const std::chrono::nanoseconds pause(until_ns - monotonic_ns());
+  std::unique_lock lock(mutex_);
+  return wake_events_.wait_for(lock, pause, [this] { return events_over_; });
+}
+
+// At the files that the job has open, which are few, and at what is new in those that are known.
+void TrainingIntake::look_at_event_files(JobMembers& job, SearchSchedule& open_files) {
+  const int64_t now = monotonic_ns();
+  if (now >= open_files.next_ns()) {
+    const std::vector<pid_t> pids = members(job);
+    const int64_t cpu_ns = thread_cpu_ns();
+    event_files_.find_open(pids, memory_->zero_realtime_ns);
+    open_files.searched(now, since_zero_ns(), thread_cpu_ns() - cpu_ns);
+  }
+  event_files_.read({memory_->zero_realtime_ns, since_zero_ns()});
+  has_event_files_ = event_files_.has_some();
+  // Without a file there is nothing to do until it is time to look for one.
+  look_ns_ = has_event_files_ ? now + kEventFilesPause : open_files.next_ns();
+}
+
 void TrainingIntake::follow_event_files() {
   prctl(PR_SET_NAME, "ts-events");
   JobMembers job;
   job.open("", setup_.job);
-  int64_t find_ns = 0;
-  for (bool over = false; !over;) {
-    {
-      std::unique_lock lock(mutex_);
-      // Without a file there is nothing to do until it is time to look for one.
-      const std::chrono::nanoseconds until_find(std::max<int64_t>(0, find_ns - monotonic_ns()));
-      const std::chrono::nanoseconds usual = kEventFilesPause;
-      const auto pause = event_files_.has_some() ? std::min(usual, until_find) : until_find;
-      wake_events_.wait_for(lock, std::max<std::chrono::nanoseconds>(pause, kRoomPause),
-                            [this] { return events_over_; });
-      over = events_over_;
-    }
+  SearchSchedule open_files(kOpenFilesLatest), folders(std::numeric_limits<int64_t>::max());
+  // A folder with very many entries takes its time, and the job's steps do not wait for it.
+  int64_t meanwhile_cpu_ns = 0;
+  const auto look_meanwhile = [&] {
+    const int64_t cpu_ns = thread_cpu_ns();
+    if (monotonic_ns() >= look_ns_) look_at_event_files(job, open_files);
+    meanwhile_cpu_ns += thread_cpu_ns() - cpu_ns;
+    return !wait_for_end_of_events(0);
+  };
+  for (;;) {
+    const int64_t soonest = monotonic_ns() + std::chrono::nanoseconds(kRoomPause).count();
+    const int64_t due = std::min(look_ns_, folders.next_ns());
+    if (wait_for_end_of_events(std::max(soonest, due))) break;
     // Without the zero of time every file would be of this run, and the next search far away.
-    if (memory_->zero_ns == 0) continue;
+    if (!has_time_begun(*memory_)) continue;
     const int64_t now = monotonic_ns();
-    if (now >= find_ns || over) {
-      job.refresh();
-      std::vector<pid_t> pids;
-      for (const auto& [pid, stat] : job.all()) pids.push_back(pid);
-      const int64_t cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-      event_files_.find(pids, memory_->zero_realtime_ns);
-      const int64_t cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
-      // Often at first, when a short job might be over before it is looked at; a folder with very
-      // many entries less often, or the search alone would cost more than all of recording.
-      find_ns = now + std::max(std::clamp(since_zero_ns() / 4, kFindSoonest, kFindLatest),
-                               kFindPauses * cost_ns);
-    }
-    event_files_.read({memory_->zero_realtime_ns, since_zero_ns()});
+    // First what is open: whatever is not there at the first search of the folders is new.
+    if (now >= look_ns_) look_at_event_files(job, open_files);
+    if (now < folders.next_ns()) continue;
+    meanwhile_cpu_ns = 0;
+    const int64_t cpu_ns = thread_cpu_ns();
+    event_files_.find_in_folders(memory_->zero_realtime_ns, look_meanwhile);
+    const int64_t cost_ns = thread_cpu_ns() - cpu_ns - meanwhile_cpu_ns;
+    folders.searched(now, since_zero_ns(), cost_ns);
+    look_at_event_files(job, open_files);
   }
-  event_files_.tell_undecided();
+  if (has_time_begun(*memory_)) {
+    event_files_.finish(members(job), {memory_->zero_realtime_ns, since_zero_ns()});
+  }
   const std::lock_guard lock(mutex_);
   events_done_ = true;
   events_ended_.notify_all();
 }
 
 void TrainingIntake::finish() {
+  bool are_events_read = false;
   {
     std::unique_lock lock(mutex_);
     events_over_ = true;
     wake_events_.notify_all();
-    events_ended_.wait_for(lock, kEventFilesLimit, [this] { return events_done_; });
+    are_events_read =
+        events_ended_.wait_for(lock, setup_.event_files_limit, [this] { return events_done_; });
+  }
+  if (!are_events_read && (has_event_files_ || !setup_.tensorboard.empty())) {
+    setup_.tell_event(
+        "event files could not be searched and read to the end in time: steps may be missing");
   }
   pipe_over_ = true;
   eventfd_write(pipe_wake_.get(), 1);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -17,6 +18,7 @@
 
 #include "base/fd.h"
 #include "collect/collect.h"
+#include "collect/support/process_tree.h"
 #include "record/event_files.h"
 #include "record/printed.h"
 #include "record/progress.h"
@@ -32,8 +34,11 @@ class TrainingIntake {
     const JobLink* job = nullptr;
     std::function<void()> hurry;                              // the ring is half full
     std::function<void(const std::string& text)> tell_event;  // of event files
+    std::chrono::milliseconds event_files_limit{500};         // for what is left at the end
   };
   TrainingIntake(Ring& ring, SharedMemory memory, Setup setup);
+  // Waits for a thread that hangs, too; the recorder ends without it.
+  ~TrainingIntake();
 
   void start();
   // Bytes of one stream of the job's output, which came at this time (CLOCK_MONOTONIC); called by
@@ -47,6 +52,9 @@ class TrainingIntake {
   void rest();
   void wait_for_room(std::chrono::milliseconds pause);
   void follow_event_files();
+  void look_at_event_files(JobMembers& job, SearchSchedule& open_files);
+  // True when the job has ended.
+  bool wait_for_end_of_events(int64_t until_ns);
   void count_searched(PrintedSteps& printed);
   int64_t since_zero_ns() const;
 
@@ -64,6 +72,8 @@ class TrainingIntake {
   std::mutex mutex_;
   std::condition_variable wake_events_, events_ended_;
   bool events_over_ = false, events_done_ = false;
+  int64_t look_ns_ = 0;  // the next look at event files is due
+  std::atomic<bool> has_event_files_ = false;
 };
 
 }  // namespace trainscope
