@@ -135,7 +135,8 @@ class OutputSteps(Case):
         """Its supervisor and recorder write to their own pipes all the time."""
         run = f"{BIN} run --quiet --name "
         half, began, done = self.path("half"), self.path("began"), self.path("done")
-        script = f"{run} loud -- {{}} & while [ ! -e {half} ]; do sleep 0.02; done; {run} silent -- {{}} & wait"
+        script = f"{run} loud -- {{}} & a=$!; while [ ! -e {half} ] && kill -0 $a; do sleep 0.02; done; " \
+                 f"{run} silent -- {{}} & wait"
         self.run_script(script, (TRAINER_IN_TWO, "150", half, began, done), (WAITER, began, done))
         self.assert_own("loud", 150)
         self.assertIsNone(self.info("silent")["steps"]["count"])
