@@ -78,14 +78,27 @@ std::vector<int> descriptors_of(pid_t pid) {
   return found;
 }
 
-// The positions of all other files that it writes to, added up.
-int64_t written_elsewhere_by(pid_t pid, const std::string& name) {
-  int64_t sum = 0;
+// A pipe, a socket, an eventfd, a device: what is written there moves no position.
+bool has_no_position(pid_t pid, int fd) {
+  struct stat st {};
+  if (::stat(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), &st) != 0) return false;
+  return !S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode);
+}
+
+struct Elsewhere {
+  int64_t written = 0;      // the positions of all other files that it writes to, added up
+  bool is_unknown = false;  // it may write where there is no position, beyond its stdin and stderr
+};
+
+Elsewhere written_elsewhere_by(pid_t pid, const std::string& name) {
+  Elsewhere all;
   for (const int fd : descriptors_of(pid)) {
     const auto found = description_of(pid, fd);
-    if (found && found->is_writable() && file_name_of(pid, fd) != name) sum += found->position;
+    if (!found || !found->is_writable() || file_name_of(pid, fd) == name) continue;
+    all.written += found->position;
+    all.is_unknown = all.is_unknown || (fd > STDERR_FILENO && has_no_position(pid, fd));
   }
-  return sum;
+  return all;
 }
 
 bool share_description(pid_t a, int fd_a, pid_t b, int fd_b) {
@@ -116,6 +129,18 @@ std::vector<pid_t> all_pids() {
 std::string command_name(pid_t pid) {
   const auto name = read_line(fmt::format("/proc/{}/comm", pid));
   return name ? printable(*name) : "?";
+}
+
+// A supervisor or recorder, which write to their own pipes and eventfds only; also a job's first
+// process until it executes its program.
+bool is_trainscope(pid_t pid) {
+  char path[PATH_MAX];
+  const ssize_t size = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
+  const std::string_view exe(path, size <= 0 ? 0 : static_cast<size_t>(size));
+  const std::string_view name = exe.substr(exe.rfind('/') + 1);
+  // One that was replaced by a new version meanwhile is "trainscope (deleted)".
+  const std::string_view word = name.substr(0, name.find(' '));
+  return word == "trainscope" || word == "trainscope-gpu";
 }
 
 }  // namespace
@@ -162,7 +187,13 @@ std::optional<std::string> ForeignWriters::look(bool was_opened, int64_t bytes) 
       continue;
     }
     // Asked again last: a supervisor that died meanwhile leaves its children to strangers.
-    if (*writes && !is_of_the_job(it->pid) && is_supervised()) {
+    const bool is_foreign = *writes != Writes::no && !is_of_the_job(it->pid) && is_supervised();
+    if (is_foreign && *writes == Writes::perhaps && !doubt_) {
+      doubt_ = fmt::format(
+          "process {} ({}) shares the output file and writes, perhaps only to pipes or sockets",
+          it->pid, command_name(it->pid));
+    }
+    if (is_foreign && *writes == Writes::yes) {
       return fmt::format("process {} ({}) outside the job writes to the same file", it->pid,
                          command_name(it->pid));
     }
@@ -233,12 +264,12 @@ void ForeignWriters::add_holder(pid_t pid, int fd, const File& file, bool is_new
     holder.bytes = seen_bytes_;  // it was not there at the last look: all it wrote is new
   } else {
     holder.written = written_by(pid);
-    holder.written_elsewhere = holder.is_shared ? written_elsewhere_by(pid, file.name) : 0;
+    if (holder.is_shared) holder.written_elsewhere = written_elsewhere_by(pid, file.name).written;
   }
   holders_.push_back(holder);
 }
 
-std::optional<bool> ForeignWriters::judge(Holder& holder, int64_t bytes) const {
+std::optional<ForeignWriters::Writes> ForeignWriters::judge(Holder& holder, int64_t bytes) const {
   ProcessStat stat;
   const bool alive = read_stat("", holder.pid, stat) && stat.start_ticks == holder.start_ticks;
   const auto now = alive ? description_of(holder.pid, holder.fd) : std::nullopt;
@@ -250,16 +281,28 @@ std::optional<bool> ForeignWriters::judge(Holder& holder, int64_t bytes) const {
     // from 0, may be no writing: open(…, 'a') goes to the end.
     const bool went_to_end = holder.position == 0 && more <= 0;
     const bool moved = now->position != std::exchange(holder.position, now->position);
-    return moved && !went_to_end;
+    return moved && !went_to_end ? Writes::yes : Writes::no;
   }
-  if (written < 0) return false;
-  const int64_t elsewhere = written_elsewhere_by(holder.pid, holder.file->name);
-  const bool wrote = more > std::max<int64_t>(0, elsewhere - holder.written_elsewhere);
+  if (written < 0) return Writes::no;
+  const Elsewhere elsewhere = written_elsewhere_by(holder.pid, holder.file->name);
+  const bool wrote = more > std::max<int64_t>(0, elsewhere.written - holder.written_elsewhere);
   const bool grew = bytes > holder.bytes;
   holder.written = written;
-  holder.written_elsewhere = elsewhere;
+  holder.written_elsewhere = elsewhere.written;
   holder.bytes = bytes;
-  return wrote && grew;
+  holder.has_channels = holder.has_channels || elsewhere.is_unknown;
+  if (!wrote || !grew || is_trainscope(holder.pid)) return Writes::no;
+  return holder.has_channels && !is_of_another_run(holder.pid) ? Writes::perhaps : Writes::yes;
+}
+
+// The job of another run that has our file as its output: whatever channels it has, it prints.
+bool ForeignWriters::is_of_another_run(pid_t pid) const {
+  ProcessStat stat;
+  for (int i = 0; i < kMaxAncestors && pid > 1 && read_stat("", pid, stat); ++i) {
+    pid = stat.parent;
+    if (pid > 1 && is_trainscope(pid) && !is_parent_of_the_run(pid)) return true;
+  }
+  return false;
 }
 
 bool ForeignWriters::is_of_the_job(pid_t pid) const {

@@ -5,12 +5,15 @@
 //   - an open file that the job does not share: its position (/proc/PID/fdinfo) has moved;
 //   - one that it shares, whose position says nothing of who wrote: a process that has it as its
 //     standard output has written (/proc/PID/io) while the file grew, and not to other files that
-//     it has open.
+//     it has open. With pipes, sockets or devices of its own it may have written there: that is a
+//     doubt, not evidence, unless it is the job of another run.
 // Guarantees: once it is known, the answer does not change; processes of the job, however it
-// forks, and those that wait for the run (its parents) are never taken for strangers. Cost: every
+// forks, those that wait for the run (its parents), and supervisors and recorders of other runs
+// are never taken for strangers. Cost: every
 // process once at the start and when somebody opens the file; else new ones and those that have it
 // open, when the file grew. Limits: processes of other users, of other machines and of containers
-// that we do not see; one that opens the file, writes and ends between two looks.
+// that we do not see; one that opens the file, writes and ends between two looks; one that shares
+// it and writes to a stderr that is a pipe or a terminal counts as a writer.
 #pragma once
 
 #include <sys/types.h>
@@ -31,6 +34,8 @@ class ForeignWriters {
   // One look. `was_opened`: somebody has opened such a file since the last one. `bytes`: how much
   // was written to them so far. A sentence about the first writer that is found.
   std::optional<std::string> look(bool was_opened, int64_t bytes);
+  // A sentence about the first one that may have written, once there is one.
+  const std::optional<std::string>& doubt() const { return doubt_; }
 
  private:
   struct File {
@@ -47,7 +52,9 @@ class ForeignWriters {
     bool is_shared = false;  // the same open file as the job's
     int64_t position = 0;
     int64_t written = 0, written_elsewhere = 0, bytes = 0;
+    bool has_channels = false;  // it had something else to write to that has no position
   };
+  enum class Writes { no, perhaps, yes };
   struct Candidates {
     std::vector<pid_t> pids;
     bool are_new = false;  // they were not there at the last look
@@ -57,9 +64,10 @@ class ForeignWriters {
   void add_holder(pid_t pid, int fd, const File& file, bool is_new, int64_t bytes);
   // Does it write? Holds what it has now for the next look; nothing when it does not hold the file
   // any more.
-  std::optional<bool> judge(Holder& holder, int64_t bytes) const;
+  std::optional<Writes> judge(Holder& holder, int64_t bytes) const;
   bool is_of_the_job(pid_t pid) const;
   bool is_parent_of_the_run(pid_t pid) const;
+  bool is_of_another_run(pid_t pid) const;
   bool is_same_file(pid_t pid, int fd, const File& file) const;
   bool is_shared_with_the_job(pid_t pid, int fd) const;
   bool is_supervised() const;
@@ -68,6 +76,7 @@ class ForeignWriters {
   std::vector<pid_t> others_;
   std::vector<File> files_;
   std::vector<Holder> holders_;
+  std::optional<std::string> doubt_;
   int64_t seen_pid_ = -1;
   int64_t next_walk_ns_ = 0;
   int64_t seen_bytes_ = 0;

@@ -7,11 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <functional>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "base/fd.h"
 
@@ -61,6 +63,13 @@ UniqueFd opened(const std::string& path, int flags) {
   auto file = open_file(path, flags);
   EXPECT_TRUE(file);
   return std::move(*file);
+}
+
+// Pipes and sockets that whoever runs the tests has left open.
+void close_all_but(const std::vector<int>& wanted) {
+  for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) {
+    if (std::find(wanted.begin(), wanted.end(), fd) == wanted.end()) ::close(fd);
+  }
 }
 
 class ForeignWritersTest : public testing::Test {
@@ -121,7 +130,10 @@ TEST_F(ForeignWritersTest, WhoIsOfTheJobMayOpenItAgain) {
 
 TEST_F(ForeignWritersTest, OfThoseWhoShareItsStdoutTheOneWhoWritesIsFound) {
   Actor stranger([&](int turn) {
-    if (turn == 0) ::dup2(log_.get(), STDOUT_FILENO);
+    if (turn == 0) {
+      ::dup2(log_.get(), STDOUT_FILENO);
+      close_all_but({log_.get(), other_.get()});
+    }
     if (turn == 1) (void)write_all(other_.get(), "not to the log\n");
     if (turn == 2) (void)write_all(STDOUT_FILENO, "step 1\n");
   });
@@ -133,6 +145,24 @@ TEST_F(ForeignWritersTest, OfThoseWhoShareItsStdoutTheOneWhoWritesIsFound) {
   EXPECT_FALSE(watched.look(false, 20)) << "it wrote to a file that it has open";
   stranger.act();
   EXPECT_TRUE(watched.look(false, 27));
+}
+
+TEST_F(ForeignWritersTest, WhoMayHaveWrittenToItsOwnPipeIsADoubtOnly) {
+  int fds[2] = {-1, -1};
+  Actor stranger([&](int turn) {
+    if (turn == 0) ::dup2(log_.get(), STDOUT_FILENO);
+    if (turn == 0) (void)!::pipe(fds);
+    if (turn == 1) (void)write_all(fds[1], "x");
+  });
+  stranger.act();
+  ForeignWriters watched = writers({stranger.pid()});
+  EXPECT_FALSE(watched.look(false, 0));
+  EXPECT_FALSE(watched.look(false, 10));
+  EXPECT_FALSE(watched.doubt()) << "it wrote nothing";
+  stranger.act();
+  EXPECT_FALSE(watched.look(false, 20));
+  ASSERT_TRUE(watched.doubt());
+  EXPECT_NE(watched.doubt()->find(std::to_string(stranger.pid())), std::string::npos);
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
       logged_ahead_ -= static_cast<size_t>(moved);
     } else {
       shared.output_dropped += moved;
+      shared.output_unsearched += moved;
     }
     return static_cast<size_t>(moved);
   }
@@ -113,7 +114,9 @@ bool OutputChannel::fill(Shared& shared, int log_fd) {
     buffer.end = static_cast<uint32_t>(n);
     if (log_fd >= 0) {
       const ssize_t kept = ::write(log_fd, buffer.data, static_cast<size_t>(n));
-      if (kept < n) shared.output_dropped += n - (kept < 0 ? 0 : kept);
+      const ssize_t dropped = n - std::max<ssize_t>(0, kept);
+      shared.output_dropped += dropped;
+      shared.output_unsearched += dropped;
     }
     return true;
   }

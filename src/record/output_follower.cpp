@@ -42,14 +42,26 @@ void OutputFollower::run(int wake_fd, const std::function<bool()>& is_over) {
     if (has_files && may_be_foreign) look_for_strangers(false);
   }
   // What the job has printed; not all that a daemon goes on printing.
-  for (int i = 0; i == 0 || (is_backlogged_ && i < kLastReadings); ++i) take();
+  for (int i = 0; i == 0 || (is_backlogged_ && i < kLastReadings); ++i) search();
   look_for_strangers(true);
 }
 
+void OutputFollower::keep_rest() { memory_->output_dropped += log_.keep_searched(); }
+
+void OutputFollower::note_unsearched() {
+  int64_t bytes = log_.unsearched();
+  for (const SharedLine& line : memory_->lines) bytes += line.size;  // without its end
+  memory_->output_unsearched += bytes;
+}
+
 void OutputFollower::take() {
+  search();
+  keep_rest();
+}
+
+void OutputFollower::search() {
   was_opened_ = watch_.take_events() || was_opened_;
-  const OutputLog::Taken taken = log_.collect();
-  memory_->output_dropped += taken.lost;
+  const OutputLog::Taken taken = log_.search();
   bytes_ += taken.bytes;
   is_backlogged_ = taken.more;
   readings_left_ -= 1;
@@ -70,6 +82,9 @@ void OutputFollower::look_for_strangers(bool at_once) {
   looked_ns_ = now;
   seen_bytes_ = bytes_;
   const auto found = writers_.look(std::exchange(was_opened_, false), bytes_);
+  if (writers_.doubt() && memory_->output_may_be_shared.exchange(1) == 0) {
+    tell_("progress", *writers_.doubt());
+  }
   if (!found) return;
   memory_->output_is_shared = 1;
   memory_->step = -1;  // of the status line; it may have been a stranger's

@@ -4,7 +4,8 @@
 // A job that prints without pause is read kReadingsPerSecond times a second at most, so following
 // it costs little whatever it prints. Where files cannot be watched they are read every 50 ms, and
 // an event says that times are coarse. What somebody outside the job writes to the same file is
-// told by an event, and from then on no steps are searched for.
+// told by an event, and from then on no steps are searched for. Lines are searched before they are
+// kept: a disk that hangs costs those that come later.
 #pragma once
 
 #include <functional>
@@ -26,11 +27,19 @@ class OutputFollower {
         memory_(memory),
         tell_(std::move(tell)) {}
 
-  // Until `is_over`, which is asked whenever `wake_fd` can be read.
+  // Until `is_over`, which is asked whenever `wake_fd` can be read. All was searched then; what
+  // came last is not kept yet.
   void run(int wake_fd, const std::function<bool()>& is_over);
+  void keep_rest();
+
+  // By another thread, when a disk holds that of run(): what will not be searched any more, and
+  // what output.log lacks.
+  void note_unsearched();
+  void count_unkept() { memory_->output_dropped += log_.unkept(); }
 
  private:
   void take();
+  void search();
   void look_for_strangers(bool at_once);
   bool must_rest();
   void tell_coarse_times();

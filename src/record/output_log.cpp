@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ constexpr int kReadsAtOnce = 16;
 
 OutputLog::OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed,
                      Shared& shared, See see)
-    : folder_(std::move(run_folder)), see_(std::move(see)), pipe_fd_(pipe_fd) {
+    : folder_(std::move(run_folder)), see_(std::move(see)), pipe_fd_(pipe_fd), shared_(&shared) {
+  shared.output_dropped += shared.output_unkept.exchange(0);  // by a recorder that died
   for (size_t i = 0; i < std::min(followed.size(), kMaxChannels); ++i) {
     const int fd = followed[i];
     // A second open file of the same file: reading it does not move the job's position.
@@ -47,52 +49,98 @@ std::vector<int> OutputLog::files() const {
   return all;
 }
 
-OutputLog::Taken OutputLog::collect() {
+OutputLog::Taken OutputLog::search() {
   Taken taken;
   const int64_t now = monotonic_ns();
-  take_pipe(now, taken);
-  for (Followed& file : followed_) take_file(file, now, taken);
+  search_pipe(now, taken);
+  for (Followed& file : followed_) search_file(file, now, taken);
   return taken;
 }
 
-void OutputLog::take_pipe(int64_t time_ns, Taken& taken) {
+void OutputLog::search_pipe(int64_t time_ns, Taken& taken) {
   std::array<char, kReadBytes> bytes;  // NOLINT: filled by read
   for (int i = 0; i < kReadsAtOnce; ++i) {
     const ssize_t n = ::read(pipe_fd_, bytes.data(), bytes.size());
     if (n <= 0) return;
     const std::string_view text(bytes.data(), static_cast<size_t>(n));
+    shared_->output_unkept += n;
     see_(0, text, time_ns);
-    taken.lost += keep(text);
+    waiting_ += text;
     taken.bytes += n;
   }
   taken.more = true;
 }
 
-void OutputLog::take_file(Followed& file, int64_t time_ns, Taken& taken) {
+// How far it was searched and kept is noted each time. What a recorder that died had searched
+// already is not searched again, or its steps would count twice.
+void OutputLog::search_file(Followed& file, int64_t time_ns, Taken& taken) {
   struct stat st {};
   SharedFollowed& at = *file.at;
   if (::fstat(file.fd.get(), &st) == 0) {
     if (st.st_size < at.searched) at.searched = at.logged = 0;  // truncated
-    if (st.st_size == at.logged) return;
+    if (st.st_size == at.searched) return;
   }
   std::array<char, kReadBytes> bytes;  // NOLINT: filled by pread
   for (int i = 0; i < kReadsAtOnce; ++i) {
-    const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), at.logged);
+    const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), at.searched);
     if (n <= 0) return;
-    std::string_view text(bytes.data(), static_cast<size_t>(n));
-    // Each is noted when it is done. What a recorder that died had searched already is not
-    // searched again, or its steps would count twice.
-    const int64_t begin = at.logged, end = begin + n;
-    if (end > at.searched) {
-      see_(file.stream, text.substr(static_cast<size_t>(std::max<int64_t>(0, at.searched - begin))),
-           time_ns);
-      at.searched = end;
-    }
-    taken.lost += keep(text);
-    at.logged = end;
+    see_(file.stream, {bytes.data(), static_cast<size_t>(n)}, time_ns);
+    at.searched += n;
     taken.bytes += n;
   }
   taken.more = true;
+}
+
+int64_t OutputLog::keep_searched() {
+  int64_t lost = 0;
+  for (size_t begin = 0; begin < waiting_.size(); begin += kReadBytes) {
+    const std::string_view part = std::string_view(waiting_).substr(begin, kReadBytes);
+    lost += keep(part);
+    shared_->output_unkept -= static_cast<int64_t>(part.size());
+  }
+  if (waiting_.capacity() > kReadBytes) waiting_ = {};  // few jobs print so much at once
+  waiting_.clear();
+  for (Followed& file : followed_) lost += keep_file(file);
+  return lost;
+}
+
+int64_t OutputLog::keep_file(Followed& file) {
+  int64_t lost = 0;
+  SharedFollowed& at = *file.at;
+  std::array<char, kReadBytes> bytes;  // NOLINT: filled by pread
+  while (at.logged < at.searched) {
+    const auto size = std::min<int64_t>(kReadBytes, at.searched - at.logged);
+    const ssize_t n =
+        ::pread(file.fd.get(), bytes.data(), static_cast<size_t>(size), at.logged.load());
+    if (n <= 0) return lost;  // truncated meanwhile
+    lost += keep({bytes.data(), static_cast<size_t>(n)});
+    at.logged += n;
+  }
+  return lost;
+}
+
+int64_t OutputLog::in_pipe() const {
+  int waiting = 0;
+  return pipe_fd_ >= 0 && ::ioctl(pipe_fd_, FIONREAD, &waiting) == 0 ? waiting : 0;
+}
+
+int64_t OutputLog::unsearched() const {
+  int64_t sum = in_pipe();
+  for (const Followed& file : followed_) {
+    struct stat st {};
+    if (::fstat(file.fd.get(), &st) == 0)
+      sum += std::max<int64_t>(0, st.st_size - file.at->searched);
+  }
+  return sum;
+}
+
+int64_t OutputLog::unkept() const {
+  int64_t sum = in_pipe() + shared_->output_unkept;
+  for (const Followed& file : followed_) {
+    struct stat st {};
+    if (::fstat(file.fd.get(), &st) == 0) sum += std::max<int64_t>(0, st.st_size - file.at->logged);
+  }
+  return sum;
 }
 
 bool OutputLog::open_part(const std::string& name) {

@@ -27,12 +27,16 @@ class OutputLog {
             See see);
 
   struct Taken {
-    int64_t lost = 0;   // bytes that could not be written
     int64_t bytes = 0;  // in all
     bool more = false;  // some was left for the next time
   };
-  // Takes what is there now, a megabyte of each stream at most.
-  Taken collect();
+  // Shows what is there now, a megabyte of each stream at most.
+  Taken search();
+  // Writes what was shown to the disk, however long that takes; returns the bytes that are lost.
+  int64_t keep_searched();
+  // Bytes that were not shown yet, and that are not in output.log; may be asked by another thread.
+  int64_t unsearched() const;
+  int64_t unkept() const;
   int pipe_fd() const { return pipe_fd_; }
   // Our own descriptors of the files.
   std::vector<int> files() const;
@@ -43,8 +47,10 @@ class OutputLog {
     SharedFollowed* at = nullptr;
     size_t stream = 0;
   };
-  void take_pipe(int64_t time_ns, Taken& taken);
-  void take_file(Followed& file, int64_t time_ns, Taken& taken);
+  void search_pipe(int64_t time_ns, Taken& taken);
+  void search_file(Followed& file, int64_t time_ns, Taken& taken);
+  int64_t keep_file(Followed& file);
+  int64_t in_pipe() const;
   // Returns the bytes that are lost.
   int64_t keep(std::string_view bytes);
   bool open_part(const std::string& name);
@@ -52,6 +58,8 @@ class OutputLog {
   std::string folder_;
   See see_;
   int pipe_fd_;
+  Shared* shared_;
+  std::string waiting_;  // of the pipe: shown, not kept
   std::vector<Followed> followed_;
   UniqueFd file_;
   size_t in_file_ = 0;

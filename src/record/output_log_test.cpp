@@ -38,14 +38,20 @@ TEST_F(OutputLogTest, KeepsWhatCameAndCountsWhatItCannotKeep) {
   };
   OutputLog log(folder_, read_.get(), {}, *memory_, see);
   ASSERT_TRUE(write_all(write_.get(), "first\n"));
-  EXPECT_EQ(log.collect().lost, 0);
+  log.search();
+  EXPECT_EQ(log.unkept(), 6);
+  EXPECT_EQ(log.keep_searched(), 0);
+  EXPECT_EQ(log.unkept(), 0);
   EXPECT_EQ(*read_file(folder_ + "/output.log"), "first\n");
   EXPECT_EQ(seen, "first\n");
 
   OutputLog nowhere(folder_ + "/none", read_.get(), {}, *memory_, see);
   ASSERT_TRUE(write_all(write_.get(), "lost\n"));
-  EXPECT_EQ(nowhere.collect().lost, 5);
-  EXPECT_EQ(nowhere.collect().lost, 0);
+  EXPECT_EQ(nowhere.unsearched(), 5);
+  nowhere.search();
+  EXPECT_EQ(nowhere.unsearched(), 0);
+  EXPECT_EQ(nowhere.keep_searched(), 5);
+  EXPECT_EQ(nowhere.keep_searched(), 0);
 }
 
 TEST_F(OutputLogTest, ARestartedRecorderGoesOnWhereTheLastOneEnded) {
@@ -61,17 +67,20 @@ TEST_F(OutputLogTest, ARestartedRecorderGoesOnWhereTheLastOneEnded) {
   {
     OutputLog log(folder_, read_.get(), {file->get()}, *memory_, see);
     ASSERT_TRUE(write_all(file->get(), "step 1\nste"));
-    log.collect();
+    log.search();
+    log.keep_searched();
   }
   ASSERT_TRUE(write_all(file->get(), "p 2\n"));
   OutputLog next(folder_, read_.get(), {file->get()}, *memory_, see);
-  next.collect();
+  next.search();
+  next.keep_searched();
   EXPECT_EQ(seen, "step 1\nstep 2\n");
   EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 1\nstep 2\n");
   // One that died between searching and keeping.
   memory_->followed[0].logged = memory_->followed[0].logged - 7;
   OutputLog last(folder_, read_.get(), {file->get()}, *memory_, see);
-  last.collect();
+  last.search();
+  last.keep_searched();
   EXPECT_EQ(seen, "step 1\nstep 2\n");
   EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 1\nstep 2\nstep 2\n");
 }
@@ -84,7 +93,8 @@ TEST_F(OutputLogTest, WhatIsTakenTogetherHasOneTime) {
   fcntl(write_.get(), F_SETPIPE_SZ, 1 << 20);
   OutputLog log(folder_, read_.get(), {}, *memory_, see);
   ASSERT_TRUE(write_all(write_.get(), std::string(200'000, 'x')));
-  log.collect();
+  log.search();
+  log.keep_searched();
   ASSERT_GT(times.size(), 1U);
   EXPECT_EQ(times.front(), times.back());
 }

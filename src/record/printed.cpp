@@ -169,6 +169,7 @@ void PrintedSteps::finish() {
   ProgressSink::Batch batch;
   end_line(batch);
   sink_.push(batch);
+  keep_state();
 }
 
 // What came before this chunk may be the other stream's, whose line has no end yet.

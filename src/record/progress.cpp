@@ -162,6 +162,12 @@ void add_printed_notes(const Shared& shared, bool from_own_pattern,
         "report every step, use TRAINSCOPE_PIPE",
         skipped));
   }
+  if (const int64_t unsearched = shared.output_unsearched; unsearched > 0) {
+    notes.push_back(fmt::format(
+        "{} printed bytes were not searched for steps: the recorder or the run folder did not keep "
+        "up",
+        unsearched));
+  }
 }
 
 }  // namespace
@@ -183,6 +189,11 @@ std::vector<std::string> progress_notes(const Shared& shared, bool from_own_patt
     notes.emplace_back(
         "output.log may contain text that the job did not print: another process wrote to the same "
         "file");
+  } else if (shared.output_may_be_shared != 0) {
+    notes.emplace_back(
+        "another process has the output file as its stdout and was writing, perhaps only to pipes "
+        "or sockets of its own: that some of the printed lines are not the job's cannot be "
+        "excluded");
   }
   return notes;
 }

@@ -177,6 +177,7 @@ class Recorder {
       return log_over_;
     });
     intake_.finish_output();
+    output_.keep_rest();
     const std::lock_guard lock(mutex_);
     logged_ = true;
     wake_main_.notify_all();
@@ -252,12 +253,10 @@ class Recorder {
   std::mutex mutex_;
   std::condition_variable wake_writer_, wake_main_;
   bool hurry_ = false;  // the ring is half full
-  bool log_over_ = false;
-  bool closing_ = false, written_ = false, logged_ = false;
+  bool log_over_ = false, closing_ = false, written_ = false, logged_ = false, orphaned_ = false;
   std::atomic<bool> storage_failed_ = false;
   std::mutex say_mutex_;
   bool sealed_ = false;  // the last block is on disk
-  bool orphaned_ = false;
   std::mutex clock_mutex_;
   ClockWatch clock_{ClockReading::now()};
   UniqueFd clock_changes_{watch_clock_changes()};
@@ -359,7 +358,8 @@ void Recorder::finish() {
   // First what is told, then the writer, which takes all of it to the disk.
   log_over_ = true;
   eventfd_write(log_wake_.get(), 1);
-  wake_main_.wait_for(lock, kLogLimit, [this] { return logged_; });
+  const auto is_logged = [this] { return logged_; };
+  if (!wake_main_.wait_for(lock, kLogLimit, is_logged)) output_.note_unsearched();
   closing_ = true;
   wake_writer_.notify_all();
   memory_->finished = kWriting;
@@ -376,7 +376,7 @@ void Recorder::finish() {
     wake_main_.wait(lock, [this] { return written_; });
     alone = alone || ::poll(&lifeline, 1, 0) > 0;
   }
-  wake_main_.wait_for(lock, kLogLimit, [this] { return logged_; });
+  if (!wake_main_.wait_for(lock, kLogLimit, is_logged)) output_.count_unkept();
   const bool sealed = sealed_;
   lock.unlock();
   if (alone) close_run_alone(sealed);

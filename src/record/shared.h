@@ -100,9 +100,12 @@ struct Shared {
 
   // Output that is followed and searched for steps.
   SharedFollowed followed[kMaxChannels];
-  SharedLine lines[kMaxChannels + 1];        // the copy pipe, then the files
-  std::atomic<int32_t> output_is_shared{0};  // somebody outside the job writes to the same file
-  std::atomic<int32_t> output_is_polled{0};  // it was told that times of printed lines are coarse
+  SharedLine lines[kMaxChannels + 1];            // the copy pipe, then the files
+  std::atomic<int32_t> output_is_shared{0};      // somebody outside the job writes to the same file
+  std::atomic<int32_t> output_may_be_shared{0};  // that cannot be excluded
+  std::atomic<int64_t> output_unkept{0};      // bytes of the copy pipe on their way to output.log
+  std::atomic<int64_t> output_unsearched{0};  // bytes in which no steps were searched for
+  std::atomic<int32_t> output_is_polled{0};   // it was told that times of printed lines are coarse
 
   // A sentence for the user, shown once by the supervisor: even count = settled.
   std::atomic<uint32_t> message_count{0};

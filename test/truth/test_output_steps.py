@@ -2,6 +2,8 @@
 import json
 import os
 import pathlib
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -20,6 +22,42 @@ for step in range(1, count + 1):
 json.dump([b - a for a, b in zip(times, times[1:])], open(measured, "w"))
 """
 SILENT = "import time; time.sleep(1.5)"
+# Prints ten steps, makes a file, waits for another one, and prints the rest.
+TRAINER_IN_TWO = """
+import os, pathlib, sys, time
+count, mine, others = int(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+for step in range(1, count + 1):
+    if step == 11:
+        mine.touch()
+        while not os.path.exists(others): time.sleep(0.01)
+    print(f"step {step} loss 1", flush=True)
+    time.sleep(0.01)
+pathlib.Path(sys.argv[4]).touch()
+"""
+# Prints nothing until the other one is done.
+WAITER = """
+import os, pathlib, sys, time
+pathlib.Path(sys.argv[1]).touch()
+while not os.path.exists(sys.argv[2]): time.sleep(0.01)
+"""
+# Writes a byte to its own pipe now and then.
+PIPE_WRITER = """
+import os, pathlib, sys, time
+inside, outside = os.pipe()
+while True:
+    os.write(outside, b"x")
+    os.read(inside, 1)
+    pathlib.Path(sys.argv[1]).touch()
+    time.sleep(0.01)
+"""
+# Prints steps while nobody reads what the recorder writes to output.log.
+STUCK = """
+import os, sys, time
+os.mkfifo(os.path.join(os.path.dirname(os.environ["TRAINSCOPE_PIPE"]), "output.log"))
+for step in range(1, 201):
+    sys.stdout.write(f"step {step:04} loss 1\\n")
+    if step == 1: sys.stdout.flush(); time.sleep(0.3)
+"""
 
 
 class OutputSteps(Case):
@@ -77,11 +115,37 @@ class OutputSteps(Case):
         words = [f"{BIN} run --quiet --name {name} -- \"$@\"" for name in ("one", "two")]
         # Of the arguments only the name differs; both may write the same measurement.
         script = f"echo begin; {words[0]} & {words[1]} & wait"
+        # Jobs that have a pipe too, to which they might write, are recognised all the same.
+        for pipe in ((), os.pipe()):
+            with open(self.path("log"), "wb") as log:
+                subprocess.run(["sh", "-c", script, "sh", *self.trainer("both", 200, 0.01)], env=self.environment(),
+                               stdout=log, pass_fds=pipe, check=True)
+            for name in ("one", "two"):
+                self.assert_refused(name)
+            for fd in pipe:
+                os.close(fd)
+
+    def run_script(self, script, *jobs):
+        """A shell script whose stdout is a file; each {} of it is a job."""
+        words = [" ".join(map(shlex.quote, [sys.executable, "-S", "-c", *job])) for job in jobs]
         with open(self.path("log"), "wb") as log:
-            subprocess.run(["sh", "-c", script, "sh", *self.trainer("both", 200, 0.01)], env=self.environment(),
-                           stdout=log, check=True)
-        for name in ("one", "two"):
-            self.assert_refused(name)
+            subprocess.run(["sh", "-c", script.format(*words)], env=self.environment(), stdout=log, check=True)
+
+    def test_a_second_run_of_the_script_that_prints_nothing(self):
+        """Its supervisor and recorder write to their own pipes all the time."""
+        run = f"{BIN} run --quiet --name "
+        half, began, done = self.path("half"), self.path("began"), self.path("done")
+        script = f"{run} loud -- {{}} & a=$!; while [ ! -e {half} ] && kill -0 $a; do sleep 0.02; done; " \
+                 f"{run} silent -- {{}} & wait"
+        self.run_script(script, (TRAINER_IN_TWO, "150", half, began, done), (WAITER, began, done))
+        self.assert_own("loud", 150)
+        self.assertIsNone(self.info("silent")["steps"]["count"])
+
+    def test_a_process_in_the_background_that_writes_to_its_own_pipe(self):
+        began, done = self.path("began"), self.path("done")
+        script = f"{{}} & b=$!; {BIN} run --quiet --name run -- {{}}; kill $b"
+        self.run_script(script, (PIPE_WRITER, began), (TRAINER_IN_TWO, "150", self.path("half"), began, done))
+        self.assert_own("run", 150)
 
     def test_a_second_writer_that_comes_later_and_leaves_before(self):
         log = self.path("log")
@@ -133,6 +197,27 @@ class OutputSteps(Case):
         subprocess.run(["sh", "-c", script, "sh", sys.executable, "-S", "-c", job], env=self.environment(), check=True)
         info = self.assert_own("latest", 40)
         self.assertEqual(self.output_log(info), pathlib.Path(log).read_text())
+
+    # A disk that hangs.
+
+    def bytes_of_note(self, info, pattern):
+        found = re.search(pattern, self.notes(info))
+        return int(found[1]) if found else 0
+
+    def test_what_a_hanging_disk_keeps_from_being_searched_is_told(self):
+        size = len("step 0001 loss 1\n")  # less than a page in all: any pipe holds it
+        job = [sys.executable, "-S", "-c", STUCK]
+        for is_file in (False, True):
+            if is_file:
+                self.assertEqual(self.run_to(self.path("log"), "run", job).wait(), 0)
+            else:
+                self.record(job)
+            info = self.info()
+            left = self.bytes_of_note(info, r"(\d+) printed bytes were not searched")
+            skipped = self.bytes_of_note(info, r"(\d+) of the printed lines were not searched")
+            counted = info["steps"]["observed"]
+            self.assertEqual((counted + skipped) * size + left, 200 * size, info["run"]["notes"])
+            self.assertEqual(self.bytes_of_note(info, r"output.log lacks (\d+) bytes"), 200 * size)
 
     # Times.
 
