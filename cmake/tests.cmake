@@ -24,13 +24,17 @@ if(unit_sources)
   if(CMAKE_CROSSCOMPILING)
     target_link_options(trainscope-unit-tests PRIVATE -static)  # The emulator has no shared libraries.
   endif()
+  set(ts_unit_timeout 60)
+  if(TRAINSCOPE_SANITIZE)
+    set(ts_unit_timeout 600)
+  endif()
   # Asking for the list when the tests start, not when they are linked, is what works under an emulator.
   gtest_discover_tests(trainscope-unit-tests
     DISCOVERY_MODE PRE_TEST
     DISCOVERY_TIMEOUT 60
     TEST_PREFIX unit.
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    PROPERTIES TIMEOUT 60 LABELS unit
+    PROPERTIES TIMEOUT ${ts_unit_timeout} LABELS unit
                ENVIRONMENT "TRAINSCOPE_UNIT_FIXTURES=${ts_fixtures}")
 endif()
 

@@ -301,7 +301,14 @@ TEST(Training, TimesThatTheJobTellsAreKnownHoweverItsLinesCome) {
   const Training training = told({"1 output step 1 duration=0.5", "1 output step 2 duration=0.7"});
   EXPECT_EQ(training.times_reason, "");
   EXPECT_DOUBLE_EQ(*step_statistics(training).mean_s, 0.6);
-  EXPECT_EQ(told({"1 pipe step 1", "1 pipe step 2"}).times_reason, "") << "the pipe is no output";
+  EXPECT_EQ(told({"1 tensorboard step 1", "1 tensorboard step 2"}).times_reason, "")
+      << "event files have dates of their own";
+}
+
+TEST(Training, LinesOfThePipeThatCameTogetherHaveNoTimes) {
+  const Training training = told({"1 pipe step 1", "1 pipe step 2"});
+  EXPECT_NE(training.times_reason.find("through the pipe together"), std::string::npos);
+  EXPECT_FALSE(step_statistics(training).p50_s);
 }
 
 TEST(Training, CoarseTimesAreNoTimes) {

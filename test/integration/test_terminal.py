@@ -332,7 +332,11 @@ for i in range(12):
         supervisor = wait_until(lambda: processes("trainscope", self.home))[0]
         os.kill(supervisor, signal.SIGKILL)
         self.read(b"line 11\r\n")
-        self.assertEqual(re.findall(rb"line (\d+)\r\n", self.text), [b"%d" % i for i in range(12)])
+        # What the supervisor had written to the terminal when it was killed, but not noted yet, the recorder writes
+        # again: a line may be there twice, none is lost.
+        lines = re.findall(rb"line (\d+)\r\n", self.text)
+        self.assertEqual([line for i, line in enumerate(lines) if line not in lines[:i]], [b"%d" % i for i in range(12)])
+        self.assertLessEqual(len(lines), 13)
 
 
 if __name__ == "__main__":
