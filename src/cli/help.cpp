@@ -36,9 +36,7 @@ std::string row(const std::string& name, std::string_view help) {
 }
 
 std::string option_row(const Option& option) {
-  std::string name = option.name;
-  const std::string value = option.value_text();
-  if (!value.empty() && value != name) name += " " + value;
+  std::string name = option.label();
   if (option.repeats && option.is_argument()) name += " …";
   return row(name, option.help);
 }

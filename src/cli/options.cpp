@@ -17,6 +17,11 @@ std::string Option::value_text() const {
   return choices.empty() ? value : fmt::format("{}", fmt::join(choices, "|"));
 }
 
+std::string Option::label() const {
+  const std::string text = value_text();
+  return text.empty() || text == name ? name : name + " " + text;
+}
+
 std::function<void(const std::string&)> store_in(std::string& target) {
   return [&target](const std::string& value) { target = value; };
 }

@@ -35,6 +35,8 @@ struct Option {
   std::vector<std::string> names() const;
   // How help writes its value: "DURATION", "csv|jsonl", "" for a flag.
   std::string value_text() const;
+  // Its name and value: "--to csv|jsonl"; an argument that is named as its value stands once.
+  std::string label() const;
 };
 
 // Where a value goes: the last one given, all of them, or that the flag was there.

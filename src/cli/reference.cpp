@@ -33,9 +33,7 @@ std::string cell(std::string_view text) {
 }
 
 std::string option_row(const Option& option) {
-  std::string name = option.name;
-  const std::string value = option.value_text();
-  if (!value.empty() && value != name) name += " " + value;
+  std::string name = option.label();
   if (option.repeats) name += " …";
   return fmt::format("| `{}` | {} |\n", cell(name), cell(option.help));
 }

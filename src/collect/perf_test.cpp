@@ -17,8 +17,8 @@ extern const Collector perf_collector;
 namespace {
 
 void burn(int64_t ns) {
-  const int64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
-  while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until) {
+  const int64_t until = thread_cpu_ns() + ns;
+  while (thread_cpu_ns() < until) {
   }
 }
 

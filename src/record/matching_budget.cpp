@@ -16,8 +16,6 @@ constexpr int64_t kMost = 10 * kNsPerSecond / kShare;  // of ten seconds
 MatchingBudget::MatchingBudget(int64_t floor_per_second, CpuClock cpu_clock)
     : floor_per_second_(floor_per_second), cpu_clock_(cpu_clock), left_ns_(kMost) {}
 
-int64_t MatchingBudget::thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
-
 void MatchingBudget::begin(int64_t since_zero_ns) {
   const int64_t passed_ns = std::max<int64_t>(0, since_zero_ns - now_ns_);
   left_ns_ = std::min(kMost, left_ns_ + passed_ns / kShare);

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "base/clock.h"
+
 namespace trainscope {
 
 class MatchingBudget {
@@ -21,9 +23,6 @@ class MatchingBudget {
   bool allows_line();
   // Takes what was used since begin() or the last charge().
   void charge();
-
-  // CPU time of the calling thread.
-  static int64_t thread_cpu_ns();
 
  private:
   int64_t floor_per_second_;

@@ -224,10 +224,7 @@ StatusLine status_line(const RecordOptions& options) {
 }
 
 void set_zero(Session& session) {
-  session.manifest.zero_monotonic_ns = session.memory->zero_ns;
-  session.manifest.zero_boottime_ns = session.memory->zero_boottime_ns;
-  session.manifest.zero_realtime_ns = session.memory->zero_realtime_ns;
-  session.manifest.started = utc_text(session.manifest.zero_realtime_ns);
+  session.manifest = with_zero(std::move(session.manifest), *session.memory);
 }
 
 double since_zero_s(const Session& session, int64_t moment_ns) {

@@ -255,12 +255,12 @@ void Sampler::sample_alone(OwnThread& own) {
     own.enter(OwnThread::State::waits);
     if (!wait_until(zero + tick * period)) break;
     own.enter(OwnThread::State::reads);
-    const int64_t begin = monotonic_ns(), begin_cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    const int64_t begin = monotonic_ns(), begin_cpu = thread_cpu_ns();
     const int64_t late = begin - zero - tick * period;
     stream.sample(tick, late / 1000, ring_);
     const double gpu = publishes_status ? stream.last_mean("hw.gpu.utilization") : -1;
     if (gpu >= 0) memory_->gpu_percent = std::llround(100 * gpu);
-    const int64_t end = monotonic_ns(), cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_cpu;
+    const int64_t end = monotonic_ns(), cpu = thread_cpu_ns() - begin_cpu;
     const int64_t factor = stream.collector().rest_factor;
     const int64_t rest =
         std::max(factor * cpu, std::min(factor, kMostRestOfWaiting) * (end - begin));
