@@ -39,6 +39,12 @@ function(ts_module name)
   else()
     target_precompile_headers(ts_${name} REUSE_FROM ts_precompiled)
   endif()
+  if(TRAINSCOPE_UNITY)
+    set_target_properties(ts_${name} PROPERTIES UNITY_BUILD ON
+                          UNITY_BUILD_BATCH_SIZE ${TRAINSCOPE_UNITY})
+    # The rule for headers, applied to a .cpp file that another one includes.
+    target_compile_options(ts_${name} PRIVATE -Wno-subobject-linkage)
+  endif()
   foreach(module IN LISTS arg_DEPENDS)
     if(EXISTS "${PROJECT_SOURCE_DIR}/src/${module}/CMakeLists.txt")
       target_link_libraries(ts_${name} PUBLIC ts_${module})
@@ -72,6 +78,11 @@ function(ts_table)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/*.cpp")
   list(FILTER files EXCLUDE REGEX "(_test|/main)\\.cpp$")
   list(SORT files)
+  # Files of a registry name their insides alike (kMetrics, parse), so each is compiled alone.
+  set(output "${CMAKE_BINARY_DIR}/generated/${arg_MODULE}_${arg_FUNCTION}_table.cpp")
+  set_source_files_properties(${files} "${output}"
+                              DIRECTORY "${PROJECT_SOURCE_DIR}/src/${arg_MODULE}"
+                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(declarations "")
   set(entries "")
   foreach(file IN LISTS files)
@@ -85,7 +96,6 @@ function(ts_table)
   else()
     set(body "  return {};\n")
   endif()
-  set(output "${CMAKE_BINARY_DIR}/generated/${arg_MODULE}_${arg_FUNCTION}_table.cpp")
   file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT "// Generated: one entry a file of the folder.
 #include \"${arg_HEADER}\"
 

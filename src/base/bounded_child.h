@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace trainscope {
 
 // Notices when a process makes no progress: it has neither used CPU time for a while nor waits for
@@ -30,6 +32,9 @@ class StallWatch {
   int64_t cpu_ns_ = 0;
   bool idle_ = false;
 };
+
+// A process that uses no CPU time for so long hangs.
+inline constexpr int64_t kHangNs = 1'500 * kNsPerMs;
 
 struct ChildLimits {
   int64_t idle_ns = 0;        // without using CPU time: it hangs

@@ -9,6 +9,7 @@
 namespace trainscope {
 
 inline constexpr int64_t kNsPerSecond = 1'000'000'000;
+inline constexpr int64_t kNsPerMs = 1'000'000;
 
 inline int64_t clock_ns(clockid_t clock) {
   timespec t{};

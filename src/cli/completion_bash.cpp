@@ -8,7 +8,7 @@ namespace trainscope {
 
 namespace {
 
-constexpr const char* kBegin =
+constexpr const char* kBashBegin =
     R"bash(# bash completion for trainscope: source <(trainscope completion bash)
 
 _trainscope_runs() {
@@ -94,7 +94,7 @@ std::string all_names(const CompletionCommand& command, bool with_value_only) {
   return fmt::format("{}", fmt::join(names, " "));
 }
 
-std::string command_case(const CompletionCommand& command) {
+std::string bash_case(const CompletionCommand& command) {
   std::string out = fmt::format("    {})\n", command.name);
   if (command.takes_job) {
     out += fmt::format("      _trainscope_find_job '{}'\n", all_names(command, true));
@@ -121,13 +121,13 @@ std::string command_case(const CompletionCommand& command) {
 std::string bash_completion(const std::vector<CompletionCommand>& commands) {
   std::vector<std::string> names;
   for (const CompletionCommand& command : commands) names.push_back(command.name);
-  std::string out = kBegin;
+  std::string out = kBashBegin;
   out += fmt::format(
       "  if ((COMP_CWORD == 1)); then\n    _trainscope_words {} --help --version\n    return\n  "
       "fi\n",
       fmt::join(names, " "));
   out += "  case ${COMP_WORDS[1]} in\n";
-  for (const CompletionCommand& command : commands) out += command_case(command);
+  for (const CompletionCommand& command : commands) out += bash_case(command);
   return out + "  esac\n}\n\ncomplete -F _trainscope trainscope\n";
 }
 

@@ -7,7 +7,7 @@ namespace trainscope {
 
 namespace {
 
-constexpr const char* kBegin =
+constexpr const char* kFishBegin =
     R"fish(# fish completion for trainscope: trainscope completion fish | source
 
 function __trainscope_runs
@@ -88,7 +88,7 @@ std::string value_options(const CompletionCommand& command) {
 }  // namespace
 
 std::string fish_completion(const std::vector<CompletionCommand>& commands) {
-  std::string out = kBegin;
+  std::string out = kFishBegin;
   for (const CompletionCommand& command : commands) {
     out += fmt::format("complete -c trainscope -n __trainscope_no_command -a {} -d {}\n",
                        command.name, single_quoted(command.help, true));

@@ -7,7 +7,7 @@ namespace trainscope {
 
 namespace {
 
-constexpr const char* kBegin = R"zsh(#compdef trainscope
+constexpr const char* kZshBegin = R"zsh(#compdef trainscope
 # zsh completion for trainscope: source <(trainscope completion zsh), or save it as _trainscope in a
 # folder of $fpath.
 
@@ -66,7 +66,7 @@ std::string option_specs(const CompletionOption& option) {
   return out;
 }
 
-std::string command_case(const CompletionCommand& command) {
+std::string zsh_case(const CompletionCommand& command) {
   std::string out = fmt::format("        {})\n          _arguments -S", command.name);
   for (const CompletionOption& option : command.options) out += option_specs(option);
   for (size_t i = 0; i < command.arguments.size(); ++i) {
@@ -85,14 +85,14 @@ std::string command_case(const CompletionCommand& command) {
 }  // namespace
 
 std::string zsh_completion(const std::vector<CompletionCommand>& commands) {
-  std::string out = kBegin;
+  std::string out = kZshBegin;
   for (const CompletionCommand& command : commands) {
     out += "        " + single_quoted(command.name + ":" + escaped(command.help)) + "\n";
   }
   out +=
       "      )\n      _describe -t commands command commands\n      ;;\n"
       "    rest)\n      case $words[1] in\n";
-  for (const CompletionCommand& command : commands) out += command_case(command);
+  for (const CompletionCommand& command : commands) out += zsh_case(command);
   return out +
          "      esac\n      ;;\n  esac\n}\n\n"
          "if [[ $funcstack[1] == _trainscope ]]; then\n  _trainscope \"$@\"\nelse\n"

@@ -2,16 +2,14 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "analyze/analyze.h"
+#include "base/json.h"
 #include "model/training.h"
 
 namespace trainscope {
 
 namespace {
-
-using Json = nlohmann::json;
 
 template <typename T>
 Json number_or_null(const std::optional<T>& value) {
@@ -78,14 +76,15 @@ void add_gpu_memory(const RunView& run, Json& gpus) {
     const auto summary = run.summary(i);
     if (!summary || !summary->last) continue;
     for (Json& gpu : gpus) {
-      const bool same = gpu["index"].is_number() && gpu["index"].dump() == series.labels[0].second;
+      const bool same =
+          gpu["index"].is_number() && dump_json(gpu["index"]) == series.labels[0].second;
       if (same && gpu["memory_bytes"].is_null()) gpu["memory_bytes"] = std::llround(*summary->last);
     }
   }
 }
 
 Json host_json(const RunView& run) {
-  Json host = Json::parse(run.host_json(), nullptr, false);
+  Json host = parse_json(run.host_json());
   if (!host.is_object()) host = Json::object();
   for (const char* key : {"name", "kernel", "cpu_model", "cores", "threads", "memory_bytes"}) {
     if (!host.contains(key)) host[key] = nullptr;
@@ -238,7 +237,7 @@ Json pauses_json(const Analyzed& analyzed) {
 
 }  // namespace
 
-Result<nlohmann::json> info_json(const RunView& run) {
+Result<Json> info_json(const RunView& run) {
   Json metrics = Json::array();
   for (size_t i = 0; i < run.series().size(); ++i) {
     Summary summary;

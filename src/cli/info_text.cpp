@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/table.h"
 #include "cli/training_text.h"
@@ -16,11 +16,6 @@ namespace trainscope {
 
 namespace {
 
-using Json = nlohmann::json;
-
-constexpr const char* kBold = "\x1b[1m";
-constexpr const char* kDim = "\x1b[2m";
-constexpr const char* kPlain = "\x1b[0m";
 constexpr size_t kShownGaps = 5;
 
 // The metrics that are shown without --all, in this order. With a label, only the series that has
@@ -121,7 +116,7 @@ class InfoWriter {
   }
 
   void describe_host() {
-    const Json host = Json::parse(run_.host_json(), nullptr, false);
+    const Json host = parse_json(run_.host_json());
     std::string text = printable(run_.manifest().host_name);
     const auto add = [&](const std::string& part) {
       if (!part.empty()) text += (text.empty() ? "" : ", ") + part;

@@ -5,7 +5,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <nlohmann/json.hpp>
+
+#include "base/json.h"
 
 namespace trainscope {
 
@@ -88,13 +89,10 @@ Status write_stdout(std::string_view bytes) {
   return Error::from_errno("cannot write the output", errno);
 }
 
-std::string json_text(const nlohmann::json& document) {
-  return without_controls(document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-}
+std::string json_text(const Json& document) { return without_controls(dump_json(document, 2)); }
 
-std::string json_text(const nlohmann::ordered_json& document) {
-  return without_controls(
-      document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+std::string json_text(const OrderedJson& document) {
+  return without_controls(dump_json(document, 2));
 }
 
 }  // namespace trainscope

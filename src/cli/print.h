@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <type_traits>
 
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "base/text.h"
 
@@ -46,8 +46,8 @@ void print_error(std::string_view message);
 // Data to stdout; an Error when it cannot take it.
 Status write_stdout(std::string_view bytes);
 // JSON as text in which no terminal finds anything to obey.
-std::string json_text(const nlohmann::json& document);
-std::string json_text(const nlohmann::ordered_json& document);
+std::string json_text(const Json& document);
+std::string json_text(const OrderedJson& document);
 
 // What show_text sends to a terminal.
 std::string terminal_text(std::string_view text);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
+#include "base/json.h"
 
 namespace trainscope {
 namespace {
@@ -27,17 +27,17 @@ TEST(Print, SendsNothingThatATerminalObeys) {
 }
 
 TEST(Print, JsonStaysWhatItWas) {
-  const nlohmann::json document = {{"a\x7f", "\x1b[2J \xc2\x9b \xe2\x80\xae µ \xf0\x9f\x98\x80"}};
+  const Json document = {{"a\x7f", "\x1b[2J \xc2\x9b \xe2\x80\xae µ \xf0\x9f\x98\x80"}};
   const std::string text = json_text(document);
-  EXPECT_EQ(nlohmann::json::parse(text), document);
+  EXPECT_EQ(Json::parse(text), document);
   EXPECT_EQ(terminal_text(text), text);
   EXPECT_NE(text.find("µ"), std::string::npos);
 }
 
 TEST(Print, JsonOfBytesThatAreNoTextIsStillJson) {
-  const nlohmann::json document = {{"a", "\xff\x9b"}};
+  const Json document = {{"a", "\xff\x9b"}};
   const std::string text = json_text(document);
-  EXPECT_TRUE(nlohmann::json::accept(text)) << text;
+  EXPECT_TRUE(Json::accept(text)) << text;
   EXPECT_EQ(text.find('\xff'), std::string::npos);
 }
 

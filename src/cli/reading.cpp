@@ -1,8 +1,8 @@
 #include "cli/reading.h"
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/print.h"
 #include "store/store.h"
 
@@ -39,7 +39,7 @@ Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
   return open_run(text);
 }
 
-void print_json(const nlohmann::json& document) {
+void print_json(const Json& document) {
   (void)write_stdout(json_text(document) + "\n");  // the command line finds what was not taken
 }
 

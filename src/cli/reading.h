@@ -2,9 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "cli/options.h"
 #include "cli/settings.h"
@@ -29,6 +29,6 @@ void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& fla
 // The run that the flags name, opened. A ruined one is an Error that names file and offset.
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags);
 
-void print_json(const nlohmann::json& document);
+void print_json(const Json& document);
 
 }  // namespace trainscope

@@ -32,7 +32,7 @@ std::string cell(std::string_view text) {
   return out;
 }
 
-std::string option_row(const Option& option) {
+std::string markdown_row(const Option& option) {
   std::string name = option.label();
   if (option.repeats) name += " …";
   return fmt::format("| `{}` | {} |\n", cell(name), cell(option.help));
@@ -49,7 +49,7 @@ std::string commands_page(const std::vector<CommandOptions>& commands) {
     for (const bool is_argument : {true, false}) {
       if (!is_argument) out += "| `-h,--help` | print this help |\n";
       for (const Option& option : described.options->all()) {
-        if (option.is_argument() == is_argument) out += option_row(option);
+        if (option.is_argument() == is_argument) out += markdown_row(option);
       }
     }
   }

@@ -10,15 +10,12 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/table.h"
 #include "cli/training_text.h"
 
 namespace trainscope {
 
 namespace {
-
-constexpr const char* kBold = "\x1b[1m";
-constexpr const char* kDim = "\x1b[2m";
-constexpr const char* kPlain = "\x1b[0m";
 
 using Row = std::pair<std::string, std::string>;
 

@@ -18,8 +18,6 @@ namespace trainscope {
 namespace {
 
 constexpr std::string_view kGap = "  ";
-constexpr const char* kDim = "\x1b[2m";
-constexpr const char* kPlain = "\x1b[0m";
 
 std::string padded(const std::string& text, size_t width, bool right) {
   const size_t have = display_width(text);

@@ -10,6 +10,10 @@
 
 namespace trainscope {
 
+inline constexpr const char* kBold = "\x1b[1m";
+inline constexpr const char* kDim = "\x1b[2m";
+inline constexpr const char* kPlain = "\x1b[0m";
+
 class Table {
  public:
   // A heading that begins with '>' is of a column that is aligned to the right.

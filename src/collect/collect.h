@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/model.h"
+#include "model/metric.h"
 
 namespace trainscope {
 

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "collect/collect.h"
 #include "collect/support/gpu_process.h"
 #include "collect/support/missing.h"
@@ -84,8 +84,8 @@ class GpuSource : public Source {
       }
     }
     const auto layout = process_.ask_layout(kLayoutLimit, surroundings.tell);
-    nlohmann::json told = nlohmann::json::object();
-    if (layout) told = nlohmann::json::parse(*layout, nullptr, false);
+    Json told = Json::object();
+    if (layout) told = parse_json(*layout);
     Opened opened =
         layout ? read_layout(told) : all_missing(kMetrics, layout.error().message(), "");
     had_gpus_ = had_gpus_ || !opened.columns.empty();
@@ -164,7 +164,7 @@ class GpuSource : public Source {
     for (const auto& [pid, stat] : job_.all()) pids_.push_back(pid);
   }
 
-  static Opened read_layout(const nlohmann::json& layout) {
+  static Opened read_layout(const Json& layout) {
     if (!layout.is_object() || layout["columns"].empty()) {
       const bool object = layout.is_object();
       std::string reason =

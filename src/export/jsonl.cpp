@@ -1,8 +1,8 @@
 // jsonl: one JSON object a line. The first is the header: schema trainscope.export/1, the run and
 // its series; each further one is a sample with time_s, metric, labels and value, in order of time.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "export/export.h"
 #include "export/support/selection.h"
 #include "export/support/text.h"
@@ -11,11 +11,7 @@ namespace trainscope {
 
 namespace {
 
-using Json = nlohmann::json;
-
-std::string dump(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
+std::string dump(const Json& json) { return dump_json(json); }
 
 Json labels_json(const Labels& labels) {
   Json json = Json::object();

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/model.h"
+#include "model/metric.h"
 
 namespace trainscope {
 

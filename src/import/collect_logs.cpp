@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "import/import.h"
 #include "import/support/collect_log.h"
@@ -232,11 +232,11 @@ void add_missing(WholeRun& run, const std::string& folder, const LogFile& file) 
 }
 
 std::string host_of(const std::vector<LogTable>& tables) {
-  nlohmann::json host = nlohmann::json::object();
+  Json host = Json::object();
   for (const LogTable& table : tables) {
     if (table.is("memory.out") && table.first_value) host["memory_bytes"] = *table.first_value;
   }
-  return host.dump();
+  return dump_json(host);
 }
 
 void add_never_recorded(WholeRun& run) {

@@ -14,10 +14,10 @@
 #include <cmath>
 #include <ctime>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "import/import.h"
 #include "import/support/recording.h"
@@ -311,9 +311,9 @@ Result<WholeRun> read(const ImportOptions& options) {
   run.manifest.period_ns = options.every_ns.value_or(by_clock ? *measured : int64_t{kNsPerSecond});
   add_notes(run, table, by_clock);
   run.columns = table.columns();
-  nlohmann::json host = nlohmann::json::object();
+  Json host = Json::object();
   if (table.memory_bytes()) host["memory_bytes"] = *table.memory_bytes();
-  run.host_json = host.dump();
+  run.host_json = dump_json(host);
   TS_TRY(LineReader lines, LineReader::open(options.path));
   run.rows =
       std::make_unique<TegraRows>(options.path, std::move(lines), table, run.manifest.period_ns);

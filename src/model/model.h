@@ -16,57 +16,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/metric.h"
 
 namespace trainscope {
 
 struct Training;  // model/training.h, which most of the program does not need
-
-enum class Kind { gauge, counter, state };
-std::string_view kind_name(Kind kind);
-std::optional<Kind> kind_from_name(std::string_view name);
-
-// Label names and values, sorted by name.
-using Labels = std::vector<std::pair<std::string, std::string>>;
-// "cpu=all;state=user"; empty for no labels.
-std::string labels_text(const Labels& labels);
-Labels labels_from_text(std::string_view text);
-
-// What a metric is, once for all its series. The text fields must outlive the program (literals).
-struct MetricSpec {
-  std::string_view name;
-  std::string_view unit;  // UCUM: s, By, 1, Cel, W, J, Hz, {task}
-  Kind kind = Kind::gauge;
-  std::string_view labels;  // "cpu, state": names of its labels, for the reference
-  std::string_view help;
-};
-
-// value = raw * numerator / denominator: the store keeps the kernel's integers as they are.
-struct Scale {
-  int64_t numerator = 1;
-  int64_t denominator = 1;
-  double apply(int64_t raw) const {
-    return static_cast<double>(raw) * static_cast<double>(numerator) /
-           static_cast<double>(denominator);
-  }
-  bool operator==(const Scale&) const = default;
-};
-
-enum class SeriesStatus { ok, absent, stale };
-std::string_view status_name(SeriesStatus status);
-
-struct Series {
-  std::string metric;
-  Labels labels;
-  std::string unit;
-  Kind kind = Kind::gauge;
-  bool derived = false;
-  SeriesStatus status = SeriesStatus::ok;
-  std::string reason;  // why absent or stale
-  std::string remedy;  // what to do about it
-};
-
-// "metric{k=v;k=v}": one text for a series, as in wide CSV headers.
-std::string series_text(const Series& series);
 
 // One series over time. `present` has one entry a time; a value whose entry is false means nothing.
 struct Points {

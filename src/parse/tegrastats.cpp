@@ -73,7 +73,7 @@ std::string label_of(std::string_view name) {
   return label;
 }
 
-bool is_name(std::string_view word) {
+bool is_sensor_name(std::string_view word) {
   return !word.empty() &&
          ((word[0] >= 'a' && word[0] <= 'z') || (word[0] >= 'A' && word[0] <= 'Z'));
 }
@@ -228,7 +228,7 @@ class TegraParser {
   bool take_temperature() {
     const std::string_view whole = word();
     const size_t sign = whole.find('@');
-    if (sign == 0 || sign == std::string_view::npos || !is_name(whole)) return false;
+    if (sign == 0 || sign == std::string_view::npos || !is_sensor_name(whole)) return false;
     std::string_view text = whole.substr(sign + 1);
     const double said = take_number(text).value_or(NAN);
     if (std::isnan(said) || !take(text, "C") || (!text.empty() && text[0] != '/')) return false;
@@ -244,7 +244,7 @@ class TegraParser {
   // VDD_IN 4567/4321, VDD_IN 4567mW/4321mW: now and on average since tegrastats began.
   bool take_rail() {
     std::string_view text = word(1);
-    if (!is_name(word()) || text.find('/') == std::string_view::npos) return false;
+    if (!is_sensor_name(word()) || text.find('/') == std::string_view::npos) return false;
     const auto now = take_number(text);
     if (!now) return false;
     take(text, "mW");
@@ -260,7 +260,7 @@ class TegraParser {
   bool take_engine() {
     const std::string_view name = word();
     std::string_view text = word(1);
-    if (!is_name(name) || text.empty()) return false;
+    if (!is_sensor_name(name) || text.empty()) return false;
     std::optional<double> load;
     std::vector<double> clocks;
     if (text != "off" && !parse_engine(text, load, clocks)) return false;

@@ -22,9 +22,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-// A process that uses no CPU time for so long hangs.
-constexpr int64_t kHangNs = 1'500 * kMs;
 constexpr int64_t kReadingLimitNs = 10 * kNsPerSecond;
 constexpr int64_t kClosingLimitNs = 15 * kNsPerSecond;
 constexpr useconds_t kRecorderPauseUs = 50'000;

@@ -3,14 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/clock.h"
-
 namespace trainscope {
 
 namespace {
 
-// Writers with several threads are a little out of order; and our own clocks are not read at once.
-constexpr int64_t kTolerance = kNsPerSecond;
 // A writer that holds events back gives those of some seconds together.
 constexpr int64_t kMostAhead = 5 * kNsPerSecond;
 
@@ -20,11 +16,13 @@ std::vector<int64_t> EventClock::place(std::span<const int64_t> dates_ns, int64_
   std::vector<int64_t> times;
   for (size_t i = 0; i < dates_ns.size(); ++i) {
     const int64_t time_ns = dates_ns[i] + shift_ns_;
-    const bool is_in_place = time_ns >= newest_ns_ - kTolerance && time_ns <= now_ns + kTolerance;
+    const bool is_in_place = time_ns >= newest_ns_ - kEventClockToleranceNs &&
+                             time_ns <= now_ns + kEventClockToleranceNs;
     if (!is_in_place) {
       // What follows up to the next time that the clock was set back is on the same clock.
       int64_t last_ns = dates_ns[i];
-      for (size_t j = i + 1; j < dates_ns.size() && dates_ns[j] >= last_ns - kTolerance; ++j) {
+      for (size_t j = i + 1; j < dates_ns.size() && dates_ns[j] >= last_ns - kEventClockToleranceNs;
+           ++j) {
         last_ns = std::max(last_ns, dates_ns[j]);
       }
       set(last_ns, now_ns);

@@ -11,7 +11,13 @@
 #include <span>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace trainscope {
+
+// Between a writer's clock, or the file system's, and ours. Writers with several threads are a
+// little out of order, and our own clocks are not read at once.
+inline constexpr int64_t kEventClockToleranceNs = kNsPerSecond;
 
 class EventClock {
  public:

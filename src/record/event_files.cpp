@@ -19,8 +19,6 @@ namespace {
 constexpr uint64_t kMaxRecordBytes = uint64_t{4} << 20;
 constexpr size_t kFilesBetween = 256;
 constexpr double kMaxDate = 9e9;  // seconds; nanoseconds of more are no int64_t
-// Between a writer's clock, or the file system's, and ours.
-constexpr int64_t kTolerance = kNsPerSecond;
 
 }  // namespace
 
@@ -71,7 +69,7 @@ void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns)
   const bool was_there = !has_searched_ || earlier != earlier_.end();
   const bool has_grown = earlier != earlier_.end() && earlier->second != found.size;
   const bool is_new = !was_there && knows_earlier_;
-  const bool is_recent = found.written_ns >= zero_realtime_ns - kTolerance;
+  const bool is_recent = found.written_ns >= zero_realtime_ns - kEventClockToleranceNs;
   if (!has_searched_) earlier_.emplace(key, found.size);
   if (memory == nullptr && !has_grown && !is_new && !is_recent) return;
   if (files_.size() >= kMaxEventFiles) {
@@ -203,7 +201,8 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
     const bool is_appended = has_come_since && file.age.earlier_bytes > 0;
     // The job began after t = 0; a training that ended just before it has left its last second.
     const bool may_be_earlier = event.offset < file.age.doubtful_bytes;
-    if (event.date_ns >= (may_be_earlier ? 0 : -kTolerance) || is_appended) file.is_own = true;
+    if (event.date_ns >= (may_be_earlier ? 0 : -kEventClockToleranceNs) || is_appended)
+      file.is_own = true;
     if (file.is_own) {
       own.push_back(&event);
       dates_ns.push_back(event.date_ns);
@@ -212,7 +211,7 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
     }
   }
   const std::vector<int64_t> times_ns = file.clock.place(dates_ns, now_ns);
-  if (std::abs(file.clock.shift_ns()) > kTolerance) {
+  if (std::abs(file.clock.shift_ns()) > kEventClockToleranceNs) {
     tell_once(
         fmt::format("{}: written on a clock that is not this host's, or that was set during "
                     "the run; event times are estimated from when they were read",

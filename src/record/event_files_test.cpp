@@ -12,11 +12,11 @@
 #include <fstream>
 #include <functional>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "record/test_ring.h"
 #include "store/training.h"
@@ -122,7 +122,7 @@ constexpr Capture kCaptures[] = {
 
 TEST_F(EventFilesTest, WhatProgramsReallyWrite) {
   const std::string data = std::string(TRAINSCOPE_TEST_DATA) + "/tensorboard/";
-  const auto expected = nlohmann::json::parse(std::ifstream(data + "expected.json"));
+  const auto expected = Json::parse(std::ifstream(data + "expected.json"));
   constexpr EventFiles::Clock kClock{1'794'000'000 * kNsPerSecond, 10'000'000 * kNsPerSecond};
   for (const Capture& capture : kCaptures) {
     EventFiles files({data + capture.folder}, sink_, memory_, [](const std::string&) {});
@@ -137,7 +137,7 @@ TEST_F(EventFilesTest, WhatProgramsReallyWrite) {
     EXPECT_EQ(training.count, capture.count) << capture.folder;
     EXPECT_EQ(training.epochs.size(), capture.epochs) << capture.folder;
     const auto& scalars = expected[capture.train]["scalars"];
-    const auto points = scalars.value(capture.tag, nlohmann::json::array());
+    const auto points = scalars.value(capture.tag, Json::array());
     ASSERT_EQ(training.steps.size(), points.size()) << capture.folder;
     for (size_t i = 0; i < points.size(); ++i) {
       EXPECT_EQ(training.steps[i].step, points[i][0].get<int64_t>()) << capture.folder;

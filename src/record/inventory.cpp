@@ -17,7 +17,7 @@ namespace trainscope {
 namespace {
 
 // A whole number of CPUs stays an integer in JSON; half a CPU cannot.
-Json cpus_json(std::optional<double> cpus) {
+OrderedJson cpus_json(std::optional<double> cpus) {
   if (!cpus) return nullptr;
   const double rounded = std::round(*cpus);
   if (rounded == *cpus) return static_cast<int64_t>(rounded);
@@ -42,7 +42,7 @@ std::optional<double> smaller_of(std::optional<int64_t> allowed, std::optional<d
   return cpus;
 }
 
-void add_limits(Json& host, const std::string& root, pid_t pid) {
+void add_limits(OrderedJson& host, const std::string& root, pid_t pid) {
   const CgroupLimits limits = read_cgroup_limits(root, pid);
   const auto allowed = allowed_cpus(root, pid);
   host["job_cpus"] = cpus_json(smaller_of(allowed, limits.cpus));
@@ -134,7 +134,7 @@ std::string host_inventory(const std::string& root, const std::string& working_d
                            const std::vector<std::string>& command, const std::string& run_folder,
                            pid_t pid) {
   const Variables variables = pid == 0 ? Variables::ours() : Variables::of(pid);
-  Json host;
+  OrderedJson host;
   host["name"] = or_null(first_line(root + "/proc/sys/kernel/hostname"));
   host["kernel"] = or_null(first_line(root + "/proc/sys/kernel/osrelease"));
   host["distribution"] = distribution(root);
@@ -151,7 +151,7 @@ std::string host_inventory(const std::string& root, const std::string& working_d
   host["git"] = git_state(root, working_directory);
   host["environment"] = selected_environment(variables);
   // What the world named may be any bytes: they must not make the document unwritable.
-  return host.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return dump_json(host);
 }
 
 }  // namespace trainscope

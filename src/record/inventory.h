@@ -7,17 +7,15 @@
 
 #include <sys/types.h>
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "record/variables.h"
 
 namespace trainscope {
-
-using Json = nlohmann::ordered_json;
 
 // The beginning of a regular file, at most `limit` bytes; nothing when it cannot be read.
 std::optional<std::string> read_beginning(const std::string& path, size_t limit = 64 * 1024);
@@ -33,8 +31,8 @@ std::optional<int64_t> count_cpu_list(std::string_view list);
 std::optional<std::string> value_of(std::string_view text, std::string_view key, char separator);
 
 template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+OrderedJson or_null(const std::optional<T>& value) {
+  return value ? OrderedJson(*value) : OrderedJson(nullptr);
 }
 
 // How many CPUs a process (0: this one) may use: the affinity mask says which, the quota of its
@@ -42,20 +40,20 @@ Json or_null(const std::optional<T>& value) {
 std::optional<double> usable_cpus(const std::string& root, pid_t pid);
 
 // inventory_hardware.cpp
-void add_processors(Json& host, const std::string& root);
-Json disks(const std::string& root);
-Json virtualisation(const std::string& root);
+void add_processors(OrderedJson& host, const std::string& root);
+OrderedJson disks(const std::string& root);
+OrderedJson virtualisation(const std::string& root);
 // inventory_gpu.cpp
-void add_gpus(Json& host, const std::string& root);
+void add_gpus(OrderedJson& host, const std::string& root);
 // inventory_system.cpp
-Json distribution(const std::string& root);
-Json filesystem_of(const std::string& root, const std::string& path);
-Json container(const std::string& root, const Variables& variables = Variables::ours());
+OrderedJson distribution(const std::string& root);
+OrderedJson filesystem_of(const std::string& root, const std::string& path);
+OrderedJson container(const std::string& root, const Variables& variables = Variables::ours());
 // inventory_software.cpp
-Json software(const std::string& root, const std::string& working_directory,
-              const std::vector<std::string>& command,
-              const Variables& variables = Variables::ours());
+OrderedJson software(const std::string& root, const std::string& working_directory,
+                     const std::vector<std::string>& command,
+                     const Variables& variables = Variables::ours());
 // inventory_git.cpp
-Json git_state(const std::string& root, const std::string& working_directory);
+OrderedJson git_state(const std::string& root, const std::string& working_directory);
 
 }  // namespace trainscope

@@ -57,13 +57,13 @@ std::optional<std::string> resolve(const std::string& root, const std::string& g
 
 }  // namespace
 
-Json git_state(const std::string& root, const std::string& working_directory) {
+OrderedJson git_state(const std::string& root, const std::string& working_directory) {
   const std::string git = find_git_folder(root, working_directory);
   if (git.empty()) return nullptr;
   const auto head = first_line(root + git + "/HEAD");
   if (!head) return nullptr;
   // Whether the tree has changes would need every file read: unknown.
-  Json state = {{"commit", nullptr}, {"branch", nullptr}, {"dirty", nullptr}};
+  OrderedJson state = {{"commit", nullptr}, {"branch", nullptr}, {"dirty", nullptr}};
   if (is_hash(*head)) {
     state["commit"] = *head;
     return state;

@@ -13,7 +13,7 @@ TEST(Git, LooseBranchFromAFolderBelow) {
   const TestRoot root;
   root.write("/w/.git/HEAD", "ref: refs/heads/feature/x\n");
   root.write("/w/.git/refs/heads/feature/x", kHash + "\n");
-  const Json state = git_state(root.path(), "/w/src/deep");
+  const OrderedJson state = git_state(root.path(), "/w/src/deep");
   EXPECT_EQ(state["commit"], kHash);
   EXPECT_EQ(state["branch"], "feature/x");
   EXPECT_TRUE(state["dirty"].is_null());

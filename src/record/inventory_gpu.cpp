@@ -54,8 +54,8 @@ std::optional<std::string> nvidia_driver(const std::string& root) {
   return std::nullopt;
 }
 
-Json nvidia_gpu(const std::string& information) {
-  Json gpu;
+OrderedJson nvidia_gpu(const std::string& information) {
+  OrderedJson gpu;
   gpu["uuid"] = nullptr;
   gpu["name"] = or_null(value_of(information, "Model", ':'));
   // "GPU-????????-????-…": what an unprivileged container is shown is no identity.
@@ -73,10 +73,10 @@ std::string_view vendor_name(const PciDevice& device) {
 
 }  // namespace
 
-void add_gpus(Json& host, const std::string& root) {
-  Json gpus = Json::array();
-  const auto add = [&](const Json& gpu, const std::string& address) {
-    Json numbered = {{"index", gpus.size()}};
+void add_gpus(OrderedJson& host, const std::string& root) {
+  OrderedJson gpus = OrderedJson::array();
+  const auto add = [&](const OrderedJson& gpu, const std::string& address) {
+    OrderedJson numbered = {{"index", gpus.size()}};
     numbered.update(gpu);
     numbered["pci"] = address;
     gpus.push_back(std::move(numbered));
@@ -87,7 +87,7 @@ void add_gpus(Json& host, const std::string& root) {
   for (const std::string& address : known) {
     add(nvidia_gpu(read_beginning(folder + "/" + address + "/information").value_or("")), address);
   }
-  Json displays = Json::array();
+  OrderedJson displays = OrderedJson::array();
   for (const PciDevice& device : display_devices(root)) {
     displays.push_back({{"pci", device.address},
                         {"vendor", device.vendor},

@@ -92,7 +92,7 @@ constexpr std::array<Vendor, 12> kHypervisors = {{{"amazon ec2", "amazon"},
 
 }  // namespace
 
-void add_processors(Json& host, const std::string& root) {
+void add_processors(OrderedJson& host, const std::string& root) {
   Topology topology = topology_from_sys(root);
   if (topology.threads == 0) topology = topology_from_cpuinfo(root);
   host["cpu_model"] = or_null(cpu_model(root));
@@ -101,8 +101,8 @@ void add_processors(Json& host, const std::string& root) {
   host["threads"] = or_null(positive(static_cast<size_t>(topology.threads)));
 }
 
-Json disks(const std::string& root) {
-  Json list = Json::array();
+OrderedJson disks(const std::string& root) {
+  OrderedJson list = OrderedJson::array();
   const std::string folder = root + "/sys/block";
   for (const std::string& name : names_in(folder)) {
     if (name.starts_with("loop") || name.starts_with("ram") || name.starts_with("zram")) continue;
@@ -110,16 +110,16 @@ Json disks(const std::string& root) {
     const auto sectors = number_in(place + "/size");  // of 512 bytes, whatever the device's are
     if (sectors && *sectors == 0) continue;           // a drive without a medium
     const auto rotational = number_in(place + "/queue/rotational");
-    Json disk = {{"name", name}};
-    disk["size_bytes"] = sectors ? Json(*sectors * 512) : Json(nullptr);
-    disk["rotational"] = rotational ? Json(*rotational != 0) : Json(nullptr);
+    OrderedJson disk = {{"name", name}};
+    disk["size_bytes"] = sectors ? OrderedJson(*sectors * 512) : OrderedJson(nullptr);
+    disk["rotational"] = rotational ? OrderedJson(*rotational != 0) : OrderedJson(nullptr);
     disk["model"] = or_null(first_line(place + "/device/model"));
     list.push_back(std::move(disk));
   }
   return list;
 }
 
-Json virtualisation(const std::string& root) {
+OrderedJson virtualisation(const std::string& root) {
   const std::string dmi = root + "/sys/class/dmi/id/";
   std::string names;
   for (const char* file : {"sys_vendor", "product_name", "bios_vendor", "board_vendor"}) {

@@ -21,11 +21,12 @@ constexpr std::array<std::string_view, 21> kOthers = {
 
 using Versions = std::map<std::string, std::string>;
 
-Json package_versions(const Versions& installed) {
-  Json versions = Json::object();
+OrderedJson package_versions(const Versions& installed) {
+  OrderedJson versions = OrderedJson::object();
   for (const std::string_view name : kMain) {
     const auto found = installed.find(std::string(name));
-    versions[std::string(name)] = found == installed.end() ? Json(nullptr) : Json(found->second);
+    versions[std::string(name)] =
+        found == installed.end() ? OrderedJson(nullptr) : OrderedJson(found->second);
   }
   for (const std::string_view name : kOthers) {
     const auto found = installed.find(std::string(name));
@@ -45,7 +46,7 @@ struct Found {
 std::optional<std::string> version_in_json(const std::string& path) {
   const auto text = read_beginning(path);
   if (!text) return std::nullopt;
-  const Json document = Json::parse(*text, nullptr, false);
+  const Json document = parse_json(*text);
   if (!document.is_object() || !document.contains("cuda")) return std::nullopt;
   const Json& cuda = document["cuda"];
   if (!cuda.is_object() || !cuda.contains("version") || !cuda["version"].is_string()) {
@@ -106,11 +107,11 @@ std::optional<Found> cuda_version(const std::string& root, const Versions& insta
 
 }  // namespace
 
-Json software(const std::string& root, const std::string& working_directory,
-              const std::vector<std::string>& command, const Variables& variables) {
+OrderedJson software(const std::string& root, const std::string& working_directory,
+                     const std::vector<std::string>& command, const Variables& variables) {
   const auto python = find_python(root, working_directory, command, variables);
   const Versions installed = python ? installed_packages(root, *python) : Versions{};
-  Json found;
+  OrderedJson found;
   found["python"] = nullptr;
   if (python) {
     found["python"] = {{"executable", python->executable},
@@ -119,7 +120,8 @@ Json software(const std::string& root, const std::string& working_directory,
   }
   found["packages"] = package_versions(installed);
   const auto cuda = cuda_version(root, installed, variables);
-  found["cuda"] = cuda ? Json{{"version", cuda->version}, {"from", cuda->from}} : Json(nullptr);
+  found["cuda"] =
+      cuda ? OrderedJson{{"version", cuda->version}, {"from", cuda->from}} : OrderedJson(nullptr);
   return found;
 }
 

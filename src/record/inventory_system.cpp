@@ -53,8 +53,8 @@ constexpr std::array<Mark, 7> kCgroupMarks = {{{"kubepods", "kubernetes"},
                                                {"garden", "garden"},
                                                {"machine.slice/systemd-nspawn", "systemd-nspawn"}}};
 
-Json container_kind(const std::string& root, const std::string& cgroups,
-                    const Variables& variables) {
+OrderedJson container_kind(const std::string& root, const std::string& cgroups,
+                           const Variables& variables) {
   if (variables.has("KUBERNETES_SERVICE_HOST")) return "kubernetes";
   for (const char* variable : {"APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"}) {
     if (variables.has(variable)) return "apptainer";
@@ -70,7 +70,7 @@ Json container_kind(const std::string& root, const std::string& cgroups,
 
 }  // namespace
 
-Json distribution(const std::string& root) {
+OrderedJson distribution(const std::string& root) {
   for (const char* path : {"/etc/os-release", "/usr/lib/os-release"}) {
     const auto text = read_beginning(root + path);
     if (!text) continue;
@@ -81,7 +81,7 @@ Json distribution(const std::string& root) {
   return nullptr;
 }
 
-Json filesystem_of(const std::string& root, const std::string& path) {
+OrderedJson filesystem_of(const std::string& root, const std::string& path) {
   const auto text = read_beginning(root + "/proc/self/mountinfo", size_t{4} << 20);
   if (!text || path.empty()) return nullptr;
   std::optional<MountLine> best;
@@ -95,12 +95,12 @@ Json filesystem_of(const std::string& root, const std::string& path) {
   return {{"type", best->type}, {"mountpoint", best->point}, {"device", best->source}};
 }
 
-Json container(const std::string& root, const Variables& variables) {
+OrderedJson container(const std::string& root, const Variables& variables) {
   std::string cgroups = read_beginning(root + "/proc/self/cgroup").value_or("");
   cgroups += read_beginning(root + "/proc/1/cgroup").value_or("");
   const bool slurm = variables.has("SLURM_JOB_ID") || cgroups.find("/slurm") != std::string::npos;
   return {{"kind", container_kind(root, cgroups, variables)},
-          {"scheduler", slurm ? Json("slurm") : Json()}};
+          {"scheduler", slurm ? OrderedJson("slurm") : OrderedJson()}};
 }
 
 }  // namespace trainscope

@@ -127,7 +127,7 @@ TEST(Inventory, CoresFromCpuinfoWhereSysIsMissing) {
   root.write("/proc/cpuinfo",
              "processor : 0\nphysical id : 0\ncore id : 0\n\nprocessor : 1\nphysical id : 0\n"
              "core id : 1\n\nprocessor : 2\nphysical id : 1\ncore id : 0\n");
-  Json host;
+  OrderedJson host;
   add_processors(host, root.path());
   EXPECT_EQ(host["sockets"], 2);
   EXPECT_EQ(host["cores"], 3);

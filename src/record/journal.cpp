@@ -4,9 +4,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "store/frame.h"
 #include "store/store.h"
@@ -32,7 +32,7 @@ FrameType frame_type(RecordKind kind) {
 
 std::vector<Totals> totals_of(const std::string& json) {
   std::vector<Totals> totals;
-  const auto schema = nlohmann::json::parse(json, nullptr, false);
+  const auto schema = parse_json(json);
   CHECK(!schema.is_discarded());  // we wrote it ourselves
   for (const auto& column : schema["columns"]) {
     const bool is_double = column["type"] == "f64";
@@ -252,9 +252,9 @@ Status Journal::ensure_segment() {
   is_manifest_written_ = false;
   has_new_names_ = true;
   std::string frames;
-  const nlohmann::json head = {
+  const Json head = {
       {"run", manifest_.id}, {"segment", number}, {"incarnation", memory_->incarnation.load()}};
-  append_frame(frames, FrameType::head, 0, head.dump());
+  append_frame(frames, FrameType::head, 0, dump_json(head));
   for (const auto& [schema, info] : schemas_) append_frame(frames, FrameType::schema, 0, info.json);
   if (!info_json_.empty()) append_frame(frames, FrameType::info, 0, info_json_);
   return writer_.append(frames);
@@ -352,10 +352,10 @@ void Journal::plan_rewrite(const std::string& reason) {
           ? fmt::format("{}: the last {} bytes of {} are written again to a new segment", reason,
                         kept.size(), old_name)
           : fmt::format("{}: {} may lack what was written since its last sync", reason, old_name);
-  const nlohmann::json event = {
+  const Json event = {
       {"time_ns", monotonic_ns() - memory_->zero_ns}, {"kind", "storage"}, {"text", text}};
   if (has_all) rewrite_ = kept + rewrite_;
-  append_frame(rewrite_, FrameType::event, 0, event.dump());
+  append_frame(rewrite_, FrameType::event, 0, dump_json(event));
   has_all ? writer_.abandon() : writer_.leave();
   if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
 }

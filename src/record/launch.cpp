@@ -60,7 +60,7 @@ Result<Launched> launch(const std::vector<std::string>& command,
   return launched;
 }
 
-std::vector<std::string> words_of(pid_t pid) {
+std::vector<std::string> command_line_of(pid_t pid) {
   std::vector<std::string> words;
   auto text = read_file(fmt::format("/proc/{}/cmdline", pid));
   if (!text || text->empty()) return words;
@@ -69,7 +69,7 @@ std::vector<std::string> words_of(pid_t pid) {
   return words;
 }
 
-std::string folder_of(pid_t pid) {
+std::string working_directory_of(pid_t pid) {
   char path[PATH_MAX];
   const ssize_t size = ::readlink(fmt::format("/proc/{}/cwd", pid).c_str(), path, sizeof path);
   return size <= 0 ? "" : std::string(path, static_cast<size_t>(size));

@@ -21,9 +21,9 @@ Result<Launched> launch(const std::vector<std::string>& command,
                         const OutputPlan& output);
 
 // What it was started with, as far as it lets us see.
-std::vector<std::string> words_of(pid_t pid);
+std::vector<std::string> command_line_of(pid_t pid);
 // Its working directory; "" when that is not to be seen.
-std::string folder_of(pid_t pid);
+std::string working_directory_of(pid_t pid);
 // R, S, T, Z, …; '?' when it is gone.
 char process_state(pid_t pid);
 

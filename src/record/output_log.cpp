@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kPartBytes = size_t{16} << 20;
 constexpr size_t kReadBytes = 65536;
-constexpr int kReadsAtOnce = 16;
+constexpr int kLogReadsAtOnce = 16;
 
 }  // namespace
 
@@ -59,7 +59,7 @@ OutputLog::Taken OutputLog::search() {
 
 void OutputLog::search_pipe(int64_t time_ns, Taken& taken) {
   std::array<char, kReadBytes> bytes;  // NOLINT: filled by read
-  for (int i = 0; i < kReadsAtOnce; ++i) {
+  for (int i = 0; i < kLogReadsAtOnce; ++i) {
     const ssize_t n = ::read(pipe_fd_, bytes.data(), bytes.size());
     if (n <= 0) return;
     const std::string_view text(bytes.data(), static_cast<size_t>(n));
@@ -81,7 +81,7 @@ void OutputLog::search_file(Followed& file, int64_t time_ns, Taken& taken) {
     if (st.st_size == at.searched) return;
   }
   std::array<char, kReadBytes> bytes;  // NOLINT: filled by pread
-  for (int i = 0; i < kReadsAtOnce; ++i) {
+  for (int i = 0; i < kLogReadsAtOnce; ++i) {
     const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), at.searched);
     if (n <= 0) return;
     see_(file.stream, {bytes.data(), static_cast<size_t>(n)}, time_ns);

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "record/record.h"
 #include "record/test_ring.h"
@@ -53,7 +53,7 @@ TEST_F(PrintedTest, EveryFormatUnderstandsItsExample) {
 // What real programs printed, and what it says by a reader that has no patterns.
 TEST_F(PrintedTest, WhatProgramsReallyPrint) {
   const std::string folder = std::string(TRAINSCOPE_TEST_DATA) + "/printed/";
-  const auto expected = nlohmann::json::parse(std::ifstream(folder + "expected.json"));
+  const auto expected = Json::parse(std::ifstream(folder + "expected.json"));
   ASSERT_GT(expected.size(), 40U);
   for (const auto& [name, told] : expected.items()) {
     if (name == "keras_v2_evaluate_pipe.txt") continue;  // the evaluation's line comes first

@@ -19,9 +19,9 @@ namespace {
 
 constexpr size_t kShownBytes = 80;
 constexpr int64_t kMaxStepNumber = int64_t{1} << 53;
-constexpr int kReadsAtOnce = 16;
+constexpr int kPipeReadsAtOnce = 16;
 // A sender's time may be a little ahead of the moment at which we looked.
-constexpr int64_t kTolerance = kNsPerSecond;
+constexpr int64_t kTimestampToleranceNs = kNsPerSecond;
 
 }  // namespace
 
@@ -60,7 +60,7 @@ bool ProgressPipe::read_some() {
   std::array<char, 65536> bytes;  // NOLINT: filled by read
   is_flooded_ = false;
   timed_ = untimed_ = 0;
-  for (int i = 0; i < kReadsAtOnce; ++i) {
+  for (int i = 0; i < kPipeReadsAtOnce; ++i) {
     if (!sink_.has_room()) {
       refuse_some();
       return false;
@@ -125,7 +125,8 @@ void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink
 int64_t ProgressPipe::moment_of(const Report& report, int64_t now_ns) {
   if (!report.time_ns) return now_ns;
   const int64_t told = *report.time_ns;
-  if (told >= memory_->zero_ns - kTolerance && told <= now_ns + kTolerance) return told;
+  if (told >= memory_->zero_ns - kTimestampToleranceNs && told <= now_ns + kTimestampToleranceNs)
+    return told;
   if (!std::exchange(told_time_, true)) {
     push_event(ring_, now_ns - memory_->zero_ns, "progress",
                fmt::format("t={} is no time of this run on CLOCK_MONOTONIC (in nanoseconds): the "

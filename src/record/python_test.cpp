@@ -39,7 +39,8 @@ class PythonTest : public ::testing::Test {
     package("/v/lib/python3.11/site-packages", "torch-2.1.0+cu121.dist-info");
     package("/v/lib/python3.11/site-packages", "nvidia_cudnn_cu12-8.9.2.dist-info");
   }
-  Json look(const std::vector<std::string>& command, const std::string& folder = "/w") const {
+  OrderedJson look(const std::vector<std::string>& command,
+                   const std::string& folder = "/w") const {
     return software(root_.path(), folder, command);
   }
 
@@ -48,7 +49,7 @@ class PythonTest : public ::testing::Test {
 };
 
 TEST_F(PythonTest, OfTheSystem) {
-  const Json found = look({"python3", "train.py"});
+  const OrderedJson found = look({"python3", "train.py"});
   EXPECT_EQ(found["python"]["executable"], "/usr/bin/python3");
   EXPECT_EQ(found["python"]["version"], "3.11");
   EXPECT_EQ(found["packages"]["numpy"], "1.24.2");
@@ -57,7 +58,7 @@ TEST_F(PythonTest, OfTheSystem) {
 
 TEST_F(PythonTest, OfAVirtualEnvironmentBeforeItsLinkIsFollowed) {
   virtual_environment();
-  const Json found = look({"/v/bin/python", "-m", "x"});
+  const OrderedJson found = look({"/v/bin/python", "-m", "x"});
   EXPECT_EQ(found["python"]["prefix"], "/v");
   EXPECT_EQ(found["python"]["version"], "3.11.2");
   EXPECT_EQ(found["packages"]["torch"], "2.1.0+cu121");

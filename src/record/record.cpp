@@ -80,7 +80,8 @@ Manifest first_manifest(const RecordOptions& options) {
   m.started = utc_text(realtime_ns());
   m.command = redact_command(options.command);
   m.after_command = redact_line(options.after);
-  m.working_directory = options.attach_pid == 0 ? current_folder() : folder_of(options.attach_pid);
+  m.working_directory =
+      options.attach_pid == 0 ? current_folder() : working_directory_of(options.attach_pid);
   m.attached = options.attach_pid != 0;
   m.host_name = host_name();
   if (auto boot = read_line("/proc/sys/kernel/random/boot_id")) m.boot_id = *boot;
@@ -334,7 +335,7 @@ Result<RecordOutcome> record_attached(const RecordOptions& options) {
     return Error(fmt::format("there is no process {}", options.attach_pid));
   }
   RecordOptions described = options;
-  described.command = words_of(options.attach_pid);
+  described.command = command_line_of(options.attach_pid);
   TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(described));
   return end_recording(*recording,
                        recording->supervisor.follow(options.attach_pid, process, options.for_ns));

@@ -35,7 +35,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // A writer that takes longer at the end hangs.
-constexpr auto kCloseLimit = milliseconds(500);
+constexpr auto kLastWriteLimit = milliseconds(500);
 constexpr milliseconds kWritePause(1000);
 constexpr milliseconds kLogLimit(500);
 // A disk that takes this long for what a second brings hangs.
@@ -366,7 +366,7 @@ void Recorder::finish() {
   const auto release_output = [this] {
     for (OutputChannel& channel : setup_.output->channels) channel.close();
   };
-  const bool in_time = wake_main_.wait_for(lock, kCloseLimit, [this] { return written_; });
+  const bool in_time = wake_main_.wait_for(lock, kLastWriteLimit, [this] { return written_; });
   pollfd lifeline = {setup_.lifeline_fd, POLLIN, 0};
   bool alone = orphaned_ || ::poll(&lifeline, 1, 0) > 0;
   if (!in_time) {

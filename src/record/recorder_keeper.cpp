@@ -22,12 +22,11 @@ namespace trainscope {
 
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
-constexpr int64_t kFirstBackoff = 100 * kMs, kLastBackoff = 10'000 * kMs;
-constexpr int64_t kLongLife = 60'000 * kMs;
-// A recorder that uses no CPU time for so long hangs; one that is busy for longer is too slow.
-constexpr int64_t kHangNs = 1'500 * kMs, kCloseLimit = 4'000 * kMs;
-constexpr int64_t kExitLimit = 500 * kMs;
+constexpr int64_t kFirstBackoff = 100 * kNsPerMs, kLastBackoff = 10'000 * kNsPerMs;
+constexpr int64_t kLongLife = 60'000 * kNsPerMs;
+// A recorder that is busy for longer is too slow.
+constexpr int64_t kCloseLimit = 4'000 * kNsPerMs;
+constexpr int64_t kExitLimit = 500 * kNsPerMs;
 
 }  // namespace
 
@@ -48,7 +47,7 @@ Status RecorderKeeper::start() {
 }
 
 void RecorderKeeper::wait_for_first_sample() {
-  const int64_t until = monotonic_ns() + 1000 * kMs;
+  const int64_t until = monotonic_ns() + 1000 * kNsPerMs;
   while (setup_.memory->first_sample_taken == 0 && monotonic_ns() < until) {
     std::array<pollfd, 1> ready = {{{setup_.ready_fd, POLLIN, 0}}};
     (void)poll_whole(ready, std::max<int64_t>(0, until - monotonic_ns()));
@@ -143,7 +142,7 @@ bool RecorderKeeper::wait_for_end() {
     return setup_.memory->finished == kAllWritten || setup_.memory->finished == kNotAllWritten;
   };
   StallWatch watch(pid_, kHangNs, kCloseLimit);
-  while (!wait_for_exit(20 * kMs)) {
+  while (!wait_for_exit(20 * kNsPerMs)) {
     // A thread that a source holds keeps the process from ending, but not from being done.
     if (is_done()) return wait_for_exit(kExitLimit), true;
     if (watch.is_over()) return false;

@@ -22,14 +22,7 @@ constexpr std::array<std::string_view, 4> kSignatures = {"sig", "signature", "x-
 constexpr std::array<std::string_view, 4> kUserOptions = {"-u", "-U", "--user", "--proxy-user"};
 constexpr std::array<std::string_view, 4> kJoinedUsers = {"-u", "-U", "--user=", "--proxy-user="};
 
-constexpr size_t kNone = std::string_view::npos;
-
 bool is_quote(char c) { return c == '"' || c == '\''; }
-
-template <size_t N>
-bool is_any_of(const std::array<std::string_view, N>& list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
 
 bool is_number(std::string_view text) { return text.find_first_not_of("0123456789") == kNone; }
 

@@ -13,7 +13,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kNone = std::string_view::npos;
 // Lines within lines: ssh h "sh -c '…'".
 constexpr int kMaxDepth = 4;
 

@@ -1,13 +1,19 @@
 // What redact_text() and redact_command() share.
 #pragma once
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace trainscope {
 
+inline constexpr size_t kNone = std::string_view::npos;
 inline constexpr std::string_view kBlanks = " \t\r\n";
 
+inline bool is_any_of(std::span<const std::string_view> list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
 bool is_name_character(char c);
 // How a value of `authorization` may begin (Basic, Token); the secret is the next word.
 bool is_scheme(std::string_view word);

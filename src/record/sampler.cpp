@@ -16,10 +16,10 @@ namespace trainscope {
 namespace {
 
 constexpr int64_t kMissedForGap = 3;
-constexpr int64_t kMs = 1'000'000;
 // What the threads of slow sources are given at the end of the run. Whatever they do: a moment.
 // What has begun to be read lately: as long as a busy machine takes for it. All: no more than this.
-constexpr int64_t kMoment = 100 * kMs, kReadingLimit = 500 * kMs, kEndLimit = 1000 * kMs;
+constexpr int64_t kMoment = 100 * kNsPerMs, kReadingLimit = 500 * kNsPerMs,
+                  kEndLimit = 1000 * kNsPerMs;
 // Not only a dear reading is rested after, also one that takes long (a server answers it).
 constexpr int64_t kMostRestOfWaiting = 20;
 

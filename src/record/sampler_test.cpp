@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "model/model.h"
 #include "record/test_ring.h"
 
 namespace trainscope {

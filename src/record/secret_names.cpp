@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "record/redact.h"
+#include "record/redact_parts.h"
 
 namespace trainscope {
 
@@ -57,10 +58,6 @@ constexpr std::array<std::string_view, 33> kMeasures = {
     "heads", "head",   "value",  "dropout", "prob",   "ratio", "rate",  "ids",    "idx",
     "index", "per",    "mask",   "budget",  "limit",  "chunk", "batch", "window", "layers",
     "level", "weight", "tokens", "keys",    "passes", "every"};
-
-bool is_any_of(std::span<const std::string_view> list, std::string_view word) {
-  return std::find(list.begin(), list.end(), word) != list.end();
-}
 
 // "--trainer.apiKey_2" is trainer, api, key.
 Words words_of(std::string_view name) {

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "model/model.h"
 
 namespace trainscope {
 

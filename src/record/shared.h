@@ -16,6 +16,8 @@
 
 namespace trainscope {
 
+struct Manifest;  // model/model.h
+
 inline constexpr size_t kMaxStreams = 32;
 inline constexpr size_t kMaxSources = 32;
 inline constexpr size_t kMaxChannels = 2;

@@ -7,9 +7,8 @@ namespace trainscope {
 namespace {
 
 constexpr std::string_view kSeparators = " \t\r\n;|&()<>`";
-constexpr size_t kNone = std::string_view::npos;
 
-bool is_separator(char c) { return kSeparators.find(c) != kNone; }
+bool is_separator(char c) { return kSeparators.find(c) != std::string_view::npos; }
 
 class Splitter {
  public:
@@ -67,7 +66,7 @@ class Splitter {
     word.end = at_;
     // "abc", and "abc"} in a program's text: the signs are not part of the word.
     const std::string_view rest = line_.substr(quoted_end, at_ - quoted_end);
-    if (quoted_end > 0 && rest.find_first_not_of(",:}]") == kNone) {
+    if (quoted_end > 0 && rest.find_first_not_of(",:}]") == std::string_view::npos) {
       word.end = quoted_end;
       if (rest.starts_with(':')) word.end = at_;
       word.text.resize(word.text.size() - (at_ - word.end));
@@ -80,7 +79,7 @@ class Splitter {
     const char quote = line_[at_];
     if (quote != '\'' && quote != '"') return false;
     const size_t last = quote == '"' ? last_double_ : last_single_;
-    if (last == kNone || last <= at_) return false;
+    if (last == std::string_view::npos || last <= at_) return false;
     const size_t size = text.size();
     for (size_t i = at_ + 1; i <= last; ++i) {
       if (line_[i] == quote) {
@@ -88,7 +87,7 @@ class Splitter {
         return true;
       }
       const bool escapes = quote == '"' && line_[i] == '\\' && i < last &&
-                           std::string_view("\"\\$`").find(line_[i + 1]) != kNone;
+                           std::string_view("\"\\$`").find(line_[i + 1]) != std::string_view::npos;
       if (escapes) ++i;
       text += line_[i];
     }
@@ -100,7 +99,7 @@ class Splitter {
 
   std::string_view line_;
   size_t at_ = 0;
-  size_t last_single_ = kNone, last_double_ = kNone;
+  size_t last_single_ = std::string_view::npos, last_double_ = std::string_view::npos;
 };
 
 }  // namespace
@@ -110,7 +109,7 @@ std::vector<ShellWord> split_shell_line(std::string_view line) { return Splitter
 std::string quote_like(std::string_view raw, std::string_view text) {
   // NAME='a b': the quotes begin behind what both have in common.
   const size_t open = raw.find_first_of("'\"");
-  if (open != 0 && open != kNone && text.substr(0, open) == raw.substr(0, open)) {
+  if (open != 0 && open != std::string_view::npos && text.substr(0, open) == raw.substr(0, open)) {
     return std::string(raw.substr(0, open)) + quote_like(raw.substr(open), text.substr(open));
   }
   const char first = raw.empty() ? '\0' : raw.front();
@@ -118,7 +117,7 @@ std::string quote_like(std::string_view raw, std::string_view text) {
   const bool needs_quotes =
       std::any_of(text.begin(), text.end(), [](char c) { return is_separator(c); }) || is_quoted;
   if (!needs_quotes) return std::string(text);
-  const char quote = is_quoted ? first : text.find('\'') == kNone ? '\'' : '"';
+  const char quote = is_quoted ? first : text.find('\'') == std::string_view::npos ? '\'' : '"';
   std::string out(1, quote);
   for (const char c : text) {
     if (quote == '"' && (c == '"' || c == '\\')) out += '\\';

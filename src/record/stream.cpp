@@ -1,7 +1,7 @@
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
+#include "base/json.h"
 #include "record/sampler.h"
 
 namespace trainscope {
@@ -10,11 +10,11 @@ namespace {
 
 std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
                         const Collector& collector, const Opened& opened) {
-  nlohmann::json columns = nlohmann::json::array();
+  Json columns = Json::array();
   for (const Column& column : opened.columns) {
     const MetricSpec* spec = spec_of(collector, column);
     CHECK(spec != nullptr);
-    nlohmann::json labels = nlohmann::json::object();
+    Json labels = Json::object();
     for (const auto& [name, value] : column.labels) labels[name] = value;
     columns.push_back({{"metric", column.metric},
                        {"labels", labels},
@@ -23,7 +23,7 @@ std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
                        {"scale", {column.scale.numerator, column.scale.denominator}},
                        {"type", column.is_double ? "f64" : "i64"}});
   }
-  nlohmann::json missing = nlohmann::json::array();
+  Json missing = Json::array();
   for (const Missing& m : opened.missing) {
     const MetricSpec* spec = spec_of(collector, m);
     CHECK(spec != nullptr);
@@ -33,11 +33,10 @@ std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
                        {"reason", m.reason},
                        {"remedy", m.remedy}});
   }
-  const nlohmann::json whole = {{"schema", schema},       {"stream", stream},
-                                {"period_ns", period_ns}, {"source", collector.name},
-                                {"columns", columns},     {"missing", missing}};
+  const Json whole = {{"schema", schema},         {"stream", stream},   {"period_ns", period_ns},
+                      {"source", collector.name}, {"columns", columns}, {"missing", missing}};
   // Names of sensors and mounts may hold any bytes.
-  return whole.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return dump_json(whole);
 }
 
 }  // namespace
@@ -115,16 +114,15 @@ void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
   read_slots(&Source::sample_last);
   if (!announce()) return;
   for (const Slot& slot : slots_) {
-    nlohmann::json values = nlohmann::json::array();
+    Json values = Json::array();
     for (size_t c = 0; c < slot.columns.size(); ++c) {
       const int64_t raw = row_[slot.offset + c];
       // A gauge has no last value off the grid: the job that it told of has gone.
       const bool counts = spec_of(*slot.collector, slot.columns[c])->kind == Kind::counter;
-      values.push_back(raw == kAbsent || !counts ? nlohmann::json() : nlohmann::json(raw));
+      values.push_back(raw == kAbsent || !counts ? Json() : Json(raw));
     }
-    const nlohmann::json closing = {
-        {"schema", slot.schema}, {"time_ns", time_ns}, {"values", values}};
-    ring.push_text(RecordKind::closing, closing.dump());
+    const Json closing = {{"schema", slot.schema}, {"time_ns", time_ns}, {"values", values}};
+    ring.push_text(RecordKind::closing, dump_json(closing));
   }
 }
 
@@ -162,9 +160,8 @@ double SourceGroup::last_sum(std::string_view metric, int64_t* count) const {
 }
 
 bool push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text) {
-  const nlohmann::json event = {{"time_ns", time_ns}, {"kind", kind}, {"text", text}};
-  return ring.push_text(RecordKind::event,
-                        event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  const Json event = {{"time_ns", time_ns}, {"kind", kind}, {"text", text}};
+  return ring.push_text(RecordKind::event, dump_json(event));
 }
 
 }  // namespace trainscope

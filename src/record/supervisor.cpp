@@ -20,10 +20,9 @@ namespace trainscope {
 
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
 // A signal to the whole group reaches the recorder within this time, or was meant for us alone.
-constexpr int64_t kWitnessTime = 30 * kMs;
-constexpr int64_t kStatusPeriod = 500 * kMs;
+constexpr int64_t kWitnessTime = 30 * kNsPerMs;
+constexpr int64_t kStatusPeriod = 500 * kNsPerMs;
 // What `run` ends with when it is we who could not start a process.
 constexpr int kFailedBeforeJob = 125;
 

@@ -17,7 +17,6 @@ namespace {
 enum class Presence : char { all = 0, bitmap = 1, none = 2, constant = 3 };
 
 constexpr uint64_t kMaxRows = 1 << 20;
-constexpr uint64_t kMaxColumns = 1 << 20;
 constexpr uint64_t kMaxValues = 1 << 26;  // what one call may be made to allocate
 constexpr size_t kMaxVarintBytes = 10;
 constexpr size_t kZstdBlockHeaderBytes = 3;  // the least that a block of ZSTD_BLOCKSIZE_MAX takes

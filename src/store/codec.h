@@ -9,9 +9,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/model.h"
+#include "model/metric.h"
 
 namespace trainscope {
+
+// A file with more columns, or a period of more than a year, is damaged. Tick x period stays far
+// from the end of 64 bits.
+inline constexpr uint64_t kMaxColumns = 1 << 20;
+inline constexpr int64_t kMaxPeriodNs = int64_t{366} * 86400 * 1'000'000'000;
 
 // A raw value that is not there; the same number as the collectors' kAbsent.
 inline constexpr int64_t kNoValue = INT64_MIN;

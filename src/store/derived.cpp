@@ -5,7 +5,7 @@
 #include <map>
 #include <span>
 
-#include "store/json_fields.h"
+#include "base/json.h"
 
 namespace trainscope {
 
@@ -112,7 +112,7 @@ struct DerivedSpec {
 
 namespace {
 
-constexpr std::array<DerivedSpec, 5> kSpecs = {{
+constexpr std::array<DerivedSpec, 5> kDerivedSpecs = {{
     {"job.cpu.utilization", "1", "job.cpu.time", "", true, true, any_role, job_utilization},
     {"perf.ipc", "{instruction}/{cycle}", "perf.instructions", "mode", true, false, cycles_role,
      instructions_per_cycle, "perf.cycles"},
@@ -260,7 +260,7 @@ std::vector<DerivedSeries> list_derived(const SeriesDirectory& directory,
   if (!job_cpus || !(*job_cpus > 0)) job_cpus = number_field(host, "threads");
   if (job_cpus && !(*job_cpus > 0)) job_cpus.reset();
   std::vector<DerivedSeries> list;
-  for (const DerivedSpec& spec : kSpecs) list_one(spec, directory, job_cpus, list);
+  for (const DerivedSpec& spec : kDerivedSpecs) list_one(spec, directory, job_cpus, list);
   list_file_counter_rates(directory, list);
   std::stable_sort(list.begin(), list.end(), [](const DerivedSeries& a, const DerivedSeries& b) {
     return series_before(a.series, b.series);

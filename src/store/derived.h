@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/model.h"
+#include "model/metric.h"
 #include "store/series_directory.h"
 
 namespace trainscope {

@@ -13,8 +13,7 @@ FixtureColumn cpu(const std::string& which, const std::string& state) {
 
 std::unique_ptr<RunView> make(const std::vector<FixtureColumn>& columns,
                               const std::vector<std::vector<int64_t>>& rows,
-                              const std::string& host = "{}",
-                              const nlohmann::json& missing = nlohmann::json::array()) {
+                              const std::string& host = "{}", const Json& missing = Json::array()) {
   FixtureFile file;
   file.schema(1, 0, 100 * kMs, "a", columns, missing);
   std::vector<RowTime> times;

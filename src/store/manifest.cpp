@@ -4,8 +4,9 @@
 #include <cerrno>
 
 #include "base/fd.h"
+#include "base/json.h"
+#include "store/codec.h"
 #include "store/files.h"
-#include "store/json_fields.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -14,7 +15,6 @@ namespace {
 
 constexpr const char* kSchema = "trainscope.manifest/1";
 constexpr std::string_view kFamily = "trainscope.manifest/";
-constexpr int64_t kMaxPeriodNs = int64_t{366} * 86400 * 1'000'000'000;  // a year
 
 template <typename T>
 Json optional_json(const std::optional<T>& value) {

@@ -5,9 +5,9 @@
 #include <cerrno>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "store/codec.h"
 #include "store/frame.h"
-#include "store/json_fields.h"
 #include "store/run_id.h"
 #include "store/schema.h"
 #include "store/store.h"

@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "store/codec.h"
 #include "store/files.h"
 #include "store/frame.h"
@@ -35,15 +35,15 @@ class FixtureFile {
     return *this;
   }
   FixtureFile& head(int incarnation) {
-    return frame(FrameType::head, nlohmann::json{{"incarnation", incarnation}}.dump());
+    return frame(FrameType::head, Json{{"incarnation", incarnation}}.dump());
   }
   FixtureFile& schema(int number, int stream, int64_t period_ns, const std::string& source,
                       const std::vector<FixtureColumn>& columns,
-                      const nlohmann::json& missing = nlohmann::json::array()) {
-    nlohmann::json list = nlohmann::json::array();
+                      const Json& missing = Json::array()) {
+    Json list = Json::array();
     std::vector<Totals> totals;
     for (const FixtureColumn& c : columns) {
-      nlohmann::json labels = nlohmann::json::object();
+      Json labels = Json::object();
       for (const auto& [name, value] : c.labels) labels[name] = value;
       list.push_back({{"metric", c.metric},
                       {"labels", labels},
@@ -56,12 +56,12 @@ class FixtureFile {
                                                  : Totals::sum);
     }
     totals_[number] = totals;
-    return frame(FrameType::schema, nlohmann::json{{"schema", number},
-                                                   {"stream", stream},
-                                                   {"period_ns", period_ns},
-                                                   {"source", source},
-                                                   {"columns", list},
-                                                   {"missing", missing}}
+    return frame(FrameType::schema, Json{{"schema", number},
+                                         {"stream", stream},
+                                         {"period_ns", period_ns},
+                                         {"source", source},
+                                         {"columns", list},
+                                         {"missing", missing}}
                                         .dump());
   }
   FixtureFile& times(uint64_t stream, uint64_t block, const std::vector<RowTime>& rows) {
@@ -82,13 +82,12 @@ class FixtureFile {
   FixtureFile& event(double time_s, const std::string& kind, const std::string& text) {
     const auto time_ns = static_cast<int64_t>(time_s * 1e9);
     return frame(FrameType::event,
-                 nlohmann::json{{"time_ns", time_ns}, {"kind", kind}, {"text", text}}.dump());
+                 Json{{"time_ns", time_ns}, {"kind", kind}, {"text", text}}.dump());
   }
-  FixtureFile& closing(int schema, double time_s, const nlohmann::json& values) {
+  FixtureFile& closing(int schema, double time_s, const Json& values) {
     const auto time_ns = static_cast<int64_t>(time_s * 1e9);
-    return frame(
-        FrameType::closing,
-        nlohmann::json{{"schema", schema}, {"time_ns", time_ns}, {"values", values}}.dump());
+    return frame(FrameType::closing,
+                 Json{{"schema", schema}, {"time_ns", time_ns}, {"values", values}}.dump());
   }
   const std::string& bytes() const { return bytes_; }
 

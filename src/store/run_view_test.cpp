@@ -159,7 +159,7 @@ TEST(run_view, a_series_that_its_source_lost_is_stale) {
 
 TEST(run_view, status_frames_say_what_is_stale) {
   FixtureFile file = one_block();
-  const nlohmann::json stale = {
+  const Json stale = {
       {"schema", 1},       {"metric", "job.io.bytes"}, {"labels", {{"direction", "read"}}},
       {"status", "stale"}, {"reason", "gone"},         {"time_ns", 1}};
   file.frame(FrameType::status, stale.dump());

@@ -10,10 +10,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMaxColumns = 1 << 20;
-// A year: no source is slower, and tick x period stays far from the end of 64 bits.
-constexpr int64_t kMaxPeriodNs = int64_t{366} * 86400 * 1'000'000'000;
-
 Error bad(const std::string& what) { return Error("malformed schema: " + what); }
 
 Result<StoredColumn> parse_column(const Json& json) {

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
-#include "model/model.h"
+#include "model/metric.h"
 #include "store/codec.h"
-#include "store/json_fields.h"
 
 namespace trainscope {
 

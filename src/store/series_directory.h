@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/model.h"
+#include "model/metric.h"
 #include "store/run_index.h"
 
 namespace trainscope {

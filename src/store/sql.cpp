@@ -90,11 +90,11 @@ Status add_table(sqlite3* database, const std::string& name, const std::string& 
   return {};
 }
 
-SqlValue text_or_null(std::string_view text) {
+SqlValue sql_text(std::string_view text) {
   return text.empty() ? SqlValue() : SqlValue(std::string(text));
 }
 
-SqlValue number_or_null(const std::optional<double>& number) {
+SqlValue sql_number(const std::optional<double>& number) {
   return number ? SqlValue(*number) : SqlValue();
 }
 
@@ -102,14 +102,14 @@ Status add_tables(sqlite3* database, const RunView& run) {
   Rows metrics, steps, phases, numbers, events, gaps;
   for (const Series& s : run.series()) {
     metrics.push_back({s.metric, labels_text(s.labels), s.unit, std::string(kind_name(s.kind)),
-                       std::string(status_name(s.status)), text_or_null(s.reason)});
+                       std::string(status_name(s.status)), sql_text(s.reason)});
   }
   for (const Step& s : run.training().steps) {
-    steps.push_back({s.step, s.time_s, number_or_null(s.duration_s), number_or_null(s.loss),
-                     number_or_null(s.accuracy), s.kind});
+    steps.push_back({s.step, s.time_s, sql_number(s.duration_s), sql_number(s.loss),
+                     sql_number(s.accuracy), s.kind});
   }
   for (const TrainingPhase& p : run.training().phases) {
-    phases.push_back({p.name, text_or_null(p.who), p.from_s, p.to_s});
+    phases.push_back({p.name, sql_text(p.who), p.from_s, p.to_s});
   }
   for (const TrainingNumber& n : run.training().numbers) {
     numbers.push_back({n.name, n.set, n.time_s, n.step ? SqlValue(*n.step) : SqlValue(), n.value});

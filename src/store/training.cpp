@@ -15,7 +15,7 @@ namespace trainscope {
 
 namespace {
 
-using Kind = Report::Kind;
+using ReportKind = Report::Kind;
 
 // "val_loss" is the loss of the validation set, whatever else the line says.
 NamedNumber name_and_set(const std::string& name, const std::string& set) {
@@ -98,7 +98,8 @@ class Reader {
   void choose_speaker() {
     std::map<std::string, int64_t> told;
     for (const StoredReport& stored : reports_) {
-      if (stored.report.kind == Kind::step && stored.source == "pipe") ++told[stored.report.who];
+      if (stored.report.kind == ReportKind::step && stored.source == "pipe")
+        ++told[stored.report.who];
     }
     if (told.empty() || told.contains("")) return;
     const auto most = std::max_element(
@@ -111,36 +112,36 @@ class Reader {
   void take(const StoredReport& stored) {
     const Report& report = stored.report;
     switch (report.kind) {
-      case Kind::step:
+      case ReportKind::step:
         take_step(stored);
         keep_numbers(stored);
         return;
-      case Kind::epoch:
+      case ReportKind::epoch:
         take_epoch(stored);
         return;
-      case Kind::begin:
+      case ReportKind::begin:
         open_[{shown(report.who), report.name}] = stored.time_s;
         return;
-      case Kind::end:
+      case ReportKind::end:
         close_phase(stored);
         return;
-      case Kind::phase:
+      case ReportKind::phase:
         add_phase(report.name, shown(report.who), stored.time_s - report.value, stored.time_s,
                   false);
         return;
-      case Kind::batch:
+      case ReportKind::batch:
         batch_ = static_cast<double>(*report.number);
         out_.batch = std::max(out_.batch.value_or(0), *batch_);
         return;
-      case Kind::scalar: {
+      case ReportKind::scalar: {
         const auto [plain, set] = name_and_set(report.name, report.set);
         add_number(plain, set, stored.time_s, report.find("step"), report.value, stored.source);
         return;
       }
-      case Kind::dropped:
+      case ReportKind::dropped:
         out_.dropped += *report.number;
         return;
-      case Kind::mark:
+      case ReportKind::mark:
         return;  // an event already
     }
   }
@@ -213,7 +214,8 @@ class Reader {
   void keep_numbers(const StoredReport& stored) {
     const Report& report = stored.report;
     std::optional<double> step;
-    if (report.kind == Kind::step && report.number) step = static_cast<double>(*report.number);
+    if (report.kind == ReportKind::step && report.number)
+      step = static_cast<double>(*report.number);
     for (const auto& [name, value] : report.numbers) {
       if (name == "epoch" || name == "of" || name == "step" || name == "duration") continue;
       if (std::isfinite(value)) {

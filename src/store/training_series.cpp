@@ -8,7 +8,7 @@ namespace trainscope {
 
 namespace {
 
-constexpr MetricSpec kSpecs[] = {
+constexpr MetricSpec kTrainingSpecs[] = {
     {"train.step", "{step}", Kind::counter, "source",
      "The number of the step that has ended, counted through all epochs"},
     {"train.step.duration", "s", Kind::gauge, "source",
@@ -51,18 +51,18 @@ Series described(const MetricSpec& spec, Labels labels) {
 
 // Which metric a number of the job is, or none: others are found in the run by their own names.
 const MetricSpec* metric_of(const std::string& name) {
-  if (name == "loss" || name == "cross_entropy") return &kSpecs[kLoss];
-  return is_accuracy(name) ? &kSpecs[kAccuracy] : nullptr;
+  if (name == "loss" || name == "cross_entropy") return &kTrainingSpecs[kLoss];
+  return is_accuracy(name) ? &kTrainingSpecs[kAccuracy] : nullptr;
 }
 
 }  // namespace
 
-std::span<const MetricSpec> training_metrics() { return kSpecs; }
+std::span<const MetricSpec> training_metrics() { return kTrainingSpecs; }
 
 std::vector<TrainingSeries> list_training_series(const Training& training) {
   std::vector<TrainingSeries> all;
   for (size_t place = kStep; place <= kThroughput; ++place) {
-    TrainingSeries one{described(kSpecs[place], {{"source", training.source}}), {}};
+    TrainingSeries one{described(kTrainingSpecs[place], {{"source", training.source}}), {}};
     one.series.derived = place == kDuration;
     for (const Step& step : training.steps) {
       if (const auto value = value_of(step, place)) add_point(one.points, step.time_s, *value);

@@ -9,9 +9,9 @@
 #include <span>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "store/durable.h"
 #include "store/frame.h"
-#include "store/json_fields.h"
 #include "store/remove.h"
 #include "store/segment_writer.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 constexpr size_t kBlockRows = 1024;
 constexpr int kZstdLevel = 3;
-constexpr int kSchema = 1;
+constexpr int kSchemaNumber = 1;
 constexpr uint64_t kStream = 0;
 
 std::string schema_json(const WholeRun& run) {
@@ -44,12 +44,12 @@ std::string schema_json(const WholeRun& run) {
                        {"reason", m.reason},
                        {"remedy", ""}});
   }
-  return dump_json({{"schema", kSchema},
-                    {"stream", kStream},
-                    {"period_ns", run.manifest.period_ns},
-                    {"source", run.source},
-                    {"columns", columns},
-                    {"missing", missing}},
+  return dump_json(Json{{"schema", kSchemaNumber},
+                        {"stream", kStream},
+                        {"period_ns", run.manifest.period_ns},
+                        {"source", run.source},
+                        {"columns", columns},
+                        {"missing", missing}},
                    -1);
 }
 
@@ -97,7 +97,7 @@ class RowWriter {
     for (size_t r = 0; r < times_.size(); ++r) rows.push_back(values_.data() + r * columns_);
     uint8_t flags = 0;
     const std::string payload =
-        encode_columns(kSchema, block_, rows, columns_, {totals_, kZstdLevel}, flags);
+        encode_columns(kSchemaNumber, block_, rows, columns_, {totals_, kZstdLevel}, flags);
     append_frame(frames, FrameType::columns, flags, payload);
     times_.clear();
     return writer_.append(frames);
@@ -116,14 +116,14 @@ class RowWriter {
 std::string first_frames(const WholeRun& run, const std::string& id) {
   std::string frames;
   append_frame(frames, FrameType::head, 0,
-               dump_json({{"run", id}, {"segment", 1}, {"incarnation", 1}}, -1));
+               dump_json(Json{{"run", id}, {"segment", 1}, {"incarnation", 1}}));
   append_frame(frames, FrameType::schema, 0, schema_json(run));
   append_frame(frames, FrameType::info, 0, run.host_json);
   for (const Event& event : run.events) {
     append_frame(frames, FrameType::event, 0,
-                 dump_json({{"time_ns", std::llround(event.time_s * 1e9)},
-                            {"kind", event.kind},
-                            {"text", event.text}},
+                 dump_json(Json{{"time_ns", std::llround(event.time_s * 1e9)},
+                                {"kind", event.kind},
+                                {"text", event.text}},
                            -1));
   }
   return frames;

@@ -6,13 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <cstdio>
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/print.h"
@@ -25,17 +24,17 @@ namespace trainscope {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 constexpr int64_t kDeadlineNs = 6 * kNsPerSecond;  // a GPU driver may take seconds to start
 
 struct Line {
   std::string name, text;
-  Json value;
+  OrderedJson value;
 };
 
 Line kernel_line() {
   const auto release = read_line("/proc/sys/kernel/osrelease");
-  return {"kernel", release ? *release : "unknown", release ? Json(*release) : Json(nullptr)};
+  return {"kernel", release ? *release : "unknown",
+          release ? OrderedJson(*release) : OrderedJson(nullptr)};
 }
 
 Line cgroup_line() {
@@ -44,7 +43,7 @@ Line cgroup_line() {
   const std::string memory = limits.memory_bytes
                                  ? bytes_text(static_cast<double>(*limits.memory_bytes))
                                  : "no memory limit";
-  Json value = {{"version", limits.version}, {"cpus", nullptr}, {"memory_bytes", nullptr}};
+  OrderedJson value = {{"version", limits.version}, {"cpus", nullptr}, {"memory_bytes", nullptr}};
   if (limits.cpus) value["cpus"] = *limits.cpus;
   if (limits.memory_bytes) value["memory_bytes"] = *limits.memory_bytes;
   return {"cgroup", fmt::format("{}: {}, {}", limits.version, cpus, memory), value};
@@ -63,7 +62,7 @@ Line home_line(const std::string& home) {
   struct statvfs info {};
   const bool known = ::statvfs(folder.c_str(), &info) == 0;
   const auto free = static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
-  Json value = {{"path", home}, {"writable", writable}, {"free_bytes", nullptr}};
+  OrderedJson value = {{"path", home}, {"writable", writable}, {"free_bytes", nullptr}};
   if (known) value["free_bytes"] = free;
   std::string text = home + (writable ? ": writable" : ": NOT writable; set TRAINSCOPE_HOME");
   if (known) text += ", " + bytes_text(static_cast<double>(free)) + " free";
@@ -83,9 +82,9 @@ Line clock_line() {
   }
   const auto known = read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource");
   const std::string source = known ? *known : "unknown";
-  Json value = {{"source", source},
-                {"resolution_s", to_seconds(resolution.tv_nsec)},
-                {"sleep_late_max_s", to_seconds(worst)}};
+  OrderedJson value = {{"source", source},
+                       {"resolution_s", to_seconds(resolution.tv_nsec)},
+                       {"sleep_late_max_s", to_seconds(worst)}};
   return {"clock",
           fmt::format("{}, resolution {} ns, sleeps end at most {} late", source,
                       resolution.tv_nsec, duration_text(to_seconds(worst))),
@@ -108,13 +107,15 @@ std::vector<ProbedSource> probe_all(const Settings& settings) {
   return found;
 }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+OrderedJson text_or_null(const std::string& text) {
+  return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
+}
 
 void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine) {
-  Json document = {{"schema", "trainscope.doctor/1"}};
-  document["sources"] = Json::array();
+  OrderedJson document = {{"schema", "trainscope.doctor/1"}};
+  document["sources"] = OrderedJson::array();
   for (const ProbedSource& source : sources) {
-    Json missing = Json::array();
+    OrderedJson missing = OrderedJson::array();
     for (const ProbedMetric& metric : source.missing) {
       missing.push_back({{"name", metric.name},
                          {"reason", text_or_null(metric.reason)},
@@ -127,7 +128,7 @@ void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line
                                    {"metrics", source.metrics},
                                    {"missing", missing}});
   }
-  document["machine"] = Json::object();
+  document["machine"] = OrderedJson::object();
   for (const Line& line : machine) document["machine"][line.name] = line.value;
   (void)write_stdout(json_text(document) + "\n");  // the command line finds what was not taken
 }

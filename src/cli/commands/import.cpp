@@ -1,9 +1,8 @@
 // trainscope import: makes a run of a recording that others made.
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/print.h"
@@ -16,8 +15,6 @@
 namespace trainscope {
 
 namespace {
-
-using Json = nlohmann::json;
 
 constexpr size_t kMaxNameBytes = 4096;
 

@@ -1,7 +1,7 @@
 // trainscope info: what is known of a run.
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/info_json.h"
 #include "cli/info_text.h"
@@ -17,7 +17,7 @@ namespace {
 Result<int> show(const ReadingFlags& flags, bool all) {
   TS_TRY(const auto run, open_named_run(flags));
   if (flags.json) {
-    TS_TRY(const nlohmann::json document, info_json(*run));
+    TS_TRY(const Json document, info_json(*run));
     print_json(document);
     return 0;
   }

@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/print.h"
@@ -16,8 +15,6 @@
 namespace trainscope {
 
 namespace {
-
-using Json = nlohmann::json;
 
 // A run whose supervisor was killed has no duration of its own: its last sample tells.
 std::optional<double> duration_of(const RunListing& run) {

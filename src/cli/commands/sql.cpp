@@ -1,7 +1,7 @@
 // trainscope sql: a query over one run.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "cli/reading.h"
@@ -11,8 +11,6 @@
 namespace trainscope {
 
 namespace {
-
-using Json = nlohmann::json;
 
 Json value_json(const SqlValue& value) {
   return std::visit(

@@ -5,9 +5,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/json.h"
 
 namespace trainscope {
 
@@ -72,7 +72,7 @@ bool GpuProcess::receive(int64_t until_ns, const Tell& tell, GpuHeader& header, 
     if (header.version != kGpuProtocol) return false;
     body.assign(buffer_.data() + sizeof header, static_cast<size_t>(n) - sizeof header);
     if (header.message == GpuMessage::event) {
-      const auto event = nlohmann::json::parse(body, nullptr, false);
+      const auto event = parse_json(body);
       if (event.is_object() && tell) tell(event.value("kind", "gpu"), event.value("text", ""));
       continue;
     }

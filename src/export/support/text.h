@@ -1,9 +1,6 @@
 // Numbers and fields of text formats, the same in all of them, and a buffer in front of the sink.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -12,28 +9,13 @@
 namespace trainscope {
 
 // Microseconds are what the store has.
-inline void append_time(std::string& out, double time_s) {
-  fmt::format_to(std::back_inserter(out), "{:.6f}", time_s);
-}
+void append_time(std::string& out, double time_s);
 
 // The shortest text that reads back as the same double.
-inline void append_value(std::string& out, double value) {
-  fmt::format_to(std::back_inserter(out), "{}", value);
-}
+void append_value(std::string& out, double value);
 
 // RFC 4180: quoted when it holds a comma, a quote or a line end.
-inline void append_csv_field(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
+void append_csv_field(std::string& out, std::string_view text);
 
 // Passes text on in large pieces.
 class TextBuffer {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gpu/support/nvml.h"
-#include "model/model.h"
+#include "model/metric.h"
 
 namespace trainscope {
 

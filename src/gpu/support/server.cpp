@@ -8,10 +8,10 @@
 #include <array>
 #include <chrono>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/clock.h"
+#include "base/json.h"
 
 namespace trainscope {
 
@@ -154,10 +154,10 @@ std::string GpuServer::layout_json() {
   const auto shown = [&](const std::string& label) {
     return prefixes.size() > 1 ? label : label.substr(prefix(label).size());
   };
-  nlohmann::json gpus = nlohmann::json::array(), columns = gpus, missing = gpus;
+  Json gpus = Json::array(), columns = gpus, missing = gpus;
   for (const auto& member : members_) {
     const Gpu& gpu = *member->gpu;
-    nlohmann::json entry = {{"label", shown(gpu.label)}, {"uuid", gpu.uuid}, {"name", gpu.name}};
+    Json entry = {{"label", shown(gpu.label)}, {"uuid", gpu.uuid}, {"name", gpu.name}};
     if (gpu.memory_bytes >= 0) entry["memory_bytes"] = gpu.memory_bytes;
     gpus.push_back(entry);
     for (const GpuColumn& column : gpu.columns) {
@@ -170,7 +170,7 @@ std::string GpuServer::layout_json() {
              {"remedy", "see dmesg for Xid errors; a reset or reboot may be needed"}});
         continue;
       }
-      nlohmann::json labels = nlohmann::json::object();
+      Json labels = Json::object();
       for (const auto& [name, value] : column.labels) {
         labels[name] = name == "gpu" ? shown(value) : value;
       }
@@ -182,9 +182,9 @@ std::string GpuServer::layout_json() {
       missing.push_back({{"metric", m.metric}, {"reason", m.reason}, {"remedy", m.remedy}});
     }
   }
-  const nlohmann::json whole = {{"gpus", gpus},      {"columns", columns}, {"missing", missing},
-                                {"reason", reason_}, {"remedy", remedy_},  {"searching", finding_}};
-  return whole.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const Json whole = {{"gpus", gpus},      {"columns", columns}, {"missing", missing},
+                      {"reason", reason_}, {"remedy", remedy_},  {"searching", finding_}};
+  return dump_json(whole);
 }
 
 void GpuServer::answer_layout(uint64_t number) {
@@ -337,8 +337,8 @@ void GpuServer::send(GpuMessage message, uint64_t number, uint32_t count, const 
 }
 
 void GpuServer::tell(const std::string& kind, const std::string& text) {
-  const nlohmann::json event = {{"kind", kind}, {"text", text}};
-  const std::string json = event.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const Json event = {{"kind", kind}, {"text", text}};
+  const std::string json = dump_json(event);
   send(GpuMessage::event, 0, static_cast<uint32_t>(json.size()), json.data(), json.size());
 }
 

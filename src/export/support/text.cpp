@@ -1,0 +1,30 @@
+#include "export/support/text.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace trainscope {
+
+void append_time(std::string& out, double time_s) {
+  fmt::format_to(std::back_inserter(out), "{:.6f}", time_s);
+}
+
+void append_value(std::string& out, double value) {
+  fmt::format_to(std::back_inserter(out), "{}", value);
+}
+
+void append_csv_field(std::string& out, std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+}  // namespace trainscope
