@@ -65,6 +65,14 @@ void complete_manifest(const RunToClose& run) {
   }
 }
 
+Status complete_run(const RunToClose& run, bool is_sealed) {
+  complete_manifest(run);
+  const Status written = write_manifest(run.run_path, run.manifest);
+  ::unlink((run.run_path + "/progress").c_str());
+  settle_in_background(run.run_path, is_sealed);
+  return written;
+}
+
 // In the child: to the end, however long the file system takes. Returns what went wrong.
 std::string write_end(const RunToClose& run, bool is_late, const ProcessHandle& recorder) {
   prctl(PR_SET_NAME, "trainscope-end");
@@ -73,10 +81,7 @@ std::string write_end(const RunToClose& run, bool is_late, const ProcessHandle& 
     while (run.memory->finished == kWriting && !recorder.has_ended()) ::usleep(kRecorderPauseUs);
     (void)count_steps(run);
   }
-  complete_manifest(run);
-  const Status written = write_manifest(run.run_path, run.manifest);
-  ::unlink((run.run_path + "/progress").c_str());
-  settle_in_background(run.run_path, run.memory->finished == kAllWritten);
+  const Status written = complete_run(run, run.memory->finished == kAllWritten);
   return written ? "" : written.error().message();
 }
 
@@ -103,6 +108,16 @@ ChildLimits reading_limits() {
   limits.memory_bytes =
       std::clamp(std::min(available_memory(), group) / 2, kLeastReadingBytes, kMostReadingBytes);
   return limits;
+}
+
+void close_run_alone(RunToClose& run, bool is_sealed) {
+  Manifest& m = run.manifest;
+  m.duration_s = to_seconds(run.memory->job_ended_ns - run.memory->zero_ns);
+  m.ended = utc_text(realtime_ns());
+  m.ended_by = EndedBy::unknown;
+  m.notes.emplace_back("the supervisor was killed; how the job ended is not known");
+  (void)count_steps(run);
+  (void)complete_run(run, is_sealed);
 }
 
 bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, const JobEnd& end) {

@@ -31,6 +31,9 @@ ChildLimits reading_limits();
 // then completed in the background.
 bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, const JobEnd& end);
 
+// The same by the recorder, when the supervisor was killed.
+void close_run_alone(RunToClose& run, bool is_sealed);
+
 // A daemon of the job still holds our pipe or pty: a small process stays behind and passes its
 // output on, as the bare run's pipe or terminal would have taken it.
 void leave_relay_behind(OutputPlan& output, Supervisor& supervisor, SharedMemory memory,

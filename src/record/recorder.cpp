@@ -18,13 +18,13 @@
 #include "base/clock.h"
 #include "collect/support/process_handle.h"
 #include "record/clock_watch.h"
+#include "record/closing.h"
 #include "record/journal.h"
 #include "record/output_follower.h"
 #include "record/progress.h"
 #include "record/record.h"
 #include "record/recorder_process.h"
 #include "record/sampler.h"
-#include "record/settle.h"
 #include "record/training_intake.h"
 #include "store/store.h"
 
@@ -237,7 +237,6 @@ class Recorder {
   void pass_on(int timeout_ms);
   void finish();
   void pass_on_the_rest();
-  void close_run_alone(bool sealed);
 
   RecorderSetup setup_;
   SharedMemory memory_;
@@ -335,21 +334,6 @@ void Recorder::pass_on_the_rest() {
   while (std::any_of(channels.begin(), channels.end(), open)) pass_on(-1);
 }
 
-void Recorder::close_run_alone(bool sealed) {
-  Manifest manifest = with_zero(setup_.manifest, *memory_);
-  manifest.duration_s = to_seconds(memory_->job_ended_ns - memory_->zero_ns);
-  manifest.ended = utc_text(realtime_ns());
-  manifest.ended_by = EndedBy::unknown;
-  manifest.bytes_written = memory_->bytes_written;
-  manifest.notes.emplace_back("the supervisor was killed; how the job ended is not known");
-  for (std::string& note : progress_notes(*memory_, !setup_.steps_from.empty())) {
-    manifest.notes.push_back(std::move(note));
-  }
-  (void)write_manifest(setup_.run_path, manifest);
-  ::unlink((setup_.run_path + "/progress").c_str());
-  settle_in_background(setup_.run_path, sealed);
-}
-
 void Recorder::finish() {
   if (memory_->job_ended_ns == 0) memory_->job_ended_ns = monotonic_ns();
   sampler_.stop();
@@ -379,7 +363,12 @@ void Recorder::finish() {
   if (!wake_main_.wait_for(lock, kLogLimit, is_logged)) output_.count_unkept();
   const bool sealed = sealed_;
   lock.unlock();
-  if (alone) close_run_alone(sealed);
+  if (alone) {
+    Manifest manifest = with_zero(setup_.manifest, *memory_);
+    RunToClose run{setup_.run_path, manifest, memory_, setup_.lifeline_fd,
+                   !setup_.steps_from.empty()};
+    close_run_alone(run, sealed);
+  }
   memory_->finished = sealed ? kAllWritten : kNotAllWritten;
   if (alone) pass_on_the_rest();
   // A thread that a source holds keeps our descriptors open beyond our end.

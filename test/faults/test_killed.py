@@ -163,6 +163,26 @@ os.read(0, 1)
         wait_until(lambda: not processes("trainscope-rec", self.home))
         self.assertEqual(self.info()["job"]["ended_by"], "unknown")
 
+    def test_the_steps_of_an_orphaned_run_are_counted(self):
+        process = self.start("""
+import os, sys
+def report(steps):
+    with open(os.environ["TRAINSCOPE_PIPE"], "w") as pipe:
+        for step in steps: pipe.write(f"step {step}\\n")
+report(range(1, 8)); print("begun", flush=True)
+sys.stdin.readline()
+report(range(8, 13))
+""", stdin=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"begun\n")
+        process.kill()
+        process.wait()
+        process.stdin.write(b"end\n")
+        process.stdin.close()
+        process.stdout.read()
+        wait_until(lambda: not processes("trainscope-rec", self.home))
+        listed = json.loads(self.trainscope("list", "--json").stdout)
+        self.assertEqual([run["steps"] for run in listed["runs"] if run["status"] == "ended"], [12])
+
     def test_both(self):
         # Nobody is left to pass on: the job is told so by its next write. The run opens, up to the last second.
         process = self.start("import time\nfor i in range(100): print(i, flush=True); time.sleep(0.05)")
