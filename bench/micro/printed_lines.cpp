@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "record/printed.h"
+#include "record/intake/printed.h"
 
 using namespace trainscope;
 

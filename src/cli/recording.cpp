@@ -15,7 +15,7 @@
 #include "cli/print.h"
 #include "cli/summary.h"
 #include "collect/support/counter_spec.h"
-#include "record/closing.h"
+#include "record/supervise/closing.h"
 #include "store/run_name.h"
 #include "store/store.h"
 

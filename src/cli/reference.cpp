@@ -12,7 +12,7 @@
 #include "export/export.h"
 #include "import/import.h"
 #include "store/derived.h"
-#include "store/training.h"
+#include "training/training.h"
 
 namespace trainscope {
 

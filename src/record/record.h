@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 #include "model/model.h"
-#include "record/variables.h"
+#include "record/host/variables.h"
 
 namespace trainscope {
 

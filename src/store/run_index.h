@@ -16,7 +16,7 @@
 #include "store/codec.h"
 #include "store/files.h"
 #include "store/schema.h"
-#include "store/training.h"
+#include "training/training.h"
 
 namespace trainscope {
 

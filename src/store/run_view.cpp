@@ -7,7 +7,7 @@
 #include "store/series_directory.h"
 #include "store/series_reader.h"
 #include "store/store.h"
-#include "store/training.h"
+#include "training/training.h"
 
 namespace trainscope {
 

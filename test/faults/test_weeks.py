@@ -1,6 +1,6 @@
 """A recorder that has been running for long needs no more memory and no more files than at first."""
 # A thousand ticks a second beside a job that never stops starting processes: each second wears it as minutes do at 10 Hz.
-# Thirty days of samples, the writer alone: src/record/weeks_test.cpp.
+# Thirty days of samples, the writer alone: src/record/sample/weeks_test.cpp.
 import os
 import pathlib
 import re

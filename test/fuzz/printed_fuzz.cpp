@@ -3,8 +3,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "record/printed.h"
-#include "store/training.h"
+#include "record/intake/printed.h"
+#include "training/training.h"
 
 using namespace trainscope;
 

@@ -1,0 +1,33 @@
+// Which Python a command would start, and what is installed for it, without starting it.
+//
+// Guarantees: reads names of folders and a few small files; follows at most 16 links.
+// Limits: a launcher that chooses an interpreter by itself (a shell script) is not seen through;
+// then the active environment (VIRTUAL_ENV, CONDA_PREFIX) is taken.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/host/variables.h"
+
+namespace trainscope {
+
+struct Python {
+  std::string executable;              // as found, links not followed; without root
+  std::string prefix;                  // of the environment
+  std::optional<std::string> version;  // "3.11.2", or "3.11" when no more is known
+  std::vector<std::string> folders;    // where packages are, in the order of import
+};
+
+std::optional<Python> find_python(const std::string& root, const std::string& working_directory,
+                                  const std::vector<std::string>& command,
+                                  const Variables& variables = Variables::ours());
+
+// Versions by normalised name ("nvidia-cuda-runtime-cu12": "12.1.105"), of *.dist-info and
+// *.egg-info.
+std::map<std::string, std::string> installed_packages(const std::string& root,
+                                                      const Python& python);
+
+}  // namespace trainscope

@@ -1,0 +1,93 @@
+#include "record/intake/compiled_format.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "base/text.h"
+#include "record/record.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr std::array<const char*, 13> kGroups = {
+    "step",    "of",       "epoch",        "loss",        "accuracy",  "percent",      "throughput",
+    "seconds", "val_loss", "val_accuracy", "val_percent", "test_loss", "test_accuracy"};
+// What words of the table's patterns stand for.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kWords = {{
+    {"NUM", R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))"},
+    {"NOT_OTHER",
+     R"((?![^|\[]*(?i:valid|eval|test|sanity|predict|download|load|map|filter|fetch|generat|)"
+     R"(token|extract|sav|writ)[^|\[]*[|\[]))"},
+}};
+// A pattern may take for ever on a line that does not match; one of the user's on any.
+constexpr uint32_t kMatchLimit = 100'000;
+
+}  // namespace
+
+CompiledFormat::CompiledFormat(PrintedFormat format, Pattern pattern)
+    : format_(format), pattern_(std::move(pattern)) {
+  for (const char* name : kGroups) {
+    if (const size_t number = pattern_.group_number(name); number > 0) {
+      groups_.emplace_back(name, number);
+    }
+  }
+}
+
+Result<CompiledFormat> CompiledFormat::compile(const PrintedFormat& format,
+                                               const std::string& pattern) {
+  Pattern::Fault fault;
+  auto compiled = Pattern::compile(pattern, Pattern::Text::utf8, kMatchLimit, fault);
+  if (!compiled) {
+    return Error(fmt::format("'{}' is not a regular expression: {} at offset {}",
+                             printable(pattern), fault.words, fault.offset));
+  }
+  return CompiledFormat(format, std::move(*compiled));
+}
+
+bool may_match(const PrintedFormat& format, std::string_view line) {
+  return line.starts_with(format.begins) && line.find(format.hint) != std::string_view::npos &&
+         line.find(format.second_hint) != std::string_view::npos;
+}
+
+Pattern::Answer CompiledFormat::match(std::string_view line, PrintedMatch& match) const {
+  const Pattern::Answer answer = pattern_.find_in(line);
+  if (answer != Pattern::Answer::yes) return answer;
+  match.numbers.clear();
+  for (const auto& [name, number] : groups_) {
+    std::string_view text = pattern_.group(number, line).value_or(std::string_view());
+    if (text.starts_with('+')) text.remove_prefix(1);
+    if (const auto value = parse_number(text)) match.numbers.emplace_back(name, *value);
+  }
+  return answer;
+}
+
+std::optional<double> PrintedMatch::find(std::string_view group) const {
+  for (const auto& [name, value] : numbers) {
+    if (name == group) return value;
+  }
+  return std::nullopt;
+}
+
+Status check_steps_pattern(const std::string& pattern) {
+  TS_TRY(const auto compiled, CompiledFormat::compile({}, pattern));
+  if (compiled.has_groups()) return {};
+  return Error(fmt::format(
+      "'{}' names no group: write (?<step>\\d+) around the number of the step, and (?<loss>…), "
+      "(?<accuracy>…), (?<throughput>…) around the others",
+      printable(pattern)));
+}
+
+std::string written_out(std::string_view pattern) {
+  std::string whole(pattern);
+  for (const auto& [word, meaning] : kWords) {
+    for (size_t at = whole.find(word); at != std::string::npos;
+         at = whole.find(word, at + meaning.size())) {
+      whole.replace(at, word.size(), meaning);
+    }
+  }
+  return whole;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,169 @@
+#include "record/intake/foreign_writers.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace trainscope {
+namespace {
+
+// A child that does one thing at each word from its parent. They speak through memory: what a
+// process writes to pipes counts.
+class Actor {
+ public:
+  explicit Actor(const std::function<void(int turn)>& act) {
+    void* const at =
+        ::mmap(nullptr, sizeof(Turns), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(at, MAP_FAILED);
+    turns_ = new (at) Turns;
+    pid_ = ::fork();
+    while (pid_ == 0) {
+      if (turns_->done < turns_->wanted) {
+        act(turns_->done);
+        ++turns_->done;
+      }
+      ::usleep(1000);
+    }
+  }
+  Actor(const Actor&) = delete;
+  Actor& operator=(const Actor&) = delete;
+  ~Actor() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    ::munmap(turns_, sizeof(Turns));
+  }
+  void act() {
+    ++turns_->wanted;
+    while (turns_->done < turns_->wanted) ::usleep(1000);
+  }
+  pid_t pid() const { return pid_; }
+
+ private:
+  struct Turns {
+    std::atomic<int> wanted{0}, done{0};
+  };
+  Turns* turns_ = nullptr;
+  pid_t pid_ = -1;
+};
+
+UniqueFd opened(const std::string& path, int flags) {
+  auto file = open_file(path, flags);
+  EXPECT_TRUE(file);
+  return std::move(*file);
+}
+
+// Pipes and sockets that whoever runs the tests has left open.
+void close_all_but(const std::vector<int>& wanted) {
+  for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) {
+    if (std::find(wanted.begin(), wanted.end(), fd) == wanted.end()) ::close(fd);
+  }
+}
+
+class ForeignWritersTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ts-writers-XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    folder_ = name;
+    path_ = folder_ + "/log";
+    log_ = opened(path_, O_WRONLY | O_CREAT | O_APPEND);
+    other_ = opened(folder_ + "/other", O_WRONLY | O_CREAT | O_APPEND);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  // This process stands for the supervisor; these children of it are not of the job.
+  ForeignWriters writers(std::vector<pid_t> strangers) {
+    return {::getpid(), std::move(strangers), {log_.get()}};
+  }
+
+  std::string folder_, path_;
+  UniqueFd log_, other_;
+};
+
+TEST_F(ForeignWritersTest, WhoOpensTheFileAndWritesIsFound) {
+  UniqueFd own;
+  Actor stranger([&](int turn) {
+    if (turn == 0) own = opened(path_, O_WRONLY | O_APPEND);
+    if (turn == 1) ::lseek(own.get(), 0, SEEK_END);
+    if (turn == 2) (void)write_all(own.get(), "step 1\n");
+  });
+  ForeignWriters watched = writers({stranger.pid()});
+  ASSERT_TRUE(write_all(log_.get(), "ours\n"));
+  EXPECT_FALSE(watched.look(false, 5));
+  stranger.act();
+  EXPECT_FALSE(watched.look(true, 5)) << "it has the file open and has not written";
+  ::usleep(200'000);  // until all processes may be walked again
+  EXPECT_FALSE(watched.look(true, 5));
+  stranger.act();
+  EXPECT_FALSE(watched.look(false, 10)) << "a position that was moved without writing";
+  stranger.act();
+  const auto found = watched.look(false, 17);
+  ASSERT_TRUE(found);
+  EXPECT_NE(found->find(std::to_string(stranger.pid())), std::string::npos) << *found;
+}
+
+TEST_F(ForeignWritersTest, WhoIsOfTheJobMayOpenItAgain) {
+  UniqueFd own;
+  Actor job([&](int turn) {
+    if (turn == 0) own = opened(path_, O_WRONLY | O_APPEND);
+    (void)write_all(own.get(), "step 1\n");
+  });
+  ForeignWriters watched = writers({});
+  job.act();
+  EXPECT_FALSE(watched.look(true, 7));
+  job.act();
+  EXPECT_FALSE(watched.look(false, 14));
+}
+
+TEST_F(ForeignWritersTest, OfThoseWhoShareItsStdoutTheOneWhoWritesIsFound) {
+  Actor stranger([&](int turn) {
+    if (turn == 0) {
+      ::dup2(log_.get(), STDOUT_FILENO);
+      close_all_but({log_.get(), other_.get()});
+    }
+    if (turn == 1) (void)write_all(other_.get(), "not to the log\n");
+    if (turn == 2) (void)write_all(STDOUT_FILENO, "step 1\n");
+  });
+  stranger.act();
+  ForeignWriters watched = writers({stranger.pid()});
+  EXPECT_FALSE(watched.look(false, 0));
+  EXPECT_FALSE(watched.look(false, 10)) << "the job wrote that";
+  stranger.act();
+  EXPECT_FALSE(watched.look(false, 20)) << "it wrote to a file that it has open";
+  stranger.act();
+  EXPECT_TRUE(watched.look(false, 27));
+}
+
+TEST_F(ForeignWritersTest, WhoMayHaveWrittenToItsOwnPipeIsADoubtOnly) {
+  int fds[2] = {-1, -1};
+  Actor stranger([&](int turn) {
+    if (turn == 0) ::dup2(log_.get(), STDOUT_FILENO);
+    if (turn == 0) (void)!::pipe(fds);
+    if (turn == 1) (void)write_all(fds[1], "x");
+  });
+  stranger.act();
+  ForeignWriters watched = writers({stranger.pid()});
+  EXPECT_FALSE(watched.look(false, 0));
+  EXPECT_FALSE(watched.look(false, 10));
+  EXPECT_FALSE(watched.doubt()) << "it wrote nothing";
+  stranger.act();
+  EXPECT_FALSE(watched.look(false, 20));
+  ASSERT_TRUE(watched.doubt());
+  EXPECT_NE(watched.doubt()->find(std::to_string(stranger.pid())), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,184 @@
+#include "record/intake/output_log.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kPartBytes = size_t{16} << 20;
+constexpr size_t kReadBytes = 65536;
+constexpr int kLogReadsAtOnce = 16;
+
+}  // namespace
+
+OutputLog::OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed,
+                     Shared& shared, See see)
+    : folder_(std::move(run_folder)), see_(std::move(see)), pipe_fd_(pipe_fd), shared_(&shared) {
+  shared.output_dropped += shared.output_unkept.exchange(0);  // by a recorder that died
+  for (size_t i = 0; i < std::min(followed.size(), kMaxChannels); ++i) {
+    const int fd = followed[i];
+    // A second open file of the same file: reading it does not move the job's position.
+    auto opened = open_file(fmt::format("/proc/self/fd/{}", fd), O_RDONLY | O_NONBLOCK);
+    if (!opened) continue;
+    SharedFollowed& at = shared.followed[i];
+    if (at.searched < 0) {
+      struct stat st {};
+      ::fstat(opened->get(), &st);
+      const bool appends = (fcntl(fd, F_GETFL) & O_APPEND) != 0;
+      const off_t position = ::lseek(fd, 0, SEEK_CUR);
+      at.logged = appends || position < 0 ? st.st_size : position;
+      at.searched = at.logged.load();
+    }
+    followed_.push_back({std::move(*opened), &at, i + 1});
+  }
+}
+
+std::vector<int> OutputLog::files() const {
+  std::vector<int> all;
+  for (const Followed& file : followed_) all.push_back(file.fd.get());
+  return all;
+}
+
+OutputLog::Taken OutputLog::search() {
+  Taken taken;
+  const int64_t now = monotonic_ns();
+  search_pipe(now, taken);
+  for (Followed& file : followed_) search_file(file, now, taken);
+  return taken;
+}
+
+void OutputLog::search_pipe(int64_t time_ns, Taken& taken) {
+  std::array<char, kReadBytes> bytes;  // NOLINT: filled by read
+  for (int i = 0; i < kLogReadsAtOnce; ++i) {
+    const ssize_t n = ::read(pipe_fd_, bytes.data(), bytes.size());
+    if (n <= 0) return;
+    const std::string_view text(bytes.data(), static_cast<size_t>(n));
+    shared_->output_unkept += n;
+    see_(0, text, time_ns);
+    waiting_ += text;
+    taken.bytes += n;
+  }
+  taken.more = true;
+}
+
+// How far it was searched and kept is noted each time. What a recorder that died had searched
+// already is not searched again, or its steps would count twice.
+void OutputLog::search_file(Followed& file, int64_t time_ns, Taken& taken) {
+  struct stat st {};
+  SharedFollowed& at = *file.at;
+  if (::fstat(file.fd.get(), &st) == 0) {
+    if (st.st_size < at.searched) at.searched = at.logged = 0;  // truncated
+    if (st.st_size == at.searched) return;
+  }
+  std::array<char, kReadBytes> bytes;  // NOLINT: filled by pread
+  for (int i = 0; i < kLogReadsAtOnce; ++i) {
+    const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), at.searched);
+    if (n <= 0) return;
+    see_(file.stream, {bytes.data(), static_cast<size_t>(n)}, time_ns);
+    at.searched += n;
+    taken.bytes += n;
+  }
+  taken.more = true;
+}
+
+int64_t OutputLog::keep_searched() {
+  int64_t lost = 0;
+  for (size_t begin = 0; begin < waiting_.size(); begin += kReadBytes) {
+    const std::string_view part = std::string_view(waiting_).substr(begin, kReadBytes);
+    lost += keep(part);
+    shared_->output_unkept -= static_cast<int64_t>(part.size());
+  }
+  if (waiting_.capacity() > kReadBytes) waiting_ = {};  // few jobs print so much at once
+  waiting_.clear();
+  for (Followed& file : followed_) lost += keep_file(file);
+  return lost;
+}
+
+int64_t OutputLog::keep_file(Followed& file) {
+  int64_t lost = 0;
+  SharedFollowed& at = *file.at;
+  std::array<char, kReadBytes> bytes;  // NOLINT: filled by pread
+  while (at.logged < at.searched) {
+    const auto size = std::min<int64_t>(kReadBytes, at.searched - at.logged);
+    const ssize_t n =
+        ::pread(file.fd.get(), bytes.data(), static_cast<size_t>(size), at.logged.load());
+    if (n <= 0) return lost;  // truncated meanwhile
+    lost += keep({bytes.data(), static_cast<size_t>(n)});
+    at.logged += n;
+  }
+  return lost;
+}
+
+int64_t OutputLog::in_pipe() const {
+  int waiting = 0;
+  return pipe_fd_ >= 0 && ::ioctl(pipe_fd_, FIONREAD, &waiting) == 0 ? waiting : 0;
+}
+
+int64_t OutputLog::unsearched() const {
+  int64_t sum = in_pipe();
+  for (const Followed& file : followed_) {
+    struct stat st {};
+    if (::fstat(file.fd.get(), &st) == 0)
+      sum += std::max<int64_t>(0, st.st_size - file.at->searched);
+  }
+  return sum;
+}
+
+int64_t OutputLog::unkept() const {
+  int64_t sum = in_pipe() + shared_->output_unkept;
+  for (const Followed& file : followed_) {
+    struct stat st {};
+    if (::fstat(file.fd.get(), &st) == 0) sum += std::max<int64_t>(0, st.st_size - file.at->logged);
+  }
+  return sum;
+}
+
+bool OutputLog::open_part(const std::string& name) {
+  auto opened = open_file(folder_ + "/" + name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW);
+  if (!opened) return false;
+  file_ = std::move(*opened);
+  struct stat st {};
+  ::fstat(file_.get(), &st);
+  in_file_ = static_cast<size_t>(st.st_size);  // a recorder that was restarted goes on
+  return true;
+}
+
+int64_t OutputLog::keep(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (!file_ && !open_part(is_head_ ? "output.log" : "output.2.log")) {
+      return static_cast<int64_t>(bytes.size());
+    }
+    if (in_file_ >= kPartBytes) {
+      file_.reset();
+      // The newest part becomes the older one; what that held is older than the last 16 MiB.
+      if (!is_head_) {
+        ::rename((folder_ + "/output.2.log").c_str(), (folder_ + "/output.1.log").c_str());
+      }
+      is_head_ = false;
+      continue;
+    }
+    const size_t n = std::min(bytes.size(), kPartBytes - in_file_);
+    if (!write_all(file_.get(), bytes.substr(0, n))) {
+      struct stat st {};
+      const bool known = ::fstat(file_.get(), &st) == 0;
+      const auto kept = known ? st.st_size - static_cast<int64_t>(in_file_) : 0;
+      file_.reset();
+      return static_cast<int64_t>(bytes.size()) - std::max<int64_t>(0, kept);
+    }
+    in_file_ += n;
+    bytes.remove_prefix(n);
+  }
+  return 0;
+}
+
+}  // namespace trainscope

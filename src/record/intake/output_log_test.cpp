@@ -1,0 +1,103 @@
+#include "record/intake/output_log.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+namespace trainscope {
+namespace {
+
+class OutputLogTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/ts-output-XXXXXX";
+    ASSERT_NE(::mkdtemp(name), nullptr);
+    folder_ = name;
+    int fds[2];
+    memory_ = *SharedMemory::create(1 << 20);
+    ASSERT_EQ(::pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
+    read_.reset(fds[0]);
+    write_.reset(fds[1]);
+  }
+  void TearDown() override {
+    std::filesystem::remove_all(folder_);
+    memory_.unmap();
+  }
+
+  std::string folder_;
+  UniqueFd read_, write_;
+  SharedMemory memory_;
+};
+
+TEST_F(OutputLogTest, KeepsWhatCameAndCountsWhatItCannotKeep) {
+  std::string seen;
+  const OutputLog::See see = [&](size_t /*stream*/, std::string_view bytes, int64_t) {
+    seen += bytes;
+  };
+  OutputLog log(folder_, read_.get(), {}, *memory_, see);
+  ASSERT_TRUE(write_all(write_.get(), "first\n"));
+  log.search();
+  EXPECT_EQ(log.unkept(), 6);
+  EXPECT_EQ(log.keep_searched(), 0);
+  EXPECT_EQ(log.unkept(), 0);
+  EXPECT_EQ(*read_file(folder_ + "/output.log"), "first\n");
+  EXPECT_EQ(seen, "first\n");
+
+  OutputLog nowhere(folder_ + "/none", read_.get(), {}, *memory_, see);
+  ASSERT_TRUE(write_all(write_.get(), "lost\n"));
+  EXPECT_EQ(nowhere.unsearched(), 5);
+  nowhere.search();
+  EXPECT_EQ(nowhere.unsearched(), 0);
+  EXPECT_EQ(nowhere.keep_searched(), 5);
+  EXPECT_EQ(nowhere.keep_searched(), 0);
+}
+
+TEST_F(OutputLogTest, ARestartedRecorderGoesOnWhereTheLastOneEnded) {
+  const std::string path = folder_ + "/file";
+  const auto file = open_file(path, O_RDWR | O_CREAT | O_APPEND);
+  ASSERT_TRUE(file);
+  ASSERT_TRUE(write_all(file->get(), "before the run\n"));
+  std::string seen;
+  const OutputLog::See see = [&](size_t stream, std::string_view bytes, int64_t) {
+    EXPECT_EQ(stream, 1U);
+    seen += bytes;
+  };
+  {
+    OutputLog log(folder_, read_.get(), {file->get()}, *memory_, see);
+    ASSERT_TRUE(write_all(file->get(), "step 1\nste"));
+    log.search();
+    log.keep_searched();
+  }
+  ASSERT_TRUE(write_all(file->get(), "p 2\n"));
+  OutputLog next(folder_, read_.get(), {file->get()}, *memory_, see);
+  next.search();
+  next.keep_searched();
+  EXPECT_EQ(seen, "step 1\nstep 2\n");
+  EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 1\nstep 2\n");
+  // One that died between searching and keeping.
+  memory_->followed[0].logged = memory_->followed[0].logged - 7;
+  OutputLog last(folder_, read_.get(), {file->get()}, *memory_, see);
+  last.search();
+  last.keep_searched();
+  EXPECT_EQ(seen, "step 1\nstep 2\n");
+  EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 1\nstep 2\nstep 2\n");
+}
+
+TEST_F(OutputLogTest, WhatIsTakenTogetherHasOneTime) {
+  std::vector<int64_t> times;
+  const OutputLog::See see = [&](size_t, std::string_view, int64_t time_ns) {
+    times.push_back(time_ns);
+  };
+  fcntl(write_.get(), F_SETPIPE_SZ, 1 << 20);
+  OutputLog log(folder_, read_.get(), {}, *memory_, see);
+  ASSERT_TRUE(write_all(write_.get(), std::string(200'000, 'x')));
+  log.search();
+  log.keep_searched();
+  ASSERT_GT(times.size(), 1U);
+  EXPECT_EQ(times.front(), times.back());
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,277 @@
+#include "record/intake/printed.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "record/intake/compiled_format.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kMaxLineBytes = 4096;
+constexpr size_t kLinesPerCharge = 16;  // reading the clock costs as much as a common line
+constexpr size_t kLongLineBytes = 512;
+constexpr char kEscape = '\x1b';
+
+void add_group(const PrintedMatch& match, std::string_view group, std::string_view name,
+               double factor, Report& report) {
+  if (const auto value = match.find(group)) report.numbers.emplace_back(name, *value * factor);
+}
+
+void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& batch) {
+  for (const auto& [name, value] : numbers.numbers) {
+    Report scalar;
+    scalar.kind = Report::Kind::scalar;
+    auto [plain, set] = without_set_prefix(name);
+    scalar.name = std::move(plain);
+    scalar.set = std::move(set);
+    scalar.value = value;
+    batch.add(time_ns, "output", std::move(scalar));
+  }
+}
+
+// A whole number that a step may have.
+std::optional<int64_t> whole(const std::optional<double>& number) {
+  if (!number || !(*number >= 0 && *number < 9e15)) return std::nullopt;
+  return std::llround(*number);
+}
+
+// Where lines end: at a newline, and where a bar is drawn over. Each kind is searched for once in a
+// chunk, with memchr: by far the fastest way through lines of any length.
+class LineEnds {
+ public:
+  explicit LineEnds(std::string_view bytes) : bytes_(bytes) {
+    for (size_t i = 0; i < kEnds.size(); ++i) next_[i] = bytes_.find(kEnds[i]);
+  }
+  // The first at or after `from`; npos: none.
+  size_t find(size_t from) {
+    for (size_t i = 0; i < kEnds.size(); ++i) {
+      if (next_[i] < from) next_[i] = bytes_.find(kEnds[i], from);
+    }
+    return *std::min_element(next_.begin(), next_.end());
+  }
+
+ private:
+  static constexpr std::array<char, 3> kEnds = {'\n', '\r', '\b'};
+  std::string_view bytes_;
+  std::array<size_t, kEnds.size()> next_{};
+};
+
+// Eight bytes at a time; a tab counts too.
+bool may_have_control(std::string_view line) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kHigh = 0x80 * kOnes, kSpaces = ' ' * kOnes;
+  size_t i = 0;
+  for (; i + 8 <= line.size(); i += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, line.data() + i, sizeof word);
+    if (((word - kSpaces) & ~word & kHigh) != 0) return true;
+  }
+  return std::any_of(line.begin() + static_cast<std::ptrdiff_t>(i), line.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < ' '; });
+}
+
+bool is_control(char c) { return c != '\t' && static_cast<unsigned char>(c) < ' '; }
+
+bool has_digit(std::string_view line) {
+  return std::any_of(line.begin(), line.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+std::string plain_line(std::string_view line) {
+  std::string plain;
+  for (size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == kEscape && i + 1 < line.size() && line[i + 1] == '[') {
+      i += 2;
+      while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
+    } else {
+      plain += is_control(c) ? ' ' : c;
+    }
+  }
+  return plain;
+}
+
+PrintedSteps::PrintedSteps(ProgressSink& sink, const std::string& own_pattern,
+                           MatchingBudget& budget, SharedLine* kept)
+    : sink_(sink), budget_(budget), kept_(kept) {
+  take_up_state();
+  if (!own_pattern.empty()) {
+    formats_.push_back({{}, own_pattern, nullptr});
+    return;
+  }
+  for (const PrintedFormat& format : printed_formats()) {
+    formats_.push_back({format, written_out(format.pattern), nullptr});
+  }
+}
+
+PrintedSteps::~PrintedSteps() = default;
+
+const CompiledFormat& PrintedSteps::compiled(Candidate& candidate) {
+  if (!candidate.compiled) {
+    auto compiled = CompiledFormat::compile(candidate.format, candidate.pattern);
+    CHECK(static_cast<bool>(compiled));  // one of --steps-from was checked before the job began
+    candidate.compiled = std::make_unique<CompiledFormat>(std::move(*compiled));
+  }
+  return *candidate.compiled;
+}
+
+void PrintedSteps::keep_state() const {
+  if (kept_ == nullptr) return;
+  kept_->size = 0;  // half a line is worse than none
+  line_.copy(kept_->text, SharedLine::kBytes);
+  kept_->time_ns = time_ns_;
+  kept_->epoch = epoch_.value_or(SharedLine::kNothing);
+  kept_->bar_of = bar_of_.value_or(SharedLine::kNothing);
+  kept_->bar_step = bar_step_.value_or(SharedLine::kNothing);
+  kept_->size = static_cast<uint32_t>(std::min(line_.size(), SharedLine::kBytes));
+}
+
+void PrintedSteps::take_up_state() {
+  if (kept_ == nullptr) return;
+  const auto known = [](double number) {
+    return std::isnan(number) ? std::nullopt : std::optional(number);
+  };
+  line_.assign(kept_->text, std::min<size_t>(kept_->size, SharedLine::kBytes));
+  time_ns_ = kept_->time_ns;
+  epoch_ = known(kept_->epoch);
+  bar_of_ = known(kept_->bar_of);
+  bar_step_ = known(kept_->bar_step);
+}
+
+void PrintedSteps::take(std::string_view bytes, int64_t since_zero_ns) {
+  ProgressSink::Batch batch;
+  budget_.begin(since_zero_ns);
+  chunk_begin_ = line_.size();
+  LineEnds ends(bytes);
+  size_t lines = 0;
+  for (size_t at = 0; at < bytes.size();) {
+    const size_t end = ends.find(at);
+    const std::string_view part = bytes.substr(at, end - at);
+    if (!part.empty()) time_ns_ = since_zero_ns;
+    line_ += part.substr(0, kMaxLineBytes - std::min(line_.size(), kMaxLineBytes));
+    if (end == std::string_view::npos) break;
+    end_line(batch);
+    if (++lines % kLinesPerCharge == 0) budget_.charge();
+    at = end + 1;
+  }
+  budget_.charge();
+  sink_.push(batch);
+  keep_state();
+}
+
+void PrintedSteps::finish() {
+  ProgressSink::Batch batch;
+  end_line(batch);
+  sink_.push(batch);
+  keep_state();
+}
+
+// What came before this chunk may be the other stream's, whose line has no end yet.
+void PrintedSteps::end_line(ProgressSink::Batch& batch) {
+  const std::string_view line = line_;
+  if (has_digit(line)) {
+    if (!budget_.allows_line()) {
+      ++counts_.skipped;
+    } else if (!take_line(line, batch) && chunk_begin_ > 0) {
+      take_line(line.substr(std::min(chunk_begin_, line.size())), batch);
+    }
+  }
+  line_.clear();
+  chunk_begin_ = 0;
+}
+
+bool PrintedSteps::take_line(std::string_view line, ProgressSink::Batch& batch) {
+  std::string plain;
+  if (may_have_control(line)) line = plain = plain_line(line);
+  PrintedMatch match;
+  bool is_costly = false, is_searched = false;
+  for (Candidate& candidate : formats_) {
+    if (!may_match(candidate.format, line)) continue;
+    is_searched = true;
+    const Pattern::Answer answer = compiled(candidate).match(line, match);
+    if (answer == Pattern::Answer::yes) {
+      ++counts_.matched;
+      add_reports(*candidate.compiled, match, batch);
+      return true;
+    }
+    is_costly |= answer == Pattern::Answer::too_costly;
+  }
+  if (is_costly) ++counts_.costly;
+  if (is_searched && line.size() > kLongLineBytes) budget_.charge();
+  return false;
+}
+
+// Keras shows an evaluation by the same bar: one that follows a whole bar with no "Epoch 2/5"
+// between, or has another length.
+bool PrintedSteps::is_of_training(const PrintedMatch& match, PrintedFormat::Is is) {
+  const auto of = match.find("of"), step = match.find("step");
+  if (!of || !step) return true;
+  if (!bar_of_) bar_of_ = of;
+  const bool whole = bar_step_ && *bar_step_ == *bar_of_;
+  const bool begins_alone = is == PrintedFormat::Is::bar_of_epoch && whole && *step < *of;
+  if (*of != *bar_of_ || begins_alone) return false;
+  bar_step_ = step;
+  return true;
+}
+
+void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch& match,
+                               ProgressSink::Batch& batch) {
+  using Is = PrintedFormat::Is;
+  const Is is = format.format().is;
+  if (is == Is::epoch_begins) {
+    epoch_ = match.find("epoch");
+    bar_of_.reset();
+    bar_step_.reset();
+    return;
+  }
+  const bool is_bar = is == Is::bar || is == Is::bar_of_epoch;
+  if (is_bar && !is_of_training(match, is)) return;
+  Report report;
+  add_group(match, "loss", "loss", 1, report);
+  add_group(match, "accuracy", "accuracy", 1, report);
+  add_group(match, "percent", "accuracy", 0.01, report);
+  Report held_out;
+  add_group(match, "val_loss", "val_loss", 1, held_out);
+  add_group(match, "val_accuracy", "val_accuracy", 1, held_out);
+  add_group(match, "val_percent", "val_accuracy", 0.01, held_out);
+  add_group(match, "test_loss", "test_loss", 1, held_out);
+  add_group(match, "test_accuracy", "test_accuracy", 1, held_out);
+  const auto step = whole(match.find("step"));
+  const auto of = match.find("of");
+  auto epoch = match.find("epoch") ? match.find("epoch") : epoch_;
+  if (!epoch && is == Is::bar_of_epoch) epoch = 1;  // of a single one nothing is said
+  const bool epoch_alone = format.has_group("epoch") && !format.has_group("step");
+  // The last line of an epoch has the numbers of the whole epoch.
+  if (epoch_alone || (epoch && of && match.find("step") == of)) {
+    Report over = report;
+    over.kind = Report::Kind::epoch;
+    over.number = whole(epoch);
+    over.numbers.insert(over.numbers.end(), held_out.numbers.begin(), held_out.numbers.end());
+    batch.add(time_ns_, "output", std::move(over));
+    if (epoch_alone) return;
+  } else {
+    add_scalars(held_out, time_ns_, batch);
+  }
+  if (is == Is::numbers && bar_of_) {
+    waiting_ = report;
+    return;
+  }
+  if (is == Is::numbers) return add_scalars(report, time_ns_, batch);
+  report.numbers.insert(report.numbers.end(), waiting_.numbers.begin(), waiting_.numbers.end());
+  waiting_.numbers.clear();
+  if (format.has_group("step") && !step) return;
+  report.number = step;
+  add_group(match, "throughput", "throughput", 1, report);
+  add_group(match, "seconds", "duration", 1, report);
+  if (epoch) report.numbers.emplace_back("epoch", *epoch);
+  if (of) report.numbers.emplace_back("of", *of);
+  batch.add(time_ns_, "output", std::move(report));
+}
+
+}  // namespace trainscope

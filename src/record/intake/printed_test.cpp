@@ -1,0 +1,256 @@
+#include "record/intake/printed.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "record/record.h"
+#include "record/sample/test_ring.h"
+#include "training/training.h"
+
+namespace trainscope {
+namespace {
+
+class PrintedTest : public testing::Test {
+ protected:
+  PrintedTest() : memory_(*SharedMemory::create(1 << 20)), ring_(memory_) {}
+  ~PrintedTest() override { memory_.unmap(); }
+
+  // The lines that are kept of this output, without time and source.
+  std::string kept(const std::string& output, const std::string& pattern = "") {
+    PrintedSteps printed(sink_, pattern, unlimited_);
+    // In pieces, as a pipe may give it.
+    for (size_t i = 0; i < output.size(); i += 7) {
+      printed.take(output.substr(i, 7), static_cast<int64_t>(i) * 1'000'000);
+    }
+    printed.finish();
+    counts_ = printed.take_counts();
+    std::string lines;
+    const std::string stored = take_reports(ring_);
+    for (const std::string_view line : split(stored, '\n')) {
+      if (!line.empty()) lines += std::string(line.substr(line.find("output ") + 7)) + "\n";
+    }
+    return lines;
+  }
+
+  SharedMemory memory_;
+  Ring ring_;
+  ProgressSink sink_{ring_, memory_};
+  MatchingBudget unlimited_{0, [] { return int64_t{0}; }};
+  PrintedSteps::Counts counts_;  // of the last call of kept()
+};
+
+TEST_F(PrintedTest, EveryFormatUnderstandsItsExample) {
+  for (const PrintedFormat& format : printed_formats()) {
+    if (format.is == PrintedFormat::Is::epoch_begins) continue;
+    EXPECT_NE(kept(std::string(format.example) + "\n"), "") << format.name;
+  }
+}
+
+// What real programs printed, and what it says by a reader that has no patterns.
+TEST_F(PrintedTest, WhatProgramsReallyPrint) {
+  const std::string folder = std::string(TRAINSCOPE_TEST_DATA) + "/printed/";
+  const auto expected = Json::parse(std::ifstream(folder + "expected.json"));
+  ASSERT_GT(expected.size(), 40U);
+  for (const auto& [name, told] : expected.items()) {
+    if (name == "keras_v2_evaluate_pipe.txt") continue;  // the evaluation's line comes first
+    std::ifstream file(folder + name, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    ASSERT_FALSE(text.empty()) << name;
+    std::vector<StoredReport> reports;
+    const std::string lines = kept(text);
+    for (const std::string_view line : split(lines, '\n')) {
+      if (auto report = parse_report(line)) reports.push_back({0, "output", std::move(*report)});
+    }
+    const Training training = read_training(std::move(reports), 1);
+    const std::optional<int64_t> count =
+        told["count"].is_null() ? std::nullopt : std::optional(told["count"].get<int64_t>());
+    EXPECT_EQ(training.count, count) << name;
+    EXPECT_EQ(training.steps.size(), told["observed"].get<size_t>()) << name;
+    const auto& last = told["reports"].back();
+    const bool next_line = name == "object_detection.txt";  // the loss is told by one of its own
+    if (!training.steps.empty() && last.contains("loss") && !next_line) {
+      EXPECT_NEAR(training.steps.back().loss.value_or(-1), last["loss"].get<double>(), 1e-6)
+          << name;
+    }
+    if (told.contains("epochs")) {
+      EXPECT_EQ(training.epochs.size(), told["epochs"].size()) << name;
+    }
+  }
+}
+
+TEST_F(PrintedTest, KerasWithABarThatIsDrawnOver) {
+  EXPECT_EQ(kept("Epoch 1/2\n"
+                 "\r\x1b[1m1/2\x1b[0m \x1b[37m━━━\x1b[0m \x1b[1m1s\x1b[0m 100ms/step - loss: 0.5"
+                 "\b\b\b\b\b"
+                 "\r\x1b[1m2/2\x1b[0m ━━━ \x1b[1m0s\x1b[0m 90ms/step - accuracy: 0.8 - loss: 0.4 - "
+                 "val_accuracy: 0.7\n"
+                 "Epoch 2/2\n2/2 - 0s - 90ms/step - loss: 0.3\n"
+                 "313/313 - 1s - 3ms/step - loss: 9.9\n"),
+            "step 1 loss=0.5 epoch=1 of=2\n"
+            "epoch 1 loss=0.4 accuracy=0.8 val_accuracy=0.7\n"
+            "step 2 loss=0.4 accuracy=0.8 epoch=1 of=2\n"
+            "epoch 2 loss=0.3\n"
+            "step 2 loss=0.3 epoch=2 of=2\n");
+}
+
+TEST_F(PrintedTest, TheLossOfAnEvaluationIsNotThatOfTheTraining) {
+  EXPECT_EQ(kept("step 900 loss 0.5\neval step 938 accuracy 0.87 loss 0.35\nstep 1000 loss 0.4\n"),
+            "step 900 loss=0.5\n"
+            "scalar loss 0.35 set=test\nscalar accuracy 0.87 set=test\nstep 938\n"
+            "step 1000 loss=0.4\n");
+  // Of others the step may be one of the evaluation's own.
+  for (const char* line : {"Validation at iteration 950: loss 0.25", "val step 3/50 loss 0.25",
+                           "[eval] step 3 loss 0.25", "INFO:root:eval step 3: loss=0.25",
+                           "Eval | step 3 | loss 0.25"}) {
+    EXPECT_EQ(kept(std::string(line) + "\n"), "scalar loss 0.25 set=validation\n") << line;
+  }
+}
+
+TEST_F(PrintedTest, a_test_is_a_test) {
+  for (const char* line : {"Test iter 950, loss 0.25, acc 0.5", "[test] step 3: loss 0.25 acc 0.5",
+                           "INFO:root:test at global step 3: loss=0.25, accuracy=0.5"}) {
+    EXPECT_EQ(kept(std::string(line) + "\n"),
+              "scalar loss 0.25 set=test\nscalar accuracy 0.5 set=test\n")
+        << line;
+  }
+}
+
+TEST_F(PrintedTest, a_loss_with_a_capital_letter) {
+  EXPECT_EQ(kept("Epoch [1/5], Step [100/600], Loss: 0.25\n"), "step 100 loss=0.25 of=600\n");
+}
+
+// What a program logs as JSON, of 4 KiB and with the words that formats look for.
+std::string long_json_line() {
+  std::string line = R"({"global_step": 1200, "epoch": 3)";
+  for (int i = 0; line.size() < 4000; ++i) {
+    line += R"(, "layer/loss": 0.1, "train step )" + std::to_string(i) +
+            R"(": [1.5, 2.25], "path": "/data/a|b")";
+  }
+  return line + "}";
+}
+
+TEST_F(PrintedTest, no_search_of_a_long_line_is_given_up) {
+  std::string spaces = "Epoch 3: 5|" + std::string(3900, ' ') + "<";
+  for (const std::string& line :
+       {long_json_line(), spaces, "step 1 <|" + std::string(3000, ':') + " loss",
+        "[" + long_json_line() + "]<|"}) {
+    kept(line + "\n");
+    EXPECT_EQ(counts_.costly, 0) << line.substr(0, 80);
+  }
+}
+
+TEST_F(PrintedTest, ALineOfTheOtherStreamThatHasNoEndYet) {
+  PrintedSteps printed(sink_, "", unlimited_);
+  printed.take("\rloading 1", 0);
+  printed.take("global step 7: loss = 0.5 (0.25 sec/step)\n", 0);
+  printed.take("global step 8: loss = 0.5 (0.25 sec/step)", 0);
+  printed.finish();
+  EXPECT_EQ(memory_->next_report, 2);
+}
+
+TEST_F(PrintedTest, LinesOfOldTensorFlow) {
+  EXPECT_EQ(kept("INFO:tensorflow:loss = 2.5, step = 100 (0.345 sec)\n"), "step 100 loss=2.5\n");
+  EXPECT_EQ(kept("INFO:tensorflow:global step 100: loss = 2.5 (0.25 sec/step)\n"),
+            "step 100 loss=2.5 duration=0.25\n");
+  EXPECT_EQ(
+      kept("2017: Step 10: Train accuracy = 75.0%\n2017: Step 10: Cross entropy = 1.5\n"
+           "2017: Step 10: Validation accuracy = 50.0% (N=100)\n"),
+      "step 10 accuracy=0.75\nstep 10 loss=1.5\nscalar accuracy 0.5 set=validation\nstep 10\n");
+  EXPECT_EQ(kept("10\timages/sec: 128.5 +/- 0.5 (jitter = 1.2)\t7.5\n"),
+            "step 10 loss=7.5 throughput=128.5\n");
+}
+
+TEST_F(PrintedTest, OtherLinesAreNoSteps) {
+  EXPECT_EQ(kept("Step into 3/4 time\nloss of signal at step 5\n3/4 done\n2026-11-15 12:00\n"), "");
+}
+
+TEST_F(PrintedTest, APatternOfTheUsersTakesTheirPlace) {
+  const std::string pattern = R"(it (?<step>\d+) loss (?<loss>[\d.]+))";
+  EXPECT_TRUE(check_steps_pattern(pattern));
+  EXPECT_EQ(kept("it 5 loss 0.5\nINFO:tensorflow:loss = 2.5, step = 100 (1 sec)\n", pattern),
+            "step 5 loss=0.5\n");
+}
+
+TEST_F(PrintedTest, APatternOfEpochsGivesEpochsAndOneOfStepsOnlyNumbers) {
+  EXPECT_EQ(kept("Epoch 3 loss 0.5\n", R"(Epoch (?<epoch>\d+) loss (?<loss>\S+))"),
+            "epoch 3 loss=0.5\n");
+  EXPECT_EQ(kept("step function 9\nstep 5\n", R"(step (?<step>\S+))"), "step 5\n");
+}
+
+TEST_F(PrintedTest, APatternThatCannotBeUsedIsRefused) {
+  EXPECT_FALSE(check_steps_pattern("(?<step>"));
+  const Status nameless = check_steps_pattern("step \\d+");
+  ASSERT_FALSE(nameless);
+  EXPECT_NE(nameless.error().message().find("(?<step>"), std::string::npos);
+}
+
+TEST_F(PrintedTest, a_pattern_that_backtracks_for_ever_is_stopped_and_counted) {
+  EXPECT_EQ(kept(std::string(3000, '1') + "!\n", R"((?<step>(1+)+)[xy])"), "");
+  EXPECT_EQ(counts_.costly, 1);
+  memory_->costly_lines = counts_.costly;
+  const auto notes = progress_notes(*memory_, true);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_NE(notes[0].find("took too long"), std::string::npos) << notes[0];
+}
+
+TEST_F(PrintedTest, a_pattern_that_matches_nothing_is_noted) {
+  EXPECT_THAT(progress_notes(*memory_, true),
+              testing::ElementsAre("--steps-from matched no line that was printed"));
+  EXPECT_THAT(progress_notes(*memory_, false), testing::IsEmpty());
+}
+
+// Each call takes a millisecond of CPU time.
+int64_t slow_clock() {
+  static int64_t now_ns = 0;
+  return now_ns += 1'000'000;
+}
+
+std::string numbered_lines(int count) {
+  std::string lines;
+  for (int i = 0; i < count; ++i) lines += "step " + std::to_string(i) + " loss 1\n";
+  return lines;
+}
+
+TEST_F(PrintedTest, lines_beyond_the_budget_of_cpu_time_are_counted) {
+  MatchingBudget budget(0, slow_clock);
+  PrintedSteps printed(sink_, "", budget);
+  // 100 ms of ten seconds, one for 16 lines.
+  printed.take(numbered_lines(5000), 0);
+  PrintedSteps::Counts counts = printed.take_counts();
+  EXPECT_EQ(counts.matched, 1600);
+  EXPECT_EQ(counts.skipped, 3400);
+  // A debt of so much again at most; a minute pays for both.
+  printed.take(numbered_lines(5000), 60 * int64_t{1'000'000'000});
+  counts = printed.take_counts();
+  EXPECT_EQ(counts.matched, 1600);
+}
+
+TEST_F(PrintedTest, a_pattern_of_the_users_has_a_thousand_lines_a_second) {
+  MatchingBudget budget(PrintedSteps::kFloorOfOwnPattern, slow_clock);
+  PrintedSteps printed(sink_, R"(step (?<step>\d+))", budget);
+  printed.take(numbered_lines(5000), 0);
+  EXPECT_EQ(printed.take_counts().matched, 1600);
+  printed.take(numbered_lines(5000), 1'000'000'000);
+  EXPECT_EQ(printed.take_counts().matched, 1000);
+}
+
+TEST_F(PrintedTest, AnotherRecorderGoesOnInTheMiddleOfALine) {
+  SharedLine& kept = memory_->lines[1];
+  {
+    PrintedSteps printed(sink_, "", unlimited_, &kept);
+    printed.take("Epoch 3/5\n 1/2 [==>...] - ETA: 1s - loss: 0.5\r 2/2 [====", 1000);
+  }
+  PrintedSteps printed(sink_, "", unlimited_, &kept);
+  printed.take("==] - 1s 20ms/step - loss: 0.25\n", 2000);
+  const std::string stored = take_reports(ring_);
+  EXPECT_NE(stored.find("2000 output epoch 3"), std::string::npos) << stored;
+  EXPECT_NE(stored.find("step 2 loss=0.25"), std::string::npos) << stored;
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,202 @@
+#include "record/intake/progress.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "record/sample/sampler.h"
+#include "training/training.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kShownBytes = 80;
+constexpr int64_t kMaxStepNumber = int64_t{1} << 53;
+constexpr int kPipeReadsAtOnce = 16;
+// A sender's time may be a little ahead of the moment at which we looked.
+constexpr int64_t kTimestampToleranceNs = kNsPerSecond;
+
+}  // namespace
+
+void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, Report report) {
+  if (report.kind == Report::Kind::mark) {
+    marks_.emplace_back(time_ns, std::move(report.name));
+    return;
+  }
+  if (report.kind == Report::Kind::step && report.who.empty() && report.number) {
+    last_step_ = *report.number;
+  }
+  if (report.number && *report.number > kMaxStepNumber) return;  // a time, not a step
+  for (auto& [name, value] : report.numbers) {
+    // Those are the line's own keys.
+    if (name == "t" || name == "who" || name == "set") name += "_";
+  }
+  lines_ += format_stored_report(time_ns, source, report);
+  ++count_;
+}
+
+void ProgressSink::push(const Batch& batch) {
+  for (const auto& [time_ns, text] : batch.marks_) push_event(ring_, time_ns, "mark", text);
+  if (batch.count_ == 0) return;
+  const std::lock_guard lock(mutex_);
+  const int64_t number = memory_->next_report;
+  if (!has_room() ||
+      !ring_.push_text(RecordKind::step, fmt::format("{}\n", number) + batch.lines_)) {
+    memory_->refused_reports += batch.count_;
+    return;
+  }
+  memory_->next_report = number + batch.count_;
+  if (batch.last_step_ >= 0) memory_->step = batch.last_step_;
+}
+
+bool ProgressPipe::read_some() {
+  std::array<char, 65536> bytes;  // NOLINT: filled by read
+  is_flooded_ = false;
+  timed_ = untimed_ = 0;
+  for (int i = 0; i < kPipeReadsAtOnce; ++i) {
+    if (!sink_.has_room()) {
+      refuse_some();
+      return false;
+    }
+    const ssize_t n = ::read(fd_, bytes.data(), bytes.size());
+    if (n <= 0) return true;
+    take({bytes.data(), static_cast<size_t>(n)}, monotonic_ns());
+  }
+  is_flooded_ = true;
+  return true;
+}
+
+// A shell cannot but wait when the pipe is full: before it is, lines must go, kept or not.
+void ProgressPipe::refuse_some() {
+  std::array<char, 65536> bytes;  // NOLINT: filled by read
+  const int capacity = ::fcntl(fd_, F_GETPIPE_SZ);
+  for (int waiting = 0; ::ioctl(fd_, FIONREAD, &waiting) == 0 && waiting > capacity / 2;) {
+    const ssize_t n = ::read(fd_, bytes.data(), bytes.size());
+    if (n <= 0) return;
+    const std::string_view lost(bytes.data(), static_cast<size_t>(n));
+    const int64_t ends = std::count(lost.begin(), lost.end(), '\n');
+    const bool is_cut = lost.back() != '\n';
+    // A line that is cut is counted here; its rest comes with the next bytes.
+    const bool is_rest_of_one = skipping_;
+    memory_->refused_reports += ends + (is_cut ? 1 : 0) - (is_rest_of_one ? 1 : 0);
+    rest_.clear();
+    skipping_ = is_cut;
+  }
+}
+
+void ProgressPipe::take(std::string_view bytes, int64_t now_ns) {
+  ProgressSink::Batch batch;
+  while (!bytes.empty()) {
+    const size_t end = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, end);
+    bytes.remove_prefix(std::min(bytes.size(), part.size() + 1));
+    if (!skipping_) rest_ += part;
+    if (rest_.size() > kMaxReportBytes) {
+      note_unreadable(rest_, "longer than 4,096 bytes", now_ns);
+      rest_.clear();
+      skipping_ = true;
+    }
+    if (end == std::string_view::npos) break;
+    if (!skipping_) take_line(rest_, now_ns, batch);
+    rest_.clear();
+    skipping_ = false;
+  }
+  sink_.push(batch);
+}
+
+void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink::Batch& batch) {
+  if (trim(line).empty()) return;
+  auto report = parse_report(line);
+  if (!report) return note_unreadable(line, report.error().message(), now_ns);
+  ++(report->time_ns ? timed_ : untimed_);
+  const int64_t time_ns = moment_of(*report, now_ns) - memory_->zero_ns;
+  report->time_ns.reset();
+  batch.add(std::max<int64_t>(0, time_ns), "pipe", std::move(*report));
+}
+
+// The sender's own time, where it can be: one of another clock would tear the run apart.
+int64_t ProgressPipe::moment_of(const Report& report, int64_t now_ns) {
+  if (!report.time_ns) return now_ns;
+  const int64_t told = *report.time_ns;
+  if (told >= memory_->zero_ns - kTimestampToleranceNs && told <= now_ns + kTimestampToleranceNs)
+    return told;
+  if (!std::exchange(told_time_, true)) {
+    push_event(ring_, now_ns - memory_->zero_ns, "progress",
+               fmt::format("t={} is no time of this run on CLOCK_MONOTONIC (in nanoseconds): the "
+                           "time of arrival is used instead",
+                           told));
+  }
+  return now_ns;
+}
+
+void ProgressPipe::note_unreadable(std::string_view line, const std::string& why, int64_t now_ns) {
+  if (memory_->unreadable_reports++ > 0) return;
+  push_event(ring_, now_ns - memory_->zero_ns, "progress",
+             fmt::format("a line in the pipe is no message ({}): {}", printable(why),
+                         printable(line.substr(0, kShownBytes))));
+}
+
+namespace {
+
+void add_printed_notes(const Shared& shared, bool from_own_pattern,
+                       std::vector<std::string>& notes) {
+  const int64_t matched = shared.matched_lines, costly = shared.costly_lines;
+  if (costly > 0) {
+    notes.push_back(fmt::format(
+        "{} took too long and was stopped on {} of the printed lines: it may have missed steps "
+        "there{}",
+        from_own_pattern ? "the pattern of --steps-from" : "the search for steps", costly,
+        from_own_pattern ? "; try one without a repetition inside a repetition" : ""));
+  } else if (from_own_pattern && matched == 0 && shared.output_is_shared == 0) {
+    notes.emplace_back("--steps-from matched no line that was printed");
+  }
+  if (const int64_t skipped = shared.skipped_lines; skipped > 0) {
+    notes.push_back(fmt::format(
+        "{} of the printed lines were not searched for steps: searching may take 1 % of a CPU; to "
+        "report every step, use TRAINSCOPE_PIPE",
+        skipped));
+  }
+  if (const int64_t unsearched = shared.output_unsearched; unsearched > 0) {
+    notes.push_back(fmt::format(
+        "{} printed bytes were not searched for steps: the recorder or the run folder did not keep "
+        "up",
+        unsearched));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> progress_notes(const Shared& shared, bool from_own_pattern) {
+  std::vector<std::string> notes;
+  if (const int64_t unreadable = shared.unreadable_reports; unreadable > 0) {
+    const std::string lines = unreadable == 1 ? "a line" : fmt::format("{} lines", unreadable);
+    notes.push_back(lines +
+                    " in the pipe of training progress could not be understood; the first is among "
+                    "the run's events");
+  }
+  if (const int64_t refused = shared.refused_reports; refused > 0) {
+    notes.push_back(fmt::format(
+        "{} messages of training progress could not be kept: there was no room for them", refused));
+  }
+  add_printed_notes(shared, from_own_pattern, notes);
+  if (shared.output_is_shared != 0) {
+    notes.emplace_back(
+        "output.log may contain text that the job did not print: another process wrote to the same "
+        "file");
+  } else if (shared.output_may_be_shared != 0) {
+    notes.emplace_back(
+        "another process has the output file as its stdout and was writing, perhaps only to pipes "
+        "or sockets of its own: that some of the printed lines are not the job's cannot be "
+        "excluded");
+  }
+  return notes;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,79 @@
+// All the ways by which a job tells of its training: the pipe, event files, what it prints.
+//
+// Two threads of the recorder, one for the pipe and one for event files, which may lie on a file
+// system that hangs; what is printed is shown to it by the thread that keeps the output.
+// Guarantees: finish() takes what was told in the job's last moments and ends soon, whatever hangs.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+#include "collect/collect.h"
+#include "collect/support/process_tree.h"
+#include "record/intake/event_files.h"
+#include "record/intake/printed.h"
+#include "record/intake/progress.h"
+
+namespace trainscope {
+
+class TrainingIntake {
+ public:
+  struct Setup {
+    int pipe_fd = -1;
+    std::vector<std::string> tensorboard;
+    std::string steps_from;
+    const JobLink* job = nullptr;
+    std::function<void()> hurry;                              // the ring is half full
+    std::function<void(const std::string& text)> tell_event;  // of event files
+    std::chrono::milliseconds event_files_limit{500};         // for what is left at the end
+  };
+  TrainingIntake(Ring& ring, SharedMemory memory, Setup setup);
+  // Waits for a thread that hangs, too; the recorder ends without it.
+  ~TrainingIntake();
+
+  void start();
+  // Bytes of one stream of the job's output, which came at this time (CLOCK_MONOTONIC); called by
+  // one thread, which also calls the next.
+  void see_output(size_t stream, std::string_view bytes, int64_t time_ns);
+  void finish_output();
+  void finish();
+
+ private:
+  void read_pipe();
+  void rest();
+  void wait_for_room(std::chrono::milliseconds pause);
+  void follow_event_files();
+  void look_at_event_files(JobMembers& job, SearchSchedule& open_files);
+  // True when the job has ended.
+  bool wait_for_end_of_events(int64_t until_ns);
+  void count_searched(PrintedSteps& printed);
+  int64_t since_zero_ns() const;
+
+  Ring& ring_;
+  SharedMemory memory_;
+  Setup setup_;
+  ProgressSink sink_;
+  ProgressPipe pipe_;
+  EventFiles event_files_;
+  MatchingBudget budget_;
+  std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one a stream of output
+  UniqueFd pipe_wake_;
+  std::atomic<bool> pipe_over_ = false;
+  std::thread pipe_thread_, events_thread_;
+  std::mutex mutex_;
+  std::condition_variable wake_events_, events_ended_;
+  bool events_over_ = false, events_done_ = false;
+  int64_t look_ns_ = 0;  // the next look at event files is due
+  std::atomic<bool> has_event_files_ = false;
+};
+
+}  // namespace trainscope

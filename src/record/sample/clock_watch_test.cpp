@@ -1,0 +1,76 @@
+#include "record/sample/clock_watch.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace trainscope {
+namespace {
+
+constexpr int64_t kSecond = 1'000'000'000, kDay = 86'400 * kSecond;
+constexpr ClockReading kFirst{500 * kSecond, 1'700'000'000 * kSecond, 800 * kSecond};
+
+// The clocks when `passed` has gone by on the monotonic one.
+ClockReading after(int64_t passed, int64_t slept = 0, int64_t stepped = 0) {
+  return {kFirst.monotonic_ns + passed, kFirst.realtime_ns + passed + slept + stepped,
+          kFirst.boottime_ns + passed + slept};
+}
+
+std::vector<std::string> texts(const std::vector<ClockEvent>& events) {
+  std::vector<std::string> all;
+  for (const ClockEvent& event : events) all.push_back(event.kind + ": " + event.text);
+  return all;
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(ClockWatch, TellsAStepOfTheWallClockOnceWhicheverWayItWent) {
+  for (const auto& [step, text] :
+       {std::pair{kDay, "clock: the wall clock was set by +86400.000 s"},
+        std::pair{-kDay, "clock: the wall clock was set by -86400.000 s"}}) {
+    ClockWatch watch(kFirst);
+    EXPECT_EQ(texts(watch.look(after(kSecond))), Texts{});
+    EXPECT_EQ(texts(watch.look(after(2 * kSecond, 0, step))), Texts{text});
+    EXPECT_EQ(texts(watch.look(after(3 * kSecond, 0, step))), Texts{});
+  }
+}
+
+TEST(ClockWatch, ASleepIsNoStepOfTheWallClock) {
+  ClockWatch watch(kFirst);
+  EXPECT_EQ(texts(watch.look(after(kSecond, 3600 * kSecond))),
+            Texts{"suspend: the machine slept for 3600.0 s"});
+  EXPECT_EQ(texts(watch.look(after(2 * kSecond, 3600 * kSecond))), Texts{});
+}
+
+TEST(ClockWatch, AClockThatWasSetDuringTheSleepIsToldBesideIt) {
+  ClockWatch watch(kFirst);
+  EXPECT_EQ(texts(watch.look(after(kSecond, 60 * kSecond, -5 * kSecond))),
+            (Texts{"suspend: the machine slept for 60.0 s",
+                   "clock: the wall clock was set by -5.000 s"}));
+}
+
+// NTP moves the clock by at most half a millisecond a second.
+TEST(ClockWatch, SlewingIsNoEvent) {
+  ClockWatch watch(kFirst);
+  for (int64_t second = 1; second < 1000; ++second) {
+    EXPECT_EQ(texts(watch.look(after(second * kSecond, 0, second * kSecond / 2000))), Texts{});
+  }
+}
+
+TEST(ClockWatch, TheRealClocksGoOnWithoutEvents) {
+  ClockWatch watch(ClockReading::now());
+  EXPECT_EQ(texts(watch.look(ClockReading::now())), Texts{});
+}
+
+TEST(ClockWatch, NobodySetsTheClockAndTheDescriptorIsQuiet) {
+  const int fd = watch_clock_changes();
+  ASSERT_GE(fd, 0);
+  pollfd ready = {fd, POLLIN, 0};
+  EXPECT_EQ(::poll(&ready, 1, 0), 0);
+  take_clock_change(fd);
+  EXPECT_EQ(::poll(&ready, 1, 0), 0);
+  ::close(fd);
+}
+
+}  // namespace
+}  // namespace trainscope

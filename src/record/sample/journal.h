@@ -1,0 +1,107 @@
+// Carries the ring's records to the run folder: blocks when they are full, the tail every second.
+//
+// Guarantees: a record is released from the ring only when it is in a segment; after an error
+// nothing is lost but what the ring cannot hold. A power loss costs what came within kSyncNs. What
+// a sync fails for is written again, to a new segment. Runs on one thread. Limits: blocks of
+// kBlockRows rows.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/model.h"
+#include "record/sample/ring.h"
+#include "record/sample/sync_process.h"
+#include "store/codec.h"
+#include "store/segment_writer.h"
+
+namespace trainscope {
+
+inline constexpr size_t kBlockRows = 1000;
+// Seldom enough that no disk and no job notices.
+inline constexpr int64_t kSyncNs = 10'000'000'000;
+// What is kept in memory until it is synced: some seconds of a thousand rows per second. When this
+// is full a sync begins, during which as much again and twice may come.
+inline constexpr size_t kMaxUnsyncedBytes = size_t{4} << 20;
+
+class Journal {
+ public:
+  // `manifest` is kept in the segments too, should the file be lost.
+  Journal(Ring& ring, SharedMemory memory, std::string run_folder, Manifest manifest);
+
+  // Takes what is new in the ring to the run folder, and to the disk when it is time for that.
+  Status flush();
+  // Closes the open block whatever its size. Nothing is synced: settle_run does that, off the job's
+  // way, and removes the tail.
+  Status close();
+
+ private:
+  struct SchemaInfo {
+    uint32_t columns = 0;
+    std::vector<Totals> totals;
+    std::string json;  // repeated at the head of every segment
+  };
+  struct StreamRows {
+    std::vector<const RowRecord*> rows;
+    size_t in_tail = 0;  // so many of them are in the tail file
+    StreamLayout layout;
+  };
+
+  Status drain();
+  Status take_schemas();
+  Status seal_block();
+  Status write_tail();
+  void forget_tail();
+  Status ensure_segment();
+  Status append(const std::string& frames);
+  std::string manifest_frame() const;
+  bool is_synced() const {
+    return unsynced_.empty() && syncing_.empty() && is_unsynced_whole_ && is_syncing_whole_;
+  }
+  void start_sync_if_due();
+  Status finish_sync();
+  void plan_rewrite(const std::string& reason);
+  void take(const RecordHeader& header);
+  void take_reports(std::string_view text);
+  void take_schema(const SchemaRecord& record, std::string& frames);
+  void encode_rows(std::string& out, uint32_t stream, size_t from, uint64_t block,
+                   bool sealed) const;
+
+  Ring& ring_;
+  SharedMemory memory_;
+  std::string folder_;
+  Manifest manifest_;
+  bool is_manifest_written_ = false;  // to this segment
+  SegmentWriter writer_;
+  int64_t counted_bytes_ = 0;
+  uint64_t scanned_;
+  std::array<StreamRows, kMaxStreams> streams_;
+  std::map<uint32_t, SchemaInfo> schemas_;
+  std::string info_json_;
+  // Lines of progress that are not sealed yet, and the number of the first.
+  std::string reports_;
+  int64_t first_report_ = 0, reports_count_ = 0;
+  size_t reports_in_tail_ = 0;         // so many of these bytes are in the tail file
+  int64_t reports_count_in_tail_ = 0;  // and so many lines
+  std::string texts_;                  // frames of events and the like, not sealed yet
+  size_t texts_in_tail_ = 0;           // so many of these bytes are in the tail file
+  uint64_t block_ = 0, tail_block_ = 0;
+  bool fresh_tail_ = true;
+
+  int64_t unsynced_since_ns_ = 0;  // when the oldest record came that a power loss would cost
+  SyncProcess sync_;
+  std::string syncing_;       // what is on its way to the disk
+  size_t syncing_bytes_ = 0;  // so much of the segment will be there then
+  bool is_tail_syncing_ = false;
+  std::string unsynced_;  // what was appended to the segment since that began
+  bool is_syncing_whole_ = true,
+       is_unsynced_whole_ = true;  // else a part was more than we may keep
+  std::string rewrite_;  // what the next segment must take first: an earlier one has lost it
+  bool has_new_names_ = true, has_synced_ = false;
+  bool is_tail_safe_ = false;        // a part of the tail file is on the disk
+  int64_t sync_pause_ns_ = kSyncNs;  // longer after each failure
+};
+
+}  // namespace trainscope

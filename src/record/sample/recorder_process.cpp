@@ -1,0 +1,47 @@
+#include "record/sample/recorder_process.h"
+
+#include <fcntl.h>
+#include <malloc.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+
+namespace trainscope {
+
+namespace {
+
+// What the inventory and the writing of a block take for a moment goes back to the kernel: by
+// default every thread keeps its own, and the heap its largest extent, for the whole run.
+void keep_little_memory() {
+  constexpr int kBytesKept = 128 * 1024;
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, kBytesKept);
+  mallopt(M_TRIM_THRESHOLD, kBytesKept);
+}
+
+}  // namespace
+
+void prepare_recorder_process() {
+  prctl(PR_SET_NAME, "trainscope-rec");
+  keep_little_memory();
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  // Die before the job when memory runs out, whatever the job's own value is or becomes, and
+  // however large the job is: a difference of 500 weighs as much as half of the machine's memory,
+  // no more.
+  if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "1000");
+  // Two descriptors a process of the job, and a job may have thousands.
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+}
+
+}  // namespace trainscope

@@ -1,0 +1,70 @@
+#include "record/sample/shared.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <new>
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "model/model.h"
+
+namespace trainscope {
+
+Result<SharedMemory> SharedMemory::create(size_t ring_bytes) {
+  // A memfd and not an anonymous mapping, so that a debugger can find it; the mapping keeps it
+  // alive.
+  const UniqueFd fd(memfd_create("trainscope-ring", MFD_CLOEXEC));
+  if (!fd) return Error::from_errno("cannot make shared memory", errno);
+  const size_t bytes = kRingOffset + ring_bytes;
+  const bool sized = ftruncate(fd.get(), static_cast<off_t>(bytes)) == 0;
+  // A limit on the size of files (ulimit -f) holds for a memfd, and is no reason to start nothing.
+  if (!sized && errno != EFBIG) return Error::from_errno("cannot size shared memory", errno);
+  const int kind = sized ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS;
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind, sized ? fd.get() : -1, 0);
+  if (at == MAP_FAILED) return Error::from_errno("cannot map shared memory", errno);
+  SharedMemory memory;
+  memory.shared_ = new (at) Shared;
+  memory.shared_->ring_capacity = ring_bytes;
+  return memory;
+}
+
+void SharedMemory::unmap() {
+  ::munmap(shared_, kRingOffset + shared_->ring_capacity);
+  shared_ = nullptr;
+}
+
+void leave_message(Shared& shared, std::string_view text) {
+  ++shared.message_count;  // odd: being written
+  const size_t n = std::min(text.size(), sizeof(shared.message) - 1);
+  text.copy(shared.message, n);
+  shared.message[n] = '\0';
+  ++shared.message_count;
+}
+
+bool begin_time(Shared& shared) {
+  int64_t none = 0;
+  const bool begins = shared.zero_ns.compare_exchange_strong(none, monotonic_ns());
+  const auto complete = [&](std::atomic<int64_t>& zero, int64_t (*clock)()) {
+    int64_t unknown = 0;
+    const int64_t passed = monotonic_ns() - shared.zero_ns;
+    zero.compare_exchange_strong(unknown, clock() - passed);
+  };
+  complete(shared.zero_boottime_ns, boottime_ns);
+  complete(shared.zero_realtime_ns, realtime_ns);  // the last one: has_time_begun()
+  return begins;
+}
+
+bool has_time_begun(const Shared& shared) { return shared.zero_realtime_ns != 0; }
+
+Manifest with_zero(Manifest manifest, const Shared& shared) {
+  manifest.zero_monotonic_ns = shared.zero_ns;
+  manifest.zero_boottime_ns = shared.zero_boottime_ns;
+  manifest.zero_realtime_ns = shared.zero_realtime_ns;
+  manifest.started = utc_text(manifest.zero_realtime_ns);
+  return manifest;
+}
+
+}  // namespace trainscope

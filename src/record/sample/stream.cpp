@@ -1,0 +1,167 @@
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "record/sample/sampler.h"
+
+namespace trainscope {
+
+namespace {
+
+std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
+                        const Collector& collector, const Opened& opened) {
+  Json columns = Json::array();
+  for (const Column& column : opened.columns) {
+    const MetricSpec* spec = spec_of(collector, column);
+    CHECK(spec != nullptr);
+    Json labels = Json::object();
+    for (const auto& [name, value] : column.labels) labels[name] = value;
+    columns.push_back({{"metric", column.metric},
+                       {"labels", labels},
+                       {"unit", spec->unit},
+                       {"kind", kind_name(spec->kind)},
+                       {"scale", {column.scale.numerator, column.scale.denominator}},
+                       {"type", column.is_double ? "f64" : "i64"}});
+  }
+  Json missing = Json::array();
+  for (const Missing& m : opened.missing) {
+    const MetricSpec* spec = spec_of(collector, m);
+    CHECK(spec != nullptr);
+    missing.push_back({{"metric", m.metric},
+                       {"unit", spec->unit},
+                       {"kind", kind_name(spec->kind)},
+                       {"reason", m.reason},
+                       {"remedy", m.remedy}});
+  }
+  const Json whole = {{"schema", schema},         {"stream", stream},   {"period_ns", period_ns},
+                      {"source", collector.name}, {"columns", columns}, {"missing", missing}};
+  // Names of sensors and mounts may hold any bytes.
+  return dump_json(whole);
+}
+
+}  // namespace
+
+SourceGroup::SourceGroup(uint32_t id, int64_t period_ns,
+                         const std::vector<const Collector*>& collectors)
+    : id_(id), period_ns_(period_ns) {
+  CHECK(collectors.size() <= kMaxSources);
+  for (const Collector* collector : collectors) {
+    slots_.push_back({collector, collector->make(), 0, 0, {}, {}, false});
+  }
+}
+
+void SourceGroup::open(const Surroundings& surroundings, Ring& ring,
+                       std::atomic<uint32_t>& next_schema) {
+  surroundings_ = &surroundings;
+  ring_ = &ring;
+  next_schema_ = &next_schema;
+  for (size_t i = 0; i < slots_.size(); ++i) open_slot(i);
+}
+
+void SourceGroup::open_slot(size_t index) {
+  Slot& slot = slots_[index];
+  Opened opened = slot.source->open(*surroundings_);
+  slot.schema = (*next_schema_)++;
+  slot.announcement = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
+  slot.columns = std::move(opened.columns);
+  slot.waits = opened.waits;
+  size_t offset = 0;
+  for (Slot& each : slots_) {
+    each.offset = offset;
+    offset += each.columns.size();
+  }
+  row_.resize(offset);
+  announce();  // what the ring has no room for now comes before the next row
+}
+
+bool SourceGroup::announce() {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    if (slot.announcement.empty()) continue;
+    if (!ring_->push_schema(id_, slot.schema, static_cast<uint32_t>(slot.columns.size()),
+                            static_cast<uint32_t>(i), static_cast<uint32_t>(slots_.size()),
+                            slot.announcement)) {
+      return false;
+    }
+    slot.announcement.clear();
+  }
+  return true;
+}
+
+void SourceGroup::read_slots(Reading reading) {
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    const auto part = [&] { return std::span(row_).subspan(slot.offset, slot.columns.size()); };
+    if ((*slot.source.*reading)(part()) == Sampled::ok) continue;
+    // What is here has changed. The row begins anew: the offsets of the later sources moved.
+    open_slot(i);
+    for (size_t k = 0; k <= i; ++k) {
+      Slot& again = slots_[k];
+      (*again.source.*reading)(std::span(row_).subspan(again.offset, again.columns.size()));
+    }
+  }
+}
+
+bool SourceGroup::sample(int64_t tick, int64_t late_us, Ring& ring) {
+  read_slots(&Source::sample);
+  if (!announce()) return false;
+  if (row_.empty()) return true;  // it waits for its first column
+  return ring.push_row(id_, tick, late_us, row_);
+}
+
+void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
+  if (!has_counters()) return;
+  read_slots(&Source::sample_last);
+  if (!announce()) return;
+  for (const Slot& slot : slots_) {
+    Json values = Json::array();
+    for (size_t c = 0; c < slot.columns.size(); ++c) {
+      const int64_t raw = row_[slot.offset + c];
+      // A gauge has no last value off the grid: the job that it told of has gone.
+      const bool counts = spec_of(*slot.collector, slot.columns[c])->kind == Kind::counter;
+      values.push_back(raw == kAbsent || !counts ? Json() : Json(raw));
+    }
+    const Json closing = {{"schema", slot.schema}, {"time_ns", time_ns}, {"values", values}};
+    ring.push_text(RecordKind::closing, dump_json(closing));
+  }
+}
+
+bool SourceGroup::is_worth_asking() const {
+  return !row_.empty() ||
+         std::any_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.waits; });
+}
+
+bool SourceGroup::has_counters() const {
+  for (const Slot& slot : slots_) {
+    for (const Column& column : slot.columns) {
+      if (spec_of(*slot.collector, column)->kind == Kind::counter) return true;
+    }
+  }
+  return false;
+}
+
+double SourceGroup::last_mean(std::string_view metric) const {
+  int64_t count = 0;
+  const double sum = last_sum(metric, &count);
+  return count == 0 ? -1 : sum / static_cast<double>(count);
+}
+
+double SourceGroup::last_sum(std::string_view metric, int64_t* count) const {
+  double sum = -1;
+  for (const Slot& slot : slots_) {
+    for (size_t c = 0; c < slot.columns.size(); ++c) {
+      const int64_t raw = row_[slot.offset + c];
+      if (slot.columns[c].metric != metric || raw == kAbsent) continue;
+      sum = (sum < 0 ? 0 : sum) + slot.columns[c].scale.apply(raw);
+      if (count != nullptr) ++*count;
+    }
+  }
+  return sum;
+}
+
+bool push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text) {
+  const Json event = {{"time_ns", time_ns}, {"kind", kind}, {"text", text}};
+  return ring.push_text(RecordKind::event, dump_json(event));
+}
+
+}  // namespace trainscope

@@ -1,0 +1,172 @@
+#include "record/supervise/closing.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "base/interrupted.h"
+#include "base/text.h"
+#include "collect/support/cgroup_limits.h"
+#include "collect/support/process_handle.h"
+#include "model/training.h"
+#include "record/intake/progress.h"
+#include "record/sample/settle.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int64_t kReadingLimitNs = 10 * kNsPerSecond;
+constexpr int64_t kClosingLimitNs = 15 * kNsPerSecond;
+constexpr useconds_t kRecorderPauseUs = 50'000;
+constexpr int64_t kMiB = 1 << 20;
+constexpr int64_t kLeastReadingBytes = 32 * kMiB, kMostReadingBytes = 8192 * kMiB;
+
+// MemAvailable; as much as there may be when it is not known.
+int64_t available_memory() {
+  const auto text = read_file("/proc/meminfo", 65536);
+  const size_t at = text ? text->find("MemAvailable:") : std::string::npos;
+  if (at == std::string::npos) return INT64_MAX;
+  const std::string_view rest = trim(std::string_view(*text).substr(at + 13));
+  const auto kilobytes = parse_integer(rest.substr(0, rest.find(' ')));
+  return kilobytes ? *kilobytes * 1024 : INT64_MAX;
+}
+
+// For `list`, which reads nothing but manifests. False when the run folder does not respond.
+bool count_steps(const RunToClose& run) {
+  if (run.memory->next_report == 0) return true;
+  const ChildAnswer answer = ask_child(reading_limits(), [&] {
+    const auto opened = open_run(run.run_path);
+    const auto count = opened ? (*opened)->training().count : std::nullopt;
+    return count ? std::to_string(*count) : "";
+  });
+  if (answer.end == ChildEnd::done) run.manifest.steps = parse_integer(answer.text);
+  return answer.end != ChildEnd::hung;
+}
+
+// What can be said of the run once its last samples are written, or cannot be.
+void complete_manifest(const RunToClose& run) {
+  Manifest& m = run.manifest;
+  const Shared& shared = *run.memory;
+  m.bytes_written = shared.bytes_written;
+  if (shared.output_dropped > 0) {
+    m.notes.push_back(
+        fmt::format("output.log lacks {} bytes that could not be kept in time or at all",
+                    shared.output_dropped.load()));
+  }
+  for (std::string& note : progress_notes(shared, run.wants_printed_steps)) {
+    m.notes.push_back(std::move(note));
+  }
+}
+
+Status complete_run(const RunToClose& run, bool is_sealed) {
+  complete_manifest(run);
+  const Status written = write_manifest(run.run_path, run.manifest);
+  ::unlink((run.run_path + "/progress").c_str());
+  settle_in_background(run.run_path, is_sealed);
+  return written;
+}
+
+// In the child: to the end, however long the file system takes. Returns what went wrong.
+std::string write_end(const RunToClose& run, bool is_late, const ProcessHandle& recorder) {
+  prctl(PR_SET_NAME, "trainscope-end");
+  if (is_late) {
+    // A recorder that a disk holds completes the samples first.
+    while (run.memory->finished == kWriting && !recorder.has_ended()) ::usleep(kRecorderPauseUs);
+    (void)count_steps(run);
+  }
+  const Status written = complete_run(run, run.memory->finished == kAllWritten);
+  return written ? "" : written.error().message();
+}
+
+std::string message_of(RecorderEnd end) {
+  switch (end) {
+    case RecorderEnd::not_all_written:
+      return "the recorder could not write its last samples";
+    case RecorderEnd::no_reply:
+      return "the recorder did not reply at the end of the job; its last samples may be missing";
+    case RecorderEnd::all_written:
+    case RecorderEnd::still_writing:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+ChildLimits reading_limits() {
+  ChildLimits limits;
+  limits.idle_ns = kHangNs;
+  limits.total_ns = kReadingLimitNs;
+  const int64_t group = read_cgroup_limits("", 0).memory_bytes.value_or(INT64_MAX);
+  limits.memory_bytes =
+      std::clamp(std::min(available_memory(), group) / 2, kLeastReadingBytes, kMostReadingBytes);
+  return limits;
+}
+
+void close_run_alone(RunToClose& run, bool is_sealed) {
+  Manifest& m = run.manifest;
+  m.duration_s = to_seconds(run.memory->job_ended_ns - run.memory->zero_ns);
+  m.ended = utc_text(realtime_ns());
+  m.ended_by = EndedBy::unknown;
+  m.notes.emplace_back("the supervisor was killed; how the job ended is not known");
+  (void)count_steps(run);
+  (void)complete_run(run, is_sealed);
+}
+
+bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, const JobEnd& end) {
+  Manifest& m = run.manifest;
+  run.memory->job_ended_ns = end.ended_ns;
+  supervisor.drain_output();
+  const RecorderEnd recorder_end = keeper.finish();
+  if (const std::string message = message_of(recorder_end); !message.empty()) {
+    m.notes.push_back(message);
+    supervisor.say(message);
+  }
+  m.duration_s = std::max(0.0, to_seconds(end.ended_ns - m.zero_monotonic_ns));
+  m.ended = utc_text(realtime_ns());
+  const ProcessHandle recorder(keeper.pid());
+  ChildLimits limits{kHangNs, kClosingLimitNs, 0, false, true, {run.lifeline_fd, recorder.fd()}};
+  const bool hangs = recorder_end == RecorderEnd::still_writing || !count_steps(run);
+  if (hangs) limits.idle_ns = 0;
+  ChildAnswer closed = ask_child(limits, [&] { return write_end(run, hangs, recorder); });
+  // No process is to be had: the end is recorded all the same.
+  if (closed.end == ChildEnd::not_started && !hangs) closed.text = write_end(run, hangs, recorder);
+  if (hangs || closed.end == ChildEnd::hung || closed.end == ChildEnd::too_slow) {
+    supervisor.say("the run folder does not respond: " + run.run_path +
+                   "; the run is completed in the background once it does");
+    return false;
+  }
+  if (!closed.text.empty()) {
+    supervisor.say("the end of the run could not be recorded: " + closed.text);
+  }
+  return true;
+}
+
+void leave_relay_behind(OutputPlan& output, Supervisor& supervisor, SharedMemory memory,
+                        UniqueFd& lifeline) {
+  output.job_stdout.reset();
+  output.job_stderr.reset();
+  // No waiting: from here to the fork there is nobody else to pass on.
+  supervisor.drain_output(0);
+  if (!supervisor.output_is_open() || ::fork() != 0) return;
+  prctl(PR_SET_NAME, "trainscope-rly");
+  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+  lifeline.reset();
+  while (supervisor.output_is_open()) {
+    std::vector<pollfd> polls;
+    for (const OutputChannel& channel : output.channels) polls.push_back(channel.wanted(*memory));
+    (void)poll_whole(polls, -1);
+    for (OutputChannel& channel : output.channels) channel.pump(*memory, -1);
+  }
+  ::_exit(0);
+}
+
+}  // namespace trainscope

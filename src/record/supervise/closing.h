@@ -1,0 +1,42 @@
+// The end of a run: its last samples, its manifest, and what is left to others.
+//
+// Guarantees: nothing here blocks for long or changes how the job ended. The run folder is touched
+// by child processes alone: where its file system hangs, one of them stays and completes the run
+// when it responds again, so that nothing is lost. Reading the run back has limits on time and
+// memory.
+#pragma once
+
+#include <string>
+
+#include "base/bounded_child.h"
+#include "record/supervise/output.h"
+#include "record/supervise/recorder_keeper.h"
+#include "record/supervise/supervisor.h"
+
+namespace trainscope {
+
+struct RunToClose {
+  std::string run_path;
+  Manifest& manifest;
+  SharedMemory memory;
+  int lifeline_fd = -1;  // held by whoever may close the run
+  bool wants_printed_steps = false;
+};
+
+// For a child that reads a run: how long it may take and how much memory, so that neither this
+// process nor its control group runs out of it.
+ChildLimits reading_limits();
+
+// Closes the run of a job that ended so. False when the run folder does not respond: the run is
+// then completed in the background.
+bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, const JobEnd& end);
+
+// The same by the recorder, when the supervisor was killed.
+void close_run_alone(RunToClose& run, bool is_sealed);
+
+// A daemon of the job still holds our pipe or pty: a small process stays behind and passes its
+// output on, as the bare run's pipe or terminal would have taken it.
+void leave_relay_behind(OutputPlan& output, Supervisor& supervisor, SharedMemory memory,
+                        UniqueFd& lifeline);
+
+}  // namespace trainscope

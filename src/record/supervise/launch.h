@@ -1,0 +1,30 @@
+// Starts the job as the user's shell would have: execve, no shell, nothing of ours left open.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "record/supervise/output.h"
+
+namespace trainscope {
+
+struct Launched {
+  pid_t pid = 0;
+  int exec_error = 0;  // errno of a failed exec; then the process has ended already and is reaped
+};
+
+Result<Launched> launch(const std::vector<std::string>& command,
+                        const std::map<std::string, std::string>& more_environment,
+                        const OutputPlan& output);
+
+// What it was started with, as far as it lets us see.
+std::vector<std::string> command_line_of(pid_t pid);
+// Its working directory; "" when that is not to be seen.
+std::string working_directory_of(pid_t pid);
+// R, S, T, Z, …; '?' when it is gone.
+char process_state(pid_t pid);
+
+}  // namespace trainscope

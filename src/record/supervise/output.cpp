@@ -1,0 +1,284 @@
+#include "record/supervise/output.h"
+
+#include <fcntl.h>
+#include <linux/kcmp.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kSpliceBytes = 1 << 20;
+constexpr int kPipeBytes = 1 << 20;
+
+bool would_block(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
+
+// Are these two descriptors one open file? Without kcmp: the same file with the same flags.
+bool same_open_file(int a, int b) {
+  const long order = ::syscall(SYS_kcmp, getpid(), getpid(), KCMP_FILE, a, b);
+  if (order >= 0) return order == 0;
+  struct stat sa {
+  }, sb{};
+  if (::fstat(a, &sa) != 0 || ::fstat(b, &sb) != 0) return false;
+  return sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino && sa.st_rdev == sb.st_rdev &&
+         fcntl(a, F_GETFL) == fcntl(b, F_GETFL);
+}
+
+Result<UniqueFd> duplicate(int fd) {
+  // Above the standard ones, so that dup2 in the job cannot hit it.
+  const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 10);
+  if (copy < 0) return Error::from_errno("cannot duplicate a descriptor", errno);
+  return UniqueFd(copy);
+}
+
+// A terminal as an open file of our own that never makes us wait; the caller's, which others share,
+// is left as it is. Where it may not be opened (another user's): the caller's.
+Result<UniqueFd> own_terminal(int fd) {
+  const std::string path = "/proc/self/fd/" + std::to_string(fd);
+  UniqueFd opened(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+  return opened ? duplicate(opened.get()) : duplicate(fd);
+}
+
+}  // namespace
+
+pollfd OutputChannel::wanted(const Shared& shared) const {
+  if (over()) return {-1, 0, 0};
+  const SharedBuffer& buffer = shared.buffers[index_];
+  const bool pending = way_ == Way::splice ? downstream_full_ : buffer.begin != buffer.end;
+  if (pending) return {user_fd_.get(), POLLOUT, 0};
+  return {read_end_.get(), POLLIN, 0};
+}
+
+size_t OutputChannel::pump(Shared& shared, int log_fd) {
+  if (over()) return 0;
+  return way_ == Way::splice ? pump_splice(shared, log_fd) : pump_copy(shared, log_fd);
+}
+
+void OutputChannel::downstream_closed(Shared& shared) {
+  shared.closed_channels |= 1U << index_;
+  close();
+}
+
+size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
+  if (logged_ahead_ == 0 && log_fd >= 0) {
+    const ssize_t copied = ::tee(read_end_.get(), log_fd, kSpliceBytes, SPLICE_F_NONBLOCK);
+    if (copied > 0) logged_ahead_ = static_cast<size_t>(copied);
+  }
+  const bool logged = logged_ahead_ > 0;
+  const ssize_t moved =
+      ::splice(read_end_.get(), nullptr, user_fd_.get(), nullptr,
+               logged ? logged_ahead_ : kSpliceBytes, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+  if (moved > 0) {
+    downstream_full_ = false;
+    if (logged) {
+      logged_ahead_ -= static_cast<size_t>(moved);
+    } else {
+      shared.output_dropped += moved;
+      shared.output_unsearched += moved;
+    }
+    return static_cast<size_t>(moved);
+  }
+  if (moved == 0) {
+    close();  // every writer is gone
+    return 0;
+  }
+  if (would_block(errno)) {
+    int waiting = 0;
+    // Refused with bytes waiting: it is the reader downstream who is slow.
+    downstream_full_ = ::ioctl(read_end_.get(), FIONREAD, &waiting) == 0 && waiting > 0;
+  } else if (errno != EINTR) {
+    downstream_closed(shared);
+  }
+  return 0;
+}
+
+// Reads into the shared buffer when it is empty; false when there is nothing to pass on.
+bool OutputChannel::fill(Shared& shared, int log_fd) {
+  SharedBuffer& buffer = shared.buffers[index_];
+  if (buffer.begin != buffer.end) return true;
+  const ssize_t n = ::read(read_end_.get(), buffer.data, kChannelBytes);
+  if (n > 0) {
+    buffer.begin = 0;
+    buffer.end = static_cast<uint32_t>(n);
+    if (log_fd >= 0) {
+      const ssize_t kept = ::write(log_fd, buffer.data, static_cast<size_t>(n));
+      const ssize_t dropped = n - std::max<ssize_t>(0, kept);
+      shared.output_dropped += dropped;
+      shared.output_unsearched += dropped;
+    }
+    return true;
+  }
+  // A pty says EIO when its last writer has gone.
+  if (n == 0 || (!would_block(errno) && errno != EINTR)) close();
+  return false;
+}
+
+size_t OutputChannel::pump_copy(Shared& shared, int log_fd) {
+  if (!fill(shared, log_fd)) return 0;
+  SharedBuffer& buffer = shared.buffers[index_];
+  const char* from = buffer.data + buffer.begin;
+  const size_t left = buffer.end - buffer.begin;
+  ssize_t n = ::send(user_fd_.get(), from, left, MSG_DONTWAIT | MSG_NOSIGNAL);
+  // Where the terminal could not be opened anew, it may make us wait (Ctrl-S): asked before, and in
+  // small bites, so that signals are served in between.
+  if (n < 0 && errno == ENOTSOCK) {
+    pollfd room = {user_fd_.get(), POLLOUT, 0};
+    if (::poll(&room, 1, 0) == 0) return 0;
+    n = ::write(user_fd_.get(), from, std::min<size_t>(left, 4096));
+  }
+  if (n > 0) {
+    at_line_start_ = from[n - 1] == '\n';
+    buffer.begin += static_cast<uint32_t>(n);
+    if (buffer.begin == buffer.end) buffer.begin = buffer.end = 0;
+    return static_cast<size_t>(n);
+  }
+  if (n < 0 && !would_block(errno) && errno != EINTR) downstream_closed(shared);
+  return 0;
+}
+
+void OutputChannel::drain(Shared& shared, int log_fd, int patience_ms) {
+  const int64_t until = monotonic_ns() + int64_t{patience_ms} * 1'000'000;
+  size_t passed = 0;
+  // More than the pipe holds did not come from the job's first process: it has ended.
+  while (!over() && passed < size_t{kPipeBytes} + kChannelBytes) {
+    pollfd want = wanted(shared);
+    const bool reading = want.events == POLLIN;
+    const int left_ms = static_cast<int>((until - monotonic_ns()) / 1'000'000);
+    // What is to come from the job has come; only a slow reader downstream is waited for.
+    const int ready = ::poll(&want, 1, reading ? 0 : std::max(left_ms, 0));
+    if (ready == 0) return;
+    if (ready > 0) passed += pump(shared, log_fd);
+  }
+}
+
+namespace {
+
+struct Ends {
+  UniqueFd read, write;
+};
+
+Result<Ends> make_pipe() {
+  int fds[2];
+  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  // The job should not wait for us sooner than for the pipe that it would have had.
+  fcntl(fds[0], F_SETPIPE_SZ, kPipeBytes);
+  Ends ends{UniqueFd(fds[0]), UniqueFd(fds[1])};
+  fcntl(ends.read.get(), F_SETFL, O_NONBLOCK);
+  return ends;
+}
+
+// A pty whose slave takes the job's output as it is: no echo, no newline translation.
+Result<Ends> make_output_pty(int user_terminal) {
+  UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
+  if (!master) return Error::from_errno("cannot open a pty", errno);
+  if (::grantpt(master.get()) != 0 || ::unlockpt(master.get()) != 0) {
+    return Error::from_errno("cannot unlock a pty", errno);
+  }
+  const int slave_fd = ::ioctl(master.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (slave_fd < 0) return Error::from_errno("cannot open a pty's other end", errno);
+  UniqueFd slave(slave_fd);
+  termios mode{};
+  if (::tcgetattr(user_terminal, &mode) == 0 || ::tcgetattr(slave.get(), &mode) == 0) {
+    mode.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+    mode.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+    ::tcsetattr(slave.get(), TCSANOW, &mode);
+  }
+  winsize size{};
+  if (::ioctl(user_terminal, TIOCGWINSZ, &size) == 0) ::ioctl(master.get(), TIOCSWINSZ, &size);
+  return Ends{std::move(master), std::move(slave)};
+}
+
+enum class Target { inherit, follow, pipe, socket, terminal };
+
+Target target_of(int fd) {
+  struct stat st {};
+  if (::fstat(fd, &st) != 0) return Target::inherit;
+  if (S_ISREG(st.st_mode)) return Target::follow;
+  if (S_ISFIFO(st.st_mode)) return Target::pipe;
+  if (S_ISSOCK(st.st_mode)) return Target::socket;
+  return ::isatty(fd) == 1 ? Target::terminal : Target::inherit;
+}
+
+// Two descriptors of one terminal are one terminal, however they were opened.
+bool same_terminal() {
+  struct stat out {
+  }, err{};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 &&
+         S_ISCHR(out.st_mode) && out.st_rdev == err.st_rdev;
+}
+
+bool same_file() {
+  struct stat out {
+  }, err{};
+  return ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 &&
+         out.st_dev == err.st_dev && out.st_ino == err.st_ino;
+}
+
+// A FIFO may be opened for reading again; an anonymous pipe or a socket that was left stays so.
+bool has_no_name(int fd, Target target) {
+  struct statfs on {};
+  if (target == Target::pipe) return ::fstatfs(fd, &on) == 0 && on.f_type == PIPEFS_MAGIC;
+  return target == Target::socket;
+}
+
+Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
+  Ends ends;
+  if (target == Target::terminal) {
+    TS_TRY(ends, make_output_pty(fd));
+    plan.terminal_fd = ends.read.get();
+  } else {
+    TS_TRY(ends, make_pipe());
+  }
+  TS_TRY(UniqueFd user_fd, target == Target::terminal ? own_terminal(fd) : duplicate(fd));
+  const auto index = static_cast<uint32_t>(plan.channels.size());
+  const auto way = target == Target::pipe ? OutputChannel::Way::splice : OutputChannel::Way::copy;
+  plan.channels.emplace_back(way, std::move(ends.read), std::move(user_fd),
+                             target == Target::terminal, has_no_name(fd, target), index);
+  job_end = std::move(ends.write);
+  return {};
+}
+
+}  // namespace
+
+Result<OutputPlan> plan_output() {
+  OutputPlan plan;
+  const Target out = target_of(STDOUT_FILENO), err = target_of(STDERR_FILENO);
+  const auto passed = [](Target t) { return t != Target::inherit && t != Target::follow; };
+  const bool one = out == err && passed(out) &&
+                   (same_open_file(STDOUT_FILENO, STDERR_FILENO) || same_terminal());
+  if (passed(out)) TS_CHECK_OK(plan_one(plan, STDOUT_FILENO, out, plan.job_stdout));
+  if (one) {
+    TS_TRY(plan.job_stderr, duplicate(plan.job_stdout.get()));
+  } else if (passed(err)) {
+    TS_CHECK_OK(plan_one(plan, STDERR_FILENO, err, plan.job_stderr));
+  }
+  if (out == Target::follow) plan.followed.push_back(STDOUT_FILENO);
+  // Once, however it was opened: its lines are there for both.
+  if (err == Target::follow && !(out == err && same_file())) {
+    plan.followed.push_back(STDERR_FILENO);
+  }
+  return plan;
+}
+
+void copy_window_size(const OutputPlan& plan) {
+  for (const OutputChannel& channel : plan.channels) {
+    if (!channel.is_terminal() || channel.over()) continue;
+    winsize size{};
+    if (::ioctl(channel.user_fd(), TIOCGWINSZ, &size) != 0) continue;
+    ::ioctl(channel.read_fd(), TIOCSWINSZ, &size);
+  }
+}
+
+}  // namespace trainscope

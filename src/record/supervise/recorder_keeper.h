@@ -1,0 +1,62 @@
+// Keeps a recorder running: starts it, restarts it when it dies or hangs, closes it at the end.
+//
+// Guarantees: restarts back off from 0.1 to 10 s; a recorder that was stopped on purpose is left
+// alone; nothing here waits for a recorder longer than its limit, nor touches the run folder.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/sample/recorder.h"
+
+namespace trainscope {
+
+// How the recorder was when the run was over: it has written all of it; its folder could not take
+// all; it did not reply and was killed; it is still writing, because the folder does not respond,
+// and goes on by itself.
+enum class RecorderEnd { all_written, not_all_written, no_reply, still_writing };
+
+class RecorderKeeper {
+ public:
+  explicit RecorderKeeper(RecorderSetup setup, int lifeline_write_fd)
+      : setup_(std::move(setup)), lifeline_write_fd_(lifeline_write_fd) {}
+
+  Status start();
+  // Waits for the first sample, at most a second; afterwards time has begun in any case.
+  void wait_for_first_sample();
+  pid_t pid() const { return pid_; }
+  // The recorder, or one that was given up: killed, but held by a call into the kernel.
+  bool owns(pid_t pid) const;
+  // After SIGCHLD: reaps the recorder when it has ended and plans the restart.
+  void reap();
+  // Restarts when it is time, kills a recorder that hangs. Returns when to look again (monotonic
+  // ns).
+  int64_t tend();
+  // Tells the recorder that something in the shared memory has changed.
+  void wake() const;
+  // The run is over: waits until the recorder has written everything or hangs.
+  RecorderEnd finish();
+  // CPU time of all recorders so far.
+  int64_t cpu_ns() const;
+
+ private:
+  std::string death_text() const;
+  void plan_restart(int wait_status);
+  bool wait_for_exit(int64_t limit_ns);
+  bool wait_for_end();
+
+  RecorderSetup setup_;
+  int lifeline_write_fd_;
+  pid_t pid_ = 0;
+  int64_t started_ns_ = 0;
+  int64_t seen_stopped_ns_ = 0;
+  int64_t killed_ns_ = 0;  // by us, because it hung
+  std::vector<pid_t> given_up_;
+  int64_t restart_at_ns_ = 0;
+  int64_t backoff_ns_ = 100'000'000;
+};
+
+}  // namespace trainscope

@@ -1,0 +1,86 @@
+#include "record/supervise/run_folder.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <functional>
+
+#include "base/bounded_child.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/text.h"
+#include "store/remove.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int64_t kHomeHangNs = 10 * kNsPerSecond, kIdFileHangNs = kNsPerSecond;
+constexpr int64_t kLimitNs = 60 * kNsPerSecond;
+
+// Work on a folder that may hang; the Error that it does comes in time.
+Result<std::string> in_child(int64_t hang_ns, const std::function<Result<std::string>()>& work) {
+  ChildLimits limits;
+  limits.idle_ns = hang_ns;
+  limits.total_ns = kLimitNs;
+  limits.heeds_signals = false;  // Ctrl-C is for the job, or for us
+  const ChildAnswer answer = ask_child(limits, [&] {
+    const Result<std::string> result = work();
+    return result ? "+" + *result : "-" + result.error().message();
+  });
+  const bool hangs = answer.end == ChildEnd::hung || answer.end == ChildEnd::too_slow;
+  if (hangs) return Error(answer.text, ETIMEDOUT);
+  if (answer.end != ChildEnd::done || answer.text.empty()) return Error(answer.text);
+  if (answer.text.front() == '-') return Error(answer.text.substr(1));
+  return answer.text.substr(1);
+}
+
+Status replace_or_write(const std::string& path, const std::string& text) {
+  struct stat target {};
+  if (::stat(path.c_str(), &target) != 0 || S_ISREG(target.st_mode)) {
+    return replace_file(path, text);
+  }
+  TS_TRY(const UniqueFd fd, open_file(path, O_WRONLY | O_NONBLOCK | O_NOCTTY));
+  return write_all(fd.get(), text);
+}
+
+}  // namespace
+
+Result<NewRun> make_run_folder(const std::string& home, Manifest& manifest) {
+  const auto made = in_child(kHomeHangNs, [&]() -> Result<std::string> {
+    TS_TRY(const NewRun run, create_run(home));
+    manifest.id = run.id;
+    const Status written = write_manifest(run.path, manifest);
+    if (!written) {
+      (void)remove_run(run.path);  // a run that never began leaves no folder behind
+      return written.error();
+    }
+    return run.id;
+  });
+  if (!made && made.error().error_number() == ETIMEDOUT) {
+    return Error(fmt::format("cannot make a run in {}: {}; set TRAINSCOPE_HOME to another folder",
+                             printable(home), made.error().message()));
+  }
+  if (!made) return made.error();
+  manifest.id = *made;
+  return NewRun{*made, home + "/" + *made};
+}
+
+Status write_id_file(const std::string& path, const std::string& id) {
+  // A descriptor of ours, which a child would not have.
+  if (path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+      path.starts_with("/proc/")) {
+    TS_TRY(const UniqueFd fd, open_file(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY));
+    return write_all(fd.get(), id + "\n");
+  }
+  const auto written = in_child(kIdFileHangNs, [&]() -> Result<std::string> {
+    TS_CHECK_OK(replace_or_write(path, id + "\n"));
+    return std::string();
+  });
+  if (!written) return written.error();
+  return {};
+}
+
+}  // namespace trainscope

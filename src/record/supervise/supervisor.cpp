@@ -1,0 +1,355 @@
+#include "record/supervise/supervisor.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "collect/support/process_handle.h"
+#include "collect/support/process_tree.h"
+
+namespace trainscope {
+
+namespace {
+
+// A signal to the whole group reaches the recorder within this time, or was meant for us alone.
+constexpr int64_t kWitnessTime = 30 * kNsPerMs;
+constexpr int64_t kStatusPeriod = 500 * kNsPerMs;
+// What `run` ends with when it is we who could not start a process.
+constexpr int kFailedBeforeJob = 125;
+
+int64_t ns(const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; }
+
+// A named number of /proc/PID/io.
+int64_t io_number(const std::string& text, std::string_view name) {
+  const size_t at = text.find(name);
+  if (at == std::string::npos) return 0;
+  const std::string_view rest = std::string_view(text).substr(at + name.size());
+  return parse_integer(trim(rest.substr(0, rest.find('\n')))).value_or(0);
+}
+
+// Is the signal pending for the process?
+bool signal_waits(pid_t pid, int number) {
+  if (pid == 0) return false;
+  const auto text = read_file(fmt::format("/proc/{}/status", pid));
+  const size_t at = text ? text->find("\nShdPnd:\t") : std::string::npos;
+  if (at == std::string::npos) return false;
+  const uint64_t pending = std::strtoull(text->c_str() + at + 9, nullptr, 16);
+  return (pending >> (number - 1) & 1U) != 0;
+}
+
+// Is it below us in the tree of processes now?
+bool is_descendant(pid_t pid) {
+  const pid_t self = ::getpid();
+  ProcessStat stat;
+  while (pid > 1 && read_stat("", pid, stat)) {
+    if (stat.parent == self) return true;
+    pid = stat.parent;
+  }
+  return false;
+}
+
+// Between the look at /proc and the signal a process may have ended and a stranger have its pid:
+// the handle names one process, and that is ours when it was below us and has not ended since.
+void kill_descendants(std::span<const pid_t> spared) {
+  for (const pid_t pid : descendants("", ::getpid(), spared)) {
+    const ProcessHandle process(pid);
+    if (is_descendant(pid) && !process.has_ended()) (void)process.send(SIGKILL);
+  }
+}
+
+}  // namespace
+
+Supervisor::Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals,
+                       RecorderKeeper& keeper, StatusLine& status, int log_write_fd)
+    : memory_(memory),
+      output_(output),
+      signals_(signals),
+      keeper_(keeper),
+      status_(status),
+      log_write_fd_(log_write_fd) {}
+
+JobEnd Supervisor::run(const std::vector<std::string>& command,
+                       const std::map<std::string, std::string>& environment, int64_t for_ns,
+                       int64_t grace_ns) {
+  end_.reset();
+  pending_.clear();  // they were the last job's
+  is_child_ = true;
+  limit_reached_ = false;
+  grace_ns_ = grace_ns;
+  kill_at_ns_ = 0;
+  limit_at_ns_ = for_ns == 0 ? 0 : monotonic_ns() + for_ns;
+  const auto launched = launch(command, environment, output_);
+  if (!launched) {
+    say(launched.error().message());
+    return {kFailedBeforeJob, std::nullopt, EndedBy::not_started, monotonic_ns()};
+  }
+  if (launched->exec_error != 0) {
+    const int error = launched->exec_error;
+    say(fmt::format("cannot run {}: {}", printable(command[0]), ::strerror(error)));
+    return {error == ENOENT ? 127 : 126, std::nullopt, EndedBy::not_started, monotonic_ns()};
+  }
+  job_pid_ = launched->pid;
+  memory_->job_start_ticks = start_ticks(job_pid_);
+  memory_->job_pid = job_pid_;
+  keeper_.wake();
+  while (!end_) turn(-1);
+  status_.wipe();
+  return *end_;
+}
+
+JobEnd Supervisor::follow(pid_t pid, const ProcessHandle& process, int64_t for_ns) {
+  is_child_ = false;
+  job_pid_ = pid;
+  memory_->job_start_ticks = start_ticks(pid);
+  memory_->job_pid = pid;
+  keeper_.wake();
+  limit_at_ns_ = for_ns == 0 ? 0 : monotonic_ns() + for_ns;
+  for (;;) {
+    turn(process.fd());
+    const int64_t now = monotonic_ns();
+    const bool gone = process.has_ended();
+    const bool over = interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_);
+    if (!gone && !over) continue;
+    status_.wipe();
+    // Whose child it was knows how it ended; we do not.
+    return {std::nullopt, std::nullopt, gone ? EndedBy::unknown : EndedBy::detached, now};
+  }
+}
+
+// One turn of the loop: waits for something to do, and does it.
+void Supervisor::turn(int extra_fd) {
+  std::array<pollfd, 2 + 2 * kMaxChannels> polls = {
+      {{signals_.fd(), POLLIN, 0}, {extra_fd, POLLIN, 0}}};
+  nfds_t count = 2;
+  for (const OutputChannel& channel : output_.channels) {
+    polls[count++] = channel.reader();
+    polls[count++] = channel.wanted(*memory_);
+  }
+  const int64_t wait_ns = std::max<int64_t>(0, next_moment() - monotonic_ns());
+  const timespec wait = to_timespec(wait_ns);
+  ::ppoll(polls.data(), count, &wait, nullptr);
+  pump_output();
+  for (size_t c = 0; c < output_.channels.size(); ++c) {
+    OutputChannel& channel = output_.channels[c];
+    if (channel.over() || (polls[2 + 2 * c].revents & (POLLERR | POLLHUP)) == 0) continue;
+    channel.downstream_closed(*memory_);
+    keeper_.wake();
+  }
+  while (const auto note = signals_.next()) handle_signal(*note);
+  forward_pending();
+  const int64_t now = monotonic_ns();
+  if (now >= keeper_at_ns_) keeper_at_ns_ = keeper_.tend();
+  if (is_child_) enforce_limit();
+  show_messages();
+  if (status_.enabled() && now >= status_at_ns_) {
+    status_.draw(*memory_, at_line_start());
+    status_at_ns_ = now + kStatusPeriod;
+  }
+}
+
+int64_t Supervisor::next_moment() const {
+  int64_t next = keeper_at_ns_;
+  if (limit_at_ns_ != 0) next = std::min(next, limit_at_ns_);
+  if (kill_at_ns_ != 0) next = std::min(next, kill_at_ns_);
+  if (status_.enabled()) next = std::min(next, status_at_ns_);
+  for (const PendingForward& p : pending_) next = std::min(next, p.arrived_ns + kWitnessTime);
+  return next;
+}
+
+void Supervisor::handle_signal(const SignalNote& note) {
+  switch (note.number) {
+    case SIGCHLD:
+      reap_children();
+      keeper_.reap();
+      keeper_at_ns_ = 0;
+      return;
+    case SIGWINCH:
+      copy_window_size(output_);
+      // The job has had its own from the terminal, but may have asked for the size before the copy.
+      if (is_child_ && !end_) ::kill(job_pid_, SIGWINCH);
+      return;
+    case SIGTSTP:
+      stop_key_ns_ = note.time_ns;
+      break;
+    case SIGINT:
+    case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT:
+      interrupted_ = true;
+      break;
+    default:
+      break;
+  }
+  if (!is_child_) return;
+  // A terminal's keys reach the whole group; that it has vanished the session's leader alone
+  // learns.
+  const bool for_us_alone = note.number == SIGHUP && ::getsid(0) == ::getpid();
+  if (note.from_kernel && !for_us_alone) {
+    send_to_own_group(note.number);
+  } else {
+    pending_.push_back({note.number, note.time_ns});
+  }
+}
+
+// A signal has reached our group. A job that left it for a group of its own (timeout does) would
+// have been the leader of this one without us, and had the signal with all its members. One in
+// another session (setsid) would not have had it.
+void Supervisor::send_to_own_group(int number) {
+  if (end_ || job_pid_ == 0) return;
+  const pid_t group = ::getpgid(job_pid_);
+  if (group < 0 || group == ::getpgrp() || ::getsid(job_pid_) != ::getsid(0)) return;
+  if (number == SIGCONT && process_state(job_pid_) != 'T') return;  // it is running again
+  // Not reaped yet, so nobody else has this number, as a process or as a group.
+  ::kill(group == job_pid_ ? -group : job_pid_, number);
+}
+
+// Sends on what was meant for us alone; what the recorder saw as well went to the whole group.
+void Supervisor::forward_pending() {
+  const int64_t now = monotonic_ns();
+  std::erase_if(pending_, [&](const PendingForward& p) {
+    const int64_t seen = memory_->signal_seen_ns[p.number];
+    bool to_group = std::abs(seen - p.arrived_ns) < kWitnessTime;
+    if (!to_group && now - p.arrived_ns < kWitnessTime && keeper_.pid() != 0) return false;
+    // A recorder that had no time to look has the signal waiting.
+    to_group = to_group || signal_waits(keeper_.pid(), p.number);
+    if (to_group) {
+      send_to_own_group(p.number);
+      return true;
+    }
+    // A job that is running again has had its SIGCONT.
+    const bool needless = p.number == SIGCONT && process_state(job_pid_) != 'T';
+    if (!needless && !end_) ::kill(job_pid_, p.number);
+    return true;
+  });
+}
+
+void Supervisor::reap_children() {
+  for (;;) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
+    if (keeper_.owns(info.si_pid)) {
+      keeper_.reap();
+      continue;
+    }
+    if (info.si_pid == job_pid_ && !end_) {
+      const bool exited = info.si_code == CLD_EXITED;
+      JobEnd end;
+      end.ended_ns = monotonic_ns();
+      (exited ? end.exit_code : end.signal) = info.si_status;
+      end.ended_by = limit_reached_ ? EndedBy::time_limit
+                     : exited       ? EndedBy::exit
+                                    : EndedBy::signal;
+      end_ = end;
+    }
+    if (std::erase(others_, info.si_pid) > 0) {
+      ::waitpid(info.si_pid, nullptr, WNOHANG);
+    } else {
+      account(info.si_pid);
+    }
+  }
+  siginfo_t stopped{};
+  if (!end_ && job_pid_ != 0 &&
+      ::waitid(P_PID, static_cast<id_t>(job_pid_), &stopped, WSTOPPED | WNOHANG) == 0 &&
+      stopped.si_pid == job_pid_) {
+    mirror_stop(stopped.si_status);
+  }
+}
+
+// Reaps an ended process of the job and keeps its final numbers.
+void Supervisor::account(pid_t pid) {
+  const auto io = read_file(fmt::format("/proc/{}/io", pid));
+  rusage usage{};
+  if (::wait4(pid, nullptr, WNOHANG, &usage) != pid) return;
+  if (pid == memory_->gpu_pid) return;  // left by a recorder that was killed
+  Reaped& sum = memory_->reaped;
+  sum.user_ns += ns(usage.ru_utime);
+  sum.system_ns += ns(usage.ru_stime);
+  sum.minor_faults += usage.ru_minflt;
+  sum.major_faults += usage.ru_majflt;
+  sum.voluntary_switches += usage.ru_nvcsw;
+  sum.involuntary_switches += usage.ru_nivcsw;
+  if (!io) return;
+  sum.read_chars += io_number(*io, "rchar: ");
+  sum.write_chars += io_number(*io, "wchar: ");
+  sum.read_calls += io_number(*io, "syscr: ");
+  sum.write_calls += io_number(*io, "syscw: ");
+  sum.read_bytes += io_number(*io, "\nread_bytes: ");
+  sum.write_bytes += io_number(*io, "\nwrite_bytes: ");
+}
+
+// The job was stopped from the terminal: stop as well, so that the shell gets control.
+void Supervisor::mirror_stop(int stop_signal) {
+  const bool by_key = monotonic_ns() - stop_key_ns_ < kNsPerSecond;
+  const bool by_terminal =
+      stop_signal == SIGTSTP || stop_signal == SIGTTIN || stop_signal == SIGTTOU;
+  if (!by_terminal && !by_key) return;  // somebody stopped the job alone
+  drain_output();
+  status_.wipe();
+  ::raise(SIGSTOP);
+}
+
+void Supervisor::enforce_limit() {
+  const int64_t now = monotonic_ns();
+  if (end_ || limit_at_ns_ == 0) return;
+  if (!limit_reached_ && now >= limit_at_ns_) {
+    limit_reached_ = true;
+    kill_at_ns_ = now + grace_ns_;
+    limit_at_ns_ = kill_at_ns_;
+    ::kill(job_pid_, SIGTERM);
+    ::kill(job_pid_, SIGCONT);  // a stopped job could not obey
+    return;
+  }
+  if (kill_at_ns_ == 0 || now < kill_at_ns_) return;
+  std::vector<pid_t> spared = others_;
+  spared.push_back(keeper_.pid());  // with what the recorder has started
+  kill_descendants(spared);
+  kill_at_ns_ = limit_at_ns_ = now + kNsPerSecond;
+}
+
+void Supervisor::pump_output() {
+  for (OutputChannel& channel : output_.channels) {
+    pollfd want = channel.wanted(*memory_);
+    if (want.fd < 0 || ::poll(&want, 1, 0) <= 0) continue;
+    if (channel.is_terminal()) status_.wipe();
+    const uint32_t closed = memory_->closed_channels;
+    channel.pump(*memory_, log_write_fd_);
+    if (memory_->closed_channels != closed) keeper_.wake();
+  }
+}
+
+void Supervisor::drain_output(int patience_ms) {
+  for (OutputChannel& channel : output_.channels) {
+    if (channel.is_terminal()) status_.wipe();
+    channel.drain(*memory_, log_write_fd_, patience_ms);
+  }
+}
+
+bool Supervisor::output_is_open() const {
+  return std::any_of(output_.channels.begin(), output_.channels.end(),
+                     [](const OutputChannel& channel) { return !channel.over(); });
+}
+
+bool Supervisor::at_line_start() const {
+  return std::all_of(output_.channels.begin(), output_.channels.end(),
+                     [](const OutputChannel& c) { return !c.is_terminal() || c.at_line_start(); });
+}
+
+void Supervisor::say(const std::string& text) { status_.say(STDERR_FILENO, text, at_line_start()); }
+
+void Supervisor::show_messages() {
+  const uint32_t count = memory_->message_count;
+  if (count == messages_shown_ || count % 2 != 0) return;
+  messages_shown_ = count;
+  say(std::string(memory_->message));
+}
+
+}  // namespace trainscope

@@ -1,0 +1,85 @@
+// The series train.*: steps and their numbers as the rest of a run is read, by name and time.
+#include <map>
+#include <span>
+
+#include "training/training.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr MetricSpec kTrainingSpecs[] = {
+    {"train.step", "{step}", Kind::counter, "source",
+     "The number of the step that has ended, counted through all epochs"},
+    {"train.step.duration", "s", Kind::gauge, "source",
+     "What a step took, without checkpoints and evaluations (derived)"},
+    {"train.input_wait", "s", Kind::gauge, "source", "How long a step waited for data"},
+    {"train.throughput", "{item}/s", Kind::gauge, "source",
+     "Items a second, where the batch size is known or the job tells it"},
+    {"train.loss", "1", Kind::gauge, "set, source", "Loss, as the job tells it"},
+    {"train.accuracy", "1", Kind::gauge, "set, source", "Accuracy, as the job tells it"},
+};
+enum Place { kStep, kDuration, kInputWait, kThroughput, kLoss, kAccuracy };
+
+std::optional<double> value_of(const Step& step, size_t place) {
+  switch (place) {
+    case kStep:
+      return static_cast<double>(step.step);
+    case kDuration:
+      return step.duration_s;
+    case kInputWait:
+      return step.input_wait_s;
+    default:
+      return step.throughput;
+  }
+}
+
+void add_point(Points& points, double time_s, double value) {
+  points.time_s.push_back(time_s);
+  points.value.push_back(value);
+  points.present.push_back(1);
+}
+
+Series described(const MetricSpec& spec, Labels labels) {
+  Series series;
+  series.metric = spec.name;
+  series.unit = spec.unit;
+  series.kind = spec.kind;
+  series.labels = std::move(labels);
+  return series;
+}
+
+// Which metric a number of the job is, or none: others are found in the run by their own names.
+const MetricSpec* metric_of(const std::string& name) {
+  if (name == "loss" || name == "cross_entropy") return &kTrainingSpecs[kLoss];
+  return is_accuracy(name) ? &kTrainingSpecs[kAccuracy] : nullptr;
+}
+
+}  // namespace
+
+std::span<const MetricSpec> training_metrics() { return kTrainingSpecs; }
+
+std::vector<TrainingSeries> list_training_series(const Training& training) {
+  std::vector<TrainingSeries> all;
+  for (size_t place = kStep; place <= kThroughput; ++place) {
+    TrainingSeries one{described(kTrainingSpecs[place], {{"source", training.source}}), {}};
+    one.series.derived = place == kDuration;
+    for (const Step& step : training.steps) {
+      if (const auto value = value_of(step, place)) add_point(one.points, step.time_s, *value);
+    }
+    if (!one.points.time_s.empty()) all.push_back(std::move(one));
+  }
+  std::map<std::tuple<const MetricSpec*, std::string, std::string>, Points> numbers;
+  for (const TrainingNumber& number : training.numbers) {
+    const MetricSpec* spec = metric_of(number.name);
+    if (spec == nullptr) continue;
+    add_point(numbers[{spec, number.set, number.source}], number.time_s, number.value);
+  }
+  for (auto& [key, points] : numbers) {
+    const auto& [spec, set, source] = key;
+    all.push_back({described(*spec, {{"set", set}, {"source", source}}), std::move(points)});
+  }
+  return all;
+}
+
+}  // namespace trainscope
