@@ -237,7 +237,6 @@ Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
   Ends ends;
   if (target == Target::terminal) {
     TS_TRY(ends, make_output_pty(fd));
-    plan.terminal_fd = ends.read.get();
   } else {
     TS_TRY(ends, make_pipe());
   }
