@@ -27,6 +27,12 @@ Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode) {
   return fd;
 }
 
+Result<Pipe> make_pipe(int flags) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, flags | O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
 Result<std::string> read_file(const std::string& path, size_t limit) {
   TS_TRY(UniqueFd fd, open_file(path, O_RDONLY));
   std::string text;

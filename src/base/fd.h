@@ -42,6 +42,12 @@ class UniqueFd {
 
 Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode = 0600);
 
+struct Pipe {
+  UniqueFd read, write;
+};
+// `flags` as of pipe2, for both ends.
+Result<Pipe> make_pipe(int flags = 0);
+
 // The whole file, at most `limit` bytes; more is an error that says so.
 Result<std::string> read_file(const std::string& path, size_t limit = size_t{64} << 20);
 // The first line without its newline; for one-value files of /proc and /sys.
