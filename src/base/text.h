@@ -43,4 +43,7 @@ size_t display_width(std::string_view utf8);
 // a newline by ⏎.
 std::string printable(std::string_view text);
 
+// Appends a field of CSV (RFC 4180): quoted if it contains a comma, a quote or a line end.
+void append_csv_field(std::string& out, std::string_view text);
+
 }  // namespace trainscope

@@ -64,6 +64,19 @@ TEST(Printable, DisarmsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\xe2\x80\xae"), "a?");  // right-to-left override
 }
 
+TEST(Csv, QuotesWhatWouldEndAField) {
+  const auto field = [](std::string_view text) {
+    std::string out = "a,";
+    append_csv_field(out, text);
+    return out;
+  };
+  EXPECT_EQ(field("cpu 0"), "a,cpu 0");
+  EXPECT_EQ(field("x,y"), "a,\"x,y\"");
+  EXPECT_EQ(field("say \"x\""), "a,\"say \"\"x\"\"\"");
+  EXPECT_EQ(field("two\nlines"), "a,\"two\nlines\"");
+  EXPECT_EQ(field(""), "a,");
+}
+
 TEST(EditDistance, CountsEdits) {
   EXPECT_EQ(edit_distance("info", "info"), 0U);
   EXPECT_EQ(edit_distance("inof", "info"), 2U);

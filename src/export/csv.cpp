@@ -6,6 +6,7 @@
 // of its own. A field without a sample is empty: no value is carried forward.
 #include <algorithm>
 
+#include "base/text.h"
 #include "export/export.h"
 #include "export/support/selection.h"
 #include "export/support/text.h"
