@@ -26,6 +26,17 @@ std::vector<pid_t> all_pids(const std::string& root) {
   return pids;
 }
 
+// More than any kernel shows: a hundred CPU years, and a count. The sum of two of them, the time in
+// nanoseconds, fits into 64 bits.
+constexpr int64_t kMostTicks = 400'000'000'000, kMostCount = 1'000'000'000'000'000'000;
+
+bool is_believable(const ProcessStat& stat) {
+  return std::max({stat.user_ticks, stat.system_ticks, stat.child_user_ticks,
+                   stat.child_system_ticks}) <= kMostTicks &&
+         std::max({stat.minor_faults, stat.child_minor_faults, stat.major_faults,
+                   stat.child_major_faults, stat.threads, stat.resident_pages}) <= kMostCount;
+}
+
 }  // namespace
 
 bool parse_stat(std::string_view text, ProcessStat& stat) {
@@ -46,7 +57,7 @@ bool parse_stat(std::string_view text, ProcessStat& stat) {
   scan.skip_word();  // nice
   good = good && scan.number(stat.threads) && scan.number(ignored) && scan.number(stat.start_ticks);
   scan.skip_word();  // virtual size
-  return good && scan.number(stat.resident_pages);
+  return good && scan.number(stat.resident_pages) && is_believable(stat);
 }
 
 bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat) {
