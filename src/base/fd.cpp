@@ -105,6 +105,11 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
   return names;
 }
 
+std::vector<std::string> names_in(const std::string& folder) {
+  auto names = list_folder(folder);
+  return names ? std::move(*names) : std::vector<std::string>();
+}
+
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 void close_range_of(unsigned first, unsigned last) {

@@ -61,6 +61,8 @@ Status replace_file(const std::string& path, std::string_view bytes);
 
 // Names in a folder, sorted, without . and ..; an unreadable folder is an error.
 Result<std::vector<std::string>> list_folder(const std::string& path);
+// The same; none if the folder cannot be read.
+std::vector<std::string> names_in(const std::string& folder);
 
 bool exists(const std::string& path);
 
