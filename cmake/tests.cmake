@@ -1,6 +1,26 @@
 # Everything that `make test` runs is a ctest test: unit tests, Python tests, static checks.
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
-set(ts_fixtures "${PROJECT_SOURCE_DIR}/test/data")
+
+# The fixture machines (test/data/roots/README.md), unpacked again when an archive is new, changed or gone.
+set(ts_machines "${CMAKE_BINARY_DIR}/machines")
+file(GLOB archives CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/data/roots/*.tar")
+set(packed "")
+foreach(archive IN LISTS archives)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${archive}")
+  file(SHA256 "${archive}" hash)
+  string(APPEND packed "${hash} ${archive}\n")
+endforeach()
+set(unpacked "")
+if(EXISTS "${ts_machines}.unpacked")
+  file(READ "${ts_machines}.unpacked" unpacked)
+endif()
+if(NOT packed STREQUAL unpacked)
+  file(REMOVE_RECURSE "${ts_machines}")
+  foreach(archive IN LISTS archives)
+    file(ARCHIVE_EXTRACT INPUT "${archive}" DESTINATION "${ts_machines}")
+  endforeach()
+  file(WRITE "${ts_machines}.unpacked" "${packed}")
+endif()
 
 # GoogleTest comes as an archive for this machine only; elsewhere it is built from Debian's sources.
 if(CMAKE_CROSSCOMPILING)
@@ -17,7 +37,8 @@ file(GLOB_RECURSE unit_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*_te
 if(unit_sources)
   add_executable(trainscope-unit-tests ${unit_sources})
   target_link_libraries(trainscope-unit-tests PRIVATE ${TS_MODULE_TARGETS} ${ts_gtest})
-  target_compile_definitions(trainscope-unit-tests PRIVATE TRAINSCOPE_TEST_DATA="${ts_fixtures}")
+  target_compile_definitions(trainscope-unit-tests PRIVATE
+    TRAINSCOPE_TEST_DATA="${PROJECT_SOURCE_DIR}/test/data" TRAINSCOPE_TEST_MACHINES="${ts_machines}")
   target_compile_options(trainscope-unit-tests PRIVATE -O0)  # What they test is optimised; they need not be.
   target_precompile_headers(trainscope-unit-tests PRIVATE ${TS_PRECOMPILED} <gtest/gtest.h> <gmock/gmock.h>
                             <nlohmann/json.hpp>)
@@ -34,8 +55,7 @@ if(unit_sources)
     DISCOVERY_TIMEOUT 60
     TEST_PREFIX unit.
     WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
-    PROPERTIES TIMEOUT ${ts_unit_timeout} LABELS unit
-               ENVIRONMENT "TRAINSCOPE_UNIT_FIXTURES=${ts_fixtures}")
+    PROPERTIES TIMEOUT ${ts_unit_timeout} LABELS unit)
 endif()
 
 # test/<folder>/test_*.py, a program each: 0 passed, 77 skipped with the reason on its last line.
@@ -54,7 +74,7 @@ function(ts_python_tests folder)
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${folder}.${stem} PROPERTIES
       TIMEOUT ${timeout} SKIP_RETURN_CODE 77 LABELS ${folder}
-      ENVIRONMENT "TRAINSCOPE_BIN=$<TARGET_FILE:trainscope>;TRAINSCOPE_WORKLOAD=${PROJECT_SOURCE_DIR}/build/trainscope-workload;TRAINSCOPE_UNIT_FIXTURES=${ts_fixtures};PYTHONPATH=${PROJECT_SOURCE_DIR}/test/support")
+      ENVIRONMENT "TRAINSCOPE_BIN=$<TARGET_FILE:trainscope>;TRAINSCOPE_WORKLOAD=${PROJECT_SOURCE_DIR}/build/trainscope-workload;PYTHONPATH=${PROJECT_SOURCE_DIR}/test/support")
   endforeach()
 endfunction()
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <new>
 
@@ -93,10 +94,6 @@ void limit_memory(int64_t bytes) {
   }
 }
 
-ChildAnswer failure(const char* what) {
-  return {ChildEnd::failed, std::string(what) + ": " + ::strerror(errno)};
-}
-
 ChildAnswer ended(int status, std::string text) {
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {ChildEnd::done, std::move(text)};
   if (WIFEXITED(status) && WEXITSTATUS(status) == kExitNoMemory) {
@@ -170,19 +167,19 @@ bool StallWatch::is_over() {
 }
 
 ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string()>& work) {
-  int ends[2] = {-1, -1};
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failure("cannot make a pipe");
-  const UniqueFd read_end(ends[0]);
-  UniqueFd write_end(ends[1]);
+  auto pipe = make_pipe();
+  if (!pipe) return {ChildEnd::failed, pipe.error().message()};
   const pid_t child = ::fork();
-  if (child < 0) return {ChildEnd::not_started, failure("cannot start a process").text};
-  if (child == 0) be_child(limits, write_end.get(), work);
-  write_end.reset();
+  if (child < 0) {
+    return {ChildEnd::not_started, Error::from_errno("cannot start a process", errno).message()};
+  }
+  if (child == 0) be_child(limits, pipe->write.get(), work);
+  pipe->write.reset();
   StallWatch watch(child, limits.idle_ns, limits.total_ns);
   std::string text;
   int status = 0;
   for (;;) {
-    const Hearing heard = hear(read_end.get(), text);
+    const Hearing heard = hear(pipe->read.get(), text);
     if (heard == Hearing::over) break;
     if (heard == Hearing::more || !watch.is_over()) continue;
     if (!limits.leave_behind) {

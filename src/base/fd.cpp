@@ -27,6 +27,12 @@ Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode) {
   return fd;
 }
 
+Result<Pipe> make_pipe(int flags) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, flags | O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
 Result<std::string> read_file(const std::string& path, size_t limit) {
   TS_TRY(UniqueFd fd, open_file(path, O_RDONLY));
   std::string text;
@@ -97,6 +103,11 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
   ::closedir(dir);
   std::sort(names.begin(), names.end());
   return names;
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  auto names = list_folder(folder);
+  return names ? std::move(*names) : std::vector<std::string>();
 }
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }

@@ -42,6 +42,12 @@ class UniqueFd {
 
 Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode = 0600);
 
+struct Pipe {
+  UniqueFd read, write;
+};
+// `flags` as of pipe2, for both ends.
+Result<Pipe> make_pipe(int flags = 0);
+
 // The whole file, at most `limit` bytes; more is an error that says so.
 Result<std::string> read_file(const std::string& path, size_t limit = size_t{64} << 20);
 // The first line without its newline; for one-value files of /proc and /sys.
@@ -55,6 +61,8 @@ Status replace_file(const std::string& path, std::string_view bytes);
 
 // Names in a folder, sorted, without . and ..; an unreadable folder is an error.
 Result<std::vector<std::string>> list_folder(const std::string& path);
+// The same; none if the folder cannot be read.
+std::vector<std::string> names_in(const std::string& folder);
 
 bool exists(const std::string& path);
 

@@ -65,7 +65,7 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  double factor;
+  double seconds;
 };
 
 constexpr std::array<Unit, 18> kTimes = {{{"ns", 1e-9},
@@ -87,30 +87,9 @@ constexpr std::array<Unit, 18> kTimes = {{{"ns", 1e-9},
                                           {"day", 86400},
                                           {"days", 86400}}};
 
-constexpr double kKi = 1024;
-constexpr std::array<Unit, 18> kSizes = {{{"b", 1},
-                                          {"k", kKi},
-                                          {"ki", kKi},
-                                          {"kib", kKi},
-                                          {"kb", 1e3},
-                                          {"m", kKi* kKi},
-                                          {"mi", kKi* kKi},
-                                          {"mib", kKi* kKi},
-                                          {"mb", 1e6},
-                                          {"g", kKi* kKi* kKi},
-                                          {"gi", kKi* kKi* kKi},
-                                          {"gib", kKi* kKi* kKi},
-                                          {"gb", 1e9},
-                                          {"t", kKi* kKi* kKi* kKi},
-                                          {"ti", kKi* kKi* kKi* kKi},
-                                          {"tib", kKi* kKi* kKi* kKi},
-                                          {"tb", 1e12},
-                                          {"by", 1}}};
-
-template <size_t N>
-std::optional<double> factor_of(const std::array<Unit, N>& units, std::string_view name) {
-  for (const Unit& unit : units) {
-    if (unit.name == name) return unit.factor;
+std::optional<double> seconds_of_unit(std::string_view name) {
+  for (const Unit& unit : kTimes) {
+    if (unit.name == name) return unit.seconds;
   }
   return std::nullopt;
 }
@@ -156,45 +135,13 @@ Result<int64_t> parse_duration_or_zero(std::string_view given) {
     const std::string_view word = take_word(rest);
     rest = trim(rest);
     if (word.empty() && (has_part || !rest.empty())) return bad("a unit is missing");
-    const auto factor = word.empty() ? std::optional<double>(1) : factor_of(kTimes, word);
+    const auto factor = word.empty() ? std::optional<double>(1) : seconds_of_unit(word);
     if (!factor) return bad("unknown unit");
     seconds += *number * *factor;
     has_part = true;
   }
   if (seconds > 10.0 * 365 * 86400) return bad("it is longer than ten years");
   return std::llround(seconds * 1e9);
-}
-
-Result<int64_t> parse_size(std::string_view given) {
-  const std::string text = lower(trim(given));
-  std::string_view rest = text;
-  const auto number = take_number(rest);
-  const std::string_view word = trim(rest);
-  const auto factor = word.empty() ? std::optional<double>(1) : factor_of(kSizes, word);
-  if (!number || !factor) {
-    return Error(fmt::format("'{}' is not a size (write 64K, 1.5GiB, 200MB)", given));
-  }
-  const double bytes = *number * *factor;
-  if (bytes >= 9.2e18) return Error(fmt::format("'{}' is too large", given));
-  return std::llround(bytes);
-}
-
-Result<double> parse_rate(std::string_view given) {
-  const auto bad = [&] {
-    return Error(fmt::format("'{}' is not a rate (write 10MB/s, 100Hz, 5/s)", given));
-  };
-  const std::string text = lower(trim(given));
-  if (text.ends_with("hz")) {
-    const auto number = parse_number(trim(std::string_view(text).substr(0, text.size() - 2)));
-    if (!number || !(*number > 0)) return bad();
-    return *number;
-  }
-  const size_t slash = text.find('/');
-  if (slash == std::string::npos) return bad();
-  const auto amount = parse_size(std::string_view(text).substr(0, slash));
-  const auto per = factor_of(kTimes, trim(std::string_view(text).substr(slash + 1)));
-  if (!amount || !per) return bad();
-  return static_cast<double>(*amount) / *per;
 }
 
 std::string duration_text(double seconds) {
@@ -306,6 +253,19 @@ std::string printable(std::string_view text) {
     }
   }
   return out;
+}
+
+void append_csv_field(std::string& out, std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
 }
 
 }  // namespace trainscope

@@ -1,4 +1,4 @@
-// Words and numbers as people write them: durations, sizes, rates; and back.
+// Words, numbers and durations as people write them; and back.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,6 @@ std::optional<double> parse_number(std::string_view text);
 Result<int64_t> parse_duration(std::string_view text);
 // The same where nothing is a duration too: "0", "0s", "0ms".
 Result<int64_t> parse_duration_or_zero(std::string_view text);
-// "64K", "1.5 GiB", "200MB", "1234"; K/Ki are 1024, KB/MB/GB are powers of ten.
-Result<int64_t> parse_size(std::string_view text);
-// "10 MB/s", "100Hz", "5/s": a size or a number per unit of time, as units per second.
-Result<double> parse_rate(std::string_view text);
 
 // 0.1 s, 1.5 s, 75 min, 1 h 15 min
 std::string duration_text(double seconds);
@@ -46,5 +42,8 @@ size_t display_width(std::string_view utf8);
 // Replaces every byte that a terminal would obey (control characters) and invalid UTF-8 by '?', and
 // a newline by ⏎.
 std::string printable(std::string_view text);
+
+// Appends a field of CSV (RFC 4180): quoted if it contains a comma, a quote or a line end.
+void append_csv_field(std::string& out, std::string_view text);
 
 }  // namespace trainscope

@@ -36,24 +36,6 @@ TEST(ParseDuration, RefusesNonsenseAndSaysSo) {
   }
 }
 
-TEST(ParseSize, KnowsPowersOfTwoAndOfTen) {
-  EXPECT_EQ(*parse_size("1234"), 1234);
-  EXPECT_EQ(*parse_size("64K"), 65536);
-  EXPECT_EQ(*parse_size("1.5 GiB"), 1'610'612'736);
-  EXPECT_EQ(*parse_size("200MB"), 200'000'000);
-  EXPECT_FALSE(parse_size("12 apples"));
-  EXPECT_FALSE(parse_size("-1K"));
-  EXPECT_FALSE(parse_size("99999999T"));
-}
-
-TEST(ParseRate, IsPerSecond) {
-  EXPECT_DOUBLE_EQ(*parse_rate("100Hz"), 100);
-  EXPECT_DOUBLE_EQ(*parse_rate("10MB/s"), 1e7);
-  EXPECT_DOUBLE_EQ(*parse_rate("120/min"), 2);
-  EXPECT_FALSE(parse_rate("fast"));
-  EXPECT_FALSE(parse_rate("0Hz"));
-}
-
 TEST(Texts, AreShortAndHaveUnits) {
   EXPECT_EQ(duration_text(0.000046), "46 µs");
   EXPECT_EQ(duration_text(0.1), "100 ms");
@@ -80,6 +62,19 @@ TEST(Printable, DisarmsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("naïve"), "naïve");
   EXPECT_EQ(printable("\xff"), "?");
   EXPECT_EQ(printable("a\xe2\x80\xae"), "a?");  // right-to-left override
+}
+
+TEST(Csv, QuotesWhatWouldEndAField) {
+  const auto field = [](std::string_view text) {
+    std::string out = "a,";
+    append_csv_field(out, text);
+    return out;
+  };
+  EXPECT_EQ(field("cpu 0"), "a,cpu 0");
+  EXPECT_EQ(field("x,y"), "a,\"x,y\"");
+  EXPECT_EQ(field("say \"x\""), "a,\"say \"\"x\"\"\"");
+  EXPECT_EQ(field("two\nlines"), "a,\"two\nlines\"");
+  EXPECT_EQ(field(""), "a,");
 }
 
 TEST(EditDistance, CountsEdits) {

@@ -6,8 +6,6 @@
 
 namespace trainscope {
 
-inline constexpr int kExitDone = 0;
-inline constexpr int kExitNo = 1;
 inline constexpr int kExitUsage = 2;
 inline constexpr int kExitTimeLimit = 124;
 inline constexpr int kExitFailedBeforeJob = 125;

@@ -66,8 +66,7 @@ class BeegfsSource : public Source {
     const std::string folder = surroundings.root + kFolder;
     watch_.open(folder);
     Opened opened;
-    const auto clients = list_folder(folder);
-    for (const std::string& client : clients ? *clients : std::vector<std::string>()) {
+    for (const std::string& client : names_in(folder)) {
       for (const Role& role : kRoles) {
         NodesFile nodes;
         nodes.client = client;

@@ -95,7 +95,7 @@ std::string difference(const std::vector<std::string>& wanted,
 }
 
 std::vector<std::string> machines() {
-  const auto names = list_folder(std::string(TRAINSCOPE_TEST_DATA) + "/roots");
+  const auto names = list_folder(TRAINSCOPE_TEST_MACHINES);
   return names ? *names : std::vector<std::string>();
 }
 

@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/clock.h"
 #include "collect/collect.h"
 #include "collect/support/line_process.h"
 #include "collect/support/missing.h"
+#include "collect/support/mmpmon.h"
 #include "collect/support/proc_file.h"
 
 namespace trainscope {
@@ -33,30 +33,6 @@ constexpr int64_t kDeadlineNs = 2 * kNsPerSecond;
 constexpr int64_t kQuietNs = 50'000'000;
 constexpr int64_t kRetryNs = 60 * kNsPerSecond;
 
-struct Part {
-  std::string_view metric, operation, key;
-};
-constexpr std::array<Part, 8> kParts = {{
-    {"gpfs.read.bytes", "", "_br_"},
-    {"gpfs.write.bytes", "", "_bw_"},
-    {"gpfs.operations", "open", "_oc_"},
-    {"gpfs.operations", "close", "_cc_"},
-    {"gpfs.operations", "read", "_rdc_"},
-    {"gpfs.operations", "write", "_wc_"},
-    {"gpfs.operations", "readdir", "_dir_"},
-    {"gpfs.operations", "inode_update", "_iu_"},
-}};
-
-// The word behind a key; empty when there is none.
-std::string_view word_behind(std::string_view line, std::string_view key) {
-  Scanner scan(line);
-  for (;;) {
-    const std::string_view word = scan.word();
-    if (word.empty()) return {};
-    if (word == key) return scan.word();
-  }
-}
-
 class GpfsSource : public Source {
  public:
   Opened open(const Surroundings& surroundings) override {
@@ -73,13 +49,15 @@ class GpfsSource : public Source {
     Opened opened;
     Scanner scan(*answer);
     while (!scan.done()) {
-      const std::string fs(word_behind(scan.line(), "_fs_"));
-      if (fs.empty() || std::find(systems_.begin(), systems_.end(), fs) != systems_.end()) continue;
-      systems_.push_back(fs);
-      for (const Part& part : kParts) {
-        Labels labels = {{"fs", label_value(fs)}};
-        if (!part.operation.empty()) labels.emplace_back("operation", part.operation);
-        opened.columns.push_back({part.metric, std::move(labels), {}});
+      const auto line = parse_mmpmon(scan.line());
+      if (!line || std::find(systems_.begin(), systems_.end(), line->fs) != systems_.end()) {
+        continue;
+      }
+      systems_.emplace_back(line->fs);
+      for (const MmpmonCounter& counter : kMmpmonCounters) {
+        Labels labels = {{"fs", label_value(systems_.back())}};
+        if (!counter.operation.empty()) labels.emplace_back("operation", counter.operation);
+        opened.columns.push_back({counter.metric, std::move(labels), {}});
       }
     }
     if (systems_.empty()) return all_missing(kMetrics, "no GPFS file system is mounted here", "");
@@ -93,16 +71,13 @@ class GpfsSource : public Source {
     bool changed = false;
     Scanner scan(*answer);
     while (!scan.done()) {
-      const std::string_view line = scan.line();
-      const std::string_view fs = word_behind(line, "_fs_");
-      if (fs.empty()) continue;
-      const auto at = std::find(systems_.begin(), systems_.end(), fs);
+      const auto line = parse_mmpmon(scan.line());
+      if (!line) continue;
+      const auto at = std::find(systems_.begin(), systems_.end(), line->fs);
       changed = changed || at == systems_.end();
       if (at == systems_.end()) continue;
-      const auto first = static_cast<size_t>(at - systems_.begin()) * kParts.size();
-      for (size_t i = 0; i < kParts.size(); ++i) {
-        Scanner(word_behind(line, kParts[i].key)).number(values[first + i]);
-      }
+      const auto first = (at - systems_.begin()) * static_cast<ptrdiff_t>(line->values.size());
+      std::copy(line->values.begin(), line->values.end(), values.begin() + first);
     }
     return changed ? Sampled::layout_changed : Sampled::ok;
   }

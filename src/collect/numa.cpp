@@ -38,9 +38,8 @@ class NumaSource : public Source {
   Opened open(const Surroundings& surroundings) override {
     nodes_.clear();
     const std::string folder = surroundings.root + kFolder;
-    const auto names = list_folder(folder);
     Opened opened;
-    for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    for (const std::string& name : names_in(folder)) {
       if (!name.starts_with("node") || !parse_integer(name.substr(4))) continue;
       ProcFile file;
       if (!file.open(folder + "/" + name + "/numastat", 512)) continue;

@@ -110,8 +110,7 @@ std::vector<pid_t> threads_of(const std::string& root, pid_t first) {
   std::vector<pid_t> processes = descendants(root, first);
   processes.insert(processes.begin(), first);
   for (const pid_t process : processes) {
-    const auto names = list_folder(fmt::format("{}/proc/{}/task", root, process));
-    for (const std::string& name : names ? *names : std::vector<std::string>()) {
+    for (const std::string& name : names_in(fmt::format("{}/proc/{}/task", root, process))) {
       if (const auto id = parse_integer(name)) threads.push_back(static_cast<pid_t>(*id));
     }
   }

@@ -1,8 +1,12 @@
 // What must hold for every collector, whatever the files say.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <new>
+#include <optional>
+#include <set>
 
 #include "collect/support/test_root.h"
 
@@ -32,15 +36,40 @@ namespace trainscope {
 
 namespace {
 
+// Three processes, parent and children, that have been there for a while.
+void add_job(const TestRoot& root) {
+  root.write("/proc/loadavg", "0.00 0.00 0.00 1/100 102\n");
+  root.write("/proc/self/io", "rchar: 0\n");
+  for (const int pid : {100, 101, 102}) {
+    const std::string folder = fmt::format("/proc/{}/", pid);
+    root.write(folder + "stat", fmt::format("{} (job) S {} 100 100 0 -1 0 7 0 0 0 5 6 0 0 20 0 1 0 "
+                                            "1000 1000000 500 1\n",
+                                            pid, pid == 100 ? 1 : 100));
+    root.write(folder + "io",
+               "rchar: 1\nwchar: 2\nsyscr: 3\nsyscw: 4\nread_bytes: 5\n"
+               "write_bytes: 6\n");
+  }
+}
+
 TEST(EveryCollector, SamplesEveryTickWithoutAllocating) {
+  JobLink job;
+  job.first_pid = 100;
+  Surroundings surroundings;
+  surroundings.job = &job;
   for (const char* machine : {"laptop", "server", "container-v2", "epyc-256"}) {
+    TestRoot root(machine);
+    add_job(root);
     for (const Collector* collector : collectors()) {
-      if (collector->pace != Pace::tick || collector->scope != Scope::machine) continue;
-      OpenedSource source(*collector, machine_root(machine));
+      if (collector->pace != Pace::tick) continue;
+      OpenedSource source(*collector, root.path(), surroundings);
+      source.sample();  // a job's source opens the files of the processes that it finds
       const int64_t before = allocations;
       const Sampled sampled = source.sample(250);  // with the looking for new devices
       EXPECT_EQ(allocations - before, 0) << collector->name << " on " << machine;
       EXPECT_EQ(sampled, Sampled::ok) << collector->name << " on " << machine;
+      if (collector->name == "job") {
+        EXPECT_EQ(source.value("job.process.count"), 3);
+      }
     }
   }
 }
@@ -83,22 +112,79 @@ TEST(EveryCollector, StandsFilesThatAreTornOrGone) {
   }
 }
 
-// Files that change under a source that has them open.
+// A source and what it shows while all of its files are whole.
+struct Watched {
+  using Readings = std::map<std::string, std::optional<double>>;
+
+  Watched(const Collector& its_collector, const std::string& root)
+      : collector(&its_collector), source(its_collector, root) {
+    source.sample();
+    whole = readings();
+  }
+  Readings readings() const {
+    Readings found;
+    for (size_t i = 0; i < source.values().size(); ++i) {
+      const std::string name = source.name(i);
+      found[name] = source.value(name);
+    }
+    return found;
+  }
+  void sample() {
+    if (source.sample() == Sampled::ok) return;
+    source.open();
+    source.sample();
+  }
+  // Gauges as they were. A counter may look as if it had wrapped, so it may be higher.
+  void expect_nothing_else(const Readings& now, const std::string& file) const {
+    for (const auto& [name, value] : now) {
+      const auto before = whole.find(name);
+      if (!value || before == whole.end() || !before->second) continue;
+      const MetricSpec* spec = find_metric(*collector, name.substr(0, name.find('{')));
+      ASSERT_NE(spec, nullptr) << name;
+      const bool higher = spec->kind == Kind::counter && *value >= *before->second;
+      EXPECT_TRUE(higher || *value == *before->second)
+          << name << " was " << *before->second << ", is " << *value << " with a changed " << file;
+    }
+  }
+
+  const Collector* collector;
+  OpenedSource source;
+  Readings whole;
+};
+
+std::set<std::string> present(const Watched::Readings& readings) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : readings) {
+    if (value) names.insert(name);
+  }
+  return names;
+}
+
+// An empty file takes values away and changes none; when it is whole again, so are they.
 TEST(EveryCollector, StandsFilesThatChangeWhileOpen) {
   TestRoot root("laptop");
-  std::vector<OpenedSource> sources;
+  std::vector<Watched> watched;
   for (const Collector* collector : collectors()) {
-    if (collector->scope == Scope::machine) sources.emplace_back(*collector, root.path());
+    if (collector->scope == Scope::machine) watched.emplace_back(*collector, root.path());
   }
   for (const std::string& file : files_of(root)) {
     const std::string text = root.text(file);
     for (const size_t size : {text.size() / 3, size_t{1}, size_t{0}}) {
       root.write(file, text.substr(0, size));
-      for (OpenedSource& source : sources) {
-        if (source.sample() == Sampled::layout_changed) source.open();
-      }
+      for (Watched& one : watched) one.sample();
     }
+    for (const Watched& one : watched) one.expect_nothing_else(one.readings(), file);
     root.write(file, text);
+    for (Watched& one : watched) {
+      one.sample();
+      // One that was opened while the file was cut does not look for more until it is opened again.
+      if (present(one.readings()) != present(one.whole)) {
+        one.source.open();
+        one.source.sample();
+      }
+      EXPECT_EQ(present(one.readings()), present(one.whole)) << file;
+      one.expect_nothing_else(one.readings(), file);
+    }
   }
 }
 

@@ -5,8 +5,8 @@
 // stands in the row of the tick in front of it when that is less than a period away, else in a row
 // of its own. A field without a sample is empty: no value is carried forward.
 #include <algorithm>
-#include <limits>
 
+#include "base/text.h"
 #include "export/export.h"
 #include "export/support/selection.h"
 #include "export/support/text.h"
@@ -16,25 +16,6 @@ namespace trainscope {
 namespace {
 
 constexpr std::string_view kEol = "\r\n";
-
-struct Place {
-  double time_s = 0;
-  uint32_t series = 0, sample = 0;
-};
-
-// All samples of a window in order of time; those of one time in the order of the series.
-std::vector<Place> by_time(const Window& window) {
-  std::vector<Place> places;
-  for (size_t s = 0; s < window.series.size(); ++s) {
-    for (size_t i = 0; i < window.series[s].time_s.size(); ++i) {
-      places.push_back(
-          {window.series[s].time_s[i], static_cast<uint32_t>(s), static_cast<uint32_t>(i)});
-    }
-  }
-  std::stable_sort(places.begin(), places.end(),
-                   [](const Place& a, const Place& b) { return a.time_s < b.time_s; });
-  return places;
-}
 
 Status write_long(const RunView& run, const std::vector<size_t>& selected,
                   const ExportOptions& options, const ExportSink& sink) {
@@ -50,10 +31,10 @@ Status write_long(const RunView& run, const std::vector<size_t>& selected,
   buffer.text() = "time_s,metric,labels,value";
   buffer.text() += kEol;
   TS_CHECK_OK(for_each_window(run, selected, options, [&](const Window& window) -> Status {
-    for (const Place& place : by_time(window)) {
-      append_time(buffer.text(), place.time_s);
-      buffer.text() += middles[place.series];
-      append_value(buffer.text(), window.series[place.series].value[place.sample]);
+    for (const SampleAt& at : samples_by_time(window)) {
+      append_time(buffer.text(), at.time_s);
+      buffer.text() += middles[at.series];
+      append_value(buffer.text(), window.series[at.series].value[at.sample]);
       buffer.text() += kEol;
       TS_CHECK_OK(buffer.pass_on_when_full());
     }
@@ -85,22 +66,21 @@ class WideRows {
 
   Status add(const Window& window) {
     const std::vector<double> grid = grid_of(window);
-    std::vector<Place> places = by_time(window);
-    for (Place& place : places) {
-      const auto& times = window.series[place.series].time_s;
-      const double row = row_time(grid, period_s_, place.time_s);
+    std::vector<SampleAt> samples = samples_by_time(window);
+    for (SampleAt& at : samples) {
+      const auto& times = window.series[at.series].time_s;
+      const double row = row_time(grid, period_s_, at.time_s);
       // Two samples of a series cannot share a row: the later one gets its own.
-      const bool taken = place.sample > 0 && times[place.sample - 1] >= row && row < place.time_s;
-      if (!taken) place.time_s = row;
+      const bool taken = at.sample > 0 && times[at.sample - 1] >= row && row < at.time_s;
+      if (!taken) at.time_s = row;
     }
-    std::stable_sort(places.begin(), places.end(),
-                     [](const Place& a, const Place& b) { return a.time_s < b.time_s; });
-    for (size_t i = 0; i < places.size();) {
-      const double time_s = places[i].time_s;
+    sort_by_time(samples);
+    for (size_t i = 0; i < samples.size();) {
+      const double time_s = samples[i].time_s;
       for (std::string& field : fields_) field.clear();
-      for (; i < places.size() && places[i].time_s == time_s; ++i) {
-        const Place& place = places[i];
-        append_value(fields_[place.series] = "", window.series[place.series].value[place.sample]);
+      for (; i < samples.size() && samples[i].time_s == time_s; ++i) {
+        const SampleAt& at = samples[i];
+        append_value(fields_[at.series] = "", window.series[at.series].value[at.sample]);
       }
       TS_CHECK_OK(write_row(time_s));
     }

@@ -1,7 +1,5 @@
 // jsonl: one JSON object a line. The first is the header: schema trainscope.export/1, the run and
 // its series; each further one is a sample with time_s, metric, labels and value, in order of time.
-#include <algorithm>
-
 #include "base/json.h"
 #include "export/export.h"
 #include "export/support/selection.h"
@@ -11,15 +9,13 @@ namespace trainscope {
 
 namespace {
 
-std::string dump(const Json& json) { return dump_json(json); }
-
 Json labels_json(const Labels& labels) {
   Json json = Json::object();
   for (const auto& [name, value] : labels) json[name] = value;
   return json;
 }
 
-std::string header(const RunView& run, const std::vector<size_t>& selected) {
+std::string header_line(const RunView& run, const std::vector<size_t>& selected) {
   const Manifest& m = run.manifest();
   const Json started = m.started.empty() ? Json(nullptr) : Json(m.started);
   Json series = Json::array();
@@ -31,43 +27,30 @@ std::string header(const RunView& run, const std::vector<size_t>& selected) {
                       {"kind", kind_name(s.kind)},
                       {"derived", s.derived}});
   }
-  return dump({{"schema", "trainscope.export/1"},
-               {"run", {{"id", m.id}, {"name", m.name}, {"started", started}}},
-               {"duration_s", run.duration_s()},
-               {"period_s", run.sampling().period_s},
-               {"series", std::move(series)}}) +
-         "\n";
+  const Json header = {{"schema", "trainscope.export/1"},
+                       {"run", {{"id", m.id}, {"name", m.name}, {"started", started}}},
+                       {"duration_s", run.duration_s()},
+                       {"period_s", run.sampling().period_s},
+                       {"series", std::move(series)}};
+  return dump_json(header) + "\n";
 }
-
-struct Place {
-  double time_s = 0;
-  size_t series = 0, sample = 0;
-};
 
 Status write_jsonl(const RunView& run, const ExportOptions& options, const ExportSink& sink) {
   TS_TRY(const std::vector<size_t> selected, select_series(run, options.metrics));
   std::vector<std::string> middles;
   for (const size_t i : selected) {
     const Series& s = run.series()[i];
-    middles.push_back(",\"metric\":" + dump(s.metric) +
-                      ",\"labels\":" + dump(labels_json(s.labels)) + ",\"value\":");
+    middles.push_back(",\"metric\":" + dump_json(Json(s.metric)) +
+                      ",\"labels\":" + dump_json(labels_json(s.labels)) + ",\"value\":");
   }
   TextBuffer buffer(sink);
-  buffer.text() = header(run, selected);
+  buffer.text() = header_line(run, selected);
   TS_CHECK_OK(for_each_window(run, selected, options, [&](const Window& window) -> Status {
-    std::vector<Place> places;
-    for (size_t s = 0; s < window.series.size(); ++s) {
-      for (size_t i = 0; i < window.series[s].time_s.size(); ++i) {
-        places.push_back({window.series[s].time_s[i], s, i});
-      }
-    }
-    std::stable_sort(places.begin(), places.end(),
-                     [](const Place& a, const Place& b) { return a.time_s < b.time_s; });
-    for (const Place& place : places) {
+    for (const SampleAt& at : samples_by_time(window)) {
       buffer.text() += "{\"time_s\":";
-      append_time(buffer.text(), place.time_s);
-      buffer.text() += middles[place.series];
-      append_value(buffer.text(), window.series[place.series].value[place.sample]);
+      append_time(buffer.text(), at.time_s);
+      buffer.text() += middles[at.series];
+      append_value(buffer.text(), window.series[at.series].value[at.sample]);
       buffer.text() += "}\n";
       TS_CHECK_OK(buffer.pass_on_when_full());
     }

@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 
 std::string root_of(const std::string& machine) {
-  return std::string(TRAINSCOPE_TEST_DATA) + "/roots/" + machine;
+  return std::string(TRAINSCOPE_TEST_MACHINES) + "/" + machine;
 }
 
 std::string listing(const std::string& machine, const std::vector<pid_t>& job) {

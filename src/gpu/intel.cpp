@@ -27,8 +27,7 @@ std::unique_ptr<Gpu> open_card(const std::string& root, const DrmCard& card,
   gpu->label = label;
   gpu->uuid = "intel-" + card.pci_address;
   gpu->name = "Intel GPU";
-  const std::vector<std::string> drm =
-      list_folder(d + "/drm") ? *list_folder(d + "/drm") : std::vector<std::string>{};
+  const std::vector<std::string> drm = names_in(d + "/drm");
   const std::string card_folder = drm.empty() ? d : d + "/drm/" + drm.front();
   gpu->add("hw.gpu.clock", {{"clock", "sm"}}, {1'000'000, 1}, GpuPace::fast,
            {d + "/tile0/gt0/freq0/act_freq", card_folder + "/gt/gt0/rps_act_freq_mhz",

@@ -36,7 +36,9 @@ struct Session {
   Manifest manifest;
   SharedMemory memory;
   OutputPlan output;
-  UniqueFd wake, ready, lifeline_read, lifeline_write, log_read, log_write, progress;
+  UniqueFd wake, ready;
+  Pipe lifeline, log;
+  UniqueFd progress;
   std::vector<pid_t> others;  // children that we had before the run
   bool wants_printed_steps = false;
   std::vector<std::string> warnings;  // of conveniences that this run has to do without
@@ -108,18 +110,12 @@ Manifest first_manifest(const RecordOptions& options) {
 }
 
 Status make_plumbing(Session& session) {
-  int fds[2];
   session.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   session.ready.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!session.wake || !session.ready) return Error::from_errno("cannot make an eventfd", errno);
-  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
-  session.lifeline_read.reset(fds[0]);
-  session.lifeline_write.reset(fds[1]);
-  if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
-    return Error::from_errno("cannot make a pipe", errno);
-  session.log_read.reset(fds[0]);
-  session.log_write.reset(fds[1]);
-  fcntl(session.log_write.get(), F_SETPIPE_SZ, 1 << 20);
+  TS_TRY(session.lifeline, make_pipe());
+  TS_TRY(session.log, make_pipe(O_NONBLOCK));
+  fcntl(session.log.write.get(), F_SETPIPE_SZ, 1 << 20);
   return {};
 }
 
@@ -196,8 +192,8 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.others = session.others;
   setup.wake_fd = session.wake.get();
   setup.ready_fd = session.ready.get();
-  setup.lifeline_fd = session.lifeline_read.get();
-  setup.log_fd = session.log_read.get();
+  setup.lifeline_fd = session.lifeline.read.get();
+  setup.log_fd = session.log.read.get();
   setup.progress_fd = session.progress.get();
   setup.period_ns = options.every_ns;
   setup.records_machine = session.manifest.local_rank == 0;
@@ -257,9 +253,9 @@ struct Recording {
       : signals(std::move(inbox)),
         session(std::move(made)),
         status(status_line(options)),
-        keeper(recorder_setup(session, options, status.enabled()), session.lifeline_write.get()),
+        keeper(recorder_setup(session, options, status.enabled()), session.lifeline.write.get()),
         supervisor(session.memory, session.output, signals, keeper, status,
-                   session.log_write.get()) {}
+                   session.log.write.get()) {}
 };
 
 // Makes the folder and starts the recorder; time has begun when it returns.
@@ -292,10 +288,10 @@ RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
   m.ended_by = end.ended_by;
   bool closed = false;
   try {
-    RunToClose run{session.run.path, m, session.memory, session.lifeline_write.get(),
+    RunToClose run{session.run.path, m, session.memory, session.lifeline.write.get(),
                    session.wants_printed_steps};
     closed = close_run(run, supervisor, recording.keeper, end);
-    leave_relay_behind(session.output, supervisor, session.memory, session.lifeline_write);
+    leave_relay_behind(session.output, supervisor, session.memory, session.lifeline.write);
   } catch (const std::exception& error) {
     supervisor.say(std::string("the end of the run could not be recorded: ") + error.what());
   }

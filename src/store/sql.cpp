@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "base/text.h"
 #include "model/training.h"
 #include "store/store.h"
 
@@ -169,16 +170,8 @@ void append_csv(std::string& line, const SqlValue& value) {
     line += fmt::format("{}", *whole);
   } else if (const auto* text = std::get_if<std::string>(&value)) {
     // An empty text is quoted: without quotes it is NULL.
-    if (!text->empty() && text->find_first_of(",\"\r\n") == std::string::npos) {
-      line += *text;
-      return;
-    }
-    line += '"';
-    for (const char c : *text) {
-      if (c == '"') line += '"';
-      line += c;
-    }
-    line += '"';
+    if (text->empty()) line += R"("")";
+    append_csv_field(line, *text);
   }
 }
 

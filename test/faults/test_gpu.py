@@ -71,7 +71,9 @@ class FakeGpus(Case):
 
     def test_known_numbers_are_reported_with_their_units(self):
         self.say("process=1:1:77")
-        info = self.while_it_runs(2.5)
+        began = time.time()
+        info = self.while_it_runs(2.5, (0, lambda: self.wait_for_samples(2, "hw.gpu.energy", gpu="0")))
+        self.assert_energy_is_of_300_watts(of(info, "hw.gpu.energy", gpu="0"), began, time.time())
         for gpu, (degrees, watts) in enumerate([(60, 300), (61, 301), (62, 302)]):
             gpu = str(gpu)
             self.assertEqual(of(info, "hw.gpu.temperature", gpu=gpu)["max"], degrees)
@@ -85,10 +87,20 @@ class FakeGpus(Case):
         self.assertEqual(of(info, "hw.gpu.clock", gpu="0", clock="sm")["last"], 1980e6)
         self.assertEqual(of(info, "hw.gpu.throttle", gpu="0", reason="power_cap")["max"], 1)
         self.assertEqual(of(info, "hw.gpu.throttle", gpu="0", reason="hw_thermal")["max"], 0)
-        self.assertAlmostEqual(of(info, "hw.gpu.energy", gpu="0")["rate"], 300, delta=100)  # read once a second
         self.assertIn("no GPM", of(info, "hw.gpu.sm_active")["reason"])
         self.assertEqual(of(info, "job.gpu.memory.usage", gpu="1")["max"], 0)
         self.assertIsNotNone(of(info, "recorder.cpu.time", process="gpu")["delta"])
+
+    def assert_energy_is_of_300_watts(self, energy, began, ended):
+        """The fake has used 300 W since 1970: a value states when it was read."""
+        rows = self.series("hw.gpu.energy", "gpu=0")
+        read_at = [value / 300 for _, value in rows]
+        self.assertEqual(read_at, sorted(set(read_at)))
+        self.assert_between(began - 0.001, read_at[0], ended, "first reading")  # it counts milliseconds
+        self.assert_between(read_at[-1], energy["last"] / 300, ended, "last reading")
+        self.assertAlmostEqual(energy["delta"], energy["last"] - rows[0][1], places=2)
+        # From the first sample to the last value: longer than to the last sample, shorter than all of it.
+        self.assert_between(energy["delta"] / (ended - began), energy["rate"], energy["delta"] / (rows[-1][0] - rows[0][0] - 1e-5), "rate")
 
     def test_the_memory_of_the_job_is_told_from_that_of_others(self):
         process = self.start(["sleep", "4"])

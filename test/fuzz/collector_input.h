@@ -43,7 +43,7 @@ inline void write_input(const std::string& file, std::string_view text) {
 }
 
 inline void feed_collector(const Collector& collector, const std::string& file, const uint8_t* data,
-                           size_t size) {
+                           size_t size, const JobLink* job = nullptr) {
   const std::string_view all(reinterpret_cast<const char*>(data), size);
   const size_t zero = all.find('\0');
   const std::string_view first = all.substr(0, zero);
@@ -51,6 +51,7 @@ inline void feed_collector(const Collector& collector, const std::string& file, 
   Surroundings surroundings;
   surroundings.root = fuzz_root();
   surroundings.run_folder = "/home/run";
+  surroundings.job = job;
   write_input(file, first);
   const auto source = collector.make();
   for (int round = 0; round < 2; ++round) {

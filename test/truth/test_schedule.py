@@ -8,6 +8,19 @@ import time
 from trainscope_test import Case, main, process_state, total, wait_until
 
 
+def ticks_in_time(period_s, is_over):
+    """How many ticks a program that only waits for them begins in time, and how many came due, by the recorder's rule."""
+    zero, next_tick, in_time = time.monotonic(), 1, 0
+    while not is_over():
+        time.sleep(max(0, zero + next_tick * period_s - time.monotonic()))
+        since_zero = time.monotonic() - zero
+        latest = int(since_zero / period_s)
+        if latest >= next_tick:
+            in_time += since_zero - latest * period_s <= period_s / 2
+            next_tick = latest + 1
+    return in_time, next_tick - 1
+
+
 class Schedule(Case):
     def test_every_tick_is_a_sample_or_missed(self):
         for every, job in (("20ms", "1.5"), ("100ms", "1.25"), ("1s", "1.3"), ("1h", "0.2")):
@@ -19,14 +32,22 @@ class Schedule(Case):
                 self.assertGreaterEqual(info["sampling"]["period_s"] / 2, times[0] if times else 0)
 
     def test_a_thousand_samples_a_second(self):
-        self.record(["sleep", "2"], "--every", "1ms")
-        info = self.assert_ticks_add_up()
-        sampling = info["sampling"]
-        self.assertEqual(sampling["period_s"], 0.001)
-        self.assertGreaterEqual(sampling["samples"] + sampling["missed"], 2001)
-        # How many a busy machine lets it take is luck; that it is late and not slow its own numbers show: all that
-        # it read and wrote took less than the time of the ticks that it took.
-        self.assertGreater(sampling["samples"], 0)
+        # How many ticks a busy machine leaves to a program is luck, but to any program. A recorder that is slow itself
+        # takes fewer than a program that only waits for the same ticks, each time.
+        for attempt in range(20):
+            process = self.start(["sleep", "2"], "--every", "1ms")
+            in_time, due = ticks_in_time(0.001, lambda: process.poll() is not None)
+            self.assertEqual(process.returncode, 0)
+            info = self.assert_ticks_add_up()
+            sampling = info["sampling"]
+            self.assertEqual(sampling["period_s"], 0.001)
+            self.assertGreaterEqual(sampling["samples"] + sampling["missed"], 2001)
+            taken, possible = sampling["samples"] / (sampling["samples"] + sampling["missed"]), in_time / due
+            if taken >= 0.75 * possible:
+                break
+        print(f"\n      {taken:.1%} of the ticks, {possible:.1%} were possible (attempt {attempt + 1})")
+        self.assertGreaterEqual(taken, 0.75 * possible)
+        # All that it read and wrote took less than the time of the ticks that it took.
         self.assertLess(info["overhead"]["cpu_s"], 0.001 * sampling["samples"] + 0.5)
 
     def test_the_first_sample_is_before_the_jobs_first_instruction(self):

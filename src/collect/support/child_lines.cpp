@@ -19,17 +19,14 @@ constexpr size_t kMaxLine = 64 * 1024;
 
 Status ChildLines::start(const std::string& program, const std::vector<std::string>& arguments) {
   stop();
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
-  UniqueFd read_end(fds[0]);
-  const UniqueFd write_end(fds[1]);
-  ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);
+  TS_TRY(Pipe out, make_pipe());
+  ::fcntl(out.read.get(), F_SETFL, O_NONBLOCK);
   HelperPlan plan;
   plan.program = program;
   plan.arguments = arguments;
-  plan.out = write_end.get();
+  plan.out = out.write.get();
   TS_CHECK_OK(helper_.start(plan));
-  out_ = std::move(read_end);
+  out_ = std::move(out.read);
   return {};
 }
 

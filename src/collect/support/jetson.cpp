@@ -17,11 +17,6 @@ namespace {
 constexpr std::array<const char*, 5> kGpuNames = {"gm20b", "gp10b", "gv11b", "ga10b", "gpu"};
 constexpr int kRailsOfAChip = 8;
 
-std::vector<std::string> names_in(const std::string& folder) {
-  auto names = list_folder(folder);
-  return names ? std::move(*names) : std::vector<std::string>();
-}
-
 // No two rails have one name.
 void add_rail(std::vector<JetsonRail>& rails, JetsonRail rail) {
   // Channels that nothing is connected to.

@@ -22,20 +22,17 @@ constexpr size_t kMaxAnswerBytes = size_t{1} << 20;
 Status LineProcess::start_as_root(const std::string& program,
                                   const std::vector<std::string>& arguments) {
   end();
-  std::array<int, 2> in{}, out{};
-  if (::pipe2(in.data(), O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
-  const UniqueFd child_in(in[0]);
-  to_.reset(in[1]);
-  if (::pipe2(out.data(), O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
-  from_.reset(out[0]);
-  const UniqueFd child_out(out[1]);
+  TS_TRY(Pipe in, make_pipe());
+  TS_TRY(Pipe out, make_pipe());
+  to_ = std::move(in.write);
+  from_ = std::move(out.read);
   ::fcntl(from_.get(), F_SETFL, O_NONBLOCK);
   ::fcntl(to_.get(), F_SETFL, O_NONBLOCK);
   HelperPlan plan;
   plan.program = program;
   plan.arguments = arguments;
-  plan.in = child_in.get();
-  plan.out = child_out.get();
+  plan.in = in.read.get();
+  plan.out = out.write.get();
   plan.keeps_all_capabilities = true;
   return helper_.start(plan);
 }

@@ -45,7 +45,7 @@ bool parse_mount(std::string_view line, Mount& mount) {
     if (word == "-") break;
   }
   mount.type = scan.word();
-  scan.skip_word();
+  mount.source = unescape(scan.word());
   mount.options = scan.word();
   return !mount.type.empty() && mount.root.starts_with('/') && mount.point.starts_with('/');
 }

@@ -12,6 +12,7 @@ struct Mount {
   std::string root;     // which folder of the file system is shown there
   std::string point;    // where
   std::string type;     // ext4, cgroup2, …
+  std::string source;   // "/dev/sda1", "server:/export", …
   std::string options;  // of the file system: for cgroup v1 the names of its controllers
 };
 

@@ -24,6 +24,8 @@ TEST(Mounts, AreParsedAndUnescaped) {
   EXPECT_EQ(mounts[1].type, "nfs4");
   EXPECT_EQ(mounts[2].point, "/home/my disk");
   EXPECT_EQ(mounts[2].root, "/sub");
+  EXPECT_EQ(mounts[0].source, "/dev/vda");
+  EXPECT_EQ(mounts[2].source, "a@b:/");
   EXPECT_EQ(mounts[0].options, "rw,discard");
 }
 

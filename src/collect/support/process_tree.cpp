@@ -15,15 +15,15 @@ namespace {
 // More new pids than this are found faster by walking /proc.
 constexpr int64_t kManyPids = 2000;
 
-std::vector<pid_t> all_pids(const std::string& root) {
-  std::vector<pid_t> pids;
-  const auto names = list_folder(root + "/proc");
-  if (!names) return pids;
-  for (const std::string& name : *names) {
-    if (const auto pid = parse_integer(name)) pids.push_back(static_cast<pid_t>(*pid));
-  }
-  std::sort(pids.begin(), pids.end());
-  return pids;
+// More than any kernel shows: a hundred CPU years, and a count. The sum of two of them, the time in
+// nanoseconds, fits into 64 bits.
+constexpr int64_t kMostTicks = 400'000'000'000, kMostCount = 1'000'000'000'000'000'000;
+
+bool is_believable(const ProcessStat& stat) {
+  return std::max({stat.user_ticks, stat.system_ticks, stat.child_user_ticks,
+                   stat.child_system_ticks}) <= kMostTicks &&
+         std::max({stat.minor_faults, stat.child_minor_faults, stat.major_faults,
+                   stat.child_major_faults, stat.threads, stat.resident_pages}) <= kMostCount;
 }
 
 }  // namespace
@@ -46,7 +46,16 @@ bool parse_stat(std::string_view text, ProcessStat& stat) {
   scan.skip_word();  // nice
   good = good && scan.number(stat.threads) && scan.number(ignored) && scan.number(stat.start_ticks);
   scan.skip_word();  // virtual size
-  return good && scan.number(stat.resident_pages);
+  return good && scan.number(stat.resident_pages) && is_believable(stat);
+}
+
+std::vector<pid_t> all_pids(const std::string& root) {
+  std::vector<pid_t> pids;
+  for (const std::string& name : names_in(root + "/proc")) {
+    if (const auto pid = parse_integer(name)) pids.push_back(static_cast<pid_t>(*pid));
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
 }
 
 bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat) {

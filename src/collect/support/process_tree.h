@@ -35,6 +35,8 @@ bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat);
 // Threads have pids too: only a group's leader is a process.
 bool is_process(const std::string& root, pid_t pid);
 
+// Every process that this one can see, in order.
+std::vector<pid_t> all_pids(const std::string& root);
 // Every process below `ancestor`, parents first, itself not; without `except` and what is below
 // them.
 std::vector<pid_t> descendants(const std::string& root, pid_t ancestor,

@@ -1,4 +1,4 @@
-// For tests: recorded and made-up /proc and /sys trees, and one source opened on such a tree.
+// For tests: the /proc and /sys trees of fixture machines, and one source opened on such a tree.
 #pragma once
 
 #include <filesystem>
@@ -15,9 +15,9 @@
 
 namespace trainscope {
 
-// test/data/roots/<machine>
+// test/data/roots/<machine>.tar, as the build unpacks it.
 inline std::string machine_root(const std::string& machine) {
-  return std::string(TRAINSCOPE_TEST_DATA) + "/roots/" + machine;
+  return std::string(TRAINSCOPE_TEST_MACHINES) + "/" + machine;
 }
 
 // A tree in a temporary folder that goes when this does.

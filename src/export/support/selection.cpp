@@ -115,6 +115,21 @@ Result<std::vector<size_t>> select_series(const RunView& run,
   return selected;
 }
 
+void sort_by_time(std::vector<SampleAt>& samples) {
+  std::stable_sort(samples.begin(), samples.end(),
+                   [](const SampleAt& a, const SampleAt& b) { return a.time_s < b.time_s; });
+}
+
+std::vector<SampleAt> samples_by_time(const Window& window) {
+  std::vector<SampleAt> samples;
+  for (uint32_t s = 0; s < window.series.size(); ++s) {
+    const std::vector<double>& times = window.series[s].time_s;
+    for (uint32_t i = 0; i < times.size(); ++i) samples.push_back({times[i], s, i});
+  }
+  sort_by_time(samples);
+  return samples;
+}
+
 Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
                        const ExportOptions& options,
                        const std::function<Status(const Window&)>& take) {

@@ -4,6 +4,7 @@
 // overlap.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <vector>
 
@@ -28,6 +29,17 @@ struct Values {
 struct Window {
   std::vector<Values> series;
 };
+
+// Where a sample of a window is.
+struct SampleAt {
+  double time_s = 0;
+  uint32_t series = 0, sample = 0;
+};
+
+// Those of the same time stay in their order.
+void sort_by_time(std::vector<SampleAt>& samples);
+// All samples of a window in order of time; those of the same time in the order of their series.
+std::vector<SampleAt> samples_by_time(const Window& window);
 
 Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
                        const ExportOptions& options,

@@ -14,17 +14,4 @@ void append_value(std::string& out, double value) {
   fmt::format_to(std::back_inserter(out), "{}", value);
 }
 
-void append_csv_field(std::string& out, std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
-
 }  // namespace trainscope

@@ -153,8 +153,7 @@ GpuHealth FileGpu::read(GpuPace pace, std::span<int64_t> values, const std::vect
 std::vector<DrmCard> drm_cards(const std::string& root, std::string_view vendor) {
   std::vector<std::pair<int64_t, DrmCard>> found;
   const std::string drm = root + "/sys/class/drm";
-  const auto names = list_folder(drm);
-  for (const std::string& name : names ? *names : std::vector<std::string>{}) {
+  for (const std::string& name : names_in(drm)) {
     // card0, but not card0-HDMI-A-1
     const auto number = name.starts_with("card") ? parse_integer(name.substr(4)) : std::nullopt;
     if (!number) continue;

@@ -94,11 +94,6 @@ std::optional<int64_t> number_in(const std::string& path) {
   return line ? parse_integer(*line) : std::nullopt;
 }
 
-std::vector<std::string> names_in(const std::string& folder) {
-  auto names = list_folder(folder);
-  return names ? std::move(names).value() : std::vector<std::string>{};
-}
-
 std::optional<int64_t> count_cpu_list(std::string_view list) {
   int64_t count = 0;
   for (const std::string_view part : split(trim(list), ',')) {

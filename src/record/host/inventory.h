@@ -22,8 +22,6 @@ std::optional<std::string> read_beginning(const std::string& path, size_t limit 
 // Its first line, trimmed; nothing when that is empty.
 std::optional<std::string> first_line(const std::string& path);
 std::optional<int64_t> number_in(const std::string& path);
-// Names in a folder, sorted; empty when it cannot be read.
-std::vector<std::string> names_in(const std::string& folder);
 // "0-3,8" as a number of CPUs; nothing when it is no such list.
 std::optional<int64_t> count_cpu_list(std::string_view list);
 // The text after `key` and its ':' or '=', trimmed and without quotes, in the first line that has

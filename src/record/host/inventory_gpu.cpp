@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "record/host/inventory.h"
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "record/host/inventory.h"
 

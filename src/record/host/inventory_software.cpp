@@ -1,6 +1,7 @@
 // Versions of what a training job stands on, from the names of installed packages and a few files.
 #include <array>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "record/host/inventory.h"
 #include "record/host/python.h"

@@ -3,44 +3,12 @@
 #include <array>
 
 #include "base/fd.h"
-#include "base/text.h"
 #include "collect/support/mounts.h"
 #include "record/host/inventory.h"
 
 namespace trainscope {
 
 namespace {
-
-// mountinfo writes blanks and backslashes in names as \040 and the like.
-std::string unescaped(std::string_view text) {
-  std::string out;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && text.size() - i >= 4) {
-      const int value = (text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0');
-      if (value > 0 && value < 256) {
-        out += static_cast<char>(value);
-        i += 3;
-        continue;
-      }
-    }
-    out += text[i];
-  }
-  return out;
-}
-
-struct MountLine {
-  std::string point, type, source;
-};
-
-// "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw"
-std::optional<MountLine> parse_mount_line(std::string_view line) {
-  const size_t dash = line.find(" - ");
-  if (dash == std::string_view::npos) return std::nullopt;
-  const auto before = fields(line.substr(0, dash));
-  const auto after = fields(line.substr(dash + 3));
-  if (before.size() < 5 || after.size() < 2) return std::nullopt;
-  return MountLine{unescaped(before[4]), std::string(after[0]), unescaped(after[1])};
-}
 
 struct Mark {
   std::string_view text, kind;
@@ -84,15 +52,10 @@ OrderedJson distribution(const std::string& root) {
 OrderedJson filesystem_of(const std::string& root, const std::string& path) {
   const auto text = read_beginning(root + "/proc/self/mountinfo", size_t{4} << 20);
   if (!text || path.empty()) return nullptr;
-  std::optional<MountLine> best;
-  for (const std::string_view line : split(*text, '\n')) {
-    auto mount = parse_mount_line(line);
-    if (!mount || !is_below(path, mount->point)) continue;
-    // The later of two on one point hides the earlier.
-    if (!best || mount->point.size() >= best->point.size()) best = std::move(mount);
-  }
-  if (!best) return nullptr;
-  return {{"type", best->type}, {"mountpoint", best->point}, {"device", best->source}};
+  const std::vector<Mount> mounts = parse_mountinfo(*text);
+  const Mount* mount = mount_of(mounts, path);
+  if (mount == nullptr) return nullptr;
+  return {{"type", mount->type}, {"mountpoint", mount->point}, {"device", mount->source}};
 }
 
 OrderedJson container(const std::string& root, const Variables& variables) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/fd.h"
 #include "base/text.h"
 #include "record/host/inventory.h"
 

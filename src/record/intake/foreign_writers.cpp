@@ -116,16 +116,6 @@ int64_t last_pid_given() {
   return words.empty() ? -1 : parse_integer(words.back()).value_or(-1);
 }
 
-std::vector<pid_t> all_pids() {
-  std::vector<pid_t> pids;
-  const auto names = list_folder("/proc");
-  if (!names) return pids;
-  for (const std::string& name : *names) {
-    if (const auto pid = parse_integer(name)) pids.push_back(static_cast<pid_t>(*pid));
-  }
-  return pids;
-}
-
 std::string command_name(pid_t pid) {
   const auto name = read_line(fmt::format("/proc/{}/comm", pid));
   return name ? printable(*name) : "?";
@@ -211,7 +201,7 @@ ForeignWriters::Candidates ForeignWriters::pids_to_look_at(bool was_opened) {
   if (wants_walk_ && now >= next_walk_ns_) {
     wants_walk_ = false;
     seen_pid_ = last;
-    Candidates all{all_pids(), false};
+    Candidates all{all_pids(""), false};
     // Each takes some 10 us.
     const int64_t cost = static_cast<int64_t>(all.pids.size()) * 10'000;
     next_walk_ns_ = now + std::max(kWalkSoonest, kWalkShare * cost);

@@ -89,7 +89,6 @@ struct Shared {
   // Recorders that died.
   std::atomic<int32_t> incarnation{0};
   std::atomic<int32_t> last_wait_status{0};
-  std::atomic<int64_t> died_ns{0};
   std::atomic<int64_t> earlier_cpu_ns{0};
 
   // When the recorder saw each signal last: one that reached it too was sent to the whole group.
@@ -115,7 +114,6 @@ struct Shared {
 
   // What the status line shows; -1 unknown.
   std::atomic<int64_t> job_cpu_us{-1}, job_memory_bytes{-1}, disk_bytes{-1}, gpu_percent{-1};
-  std::atomic<int64_t> job_cpus{0};
   std::atomic<int64_t> step{-1};
 
   // Over all recorders of the run.

@@ -1,6 +1,5 @@
 #include "record/supervise/launch.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <limits.h>
 #include <sys/wait.h>
@@ -41,17 +40,14 @@ Result<Launched> launch(const std::vector<std::string>& command,
   argv.reserve(command.size() + 1);
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
-  const UniqueFd read_end(fds[0]);
-  UniqueFd write_end(fds[1]);
+  TS_TRY(Pipe error, make_pipe());
   const pid_t pid = ::fork();
   if (pid < 0) return Error::from_errno("cannot start a process", errno);
-  if (pid == 0) become(argv, more_environment, output, write_end.get());
-  write_end.reset();
+  if (pid == 0) become(argv, more_environment, output, error.write.get());
+  error.write.reset();
   Launched launched{pid, 0};
   const ssize_t n = retry_interrupted(
-      [&] { return ::read(read_end.get(), &launched.exec_error, sizeof launched.exec_error); });
+      [&] { return ::read(error.read.get(), &launched.exec_error, sizeof launched.exec_error); });
   if (n != sizeof launched.exec_error) {
     launched.exec_error = 0;  // the pipe closed by itself: exec worked
   } else {

@@ -165,22 +165,17 @@ void OutputChannel::drain(Shared& shared, int log_fd, int patience_ms) {
 
 namespace {
 
-struct Ends {
-  UniqueFd read, write;
-};
-
-Result<Ends> make_pipe() {
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+Result<Pipe> make_output_pipe() {
+  TS_TRY(Pipe pipe, make_pipe());
   // The job should not wait for us sooner than for the pipe that it would have had.
-  fcntl(fds[0], F_SETPIPE_SZ, kPipeBytes);
-  Ends ends{UniqueFd(fds[0]), UniqueFd(fds[1])};
-  fcntl(ends.read.get(), F_SETFL, O_NONBLOCK);
-  return ends;
+  fcntl(pipe.read.get(), F_SETPIPE_SZ, kPipeBytes);
+  fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK);
+  return pipe;
 }
 
-// A pty whose slave takes the job's output as it is: no echo, no newline translation.
-Result<Ends> make_output_pty(int user_terminal) {
+// A pty whose slave takes the job's output as it is: no echo, no newline translation. Its master is
+// the end to read from.
+Result<Pipe> make_output_pty(int user_terminal) {
   UniqueFd master(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK));
   if (!master) return Error::from_errno("cannot open a pty", errno);
   if (::grantpt(master.get()) != 0 || ::unlockpt(master.get()) != 0) {
@@ -197,7 +192,7 @@ Result<Ends> make_output_pty(int user_terminal) {
   }
   winsize size{};
   if (::ioctl(user_terminal, TIOCGWINSZ, &size) == 0) ::ioctl(master.get(), TIOCSWINSZ, &size);
-  return Ends{std::move(master), std::move(slave)};
+  return Pipe{std::move(master), std::move(slave)};
 }
 
 enum class Target { inherit, follow, pipe, socket, terminal };
@@ -234,12 +229,11 @@ bool has_no_name(int fd, Target target) {
 }
 
 Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
-  Ends ends;
+  Pipe ends;
   if (target == Target::terminal) {
     TS_TRY(ends, make_output_pty(fd));
-    plan.terminal_fd = ends.read.get();
   } else {
-    TS_TRY(ends, make_pipe());
+    TS_TRY(ends, make_output_pipe());
   }
   TS_TRY(UniqueFd user_fd, target == Target::terminal ? own_terminal(fd) : duplicate(fd));
   const auto index = static_cast<uint32_t>(plan.channels.size());

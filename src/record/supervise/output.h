@@ -78,7 +78,6 @@ struct OutputPlan {
   std::vector<OutputChannel> channels;
   UniqueFd job_stdout, job_stderr;  // to be the job's 1 and 2; none: inherited
   std::vector<int> followed;        // 1 and/or 2 where it is a regular file that we follow
-  int terminal_fd = -1;             // the pty's master when the user has a terminal
 };
 
 Result<OutputPlan> plan_output();

@@ -87,7 +87,6 @@ void RecorderKeeper::reap() {
 void RecorderKeeper::plan_restart(int wait_status) {
   const int64_t now = monotonic_ns();
   setup_.memory->last_wait_status = wait_status;
-  setup_.memory->died_ns = now;
   pid_ = 0;
   if (now - started_ns_ > kLongLife) backoff_ns_ = kFirstBackoff;
   restart_at_ns_ = now + backoff_ns_;
@@ -173,7 +172,5 @@ RecorderEnd RecorderKeeper::finish() {
   }
   return RecorderEnd::not_all_written;
 }
-
-int64_t RecorderKeeper::cpu_ns() const { return setup_.memory->earlier_cpu_ns; }
 
 }  // namespace trainscope

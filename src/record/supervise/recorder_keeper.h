@@ -39,8 +39,6 @@ class RecorderKeeper {
   void wake() const;
   // The run is over: waits until the recorder has written everything or hangs.
   RecorderEnd finish();
-  // CPU time of all recorders so far.
-  int64_t cpu_ns() const;
 
  private:
   std::string death_text() const;

@@ -69,13 +69,9 @@ void take(int number) {
 
 Result<SignalInbox> SignalInbox::open(bool runs_job) {
   const CallersSignals& callers = callers_signals();
-  int fds[2];
-  if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
-    return Error::from_errno("cannot make a pipe", errno);
   SignalInbox inbox;
-  inbox.read_end_.reset(fds[0]);
-  inbox.write_end_.reset(fds[1]);
-  reached.write_fd = fds[1];
+  TS_TRY(inbox.pipe_, make_pipe(O_NONBLOCK));
+  reached.write_fd = inbox.pipe_.write.get();
   // A caller that blocks SIGCHLD must not keep us from seeing the job's end.
   sigset_t taken;
   sigemptyset(&taken);
@@ -96,7 +92,7 @@ Result<SignalInbox> SignalInbox::open(bool runs_job) {
 }
 
 SignalInbox::~SignalInbox() {
-  if (write_end_) reached.write_fd = -1;
+  if (pipe_.write) reached.write_fd = -1;
 }
 
 int SignalInbox::interrupted_by() {
@@ -106,7 +102,7 @@ int SignalInbox::interrupted_by() {
 
 std::optional<SignalNote> SignalInbox::next() {
   SignalNote note;
-  if (::read(read_end_.get(), &note, sizeof note) != sizeof note) return std::nullopt;
+  if (::read(pipe_.read.get(), &note, sizeof note) != sizeof note) return std::nullopt;
   return note;
 }
 

@@ -29,7 +29,7 @@ class SignalInbox {
   SignalInbox& operator=(SignalInbox&&) = default;
   ~SignalInbox();
 
-  int fd() const { return read_end_.get(); }
+  int fd() const { return pipe_.read.get(); }
   std::optional<SignalNote> next();
   // The last SIGINT, SIGTERM, SIGHUP or SIGQUIT since the first inbox was opened, whether one was
   // open when it came or not; 0 when there was none or the caller ignores it.
@@ -39,7 +39,7 @@ class SignalInbox {
 
  private:
   SignalInbox() = default;
-  UniqueFd read_end_, write_end_;
+  Pipe pipe_;
 };
 
 }  // namespace trainscope
