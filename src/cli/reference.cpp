@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/setting_table.h"
 #include "collect/collect.h"
 #include "export/export.h"
 #include "import/import.h"
@@ -116,23 +117,35 @@ std::string metrics_page() {
   return out + fmt::format("{}", fmt::join(rows, ""));
 }
 
+std::string settings_row(const SettingSpec& spec) {
+  std::string text = cell(spec.help);
+  if (!spec.names.empty()) text += "; not from a `trainscope.toml` in the working directory";
+  return fmt::format("| `{0}` | `--{0}` | `{1}` | {2} | {3} | {4} |\n", spec.name,
+                     setting_variable(spec.name),
+                     spec.default_value.empty() ? "" : fmt::format("`{}`", spec.default_value),
+                     spec.commands.empty() ? "all that use runs" : spec.commands, text);
+}
+
 std::string settings_page() {
   std::string out = fmt::format(
-      "# Settings\n{}\nA flag goes before the environment, the environment before "
-      "`trainscope.toml`, "
-      "that before the default. `trainscope.toml` is read in the user's configuration folder "
-      "(`$XDG_CONFIG_HOME/trainscope`, that is `~/.config/trainscope`) and then in the working "
-      "directory, whose values hold. An empty variable counts as unset. `trainscope info` shows "
-      "where each value came from.\n\n"
-      "| setting | flag | variable | default | what it is |\n|---|---|---|---|---|\n",
+      "# Settings\n{}\nA flag takes precedence over the environment, the environment over "
+      "`trainscope.toml`, and that over the default. `trainscope.toml` is read in the user's "
+      "configuration folder (`$XDG_CONFIG_HOME/trainscope`, usually `~/.config/trainscope`) and in "
+      "the working directory, whose values take precedence. `trainscope info` shows where each "
+      "value came from.\n\n"
+      "- The name of a setting is its key in `trainscope.toml`: `every = \"10ms\"`.\n"
+      "- A switch is `true` or `false` in the environment and in a file (also 1, 0, yes, no, on, "
+      "off).\n"
+      "- The values of a repeatable setting are an array in a file (`tag = [\"lr=0.1\", "
+      "\"batch=64\"]`) and are separated by commas in the environment "
+      "(`TRAINSCOPE_TAG=lr=0.1,batch=64`; `\\,` is a comma in a value). Values from one source "
+      "replace those from another.\n"
+      "- An empty variable counts as unset.\n"
+      "- In a file, a path may begin with `~/`. A relative path is below the working directory of "
+      "the job; only `home` is next to the file that names it.\n\n"
+      "| setting | flag | variable | default | flag of | what it is |\n|---|---|---|---|---|---|\n",
       kNotice);
-  for (const SettingSpec& spec : setting_specs()) {
-    const Setting in_environment = {std::string(spec.name), "", "environment"};
-    out += fmt::format(
-        "| `{0}` | `--{0}` | `{1}` | {2} | {3}{4} |\n", spec.name, setting_origin(in_environment),
-        spec.default_value.empty() ? "" : fmt::format("`{}`", spec.default_value), cell(spec.help),
-        !spec.names.empty() ? "; not from a `trainscope.toml` in the working directory" : "");
-  }
+  for (const SettingSpec& spec : setting_specs()) out += settings_row(spec);
   return out;
 }
 
