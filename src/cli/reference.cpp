@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
@@ -82,18 +80,28 @@ std::string pace_text(const Collector& collector) {
   return "";
 }
 
+std::string info_cell(const InfoPlace& place) {
+  if (place.order == 0) return "`--all`";
+  std::string text =
+      place.label.empty() ? "yes" : fmt::format("`{}={}`", place.label, place.label_value);
+  return text + (place.skips_idle ? ", unless idle" : "");
+}
+
 void add_metrics_table(std::string& out, std::span<const MetricSpec> metrics) {
-  out += "| metric | unit | kind | labels | what it is |\n|---|---|---|---|---|\n";
+  out += "| metric | unit | kind | labels | in `info` | what it is |\n|---|---|---|---|---|---|\n";
   for (const MetricSpec& spec : metrics) {
-    out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", spec.name, spec.unit,
-                       kind_name(spec.kind), cell(spec.labels), cell(spec.help));
+    out += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", spec.name, spec.unit,
+                       kind_name(spec.kind), cell(spec.labels), info_cell(spec.info),
+                       cell(spec.is_derived() ? fmt::format("{}: {}", spec.help, spec.formula)
+                                              : std::string(spec.help)));
   }
 }
 
 std::string metrics_page() {
   std::string out = fmt::format(
       "# Metrics\n{}\nCounters are stored as counters: the machine's are the kernel's values since "
-      "boot, the job's start at 0. What is derived is computed on reading.\n",
+      "boot, the job's start at 0. `info` shows the main metrics and, with `--all`, every "
+      "series.\n",
       kNotice);
   for (const Collector* collector : collectors()) {
     out += fmt::format("\n## {}\n\n{}. Of {}, read {}. Needs: {}.\n\n", collector->name,
@@ -106,15 +114,9 @@ std::string metrics_page() {
       "or "
       "output. A value stands at the time of its step.\n\n";
   add_metrics_table(out, training_metrics());
-  out += "\n## Derived\n\n| metric | unit |\n|---|---|\n";
-  // Of a run in which nothing was stored every derived series is absent, and so all are named.
-  std::vector<std::string> rows;
-  for (const DerivedSeries& derived : list_derived(SeriesDirectory(), "{}")) {
-    rows.push_back(fmt::format("| `{}` | `{}` |\n", derived.series.metric, derived.series.unit));
-  }
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  return out + fmt::format("{}", fmt::join(rows, ""));
+  out += "\n## Derived\n\nComputed from stored series on reading.\n\n";
+  add_metrics_table(out, derived_metrics());
+  return out;
 }
 
 std::string settings_row(const SettingSpec& spec) {
