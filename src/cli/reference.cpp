@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "analyze/analyze.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
@@ -151,6 +152,23 @@ std::string settings_page() {
   return out;
 }
 
+std::string analyses_page() {
+  std::string out = fmt::format(
+      "# Analyses\n{}\n`trainscope info` and the summary of a run show the results of all "
+      "analyses. "
+      "`trainscope info --json` has a breakdown under the key of its analysis, and what that "
+      "analysis could not decide under the same key with `_unknown`; `pauses` and `findings` are "
+      "those of all analyses together.\n\n"
+      "| analysis | row | key | needs | what it shows |\n|---|---|---|---|---|\n",
+      kNotice);
+  for (const Analysis* analysis : analyses()) {
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", analysis->name, cell(analysis->title),
+                       analysis->json_key.empty() ? "" : fmt::format("`{}`", analysis->json_key),
+                       cell(analysis->needs), cell(analysis->summary));
+  }
+  return out;
+}
+
 std::string exit_codes_page() {
   std::string out =
       fmt::format("# Exit codes\n{}\n| of | code | meaning |\n|---|---|---|\n", kNotice);
@@ -183,11 +201,9 @@ std::string formats_page() {
 }  // namespace
 
 std::map<std::string, std::string> reference_pages(const std::vector<CommandOptions>& commands) {
-  return {{"commands.md", commands_page(commands)},
-          {"metrics.md", metrics_page()},
-          {"settings.md", settings_page()},
-          {"exit-codes.md", exit_codes_page()},
-          {"formats.md", formats_page()}};
+  return {{"analyses.md", analyses_page()},     {"commands.md", commands_page(commands)},
+          {"metrics.md", metrics_page()},       {"settings.md", settings_page()},
+          {"exit-codes.md", exit_codes_page()}, {"formats.md", formats_page()}};
 }
 
 }  // namespace trainscope

@@ -416,9 +416,10 @@ class Reference(Case):
     def test_pages_name_what_there_is(self):
         self.assertEqual(self.run_cli("docs", "--out", "ref").returncode, 0)
         pages = {path.name: path.read_text() for path in (self.work / "ref").iterdir()}
-        self.assertEqual(sorted(pages), ["commands.md", "exit-codes.md", "formats.md", "metrics.md", "settings.md"])
+        self.assertEqual(sorted(pages), ["analyses.md", "commands.md", "exit-codes.md", "formats.md", "metrics.md", "settings.md"])
         self.assertIn("`--every DURATION`", pages["commands.md"])
         self.assertNotIn("complete-runs", pages["commands.md"])
+        self.assertIn("| `step_time` | step time | `breakdown` |", pages["analyses.md"])
         self.assertIn("`system.cpu.utilization`", pages["metrics.md"])
         self.assertIn("`TRAINSCOPE_EVERY`", pages["settings.md"])
         self.assertIn("`csv`", pages["formats.md"])
