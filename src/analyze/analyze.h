@@ -1,13 +1,14 @@
 // Analyses: one .cpp in this folder that defines one constant `<stem>_analysis`, a pure function
-// from a RunView to an answer. The build lists the folder and generates analyses(); the commands
-// that show answers, and the reference pages, read that table.
+// from a RunView to a result. The build lists the folder and generates analyses(). `info`, the
+// summary of a run and the reference iterate that table; no command names an analysis.
 //
-// Guarantees: the same run gives the same answer; what cannot be told is said in `unknown`, never
+// Guarantees: the same run gives the same result; what cannot be decided is in `unknown`, never
 // guessed. Nothing is printed or written.
 #pragma once
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "model/finding.h"
@@ -16,15 +17,22 @@
 namespace trainscope {
 
 struct Analysis {
-  std::string_view name;     // "step_time"
-  std::string_view summary;  // one line for the reference
-  std::string_view needs;    // what a run must have for an answer, in words
-  Result<Analyzed> (*analyze)(const RunView& run) = nullptr;
+  std::string_view name;      // "step_time"
+  std::string_view title;     // of its row in `info` and the summary, at most 10 characters
+  std::string_view summary;   // one line for the reference
+  std::string_view needs;     // what a run must have for a result
+  std::string_view json_key;  // of its breakdown in `info --json`; "": it has no breakdown
+  Result<AnalysisResult> (*analyze)(const RunView& run) = nullptr;
 };
 
 // All analyses, sorted by name. Generated from the folder.
 std::span<const Analysis* const> analyses();
-// The one of this name, which must be there.
-const Analysis& analysis_named(std::string_view name);
+
+struct CompletedAnalysis {
+  const Analysis* analysis = nullptr;
+  AnalysisResult result;
+};
+// Runs all of them, in the order of analyses().
+Result<std::vector<CompletedAnalysis>> run_analyses(const RunView& run);
 
 }  // namespace trainscope

@@ -6,11 +6,18 @@
 // `unexplained`; checkpoints and evaluations are pauses by their own name. Without phases nothing
 // is known of what a step consists of, and all of it is `unexplained`. A step without a time of its
 // own (Step::average_s) is never long.
+//
+// Findings, all of severity info: one per kind of pause, with the time that it took and how much
+// faster the steps would be without it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analyze/analyze.h"
 #include "base/statistics.h"
+#include "base/text.h"
 #include "model/training.h"
 
 namespace trainscope {
@@ -40,7 +47,7 @@ class StepTime {
     long_s_ = std::max({typical_s_, kScatter * median(durations), kLeastPause});
   }
 
-  Analyzed run() {
+  AnalysisResult run() {
     add_named_pauses();
     double before_s = -1;
     for (const Step& step : training_.steps) {
@@ -50,6 +57,7 @@ class StepTime {
     std::sort(out_.pauses.begin(), out_.pauses.end(),
               [](const Pause& a, const Pause& b) { return a.from_s < b.from_s; });
     add_parts();
+    add_findings();
     return std::move(out_);
   }
 
@@ -139,12 +147,40 @@ class StepTime {
     const std::pair<const char*, double> parts[] = {
         {"input", input_s_},           {"compute", compute_s_}, {"checkpoint", checkpoint_s_},
         {"evaluation", evaluation_s_}, {"warmup", warmup_s_},   {"unexplained", unexplained_s_}};
-    double sum = 0;
-    for (const auto& [name, time_s] : parts) sum += time_s;
-    if (!(sum > 0)) return;
+    for (const auto& [name, time_s] : parts) sum_s_ += time_s;
+    if (!(sum_s_ > 0)) return;
     for (const auto& [name, time_s] : parts) {
-      if (time_s > 0) out_.breakdown.push_back({name, time_s / sum, time_s});
+      if (time_s > 0) out_.breakdown.push_back({name, time_s / sum_s_, time_s});
     }
+  }
+
+  void add_findings() {
+    std::map<std::string, std::vector<const Pause*>> kinds;
+    for (const Pause& pause : out_.pauses) kinds[pause.kind].push_back(&pause);
+    for (const auto& [kind, pauses] : kinds) out_.findings.push_back(describe(kind, pauses));
+  }
+
+  // The pauses of one kind, by time.
+  Finding describe(const std::string& kind, const std::vector<const Pause*>& pauses) const {
+    Finding finding;
+    finding.id = "pauses_" + kind;
+    finding.severity = "info";
+    double lost_s = 0;
+    const Pause* longest = pauses.front();
+    for (const Pause* pause : pauses) {
+      lost_s += pause->lost_s;
+      if (pause->lost_s > longest->lost_s) longest = pause;
+    }
+    finding.summary = fmt::format("{} {} pause{} took {}", pauses.size(), kind,
+                                  pauses.size() == 1 ? "" : "s", duration_text(lost_s));
+    finding.evidence = {fmt::format("the longest took {}, {:.3f} s after the start, before step {}",
+                                    duration_text(longest->lost_s), longest->from_s,
+                                    longest->step)};
+    finding.from_s = pauses.front()->from_s;
+    finding.to_s = pauses.back()->to_s;
+    finding.time_lost_s = lost_s;
+    if (sum_s_ > lost_s) finding.max_speedup = sum_s_ / (sum_s_ - lost_s);
+    return finding;
   }
 
   bool knows_compute() const {
@@ -156,14 +192,15 @@ class StepTime {
   bool knows_input_ = false;
   double typical_s_ = 0, typical_rest_s_ = 0, long_s_ = 0;
   double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
-         unexplained_s_ = 0;
-  Analyzed out_;
+         unexplained_s_ = 0, sum_s_ = 0;
+  AnalysisResult out_;
 };
 
-Result<Analyzed> analyze(const RunView& run) {
+Result<AnalysisResult> analyze(const RunView& run) {
   const Training& training = run.training();
   if (training.steps.empty()) {
-    Analyzed nothing;
+    AnalysisResult nothing;
+    nothing.is_applicable = false;
     nothing.unknown = training.reason;
     return nothing;
   }
@@ -175,8 +212,10 @@ Result<Analyzed> analyze(const RunView& run) {
 extern const Analysis step_time_analysis;
 const Analysis step_time_analysis = {
     .name = "step_time",
+    .title = "step time",
     .summary = "where the time of the steps went: input, compute, checkpoints, evaluations, pauses",
     .needs = "steps; to tell input from compute also phases (docs/guide/progress.md)",
+    .json_key = "breakdown",
     .analyze = analyze,
 };
 

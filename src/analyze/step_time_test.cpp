@@ -7,6 +7,9 @@
 #include "model/fake_run.h"
 
 namespace trainscope {
+
+extern const Analysis step_time_analysis;
+
 namespace {
 
 // A training of known parts, told as a job with phases would tell it.
@@ -39,10 +42,10 @@ class Story {
     training_.steps.back().kind = "warmup";
     return *this;
   }
-  Analyzed analyze() const {
+  AnalysisResult analyze() const {
     FakeRun run(0.1, now_s_);
     run.set_training(training_);
-    auto analyzed = analysis_named("step_time").analyze(run);
+    auto analyzed = step_time_analysis.analyze(run);
     EXPECT_TRUE(analyzed);
     return *analyzed;
   }
@@ -52,13 +55,13 @@ class Story {
   double now_s_ = 1;
 };
 
-std::map<std::string, double> times(const Analyzed& analyzed) {
+std::map<std::string, double> times(const AnalysisResult& analyzed) {
   std::map<std::string, double> all;
-  for (const Part& part : analyzed.breakdown) all[part.part] = part.time_s;
+  for (const BreakdownPart& part : analyzed.breakdown) all[part.part] = part.time_s;
   return all;
 }
 
-std::map<std::string, int> pauses(const Analyzed& analyzed) {
+std::map<std::string, int> pauses(const AnalysisResult& analyzed) {
   std::map<std::string, int> all;
   for (const Pause& pause : analyzed.pauses) ++all[pause.kind];
   return all;
@@ -72,7 +75,7 @@ TEST(StepTime, KnownPartsAreFoundAgain) {
     if (i == 9 || i == 19) story.pause("checkpoint", 0.2);
     if (i == 14) story.pause("evaluation", 0.3);
   }
-  const Analyzed analyzed = story.analyze();
+  const AnalysisResult analyzed = story.analyze();
   EXPECT_EQ(pauses(analyzed),
             (std::map<std::string, int>{{"input", 7}, {"checkpoint", 2}, {"evaluation", 1}}));
   const auto parts = times(analyzed);
@@ -82,19 +85,28 @@ TEST(StepTime, KnownPartsAreFoundAgain) {
   EXPECT_NEAR(parts.at("evaluation"), 0.3, 1e-9);
   EXPECT_FALSE(parts.contains("unexplained"));
   double sum = 0;
-  for (const Part& part : analyzed.breakdown) sum += part.share;
+  for (const BreakdownPart& part : analyzed.breakdown) sum += part.share;
   EXPECT_NEAR(sum, 1, 1e-9);
   EXPECT_EQ(analyzed.unknown, "");
   // Where it waited, not where the step began.
   EXPECT_NEAR(analyzed.pauses[0].to_s - analyzed.pauses[0].from_s, 0.41, 1e-9);
   EXPECT_NEAR(analyzed.pauses[0].lost_s, 0.4, 1e-9);
   EXPECT_EQ(analyzed.pauses[0].step, 3);
+  ASSERT_EQ(analyzed.findings.size(), 3U) << "one per kind of pause";
+  const Finding& input = analyzed.findings[2];
+  EXPECT_EQ(input.id, "pauses_input");
+  EXPECT_EQ(input.severity, "info");
+  EXPECT_EQ(input.summary, "7 input pauses took 2.8 s");
+  EXPECT_NEAR(input.time_lost_s.value(), 7 * 0.4, 1e-9);
+  const double all_s = 23 * 0.04 + 7 * 0.41 + 16 * 0.01 + 0.4 + 0.3;
+  EXPECT_NEAR(input.max_speedup.value(), all_s / (all_s - 7 * 0.4), 1e-9);
+  EXPECT_EQ(input.from_s, analyzed.pauses[0].from_s);
 }
 
 TEST(StepTime, WithoutPhasesEverythingIsUnexplained) {
   Story story;
   for (int i = 0; i < 20; ++i) story.step(i == 7 ? 0.5 : 0.05);
-  const Analyzed analyzed = story.analyze();
+  const AnalysisResult analyzed = story.analyze();
   EXPECT_EQ(pauses(analyzed), (std::map<std::string, int>{{"unexplained", 1}}));
   ASSERT_EQ(analyzed.breakdown.size(), 1U);
   EXPECT_EQ(analyzed.breakdown[0].part, "unexplained");
@@ -129,9 +141,11 @@ TEST(StepTime, ARunWithoutStepsSaysSo) {
   Training nothing;
   nothing.reason = "no training steps were reported";
   run.set_training(nothing);
-  const auto analyzed = analysis_named("step_time").analyze(run);
+  const auto analyzed = step_time_analysis.analyze(run);
   ASSERT_TRUE(analyzed);
+  EXPECT_FALSE(analyzed->is_applicable);
   EXPECT_TRUE(analyzed->breakdown.empty());
+  EXPECT_TRUE(analyzed->findings.empty());
   EXPECT_EQ(analyzed->unknown, "no training steps were reported");
 }
 
@@ -139,7 +153,7 @@ TEST(StepTime, AStepWithoutATimeOfItsOwnIsNoPause) {
   Story story;
   for (int i = 0; i < 20; ++i) story.step(0.05);
   story.step(2).untimed();
-  const Analyzed analyzed = story.analyze();
+  const AnalysisResult analyzed = story.analyze();
   EXPECT_TRUE(analyzed.pauses.empty());
   EXPECT_NEAR(times(analyzed).at("unexplained"), 20 * 0.05 + 2, 1e-9)
       << "its time has gone somewhere";

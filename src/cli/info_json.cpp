@@ -215,24 +215,51 @@ Json learning_json(const Training& training) {
   return all;
 }
 
-Json breakdown_json(const Analyzed& analyzed) {
+Json breakdown_json(const AnalysisResult& result) {
   Json breakdown = Json::array();
-  for (const Part& part : analyzed.breakdown) {
+  for (const BreakdownPart& part : result.breakdown) {
     breakdown.push_back({{"part", part.part}, {"share", part.share}, {"time_s", part.time_s}});
   }
   return breakdown;
 }
 
-Json pauses_json(const Analyzed& analyzed) {
-  Json pauses = Json::array();
-  for (const Pause& pause : analyzed.pauses) {
-    pauses.push_back({{"kind", pause.kind},
-                      {"from_s", pause.from_s},
-                      {"to_s", pause.to_s},
-                      {"lost_s", pause.lost_s},
-                      {"step", pause.step}});
+Json pause_json(const Pause& pause) {
+  return {{"kind", pause.kind},
+          {"from_s", pause.from_s},
+          {"to_s", pause.to_s},
+          {"lost_s", pause.lost_s},
+          {"step", pause.step}};
+}
+
+Json finding_json(const Finding& finding) {
+  return {{"id", finding.id},
+          {"severity", finding.severity},
+          {"summary", finding.summary},
+          {"evidence", finding.evidence},
+          {"from_s", number_or_null(finding.from_s)},
+          {"to_s", number_or_null(finding.to_s)},
+          {"time_lost_s", number_or_null(finding.time_lost_s)},
+          {"max_speedup", number_or_null(finding.max_speedup)},
+          {"confidence", number_or_null(finding.confidence)},
+          {"advice", text_or_null(finding.advice)}};
+}
+
+// A breakdown under the key of its analysis; pauses and findings of all analyses together.
+Status add_analyses(const RunView& run, Json& document) {
+  TS_TRY(const auto completed, run_analyses(run));
+  document["pauses"] = Json::array();
+  document["findings"] = Json::array();
+  for (const auto& [analysis, result] : completed) {
+    for (const Pause& pause : result.pauses) document["pauses"].push_back(pause_json(pause));
+    for (const Finding& finding : result.findings) {
+      document["findings"].push_back(finding_json(finding));
+    }
+    const std::string key(analysis->json_key);
+    if (key.empty()) continue;
+    document[key] = breakdown_json(result);
+    document[key + "_unknown"] = text_or_null(result.unknown);
   }
-  return pauses;
+  return {};
 }
 
 }  // namespace
@@ -246,22 +273,20 @@ Result<Json> info_json(const RunView& run) {
     }
     metrics.push_back(metric_json(run.series()[i], summary));
   }
-  TS_TRY(const Analyzed analyzed, analysis_named("step_time").analyze(run));
-  return Json{{"schema", "trainscope.info/1"},
-              {"run", run_json(run)},
-              {"job", job_json(run)},
-              {"host", host_json(run)},
-              {"settings", settings_json(run.manifest())},
-              {"sampling", sampling_json(run.sampling())},
-              {"overhead", overhead_json(run.overhead())},
-              {"metrics", std::move(metrics)},
-              {"steps", steps_json(run.training())},
-              {"epochs", epochs_json(run.training())},
-              {"learning", learning_json(run.training())},
-              {"phases", phases_json(run)},
-              {"pauses", pauses_json(analyzed)},
-              {"breakdown", breakdown_json(analyzed)},
-              {"breakdown_unknown", text_or_null(analyzed.unknown)}};
+  Json document = {{"schema", "trainscope.info/1"},
+                   {"run", run_json(run)},
+                   {"job", job_json(run)},
+                   {"host", host_json(run)},
+                   {"settings", settings_json(run.manifest())},
+                   {"sampling", sampling_json(run.sampling())},
+                   {"overhead", overhead_json(run.overhead())},
+                   {"metrics", std::move(metrics)},
+                   {"steps", steps_json(run.training())},
+                   {"epochs", epochs_json(run.training())},
+                   {"learning", learning_json(run.training())},
+                   {"phases", phases_json(run)}};
+  TS_CHECK_OK(add_analyses(run, document));
+  return document;
 }
 
 }  // namespace trainscope

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/metric_table.h"
 #include "cli/table.h"
 #include "cli/training_text.h"
 
@@ -17,45 +17,6 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kShownGaps = 5;
-
-// The metrics that are shown without --all, in this order. With a label, only the series that has
-// it; `moving` ones are left out when nothing happened in them, because there may be many devices.
-struct Telling {
-  std::string_view metric, label, value;
-  bool moving = false;
-};
-constexpr std::array<Telling, 30> kTelling = {{
-    {"train.step.duration", "", "", false},
-    {"train.input_wait", "", "", false},
-    {"train.throughput", "", "", false},
-    {"train.loss", "", "", false},
-    {"train.accuracy", "", "", false},
-    {"job.cpu.utilization", "", "", false},
-    {"job.cpu.time", "", "", false},
-    {"job.memory.usage", "", "", false},
-    {"job.process.count", "", "", false},
-    {"job.thread.count", "", "", false},
-    {"job.io.bytes", "", "", false},
-    {"job.disk.io", "", "", false},
-    {"job.paging.faults", "type", "major", true},
-    {"system.cpu.utilization", "cpu", "all", false},
-    {"system.cpu.run_queue", "", "", false},
-    {"system.memory.utilization", "", "", false},
-    {"system.swap.io", "", "", true},
-    {"system.disk.utilization", "", "", true},
-    {"system.disk.io", "", "", true},
-    {"system.network.io", "", "", true},
-    {"system.pressure.time", "kind", "some", true},
-    {"cgroup.cpu.throttled_time", "", "", true},
-    {"cgroup.memory.usage", "", "", true},
-    {"hw.temperature", "", "", true},
-    {"hw.power", "", "", true},
-    {"hw.energy", "", "", true},
-    {"hw.gpu.utilization", "", "", false},
-    {"hw.gpu.memory.usage", "", "", false},
-    {"hw.gpu.power", "", "", false},
-    {"hw.gpu.temperature", "", "", false},
-}};
 
 class InfoWriter {
  public:
@@ -189,13 +150,13 @@ class InfoWriter {
     return printable(text);
   }
 
-  Status add_series(Table& table, size_t i, bool moving) {
+  Status add_series(Table& table, size_t i, bool skips_idle) {
     const Series& s = run_.series()[i];
     if (s.status == SeriesStatus::absent) return {};
     TS_TRY(const Summary summary, run_.summary(i));
-    const bool still = summary.max.value_or(0) == 0 || summary.delta.value_or(1) == 0;
+    const bool is_idle = summary.max.value_or(0) == 0 || summary.delta.value_or(1) == 0;
     shown_.insert(i);
-    if (moving && still) return {};
+    if (skips_idle && is_idle) return {};
     // What --counter read is a ratio only by accident, and a loss is none.
     const bool is_ratio = !is_file_counter(s) && s.metric != "train.loss";
     const std::string unit = s.unit == "1" && !is_ratio ? "" : s.unit;
@@ -219,13 +180,13 @@ class InfoWriter {
     if (style_.all) {
       for (size_t i = 0; i < series.size(); ++i) TS_CHECK_OK(add_series(table, i, false));
     } else {
-      for (const Telling& telling : kTelling) {
+      for (const MetricSpec& spec : main_metrics()) {
         for (size_t i = 0; i < series.size(); ++i) {
-          if (series[i].metric != telling.metric || !has_label(series[i], telling)) continue;
-          TS_CHECK_OK(add_series(table, i, telling.moving));
+          if (series[i].metric != spec.name || !has_label(series[i], spec.info)) continue;
+          TS_CHECK_OK(add_series(table, i, spec.info.skips_idle));
         }
       }
-      // Who names a counter wants to see it.
+      // Counters given with --counter are always shown.
       for (size_t i = 0; i < series.size(); ++i) {
         if (is_file_counter(series[i])) TS_CHECK_OK(add_series(table, i, false));
       }
@@ -246,10 +207,10 @@ class InfoWriter {
     return series.metric.starts_with("counter.") && !series.derived;
   }
 
-  static bool has_label(const Series& series, const Telling& telling) {
-    if (telling.label.empty()) return true;
+  static bool has_label(const Series& series, const InfoPlace& place) {
+    if (place.label.empty()) return true;
     return std::any_of(series.labels.begin(), series.labels.end(), [&](const auto& label) {
-      return label.first == telling.label && label.second == telling.value;
+      return label.first == place.label && label.second == place.label_value;
     });
   }
 

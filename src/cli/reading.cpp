@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "cli/print.h"
+#include "cli/setting_table.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -12,10 +13,7 @@ std::shared_ptr<ReadingFlags> add_reading_flags(Options& options, const Settings
                                                 bool json) {
   auto flags = std::make_shared<ReadingFlags>();
   flags->home = settings.home();
-  options.add({.name = "--home",
-               .value = "DIR",
-               .help = "folder that holds the runs",
-               .set = store_in(flags->home)});
+  options.add(setting_option(*find_setting("home"), store_in(flags->home)));
   if (json) {
     options.add({.name = "--json", .value = "", .help = kJsonHelp, .set = store_in(flags->json)});
   }

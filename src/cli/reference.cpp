@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
+#include "analyze/analyze.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
+#include "cli/setting_table.h"
 #include "collect/collect.h"
 #include "export/export.h"
 #include "import/import.h"
@@ -81,18 +81,28 @@ std::string pace_text(const Collector& collector) {
   return "";
 }
 
+std::string info_cell(const InfoPlace& place) {
+  if (place.order == 0) return "`--all`";
+  std::string text =
+      place.label.empty() ? "yes" : fmt::format("`{}={}`", place.label, place.label_value);
+  return text + (place.skips_idle ? ", unless idle" : "");
+}
+
 void add_metrics_table(std::string& out, std::span<const MetricSpec> metrics) {
-  out += "| metric | unit | kind | labels | what it is |\n|---|---|---|---|---|\n";
+  out += "| metric | unit | kind | labels | in `info` | what it is |\n|---|---|---|---|---|---|\n";
   for (const MetricSpec& spec : metrics) {
-    out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", spec.name, spec.unit,
-                       kind_name(spec.kind), cell(spec.labels), cell(spec.help));
+    out += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", spec.name, spec.unit,
+                       kind_name(spec.kind), cell(spec.labels), info_cell(spec.info),
+                       cell(spec.is_derived() ? fmt::format("{}: {}", spec.help, spec.formula)
+                                              : std::string(spec.help)));
   }
 }
 
 std::string metrics_page() {
   std::string out = fmt::format(
       "# Metrics\n{}\nCounters are stored as counters: the machine's are the kernel's values since "
-      "boot, the job's start at 0. What is derived is computed on reading.\n",
+      "boot, the job's start at 0. `info` shows the main metrics and, with `--all`, every "
+      "series.\n",
       kNotice);
   for (const Collector* collector : collectors()) {
     out += fmt::format("\n## {}\n\n{}. Of {}, read {}. Needs: {}.\n\n", collector->name,
@@ -105,33 +115,56 @@ std::string metrics_page() {
       "or "
       "output. A value stands at the time of its step.\n\n";
   add_metrics_table(out, training_metrics());
-  out += "\n## Derived\n\n| metric | unit |\n|---|---|\n";
-  // Of a run in which nothing was stored every derived series is absent, and so all are named.
-  std::vector<std::string> rows;
-  for (const DerivedSeries& derived : list_derived(SeriesDirectory(), "{}")) {
-    rows.push_back(fmt::format("| `{}` | `{}` |\n", derived.series.metric, derived.series.unit));
-  }
-  std::sort(rows.begin(), rows.end());
-  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  return out + fmt::format("{}", fmt::join(rows, ""));
+  out += "\n## Derived\n\nComputed from stored series on reading.\n\n";
+  add_metrics_table(out, derived_metrics());
+  return out;
+}
+
+std::string settings_row(const SettingSpec& spec) {
+  std::string text = cell(spec.help);
+  if (!spec.names.empty()) text += "; not from a `trainscope.toml` in the working directory";
+  return fmt::format("| `{0}` | `--{0}` | `{1}` | {2} | {3} | {4} |\n", spec.name,
+                     setting_variable(spec.name),
+                     spec.default_value.empty() ? "" : fmt::format("`{}`", spec.default_value),
+                     spec.commands.empty() ? "all that use runs" : spec.commands, text);
 }
 
 std::string settings_page() {
   std::string out = fmt::format(
-      "# Settings\n{}\nA flag goes before the environment, the environment before "
-      "`trainscope.toml`, "
-      "that before the default. `trainscope.toml` is read in the user's configuration folder "
-      "(`$XDG_CONFIG_HOME/trainscope`, that is `~/.config/trainscope`) and then in the working "
-      "directory, whose values hold. An empty variable counts as unset. `trainscope info` shows "
-      "where each value came from.\n\n"
-      "| setting | flag | variable | default | what it is |\n|---|---|---|---|---|\n",
+      "# Settings\n{}\nA flag takes precedence over the environment, the environment over "
+      "`trainscope.toml`, and that over the default. `trainscope.toml` is read in the user's "
+      "configuration folder (`$XDG_CONFIG_HOME/trainscope`, usually `~/.config/trainscope`) and in "
+      "the working directory, whose values take precedence. `trainscope info` shows where each "
+      "value came from.\n\n"
+      "- The name of a setting is its key in `trainscope.toml`: `every = \"10ms\"`.\n"
+      "- A switch is `true` or `false` in the environment and in a file (also 1, 0, yes, no, on, "
+      "off).\n"
+      "- The values of a repeatable setting are an array in a file (`tag = [\"lr=0.1\", "
+      "\"batch=64\"]`) and are separated by commas in the environment "
+      "(`TRAINSCOPE_TAG=lr=0.1,batch=64`; `\\,` is a comma in a value). Values from one source "
+      "replace those from another.\n"
+      "- An empty variable counts as unset.\n"
+      "- In a file, a path may begin with `~/`. A relative path is below the working directory of "
+      "the job; only `home` is next to the file that names it.\n\n"
+      "| setting | flag | variable | default | flag of | what it is |\n|---|---|---|---|---|---|\n",
       kNotice);
-  for (const SettingSpec& spec : setting_specs()) {
-    const Setting in_environment = {std::string(spec.name), "", "environment"};
-    out += fmt::format(
-        "| `{0}` | `--{0}` | `{1}` | {2} | {3}{4} |\n", spec.name, setting_origin(in_environment),
-        spec.default_value.empty() ? "" : fmt::format("`{}`", spec.default_value), cell(spec.help),
-        !spec.names.empty() ? "; not from a `trainscope.toml` in the working directory" : "");
+  for (const SettingSpec& spec : setting_specs()) out += settings_row(spec);
+  return out;
+}
+
+std::string analyses_page() {
+  std::string out = fmt::format(
+      "# Analyses\n{}\n`trainscope info` and the summary of a run show the results of all "
+      "analyses. "
+      "`trainscope info --json` has a breakdown under the key of its analysis, and what that "
+      "analysis could not decide under the same key with `_unknown`; `pauses` and `findings` are "
+      "those of all analyses together.\n\n"
+      "| analysis | row | key | needs | what it shows |\n|---|---|---|---|---|\n",
+      kNotice);
+  for (const Analysis* analysis : analyses()) {
+    out += fmt::format("| `{}` | {} | {} | {} | {} |\n", analysis->name, cell(analysis->title),
+                       analysis->json_key.empty() ? "" : fmt::format("`{}`", analysis->json_key),
+                       cell(analysis->needs), cell(analysis->summary));
   }
   return out;
 }
@@ -168,11 +201,9 @@ std::string formats_page() {
 }  // namespace
 
 std::map<std::string, std::string> reference_pages(const std::vector<CommandOptions>& commands) {
-  return {{"commands.md", commands_page(commands)},
-          {"metrics.md", metrics_page()},
-          {"settings.md", settings_page()},
-          {"exit-codes.md", exit_codes_page()},
-          {"formats.md", formats_page()}};
+  return {{"analyses.md", analyses_page()},     {"commands.md", commands_page(commands)},
+          {"metrics.md", metrics_page()},       {"settings.md", settings_page()},
+          {"exit-codes.md", exit_codes_page()}, {"formats.md", formats_page()}};
 }
 
 }  // namespace trainscope

@@ -6,11 +6,11 @@
 #include <toml++/toml.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "cli/setting_table.h"
 #include "cli/suggest.h"
 
 namespace trainscope {
@@ -19,29 +19,6 @@ namespace {
 
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
 constexpr std::string_view kFileName = "trainscope.toml";
-
-constexpr std::array<SettingSpec, 9> kSpecs = {{
-    {"home", "", "folder that holds the runs (default: $XDG_DATA_HOME/trainscope)", "a folder"},
-    {"every", "100ms", "sampling period, 1ms to 1h"},
-    {"for", "", "stop after this time: for run, SIGTERM to the job, then SIGKILL after --grace"},
-    {"grace", "10s", "time between SIGTERM and SIGKILL"},
-    {"after", "", "command for /bin/sh, run once the job has ended", "a command"},
-    {"name", "", "name of the run; need not be unique"},
-    {"note", "", "a sentence about the run, shown by `info`"},
-    {"counter", "", "numbers from files, SPECs of the form NAME:TYPE@PATH+c=COLUMN;r=ROW", "files"},
-    {"quiet", "false", "print no status and no summary; errors are still printed"},
-}};
-
-std::string upper(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
-    if (c == '-') c = '_';
-  }
-  return out;
-}
-
-std::string variable_name(std::string_view setting) { return "TRAINSCOPE_" + upper(setting); }
 
 std::string absolute(const std::string& path, const std::string& base) {
   if (path.empty() || path.front() == '/' || base.empty()) return path;
@@ -61,7 +38,7 @@ std::string user_folder(const SettingSources& sources) {
   return "";
 }
 
-// An XDG folder; the specification says that a relative one is to be ignored.
+// An XDG folder; the specification wants a relative one to be ignored.
 std::string xdg_folder(const SettingSources& sources, const char* variable,
                        const char* below_home) {
   if (auto value = sources.environment(variable); value && value->starts_with('/')) return *value;
@@ -83,33 +60,69 @@ std::string current_folder() {
 
 std::vector<std::string_view> setting_names() {
   std::vector<std::string_view> names;
-  for (const SettingSpec& spec : kSpecs) names.push_back(spec.name);
+  for (const SettingSpec& spec : setting_specs()) names.push_back(spec.name);
   return names;
 }
 
-const SettingSpec* find_spec(std::string_view name) {
-  for (const SettingSpec& spec : kSpecs) {
-    if (spec.name == name) return &spec;
+// Values between commas; `\,` is a comma in a value.
+std::vector<std::string> split_values(std::string_view text) {
+  std::vector<std::string> values(1);
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ',') {
+      values.emplace_back();
+      continue;
+    }
+    if (text.substr(i).starts_with("\\,")) ++i;
+    values.back() += text[i];
   }
-  return nullptr;
+  std::erase(values, "");
+  return values;
 }
 
-Result<std::string> scalar_text(const toml::node& node) {
+std::string join_values(const SettingSpec& spec, const std::vector<std::string>& values) {
+  std::string text;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) text += ',';
+    for (const char c : values[i]) {
+      if (c == ',' && spec.is_comma_separated()) text += '\\';
+      text += c;
+    }
+  }
+  return text;
+}
+
+std::optional<std::string> scalar_text(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
   if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
   if (const auto* flag = node.as_boolean()) return std::string(flag->get() ? "true" : "false");
-  return Error("a text, a number, true or false is expected");
+  return std::nullopt;
 }
 
-// The text of a settings file, or nothing when there is none. What is there may be a stranger's: a
-// FIFO must not make us wait.
+// A repeatable setting is an array, or a string where there is only one value.
+Result<std::vector<std::string>> values_of(const SettingSpec& spec, const toml::node& node) {
+  std::vector<std::string> values;
+  const toml::array* array = spec.is_repeatable() ? node.as_array() : nullptr;
+  const size_t count = array == nullptr ? 1 : array->size();
+  for (size_t i = 0; i < count; ++i) {
+    const auto text = scalar_text(array == nullptr ? node : (*array)[i]);
+    if (!text) {
+      return Error(spec.is_repeatable() ? "expected a string or an array of strings"
+                                        : "expected a string, a number, true or false");
+    }
+    if (!text->empty() || !spec.is_repeatable()) values.push_back(*text);
+  }
+  return values;
+}
+
+// The text of a settings file, or nothing if there is none. A stranger may have put a FIFO there,
+// which must not make us wait.
 Result<std::optional<std::string>> settings_text(const std::string& path) {
   auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
   if (!fd) {
     const int error = fd.error().error_number();
     struct stat there {};
-    // In a folder that is closed to us, as another user's HOME is, there are none for us.
+    // A folder that we may not search, such as another user's HOME, has none for us.
     const bool closed = error == EACCES && ::stat(path.c_str(), &there) != 0;
     if (error == ENOENT || error == ENOTDIR || closed) return std::optional<std::string>();
     return fd.error();
@@ -139,28 +152,34 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-// "~/runs" in a file, where no shell puts the home folder in; a relative path is the file's
-// neighbour.
-std::string path_in_file(const std::string& value, const std::string& file) {
-  const char* home = std::getenv("HOME");
-  if (value.starts_with("~/") && home != nullptr) return home + value.substr(1);
-  return absolute(value, file.substr(0, file.rfind('/')));
+// No shell has replaced "~/" in a file.
+std::string path_in_file(PathBase base, const std::string& value, const std::string& file,
+                         const std::string& home_folder) {
+  if (base == PathBase::not_a_path) return value;
+  if (value.starts_with("~/") && !home_folder.empty()) return home_folder + value.substr(1);
+  return base == PathBase::here ? absolute(value, file.substr(0, file.rfind('/'))) : value;
+}
+
+Error unknown_setting(const std::string& at, const std::string& name) {
+  return Error(fmt::format("{}: unknown setting '{}'{}", at, printable(name),
+                           did_you_mean(name, setting_names())));
 }
 
 }  // namespace
 
-std::span<const SettingSpec> setting_specs() { return kSpecs; }
-
 std::string setting_origin(const Setting& setting) {
-  if (setting.from == "environment") return variable_name(setting.name);
+  if (setting.from == "environment") return setting_variable(setting.name);
   if (setting.from.starts_with("file ")) return setting.name + " in " + setting.from.substr(5);
   return "--" + setting.name;
 }
 
 Settings::Settings() {
-  for (const SettingSpec& spec : kSpecs) {
-    values_[std::string(spec.name)] = {std::string(spec.name), std::string(spec.default_value),
-                                       "default"};
+  for (const SettingSpec& spec : setting_specs()) {
+    const std::string value(spec.default_value);
+    const bool is_empty = spec.is_repeatable() && value.empty();
+    chosen_[std::string(spec.name)] = {
+        {std::string(spec.name), value, "default"},
+        is_empty ? std::vector<std::string>() : std::vector<std::string>{value}};
   }
 }
 
@@ -179,19 +198,20 @@ Result<Settings> Settings::load() {
 Result<Settings> Settings::load_from(const SettingSources& sources) {
   Settings settings;
   const std::string data = xdg_folder(sources, "XDG_DATA_HOME", "/.local/share");
-  if (!data.empty()) settings.values_["home"].value = data + "/trainscope";
+  if (!data.empty()) settings.replace("home", {data + "/trainscope"}, "default");
   if (!sources.user_file.empty()) {
-    TS_CHECK_OK(settings.read_file_over(sources.user_file, true));
+    TS_CHECK_OK(settings.read_file_over(sources, sources.user_file, true));
   }
   if (!sources.working_file.empty() && !same_file(sources.user_file, sources.working_file)) {
-    TS_CHECK_OK(settings.read_file_over(sources.working_file, false));
+    TS_CHECK_OK(settings.read_file_over(sources, sources.working_file, false));
   }
-  for (const SettingSpec& spec : kSpecs) {
-    const auto value = sources.environment(variable_name(spec.name));
+  for (const SettingSpec& spec : setting_specs()) {
+    const auto value = sources.environment(setting_variable(spec.name));
     if (!value || value->empty()) continue;  // set to nothing is how a shell line switches one off
-    Setting& setting = settings.values_[std::string(spec.name)];
-    setting.value = spec.name == "home" ? absolute(*value, sources.working_directory) : *value;
-    setting.from = "environment";
+    std::vector<std::string> values = {*value};
+    if (spec.is_comma_separated()) values = split_values(*value);
+    if (spec.path == PathBase::here) values = {absolute(*value, sources.working_directory)};
+    settings.replace(spec.name, std::move(values), "environment");
   }
   if (settings.home().empty()) {
     return Error("there is no folder for the runs: set TRAINSCOPE_HOME (HOME is not set either)");
@@ -199,47 +219,71 @@ Result<Settings> Settings::load_from(const SettingSources& sources) {
   return settings;
 }
 
-Status Settings::read_file_over(const std::string& path, bool is_users_own) {
+Status Settings::read_file_over(const SettingSources& sources, const std::string& path,
+                                bool is_users_own) {
   TS_TRY(const auto text, settings_text(path));
   if (!text) return {};
   TS_TRY(const toml::table table, parse_toml(path, *text));
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     const auto at = fmt::format("{}:{}", path, key.source().begin.line);
-    const SettingSpec* spec = find_spec(name);
-    if (spec == nullptr) {
-      return Error(fmt::format("{}: there is no setting '{}'{}", at, printable(name),
-                               did_you_mean(name, setting_names())));
-    }
+    const SettingSpec* spec = find_setting(name);
+    if (spec == nullptr) return unknown_setting(at, name);
     if (!spec->names.empty() && !is_users_own) {
       return Error(fmt::format(
           "{}: '{}' names {}, so a {} in the working directory cannot set it; use --{}, {} or "
           "your user configuration file",
-          at, name, spec->names, kFileName, name, variable_name(name)));
+          at, name, spec->names, kFileName, name, setting_variable(name)));
     }
-    auto value = scalar_text(node);
-    if (!value) return value.error().with_context(fmt::format("{}: {}", at, name));
-    values_[name] = {name, name == "home" ? path_in_file(*value, path) : *value, "file " + path};
+    auto values = values_of(*spec, node);
+    if (!values) return values.error().with_context(fmt::format("{}: {}", at, name));
+    for (std::string& value : *values) {
+      value = path_in_file(spec->path, value, path, user_folder(sources));
+    }
+    replace(name, std::move(*values), "file " + path);
   }
   return {};
 }
 
-const Setting& Settings::get(std::string_view name) const {
-  const auto found = values_.find(name);
-  CHECK(found != values_.end());
+const Settings::Chosen& Settings::find(std::string_view name) const {
+  const auto found = chosen_.find(name);
+  CHECK(found != chosen_.end());
   return found->second;
 }
 
+const Setting& Settings::get(std::string_view name) const { return find(name).setting; }
+
+const std::vector<std::string>& Settings::values(std::string_view name) const {
+  return find(name).values;
+}
+
 void Settings::set_from_flag(std::string_view name, const std::string& value) {
-  const auto found = values_.find(name);
-  CHECK(found != values_.end());
-  found->second.value = name == "home" ? absolute(value, current_folder()) : value;
-  found->second.from = "flag";
+  const SettingSpec* spec = find_setting(name);
+  CHECK(spec != nullptr);
+  std::vector<std::string> values;
+  if (spec->is_repeatable() && get(name).from == "flag") values = this->values(name);
+  values.push_back(spec->path == PathBase::here ? absolute(value, current_folder()) : value);
+  replace(name, std::move(values), "flag");
+}
+
+void Settings::replace(std::string_view name, std::vector<std::string> values, std::string from) {
+  const SettingSpec* spec = find_setting(name);
+  CHECK(spec != nullptr);
+  std::string text = join_values(*spec, values);
+  chosen_[std::string(name)] = {{std::string(name), std::move(text), std::move(from)},
+                                std::move(values)};
 }
 
 std::vector<Setting> Settings::all() const {
   std::vector<Setting> settings;
-  for (const SettingSpec& spec : kSpecs) settings.push_back(get(spec.name));
+  for (const SettingSpec& spec : setting_specs()) {
+    Chosen chosen = find(spec.name);
+    if (spec.redact != nullptr) {
+      for (std::string& value : chosen.values) value = spec.redact(value);
+      chosen.setting.value = join_values(spec, chosen.values);
+    }
+    settings.push_back(std::move(chosen.setting));
+  }
   return settings;
 }
 

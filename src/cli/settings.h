@@ -1,15 +1,13 @@
-// Settings by flag, environment, trainscope.toml and default, in this order; each knows where it is
-// from.
+// Settings by flag, environment, trainscope.toml and default, in this order, each with its source.
 //
-// Guarantees: a file that cannot be understood is an Error with its path and line, never half
-// obeyed; a trainscope.toml in the working directory, which may be a stranger's, names no command,
-// folder or file. Limits: one text a setting; what it means is checked by the command that uses it.
+// Guarantees: an invalid file is an Error with its path and line, and none of it is used; a
+// trainscope.toml in the working directory, which may be a stranger's, sets nothing that names a
+// command, folder or file. Limits: values are texts; cli/recording.h reads and checks them.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,27 +17,15 @@
 
 namespace trainscope {
 
-// One row of the table that flags, environment, files, help and the reference are made from.
-struct SettingSpec {
-  std::string_view name;  // "every": --every, TRAINSCOPE_EVERY, `every = "100ms"` in the file
-  std::string_view default_value;  // "" when there is none
-  std::string_view help;
-  // "a command", "a folder": what its value leads to outside of the run. Such a setting may not
-  // come from a trainscope.toml in the working directory.
-  std::string_view names = "";
-};
-
-std::span<const SettingSpec> setting_specs();
-
-// Where settings are looked for; tests give their own.
+// Where settings are searched for; tests give their own.
 struct SettingSources {
   std::function<std::optional<std::string>(const std::string&)> environment;  // by variable name
   std::string user_file;          // "" when the user has no configuration folder
   std::string working_file;       // the working directory's
-  std::string working_directory;  // what a relative path by flag or environment means
+  std::string working_directory;  // of a relative path by flag or environment
 };
 
-// What a person calls it in a message: "--every", "TRAINSCOPE_EVERY" or "every in
+// The source of a value in messages: "--every", "TRAINSCOPE_EVERY" or "every in
 // /x/trainscope.toml".
 std::string setting_origin(const Setting& setting);
 
@@ -51,19 +37,27 @@ class Settings {
   static Result<Settings> load();
   static Result<Settings> load_from(const SettingSources& sources);
 
-  // The value that holds without a flag.
+  // The value that takes precedence, as text; those of a repeatable setting between commas.
   const Setting& get(std::string_view name) const;
-  // Called by a command whose flag was given.
+  // Its values one by one: exactly one, or any number for a repeatable setting.
+  const std::vector<std::string>& values(std::string_view name) const;
+  // Called for each flag that was given. The first flag replaces what other sources gave.
   void set_from_flag(std::string_view name, const std::string& value);
-  // All of them, in the table's order, for the run's record.
+  void replace(std::string_view name, std::vector<std::string> values, std::string from);
+  // All of them for the run's record, in the table's order, secrets redacted.
   std::vector<Setting> all() const;
   // TRAINSCOPE_HOME, or $XDG_DATA_HOME/trainscope, or ~/.local/share/trainscope.
   std::string home() const;
 
  private:
-  Status read_file_over(const std::string& path, bool is_users_own);
+  struct Chosen {
+    Setting setting;
+    std::vector<std::string> values;
+  };
+  const Chosen& find(std::string_view name) const;
+  Status read_file_over(const SettingSources& sources, const std::string& path, bool is_users_own);
 
-  std::map<std::string, Setting, std::less<>> values_;
+  std::map<std::string, Chosen, std::less<>> chosen_;
 };
 
 }  // namespace trainscope

@@ -6,6 +6,7 @@
 
 #include "analyze/analyze.h"
 #include "base/text.h"
+#include "cli/analysis_text.h"
 #include "model/training.h"
 
 namespace trainscope {
@@ -43,31 +44,6 @@ std::string steps_text(const Training& training) {
   return text;
 }
 
-std::string breakdown_text(const Analyzed& analyzed) {
-  std::string text;
-  for (const Part& part : analyzed.breakdown) {
-    text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : " · ", part.part, 100 * part.share);
-  }
-  if (!analyzed.unknown.empty()) text += (text.empty() ? "" : ": ") + analyzed.unknown;
-  return text;
-}
-
-// "7 input (3.5 s), 2 checkpoint (0.4 s)"
-std::string pauses_text(const Analyzed& analyzed) {
-  std::map<std::string, std::pair<int, double>> kinds;
-  for (const Pause& pause : analyzed.pauses) {
-    auto& [count, lost_s] = kinds[pause.kind];
-    ++count;
-    lost_s += pause.lost_s;
-  }
-  std::string text;
-  for (const auto& [kind, sum] : kinds) {
-    text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", sum.first, kind,
-                        duration_text(sum.second));
-  }
-  return text;
-}
-
 // The last of each, and of a set that it did not train on how soon it was how good.
 std::string learning_text(const Training& training) {
   std::string text;
@@ -92,14 +68,14 @@ std::string learning_text(const Training& training) {
 
 std::vector<std::pair<std::string, std::string>> training_rows(const RunView& run) {
   const Training& training = run.training();
+  const bool has_training =
+      !training.steps.empty() || !training.epochs.empty() || training.are_steps_refused;
   std::vector<std::pair<std::string, std::string>> rows;
-  if (training.steps.empty() && training.epochs.empty() && !training.are_steps_refused) return rows;
-  rows.emplace_back("steps", steps_text(training));
-  const auto analyzed = analysis_named("step_time").analyze(run);
-  if (analyzed && !training.steps.empty()) {
-    rows.emplace_back("step time", breakdown_text(*analyzed));
-    rows.emplace_back("pauses", pauses_text(*analyzed));
+  if (has_training) rows.emplace_back("steps", steps_text(training));
+  if (const auto completed = run_analyses(run)) {
+    for (auto& row : analysis_rows(*completed)) rows.push_back(std::move(row));
   }
+  if (!has_training) return rows;
   rows.emplace_back("learning", learning_text(training));
   if (training.dropped > 0) {
     rows.emplace_back("dropped", fmt::format("{} messages that the job could not send without "

@@ -1,4 +1,4 @@
-// What a person is told of a run's training, in a few lines; `run` and `info` show the same.
+// A run's training and the results of analyses in a few lines; `run` and `info` show the same.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace trainscope {
 
-// Labels and texts; empty for a run that has neither steps nor epochs.
+// Labels and texts; empty for a run that has neither training nor a result of an analysis.
 std::vector<std::pair<std::string, std::string>> training_rows(const RunView& run);
 
 }  // namespace trainscope

@@ -21,11 +21,13 @@ namespace {
 constexpr MetricSpec kMetrics[] = {
     {"cgroup.cpu.limit", "{cpu}", Kind::gauge, "", "CPUs that the quota allows"},
     {"cgroup.cpu.usage", "s", Kind::counter, "", "CPU time taken under the quota"},
-    {"cgroup.cpu.throttled_time", "s", Kind::counter, "", "Time held back because of the quota"},
+    {"cgroup.cpu.throttled_time", "s", Kind::counter, "", "Time held back because of the quota",
+     in_info(401).unless_idle()},
     {"cgroup.cpu.throttled_periods", "{period}", Kind::counter, "",
      "Periods in which the quota was used up"},
     {"cgroup.memory.limit", "By", Kind::gauge, "", "Memory that may be used"},
-    {"cgroup.memory.usage", "By", Kind::gauge, "", "Memory in use, page cache included"},
+    {"cgroup.memory.usage", "By", Kind::gauge, "", "Memory in use, page cache included",
+     in_info(402).unless_idle()},
     {"cgroup.memory.oom_kills", "{kill}", Kind::counter, "",
      "Processes killed because the limit was reached"},
 };

@@ -26,7 +26,8 @@ constexpr MetricSpec kMetrics[] = {
      "Time spent in each state, for each processor and all of them together"},
     {"system.cpu.context_switches", "{switch}", Kind::counter, "",
      "Context switches of the whole machine"},
-    {"system.cpu.run_queue", "{task}", Kind::gauge, "", "Tasks that run or could run now"},
+    {"system.cpu.run_queue", "{task}", Kind::gauge, "", "Tasks that run or could run now",
+     in_info(302)},
 };
 
 class CpuSource : public Source {

@@ -20,7 +20,8 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"system.disk.io", "By", Kind::counter, "device, direction", "Bytes read and written"},
+    {"system.disk.io", "By", Kind::counter, "device, direction", "Bytes read and written",
+     in_info(306).unless_idle()},
     {"system.disk.operations", "{operation}", Kind::counter, "device, direction",
      "Requests that finished"},
     {"system.disk.operation_time", "s", Kind::counter, "device, direction",

@@ -27,16 +27,18 @@ extern const Collector gpu_collector;
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time in which a kernel ran"},
-    {"hw.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU in use, by anybody"},
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time in which a kernel ran",
+     in_info(601)},
+    {"hw.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU in use, by anybody",
+     in_info(602)},
     {"hw.gpu.memory.limit", "By", Kind::gauge, "gpu", "Memory that the GPU has"},
     {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
      "Share of the time in which the GPU's memory was read or written"},
     {"hw.gpu.memory.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU's memory"},
     {"hw.gpu.encoder.utilization", "1", Kind::gauge, "gpu", "Share of time of the video encoder"},
     {"hw.gpu.decoder.utilization", "1", Kind::gauge, "gpu", "Share of time of the video decoder"},
-    {"hw.gpu.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU"},
-    {"hw.gpu.power", "W", Kind::gauge, "gpu", "Power that the GPU's board draws"},
+    {"hw.gpu.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU", in_info(604)},
+    {"hw.gpu.power", "W", Kind::gauge, "gpu", "Power that the GPU's board draws", in_info(603)},
     {"hw.gpu.energy", "J", Kind::counter, "gpu", "Energy since the driver was loaded"},
     {"hw.gpu.fan.speed", "1", Kind::gauge, "gpu", "Fan, as a share of its highest speed"},
     {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clock of the processors and of the memory"},

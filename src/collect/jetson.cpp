@@ -20,11 +20,12 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time that the GPU was busy"},
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time that the GPU was busy",
+     in_info(601)},
     {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clocks of the GPU and of its memory"},
     {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
      "Share of the memory controller's time that it was busy"},
-    {"hw.power", "W", Kind::gauge, "sensor", "Power taken, by rail"},
+    {"hw.power", "W", Kind::gauge, "sensor", "Power taken, by rail", in_info(502).unless_idle()},
 };
 
 constexpr int64_t kGpuFullLoad = 1000;

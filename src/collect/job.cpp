@@ -30,15 +30,19 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"job.cpu.time", "s", Kind::counter, "mode",
-     "CPU time of the job's processes, ended ones included"},
+     "CPU time of the job's processes, ended ones included", in_info(202)},
     {"job.memory.usage", "By", Kind::gauge, "",
-     "Resident memory of the job's processes; pages that they share count once for each"},
-    {"job.io.bytes", "By", Kind::counter, "direction", "Bytes that read and write calls moved"},
+     "Resident memory of the job's processes; pages that they share count once for each",
+     in_info(203)},
+    {"job.io.bytes", "By", Kind::counter, "direction", "Bytes that read and write calls moved",
+     in_info(206)},
     {"job.io.calls", "{call}", Kind::counter, "direction", "Read and write calls"},
-    {"job.disk.io", "By", Kind::counter, "direction", "Bytes that came from or went to storage"},
-    {"job.process.count", "{process}", Kind::gauge, "", "Processes of the job"},
-    {"job.thread.count", "{thread}", Kind::gauge, "", "Threads of the job"},
-    {"job.paging.faults", "{fault}", Kind::counter, "type", "Page faults of the job"},
+    {"job.disk.io", "By", Kind::counter, "direction", "Bytes that came from or went to storage",
+     in_info(207)},
+    {"job.process.count", "{process}", Kind::gauge, "", "Processes of the job", in_info(204)},
+    {"job.thread.count", "{thread}", Kind::gauge, "", "Threads of the job", in_info(205)},
+    {"job.paging.faults", "{fault}", Kind::counter, "type", "Page faults of the job",
+     in_info(208).unless_idle().only("type", "major")},
 };
 
 // What is added up, in the order of the counters' columns.

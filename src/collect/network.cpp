@@ -17,7 +17,8 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"system.network.io", "By", Kind::counter, "device, direction", "Bytes received and sent"},
+    {"system.network.io", "By", Kind::counter, "device, direction", "Bytes received and sent",
+     in_info(307).unless_idle()},
 };
 
 constexpr int kRescanSamples = 100;

@@ -18,7 +18,8 @@ namespace {
 constexpr MetricSpec kMetrics[] = {
     {"system.paging.faults", "{fault}", Kind::counter, "type",
      "Page faults; major ones had to read from storage"},
-    {"system.swap.io", "By", Kind::counter, "direction", "What was read from and written to swap"},
+    {"system.swap.io", "By", Kind::counter, "direction", "What was read from and written to swap",
+     in_info(304).unless_idle()},
 };
 
 enum Key : size_t { faults, major, swap_in, swap_out, kKeys };

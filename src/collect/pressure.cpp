@@ -18,7 +18,8 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.pressure.time", "s", Kind::counter, "kind, resource",
-     "Time in which some or all tasks that had work waited for the resource"},
+     "Time in which some or all tasks that had work waited for the resource",
+     in_info(308).unless_idle().only("kind", "some")},
 };
 
 constexpr std::array<std::string_view, 3> kResources = {"cpu", "memory", "io"};

@@ -20,7 +20,8 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.energy", "J", Kind::counter, "sensor", "Energy taken, by part of the processor"},
+    {"hw.energy", "J", Kind::counter, "sensor", "Energy taken, by part of the processor",
+     in_info(503).unless_idle()},
 };
 
 constexpr const char* kFolder = "/sys/class/powercap";

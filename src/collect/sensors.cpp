@@ -21,10 +21,10 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.temperature", "Cel", Kind::gauge, "sensor", "Temperatures"},
+    {"hw.temperature", "Cel", Kind::gauge, "sensor", "Temperatures", in_info(501).unless_idle()},
     {"hw.fan.speed", "{rpm}", Kind::gauge, "sensor", "Turns of fans a minute"},
-    {"hw.power", "W", Kind::gauge, "sensor", "Power taken"},
-    {"hw.energy", "J", Kind::counter, "sensor", "Energy taken"},
+    {"hw.power", "W", Kind::gauge, "sensor", "Power taken", in_info(502).unless_idle()},
+    {"hw.energy", "J", Kind::counter, "sensor", "Energy taken", in_info(503).unless_idle()},
 };
 
 // By SensorKind. What is not between the bounds (in raw units) cannot be true: chips say -273 °C or

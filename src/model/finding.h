@@ -1,8 +1,9 @@
-// What analyses answer: where time went, what interrupted the training, what was found.
+// Results of analyses: where time went, what interrupted the training, what was found.
 //
-// Times are seconds from t = 0. Nothing here is computed by those who show it.
+// Times are seconds from t = 0. Commands show these values and compute none of them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,13 +11,13 @@
 namespace trainscope {
 
 // A part of the step time; the shares of a breakdown add up to 1.
-struct Part {
+struct BreakdownPart {
   std::string part;  // input, compute, checkpoint, evaluation, warmup, unexplained
   double share = 0;
   double time_s = 0;
 };
 
-// The training did not go on as it usually does.
+// An interruption of the training's usual pace.
 struct Pause {
   std::string kind;  // input, checkpoint, evaluation, unexplained
   double from_s = 0, to_s = 0;
@@ -25,21 +26,22 @@ struct Pause {
 };
 
 struct Finding {
-  std::string id;        // stable, for scripts: "input_wait"
+  std::string id;        // stable, for scripts: "pauses_input"
   std::string severity;  // info, warning, critical
   std::string summary;   // one sentence with numbers
   std::vector<std::string> evidence;
   std::optional<double> from_s, to_s;  // where to look; empty: the whole run
-  std::optional<double> time_lost_s, max_speedup;
+  std::optional<double> time_lost_s, max_speedup, confidence;
   std::string advice;  // what to type or change next
 };
 
-// The answer of one analysis.
-struct Analyzed {
-  std::vector<Part> breakdown;
+// The result of one analysis.
+struct AnalysisResult {
+  bool is_applicable = true;  // false: the run has nothing to analyse; `unknown` is the reason
+  std::vector<BreakdownPart> breakdown;
   std::vector<Pause> pauses;
   std::vector<Finding> findings;
-  std::string unknown;  // what it could not tell, and what is needed to tell; empty: nothing
+  std::string unknown;  // what it could not decide, and what is needed for that; "": nothing
 };
 
 }  // namespace trainscope

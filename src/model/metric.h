@@ -21,6 +21,22 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 std::string labels_text(const Labels& labels);
 Labels labels_from_text(std::string_view text);
 
+// Whether `info` shows a metric without --all, and where.
+struct InfoPlace {
+  int order = 0;            // among the main metrics; 0: shown only with --all
+  bool skips_idle = false;  // without series in which nothing happened: there may be many
+  std::string_view label = "", label_value = "";  // only the series with this label; "": all
+
+  constexpr InfoPlace unless_idle() const { return {order, true, label, label_value}; }
+  constexpr InfoPlace only(std::string_view name, std::string_view value) const {
+    return {order, skips_idle, name, value};
+  }
+  bool operator==(const InfoPlace&) const = default;
+};
+// A main metric. Orders from 100: training, 200: job, 300: machine, 400: cgroup, 500: sensors,
+// 600: GPUs.
+constexpr InfoPlace in_info(int order) { return {order, false, "", ""}; }
+
 // What a metric is, once for all its series. The text fields must outlive the program (literals).
 struct MetricSpec {
   std::string_view name;
@@ -28,6 +44,11 @@ struct MetricSpec {
   Kind kind = Kind::gauge;
   std::string_view labels;  // "cpu, state": names of its labels, for the reference
   std::string_view help;
+  InfoPlace info = {};
+  std::string_view formula = "";  // of a derived metric; "": measured or reported
+
+  bool is_derived() const { return !formula.empty(); }
+  bool is_main() const { return info.order > 0; }
 };
 
 // value = raw * numerator / denominator: the store keeps the kernel's integers as they are.

@@ -96,11 +96,6 @@ Manifest first_manifest(const RecordOptions& options) {
   m.supervisor_pid = ::getpid();
   m.supervisor_start_ticks = start_ticks(::getpid());
   m.settings = options.settings;
-  for (Setting& setting : m.settings) {
-    // Free text; of the others none has a secret, and a counter may well have a `key=`.
-    if (setting.name == "after") setting.value = m.after_command;
-    if (setting.name == "note") setting.value = m.note;
-  }
   if (m.attached) {
     m.notes.emplace_back(
         "attached to a running job: a process that left its parent between two ticks may not be "

@@ -35,7 +35,7 @@ struct RecordOptions {
   std::vector<std::string> tensorboard;  // --tensorboard
   std::string steps_from;                // --steps-from
   bool quiet = false;
-  std::vector<Setting> settings;  // as shown by `info`
+  std::vector<Setting> settings;  // as shown by `info`, secrets redacted
 };
 
 struct RecordOutcome {

@@ -1,7 +1,6 @@
 #include "store/derived.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <span>
 
@@ -101,10 +100,10 @@ std::optional<double> per_second(const Row& row) {
 }  // namespace
 
 struct DerivedSpec {
-  std::string_view name, unit, input;
-  std::string_view group_label;  // one series a value of it; "" for one series
-  bool is_rate = false;          // needs the row in front
-  bool per_job_cpu = false;      // divides by the number of CPUs that the job may use
+  MetricSpec metric;  // with a label, one series for each of its values
+  std::string_view input = "";
+  bool is_rate = false;      // needs the row in front
+  bool per_job_cpu = false;  // divides by the number of CPUs that the job may use
   char (*role)(const Series&) = nullptr;
   std::optional<double> (*compute)(const Row&) = nullptr;
   std::string_view second_input = "";  // a metric that must be there too
@@ -112,29 +111,60 @@ struct DerivedSpec {
 
 namespace {
 
-constexpr std::array<DerivedSpec, 5> kDerivedSpecs = {{
-    {"job.cpu.utilization", "1", "job.cpu.time", "", true, true, any_role, job_utilization},
-    {"perf.ipc", "{instruction}/{cycle}", "perf.instructions", "mode", true, false, cycles_role,
-     instructions_per_cycle, "perf.cycles"},
-    {"system.cpu.utilization", "1", "system.cpu.time", "cpu", true, false, cpu_role,
-     cpu_utilization},
-    {"system.disk.utilization", "1", "system.disk.io_time", "device", true, false, any_role,
-     busy_share},
-    {"system.memory.utilization", "1", "system.memory.usage", "", false, false, memory_role,
-     memory_utilization},
-}};
+constexpr DerivedSpec kDerivedSpecs[] = {
+    {.metric = {"job.cpu.utilization", "1", Kind::gauge, "",
+                "Share of the CPUs available to the job that it used", in_info(201),
+                "increase of job.cpu.time / time / CPUs available to the job"},
+     .input = "job.cpu.time",
+     .is_rate = true,
+     .per_job_cpu = true,
+     .role = any_role,
+     .compute = job_utilization},
+    {.metric = {"perf.ipc", "{instruction}/{cycle}", Kind::gauge, "mode", "Instructions per cycle",
+                InfoPlace(), "increase of perf.instructions / increase of perf.cycles"},
+     .input = "perf.instructions",
+     .is_rate = true,
+     .role = cycles_role,
+     .compute = instructions_per_cycle,
+     .second_input = "perf.cycles"},
+    {.metric = {"system.cpu.utilization", "1", Kind::gauge, "cpu",
+                "Share of the time in which the CPU was busy", in_info(301).only("cpu", "all"),
+                "increase of system.cpu.time except idle and iowait / its increase in all states"},
+     .input = "system.cpu.time",
+     .is_rate = true,
+     .role = cpu_role,
+     .compute = cpu_utilization},
+    {.metric = {"system.disk.utilization", "1", Kind::gauge, "device",
+                "Share of the time in which the device had requests", in_info(305).unless_idle(),
+                "increase of system.disk.io_time / time"},
+     .input = "system.disk.io_time",
+     .is_rate = true,
+     .role = any_role,
+     .compute = busy_share},
+    {.metric = {"system.memory.utilization", "1", Kind::gauge, "", "Share of the memory in use",
+                in_info(303), "used / (used + free + cached + buffers) of system.memory.usage"},
+     .input = "system.memory.usage",
+     .role = memory_role,
+     .compute = memory_utilization},
+};
 
-// counter.NAME.rate, of the counters that only the command line named.
+// Of the counters that only the command line names.
 constexpr std::string_view kFileCounters = "counter.";
-constexpr DerivedSpec kFileCounterRate = {"", "", "", "", true, false, any_role, per_second};
+constexpr DerivedSpec kFileCounterRate = {
+    .metric = {"counter.NAME.rate", "UNIT/s", Kind::gauge, "file",
+               "Rate of a counter that was given with `--counter`", InfoPlace(),
+               "increase of counter.NAME / time"},
+    .is_rate = true,
+    .role = any_role,
+    .compute = per_second};
 
 Series described(const DerivedSpec& spec, const std::string& group) {
   Series series;
-  series.metric = spec.name;
-  series.unit = spec.unit;
-  series.kind = Kind::gauge;
+  series.metric = spec.metric.name;
+  series.unit = spec.metric.unit;
+  series.kind = spec.metric.kind;
   series.derived = true;
-  if (!group.empty()) series.labels = {{std::string(spec.group_label), group}};
+  if (!group.empty()) series.labels = {{std::string(spec.metric.labels), group}};
   return series;
 }
 
@@ -173,7 +203,7 @@ bool is_input(const DerivedSpec& spec, const std::string& metric) {
 // An imported run may have it stored: others computed it, and the inputs are not there.
 bool is_stored(const DerivedSpec& spec, const SeriesDirectory& directory) {
   return std::any_of(directory.stored.begin(), directory.stored.end(),
-                     [&](const StoredSeries& it) { return it.series.metric == spec.name; });
+                     [&](const StoredSeries& it) { return it.series.metric == spec.metric.name; });
 }
 
 void list_one(const DerivedSpec& spec, const SeriesDirectory& directory,
@@ -185,7 +215,7 @@ void list_one(const DerivedSpec& spec, const SeriesDirectory& directory,
     if (!is_input(spec, series.metric)) continue;
     const char role = spec.role(series);
     if (role == kNone) continue;
-    const std::string group(label(series.labels, spec.group_label));
+    const std::string group(label(series.labels, spec.metric.labels));
     const auto [place, added] = groups.emplace(group, out.size());
     if (added) out.push_back({described(spec, group), &spec, {}, {}, 1});
     out[place->second].inputs.push_back(i);
@@ -252,6 +282,13 @@ bool any_decrease(const std::vector<double>& before, const std::vector<double>& 
 }
 
 }  // namespace
+
+std::vector<MetricSpec> derived_metrics() {
+  std::vector<MetricSpec> metrics;
+  for (const DerivedSpec& spec : kDerivedSpecs) metrics.push_back(spec.metric);
+  metrics.push_back(kFileCounterRate.metric);
+  return metrics;
+}
 
 std::vector<DerivedSeries> list_derived(const SeriesDirectory& directory,
                                         const std::string& host_json) {

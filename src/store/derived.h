@@ -29,6 +29,9 @@ struct DerivedSeries {
 std::vector<DerivedSeries> list_derived(const SeriesDirectory& directory,
                                         const std::string& host_json);
 
+// What they are; a metric that the command line names is here by its pattern.
+std::vector<MetricSpec> derived_metrics();
+
 // `read` gives an input's points in the range and the row in front of it.
 Result<Points> compute_derived(const DerivedSeries& derived, const Range& range,
                                const std::function<Result<Points>(size_t input)>& read);

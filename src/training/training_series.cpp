@@ -12,12 +12,15 @@ constexpr MetricSpec kTrainingSpecs[] = {
     {"train.step", "{step}", Kind::counter, "source",
      "The number of the step that has ended, counted through all epochs"},
     {"train.step.duration", "s", Kind::gauge, "source",
-     "What a step took, without checkpoints and evaluations (derived)"},
-    {"train.input_wait", "s", Kind::gauge, "source", "How long a step waited for data"},
+     "What a step took, without checkpoints and evaluations", in_info(101),
+     "time between two reports / steps between them"},
+    {"train.input_wait", "s", Kind::gauge, "source", "How long a step waited for data",
+     in_info(102)},
     {"train.throughput", "{item}/s", Kind::gauge, "source",
-     "Items a second, where the batch size is known or the job tells it"},
-    {"train.loss", "1", Kind::gauge, "set, source", "Loss, as the job tells it"},
-    {"train.accuracy", "1", Kind::gauge, "set, source", "Accuracy, as the job tells it"},
+     "Items a second, where the batch size is known or the job tells it", in_info(103)},
+    {"train.loss", "1", Kind::gauge, "set, source", "Loss, as the job tells it", in_info(104)},
+    {"train.accuracy", "1", Kind::gauge, "set, source", "Accuracy, as the job tells it",
+     in_info(105)},
 };
 enum Place { kStep, kDuration, kInputWait, kThroughput, kLoss, kAccuracy };
 
@@ -63,7 +66,7 @@ std::vector<TrainingSeries> list_training_series(const Training& training) {
   std::vector<TrainingSeries> all;
   for (size_t place = kStep; place <= kThroughput; ++place) {
     TrainingSeries one{described(kTrainingSpecs[place], {{"source", training.source}}), {}};
-    one.series.derived = place == kDuration;
+    one.series.derived = kTrainingSpecs[place].is_derived();
     for (const Step& step : training.steps) {
       if (const auto value = value_of(step, place)) add_point(one.points, step.time_s, *value);
     }

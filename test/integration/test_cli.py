@@ -3,6 +3,7 @@ they come from, secrets, doctor, reference pages, completion in real shells."""
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
 import signal
@@ -289,6 +290,55 @@ class Settings(Case):
         self.assertEqual(self.settings(env={"TRAINSCOPE_EVERY": ""})["every"], ("80ms", f"file {here}"))
         self.assertEqual(self.info()["sampling"]["period_s"], 0.08)
 
+    def rows(self):
+        """Settings as the reference has them: name, value as help writes it, variable, is it repeatable, may a
+        trainscope.toml in the working directory set it."""
+        self.assertEqual(self.run_cli("docs", "--out", "ref").returncode, 0)
+        commands = (self.work / "ref" / "commands.md").read_text()
+        for row in (self.work / "ref" / "settings.md").read_text().splitlines():
+            found = re.match(r"\| `([a-z-]+)` \| `--\1` \| `(TRAINSCOPE_[A-Z_]+)` \|.*\| (.*) \|$", row)
+            if found:
+                name, variable, help_text = found.groups()
+                value, repeats = re.search(rf"\| `--{name}(?: ([^ `]+))?( …)?` \|", commands).groups()
+                yield name, value, variable, bool(repeats), "not from a" not in help_text
+
+    def test_every_setting_by_flag_environment_and_file(self):
+        values = {None: "true", "DURATION": "7s", "COMMAND": "true", "TEXT": "text", "KEY=VALUE": "k=v", "SPEC": "a:/x+",
+                  "REGEX": r"(?<step>\d+)", "N": "2", "DIR": str(self.top / "x"), "PATH": str(self.top / "y"),
+                  "FILE": str(self.top / "z")}
+        rows = list(self.rows())
+        self.assertIn("tensorboard", [row[0] for row in rows])
+        for name, kind, variable, repeats, _ in rows:
+            value = values[kind]
+            literal = value if kind is None else json.dumps([value] if repeats else value)
+            home = value if name == "home" else str(self.home)
+            flag = [f"--{name}", *([value] if kind else [])]
+            mine = self.config / "trainscope.toml"
+            for words, variables, line, source in ((flag, {}, "", "flag"), ([], {variable: value}, "", "environment"),
+                                                   ([], {}, f"{name} = {literal}\n", f"file {mine}")):
+                with self.subTest(name=name, source=source):
+                    mine.write_text(line)
+                    env = {"TRAINSCOPE_HOME": "" if name == "home" else home, **variables}
+                    done = self.run_cli("run", *words, "--", "true", env=env)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    done = self.run_cli("info", "latest", "--json", "--home", home)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    found = {s["name"]: (s["value"], s["from"]) for s in json.loads(done.stdout)["settings"]}
+                    self.assertEqual(found[name], (value, source))
+                    self.assertEqual(set(found), {row[0] for row in rows})
+
+    def test_the_working_directory_sets_no_setting_that_leads_out_of_the_run(self):
+        refused = []
+        for name, kind, variable, _, may in self.rows():
+            if may:
+                continue
+            refused.append(name)
+            (self.work / "trainscope.toml").write_text(f"{name} = 'x'\n")
+            self.refused("run", "--", "touch", "started", says=["trainscope.toml:1", f"'{name}'", f"--{name}", variable])
+            self.assertFalse((self.work / "started").exists())
+            self.assertIn(kind, {"DIR", "FILE", "PATH", "COMMAND", "SPEC"})
+        self.assertEqual(sorted(refused), ["after", "counter", "data", "home", "id-file", "tensorboard"])
+
     def test_a_bad_value_names_where_it_is_from(self):
         self.refused("run", "--", "true", env={"TRAINSCOPE_EVERY": "x"}, says="TRAINSCOPE_EVERY: 'x'")
         (self.work / "trainscope.toml").write_text('quiet = "perhaps"\n')
@@ -366,9 +416,10 @@ class Reference(Case):
     def test_pages_name_what_there_is(self):
         self.assertEqual(self.run_cli("docs", "--out", "ref").returncode, 0)
         pages = {path.name: path.read_text() for path in (self.work / "ref").iterdir()}
-        self.assertEqual(sorted(pages), ["commands.md", "exit-codes.md", "formats.md", "metrics.md", "settings.md"])
+        self.assertEqual(sorted(pages), ["analyses.md", "commands.md", "exit-codes.md", "formats.md", "metrics.md", "settings.md"])
         self.assertIn("`--every DURATION`", pages["commands.md"])
         self.assertNotIn("complete-runs", pages["commands.md"])
+        self.assertIn("| `step_time` | step time | `breakdown` |", pages["analyses.md"])
         self.assertIn("`system.cpu.utilization`", pages["metrics.md"])
         self.assertIn("`TRAINSCOPE_EVERY`", pages["settings.md"])
         self.assertIn("`csv`", pages["formats.md"])

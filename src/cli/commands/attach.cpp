@@ -16,11 +16,6 @@ namespace trainscope {
 
 namespace {
 
-struct AttachFlags : RecordingFlags {
-  using RecordingFlags::RecordingFlags;
-  std::string pid;
-};
-
 // Reading what belongs to the process is what counts: its files, not the right to signal it.
 Result<pid_t> process_to_follow(const std::string& text) {
   const auto pid = parse_integer(text);
@@ -41,9 +36,10 @@ Result<pid_t> process_to_follow(const std::string& text) {
   return static_cast<pid_t>(*pid);
 }
 
-Result<int> attach(const AttachFlags& flags) {
-  TS_TRY(RecordOptions options, recording_options(flags));
-  TS_TRY(options.attach_pid, process_to_follow(flags.pid));
+Result<int> attach(const std::string& pid, const Settings& settings) {
+  TS_TRY(RunOptions options, recording_options(settings));
+  TS_TRY(options.attach_pid, process_to_follow(pid));
+  options.steps_from.clear();  // the output of a running job cannot be read
   auto outcome = record_attached(options);
   if (!outcome) {
     print_error(outcome.error().message());
@@ -53,15 +49,16 @@ Result<int> attach(const AttachFlags& flags) {
   return 0;
 }
 
-std::function<Result<int>()> add(Options& options, const Settings& settings) {
-  auto flags = std::make_shared<AttachFlags>(settings);
+std::function<Result<int>()> add(Options& options, const Settings& loaded) {
+  auto settings = std::make_shared<Settings>(loaded);
+  auto pid = std::make_shared<std::string>();
   options.add({.name = "PID",
                .value = "PID",
                .help = "first process of the job; its children are followed",
                .is_required = true,
-               .set = store_in(flags->pid)});
-  add_recording_flags(options, flags, {"home", "every", "for", "name", "note", "quiet"});
-  return [flags] { return attach(*flags); };
+               .set = store_in(*pid)});
+  add_recording_flags(options, settings, "attach");
+  return [settings, pid] { return attach(*pid, *settings); };
 }
 
 }  // namespace

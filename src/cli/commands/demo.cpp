@@ -19,8 +19,8 @@ namespace {
 constexpr const char* kWorkload = "trainscope-workload";
 constexpr int64_t kMaxSeconds = 3600;
 
-struct DemoFlags : RecordingFlags {
-  using RecordingFlags::RecordingFlags;
+struct DemoFlags {
+  std::shared_ptr<Settings> settings;
   std::string seconds = "20";
 };
 
@@ -45,15 +45,16 @@ Result<std::string> find_workload() {
                   kWorkload, program.empty() ? "this program" : program));
 }
 
-Result<int> demo(DemoFlags& flags) {
+Result<int> demo(const DemoFlags& flags) {
   const auto seconds = parse_integer(flags.seconds);
   if (!seconds || *seconds < 1 || *seconds > kMaxSeconds) {
     return Error(fmt::format("--seconds: '{}' is not a whole number from 1 to {}",
                              printable(flags.seconds), kMaxSeconds));
   }
   TS_TRY(const std::string workload, find_workload());
-  if (flags.settings.get("name").value.empty()) flags.settings.set_from_flag("name", "demo");
-  TS_TRY(RecordOptions options, recording_options(flags));
+  Settings& settings = *flags.settings;
+  if (settings.get("name").value.empty()) settings.set_from_flag("name", "demo");
+  TS_TRY(RunOptions options, recording_options(settings));
   options.command = {workload, "train", "--model", "digits_cnn", "--seconds", flags.seconds};
   if (!options.quiet) {
     tell("trainscope: recording {} s of training (a small CNN on digits)\n", *seconds);
@@ -69,12 +70,13 @@ Result<int> demo(DemoFlags& flags) {
 }
 
 std::function<Result<int>()> add(Options& options, const Settings& settings) {
-  auto flags = std::make_shared<DemoFlags>(settings);
+  auto flags = std::make_shared<DemoFlags>();
+  flags->settings = std::make_shared<Settings>(settings);
   options.add({.name = "--seconds",
                .value = "N",
                .help = "how long to train (default: 20)",
                .set = store_in(flags->seconds)});
-  add_recording_flags(options, flags, {"home", "every", "name", "quiet"});
+  add_recording_flags(options, flags->settings, "demo");
   return [flags] { return demo(*flags); };
 }
 

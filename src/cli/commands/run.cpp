@@ -6,7 +6,6 @@
 
 #include <cstdio>
 
-#include "base/text.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/print.h"
@@ -15,13 +14,6 @@
 namespace trainscope {
 
 namespace {
-
-constexpr int64_t kMaxRepeat = 100'000;
-
-struct RunFlags : RecordingFlags {
-  using RecordingFlags::RecordingFlags;
-  std::string repeat = "1";
-};
 
 // The exit code of a job that was not killed by a signal.
 int exit_code_of(const Manifest& manifest) {
@@ -62,7 +54,8 @@ int end_as(const Manifest& manifest) {
   return exit_code_of(manifest);
 }
 
-int record_series(RecordOptions options, int64_t repeat) {
+int record_series(RunOptions options) {
+  const int64_t repeat = options.repeat;
   std::optional<Manifest> first_failure;
   for (int64_t k = 1; k <= repeat; ++k) {
     if (repeat > 1) options.tags["repeat"] = fmt::format("{}/{}", k, repeat);
@@ -83,35 +76,20 @@ int record_series(RecordOptions options, int64_t repeat) {
   return first_failure ? end_as(*first_failure) : 0;
 }
 
-Result<int> run(const std::vector<std::string>& job, const RunFlags& flags) {
-  TS_TRY(RecordOptions options, recording_options(flags));
-  const auto repeat = parse_integer(flags.repeat);
-  if (!repeat || *repeat < 1 || *repeat > kMaxRepeat) {
-    return Error(fmt::format("--repeat: '{}' is not a number of runs from 1 to {}",
-                             printable(flags.repeat), kMaxRepeat));
-  }
+Result<int> run(const std::vector<std::string>& job, const Settings& settings) {
+  TS_TRY(RunOptions options, recording_options(settings));
   options.command = job;
   if (options.command.empty() || options.command.front().empty()) {
     return Error("run: no command given; try: trainscope run -- COMMAND…");
   }
-  return record_series(std::move(options), *repeat);
+  return record_series(std::move(options));
 }
 
-std::function<Result<int>()> add(Options& options, const Settings& settings) {
-  auto flags = std::make_shared<RunFlags>(settings);
-  add_recording_flags(options, flags,
-                      {"home", "every", "for", "grace", "after", "name", "note", "quiet"});
-  options.add({.name = "--steps-from",
-               .value = "REGEX",
-               .help = "regular expression for a printed step: (?<step>\\d+), (?<loss>...), "
-                       "(?<accuracy>...), (?<throughput>...)",
-               .set = store_in(flags->steps_from)});
-  options.add({.name = "--repeat",
-               .value = "N",
-               .help = "run the job N times, as N separate runs",
-               .set = store_in(flags->repeat)});
+std::function<Result<int>()> add(Options& options, const Settings& loaded) {
+  auto settings = std::make_shared<Settings>(loaded);
+  add_recording_flags(options, settings, "run");
   options.take_job();
-  return [&options, flags] { return run(options.job, *flags); };
+  return [&options, settings] { return run(options.job, *settings); };
 }
 
 }  // namespace

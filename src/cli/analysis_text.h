@@ -1,0 +1,16 @@
+// The results of all analyses as rows for people; `info` and the summary of a run show the same.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyze/analyze.h"
+
+namespace trainscope {
+
+// Labels and texts. Findings of severity info are left to `info --json`.
+std::vector<std::pair<std::string, std::string>> analysis_rows(
+    const std::vector<CompletedAnalysis>& completed);
+
+}  // namespace trainscope

@@ -1,0 +1,104 @@
+#include "cli/analysis_text.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/json.h"
+#include "cli/info_json.h"
+#include "cli/training_text.h"
+#include "model/fake_run.h"
+
+namespace trainscope {
+namespace {
+
+using Rows = std::vector<std::pair<std::string, std::string>>;
+
+AnalysisResult result_of(std::vector<BreakdownPart> breakdown) {
+  AnalysisResult result;
+  result.breakdown = std::move(breakdown);
+  return result;
+}
+
+// Twenty steps of 50 ms, one of which took half a second.
+Training training_with_a_pause() {
+  Training training;
+  training.source = "pipe";
+  training.count = 20;
+  double now_s = 1;
+  for (int64_t k = 1; k <= 20; ++k) {
+    Step step;
+    step.step = k;
+    step.duration_s = k == 8 ? 0.5 : 0.05;
+    now_s += *step.duration_s;
+    step.time_s = now_s;
+    step.kind = "step";
+    training.steps.push_back(step);
+  }
+  return training;
+}
+
+TEST(AnalysisText, rows_of_every_analysis_that_applies) {
+  const Analysis first = {"first", "one", "", "", "", nullptr};
+  const Analysis second = {"second", "two", "", "", "", nullptr};
+  AnalysisResult not_applicable;
+  not_applicable.is_applicable = false;
+  not_applicable.unknown = "nothing was reported";
+  AnalysisResult unknown = result_of({{"unexplained", 1, 2}});
+  unknown.unknown = "the job reports no phases";
+  EXPECT_EQ(
+      analysis_rows({{&first, result_of({{"a", 0.25, 1}, {"b", 0.75, 3}})},
+                     {&first, not_applicable},
+                     {&first, AnalysisResult()},
+                     {&second, unknown}}),
+      (Rows{{"one", "a 25% · b 75%"}, {"two", "unexplained 100%: the job reports no phases"}}));
+}
+
+TEST(AnalysisText, findings_above_info_have_a_row) {
+  const Analysis analysis = {"any", "any", "", "", "", nullptr};
+  AnalysisResult result;
+  result.findings.resize(2);
+  result.findings[0].severity = "info";
+  result.findings[0].summary = "fact";
+  result.findings[1].severity = "warning";
+  result.findings[1].summary = "4 workers for 8 GPUs";
+  result.findings[1].advice = "use 16 workers";
+  EXPECT_EQ(analysis_rows({{&analysis, result}}),
+            (Rows{{"warning", "4 workers for 8 GPUs; use 16 workers"}}));
+}
+
+TEST(AnalysisText, a_run_without_training_has_no_rows) {
+  EXPECT_TRUE(training_rows(FakeRun(0.1, 1)).empty());
+}
+
+TEST(AnalysisText, the_json_of_a_run_has_the_results_of_all_analyses) {
+  FakeRun run(0.1, 3);
+  run.set_training(training_with_a_pause());
+  const auto document = info_json(run);
+  ASSERT_TRUE(document);
+  EXPECT_EQ((*document)["breakdown"].size(), 1U);
+  EXPECT_TRUE((*document)["breakdown_unknown"].is_string());
+  EXPECT_EQ((*document)["pauses"].size(), 1U);
+  ASSERT_EQ((*document)["findings"].size(), 1U);
+  const Json& finding = (*document)["findings"][0];
+  EXPECT_EQ(finding["id"].get<std::string>(), "pauses_unexplained");
+  for (const char* key : {"severity", "summary", "evidence", "from_s", "to_s", "time_lost_s",
+                          "max_speedup", "confidence", "advice"}) {
+    EXPECT_TRUE(finding.contains(key)) << key;
+  }
+}
+
+TEST(AnalysisText, every_analysis_describes_itself) {
+  std::set<std::string_view> keys;
+  for (const Analysis* analysis : analyses()) {
+    SCOPED_TRACE(analysis->name);
+    EXPECT_FALSE(analysis->title.empty());
+    EXPECT_LE(analysis->title.size(), 10U);
+    EXPECT_FALSE(analysis->summary.empty());
+    EXPECT_FALSE(analysis->needs.empty());
+    if (!analysis->json_key.empty()) EXPECT_TRUE(keys.insert(analysis->json_key).second);
+  }
+}
+
+}  // namespace
+}  // namespace trainscope

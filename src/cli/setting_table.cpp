@@ -1,0 +1,182 @@
+#include "cli/setting_table.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "collect/support/counter_spec.h"
+#include "record/redact.h"
+#include "store/run_name.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr std::string_view kEveryRecording = "run, attach, demo";
+
+Status check_name(const std::string& name) { return check_run_name(name); }
+
+Status check_counters(const std::vector<std::string>& specs) {
+  const auto parsed = parse_counters(specs);
+  if (!parsed) return parsed.error();
+  return {};
+}
+
+std::string redact_tag(std::string_view tag) {
+  const size_t equals = tag.find('=');
+  if (equals == std::string_view::npos) return redact_text(tag);
+  const auto redacted =
+      redact_tags({{std::string(tag.substr(0, equals)), std::string(tag.substr(equals + 1))}});
+  return redacted.begin()->first + "=" + redacted.begin()->second;
+}
+
+constexpr SettingSpec kSettings[] = {
+    {.name = "home",
+     .value = "DIR",
+     .help = "folder that holds the runs (default: $XDG_DATA_HOME/trainscope)",
+     .field = TextField{&RunOptions::home},
+     .names = "a folder",
+     .path = PathBase::here},
+    {.name = "every",
+     .value = "DURATION",
+     .help = "sampling period, 1ms to 1h",
+     .field = DurationField{&RunOptions::every_ns, kMinPeriodNs, kMaxPeriodNs, kPeriodRange},
+     .default_value = "100ms",
+     .commands = kEveryRecording},
+    {.name = "for",
+     .value = "DURATION",
+     .help = "stop after this time: for run, SIGTERM to the job, then SIGKILL after --grace",
+     .field = DurationField{&RunOptions::for_ns},
+     .commands = "run, attach"},
+    {.name = "grace",
+     .value = "DURATION",
+     .help = "time between SIGTERM and SIGKILL",
+     .field = DurationField{&RunOptions::grace_ns, 0},
+     .default_value = "10s",
+     .commands = "run"},
+    {.name = "after",
+     .value = "COMMAND",
+     .help = "command for /bin/sh, run once the job has ended",
+     .field = TextField{&RunOptions::after},
+     .commands = "run",
+     .names = "a command",
+     .redact = redact_line},
+    {.name = "name",
+     .value = "TEXT",
+     .help = "name of the run; need not be unique",
+     .field = TextField{&RunOptions::name, check_name},
+     .commands = kEveryRecording},
+    {.name = "note",
+     .value = "TEXT",
+     .help = "sentence about the run, shown by `info`",
+     .field = TextField{&RunOptions::note},
+     .commands = "run, attach",
+     .redact = redact_text},
+    {.name = "quiet",
+     .value = "",
+     .help = "print no status and no summary; errors are still printed",
+     .field = SwitchField{&RunOptions::quiet},
+     .default_value = "false",
+     .commands = kEveryRecording},
+    {.name = "tag",
+     .value = "KEY=VALUE",
+     .help = "store key=value with the run; repeatable",
+     .field = PairsField{&RunOptions::tags},
+     .commands = kEveryRecording,
+     .redact = redact_tag},
+    {.name = "perf",
+     .value = "",
+     .help = "count instructions, cycles and cache misses of the job; slows its thread switches",
+     .field = SwitchField{&RunOptions::perf},
+     .default_value = "false",
+     .commands = kEveryRecording},
+    {.name = "counter",
+     .value = "SPEC",
+     .help = "record a number from a file, NAME:TYPE@PATH+c=COLUMN;r=ROW; repeatable",
+     .field = ListField{&RunOptions::counters, check_counters, true},
+     .commands = kEveryRecording,
+     .names = "files"},
+    {.name = "data",
+     .value = "PATH",
+     .help = "dataset file or folder; record how much of it is in the page cache; repeatable",
+     .field = ListField{&RunOptions::data},
+     .commands = kEveryRecording,
+     .names = "files",
+     .path = PathBase::job},
+    {.name = "tensorboard",
+     .value = "DIR",
+     .help = "folder of TensorBoard event files that the job writes; repeatable",
+     .field = ListField{&RunOptions::tensorboard},
+     .commands = kEveryRecording,
+     .names = "a folder",
+     .path = PathBase::job},
+    {.name = "id-file",
+     .value = "FILE",
+     .help = "write the run's id to FILE",
+     .field = TextField{&RunOptions::id_file},
+     .commands = kEveryRecording,
+     .names = "a file",
+     .path = PathBase::job},
+    {.name = "steps-from",
+     .value = "REGEX",
+     .help = "regular expression for a printed step: (?<step>\\d+), (?<loss>...), "
+             "(?<accuracy>...), (?<throughput>...)",
+     .field = TextField{&RunOptions::steps_from, check_steps_pattern},
+     .commands = "run"},
+    {.name = "repeat",
+     .value = "N",
+     .help = "run the job N times, as N separate runs",
+     .field = IntegerField{&RunOptions::repeat, 1, 100'000},
+     .default_value = "1",
+     .commands = "run"},
+};
+
+}  // namespace
+
+bool SettingSpec::is_repeatable() const {
+  return std::holds_alternative<ListField>(field) || std::holds_alternative<PairsField>(field);
+}
+
+bool SettingSpec::is_comma_separated() const {
+  const auto* list = std::get_if<ListField>(&field);
+  return is_repeatable() && (list == nullptr || !list->has_commas);
+}
+
+bool SettingSpec::is_for(std::string_view command) const {
+  if (commands.empty()) return true;
+  for (const std::string_view one : split(commands, ',')) {
+    if (trim(one) == command) return true;
+  }
+  return false;
+}
+
+std::span<const SettingSpec> setting_specs() { return kSettings; }
+
+const SettingSpec* find_setting(std::string_view name) {
+  for (const SettingSpec& spec : kSettings) {
+    if (spec.name == name) return &spec;
+  }
+  return nullptr;
+}
+
+std::string setting_variable(std::string_view name) {
+  std::string variable = "TRAINSCOPE_";
+  for (const char c : name) {
+    const bool is_small = c >= 'a' && c <= 'z';
+    variable += c == '-' ? '_' : is_small ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return variable;
+}
+
+Option setting_option(const SettingSpec& spec, std::function<void(const std::string&)> set) {
+  std::string help(spec.help);
+  if (!spec.default_value.empty() && !spec.is_switch()) {
+    help += fmt::format(" (default: {})", spec.default_value);
+  }
+  return {.name = fmt::format("--{}", spec.name),
+          .value = std::string(spec.value),
+          .help = std::move(help),
+          .repeats = spec.is_repeatable(),
+          .set = std::move(set)};
+}
+
+}  // namespace trainscope
