@@ -132,9 +132,7 @@ class StepTime {
     const bool divided = knows_input_ || knows_compute();
     if (!divided) {
       unexplained_s_ += std::exchange(compute_s_, 0);
-      out_.unknown =
-          "the job does not say when it waits for data and when it computes; "
-          "docs/guide/progress.md shows how it can";
+      out_.unknown = "the job reports no input or compute phases; see docs/guide/progress.md";
     }
     const std::pair<const char*, double> parts[] = {
         {"input", input_s_},           {"compute", compute_s_}, {"checkpoint", checkpoint_s_},
@@ -175,8 +173,8 @@ Result<Analyzed> analyze(const RunView& run) {
 extern const Analysis step_time_analysis;
 const Analysis step_time_analysis = {
     .name = "step_time",
-    .summary = "where the time of the steps went: input, compute, checkpoints, evaluations, pauses",
-    .needs = "steps; to tell input from compute also phases (docs/guide/progress.md)",
+    .summary = "breakdown of step time: input, compute, checkpoints, evaluations, pauses",
+    .needs = "steps; phases to separate input from compute (docs/guide/progress.md)",
     .analyze = analyze,
 };
 

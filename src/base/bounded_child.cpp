@@ -171,7 +171,7 @@ bool StallWatch::is_over() {
 
 ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string()>& work) {
   int ends[2] = {-1, -1};
-  if (::pipe2(ends, O_CLOEXEC) != 0) return failure("cannot make a pipe");
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failure("cannot create a pipe");
   const UniqueFd read_end(ends[0]);
   UniqueFd write_end(ends[1]);
   const pid_t child = ::fork();
@@ -190,7 +190,7 @@ ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string
       (void)reap_soon(child, kReapKilledNs, status);
     }
     return watch.is_idle() ? ChildAnswer{ChildEnd::hung, "no response"}
-                           : ChildAnswer{ChildEnd::too_slow, "it takes too long"};
+                           : ChildAnswer{ChildEnd::too_slow, "it took too long"};
   }
   if (!reap_soon(child, kReapNs, status)) return {ChildEnd::done, std::move(text)};
   return ended(status, std::move(text));

@@ -39,7 +39,7 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
     if (n < 0) return Error::from_errno("cannot read " + path, errno);
     text.resize(have + static_cast<size_t>(n));
     if (n == 0) return text;
-    if (text.size() > limit) return Error(path + " is larger than we read");
+    if (text.size() > limit) return Error(path + " is too large");
   }
 }
 
@@ -54,7 +54,7 @@ Status write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = retry_interrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
     if (n < 0) return Error::from_errno("cannot write", errno);
-    if (n == 0) return Error("cannot write: the file takes no more bytes");
+    if (n == 0) return Error("cannot write: the file accepts no more bytes");
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   return {};

@@ -68,7 +68,7 @@ class InfoWriter {
     describe_host();
     for (const auto& [label, text] : training_rows(run_)) row(label, text);
     describe_sampling();
-    row("recording", overhead_text());
+    row("overhead", overhead_text());
     row("settings", settings_text());
     for (const std::string& note : m.notes) row("note", printable(note));
     TS_CHECK_OK(add_metrics());
@@ -98,7 +98,7 @@ class InfoWriter {
     }
     const std::string how = ending_text(m, run_.status());
     const bool coded = m.ended_by == EndedBy::exit && run_.status() == RunStatus::ended;
-    const std::string when = m.started.empty() ? "not known when" : local_time_text(m.started);
+    const std::string when = m.started.empty() ? "unknown time" : local_time_text(m.started);
     row("started", fmt::format("{}, {} {}; {}{}", when,
                                run_.status() == RunStatus::running ? "recorded so far" : "took",
                                duration_text(run_.duration_s()),
@@ -149,7 +149,7 @@ class InfoWriter {
     std::string text =
         fmt::format("{} every {}, {} missed", s.samples, duration_text(s.period_s), s.missed);
     if (s.jitter_p50_s && s.jitter_p99_s) {
-      text += fmt::format(", late by {} (p50) and {} (p99)", duration_text(*s.jitter_p50_s),
+      text += fmt::format(", jitter p50 {}, p99 {}", duration_text(*s.jitter_p50_s),
                           duration_text(*s.jitter_p99_s));
     }
     if (s.restarts > 0) text += fmt::format(", {} recorder restarts", s.restarts);
@@ -159,7 +159,7 @@ class InfoWriter {
                              printable(s.gaps[i].reason)));
     }
     if (s.gaps.size() > kShownGaps) {
-      row("", fmt::format("and {} more gaps: --json has them", s.gaps.size() - kShownGaps));
+      row("", fmt::format("and {} more gaps; use --json to list them", s.gaps.size() - kShownGaps));
     }
   }
 
@@ -175,7 +175,7 @@ class InfoWriter {
     }
     if (o.max_rss_bytes) add(bytes_text(*o.max_rss_bytes) + " memory");
     if (o.bytes_written) add(bytes_text(*o.bytes_written) + " written");
-    if (o.bytes_per_value) add(fmt::format("{:.3g} bytes a value", *o.bytes_per_value));
+    if (o.bytes_per_value) add(fmt::format("{:.3g} bytes per value", *o.bytes_per_value));
     return text;
   }
 

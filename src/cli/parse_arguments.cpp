@@ -99,7 +99,7 @@ Status check_values(const Command& command, const Option& option, bool is_given,
     if (!is_given || choices.empty()) continue;
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) continue;
     const std::vector<std::string_view> known(choices.begin(), choices.end());
-    return Error(fmt::format("{}: {} is one of {}, not '{}'{}", command.name, option.name,
+    return Error(fmt::format("{}: {} must be one of {}, not '{}'{}", command.name, option.name,
                              fmt::join(choices, ", "), value, did_you_mean(value, known)));
   }
   return {};

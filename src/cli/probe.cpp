@@ -101,8 +101,8 @@ ProbedSource probe_within(const Collector& collector, const Surroundings& surrou
   }
   ProbedSource found = head_of(collector);
   found.status = "unavailable";
-  found.reason = fmt::format("it did not answer within {}",
-                             duration_text(static_cast<double>(deadline_ns) / 1e9));
+  found.reason =
+      fmt::format("no reply within {}", duration_text(static_cast<double>(deadline_ns) / 1e9));
   for (const MetricSpec& spec : collector.metrics) add_missing(found, spec.name, found.reason, "");
   return found;
 }

@@ -87,7 +87,7 @@ TEST(Probe, AHangingSourceCostsItsDeadline) {
   static const Collector hanging = collector(kMetrics);
   const ProbedSource found = probe_within(hanging, {}, 20'000'000);
   EXPECT_EQ(found.status, "unavailable");
-  EXPECT_EQ(found.reason, "it did not answer within 20 ms");
+  EXPECT_EQ(found.reason, "no reply within 20 ms");
   hung.wait(false);  // it has read `script`
 }
 

@@ -73,9 +73,9 @@ std::string pace_text(const Collector& collector) {
     case Pace::tick:
       return "every sample";
     case Pace::second:
-      return "at most once a second";
+      return "at most once per second";
     case Pace::thread:
-      return fmt::format("every {} on a thread of its own",
+      return fmt::format("every {} on its own thread",
                          duration_text(static_cast<double>(collector.period_ns) / 1e9));
   }
   return "";
@@ -92,18 +92,17 @@ void add_metrics_table(std::string& out, std::span<const MetricSpec> metrics) {
 std::string metrics_page() {
   std::string out = fmt::format(
       "# Metrics\n{}\nCounters are stored as counters: the machine's are the kernel's values since "
-      "boot, the job's start at 0. What is derived is computed on reading.\n",
+      "boot, the job's start at 0. Derived metrics are computed on reading.\n",
       kNotice);
   for (const Collector* collector : collectors()) {
-    out += fmt::format("\n## {}\n\n{}. Of {}, read {}. Needs: {}.\n\n", collector->name,
+    out += fmt::format("\n## {}\n\n{}. Scope: {}. Read: {}. Needs: {}.\n\n", collector->name,
                        collector->summary, scope_name(collector->scope), pace_text(*collector),
                        collector->needs.empty() ? "nothing" : collector->needs);
     add_metrics_table(out, collector->metrics);
   }
   out +=
-      "\n## training\n\nWhat the job told (docs/guide/progress.md); `source` is pipe, tensorboard "
-      "or "
-      "output. A value stands at the time of its step.\n\n";
+      "\n## training\n\nProgress reported by the job (docs/guide/progress.md); `source` is pipe, "
+      "tensorboard or output. Each value has the time of its step.\n\n";
   add_metrics_table(out, training_metrics());
   out += "\n## Derived\n\n| metric | unit |\n|---|---|\n";
   // Of a run in which nothing was stored every derived series is absent, and so all are named.
@@ -118,11 +117,12 @@ std::string metrics_page() {
 
 std::string settings_page() {
   std::string out = fmt::format(
-      "# Settings\n{}\nA flag goes before the environment, the environment before "
-      "`trainscope.toml`, "
-      "that before the default. `trainscope.toml` is read in the user's configuration folder "
+      "# Settings\n{}\nA flag takes precedence over the environment, the environment over "
+      "`trainscope.toml`, and that over the default. `trainscope.toml` is read in the user's "
+      "configuration folder "
       "(`$XDG_CONFIG_HOME/trainscope`, that is `~/.config/trainscope`) and then in the working "
-      "directory, whose values hold. An empty variable counts as unset. `trainscope info` shows "
+      "directory, whose values take precedence. An empty variable counts as unset. `trainscope "
+      "info` shows "
       "where each value came from.\n\n"
       "| setting | flag | variable | default | what it is |\n|---|---|---|---|---|\n",
       kNotice);
@@ -138,7 +138,7 @@ std::string settings_page() {
 
 std::string exit_codes_page() {
   std::string out =
-      fmt::format("# Exit codes\n{}\n| of | code | meaning |\n|---|---|---|\n", kNotice);
+      fmt::format("# Exit codes\n{}\n| command | code | meaning |\n|---|---|---|\n", kNotice);
   for (const ExitCode& code : kExitCodes) {
     out += fmt::format("| {} | {} | {} |\n", code.command, code.code, cell(code.meaning));
   }

@@ -99,7 +99,7 @@ Result<std::string> scalar_text(const toml::node& node) {
   if (const auto* number = node.as_integer()) return std::to_string(number->get());
   if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
   if (const auto* flag = node.as_boolean()) return std::string(flag->get() ? "true" : "false");
-  return Error("a text, a number, true or false is expected");
+  return Error("expected a string, a number, true or false");
 }
 
 // The text of a settings file, or nothing when there is none. What is there may be a stranger's: a
@@ -194,7 +194,8 @@ Result<Settings> Settings::load_from(const SettingSources& sources) {
     setting.from = "environment";
   }
   if (settings.home().empty()) {
-    return Error("there is no folder for the runs: set TRAINSCOPE_HOME (HOME is not set either)");
+    return Error(
+        "no folder for the runs: neither TRAINSCOPE_HOME nor HOME is set; set TRAINSCOPE_HOME");
   }
   return settings;
 }
@@ -208,7 +209,7 @@ Status Settings::read_file_over(const std::string& path, bool is_users_own) {
     const auto at = fmt::format("{}:{}", path, key.source().begin.line);
     const SettingSpec* spec = find_spec(name);
     if (spec == nullptr) {
-      return Error(fmt::format("{}: there is no setting '{}'{}", at, printable(name),
+      return Error(fmt::format("{}: unknown setting '{}'{}", at, printable(name),
                                did_you_mean(name, setting_names())));
     }
     if (!spec->names.empty() && !is_users_own) {

@@ -94,9 +94,9 @@ TEST_F(SettingsTest, TheUsersOwnFolderAsWorkingDirectoryIsTrusted) {
 
 TEST_F(SettingsTest, UnknownKeysNameFileLineAndTheNearest) {
   root_.write(kHere, "# mine\nevry = \"1s\"\n");
-  EXPECT_EQ(error(), root_.at(kHere) + ":2: there is no setting 'evry'; did you mean 'every'?");
+  EXPECT_EQ(error(), root_.at(kHere) + ":2: unknown setting 'evry'; did you mean 'every'?");
   root_.write(kHere, "[recorder]\nx = 1\n");
-  EXPECT_EQ(error(), root_.at(kHere) + ":1: there is no setting 'recorder'");
+  EXPECT_EQ(error(), root_.at(kHere) + ":1: unknown setting 'recorder'");
 }
 
 TEST_F(SettingsTest, SyntaxErrorsNameFileAndLine) {
@@ -110,7 +110,7 @@ TEST_F(SettingsTest, ScalarsAreAcceptedTablesAreNot) {
   EXPECT_EQ(load()->get("for").value, "90");
   EXPECT_EQ(load()->get("grace").value, "2.5");
   root_.write(kHere, "name = [1, 2]\n");
-  EXPECT_THAT(error(), HasSubstr(":1: name: a text, a number, true or false is expected"));
+  EXPECT_THAT(error(), HasSubstr(":1: name: expected a string, a number, true or false"));
 }
 
 TEST_F(SettingsTest, RelativeHomes) {

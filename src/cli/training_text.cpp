@@ -14,7 +14,7 @@ namespace {
 
 std::string source_text(const Training& training) {
   const std::map<std::string, std::string> names = {
-      {"pipe", "the pipe"}, {"tensorboard", "event files"}, {"output", "what the job printed"}};
+      {"pipe", "the pipe"}, {"tensorboard", "event files"}, {"output", "printed lines"}};
   const auto named = [&](const std::string& source) {
     const auto found = names.find(source);
     return found == names.end() ? source : found->second;
@@ -102,9 +102,9 @@ std::vector<std::pair<std::string, std::string>> training_rows(const RunView& ru
   }
   rows.emplace_back("learning", learning_text(training));
   if (training.dropped > 0) {
-    rows.emplace_back("dropped", fmt::format("{} messages that the job could not send without "
-                                             "waiting",
-                                             training.dropped));
+    rows.emplace_back(
+        "dropped",
+        fmt::format("{} progress messages dropped to avoid blocking the job", training.dropped));
   }
   for (const std::string& note : training.notes) rows.emplace_back("note", note);
   return rows;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"beegfs.connections", "{connection}", Kind::gauge, "client, node, role, transport",
-     "Connections to a server that are open"},
+     "Open connections to a server"},
 };
 
 constexpr const char* kFolder = "/proc/fs/beegfs";

@@ -19,12 +19,12 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"cgroup.cpu.limit", "{cpu}", Kind::gauge, "", "CPUs that the quota allows"},
+    {"cgroup.cpu.limit", "{cpu}", Kind::gauge, "", "CPUs allowed by the quota"},
     {"cgroup.cpu.usage", "s", Kind::counter, "", "CPU time taken under the quota"},
     {"cgroup.cpu.throttled_time", "s", Kind::counter, "", "Time held back because of the quota"},
     {"cgroup.cpu.throttled_periods", "{period}", Kind::counter, "",
      "Periods in which the quota was used up"},
-    {"cgroup.memory.limit", "By", Kind::gauge, "", "Memory that may be used"},
+    {"cgroup.memory.limit", "By", Kind::gauge, "", "Memory limit"},
     {"cgroup.memory.usage", "By", Kind::gauge, "", "Memory in use, page cache included"},
     {"cgroup.memory.oom_kills", "{kill}", Kind::counter, "",
      "Processes killed because the limit was reached"},
@@ -165,7 +165,7 @@ class CgroupSource : public Source {
     opened.missing.push_back({place.metric, reason, ""});
   }
 
-  static constexpr const char* kNoCgroup = "this process is in no cgroup that is mounted here";
+  static constexpr const char* kNoCgroup = "the cgroup of this process is not mounted here";
 
   std::array<Resource, 2> resources_ = {{
       {CgroupResource::cpu,
@@ -193,7 +193,7 @@ class CgroupSource : public Source {
 extern const Collector cgroup_collector;
 const Collector cgroup_collector = {
     .name = "cgroup",
-    .summary = "limits on the job's CPU and memory, and how long they held it back",
+    .summary = "limits on the job's CPU and memory, and the time they held it back",
     .needs = "a mounted cgroup file system",
     .scope = Scope::job,
     .pace = Pace::second,

@@ -63,8 +63,7 @@ TEST(Cgroup, IsAbsentWhenItsFilesAreTorn) {
 
 TEST(Cgroup, SaysWhyItIsMissing) {
   OpenedSource none(cgroup_collector, machine_root("jetson"));
-  EXPECT_EQ(none.missing("cgroup.memory.usage"),
-            "this process is in no cgroup that is mounted here");
+  EXPECT_EQ(none.missing("cgroup.memory.usage"), "the cgroup of this process is not mounted here");
   OpenedSource top(cgroup_collector, machine_root("epyc-256"));
   EXPECT_EQ(top.missing("cgroup.memory.usage"), "the cgroup / has no memory.current");
 }

@@ -14,7 +14,7 @@ namespace trainscope {
 extern const Collector counters_collector;
 const Collector counters_collector = {
     .name = "counters",
-    .summary = "numbers from the files that --counter names",
+    .summary = "numbers from files given with --counter",
     .needs = "--counter",
     .scope = Scope::job,
     .pace = Pace::tick,

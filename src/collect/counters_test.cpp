@@ -102,13 +102,13 @@ TEST(Counters, GivesAReasonOfItsOwnToEachThatHasNoValue) {
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 1);
   EXPECT_EQ(source.missing("counter.lost"), "/s: no row begins with 'c'");
-  EXPECT_EQ(source.missing("counter.far"), "/s: there is no row 9 (the first is 0)");
-  EXPECT_EQ(source.missing("counter.wide"), "/s: its row has no column 5 (the first is 0)");
-  EXPECT_EQ(source.missing("counter.word"), "/s: what is there is no int");
-  EXPECT_EQ(source.missing("counter.none"), "there is no /t here");
+  EXPECT_EQ(source.missing("counter.far"), "/s: row 9 does not exist (the first is 0)");
+  EXPECT_EQ(source.missing("counter.wide"), "/s: the row has no column 5 (the first is 0)");
+  EXPECT_EQ(source.missing("counter.word"), "/s: the value is not of type int");
+  EXPECT_EQ(source.missing("counter.none"), "/t does not exist");
   EXPECT_EQ(source.missing("counter.late"), "/s: no row matches ^z");
-  EXPECT_EQ(source.missing("counter.bytes"), "/s: it ends before byte 100");
-  EXPECT_EQ(source.missing("counter.folder"), "/ is no regular file");
+  EXPECT_EQ(source.missing("counter.bytes"), "/s: the file ends before byte 100");
+  EXPECT_EQ(source.missing("counter.folder"), "/ is not a regular file");
 }
 
 TEST(Counters, TakesUpACounterThatAppears) {
@@ -229,7 +229,7 @@ TEST(Counters, DoesNotWaitForAFifo) {
   TestRoot root;
   ASSERT_EQ(::mkfifo(root.at("/fifo").c_str(), 0600), 0);
   OpenedSource source(counters_collector, root.path(), with({"x:/fifo+"}));
-  EXPECT_EQ(source.missing("counter.x"), "/fifo is no regular file");
+  EXPECT_EQ(source.missing("counter.x"), "/fifo is not a regular file");
 }
 
 // What may hang is read by the source that has a thread of its own.

@@ -23,10 +23,10 @@ constexpr std::array<std::string_view, 8> kStates = {"user",   "nice", "system",
 
 constexpr MetricSpec kMetrics[] = {
     {"system.cpu.time", "s", Kind::counter, "cpu, state",
-     "Time spent in each state, for each processor and all of them together"},
+     "Time spent in each state, per processor and in total"},
     {"system.cpu.context_switches", "{switch}", Kind::counter, "",
      "Context switches of the whole machine"},
-    {"system.cpu.run_queue", "{task}", Kind::gauge, "", "Tasks that run or could run now"},
+    {"system.cpu.run_queue", "{task}", Kind::gauge, "", "Tasks running or ready to run"},
 };
 
 class CpuSource : public Source {
@@ -47,7 +47,7 @@ class CpuSource : public Source {
       cpus_.push_back(cpus_.empty() ? "all " : std::to_string(number) + " ");
       scan.next_line();
     }
-    if (cpus_.empty()) return all_missing(kMetrics, path + " has no processors in it", "");
+    if (cpus_.empty()) return all_missing(kMetrics, path + " lists no processors", "");
     for (const std::string& name : cpus_) {
       const std::string cpu = name.substr(0, name.size() - 1);
       for (const std::string_view state : kStates) {
@@ -102,7 +102,7 @@ class CpuSource : public Source {
 extern const Collector cpu_collector;
 const Collector cpu_collector = {
     .name = "cpu",
-    .summary = "where every processor's time went",
+    .summary = "time of every processor by state",
     .needs = "/proc/stat",
     .scope = Scope::machine,
     .pace = Pace::tick,

@@ -72,8 +72,7 @@ class CpuFrequencySource : public Source {
  private:
   static Opened missing(const std::string& root) {
     if (in_virtual_machine(root)) {
-      return all_missing(kMetrics,
-                         "this is a virtual machine that does not show the processors' clock", "");
+      return all_missing(kMetrics, "this virtual machine does not show the processors' clock", "");
     }
     return all_missing(kMetrics, "no driver for the processors' clock (cpufreq) is loaded",
                        "sudo modprobe acpi-cpufreq");

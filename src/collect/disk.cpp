@@ -22,13 +22,13 @@ namespace {
 constexpr MetricSpec kMetrics[] = {
     {"system.disk.io", "By", Kind::counter, "device, direction", "Bytes read and written"},
     {"system.disk.operations", "{operation}", Kind::counter, "device, direction",
-     "Requests that finished"},
+     "Finished requests"},
     {"system.disk.operation_time", "s", Kind::counter, "device, direction",
-     "Time that requests took, summed over requests"},
+     "Time of requests, summed over requests"},
     {"system.disk.io_time", "s", Kind::counter, "device",
-     "Time in which at least one request was under way"},
+     "Time with at least one request in flight"},
     {"system.disk.queue_time", "s", Kind::counter, "device",
-     "Time in the queue and under way, summed over requests"},
+     "Time in the queue and in flight, summed over requests"},
 };
 
 constexpr int kRescanSamples = 100;
@@ -138,7 +138,7 @@ class DiskSource : public Source {
 extern const Collector disk_collector;
 const Collector disk_collector = {
     .name = "disk",
-    .summary = "what every block device read and wrote, and how busy it was",
+    .summary = "bytes read and written by every block device, and its utilisation",
     .needs = "/sys/block",
     .scope = Scope::machine,
     .pace = Pace::tick,

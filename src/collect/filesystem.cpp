@@ -25,7 +25,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.filesystem.usage", "By", Kind::gauge, "mountpoint, state",
-     "Used and free room where the run folder, the working directory and the data are"},
+     "Used and free space of the file systems of the run folder, working directory and data"},
 };
 
 // Without symbolic links; as given when it is not there.
@@ -81,8 +81,7 @@ class FilesystemSource : public Source {
       }
     }
     if (paths_.empty()) {
-      return all_missing(kMetrics, "there is neither a run folder nor a working directory here",
-                         "");
+      return all_missing(kMetrics, "neither a run folder nor a working directory exists here", "");
     }
     return opened;
   }
@@ -118,7 +117,7 @@ class FilesystemSource : public Source {
 extern const Collector filesystem_collector;
 const Collector filesystem_collector = {
     .name = "filesystem",
-    .summary = "room where the run folder, the working directory and the data are",
+    .summary = "space of the file systems of the run folder, working directory and data",
     .needs = "/proc/self/mountinfo",
     .scope = Scope::machine,
     .pace = Pace::thread,

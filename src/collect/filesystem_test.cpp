@@ -68,10 +68,10 @@ TEST(Filesystem, IsAbsentForAFolderThatVanished) {
 TEST(Filesystem, SaysWhyItIsMissing) {
   OpenedSource nowhere(filesystem_collector, machine_root("laptop"));
   EXPECT_EQ(nowhere.missing("system.filesystem.usage"),
-            "there is neither a run folder nor a working directory here");
+            "neither a run folder nor a working directory exists here");
   OpenedSource bare(filesystem_collector, "/no/such/root", at("/", "/"));
   EXPECT_EQ(bare.missing("system.filesystem.usage"),
-            "there is no /proc/self/mountinfo here | sudo mount -t proc proc /proc");
+            "/proc/self/mountinfo does not exist | sudo mount -t proc proc /proc");
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"gpfs.read.bytes", "By", Kind::counter, "fs", "Bytes that programs on this node read"},
-    {"gpfs.write.bytes", "By", Kind::counter, "fs", "Bytes that programs on this node wrote"},
+    {"gpfs.read.bytes", "By", Kind::counter, "fs", "Bytes read by programs on this node"},
+    {"gpfs.write.bytes", "By", Kind::counter, "fs", "Bytes written by programs on this node"},
     {"gpfs.operations", "{operation}", Kind::counter, "fs, operation",
      "Operations of programs on this node"},
 };
@@ -63,11 +63,11 @@ class GpfsSource : public Source {
     systems_.clear();
     program_ = surroundings.root + kProgram;
     if (::access(program_.c_str(), X_OK) != 0) {
-      return all_missing(kMetrics, std::string("there is no ") + kProgram + " here", "");
+      return all_missing(kMetrics, std::string(kProgram) + " does not exist", "");
     }
     const auto answer = ask();
     if (!answer) {
-      return all_missing(kMetrics, "mmpmon did not answer: it needs root and a running GPFS",
+      return all_missing(kMetrics, "no reply from mmpmon: it needs root and a running GPFS",
                          kAsRoot);
     }
     Opened opened;
@@ -111,7 +111,7 @@ class GpfsSource : public Source {
   Result<std::string> ask() {
     const int64_t now = monotonic_ns();
     if (!mmpmon_.is_running()) {
-      if (now < next_start_ns_) return Error("it did not answer");
+      if (now < next_start_ns_) return Error("no reply");
       next_start_ns_ = now + kRetryNs;
       TS_CHECK_OK(mmpmon_.start_as_root(program_, {"-p"}));
     }
@@ -129,7 +129,7 @@ class GpfsSource : public Source {
 extern const Collector gpfs_collector;
 const Collector gpfs_collector = {
     .name = "gpfs",
-    .summary = "what this node read, wrote and asked of GPFS file systems",
+    .summary = "bytes and operations of this node on GPFS file systems",
     .needs = "mmpmon of GPFS, and root",
     .scope = Scope::machine,
     .pace = Pace::thread,

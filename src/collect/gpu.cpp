@@ -27,42 +27,41 @@ extern const Collector gpu_collector;
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time in which a kernel ran"},
-    {"hw.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU in use, by anybody"},
-    {"hw.gpu.memory.limit", "By", Kind::gauge, "gpu", "Memory that the GPU has"},
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of time in which a kernel ran"},
+    {"hw.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU in use, by all processes"},
+    {"hw.gpu.memory.limit", "By", Kind::gauge, "gpu", "Total memory of the GPU"},
     {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
-     "Share of the time in which the GPU's memory was read or written"},
+     "Share of time in which the GPU's memory was read or written"},
     {"hw.gpu.memory.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU's memory"},
     {"hw.gpu.encoder.utilization", "1", Kind::gauge, "gpu", "Share of time of the video encoder"},
     {"hw.gpu.decoder.utilization", "1", Kind::gauge, "gpu", "Share of time of the video decoder"},
     {"hw.gpu.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU"},
-    {"hw.gpu.power", "W", Kind::gauge, "gpu", "Power that the GPU's board draws"},
+    {"hw.gpu.power", "W", Kind::gauge, "gpu", "Power of the GPU's board"},
     {"hw.gpu.energy", "J", Kind::counter, "gpu", "Energy since the driver was loaded"},
     {"hw.gpu.fan.speed", "1", Kind::gauge, "gpu", "Fan, as a share of its highest speed"},
     {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clock of the processors and of the memory"},
     {"hw.gpu.performance_state", "1", Kind::state, "gpu", "P-state: 0 is the fastest"},
-    {"hw.gpu.throttle", "1", Kind::state, "gpu, reason",
-     "1 while this reason holds the clocks down"},
+    {"hw.gpu.throttle", "1", Kind::state, "gpu, reason", "1 while this reason limits the clocks"},
     {"hw.gpu.throttle.time", "s", Kind::counter, "gpu, reason",
-     "Time in which this reason held the clocks down, by the driver's own account"},
+     "Time in which this reason limited the clocks, as counted by the driver"},
     {"hw.gpu.ecc.errors", "{error}", Kind::counter, "gpu, type",
      "Memory errors since the driver was loaded"},
     {"hw.gpu.sm_active", "1", Kind::gauge, "gpu", "Share of processors that had work, over time"},
-    {"hw.gpu.sm_occupancy", "1", Kind::gauge, "gpu",
-     "Warps in flight, as a share of the most that fit"},
+    {"hw.gpu.sm_occupancy", "1", Kind::gauge, "gpu", "Warps in flight, as a share of the maximum"},
     {"hw.gpu.tensor_active", "1", Kind::gauge, "gpu", "Share of time of the tensor cores"},
     {"hw.gpu.fp32_active", "1", Kind::gauge, "gpu", "Share of time of the fp32 units"},
     {"hw.gpu.dram_active", "1", Kind::gauge, "gpu", "Memory bandwidth, as a share of the peak"},
     {"hw.gpu.pcie.io", "By", Kind::counter, "direction, gpu",
      "Bytes over PCIe since recording began, added up from the driver's rates"},
-    {"hw.gpu.pcie.generation", "1", Kind::state, "gpu", "PCIe generation in use now"},
-    {"hw.gpu.pcie.width", "{lane}", Kind::state, "gpu", "PCIe lanes in use now"},
+    {"hw.gpu.pcie.generation", "1", Kind::state, "gpu", "Current PCIe generation"},
+    {"hw.gpu.pcie.width", "{lane}", Kind::state, "gpu", "Current number of PCIe lanes"},
     {"hw.gpu.nvlink.io", "By", Kind::counter, "direction, gpu",
-     "Bytes over all NVLinks; where the driver gives rates, added up since recording began"},
-    {"job.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU that the job holds"},
+     "Bytes over all NVLinks; if the driver reports rates, added up since recording began"},
+    {"job.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU used by the job"},
     {"job.gpu.sm_utilization", "1", Kind::gauge, "gpu", "The job's own share of the GPU's time"},
-    {"recorder.cpu.time", "s", Kind::counter, "process", "CPU time of our own processes"},
-    {"recorder.memory.usage", "By", Kind::gauge, "process", "Resident memory of our own processes"},
+    {"recorder.cpu.time", "s", Kind::counter, "process", "CPU time of Trainscope's processes"},
+    {"recorder.memory.usage", "By", Kind::gauge, "process",
+     "Resident memory of Trainscope's processes"},
 };
 
 constexpr int64_t kLayoutLimit = 5 * kNsPerSecond;
@@ -80,7 +79,7 @@ class GpuSource : public Source {
       if (const Status started = start(); !started) {
         is_settled_ = !had_gpus_;
         return all_missing(kMetrics, started.error().message(),
-                           "put trainscope-gpu beside trainscope");
+                           "put trainscope-gpu next to trainscope");
       }
     }
     const auto layout = process_.ask_layout(kLayoutLimit, surroundings.tell);
@@ -110,7 +109,7 @@ class GpuSource : public Source {
     const bool running = process_.running();
     // Told once; then it is looked for again, more and more rarely.
     if (had_gpus_ && !running && !std::exchange(told_, true)) {
-      tell("trainscope-gpu has ended; it is started anew");
+      tell("trainscope-gpu has ended; restarting it");
     }
     if (values.empty() || !running) {
       const bool look_again = !is_settled_ && monotonic_ns() >= retry_ns_;
@@ -168,7 +167,7 @@ class GpuSource : public Source {
     if (!layout.is_object() || layout["columns"].empty()) {
       const bool object = layout.is_object();
       std::string reason =
-          object ? layout.value("reason", "") : "trainscope-gpu is of another build";
+          object ? layout.value("reason", "") : "trainscope-gpu is from another build";
       if (object && reason.empty() && !layout["missing"].empty()) {
         reason = layout["missing"][0].value("reason", "");
       }
@@ -196,7 +195,7 @@ class GpuSource : public Source {
     }
     for (const MetricSpec& spec : kMetrics) {
       if (spec.name.starts_with("recorder.") || there.contains(spec.name)) continue;
-      opened.missing.push_back({spec.name, "the driver of this GPU does not tell it", ""});
+      opened.missing.push_back({spec.name, "not reported by the GPU driver", ""});
     }
     return opened;
   }
@@ -224,8 +223,8 @@ class GpuSource : public Source {
 
 const Collector gpu_collector = {
     .name = "gpu",
-    .summary = "GPUs, whole and for the job",
-    .needs = "trainscope-gpu beside trainscope; NVIDIA's driver library, or amdgpu, i915 or xe",
+    .summary = "GPUs, in total and for the job",
+    .needs = "trainscope-gpu next to trainscope; NVIDIA's driver library, or amdgpu, i915 or xe",
     .scope = Scope::machine,
     .pace = Pace::thread,
     .period_ns = 20'000'000,

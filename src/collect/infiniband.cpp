@@ -20,16 +20,16 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"ib.io", "By", Kind::counter, "device, direction, port", "Bytes that the port moved"},
+    {"ib.io", "By", Kind::counter, "device, direction, port", "Bytes moved by the port"},
     {"ib.packets", "{packet}", Kind::counter, "device, direction, port",
-     "Packets that the port moved"},
+     "Packets moved by the port"},
     {"ib.transmit_wait", "{tick}", Kind::counter, "device, port",
-     "Ticks of the adapter's clock in which it had data and could not send"},
+     "Ticks of the adapter's clock in which it had data but could not send"},
     {"ib.errors", "{error}", Kind::counter, "device, port, type",
-     "Errors, discards and retries of the port, by the driver's names"},
+     "Errors, discards and retries of the port, named as in the driver"},
     {"ib.congestion", "{packet}", Kind::counter, "device, port, type",
      "Congestion notifications of a RoCE port"},
-    {"ib.link.rate", "bit/s", Kind::gauge, "device, port", "What the link was brought up with"},
+    {"ib.link.rate", "bit/s", Kind::gauge, "device, port", "Negotiated speed of the link"},
 };
 
 constexpr const char* kFolder = "/sys/class/infiniband";
@@ -90,8 +90,7 @@ class InfinibandSource : public Source {
     const std::string folder = surroundings.root + kFolder;
     const auto devices = list_folder(folder);
     if (!devices || devices->empty()) {
-      return all_missing(kMetrics,
-                         "there is no InfiniBand or RoCE adapter in " + std::string(kFolder), "");
+      return all_missing(kMetrics, "no InfiniBand or RoCE adapter in " + std::string(kFolder), "");
     }
     Opened opened;
     for (const std::string& device : *devices) {
@@ -104,8 +103,7 @@ class InfinibandSource : public Source {
     for (const MetricSpec& spec : kMetrics) {
       const bool there = std::any_of(opened.columns.begin(), opened.columns.end(),
                                      [&](const Column& it) { return it.metric == spec.name; });
-      if (!there)
-        opened.missing.push_back({spec.name, "the adapter's driver does not tell it", ""});
+      if (!there) opened.missing.push_back({spec.name, "not reported by the adapter's driver", ""});
     }
     return opened;
   }

@@ -20,11 +20,11 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time that the GPU was busy"},
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of time in which the GPU was busy"},
     {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clocks of the GPU and of its memory"},
     {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
-     "Share of the memory controller's time that it was busy"},
-    {"hw.power", "W", Kind::gauge, "sensor", "Power taken, by rail"},
+     "Share of time in which the memory controller was busy"},
+    {"hw.power", "W", Kind::gauge, "sensor", "Power by rail"},
 };
 
 constexpr int64_t kGpuFullLoad = 1000;
@@ -127,7 +127,7 @@ class JetsonSource : public Source {
   std::string why_no_emc(const std::string& root) const {
     if (emc_rate_.is_open()) return "the kernel does not count the memory controller's activity";
     const auto opened = open_file(root + kEmcFolder + "/rate", O_RDONLY);
-    return opened ? "it cannot be read" : why_unreadable(kEmcFolder, opened.error());
+    return opened ? "not readable" : why_unreadable(kEmcFolder, opened.error());
   }
 
   void open_rails(const std::string& root, bool here, Opened& opened) {
@@ -142,7 +142,7 @@ class JetsonSource : public Source {
     }
     if (!rails_.empty()) return;
     opened.missing.push_back(
-        {"hw.power", here ? "there is no INA3221 power monitor that can be read" : kNoJetson, ""});
+        {"hw.power", here ? "no readable INA3221 power monitor" : kNoJetson, ""});
   }
 
   ProcFile load_, clock_, emc_rate_, emc_activity_;
@@ -155,7 +155,7 @@ extern const Collector jetson_collector;
 const Collector jetson_collector = {
     .name = "jetson",
     .summary = "GPU load, clocks and power rails of a Jetson board",
-    .needs = "/sys/devices/gpu.0/load or the like; root for the memory controller",
+    .needs = "/sys/devices/gpu.0/load or similar; root for the memory controller",
     .scope = Scope::machine,
     .pace = Pace::thread,
     .period_ns = 100'000'000,

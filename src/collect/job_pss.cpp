@@ -23,7 +23,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"job.memory.pss", "By", Kind::gauge, "",
-     "Memory of the job; a page that n processes share counts 1/n for each"},
+     "Memory of the job; a page shared by n processes counts as 1/n for each"},
 };
 
 constexpr int64_t kLongest = 300 * kNsPerSecond;
@@ -60,7 +60,7 @@ class JobPssSource : public Source {
     const std::string path = root_ + "/proc/self/smaps_rollup";
     if (const auto text = read_file(path); !text) {
       opened.missing.push_back(
-          {"job.memory.pss", why_unreadable(path, text.error()), "a kernel from 4.14 on"});
+          {"job.memory.pss", why_unreadable(path, text.error()), "Linux 4.14 or later"});
       return opened;
     }
     opened.columns = {{"job.memory.pss", {}, {1024, 1}}};
@@ -118,7 +118,7 @@ class JobPssSource : public Source {
 extern const Collector job_pss_collector;
 const Collector job_pss_collector = {
     .name = "job_pss",
-    .summary = "memory of the job, shared pages divided",
+    .summary = "memory of the job, with shared pages divided among processes",
     .needs = "/proc/PID/smaps_rollup of the job's processes",
     .scope = Scope::job,
     .pace = Pace::thread,

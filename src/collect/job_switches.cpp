@@ -71,7 +71,7 @@ class JobSwitchesSource : public Source {
     Switches probe;
     const auto text = read_file(root_ + "/proc/self/status");
     if (!text || !parse_switches(*text, probe)) {
-      opened.missing.push_back({"job.context_switches", "this kernel does not tell them", ""});
+      opened.missing.push_back({"job.context_switches", "not reported by this kernel", ""});
       return opened;
     }
     opened.columns = {{"job.context_switches", {{"type", "voluntary"}}, {}},

@@ -23,24 +23,23 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"lustre.read.bytes", "By", Kind::counter, "fs", "Bytes that programs read"},
-    {"lustre.write.bytes", "By", Kind::counter, "fs", "Bytes that programs wrote"},
+    {"lustre.read.bytes", "By", Kind::counter, "fs", "Bytes read by programs"},
+    {"lustre.write.bytes", "By", Kind::counter, "fs", "Bytes written by programs"},
     {"lustre.read.calls", "{call}", Kind::counter, "fs", "Reads by programs"},
     {"lustre.write.calls", "{call}", Kind::counter, "fs", "Writes by programs"},
     {"lustre.operations", "{operation}", Kind::counter, "fs, operation",
      "Operations on files and folders"},
     {"lustre.operation_time", "s", Kind::counter, "fs, operation",
-     "Time that these operations took, summed"},
-    {"lustre.readahead.hits", "{page}", Kind::counter, "fs",
-     "Pages that were in memory when they were asked for"},
+     "Time of these operations, summed"},
+    {"lustre.readahead.hits", "{page}", Kind::counter, "fs", "Requested pages that were in memory"},
     {"lustre.readahead.misses", "{page}", Kind::counter, "fs",
-     "Pages that had to be fetched when they were asked for"},
+     "Requested pages that had to be fetched"},
     {"lustre.extents", "{call}", Kind::counter, "direction, fs, size",
-     "Reads and writes by their size: up to this and more than the next smaller"},
+     "Reads and writes by size: up to this and more than the next smaller one"},
     {"lustre.target.requests", "{request}", Kind::counter, "fs, target",
-     "Requests to a server that were answered"},
+     "Requests to a server that were completed"},
     {"lustre.target.wait_time", "s", Kind::counter, "fs, target",
-     "Time that requests waited for their answer, summed"},
+     "Time that requests waited for the reply, summed"},
     {"lustre.target.read.bytes", "By", Kind::counter, "fs, target", "Bytes fetched from a target"},
     {"lustre.target.write.bytes", "By", Kind::counter, "fs, target", "Bytes sent to a target"},
 };
@@ -319,7 +318,7 @@ class LustreSource : public Source {
                                      [&](const Column& it) { return it.metric == spec.name; });
       if (there) continue;
       Missing missing = {spec.name, "no Lustre file system is mounted here", ""};
-      if (mounted) missing.reason = "this version of the Lustre client does not count it";
+      if (mounted) missing.reason = "not counted by this version of the Lustre client";
       if (mounted && denied_) {
         missing.reason = "no permission to read /sys/kernel/debug/lustre";
         missing.remedy = kShowDebugfs;
@@ -344,8 +343,8 @@ class LustreSource : public Source {
 extern const Collector lustre_collector;
 const Collector lustre_collector = {
     .name = "lustre",
-    .summary = "what this client read, wrote and asked of Lustre file systems and their servers",
-    .needs = "a mounted Lustre file system, and debugfs that may be read",
+    .summary = "bytes, operations and requests of this client on Lustre file systems",
+    .needs = "a mounted Lustre file system, and readable debugfs",
     .scope = Scope::machine,
     .pace = Pace::second,
     .metrics = kMetrics,

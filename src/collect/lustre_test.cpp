@@ -71,7 +71,7 @@ TEST(Lustre, ReadsOldClients) {
   EXPECT_EQ(source.value("lustre.read.bytes{fs=work}"), 49152);
   EXPECT_EQ(source.value("lustre.operations{fs=work;operation=open}"), 7);
   EXPECT_EQ(source.missing("lustre.operation_time"),
-            "this version of the Lustre client does not count it");
+            "not counted by this version of the Lustre client");
 }
 
 TEST(Lustre, SaysWhatWouldSwitchTheSizesOn) {

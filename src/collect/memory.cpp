@@ -19,9 +19,9 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.memory.usage", "By", Kind::gauge, "state",
-     "Memory by use; cached holds the reclaimable slabs, used is the total less the others"},
+     "Memory by use; cached includes the reclaimable slabs, used is the total minus the others"},
     {"system.memory.limit", "By", Kind::gauge, "", "Memory of the whole machine"},
-    {"system.swap.usage", "By", Kind::gauge, "state", "Swap space that is used and free"},
+    {"system.swap.usage", "By", Kind::gauge, "state", "Used and free swap space"},
 };
 
 enum Key : size_t { total, free, available, buffers, cached, swap_total, swap_free, slab, kKeys };
@@ -68,7 +68,7 @@ class MemorySource : public Source {
     }
     const Values values = parse(file_.read());
     if (values[total] == kAbsent) {
-      return all_missing(kMetrics, path + " does not tell the memory's size", "");
+      return all_missing(kMetrics, path + " does not state the size of the memory", "");
     }
     const bool pages = std::all_of(values.begin(), values.end(),
                                    [](int64_t kb) { return kb == kAbsent || kb % 4 == 0; });
@@ -118,7 +118,7 @@ class MemorySource : public Source {
 extern const Collector memory_collector;
 const Collector memory_collector = {
     .name = "memory",
-    .summary = "what memory and swap are used for",
+    .summary = "memory and swap by use",
     .needs = "/proc/meminfo",
     .scope = Scope::machine,
     .pace = Pace::tick,

@@ -60,7 +60,7 @@ TEST(Memory, SaysWhyItIsMissing) {
   TestRoot root;
   OpenedSource source(memory_collector, root.path());
   EXPECT_EQ(source.missing("system.memory.usage"),
-            "there is no /proc/meminfo here | sudo mount -t proc proc /proc");
+            "/proc/meminfo does not exist | sudo mount -t proc proc /proc");
   EXPECT_NE(source.missing("system.swap.usage"), "");
 }
 

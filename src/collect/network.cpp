@@ -110,7 +110,7 @@ class NetworkSource : public Source {
 extern const Collector network_collector;
 const Collector network_collector = {
     .name = "network",
-    .summary = "bytes that every network interface received and sent",
+    .summary = "bytes received and sent by every network interface",
     .needs = "/sys/class/net or /proc/net/dev",
     .scope = Scope::machine,
     .pace = Pace::tick,

@@ -19,9 +19,9 @@ constexpr MetricSpec kMetrics[] = {
     {"system.network.packets", "{packet}", Kind::counter, "device, direction",
      "Packets received and sent"},
     {"system.network.errors", "{error}", Kind::counter, "device, direction",
-     "Packets that were broken or could not be sent"},
+     "Packets that were damaged or could not be sent"},
     {"system.network.dropped", "{packet}", Kind::counter, "device, direction",
-     "Packets thrown away for want of room or of a receiver"},
+     "Packets dropped because buffers were full or nothing received them"},
 };
 
 constexpr int kRescanSamples = 10;

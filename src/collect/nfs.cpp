@@ -19,21 +19,21 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"nfs.io", "By", Kind::counter, "direction, mountpoint", "Bytes that programs read and wrote"},
+    {"nfs.io", "By", Kind::counter, "direction, mountpoint", "Bytes read and written by programs"},
     {"nfs.server.io", "By", Kind::counter, "direction, mountpoint",
      "Bytes read from and written to the server"},
     {"nfs.operations", "{operation}", Kind::counter, "mountpoint, operation",
      "Requests to the server"},
     {"nfs.operation.rtt", "s", Kind::counter, "mountpoint, operation",
-     "Time from sending a request to its answer, summed"},
+     "Time from sending a request to its reply, summed"},
     {"nfs.operation.time", "s", Kind::counter, "mountpoint, operation",
-     "The same with the time in our queue"},
+     "Time from queueing a request to its reply, summed"},
     {"nfs.operation.queue_time", "s", Kind::counter, "mountpoint, operation",
-     "Time in our queue before sending, summed"},
+     "Time in the client's queue before sending, summed"},
     {"nfs.retransmissions", "{request}", Kind::counter, "mountpoint, operation",
      "Requests that were sent again"},
     {"nfs.timeouts", "{request}", Kind::counter, "mountpoint, operation",
-     "Requests that were not answered in time"},
+     "Requests without a reply in time"},
 };
 
 constexpr Scale kMilliseconds{1, 1000};
@@ -171,7 +171,7 @@ class NfsSource : public Source {
     for (const MetricSpec& spec : kMetrics) {
       const bool there = std::any_of(opened.columns.begin(), opened.columns.end(),
                                      [&](const Column& it) { return it.metric == spec.name; });
-      if (!there) opened.missing.push_back({spec.name, "this kernel does not count it", ""});
+      if (!there) opened.missing.push_back({spec.name, "not counted by this kernel", ""});
     }
   }
 
@@ -215,7 +215,7 @@ class NfsSource : public Source {
 extern const Collector nfs_collector;
 const Collector nfs_collector = {
     .name = "nfs",
-    .summary = "what every NFS mount moved and asked, and how long its server took",
+    .summary = "bytes and requests of every NFS mount, and the response time of its server",
     .needs = "a mounted NFS file system",
     .scope = Scope::machine,
     .pace = Pace::thread,

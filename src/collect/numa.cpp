@@ -17,7 +17,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.numa.allocations", "{page}", Kind::counter, "node, type",
-     "Pages allocated on a memory node, by whether it was the wanted one"},
+     "Pages allocated on a memory node, by whether it was the intended one"},
 };
 
 constexpr const char* kFolder = "/sys/devices/system/node";
@@ -82,7 +82,7 @@ class NumaSource : public Source {
 extern const Collector numa_collector;
 const Collector numa_collector = {
     .name = "numa",
-    .summary = "from which memory node pages were taken",
+    .summary = "memory nodes that pages were allocated on",
     .needs = "/sys/devices/system/node/node*/numastat",
     .scope = Scope::machine,
     .pace = Pace::second,

@@ -27,10 +27,10 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"system.page_cache.size", "By", Kind::gauge, "path", "Size of the files that were looked at"},
-    {"system.page_cache.cached", "By", Kind::gauge, "path", "How much of that is in memory"},
+    {"system.page_cache.size", "By", Kind::gauge, "path", "Size of the examined files"},
+    {"system.page_cache.cached", "By", Kind::gauge, "path", "Part of it that is in the page cache"},
     {"system.page_cache.evicted", "By", Kind::gauge, "path",
-     "How much of that was in memory and had to make room lately"},
+     "Part of it that was evicted from the page cache recently"},
 };
 
 constexpr size_t kMaxFiles = 500;
@@ -82,7 +82,7 @@ class PageCacheSource : public Source {
     datasets_.clear();
     page_ = ::sysconf(_SC_PAGESIZE);
     if (surroundings.data.empty()) {
-      return all_missing(kMetrics, "no dataset is named here",
+      return all_missing(kMetrics, "no dataset was given",
                          "trainscope run --data FOLDER -- COMMAND");
     }
     Opened opened;
@@ -93,7 +93,7 @@ class PageCacheSource : public Source {
       Dataset dataset = {path, sample_files(surroundings.root + path, kMaxFiles, kMaxLook)};
       if (dataset.files.empty()) {
         const bool there = exists(surroundings.root + path);
-        why = there ? path + " has no files" : "there is no " + path;
+        why = path + (there ? " has no files" : " does not exist");
         continue;
       }
       if (!is_readable(dataset, why, remedy) || is_known(given, opened)) continue;
@@ -136,12 +136,13 @@ class PageCacheSource : public Source {
     const Sums sums = sum_of(dataset);
     if (sums.files > 0) return true;
     if (sums.error == ENOSYS) {
-      why = "this kernel cannot tell: cachestat came with Linux 6.5";
+      why = "this kernel has no cachestat: it needs Linux 6.5 or later";
     } else if (sums.error == EPERM || sums.error == EACCES) {
-      why = "only the owner of " + dataset.path + " may ask what part of it is in memory";
+      why = "only the owner of " + dataset.path + " may query how much of it is in the page cache";
       remedy = "sudo trainscope run --data FOLDER -- COMMAND";
     } else {
-      why = Error::from_errno("cannot ask for " + dataset.path, sums.error).message();
+      why = Error::from_errno("cannot query the page cache for " + dataset.path, sums.error)
+                .message();
     }
     return false;
   }
@@ -155,8 +156,8 @@ class PageCacheSource : public Source {
 extern const Collector page_cache_collector;
 const Collector page_cache_collector = {
     .name = "page_cache",
-    .summary = "what part of the dataset (--data) is in memory",
-    .needs = "--data, Linux 6.5, and to own the files",
+    .summary = "part of the dataset (--data) that is in the page cache",
+    .needs = "--data, Linux 6.5 or later, and ownership of the files",
     .scope = Scope::machine,
     .pace = Pace::thread,
     .period_ns = 10 * kNsPerSecond,

@@ -17,8 +17,8 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.paging.faults", "{fault}", Kind::counter, "type",
-     "Page faults; major ones had to read from storage"},
-    {"system.swap.io", "By", Kind::counter, "direction", "What was read from and written to swap"},
+     "Page faults; major ones read from storage"},
+    {"system.swap.io", "By", Kind::counter, "direction", "Bytes read from and written to swap"},
 };
 
 enum Key : size_t { faults, major, swap_in, swap_out, kKeys };

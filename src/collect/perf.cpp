@@ -30,21 +30,23 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"perf.cycles", "{cycle}", Kind::counter, "mode", "Cycles that the job's threads ran"},
+    {"perf.cycles", "{cycle}", Kind::counter, "mode", "Cycles of the job's threads"},
     {"perf.instructions", "{instruction}", Kind::counter, "mode",
-     "Instructions that they finished; perf.ipc is their number a cycle"},
+     "Instructions finished by the job's threads; perf.ipc is instructions per cycle"},
     {"perf.cache.references", "{reference}", Kind::counter, "mode",
      "Accesses to the last level of cache"},
     {"perf.cache.misses", "{miss}", Kind::counter, "mode",
-     "Accesses that the last level of cache could not serve"},
+     "Accesses that missed the last level of cache"},
     {"perf.stalled.cycles", "{cycle}", Kind::counter, "mode, part",
      "Cycles in which nothing was issued (frontend) or finished (backend)"},
     {"perf.counted", "1", Kind::gauge, "event, mode",
-     "Part of the job's running time in which an event was really counted; the rest is scaled up"},
+     "Share of the job's running time in which an event was counted; the rest is extrapolated"},
     {"perf.task_clock", "s", Kind::counter, "mode", "CPU time of the job's threads"},
     {"perf.page_faults", "{fault}", Kind::counter, "mode", "Page faults of the job's threads"},
-    {"perf.context_switches", "{switch}", Kind::counter, "mode", "Switches away from them"},
-    {"perf.migrations", "{migration}", Kind::counter, "mode", "Moves to another processor"},
+    {"perf.context_switches", "{switch}", Kind::counter, "mode",
+     "Context switches of the job's threads"},
+    {"perf.migrations", "{migration}", Kind::counter, "mode",
+     "Migrations of the job's threads to another processor"},
 };
 
 struct PerfEvent {
@@ -100,7 +102,7 @@ constexpr std::array<PerfEvent, 10> kEvents = {{
 }};
 
 constexpr int64_t kRestFactor = 1000;
-constexpr const char* kNotAsked = "not asked for: counting makes each thread switch slower";
+constexpr const char* kNotAsked = "not enabled: counting makes each thread switch slower";
 constexpr const char* kUserOnly = "the kernel's part is not shown: kernel.perf_event_paranoid is 2";
 constexpr const char* kUserOnlyRemedy = "sudo sysctl kernel.perf_event_paranoid=1";
 
@@ -125,7 +127,8 @@ class PerfSource : public Source {
     next_read_ns_ = 0;
     if (!surroundings.perf) return all_missing(kMetrics, kNotAsked, "trainscope run --perf");
     choose_threads(surroundings);
-    if (threads_.empty()) return all_missing(kMetrics, "the job was not there to be counted", "");
+    if (threads_.empty())
+      return all_missing(kMetrics, "the job was not running when counting began", "");
     user_only_ = !may_count_kernel();
     Opened opened;
     for (const PerfEvent& event : kEvents) add_event(event, surroundings.root, opened);
@@ -270,7 +273,7 @@ extern const Collector perf_collector;
 const Collector perf_collector = {
     .name = "perf",
     .summary = "instructions, cycles, cache misses and stalls of the job",
-    .needs = "perf_event_open(2): kernel.perf_event_paranoid at most 2, a processor that counts",
+    .needs = "perf_event_open(2): kernel.perf_event_paranoid at most 2, a processor with counters",
     .scope = Scope::job,
     .pace = Pace::second,
     .metrics = kMetrics,

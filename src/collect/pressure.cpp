@@ -18,7 +18,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.pressure.time", "s", Kind::counter, "kind, resource",
-     "Time in which some or all tasks that had work waited for the resource"},
+     "Time in which some or all tasks waited for the resource"},
 };
 
 constexpr std::array<std::string_view, 3> kResources = {"cpu", "memory", "io"};
@@ -65,8 +65,8 @@ class PressureSource : public Source {
     }
     if (!parts_.empty()) return opened;
     // Off by default: no folder, or (before 5.12) files that cannot be read.
-    if (reason.empty()) reason = "/proc/pressure is there but cannot be read";
-    return all_missing(kMetrics, reason + ": the kernel does not account pressure",
+    if (reason.empty()) reason = "/proc/pressure exists but cannot be read";
+    return all_missing(kMetrics, reason + ": the kernel does not measure pressure",
                        "boot with psi=1");
   }
 

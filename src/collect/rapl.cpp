@@ -20,7 +20,7 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.energy", "J", Kind::counter, "sensor", "Energy taken, by part of the processor"},
+    {"hw.energy", "J", Kind::counter, "sensor", "Energy by part of the processor"},
 };
 
 constexpr const char* kFolder = "/sys/class/powercap";
@@ -96,10 +96,9 @@ class RaplSource : public Source {
   static Opened missing(const std::string& root, const std::string& refused) {
     if (!refused.empty()) return all_missing(kMetrics, "no permission to read " + refused, kRemedy);
     if (in_virtual_machine(root)) {
-      return all_missing(kMetrics, "this is a virtual machine that does not show energy counters",
-                         "");
+      return all_missing(kMetrics, "this virtual machine does not show energy counters", "");
     }
-    return all_missing(kMetrics, "there are no energy counters (RAPL) in " + std::string(kFolder),
+    return all_missing(kMetrics, "no energy counters (RAPL) in " + std::string(kFolder),
                        "sudo modprobe intel_rapl_msr");
   }
 
@@ -111,7 +110,7 @@ class RaplSource : public Source {
 extern const Collector rapl_collector;
 const Collector rapl_collector = {
     .name = "rapl",
-    .summary = "energy that processors and their memory took",
+    .summary = "energy of processors and their memory",
     .needs = "/sys/class/powercap/intel-rapl:*/energy_uj, readable",
     .scope = Scope::machine,
     .pace = Pace::second,

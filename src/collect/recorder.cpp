@@ -17,10 +17,11 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"recorder.cpu.time", "s", Kind::counter, "process", "CPU time of our own processes"},
-    {"recorder.memory.usage", "By", Kind::gauge, "process", "Resident memory of our own processes"},
+    {"recorder.cpu.time", "s", Kind::counter, "process", "CPU time of Trainscope's processes"},
+    {"recorder.memory.usage", "By", Kind::gauge, "process",
+     "Resident memory of Trainscope's processes"},
     {"recorder.bytes_written", "By", Kind::counter, "process", "Bytes written to the run folder"},
-    {"recorder.missed_ticks", "{tick}", Kind::counter, "process", "Ticks that were not taken"},
+    {"recorder.missed_ticks", "{tick}", Kind::counter, "process", "Missed ticks"},
 };
 
 class RecorderSource : public Source {
@@ -64,7 +65,7 @@ class RecorderSource : public Source {
 extern const Collector recorder_collector;
 const Collector recorder_collector = {
     .name = "recorder",
-    .summary = "what recording itself costs",
+    .summary = "overhead of recording",
     .needs = "nothing",
     .scope = Scope::recorder,
     .pace = Pace::second,

@@ -22,9 +22,9 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"hw.temperature", "Cel", Kind::gauge, "sensor", "Temperatures"},
-    {"hw.fan.speed", "{rpm}", Kind::gauge, "sensor", "Turns of fans a minute"},
-    {"hw.power", "W", Kind::gauge, "sensor", "Power taken"},
-    {"hw.energy", "J", Kind::counter, "sensor", "Energy taken"},
+    {"hw.fan.speed", "{rpm}", Kind::gauge, "sensor", "Fan speed in revolutions per minute"},
+    {"hw.power", "W", Kind::gauge, "sensor", "Power by sensor"},
+    {"hw.energy", "J", Kind::counter, "sensor", "Energy by sensor"},
 };
 
 // By SensorKind. What is not between the bounds (in raw units) cannot be true: chips say -273 °C or
@@ -96,9 +96,9 @@ class SensorsSource : public Source {
           std::any_of(opened.columns.begin(), opened.columns.end(),
                       [&](const Column& column) { return column.metric == kind.metric; });
       if (there || kind.missing == nullptr) continue;
-      opened.missing.push_back({kind.metric,
-                                std::string(kind.missing) + (guest ? ": it is virtual" : ""),
-                                nothing && !guest ? "sudo sensors-detect --auto" : ""});
+      opened.missing.push_back(
+          {kind.metric, std::string(kind.missing) + (guest ? ": it is a virtual machine" : ""),
+           nothing && !guest ? "sudo sensors-detect --auto" : ""});
     }
   }
 

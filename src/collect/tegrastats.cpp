@@ -22,14 +22,14 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time that the GPU was busy"},
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of time in which the GPU was busy"},
     {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clocks of the GPU and of its memory"},
     {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
-     "Share of the memory controller's time that it was busy"},
+     "Share of time in which the memory controller was busy"},
     {"hw.gpu.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU"},
     {"jetson.engine.clock", "Hz", Kind::gauge, "engine", "Clocks of encoders and other engines"},
     {"jetson.engine.utilization", "1", Kind::gauge, "engine", "Load of encoders and other engines"},
-    {"hw.power", "W", Kind::gauge, "sensor", "Power taken, by rail"},
+    {"hw.power", "W", Kind::gauge, "sensor", "Power by rail"},
 };
 
 constexpr int64_t kPeriodNs = kNsPerSecond;
@@ -49,12 +49,12 @@ class TegrastatsSource : public Source {
     wanted_.clear();
     if (!jetson_gpu_load(root).empty()) {
       child_.stop();
-      return all_missing(kMetrics, "/sys shows the GPU's load, so tegrastats is not asked", "");
+      return all_missing(kMetrics, "/sys shows the GPU's load, so tegrastats is not used", "");
     }
     const std::string program = program_of(root);
     if (program.empty()) {
       const bool here = is_jetson(root);
-      return all_missing(kMetrics, here ? "there is no program tegrastats here" : kNoJetson,
+      return all_missing(kMetrics, here ? "tegrastats is not installed" : kNoJetson,
                          here ? "sudo apt install nvidia-l4t-tools" : "");
     }
     const bool has_rails = !jetson_rails(root).empty();
@@ -64,7 +64,8 @@ class TegrastatsSource : public Source {
     }
     std::string line;
     const bool came = child_.wait_for_line(line, kFirstLineNs);
-    const auto parsed = came ? parse_tegrastats(line) : Result<TegraLine>(Error("it said nothing"));
+    const auto parsed =
+        came ? parse_tegrastats(line) : Result<TegraLine>(Error("it printed nothing"));
     if (!parsed) {
       child_.stop();
       return all_missing(kMetrics, "tegrastats: " + parsed.error().message(), "");
@@ -108,7 +109,7 @@ class TegrastatsSource : public Source {
       const bool there = std::any_of(wanted_.begin(), wanted_.end(), [&](const Column& column) {
         return column.metric == spec.name;
       });
-      if (!there) opened.missing.push_back({spec.name, "tegrastats does not tell it here", ""});
+      if (!there) opened.missing.push_back({spec.name, "not reported by tegrastats", ""});
     }
     return opened;
   }
@@ -122,7 +123,7 @@ class TegrastatsSource : public Source {
 extern const Collector tegrastats_collector;
 const Collector tegrastats_collector = {
     .name = "tegrastats",
-    .summary = "GPU load of a Jetson board by NVIDIA's tool, where /sys does not show it",
+    .summary = "GPU load of a Jetson board from NVIDIA's tool, if /sys does not show it",
     .needs = "the program tegrastats",
     .scope = Scope::machine,
     .pace = Pace::thread,

@@ -153,7 +153,7 @@ Status write_csv(const RunView& run, const ExportOptions& options, const ExportS
 extern const Exporter csv_exporter;
 const Exporter csv_exporter = {
     .name = "csv",
-    .summary = "comma-separated values: one line a sample, or --wide with one column a series",
+    .summary = "comma-separated values: one line per sample, or --wide with one column per series",
     .extension = ".csv",
     .is_text = true,
     .has_wide = true,

@@ -38,10 +38,11 @@ std::unique_ptr<Gpu> open_card(const std::string& root, const DrmCard& card,
   gpu->add("hw.gpu.temperature", {}, {1, 1000}, GpuPace::fast,
            {hwmon + "/temp1_input", hwmon + "/temp2_input"});
   gpu->add("hw.gpu.pcie.width", {}, {1, 1}, GpuPace::slow, {d + "/current_link_width"});
-  gpu->add_missing("hw.gpu.utilization",
-                   "Intel's drivers tell it by perf events alone; job.gpu.sm_utilization has the "
-                   "job's share");
-  gpu->add_missing("hw.gpu.memory.usage", "Intel's drivers do not tell it in a file");
+  gpu->add_missing(
+      "hw.gpu.utilization",
+      "reported by Intel's drivers only as perf events; see job.gpu.sm_utilization for "
+      "the job's share");
+  gpu->add_missing("hw.gpu.memory.usage", "not reported in a file by Intel's drivers");
   gpu->add_job();
   return gpu;
 }

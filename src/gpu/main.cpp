@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
   socklen_t size = sizeof type;
   if (::getsockopt(kSocket, SOL_SOCKET, SO_TYPE, &type, &size) != 0) {
     std::fputs(
-        "trainscope-gpu is a part of trainscope and is started by it: it asks the drivers of GPUs, "
-        "where a call that hangs harms nothing.\nTry `trainscope doctor` to see what it finds.\n",
+        "trainscope-gpu is part of trainscope, which starts it to query GPU drivers: a call that "
+        "hangs then affects nothing else.\nTry `trainscope doctor` to see what it finds.\n",
         stderr);
     return 2;
   }

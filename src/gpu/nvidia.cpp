@@ -48,7 +48,7 @@ FoundGpus find(const std::string& root) {
   static XidWatch xids(**library);
   unsigned count = 0;
   if (const nvml::Return result = (*library)->count(&count); result != nvml::kSuccess) {
-    found.reason = "NVIDIA's driver said: " + (*library)->why(result);
+    found.reason = "NVIDIA's driver reports: " + (*library)->why(result);
     return found;
   }
   for (unsigned i = 0; i < count; ++i) {
@@ -62,7 +62,7 @@ FoundGpus find(const std::string& root) {
       found.reason = fmt::format("GPU {}: {}", i, (*library)->why(result));
     }
   }
-  if (count == 0) found.reason = "NVIDIA's driver is loaded and has no GPU";
+  if (count == 0) found.reason = "NVIDIA's driver is loaded but reports no GPU";
   return found;
 }
 

@@ -63,7 +63,7 @@ Result<LogTable> look_at_table(const std::string& path, const LogFile& file) {
     if (!line.is_torn) return line_error(path, line.number, problem);
     table.has_torn_end = true;
   }
-  if (table.rows == 0) return Error(path + ": there is no row in it");
+  if (table.rows == 0) return Error(path + ": no rows");
   return table;
 }
 
@@ -142,11 +142,11 @@ class TableRows {
     for (const CutOffFilter& filter : filters_) removed += filter.removed();
     if (removed == 0) {
       return "GPU temperatures were logged with two characters: 100 °C and more would read as 10 "
-             "to 12; no reading looks like that";
+             "to 12; no value looks like that";
     }
     return fmt::format(
-        "{} GPU temperatures were 100 °C or more: the log has two characters of them (10 to 12), "
-        "so they are left out and the true maximum is not known",
+        "{} GPU temperatures were 100 °C or more: the log has only two characters of them (10 to "
+        "12), so they are left out and the true maximum is unknown",
         removed);
   }
 
@@ -190,7 +190,7 @@ class LogRows : public RowSource {
 
 std::string period_note(size_t rows) {
   std::string note =
-      "the logs have no times: rows are shown 1 s apart, the nominal period of the script";
+      "the logs have no timestamps: rows are shown 1 s apart, the nominal period of the script";
   const double measured = kScriptSeconds / static_cast<double>(rows);
   if (measured > 1 && measured < 1.2) {
     note +=
@@ -204,7 +204,7 @@ void note_rows(WholeRun& run, const std::vector<LogTable>& tables, size_t rows) 
   for (const LogTable& table : tables) {
     if (table.rows != rows) {
       run.manifest.notes.push_back(
-          fmt::format("{} has {} rows, the longest of the logs {}: which are missing is not known, "
+          fmt::format("{} has {} rows, the longest log {}: which rows are missing is unknown, "
                       "so it is shown from the start and absent at the end",
                       table.file->name, table.rows, rows));
     }
@@ -215,7 +215,7 @@ void note_rows(WholeRun& run, const std::vector<LogTable>& tables, size_t rows) 
     if (table.is("cpu.out")) {
       run.manifest.notes.emplace_back(
           "CPU utilisation is what mpstat does not call idle: waiting for I/O counts as busy here, "
-          "in runs of our own it does not");
+          "but not in recorded runs");
     }
     if (table.is("disk.out")) {
       run.manifest.notes.emplace_back(
@@ -227,7 +227,7 @@ void note_rows(WholeRun& run, const std::vector<LogTable>& tables, size_t rows) 
 void add_missing(WholeRun& run, const std::string& folder, const LogFile& file) {
   for (const LogField& field : file.fields) {
     run.missing.push_back(
-        {field.metric, field.unit, fmt::format("there is no {} in {}", file.name, folder)});
+        {field.metric, field.unit, fmt::format("{} does not exist in {}", file.name, folder)});
   }
 }
 
@@ -269,7 +269,7 @@ Result<WholeRun> read(const ImportOptions& options) {
   if (tables.empty()) {
     return Error(
         fmt::format("{}: none of cpu.out, cputemp.out, disk.out, gputemp.out, memory.out "
-                    "is there",
+                    "exists",
                     options.path));
   }
   size_t rows = 0;

@@ -182,11 +182,11 @@ class RowPlacer {
 
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
-    if (went_back_) notes.emplace_back("the clock of the lines was set back in between");
+    if (went_back_) notes.emplace_back("the timestamps go back at some point");
     if (went_ahead_) {
       notes.emplace_back(
-          "the clock of the lines went ahead by more than a day in between: it was set, or nothing "
-          "was logged; no gap is shown there");
+          "the timestamps jump ahead by more than a day: the clock was set, or nothing was logged; "
+          "no gap is shown there");
     }
     return notes;
   }
@@ -254,24 +254,25 @@ void add_notes(WholeRun& run, const TegraTable& table, bool by_clock) {
   const double period_s = static_cast<double>(run.manifest.period_ns) / 1e9;
   if (by_clock) {
     notes.push_back(fmt::format(
-        "times are nominal, {:g} s apart: the clock of the lines tells whole seconds; the first "
-        "says {} (of which time zone is not told)",
+        "times are nominal, {:g} s apart: the timestamps have whole seconds; the first is {} (time "
+        "zone unknown)",
         period_s, clock_text(*table.first_clock_s())));
   } else if (table.first_clock_s()) {
-    notes.push_back(
-        fmt::format("the clock of the lines does not tell how far apart they are: {:g} s is taken "
-                    "(--every says "
-                    "otherwise)",
-                    period_s));
+    notes.push_back(fmt::format(
+        "the timestamps do not show how far apart the lines are: {:g} s is assumed (use "
+        "--every to change it)",
+        period_s));
   } else {
     notes.push_back(fmt::format(
-        "the lines have no clock: rows are shown {:g} s apart (--every says otherwise)", period_s));
+        "the lines have no timestamps: rows are shown {:g} s apart (use --every to change it)",
+        period_s));
   }
   notes.emplace_back(
       "CPU utilisation is relative to the clock that each core had; cpu=all is the mean of the "
       "cores that were on");
   if (table.has("hw.temperature", {{"sensor", "PMIC"}})) {
-    notes.emplace_back("the sensor PMIC says 100 °C on every board before Orin, whatever it is");
+    notes.emplace_back(
+        "the sensor PMIC reports 100 °C on every board before Orin, whatever the temperature");
   }
   if (table.unknown().empty()) return;
   std::string words;
@@ -281,7 +282,7 @@ void add_notes(WholeRun& run, const TegraTable& table, bool by_clock) {
     words += (words.empty() ? "" : ", ") + word;
   }
   notes.push_back(
-      fmt::format("{} words were not understood and left out: {}", table.unknown().size(), words));
+      fmt::format("{} unknown fields were left out: {}", table.unknown().size(), words));
 }
 
 Status look_at_lines(const std::string& path, WholeRun& run, TegraTable& table) {
@@ -298,7 +299,7 @@ Status look_at_lines(const std::string& path, WholeRun& run, TegraTable& table) 
     Status added = table.add(*parsed);
     if (!added) return line_error(path, line.number, added.error().message());
   }
-  if (table.rows() == 0) return Error(path + ": there is no line in it");
+  if (table.rows() == 0) return Error(path + ": no lines");
   return {};
 }
 
@@ -333,8 +334,8 @@ bool recognises(const std::string& path) {
 extern const Importer tegrastats_importer;
 const Importer tegrastats_importer = {
     .name = "tegrastats",
-    .summary = "what NVIDIA's tegrastats printed on a Jetson board",
-    .input = "the file that it logged to",
+    .summary = "output of NVIDIA's tegrastats on a Jetson board",
+    .input = "the log file of tegrastats",
     .recognises = recognises,
     .read = read,
 };

@@ -104,7 +104,7 @@ Status take_subject(Words& words, Report& report) {
     case Kind::batch:
     case Kind::dropped:
       report.number = whole_number(words.peek());
-      if (!report.number) return Error("a whole number is missing");
+      if (!report.number) return Error("an integer is missing");
       words.take();
       return {};
     case Kind::begin:
@@ -143,7 +143,7 @@ Status take_mark(Words& words, Report& report) {
     text = trim(text.substr(0, space));
   }
   report.name = text;
-  return report.name.empty() ? Error("a text is missing") : Status();
+  return report.name.empty() ? Error("the text is missing") : Status();
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ Result<Report> parse_report(std::string_view line) {
   const std::string_view first = words.take();
   const auto* const known = std::find_if(kWords.begin(), kWords.end(),
                                          [&](const auto& word) { return word.first == first; });
-  if (known == kWords.end()) return Error(fmt::format("'{}' begins no message", first));
+  if (known == kWords.end()) return Error(fmt::format("unknown word '{}'", first));
   Report report;
   report.kind = known->second;
   if (report.kind == Kind::mark) {

@@ -113,7 +113,7 @@ class TegraParser {
       if (!problem_.empty()) return Error(problem_);
       if (!known) line_.unknown.emplace_back(words_[at_++]);
     }
-    if (line_.readings.empty()) return Error("no field of tegrastats is in this line");
+    if (line_.readings.empty()) return Error("the line has no field of tegrastats");
     return std::move(line_);
   }
 

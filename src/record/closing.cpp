@@ -56,9 +56,8 @@ void complete_manifest(const RunToClose& run) {
   const Shared& shared = *run.memory;
   m.bytes_written = shared.bytes_written;
   if (shared.output_dropped > 0) {
-    m.notes.push_back(
-        fmt::format("output.log lacks {} bytes that could not be kept in time or at all",
-                    shared.output_dropped.load()));
+    m.notes.push_back(fmt::format("output.log lacks {} bytes that could not be written",
+                                  shared.output_dropped.load()));
   }
   for (std::string& note : progress_notes(shared, run.wants_printed_steps)) {
     m.notes.push_back(std::move(note));
@@ -115,7 +114,7 @@ void close_run_alone(RunToClose& run, bool is_sealed) {
   m.duration_s = to_seconds(run.memory->job_ended_ns - run.memory->zero_ns);
   m.ended = utc_text(realtime_ns());
   m.ended_by = EndedBy::unknown;
-  m.notes.emplace_back("the supervisor was killed; how the job ended is not known");
+  m.notes.emplace_back("the supervisor was killed; the outcome of the job is unknown");
   (void)count_steps(run);
   (void)complete_run(run, is_sealed);
 }

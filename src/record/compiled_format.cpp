@@ -40,8 +40,8 @@ Result<CompiledFormat> CompiledFormat::compile(const PrintedFormat& format,
   Pattern::Fault fault;
   auto compiled = Pattern::compile(pattern, Pattern::Text::utf8, kMatchLimit, fault);
   if (!compiled) {
-    return Error(fmt::format("'{}' is not a regular expression: {} at offset {}",
-                             printable(pattern), fault.words, fault.offset));
+    return Error(fmt::format("invalid regular expression '{}': {} at offset {}", printable(pattern),
+                             fault.words, fault.offset));
   }
   return CompiledFormat(format, std::move(*compiled));
 }
@@ -74,8 +74,8 @@ Status check_steps_pattern(const std::string& pattern) {
   TS_TRY(const auto compiled, CompiledFormat::compile({}, pattern));
   if (compiled.has_groups()) return {};
   return Error(fmt::format(
-      "'{}' names no group: write (?<step>\\d+) around the number of the step, and (?<loss>…), "
-      "(?<accuracy>…), (?<throughput>…) around the others",
+      "'{}' has no named group; put (?<step>\\d+) around the step number, and (?<loss>…), "
+      "(?<accuracy>…), (?<throughput>…) around other values",
       printable(pattern)));
 }
 

@@ -42,9 +42,8 @@ void EventFiles::find_in_folders(int64_t zero_realtime_ns, const std::function<b
     std::move(below.found.begin(), below.found.end(), std::back_inserter(all));
     if (below.is_complete) continue;
     knows_earlier_ = knows_earlier_ && has_searched_;
-    tell_once(
-        fmt::format("{}: more than {} entries; event files in the oldest folders are not read",
-                    printable(folder), kMaxSearchedEntries));
+    tell_once(fmt::format("{}: more than {} entries; event files in the oldest folders are skipped",
+                          printable(folder), kMaxSearchedEntries));
   }
   for (size_t i = 0; i < all.size(); ++i) {
     if (i % kFilesBetween == 0 && may_go_on && !may_go_on()) return;
@@ -73,8 +72,7 @@ void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns)
   if (!has_searched_) earlier_.emplace(key, found.size);
   if (memory == nullptr && !has_grown && !is_new && !is_recent) return;
   if (files_.size() >= kMaxEventFiles) {
-    tell_once(fmt::format("more than {} event files: those that were written first are not read",
-                          kMaxEventFiles));
+    tell_once(fmt::format("more than {} event files: the oldest are skipped", kMaxEventFiles));
     return;
   }
   const off_t size_then = earlier != earlier_.end() ? earlier->second : found.size;
@@ -170,8 +168,8 @@ std::vector<EventFiles::Event> EventFiles::take_records(File& file, int64_t zero
     const off_t offset = file.offset - static_cast<off_t>(rest.size());
     if (record.look == TfLook::damaged) {
       file.is_damaged = true;
-      tell_once(fmt::format("{}: damaged at offset {}; what follows is not read",
-                            printable(file.path), offset));
+      tell_once(fmt::format("{}: damaged at offset {}; the rest is skipped", printable(file.path),
+                            offset));
       break;
     }
     if (record.look == TfLook::incomplete) {
@@ -213,8 +211,8 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   const std::vector<int64_t> times_ns = file.clock.place(dates_ns, now_ns);
   if (std::abs(file.clock.shift_ns()) > kEventClockToleranceNs) {
     tell_once(
-        fmt::format("{}: written on a clock that is not this host's, or that was set during "
-                    "the run; event times are estimated from when they were read",
+        fmt::format("{}: written with another host's clock, or the clock was set during "
+                    "the run; timestamps are estimated from when the events were read",
                     printable(file.path)));
   }
   ProgressSink::Batch batch;
@@ -231,8 +229,8 @@ void EventFiles::tell_undecided() {
   for (const auto& [key, file] : files_) {
     if (file.is_own || !file.writer.has_seen_events()) continue;
     tell_once(
-        fmt::format("{}: not read; its events are dated before this run began, and it was not "
-                    "seen to grow: it belongs to an earlier training, or its writer has "
+        fmt::format("{}: skipped; its events are older than this run, and the file did not "
+                    "grow: it belongs to an earlier training, or its writer uses "
                     "another clock",
                     printable(file.path)));
   }

@@ -217,7 +217,7 @@ TEST_F(EventFilesTest, the_file_of_an_earlier_training_that_is_copied_is_left_an
   EXPECT_EQ(kept(7), "");
   finish();
   ASSERT_EQ(told_.size(), 1U);
-  EXPECT_NE(told_[0].find("dated before this run"), std::string::npos) << told_[0];
+  EXPECT_NE(told_[0].find("older than this run"), std::string::npos) << told_[0];
 }
 
 TEST_F(EventFilesTest, what_is_appended_to_an_old_file_is_of_this_training) {

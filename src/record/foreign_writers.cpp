@@ -190,7 +190,7 @@ std::optional<std::string> ForeignWriters::look(bool was_opened, int64_t bytes) 
     const bool is_foreign = *writes != Writes::no && !is_of_the_job(it->pid) && is_supervised();
     if (is_foreign && *writes == Writes::perhaps && !doubt_) {
       doubt_ = fmt::format(
-          "process {} ({}) shares the output file and writes, perhaps only to pipes or sockets",
+          "process {} ({}) shares the output file and is writing, perhaps only to pipes or sockets",
           it->pid, command_name(it->pid));
     }
     if (is_foreign && *writes == Writes::yes) {

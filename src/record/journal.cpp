@@ -348,10 +348,9 @@ void Journal::plan_rewrite(const std::string& reason) {
   const std::string kept = std::exchange(syncing_, {}) + std::exchange(unsynced_, {});
   const std::string old_name = writer_.path().substr(writer_.path().rfind('/') + 1);
   const std::string text =
-      has_all
-          ? fmt::format("{}: the last {} bytes of {} are written again to a new segment", reason,
-                        kept.size(), old_name)
-          : fmt::format("{}: {} may lack what was written since its last sync", reason, old_name);
+      has_all ? fmt::format("{}: the last {} bytes of {} are written again to a new segment",
+                            reason, kept.size(), old_name)
+              : fmt::format("{}: {} may lack data written since its last sync", reason, old_name);
   const Json event = {
       {"time_ns", monotonic_ns() - memory_->zero_ns}, {"kind", "storage"}, {"text", text}};
   if (has_all) rewrite_ = kept + rewrite_;

@@ -42,7 +42,7 @@ Result<Launched> launch(const std::vector<std::string>& command,
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot create a pipe", errno);
   const UniqueFd read_end(fds[0]);
   UniqueFd write_end(fds[1]);
   const pid_t pid = ::fork();

@@ -171,7 +171,7 @@ struct Ends {
 
 Result<Ends> make_pipe() {
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot create a pipe", errno);
   // The job should not wait for us sooner than for the pipe that it would have had.
   fcntl(fds[0], F_SETPIPE_SZ, kPipeBytes);
   Ends ends{UniqueFd(fds[0]), UniqueFd(fds[1])};

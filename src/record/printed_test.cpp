@@ -200,7 +200,7 @@ TEST_F(PrintedTest, a_pattern_that_backtracks_for_ever_is_stopped_and_counted) {
 
 TEST_F(PrintedTest, a_pattern_that_matches_nothing_is_noted) {
   EXPECT_THAT(progress_notes(*memory_, true),
-              testing::ElementsAre("--steps-from matched no line that was printed"));
+              testing::ElementsAre("--steps-from matched none of the printed lines"));
   EXPECT_THAT(progress_notes(*memory_, false), testing::IsEmpty());
 }
 

@@ -128,10 +128,11 @@ int64_t ProgressPipe::moment_of(const Report& report, int64_t now_ns) {
   if (told >= memory_->zero_ns - kTimestampToleranceNs && told <= now_ns + kTimestampToleranceNs)
     return told;
   if (!std::exchange(told_time_, true)) {
-    push_event(ring_, now_ns - memory_->zero_ns, "progress",
-               fmt::format("t={} is no time of this run on CLOCK_MONOTONIC (in nanoseconds): the "
-                           "time of arrival is used instead",
-                           told));
+    push_event(
+        ring_, now_ns - memory_->zero_ns, "progress",
+        fmt::format("t={} is not a CLOCK_MONOTONIC timestamp of this run in nanoseconds; the "
+                    "time of arrival is used instead",
+                    told));
   }
   return now_ns;
 }
@@ -139,7 +140,7 @@ int64_t ProgressPipe::moment_of(const Report& report, int64_t now_ns) {
 void ProgressPipe::note_unreadable(std::string_view line, const std::string& why, int64_t now_ns) {
   if (memory_->unreadable_reports++ > 0) return;
   push_event(ring_, now_ns - memory_->zero_ns, "progress",
-             fmt::format("a line in the pipe is no message ({}): {}", printable(why),
+             fmt::format("malformed line in the progress pipe ({}): {}", printable(why),
                          printable(line.substr(0, kShownBytes))));
 }
 
@@ -155,7 +156,7 @@ void add_printed_notes(const Shared& shared, bool from_own_pattern,
         from_own_pattern ? "the pattern of --steps-from" : "the search for steps", costly,
         from_own_pattern ? "; try one without a repetition inside a repetition" : ""));
   } else if (from_own_pattern && matched == 0 && shared.output_is_shared == 0) {
-    notes.emplace_back("--steps-from matched no line that was printed");
+    notes.emplace_back("--steps-from matched none of the printed lines");
   }
   if (const int64_t skipped = shared.skipped_lines; skipped > 0) {
     notes.push_back(fmt::format(
@@ -178,12 +179,11 @@ std::vector<std::string> progress_notes(const Shared& shared, bool from_own_patt
   if (const int64_t unreadable = shared.unreadable_reports; unreadable > 0) {
     const std::string lines = unreadable == 1 ? "a line" : fmt::format("{} lines", unreadable);
     notes.push_back(lines +
-                    " in the pipe of training progress could not be understood; the first is among "
-                    "the run's events");
+                    " in the progress pipe could not be parsed; the first is in the run's events");
   }
   if (const int64_t refused = shared.refused_reports; refused > 0) {
-    notes.push_back(fmt::format(
-        "{} messages of training progress could not be kept: there was no room for them", refused));
+    notes.push_back(
+        fmt::format("{} progress messages were lost: the memory for them was full", refused));
   }
   add_printed_notes(shared, from_own_pattern, notes);
   if (shared.output_is_shared != 0) {
@@ -192,9 +192,8 @@ std::vector<std::string> progress_notes(const Shared& shared, bool from_own_patt
         "file");
   } else if (shared.output_may_be_shared != 0) {
     notes.emplace_back(
-        "another process has the output file as its stdout and was writing, perhaps only to pipes "
-        "or sockets of its own: that some of the printed lines are not the job's cannot be "
-        "excluded");
+        "another process has the output file as its stdout and was writing, perhaps only to its "
+        "own pipes or sockets: some of the printed lines may not be the job's");
   }
   return notes;
 }

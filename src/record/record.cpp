@@ -111,12 +111,12 @@ Status make_plumbing(Session& session) {
   int fds[2];
   session.wake.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   session.ready.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!session.wake || !session.ready) return Error::from_errno("cannot make an eventfd", errno);
-  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  if (!session.wake || !session.ready) return Error::from_errno("cannot create an eventfd", errno);
+  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot create a pipe", errno);
   session.lifeline_read.reset(fds[0]);
   session.lifeline_write.reset(fds[1]);
   if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
-    return Error::from_errno("cannot make a pipe", errno);
+    return Error::from_errno("cannot create a pipe", errno);
   session.log_read.reset(fds[0]);
   session.log_write.reset(fds[1]);
   fcntl(session.log_write.get(), F_SETPIPE_SZ, 1 << 20);
@@ -126,7 +126,7 @@ Status make_plumbing(Session& session) {
 // Some file systems have no FIFOs.
 Status make_progress_pipe(Session& session) {
   const std::string path = session.run.path + "/progress";
-  if (::mkfifo(path.c_str(), 0600) != 0) return Error::from_errno("cannot make " + path, errno);
+  if (::mkfifo(path.c_str(), 0600) != 0) return Error::from_errno("cannot create " + path, errno);
   // For reading and writing: it lives as long as we do, whoever else opens and closes it.
   TS_TRY(session.progress, open_file(path, O_RDWR | O_NONBLOCK));
   fcntl(session.progress.get(), F_SETPIPE_SZ, 1 << 20);
@@ -332,7 +332,7 @@ int interrupting_signal() { return SignalInbox::interrupted_by(); }
 Result<RecordOutcome> record_attached(const RecordOptions& options) {
   const ProcessHandle process(options.attach_pid);
   if (start_ticks(options.attach_pid) < 0) {
-    return Error(fmt::format("there is no process {}", options.attach_pid));
+    return Error(fmt::format("process {} does not exist", options.attach_pid));
   }
   RecordOptions described = options;
   described.command = command_line_of(options.attach_pid);

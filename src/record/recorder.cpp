@@ -188,11 +188,11 @@ class Recorder {
     const bool failed = !status;
     if (failed == storage_failed_) return;
     storage_failed_ = failed;
-    say(failed ? "recording is paused, the job goes on: " + status.error().message()
-               : std::string("recording goes on: the run folder can be written again"));
+    say(failed ? "recording paused, the job is still running: " + status.error().message()
+               : std::string("recording resumed: the run folder is writable again"));
     if (!failed) write_manifest_again();
     push_event(ring_, monotonic_ns() - memory_->zero_ns, "storage",
-               failed ? status.error().message() : "the run folder can be written again");
+               failed ? status.error().message() : "the run folder is writable again");
   }
 
   // A folder that was removed and made again lacks it.
@@ -214,14 +214,15 @@ class Recorder {
 
   void note_hang(int64_t took_ns) {
     if (took_ns < kHangingWrite) return;
-    tell("storage", fmt::format("the run folder did not answer for {:.1f} s", to_seconds(took_ns)));
+    tell("storage",
+         fmt::format("the run folder did not respond for {:.1f} s", to_seconds(took_ns)));
   }
 
   // A write that fails was told when it failed; one that hangs is still under way.
   void warn_of_lost_samples() {
     if (!storage_failed_) {
-      say("samples are being lost, the job goes on: the run folder does not answer, and the memory "
-          "for samples is full");
+      say("samples are being lost, the job is still running: the run folder does not respond, and "
+          "the memory for samples is full");
     }
   }
 
@@ -305,7 +306,7 @@ void Recorder::serve_orphaned(int signal_fd) {
   orphaned_ = true;
   const pid_t pid = memory_->job_pid;
   push_event(ring_, monotonic_ns() - memory_->zero_ns, "supervisor",
-             "the supervisor was killed; the recorder goes on alone");
+             "the supervisor was killed; the recorder continues alone");
   if (pid == 0 || memory_->job_ended_ns != 0) return;  // finish() passes on what is left
   const ProcessHandle job(pid, memory_->job_start_ticks);
   while (!job.has_ended()) {

@@ -64,7 +64,7 @@ std::string RecorderKeeper::death_text() const {
     return fmt::format("the recorder was killed by signal {} ({})", WTERMSIG(status),
                        ::strsignal(WTERMSIG(status)));
   }
-  return fmt::format("the recorder ended by itself with code {}", WEXITSTATUS(status));
+  return fmt::format("the recorder exited with code {}", WEXITSTATUS(status));
 }
 
 bool RecorderKeeper::owns(pid_t pid) const {

@@ -60,7 +60,7 @@ Result<NewRun> make_run_folder(const std::string& home, Manifest& manifest) {
     return run.id;
   });
   if (!made && made.error().error_number() == ETIMEDOUT) {
-    return Error(fmt::format("cannot make a run in {}: {}; set TRAINSCOPE_HOME to another folder",
+    return Error(fmt::format("cannot create a run in {}: {}; set TRAINSCOPE_HOME to another folder",
                              printable(home), made.error().message()));
   }
   if (!made) return made.error();

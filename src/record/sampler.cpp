@@ -171,7 +171,7 @@ void Sampler::note_refused(int64_t tick, int64_t period_ns, bool kept) {
   // Where there was room for the row but not for this, it is told with the next.
   if (refused_rows_ > 0 &&
       push_event(ring_, last_refused_tick_ * period_ns, "gap",
-                 fmt::format("{} samples were not kept: the run folder could not be written and "
+                 fmt::format("{} samples were lost: the run folder could not be written and "
                              "the memory for samples was full",
                              refused_rows_))) {
     refused_rows_ = 0;

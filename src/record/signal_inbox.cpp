@@ -71,7 +71,7 @@ Result<SignalInbox> SignalInbox::open(bool runs_job) {
   const CallersSignals& callers = callers_signals();
   int fds[2];
   if (::pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0)
-    return Error::from_errno("cannot make a pipe", errno);
+    return Error::from_errno("cannot create a pipe", errno);
   SignalInbox inbox;
   inbox.read_end_.reset(fds[0]);
   inbox.write_end_.reset(fds[1]);

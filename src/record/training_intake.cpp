@@ -83,7 +83,7 @@ void TrainingIntake::count_searched(PrintedSteps& printed) {
   if (counts.skipped > 0 && memory_->skipped_lines.fetch_add(counts.skipped) == 0) {
     push_event(ring_, since_zero_ns(), "progress",
                "searching printed lines for steps takes more than 1 % of a CPU: some lines are not "
-               "searched from here on");
+               "searched from now on");
   }
 }
 

@@ -76,7 +76,7 @@ TEST(Training, ASourceThatTellsEveryTenthStepGivesTheDurationOfOne) {
 TEST(Training, EpochsAloneGiveNoCount) {
   const Training training = told({"1 tensorboard epoch 0 loss=2", "2 tensorboard epoch 1 loss=1"});
   EXPECT_FALSE(training.count);
-  EXPECT_EQ(training.reason, "2 epochs were reported, and no steps");
+  EXPECT_EQ(training.reason, "2 epochs were reported, but no steps");
   EXPECT_EQ(training.epochs.size(), 2U);
   EXPECT_EQ(training.epochs[1].values.at("loss"), 1);
 }

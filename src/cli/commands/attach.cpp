@@ -28,15 +28,15 @@ Result<pid_t> process_to_follow(const std::string& text) {
     return Error(fmt::format("attach: '{}' is not a process id", printable(text)));
   }
   if (!exists(fmt::format("/proc/{}", *pid))) {
-    return Error(fmt::format("attach: there is no process {}", *pid));
+    return Error(fmt::format("attach: process {} does not exist", *pid));
   }
   const auto status = read_file(fmt::format("/proc/{}/io", *pid), 65536);
   if (!status &&
       (status.error().error_number() == EACCES || status.error().error_number() == EPERM)) {
-    return Error(fmt::format(
-        "attach: no permission to read what process {} does; it belongs to another user "
-        "(as that user or root: sudo trainscope attach {})",
-        *pid, *pid));
+    return Error(
+        fmt::format("attach: cannot read process {}: it belongs to another user; try: sudo "
+                    "trainscope attach {}",
+                    *pid, *pid));
   }
   return static_cast<pid_t>(*pid);
 }
@@ -57,7 +57,7 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto flags = std::make_shared<AttachFlags>(settings);
   options.add({.name = "PID",
                .value = "PID",
-               .help = "first process of the job; its children are followed",
+               .help = "first process of the job; its children are recorded as well",
                .is_required = true,
                .set = store_in(flags->pid)});
   add_recording_flags(options, flags, {"home", "every", "for", "name", "note", "quiet"});
@@ -69,7 +69,7 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 extern const Command attach_command;
 const Command attach_command = {
     .name = "attach",
-    .summary = "record a job that already runs",
+    .summary = "record a job that is already running",
     .examples = R"(trainscope attach 4711
 trainscope attach $(pgrep -f train.py) --for 10m --name spike)",
     .add = add,

@@ -39,7 +39,7 @@ std::function<Result<int>()> add(Options& /*options*/, const Settings& settings)
 extern const Command complete_runs_command;
 const Command complete_runs_command = {
     .name = "complete-runs",
-    .summary = "print what a RUN may be, for completion",
+    .summary = "print the ids and names of runs, for completion",
     .examples = "",
     .hidden = true,
     .add = add,

@@ -86,8 +86,8 @@ Line clock_line() {
                        {"resolution_s", to_seconds(resolution.tv_nsec)},
                        {"sleep_late_max_s", to_seconds(worst)}};
   return {"clock",
-          fmt::format("{}, resolution {} ns, sleeps end at most {} late", source,
-                      resolution.tv_nsec, duration_text(to_seconds(worst))),
+          fmt::format("{}, resolution {} ns, sleep overrun at most {}", source, resolution.tv_nsec,
+                      duration_text(to_seconds(worst))),
           value};
 }
 
@@ -191,7 +191,7 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 extern const Command doctor_command;
 const Command doctor_command = {
     .name = "doctor",
-    .summary = "say what this machine can measure, and how to get the rest",
+    .summary = "show what this machine can measure and how to enable the rest",
     .examples = R"(trainscope doctor
 trainscope doctor --json | jq '.sources[] | select(.status != "ok")')",
     .add = add,

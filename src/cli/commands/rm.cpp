@@ -58,7 +58,7 @@ std::string obstacle(const std::string& path, bool force) {
   }
   return force ? ""
                : fmt::format(
-                     "{} was begun on {} and may still be running there; use --force if it "
+                     "{} was started on {} and may still be running there; use --force if it "
                      "is not",
                      id, host);
 }
@@ -101,7 +101,7 @@ Result<std::vector<Victim>> old_runs(const RmFlags& flags) {
 Result<bool> agreed(const std::vector<Victim>& victims, bool yes) {
   if (yes) return true;
   if (::isatty(STDIN_FILENO) != 1) {
-    return Error("rm: nobody to ask here; --yes removes without asking");
+    return Error("rm: cannot ask for confirmation: stdin is not a terminal; use --yes");
   }
   int64_t bytes = 0;
   for (const Victim& victim : victims) {
@@ -120,7 +120,7 @@ Result<bool> agreed(const std::vector<Victim>& victims, bool yes) {
 
 Result<int> remove(const RmFlags& flags) {
   if (flags.runs.empty() == flags.older_than.empty()) {
-    return Error("rm: name the runs, or give --older-than");
+    return Error("rm: use either RUN or --older-than DURATION");
   }
   TS_TRY(const std::vector<Victim> victims,
          flags.runs.empty() ? old_runs(flags) : named_runs(flags));
@@ -139,7 +139,7 @@ Result<int> remove(const RmFlags& flags) {
     bytes += removed.bytes;
     show("removed {}, {}\n", victim.title, bytes_text(static_cast<double>(removed.bytes)));
     for (const std::string& name : removed.foreign) {
-      tell("left {}/{}: it is not Trainscope's\n", victim.path, name);
+      tell("left {}/{}: not created by Trainscope\n", victim.path, name);
     }
   }
   if (victims.size() > 1) {

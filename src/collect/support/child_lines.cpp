@@ -20,7 +20,7 @@ constexpr size_t kMaxLine = 64 * 1024;
 Status ChildLines::start(const std::string& program, const std::vector<std::string>& arguments) {
   stop();
   int fds[2];
-  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  if (::pipe2(fds, O_CLOEXEC) != 0) return Error::from_errno("cannot create a pipe", errno);
   UniqueFd read_end(fds[0]);
   const UniqueFd write_end(fds[1]);
   ::fcntl(read_end.get(), F_SETFL, O_NONBLOCK);

@@ -121,7 +121,7 @@ Opened CounterFiles::open(const Surroundings& surroundings) {
   // A run without counters does not lack them; only where there is no job are they worth a word.
   if (surroundings.counters.empty() && surroundings.job != nullptr) return {};
   if (surroundings.counters.empty()) {
-    return all_missing(kCounterMetrics, "no counter is named here",
+    return all_missing(kCounterMetrics, "no counter was given",
                        "trainscope run --counter 'NAME:uint@FILE+r=0;c=0' -- COMMAND");
   }
   if (!named_) name_counters(surroundings);
@@ -182,7 +182,7 @@ bool CounterFiles::open_file_of(File& file) const {
   }
   struct stat info {};
   if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    file.why = file.path + " is no regular file";
+    file.why = file.path + " is not a regular file";
     return false;
   }
   const bool same = info.st_dev == file.device && info.st_ino == file.inode;
@@ -201,7 +201,7 @@ bool CounterFiles::follow(File& file) const {
   struct stat info {};
   // The old file, held open, keeps its inode's number from being given again.
   if (::stat(file.full.c_str(), &info) != 0) {
-    if (file.why.empty()) file.why = "there is no " + file.path + " any more";
+    if (file.why.empty()) file.why = file.path + " no longer exists";
     return false;
   }
   return (info.st_dev == file.device && info.st_ino == file.inode) || open_file_of(file);

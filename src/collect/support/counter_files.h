@@ -27,8 +27,8 @@ namespace trainscope {
 
 inline constexpr MetricSpec kCounterMetrics[] = {
     {"counter.NAME", "1", Kind::gauge, "file",
-     "What --counter names: unit and kind as given; the label only where the path is a pattern. "
-     "Of a counter (kind=counter, rate) counter.NAME.rate is derived"},
+     "Value of --counter, with the given unit and kind; the label only if the path is a pattern. "
+     "counter.NAME.rate is derived for kind=counter and rate"},
 };
 
 class CounterFiles : public Source {

@@ -172,18 +172,19 @@ std::string why_not(const CounterSpec& spec, Extraction extraction) {
     case Extraction::found:
       return "";
     case Extraction::no_row:
-      if (spec.type.binary_bytes > 0) return fmt::format("it ends before byte {}", spec.offset);
+      if (spec.type.binary_bytes > 0)
+        return fmt::format("the file ends before byte {}", spec.offset);
       if (!spec.key.empty()) return fmt::format("no row begins with '{}'", printable(spec.key));
       if (!spec.match.empty()) return fmt::format("no row matches {}", printable(spec.match));
-      return fmt::format("there is no row {} (the first is 0)", spec.row);
+      return fmt::format("row {} does not exist (the first is 0)", spec.row);
     case Extraction::no_column:
-      return fmt::format("its row has no column {} (the first is 0)", spec.column);
+      return fmt::format("the row has no column {} (the first is 0)", spec.column);
     case Extraction::not_a_number:
-      return fmt::format("what is there is no {}", spec.type.name);
+      return fmt::format("the value is not of type {}", spec.type.name);
     case Extraction::out_of_range:
       return "the number does not fit into 64 bits";
     case Extraction::torn:
-      return "it ends in the middle of the row";
+      return "the file ends in the middle of the row";
     case Extraction::too_costly:
       return "the pattern takes too many steps";
   }

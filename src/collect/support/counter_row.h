@@ -44,7 +44,7 @@ Extraction extract_binary(const CounterType& type, std::string_view bytes, uint6
 // what is taken off. kAbsent when it does not fit.
 int64_t stored_value(const CounterType& type, uint64_t bits, uint64_t first);
 
-// "there is no row 7", for the counter that has no value yet.
+// "row 7 does not exist", for the counter that has no value yet.
 std::string why_not(const CounterSpec& spec, Extraction extraction);
 
 }  // namespace trainscope

@@ -140,8 +140,8 @@ class SpecParser {
         out_.type = *type;
         at = at_sign + 1;
       } else if (word.find('/') == std::string_view::npos) {
-        return wrong(at,
-                     fmt::format("'{}' is no type; there are {}", printable(word), type_names()));
+        return wrong(
+            at, fmt::format("unknown type '{}'; use one of {}", printable(word), type_names()));
       }
     }
     out_.path = trim(spec_.substr(at, path_end - at));
@@ -181,7 +181,7 @@ class SpecParser {
     }
     if (word != "kind") return {};
     if (value != "counter" && value != "gauge") {
-      return wrong(at, fmt::format("kind is counter or gauge, not '{}'", printable(value)));
+      return wrong(at, fmt::format("kind must be counter or gauge, not '{}'", printable(value)));
     }
     has_kind_ = true;
     out_.kind = value == "counter" ? Kind::counter : Kind::gauge;
@@ -213,7 +213,7 @@ class SpecParser {
       case 'a':
         return {};  // how a viewer of traces draws it; a run keeps the values
       default:
-        return wrong(at, fmt::format("'{}' is no parameter; there are c=, r=, s=, b=, d, p, a, "
+        return wrong(at, fmt::format("unknown parameter '{}'; use c=, r=, s=, b=, d, p, a, "
                                      "key=, match=, unit=, kind=, rate",
                                      printable(word)));
     }
@@ -324,7 +324,7 @@ Result<std::vector<CounterSpec>> parse_counters(const std::vector<std::string>& 
     TS_TRY(std::vector<CounterSpec> specs, parse_counters(std::string_view(text)));
     for (CounterSpec& spec : specs) {
       if (!names.insert(spec.name).second) {
-        return Error(fmt::format("'{}': there is already a counter '{}'; give it another name",
+        return Error(fmt::format("'{}': counter '{}' exists already; use another name",
                                  printable(spec.text), printable(spec.name)));
       }
       all.push_back(std::move(spec));

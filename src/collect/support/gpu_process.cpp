@@ -24,7 +24,7 @@ Status GpuProcess::start(const std::string& root) {
   if (!root.empty()) plan.arguments = {root};
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return Error::from_errno("cannot make a socket pair", errno);
+    return Error::from_errno("cannot create a socket pair", errno);
   }
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
@@ -86,7 +86,7 @@ Result<std::string> GpuProcess::ask_layout(int64_t limit_ns, const Tell& tell) {
   if (!send(GpuMessage::ask_layout, {}) ||
       !receive(monotonic_ns() + limit_ns, tell, header, body) ||
       header.message != GpuMessage::layout) {
-    return Error("trainscope-gpu does not answer");
+    return Error("no reply from trainscope-gpu");
   }
   return body;
 }

@@ -113,7 +113,7 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
 // Above 3, where dup2 onto 0 to 3 cannot hit it.
 Result<UniqueFd> moved_up(int fd) {
   UniqueFd moved(::fcntl(fd, F_DUPFD_CLOEXEC, kSocketOfChild + 1));
-  if (!moved) return Error::from_errno("cannot copy a descriptor", errno);
+  if (!moved) return Error::from_errno("cannot duplicate a descriptor", errno);
   return moved;
 }
 
@@ -134,10 +134,10 @@ std::vector<std::string> helper_environment() {
 Result<std::string> program_beside_ours(const std::string& name) {
   char self[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);
-  if (size <= 0) return Error::from_errno("cannot tell where this program is", errno);
+  if (size <= 0) return Error::from_errno("cannot find the path of this program", errno);
   const std::string own(self, static_cast<size_t>(size));
   std::string path = own.substr(0, own.rfind('/') + 1) + name;
-  if (!exists(path)) return Error(path + " is not there", ENOENT);
+  if (!exists(path)) return Error(path + " does not exist", ENOENT);
   return path;
 }
 

@@ -23,10 +23,10 @@ Status LineProcess::start_as_root(const std::string& program,
                                   const std::vector<std::string>& arguments) {
   end();
   std::array<int, 2> in{}, out{};
-  if (::pipe2(in.data(), O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  if (::pipe2(in.data(), O_CLOEXEC) != 0) return Error::from_errno("cannot create a pipe", errno);
   const UniqueFd child_in(in[0]);
   to_.reset(in[1]);
-  if (::pipe2(out.data(), O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
+  if (::pipe2(out.data(), O_CLOEXEC) != 0) return Error::from_errno("cannot create a pipe", errno);
   from_.reset(out[0]);
   const UniqueFd child_out(out[1]);
   ::fcntl(from_.get(), F_SETFL, O_NONBLOCK);
@@ -69,7 +69,7 @@ Result<std::string> LineProcess::ask(std::string_view question, int64_t deadline
     }
     if (answer.ends_with('\n')) return answer;
     end();
-    return Error("it did not answer");
+    return Error("no reply");
   }
 }
 

@@ -61,7 +61,7 @@ std::string why_unreadable(const std::string& path, const Error& error) {
   switch (error.error_number()) {
     case ENOENT:
     case ENOTDIR:
-      return "there is no " + path + " here";
+      return path + " does not exist";
     case EACCES:
     case EPERM:
       return "no permission to read " + path;

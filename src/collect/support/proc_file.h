@@ -111,7 +111,7 @@ std::optional<int64_t> resident_pages(ProcFile& statm);
 // The first line of a file that may not be there, without its newline.
 std::string line_or_empty(const std::string& path);
 
-// "no permission to read /x" / "there is no /x here": the reason of a failed open, in words.
+// "no permission to read /x" / "/x does not exist": the reason of a failed open, in words.
 std::string why_unreadable(const std::string& path, const Error& error);
 
 }  // namespace trainscope

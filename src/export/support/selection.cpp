@@ -25,7 +25,7 @@ Error unknown_metric(const RunView& run, const std::string& wanted) {
   std::sort(near.begin(), near.end());
   std::string message = fmt::format("this run has no metric '{}'", wanted);
   for (size_t i = 0; i < near.size() && i < kSuggestions; ++i) {
-    message += (i == 0 ? "; near it: " : ", ") + near[i].second;
+    message += (i == 0 ? "; similar: " : ", ") + near[i].second;
   }
   return Error(message);
 }

@@ -88,7 +88,7 @@ DrmUsage read_drm_usage(const std::string& root, const std::vector<pid_t>& job,
 
 void FileGpu::add(const char* metric, Labels labels, Scale scale, GpuPace pace,
                   const std::vector<std::string>& paths) {
-  std::string why = "its driver has no such file";
+  std::string why = "not reported by the GPU driver";
   for (const std::string& path : paths) {
     auto file = open_file(path, O_RDONLY);
     if (!file) {
@@ -97,7 +97,8 @@ void FileGpu::add(const char* metric, Labels labels, Scale scale, GpuPace pace,
     }
     int error = 0;
     if (!read_number(*file, error)) {
-      why = error != 0 ? Error::from_errno(path, error).message() : path + " holds no number";
+      why = error != 0 ? Error::from_errno(path, error).message()
+                       : path + " does not contain a number";
       continue;
     }
     labels.emplace_back("gpu", label);

@@ -113,8 +113,8 @@ class NvidiaGpu : public Gpu {
 
   void miss(const char* metric, Return result) {
     const std::string why = result == nvml::kFunctionNotFound
-                                ? std::string("this driver is too old to tell it")
-                                : "the driver says: " + library_.why(result);
+                                ? std::string("not supported: the driver is too old")
+                                : "the driver reports: " + library_.why(result);
     const bool forbidden = result == nvml::kNoPermission;
     missing.push_back(
         {metric, fmt::format("GPU {}: {}", label, why), forbidden ? "run as root" : ""});
@@ -300,7 +300,7 @@ void NvidiaGpu::add_gpm() {
       if (column.direction != nullptr) continue;
       missing.push_back(
           {column.metric,
-           fmt::format("GPU {} has no GPM counters: NVIDIA gives them from Hopper on", label), ""});
+           fmt::format("GPU {} has no GPM counters: they need Hopper or later", label), ""});
       continue;
     }
     const bool first = &column == std::begin(kGpm);

@@ -166,7 +166,7 @@ std::string GpuServer::layout_json() {
             {{"metric", column.metric},
              {"reason", title(gpu) + (member->standing == Standing::lost
                                           ? " was lost"
-                                          : ": a call of its driver does not return")},
+                                          : ": a call to its driver does not return")},
              {"remedy", "see dmesg for Xid errors; a reset or reboot may be needed"}});
         continue;
       }
@@ -199,8 +199,8 @@ void GpuServer::answer_layout(uint64_t number) {
     found_ = false;
     merge(std::move(findings_));
   } else if (members_.empty()) {
-    reason_ = "the GPU driver has not answered within 3 s";
-    remedy_ = "look whether nvidia-smi answers; if not, the driver hangs";
+    reason_ = "no reply from the GPU driver within 3 s";
+    remedy_ = "check whether nvidia-smi works; if not, the driver hangs";
   }
   ++layout_;
   const std::string json = layout_json();
@@ -227,8 +227,8 @@ void GpuServer::judge(int64_t now_ns) {
     if (hanging == (member->standing == Standing::hangs)) continue;
     member->standing = hanging ? Standing::hangs : Standing::good;
     stale_ = true;
-    tell("gpu", title(*member->gpu) + (hanging ? ": a call of its driver has not returned for 5 s"
-                                               : " answers again"));
+    tell("gpu", title(*member->gpu) + (hanging ? ": a call to its driver has not returned for 5 s"
+                                               : " responds again"));
   }
   const bool some_lost = std::any_of(members_.begin(), members_.end(), [](const auto& member) {
     return member->standing == Standing::lost;

@@ -148,7 +148,8 @@ std::string parse_log_line(const LogFile& file, std::string_view line,
                            std::vector<int64_t>& values) {
   std::vector<std::string_view> words = fields(line);
   if (*file.heading != '\0') {
-    if (words[0] != file.heading) return fmt::format("it does not begin with {}", file.heading);
+    if (words[0] != file.heading)
+      return fmt::format("the line does not begin with {}", file.heading);
     words.erase(words.begin());
   }
   if (words.size() != file.columns) {
