@@ -104,7 +104,7 @@ class InfoWriter {
                                duration_text(run_.duration_s()),
                                coded                       ? "exit code "
                                : m.imported_format.empty() ? ""
-                                                           : "ending ",
+                                                           : "outcome ",
                                how));
     std::string tags;
     for (const auto& [key, value] : m.tags) tags += (tags.empty() ? "" : ", ") + key + "=" + value;
