@@ -71,7 +71,7 @@ enum {
   TS_NAME_BYTES = 128,
   TS_TAIL_BYTES = 96,
   TS_FRONT_BYTES = 128,
-  TS_TOGETHER_BYTES = TS_LINE_BYTES - TS_FRONT_BYTES
+  TS_BATCH_BYTES = TS_LINE_BYTES - TS_FRONT_BYTES
 };
 enum { TS_PACE_NS = 1000000, TS_BURST_NS = 100000000, TS_LOCK_NS = 10000000 };
 
@@ -360,11 +360,11 @@ static inline int ts_deliver_(struct ts_state* state, const char* text, size_t s
 static inline void ts_flush_(struct ts_state* state, const struct ts_tail* tail) {
   long long lost = __atomic_load_n(&state->dropped, __ATOMIC_RELAXED);
   char* begin = state->text + TS_FRONT_BYTES;
-  char told[TS_FRONT_BYTES] = "dropped ";
+  char report[TS_FRONT_BYTES] = "dropped ";
   size_t size = 8;
   if (lost > 0) {
-    size += ts_digits_(told + size, lost);
-    memcpy(told + size, tail->text, tail->size);
+    size += ts_digits_(report + size, lost);
+    memcpy(report + size, tail->text, tail->size);
     size += tail->size;
   }
   if (lost <= 0 || size + state->size > TS_LINE_BYTES) {
@@ -372,7 +372,7 @@ static inline void ts_flush_(struct ts_state* state, const struct ts_tail* tail)
     lost = 0;
   }
   begin -= size;
-  memcpy(begin, told, size);
+  memcpy(begin, report, size);
   if (size + state->size > 0)
     __atomic_fetch_add(&state->dropped,
                        ts_deliver_(state, begin, size + state->size) ? -lost : state->waiting,
@@ -419,7 +419,7 @@ static inline void ts_finish_(struct ts_line* line) {
   ts_make_tail_(&tail, state, is_step, line->time_ns);
   line->size = ts_cut_(line, sizeof line->text - tail.size);
   ts_put_(line, tail.text, tail.size);
-  if (state->size > 0 && state->size + line->size > TS_TOGETHER_BYTES) ts_flush_(state, &tail);
+  if (state->size > 0 && state->size + line->size > TS_BATCH_BYTES) ts_flush_(state, &tail);
   memcpy(state->text + TS_FRONT_BYTES + state->size, line->text, line->size);
   state->size += line->size;
   ++state->waiting;

@@ -47,7 +47,7 @@ inline void put_set(ts_line& line, Set set) noexcept {
   put(line, kWords[static_cast<std::size_t>(set)]);
 }
 
-inline void tell(const char* word, long long number, Numbers numbers, Set set) noexcept {
+inline void send(const char* word, long long number, Numbers numbers, Set set) noexcept {
   ts_line line;
   if (ts_start_(&line, word) == 0) return;
   ts_put_count_(&line, number);
@@ -76,12 +76,12 @@ inline bool active() noexcept { return ts_active() != 0; }
 inline void flush() noexcept { ts_flush(); }
 
 inline void step(long long number = kNext, Numbers numbers = {}, Set set = Set::unsaid) noexcept {
-  detail::tell("step", number, numbers, set);
+  detail::send("step", number, numbers, set);
 }
 inline void step(Numbers numbers, Set set = Set::unsaid) noexcept { step(kNext, numbers, set); }
 
 inline void epoch(long long number = kNext, Numbers numbers = {}, Set set = Set::unsaid) noexcept {
-  detail::tell("epoch", number, numbers, set);
+  detail::send("epoch", number, numbers, set);
 }
 
 inline void begin(std::string_view phase) noexcept { ts_begin(detail::Name(phase).c_str()); }
@@ -128,13 +128,13 @@ class [[nodiscard]] Phase {
 template <typename Work>
 decltype(auto) timed(std::string_view name, Work&& work) {
   const auto began = std::chrono::steady_clock::now();
-  const auto tell = [&] { phase(name, std::chrono::steady_clock::now() - began); };
+  const auto report = [&] { phase(name, std::chrono::steady_clock::now() - began); };
   if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
     std::forward<Work>(work)();
-    tell();
+    report();
   } else {
     decltype(auto) made = std::forward<Work>(work)();
-    tell();
+    report();
     return made;
   }
 }

@@ -22,7 +22,7 @@ def options(about, epochs, batch, steps=None):
     parser.add_argument("--batch", type=int, default=batch, help="pictures a step (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=0, help="processes of the data loader")
     parser.add_argument("--tensorboard", metavar="DIR", help="write event files there")
-    parser.add_argument("--progress", action="store_true", help="tell Trainscope of each step")
+    parser.add_argument("--progress", action="store_true", help="report each step to Trainscope")
     parser.add_argument("--verbose", type=int, choices=[0, 1, 2], default=1,
                         help="0 nothing, 1 every tenth step, 2 every epoch")
     parser.add_argument("--seed", type=int, default=1)

@@ -25,7 +25,7 @@ def options(about, epochs, batch, steps=None):
     parser.add_argument("--batch", type=int, default=batch, help="pictures a step (default: %(default)s)")
     parser.add_argument("--tensorboard", metavar="DIR", help="write event files there")
     parser.add_argument("--update-freq", choices=["batch", "epoch"], default="epoch")
-    parser.add_argument("--progress", action="store_true", help="tell Trainscope of each step")
+    parser.add_argument("--progress", action="store_true", help="report each step to Trainscope")
     parser.add_argument("--verbose", type=int, choices=[0, 1, 2], default=1, help="as Keras has it")
     parser.add_argument("--seed", type=int, default=1)
     return parser

@@ -37,19 +37,19 @@ def active():
 
 def step(number=None, set=None, **numbers):
     """A step has ended: step(), step(7), step(7, loss=0.3). Without a number the recorder counts."""
-    tell("step", number, numbers, set)
+    send_report("step", number, numbers, set)
 
 
 def epoch(number=None, set=None, **numbers):
     """An epoch has ended: epoch(2, loss=0.3, val_accuracy=0.9)."""
-    tell("epoch", number, numbers, set)
+    send_report("epoch", number, numbers, set)
 
 
 def phase(name, seconds=None):
     """`with phase("checkpoint"): …`; phase("input", 0.2) tells of one that ends now and took so long."""
     if seconds is None:
         return _Phase(name)
-    _tell_phase(name, seconds)
+    _send_phase(name, seconds)
     return None
 
 
@@ -205,7 +205,7 @@ def _set(name):
     return b" set=" + as_name(name) if name else b""
 
 
-def _tell_phase(name, seconds, thread=None):
+def _send_phase(name, seconds, thread=None):
     pipe = sender()
     if not pipe.is_open():
         return
@@ -217,16 +217,16 @@ def _tell_phase(name, seconds, thread=None):
         pipe.send(b"phase %s %s" % (as_name(name), took), thread)
 
 
-def tell(word, number, numbers, set=None):
+def send_report(word, number, numbers, set=None):
     """step() and epoch() for our own callbacks: numbers by name, whatever their names are."""
     pipe = sender()
     if pipe.is_open():
         pipe.send(encoded(word) + _count(number) + _numbers(numbers) + _set(set))
 
 
-def tell_input_wait(seconds):
+def report_input_wait(seconds):
     """For our own wrappers: a wait for data of the training thread, told by another one."""
-    _tell_phase("input", seconds, sender().training_thread)
+    _send_phase("input", seconds, sender().training_thread)
 
 
 def __getattr__(name):

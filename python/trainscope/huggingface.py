@@ -32,7 +32,7 @@ class ProgressCallback(TrainerCallback):
         self._since_ns = trainscope.now_ns()
 
     def on_step_begin(self, args, state, control, **kwargs):
-        self._tell_phase("input")
+        self._send_phase("input")
 
     def on_step_end(self, args, state, control, **kwargs):
         trainscope.step(state.global_step)
@@ -52,10 +52,10 @@ class ProgressCallback(TrainerCallback):
             self._since_ns = trainscope.now_ns()
 
     def on_evaluate(self, args, state, control, **kwargs):
-        self._tell_phase("evaluation")
+        self._send_phase("evaluation")
 
     def on_save(self, args, state, control, **kwargs):
-        self._tell_phase("checkpoint")
+        self._send_phase("checkpoint")
 
     def on_epoch_end(self, args, state, control, **kwargs):
         trainscope.epoch(round(state.epoch or 0))
@@ -68,7 +68,7 @@ class ProgressCallback(TrainerCallback):
     def on_predict(self, args, state, control, **kwargs):
         self._since_ns = trainscope.now_ns() if self._is_training else None
 
-    def _tell_phase(self, name):
+    def _send_phase(self, name):
         now = trainscope.now_ns()
         if self._since_ns is not None:
             trainscope.phase(name, (now - self._since_ns) * 1e-9)

@@ -49,10 +49,10 @@ class ProgressCallback(_callback_class()):
 
     def on_train_batch_end(self, batch, logs=None):
         self._steps = self._steps_before_epoch + batch + 1
-        trainscope.tell("step", self._steps, logs or {})
+        trainscope.send_report("step", self._steps, logs or {})
 
     def on_epoch_end(self, epoch, logs=None):
-        trainscope.tell("epoch", epoch + 1, logs or {})
+        trainscope.send_report("epoch", epoch + 1, logs or {})
 
     def on_test_begin(self, logs=None):
         trainscope.begin("evaluation")
@@ -82,7 +82,7 @@ def _between_clocks(dataset):
     clock = datasets.from_tensors(0).repeat().map(lambda _: tensorflow.timestamp())
 
     def pass_on(began, element, ended):
-        tensorflow.numpy_function(_tell_wait, [ended - began], tensorflow.float64)
+        tensorflow.numpy_function(_report_wait, [ended - began], tensorflow.float64)
         return element
 
     if not _reads_ahead(dataset):
@@ -91,8 +91,8 @@ def _between_clocks(dataset):
     return measured.with_options(_without_more_reading_ahead(tensorflow.data.Options()))
 
 
-def _tell_wait(seconds):
-    trainscope.tell_input_wait(float(seconds))
+def _report_wait(seconds):
+    trainscope.report_input_wait(float(seconds))
     return seconds
 
 

@@ -76,11 +76,11 @@ class ProgressCallback(_Callback):
         if trainer.global_step == self._step:  # Gradients are still being accumulated.
             return
         self._step = trainer.global_step
-        self._tell_items(trainer, batch)
-        trainscope.tell("step", self._step, self._loss(trainer, outputs))
+        self._report_items(trainer, batch)
+        trainscope.send_report("step", self._step, self._loss(trainer, outputs))
 
     def on_train_epoch_end(self, trainer, pl_module, *unused):
-        trainscope.tell("epoch", trainer.current_epoch + 1, trainer.callback_metrics)
+        trainscope.send_report("epoch", trainer.current_epoch + 1, trainer.callback_metrics)
 
     def on_validation_start(self, trainer, pl_module):
         trainscope.begin("evaluation")
@@ -94,7 +94,7 @@ class ProgressCallback(_Callback):
     def on_test_end(self, trainer, pl_module):
         trainscope.end("evaluation")
 
-    def _tell_items(self, trainer, batch):
+    def _report_items(self, trainer, batch):
         items = items_in(batch)
         if items and items != self._items:
             self._items = items

@@ -19,7 +19,7 @@ struct Analysis {
   std::string_view name;     // "step_time"
   std::string_view summary;  // one line for the reference
   std::string_view needs;    // what a run must have for an answer, in words
-  Result<Analyzed> (*analyze)(const RunView& run) = nullptr;
+  Result<AnalysisResult> (*analyze)(const RunView& run) = nullptr;
 };
 
 // All analyses, sorted by name. Generated from the folder.

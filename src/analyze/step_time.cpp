@@ -40,7 +40,7 @@ class StepTime {
     long_s_ = std::max({typical_s_, kScatter * median(durations), kLeastPause});
   }
 
-  Analyzed run() {
+  AnalysisResult run() {
     add_named_pauses();
     double before_s = -1;
     for (const Step& step : training_.steps) {
@@ -155,13 +155,13 @@ class StepTime {
   double typical_s_ = 0, typical_rest_s_ = 0, long_s_ = 0;
   double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
          unexplained_s_ = 0;
-  Analyzed out_;
+  AnalysisResult out_;
 };
 
-Result<Analyzed> analyze(const RunView& run) {
+Result<AnalysisResult> analyze(const RunView& run) {
   const Training& training = run.training();
   if (training.steps.empty()) {
-    Analyzed nothing;
+    AnalysisResult nothing;
     nothing.unknown = training.reason;
     return nothing;
   }

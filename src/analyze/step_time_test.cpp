@@ -39,7 +39,7 @@ class Story {
     training_.steps.back().kind = "warmup";
     return *this;
   }
-  Analyzed analyze() const {
+  AnalysisResult analyze() const {
     FakeRun run(0.1, now_s_);
     run.set_training(training_);
     auto analyzed = analysis_named("step_time").analyze(run);
@@ -52,13 +52,13 @@ class Story {
   double now_s_ = 1;
 };
 
-std::map<std::string, double> times(const Analyzed& analyzed) {
+std::map<std::string, double> times(const AnalysisResult& analyzed) {
   std::map<std::string, double> all;
-  for (const Part& part : analyzed.breakdown) all[part.part] = part.time_s;
+  for (const BreakdownPart& part : analyzed.breakdown) all[part.part] = part.time_s;
   return all;
 }
 
-std::map<std::string, int> pauses(const Analyzed& analyzed) {
+std::map<std::string, int> pauses(const AnalysisResult& analyzed) {
   std::map<std::string, int> all;
   for (const Pause& pause : analyzed.pauses) ++all[pause.kind];
   return all;
@@ -72,7 +72,7 @@ TEST(StepTime, KnownPartsAreFoundAgain) {
     if (i == 9 || i == 19) story.pause("checkpoint", 0.2);
     if (i == 14) story.pause("evaluation", 0.3);
   }
-  const Analyzed analyzed = story.analyze();
+  const AnalysisResult analyzed = story.analyze();
   EXPECT_EQ(pauses(analyzed),
             (std::map<std::string, int>{{"input", 7}, {"checkpoint", 2}, {"evaluation", 1}}));
   const auto parts = times(analyzed);
@@ -82,7 +82,7 @@ TEST(StepTime, KnownPartsAreFoundAgain) {
   EXPECT_NEAR(parts.at("evaluation"), 0.3, 1e-9);
   EXPECT_FALSE(parts.contains("unexplained"));
   double sum = 0;
-  for (const Part& part : analyzed.breakdown) sum += part.share;
+  for (const BreakdownPart& part : analyzed.breakdown) sum += part.share;
   EXPECT_NEAR(sum, 1, 1e-9);
   EXPECT_EQ(analyzed.unknown, "");
   // Where it waited, not where the step began.
@@ -94,7 +94,7 @@ TEST(StepTime, KnownPartsAreFoundAgain) {
 TEST(StepTime, WithoutPhasesEverythingIsUnexplained) {
   Story story;
   for (int i = 0; i < 20; ++i) story.step(i == 7 ? 0.5 : 0.05);
-  const Analyzed analyzed = story.analyze();
+  const AnalysisResult analyzed = story.analyze();
   EXPECT_EQ(pauses(analyzed), (std::map<std::string, int>{{"unexplained", 1}}));
   ASSERT_EQ(analyzed.breakdown.size(), 1U);
   EXPECT_EQ(analyzed.breakdown[0].part, "unexplained");
@@ -139,7 +139,7 @@ TEST(StepTime, AStepWithoutATimeOfItsOwnIsNoPause) {
   Story story;
   for (int i = 0; i < 20; ++i) story.step(0.05);
   story.step(2).untimed();
-  const Analyzed analyzed = story.analyze();
+  const AnalysisResult analyzed = story.analyze();
   EXPECT_TRUE(analyzed.pauses.empty());
   EXPECT_NEAR(times(analyzed).at("unexplained"), 20 * 0.05 + 2, 1e-9)
       << "its time has gone somewhere";

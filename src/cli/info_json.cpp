@@ -151,9 +151,7 @@ constexpr int64_t kMaxPhasesOfAName = 1000;
 // The run's own (--after), then those that are no part of each step: a long run has a million of
 // the others, which `sql` gives as `phases`.
 Json phases_json(const RunView& run) {
-  const auto is_listed = [](const TrainingPhase& p) {
-    return p.who.empty() && !p.is_of_each_step();
-  };
+  const auto is_listed = [](const TrainingPhase& p) { return p.who.empty() && !p.is_step_phase(); };
   std::map<std::string, int64_t> counts;
   for (const TrainingPhase& p : run.training().phases) {
     if (is_listed(p)) ++counts[p.name];
@@ -198,32 +196,32 @@ Json epochs_json(const Training& training) {
 
 Json learning_json(const Training& training) {
   Json all = Json::array();
-  for (const Learning& learning : learning_of(training)) {
+  for (const SetResults& results : results_by_set(training)) {
     Json milestones = Json::array();
-    for (const Learning::Milestone& m : learning.milestones) {
+    for (const SetResults::Milestone& m : results.milestones) {
       milestones.push_back(
           {{"accuracy", m.accuracy}, {"time_s", m.time_s}, {"step", number_or_null(m.step)}});
     }
-    const bool rated = learning.best_accuracy.has_value();
-    all.push_back({{"set", learning.set},
-                   {"loss", number_or_null(learning.loss)},
-                   {"accuracy", number_or_null(learning.accuracy)},
-                   {"best_accuracy", number_or_null(learning.best_accuracy)},
-                   {"best_time_s", rated ? Json(learning.best_time_s) : Json(nullptr)},
+    const bool rated = results.best_accuracy.has_value();
+    all.push_back({{"set", results.set},
+                   {"loss", number_or_null(results.loss)},
+                   {"accuracy", number_or_null(results.accuracy)},
+                   {"best_accuracy", number_or_null(results.best_accuracy)},
+                   {"best_time_s", rated ? Json(results.best_time_s) : Json(nullptr)},
                    {"milestones", std::move(milestones)}});
   }
   return all;
 }
 
-Json breakdown_json(const Analyzed& analyzed) {
+Json breakdown_json(const AnalysisResult& analyzed) {
   Json breakdown = Json::array();
-  for (const Part& part : analyzed.breakdown) {
+  for (const BreakdownPart& part : analyzed.breakdown) {
     breakdown.push_back({{"part", part.part}, {"share", part.share}, {"time_s", part.time_s}});
   }
   return breakdown;
 }
 
-Json pauses_json(const Analyzed& analyzed) {
+Json pauses_json(const AnalysisResult& analyzed) {
   Json pauses = Json::array();
   for (const Pause& pause : analyzed.pauses) {
     pauses.push_back({{"kind", pause.kind},
@@ -246,7 +244,7 @@ Result<Json> info_json(const RunView& run) {
     }
     metrics.push_back(metric_json(run.series()[i], summary));
   }
-  TS_TRY(const Analyzed analyzed, analysis_named("step_time").analyze(run));
+  TS_TRY(const AnalysisResult analyzed, analysis_named("step_time").analyze(run));
   return Json{{"schema", "trainscope.info/1"},
               {"run", run_json(run)},
               {"job", job_json(run)},

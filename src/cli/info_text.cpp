@@ -19,12 +19,13 @@ namespace {
 constexpr size_t kShownGaps = 5;
 
 // The metrics that are shown without --all, in this order. With a label, only the series that has
-// it; `moving` ones are left out when nothing happened in them, because there may be many devices.
-struct Telling {
+// it; `hide_if_zero` ones are left out when nothing happened in them, because there may be many
+// devices.
+struct ShownMetric {
   std::string_view metric, label, value;
-  bool moving = false;
+  bool hide_if_zero = false;
 };
-constexpr std::array<Telling, 30> kTelling = {{
+constexpr std::array<ShownMetric, 30> kShownMetrics = {{
     {"train.step.duration", "", "", false},
     {"train.input_wait", "", "", false},
     {"train.throughput", "", "", false},
@@ -96,7 +97,7 @@ class InfoWriter {
     } else {
       row("imported", fmt::format("from {}, {}", m.imported_format, printable(m.imported_path)));
     }
-    const std::string how = ending_text(m, run_.status());
+    const std::string how = outcome_text(m, run_.status());
     const bool coded = m.ended_by == EndedBy::exit && run_.status() == RunStatus::ended;
     const std::string when = m.started.empty() ? "unknown time" : local_time_text(m.started);
     row("started", fmt::format("{}, {} {}; {}{}", when,
@@ -189,13 +190,13 @@ class InfoWriter {
     return printable(text);
   }
 
-  Status add_series(Table& table, size_t i, bool moving) {
+  Status add_series(Table& table, size_t i, bool hide_if_zero) {
     const Series& s = run_.series()[i];
     if (s.status == SeriesStatus::absent) return {};
     TS_TRY(const Summary summary, run_.summary(i));
     const bool still = summary.max.value_or(0) == 0 || summary.delta.value_or(1) == 0;
     shown_.insert(i);
-    if (moving && still) return {};
+    if (hide_if_zero && still) return {};
     // What --counter read is a ratio only by accident, and a loss is none.
     const bool is_ratio = !is_file_counter(s) && s.metric != "train.loss";
     const std::string unit = s.unit == "1" && !is_ratio ? "" : s.unit;
@@ -219,10 +220,10 @@ class InfoWriter {
     if (style_.all) {
       for (size_t i = 0; i < series.size(); ++i) TS_CHECK_OK(add_series(table, i, false));
     } else {
-      for (const Telling& telling : kTelling) {
+      for (const ShownMetric& entry : kShownMetrics) {
         for (size_t i = 0; i < series.size(); ++i) {
-          if (series[i].metric != telling.metric || !has_label(series[i], telling)) continue;
-          TS_CHECK_OK(add_series(table, i, telling.moving));
+          if (series[i].metric != entry.metric || !has_label(series[i], entry)) continue;
+          TS_CHECK_OK(add_series(table, i, entry.hide_if_zero));
         }
       }
       // Who names a counter wants to see it.
@@ -246,10 +247,10 @@ class InfoWriter {
     return series.metric.starts_with("counter.") && !series.derived;
   }
 
-  static bool has_label(const Series& series, const Telling& telling) {
-    if (telling.label.empty()) return true;
+  static bool has_label(const Series& series, const ShownMetric& entry) {
+    if (entry.label.empty()) return true;
     return std::any_of(series.labels.begin(), series.labels.end(), [&](const auto& label) {
-      return label.first == telling.label && label.second == telling.value;
+      return label.first == entry.label && label.second == entry.value;
     });
   }
 
@@ -261,12 +262,12 @@ class InfoWriter {
     }
     if (groups.empty()) return;
     out_ += "\n" + styled(kDim, "  not measured") + "\n";
-    for (const auto& [why, metrics] : groups) {
+    for (const auto& [cause, metrics] : groups) {
       std::string names = *metrics.begin();
       if (metrics.size() == 2) names += ", " + *metrics.rbegin();
       if (metrics.size() > 2) names += fmt::format(" and {} more", metrics.size() - 1);
-      out_ += "  " + printable(names) + ": " + printable(why.first);
-      out_ += why.second.empty() ? "\n" : "; " + printable(why.second) + "\n";
+      out_ += "  " + printable(names) + ": " + printable(cause.first);
+      out_ += cause.second.empty() ? "\n" : "; " + printable(cause.second) + "\n";
     }
   }
 

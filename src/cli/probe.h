@@ -24,9 +24,9 @@ struct ProbedSource {
 };
 
 // Opens the source and takes two samples.
-ProbedSource probe_source(const Collector& collector, const Surroundings& surroundings);
+ProbedSource probe_source(const Collector& collector, const SourceContext& context);
 // The same within `deadline_ns`; a source that takes longer is unavailable.
-ProbedSource probe_within(const Collector& collector, const Surroundings& surroundings,
+ProbedSource probe_within(const Collector& collector, const SourceContext& context,
                           int64_t deadline_ns);
 
 }  // namespace trainscope

@@ -29,7 +29,7 @@ Script script;
 
 class ScriptedSource : public Source {
  public:
-  Opened open(const Surroundings& /*surroundings*/) override {
+  Opened open(const SourceContext& /*context*/) override {
     const Script mine = script;
     if (mine.hangs) hang();
     Opened opened;

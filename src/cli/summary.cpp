@@ -35,7 +35,7 @@ std::string percent(double ratio) {
   return value != 0 && value < 10 ? fmt::format("{:.1f}%", value) : fmt::format("{:.0f}%", value);
 }
 
-std::string ending(const Manifest& manifest) {
+std::string full_outcome_text(const Manifest& manifest) {
   switch (manifest.ended_by) {
     case EndedBy::exit:
       return fmt::format("exit code {}", manifest.exit_code.value_or(0));
@@ -113,7 +113,7 @@ std::vector<Row> rows_of(const RunView& run) {
   const Manifest& manifest = run.manifest();
   std::vector<Row> rows = {
       {"duration", duration_text(run.duration_s())},
-      {"job", ending(manifest)},
+      {"job", full_outcome_text(manifest)},
       {"CPU", cpu_row(run)},
       {"memory", memory_row(run)},
       {"disk", disk_row(run)},

@@ -147,7 +147,7 @@ std::string local_time_text(const std::string& utc) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-std::string ending_text(const Manifest& manifest, RunStatus status) {
+std::string outcome_text(const Manifest& manifest, RunStatus status) {
   if (status == RunStatus::damaged) return "damaged";
   if (status == RunStatus::running) return "running";
   switch (manifest.ended_by) {

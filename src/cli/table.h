@@ -49,7 +49,7 @@ size_t terminal_width(int fd);
 std::string local_time_text(const std::string& utc);
 
 // How a job ended in a word or two: "0", "9", "SIGKILL", "time limit", "running".
-std::string ending_text(const Manifest& manifest, RunStatus status);
+std::string outcome_text(const Manifest& manifest, RunStatus status);
 
 // Words of a command as one would type them.
 std::string command_text(const std::vector<std::string>& command);

@@ -43,9 +43,9 @@ std::string steps_text(const Training& training) {
   return text;
 }
 
-std::string breakdown_text(const Analyzed& analyzed) {
+std::string breakdown_text(const AnalysisResult& analyzed) {
   std::string text;
-  for (const Part& part : analyzed.breakdown) {
+  for (const BreakdownPart& part : analyzed.breakdown) {
     text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : " · ", part.part, 100 * part.share);
   }
   if (!analyzed.unknown.empty()) text += (text.empty() ? "" : ": ") + analyzed.unknown;
@@ -53,7 +53,7 @@ std::string breakdown_text(const Analyzed& analyzed) {
 }
 
 // "7 input (3.5 s), 2 checkpoint (0.4 s)"
-std::string pauses_text(const Analyzed& analyzed) {
+std::string pauses_text(const AnalysisResult& analyzed) {
   std::map<std::string, std::pair<int, double>> kinds;
   for (const Pause& pause : analyzed.pauses) {
     auto& [count, lost_s] = kinds[pause.kind];
@@ -73,15 +73,15 @@ std::string learning_text(const Training& training) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   std::string when;
-  for (const Learning& learning : learning_of(training)) {
-    const std::string set = learning.set == "train" ? "" : " (" + learning.set + ")";
-    if (learning.loss) add(fmt::format("loss{} {:.4g}", set, *learning.loss));
-    if (learning.accuracy) add(fmt::format("accuracy{} {:.4g}", set, *learning.accuracy));
-    if (learning.set == "train" || !learning.best_accuracy) continue;
-    when = fmt::format("; best {:.4g} after {}", *learning.best_accuracy,
-                       duration_text(learning.best_time_s));
-    if (!learning.milestones.empty()) {
-      const Learning::Milestone& last = learning.milestones.back();
+  for (const SetResults& results : results_by_set(training)) {
+    const std::string set = results.set == "train" ? "" : " (" + results.set + ")";
+    if (results.loss) add(fmt::format("loss{} {:.4g}", set, *results.loss));
+    if (results.accuracy) add(fmt::format("accuracy{} {:.4g}", set, *results.accuracy));
+    if (results.set == "train" || !results.best_accuracy) continue;
+    when = fmt::format("; best {:.4g} after {}", *results.best_accuracy,
+                       duration_text(results.best_time_s));
+    if (!results.milestones.empty()) {
+      const SetResults::Milestone& last = results.milestones.back();
       when += fmt::format(", {:.3g}% after {}", 100 * last.accuracy, duration_text(last.time_s));
     }
   }

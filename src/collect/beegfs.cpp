@@ -61,9 +61,9 @@ struct NodesFile {
 
 class BeegfsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     files_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     watch_.open(folder);
     Opened opened;
     const auto clients = list_folder(folder);

@@ -79,17 +79,17 @@ struct Resource {
 
 class CgroupSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     numbers_.clear();
-    const JobLink* job = surroundings.job;
+    const JobLink* job = context.job;
     const pid_t pid = job == nullptr ? 0 : job->first_pid.load();
     Opened opened;
-    for (Resource& resource : resources_) open_limit(surroundings.root, pid, resource, opened);
+    for (Resource& resource : resources_) open_limit(context.root, pid, resource, opened);
     for (const Resource& resource : resources_) {
       const auto& places = resource.place && !resource.place->v2 ? kPlacesV1 : kPlacesV2;
       for (const Place& place : places) {
         if (!place.metric.starts_with(prefix(resource))) continue;
-        open_number(surroundings.root, pid, resource, place, opened);
+        open_number(context.root, pid, resource, place, opened);
       }
     }
     return opened;

@@ -41,9 +41,9 @@ TEST(Cgroup, IsTheJobsOnceThereIsOne) {
   root.write("/proc/4711/cgroup", "0::/kubepods.slice\n");
   JobLink job;
   job.first_pid = 4711;
-  Surroundings surroundings;
-  surroundings.job = &job;
-  OpenedSource source(cgroup_collector, root.path(), surroundings);
+  SourceContext context;
+  context.job = &job;
+  OpenedSource source(cgroup_collector, root.path(), context);
   source.sample();
   EXPECT_EQ(source.missing("cgroup.cpu.limit"), "no CPU limit is set on this cgroup");
   EXPECT_EQ(source.value("cgroup.memory.limit"), 60129542144);

@@ -20,9 +20,6 @@
 
 namespace trainscope {
 
-// A value that could not be read at this tick. Never a number that a kernel file can hold.
-inline constexpr int64_t kAbsent = INT64_MIN;
-
 // Whose numbers these are. Under srun or torchrun only local rank 0 records the machine's own.
 enum class Scope { machine, job, recorder };
 
@@ -43,7 +40,7 @@ struct Reaped {
 
 // What a source of the job knows and a recorder that is restarted could not find out again. It is
 // in the memory that outlives the recorder, so the counters go on where they were.
-struct JobMemory {
+struct JobTotals {
   static constexpr size_t kNumbers = 10;
   std::atomic<int64_t> total[kNumbers] = {};  // what was shown last
   std::atomic<int64_t> ended[kNumbers] =
@@ -61,9 +58,9 @@ struct JobLink {
   std::atomic<pid_t>* gpu_pid = nullptr;  // where the source `gpu` notes its process
   std::vector<pid_t> others;  // children that the reaper had before the job; set before any source
   const Reaped* reaped = nullptr;
-  JobMemory* usage =
+  JobTotals* usage =
       nullptr;  // of the sources job and job_switches; null where nothing is recorded
-  JobMemory* switches = nullptr;
+  JobTotals* switches = nullptr;
 };
 
 // What the recorder knows of itself.
@@ -77,7 +74,7 @@ struct SelfLink {
 };
 
 // All that a source may know of its surroundings.
-struct Surroundings {
+struct SourceContext {
   std::string root;  // in front of /proc and /sys; empty but in tests
   std::string run_folder;
   std::string working_directory;
@@ -88,7 +85,7 @@ struct Surroundings {
   bool perf = true;  // --perf: count by perf events, which slows the job's thread switches
   // Puts an event (a GPU was lost, a file was replaced) into the run, from any thread; empty where
   // nothing is recorded.
-  std::function<void(const std::string& kind, const std::string& text)> tell;
+  std::function<void(const std::string& kind, const std::string& text)> event_sink;
 };
 
 // One stored column: a series and how its raw integers become values.
@@ -124,7 +121,7 @@ class Source {
   virtual ~Source() = default;
   // Finds out what is here and keeps files open. Never fails as a whole: what is not to be had is
   // in `missing`. Called again after layout_changed.
-  virtual Opened open(const Surroundings& surroundings) = 0;
+  virtual Opened open(const SourceContext& context) = 0;
   // Fills one raw value a column, kAbsent where it cannot be read now.
   virtual Sampled sample(std::span<int64_t> values) = 0;
   // The last reading of the run: the counters must be those of the end. A source that saves by not

@@ -22,7 +22,7 @@ const Collector counters_collector = {
     .make =
         [] {
           return std::unique_ptr<Source>(
-              std::make_unique<CounterFiles>(CounterFiles::Of::local_files));
+              std::make_unique<CounterFiles>(CounterFiles::MountKind::local_files));
         },
 };
 

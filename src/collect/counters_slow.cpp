@@ -22,7 +22,7 @@ const Collector counters_slow_collector = {
     .make =
         [] {
           return std::unique_ptr<Source>(
-              std::make_unique<CounterFiles>(CounterFiles::Of::slow_mounts));
+              std::make_unique<CounterFiles>(CounterFiles::MountKind::slow_mounts));
         },
 };
 

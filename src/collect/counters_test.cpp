@@ -14,13 +14,13 @@ extern const Collector counters_slow_collector;
 
 namespace {
 
-Surroundings with(std::vector<std::string> counters) {
+SourceContext with(std::vector<std::string> counters) {
   static const JobLink job;
-  Surroundings surroundings;
-  surroundings.counters = std::move(counters);
-  surroundings.working_directory = "/training";
-  surroundings.job = &job;
-  return surroundings;
+  SourceContext context;
+  context.counters = std::move(counters);
+  context.working_directory = "/training";
+  context.job = &job;
+  return context;
 }
 
 // Samples, and opens again where the source asks for it, as the recorder does.

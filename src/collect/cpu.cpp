@@ -31,12 +31,12 @@ constexpr MetricSpec kMetrics[] = {
 
 class CpuSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     Opened opened;
     cpus_.clear();
     const std::string path = "/proc/stat";
-    if (Status status = file_.open(surroundings.root + path, 256 * 1024); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = file_.open(context.root + path, 256 * 1024); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     const Scale ticks{1, sysconf(_SC_CLK_TCK)};
     Scanner scan(file_.read());

@@ -37,11 +37,11 @@ std::vector<int64_t> processors(const std::vector<std::string>& names) {
 
 class CpuFrequencySource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     files_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     const auto names = list_folder(folder);
-    if (!names) return all_missing(kMetrics, why_unreadable(kFolder, names.error()), kMountSys);
+    if (!names) return all_missing(kMetrics, read_error_text(kFolder, names.error()), kMountSys);
     Opened opened;
     for (const int64_t number : processors(*names)) {
       const std::string cpu = std::to_string(number);
@@ -52,7 +52,7 @@ class CpuFrequencySource : public Source {
       files_.push_back(std::move(file));
       opened.columns.push_back({"system.cpu.frequency", {{"cpu", cpu}}, {1000, 1}});
     }
-    if (files_.empty()) return missing(surroundings.root);
+    if (files_.empty()) return missing(context.root);
     online_.close();
     (void)online_.open(folder + "/online", 1024);  // without it there is no hot-plugging
     known_online_ = online_.read();

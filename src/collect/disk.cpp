@@ -71,14 +71,14 @@ bool is_wanted(const std::string& folder, const std::string& name) {
 
 class DiskSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     disks_.clear();
     samples_ = 0;
     const std::string path = "/sys/block";
-    const std::string folder = surroundings.root + path;
+    const std::string folder = context.root + path;
     watch_.open(folder);
     const auto names = list_folder(folder);
-    if (!names) return all_missing(kMetrics, why_unreadable(path, names.error()), kMountSys);
+    if (!names) return all_missing(kMetrics, read_error_text(path, names.error()), kMountSys);
     Opened opened;
     for (const std::string& name : *names) {
       Disk disk;

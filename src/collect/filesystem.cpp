@@ -56,24 +56,24 @@ Mount top_of_device(const std::string& root, const std::string& folder) {
 
 class FilesystemSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     paths_.clear();
     const std::string path = "/proc/self/mountinfo";
-    const auto text = read_file(surroundings.root + path);
-    if (!text) return all_missing(kMetrics, why_unreadable(path, text.error()), kMountProc);
+    const auto text = read_file(context.root + path);
+    if (!text) return all_missing(kMetrics, read_error_text(path, text.error()), kMountProc);
     const std::vector<Mount> mounts = parse_mountinfo(*text);
     Opened opened;
     std::vector<std::string> seen;
-    std::vector<std::string> folders = {surroundings.run_folder, surroundings.working_directory};
-    folders.insert(folders.end(), surroundings.data.begin(), surroundings.data.end());
+    std::vector<std::string> folders = {context.run_folder, context.working_directory};
+    folders.insert(folders.end(), context.data.begin(), context.data.end());
     for (const std::string& folder : folders) {
       if (folder.empty()) continue;
-      const std::string inside = inside_root(surroundings.root, folder);
+      const std::string inside = inside_root(context.root, folder);
       const Mount* listed = mount_of(mounts, inside);
-      const Mount mount = listed != nullptr ? *listed : top_of_device(surroundings.root, inside);
+      const Mount mount = listed != nullptr ? *listed : top_of_device(context.root, inside);
       if (std::find(seen.begin(), seen.end(), mount.device) != seen.end()) continue;
       seen.push_back(mount.device);
-      paths_.push_back(surroundings.root + inside);
+      paths_.push_back(context.root + inside);
       for (const char* state : {"used", "free"}) {
         opened.columns.push_back({"system.filesystem.usage",
                                   {{"mountpoint", label_value(mount.point)}, {"state", state}},

@@ -30,11 +30,11 @@ std::vector<const Collector*> machine_collectors() {
   return found;
 }
 
-Surroundings user_surroundings() {
-  Surroundings surroundings;
-  surroundings.run_folder = "/home/ann/my disk/runs/a1";
-  surroundings.working_directory = "/data/train";
-  return surroundings;
+SourceContext user_surroundings() {
+  SourceContext context;
+  context.run_folder = "/home/ann/my disk/runs/a1";
+  context.working_directory = "/data/train";
+  return context;
 }
 
 void list_series(const Collector& collector, const OpenedSource& source,

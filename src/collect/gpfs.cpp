@@ -59,9 +59,9 @@ std::string_view word_behind(std::string_view line, std::string_view key) {
 
 class GpfsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     systems_.clear();
-    program_ = surroundings.root + kProgram;
+    program_ = context.root + kProgram;
     if (::access(program_.c_str(), X_OK) != 0) {
       return all_missing(kMetrics, std::string(kProgram) + " does not exist", "");
     }

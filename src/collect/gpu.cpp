@@ -72,9 +72,9 @@ constexpr size_t kOwnColumns = 2;  // recorder.* of the GPU process come first
 
 class GpuSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    surroundings_ = &surroundings;
-    if (!std::exchange(is_open_, true)) job_.open(surroundings.root, surroundings.job);
+  Opened open(const SourceContext& context) override {
+    context_ = &context;
+    if (!std::exchange(is_open_, true)) job_.open(context.root, context.job);
     if (!process_.running()) {
       if (const Status started = start(); !started) {
         is_settled_ = !had_gpus_;
@@ -82,15 +82,15 @@ class GpuSource : public Source {
                            "put trainscope-gpu next to trainscope");
       }
     }
-    const auto layout = process_.ask_layout(kLayoutLimit, surroundings.tell);
-    Json told = Json::object();
-    if (layout) told = parse_json(*layout);
+    const auto layout = process_.ask_layout(kLayoutLimit, context.event_sink);
+    Json parsed = Json::object();
+    if (layout) parsed = parse_json(*layout);
     Opened opened =
-        layout ? read_layout(told) : all_missing(kMetrics, layout.error().message(), "");
+        layout ? read_layout(parsed) : all_missing(kMetrics, layout.error().message(), "");
     had_gpus_ = had_gpus_ || !opened.columns.empty();
     // A driver that is still starting (nvmlInit of eight GPUs can take longer than we wait) is
     // asked again; a machine that has no GPU is not, and its process has nothing to stay for.
-    is_settled_ = layout && told.is_object() && !told.value("searching", false) && !had_gpus_;
+    is_settled_ = layout && parsed.is_object() && !parsed.value("searching", false) && !had_gpus_;
     if (is_settled_) process_.stop();
     opened.waits = !is_settled_;
     if (opened.columns.empty()) retry_ns_ = monotonic_ns() + back_off();
@@ -108,15 +108,15 @@ class GpuSource : public Source {
     std::fill(values.begin(), values.end(), kAbsent);
     const bool running = process_.running();
     // Told once; then it is looked for again, more and more rarely.
-    if (had_gpus_ && !running && !std::exchange(told_, true)) {
-      tell("trainscope-gpu has ended; restarting it");
+    if (had_gpus_ && !running && !std::exchange(warned_, true)) {
+      add_event("trainscope-gpu has ended; restarting it");
     }
     if (values.empty() || !running) {
       const bool look_again = !is_settled_ && monotonic_ns() >= retry_ns_;
       return look_again ? Sampled::layout_changed : Sampled::ok;
     }
     find_job();
-    switch (process_.ask_row(message, pids_, kRowLimit, surroundings_->tell, row_)) {
+    switch (process_.ask_row(message, pids_, kRowLimit, context_->event_sink, row_)) {
       case GpuProcess::Answer::changed:
         return Sampled::layout_changed;
       case GpuProcess::Answer::none:
@@ -125,7 +125,7 @@ class GpuSource : public Source {
         break;
     }
     retry_after_ns_ = kFirstRetry;
-    told_ = false;
+    warned_ = false;
     if (row_.size() != values.size() - kOwnColumns) return Sampled::layout_changed;
     fill_own(values);
     std::copy(row_.begin(), row_.end(), values.begin() + kOwnColumns);
@@ -136,8 +136,8 @@ class GpuSource : public Source {
     earlier_cpu_ns_ += cpu_ns_;
     cpu_ns_ = 0;
     retry_ns_ = monotonic_ns() + back_off();
-    TS_CHECK_OK(process_.start(surroundings_->root));
-    const JobLink* job = surroundings_->job;
+    TS_CHECK_OK(process_.start(context_->root));
+    const JobLink* job = context_->job;
     if (job != nullptr && job->gpu_pid != nullptr) *job->gpu_pid = process_.pid();
     (void)memory_.open(fmt::format("/proc/{}/statm", process_.pid()), 128);
     return {};
@@ -149,8 +149,8 @@ class GpuSource : public Source {
     return pause;
   }
 
-  void tell(const std::string& text) const {
-    if (surroundings_->tell) surroundings_->tell("gpu", text);
+  void add_event(const std::string& text) const {
+    if (context_->event_sink) context_->event_sink("gpu", text);
   }
 
   // Who the job is need not be known at every tick: finding it reads a file for each process.
@@ -207,13 +207,13 @@ class GpuSource : public Source {
     values[1] = resident_pages(memory_).value_or(kAbsent);
   }
 
-  const Surroundings* surroundings_ = nullptr;
+  const SourceContext* context_ = nullptr;
   GpuProcess process_;
   ProcFile memory_;
   JobMembers job_;
   std::vector<pid_t> pids_;
   int64_t find_job_ns_ = 0;
-  bool is_open_ = false, told_ = false, had_gpus_ = false, is_settled_ = false;
+  bool is_open_ = false, warned_ = false, had_gpus_ = false, is_settled_ = false;
   std::vector<int64_t> row_;
   int64_t cpu_ns_ = 0, earlier_cpu_ns_ = 0;
   int64_t retry_ns_ = 0, retry_after_ns_ = kFirstRetry;

@@ -85,9 +85,9 @@ int64_t link_megabits(std::string_view text) {
 
 class InfinibandSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     files_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     const auto devices = list_folder(folder);
     if (!devices || devices->empty()) {
       return all_missing(kMetrics, "no InfiniBand or RoCE adapter in " + std::string(kFolder), "");

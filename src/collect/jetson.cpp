@@ -33,8 +33,8 @@ constexpr const char* kDebugRemedy = "run as root: the memory controller is in d
 
 class JetsonSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    const std::string& root = surroundings.root;
+  Opened open(const SourceContext& context) override {
+    const std::string& root = context.root;
     load_.close();
     clock_.close();
     emc_rate_.close();
@@ -127,7 +127,7 @@ class JetsonSource : public Source {
   std::string why_no_emc(const std::string& root) const {
     if (emc_rate_.is_open()) return "the kernel does not count the memory controller's activity";
     const auto opened = open_file(root + kEmcFolder + "/rate", O_RDONLY);
-    return opened ? "not readable" : why_unreadable(kEmcFolder, opened.error());
+    return opened ? "not readable" : read_error_text(kEmcFolder, opened.error());
   }
 
   void open_rails(const std::string& root, bool here, Opened& opened) {

@@ -56,7 +56,7 @@ enum Amount : size_t {
   kAmounts
 };
 using Amounts = std::array<int64_t, kAmounts>;
-static_assert(kAmounts <= JobMemory::kNumbers);
+static_assert(kAmounts <= JobTotals::kNumbers);
 constexpr size_t kFirstIo = kReadChars, kLastIo = kWriteBytes;
 // stat shows CPU time cut to ticks, once for user and once for system time.
 constexpr int64_t kTickTolerance = 20'000'000;
@@ -88,13 +88,13 @@ struct Gone {
 
 class JobSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    root_ = surroundings.root;
-    job_ = surroundings.job;
+  Opened open(const SourceContext& context) override {
+    root_ = context.root;
+    job_ = context.job;
     ns_per_tick_ = kNsPerSecond / ::sysconf(_SC_CLK_TCK);
     page_bytes_ = ::sysconf(_SC_PAGESIZE);
     tree_.open(root_, job_);
-    memory_ = job_ == nullptr ? nullptr : job_->usage;
+    totals_ = job_ == nullptr ? nullptr : job_->usage;
     recall();
     Opened opened;
     has_io_ = exists(root_ + "/proc/self/io");
@@ -176,21 +176,21 @@ class JobSource : public Source {
 
   // What the recorder before this one knew.
   void recall() {
-    starts_late_ = tree_.reaper() == 0 && (memory_ == nullptr || memory_->has_base == 0);
-    for (size_t i = 0; memory_ != nullptr && i < kAmounts; ++i) {
-      total_[i] = memory_->total[i];
-      lost_[i] = memory_->ended[i];
-      base_[i] = memory_->base[i];
+    starts_late_ = tree_.reaper() == 0 && (totals_ == nullptr || totals_->has_base == 0);
+    for (size_t i = 0; totals_ != nullptr && i < kAmounts; ++i) {
+      total_[i] = totals_->total[i];
+      lost_[i] = totals_->ended[i];
+      base_[i] = totals_->base[i];
     }
   }
 
   void remember() const {
-    for (size_t i = 0; memory_ != nullptr && i < kAmounts; ++i) {
-      memory_->total[i] = total_[i];
-      memory_->ended[i] = lost_[i];
-      memory_->base[i] = base_[i];
+    for (size_t i = 0; totals_ != nullptr && i < kAmounts; ++i) {
+      totals_->total[i] = total_[i];
+      totals_->ended[i] = lost_[i];
+      totals_->base[i] = base_[i];
     }
-    if (memory_ != nullptr) memory_->has_base = starts_late_ ? 0 : 1;
+    if (totals_ != nullptr) totals_->has_base = starts_late_ ? 0 : 1;
   }
 
   void take_new() {
@@ -326,7 +326,7 @@ class JobSource : public Source {
 
   std::string root_;
   const JobLink* job_ = nullptr;
-  JobMemory* memory_ = nullptr;
+  JobTotals* totals_ = nullptr;
   int64_t ns_per_tick_ = 10'000'000;
   int64_t page_bytes_ = 4096;
   bool has_io_ = true;

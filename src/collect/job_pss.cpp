@@ -53,14 +53,14 @@ bool may_differ(const Traces& now, const Traces& before) {
 
 class JobPssSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    root_ = surroundings.root;
-    members_.open(root_, surroundings.job);
+  Opened open(const SourceContext& context) override {
+    root_ = context.root;
+    members_.open(root_, context.job);
     Opened opened;
     const std::string path = root_ + "/proc/self/smaps_rollup";
     if (const auto text = read_file(path); !text) {
       opened.missing.push_back(
-          {"job.memory.pss", why_unreadable(path, text.error()), "Linux 4.14 or later"});
+          {"job.memory.pss", read_error_text(path, text.error()), "Linux 4.14 or later"});
       return opened;
     }
     opened.columns = {{"job.memory.pss", {}, {1024, 1}}};

@@ -61,11 +61,11 @@ bool parse_process(std::string_view text, ProcessStat& stat) {
 
 class JobSwitchesSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    root_ = surroundings.root;
-    job_ = surroundings.job;
+  Opened open(const SourceContext& context) override {
+    root_ = context.root;
+    job_ = context.job;
     tree_.open(root_, job_);
-    memory_ = job_ == nullptr ? nullptr : job_->switches;
+    totals_ = job_ == nullptr ? nullptr : job_->switches;
     recall();
     Opened opened;
     Switches probe;
@@ -144,22 +144,22 @@ class JobSwitchesSource : public Source {
 
   // What the recorder before this one knew.
   void recall() {
-    starts_late_ = tree_.reaper() == 0 && (memory_ == nullptr || memory_->has_base == 0);
-    if (memory_ == nullptr) return;
-    highest_ = {memory_->total[0], memory_->total[1]};
-    ended_ = {memory_->ended[0], memory_->ended[1]};
-    base_ = {memory_->base[0], memory_->base[1]};
+    starts_late_ = tree_.reaper() == 0 && (totals_ == nullptr || totals_->has_base == 0);
+    if (totals_ == nullptr) return;
+    highest_ = {totals_->total[0], totals_->total[1]};
+    ended_ = {totals_->ended[0], totals_->ended[1]};
+    base_ = {totals_->base[0], totals_->base[1]};
   }
 
   void remember() const {
-    if (memory_ == nullptr) return;
-    memory_->total[0] = highest_.voluntary;
-    memory_->total[1] = highest_.involuntary;
-    memory_->ended[0] = ended_.voluntary;
-    memory_->ended[1] = ended_.involuntary;
-    memory_->base[0] = base_.voluntary;
-    memory_->base[1] = base_.involuntary;
-    memory_->has_base = starts_late_ ? 0 : 1;
+    if (totals_ == nullptr) return;
+    totals_->total[0] = highest_.voluntary;
+    totals_->total[1] = highest_.involuntary;
+    totals_->ended[0] = ended_.voluntary;
+    totals_->ended[1] = ended_.involuntary;
+    totals_->base[0] = base_.voluntary;
+    totals_->base[1] = base_.involuntary;
+    totals_->has_base = starts_late_ ? 0 : 1;
   }
 
   bool read(pid_t pid, Process& process) const {
@@ -188,7 +188,7 @@ class JobSwitchesSource : public Source {
   const JobLink* job_ = nullptr;
   ProcessTree tree_;
   std::map<pid_t, Process> processes_;
-  JobMemory* memory_ = nullptr;
+  JobTotals* totals_ = nullptr;
   Switches ended_, highest_, base_;
   bool starts_late_ = false;
   bool end_is_lost_ = false;

@@ -152,8 +152,8 @@ struct Found {
 
 class LustreSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    root_ = surroundings.root;
+  Opened open(const SourceContext& context) override {
+    root_ = context.root;
     stats_.clear();
     extents_.clear();
     samples_ = 0;

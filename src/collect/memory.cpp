@@ -61,10 +61,10 @@ int64_t sum(int64_t a, int64_t b) { return a == kAbsent || b == kAbsent ? kAbsen
 
 class MemorySource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     const std::string path = "/proc/meminfo";
-    if (Status status = file_.open(surroundings.root + path, 16 * 1024); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = file_.open(context.root + path, 16 * 1024); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     const Values values = parse(file_.read());
     if (values[total] == kAbsent) {

@@ -25,18 +25,18 @@ constexpr size_t kMostFiles = 4;
 
 class NetworkSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     names_.clear();
     files_.clear();
     table_.close();
     samples_ = 0;
-    const std::string& root = surroundings.root;
+    const std::string& root = context.root;
     interfaces_.open(root);
     const bool by_file = interfaces_.names().size() <= kMostFiles && open_files(root);
     if (!by_file) {
       const std::string path = "/proc/net/dev";
       if (Status status = table_.open(root + path, 64 * 1024); !status) {
-        return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+        return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
       }
       names_ = interfaces_.names();
     }

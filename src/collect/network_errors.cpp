@@ -38,12 +38,12 @@ constexpr std::array<Part, 3> kParts = {{
 
 class NetworkErrorsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     samples_ = 0;
-    interfaces_.open(surroundings.root);
+    interfaces_.open(context.root);
     const std::string path = "/proc/net/dev";
-    if (Status status = table_.open(surroundings.root + path, 64 * 1024); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = table_.open(context.root + path, 64 * 1024); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     if (interfaces_.names().empty()) {
       return all_missing(kMetrics, "no network interface is up", "");

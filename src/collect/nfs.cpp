@@ -80,11 +80,11 @@ struct NfsMount {
 
 class NfsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     mounts_.clear();
     const std::string path = "/proc/self/mountstats";
-    if (Status status = table_.open(surroundings.root + path, kMaxBytes); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = table_.open(context.root + path, kMaxBytes); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     Opened opened;
     Scanner scan(table_.read_all());

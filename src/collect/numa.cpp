@@ -35,9 +35,9 @@ constexpr std::array<Line, 6> kLines = {{{"numa_hit", "hit"},
 
 class NumaSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     nodes_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     const auto names = list_folder(folder);
     Opened opened;
     for (const std::string& name : names ? *names : std::vector<std::string>()) {

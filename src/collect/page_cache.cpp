@@ -78,31 +78,31 @@ void add_file(const std::string& path, int64_t page, Sums& sums) {
 
 class PageCacheSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     datasets_.clear();
     page_ = ::sysconf(_SC_PAGESIZE);
-    if (surroundings.data.empty()) {
+    if (context.data.empty()) {
       return all_missing(kMetrics, "no dataset was given",
                          "trainscope run --data FOLDER -- COMMAND");
     }
     Opened opened;
-    std::string why, remedy;
-    for (const std::string& given : surroundings.data) {
+    std::string reason, remedy;
+    for (const std::string& given : context.data) {
       const std::string path =
-          given.starts_with('/') ? given : surroundings.working_directory + "/" + given;
-      Dataset dataset = {path, sample_files(surroundings.root + path, kMaxFiles, kMaxLook)};
+          given.starts_with('/') ? given : context.working_directory + "/" + given;
+      Dataset dataset = {path, sample_files(context.root + path, kMaxFiles, kMaxLook)};
       if (dataset.files.empty()) {
-        const bool there = exists(surroundings.root + path);
-        why = path + (there ? " has no files" : " does not exist");
+        const bool there = exists(context.root + path);
+        reason = path + (there ? " has no files" : " does not exist");
         continue;
       }
-      if (!is_readable(dataset, why, remedy) || is_known(given, opened)) continue;
+      if (!is_readable(dataset, reason, remedy) || is_known(given, opened)) continue;
       for (const MetricSpec& spec : kMetrics) {
         opened.columns.push_back({spec.name, {{"path", label_value(given)}}, {}});
       }
       datasets_.push_back(std::move(dataset));
     }
-    return datasets_.empty() ? all_missing(kMetrics, why, remedy) : opened;
+    return datasets_.empty() ? all_missing(kMetrics, reason, remedy) : opened;
   }
 
   Sampled sample(std::span<int64_t> values) override {
@@ -132,17 +132,18 @@ class PageCacheSource : public Source {
     });
   }
 
-  bool is_readable(const Dataset& dataset, std::string& why, std::string& remedy) const {
+  bool is_readable(const Dataset& dataset, std::string& reason, std::string& remedy) const {
     const Sums sums = sum_of(dataset);
     if (sums.files > 0) return true;
     if (sums.error == ENOSYS) {
-      why = "this kernel has no cachestat: it needs Linux 6.5 or later";
+      reason = "this kernel has no cachestat: it needs Linux 6.5 or later";
     } else if (sums.error == EPERM || sums.error == EACCES) {
-      why = "only the owner of " + dataset.path + " may query how much of it is in the page cache";
+      reason =
+          "only the owner of " + dataset.path + " may query how much of it is in the page cache";
       remedy = "sudo trainscope run --data FOLDER -- COMMAND";
     } else {
-      why = Error::from_errno("cannot query the page cache for " + dataset.path, sums.error)
-                .message();
+      reason = Error::from_errno("cannot query the page cache for " + dataset.path, sums.error)
+                   .message();
     }
     return false;
   }

@@ -14,10 +14,10 @@ extern const Collector page_cache_collector;
 
 namespace {
 
-Surroundings with(std::vector<std::string> data) {
-  Surroundings surroundings;
-  surroundings.data = std::move(data);
-  return surroundings;
+SourceContext with(std::vector<std::string> data) {
+  SourceContext context;
+  context.data = std::move(data);
+  return context;
 }
 
 TEST(PageCache, TellsWhatIsInMemory) {

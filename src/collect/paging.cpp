@@ -53,10 +53,10 @@ Values read(ProcFile& file) {
 
 class PagingSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     const std::string path = "/proc/vmstat";
-    if (Status status = file_.open(surroundings.root + path, 64 * 1024); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = file_.open(context.root + path, 64 * 1024); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     const Values values = read(file_);
     if (values[faults] == kAbsent || values[major] == kAbsent) {

@@ -122,16 +122,16 @@ std::vector<pid_t> threads_of(const std::string& root, pid_t first) {
 
 class PerfSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     counters_.clear();
     next_read_ns_ = 0;
-    if (!surroundings.perf) return all_missing(kMetrics, kNotAsked, "trainscope run --perf");
-    choose_threads(surroundings);
+    if (!context.perf) return all_missing(kMetrics, kNotAsked, "trainscope run --perf");
+    choose_threads(context);
     if (threads_.empty())
       return all_missing(kMetrics, "the job was not running when counting began", "");
     user_only_ = !may_count_kernel();
     Opened opened;
-    for (const PerfEvent& event : kEvents) add_event(event, surroundings.root, opened);
+    for (const PerfEvent& event : kEvents) add_event(event, context.root, opened);
     bool any_hardware = false;
     for (const Counter& counter : counters_) {
       if (counter.event->name == nullptr) continue;
@@ -192,17 +192,16 @@ class PerfSource : public Source {
   std::string mode() const { return user_only_ ? "user" : "all"; }
 
   // Before the job begins its parent is watched: what that starts is counted from its exec on.
-  void choose_threads(const Surroundings& surroundings) {
+  void choose_threads(const SourceContext& context) {
     start_ = PerfStart::at_once;
     threads_ = {0};  // doctor: ourselves
-    if (surroundings.job == nullptr) return;
-    if (const pid_t first = surroundings.job->first_pid; first != 0) {
-      threads_ = threads_of(surroundings.root, first);
+    if (context.job == nullptr) return;
+    if (const pid_t first = context.job->first_pid; first != 0) {
+      threads_ = threads_of(context.root, first);
       return;
     }
     threads_.clear();
-    const pid_t supervisor =
-        surroundings.self == nullptr ? 0 : surroundings.self->supervisor_pid.load();
+    const pid_t supervisor = context.self == nullptr ? 0 : context.self->supervisor_pid.load();
     if (supervisor == 0) return;
     threads_ = {supervisor};
     start_ = PerfStart::at_exec;
@@ -237,9 +236,9 @@ class PerfSource : public Source {
     const bool some = std::any_of(counter.fds.begin(), counter.fds.end(),
                                   [](const UniqueFd& fd) { return static_cast<bool>(fd); });
     if (counter.fds.size() != threads_.size() || !some) {
-      const PerfRefusal why =
+      const PerfRefusal refusal =
           explain_perf_error(error, event.kind.type == PERF_TYPE_HARDWARE, root);
-      opened.missing.push_back({event.metric, why.reason, why.remedy});
+      opened.missing.push_back({event.metric, refusal.reason, refusal.remedy});
       return;
     }
     opened.columns.push_back({event.metric, labels, event.scale});

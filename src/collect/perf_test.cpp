@@ -71,9 +71,9 @@ TEST(Perf, InstructionsAreCountedWhereTheProcessorDoes) {
 
 TEST(Perf, AJobThatIsNotThereIsAReason) {
   JobLink job;
-  Surroundings surroundings;
-  surroundings.job = &job;
-  OpenedSource source(perf_collector, "", surroundings);
+  SourceContext context;
+  context.job = &job;
+  OpenedSource source(perf_collector, "", context);
   EXPECT_EQ(source.missing("perf.cycles"), "the job was not running when counting began");
 }
 

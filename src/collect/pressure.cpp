@@ -42,15 +42,15 @@ Totals parse(std::string_view text) {
 
 class PressureSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     parts_.clear();
     Opened opened;
     std::string reason;
     for (size_t i = 0; i < kResources.size(); ++i) {
       const std::string path = "/proc/pressure/" + std::string(kResources[i]);
       files_[i].close();
-      if (Status status = files_[i].open(surroundings.root + path, 512); !status) {
-        reason = why_unreadable("/proc/pressure", status.error());
+      if (Status status = files_[i].open(context.root + path, 512); !status) {
+        reason = read_error_text("/proc/pressure", status.error());
         continue;
       }
       const Totals totals = parse(files_[i].read());

@@ -49,11 +49,11 @@ struct Zone {
 
 class RaplSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     zones_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     auto names = list_folder(folder);
-    if (!names) return missing(surroundings.root, "");
+    if (!names) return missing(context.root, "");
     // The same counters may be shown twice, by intel-rapl-mmio too.
     std::stable_partition(names->begin(), names->end(),
                           [](const std::string& name) { return name.starts_with("intel-rapl:"); });
@@ -71,7 +71,7 @@ class RaplSource : public Source {
       seen.push_back(sensor);
       opened.columns.push_back({"hw.energy", {{"sensor", sensor}}, {1, 1'000'000}});
     }
-    return zones_.empty() ? missing(surroundings.root, refused) : opened;
+    return zones_.empty() ? missing(context.root, refused) : opened;
   }
 
   Sampled sample(std::span<int64_t> values) override {

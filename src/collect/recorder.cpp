@@ -26,12 +26,11 @@ constexpr MetricSpec kMetrics[] = {
 
 class RecorderSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    self_ = surroundings.self;
+  Opened open(const SourceContext& context) override {
+    self_ = context.self;
     supervisor_ = self_ == nullptr ? 0 : self_->supervisor_pid.load();
-    (void)own_memory_.open(surroundings.root + "/proc/self/statm", 128);
-    (void)supervisor_memory_.open(fmt::format("{}/proc/{}/statm", surroundings.root, supervisor_),
-                                  128);
+    (void)own_memory_.open(context.root + "/proc/self/statm", 128);
+    (void)supervisor_memory_.open(fmt::format("{}/proc/{}/statm", context.root, supervisor_), 128);
     const Scale micro{1, 1'000'000}, pages{::sysconf(_SC_PAGESIZE), 1};
     const Labels recorder = {{"process", "recorder"}}, supervisor = {{"process", "supervisor"}};
     Opened opened;

@@ -49,12 +49,12 @@ const KindOfSensor& kind_of(const Sensor& sensor) {
 
 class SensorsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     readings_.clear();
     aliases_.clear();
     Opened opened;
     std::vector<Sensor> sensors;
-    for (Sensor& sensor : find_sensors(surroundings.root)) {
+    for (Sensor& sensor : find_sensors(context.root)) {
       Reading reading{{}, &kind_of(sensor)};
       if (!reading.file.open(sensor.path, 64)) continue;
       opened.columns.push_back(
@@ -67,7 +67,7 @@ class SensorsSource : public Source {
       opened.columns.push_back({kind.metric, {{"sensor", package.name}}, kind.scale});
       aliases_.push_back(package.sensor);
     }
-    add_missing(surroundings.root, opened);
+    add_missing(context.root, opened);
     return opened;
   }
 

@@ -44,8 +44,8 @@ std::string program_of(const std::string& root) {
 
 class TegrastatsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    const std::string& root = surroundings.root;
+  Opened open(const SourceContext& context) override {
+    const std::string& root = context.root;
     wanted_.clear();
     if (!jetson_gpu_load(root).empty()) {
       child_.stop();

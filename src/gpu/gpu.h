@@ -19,8 +19,6 @@
 
 namespace trainscope {
 
-inline constexpr int64_t kNoValue = INT64_MIN;
-
 // `fast` is read at every tick, `slow` once per second, `rare` every ten seconds and at the end of
 // the run: calls that cost more than half a millisecond of CPU.
 enum class GpuPace { fast, slow, rare };

@@ -48,7 +48,7 @@ FoundGpus find(const std::string& root) {
   static XidWatch xids(**library);
   unsigned count = 0;
   if (const nvml::Return result = (*library)->count(&count); result != nvml::kSuccess) {
-    found.reason = "NVIDIA's driver reports: " + (*library)->why(result);
+    found.reason = "NVIDIA's driver reports: " + (*library)->error_text(result);
     return found;
   }
   for (unsigned i = 0; i < count; ++i) {
@@ -59,7 +59,7 @@ FoundGpus find(const std::string& root) {
       found.gpus.push_back(open_nvidia_gpu(**library, xids, place));
       add_instances(found, **library, xids, device, i);
     } else {
-      found.reason = fmt::format("GPU {}: {}", i, (*library)->why(result));
+      found.reason = fmt::format("GPU {}: {}", i, (*library)->error_text(result));
     }
   }
   if (count == 0) found.reason = "NVIDIA's driver is loaded but reports no GPU";

@@ -10,7 +10,7 @@
 namespace trainscope {
 
 // A part of the step time; the shares of a breakdown add up to 1.
-struct Part {
+struct BreakdownPart {
   std::string part;  // input, compute, checkpoint, evaluation, warmup, unexplained
   double share = 0;
   double time_s = 0;
@@ -35,8 +35,8 @@ struct Finding {
 };
 
 // The answer of one analysis.
-struct Analyzed {
-  std::vector<Part> breakdown;
+struct AnalysisResult {
+  std::vector<BreakdownPart> breakdown;
   std::vector<Pause> pauses;
   std::vector<Finding> findings;
   std::string unknown;  // what it could not tell, and what is needed to tell; empty: nothing

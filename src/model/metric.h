@@ -30,6 +30,9 @@ struct MetricSpec {
   std::string_view help;
 };
 
+// A raw value that could not be read at this tick. Never a number that a kernel file can contain.
+inline constexpr int64_t kAbsent = INT64_MIN;
+
 // value = raw * numerator / denominator: the store keeps the kernel's integers as they are.
 struct Scale {
   int64_t numerator = 1;

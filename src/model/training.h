@@ -41,10 +41,10 @@ struct TrainingPhase {
   bool is_open = false;  // the run ended within it
 
   // Of the thread that does the steps:
-  bool is_pause() const;         // a checkpoint or an evaluation, which is no part of a step
-  bool is_input() const;         // waiting for data
-  bool is_compute() const;       // forward, backward and the like
-  bool is_of_each_step() const;  // those two, and making a batch ready
+  bool is_pause() const;       // a checkpoint or an evaluation, which is no part of a step
+  bool is_input() const;       // waiting for data
+  bool is_compute() const;     // forward, backward and the like
+  bool is_step_phase() const;  // those two, and making a batch ready
 };
 
 struct TrainingNumber {
@@ -84,7 +84,7 @@ struct StepStatistics {
 StepStatistics step_statistics(const Training& training);
 
 // How well it learnt on one set, and when.
-struct Learning {
+struct SetResults {
   std::string set;                       // train, validation, test
   std::optional<double> loss, accuracy;  // the last that was told
   std::optional<double> best_accuracy;
@@ -96,6 +96,6 @@ struct Learning {
   std::vector<Milestone> milestones;  // when 50 %, 60 %, … 99 % were reached first
 };
 // One a set that numbers were told of, train first. A number is of the step that had ended then.
-std::vector<Learning> learning_of(const Training& training);
+std::vector<SetResults> results_by_set(const Training& training);
 
 }  // namespace trainscope

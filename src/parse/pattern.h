@@ -18,7 +18,7 @@ class Pattern {
   enum class Answer { no, yes, too_costly };
   enum class Text { bytes, utf8 };
   struct Fault {
-    std::string words;  // PCRE2's own
+    std::string message;  // PCRE2's own
     size_t offset = 0;
   };
 

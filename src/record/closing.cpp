@@ -119,18 +119,19 @@ void close_run_alone(RunToClose& run, bool is_sealed) {
   (void)complete_run(run, is_sealed);
 }
 
-bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, const JobEnd& end) {
+bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor,
+               const JobEnd& end) {
   Manifest& m = run.manifest;
   run.memory->job_ended_ns = end.ended_ns;
   supervisor.drain_output();
-  const RecorderEnd recorder_end = keeper.finish();
+  const RecorderEnd recorder_end = monitor.finish();
   if (const std::string message = message_of(recorder_end); !message.empty()) {
     m.notes.push_back(message);
-    supervisor.say(message);
+    supervisor.print_message(message);
   }
   m.duration_s = std::max(0.0, to_seconds(end.ended_ns - m.zero_monotonic_ns));
   m.ended = utc_text(realtime_ns());
-  const ProcessHandle recorder(keeper.pid());
+  const ProcessHandle recorder(monitor.pid());
   ChildLimits limits{kHangNs, kClosingLimitNs, 0, false, true, {run.lifeline_fd, recorder.fd()}};
   const bool hangs = recorder_end == RecorderEnd::still_writing || !count_steps(run);
   if (hangs) limits.idle_ns = 0;
@@ -138,12 +139,12 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, 
   // No process is to be had: the end is recorded all the same.
   if (closed.end == ChildEnd::not_started && !hangs) closed.text = write_end(run, hangs, recorder);
   if (hangs || closed.end == ChildEnd::hung || closed.end == ChildEnd::too_slow) {
-    supervisor.say("the run folder does not respond: " + run.run_path +
-                   "; the run is completed in the background once it does");
+    supervisor.print_message("the run folder does not respond: " + run.run_path +
+                             "; the run is completed in the background once it does");
     return false;
   }
   if (!closed.text.empty()) {
-    supervisor.say("the end of the run could not be recorded: " + closed.text);
+    supervisor.print_message("the end of the run could not be recorded: " + closed.text);
   }
   return true;
 }
@@ -161,7 +162,8 @@ void leave_relay_behind(OutputPlan& output, Supervisor& supervisor, SharedMemory
   lifeline.reset();
   while (supervisor.output_is_open()) {
     std::vector<pollfd> polls;
-    for (const OutputChannel& channel : output.channels) polls.push_back(channel.wanted(*memory));
+    for (const OutputChannel& channel : output.channels)
+      polls.push_back(channel.poll_request(*memory));
     (void)poll_whole(polls, -1);
     for (OutputChannel& channel : output.channels) channel.pump(*memory, -1);
   }

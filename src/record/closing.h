@@ -10,7 +10,7 @@
 
 #include "base/bounded_child.h"
 #include "record/output.h"
-#include "record/recorder_keeper.h"
+#include "record/recorder_monitor.h"
 #include "record/supervisor.h"
 
 namespace trainscope {
@@ -29,7 +29,8 @@ ChildLimits reading_limits();
 
 // Closes the run of a job that ended so. False when the run folder does not respond: the run is
 // then completed in the background.
-bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, const JobEnd& end);
+bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor,
+               const JobEnd& end);
 
 // The same by the recorder, when the supervisor was killed.
 void close_run_alone(RunToClose& run, bool is_sealed);

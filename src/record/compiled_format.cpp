@@ -41,7 +41,7 @@ Result<CompiledFormat> CompiledFormat::compile(const PrintedFormat& format,
   auto compiled = Pattern::compile(pattern, Pattern::Text::utf8, kMatchLimit, fault);
   if (!compiled) {
     return Error(fmt::format("invalid regular expression '{}': {} at offset {}", printable(pattern),
-                             fault.words, fault.offset));
+                             fault.message, fault.offset));
   }
   return CompiledFormat(format, std::move(*compiled));
 }
@@ -79,7 +79,7 @@ Status check_steps_pattern(const std::string& pattern) {
       printable(pattern)));
 }
 
-std::string written_out(std::string_view pattern) {
+std::string expand_placeholders(std::string_view pattern) {
   std::string whole(pattern);
   for (const auto& [word, meaning] : kWords) {
     for (size_t at = whole.find(word); at != std::string::npos;

@@ -39,6 +39,6 @@ class CompiledFormat {
 // Has the line the texts without which it cannot match?
 bool may_match(const PrintedFormat& format, std::string_view line);
 // A pattern of the table with what its words stand for.
-std::string written_out(std::string_view pattern);
+std::string expand_placeholders(std::string_view pattern);
 
 }  // namespace trainscope

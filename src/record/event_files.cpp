@@ -22,8 +22,8 @@ constexpr double kMaxDate = 9e9;  // seconds; nanoseconds of more are no int64_t
 
 }  // namespace
 
-void EventFiles::tell_once(const std::string& text) {
-  if (told_.insert(text).second) tell_(text);
+void EventFiles::report_once(const std::string& text) {
+  if (reported_.insert(text).second) event_sink_(text);
 }
 
 void EventFiles::find_open(const std::vector<pid_t>& processes, int64_t zero_realtime_ns) {
@@ -42,8 +42,9 @@ void EventFiles::find_in_folders(int64_t zero_realtime_ns, const std::function<b
     std::move(below.found.begin(), below.found.end(), std::back_inserter(all));
     if (below.is_complete) continue;
     knows_earlier_ = knows_earlier_ && has_searched_;
-    tell_once(fmt::format("{}: more than {} entries; event files in the oldest folders are skipped",
-                          printable(folder), kMaxSearchedEntries));
+    report_once(
+        fmt::format("{}: more than {} entries; event files in the oldest folders are skipped",
+                    printable(folder), kMaxSearchedEntries));
   }
   for (size_t i = 0; i < all.size(); ++i) {
     if (i % kFilesBetween == 0 && may_go_on && !may_go_on()) return;
@@ -57,7 +58,7 @@ void EventFiles::finish(const std::vector<pid_t>& processes, const Clock& clock)
   find_open(processes, clock.zero_realtime_ns);
   find_in_folders(clock.zero_realtime_ns);
   read(clock);
-  tell_undecided();
+  report_undecided();
 }
 
 void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns) {
@@ -72,7 +73,7 @@ void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns)
   if (!has_searched_) earlier_.emplace(key, found.size);
   if (memory == nullptr && !has_grown && !is_new && !is_recent) return;
   if (files_.size() >= kMaxEventFiles) {
-    tell_once(fmt::format("more than {} event files: the oldest are skipped", kMaxEventFiles));
+    report_once(fmt::format("more than {} event files: the oldest are skipped", kMaxEventFiles));
     return;
   }
   const off_t size_then = earlier != earlier_.end() ? earlier->second : found.size;
@@ -168,8 +169,8 @@ std::vector<EventFiles::Event> EventFiles::take_records(File& file, int64_t zero
     const off_t offset = file.offset - static_cast<off_t>(rest.size());
     if (record.look == TfLook::damaged) {
       file.is_damaged = true;
-      tell_once(fmt::format("{}: damaged at offset {}; the rest is skipped", printable(file.path),
-                            offset));
+      report_once(fmt::format("{}: damaged at offset {}; the rest is skipped", printable(file.path),
+                              offset));
       break;
     }
     if (record.look == TfLook::incomplete) {
@@ -210,7 +211,7 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   }
   const std::vector<int64_t> times_ns = file.clock.place(dates_ns, now_ns);
   if (std::abs(file.clock.shift_ns()) > kEventClockToleranceNs) {
-    tell_once(
+    report_once(
         fmt::format("{}: written with another host's clock, or the clock was set during "
                     "the run; timestamps are estimated from when the events were read",
                     printable(file.path)));
@@ -225,10 +226,10 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   sink_.push(batch);
 }
 
-void EventFiles::tell_undecided() {
+void EventFiles::report_undecided() {
   for (const auto& [key, file] : files_) {
     if (file.is_own || !file.writer.has_seen_events()) continue;
-    tell_once(
+    report_once(
         fmt::format("{}: skipped; its events are older than this run, and the file did not "
                     "grow: it belongs to an earlier training, or its writer uses "
                     "another clock",

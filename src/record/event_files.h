@@ -34,11 +34,15 @@ class EventFiles {
     int64_t zero_realtime_ns = 0;  // of t = 0
     int64_t since_zero_ns = 0;     // now
   };
-  using Tell = std::function<void(const std::string& text)>;
+  using EventSink = std::function<void(const std::string& text)>;
 
   // `memory` is where a recorder that is restarted finds how far its predecessor has read.
-  EventFiles(std::vector<std::string> folders, ProgressSink& sink, SharedMemory memory, Tell tell)
-      : folders_(std::move(folders)), sink_(sink), memory_(memory), tell_(std::move(tell)) {}
+  EventFiles(std::vector<std::string> folders, ProgressSink& sink, SharedMemory memory,
+             EventSink event_sink)
+      : folders_(std::move(folders)),
+        sink_(sink),
+        memory_(memory),
+        event_sink_(std::move(event_sink)) {}
 
   // Looks for new files in what these processes have open.
   void find_open(const std::vector<pid_t>& processes, int64_t zero_realtime_ns);
@@ -89,17 +93,17 @@ class EventFiles {
   // Takes whole records off the front of file.unread.
   std::vector<Event> take_records(File& file, int64_t zero_realtime_ns);
   void take_events(File& file, const std::vector<Event>& events, int64_t now_ns);
-  void tell_undecided();
-  void tell_once(const std::string& text);
+  void report_undecided();
+  void report_once(const std::string& text);
 
   std::vector<std::string> folders_;
   ProgressSink& sink_;
   SharedMemory memory_;
-  Tell tell_;
+  EventSink event_sink_;
   std::map<Key, File> files_;
   std::map<Key, off_t> earlier_;  // files that were there at the first search, and their size
   bool has_searched_ = false, knows_earlier_ = true;
-  std::set<std::string> told_;
+  std::set<std::string> reported_;
 };
 
 }  // namespace trainscope

@@ -53,17 +53,18 @@ Result<UniqueFd> own_terminal(int fd) {
 
 }  // namespace
 
-pollfd OutputChannel::wanted(const Shared& shared) const {
-  if (over()) return {-1, 0, 0};
+pollfd OutputChannel::poll_request(const Shared& shared) const {
+  if (is_closed()) return {-1, 0, 0};
   const SharedBuffer& buffer = shared.buffers[index_];
-  const bool pending = way_ == Way::splice ? downstream_full_ : buffer.begin != buffer.end;
+  const bool pending =
+      transfer_ == Transfer::splice ? downstream_full_ : buffer.begin != buffer.end;
   if (pending) return {user_fd_.get(), POLLOUT, 0};
   return {read_end_.get(), POLLIN, 0};
 }
 
 size_t OutputChannel::pump(Shared& shared, int log_fd) {
-  if (over()) return 0;
-  return way_ == Way::splice ? pump_splice(shared, log_fd) : pump_copy(shared, log_fd);
+  if (is_closed()) return 0;
+  return transfer_ == Transfer::splice ? pump_splice(shared, log_fd) : pump_copy(shared, log_fd);
 }
 
 void OutputChannel::downstream_closed(Shared& shared) {
@@ -152,8 +153,8 @@ void OutputChannel::drain(Shared& shared, int log_fd, int patience_ms) {
   const int64_t until = monotonic_ns() + int64_t{patience_ms} * 1'000'000;
   size_t passed = 0;
   // More than the pipe holds did not come from the job's first process: it has ended.
-  while (!over() && passed < size_t{kPipeBytes} + kChannelBytes) {
-    pollfd want = wanted(shared);
+  while (!is_closed() && passed < size_t{kPipeBytes} + kChannelBytes) {
+    pollfd want = poll_request(shared);
     const bool reading = want.events == POLLIN;
     const int left_ms = static_cast<int>((until - monotonic_ns()) / 1'000'000);
     // What is to come from the job has come; only a slow reader downstream is waited for.
@@ -243,8 +244,9 @@ Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
   }
   TS_TRY(UniqueFd user_fd, target == Target::terminal ? own_terminal(fd) : duplicate(fd));
   const auto index = static_cast<uint32_t>(plan.channels.size());
-  const auto way = target == Target::pipe ? OutputChannel::Way::splice : OutputChannel::Way::copy;
-  plan.channels.emplace_back(way, std::move(ends.read), std::move(user_fd),
+  const auto transfer =
+      target == Target::pipe ? OutputChannel::Transfer::splice : OutputChannel::Transfer::copy;
+  plan.channels.emplace_back(transfer, std::move(ends.read), std::move(user_fd),
                              target == Target::terminal, has_no_name(fd, target), index);
   job_end = std::move(ends.write);
   return {};
@@ -274,7 +276,7 @@ Result<OutputPlan> plan_output() {
 
 void copy_window_size(const OutputPlan& plan) {
   for (const OutputChannel& channel : plan.channels) {
-    if (!channel.is_terminal() || channel.over()) continue;
+    if (!channel.is_terminal() || channel.is_closed()) continue;
     winsize size{};
     if (::ioctl(channel.user_fd(), TIOCGWINSZ, &size) != 0) continue;
     ::ioctl(channel.read_fd(), TIOCSWINSZ, &size);

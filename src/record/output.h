@@ -22,11 +22,11 @@ namespace trainscope {
 
 class OutputChannel {
  public:
-  enum class Way { splice, copy };
+  enum class Transfer { splice, copy };
 
-  OutputChannel(Way way, UniqueFd read_end, UniqueFd user_fd, bool is_terminal, bool is_private,
-                uint32_t index)
-      : way_(way),
+  OutputChannel(Transfer transfer, UniqueFd read_end, UniqueFd user_fd, bool is_terminal,
+                bool is_private, uint32_t index)
+      : transfer_(transfer),
         read_end_(std::move(read_end)),
         user_fd_(std::move(user_fd)),
         is_terminal_(is_terminal),
@@ -34,10 +34,10 @@ class OutputChannel {
         index_(index) {}
 
   // What to poll for next; fd -1 when the channel is over.
-  pollfd wanted(const Shared& shared) const;
+  pollfd poll_request(const Shared& shared) const;
   // The reader of a pipe or socket, to be watched for POLLERR and POLLHUP: a job that is silent
   // learns at its next write that the reader has left, as bare.
-  pollfd reader() const { return {over() || !is_private_ ? -1 : user_fd_.get(), 0, 0}; }
+  pollfd reader() const { return {is_closed() || !is_private_ ? -1 : user_fd_.get(), 0, 0}; }
   // Nobody reads any more: close our read end (and the recorder's), so that the job learns it.
   void downstream_closed(Shared& shared);
   // Moves what can be moved now. `log_fd` gets a copy (-1: none). Returns the bytes passed on.
@@ -46,7 +46,7 @@ class OutputChannel {
   // write meanwhile is not waited for.
   void drain(Shared& shared, int log_fd, int patience_ms);
 
-  bool over() const { return !read_end_; }
+  bool is_closed() const { return !read_end_; }
   bool is_terminal() const { return is_terminal_; }
   uint32_t index() const { return index_; }
   int read_fd() const { return read_end_.get(); }
@@ -63,7 +63,7 @@ class OutputChannel {
   size_t pump_copy(Shared& shared, int log_fd);
   bool fill(Shared& shared, int log_fd);
 
-  Way way_;
+  Transfer transfer_;
   UniqueFd read_end_, user_fd_;
   bool is_terminal_;
   bool is_private_;  // a pipe or socket without a name: a reader that has left does not come back

@@ -26,7 +26,7 @@ constexpr int kSafetyMs = 1000;
 }  // namespace
 
 void OutputFollower::run(int wake_fd, const std::function<bool()>& is_over) {
-  tell_coarse_times();
+  report_coarse_times();
   look_for_strangers(true);
   const bool has_files = !log_.files().empty();
   const int usual_ms = !has_files ? -1 : watch_.reason().empty() ? kSafetyMs : kPollPauseMs;
@@ -34,7 +34,7 @@ void OutputFollower::run(int wake_fd, const std::function<bool()>& is_over) {
     std::array<pollfd, 3> ready = {
         {{wake_fd, POLLIN, 0}, {log_.pipe_fd(), POLLIN, 0}, {watch_.fd(), POLLIN, 0}}};
     // After too many readings only the end is waited for, for a moment.
-    const bool rests = must_rest();
+    const bool rests = must_back_off();
     const int timeout_ms = rests ? kRestMs : is_backlogged_ ? 0 : usual_ms;
     if (::poll(ready.data(), rests ? 1 : ready.size(), timeout_ms) < 0) continue;
     take();
@@ -67,7 +67,7 @@ void OutputFollower::search() {
   readings_left_ -= 1;
 }
 
-bool OutputFollower::must_rest() {
+bool OutputFollower::must_back_off() {
   const int64_t now = monotonic_ns();
   readings_left_ = std::min(kReadingsPerSecond,
                             readings_left_ + to_seconds(now - refilled_ns_) * kReadingsPerSecond);
@@ -83,18 +83,18 @@ void OutputFollower::look_for_strangers(bool at_once) {
   seen_bytes_ = bytes_;
   const auto found = writers_.look(std::exchange(was_opened_, false), bytes_);
   if (writers_.doubt() && memory_->output_may_be_shared.exchange(1) == 0) {
-    tell_("progress", *writers_.doubt());
+    event_sink_("progress", *writers_.doubt());
   }
   if (!found) return;
   memory_->output_is_shared = 1;
   memory_->step = -1;  // of the status line; it may have been a stranger's
-  tell_(std::string(kOutputIsShared), *found);
+  event_sink_(std::string(kOutputIsShared), *found);
 }
 
-void OutputFollower::tell_coarse_times() {
+void OutputFollower::report_coarse_times() {
   if (watch_.reason().empty() || memory_->output_is_polled.exchange(1) != 0) return;
-  tell_(std::string(kOutputIsPolled),
-        "the output file cannot be watched by inotify (" + watch_.reason() + ")");
+  event_sink_(std::string(kOutputIsPolled),
+              "the output file cannot be watched by inotify (" + watch_.reason() + ")");
 }
 
 }  // namespace trainscope

@@ -19,13 +19,13 @@ namespace trainscope {
 
 class OutputFollower {
  public:
-  using Tell = std::function<void(const std::string& kind, const std::string& text)>;
-  OutputFollower(OutputLog log, ForeignWriters writers, SharedMemory memory, Tell tell)
+  using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
+  OutputFollower(OutputLog log, ForeignWriters writers, SharedMemory memory, EventSink event_sink)
       : log_(std::move(log)),
         watch_(log_.files()),
         writers_(std::move(writers)),
         memory_(memory),
-        tell_(std::move(tell)) {}
+        event_sink_(std::move(event_sink)) {}
 
   // Until `is_over`, which is asked whenever `wake_fd` can be read. All was searched then; what
   // came last is not kept yet.
@@ -41,14 +41,14 @@ class OutputFollower {
   void take();
   void search();
   void look_for_strangers(bool at_once);
-  bool must_rest();
-  void tell_coarse_times();
+  bool must_back_off();
+  void report_coarse_times();
 
   OutputLog log_;
   OutputWatch watch_;
   ForeignWriters writers_;
   SharedMemory memory_;
-  Tell tell_;
+  EventSink event_sink_;
   int64_t bytes_ = 0, seen_bytes_ = 0;
   int64_t looked_ns_ = 0;
   bool was_opened_ = false, is_backlogged_ = false;

@@ -22,8 +22,11 @@ constexpr int kLogReadsAtOnce = 16;
 }  // namespace
 
 OutputLog::OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed,
-                     Shared& shared, See see)
-    : folder_(std::move(run_folder)), see_(std::move(see)), pipe_fd_(pipe_fd), shared_(&shared) {
+                     Shared& shared, OutputObserver observer)
+    : folder_(std::move(run_folder)),
+      observer_(std::move(observer)),
+      pipe_fd_(pipe_fd),
+      shared_(&shared) {
   shared.output_dropped += shared.output_unkept.exchange(0);  // by a recorder that died
   for (size_t i = 0; i < std::min(followed.size(), kMaxChannels); ++i) {
     const int fd = followed[i];
@@ -64,7 +67,7 @@ void OutputLog::search_pipe(int64_t time_ns, Taken& taken) {
     if (n <= 0) return;
     const std::string_view text(bytes.data(), static_cast<size_t>(n));
     shared_->output_unkept += n;
-    see_(0, text, time_ns);
+    observer_(0, text, time_ns);
     waiting_ += text;
     taken.bytes += n;
   }
@@ -84,7 +87,7 @@ void OutputLog::search_file(Followed& file, int64_t time_ns, Taken& taken) {
   for (int i = 0; i < kLogReadsAtOnce; ++i) {
     const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), at.searched);
     if (n <= 0) return;
-    see_(file.stream, {bytes.data(), static_cast<size_t>(n)}, time_ns);
+    observer_(file.stream, {bytes.data(), static_cast<size_t>(n)}, time_ns);
     at.searched += n;
     taken.bytes += n;
   }

@@ -20,11 +20,12 @@ class OutputLog {
  public:
   // `pipe_fd`: the read end of the copy pipe, non-blocking. `followed`: descriptors of the job that
   // are regular files. Both stay the caller's.
-  // `see` is shown the bytes of stream i as they come: 0 is the pipe, the others the files. What
-  // is taken together has one time: when it was taken, on CLOCK_MONOTONIC.
-  using See = std::function<void(size_t stream, std::string_view bytes, int64_t time_ns)>;
+  // `observer` is shown the bytes of stream i as they come: 0 is the pipe, the others the files.
+  // What is taken together has one time: when it was taken, on CLOCK_MONOTONIC.
+  using OutputObserver =
+      std::function<void(size_t stream, std::string_view bytes, int64_t time_ns)>;
   OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed, Shared& shared,
-            See see);
+            OutputObserver observer);
 
   struct Taken {
     int64_t bytes = 0;  // in all
@@ -56,7 +57,7 @@ class OutputLog {
   bool open_part(const std::string& name);
 
   std::string folder_;
-  See see_;
+  OutputObserver observer_;
   int pipe_fd_;
   Shared* shared_;
   std::string waiting_;  // of the pipe: shown, not kept

@@ -25,7 +25,7 @@ namespace trainscope {
 // (of one step), and val_loss, val_accuracy, val_percent of the validation set, test_loss and
 // test_accuracy of the test set.
 struct PrintedFormat {
-  enum class Is {
+  enum class Kind {
     step,
     bar,           // one of another length is no training
     bar_of_epoch,  // the same, and one that begins without "Epoch 2/5" in front is no training
@@ -37,7 +37,7 @@ struct PrintedFormat {
   // more than looking for these.
   std::string_view begins = {}, hint = {}, second_hint = {};
   std::string_view pattern;
-  Is is = Is::step;
+  Kind kind = Kind::step;
   std::string_view example;
 };
 std::span<const PrintedFormat> printed_formats();
@@ -83,7 +83,7 @@ class PrintedSteps {
   bool take_line(std::string_view line, ProgressSink::Batch& batch);
   void add_reports(const CompiledFormat& format, const PrintedMatch& match,
                    ProgressSink::Batch& batch);
-  bool is_of_training(const PrintedMatch& match, PrintedFormat::Is is);
+  bool is_of_training(const PrintedMatch& match, PrintedFormat::Kind kind);
   const CompiledFormat& compiled(Candidate& candidate);
   void keep_state() const;
   void take_up_state();

@@ -45,7 +45,7 @@ class PrintedTest : public testing::Test {
 
 TEST_F(PrintedTest, EveryFormatUnderstandsItsExample) {
   for (const PrintedFormat& format : printed_formats()) {
-    if (format.is == PrintedFormat::Is::epoch_begins) continue;
+    if (format.kind == PrintedFormat::Kind::epoch_begins) continue;
     EXPECT_NE(kept(std::string(format.example) + "\n"), "") << format.name;
   }
 }

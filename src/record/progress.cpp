@@ -58,7 +58,7 @@ void ProgressSink::push(const Batch& batch) {
 
 bool ProgressPipe::read_some() {
   std::array<char, 65536> bytes;  // NOLINT: filled by read
-  is_flooded_ = false;
+  has_backlog_ = false;
   timed_ = untimed_ = 0;
   for (int i = 0; i < kPipeReadsAtOnce; ++i) {
     if (!sink_.has_room()) {
@@ -69,7 +69,7 @@ bool ProgressPipe::read_some() {
     if (n <= 0) return true;
     take({bytes.data(), static_cast<size_t>(n)}, monotonic_ns());
   }
-  is_flooded_ = true;
+  has_backlog_ = true;
   return true;
 }
 
@@ -116,31 +116,33 @@ void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink
   auto report = parse_report(line);
   if (!report) return note_unreadable(line, report.error().message(), now_ns);
   ++(report->time_ns ? timed_ : untimed_);
-  const int64_t time_ns = moment_of(*report, now_ns) - memory_->zero_ns;
+  const int64_t time_ns = timestamp_of(*report, now_ns) - memory_->zero_ns;
   report->time_ns.reset();
   batch.add(std::max<int64_t>(0, time_ns), "pipe", std::move(*report));
 }
 
 // The sender's own time, where it can be: one of another clock would tear the run apart.
-int64_t ProgressPipe::moment_of(const Report& report, int64_t now_ns) {
+int64_t ProgressPipe::timestamp_of(const Report& report, int64_t now_ns) {
   if (!report.time_ns) return now_ns;
-  const int64_t told = *report.time_ns;
-  if (told >= memory_->zero_ns - kTimestampToleranceNs && told <= now_ns + kTimestampToleranceNs)
-    return told;
-  if (!std::exchange(told_time_, true)) {
+  const int64_t timestamp = *report.time_ns;
+  if (timestamp >= memory_->zero_ns - kTimestampToleranceNs &&
+      timestamp <= now_ns + kTimestampToleranceNs)
+    return timestamp;
+  if (!std::exchange(warned_bad_timestamp_, true)) {
     push_event(
         ring_, now_ns - memory_->zero_ns, "progress",
         fmt::format("t={} is not a CLOCK_MONOTONIC timestamp of this run in nanoseconds; the "
                     "time of arrival is used instead",
-                    told));
+                    timestamp));
   }
   return now_ns;
 }
 
-void ProgressPipe::note_unreadable(std::string_view line, const std::string& why, int64_t now_ns) {
+void ProgressPipe::note_unreadable(std::string_view line, const std::string& reason,
+                                   int64_t now_ns) {
   if (memory_->unreadable_reports++ > 0) return;
   push_event(ring_, now_ns - memory_->zero_ns, "progress",
-             fmt::format("malformed line in the progress pipe ({}): {}", printable(why),
+             fmt::format("malformed line in the progress pipe ({}): {}", printable(reason),
                          printable(line.substr(0, kShownBytes))));
 }
 

@@ -54,7 +54,7 @@ class ProgressPipe {
   bool read_some();
   // The last call has left something: a sender that never stops must not keep us from anything
   // else.
-  bool is_flooded() const { return is_flooded_; }
+  bool has_backlog() const { return has_backlog_; }
   // The last call took lines, and each has a time of its own: no need to hurry for the next ones.
   bool are_all_timed() const { return timed_ > 0 && untimed_ == 0; }
 
@@ -62,8 +62,8 @@ class ProgressPipe {
   void take(std::string_view bytes, int64_t now_ns);
   void refuse_some();
   void take_line(std::string_view line, int64_t now_ns, ProgressSink::Batch& batch);
-  void note_unreadable(std::string_view line, const std::string& why, int64_t now_ns);
-  int64_t moment_of(const Report& report, int64_t now_ns);
+  void note_unreadable(std::string_view line, const std::string& reason, int64_t now_ns);
+  int64_t timestamp_of(const Report& report, int64_t now_ns);
 
   int fd_;
   ProgressSink& sink_;
@@ -71,7 +71,7 @@ class ProgressPipe {
   SharedMemory memory_;
   std::string rest_;       // of a line whose end has not come yet
   bool skipping_ = false;  // within a line that is too long
-  bool told_time_ = false, is_flooded_ = false;
+  bool warned_bad_timestamp_ = false, has_backlog_ = false;
   int64_t timed_ = 0, untimed_ = 0;  // lines of the last call
 };
 

@@ -120,7 +120,7 @@ TEST_F(ProgressTest, empties_the_pipe_though_the_ring_is_full) {
   EXPECT_GT(memory_->refused_reports, 0);
   // What is still in the pipe is kept when there is room again: every line is accounted for.
   ring_.release(ring_.head());
-  while (pipe_->read_some() && pipe_->is_flooded()) {
+  while (pipe_->read_some() && pipe_->has_backlog()) {
   }
   EXPECT_EQ(memory_->refused_reports + memory_->next_report, sent);
   EXPECT_EQ(memory_->unreadable_reports, 0);

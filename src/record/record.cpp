@@ -250,15 +250,15 @@ struct Recording {
   SignalInbox signals;
   Session session;
   StatusLine status;
-  RecorderKeeper keeper;
+  RecorderMonitor monitor;
   Supervisor supervisor;
 
   Recording(SignalInbox inbox, Session made, const RecordOptions& options)
       : signals(std::move(inbox)),
         session(std::move(made)),
         status(status_line(options)),
-        keeper(recorder_setup(session, options, status.enabled()), session.lifeline_write.get()),
-        supervisor(session.memory, session.output, signals, keeper, status,
+        monitor(recorder_setup(session, options, status.enabled()), session.lifeline_write.get()),
+        supervisor(session.memory, session.output, signals, monitor, status,
                    session.log_write.get()) {}
 };
 
@@ -272,12 +272,13 @@ Result<std::unique_ptr<Recording>> begin_recording(const RecordOptions& options)
   session.memory->job_pid = options.attach_pid;
   // On the heap: its parts refer to each other.
   auto recording = std::make_unique<Recording>(std::move(signals), std::move(session), options);
-  recording->supervisor.leave_alone(recording->session.others);
-  for (const std::string& warning : recording->session.warnings) recording->supervisor.say(warning);
-  if (const Status started = recording->keeper.start(); !started) {
+  recording->supervisor.ignore_children(recording->session.others);
+  for (const std::string& warning : recording->session.warnings)
+    recording->supervisor.print_message(warning);
+  if (const Status started = recording->monitor.start(); !started) {
     return without_run(recording->session, started.error());
   }
-  recording->keeper.wait_for_first_sample();
+  recording->monitor.wait_for_first_sample();
   set_zero(recording->session);
   return recording;
 }
@@ -294,10 +295,11 @@ RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
   try {
     RunToClose run{session.run.path, m, session.memory, session.lifeline_write.get(),
                    session.wants_printed_steps};
-    closed = close_run(run, supervisor, recording.keeper, end);
+    closed = close_run(run, supervisor, recording.monitor, end);
     leave_relay_behind(session.output, supervisor, session.memory, session.lifeline_write);
   } catch (const std::exception& error) {
-    supervisor.say(std::string("the end of the run could not be recorded: ") + error.what());
+    supervisor.print_message(std::string("the end of the run could not be recorded: ") +
+                             error.what());
   }
   session.memory.unmap();
   return {session.run.path, m, closed};
@@ -321,7 +323,7 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
     try {
       run_after(session, recording->supervisor, options, environment, end);
     } catch (const std::exception& error) {
-      recording->supervisor.say(std::string("--after did not run: ") + error.what());
+      recording->supervisor.print_message(std::string("--after did not run: ") + error.what());
     }
   }
   return end_recording(*recording, end);

@@ -22,10 +22,10 @@
 #include "record/journal.h"
 #include "record/output_follower.h"
 #include "record/progress.h"
+#include "record/progress_sources.h"
 #include "record/record.h"
 #include "record/recorder_process.h"
 #include "record/sampler.h"
-#include "record/training_intake.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -48,10 +48,10 @@ class Recorder {
         memory_(setup_.memory),
         ring_(memory_),
         journal_(ring_, memory_, setup_.run_path, setup_.manifest),
-        sampler_(ring_, memory_, surroundings(), self_),
-        intake_(ring_, memory_, intake_setup()),
+        sampler_(ring_, memory_, context(), self_),
+        progress_sources_(ring_, memory_, progress_setup()),
         output_(output_log(), {setup_.supervisor_pid, setup_.others, setup_.output->followed},
-                memory_, [this](const auto& kind, const auto& text) { tell(kind, text); }) {}
+                memory_, [this](const auto& kind, const auto& text) { add_event(kind, text); }) {}
 
   void run() {
     prepare_recorder_process();
@@ -76,15 +76,15 @@ class Recorder {
     sampler_.start(setup_.period_ns, setup_.records_machine, setup_.restart_reason);
     writer_ = std::thread([this] { write_loop(); });
     logger_ = std::thread([this] { log_loop(); });
-    intake_.start();
+    progress_sources_.start();
     inventory_ = std::thread([this] { take_inventory(); });
     serve();
     finish();
   }
 
  private:
-  Surroundings surroundings() {
-    Surroundings all;
+  SourceContext context() {
+    SourceContext all;
     all.run_folder = setup_.run_path;
     all.working_directory = setup_.working_directory;
     all.job = &job_;
@@ -92,25 +92,30 @@ class Recorder {
     all.counters = setup_.counters;
     all.data = setup_.data;
     all.perf = setup_.perf;
-    all.tell = [this](const std::string& kind, const std::string& text) { tell(kind, text); };
+    all.event_sink = [this](const std::string& kind, const std::string& text) {
+      add_event(kind, text);
+    };
     return all;
   }
 
   int64_t since_zero_ns() const { return std::max<int64_t>(0, monotonic_ns() - memory_->zero_ns); }
 
-  void tell(const std::string& kind, const std::string& text) {
+  void add_event(const std::string& kind, const std::string& text) {
     push_event(ring_, since_zero_ns(), kind, text);
   }
 
-  TrainingIntake::Setup intake_setup() {
-    return {setup_.progress_fd,  setup_.tensorboard,
-            setup_.steps_from,   &job_,
-            [this] { hurry(); }, [this](const std::string& text) { tell("tensorboard", text); }};
+  ProgressSources::Setup progress_setup() {
+    return {setup_.progress_fd,
+            setup_.tensorboard,
+            setup_.steps_from,
+            &job_,
+            [this] { on_half_full(); },
+            [this](const std::string& text) { add_event("tensorboard", text); }};
   }
 
-  void hurry() {
+  void on_half_full() {
     const std::lock_guard lock(mutex_);
-    hurry_ = true;
+    is_half_full_ = true;
     wake_writer_.notify_all();
   }
 
@@ -134,9 +139,9 @@ class Recorder {
     while (!closing) {
       {
         std::unique_lock lock(mutex_);
-        wake_writer_.wait_for(lock, pause, [this] { return closing_ || hurry_; });
+        wake_writer_.wait_for(lock, pause, [this] { return closing_ || is_half_full_; });
         closing = closing_;
-        hurry_ = false;
+        is_half_full_ = false;
       }
       // A thousand rows a second of a machine with hundreds of processors fill the ring sooner.
       const bool fast = ring_.head() - taken > ring_.capacity() / 4;
@@ -160,13 +165,14 @@ class Recorder {
   // By the kernel's word as soon as it happens, and each second where it gives none.
   void note_clock_steps() {
     const std::lock_guard lock(clock_mutex_);
-    for (const ClockEvent& event : clock_.look(ClockReading::now())) tell(event.kind, event.text);
+    for (const ClockEvent& event : clock_.look(ClockReading::now()))
+      add_event(event.kind, event.text);
   }
 
   OutputLog output_log() {
     return {setup_.run_path, setup_.log_fd, setup_.output->followed, *memory_,
             [this](size_t stream, std::string_view bytes, int64_t time_ns) {
-              intake_.see_output(stream, bytes, time_ns);
+              progress_sources_.observe_output(stream, bytes, time_ns);
             }};
   }
 
@@ -176,7 +182,7 @@ class Recorder {
       const std::lock_guard lock(mutex_);
       return log_over_;
     });
-    intake_.finish_output();
+    progress_sources_.finish_output();
     output_.keep_rest();
     const std::lock_guard lock(mutex_);
     logged_ = true;
@@ -188,8 +194,8 @@ class Recorder {
     const bool failed = !status;
     if (failed == storage_failed_) return;
     storage_failed_ = failed;
-    say(failed ? "recording paused, the job is still running: " + status.error().message()
-               : std::string("recording resumed: the run folder is writable again"));
+    post_message(failed ? "recording paused, the job is still running: " + status.error().message()
+                        : std::string("recording resumed: the run folder is writable again"));
     if (!failed) write_manifest_again();
     push_event(ring_, monotonic_ns() - memory_->zero_ns, "storage",
                failed ? status.error().message() : "the run folder is writable again");
@@ -214,20 +220,21 @@ class Recorder {
 
   void note_hang(int64_t took_ns) {
     if (took_ns < kHangingWrite) return;
-    tell("storage",
-         fmt::format("the run folder did not respond for {:.1f} s", to_seconds(took_ns)));
+    add_event("storage",
+              fmt::format("the run folder did not respond for {:.1f} s", to_seconds(took_ns)));
   }
 
   // A write that fails was told when it failed; one that hangs is still under way.
   void warn_of_lost_samples() {
     if (!storage_failed_) {
-      say("samples are being lost, the job is still running: the run folder does not respond, and "
+      post_message(
+          "samples are being lost, the job is still running: the run folder does not respond, and "
           "the memory for samples is full");
     }
   }
 
-  void say(const std::string& text) {
-    const std::lock_guard lock(say_mutex_);
+  void post_message(const std::string& text) {
+    const std::lock_guard lock(message_mutex_);
     leave_message(*memory_, text);
   }
 
@@ -247,15 +254,15 @@ class Recorder {
   Journal journal_;
   Sampler sampler_;
   UniqueFd log_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  TrainingIntake intake_;
+  ProgressSources progress_sources_;
   OutputFollower output_;
   std::thread writer_, logger_, inventory_;
   std::mutex mutex_;
   std::condition_variable wake_writer_, wake_main_;
-  bool hurry_ = false;  // the ring is half full
+  bool is_half_full_ = false;  // the ring is half full
   bool log_over_ = false, closing_ = false, written_ = false, logged_ = false, orphaned_ = false;
   std::atomic<bool> storage_failed_ = false;
-  std::mutex say_mutex_;
+  std::mutex message_mutex_;
   bool sealed_ = false;  // the last block is on disk
   std::mutex clock_mutex_;
   ClockWatch clock_{ClockReading::now()};
@@ -320,7 +327,7 @@ void Recorder::pass_on(int timeout_ms) {
   std::array<pollfd, kMaxChannels> polls{};
   nfds_t count = 0;
   for (const OutputChannel& channel : setup_.output->channels) {
-    polls[count++] = channel.wanted(*memory_);
+    polls[count++] = channel.poll_request(*memory_);
   }
   ::poll(polls.data(), count, timeout_ms);
   // -1: the copy for output.log came from the supervisor and ends with it.
@@ -330,7 +337,7 @@ void Recorder::pass_on(int timeout_ms) {
 // To a slow reader, and from daemons of the job that still write.
 void Recorder::pass_on_the_rest() {
   prctl(PR_SET_NAME, "trainscope-rly");
-  const auto open = [](const OutputChannel& channel) { return !channel.over(); };
+  const auto open = [](const OutputChannel& channel) { return !channel.is_closed(); };
   const auto& channels = setup_.output->channels;
   while (std::any_of(channels.begin(), channels.end(), open)) pass_on(-1);
 }
@@ -338,7 +345,7 @@ void Recorder::pass_on_the_rest() {
 void Recorder::finish() {
   if (memory_->job_ended_ns == 0) memory_->job_ended_ns = monotonic_ns();
   sampler_.stop();
-  intake_.finish();
+  progress_sources_.finish();
   std::unique_lock lock(mutex_);
   // First what is told, then the writer, which takes all of it to the disk.
   log_over_ = true;

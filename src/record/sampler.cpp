@@ -27,8 +27,8 @@ void name_thread(const char* name) { prctl(PR_SET_NAME, name); }
 
 }  // namespace
 
-Sampler::Sampler(Ring& ring, SharedMemory memory, const Surroundings& surroundings, SelfLink& self)
-    : ring_(ring), memory_(memory), surroundings_(surroundings), self_(self) {}
+Sampler::Sampler(Ring& ring, SharedMemory memory, const SourceContext& context, SelfLink& self)
+    : ring_(ring), memory_(memory), context_(context), self_(self) {}
 
 Sampler::~Sampler() {
   if (ticks_.joinable()) ticks_.join();
@@ -105,7 +105,7 @@ bool Sampler::wait_until(int64_t moment_ns) {
 void Sampler::run_ticks(std::vector<Schedule> schedules) {
   name_thread("ts-sample");
   prctl(PR_SET_TIMERSLACK, 1);
-  for (Schedule& s : schedules) s.stream->open(surroundings_, ring_, memory_->next_schema);
+  for (Schedule& s : schedules) s.stream->open(context_, ring_, memory_->next_schema);
   read_from_zero();
   if (!begin_time(*memory_)) {
     const int64_t elapsed = monotonic_ns() - memory_->zero_ns;
@@ -130,7 +130,7 @@ void Sampler::run_ticks(std::vector<Schedule> schedules) {
 void Sampler::read_from_zero() {
   for (const auto& own : own_threads_) {
     if (!own->stream->collector().counts_from_zero || memory_->zero_ns != 0) continue;
-    own->stream->open(surroundings_, ring_, memory_->next_schema);
+    own->stream->open(context_, ring_, memory_->next_schema);
     if (memory_->zero_ns != 0) continue;
     own->stream->sample(0, 0, ring_);
     own->was_read_at_zero = true;
@@ -238,7 +238,7 @@ void Sampler::run_own_thread(OwnThread& own) {
   if (wait_for_first_sample()) {
     own.enter(OwnThread::State::opens);
     SourceGroup& stream = *own.stream;
-    if (!stream.is_open()) stream.open(surroundings_, ring_, memory_->next_schema);
+    if (!stream.is_open()) stream.open(context_, ring_, memory_->next_schema);
     if (stream.is_worth_asking()) sample_alone(own);
   }
   own.enter(OwnThread::State::has_ended);

@@ -27,7 +27,7 @@ class SourceGroup {
   SourceGroup(uint32_t id, int64_t period_ns, const std::vector<const Collector*>& collectors);
 
   // Opens the sources and announces their schemas.
-  void open(const Surroundings& surroundings, Ring& ring, std::atomic<uint32_t>& next_schema);
+  void open(const SourceContext& context, Ring& ring, std::atomic<uint32_t>& next_schema);
   // Reads all sources once; false when the ring is full.
   bool sample(int64_t tick, int64_t late_us, Ring& ring);
   // Reads all sources once more, off the grid, for exact last values of counters; none without
@@ -36,7 +36,7 @@ class SourceGroup {
 
   // False when no source gives anything, now or later.
   bool is_worth_asking() const;
-  bool is_open() const { return surroundings_ != nullptr; }
+  bool is_open() const { return context_ != nullptr; }
   uint32_t id() const { return id_; }
   int64_t period_ns() const { return period_ns_; }
   // Of a source on a thread of its own.
@@ -67,14 +67,14 @@ class SourceGroup {
   int64_t period_ns_;
   std::vector<Slot> slots_;
   std::vector<int64_t> row_;
-  const Surroundings* surroundings_ = nullptr;
+  const SourceContext* context_ = nullptr;
   Ring* ring_ = nullptr;
   std::atomic<uint32_t>* next_schema_ = nullptr;
 };
 
 class Sampler {
  public:
-  Sampler(Ring& ring, SharedMemory memory, const Surroundings& surroundings, SelfLink& self);
+  Sampler(Ring& ring, SharedMemory memory, const SourceContext& context, SelfLink& self);
   ~Sampler();
 
   // Starts sampling every `period_ns`. `records_machine` is false on ranks that leave the machine's
@@ -125,7 +125,7 @@ class Sampler {
 
   Ring& ring_;
   SharedMemory memory_;
-  Surroundings surroundings_;
+  SourceContext context_;
   SelfLink& self_;
   std::vector<std::unique_ptr<SourceGroup>> streams_;
   std::mutex mutex_;

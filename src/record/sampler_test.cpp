@@ -20,7 +20,7 @@ Shared* shared = nullptr;
 
 class SlowSource : public Source {
  public:
-  Opened open(const Surroundings&) override {
+  Opened open(const SourceContext&) override {
     if (on_open != nullptr) on_open();
     Opened opened;
     opened.columns.push_back({"test.value", {}, {}});

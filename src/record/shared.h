@@ -82,7 +82,7 @@ struct Shared {
   std::atomic<int32_t> stop{0};      // the run is over: close it
   std::atomic<int32_t> finished{0};  // kWriting, then kAllWritten or kNotAllWritten
   Reaped reaped;
-  JobMemory usage, switches;
+  JobTotals usage, switches;
 
   std::atomic<int32_t> inventory_taken{0};
 

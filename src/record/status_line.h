@@ -23,7 +23,7 @@ class StatusLine {
   // Draws the line anew when it may be drawn.
   void draw(const Shared& shared, bool at_line_start);
   // A sentence of ours on a line of its own.
-  void say(int stderr_fd, const std::string& text, bool at_line_start);
+  void print_message(int stderr_fd, const std::string& text, bool at_line_start);
 
  private:
   std::string compose(const Shared& shared);

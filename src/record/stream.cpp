@@ -50,9 +50,9 @@ SourceGroup::SourceGroup(uint32_t id, int64_t period_ns,
   }
 }
 
-void SourceGroup::open(const Surroundings& surroundings, Ring& ring,
+void SourceGroup::open(const SourceContext& context, Ring& ring,
                        std::atomic<uint32_t>& next_schema) {
-  surroundings_ = &surroundings;
+  context_ = &context;
   ring_ = &ring;
   next_schema_ = &next_schema;
   for (size_t i = 0; i < slots_.size(); ++i) open_slot(i);
@@ -60,7 +60,7 @@ void SourceGroup::open(const Surroundings& surroundings, Ring& ring,
 
 void SourceGroup::open_slot(size_t index) {
   Slot& slot = slots_[index];
-  Opened opened = slot.source->open(*surroundings_);
+  Opened opened = slot.source->open(*context_);
   slot.schema = (*next_schema_)++;
   slot.announcement = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
   slot.columns = std::move(opened.columns);

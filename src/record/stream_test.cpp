@@ -16,7 +16,7 @@ constexpr size_t kRingBytes = 8192;
 class GrowingSource : public Source {
  public:
   explicit GrowingSource(const size_t& wanted) : wanted_(wanted) {}
-  Opened open(const Surroundings&) override {
+  Opened open(const SourceContext&) override {
     Opened opened;
     have_ = wanted_;
     for (size_t c = 0; c < have_; ++c) {
@@ -65,9 +65,9 @@ TEST(Stream, RefusesRowsUntilTheirLayoutIsAnnounced) {
   columns_wanted() = 1;
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&kGrowing});
-  const Surroundings surroundings;
+  const SourceContext context;
   std::atomic<uint32_t> next_schema{1};
-  group.open(surroundings, ring, next_schema);
+  group.open(context, ring, next_schema);
   int64_t tick = 0;
   while (group.sample(tick, 0, ring)) ++tick;
   ASSERT_GT(tick, 10);
@@ -97,9 +97,9 @@ TEST(Stream, TellsNoClosingValuesOfALayoutThatNobodyKnows) {
   columns_wanted() = 1;
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&kGrowing});
-  const Surroundings surroundings;
+  const SourceContext context;
   std::atomic<uint32_t> next_schema{1};
-  group.open(surroundings, ring, next_schema);
+  group.open(context, ring, next_schema);
   while (group.sample(0, 0, ring)) {
   }
   columns_wanted() = 2;
@@ -114,7 +114,7 @@ constexpr MetricSpec kCounted[] = {{"test.count", "1", Kind::counter, "", "a cou
 // Reads its file only now and then, as sources do that are dear to read.
 class RestingSource : public Source {
  public:
-  Opened open(const Surroundings&) override {
+  Opened open(const SourceContext&) override {
     Opened opened;
     opened.columns = {{"test.count", {}, {}}, {"test.level", {}, {}}};
     return opened;
@@ -140,9 +140,9 @@ const Collector kResting = {
 TEST(Stream, CountersAreReadAtTheEndByThoseThatRestAndHaveGaugesToo) {
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&kResting});
-  const Surroundings surroundings;
+  const SourceContext context;
   std::atomic<uint32_t> next_schema{1};
-  group.open(surroundings, ring, next_schema);
+  group.open(context, ring, next_schema);
   group.sample_closing(5, ring);
   EXPECT_EQ(texts_in(ring, RecordKind::closing),
             std::vector<std::string>{R"({"schema":1,"time_ns":5,"values":[42,null]})"});
@@ -155,9 +155,9 @@ TEST(Stream, WithoutCountersNothingIsReadAtTheEnd) {
   columns_wanted() = 1;
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&levels});
-  const Surroundings surroundings;
+  const SourceContext context;
   std::atomic<uint32_t> next_schema{1};
-  group.open(surroundings, ring, next_schema);
+  group.open(context, ring, next_schema);
   group.sample_closing(5, ring);
   EXPECT_TRUE(texts_in(ring, RecordKind::closing).empty());
 }

@@ -14,7 +14,7 @@
 #include "record/launch.h"
 #include "record/output.h"
 #include "record/record.h"
-#include "record/recorder_keeper.h"
+#include "record/recorder_monitor.h"
 #include "record/signal_inbox.h"
 #include "record/status_line.h"
 
@@ -28,12 +28,12 @@ struct JobEnd {
 
 class Supervisor {
  public:
-  Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals, RecorderKeeper& keeper,
-             StatusLine& status, int log_write_fd);
+  Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals,
+             RecorderMonitor& monitor, StatusLine& status, int log_write_fd);
 
   // Children that we had before the run (of a shell that became us, of the run before in a series):
   // they are reaped, and neither counted nor killed.
-  void leave_alone(std::vector<pid_t> others) { others_ = std::move(others); }
+  void ignore_children(std::vector<pid_t> children) { ignored_children_ = std::move(children); }
   // Starts a command and stays with it until its first process ends, at most `for_ns` (0: no
   // limit).
   JobEnd run(const std::vector<std::string>& command,
@@ -45,14 +45,14 @@ class Supervisor {
   void drain_output(int patience_ms = 2000);
   // True when somebody can still write into the job's output.
   bool output_is_open() const;
-  void say(const std::string& text);
+  void print_message(const std::string& text);
 
  private:
   struct PendingForward {
     int number = 0;
     int64_t arrived_ns = 0;
   };
-  void turn(int extra_fd);
+  void poll_once(int extra_fd);
   void handle_signal(const SignalNote& note);
   void forward_pending();
   void send_to_own_group(int number);
@@ -68,18 +68,18 @@ class Supervisor {
   SharedMemory memory_;
   OutputPlan& output_;
   SignalInbox& signals_;
-  RecorderKeeper& keeper_;
+  RecorderMonitor& monitor_;
   StatusLine& status_;
   int log_write_fd_;
   pid_t job_pid_ = 0;
-  std::vector<pid_t> others_;
+  std::vector<pid_t> ignored_children_;
   bool is_child_ = true;
   bool interrupted_ = false;
   std::optional<JobEnd> end_;
   std::vector<PendingForward> pending_;
   int64_t limit_at_ns_ = 0, kill_at_ns_ = 0, grace_ns_ = 0;
   bool limit_reached_ = false;
-  int64_t keeper_at_ns_ = 0, status_at_ns_ = 0, stop_key_ns_ = 0;
+  int64_t monitor_at_ns_ = 0, status_at_ns_ = 0, stop_key_ns_ = 0;
   uint32_t messages_shown_ = 0;
 };
 

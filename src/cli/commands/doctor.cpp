@@ -95,14 +95,14 @@ std::vector<ProbedSource> probe_all(const Settings& settings) {
   // Nothing is recorded, but what recording costs can still be read of this process.
   static SelfLink self;
   self.supervisor_pid = ::getpid();
-  Surroundings surroundings;
-  surroundings.self = &self;
-  surroundings.run_folder = settings.home();
+  SourceContext context;
+  context.self = &self;
+  context.run_folder = settings.home();
   char folder[4096];
-  if (::getcwd(folder, sizeof folder) != nullptr) surroundings.working_directory = folder;
+  if (::getcwd(folder, sizeof folder) != nullptr) context.working_directory = folder;
   std::vector<ProbedSource> found;
   for (const Collector* collector : collectors()) {
-    found.push_back(probe_within(*collector, surroundings, kDeadlineNs));
+    found.push_back(probe_within(*collector, context, kDeadlineNs));
   }
   return found;
 }

@@ -63,7 +63,7 @@ void print_human(const std::vector<RunListing>& runs, const std::string& home) {
   for (const RunListing& run : runs) {
     table.add({run.manifest.id, shortened(printable(run.manifest.name), 24),
                local_time_text(run.manifest.started), duration_cell(run),
-               ending_text(run.manifest, run.status), command_cell(run)});
+               outcome_text(run.manifest, run.status), command_cell(run)});
   }
   show_text(table.text(colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)));
 }

@@ -33,16 +33,16 @@ inline constexpr MetricSpec kCounterMetrics[] = {
 
 class CounterFiles : public Source {
  public:
-  enum class Of { local_files, slow_mounts };
-  explicit CounterFiles(Of of) : of_(of) {}
+  enum class MountKind { local_files, slow_mounts };
+  explicit CounterFiles(MountKind mount_kind) : mount_kind_(mount_kind) {}
 
-  Opened open(const Surroundings& surroundings) override;
+  Opened open(const SourceContext& context) override;
   Sampled sample(std::span<int64_t> values) override;
   Sampled sample_last(std::span<int64_t> values) override;
 
  private:
   // What a SPEC is to all its files.
-  struct Named {
+  struct SpecState {
     CounterSpec spec;
     std::unique_ptr<RowPattern> pattern;  // null: no match=
     std::string metric;                   // counter.NAME
@@ -50,11 +50,11 @@ class CounterFiles : public Source {
     std::string path;  // absolute
     bool is_pattern = false;
     bool elsewhere = false;  // of the other collector
-    std::string why;         // it has no file
+    std::string reason;      // it has no file
   };
   // A SPEC in one file: a series, once it has given a value.
   struct Counter {
-    Named* named = nullptr;
+    SpecState* state = nullptr;
     bool has_value = false;
     uint64_t first = 0;  // of d
     bool has_first = false;
@@ -73,15 +73,15 @@ class CounterFiles : public Source {
     bool ends_with_newline = false;
     int64_t rest_until_ns = 0;
     int slow_readings = 0;  // in a row
-    std::string why;        // it cannot be read
+    std::string reason;     // it cannot be read
     std::vector<Counter> counters;
   };
 
-  void name_counters(const Surroundings& surroundings);
+  void name_counters(const SourceContext& context);
   bool is_ours(const std::string& path) const;
   // Adds files that are not known yet.
   void find_files();
-  void add(Named& named, const std::string& path);
+  void add(SpecState& state, const std::string& path);
   void drop_vanished();
   Opened layout();
 
@@ -93,11 +93,11 @@ class CounterFiles : public Source {
   // Reads the file and fills in its values; true when a counter gave its first.
   bool take(File& file, std::span<int64_t> values, int64_t now);
 
-  Of of_;
+  MountKind mount_kind_;
   bool named_ = false;
   std::string root_;
   std::vector<Mount> mounts_;
-  std::deque<Named> counters_;  // of stable address: series point to them
+  std::deque<SpecState> counters_;  // of stable address: series point to them
   std::list<File> files_;
   std::vector<char> buffer_;
   CounterText text_;

@@ -67,8 +67,8 @@ Extraction parse_text(std::string_view token, const CounterType& type, uint64_t&
 
 // The row that the SPEC chooses; null with the reason when there is none.
 const std::string_view* find_row(const CounterSpec& spec, RowPattern* pattern,
-                                 const CounterText& text, Extraction& why) {
-  why = Extraction::no_row;
+                                 const CounterText& text, Extraction& failure) {
+  failure = Extraction::no_row;
   if (spec.key.empty() && pattern == nullptr) {
     return spec.row < text.rows.size() ? &text.rows[spec.row] : nullptr;
   }
@@ -81,7 +81,7 @@ const std::string_view* find_row(const CounterSpec& spec, RowPattern* pattern,
     const RowPattern::Answer answer = pattern->find_in(row);
     if (answer == RowPattern::Answer::yes) return &row;
     if (answer == RowPattern::Answer::no) continue;
-    why = Extraction::too_costly;
+    failure = Extraction::too_costly;
     return nullptr;
   }
   return nullptr;
@@ -106,9 +106,9 @@ void CounterText::assign(std::string_view content, bool newline_expected) {
 
 Extraction extract(const CounterSpec& spec, RowPattern* pattern, const CounterText& text,
                    uint64_t& bits) {
-  Extraction why = Extraction::no_row;
-  const std::string_view* row = find_row(spec, pattern, text, why);
-  if (row == nullptr) return why;
+  Extraction failure = Extraction::no_row;
+  const std::string_view* row = find_row(spec, pattern, text, failure);
+  if (row == nullptr) return failure;
   std::string_view token;
   if (pattern != nullptr && pattern->has_group() && !spec.has_column) {
     token = pattern->group(*row);
@@ -167,7 +167,7 @@ int64_t stored_value(const CounterType& type, uint64_t bits, uint64_t first) {
   return overflow ? kAbsent : difference;
 }
 
-std::string why_not(const CounterSpec& spec, Extraction extraction) {
+std::string extraction_error_text(const CounterSpec& spec, Extraction extraction) {
   switch (extraction) {
     case Extraction::found:
       return "";

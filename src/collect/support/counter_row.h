@@ -45,6 +45,6 @@ Extraction extract_binary(const CounterType& type, std::string_view bytes, uint6
 int64_t stored_value(const CounterType& type, uint64_t bits, uint64_t first);
 
 // "row 7 does not exist", for the counter that has no value yet.
-std::string why_not(const CounterSpec& spec, Extraction extraction);
+std::string extraction_error_text(const CounterSpec& spec, Extraction extraction);
 
 }  // namespace trainscope

@@ -15,7 +15,7 @@ namespace trainscope {
 
 class GpuProcess {
  public:
-  using Tell = std::function<void(const std::string& kind, const std::string& text)>;
+  using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
 
   GpuProcess() = default;
   GpuProcess(const GpuProcess&) = delete;
@@ -30,17 +30,17 @@ class GpuProcess {
   pid_t pid() const { return helper_.pid(); }
 
   // The layout as JSON.
-  Result<std::string> ask_layout(int64_t limit_ns, const Tell& tell);
+  Result<std::string> ask_layout(int64_t limit_ns, const EventSink& event_sink);
   enum class Answer { row, changed, none };
   // One raw value a column; `message` is ask_row or ask_last_row. `none`: no answer in time, or
   // another number of values.
   Answer ask_row(GpuMessage message, const std::vector<pid_t>& job, int64_t limit_ns,
-                 const Tell& tell, std::vector<int64_t>& row);
+                 const EventSink& event_sink, std::vector<int64_t>& row);
 
  private:
   bool send(GpuMessage message, const std::vector<int64_t>& values);
   // The answer with the number of the last request; events before it are told.
-  bool receive(int64_t until_ns, const Tell& tell, GpuHeader& header, std::string& body);
+  bool receive(int64_t until_ns, const EventSink& event_sink, GpuHeader& header, std::string& body);
 
   UniqueFd socket_;
   HelperProcess helper_;

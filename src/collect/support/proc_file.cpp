@@ -57,7 +57,7 @@ std::string line_or_empty(const std::string& path) {
   return line ? std::move(*line) : std::string();
 }
 
-std::string why_unreadable(const std::string& path, const Error& error) {
+std::string read_error_text(const std::string& path, const Error& error) {
   switch (error.error_number()) {
     case ENOENT:
     case ENOTDIR:

@@ -112,6 +112,6 @@ std::optional<int64_t> resident_pages(ProcFile& statm);
 std::string line_or_empty(const std::string& path);
 
 // "no permission to read /x" / "/x does not exist": the reason of a failed open, in words.
-std::string why_unreadable(const std::string& path, const Error& error);
+std::string read_error_text(const std::string& path, const Error& error);
 
 }  // namespace trainscope

@@ -20,7 +20,7 @@ Result<RowPattern> RowPattern::compile(const std::string& pattern) {
   Pattern::Fault fault;
   auto compiled = Pattern::compile(pattern, Pattern::Text::bytes, kMaxSteps, fault);
   if (!compiled) {
-    return Error(fmt::format("{} at character {} of the pattern", fault.words, fault.offset + 1));
+    return Error(fmt::format("{} at character {} of the pattern", fault.message, fault.offset + 1));
   }
   return RowPattern(std::move(*compiled));
 }

@@ -57,8 +57,8 @@ class NvidiaGpu : public Gpu {
     if (pace != GpuPace::fast) job_ = &job;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].pace != pace) continue;
-      values[i] = kNoValue;
-      int64_t raw = kNoValue;
+      values[i] = kAbsent;
+      int64_t raw = kAbsent;
       switch (reads_[i](raw)) {
         case nvml::kSuccess:
           values[i] = raw;
@@ -112,12 +112,12 @@ class NvidiaGpu : public Gpu {
   }
 
   void miss(const char* metric, Return result) {
-    const std::string why = result == nvml::kFunctionNotFound
-                                ? std::string("not supported: the driver is too old")
-                                : "the driver reports: " + library_.why(result);
+    const std::string reason = result == nvml::kFunctionNotFound
+                                   ? std::string("not supported: the driver is too old")
+                                   : "the driver reports: " + library_.error_text(result);
     const bool forbidden = result == nvml::kNoPermission;
     missing.push_back(
-        {metric, fmt::format("GPU {}: {}", label, why), forbidden ? "run as root" : ""});
+        {metric, fmt::format("GPU {}: {}", label, reason), forbidden ? "run as root" : ""});
   }
 
   // A call that fills one unsigned number.

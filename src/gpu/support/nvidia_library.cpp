@@ -55,7 +55,8 @@ Result<const nvml::Library*> load() {
     return Error("the NVIDIA driver is older than release 285 and cannot be queried");
   }
   const nvml::Return result = library.init();
-  if (result != nvml::kSuccess) return Error("NVIDIA's driver reports: " + library.why(result));
+  if (result != nvml::kSuccess)
+    return Error("NVIDIA's driver reports: " + library.error_text(result));
   return &library;
 }
 

@@ -161,7 +161,7 @@ struct Library {
 #undef TRAINSCOPE_NVML_MEMBER
   const char* (*error_text)(Return) = nullptr;
 
-  std::string why(Return result) const {
+  std::string error_text(Return result) const {
     return error_text == nullptr ? "error " + std::to_string(result) : error_text(result);
   }
 };

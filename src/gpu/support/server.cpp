@@ -35,7 +35,7 @@ std::string title(const Gpu& gpu) {
 
 GpuWorker::GpuWorker(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<GpuSignal> signal)
     : gpu_(gpu), pace_(pace) {
-  state_->values.assign(gpu->columns.size(), kNoValue);
+  state_->values.assign(gpu->columns.size(), kAbsent);
   // Detached: a call that never returns cannot be joined.
   std::thread(work, std::move(gpu), pace, state_, std::move(signal)).detach();
 }
@@ -44,14 +44,14 @@ void GpuWorker::work(const std::shared_ptr<Gpu>& gpu, GpuPace pace,
                      const std::shared_ptr<State>& state,
                      const std::shared_ptr<GpuSignal>& signal) {
   prctl(PR_SET_NAME, pace == GpuPace::fast ? "gpu-fast" : "gpu-slow");
-  std::vector<int64_t> values(gpu->columns.size(), kNoValue);
+  std::vector<int64_t> values(gpu->columns.size(), kAbsent);
   std::unique_lock lock(signal->mutex);
   for (;;) {
     state->asked.wait(lock, [&] { return state->busy; });
     const std::vector<pid_t> job = state->job;
     const bool with_rare = state->with_rare;
     lock.unlock();
-    std::fill(values.begin(), values.end(), kNoValue);
+    std::fill(values.begin(), values.end(), kAbsent);
     GpuHealth health = gpu->read(pace, values, job);
     if (with_rare && health == GpuHealth::ok) health = gpu->read(GpuPace::rare, values, job);
     lock.lock();
@@ -107,7 +107,7 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
     for (auto& gpu : of_vendor.gpus) {
       const auto known = std::find_if(members_.begin(), members_.end(), [&](const auto& member) {
         return member != nullptr && member->gpu->uuid == gpu->uuid &&
-               member->standing != Standing::lost;
+               member->state != MemberState::lost;
       });
       if (known != members_.end()) {
         members.push_back(std::move(*known));
@@ -115,10 +115,10 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
       }
       const bool was_lost = forget_lost(gpu->uuid);
       const std::shared_ptr<Gpu> fresh = std::move(gpu);
-      if (was_lost) tell("gpu", title(*fresh) + " is back");
+      if (was_lost) send_event("gpu", title(*fresh) + " is back");
       members.push_back(std::make_unique<Member>(
           Member{fresh, GpuWorker(fresh, GpuPace::fast, signal_),
-                 GpuWorker(fresh, GpuPace::slow, signal_), Standing::good, 0}));
+                 GpuWorker(fresh, GpuPace::slow, signal_), MemberState::good, 0}));
     }
     const auto add = [](std::string& to, const std::string& text) {
       if (!text.empty()) to += (to.empty() ? "" : "; ") + text;
@@ -129,10 +129,10 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
   for (auto& member : members_) {
     if (member == nullptr) continue;
     // A lost one is kept: it is looked for again.
-    if (member->standing == Standing::lost) {
+    if (member->state == MemberState::lost) {
       members.push_back(std::move(member));
     } else {
-      tell("gpu", title(*member->gpu) + " is gone");
+      send_event("gpu", title(*member->gpu) + " is gone");
     }
   }
   members_ = std::move(members);
@@ -161,10 +161,10 @@ std::string GpuServer::layout_json() {
     if (gpu.memory_bytes >= 0) entry["memory_bytes"] = gpu.memory_bytes;
     gpus.push_back(entry);
     for (const GpuColumn& column : gpu.columns) {
-      if (member->standing != Standing::good) {
+      if (member->state != MemberState::good) {
         missing.push_back(
             {{"metric", column.metric},
-             {"reason", title(gpu) + (member->standing == Standing::lost
+             {"reason", title(gpu) + (member->state == MemberState::lost
                                           ? " was lost"
                                           : ": a call to its driver does not return")},
              {"remedy", "see dmesg for Xid errors; a reset or reboot may be needed"}});
@@ -208,30 +208,31 @@ void GpuServer::answer_layout(uint64_t number) {
 }
 
 // Who hangs, who was lost, who is back.
-void GpuServer::judge(int64_t now_ns) {
+void GpuServer::update_states(int64_t now_ns) {
   for (const auto& member : members_) {
     const auto hangs = [&](const GpuWorker& w) {
       return w.busy() && now_ns - w.busy_since_ns() > kHangs;
     };
     for (const GpuWorker* worker : {&member->fast, &member->slow}) {
       if (worker->health() == GpuHealth::driver_gone) exit_code_ = kDriverGone;
-      if (worker->health() != GpuHealth::lost || member->standing == Standing::lost) continue;
-      member->standing = Standing::lost;
+      if (worker->health() != GpuHealth::lost || member->state == MemberState::lost) continue;
+      member->state = MemberState::lost;
       stale_ = true;
       retry_after_ns_ = kFirstRetry;
       retry_ns_ = now_ns + retry_after_ns_;
-      tell("gpu", title(*member->gpu) + " was lost: its driver no longer reaches it");
+      send_event("gpu", title(*member->gpu) + " was lost: its driver no longer reaches it");
     }
-    if (member->standing == Standing::lost) continue;
+    if (member->state == MemberState::lost) continue;
     const bool hanging = hangs(member->fast) || hangs(member->slow);
-    if (hanging == (member->standing == Standing::hangs)) continue;
-    member->standing = hanging ? Standing::hangs : Standing::good;
+    if (hanging == (member->state == MemberState::hangs)) continue;
+    member->state = hanging ? MemberState::hangs : MemberState::good;
     stale_ = true;
-    tell("gpu", title(*member->gpu) + (hanging ? ": a call to its driver has not returned for 5 s"
-                                               : " responds again"));
+    send_event("gpu",
+               title(*member->gpu) + (hanging ? ": a call to its driver has not returned for 5 s"
+                                              : " responds again"));
   }
   const bool some_lost = std::any_of(members_.begin(), members_.end(), [](const auto& member) {
-    return member->standing == Standing::lost;
+    return member->state == MemberState::lost;
   });
   if (!some_lost || now_ns < retry_ns_) return;
   retry_after_ns_ = std::min(2 * retry_after_ns_, kLastRetry);
@@ -243,7 +244,7 @@ void GpuServer::judge(int64_t now_ns) {
 void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns, RowKind kind) {
   const bool is_last = kind == RowKind::last;
   for (const auto& member : members_) {
-    if (member->standing != Standing::good) continue;
+    if (member->state != MemberState::good) continue;
     if (!member->fast.busy()) member->fast.ask(job, false);
     if (member->slow.busy() || (now_ns < member->slow_due_ns && !is_last)) continue;
     const bool with_rare = now_ns >= member->rare_due_ns || is_last;
@@ -282,14 +283,14 @@ void GpuServer::answer_row(uint64_t number, const std::vector<pid_t>& job, RowKi
   const int64_t now = monotonic_ns();
   ask_members(job, now, kind);
   wait_for_members(lock, kind);
-  judge(now);
+  update_states(now);
   std::vector<int64_t> row;
   for (const auto& member : members_) {
     for (const std::string& text : member->gpu->take_events()) {
-      tell("gpu", title(*member->gpu) + ": " + text);
+      send_event("gpu", title(*member->gpu) + ": " + text);
     }
-    if (member->standing != Standing::good) continue;
-    std::vector<int64_t> part(member->gpu->columns.size(), kNoValue);
+    if (member->state != MemberState::good) continue;
+    std::vector<int64_t> part(member->gpu->columns.size(), kAbsent);
     member->fast.take(part);
     member->slow.take(part);
     row.insert(row.end(), part.begin(), part.end());
@@ -336,7 +337,7 @@ void GpuServer::send(GpuMessage message, uint64_t number, uint32_t count, const 
   (void)::send(socket_, whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void GpuServer::tell(const std::string& kind, const std::string& text) {
+void GpuServer::send_event(const std::string& kind, const std::string& text) {
   const Json event = {{"kind", kind}, {"text", text}};
   const std::string json = dump_json(event);
   send(GpuMessage::event, 0, static_cast<uint32_t>(json.size()), json.data(), json.size());

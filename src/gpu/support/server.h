@@ -67,11 +67,11 @@ class GpuServer {
   int serve();
 
  private:
-  enum class Standing { good, hangs, lost };
+  enum class MemberState { good, hangs, lost };
   struct Member {
     std::shared_ptr<Gpu> gpu;
     GpuWorker fast, slow;
-    Standing standing = Standing::good;
+    MemberState state = MemberState::good;
     int64_t slow_due_ns = 0, rare_due_ns = 0;
   };
 
@@ -81,12 +81,12 @@ class GpuServer {
   void find();
   void merge(std::vector<FoundGpus> found);
   bool forget_lost(const std::string& uuid);
-  void judge(int64_t now_ns);
+  void update_states(int64_t now_ns);
   void look_for_changes();
   void ask_members(const std::vector<pid_t>& job, int64_t now_ns, RowKind kind);
   void wait_for_members(std::unique_lock<std::mutex>& lock, RowKind kind);
   void send(GpuMessage message, uint64_t number, uint32_t count, const void* data, size_t bytes);
-  void tell(const std::string& kind, const std::string& text);
+  void send_event(const std::string& kind, const std::string& text);
   std::string layout_json();
 
   int socket_;

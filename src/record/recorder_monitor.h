@@ -19,9 +19,9 @@ namespace trainscope {
 // and goes on by itself.
 enum class RecorderEnd { all_written, not_all_written, no_reply, still_writing };
 
-class RecorderKeeper {
+class RecorderMonitor {
  public:
-  explicit RecorderKeeper(RecorderSetup setup, int lifeline_write_fd)
+  explicit RecorderMonitor(RecorderSetup setup, int lifeline_write_fd)
       : setup_(std::move(setup)), lifeline_write_fd_(lifeline_write_fd) {}
 
   Status start();
@@ -34,7 +34,7 @@ class RecorderKeeper {
   void reap();
   // Restarts when it is time, kills a recorder that hangs. Returns when to look again (monotonic
   // ns).
-  int64_t tend();
+  int64_t check();
   // Tells the recorder that something in the shared memory has changed.
   void wake() const;
   // The run is over: waits until the recorder has written everything or hangs.
@@ -43,7 +43,7 @@ class RecorderKeeper {
   int64_t cpu_ns() const;
 
  private:
-  std::string death_text() const;
+  std::string exit_reason() const;
   void plan_restart(int wait_status);
   bool wait_for_exit(int64_t limit_ns);
   bool wait_for_end();

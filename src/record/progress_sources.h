@@ -25,31 +25,31 @@
 
 namespace trainscope {
 
-class TrainingIntake {
+class ProgressSources {
  public:
   struct Setup {
     int pipe_fd = -1;
     std::vector<std::string> tensorboard;
     std::string steps_from;
     const JobLink* job = nullptr;
-    std::function<void()> hurry;                              // the ring is half full
-    std::function<void(const std::string& text)> tell_event;  // of event files
+    std::function<void()> on_half_full;                       // the ring is half full
+    std::function<void(const std::string& text)> event_sink;  // of event files
     std::chrono::milliseconds event_files_limit{500};         // for what is left at the end
   };
-  TrainingIntake(Ring& ring, SharedMemory memory, Setup setup);
+  ProgressSources(Ring& ring, SharedMemory memory, Setup setup);
   // Waits for a thread that hangs, too; the recorder ends without it.
-  ~TrainingIntake();
+  ~ProgressSources();
 
   void start();
   // Bytes of one stream of the job's output, which came at this time (CLOCK_MONOTONIC); called by
   // one thread, which also calls the next.
-  void see_output(size_t stream, std::string_view bytes, int64_t time_ns);
+  void observe_output(size_t stream, std::string_view bytes, int64_t time_ns);
   void finish_output();
   void finish();
 
  private:
   void read_pipe();
-  void rest();
+  void back_off();
   void wait_for_room(std::chrono::milliseconds pause);
   void follow_event_files();
   void look_at_event_files(JobMembers& job, SearchSchedule& open_files);

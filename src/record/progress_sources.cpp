@@ -1,4 +1,4 @@
-#include "record/training_intake.h"
+#include "record/progress_sources.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -34,31 +34,31 @@ std::vector<pid_t> members(JobMembers& job) {
 
 }  // namespace
 
-TrainingIntake::TrainingIntake(Ring& ring, SharedMemory memory, Setup setup)
+ProgressSources::ProgressSources(Ring& ring, SharedMemory memory, Setup setup)
     : ring_(ring),
       memory_(memory),
       setup_(std::move(setup)),
       sink_(ring, memory),
       pipe_(setup_.pipe_fd, sink_, ring, memory),
-      event_files_(setup_.tensorboard, sink_, memory, setup_.tell_event),
+      event_files_(setup_.tensorboard, sink_, memory, setup_.event_sink),
       budget_(setup_.steps_from.empty() ? 0 : PrintedSteps::kFloorOfOwnPattern),
       pipe_wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-TrainingIntake::~TrainingIntake() {
+ProgressSources::~ProgressSources() {
   if (events_thread_.joinable()) events_thread_.join();
 }
 
-int64_t TrainingIntake::since_zero_ns() const {
+int64_t ProgressSources::since_zero_ns() const {
   return std::max<int64_t>(0, monotonic_ns() - memory_->zero_ns);
 }
 
-void TrainingIntake::start() {
+void ProgressSources::start() {
   pipe_thread_ = std::thread([this] { read_pipe(); });
   events_thread_ = std::thread([this] { follow_event_files(); });
 }
 
 // Each stream has its own lines.
-void TrainingIntake::see_output(size_t stream, std::string_view bytes, int64_t time_ns) {
+void ProgressSources::observe_output(size_t stream, std::string_view bytes, int64_t time_ns) {
   if (memory_->output_is_shared != 0) return;  // they may be a stranger's
   while (printed_.size() <= stream) {
     SharedLine* const kept = &memory_->lines[printed_.size()];
@@ -68,7 +68,7 @@ void TrainingIntake::see_output(size_t stream, std::string_view bytes, int64_t t
   count_searched(*printed_[stream]);
 }
 
-void TrainingIntake::finish_output() {
+void ProgressSources::finish_output() {
   for (const auto& printed : printed_) {
     printed->finish();
     count_searched(*printed);
@@ -76,7 +76,7 @@ void TrainingIntake::finish_output() {
 }
 
 // In the shared memory, where the counts outlive this recorder.
-void TrainingIntake::count_searched(PrintedSteps& printed) {
+void ProgressSources::count_searched(PrintedSteps& printed) {
   const PrintedSteps::Counts counts = printed.take_counts();
   memory_->matched_lines += counts.matched;
   memory_->costly_lines += counts.costly;
@@ -87,7 +87,7 @@ void TrainingIntake::count_searched(PrintedSteps& printed) {
   }
 }
 
-void TrainingIntake::read_pipe() {
+void ProgressSources::read_pipe() {
   prctl(PR_SET_NAME, "ts-progress");
   milliseconds pause = kRoomPause;
   while (!pipe_over_) {
@@ -95,7 +95,7 @@ void TrainingIntake::read_pipe() {
     ::poll(ready.data(), ready.size(), -1);
     if (pipe_.read_some()) {
       pause = kRoomPause;
-      if (pipe_.is_flooded() || pipe_.are_all_timed()) rest();
+      if (pipe_.has_backlog() || pipe_.are_all_timed()) back_off();
     } else {
       wait_for_room(pause);
       pause = std::min(2 * pause, kLongRoomPause);  // a disk that is full stays so for a while
@@ -104,25 +104,25 @@ void TrainingIntake::read_pipe() {
 }
 
 // Until the end, at most.
-void TrainingIntake::rest() {
+void ProgressSources::back_off() {
   pollfd over = {pipe_wake_.get(), POLLIN, 0};
   ::poll(&over, 1, static_cast<int>(kPause.count()));
 }
 
 // What is left stays in the pipe meanwhile; a sender who finds that full does not wait either.
-void TrainingIntake::wait_for_room(milliseconds pause) {
-  setup_.hurry();
+void ProgressSources::wait_for_room(milliseconds pause) {
+  setup_.on_half_full();
   std::this_thread::sleep_for(pause);
 }
 
-bool TrainingIntake::wait_for_end_of_events(int64_t until_ns) {
+bool ProgressSources::wait_for_end_of_events(int64_t until_ns) {
   const std::chrono::nanoseconds pause(until_ns - monotonic_ns());
   std::unique_lock lock(mutex_);
   return wake_events_.wait_for(lock, pause, [this] { return events_over_; });
 }
 
 // At the files that the job has open, which are few, and at what is new in those that are known.
-void TrainingIntake::look_at_event_files(JobMembers& job, SearchSchedule& open_files) {
+void ProgressSources::look_at_event_files(JobMembers& job, SearchSchedule& open_files) {
   const int64_t now = monotonic_ns();
   if (now >= open_files.next_ns()) {
     const std::vector<pid_t> pids = members(job);
@@ -136,7 +136,7 @@ void TrainingIntake::look_at_event_files(JobMembers& job, SearchSchedule& open_f
   look_ns_ = has_event_files_ ? now + kEventFilesPause : open_files.next_ns();
 }
 
-void TrainingIntake::follow_event_files() {
+void ProgressSources::follow_event_files() {
   prctl(PR_SET_NAME, "ts-events");
   JobMembers job;
   job.open("", setup_.job);
@@ -174,7 +174,7 @@ void TrainingIntake::follow_event_files() {
   events_ended_.notify_all();
 }
 
-void TrainingIntake::finish() {
+void ProgressSources::finish() {
   bool are_events_read = false;
   {
     std::unique_lock lock(mutex_);
@@ -184,7 +184,7 @@ void TrainingIntake::finish() {
         events_ended_.wait_for(lock, setup_.event_files_limit, [this] { return events_done_; });
   }
   if (!are_events_read && (has_event_files_ || !setup_.tensorboard.empty())) {
-    setup_.tell_event(
+    setup_.event_sink(
         "event files could not be searched and read to the end in time: steps may be missing");
   }
   pipe_over_ = true;

@@ -1,4 +1,4 @@
-#include "record/training_intake.h"
+#include "record/progress_sources.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,10 +15,10 @@
 namespace trainscope {
 namespace {
 
-class TrainingIntakeTest : public testing::Test {
+class ProgressSourcesTest : public testing::Test {
  protected:
-  TrainingIntakeTest() : memory_(*SharedMemory::create(1 << 20)), ring_(memory_) {
-    char name[] = "/tmp/ts-intake-XXXXXX";
+  ProgressSourcesTest() : memory_(*SharedMemory::create(1 << 20)), ring_(memory_) {
+    char name[] = "/tmp/ts-sources-XXXXXX";
     folder_ = ::mkdtemp(name);
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
@@ -26,7 +26,7 @@ class TrainingIntakeTest : public testing::Test {
     write_end_.reset(ends[1]);
     begin_time(*memory_);
   }
-  ~TrainingIntakeTest() override {
+  ~ProgressSourcesTest() override {
     std::filesystem::remove_all(folder_);
     memory_.unmap();
   }
@@ -38,7 +38,7 @@ class TrainingIntakeTest : public testing::Test {
   JobLink job_;
 };
 
-TEST_F(TrainingIntakeTest, event_files_that_take_too_long_at_the_end_are_told) {
+TEST_F(ProgressSourcesTest, event_files_that_take_too_long_at_the_end_are_told) {
   std::ofstream(folder_ + "/events.out.tfevents.1") << "this is no record at all";
   std::promise<void> is_held, may_go_on;
   std::vector<std::string> told;
@@ -51,34 +51,34 @@ TEST_F(TrainingIntakeTest, event_files_that_take_too_long_at_the_end_are_told) {
     is_held.set_value();
     may_go_on.get_future().wait();
   };
-  TrainingIntake intake(ring_, memory_,
-                        {.pipe_fd = read_end_.get(),
-                         .tensorboard = {folder_},
-                         .steps_from = "",
-                         .job = &job_,
-                         .hurry = [] {},
-                         .tell_event = tell,
-                         .event_files_limit = std::chrono::milliseconds(1)});
-  intake.start();
+  ProgressSources sources(ring_, memory_,
+                          {.pipe_fd = read_end_.get(),
+                           .tensorboard = {folder_},
+                           .steps_from = "",
+                           .job = &job_,
+                           .on_half_full = [] {},
+                           .event_sink = tell,
+                           .event_files_limit = std::chrono::milliseconds(1)});
+  sources.start();
   is_held.get_future().wait();
-  intake.finish();
+  sources.finish();
   ASSERT_EQ(told.size(), 1U);
   EXPECT_NE(told[0].find("steps may be missing"), std::string::npos) << told[0];
   may_go_on.set_value();
 }
 
-TEST_F(TrainingIntakeTest, event_files_that_are_read_to_the_end_are_not_told) {
+TEST_F(ProgressSourcesTest, event_files_that_are_read_to_the_end_are_not_told) {
   std::vector<std::string> told;
-  TrainingIntake intake(ring_, memory_,
-                        {.pipe_fd = read_end_.get(),
-                         .tensorboard = {folder_},
-                         .steps_from = "",
-                         .job = &job_,
-                         .hurry = [] {},
-                         .tell_event = [&](const std::string& text) { told.push_back(text); },
-                         .event_files_limit = std::chrono::hours(1)});
-  intake.start();
-  intake.finish();
+  ProgressSources sources(ring_, memory_,
+                          {.pipe_fd = read_end_.get(),
+                           .tensorboard = {folder_},
+                           .steps_from = "",
+                           .job = &job_,
+                           .on_half_full = [] {},
+                           .event_sink = [&](const std::string& text) { told.push_back(text); },
+                           .event_files_limit = std::chrono::hours(1)});
+  sources.start();
+  sources.finish();
   EXPECT_TRUE(told.empty());
 }
 
