@@ -50,7 +50,7 @@ bool count_steps(const RunToClose& run) {
   return answer.end != ChildEnd::hung;
 }
 
-// What can be said of the run once its last samples are written, or cannot be.
+// Completes the manifest once the last samples are written, or cannot be written.
 void complete_manifest(const RunToClose& run) {
   Manifest& m = run.manifest;
   const Shared& shared = *run.memory;
@@ -72,11 +72,11 @@ Status complete_run(const RunToClose& run, bool is_sealed) {
   return written;
 }
 
-// In the child: to the end, however long the file system takes. Returns what went wrong.
+// In the child: to the end, however long the file system takes. Returns the error, or "".
 std::string write_end(const RunToClose& run, bool is_late, const ProcessHandle& recorder) {
   prctl(PR_SET_NAME, "trainscope-end");
   if (is_late) {
-    // A recorder that a disk holds completes the samples first.
+    // If a hanging disk blocks the recorder, it completes the samples first.
     while (run.memory->finished == kWriting && !recorder.has_ended()) ::usleep(kRecorderPauseUs);
     (void)count_steps(run);
   }
@@ -153,7 +153,7 @@ void leave_relay_behind(OutputPlan& output, Supervisor& supervisor, SharedMemory
                         UniqueFd& lifeline) {
   output.job_stdout.reset();
   output.job_stderr.reset();
-  // No waiting: from here to the fork there is nobody else to pass on.
+  // No waiting: until the fork nothing else passes the output on.
   supervisor.drain_output(0);
   if (!supervisor.output_is_open() || ::fork() != 0) return;
   prctl(PR_SET_NAME, "trainscope-rly");

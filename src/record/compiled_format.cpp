@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<const char*, 13> kGroups = {
     "step",    "of",       "epoch",        "loss",        "accuracy",  "percent",      "throughput",
     "seconds", "val_loss", "val_accuracy", "val_percent", "test_loss", "test_accuracy"};
-// What words of the table's patterns stand for.
+// Placeholders in the patterns of the table, and their expansion.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kWords = {{
     {"NUM", R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))"},
     {"NOT_OTHER",

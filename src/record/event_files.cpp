@@ -18,7 +18,7 @@ namespace {
 
 constexpr uint64_t kMaxRecordBytes = uint64_t{4} << 20;
 constexpr size_t kFilesBetween = 256;
-constexpr double kMaxDate = 9e9;  // seconds; nanoseconds of more are no int64_t
+constexpr double kMaxDate = 9e9;  // seconds; more does not fit into an int64_t of nanoseconds
 
 }  // namespace
 
@@ -136,7 +136,7 @@ void EventFiles::read_file(File& file, const Clock& clock) {
   const bool is_live = !file.is_own && file.undecided_ns &&
                        file.writer.is_live(*file.undecided_ns, clock.since_zero_ns);
   if (!is_live) return;
-  // It is this training's from its first byte, on a clock of its own.
+  // The file belongs to this training from its first byte, on another clock.
   file.is_own = true;
   file.clock.set(*file.undecided_ns, clock.since_zero_ns);
   file.offset = file.age.earlier_bytes;
@@ -147,7 +147,7 @@ void EventFiles::read_file(File& file, const Clock& clock) {
 
 void EventFiles::read_new(File& file, const Clock& clock) {
   std::vector<char> bytes(65536);
-  while (sink_.has_room() && !file.is_damaged) {  // the rest is taken when there is
+  while (sink_.has_room() && !file.is_damaged) {  // the rest is taken once there is space
     const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), file.offset);
     if (n <= 0) break;
     file.offset += n;
@@ -196,7 +196,7 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   std::vector<int64_t> dates_ns;
   for (const Event& event : events) {
     const bool has_come_since = event.offset >= file.age.earlier_bytes;
-    // Nobody appends to the file of an earlier training but this one.
+    // Only this training appends to the file of an earlier one.
     const bool is_appended = has_come_since && file.age.earlier_bytes > 0;
     // The job began after t = 0; a training that ended just before it has left its last second.
     const bool may_be_earlier = event.offset < file.age.doubtful_bytes;

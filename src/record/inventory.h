@@ -1,8 +1,8 @@
-// The parts of host_inventory(), each a function of a root folder, so that tests give their own.
+// The parts of host_inventory(), each a function of a root folder, so that tests can use their own.
 //
-// Guarantees: no program is started, no file is waited for (a FIFO or a device in the place of a
-// file is refused); what is unknown is null, never 0 or "". Limits: reads files only, so what a
-// driver tells by calls alone (a GPU's memory) comes from the GPU's own source.
+// Guarantees: starts no program and waits for no file (a FIFO or a device in place of a file is
+// refused); unknown values are null, never 0 or "". Limits: reads files only, so values that a
+// driver provides only by calls (a GPU's memory) come from the GPU source.
 #pragma once
 
 #include <sys/types.h>
@@ -24,7 +24,7 @@ std::optional<std::string> first_line(const std::string& path);
 std::optional<int64_t> number_in(const std::string& path);
 // Names in a folder, sorted; empty when it cannot be read.
 std::vector<std::string> names_in(const std::string& folder);
-// "0-3,8" as a number of CPUs; nothing when it is no such list.
+// The number of CPUs in a list such as "0-3,8", or nothing if it is malformed.
 std::optional<int64_t> count_cpu_list(std::string_view list);
 // The text after `key` and its ':' or '=', trimmed and without quotes, in the first line that has
 // it.
@@ -35,7 +35,7 @@ OrderedJson or_null(const std::optional<T>& value) {
   return value ? OrderedJson(*value) : OrderedJson(nullptr);
 }
 
-// How many CPUs a process (0: this one) may use: the affinity mask says which, the quota of its
+// How many CPUs a process (0: this one) may use: the affinity mask limits which, the quota of its
 // cgroup how much of them.
 std::optional<double> usable_cpus(const std::string& root, pid_t pid);
 

@@ -14,13 +14,13 @@ namespace trainscope {
 namespace {
 
 constexpr int kPollPauseMs = 50;
-// Who has the file open is looked at this often at most, while it grows.
+// How often to check at most which processes have the file open, while it grows.
 constexpr int64_t kLookPause = 50'000'000;
 // A reading takes some 20 us: half a percent of a processor. So many may come at once.
 constexpr double kReadingsPerSecond = 250;
 constexpr int kRestMs = 10;
 constexpr int kLastReadings = 64;  // of a megabyte
-// Writes that nobody tells of, those of another machine, are found this late.
+// Writes without notification, such as those of another machine, are found after this time.
 constexpr int kSafetyMs = 1000;
 
 }  // namespace
@@ -33,7 +33,7 @@ void OutputFollower::run(int wake_fd, const std::function<bool()>& is_over) {
   while (!is_over()) {
     std::array<pollfd, 3> ready = {
         {{wake_fd, POLLIN, 0}, {log_.pipe_fd(), POLLIN, 0}, {watch_.fd(), POLLIN, 0}}};
-    // After too many readings only the end is waited for, for a moment.
+    // After too many reads it waits briefly for the end only.
     const bool rests = must_back_off();
     const int timeout_ms = rests ? kRestMs : is_backlogged_ ? 0 : usual_ms;
     if (::poll(ready.data(), rests ? 1 : ready.size(), timeout_ms) < 0) continue;
@@ -41,7 +41,7 @@ void OutputFollower::run(int wake_fd, const std::function<bool()>& is_over) {
     const bool may_be_foreign = was_opened_ || bytes_ > seen_bytes_;
     if (has_files && may_be_foreign) look_for_strangers(false);
   }
-  // What the job has printed; not all that a daemon goes on printing.
+  // Output of the job; not everything that a daemon continues to print.
   for (int i = 0; i == 0 || (is_backlogged_ && i < kLastReadings); ++i) search();
   look_for_strangers(true);
 }
@@ -87,7 +87,7 @@ void OutputFollower::look_for_strangers(bool at_once) {
   }
   if (!found) return;
   memory_->output_is_shared = 1;
-  memory_->step = -1;  // of the status line; it may have been a stranger's
+  memory_->step = -1;  // of the status line; it may have come from another process
   event_sink_(std::string(kOutputIsShared), *found);
 }
 

@@ -1,11 +1,12 @@
-// The thread that follows the job's output: keeps it, dates its lines, and watches who writes it.
+// The thread that follows the job's output: stores it, timestamps its lines, and checks which
+// processes write it.
 //
-// Guarantees: lines are dated when they are written; those that are read together have one time.
-// A job that prints without pause is read kReadingsPerSecond times a second at most, so following
-// it costs little whatever it prints. Where files cannot be watched they are read every 50 ms, and
-// an event says that times are coarse. What somebody outside the job writes to the same file is
-// told by an event, and from then on no steps are searched for. Lines are searched before they are
-// kept: a disk that hangs costs those that come later.
+// Guarantees: a line gets the time at which it was written; lines that are read together have the
+// same timestamp. A job that prints without pause is read at most kReadingsPerSecond times per
+// second, which limits the overhead. If files cannot be watched, they are read every 50 ms, and an
+// event reports that timestamps are coarse. If a process outside the job writes to the same file,
+// an event reports it, and from then on no steps are searched for. Lines are searched before they
+// are stored: a disk that hangs affects only later lines.
 #pragma once
 
 #include <functional>
@@ -27,13 +28,13 @@ class OutputFollower {
         memory_(memory),
         event_sink_(std::move(event_sink)) {}
 
-  // Until `is_over`, which is asked whenever `wake_fd` can be read. All was searched then; what
-  // came last is not kept yet.
+  // Runs until `is_over`, which is checked whenever `wake_fd` is readable. Then everything was
+  // searched; the last bytes are not stored yet.
   void run(int wake_fd, const std::function<bool()>& is_over);
   void keep_rest();
 
-  // By another thread, when a disk holds that of run(): what will not be searched any more, and
-  // what output.log lacks.
+  // Called by another thread while a disk blocks run(): counts the bytes that will not be searched,
+  // and those that output.log lacks.
   void note_unsearched();
   void count_unkept() { memory_->output_dropped += log_.unkept(); }
 

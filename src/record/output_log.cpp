@@ -74,8 +74,8 @@ void OutputLog::search_pipe(int64_t time_ns, Taken& taken) {
   taken.more = true;
 }
 
-// How far it was searched and kept is noted each time. What a recorder that died had searched
-// already is not searched again, or its steps would count twice.
+// The searched and stored positions are updated each time. Bytes that a dead recorder had searched
+// already are not searched again, or its steps would count twice.
 void OutputLog::search_file(Followed& file, int64_t time_ns, Taken& taken) {
   struct stat st {};
   SharedFollowed& at = *file.at;
@@ -115,7 +115,7 @@ int64_t OutputLog::keep_file(Followed& file) {
     const auto size = std::min<int64_t>(kReadBytes, at.searched - at.logged);
     const ssize_t n =
         ::pread(file.fd.get(), bytes.data(), static_cast<size_t>(size), at.logged.load());
-    if (n <= 0) return lost;  // truncated meanwhile
+    if (n <= 0) return lost;  // truncated in between
     lost += keep({bytes.data(), static_cast<size_t>(n)});
     at.logged += n;
   }
@@ -152,7 +152,7 @@ bool OutputLog::open_part(const std::string& name) {
   file_ = std::move(*opened);
   struct stat st {};
   ::fstat(file_.get(), &st);
-  in_file_ = static_cast<size_t>(st.st_size);  // a recorder that was restarted goes on
+  in_file_ = static_cast<size_t>(st.st_size);  // a restarted recorder continues here
   return true;
 }
 
@@ -163,7 +163,8 @@ int64_t OutputLog::keep(std::string_view bytes) {
     }
     if (in_file_ >= kPartBytes) {
       file_.reset();
-      // The newest part becomes the older one; what that held is older than the last 16 MiB.
+      // The newest part becomes the older one, whose previous content is older than the last 16
+      // MiB.
       if (!is_head_) {
         ::rename((folder_ + "/output.2.log").c_str(), (folder_ + "/output.1.log").c_str());
       }

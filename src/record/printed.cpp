@@ -35,14 +35,14 @@ void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& ba
   }
 }
 
-// A whole number that a step may have.
+// An integer that can be the number of a step.
 std::optional<int64_t> whole(const std::optional<double>& number) {
   if (!number || !(*number >= 0 && *number < 9e15)) return std::nullopt;
   return std::llround(*number);
 }
 
-// Where lines end: at a newline, and where a bar is drawn over. Each kind is searched for once in a
-// chunk, with memchr: by far the fastest way through lines of any length.
+// Where lines end: at a newline, and where a bar is redrawn. Each is searched for once per chunk,
+// with memchr: by far the fastest for lines of any length.
 class LineEnds {
  public:
   explicit LineEnds(std::string_view bytes) : bytes_(bytes) {
@@ -172,7 +172,7 @@ void PrintedSteps::finish() {
   keep_state();
 }
 
-// What came before this chunk may be the other stream's, whose line has no end yet.
+// Bytes before this chunk may belong to the other stream, whose line has not ended yet.
 void PrintedSteps::end_line(ProgressSink::Batch& batch) {
   const std::string_view line = line_;
   if (has_digit(line)) {
@@ -245,7 +245,7 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
   const auto step = whole(match.find("step"));
   const auto of = match.find("of");
   auto epoch = match.find("epoch") ? match.find("epoch") : epoch_;
-  if (!epoch && kind == FormatKind::bar_of_epoch) epoch = 1;  // of a single one nothing is said
+  if (!epoch && kind == FormatKind::bar_of_epoch) epoch = 1;  // a single epoch is not announced
   const bool epoch_alone = format.has_group("epoch") && !format.has_group("step");
   // The last line of an epoch has the numbers of the whole epoch.
   if (epoch_alone || (epoch && of && match.find("step") == of)) {

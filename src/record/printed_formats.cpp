@@ -1,6 +1,6 @@
-// The lines that training programs print. Adding one is adding a row here and a captured file in
-// test/data/printed. NUM stands for a number, NOT_OTHER for a look ahead that no bar of a download,
-// a validation or the like stands there.
+// The lines that training programs print. To add a format, add a row here and a captured file in
+// test/data/printed. NUM stands for a number, NOT_OTHER for a lookahead that excludes bars of
+// downloads, validation and the like.
 #include "record/printed.h"
 
 namespace trainscope {
@@ -87,7 +87,7 @@ constexpr PrintedFormat kFormats[] = {
      .begins = "step ",
      .pattern = R"(^step (?<step>\d+) loss (?<loss>NUM)(?: images/s (?<throughput>NUM))?)",
      .example = "step 100 loss 0.9633 images/s 3886"},
-    // What it evaluates is its test set, as its pipe and its event files say.
+    // It evaluates its test set, as its pipe and its event files state.
     {.name = "trainscope-workload, evaluation",
      .begins = "eval step ",
      .pattern = R"(^eval step (?<step>\d+) accuracy (?<test_accuracy>NUM) loss (?<test_loss>NUM))",

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kShownBytes = 80;
 constexpr int64_t kMaxStepNumber = int64_t{1} << 53;
 constexpr int kPipeReadsAtOnce = 16;
-// A sender's time may be a little ahead of the moment at which we looked.
+// A sender's timestamp may be slightly later than our reading of the clock.
 constexpr int64_t kTimestampToleranceNs = kNsPerSecond;
 
 }  // namespace
@@ -73,7 +73,7 @@ bool ProgressPipe::read_some() {
   return true;
 }
 
-// A shell cannot but wait when the pipe is full: before it is, lines must go, kept or not.
+// A shell has to wait if the pipe is full: lines must be taken before that, stored or not.
 void ProgressPipe::refuse_some() {
   std::array<char, 65536> bytes;  // NOLINT: filled by read
   const int capacity = ::fcntl(fd_, F_GETPIPE_SZ);
@@ -121,7 +121,7 @@ void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink
   batch.add(std::max<int64_t>(0, time_ns), "pipe", std::move(*report));
 }
 
-// The sender's own time, where it can be: one of another clock would tear the run apart.
+// The sender's own timestamp, if it is plausible: one of another clock would stretch the run.
 int64_t ProgressPipe::timestamp_of(const Report& report, int64_t now_ns) {
   if (!report.time_ns) return now_ns;
   const int64_t timestamp = *report.time_ns;

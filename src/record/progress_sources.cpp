@@ -18,8 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kRoomPause(5), kLongRoomPause(250);
-// A megabyte at most in this time: 1,000,000 lines a second, and half a core. Who writes into the
-// pipe meanwhile need not wake us, which costs the job several microseconds a line.
+// At most a megabyte in this time: 1,000,000 lines per second, and half a core. Lines that arrive
+// in between do not wake us, which would cost the job several microseconds per line.
 constexpr milliseconds kPause(10);
 constexpr int64_t kEventFilesPause = kNsPerSecond / 2;
 constexpr int64_t kOpenFilesLatest = 10 * kNsPerSecond;
@@ -59,7 +59,7 @@ void ProgressSources::start() {
 
 // Each stream has its own lines.
 void ProgressSources::observe_output(size_t stream, std::string_view bytes, int64_t time_ns) {
-  if (memory_->output_is_shared != 0) return;  // they may be a stranger's
+  if (memory_->output_is_shared != 0) return;  // they may come from another process
   while (printed_.size() <= stream) {
     SharedLine* const kept = &memory_->lines[printed_.size()];
     printed_.push_back(std::make_unique<PrintedSteps>(sink_, setup_.steps_from, budget_, kept));
@@ -75,7 +75,7 @@ void ProgressSources::finish_output() {
   }
 }
 
-// In the shared memory, where the counts outlive this recorder.
+// In the shared memory, so that the counts survive this recorder.
 void ProgressSources::count_searched(PrintedSteps& printed) {
   const PrintedSteps::Counts counts = printed.take_counts();
   memory_->matched_lines += counts.matched;
@@ -109,7 +109,7 @@ void ProgressSources::back_off() {
   ::poll(&over, 1, static_cast<int>(kPause.count()));
 }
 
-// What is left stays in the pipe meanwhile; a sender who finds that full does not wait either.
+// The rest stays in the pipe; a sender that finds it full does not wait either.
 void ProgressSources::wait_for_room(milliseconds pause) {
   setup_.on_half_full();
   std::this_thread::sleep_for(pause);
@@ -121,7 +121,7 @@ bool ProgressSources::wait_for_end_of_events(int64_t until_ns) {
   return wake_events_.wait_for(lock, pause, [this] { return events_over_; });
 }
 
-// At the files that the job has open, which are few, and at what is new in those that are known.
+// Reads the files that the job has open, which are few, and new events of known files.
 void ProgressSources::look_at_event_files(JobMembers& job, SearchSchedule& open_files) {
   const int64_t now = monotonic_ns();
   if (now >= open_files.next_ns()) {
@@ -132,7 +132,7 @@ void ProgressSources::look_at_event_files(JobMembers& job, SearchSchedule& open_
   }
   event_files_.read({memory_->zero_realtime_ns, since_zero_ns()});
   has_event_files_ = event_files_.has_some();
-  // Without a file there is nothing to do until it is time to look for one.
+  // Without a file there is nothing to do until the next search.
   look_ns_ = has_event_files_ ? now + kEventFilesPause : open_files.next_ns();
 }
 
@@ -156,7 +156,7 @@ void ProgressSources::follow_event_files() {
     // Without the zero of time every file would be of this run, and the next search far away.
     if (!has_time_begun(*memory_)) continue;
     const int64_t now = monotonic_ns();
-    // First what is open: whatever is not there at the first search of the folders is new.
+    // First the open files: any file that does not exist at the first search of the folders is new.
     if (now >= look_ns_) look_at_event_files(job, open_files);
     if (now < folders.next_ns()) continue;
     meanwhile_cpu_ns = 0;

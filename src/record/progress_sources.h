@@ -1,8 +1,8 @@
-// All the ways by which a job tells of its training: the pipe, event files, what it prints.
+// All sources of training progress: the pipe, event files, printed lines.
 //
-// Two threads of the recorder, one for the pipe and one for event files, which may lie on a file
-// system that hangs; what is printed is shown to it by the thread that keeps the output.
-// Guarantees: finish() takes what was told in the job's last moments and ends soon, whatever hangs.
+// Two threads of the recorder, one for the pipe and one for event files, which may be on a file
+// system that hangs; the thread that stores the output passes printed lines. Guarantees: finish()
+// takes the last reports of the job and returns soon, whatever hangs.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,7 @@ class ProgressSources {
     const JobLink* job = nullptr;
     std::function<void()> on_half_full;                       // the ring is half full
     std::function<void(const std::string& text)> event_sink;  // of event files
-    std::chrono::milliseconds event_files_limit{500};         // for what is left at the end
+    std::chrono::milliseconds event_files_limit{500};  // for the remaining event files at the end
   };
   ProgressSources(Ring& ring, SharedMemory memory, Setup setup);
   // Waits for a thread that hangs, too; the recorder ends without it.
@@ -65,14 +65,14 @@ class ProgressSources {
   ProgressPipe pipe_;
   EventFiles event_files_;
   MatchingBudget budget_;
-  std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one a stream of output
+  std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one per stream of output
   UniqueFd pipe_wake_;
   std::atomic<bool> pipe_over_ = false;
   std::thread pipe_thread_, events_thread_;
   std::mutex mutex_;
   std::condition_variable wake_events_, events_ended_;
   bool events_over_ = false, events_done_ = false;
-  int64_t look_ns_ = 0;  // the next look at event files is due
+  int64_t look_ns_ = 0;  // when to read event files next
   std::atomic<bool> has_event_files_ = false;
 };
 

@@ -42,7 +42,7 @@ TEST_F(ProgressSourcesTest, event_files_that_take_too_long_at_the_end_are_told) 
   std::ofstream(folder_ + "/events.out.tfevents.1") << "this is no record at all";
   std::promise<void> is_held, may_go_on;
   std::vector<std::string> told;
-  // The thread that reads event files hangs when it tells of the damage.
+  // The thread that reads event files hangs while it reports the damage.
   const auto tell = [&](const std::string& text) {
     if (text.find("damaged") == std::string::npos) {
       told.push_back(text);

@@ -42,8 +42,8 @@ struct Session {
   std::vector<std::string> warnings;  // of conveniences that this run has to do without
 };
 
-// No descriptor of ours may become 0, 1 or 2. One of these that the caller closed is closed for the
-// job too: ours closes on exec.
+// None of our descriptors may become 0, 1 or 2. If the caller closed one of these, it is closed for
+// the job too: ours closes on exec.
 void hold_standard_descriptors() {
   for (;;) {
     UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -52,7 +52,7 @@ void hold_standard_descriptors() {
   }
 }
 
-// Room for a block of rows and as much again; rows grow with the processors.
+// Space for a block of rows and as much again; rows grow with the processors.
 size_t ring_bytes() {
   const auto cpus = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
   const size_t row = (100 + cpus * 9) * sizeof(int64_t);
@@ -95,7 +95,7 @@ Manifest first_manifest(const RecordOptions& options) {
   m.supervisor_start_ticks = start_ticks(::getpid());
   m.settings = options.settings;
   for (Setting& setting : m.settings) {
-    // Free text; of the others none has a secret, and a counter may well have a `key=`.
+    // Free text; other settings contain no secrets, and a counter may have a `key=`.
     if (setting.name == "after") setting.value = m.after_command;
     if (setting.name == "note") setting.value = m.note;
   }
@@ -127,13 +127,13 @@ Status make_plumbing(Session& session) {
 Status make_progress_pipe(Session& session) {
   const std::string path = session.run.path + "/progress";
   if (::mkfifo(path.c_str(), 0600) != 0) return Error::from_errno("cannot create " + path, errno);
-  // For reading and writing: it lives as long as we do, whoever else opens and closes it.
+  // For reading and writing: it stays open as long as this process, whatever other processes do.
   TS_TRY(session.progress, open_file(path, O_RDWR | O_NONBLOCK));
   fcntl(session.progress.get(), F_SETPIPE_SZ, 1 << 20);
   return {};
 }
 
-// What makes a run better but is no reason to keep a job from starting.
+// Improves the run, but must not prevent the job from starting.
 void add_conveniences(Session& session, const RecordOptions& options) {
   if (const Status made = make_progress_pipe(session); !made) {
     session.warnings.push_back("progress cannot be reported: " + made.error().message());
@@ -162,7 +162,7 @@ Status fill_session(Session& session, const RecordOptions& options) {
   return {};
 }
 
-// A run that never began leaves no folder behind; the error stays the one that ended it.
+// A run that never began leaves no folder; the first error is reported.
 Error without_run(const Session& session, const Error& error) {
   (void)remove_run(session.run.path);
   return error;
@@ -209,8 +209,8 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
 int status_fd(const RecordOptions& options) {
   const char* terminal = ::getenv("TERM");
   const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  // Whoever reads a pipe or socket (`| tee log`) may write to the same terminal, and we cannot wipe
-  // our line before that.
+  // The reader of a pipe or socket (`| tee log`) may write to the same terminal, and we cannot
+  // erase our line before that.
   struct stat out {};
   const bool others_write =
       ::fstat(STDOUT_FILENO, &out) == 0 && (S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
@@ -245,7 +245,7 @@ void run_after(Session& session, Supervisor& supervisor, const RecordOptions& op
   end.ended_ns = after.ended_ns;
 }
 
-// One run from its folder to its end: what `run` and `attach` have in common.
+// One run from its folder to its end: the common part of `run` and `attach`.
 struct Recording {
   SignalInbox signals;
   Session session;
@@ -283,7 +283,7 @@ Result<std::unique_ptr<Recording>> begin_recording(const RecordOptions& options)
   return recording;
 }
 
-// The job has ended. Whatever happens from here on, how it did is what the caller is told.
+// The job has ended. Whatever happens from here on, the caller gets its outcome.
 RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
   Session& session = recording.session;
   Supervisor& supervisor = recording.supervisor;

@@ -38,7 +38,7 @@ using std::chrono::milliseconds;
 constexpr auto kLastWriteLimit = milliseconds(500);
 constexpr milliseconds kWritePause(1000);
 constexpr milliseconds kLogLimit(500);
-// A disk that takes this long for what a second brings hangs.
+// A disk that takes this long for the data of a second counts as hanging.
 constexpr int64_t kHangingWrite = 3 * kNsPerSecond;
 
 class Recorder {
@@ -55,7 +55,7 @@ class Recorder {
 
   void run() {
     prepare_recorder_process();
-    // The job's ends are the job's: with them open nobody would ever see the end of its output.
+    // Only the job may keep its ends open, or its end of output would never be seen.
     setup_.output->job_stdout.reset();
     setup_.output->job_stderr.reset();
     job_.reaped = &memory_->reaped;
@@ -148,7 +148,7 @@ class Recorder {
       pause = fast ? std::max(pause / 2, milliseconds(20)) : std::min(pause * 2, kWritePause);
       taken = ring_.head();
       note_clock_steps();
-      // The first flush drains what an earlier recorder left.
+      // The first flush writes records that an earlier recorder left.
       const int64_t began_ns = monotonic_ns();
       const Status flushed = closing ? journal_.close() : journal_.flush();
       note_hang(monotonic_ns() - began_ns);
@@ -162,7 +162,7 @@ class Recorder {
     wake_main_.notify_all();
   }
 
-  // By the kernel's word as soon as it happens, and each second where it gives none.
+  // Checked when the kernel reports a change, or every second if it does not.
   void note_clock_steps() {
     const std::lock_guard lock(clock_mutex_);
     for (const ClockEvent& event : clock_.look(ClockReading::now()))
@@ -189,7 +189,7 @@ class Recorder {
     wake_main_.notify_all();
   }
 
-  // Tells the user once when writing fails and once when it works again.
+  // Informs the user once when writing fails and once when it works again.
   void report(const Status& status) {
     const bool failed = !status;
     if (failed == storage_failed_) return;
@@ -207,8 +207,8 @@ class Recorder {
     (void)write_manifest(setup_.run_path, with_zero(setup_.manifest, *memory_));
   }
 
-  // Time has begun: the manifest that the supervisor wrote before does not have that. Here and not
-  // there, because a disk that is slow or hangs must not hold the job up.
+  // The manifest that the supervisor wrote lacks t = 0. It is written here, because a disk that is
+  // slow or hangs must not delay the job.
   void write_zero() {
     std::unique_lock lock(mutex_);
     while (!has_time_begun(*memory_)) {
@@ -224,7 +224,7 @@ class Recorder {
               fmt::format("the run folder did not respond for {:.1f} s", to_seconds(took_ns)));
   }
 
-  // A write that fails was told when it failed; one that hangs is still under way.
+  // A failed write was reported already; one that hangs has not ended yet.
   void warn_of_lost_samples() {
     if (!storage_failed_) {
       post_message(
@@ -308,13 +308,13 @@ void Recorder::serve() {
   }
 }
 
-// The supervisor is gone: pass the output on until the job has ended.
+// The supervisor has ended: pass the output on until the job has ended.
 void Recorder::serve_orphaned(int signal_fd) {
   orphaned_ = true;
   const pid_t pid = memory_->job_pid;
   push_event(ring_, monotonic_ns() - memory_->zero_ns, "supervisor",
              "the supervisor was killed; the recorder continues alone");
-  if (pid == 0 || memory_->job_ended_ns != 0) return;  // finish() passes on what is left
+  if (pid == 0 || memory_->job_ended_ns != 0) return;  // finish() passes on the rest
   const ProcessHandle job(pid, memory_->job_start_ticks);
   while (!job.has_ended()) {
     note_signals(signal_fd);
@@ -347,7 +347,7 @@ void Recorder::finish() {
   sampler_.stop();
   progress_sources_.finish();
   std::unique_lock lock(mutex_);
-  // First what is told, then the writer, which takes all of it to the disk.
+  // First the progress sources, then the writer, which writes all of it to the disk.
   log_over_ = true;
   eventfd_write(log_wake_.get(), 1);
   const auto is_logged = [this] { return logged_; };
@@ -362,8 +362,8 @@ void Recorder::finish() {
   pollfd lifeline = {setup_.lifeline_fd, POLLIN, 0};
   bool alone = orphaned_ || ::poll(&lifeline, 1, 0) > 0;
   if (!in_time) {
-    // A disk hangs. The supervisor does not wait for us, and whoever reads the job's output must
-    // not either; what is in memory is written when the disk answers.
+    // The disk hangs. The supervisor does not wait for us, and the reader of the job's output must
+    // not either; data in memory is written when the disk responds.
     if (!alone) release_output();
     wake_main_.wait(lock, [this] { return written_; });
     alone = alone || ::poll(&lifeline, 1, 0) > 0;
@@ -379,9 +379,9 @@ void Recorder::finish() {
   }
   memory_->finished = sealed ? kAllWritten : kNotAllWritten;
   if (alone) pass_on_the_rest();
-  // A thread that a source holds keeps our descriptors open beyond our end.
+  // A thread that is blocked in a source keeps our descriptors open after our end.
   release_output();
-  // Threads that hang in a source or a disk must not keep the process: no destructors.
+  // Threads that hang in a source or a disk must not keep the process alive: no destructors.
   ::_exit(0);
 }
 

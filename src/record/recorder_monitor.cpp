@@ -106,14 +106,14 @@ int64_t RecorderMonitor::check() {
   const int64_t patience = std::max<int64_t>(5 * kNsPerSecond, 20 * setup_.period_ns);
   const int64_t last = std::max(setup_.memory->last_tick_ns.load(), started_ns_);
   if (now - last < patience) return last + patience;
-  // A killed process that a call into the kernel holds never runs again: the next one may start.
+  // A killed process that is blocked in the kernel never runs again: the next one may start.
   if (killed_ns_ != 0) {
     if (now - killed_ns_ < kNsPerSecond) return killed_ns_ + kNsPerSecond;
     given_up_.push_back(pid_);
     plan_restart(SIGKILL);
     return restart_at_ns_;
   }
-  // One that was stopped on purpose is given its time anew when it goes on.
+  // A recorder that was stopped on purpose gets its full time again when it continues.
   if (process_state(pid_) == 'T') {
     seen_stopped_ns_ = now;
   } else if (now - seen_stopped_ns_ >= patience) {
@@ -143,7 +143,7 @@ bool RecorderMonitor::wait_for_end() {
   };
   StallWatch watch(pid_, kHangNs, kCloseLimit);
   while (!wait_for_exit(20 * kNsPerMs)) {
-    // A thread that a source holds keeps the process from ending, but not from being done.
+    // A thread that is blocked in a source keeps the process alive, although its work is done.
     if (is_done()) return wait_for_exit(kExitLimit), true;
     if (watch.is_over()) return false;
   }

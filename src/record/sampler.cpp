@@ -16,11 +16,11 @@ namespace trainscope {
 namespace {
 
 constexpr int64_t kMissedForGap = 3;
-// What the threads of slow sources are given at the end of the run. Whatever they do: a moment.
-// What has begun to be read lately: as long as a busy machine takes for it. All: no more than this.
+// Time for the threads of slow sources at the end of the run: a minimum for each, for a reading
+// that began recently as long as a busy machine takes, and an upper bound for all.
 constexpr int64_t kMoment = 100 * kNsPerMs, kReadingLimit = 500 * kNsPerMs,
                   kEndLimit = 1000 * kNsPerMs;
-// Not only a dear reading is rested after, also one that takes long (a server answers it).
+// Back off not only after an expensive reading, but also after a long one (it waits for a server).
 constexpr int64_t kMostRestOfWaiting = 20;
 
 void name_thread(const char* name) { prctl(PR_SET_NAME, name); }
@@ -125,8 +125,8 @@ void Sampler::run_ticks(std::vector<Schedule> schedules) {
   close_ticks(schedules);
 }
 
-// Opening them may take so long that the supervisor no longer waits: then they have no reading at
-// t = 0, as all others.
+// Opening them may take so long that the supervisor no longer waits: then they have no sample at t
+// = 0, like all others.
 void Sampler::read_from_zero() {
   for (const auto& own : own_threads_) {
     if (!own->stream->collector().counts_from_zero || memory_->zero_ns != 0) continue;
@@ -168,7 +168,7 @@ void Sampler::note_refused(int64_t tick, int64_t period_ns, bool kept) {
     ++memory_->missed_ticks;
     return;
   }
-  // Where there was room for the row but not for this, it is told with the next.
+  // If the row fitted and this did not, it is reported with the next one.
   if (refused_rows_ > 0 &&
       push_event(ring_, last_refused_tick_ * period_ns, "gap",
                  fmt::format("{} samples were lost: the run folder could not be written and "

@@ -12,7 +12,7 @@ constexpr MetricSpec kMetrics[] = {{"test.value", "1", Kind::counter, "place", "
 constexpr MetricSpec kLevelMetrics[] = {{"test.value", "1", Kind::gauge, "place", "a value"}};
 constexpr size_t kRingBytes = 8192;
 
-// Has one column at first; each time it is told to grow, one more.
+// Has one column at first; each call of grow adds one.
 class GrowingSource : public Source {
  public:
   explicit GrowingSource(const size_t& wanted) : wanted_(wanted) {}
@@ -73,7 +73,7 @@ TEST(Stream, RefusesRowsUntilTheirLayoutIsAnnounced) {
   ASSERT_GT(tick, 10);
   columns_wanted() = 6;
   EXPECT_FALSE(group.sample(tick++, 0, ring));
-  // Room for a row, but not for the longer schema.
+  // Space for a row, but not for the longer schema.
   int rows = 0;
   ring.release(ring.visit(ring.tail(), [&](const RecordHeader& header) {
     rows += header.kind == RecordKind::row ? 1 : 0;
@@ -92,7 +92,7 @@ TEST(Stream, RefusesRowsUntilTheirLayoutIsAnnounced) {
   expect_rows_fit(ring, ring.tail(), 1);
 }
 
-// Values of the end are no use without the schema that names them.
+// Closing values are useless without the schema that names them.
 TEST(Stream, TellsNoClosingValuesOfALayoutThatNobodyKnows) {
   columns_wanted() = 1;
   Ring ring(*SharedMemory::create(kRingBytes));
@@ -148,7 +148,7 @@ TEST(Stream, CountersAreReadAtTheEndByThoseThatRestAndHaveGaugesToo) {
             std::vector<std::string>{R"({"schema":1,"time_ns":5,"values":[42,null]})"});
 }
 
-// To read gauges once more would only keep the job's end waiting.
+// Reading gauges once more would only delay the job's end.
 TEST(Stream, WithoutCountersNothingIsReadAtTheEnd) {
   Collector levels = kGrowing;
   levels.metrics = kLevelMetrics;

@@ -23,7 +23,7 @@ namespace {
 // A signal to the whole group reaches the recorder within this time, or was meant for us alone.
 constexpr int64_t kWitnessTime = 30 * kNsPerMs;
 constexpr int64_t kStatusPeriod = 500 * kNsPerMs;
-// What `run` ends with when it is we who could not start a process.
+// Exit code of `run` if we could not start a process.
 constexpr int kFailedBeforeJob = 125;
 
 int64_t ns(const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; }
@@ -57,8 +57,8 @@ bool is_descendant(pid_t pid) {
   return false;
 }
 
-// Between the look at /proc and the signal a process may have ended and a stranger have its pid:
-// the handle names one process, and that is ours when it was below us and has not ended since.
+// Between reading /proc and the signal a process may have ended and its pid been reused: the handle
+// refers to one process, which is the job's if it was below us and has not ended since.
 void kill_descendants(std::span<const pid_t> spared) {
   for (const pid_t pid : descendants("", ::getpid(), spared)) {
     const ProcessHandle process(pid);
@@ -120,7 +120,7 @@ JobEnd Supervisor::follow(pid_t pid, const ProcessHandle& process, int64_t for_n
     const bool over = interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_);
     if (!gone && !over) continue;
     status_.wipe();
-    // Whose child it was knows how it ended; we do not.
+    // Its parent gets its exit status; we do not.
     return {std::nullopt, std::nullopt, gone ? EndedBy::unknown : EndedBy::detached, now};
   }
 }
@@ -174,7 +174,7 @@ void Supervisor::handle_signal(const SignalNote& note) {
       return;
     case SIGWINCH:
       copy_window_size(output_);
-      // The job has had its own from the terminal, but may have asked for the size before the copy.
+      // The job got its own SIGWINCH from the terminal, but may have read the size before the copy.
       if (is_child_ && !end_) ::kill(job_pid_, SIGWINCH);
       return;
     case SIGTSTP:
@@ -190,8 +190,8 @@ void Supervisor::handle_signal(const SignalNote& note) {
       break;
   }
   if (!is_child_) return;
-  // A terminal's keys reach the whole group; that it has vanished the session's leader alone
-  // learns.
+  // A terminal's keys reach the whole group; only the session's leader learns that the terminal has
+  // disappeared.
   const bool for_us_alone = note.number == SIGHUP && ::getsid(0) == ::getpid();
   if (note.from_kernel && !for_us_alone) {
     send_to_own_group(note.number);
@@ -200,19 +200,20 @@ void Supervisor::handle_signal(const SignalNote& note) {
   }
 }
 
-// A signal has reached our group. A job that left it for a group of its own (timeout does) would
-// have been the leader of this one without us, and had the signal with all its members. One in
-// another session (setsid) would not have had it.
+// A signal has reached our group. A job that moved to its own group (timeout does) would have led
+// this one without us, and would have got the signal with all its members. A job in another session
+// (setsid) would not.
 void Supervisor::send_to_own_group(int number) {
   if (end_ || job_pid_ == 0) return;
   const pid_t group = ::getpgid(job_pid_);
   if (group < 0 || group == ::getpgrp() || ::getsid(job_pid_) != ::getsid(0)) return;
   if (number == SIGCONT && process_state(job_pid_) != 'T') return;  // it is running again
-  // Not reaped yet, so nobody else has this number, as a process or as a group.
+  // Not reaped yet, so no other process or group has this number.
   ::kill(group == job_pid_ ? -group : job_pid_, number);
 }
 
-// Sends on what was meant for us alone; what the recorder saw as well went to the whole group.
+// Forwards signals that were sent to us alone; those that the recorder saw as well were sent to the
+// whole group.
 void Supervisor::forward_pending() {
   const int64_t now = monotonic_ns();
   std::erase_if(pending_, [&](const PendingForward& p) {
@@ -264,7 +265,7 @@ void Supervisor::reap_children() {
   }
 }
 
-// Reaps an ended process of the job and keeps its final numbers.
+// Reaps an ended process of the job and stores its final numbers.
 void Supervisor::account(pid_t pid) {
   const auto io = read_file(fmt::format("/proc/{}/io", pid));
   rusage usage{};
@@ -310,7 +311,7 @@ void Supervisor::enforce_limit() {
   }
   if (kill_at_ns_ == 0 || now < kill_at_ns_) return;
   std::vector<pid_t> spared = ignored_children_;
-  spared.push_back(monitor_.pid());  // with what the recorder has started
+  spared.push_back(monitor_.pid());  // including processes that the recorder started
   kill_descendants(spared);
   kill_at_ns_ = limit_at_ns_ = now + kNsPerSecond;
 }

@@ -1,8 +1,9 @@
-// The supervisor: starts the job, passes its output and signals on, returns how it ended.
+// The supervisor: starts the job, passes its output and signals on, returns its outcome.
 //
-// Guarantees: the job's process group, session, terminal and stdin are untouched; a signal that the
-// job has already is not sent twice; if the supervisor is killed the job goes on. Limits:
-// single-threaded; an orphan of a child that we had before the run cannot be told from the job's.
+// Guarantees: the job's process group, session, terminal and stdin are unchanged; a signal that the
+// job has already is not sent twice; if the supervisor is killed, the job continues. Limits:
+// single-threaded; an orphan of a child that we had before the run cannot be distinguished from the
+// job's.
 #pragma once
 
 #include <map>
@@ -41,7 +42,7 @@ class Supervisor {
              int64_t grace_ns);
   // Stays with a process that is not our child; `process` names it.
   JobEnd follow(pid_t pid, const ProcessHandle& process, int64_t for_ns);
-  // Passes on what the job has printed until now; a slow reader is waited for so long at most.
+  // Passes on the job's output so far; waits at most this long for a slow reader.
   void drain_output(int patience_ms = 2000);
   // True when somebody can still write into the job's output.
   bool output_is_open() const;
