@@ -1,11 +1,12 @@
-// cgroup: limits on the job's CPU and memory, what it took of them, and how long it was held back.
+// cgroup: limits on the job's CPU and memory, their usage, and the time they held the job back.
 //
-// Source: the cgroup of the job (of ourselves until it has started), v1 or v2, by /proc/PID/cgroup
-// and the mounts. Units: v2 µs, v1 ns, bytes; the CPU limit in thousandths of a CPU. Permission:
-// none. Cost: 0.5 to 1 µs a file, five files and two for each cgroup above ours. Caveats: the limit
-// that holds is the smallest on the way up. Usage, throttling and OOM kills are read at the cgroup
-// that has that limit, because they are counted there; at our own where there is no limit. They
-// include others in that cgroup. We only read: no cgroup is made, nothing is moved.
+// Source: the cgroup of the job (our own until it has started), v1 or v2, found with
+// /proc/PID/cgroup and the mounts. Units: v2 µs, v1 ns, bytes; the CPU limit in thousandths of a
+// CPU. Permission: none. Cost: 0.5 to 1 µs per file, five files and two for each cgroup above ours.
+// Caveats: the smallest limit on the way up applies. Usage, throttling and OOM kills are read at
+// the cgroup with that limit, because they are counted there; at our own if there is no limit. They
+// include other processes in that cgroup. Files are only read: no cgroup is created, nothing is
+// moved.
 #include <algorithm>
 #include <array>
 
@@ -33,7 +34,7 @@ constexpr MetricSpec kMetrics[] = {
 constexpr Scale kMicro{1, 1'000'000};
 constexpr Scale kNano{1, 1'000'000'000};
 
-// Where a number is: the file and the word in front of it ("" when it stands alone).
+// Position of a number: the file and the word before it ("" if it is alone).
 struct Place {
   std::string_view metric;
   const char* controller;  // of v1
@@ -145,7 +146,7 @@ class CgroupSource : public Source {
     auto cgroup = resource.place;
     if (!cgroup->v2 && std::string_view(place.controller) != resource.name) {
       cgroup = find_cgroup(root, pid, place.controller);
-      // v1 may keep its trees apart; levels of one mean nothing in the other.
+      // v1 may have separate trees; levels of one mean nothing in the other.
       if (cgroup && cgroup->path != resource.place->path) level = 0;
     }
     const size_t levels = cgroup ? cgroup->folders.size() : 0;

@@ -23,14 +23,14 @@ SourceContext with(std::vector<std::string> counters) {
   return context;
 }
 
-// Samples, and opens again where the source asks for it, as the recorder does.
+// Samples, and opens again if the source requests it, as the recorder does.
 void follow(OpenedSource& source) {
   if (source.sample() == Sampled::ok) return;
   source.open();
   source.sample();
 }
 
-// New files are looked for once a second.
+// New files are searched for once per second.
 void follow_a_while(OpenedSource& source) {
   for (int i = 0; i < 3; ++i) {
     follow(source);
@@ -166,7 +166,7 @@ TEST(Counters, ReadsAFileThatNeverHasANewline) {
   EXPECT_EQ(source.value("counter.x"), 5);
 }
 
-// Score-P lost what was at offset 0 and at the edges of the pieces that it read.
+// Score-P lost values at offset 0 and at the edges of its read buffer.
 TEST(Counters, ReadsBinaryNumbersWhereverTheyAre) {
   TestRoot root;
   std::string bytes(size_t{1} << 21, '\0');
@@ -232,7 +232,7 @@ TEST(Counters, DoesNotWaitForAFifo) {
   EXPECT_EQ(source.missing("counter.x"), "/fifo is not a regular file");
 }
 
-// What may hang is read by the source that has a thread of its own.
+// Files that may hang are read by the source with its own thread.
 TEST(Counters, LeavesNetworkMountsToTheOtherSource) {
   TestRoot root;
   root.write("/proc/self/mountinfo",

@@ -1,9 +1,8 @@
-// cpu: where every processor's time went, context switches, tasks that can run.
+// cpu: time of every processor by state, context switches, runnable tasks.
 //
-// Source: /proc/stat. Units: clock ticks (USER_HZ, 100 on every Linux we know), stored as ticks.
-// Permission: none. Cost: one pread, 3 µs and 1 µs of parsing on 2 processors.
-// Caveats: the kernel counts in 10 ms ticks; steal is what a hypervisor took; iowait is only a
-// hint.
+// Source: /proc/stat. Units: clock ticks (USER_HZ, 100 on all known Linux systems), stored as
+// ticks. Permission: none. Cost: one pread, 3 µs and 1 µs of parsing on 2 processors. Caveats: the
+// kernel counts in 10 ms ticks; steal is time taken by the hypervisor; iowait is only a hint.
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,7 +42,7 @@ class CpuSource : public Source {
     int64_t number = 0;
     while (scan.take("cpu")) {
       scan.number(number);  // of the first line, "cpu  1234", this is a time and not used
-      // With the blank behind it, or cpu1 would be found in the line of cpu10.
+      // With the blank after it, or cpu1 would be found in the line of cpu10.
       cpus_.push_back(cpus_.empty() ? "all " : std::to_string(number) + " ");
       scan.next_line();
     }

@@ -1,10 +1,10 @@
 // cpu_frequency: the clock of every processor.
 //
 // Source: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq. Units: kHz, stored as such.
-// Permission: none. Cost: 0.5 to 2 µs a processor, and 1 µs for the list of those online.
-// Caveats: on x86 the kernel tells the mean clock since it last looked (up to some ms ago),
-// elsewhere often what was asked for, not what was reached. One descriptor a processor stays open.
-// Virtual machines mostly do not show it.
+// Permission: none. Cost: 0.5 to 2 µs per processor, and 1 µs for the list of those online.
+// Caveats: on x86 the kernel reports the mean clock since its last check (up to some ms ago),
+// elsewhere often the requested clock, not the actual one. One descriptor per processor stays open.
+// Most virtual machines do not show it.
 #include <algorithm>
 
 #include "base/text.h"
@@ -54,13 +54,14 @@ class CpuFrequencySource : public Source {
     }
     if (files_.empty()) return missing(context.root);
     online_.close();
-    (void)online_.open(folder + "/online", 1024);  // without it there is no hot-plugging
+    (void)online_.open(folder + "/online",
+                       1024);  // without this file processors cannot be hot-plugged
     known_online_ = online_.read();
     return opened;
   }
 
   Sampled sample(std::span<int64_t> values) override {
-    // A processor that went offline and came back has a new file behind its old name.
+    // A processor that went offline and came back has a new file under its old name.
     if (online_.read() != known_online_) return Sampled::layout_changed;
     for (size_t i = 0; i < files_.size(); ++i) {
       int64_t khz = 0;

@@ -1,11 +1,12 @@
-// disk: what every block device read and wrote, and how long it was at it.
+// disk: bytes read and written by every block device, and the time they took.
 //
 // Source: /sys/block/X/stat of whole devices (no partitions, no loop, ram and zram devices, none of
-// size 0). Units: sectors of 512 bytes and milliseconds, stored as such. Permission: none.
-// Cost: 1 µs a device; the folder is listed again every 100 samples, 3 µs.
-// Caveats: the milliseconds are 32 bits wide in the kernel and wrap (queue_time after hours); we
-// count on. A request of a dm or md device is counted again at the devices below it. operation_time
-// is the sum over requests, queue_time too but with those still under way; io_time is when any was.
+// size 0). Units: sectors of 512 bytes and milliseconds, stored as such. Permission: none. Cost: 1
+// µs per device; the folder is listed again every 100 samples, 3 µs. Caveats: the milliseconds have
+// 32 bits in the kernel and wrap (queue_time after hours); wrapping is corrected. A request of a dm
+// or md device is counted again at the devices below it. operation_time is the sum over requests,
+// queue_time as well but including those in flight; io_time is the time with at least one in
+// flight.
 #include <algorithm>
 #include <array>
 
@@ -99,7 +100,7 @@ class DiskSource : public Source {
     }
     if (++samples_ < kRescanSamples) return Sampled::ok;
     samples_ = 0;
-    // A device that failed may be back under its old name, behind another file.
+    // A device that failed may be back under its old name, with another file.
     return watch_.changed() || failed ? Sampled::layout_changed : Sampled::ok;
   }
 

@@ -1,11 +1,10 @@
-// filesystem: room on the file systems that hold the run folder, the working directory and the
-// data.
+// filesystem: space of the file systems of the run folder, the working directory and the data.
 //
 // Source: statfs, and /proc/self/mountinfo for the names. Units: bytes. Permission: to reach the
-// folder. Cost: 1 µs on a local disk; a dead network mount hangs it, so it has a thread of its own,
-// and open() (which follows symbolic links) belongs on that thread too.
-// Caveats: free is what a user may still write (without the reserve of root), so used + free is
-// less than the size; quotas are not seen, nor room shared with other subvolumes or overlays.
+// folder. Cost: 1 µs on a local disk; a dead network mount hangs it, so it has its own thread, and
+// open() (which follows symbolic links) belongs on that thread too. Caveats: free is the space that
+// a user may still write (without root's reserve), so used + free is less than the size; quotas,
+// and space shared with other subvolumes or overlays, are not visible.
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -37,8 +36,8 @@ std::string resolve(const std::string& path) {
   return result;
 }
 
-// In a chroot whose root is no mount of its own the table lacks it: the highest folder on the same
-// device stands for it.
+// In a chroot whose root is not a mount the table lacks it: the highest folder on the same device
+// is used instead.
 Mount top_of_device(const std::string& root, const std::string& folder) {
   struct stat here {};
   if (::stat((root + folder).c_str(), &here) != 0) here = {};

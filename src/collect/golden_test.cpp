@@ -1,5 +1,5 @@
-// What every collector finds on the machines of test/data/roots, line by line against
-// test/golden/collectors-<machine>.txt. TRAINSCOPE_REGENERATE=1 writes those files anew.
+// The series that every collector finds on the machines of test/data/roots, compared with
+// test/golden/collectors-<machine>.txt. TRAINSCOPE_REGENERATE=1 writes those files again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -79,7 +79,7 @@ std::string golden_path(const std::string& machine) {
   return std::string(TRAINSCOPE_TEST_DATA) + "/../golden/collectors-" + machine + ".txt";
 }
 
-// Lines of one text that the other lacks: enough to see what changed.
+// Lines of one text that the other lacks: enough to see the difference.
 std::string difference(const std::vector<std::string>& wanted,
                        const std::vector<std::string>& got) {
   const std::set<std::string> wanted_lines(wanted.begin(), wanted.end());

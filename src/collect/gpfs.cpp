@@ -1,10 +1,9 @@
-// gpfs: what this node read, wrote and asked of every GPFS (Spectrum Scale) file system.
+// gpfs: bytes and operations of this node on every GPFS (Spectrum Scale) file system.
 //
-// Source: /usr/lpp/mmfs/bin/mmpmon -p, started once and asked for fs_io_s. Units: bytes, calls.
-// Permission: mmpmon answers root only. Cost: a question a second on a thread of its own; mmpmon
-// itself takes some milliseconds. One that does not answer within 2 s is ended and tried again
-// after a minute.
-// Caveats: the counters are the node's, whoever used it, and can be reset by root.
+// Source: /usr/lpp/mmfs/bin/mmpmon -p, started once and queried with fs_io_s. Units: bytes, calls.
+// Permission: mmpmon replies to root only. Cost: one query per second on its own thread; mmpmon
+// itself takes some milliseconds. If it does not reply within 2 s, it is ended and tried again
+// after a minute. Caveats: the counters are the node's, for all users, and root can reset them.
 #include <unistd.h>
 
 #include <algorithm>
@@ -47,7 +46,7 @@ constexpr std::array<Part, 8> kParts = {{
     {"gpfs.operations", "inode_update", "_iu_"},
 }};
 
-// The word behind a key; empty when there is none.
+// The word after a key; empty if there is none.
 std::string_view word_behind(std::string_view line, std::string_view key) {
   Scanner scan(line);
   for (;;) {

@@ -16,7 +16,7 @@ void install(const TestRoot& root, const std::string& script) {
   std::filesystem::permissions(root.at(kProgram), std::filesystem::perms::owner_all);
 }
 
-// A stand-in that answers as mmpmon -p does, once a question.
+// A stand-in that replies as mmpmon -p does, once per query.
 constexpr const char* kAnswers = R"(n=0
 while read -r question; do
   n=$((n + 1000))

@@ -1,11 +1,11 @@
-// gpu: what GPUs did, whole and for the job's own processes.
+// gpu: GPUs, in total and for the job's own processes.
 //
-// Source: trainscope-gpu, a process beside the recorder that talks to the drivers (src/gpu, one
-// file a vendor). Units: as in the table. Permission: none. Cost: one exchange over a socket a
-// reading, on a thread of its own; what a driver call costs is that process' and is counted as
-// recorder.cpu.time{process=gpu}. Caveats: what the driver samples by itself (power, utilisation)
-// has no value at ticks between; what is slow to ask is read once a second. A driver that hangs, a
-// GPU that is lost: its series are stale and an event says so, the others go on.
+// Source: trainscope-gpu, a process next to the recorder that queries the drivers (src/gpu, one
+// file per vendor). Units: as in the table. Permission: none. Cost: one exchange over a socket per
+// reading, on its own thread; the cost of driver calls is that process's and is counted as
+// recorder.cpu.time{process=gpu}. Caveats: values that the driver samples itself (power,
+// utilisation) are absent at ticks in between; slow queries are made once per second. If a driver
+// hangs or a GPU is lost, its series are stale and an event reports it, the others continue.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ class GpuSource : public Source {
         layout ? read_layout(parsed) : all_missing(kMetrics, layout.error().message(), "");
     had_gpus_ = had_gpus_ || !opened.columns.empty();
     // A driver that is still starting (nvmlInit of eight GPUs can take longer than we wait) is
-    // asked again; a machine that has no GPU is not, and its process has nothing to stay for.
+    // queried again; a machine without a GPU is not, and its process is not needed.
     is_settled_ = layout && parsed.is_object() && !parsed.value("searching", false) && !had_gpus_;
     if (is_settled_) process_.stop();
     opened.waits = !is_settled_;
@@ -107,7 +107,7 @@ class GpuSource : public Source {
   Sampled ask(GpuMessage message, std::span<int64_t> values) {
     std::fill(values.begin(), values.end(), kAbsent);
     const bool running = process_.running();
-    // Told once; then it is looked for again, more and more rarely.
+    // Reported once; then restarted less and less often.
     if (had_gpus_ && !running && !std::exchange(warned_, true)) {
       add_event("trainscope-gpu has ended; restarting it");
     }
@@ -153,7 +153,7 @@ class GpuSource : public Source {
     if (context_->event_sink) context_->event_sink("gpu", text);
   }
 
-  // Who the job is need not be known at every tick: finding it reads a file for each process.
+  // The processes of the job are not needed at every tick: finding them reads a file per process.
   void find_job() {
     const int64_t now = monotonic_ns();
     if (now < find_job_ns_) return;

@@ -2,10 +2,10 @@
 //
 // Source: /sys/class/infiniband/DEVICE/ports/PORT: counters (counters_ext of old drivers, which has
 // 64 bits), hw_counters, rate. Units: the data counters are in words of four bytes (InfiniBand
-// specification), stored as such; packets, errors, notifications. Permission: none. Cost: 5 to
-// 200 µs a file, because the driver asks the adapter; therefore a thread of its own. Caveats: of a
-// RoCE port only what goes around the kernel is counted here, the rest is in system.network.io. A
-// counter that the adapter lacks is not listed.
+// specification), stored as such; packets, errors, notifications. Permission: none. Cost: 5 to 200
+// µs per file, because the driver queries the adapter; therefore it has its own thread. Caveats:
+// for a RoCE port only traffic that bypasses the kernel is counted here, the rest is in
+// system.network.io. A counter that the adapter lacks is not listed.
 
 #include <algorithm>
 
@@ -34,8 +34,7 @@ constexpr MetricSpec kMetrics[] = {
 
 constexpr const char* kFolder = "/sys/class/infiniband";
 
-// What is read of a port. Of several with the same metric and second label the first that is there
-// is taken.
+// Values of a port. Of several with the same metric and second label the first that exists is used.
 struct PortFile {
   const char* metric;
   const char* label;  // direction or type; null for none

@@ -4,9 +4,9 @@
 // controller's clock and activity in debugfs and /sys/kernel/actmon_avg_activity, rails of the
 // INA3221 chips (vendor's driver on TX2 and Xavier, hwmon on Orin). Units: thousandths, Hz, kHz,
 // milliwatts, millivolts and milliamperes. Permission: none, but root for the memory controller.
-// Cost: 50 to 500 µs a rail (an I2C bus), 20 µs for the rest; therefore a thread of its own.
+// Cost: 50 to 500 µs per rail (an I2C bus), 20 µs for the rest; therefore it has its own thread.
 // Caveats: the load is the driver's mean over a few milliseconds, not over our period. Temperatures
-// are of the source sensors. The memory controller serves GPU and processors together.
+// are in the source sensors. GPU and processors share the memory controller.
 #include <fcntl.h>
 
 #include "base/clock.h"

@@ -1,10 +1,10 @@
-// job_pss: memory of the job with shared pages divided among those who share them.
+// job_pss: memory of the job, with shared pages divided among processes.
 //
 // Source: /proc/PID/smaps_rollup. Units: kB. Permission: own processes. Cost: the kernel walks
-// every page table and holds the job's mmap lock meanwhile: 7 to 16 ms for 1 GiB in small pages.
-// Hence every max(10 s, 500 times what the last reading took), on a thread of its own, and not
-// while less than 1 % of the pages can have changed hands (page faults and resident pages tell),
-// but every 5 minutes at least. Caveats: kernels before 4.14 have no such file.
+// every page table and holds the job's mmap lock: 7 to 16 ms for 1 GiB in small pages. Hence it is
+// read every max(10 s, 500 times the duration of the last reading), on its own thread, and not
+// while less than 1 % of the pages can have changed (by page faults and resident pages), but at
+// least every 5 minutes. Caveats: kernels before 4.14 have no such file.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -29,7 +29,7 @@ constexpr MetricSpec kMetrics[] = {
 constexpr int64_t kLongest = 300 * kNsPerSecond;
 constexpr int64_t kPagesOfOneFault = 16;  // as many neighbours of a file's page are mapped with it
 
-// What moves when pages are mapped, unmapped or copied.
+// Values that change when pages are mapped, unmapped or copied.
 struct Traces {
   std::set<pid_t> processes;
   int64_t pages = 0, faults = 0;
@@ -102,8 +102,7 @@ class JobPssSource : public Source {
         has_memory = true;
       }
     }
-    // Before the job's first instruction and after its last there is nothing to tell, which is not
-    // 0 bytes.
+    // Before the job's first instruction and after its last the value is unknown, not 0 bytes.
     return has_memory ? sum : kAbsent;
   }
 

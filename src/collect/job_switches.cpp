@@ -1,11 +1,12 @@
 // job_switches: context switches of the job's threads.
 //
 // Source: /proc/PID/task/TID/status of every thread. Units: switches. Permission: none. Cost: 20 µs
-// a thread, hence every two seconds on a thread of its own, more rarely for jobs with thousands of
-// threads; a process whose CPU clock stands still is not read. Caveats: what a thread did after its
-// last reading is lost when it ends inside a living process; a process that our subreaper reaps is
-// exact. What an attached process did after its last reading is not known once its parent has
-// reaped it: then there is no closing value. Voluntary: it waited; involuntary: it was taken off.
+// per thread, hence every two seconds on its own thread, less often for jobs with thousands of
+// threads; a process whose CPU clock stands still is not read. Caveats: switches after the last
+// reading of a thread are lost if it ends inside a living process; a process that our subreaper
+// reaps is exact. Switches after the last reading of an attached process are unknown once its
+// parent has reaped it: then there is no closing value. Voluntary: it waited; involuntary: it was
+// preempted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ void add_to(Switches& sum, const Switches& more) {
 }
 
 bool parse_switches(std::string_view text, Switches& switches) {
-  // The two lines are the last ones, and "nonvoluntary…" holds the other's name.
+  // The two lines are the last ones, and "nonvoluntary…" contains the other's name.
   const size_t at = text.rfind("\nvoluntary_ctxt_switches:");
   if (at == std::string_view::npos) return false;
   Scanner scan(text.substr(at + 25));
@@ -48,7 +49,7 @@ bool parse_switches(std::string_view text, Switches& switches) {
   return scan.take("nonvoluntary_ctxt_switches:") && scan.number(switches.involuntary);
 }
 
-// State and parent, as the status of a process' first thread tells them.
+// State and parent, from the status of a process's first thread.
 bool parse_process(std::string_view text, ProcessStat& stat) {
   const size_t state = text.find("\nState:\t"), parent = text.find("\nPPid:\t");
   if (state == std::string_view::npos || parent == std::string_view::npos) return false;
@@ -94,7 +95,7 @@ class JobSwitchesSource : public Source {
     for (const auto& [pid, process] : processes_) add_to(total, process.sum());
     highest_.voluntary = std::max(highest_.voluntary, total.voluntary);
     highest_.involuntary = std::max(highest_.involuntary, total.involuntary);
-    // Of an attached job only what it does from now on is counted.
+    // For an attached job only switches from now on are counted.
     if (starts_late_ && !processes_.empty()) base_ = highest_;
     starts_late_ = starts_late_ && processes_.empty();
     remember();
@@ -114,7 +115,7 @@ class JobSwitchesSource : public Source {
     bool ended = false;
     int64_t start_ticks = -1;  // pids are given out again
     int64_t cpu_ns = -1;
-    std::map<std::string, Switches> threads;  // ended ones keep their last numbers
+    std::map<std::string, Switches> threads;  // ended ones keep their last values
     Switches sum() const {
       Switches all;
       for (const auto& [name, switches] : threads) add_to(all, switches);
@@ -122,8 +123,9 @@ class JobSwitchesSource : public Source {
     }
   };
 
-  // The reaper's account has a process with all the children that it waited for, and is exact; the
-  // last readings also have those that nobody waited for. They overlap, so they are not added up.
+  // The reaper's counters include a process with all the children that it waited for, and are
+  // exact; the last readings also include children that were not waited for. They overlap, so they
+  // are not added up.
   Switches known_of_ended() const {
     if (job_ == nullptr || job_->reaped == nullptr) return ended_;
     return {std::max<int64_t>(ended_.voluntary, job_->reaped->voluntary_switches),
@@ -142,7 +144,7 @@ class JobSwitchesSource : public Source {
     }
   }
 
-  // What the recorder before this one knew.
+  // State of the previous recorder.
   void recall() {
     starts_late_ = tree_.reaper() == 0 && (totals_ == nullptr || totals_->has_base == 0);
     if (totals_ == nullptr) return;

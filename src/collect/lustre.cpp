@@ -1,12 +1,13 @@
-// lustre: what this client read, wrote and asked of every Lustre file system and its servers.
+// lustre: bytes, operations and requests of this client on every Lustre file system and its
+// servers.
 //
 // Source: stats, read_ahead_stats and extents_stats of llite/*, stats of osc/* and mdc/*, below
 // /proc/fs/lustre (to 2.11), /sys/kernel/debug/lustre (since) or /sys/fs/lustre. Units: bytes,
-// microseconds, calls. Permission: debugfs is root's alone unless it is mounted with mode=755.
-// Cost: 30 µs a file system and 5 µs a target, once a second.
-// Caveats: Lustre leaves lines out that have counted nothing yet, so a line that is not in a whole
-// file means 0. Counters can be cleared by root. Times of operations are kept since 2.13 only. For
-// more than one reading a second name the file with --counter.
+// microseconds, calls. Permission: only root can read debugfs unless it is mounted with mode=755.
+// Cost: 30 µs per file system and 5 µs per target, once per second. Caveats: Lustre omits lines
+// that have counted nothing yet, so a line missing from a complete file means 0. Root can clear the
+// counters. Times of operations exist since 2.13 only. For more than one sample per second give the
+// file with --counter.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -214,7 +215,7 @@ class LustreSource : public Source {
     return false;
   }
 
-  // scratch-ffff8d0c5c1e3800 is scratch, but where it is mounted twice.
+  // scratch-ffff8d0c5c1e3800 is scratch, unless it is mounted twice.
   static std::string fs_of(const Found& found, const std::vector<Found>& all) {
     const std::string fs = found.instance.substr(0, found.instance.rfind('-'));
     const auto same = std::count_if(all.begin(), all.end(), [&](const Found& other) {

@@ -28,7 +28,7 @@ TEST(Lustre, ReadsAClientAndItsTargets) {
   EXPECT_FALSE(source.has("lustre.target.read.bytes{fs=scratch;target=MDT0000}"));
 }
 
-// Lustre leaves out what it has not counted yet.
+// Lustre omits lines that have counted nothing yet.
 TEST(Lustre, TakesALineThatIsNotThereForNothing) {
   OpenedSource source(lustre_collector, machine_root("lustre-client"));
   source.sample();

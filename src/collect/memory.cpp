@@ -1,11 +1,11 @@
-// memory: what the machine's memory and swap are used for.
+// memory: memory and swap of the machine by use.
 //
-// Source: /proc/meminfo. Units: the kernel's kB, stored as pages of 4 KiB (as kB where they are no
-// whole pages, as under lxcfs). Permission: none. Cost: one pread, 2 to 3 µs, and 1 µs of parsing.
-// Caveats: cached holds the reclaimable slabs and used is the rest, as with free(1), so tmpfs and
-// shared memory count as cached and the kernel's own memory as used: used, free, cached and buffers
-// add up to the whole. `available` overlaps them: the kernel's estimate of what a new program could
-// have.
+// Source: /proc/meminfo. Units: the kernel's kB, stored as pages of 4 KiB (as kB if they are not
+// multiples, as under lxcfs). Permission: none. Cost: one pread, 2 to 3 µs, and 1 µs of parsing.
+// Caveats: cached includes the reclaimable slabs and used is the rest, as with free(1), so tmpfs
+// and shared memory count as cached and the kernel's own memory as used: used, free, cached and
+// buffers add up to the total. `available` overlaps them: the kernel's estimate of the memory
+// available to a new program.
 #include <algorithm>
 #include <array>
 
@@ -47,7 +47,7 @@ Values parse(std::string_view text) {
   return values;
 }
 
-// first - the others; absent when one of them is, or when they do not fit together.
+// first - the others; absent if one of them is, or if they are inconsistent.
 int64_t less(int64_t first, std::initializer_list<int64_t> others) {
   if (first == kAbsent) return kAbsent;
   for (const int64_t other : others) {

@@ -49,7 +49,7 @@ TEST(Memory, HasAbsentValuesForWhatIsNotTold) {
   EXPECT_EQ(source.value("system.memory.usage{state=free}"), 102400);
   EXPECT_EQ(source.value("system.memory.usage{state=used}"), std::nullopt);
   EXPECT_EQ(source.value("system.memory.usage{state=available}"), std::nullopt);
-  // Numbers that contradict each other are no usage.
+  // Inconsistent numbers are not a usage.
   root.write("/proc/meminfo",
              "MemTotal: 40 kB\nMemFree: 100 kB\nBuffers: 0 kB\nCached: 0 kB\nSReclaimable: 0 kB\n");
   source.sample();

@@ -1,9 +1,8 @@
-// network_errors: packets that every network interface moved, dropped and got wrong.
+// network_errors: packets moved, dropped and damaged at every network interface.
 //
 // Source: /proc/net/dev. Units: packets. Permission: none. Cost: 3 µs and 1 µs of parsing with four
-// interfaces; which of them are up is looked at every 10 samples, 3 µs.
-// Caveats: what a driver counts as dropped differs; packets for protocols nobody listens to are
-// often among them.
+// interfaces; which of them are up is checked every 10 samples, 3 µs. Caveats: drivers differ in
+// what they count as dropped; packets for protocols without a receiver are often included.
 #include <algorithm>
 #include <array>
 

@@ -1,10 +1,10 @@
-// nfs: what every NFS mount moved and asked of its server, and how long the answers took.
+// nfs: bytes and requests of every NFS mount, and the response time of its server.
 //
 // Source: /proc/self/mountstats, mounts of type nfs and nfs4. Units: bytes and milliseconds, stored
-// as such. Permission: none. Cost: 20 µs a mount, once a second on a thread of its own, because a
-// mount or umount under way can hold the table.
-// Caveats: of a bind mount the same numbers appear again and are left out. Times are summed over
-// requests that run side by side. A mount that comes when there was none at the start is not seen.
+// as such. Permission: none. Cost: 20 µs per mount, once per second on its own thread, because a
+// mount or umount in progress can lock the table. Caveats: the repeated numbers of a bind mount are
+// omitted. Times are summed over concurrent requests. If there was no NFS mount at the start, later
+// ones are not found.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 18> kOperations = {
     "GETATTR", "SETATTR", "LOOKUP",  "ACCESS",      "CREATE",      "REMOVE",
     "RENAME",  "MKDIR",   "READDIR", "READDIRPLUS", "LOCK",        "FSSTAT"};
 
-// "device server:/x mounted on /data with fstype nfs4 statvers=1.1": where, when it is NFS.
+// "device server:/x mounted on /data with fstype nfs4 statvers=1.1": the mount point, if it is NFS.
 std::string_view mountpoint_of(std::string_view line) {
   constexpr std::string_view kOn = " mounted on ", kType = " with fstype nfs";
   const size_t on = line.find(kOn), type = line.rfind(kType);
@@ -71,7 +71,7 @@ constexpr std::array<Part, 6> kParts = {{
     {"nfs.timeouts", timeouts, {}},
 }};
 
-// One mount and where its columns begin: four of bytes, then kParts of each operation.
+// One mount and the index of its first column: four of bytes, then kParts per operation.
 struct NfsMount {
   std::string point;
   size_t column = 0;
@@ -140,7 +140,7 @@ class NfsSource : public Source {
     return nullptr;
   }
 
-  // "READ" of "	        READ: 12 12 0 …"; empty when the line is of something else.
+  // "READ" of " READ: 12 12 0 …"; empty for other lines.
   static std::string_view operation_of(std::string_view line) {
     Scanner scan(line);
     std::string_view word = scan.word();

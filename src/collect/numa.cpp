@@ -1,9 +1,10 @@
-// numa: from which memory node pages were taken.
+// numa: memory nodes that pages were allocated on.
 //
-// Source: /sys/devices/system/node/nodeN/numastat. Units: pages. Permission: none. Cost: 10 µs a
+// Source: /sys/devices/system/node/nodeN/numastat. Units: pages. Permission: none. Cost: 10 µs per
 // node. Caveats: counted where a page is allocated, not where it is used; on a machine with one
-// node everything is a hit. hit: wanted here and taken here; miss: wanted elsewhere, taken here;
-// foreign: wanted here, taken elsewhere; local and other: by a processor of this node or not.
+// node everything is a hit. hit: intended and allocated here; miss: intended for another node,
+// allocated here; foreign: intended for here, allocated elsewhere; local and other: by a processor
+// of this node or not.
 #include <array>
 
 #include "base/text.h"

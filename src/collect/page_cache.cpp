@@ -1,12 +1,12 @@
-// page_cache: what part of the dataset's files (--data) is in memory.
+// page_cache: part of the dataset's files (--data) that is in the page cache.
 //
 // Source: cachestat(2), Linux 6.5 and later. Units: bytes, by whole pages. Permission: newer
-// kernels answer only who owns the files or may write them. Cost: 5 µs a file, at most 500 files a
-// path every 10 s, on a thread of its own, because the files may be on a network mount.
-// Caveats: of more than 500 files a fixed sample is looked at, chosen by a hash of the names from
-// the first 100,000 found, 2,000 a folder; size is that of the sample, so cached/size is the part.
-// The last value is up to 10 s older than the end of the run. mincore(2), the older way, needs the
-// same permission and a mapping of every file: it is not used.
+// kernels reply only to users who own the files or may write them. Cost: 5 µs per file, at most 500
+// files per path every 10 s, on its own thread, because the files may be on a network mount.
+// Caveats: of more than 500 files a fixed sample is examined, chosen by a hash of the names from
+// the first 100,000 found, 2,000 per folder; size is that of the sample, so cached/size is the
+// part. The last value is up to 10 s older than the end of the run. mincore(2), the older call,
+// needs the same permission and a mapping of every file: it is not used.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

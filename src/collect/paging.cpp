@@ -1,8 +1,8 @@
-// paging: page faults and what went to and came from swap.
+// paging: page faults, and pages moved to and from swap.
 //
 // Source: /proc/vmstat. Units: faults; pages of the kernel's size, stored as pages. Permission:
-// none. Cost: 11 µs a reading and 1 µs of parsing (the kernel adds up every processor's counters).
-// Caveats: minor = pgfault - pgmajfault; a major fault read something from storage.
+// none. Cost: 11 µs per reading and 1 µs of parsing (the kernel adds up every processor's
+// counters). Caveats: minor = pgfault - pgmajfault; a major fault read from storage.
 #include <unistd.h>
 
 #include <array>
@@ -44,7 +44,7 @@ Values parse(std::string_view text) {
   return values;
 }
 
-// The kernel gives a page at a time, and what we want is mostly on the first.
+// The kernel returns a page at a time, and the needed lines are mostly on the first.
 Values read(ProcFile& file) {
   const Values values = parse(file.read());
   const bool whole = values[faults] != kAbsent && values[major] != kAbsent;

@@ -1,15 +1,15 @@
 // perf: instructions, cycles, cache misses and stalls of the job, as the processor counts them.
 //
-// Source: perf_event_open(2), counting, inherited by all that the job starts. Units: events, ns.
-// Permission: kernel.perf_event_paranoid at most 2; at most 1, or root, to count the kernel's work
-// for the job too (label mode: all, else user). Cost: each thread switch of the job takes about
-// 0.4 µs longer with the software events alone (two processes that pass a byte to and fro: 5 to
-// 20 % slower), so it is only done when asked for (--perf); reading costs about 1 µs a thread and
-// event, so it rests for a thousand times as long as it took. Caveats: with more events than the
-// processor has counters they take turns and are scaled; perf.counted says which part of the time
-// was really counted. Of an attached job, and after a restart of the recorder, counting begins at 0
-// with the threads that are there. A program that changes its user (setuid) is not counted. Virtual
-// machines mostly have the software events only.
+// Source: perf_event_open(2), counting, inherited by all processes that the job starts. Units:
+// events, ns. Permission: kernel.perf_event_paranoid at most 2; at most 1, or root, to count the
+// kernel's work for the job too (label mode: all, otherwise user). Cost: each thread switch of the
+// job takes about 0.4 µs longer with the software events alone (two processes that pass a byte back
+// and forth: 5 to 20 % slower), so it is only enabled by --perf; reading costs about 1 µs per
+// thread and event, so the pause is a thousand times the reading time. Caveats: if there are more
+// events than counters of the processor, they take turns and are scaled; perf.counted is the share
+// of time in which an event was counted. For an attached job, and after a restart of the recorder,
+// counting begins at 0 with the existing threads. A program that changes its user (setuid) is not
+// counted. Most virtual machines have the software events only.
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
@@ -191,7 +191,8 @@ class PerfSource : public Source {
 
   std::string mode() const { return user_only_ ? "user" : "all"; }
 
-  // Before the job begins its parent is watched: what that starts is counted from its exec on.
+  // Before the job begins its parent is counted: a program that it starts is counted from its exec
+  // on.
   void choose_threads(const SourceContext& context) {
     start_ = PerfStart::at_once;
     threads_ = {0};  // doctor: ourselves
@@ -225,7 +226,7 @@ class PerfSource : public Source {
     int error = 0;
     for (size_t i = 0; i < threads_.size(); ++i) {
       const int leader_fd = leader == nullptr ? -1 : leader->fds[i].get();
-      // A thread that has ended meanwhile keeps its place, or followers would miss their leaders.
+      // A thread that has ended in between keeps its index, or followers would miss their leaders.
       auto fd = leader != nullptr && leader_fd < 0
                     ? Result<UniqueFd>(UniqueFd())
                     : open_perf_event(event.kind, threads_[i], start_, user_only_, leader_fd);

@@ -1,11 +1,10 @@
-// pressure: time in which tasks could not go on for want of CPU, memory or I/O (PSI).
+// pressure: time in which tasks waited for CPU, memory or I/O (PSI).
 //
 // Source: /proc/pressure/{cpu,memory,io}, the totals. Units: microseconds, stored as such.
-// Permission: none. Cost: 1 µs a file.
-// Caveats: `some`: at least one task waited; `full`: all that were not idle waited. For the CPU of
-// a whole machine `full` means nothing: kernels since 5.13 say 0, earlier ones have no such line.
-// It is kept where the kernel gives it. The totals are brought up to date by the reading; only the
-// averages, which we do not use, wait for 2 s.
+// Permission: none. Cost: 1 µs per file. Caveats: `some`: at least one task waited; `full`: all
+// tasks that were not idle waited. For the CPU of a whole machine `full` means nothing: kernels
+// since 5.13 report 0, earlier ones have no such line. It is stored if the kernel reports it.
+// Reading brings the totals up to date; only the averages, which are not used, are up to 2 s old.
 #include <array>
 
 #include "collect/collect.h"

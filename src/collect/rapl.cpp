@@ -1,11 +1,11 @@
-// rapl: energy that the processor's packages, cores and memory took.
+// rapl: energy of the processor's packages, cores and memory.
 //
 // Source: energy_uj of the zones below /sys/class/powercap (intel-rapl, which AMD processors have
-// too). Units: microjoules, stored as such. Permission: root, or energy_uj made readable (Linux
-// keeps it from users since 2020, CVE-2020-8694). Cost: 1 to 5 µs a zone (a register of another
-// package is read there). Caveats: the counter wraps after minutes (max_energy_range_uj) and we
-// count on; whoever does not look for longer than one turn loses it. On AMD dram is not told.
-// package holds core and uncore.
+// too). Units: microjoules, stored as such. Permission: root, or a readable energy_uj (Linux denies
+// it to users since 2020, CVE-2020-8694). Cost: 1 to 5 µs per zone (a register of another package
+// is read). Caveats: the counter wraps after minutes (max_energy_range_uj), which is corrected; if
+// nothing reads it for more than one wrap, that energy is lost. AMD does not report dram. package
+// includes core and uncore.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// recorder: what recording itself costs.
+// recorder: overhead of recording.
 //
 // Source: the CPU clocks of our processes, /proc/PID/statm, our own counts. Units: µs, pages,
-// bytes. Permission: none. Cost: 2 µs, once a second. Caveats: the CPU time of recorders that died
-// is kept; the kernel's own writing back of our files is not ours to see. Lateness of every tick is
-// in its time.
+// bytes. Permission: none. Cost: 2 µs, once per second. Caveats: the CPU time of recorders that
+// died is included; the kernel's write-back of our files is not visible. The jitter of every tick
+// is part of its time.
 #include <unistd.h>
 
 #include <fmt/format.h>

@@ -1,12 +1,12 @@
-// sensors: temperatures, fans, power and energy that the machine's own sensors tell.
+// sensors: temperatures, fans, power and energy from the machine's own sensors.
 //
 // Source: /sys/class/hwmon (tempN, fanN, powerN, energyN) and the zones of /sys/class/thermal.
-// Units: thousandths of a degree, turns a minute, microwatts, microjoules, stored as such.
+// Units: thousandths of a degree, revolutions per minute, microwatts, microjoules, stored as such.
 // Permission: none for most. Cost: 1 µs for a sensor in the processor, milliseconds for one behind
-// a slow bus or the firmware; therefore it has a thread of its own. Caveats: labels are what the
-// driver says. The processor's package is there a second time as cpu_package (cpu_package_1 and so
-// on for further sockets): coretemp's "Package id N", else k10temp's Tdie or Tctl, else the
-// processor's thermal zone. What cannot be read or cannot be true is absent.
+// a slow bus or the firmware; therefore it has its own thread. Caveats: labels are those of the
+// driver. The processor's package appears a second time as cpu_package (cpu_package_1 and so on for
+// further sockets): coretemp's "Package id N", otherwise k10temp's Tdie or Tctl, otherwise the
+// processor's thermal zone. Values that cannot be read or cannot be true are absent.
 #include <algorithm>
 #include <array>
 
@@ -27,13 +27,13 @@ constexpr MetricSpec kMetrics[] = {
     {"hw.energy", "J", Kind::counter, "sensor", "Energy by sensor"},
 };
 
-// By SensorKind. What is not between the bounds (in raw units) cannot be true: chips say -273 °C or
-// the like for a probe that is not connected.
+// By SensorKind. A value outside the bounds (in raw units) cannot be true: chips report -273 °C or
+// similar for a probe that is not connected.
 struct KindOfSensor {
   std::string_view metric;
   Scale scale;
   int64_t above, below;
-  const char* missing;  // null: the rapl collector tells
+  const char* missing;  // null: reported by the rapl collector
 };
 constexpr int64_t kAny = INT64_MAX;
 constexpr std::array<KindOfSensor, 4> kKinds = {{
@@ -103,7 +103,7 @@ class SensorsSource : public Source {
   }
 
   std::vector<Reading> readings_;
-  std::vector<size_t> aliases_;  // indices of readings, shown again behind them
+  std::vector<size_t> aliases_;  // indices of readings that appear again under another name
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
-// tegrastats: the GPU of a Jetson board by NVIDIA's own tool, where /sys does not show its load.
+// tegrastats: the GPU of a Jetson board from NVIDIA's own tool, if /sys does not show its load.
 //
-// Source: the lines of `tegrastats --interval 1000`, which runs beside us as long as we do. Units:
-// percent, MHz, milliwatts, °C. Permission: none; without root some boards leave clocks or loads
-// out. Cost: 20 µs a line here, and a process of its own that takes about 1 % of a core. Caveats:
-// once a second whatever --every says; a line that is late is absent. Only what no other source
-// has is taken: temperatures, memory and processors are in the lines too.
+// Source: the lines of `tegrastats --interval 1000`, which runs as long as the recorder. Units:
+// percent, MHz, milliwatts, °C. Permission: none; without root some boards omit clocks or loads.
+// Cost: 20 µs per line here, and a separate process that takes about 1 % of a core. Caveats: once
+// per second whatever --every is; if a line is late, its values are absent. Only values that no
+// other source has are used: temperatures, memory and processors are in the lines too.
 #include <unistd.h>
 
 #include <algorithm>

@@ -52,7 +52,7 @@ TEST(TegrastatsSource, GivesWhatSysfsLacks) {
   EXPECT_EQ(source.value("hw.gpu.clock{clock=sm;gpu=0}"), 1122e6);
   EXPECT_EQ(source.value("hw.gpu.temperature{gpu=0}"), 44.5);
   EXPECT_EQ(source.value("jetson.engine.clock{engine=APE}"), 150e6);
-  // The rails are in hwmon, memory and processors are of other sources.
+  // The rails are in hwmon; memory and processors belong to other sources.
   EXPECT_FALSE(source.has("hw.power{sensor=VDD_IN}"));
   EXPECT_FALSE(source.has("system.cpu.utilization{cpu=0}"));
   EXPECT_EQ(source.missing("jetson.engine.utilization"), "not reported by tegrastats");

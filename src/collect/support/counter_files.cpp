@@ -66,7 +66,7 @@ void CounterFiles::name_counters(const SourceContext& context) {
         is_path_pattern(state.path) && (!is_ours(state.path) || !exists(root_ + state.path));
     state.described = {state.metric, state.spec.unit, state.spec.kind,
                        state.is_pattern ? "file" : "", ""};
-    // Of a pattern the part in front of its first * decides who speaks of it when nothing matches.
+    // If nothing matches a pattern, the part before its first * decides which collector reports it.
     const std::string fixed = state.path.substr(0, state.path.find_first_of("*?["));
     state.elsewhere = !is_ours(state.is_pattern ? fixed : state.path);
   }
@@ -112,13 +112,14 @@ void CounterFiles::add(SpecState& state, const std::string& path) {
   file->counters.emplace_back().state = &state;
 }
 
-// What a pattern matched once need not stay; what was named by its path is waited for.
+// A file matched by a pattern may disappear; a file given by its path is waited for.
 void CounterFiles::drop_vanished() {
   files_.remove_if([&](const File& file) { return file.from_pattern && !exists(file.full); });
 }
 
 Opened CounterFiles::open(const SourceContext& context) {
-  // A run without counters does not lack them; only where there is no job are they worth a word.
+  // A run without counters does not lack them; they are listed as missing only without a job
+  // (doctor).
   if (context.counters.empty() && context.job != nullptr) return {};
   if (context.counters.empty()) {
     return all_missing(kCounterMetrics, "no counter was given",
@@ -175,7 +176,7 @@ Opened CounterFiles::layout() {
 
 bool CounterFiles::open_file_of(File& file) const {
   file.fd.reset();
-  // A FIFO must not make us wait, a terminal not become ours.
+  // A FIFO must not block us, and a terminal must not become our controlling terminal.
   auto fd = open_file(file.full, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!fd) {
     file.reason = read_error_text(file.path, fd.error());
@@ -197,10 +198,10 @@ bool CounterFiles::open_file_of(File& file) const {
 
 bool CounterFiles::follow(File& file) const {
   if (file.of_kernel) return true;
-  // A network mount tells of changes only who opens the file.
+  // A network mount shows changes only to a process that opens the file.
   if (mount_kind_ == MountKind::slow_mounts) return open_file_of(file);
   struct stat info {};
-  // The old file, held open, keeps its inode's number from being given again.
+  // Keeping the old file open prevents its inode number from being reused.
   if (::stat(file.full.c_str(), &info) != 0) {
     if (file.reason.empty()) file.reason = file.path + " no longer exists";
     return false;
@@ -222,7 +223,7 @@ bool CounterFiles::read(File& file) {
     if (n < 0) {
       file.reason =
           read_error_text(file.path, Error::from_errno("cannot read " + file.path, errno));
-      file.fd.reset();  // of a driver that was loaded anew: opened again later
+      file.fd.reset();  // of a driver that was loaded again: opened again later
       return false;
     }
     if (n == 0) break;
@@ -253,7 +254,7 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
   for (const Counter& counter : file.counters) {
     if (counter.has_column) values[counter.column] = kAbsent;
   }
-  if (now < file.rest_until_ns || !read(file)) return false;
+  if (now < file.skip_until_ns || !read(file)) return false;
   bool first_value = false;
   for (Counter& counter : file.counters) {
     uint64_t bits = 0;
@@ -273,7 +274,7 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
   const int64_t took = monotonic_ns() - now;
   file.slow_readings = took > kSlowReadNs ? file.slow_readings + 1 : 0;
   if (mount_kind_ == MountKind::local_files && file.slow_readings >= kSlowReadings) {
-    file.rest_until_ns = now + kReadRest * took;
+    file.skip_until_ns = now + kReadRest * took;
   }
   return first_value;
 }
@@ -286,7 +287,7 @@ Sampled CounterFiles::sample(std::span<int64_t> values) {
     now = monotonic_ns();
   }
   if (!counters_.empty() && now >= next_search_ns_) {
-    // What is new is read at the next tick; its first value makes the layout another one.
+    // New files are read at the next tick; their first value changes the layout.
     find_files();
     for (File& file : files_) {
       if (!file.fd) open_file_of(file);
@@ -296,7 +297,7 @@ Sampled CounterFiles::sample(std::span<int64_t> values) {
 }
 
 Sampled CounterFiles::sample_last(std::span<int64_t> values) {
-  for (File& file : files_) file.rest_until_ns = 0;
+  for (File& file : files_) file.skip_until_ns = 0;
   return sample(values);
 }
 

@@ -1,11 +1,11 @@
-// Reads the counters that --counter names: the common part of the collectors `counters` (local
+// Reads the counters given with --counter: the common part of the collectors `counters` (local
 // files, on the tick) and `counters_slow` (files on mounts that may hang, on a thread).
 //
-// Guarantees: a file is read once a pass for all its counters, through a descriptor that stays
-// open; a file that was replaced by rename is followed at once; a counter without a value costs its
-// own value and no other's. No allocation on a tick but when a file outgrows the buffer or new
-// files are looked for (once a second). Limits: the first MiB of a text, kMaxFiles of a pattern,
-// regular files only.
+// Guarantees: a file is read once per pass for all its counters, through a descriptor that stays
+// open; a file that was replaced by rename is followed at once; a counter without a value does not
+// affect others. No allocation on a tick except when a file outgrows the buffer or new files are
+// searched for (once per second). Limits: the first MiB of a text, kMaxFiles of a pattern, regular
+// files only.
 #pragma once
 
 #include <sys/types.h>
@@ -41,7 +41,7 @@ class CounterFiles : public Source {
   Sampled sample_last(std::span<int64_t> values) override;
 
  private:
-  // What a SPEC is to all its files.
+  // The state of a SPEC that all its files share.
   struct SpecState {
     CounterSpec spec;
     std::unique_ptr<RowPattern> pattern;  // null: no match=
@@ -49,7 +49,7 @@ class CounterFiles : public Source {
     MetricSpec described;
     std::string path;  // absolute
     bool is_pattern = false;
-    bool elsewhere = false;  // of the other collector
+    bool elsewhere = false;  // read by the other collector
     std::string reason;      // it has no file
   };
   // A SPEC in one file: a series, once it has given a value.
@@ -64,14 +64,14 @@ class CounterFiles : public Source {
   };
   struct File {
     std::string path;  // absolute
-    std::string full;  // behind the root
+    std::string full;  // with the root
     bool from_pattern = false;
     UniqueFd fd;
     dev_t device = 0;
     ino_t inode = 0;
-    bool of_kernel = false;  // of procfs or sysfs, where nothing is renamed
+    bool of_kernel = false;  // in procfs or sysfs, where nothing is renamed
     bool ends_with_newline = false;
-    int64_t rest_until_ns = 0;
+    int64_t skip_until_ns = 0;
     int slow_readings = 0;  // in a row
     std::string reason;     // it cannot be read
     std::vector<Counter> counters;

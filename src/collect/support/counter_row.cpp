@@ -19,7 +19,7 @@ namespace {
 
 using Number = CounterType::Number;
 
-// The nth token between runs of the separator, as strtok tells them.
+// The nth token between runs of the separator, as with strtok.
 std::optional<std::string_view> column_of(std::string_view row, char separator, size_t column) {
   size_t at = 0;
   for (;;) {
@@ -41,7 +41,8 @@ Extraction parse_whole(const char* text, const CounterType& type, uint64_t& bits
   }
   if (end == text) return Extraction::not_a_number;
   if (errno == ERANGE) return Extraction::out_of_range;
-  // What C reads as "0" with something behind it: 089 is no octal number, 0x no hexadecimal one.
+  // Text that C parses as "0" followed by something: 089 is not an octal number, 0x not a
+  // hexadecimal one.
   const bool cut = (*end >= '0' && *end <= '9') || (bits == 0 && (*end == 'x' || *end == 'X'));
   return cut ? Extraction::not_a_number : Extraction::found;
 }
@@ -65,7 +66,7 @@ Extraction parse_text(std::string_view token, const CounterType& type, uint64_t&
                                      : parse_whole(text.data(), type, bits);
 }
 
-// The row that the SPEC chooses; null with the reason when there is none.
+// The row that the SPEC chooses, or null with the reason.
 const std::string_view* find_row(const CounterSpec& spec, RowPattern* pattern,
                                  const CounterText& text, Extraction& failure) {
   failure = Extraction::no_row;

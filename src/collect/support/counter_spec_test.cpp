@@ -125,7 +125,7 @@ TEST(CounterSpec, TakesWhatScorePLacks) {
   EXPECT_EQ(spec.kind, Kind::counter);
   EXPECT_EQ(parsed("r:uint@/s+kind=counter").kind, Kind::counter);
   EXPECT_EQ(parsed("r:uint@/s+kind=gauge").kind, Kind::gauge);
-  EXPECT_EQ(parsed("r:/s+key=MemFree:").column, 1U);  // behind the key
+  EXPECT_EQ(parsed("r:/s+key=MemFree:").column, 1U);  // after the key
   EXPECT_EQ(parsed("r:/s+key=a\\;b\\,c").key, "a;b,c");
   EXPECT_EQ(parsed("r:/s+match=^cpu\\s+(\\d{1,3});c=0").match, "^cpu\\s+(\\d{1,3})");
 }

@@ -78,7 +78,7 @@ bool GpuProcess::receive(int64_t until_ns, const EventSink& event_sink, GpuHeade
         event_sink(event.value("kind", "gpu"), event.value("text", ""));
       continue;
     }
-    if (header.number == number_) return true;  // others are answers that came too late
+    if (header.number == number_) return true;  // others are replies that came too late
   }
 }
 

@@ -6,7 +6,7 @@ namespace trainscope {
 
 namespace {
 
-// About a tenth of a millisecond; what tells rows apart needs some hundred.
+// About a tenth of a millisecond; patterns that select rows need some hundred.
 constexpr uint32_t kMaxSteps = 5000;
 constexpr size_t kMaxPatternBytes = 4096;
 

@@ -43,7 +43,7 @@ class TestRoot {
 
   const std::string& path() const { return path_; }
   std::string at(const std::string& file) const { return path_ + file; }
-  // Into the same inode, so that a source that holds it open sees the new text.
+  // Into the same inode, so that a source that has it open sees the new text.
   void write(const std::string& file, const std::string& text) const {
     std::filesystem::create_directories(std::filesystem::path(at(file)).parent_path());
     std::ofstream(at(file), std::ios::binary | std::ios::trunc) << text;
