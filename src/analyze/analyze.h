@@ -1,9 +1,9 @@
 // Analyses: one .cpp in this folder that defines one constant `<stem>_analysis`, a pure function
-// from a RunView to an answer. The build lists the folder and generates analyses(); the commands
-// that show answers, and the reference pages, read that table.
+// from a RunView to an AnalysisResult. The build lists the folder and generates analyses(); the
+// commands that show results, and the reference pages, read that table.
 //
-// Guarantees: the same run gives the same answer; what cannot be told is said in `unknown`, never
-// guessed. Nothing is printed or written.
+// Guarantees: the same run gives the same result; if a question cannot be decided, `unknown` states
+// why, and nothing is guessed. Nothing is printed or written.
 #pragma once
 
 #include <span>
@@ -18,7 +18,7 @@ namespace trainscope {
 struct Analysis {
   std::string_view name;     // "step_time"
   std::string_view summary;  // one line for the reference
-  std::string_view needs;    // what a run must have for an answer, in words
+  std::string_view needs;    // data that a run must have, as text
   Result<AnalysisResult> (*analyze)(const RunView& run) = nullptr;
 };
 

@@ -9,7 +9,7 @@
 namespace trainscope {
 namespace {
 
-// A training of known parts, told as a job with phases would tell it.
+// A training of known parts, as a job with phases would report it.
 class Story {
  public:
   Story& step(double seconds, double input_s = 0) {
@@ -29,7 +29,7 @@ class Story {
     now_s_ += seconds;
     return *this;
   }
-  // The last step has no time of its own.
+  // The last step has no own time.
   Story& untimed() {
     Step& step = training_.steps.back();
     step.average_s = std::exchange(step.duration_s, std::nullopt);

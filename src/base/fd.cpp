@@ -32,7 +32,7 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
   std::string text;
   for (;;) {
     const size_t have = text.size();
-    // Grows by what was read, so that a small /proc file costs a small buffer.
+    // Grows with the bytes read, so that a small /proc file needs a small buffer.
     const size_t room = std::max<size_t>(4096, have);
     text.resize(have + room);
     const ssize_t n = retry_interrupted([&] { return ::read(fd.get(), text.data() + have, room); });
@@ -62,7 +62,7 @@ Status write_all(int fd, std::string_view bytes) {
 
 namespace {
 
-// A name that nobody else writes to, on whichever host of a shared file system.
+// A name that no other process uses, on any host of a shared file system.
 std::string neighbour_name(const std::string& path) {
   uint64_t bits = 0;
   if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {

@@ -38,7 +38,7 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
-// What was printed must have arrived: a full disk is an error, a reader that left ends us quietly.
+// The output must have arrived: a full disk is an error, a reader that left ends us quietly.
 int finish(int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;

@@ -1,4 +1,4 @@
-// What the program's exit codes mean: used by the commands, printed in the reference.
+// Meanings of the program's exit codes: used by the commands, printed in the reference.
 #pragma once
 
 #include <array>

@@ -168,7 +168,7 @@ class InfoWriter {
     const Overhead o = run_.overhead();
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    // Starting costs the same for a job of a millisecond; as a ratio it would say nothing.
+    // Starting costs the same for a job of a millisecond, where a ratio would be meaningless.
     if (run_.duration_s() < 1 && o.cpu_s) {
       add(duration_text(*o.cpu_s) + " of CPU time");
     } else if (o.cpu_ratio) {
@@ -180,7 +180,7 @@ class InfoWriter {
     return text;
   }
 
-  // Those that somebody chose, and from where; the defaults are the same everywhere.
+  // Settings that the user chose, and their origin; the defaults are the same everywhere.
   std::string settings_text() const {
     std::string text;
     for (const Setting& s : run_.manifest().settings) {
@@ -197,7 +197,7 @@ class InfoWriter {
     const bool still = summary.max.value_or(0) == 0 || summary.delta.value_or(1) == 0;
     shown_.insert(i);
     if (hide_if_zero && still) return {};
-    // What --counter read is a ratio only by accident, and a loss is none.
+    // A value of --counter with unit 1 is not necessarily a ratio, and a loss never is.
     const bool is_ratio = !is_file_counter(s) && s.metric != "train.loss";
     const std::string unit = s.unit == "1" && !is_ratio ? "" : s.unit;
     const auto text = [&](const std::optional<double>& value) {
@@ -226,7 +226,7 @@ class InfoWriter {
           TS_CHECK_OK(add_series(table, i, entry.hide_if_zero));
         }
       }
-      // Who names a counter wants to see it.
+      // Counters given with --counter are always shown.
       for (size_t i = 0; i < series.size(); ++i) {
         if (is_file_counter(series[i])) TS_CHECK_OK(add_series(table, i, false));
       }
@@ -254,7 +254,7 @@ class InfoWriter {
     });
   }
 
-  // Absent metrics, together where the reason is the same.
+  // Absent metrics, grouped by reason.
   void add_absent() {
     std::map<std::pair<std::string, std::string>, std::set<std::string>> groups;
     for (const Series& s : run_.series()) {

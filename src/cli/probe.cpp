@@ -92,7 +92,7 @@ ProbedSource probe_within(const Collector& collector, const SourceContext& conte
                           int64_t deadline_ns) {
   auto promise = std::make_shared<std::promise<ProbedSource>>();
   auto answer = promise->get_future();
-  // Left to itself when it hangs: what it uses is its own.
+  // Detached if it hangs: it uses nothing of the caller.
   std::thread([promise, &collector, context] {
     promise->set_value(probe_source(collector, context));
   }).detach();

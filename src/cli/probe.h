@@ -1,7 +1,7 @@
-// Trying every source on this machine: what `doctor` prints and the reference does not know.
+// Probes every source on this machine, for `doctor`.
 //
 // Guarantees: a source that hangs costs its deadline, not the program. Limits: no job, so the job's
-// sources look at this process.
+// sources examine this process.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ void hang() {
   ended.wait(false);
 }
 
-// What the next made source does.
+// Behaviour of the next source that is created.
 struct Script {
   bool a = true, b = true, hangs = false;
   int layout_changes = 0;

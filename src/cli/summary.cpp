@@ -98,7 +98,7 @@ std::string sampling_row(const Sampling& sampling) {
 std::string overhead_row(const Overhead& overhead, double duration_s) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  // Starting costs the same for a job of a millisecond; as a ratio it would tell nothing.
+  // Starting costs the same for a job of a millisecond, where a ratio would be meaningless.
   if (duration_s < 1 && overhead.cpu_s) {
     add(duration_text(*overhead.cpu_s) + " of CPU time");
   } else if (overhead.cpu_ratio) {

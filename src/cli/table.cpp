@@ -49,7 +49,7 @@ Table::Table(std::vector<std::string> headings) : headings_(std::move(headings))
 
 void Table::add(std::vector<std::string> cells) {
   cells.resize(headings_.size());
-  for (std::string& cell : cells) cell = printable(cell);  // a cell is one line, whoever wrote it
+  for (std::string& cell : cells) cell = printable(cell);  // a cell is one line, whatever its text
   rows_.push_back(std::move(cells));
 }
 

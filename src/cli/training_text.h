@@ -1,4 +1,4 @@
-// What a person is told of a run's training, in a few lines; `run` and `info` show the same.
+// A run's training in a few lines of text, the same in `run` and `info`.
 #pragma once
 
 #include <string>

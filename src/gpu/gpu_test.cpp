@@ -1,4 +1,4 @@
-// GPUs that files tell of: a golden listing for each fixture machine that has some.
+// GPUs found in files: a golden listing for each fixture machine that has some.
 #include "gpu/gpu.h"
 
 #include <fmt/format.h>

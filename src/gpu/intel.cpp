@@ -1,8 +1,8 @@
-// intel: Intel's discrete GPUs by the files of the i915 and xe drivers.
+// intel: Intel's discrete GPUs, from the files of the i915 and xe drivers.
 //
 // Source: /sys/class/drm/cardN (clocks), its hwmon (energy, temperature) and, for the job,
-// /proc/PID/fdinfo. Units: MHz, µJ, mC. Permission: none; own processes for the job. Caveats: how
-// busy the whole GPU is, these drivers tell only by perf events; the job's share is known.
+// /proc/PID/fdinfo. Units: MHz, µJ, mC. Permission: none; own processes for the job. Caveats: these
+// drivers report the utilisation of the whole GPU only as perf events; the job's share is known.
 #include "base/text.h"
 #include "gpu/gpu.h"
 #include "gpu/support/file_gpu.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kIntel = "0x8086";
 
-// The built-in graphics of a processor is VGA (0x0300); what computes is a display controller.
+// The built-in graphics of a processor is VGA (0x0300); a compute GPU is a display controller.
 bool is_discrete(const DrmCard& card) {
   const auto its_class = read_line(card.device + "/class");
   return its_class && !its_class->starts_with("0x0300");

@@ -1,5 +1,5 @@
-// trainscope-gpu: the process in which GPU drivers live. The recorder starts it and talks to it
-// over the socket on descriptor 3 (model/gpu_protocol.h); nobody else has a use for it.
+// trainscope-gpu: the process that queries GPU drivers. The recorder starts it and communicates
+// with it over the socket on descriptor 3 (model/gpu_protocol.h); it has no other use.
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
 // nvidia: NVIDIA GPUs and their MIG instances.
 //
-// Source: NVML, loaded by name. Units: percent, mW, mJ, MHz, ns, KiB as the driver gives them.
-// Permission: none, but for some of a shared GPU's processes. Cost: what takes milliseconds (the
-// energy counter 3 ms, some throttle times 0.6 ms) is read once a second on a thread of its own;
-// the rest takes 0.2 ms a tick. Caveats: utilisation is measured by the driver every 200 ms or so;
-// between there is no value. What a GPU or driver does not tell is known from the first call, with
-// the driver's own words.
+// Source: NVML, loaded by name. Units: percent, mW, mJ, MHz, ns, KiB as in the driver. Permission:
+// none, except for some of a shared GPU's processes. Cost: calls that take milliseconds (the energy
+// counter 3 ms, some throttle times 0.6 ms) are made once per second on their own thread; the rest
+// takes 0.2 ms per tick. Caveats: the driver measures utilisation about every 200 ms; in between
+// the value is absent. Whether a GPU or driver supports a metric is known from the first call, with
+// the driver's own error text.
 #include <fmt/format.h>
 
 #include "gpu/gpu.h"

@@ -1,11 +1,11 @@
 // collect-logs: the five text files of a shell script that sampled a training run with sensors,
 // nvidia-smi, mpstat, iostat and free.
 //
-// What is there: cputemp.out and gputemp.out (°C), cpu.out (mpstat, %), disk.out (iostat -xh, with
-// k, M and % behind numbers), memory.out (free -w -m, MiB). Blanks between columns, blank lines
-// between rows, no heading, no times. Caveats, told in the run's notes: the period is nominal; a
-// GPU's temperature has two characters, so 100 °C reads 10; which disk it was is not told;
-// utilisation is what mpstat does not call idle. A file that is not there costs its metrics only.
+// Files: cputemp.out and gputemp.out (°C), cpu.out (mpstat, %), disk.out (iostat -xh, with k, M and
+// % after numbers), memory.out (free -w -m, MiB). Blanks between columns, blank lines between rows,
+// no heading, no timestamps. Caveats, listed in the run's notes: the period is nominal; a GPU's
+// temperature has two characters, so 100 °C reads 10; the disk is not named; utilisation is what
+// mpstat does not call idle. If a file does not exist, only its metrics are missing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,9 +27,9 @@ namespace {
 constexpr int64_t kPeriodNs = kNsPerSecond;
 // The script's job ran for 75 minutes and was sampled from its fifth second on.
 constexpr double kScriptSeconds = 75 * 60 - 5;
-constexpr size_t kMaxDevices = 64;  // more rows than that a sample are no devices
+constexpr size_t kMaxDevices = 64;  // more rows per sample than this are not devices
 
-// What a first look at one of the files finds.
+// The result of a first pass over one of the files.
 struct LogTable {
   const LogFile* file = nullptr;
   std::string path;
@@ -84,8 +84,8 @@ void split_devices(LogTable& table, size_t samples) {
   table.rows = samples;
 }
 
-// A reading of 10 to 12 °C right after one of 80 °C and more is a three-digit one cut off; what its
-// last digit was nobody knows.
+// A reading of 10 to 12 °C right after one of 80 °C and more is a three-digit one cut off; its last
+// digit is unknown.
 class CutOffFilter {
  public:
   int64_t pass(int64_t celsius) {
@@ -103,7 +103,7 @@ class CutOffFilter {
   size_t removed_ = 0;
 };
 
-// The second look at one of the files: its values, row after row.
+// The second pass over one of the files: its values, row after row.
 class TableRows {
  public:
   TableRows(const LogTable& table, LineReader lines)
@@ -135,7 +135,7 @@ class TableRows {
     return {};
   }
 
-  // Nothing where there is nothing to tell.
+  // Nothing if there is nothing to report.
   std::optional<std::string> note() const {
     if (filters_.empty()) return std::nullopt;
     size_t removed = 0;
@@ -155,7 +155,7 @@ class TableRows {
   std::string path_;
   LineReader lines_;
   size_t columns_, devices_, left_;
-  std::vector<CutOffFilter> filters_;  // one a column of a file that needs it
+  std::vector<CutOffFilter> filters_;  // one per column of a file that needs it
   std::vector<int64_t> parsed_;
 };
 
@@ -248,7 +248,7 @@ void add_never_recorded(WholeRun& run) {
 
 Result<std::vector<LogTable>> look_at_tables(const ImportOptions& options, WholeRun& run) {
   std::vector<LogTable> tables;
-  size_t samples = 0;  // of the files that have one row a sample whatever the machine
+  size_t samples = 0;  // of the files that have one row per sample on every machine
   for (const LogFile& file : log_files()) {
     const std::string path = options.path + "/" + file.name;
     if (!exists(path)) {

@@ -1,4 +1,4 @@
-// What the importers make of small recordings, read back through the store.
+// Small recordings, imported and read back through the store.
 #include "import/import.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ std::string test_data(const std::string& name) {
   return std::string(TRAINSCOPE_TEST_DATA) + "/" + name;
 }
 
-// A home of its own and a place for recordings, gone at the end.
+// A separate home and a folder for recordings, removed at the end.
 class Import : public testing::Test {
  protected:
   void SetUp() override {
@@ -212,7 +212,7 @@ TEST_F(Import, TegrastatsWithAClockShowsWhereLinesAreMissing) {
   ASSERT_EQ(run->sampling().gaps.size(), 1U);
   EXPECT_EQ(run->sampling().gaps[0].reason, "the imported recording has no rows here");
   EXPECT_THAT(run->manifest().notes, Contains(HasSubstr("the first is 2023-03-04T12:00:01")));
-  // A sensor that never said anything true is absent, not 0.
+  // A sensor that never reported a true value is absent, not 0.
   for (const Series& series : run->series()) {
     if (series_text(series) != "hw.temperature{sensor=CV0}") continue;
     EXPECT_EQ(series.status, SeriesStatus::absent);
@@ -259,7 +259,7 @@ TEST_F(Import, TegrastatsOfABoardThatStartsIn1970) {
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().period_s, 5);
   EXPECT_EQ(run->sampling().samples, 5);
-  EXPECT_EQ(run->sampling().missed, 1);  // what is missing afterwards is still seen
+  EXPECT_EQ(run->sampling().missed, 1);  // rows that are missing afterwards are still detected
   EXPECT_EQ(run->duration_s(), 25);
 }
 
@@ -275,7 +275,7 @@ TEST_F(Import, TegrastatsWhoseClockWasSetBackHasAClock) {
   EXPECT_THAT(notes, Contains(HasSubstr("timestamps go back")));
   EXPECT_THAT(notes, Contains(HasSubstr("the first is 9999-12-31T02:59:58")));
   EXPECT_THAT(notes, Not(Contains(HasSubstr("have no timestamps"))));
-  // Pairs that tell nothing: each line is behind the one before it.
+  // Pairs without information: each line is earlier than the one before it.
   const std::string other =
       write("down.log", lines_at({"10-27-2024 02:00:01", "10-27-2024 02:00:00"}));
   const auto down = imported(tegrastats_importer, {other, std::nullopt});

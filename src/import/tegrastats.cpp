@@ -1,12 +1,11 @@
-// tegrastats: what NVIDIA's tool of that name printed or logged on a Jetson board.
+// tegrastats: output or log of NVIDIA's tool of that name on a Jetson board.
 //
-// One line a sample (parse/tegrastats.h), looked at twice: for the series and their times, then for
-// the values. Times: with a clock in front of the lines (JetPack 5 and
-// later) the distance between rows is found from it and missing rows are seen; it tells whole
-// seconds of an unknown zone. Where it was set, rows go on without a gap. Without one the rows are
-// `every_ns` apart, 1 s when it is not given. Caveats, told in the run's notes: times are nominal;
-// a processor's share is relative to the clock that it had; PMIC says 100 °C on every board before
-// Orin.
+// One line per sample (parse/tegrastats.h), read twice: for the series and their times, then for
+// the values. Times: if the lines begin with a timestamp (JetPack 5 and later), it gives the period
+// and shows missing rows; it has whole seconds of an unknown time zone. If the clock was set, rows
+// continue without a gap. Without timestamps the rows are `every_ns` apart, 1 s by default.
+// Caveats, listed in the run's notes: times are nominal; a processor's utilisation is relative to
+// its clock; PMIC reports 100 °C on every board before Orin.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,8 +42,8 @@ constexpr int64_t kMaxStepS = 86'400;
 
 bool was_set(int64_t from_s, int64_t to_s) { return to_s < from_s || to_s - from_s > kMaxStepS; }
 
-// The clocks of lines in order, which tell whole seconds: how far apart the rows are. Where a clock
-// was set a new stretch begins; nothing is learned from the step between two.
+// The timestamps of lines in order, with whole seconds: finds the period. If the clock was set, a
+// new stretch begins; the step between two stretches is ignored.
 class ClockStatistics {
  public:
   void add(std::optional<int64_t> clock_s) {
@@ -66,8 +65,8 @@ class ClockStatistics {
     now_.last_s = *clock_s;
   }
 
-  // What the middle pair has, or the mean where several rows share a second; nothing where that
-  // does not show.
+  // The interval of the median pair, or the mean if several rows share a second; nothing if it
+  // cannot be determined.
   std::optional<int64_t> period_ns() const {
     if (pairs_ == 0) return std::nullopt;
     if (steps_[0] * 10 > pairs_) return mean_distance();
@@ -94,7 +93,7 @@ class ClockStatistics {
     sum.rows += stretch.rows - stretch.in_first_second - stretch.in_last_second;
   }
 
-  // Nothing where fewer than two whole seconds are there.
+  // Nothing if there are fewer than two whole seconds.
   std::optional<int64_t> mean_distance() const {
     WholeSeconds all = whole_;
     add_whole_seconds(now_, all);
@@ -106,11 +105,11 @@ class ClockStatistics {
   Stretch now_;
   WholeSeconds whole_;  // of the stretches before
   int64_t pairs_ = 0;
-  // How often each distance was seen; the last one stands for all that are longer.
+  // How often each interval occurred; the last entry counts all longer ones.
   std::array<int64_t, kMaxPeriodS + 2> steps_{};
 };
 
-// What a first look at all lines finds: which series there are, and how far apart the rows are.
+// The result of a first pass over all lines: the series, and the period.
 class TegraTable {
  public:
   Status add(const TegraLine& line) {
@@ -156,8 +155,8 @@ class TegraTable {
   size_t rows_ = 0;
 };
 
-// Where each row stands on the grid: where its clock says, but behind the row in front of it. A
-// clock that was set begins anew there.
+// The tick of each row: according to its timestamp, but after the previous row. If the clock was
+// set, counting starts again there.
 class RowPlacer {
  public:
   explicit RowPlacer(int64_t period_ns) : period_ns_(period_ns) {}

@@ -1,6 +1,6 @@
-// What analyses answer: where time went, what interrupted the training, what was found.
+// Results of analyses: breakdown of time, pauses, findings.
 //
-// Times are seconds from t = 0. Nothing here is computed by those who show it.
+// Times are seconds from t = 0. Code that shows results computes nothing.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,12 @@ struct BreakdownPart {
   double time_s = 0;
 };
 
-// The training did not go on as it usually does.
+// An interruption of the training.
 struct Pause {
   std::string kind;  // input, checkpoint, evaluation, unexplained
   double from_s = 0, to_s = 0;
-  double lost_s = 0;  // beyond what a step usually takes
-  int64_t step = 0;   // the step that was late by it
+  double lost_s = 0;  // beyond the usual duration of a step
+  int64_t step = 0;   // the step that was delayed by it
 };
 
 struct Finding {
@@ -29,17 +29,17 @@ struct Finding {
   std::string severity;  // info, warning, critical
   std::string summary;   // one sentence with numbers
   std::vector<std::string> evidence;
-  std::optional<double> from_s, to_s;  // where to look; empty: the whole run
+  std::optional<double> from_s, to_s;  // the period concerned; empty: the whole run
   std::optional<double> time_lost_s, max_speedup;
   std::string advice;  // what to type or change next
 };
 
-// The answer of one analysis.
+// The result of one analysis.
 struct AnalysisResult {
   std::vector<BreakdownPart> breakdown;
   std::vector<Pause> pauses;
   std::vector<Finding> findings;
-  std::string unknown;  // what it could not tell, and what is needed to tell; empty: nothing
+  std::string unknown;  // what it could not decide, and which data it needs; empty: nothing
 };
 
 }  // namespace trainscope

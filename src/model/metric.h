@@ -1,5 +1,4 @@
-// What is measured: metrics and their series. Collectors and the GPU process need no more of the
-// model than this.
+// Metrics and their series. Collectors and the GPU process need only this part of the model.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,8 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 std::string labels_text(const Labels& labels);
 Labels labels_from_text(std::string_view text);
 
-// What a metric is, once for all its series. The text fields must outlive the program (literals).
+// The definition of a metric, shared by all its series. The text fields must outlive the program
+// (literals).
 struct MetricSpec {
   std::string_view name;
   std::string_view unit;  // UCUM: s, By, 1, Cel, W, J, Hz, {task}

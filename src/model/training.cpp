@@ -30,7 +30,8 @@ void take_accuracy(const Training& training, const TrainingNumber& number, SetRe
   for (const double milestone : kMilestones) {
     const bool reached =
         !results.milestones.empty() && results.milestones.back().accuracy >= milestone;
-    if (reached || number.value < milestone || number.value > 1) continue;  // a percentage is none
+    if (reached || number.value < milestone || number.value > 1)
+      continue;  // a percentage is not a ratio
     results.milestones.push_back({milestone, number.time_s, step_at(training, number.time_s)});
   }
 }
@@ -39,7 +40,7 @@ void take_accuracy(const Training& training, const TrainingNumber& number, SetRe
 
 std::vector<SetResults> results_by_set(const Training& training) {
   std::vector<SetResults> all;
-  // What another source says of the same is left out.
+  // Values of other sources for the same set are left out.
   const bool own =
       std::any_of(training.numbers.begin(), training.numbers.end(),
                   [&](const TrainingNumber& number) { return number.source == training.source; });

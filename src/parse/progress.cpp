@@ -90,7 +90,7 @@ Status take_key(std::string_view word, Report& report) {
   return {};
 }
 
-// What must stand behind the first word.
+// The required part after the first word.
 Status take_subject(Words& words, Report& report) {
   switch (report.kind) {
     case Kind::step:
@@ -132,7 +132,7 @@ bool is_own_key(std::string_view word) {
   return word.starts_with("t=") || word.starts_with("who=") || word.starts_with("set=");
 }
 
-// The text of a mark is free; only a t=, who= or set= in front of it or behind it is ours.
+// The text of a mark is free; only a t=, who= or set= before or after it is a key.
 Status take_mark(Words& words, Report& report) {
   while (is_own_key(words.peek())) TS_CHECK_OK(take_key(words.take(), report));
   std::string_view text = words.rest();

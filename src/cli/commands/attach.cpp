@@ -21,7 +21,7 @@ struct AttachFlags : RecordingFlags {
   std::string pid;
 };
 
-// Reading what belongs to the process is what counts: its files, not the right to signal it.
+// Recording needs permission to read the files of the process, not to signal it.
 Result<pid_t> process_to_follow(const std::string& text) {
   const auto pid = parse_integer(text);
   if (!pid || *pid < 1 || *pid > 4'194'304) {

@@ -1,4 +1,4 @@
-// completion: what a shell loads to complete our command line.
+// completion: the script that a shell loads to complete our command line.
 #include "cli/completion.h"
 #include "cli/print.h"
 

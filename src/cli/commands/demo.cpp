@@ -26,7 +26,7 @@ struct DemoFlags : RecordingFlags {
 
 bool runs(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
 
-// Beside this program first: that is the one that was built with it.
+// Next to this program first: that is the one that was built with it.
 Result<std::string> find_workload() {
   char self[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);

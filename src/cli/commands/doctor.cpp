@@ -1,4 +1,4 @@
-// doctor: what this machine can measure, and how to get the rest.
+// doctor: what this machine can measure, and how to enable the rest.
 #include <errno.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -49,7 +49,7 @@ Line cgroup_line() {
   return {"cgroup", fmt::format("{}: {}, {}", limits.version, cpus, memory), value};
 }
 
-// The folder that will hold the runs, or the nearest one above it that exists.
+// The folder of the runs, or the nearest one above it that exists.
 std::string nearest_folder(std::string path) {
   while (!path.empty() && !exists(path))
     path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
@@ -69,7 +69,7 @@ Line home_line(const std::string& home) {
   return {"home", text, value};
 }
 
-// How late a sleep of 1 ms ends: what a period of milliseconds can rely on.
+// How much longer than 1 ms a sleep takes: the precision of periods of milliseconds.
 Line clock_line() {
   timespec resolution{};
   ::clock_getres(CLOCK_MONOTONIC, &resolution);
@@ -92,7 +92,7 @@ Line clock_line() {
 }
 
 std::vector<ProbedSource> probe_all(const Settings& settings) {
-  // Nothing is recorded, but what recording costs can still be read of this process.
+  // Nothing is recorded, but the overhead metrics can still be read from this process.
   static SelfLink self;
   self.supervisor_pid = ::getpid();
   SourceContext context;
@@ -130,7 +130,8 @@ void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line
   }
   document["machine"] = OrderedJson::object();
   for (const Line& line : machine) document["machine"][line.name] = line.value;
-  (void)write_stdout(json_text(document) + "\n");  // the command line finds what was not taken
+  (void)write_stdout(json_text(document) +
+                     "\n");  // the command line checks that the output was written
 }
 
 std::string styled(const std::string& status, bool colour) {
@@ -140,7 +141,7 @@ std::string styled(const std::string& status, bool colour) {
   return style + padded + "\x1b[0m";
 }
 
-// What is missing for one and the same reason, told once.
+// Metrics that are missing for the same reason, listed together.
 void print_missing(const std::vector<ProbedMetric>& missing) {
   for (size_t i = 0; i < missing.size(); ++i) {
     const auto same = [&](const ProbedMetric& other) {

@@ -1,4 +1,4 @@
-// trainscope import: makes a run of a recording that others made.
+// trainscope import: imports a recording made by another tool.
 #include <fmt/format.h>
 
 #include "base/fd.h"

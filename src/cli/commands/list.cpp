@@ -16,7 +16,7 @@ namespace trainscope {
 
 namespace {
 
-// A run whose supervisor was killed has no duration of its own: its last sample tells.
+// A run whose supervisor was killed has no stored duration: its last sample is used.
 std::optional<double> duration_of(const RunListing& run) {
   if (run.manifest.duration_s || run.status == RunStatus::running) return run.manifest.duration_s;
   return last_sample_s(run.path);

@@ -1,4 +1,4 @@
-// Numbers and fields of text formats, the same in all of them, and a buffer in front of the sink.
+// Numbers and fields of text formats, the same in all of them, and a buffer before the sink.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace trainscope {
 
-// Microseconds are what the store has.
+// The store has microseconds.
 void append_time(std::string& out, double time_s);
 
 // The shortest text that reads back as the same double.
 void append_value(std::string& out, double value);
 
-// RFC 4180: quoted when it holds a comma, a quote or a line end.
+// RFC 4180: quoted if it contains a comma, a quote or a line end.
 void append_csv_field(std::string& out, std::string_view text);
 
 // Passes text on in large pieces.

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kWaitMs = 1000;
 
-// "Xid 79" alone helps nobody; these are the ones that end trainings.
+// "Xid 79" alone does not help; these are the ones that end trainings.
 std::string xid_text(unsigned long long number) {
   struct Known {
     unsigned long long number;

@@ -25,7 +25,7 @@ constexpr int64_t kHangs = 5 * kNsPerSecond;
 // A little less than a second, so that ticks of a second find it due.
 constexpr int64_t kSlowPeriod = 950'000'000, kRarePeriod = 9'950'000'000;
 constexpr int64_t kFirstRetry = 1 * kNsPerSecond, kLastRetry = 60 * kNsPerSecond;
-constexpr int kDriverGone = 3;  // the recorder starts us anew
+constexpr int kDriverGone = 3;  // the recorder restarts us
 
 std::string title(const Gpu& gpu) {
   return gpu.name.empty() ? "GPU " + gpu.label : fmt::format("GPU {} ({})", gpu.label, gpu.name);
@@ -81,7 +81,7 @@ void GpuWorker::take(std::span<int64_t> row) {
   }
 }
 
-// In a thread of its own: starting a driver's library may take seconds, or for ever.
+// On its own thread: starting a driver's library may take seconds, or for ever.
 void GpuServer::find() {
   if (finding_) return;
   finding_ = true;
@@ -93,12 +93,12 @@ void GpuServer::find() {
     findings_ = std::move(found);
     finding_ = false;
     found_ = true;
-    stale_ = true;  // whoever waited in vain asks again
+    stale_ = true;  // a request that timed out is made again
     signal_->answered.notify_all();
   }).detach();
 }
 
-// GPUs that go on keep their threads and what they remember.
+// GPUs that are still present keep their threads and state.
 void GpuServer::merge(std::vector<FoundGpus> found) {
   std::vector<std::unique_ptr<Member>> members;
   reason_.clear();
@@ -128,7 +128,7 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
   }
   for (auto& member : members_) {
     if (member == nullptr) continue;
-    // A lost one is kept: it is looked for again.
+    // A lost GPU stays in the list: it is searched for again.
     if (member->state == MemberState::lost) {
       members.push_back(std::move(member));
     } else {
@@ -150,7 +150,7 @@ std::string GpuServer::layout_json() {
   };
   std::set<std::string> prefixes;
   for (const auto& member : members_) prefixes.insert(prefix(member->gpu->label));
-  // "amd0" where there are others than AMD's, else "0".
+  // "amd0" if there are GPUs of other vendors than AMD, otherwise "0".
   const auto shown = [&](const std::string& label) {
     return prefixes.size() > 1 ? label : label.substr(prefix(label).size());
   };
@@ -189,7 +189,7 @@ std::string GpuServer::layout_json() {
 
 void GpuServer::answer_layout(uint64_t number) {
   std::unique_lock lock(signal_->mutex);
-  // A search that took too long may have come to its end meanwhile.
+  // A search that took too long may have finished in the meantime.
   if (!found_ && (look_again_.exchange(false) || members_.empty())) {
     find();
     signal_->answered.wait_for(lock, kFindLimit, [this] { return !finding_; });
@@ -207,7 +207,7 @@ void GpuServer::answer_layout(uint64_t number) {
   send(GpuMessage::layout, number, static_cast<uint32_t>(json.size()), json.data(), json.size());
 }
 
-// Who hangs, who was lost, who is back.
+// Which members hang, were lost, or are back.
 void GpuServer::update_states(int64_t now_ns) {
   for (const auto& member : members_) {
     const auto hangs = [&](const GpuWorker& w) {
@@ -257,7 +257,7 @@ void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns, RowKi
 void GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock, RowKind kind) {
   const bool is_last = kind == RowKind::last;
   const int64_t limit_ns = is_last ? kLastRowLimitNs : kRowLimitNs;
-  // One that did not answer the last time is not waited for again; what is slow, only once and at
+  // A worker that did not reply the last time is not waited for again; slow ones only once and at
   // the end.
   const auto is_awaited = [limit_ns](const GpuWorker& worker) {
     return worker.busy() && monotonic_ns() - worker.busy_since_ns() < limit_ns;
@@ -272,7 +272,7 @@ void GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock, RowKind kin
 
 void GpuServer::answer_row(uint64_t number, const std::vector<pid_t>& job, RowKind kind) {
   std::unique_lock lock(signal_->mutex);
-  // What is being read now was asked for before the end: it is waited for and forgotten.
+  // A reading in progress was requested before the end: wait for it and discard it.
   if (kind == RowKind::last) {
     wait_for_members(lock, kind);
     for (const auto& member : members_) {
@@ -333,7 +333,7 @@ void GpuServer::send(GpuMessage message, uint64_t number, uint32_t count, const 
   std::vector<char> whole(sizeof header + bytes);
   std::memcpy(whole.data(), &header, sizeof header);
   if (bytes > 0) std::memcpy(whole.data() + sizeof header, data, bytes);
-  // A recorder that does not read loses the answer; it asks again.
+  // A recorder that does not read loses the reply and queries again.
   (void)::send(socket_, whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -348,7 +348,7 @@ int GpuServer::serve() {
   bool watching = false;
   while (exit_code_ < 0) {
     const ssize_t n = ::recv(socket_, buffer.data(), buffer.size(), 0);
-    if (n <= 0) return 0;  // the recorder has gone
+    if (n <= 0) return 0;  // the recorder has ended
     GpuHeader header;
     if (static_cast<size_t>(n) < sizeof header) continue;
     std::memcpy(&header, buffer.data(), sizeof header);
