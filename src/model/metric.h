@@ -33,7 +33,7 @@ struct MetricSpec {
 // A raw value that could not be read at this tick. Never a number that a kernel file can contain.
 inline constexpr int64_t kAbsent = INT64_MIN;
 
-// value = raw * numerator / denominator: the store keeps the kernel's integers as they are.
+// value = raw * numerator / denominator: the store keeps the kernel's integers unchanged.
 struct Scale {
   int64_t numerator = 1;
   int64_t denominator = 1;

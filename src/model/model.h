@@ -104,8 +104,7 @@ struct Manifest {
   std::optional<int64_t> bytes_written;  // of samples and events; known at the end
   std::vector<Setting> settings;
   std::vector<Phase> phases;
-  std::vector<std::string>
-      notes;  // what a reader should know: "recorder did not answer at the end"
+  std::vector<std::string> notes;  // caveats, such as "recorder did not reply at the end"
 };
 
 enum class RunStatus { running, ended, damaged };

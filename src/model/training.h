@@ -63,7 +63,7 @@ struct Training {
   std::optional<int64_t> count;    // how many steps the job did
   std::string reason;              // why there is no count
   bool are_steps_refused = false;  // some reported steps may not be the job's
-  std::string times_reason;        // why the times of single steps are not known
+  std::string times_reason;        // why the times of single steps are unknown
   std::optional<double> batch;     // items per step, the largest reported
   std::vector<Epoch> epochs;
   std::vector<TrainingPhase> phases;  // by begin
