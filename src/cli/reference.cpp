@@ -45,7 +45,7 @@ std::string commands_page(const std::vector<CommandOptions>& commands) {
     out += fmt::format("\n## {}\n\n{}.\n\n```\n{}\n```\n", command.name, command.summary,
                        usage_line(described));
     if (!command.examples.empty()) out += fmt::format("\n```\n{}\n```\n", command.examples);
-    out += "\n| option | what it does |\n|---|---|\n";
+    out += "\n| option | description |\n|---|---|\n";
     for (const bool is_argument : {true, false}) {
       if (!is_argument) out += "| `-h,--help` | print this help |\n";
       for (const Option& option : described.options->all()) {
@@ -82,7 +82,7 @@ std::string pace_text(const Collector& collector) {
 }
 
 void add_metrics_table(std::string& out, std::span<const MetricSpec> metrics) {
-  out += "| metric | unit | kind | labels | what it is |\n|---|---|---|---|---|\n";
+  out += "| metric | unit | kind | labels | description |\n|---|---|---|---|---|\n";
   for (const MetricSpec& spec : metrics) {
     out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", spec.name, spec.unit,
                        kind_name(spec.kind), cell(spec.labels), cell(spec.help));
@@ -124,7 +124,7 @@ std::string settings_page() {
       "directory, whose values take precedence. An empty variable counts as unset. `trainscope "
       "info` shows "
       "where each value came from.\n\n"
-      "| setting | flag | variable | default | what it is |\n|---|---|---|---|---|\n",
+      "| setting | flag | variable | default | description |\n|---|---|---|---|---|\n",
       kNotice);
   for (const SettingSpec& spec : setting_specs()) {
     const Setting in_environment = {std::string(spec.name), "", "environment"};
@@ -148,7 +148,7 @@ std::string exit_codes_page() {
 std::string formats_page() {
   std::string out = fmt::format(
       "# Formats\n{}\n## Export\n\n`trainscope export RUN --to FORMAT`.\n\n"
-      "| format | extension | text | `--wide` | what it is |\n|---|---|---|---|---|\n",
+      "| format | extension | text | `--wide` | description |\n|---|---|---|---|---|\n",
       kNotice);
   for (const Exporter* exporter : exporters()) {
     out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", exporter->name, exporter->extension,
@@ -157,7 +157,7 @@ std::string formats_page() {
   }
   out +=
       "\n## Import\n\n`trainscope import --from FORMAT PATH`.\n\n"
-      "| format | PATH is | what it is |\n|---|---|---|\n";
+      "| format | PATH is | description |\n|---|---|---|\n";
   for (const Importer* importer : importers()) {
     out += fmt::format("| `{}` | {} | {} |\n", importer->name, cell(importer->input),
                        cell(importer->summary));

@@ -132,7 +132,7 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
     if (member->state == MemberState::lost) {
       members.push_back(std::move(member));
     } else {
-      send_event("gpu", title(*member->gpu) + " is gone");
+      send_event("gpu", title(*member->gpu) + " disappeared");
     }
   }
   members_ = std::move(members);
