@@ -1,7 +1,7 @@
-"""CPU and memory of recording one job: the floor, Trainscope, and peers, taken in turn.
+"""CPU and memory of recording one job: the lower bound, Trainscope, and other tools, measured alternately.
 
-The floor reads the files that the recorder keeps open and does nothing else. Which these are, and how
-often each is read, is seen with strace in a recording of the same job. CPU is what the kernel counted for
+The lower bound reads the files that the recorder keeps open and does nothing else. strace of a recording of
+the same job shows which files these are and how often each is read. CPU is what the kernel counted for
 the whole of the programs (all processes and threads, reaped ones included) from the end of a warm-up on.
 """
 import contextlib
@@ -28,7 +28,7 @@ def start_trainscope(group, pid, rate):
 
 
 def open_files(target_pid, seconds=6):
-    """The lines of the floor's list: what the recorder reads at 10 Hz, and how often."""
+    """The list of the lower bound: which files the recorder reads at 10 Hz, and how often."""
     with scratch_home(), Group() as group, tempfile.NamedTemporaryFile("r") as log:
         supervisor = start_trainscope(group, target_pid, 10).pid
         recorder = recorder_pid(supervisor)
@@ -54,7 +54,7 @@ def open_files(target_pid, seconds=6):
 
 
 def measure(group, samples, rate, window_s, watched):
-    """CPU per sample of what runs in the group, over a window after the warm-up."""
+    """CPU per sample of the processes in the group, over a window after the warm-up."""
     time.sleep(WARM_UP_S)
     foreign = Foreign([group, watched])
     cpu, taken, begin = group.cpu_s(), samples(), time.monotonic()
@@ -87,7 +87,7 @@ def measure_trainscope(pid, rate, window_s, watched):
     with scratch_home(), Group() as group:
         supervisor = start_trainscope(group, pid, rate)
         recorder = recorder_pid(supervisor.pid)
-        time.sleep(1)  # opening the sources is no cost of a sample
+        time.sleep(1)  # opening the sources is not part of a sample
         before = thread_times(supervisor.pid, recorder)
         got = measure(group, ticks_since_now(rate), rate, window_s, watched)
         got["threads_us_per_sample"] = {name: (us - before.get(name, 0)) / (window_s + WARM_UP_S) / rate
@@ -95,7 +95,7 @@ def measure_trainscope(pid, rate, window_s, watched):
         supervisor.send_signal(signal.SIGTERM)  # a background shell ignores SIGINT
         supervisor.wait()
         sampling = info()["sampling"]
-    # A sample that was missed was not paid for.
+    # Missed samples cost nothing.
     taken = sampling["samples"] / (sampling["samples"] + sampling["missed"])
     got["cpu_us_per_sample"] /= taken
     got["stored_hz"] *= taken
@@ -119,15 +119,15 @@ def measure_peer(peer, pids, rate, window_s, watched):
         got = measure(group, peer.samples, rate, window_s, watched)
         dead = [process.args[0] for process in group.processes if process.poll() is not None]
         if dead:
-            raise RuntimeError(f"{dead[0]} ended by itself")
+            raise RuntimeError(f"{dead[0]} ended unexpectedly")
     return got
 
 
 def plan(options, lines, pid):
-    """What is measured in every round: (who, rate) and how."""
+    """The measurements of every round: by (name, rate)."""
     tasks = {}
     for rate in options.rates:
-        # Trainscope's window holds the sealing of a block of 1000 rows and the slow readings of every 10 s.
+        # Trainscope's window includes the sealing of a block of 1000 rows and the slow readings of every 10 s.
         window = options.window or max(30, 1000 / rate)
         tasks["floor", rate] = lambda w, r=rate: measure_floor(lines, r, options.window or 30, w)
         tasks["Trainscope", rate] = lambda w, r=rate, s=window: measure_trainscope(pid, r, s, w)
@@ -176,12 +176,12 @@ def paired(numerator, denominator):
 
 
 def compare(results, rates):
-    """Trainscope against the floor, and every peer against Trainscope at the same or the asked rate."""
+    """Trainscope compared with the lower bound, and other tools with Trainscope at the same or the requested rate."""
     ratios = []
     for rate in rates:
         ours = results["Trainscope", rate]
         to_floor = paired(ours, results["floor", rate])
-        ratios.append({"name": f"Trainscope / floor at {rate} Hz", "ratios": to_floor,
+        ratios.append({"name": f"Trainscope / lower bound at {rate} Hz", "ratios": to_floor,
                        **verdict(statistics.median(to_floor), 1.5)})
         cheapest = None
         for (who, peer_rate), got in results.items():
@@ -192,15 +192,15 @@ def compare(results, rates):
             middle = statistics.median(ratio["ratios"])
             cheapest = min(cheapest or middle, middle)
         if cheapest is not None:
-            ratios.append({"name": f"cheapest peer / Trainscope at {rate} Hz", "ratios": [cheapest],
+            ratios.append({"name": f"cheapest other tool / Trainscope at {rate} Hz", "ratios": [cheapest],
                            "below": False, **verdict(cheapest, 4, below=False)})
     return ratios
 
 
 def show(report, results):
     ticks = sum(1 for line in report["floor_list"] if line.startswith("tick"))
-    print(f"Cost of recording one job: 5 processes, {report['target_rss_mb'] / 1e3:.1f} GB resident, some busy.\n"
-          f"The floor reads {ticks} files each tick and {len(report['floor_list']) - ticks} each second.\n")
+    print(f"Overhead of recording one job: 5 processes, {report['target_rss_mb'] / 1e3:.1f} GB resident, some busy.\n"
+          f"The lower bound reads {ticks} files per tick and {len(report['floor_list']) - ticks} per second.\n")
     rows = []
     for (who, rate), rounds in results.items():
         if rounds:
@@ -208,12 +208,12 @@ def show(report, results):
             rows.append([who, f"{rate}", spread(column("stored_hz")), spread(column("cpu_us_per_sample"), 0),
                          spread(column("cpu_percent"), 2), spread(column("rss_mb")), spread(column("pss_mb")),
                          f"{max(column('foreign_cores')):.2f}"])
-    table(["", "asked Hz", "stored Hz", "CPU us/sample", "% of a core", "RSS MB", "PSS MB", "others' cores"], rows)
+    table(["", "requested Hz", "stored Hz", "CPU us/sample", "% of a core", "RSS MB", "PSS MB", "background cores"], rows)
     rows = []
     for ratio in report["ratios"]:
         wanted = f"{'>=' if ratio.get('below') is False else '<='} {ratio['limit']}" if "limit" in ratio else ""
         rows.append([ratio["name"], spread(ratio["ratios"], 2), wanted, {True: "met", False: "MISSED"}.get(ratio.get("met"), "")])
-    table(["ratio of CPU per sample, median of the rounds", "", "wanted", ""], rows)
+    table(["ratio of CPU per sample, median of the rounds", "", "target", ""], rows)
     rows = []
     for (who, rate), rounds in results.items():
         if who == "Trainscope" and rounds:

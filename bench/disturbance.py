@@ -1,12 +1,12 @@
-"""Does recording slow training? One training run; the recorder is stopped and continued at random.
+"""Slowdown of training by recording. One training run; the recorder is stopped and continued at random.
 
-Blocks come in pairs, one with the recorder running and one with it stopped, in random order; a pair is as
-near in time as can be, so slow changes of the machine cancel. Steps that touch a switch are left out.
+Blocks come in pairs, one with the recorder running and one with it stopped, in random order; the blocks
+of a pair are adjacent, so slow changes of the machine cancel. Steps that overlap a switch are left out.
 
-Two ratios, their intervals from drawing whole pairs with replacement. That of the means feels every rare long
-step, of which a virtual machine has many that are nobody's fault here: its interval is wide. The median over
-the pairs of the ratio of their medians is what a usual step feels. What a median hides is in the third line:
-how many steps took more than three times the usual.
+Two ratios, with intervals from drawing whole pairs with replacement. The ratio of means includes every rare long
+step, of which a virtual machine has many for other reasons: its interval is wide. The median over the pairs of
+the ratio of their medians shows a usual step. The third line shows what a median hides: how many steps took
+more than three times the usual.
 """
 import os
 import random
@@ -45,7 +45,7 @@ def read_steps(path):
 
 
 def steps_in_blocks(steps, blocks):
-    """For every block the durations of the steps that lie wholly in it."""
+    """For every block the durations of the steps that are completely in it."""
     inside, at = [], 0
     for running, begin, end in blocks:
         while at < len(steps) and steps[at][0] < begin:
@@ -59,7 +59,7 @@ def steps_in_blocks(steps, blocks):
 
 
 def pair_up(inside):
-    """[(steps with the recorder, steps without)], a pair of neighbouring blocks each."""
+    """[(steps with the recorder, steps without)], one per pair of adjacent blocks."""
     pairs = []
     for first, second in zip(inside[::2], inside[1::2]):
         on, off = (first, second) if first[0] else (second, first)
@@ -115,15 +115,15 @@ def run(options, calm):
         gaps = len(info()["sampling"]["gaps"])
     report = {"threads": options.threads, "every": options.every, "block_s": options.block, "gaps": gaps,
               "foreign_cores": others, **evaluate(pair_up(steps_in_blocks(steps, blocks)))}
-    print(f"Disturbance of training: digits_cnn on {options.threads} thread(s), a sample every {options.every}, "
-          f"{report['pairs']} pairs of {options.block:g} s blocks; others used {others:.2f} cores.\n")
+    print(f"Slowdown of training: digits_cnn on {options.threads} thread(s), a sample every {options.every}, "
+          f"{report['pairs']} pairs of {options.block:g} s blocks; background load {others:.2f} cores.\n")
     table(["", "steps", "mean ms"], [["recorder runs", report["steps_on"], f"{report['mean_on_ms']:.4f}"],
                                      ["recorder stopped", report["steps_off"], f"{report['mean_off_ms']:.4f}"]])
-    table(["", "ratio", "95 % interval", "wanted", ""],
+    table(["", "ratio", "95 % interval", "target", ""],
           [["mean step time", f"{report['ratio']:.4f}", f"{report['low']:.4f} to {report['high']:.4f}",
             "upper end <= 1.005, width <= 0.01", report["verdict"]],
            ["median step time", f"{report['median_ratio']:.4f}",
             f"{report['median_low']:.4f} to {report['median_high']:.4f}", "the same", report["median_verdict"]]])
-    print(f"  Steps of more than three times the usual, in 1000: {report['long_per_1000_on']:.2f} with the recorder, "
+    print(f"  Steps of more than three times the usual duration, per 1000: {report['long_per_1000_on']:.2f} with the recorder, "
           f"{report['long_per_1000_off']:.2f} without.\n")
     return report

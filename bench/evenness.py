@@ -1,4 +1,4 @@
-"""How evenly samples are taken at 100 Hz while every core is busy, and whether each missed one is told."""
+"""Jitter of samples at 100 Hz while every core is busy, and whether all missed ticks are reported."""
 import math
 import os
 import pathlib
@@ -12,8 +12,8 @@ RATE = 100
 
 
 def record(seconds, stop_s):
-    """A run on busy cores; in its middle the recorder is stopped for stop_s. The run's info, the time
-    of the stop in ticks, the times of all samples, and how busy others were."""
+    """A run on busy cores; in its middle the recorder is stopped for stop_s. The run's info, the duration
+    of the stop in ticks, the times of all samples, and the background load."""
     spin = str(os.cpu_count())
     with scratch_home(), Group() as group:
         foreign = Foreign([group])
@@ -41,8 +41,8 @@ def record(seconds, stop_s):
 
 
 def unaccounted(known, times):
-    """Ticks that are neither a sample nor among the missed, and holes of three ticks and more that no
-    told gap covers."""
+    """Ticks that are neither sampled nor missed, and runs of three or more missing samples that no reported
+    gap covers."""
     sampling = known["sampling"]
     due = math.floor(known["run"]["duration_s"] * RATE + 1e-6) + 1
     ticks = [math.floor(t * RATE + 1e-6) for t in times]
@@ -61,7 +61,7 @@ def run(options, calm):
     stop_known, stop_ticks, stop_times, _ = record(max(6, options.even_seconds // 3), 1.5)
     stop_lost, stop_silent = unaccounted(stop_known, stop_times)
     longest = max(b - a for a, b in zip(stop_times, stop_times[1:])) * RATE - 1
-    # Counted from the times of the samples themselves; ticks beside the stop may be missed for other reasons.
+    # Counted from the times of the samples themselves; ticks near the stop may be missed for other reasons.
     counted = math.floor(stop_known["run"]["duration_s"] * RATE + 1e-6) + 1 - len(stop_times)
     exact = counted == stop_known["sampling"]["missed"] and longest > stop_ticks - 2
     report = {"p50_us": verdict(p50, 100), "p99_us": sampling["jitter_p99_s"] * 1e6, "samples": sampling["samples"],
@@ -69,17 +69,17 @@ def run(options, calm):
               "unaccounted_gaps": silent + stop_silent, "stopped_ticks": stop_ticks, "missed_in_hole": longest,
               "missed_told": stop_known["sampling"]["missed"], "missed_counted": counted,
               "gaps": stop_known["sampling"]["gaps"], "exact": exact, "foreign_cores": others}
-    told = max(stop_known["sampling"]["gaps"], key=lambda gap: gap["to_s"] - gap["from_s"], default={"reason": "none told"})
-    print(f"Evenness at {RATE} Hz, {os.cpu_count()} cores busy; others used {others:.2f}.\n")
-    table(["", "", "wanted", ""],
-          [["lateness p50, us", f"{p50:.0f}", "< 100", "met" if p50 < 100 else "MISSED"],
-           ["lateness p99, us", f"{report['p99_us']:.0f}", "", ""],
+    told = max(stop_known["sampling"]["gaps"], key=lambda gap: gap["to_s"] - gap["from_s"], default={"reason": "none reported"})
+    print(f"Jitter at {RATE} Hz, {os.cpu_count()} cores busy; background load {others:.2f} cores.\n")
+    table(["", "", "target", ""],
+          [["jitter p50, us", f"{p50:.0f}", "< 100", "met" if p50 < 100 else "MISSED"],
+           ["jitter p99, us", f"{report['p99_us']:.0f}", "", ""],
            ["samples / missed", f"{sampling['samples']} / {sampling['missed']}", "", ""],
            ["ticks neither sampled nor missed", lost + stop_lost, "0", "met" if lost + stop_lost == 0 else "MISSED"],
-           ["holes that no gap tells", silent + stop_silent, "0", "met" if silent + stop_silent == 0 else "MISSED"],
+           ["gaps that are not reported", silent + stop_silent, "0", "met" if silent + stop_silent == 0 else "MISSED"],
            ["recorder stopped for, ticks", f"{stop_ticks:.1f}", "", ""],
-           ["missed in that hole", f"{longest:.0f}", "", ""],
-           ["missed in that run: told / counted", f"{stop_known['sampling']['missed']} / {counted}", "the same",
+           ["missed in that gap", f"{longest:.0f}", "", ""],
+           ["missed in that run: reported / counted", f"{stop_known['sampling']['missed']} / {counted}", "the same",
             "met" if exact else "MISSED"],
            ["its reason", told["reason"], "", ""]])
     return report

@@ -1,11 +1,11 @@
-// The floor of recording: reads the files that the recorder keeps open, as often as it does, and
-// nothing else. No parsing, no storing.
+// The lower bound of recording: reads the files that the recorder keeps open, as often as it does,
+// and does nothing else. No parsing, no storing.
 //
 //   floor EVERY_US < LIST
 //
-// A line of LIST: `tick` or `second`, how many preads a reading takes, how many bytes are asked
-// for, and the path. It wakes up as the recorder does: a condition variable with a deadline, and no
-// timer slack. On SIGTERM it prints how many ticks it took and how many preads failed.
+// A line of LIST: `tick` or `second`, how many preads a reading takes, how many bytes are
+// requested, and the path. It wakes up as the recorder does: a condition variable with a deadline,
+// and no timer slack. On SIGTERM it prints how many ticks it took and how many preads failed.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-"""What all benchmarks share: quiet machine, CPU accounts, programs, statistics, tables."""
+"""The common part of all benchmarks: waiting for an idle machine, CPU time, programs, statistics, tables."""
 import contextlib
 import datetime
 import json
@@ -27,7 +27,7 @@ def say(text):
 
 
 def build_programs():
-    """Compiles bench/*.cpp into build/bench where they are out of date."""
+    """Compiles bench/*.cpp into build/bench if they are out of date."""
     BUILD.mkdir(parents=True, exist_ok=True)
     client = (ROOT / "clients/c/trainscope.h").stat().st_mtime
     for source in sorted((ROOT / "bench").glob("*.cpp")):
@@ -53,8 +53,8 @@ def children_of(pid):
 
 
 class Group:
-    """Programs whose CPU time is counted together: by a cgroup of their own, which counts every child
-    that ever ended, or where none can be made by the CPU clocks of those that live."""
+    """Programs whose CPU time is counted together: by their own cgroup, which includes all ended children,
+    or, if none can be created, by the CPU clocks of living processes."""
     made = 0
 
     def __init__(self):
@@ -134,14 +134,14 @@ class Group:
 
 
 def machine_busy_s():
-    """CPU time that this machine has spent on anything, what the hypervisor took included."""
+    """CPU time that this machine has spent on anything, including steal."""
     fields = pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
     user, nice, system, _, _, irq, softirq, steal = (int(f) for f in fields)
     return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
 class Foreign:
-    """How busy others are: the machine's CPU time less that of our groups and of this program."""
+    """Background load: the machine's CPU time minus that of our groups and of this program."""
 
     def __init__(self, groups=()):
         self.groups = groups
@@ -156,7 +156,7 @@ class Foreign:
 
 
 class Calm:
-    """Waits until others leave the machine alone; says so when they do not."""
+    """Waits until the machine is idle; prints a message if it is not."""
 
     def __init__(self, limit_s, cores=0.05):
         self.limit_s, self.cores, self.waited = limit_s, cores, 0.0
@@ -169,7 +169,7 @@ class Calm:
             if seen <= self.cores or self.waited >= self.limit_s:
                 return seen
             if self.waited == 0:
-                say(f"  waiting for a calm machine: others use {seen:.2f} cores")
+                say(f"  waiting for an idle machine: background load {seen:.2f} cores")
             time.sleep(3)
             self.waited += 5
 
@@ -194,7 +194,7 @@ def machine():
 
 @contextlib.contextmanager
 def scratch_home():
-    """A folder for runs that is gone afterwards."""
+    """A folder for runs that is removed afterwards."""
     with tempfile.TemporaryDirectory(prefix="trainscope-bench-") as folder:
         old = os.environ.get("TRAINSCOPE_HOME")
         os.environ["TRAINSCOPE_HOME"] = folder
@@ -215,7 +215,7 @@ def start_target(group, *options):
 
 
 def recorder_pid(supervisor, limit_s=5):
-    """The recorder below this supervisor, once it is there."""
+    """The recorder below this supervisor, once it exists."""
     end = time.monotonic() + limit_s
     while time.monotonic() < end:
         for pid in children_of(supervisor):
@@ -232,7 +232,7 @@ def info(run="latest"):
 
 
 def folder_bytes(folder):
-    """Size of a run: all files but the job's output."""
+    """Size of a run: all files except the job's output."""
     total = 0
     for entry in os.scandir(folder):
         if not (entry.name.startswith("output") and entry.name.endswith(".log")):

@@ -1,7 +1,7 @@
 """Memory of a long recording, scaled in time: a day at 10 Hz is 864,000 ticks, 14.4 minutes at 1 kHz.
 
-All that can grow with a recording grows with its ticks: the ring of samples, which is touched once round
-and then again, blocks, segments. What grows with time alone (the slow sources) is not seen here.
+Everything that can grow with a recording grows with its ticks: the ring of samples, which is reused,
+blocks, segments. Growth with time alone (the slow sources) is not visible here.
 """
 import signal
 import time
@@ -41,6 +41,6 @@ def run(options, calm):
                        ["largest", f"{report['largest_rss_mb']:.2f}"],
                        ["PSS at the end", f"{points[-1][2]:.2f}"],
                        ["growth in the last two thirds, for 864,000 ticks", f"{growth:+.2f}"],
-                       ["after a day at 10 Hz (wanted <= 15)",
+                       ["after a day at 10 Hz (target <= 15)",
                         f"{report['measured']:.2f}  {'met' if report['met'] else 'MISSED'}"]])
     return report

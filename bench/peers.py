@@ -1,4 +1,4 @@
-"""The programs that Trainscope's cost is compared with, each recording as much of the same as it can."""
+"""The other tools that Trainscope is compared with, each recording as much of the same as it can."""
 import contextlib
 import os
 import pathlib
@@ -8,7 +8,7 @@ import time
 from harness import ROOT, has
 
 SADC = "/usr/lib/sysstat/sadc"
-PYTHON = "/usr/bin/python3"  # the one that Debian's python3-psutil belongs to
+PYTHON = "/usr/bin/python3"  # Debian's own, which has python3-psutil
 
 
 def lines_in(path):
@@ -39,7 +39,7 @@ class Psutil:
 class Sysstat:
     name = "sysstat: sadc + pidstat"
     gaps = "no pressure, no cgroup, no PSS"
-    fastest_hz = 1  # neither takes a fraction of a second
+    fastest_hz = 1  # neither supports a fraction of a second
 
     @staticmethod
     def missing():

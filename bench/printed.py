@@ -1,4 +1,4 @@
-"""What searching printed lines for steps costs per line, against splitting the same bytes into lines with memchr."""
+"""Cost of searching printed lines for steps, per line, compared with splitting the same bytes with memchr."""
 import os
 import subprocess
 
@@ -13,7 +13,7 @@ def build():
 
 
 def run(options, calm):
-    program = os.environ.get("BENCH_PRINTED_LINES")  # one of another version, to compare with
+    program = os.environ.get("BENCH_PRINTED_LINES")  # of another version, for comparison
     if program is None:
         build()
         program = PROGRAM
@@ -28,6 +28,6 @@ def run(options, calm):
         report[name] = {"bytes": int(size), "split_ns": float(split_ns), "search_ns": float(search_ns), "ratio": ratio}
         if int(skipped) > 0:
             say(f"  {skipped} lines of '{name}' were not searched")
-    print("CPU time per printed line: searching it for steps, against finding its end with memchr.\n")
+    print("CPU time per printed line: searching it for steps, compared with finding its end with memchr.\n")
     table(["", "bytes", "memchr, ns", "search, ns", "ratio"], rows)
     return report

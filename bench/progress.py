@@ -1,4 +1,4 @@
-"""What telling of the training costs the job that tells: its speed while it sends lines and while nobody reads them."""
+"""Cost of reporting progress for the job: its speed while it sends lines, with and without a reader."""
 import json
 import os
 import signal
@@ -26,7 +26,7 @@ def bare(rate, seconds):
 
 
 def drained(rate, seconds):
-    """The physical limit: the same lines into a FIFO whose other end throws them away."""
+    """The physical limit: the same lines into a FIFO whose reader discards them."""
     with scratch_home() as home:
         fifo = f"{home}/fifo"
         os.mkfifo(fifo)
@@ -42,7 +42,7 @@ def drained(rate, seconds):
 
 
 def recorded(rate, seconds, stopped=False):
-    """Under `trainscope run`; with the recorder standing still for most of the time, or not."""
+    """Under `trainscope run`; with the recorder stopped for most of the time, or not."""
     with scratch_home():
         job = subprocess.Popen([PROGRAM, "run", "--quiet", "--name", "sender", "--", SENDER, str(rate), str(seconds)],
                                stdout=subprocess.PIPE, text=True)
@@ -54,7 +54,7 @@ def recorded(rate, seconds, stopped=False):
     units, sent = numbers(out)
     kept = info["steps"]["observed"] or 0
     if kept + info["steps"]["dropped"] != sent:
-        say(f"  {sent - kept - info['steps']['dropped']} of {sent} lines are neither kept nor told as dropped")
+        say(f"  {sent - kept - info['steps']['dropped']} of {sent} lines are neither stored nor reported as dropped")
     return units, sent, kept, info["overhead"]["cpu_ratio"]
 
 
@@ -91,6 +91,6 @@ def run(options, calm):
                          f"{lost / sent * 1e9:.0f}" if name != "bare" else "",
                          "" if kept is None else f"{100 * kept:.1f} %", "" if cpu is None else f"{100 * cpu:.1f} %"])
             report[f"{name}, {rate}/s"] = {"speed": ratio(pairs), "low": low, "high": high, "kept": kept, "cpu": cpu}
-    print("Speed of a job that computes on one thread and tells of its steps: against the same outside a run.\n")
-    table(["", "messages/s", "speed", "95 % interval", "ns a message", "kept", "recorder's CPU"], rows)
+    print("Speed of a job that computes on one thread and reports its steps, relative to the same outside a run.\n")
+    table(["", "messages/s", "speed", "95 % interval", "ns per message", "stored", "recorder's CPU"], rows)
     return report

@@ -1,6 +1,6 @@
-// The job of bench/progress.py: computes, and tells of its steps at a given rate.
+// The job of bench/progress.py: computes, and reports its steps at a given rate.
 //
-//   sender RATE SECONDS     prints: units of work done, messages given to the client
+//   sender RATE SECONDS     prints: units of work done, messages passed to the client
 #include <chrono>
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-"""Bytes on disk for every stored value, and of a run in which nothing happened."""
+"""Bytes on disk per stored value, and size of an empty run."""
 import subprocess
 import time
 
@@ -8,10 +8,10 @@ FROM_S, TO_S = 30, 120
 
 
 def job(seconds):
-    """Real training where it is built, else the busy target."""
+    """Real training if it is built, otherwise the busy target."""
     if WORKLOAD.exists():
         return [WORKLOAD, "train", "--model", "digits_cnn", "--threads", "2", "--seconds", str(seconds)]
-    say("  trainscope-workload is not built: the made-up job is recorded instead")
+    say("  trainscope-workload is not built: the synthetic job is recorded instead")
     return [BUILD / "target", "--spin", "2", "--seconds", str(seconds)]
 
 
@@ -54,7 +54,7 @@ def run(options, calm):
     values = rate * (end_s - begin_s)
     per_value = (sizes[end_s] - sizes[begin_s]) / values
     # The same between two sealings. The open block is not compressed and up to ten seconds long: how much
-    # of it there is at the two moments is chance, so the worse of the two figures counts.
+    # of it exists at the two times is random, so the worse of the two figures counts.
     first = next(s for s in sealings if s[0] >= begin_s)
     last = sealings[-1] if sealings[-1][0] > first[0] else first
     blocks = (last[1] - first[1]) / max(1, rate * (last[0] - first[0]))
@@ -63,8 +63,8 @@ def run(options, calm):
               "sealed_bytes_per_value": blocks, "missed": known["sampling"]["missed"], "foreign_cores": others,
               "plain_bytes_per_value": per_value, "bytes_per_value": verdict(max(per_value, blocks), 0.25), "empty_run_bytes": verdict(empty, 128 * 1024)}
     print(f"Size at 100 Hz while {report['job']} keeps both cores busy, {begin_s:g} s to {end_s:g} s;\n"
-          f"{report['missed']} ticks missed, others used {others:.2f} cores.\n")
-    table(["", "", "wanted", ""],
+          f"{report['missed']} ticks missed, background load {others:.2f} cores.\n")
+    table(["", "", "target", ""],
           [["bytes between", report["bytes"], "", ""], ["values between", round(values), "", ""],
            ["bytes per value", f"{per_value:.3f}", "<= 0.25", "met" if per_value <= 0.25 else "MISSED"],
            ["bytes per value between two sealings", f"{blocks:.3f}", "<= 0.25", "met" if blocks <= 0.25 else "MISSED"],

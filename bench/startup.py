@@ -1,4 +1,4 @@
-"""What `trainscope run -- true` takes longer than `true`."""
+"""Extra time of `trainscope run -- true` compared with `true`."""
 import os
 import statistics
 import time
@@ -25,8 +25,8 @@ def run(options, calm):
     report = {"pairs": len(pairs), "true_ms": statistics.median(a for a, _ in pairs),
               "run_true_ms": statistics.median(b for _, b in pairs), "low": low, "high": high,
               "foreign_cores": seen, **verdict(extra(pairs), 30)}
-    print(f"Start and end: {len(pairs)} pairs in turn.\n")
-    table(["", "ms", "wanted", ""],
+    print(f"Start and end: {len(pairs)} alternating pairs.\n")
+    table(["", "ms", "target", ""],
           [["true", f"{report['true_ms']:.2f}", "", ""], ["run -- true", f"{report['run_true_ms']:.2f}", "", ""],
            ["extra, median", f"{report['measured']:.2f}", "<= 30", "met" if report["met"] else "MISSED"],
            ["95 % interval", f"{low:.2f} to {high:.2f}", "", ""],

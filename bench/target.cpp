@@ -1,4 +1,4 @@
-// The job that the cost benchmark watches: five processes, 1.8 GB resident in small pages, some of
+// The job that the cost benchmark records: five processes, 1.8 GB resident in small pages, some of
 // it busy.
 //
 //   target [--megabytes N] [--spin N] [--seconds N]

@@ -1,4 +1,4 @@
-"""What each call of NVIDIA's management library costs: CPU and wall time, median of repeated calls.
+"""Cost of each call of NVIDIA's management library: CPU and wall time, median of repeated calls.
 
 calls.py [REPEATS]. The calls are those of trainscope-gpu (src/gpu/support/nvidia_gpu.cpp).
 """

@@ -1,4 +1,4 @@
-"""Somebody else on the same GPU: holds 4 GiB and does nothing, until its stdin ends."""
+"""Another process on the same GPU: uses 4 GiB and does nothing, until its stdin ends."""
 import sys
 
 import torch

@@ -1,4 +1,4 @@
-"""Does recording slow an unmodified PyTorch job on a GPU? Blocks with the recorder running and stopped, in one run.
+"""Slowdown of an unmodified PyTorch job on a GPU by recording. Blocks with the recorder running and stopped, in one run.
 
 slowdown.py TRAINSCOPE [--kinds launch,gpu] [--pairs 200] [--block 0.5]
 

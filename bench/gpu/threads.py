@@ -1,4 +1,4 @@
-"""What each thread of ours costs while an unmodified PyTorch job trains: CPU per second in steady state.
+"""Cost of each Trainscope thread while an unmodified PyTorch job trains: CPU per second in steady state.
 
 threads.py TRAINSCOPE [--every 100ms,1s] [--seconds 20] [--warm-up 10]
 """

@@ -1,5 +1,5 @@
-// What searching printed lines for steps costs: nanoseconds of CPU time per line, for each kind of
-// line, and the same for splitting the same bytes into lines with memchr, in turn.
+// Cost of searching printed lines for steps: nanoseconds of CPU time per line, for each kind of
+// line, and the same for splitting the same bytes into lines with memchr, alternately.
 // Prints a line for each kind: its name, bytes per line, ns per line of both, lines not searched.
 #include <time.h>
 

@@ -1,27 +1,27 @@
-// Tells Trainscope of the training, from C and C++: include this file, call ts_step() each step.
+// Reports training progress to Trainscope, from C and C++: include this file, call ts_step() at
+// each step.
 //
 // For: a job under `trainscope run`. Each function sends one line of docs/guide/progress.md to the
-// FIFO that TRAINSCOPE_PIPE names, with the time of the call. Outside a run it returns at once.
+// FIFO in TRAINSCOPE_PIPE, with the timestamp of the call. Outside a run it returns at once.
 //
-// Guarantees: never blocks, never fails, never ends the job (SIGPIPE is held back during a write
-// and taken away again), leaves errno alone, may be called from any thread. What cannot be written
-// at once is counted, and `dropped N` goes before the next line that gets through. After a fork the
-// child opens the FIFO anew. Up to 1,000 lines a second are written one by one; of more than that,
-// those of a millisecond go together, each with its own time: a line costs the job 0.1 to 0.3 us
-// then in the place of 3.
+// Guarantees: never blocks, never fails, never ends the job (SIGPIPE is blocked during a write and
+// removed), leaves errno unchanged, may be called from any thread. Lines that cannot be written at
+// once are counted, and `dropped N` is sent before the next line that succeeds. After a fork the
+// child opens the FIFO again. Up to 1,000 lines per second are written one by one; above that, the
+// lines of a millisecond are batched, each with its own timestamp: a line then costs the job 0.1 to
+// 0.3 us instead of 3.
 //
-// Who speaks: the process that loaded this first and its training thread (the first to end a step;
-// before that, the first to send) say nothing about themselves. Another thread says who=PID.NUMBER,
-// a forked process who=PID, and where RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0,
-// who=rankN.
+// Sender: the process that loaded this first and its training thread (the first to end a step;
+// before that, the first to send) have no who. Another thread has who=PID.NUMBER, a forked process
+// who=PID, and if RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0, who=rankN.
 //
 // Limits: Linux, GCC or Clang, C99 or later; with -std=c99 include it before any other header. A
-// glibc older than 2.32 wants -pthread. Not for signal handlers. A line has at most 4,096 bytes: a
+// glibc older than 2.32 needs -pthread. Not for signal handlers. A line has at most 4,096 bytes: a
 // longer text is cut between characters, other lines between words. Names have at most 128 letters,
 // digits and _ . / : - ; other bytes become _. A job that closes descriptors which it did not open
-// must do so before the first line. The end of a flood waits for the next line, for exit() or for
-// ts_flush(): a job that a signal ends, or that calls exec() or _exit(), may take the last 4 KiB
-// with it. Marks, epochs and the begin of a checkpoint or an evaluation do not wait.
+// must do so before the first line. The end of a burst waits for the next line, for exit() or for
+// ts_flush(): if a signal ends the job, or it calls exec() or _exit(), the last 4 KiB may be lost.
+// Marks, epochs and the begin of a checkpoint or an evaluation do not wait.
 #ifndef TRAINSCOPE_H_
 #define TRAINSCOPE_H_
 
@@ -45,7 +45,7 @@
 extern "C" {
 #endif
 
-// What a job calls. A number below 0 stands for "one more than the last": the recorder counts.
+// The public functions. A number below 0 stands for "one more than the last": the recorder counts.
 static inline int ts_active(void);  // 1 in a run, with the pipe open
 static inline void ts_step(long long number);
 static inline void ts_step_loss(long long number, double loss);
@@ -59,7 +59,8 @@ static inline void ts_mark(const char* text);
 // Any line, as printf writes it: ts_send("step %d loss=%g accuracy=%g", n, loss, accuracy). The
 // program's locale must have a decimal point, not a comma; the functions above do not mind.
 static inline void ts_send(const char* format, ...) __attribute__((format(printf, 1, 2)));
-// Writes what waits: before exec(), _exit() or a long silence after more than 1,000 lines a second.
+// Writes waiting lines: before exec(), _exit() or a long silence after more than 1,000 lines per
+// second.
 static inline void ts_flush(void);
 
 // Everything below is how.
@@ -71,14 +72,14 @@ enum {
   TS_NAME_BYTES = 128,
   TS_TAIL_BYTES = 96,
   TS_FRONT_BYTES = 128,
-  TS_TOGETHER_BYTES = TS_LINE_BYTES - TS_FRONT_BYTES
+  TS_BATCH_BYTES = TS_LINE_BYTES - TS_FRONT_BYTES
 };
 enum { TS_PACE_NS = 1000000, TS_BURST_NS = 100000000, TS_LOCK_NS = 10000000 };
 
 struct ts_state {
-  int lock;             // the process that holds it; 0 when free
+  int lock;  // the process that has it; 0 if free
   int main_process;     // the first that loaded this
-  int process;          // the one that the rest is about: another one after a fork
+  int process;  // the process of the other fields: another one after a fork
   int descriptor;       // -1: nothing is sent
   int threads;          // how many have sent
   int training_thread;  // by the order in which they first sent
@@ -89,7 +90,7 @@ struct ts_state {
   long long waiting;   // lines in `text`
   size_t size;
   int lock_failures;
-  // Room to say how many were lost, then whole lines that are not written yet.
+  // Space for the number of lost lines, then complete lines that are not written yet.
   char text[TS_FRONT_BYTES + TS_LINE_BYTES];
 };
 
@@ -103,7 +104,7 @@ struct ts_thread {
 __attribute__((weak)) struct ts_state ts_state_2;
 __attribute__((weak)) __thread struct ts_thread ts_thread_2;
 
-// What every line ends with: " t=… who=…\n".
+// The end of every line: " t=… who=…\n".
 struct ts_tail {
   size_t size;
   char text[TS_TAIL_BYTES];
@@ -125,7 +126,7 @@ static inline long long ts_now_(void) {
   return (long long)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-// A holder of another process is what a fork copied of a thread that is not here.
+// A lock of another process was copied by a fork, without the thread that has it.
 static inline int ts_try_lock_(int process) {
   int holder = __atomic_load_n(&ts_state_2.lock, __ATOMIC_RELAXED);
   if (holder == process || !__atomic_compare_exchange_n(&ts_state_2.lock, &holder, process, 0,
@@ -135,8 +136,8 @@ static inline int ts_try_lock_(int process) {
   return 1;
 }
 
-// 0 when it cannot be had: a thread that was cancelled while it held the lock holds it for ever,
-// and after three such times in turn nothing is sent any more.
+// 0 if it cannot be taken: a thread that was cancelled with the lock keeps it for ever, and after
+// three such failures in a row nothing more is sent.
 static inline int ts_lock_(int process) {
   long long until_ns;
   if (ts_try_lock_(process)) return 1;
@@ -152,7 +153,7 @@ static inline int ts_lock_(int process) {
 
 static inline void ts_unlock_(void) { __atomic_store_n(&ts_state_2.lock, 0, __ATOMIC_RELEASE); }
 
-// -1 when there is no run, nobody to read, or a file that is no FIFO and would be written over.
+// -1 if there is no run, no reader, or a file that is not a FIFO and would be overwritten.
 static inline int ts_open_pipe_(void) {
   struct stat status;
   const char* path = getenv("TRAINSCOPE_PIPE");
@@ -175,7 +176,7 @@ static inline long ts_rank_(void) {
   return 0;
 }
 
-// With the lock held: everything about this process anew.
+// With the lock held: resets everything about this process.
 static inline void ts_begin_process_(struct ts_state* state, int process) {
   const long rank = ts_rank_();
   state->who[0] = '\0';
@@ -188,7 +189,7 @@ static inline void ts_begin_process_(struct ts_state* state, int process) {
   state->has_stepped = 0;
   state->lock_failures = 0;
   state->paced_ns = 0;
-  state->waiting = 0;  // a fork copied what its parent will write
+  state->waiting = 0;  // a fork copied lines that its parent will write
   state->size = 0;
   __atomic_store_n(&state->dropped, 0, __ATOMIC_RELAXED);
   __atomic_store_n(&state->descriptor, ts_open_pipe_(), __ATOMIC_RELAXED);
@@ -208,8 +209,9 @@ static inline int ts_active(void) {
   return __atomic_load_n(&state->descriptor, __ATOMIC_RELAXED) >= 0;
 }
 
-// 1: written; 0: nobody has read; -1: nobody will. A signal would end the job, and ignoring SIGPIPE
-// for the process would keep it running when its own output is gone, so it is held back here alone.
+// 1: written; 0: the pipe is full; -1: there is no reader. SIGPIPE would end the job, and ignoring
+// it for the process would keep the job running when its own output is closed, so it is blocked
+// only here.
 static inline int ts_write_(int descriptor, const char* text, size_t size) {
   const struct timespec at_once = {0, 0};
   sigset_t pipe_signal, before, pending;
@@ -231,8 +233,7 @@ static inline int ts_write_(int descriptor, const char* text, size_t size) {
   return written >= 0 ? 1 : error == EAGAIN ? 0 : -1;
 }
 
-// Bytes as they are, as many as there is room for: a line that fills the room is cut when it is
-// finished.
+// Bytes as they are, as many as fit: a line that is too long is cut when it is finished.
 static inline void ts_put_(struct ts_line* line, const char* text, size_t size) {
   const size_t room = sizeof line->text - line->size;
   if (size > room) size = room;
@@ -284,7 +285,7 @@ static inline void ts_put_real_(struct ts_line* line, double value) {
   ts_put_decimal_(line, value != value ? "nan" : text);  // snprintf() may write -nan
 }
 
-// NAME=NUMBER; a name that is a key of its own gets a _ behind it.
+// NAME=NUMBER; a name that equals a key gets a _ appended.
 static inline void ts_put_number_(struct ts_line* line, const char* name, size_t size,
                                   double value) {
   const int is_key = (size == 1 && name[0] == 't') || (size == 3 && memcmp(name, "who", 3) == 0) ||
@@ -295,7 +296,7 @@ static inline void ts_put_number_(struct ts_line* line, const char* name, size_t
   ts_put_real_(line, value);
 }
 
-// The time of the call, and the first word; 0 when there is nobody to tell.
+// The timestamp of the call, and the first word; 0 if there is no reader.
 static inline int ts_start_(struct ts_line* line, const char* word) {
   if (!ts_active()) return 0;
   line->time_ns = ts_now_();
@@ -304,7 +305,7 @@ static inline int ts_start_(struct ts_line* line, const char* word) {
   return 1;
 }
 
-// With the lock held; `who` is what this thread is called.
+// With the lock held; `who` is the sender name of this thread.
 static inline void ts_make_tail_(struct ts_tail* tail, struct ts_state* state, int is_step,
                                  long long time_ns) {
   struct ts_thread* thread = &ts_thread_2;
@@ -334,8 +335,8 @@ static inline void ts_make_tail_(struct ts_tail* tail, struct ts_state* state, i
   tail->size = (size_t)(at - tail->text);
 }
 
-// Where a line that is too long ends: before `room`, between characters of a mark, else between
-// words, as half a number would be another number.
+// Where a line that is too long ends: before `room`, between characters of a mark, otherwise
+// between words, because half a number would be another number.
 static inline size_t ts_cut_(const struct ts_line* line, size_t room) {
   const int is_mark = line->size >= 5 && memcmp(line->text, "mark ", 5) == 0;
   if (line->size <= room) return line->size;
@@ -346,7 +347,7 @@ static inline size_t ts_cut_(const struct ts_line* line, size_t room) {
   return room;
 }
 
-// With the lock held. 1: gone; 0: not.
+// With the lock held. 1: delivered; 0: not.
 static inline int ts_deliver_(struct ts_state* state, const char* text, size_t size) {
   const int written = state->descriptor < 0 ? -1 : ts_write_(state->descriptor, text, size);
   if (written < 0 && state->descriptor >= 0) {
@@ -356,23 +357,23 @@ static inline int ts_deliver_(struct ts_state* state, const char* text, size_t s
   return written != 0;
 }
 
-// With the lock held: writes what waits, behind how many were lost before, or counts it.
+// With the lock held: writes waiting lines, after the number of lines lost before, or counts them.
 static inline void ts_flush_(struct ts_state* state, const struct ts_tail* tail) {
   long long lost = __atomic_load_n(&state->dropped, __ATOMIC_RELAXED);
   char* begin = state->text + TS_FRONT_BYTES;
-  char told[TS_FRONT_BYTES] = "dropped ";
+  char report[TS_FRONT_BYTES] = "dropped ";
   size_t size = 8;
   if (lost > 0) {
-    size += ts_digits_(told + size, lost);
-    memcpy(told + size, tail->text, tail->size);
+    size += ts_digits_(report + size, lost);
+    memcpy(report + size, tail->text, tail->size);
     size += tail->size;
   }
   if (lost <= 0 || size + state->size > TS_LINE_BYTES) {
-    size = 0;  // of a line that fills the room alone what was lost is told with the next
+    size = 0;  // if a line fills the space alone, the lost lines are reported with the next
     lost = 0;
   }
   begin -= size;
-  memcpy(begin, told, size);
+  memcpy(begin, report, size);
   if (size + state->size > 0)
     __atomic_fetch_add(&state->dropped,
                        ts_deliver_(state, begin, size + state->size) ? -lost : state->waiting,
@@ -381,14 +382,15 @@ static inline void ts_flush_(struct ts_state* state, const struct ts_tail* tail)
   state->size = 0;
 }
 
-// With the lock held: what waits, and lines that were lost and not told yet.
+// With the lock held: writes waiting lines, and the number of lost lines that were not reported
+// yet.
 static inline void ts_flush_now_(struct ts_state* state) {
   struct ts_tail tail;
   ts_make_tail_(&tail, state, 0, ts_now_());
   ts_flush_(state, &tail);
 }
 
-// With the lock held: 1 when a line may be written by itself now.
+// With the lock held: 1 if a line may be written on its own now.
 static inline int ts_is_calm_(struct ts_state* state, long long now_ns) {
   if (state->paced_ns < now_ns) state->paced_ns = now_ns;
   if (state->paced_ns - now_ns > TS_BURST_NS) return 0;
@@ -396,7 +398,7 @@ static inline int ts_is_calm_(struct ts_state* state, long long now_ns) {
   return 1;
 }
 
-// What a reader wants to know now, and what begins a long silence.
+// Lines that a reader needs at once, and those that begin a long silence.
 static inline int ts_is_rare_(const struct ts_line* line) {
   static const char* const kBegins[] = {"mark ", "epoch", "begin checkpoint", "begin evaluation"};
   for (size_t i = 0; i < sizeof kBegins / sizeof kBegins[0]; ++i) {
@@ -419,7 +421,7 @@ static inline void ts_finish_(struct ts_line* line) {
   ts_make_tail_(&tail, state, is_step, line->time_ns);
   line->size = ts_cut_(line, sizeof line->text - tail.size);
   ts_put_(line, tail.text, tail.size);
-  if (state->size > 0 && state->size + line->size > TS_TOGETHER_BYTES) ts_flush_(state, &tail);
+  if (state->size > 0 && state->size + line->size > TS_BATCH_BYTES) ts_flush_(state, &tail);
   memcpy(state->text + TS_FRONT_BYTES + state->size, line->text, line->size);
   state->size += line->size;
   ++state->waiting;
@@ -442,7 +444,7 @@ static inline void ts_flush(void) {
   errno = error;
 }
 
-// The end of a flood, when the job ends.
+// The end of a burst, when the job ends.
 __attribute__((destructor)) static void ts_flush_at_exit_(void) { ts_flush(); }
 
 static inline void ts_counted_(const char* word, long long number) {

@@ -1,8 +1,8 @@
-// Tells Trainscope of the training, from C++: trainscope::step(n, {{"loss", loss}}).
+// Reports training progress to Trainscope, from C++: trainscope::step(n, {{"loss", loss}}).
 //
-// For: a job under `trainscope run`. A thin cover over trainscope.h, which must be found beside it
-// or by -I: the same lines, the same guarantees (never blocks, never throws, no effect outside a
-// run) and limits. C++17 or later. C and C++ files of one program share one pipe.
+// For: a job under `trainscope run`. A thin wrapper of trainscope.h, which must be next to it or
+// found with -I: the same lines, the same guarantees (never blocks, never throws, no effect outside
+// a run) and limits. C++17 or later. C and C++ files of one program share one pipe.
 #ifndef TRAINSCOPE_HPP_
 #define TRAINSCOPE_HPP_
 
@@ -19,7 +19,7 @@
 
 namespace trainscope {
 
-// A number with its name, made where it is sent: {"loss", loss}.
+// A number with its name: {"loss", loss}.
 struct Number {
   template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>>
   Number(std::string_view its_name, T its_value) noexcept
@@ -30,7 +30,7 @@ struct Number {
 };
 using Numbers = std::initializer_list<Number>;
 
-// Which data a number is of; the recorder takes train when nothing is said.
+// The data set of a number; the default is train.
 enum class Set { unsaid, train, validation, test };
 
 inline constexpr long long kNext = -1;  // one more than the last; the recorder counts
@@ -47,7 +47,7 @@ inline void put_set(ts_line& line, Set set) noexcept {
   put(line, kWords[static_cast<std::size_t>(set)]);
 }
 
-inline void tell(const char* word, long long number, Numbers numbers, Set set) noexcept {
+inline void send(const char* word, long long number, Numbers numbers, Set set) noexcept {
   ts_line line;
   if (ts_start_(&line, word) == 0) return;
   ts_put_count_(&line, number);
@@ -72,16 +72,16 @@ class Name {
 
 inline bool active() noexcept { return ts_active() != 0; }
 
-// Writes what waits: see ts_flush() in trainscope.h.
+// Writes waiting lines: see ts_flush() in trainscope.h.
 inline void flush() noexcept { ts_flush(); }
 
 inline void step(long long number = kNext, Numbers numbers = {}, Set set = Set::unsaid) noexcept {
-  detail::tell("step", number, numbers, set);
+  detail::send("step", number, numbers, set);
 }
 inline void step(Numbers numbers, Set set = Set::unsaid) noexcept { step(kNext, numbers, set); }
 
 inline void epoch(long long number = kNext, Numbers numbers = {}, Set set = Set::unsaid) noexcept {
-  detail::tell("epoch", number, numbers, set);
+  detail::send("epoch", number, numbers, set);
 }
 
 inline void begin(std::string_view phase) noexcept { ts_begin(detail::Name(phase).c_str()); }
@@ -123,18 +123,18 @@ class [[nodiscard]] Phase {
   detail::Name name_;
 };
 
-// What `work` returns, and how long it took as a phase: auto batch = timed("input", [&] { return
-// next(); }); When it throws, nothing is sent.
+// Returns the result of `work` and sends its duration as a phase: auto batch = timed("input", [&] {
+// return next(); }); If it throws, nothing is sent.
 template <typename Work>
 decltype(auto) timed(std::string_view name, Work&& work) {
   const auto began = std::chrono::steady_clock::now();
-  const auto tell = [&] { phase(name, std::chrono::steady_clock::now() - began); };
+  const auto report = [&] { phase(name, std::chrono::steady_clock::now() - began); };
   if constexpr (std::is_void_v<std::invoke_result_t<Work>>) {
     std::forward<Work>(work)();
-    tell();
+    report();
   } else {
     decltype(auto) made = std::forward<Work>(work)();
-    tell();
+    report();
     return made;
   }
 }

@@ -19,10 +19,10 @@ def options(about, epochs, batch, steps=None):
     parser.add_argument("--epochs", type=int, default=epochs)
     parser.add_argument("--steps", type=int, default=steps,
                         help=f"steps an epoch (default: {steps or 'all of the data'})")
-    parser.add_argument("--batch", type=int, default=batch, help="pictures a step (default: %(default)s)")
+    parser.add_argument("--batch", type=int, default=batch, help="images per step (default: %(default)s)")
     parser.add_argument("--workers", type=int, default=0, help="processes of the data loader")
     parser.add_argument("--tensorboard", metavar="DIR", help="write event files there")
-    parser.add_argument("--progress", action="store_true", help="tell Trainscope of each step")
+    parser.add_argument("--progress", action="store_true", help="report each step to Trainscope")
     parser.add_argument("--verbose", type=int, choices=[0, 1, 2], default=1,
                         help="0 nothing, 1 every tenth step, 2 every epoch")
     parser.add_argument("--seed", type=int, default=1)
@@ -30,13 +30,13 @@ def options(about, epochs, batch, steps=None):
 
 
 def fashion_mnist(part, folder=FASHION):
-    """Pictures (1×28×28, 0–1) and labels of `train` or `t10k`, from IDX files."""
+    """Images (1×28×28, 0–1) and labels of `train` or `t10k`, from IDX files."""
     def read(name, header):
         with gzip.open(pathlib.Path(folder) / f"{part}-{name}-ubyte.gz") as file:
             return torch.frombuffer(bytearray(file.read()[header:]), dtype=torch.uint8)
 
-    pictures = read("images-idx3", 16).reshape(-1, 1, 28, 28) / 255
-    return torch.utils.data.TensorDataset(pictures, read("labels-idx1", 8).long())
+    images = read("images-idx3", 16).reshape(-1, 1, 28, 28) / 255
+    return torch.utils.data.TensorDataset(images, read("labels-idx1", 8).long())
 
 
 def train(model, data, args):
@@ -57,8 +57,8 @@ def train(model, data, args):
     losses, means = [], []
     for epoch in range(args.epochs):
         before = len(losses)
-        for pictures, labels in loader:
-            loss = torch.nn.functional.cross_entropy(model(pictures.to(device)), labels.to(device))
+        for images, labels in loader:
+            loss = torch.nn.functional.cross_entropy(model(images.to(device)), labels.to(device))
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

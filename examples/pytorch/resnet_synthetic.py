@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ResNet-18 on made-up pictures: no data set, no download, the pace of the machine alone.
+"""ResNet-18 on synthetic images: no data set, no download, so only the speed of the machine matters.
 
   trainscope run -- python resnet_synthetic.py --progress --batch 128 --size 224 --workers 4
 """
@@ -51,7 +51,7 @@ class Synthetic(torch.utils.data.Dataset):
 
 def main():
     parser = common.options(__doc__, epochs=2, batch=16, steps=10)
-    parser.add_argument("--size", type=int, default=64, help="side of a picture, at least 32")
+    parser.add_argument("--size", type=int, default=64, help="side of an image, at least 32")
     args = parser.parse_args()
     torch.manual_seed(args.seed)
     common.train(resnet18(10), Synthetic(args.steps * args.batch, args.size, 10), args)

@@ -22,35 +22,35 @@ def options(about, epochs, batch, steps=None):
     parser.add_argument("--epochs", type=int, default=epochs)
     parser.add_argument("--steps", type=int, default=steps,
                         help=f"steps an epoch (default: {steps or 'all of the data'})")
-    parser.add_argument("--batch", type=int, default=batch, help="pictures a step (default: %(default)s)")
+    parser.add_argument("--batch", type=int, default=batch, help="images per step (default: %(default)s)")
     parser.add_argument("--tensorboard", metavar="DIR", help="write event files there")
     parser.add_argument("--update-freq", choices=["batch", "epoch"], default="epoch")
-    parser.add_argument("--progress", action="store_true", help="tell Trainscope of each step")
+    parser.add_argument("--progress", action="store_true", help="report each step to Trainscope")
     parser.add_argument("--verbose", type=int, choices=[0, 1, 2], default=1, help="as Keras has it")
     parser.add_argument("--seed", type=int, default=1)
     return parser
 
 
 def fashion_mnist(part, folder=FASHION):
-    """Pictures (28×28, 0–1) and labels of `train` or `t10k`, from IDX files."""
+    """Images (28×28, 0–1) and labels of `train` or `t10k`, from IDX files."""
     def read(name, header):
         with gzip.open(pathlib.Path(folder) / f"{part}-{name}-ubyte.gz") as file:
             return np.frombuffer(file.read(), np.uint8, offset=header)
 
-    pictures = read("images-idx3", 16).reshape(-1, 28, 28) / np.float32(255)
-    return pictures, read("labels-idx1", 8).astype(np.int64)
+    images = read("images-idx3", 16).reshape(-1, 28, 28) / np.float32(255)
+    return images, read("labels-idx1", 8).astype(np.int64)
 
 
 def drawn(count, size, classes=3, seed=1):
-    """Pictures (0–255) that the script draws itself: stripes, the label is how many."""
+    """Images (0–255) that the script generates: stripes, the label is how many."""
     random = np.random.default_rng(seed)
     labels = np.arange(count) % classes
     across = np.arange(size) / size
-    pictures = np.empty((count, size, size, 3), np.uint8)
-    for picture, label in zip(pictures, labels):
+    images = np.empty((count, size, size, 3), np.uint8)
+    for image, label in zip(images, labels):
         wave = np.sin(2 * np.pi * ((label + 1) * 2 * across + random.random()))
-        picture[:] = (127 + 90 * wave[None, :, None] + random.normal(0, 12, picture.shape)).clip(0, 255)
-    return pictures, labels
+        image[:] = (127 + 90 * wave[None, :, None] + random.normal(0, 12, image.shape)).clip(0, 255)
+    return images, labels
 
 
 def train(model, args, data, **fit):

@@ -34,7 +34,7 @@ def main():
     model = network()
     model.compile(optimizer="adam", metrics=["accuracy"],
                   loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    add_channel = lambda pictures, labels: (pictures[..., None], labels)  # noqa: E731
+    add_channel = lambda images, labels: (images[..., None], labels)  # noqa: E731
     common.train(model, args, (train.map(add_channel).prefetch(2),), validation_data=test.map(add_channel))
 
 

@@ -10,9 +10,9 @@ import keras
 def main():
     args = common.options(__doc__, epochs=5, batch=32).parse_args()
     keras.utils.set_random_seed(args.seed)
-    pictures, labels = common.fashion_mnist("train")
+    images, labels = common.fashion_mnist("train")
     if args.steps:
-        pictures, labels = pictures[:args.steps * args.batch], labels[:args.steps * args.batch]
+        images, labels = images[:args.steps * args.batch], labels[:args.steps * args.batch]
 
     model = keras.Sequential([
         keras.Input((28, 28)),
@@ -23,7 +23,7 @@ def main():
     ])
     model.compile(optimizer="adam", metrics=["accuracy"],
                   loss=keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    common.train(model, args, (pictures, labels), batch_size=args.batch,
+    common.train(model, args, (images, labels), batch_size=args.batch,
                  validation_data=common.fashion_mnist("t10k"))
 
 

@@ -3,7 +3,7 @@
 
   trainscope run -- python transfer.py --weights mobilenet_v2_no_top.weights.h5 --images photos
 
---images is a folder with one folder of pictures for each class; without it the script draws some.
+--images is a folder with one folder of images per class; without it the script generates some.
 """
 import sys
 
@@ -13,7 +13,7 @@ import tensorflow as tf
 
 
 def data_of(args):
-    """Batches of pictures (0–255) and labels, and how many classes there are."""
+    """Batches of images (0–255) and labels, and the number of classes."""
     if args.images:
         data = keras.utils.image_dataset_from_directory(
             args.images, image_size=(args.size, args.size), batch_size=args.batch, seed=args.seed,
@@ -26,8 +26,8 @@ def data_of(args):
 def main():
     parser = common.options(__doc__, epochs=3, batch=16)
     parser.add_argument("--weights", help="a file of weights for MobileNetV2 without its top")
-    parser.add_argument("--images", metavar="FOLDER", help="one folder of pictures for each class")
-    parser.add_argument("--size", type=int, default=96, help="side of a picture, at least 32")
+    parser.add_argument("--images", metavar="FOLDER", help="one folder of images per class")
+    parser.add_argument("--size", type=int, default=96, help="side of an image, at least 32")
     args = parser.parse_args()
     keras.utils.set_random_seed(args.seed)
     if not args.weights:
@@ -40,9 +40,9 @@ def main():
     base = keras.applications.MobileNetV2(include_top=False, pooling="avg", weights=args.weights,
                                           input_shape=shape)
     base.trainable = False
-    pictures = keras.Input(shape)
-    features = base(keras.layers.Rescaling(1 / 127.5, offset=-1)(pictures), training=False)
-    model = keras.Model(pictures, keras.layers.Dense(classes, activation="softmax")(features))
+    images = keras.Input(shape)
+    features = base(keras.layers.Rescaling(1 / 127.5, offset=-1)(images), training=False)
+    model = keras.Model(images, keras.layers.Dense(classes, activation="softmax")(features))
     model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
     common.train(model, args, (data.prefetch(2),), steps_per_epoch=args.steps)
 

@@ -1,20 +1,20 @@
-"""Tells Trainscope of the training, from Python: `trainscope.step(n, loss=loss)`.
+"""Reports training progress to Trainscope, from Python: `trainscope.step(n, loss=loss)`.
 
-For: a job under `trainscope run`. Each function sends one line of docs/guide/progress.md to the FIFO that
-TRAINSCOPE_PIPE names, with the time of the call. Outside a run every function returns at once. Importing
-this needs modules that Python has loaded anyway; frameworks are imported by their own modules alone
+For: a job under `trainscope run`. Each function sends one line of docs/guide/progress.md to the FIFO in
+TRAINSCOPE_PIPE, with the timestamp of the call. Outside a run every function returns at once. Importing
+this needs only modules that Python has loaded already; frameworks are imported only by their own modules
 (trainscope.keras, .torch, .lightning, .huggingface).
 
-Guarantees: never raises, never blocks. What cannot be written at once is counted, and `dropped N` goes
-before the next line that gets through. A forked process opens the FIFO anew.
+Guarantees: never raises, never blocks. Lines that cannot be written at once are counted, and `dropped N` is
+sent before the next line that succeeds. A forked process opens the FIFO again.
 
-Who speaks: the process that imported this first and its training thread (the first to end a step; before
-that, the one that imported this) say nothing about themselves. Another thread says who=PID.NAME, a forked
-or multiprocessing process who=PID, and where RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0,
-who=rankN. set_who() overrules that.
+Sender: the process that imported this first and its training thread (the first to end a step; before
+that, the one that imported this) have no who. Another thread has who=PID.NAME, a forked or
+multiprocessing process who=PID, and if RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0, who=rankN.
+set_who() overrides that.
 
-Limits: a number on an accelerator is fetched, which waits for it: hand over what is at hand, or not every
-step. A line has at most 4,096 bytes: a longer text is cut between characters, other lines between words.
+Limits: a number on an accelerator is fetched, which waits for it: send values that are on the host already, or
+not at every step. A line has at most 4,096 bytes: a longer text is cut between characters, other lines between words.
 Names have at most 128 letters, digits and _ . / : - ; other bytes become _. A job that closes descriptors
 which it did not open must do so before the first line. Before Python 3.8 a process that multiprocessing
 spawns counts as a first one.
@@ -26,35 +26,35 @@ __all__ = ["active", "batch", "begin", "end", "epoch", "iterate", "mark", "phase
 __version__ = "0.1.0"
 
 _AS_TEXT = bytes(ord(" ") if c < 32 or c == 127 else c for c in range(256))
-_KEYS = (b"t", b"who", b"set")  # a number of that name gets a _ behind it
+_KEYS = (b"t", b"who", b"set")  # a number of that name gets a _ appended
 _FRAMEWORKS = ("huggingface", "keras", "lightning", "torch")
 
 
 def active():
-    """Whether lines go anywhere: in a run, with the pipe open."""
+    """Whether lines are sent: in a run, with the pipe open."""
     return sender().is_open()
 
 
 def step(number=None, set=None, **numbers):
     """A step has ended: step(), step(7), step(7, loss=0.3). Without a number the recorder counts."""
-    tell("step", number, numbers, set)
+    send_report("step", number, numbers, set)
 
 
 def epoch(number=None, set=None, **numbers):
     """An epoch has ended: epoch(2, loss=0.3, val_accuracy=0.9)."""
-    tell("epoch", number, numbers, set)
+    send_report("epoch", number, numbers, set)
 
 
 def phase(name, seconds=None):
-    """`with phase("checkpoint"): …`; phase("input", 0.2) tells of one that ends now and took so long."""
+    """`with phase("checkpoint"): …`; phase("input", 0.2) reports one that ends now and took this long."""
     if seconds is None:
         return _Phase(name)
-    _tell_phase(name, seconds)
+    _send_phase(name, seconds)
     return None
 
 
 def begin(name):
-    """A phase begins; phases may stand in each other."""
+    """A phase begins; phases may be nested."""
     pipe = sender()
     if pipe.is_open():
         pipe.send(b"begin " + as_name(name))
@@ -68,7 +68,7 @@ def end(name):
 
 
 def batch(items):
-    """How many items a step has from now on."""
+    """Items per step from now on."""
     pipe = sender()
     if pipe.is_open():
         count = _count(items)
@@ -86,7 +86,7 @@ def scalar(name, value, set=None):
 
 
 def mark(text):
-    """Something worth finding again: mark("learning rate halved")."""
+    """A labelled event: mark("learning rate halved")."""
     pipe = sender()
     if pipe.is_open():
         words = encoded(text).translate(_AS_TEXT)
@@ -95,10 +95,10 @@ def mark(text):
 
 
 def iterate(iterable, name="input"):
-    """The same items; how long each had to be waited for is told as a phase.
+    """The same items; the wait for each is reported as a phase.
 
     Outside a run it is `iterable` itself. For a data loader, a tf.data dataset, a generator, any iterable;
-    what else that has (len(), attributes) the result has too. For Keras' fit() there is
+    the result has its other attributes too (len(), …). For Keras' fit() use
     trainscope.keras.measure_input().
     """
     if not active():
@@ -109,12 +109,12 @@ def iterate(iterable, name="input"):
 
 
 def set_who(name):
-    """As whom the training thread of this process speaks; "" is the one that step time is asked of."""
+    """Sets the sender name of this process's training thread; step time is computed from the sender ""."""
     sender().who = as_name(name) if name else b""
 
 
 class MeasuredIterable:
-    """What iterate() makes of something that can be iterated over many times."""
+    """The result of iterate() for something that can be iterated over many times."""
 
     def __init__(self, iterable, name="input"):
         self._iterable = iterable
@@ -130,13 +130,13 @@ class MeasuredIterable:
         return bool(self._iterable)
 
     def __getattr__(self, name):
-        if name.startswith("_"):  # Asked by copy and pickle before there is an _iterable.
+        if name.startswith("_"):  # Called by copy and pickle before _iterable exists.
             raise AttributeError(name)
         return getattr(self._iterable, name)
 
 
 class MeasuredIterator(MeasuredIterable):
-    """Once through an iterable. It keeps no item, so that a batch lives no longer than without it."""
+    """One pass over an iterable. It keeps no item, so that a batch lives no longer than without it."""
 
     def __init__(self, iterable, name="input"):
         began = now_ns()
@@ -155,7 +155,7 @@ class MeasuredIterator(MeasuredIterable):
 
 
 def _measured_generator(generator, name):
-    """Keras takes nothing else for a generator."""
+    """Keras accepts nothing else as a generator."""
     yield from MeasuredIterator(generator, name)
 
 
@@ -174,7 +174,7 @@ class _Phase:
 
 
 def _count(number):
-    """Blank and number; nothing when it is none, or below 0."""
+    """Blank and number; nothing if it is not a number, or below 0."""
     if number is None:
         return b""
     try:
@@ -185,7 +185,7 @@ def _count(number):
 
 
 def _real(value):
-    """15 digits: what has been a decimal number stays one. Nothing when it is no number."""
+    """15 digits, so that a decimal number stays one. Nothing if it is not a number."""
     try:
         return b"%.15g" % (value,)
     except Exception:
@@ -205,7 +205,7 @@ def _set(name):
     return b" set=" + as_name(name) if name else b""
 
 
-def _tell_phase(name, seconds, thread=None):
+def _send_phase(name, seconds, thread=None):
     pipe = sender()
     if not pipe.is_open():
         return
@@ -217,20 +217,20 @@ def _tell_phase(name, seconds, thread=None):
         pipe.send(b"phase %s %s" % (as_name(name), took), thread)
 
 
-def tell(word, number, numbers, set=None):
-    """step() and epoch() for our own callbacks: numbers by name, whatever their names are."""
+def send_report(word, number, numbers, set=None):
+    """step() and epoch() for the callbacks of this package: numbers with any names."""
     pipe = sender()
     if pipe.is_open():
         pipe.send(encoded(word) + _count(number) + _numbers(numbers) + _set(set))
 
 
-def tell_input_wait(seconds):
-    """For our own wrappers: a wait for data of the training thread, told by another one."""
-    _tell_phase("input", seconds, sender().training_thread)
+def report_input_wait(seconds):
+    """For the wrappers of this package: a wait of the training thread, reported by another one."""
+    _send_phase("input", seconds, sender().training_thread)
 
 
 def __getattr__(name):
-    """trainscope.torch and its like without an import of their own."""
+    """trainscope.torch and the other frameworks without a separate import."""
     if name in _FRAMEWORKS:
         import importlib
         return importlib.import_module("trainscope." + name)

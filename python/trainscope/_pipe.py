@@ -1,8 +1,8 @@
-"""The sending end of the FIFO of a run: one a process, made at the first line.
+"""The sending end of the FIFO of a run: one per process, created at the first line.
 
-Keeps the rules for senders of docs/guide/progress.md: O_NONBLOCK, one write a line of at most 4,096 bytes,
-what cannot be written is counted and told, no SIGPIPE, silence for good where nobody reads. Also decides as
-whom a thread speaks; see trainscope for the rule.
+Follows the rules for senders of docs/guide/progress.md: O_NONBLOCK, one write per line of at most 4,096
+bytes, lost lines are counted and reported, no SIGPIPE, nothing more is sent once there is no reader. Also
+chooses the sender name of a thread; see trainscope for the rule.
 """
 import _signal
 import _thread
@@ -30,27 +30,27 @@ now_ns = getattr(time, "monotonic_ns", _monotonic_ns)  # Python 3.6 has no monot
 def encoded(text):
     try:
         return str(text).encode("utf-8", "replace")
-    except Exception:  # A __str__ of the job's.
+    except Exception:  # Raised by a __str__ of the job.
         return b""
 
 
 def as_name(name):
-    """What a name may have; other bytes become _."""
+    """Characters that a name may contain; other bytes become _."""
     return encoded(name)[:NAME_BYTES].translate(_AS_NAME) or b"_"
 
 
 class Sender:
-    """The sending end of one process; made anew in a forked one: its parent's lock may be held."""
+    """The sending end of one process; created again in a forked one: its parent's lock may be taken."""
     __slots__ = ("process", "who", "training_thread", "has_stepped", "descriptor", "dropped", "lock")
 
     def __init__(self, process):
         self.process = process
-        self.who = None  # known with the descriptor
+        self.who = None  # set with the descriptor
         self.training_thread = _thread.get_ident()
         self.has_stepped = False
         self.descriptor = None
         self.dropped = 0
-        self.lock = _thread.RLock()  # The handler of a signal may send while its own thread is sending.
+        self.lock = _thread.RLock()  # A signal handler may send while its own thread is sending.
 
     def is_open(self):
         if self.descriptor is None:
@@ -62,7 +62,7 @@ class Sender:
         return self.descriptor != _SILENT
 
     def send(self, body, thread=None):
-        """Sends a line, as the thread that this is or the given one."""
+        """Sends a line for this thread or the given one."""
         ending = b" t=%d" % now_ns()
         thread = thread or _thread.get_ident()
         if not self.has_stepped and body[:4] == b"step":
@@ -80,7 +80,7 @@ class Sender:
                 self.dropped += 1
 
     def _write(self, line):
-        """False when there is no room. When nobody will ever read, everything from now on is silence."""
+        """False if the pipe is full. If there is no reader, nothing more is sent."""
         if self.descriptor == _SILENT:
             return True
         try:
@@ -88,7 +88,7 @@ class Sender:
         except BlockingIOError:
             return False
         except OSError as error:
-            if error.errno is None:  # Not of the system: raised by a signal's handler, for the job.
+            if error.errno is None:  # Not from the system: raised by a signal handler of the job.
                 raise
             descriptor, self.descriptor = self.descriptor, _SILENT
             _close(descriptor)
@@ -96,7 +96,7 @@ class Sender:
 
 
 def _write_without_signal(descriptor, line):
-    """os.write() that no SIGPIPE follows. Python ignores that signal, unless the job has asked for it."""
+    """os.write() that no SIGPIPE follows. Python ignores that signal, unless the job handles it."""
     if _signal.getsignal(_signal.SIGPIPE) == _signal.SIG_IGN:
         os.write(descriptor, line)
         return
@@ -113,7 +113,7 @@ def _write_without_signal(descriptor, line):
 
 
 def _open_pipe():
-    """_SILENT when there is no run, nobody to read, or a file that is no FIFO and would be written over."""
+    """_SILENT if there is no run, no reader, or a file that is not a FIFO and would be overwritten."""
     path = os.environ.get("TRAINSCOPE_PIPE")
     if not path:
         return _SILENT
@@ -134,11 +134,11 @@ def _close(descriptor):
         pass
 
 
-_senders = {}  # by process, as a fork copies the one of its parent
+_senders = {}  # by process, because a fork copies the sender of its parent
 
 
 def sender():
-    """The one of this process."""
+    """The sender of this process."""
     process = os.getpid()
     return _senders.get(process) or _senders.setdefault(process, Sender(process))
 
@@ -147,7 +147,7 @@ sender()  # The thread that imports this is the training thread until one has en
 
 
 def _identity(process):
-    """Who the training thread of this process is; b"" for the main one."""
+    """Sender name of this process's training thread; b"" for the main one."""
     multiprocessing = sys.modules.get("multiprocessing.process")
     parent = getattr(multiprocessing, "parent_process", None)
     if process != _MAIN_PROCESS or (parent and parent() is not None):
@@ -160,12 +160,12 @@ def _identity(process):
 
 
 def _name_of_other_thread(process):
-    import threading  # Only where there are threads, so it is loaded already.
+    import threading  # Only called if there are threads, so it is loaded already.
     return as_name("%d.%s" % (process, threading.current_thread().name))
 
 
 def _cut(body, room):
-    """What there is room for. Half a number would be another number: only a mark is cut inside a word."""
+    """The part that fits. Half a number would be another number: only a mark is cut inside a word."""
     if len(body) <= room:
         return body
     if body.startswith(b"mark "):

@@ -1,12 +1,12 @@
-"""The Hugging Face Trainer tells of itself: `Trainer(callbacks=[trainscope.huggingface.ProgressCallback()])`.
+"""Progress reports for the Hugging Face Trainer: `Trainer(callbacks=[trainscope.huggingface.ProgressCallback()])`.
 
-For: transformers 4 and 5. Tells of each step, of each epoch, of every number that the Trainer logs (as
-scalars; those of evaluation as of the validation set), of the wait for data (`input`), of evaluation and of
-checkpoints as phases, and of the number of items a step in this process.
+For: transformers 4 and 5. Reports each step, each epoch, every number that the Trainer logs (as
+scalars; those of evaluation for the validation set), the wait for data (`input`), evaluation and
+checkpoints as phases, and the number of items per step in this process.
 
-Guarantees: those of trainscope. Limits: the Trainer has no hooks where these phases begin. What passes
-between the end of one step and the beginning of the next is taken for input, what passes before an
-evaluation or a checkpoint has ended for that; logging and other callbacks are part of it. Versions before
+Guarantees: those of trainscope. Limits: the Trainer has no hooks where these phases begin. The time
+between the end of one step and the beginning of the next counts as input, the time before the end of an
+evaluation or a checkpoint as that; logging and other callbacks are included. Versions before
 4.46 fetch only the first of several accumulated batches there.
 """
 import trainscope
@@ -20,7 +20,7 @@ class ProgressCallback(TrainerCallback):
     """For train() and evaluate()."""
 
     def __init__(self):
-        self._since_ns = None  # when the last thing that we were told of ended
+        self._since_ns = None  # end of the last reported part
         self._is_training = False
 
     def on_train_begin(self, args, state, control, **kwargs):
@@ -32,14 +32,14 @@ class ProgressCallback(TrainerCallback):
         self._since_ns = trainscope.now_ns()
 
     def on_step_begin(self, args, state, control, **kwargs):
-        self._tell_phase("input")
+        self._send_phase("input")
 
     def on_step_end(self, args, state, control, **kwargs):
         trainscope.step(state.global_step)
         self._since_ns = trainscope.now_ns()
 
     def on_prediction_step(self, args, state, control, **kwargs):
-        if self._since_ns is None:  # An evaluate() of its own.
+        if self._since_ns is None:  # A separate evaluate().
             self._since_ns = trainscope.now_ns()
 
     def on_log(self, args, state, control, logs=None, **kwargs):
@@ -52,10 +52,10 @@ class ProgressCallback(TrainerCallback):
             self._since_ns = trainscope.now_ns()
 
     def on_evaluate(self, args, state, control, **kwargs):
-        self._tell_phase("evaluation")
+        self._send_phase("evaluation")
 
     def on_save(self, args, state, control, **kwargs):
-        self._tell_phase("checkpoint")
+        self._send_phase("checkpoint")
 
     def on_epoch_end(self, args, state, control, **kwargs):
         trainscope.epoch(round(state.epoch or 0))
@@ -68,7 +68,7 @@ class ProgressCallback(TrainerCallback):
     def on_predict(self, args, state, control, **kwargs):
         self._since_ns = trainscope.now_ns() if self._is_training else None
 
-    def _tell_phase(self, name):
+    def _send_phase(self, name):
         now = trainscope.now_ns()
         if self._since_ns is not None:
             trainscope.phase(name, (now - self._since_ns) * 1e-9)

@@ -1,12 +1,12 @@
-"""Lightning tells of itself: `Trainer(callbacks=[trainscope.lightning.ProgressCallback()])`.
+"""Progress reports for Lightning: `Trainer(callbacks=[trainscope.lightning.ProgressCallback()])`.
 
-For: lightning (2.0 or later) and pytorch_lightning. Tells of each optimizer step with its loss, of each
-epoch with the metrics that were logged, of evaluation, of the wait for each batch (`input`) and of writing
-checkpoints as phases, and of the number of items a step.
+For: lightning (2.0 or later) and pytorch_lightning. Reports each optimizer step with its loss, each
+epoch with the logged metrics, evaluation, the wait for each batch (`input`) and writing checkpoints as
+phases, and the number of items per step.
 
-Guarantees: those of trainscope. Limits: waits and checkpoints are seen through the trainer's profiler, so
-only where the job has set none of its own. A loss on an accelerator is fetched every log_every_n_steps, as
-Lightning does for its own loggers; one in memory every step. With several optimizers Lightning counts the
+Guarantees: those of trainscope. Limits: waits and checkpoints come from the trainer's profiler, so only
+if the job has not set its own. A loss on an accelerator is fetched every log_every_n_steps, as
+Lightning does for its own loggers; one in memory at every step. With several optimizers Lightning counts the
 steps of all.
 """
 import sys
@@ -18,7 +18,7 @@ __all__ = ["ProgressCallback"]
 
 
 def _lightning():
-    """The Lightning that the job uses: it comes under two names."""
+    """The Lightning that the job uses: it has two names."""
     if "pytorch_lightning" in sys.modules and "lightning.pytorch" not in sys.modules:
         return sys.modules["pytorch_lightning"]
     try:
@@ -34,7 +34,7 @@ _NoProfiler = _lightning().profilers.PassThroughProfiler
 
 
 class _PhaseProfiler(_NoProfiler):
-    """Stands where nobody profiles, and tells of what cannot be seen from a callback."""
+    """Replaces the profiler that does nothing, and reports what callbacks cannot see."""
 
     PHASES = {"train_dataloader_next": "input", "save_checkpoint": "checkpoint"}
 
@@ -58,7 +58,7 @@ class ProgressCallback(_Callback):
 
     def __init__(self):
         super().__init__()
-        self._profiler = None  # the trainer's, while ours stands in for it
+        self._profiler = None  # the trainer's, while ours replaces it
         self._step = 0
         self._items = None
 
@@ -76,11 +76,11 @@ class ProgressCallback(_Callback):
         if trainer.global_step == self._step:  # Gradients are still being accumulated.
             return
         self._step = trainer.global_step
-        self._tell_items(trainer, batch)
-        trainscope.tell("step", self._step, self._loss(trainer, outputs))
+        self._report_items(trainer, batch)
+        trainscope.send_report("step", self._step, self._loss(trainer, outputs))
 
     def on_train_epoch_end(self, trainer, pl_module, *unused):
-        trainscope.tell("epoch", trainer.current_epoch + 1, trainer.callback_metrics)
+        trainscope.send_report("epoch", trainer.current_epoch + 1, trainer.callback_metrics)
 
     def on_validation_start(self, trainer, pl_module):
         trainscope.begin("evaluation")
@@ -94,7 +94,7 @@ class ProgressCallback(_Callback):
     def on_test_end(self, trainer, pl_module):
         trainscope.end("evaluation")
 
-    def _tell_items(self, trainer, batch):
+    def _report_items(self, trainer, batch):
         items = items_in(batch)
         if items and items != self._items:
             self._items = items

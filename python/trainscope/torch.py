@@ -1,18 +1,18 @@
-"""A PyTorch training loop that tells of itself: `for batch in trainscope.torch.loop(loader): …`.
+"""Progress reports for a PyTorch training loop: `for batch in trainscope.torch.loop(loader): …`.
 
-For: a loop of your own over a DataLoader (or any iterable; torch itself is not imported here). Each wait
-for a batch is told as the phase `input`, each step when the body of the loop ends, the number of items as
-`batch` when it changes.
+For: your own loop over a DataLoader (or any iterable; torch itself is not imported here). Each wait
+for a batch is reported as the phase `input`, each step when the body of the loop ends, the number of items
+as `batch` when it changes.
 
 Guarantees: those of trainscope; a batch is not kept, and outside a run the loader itself is iterated over.
-Limits: a step whose body is left by break, return or an exception is not told, as it cannot be seen whether
-it was trained. On a GPU the body ends when its work is queued; the loop as a whole keeps the GPU's pace.
+Limits: a step whose body is left by break, return or an exception is not reported, because it may not
+have trained. On a GPU the body ends when its work is queued; the loop as a whole keeps the GPU's pace.
 """
 from . import MeasuredIterable, MeasuredIterator, active, batch, step
 
 
 def loop(loader):
-    """Iterate over it in place of the loader; report() adds numbers to the step under way."""
+    """Iterate over it in place of the loader; report() adds numbers to the current step."""
     return Loop(loader)
 
 
@@ -56,7 +56,7 @@ class _Steps(MeasuredIterator):
 
 
 def items_in(item, depth=3):
-    """How many items a batch has, by the first tensor in it; None when that cannot be seen cheaply."""
+    """How many items a batch has, by the first tensor in it; None if that is not cheap to find."""
     try:
         shape = getattr(item, "shape", None)
         if shape is not None:
@@ -65,6 +65,6 @@ def items_in(item, depth=3):
             return items_in(next(iter(item.values())), depth - 1)
         if depth and isinstance(item, (list, tuple)):
             return items_in(item[0], depth - 1)
-    except Exception:  # A batch may be anything; no step may fail for that.
+    except Exception:  # A batch may be anything; a step must not fail because of it.
         pass
     return None

@@ -1,11 +1,11 @@
-// step_time: where the time of the steps went, and what interrupted them.
+// step_time: breakdown of step time, and interruptions.
 //
-// Reads the steps and phases that the job told of. A step is long when it took more than twice the
-// median and stands out of the usual scatter (5 scaled MADs). What a long step has beyond the
-// median is a pause: of the kind `input` where waiting for data fills half of it, else
-// `unexplained`; checkpoints and evaluations are pauses by their own name. Without phases nothing
-// is known of what a step consists of, and all of it is `unexplained`. A step without a time of its
-// own (Step::average_s) is never long.
+// Reads the steps and phases that the job reported. A step is long if it took more than twice the
+// median and exceeds the usual scatter (5 scaled MADs). The part of a long step beyond the median
+// is a pause: of the kind `input` if waiting for data fills half of it, otherwise `unexplained`;
+// checkpoints and evaluations are pauses with their own names. Without phases the parts of a step
+// are unknown, and all of it is `unexplained`. A step without its own time (Step::average_s) is
+// never long.
 //
 // Findings, all of severity info: one per kind of pause, with the time that it took and how much
 // faster the steps would be without it.
@@ -67,7 +67,7 @@ class StepTime {
     const TrainingPhase* outer = nullptr;
     for (const TrainingPhase& phase : training_.phases) {
       if (!phase.is_pause()) continue;
-      // Of two that stand in each other the inner one has the time.
+      // Of two nested phases the inner one has the time.
       if (outer != nullptr && phase.from_s < outer->to_s) {
         time_of(*outer) -= std::min(phase.to_s, outer->to_s) - phase.from_s;
       }
@@ -101,7 +101,7 @@ class StepTime {
       warmup_s_ += rest - usual;
       return;
     }
-    // Of several steps that were told as one, the average hides a pause unless it is long for all.
+    // If several steps were reported as one, their average hides a pause unless it is long for all.
     if (more <= long_s_ || !step.duration_s || !training_.times_reason.empty()) {
       compute_s_ += rest;
       return;
@@ -140,9 +140,7 @@ class StepTime {
     const bool divided = knows_input_ || knows_compute();
     if (!divided) {
       unexplained_s_ += std::exchange(compute_s_, 0);
-      out_.unknown =
-          "the job does not say when it waits for data and when it computes; "
-          "docs/guide/progress.md shows how it can";
+      out_.unknown = "the job reports no input or compute phases; see docs/guide/progress.md";
     }
     const std::pair<const char*, double> parts[] = {
         {"input", input_s_},           {"compute", compute_s_}, {"checkpoint", checkpoint_s_},
@@ -213,8 +211,8 @@ extern const Analysis step_time_analysis;
 const Analysis step_time_analysis = {
     .name = "step_time",
     .title = "step time",
-    .summary = "where the time of the steps went: input, compute, checkpoints, evaluations, pauses",
-    .needs = "steps; to tell input from compute also phases (docs/guide/progress.md)",
+    .summary = "breakdown of step time: input, compute, checkpoints, evaluations, pauses",
+    .needs = "steps; phases to separate input from compute (docs/guide/progress.md)",
     .json_key = "breakdown",
     .analyze = analyze,
 };

@@ -12,7 +12,7 @@ extern const Analysis step_time_analysis;
 
 namespace {
 
-// A training of known parts, told as a job with phases would tell it.
+// A training of known parts, as a job with phases would report it.
 class Story {
  public:
   Story& step(double seconds, double input_s = 0) {
@@ -32,7 +32,7 @@ class Story {
     now_s_ += seconds;
     return *this;
   }
-  // The last step has no time of its own.
+  // The last step has no own time.
   Story& untimed() {
     Step& step = training_.steps.back();
     step.average_s = std::exchange(step.duration_s, std::nullopt);
@@ -110,7 +110,7 @@ TEST(StepTime, WithoutPhasesEverythingIsUnexplained) {
   EXPECT_EQ(pauses(analyzed), (std::map<std::string, int>{{"unexplained", 1}}));
   ASSERT_EQ(analyzed.breakdown.size(), 1U);
   EXPECT_EQ(analyzed.breakdown[0].part, "unexplained");
-  EXPECT_NE(analyzed.unknown.find("does not say"), std::string::npos);
+  EXPECT_NE(analyzed.unknown.find("reports no input or compute phases"), std::string::npos);
 }
 
 TEST(StepTime, WhatNoPhaseFillsIsUnexplained) {

@@ -22,7 +22,7 @@ namespace trainscope {
 namespace {
 
 constexpr int64_t kLookNs = 20'000'000;
-// Less CPU time than this is the waking of a thread that looks at its clock.
+// Less CPU time than this is only a thread that wakes up to check its clock.
 constexpr int64_t kProgressNs = 100'000;
 constexpr int64_t kReapNs = 2'000'000'000, kReapKilledNs = 100'000'000;
 constexpr size_t kMaxAnswer = size_t{16} << 20;
@@ -46,7 +46,7 @@ void take_signals(bool heeds_signals) {
     ::sigprocmask(SIG_SETMASK, &set, nullptr);
     return;
   }
-  // A handler of ours would use descriptors that are closed here.
+  // Our handlers would use descriptors that are closed here.
   for (int number = 1; number < NSIG; ++number) {
     struct sigaction action {};
     if (::sigaction(number, nullptr, &action) != 0) continue;
@@ -102,13 +102,14 @@ ChildAnswer ended(int status, std::string text) {
   if (!WIFSIGNALED(status)) return {ChildEnd::failed, "internal error"};
   const int number = WTERMSIG(status);
   const bool asked = number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
-  // Nobody else sends it to a child of ours: memory ran out.
+  // Nothing else sends it to our child: memory ran out.
   if (number == SIGKILL) return {ChildEnd::out_of_memory, "not enough memory"};
   return {asked ? ChildEnd::interrupted : ChildEnd::failed,
           asked ? "interrupted" : std::string("it crashed: ") + ::strsignal(number)};
 }
 
-// True when it was reaped; one that the kernel holds is left to whoever inherits it.
+// True if it was reaped; a child that is blocked in the kernel is left to the process that inherits
+// it.
 bool reap_soon(pid_t child, int64_t limit_ns, int& status) {
   const int64_t until = monotonic_ns() + limit_ns;
   for (int pause_us = 50;; pause_us = std::min(2 * pause_us, 5000)) {
@@ -160,7 +161,7 @@ bool StallWatch::is_over() {
   }
   idle_ = now - progress_ns_ >= idle_ns_;
   if (idle_ && idle_ns_ > 0 && is_runnable(pid_)) {
-    progress_ns_ = now;  // it would go on if a busy machine let it
+    progress_ns_ = now;  // it would continue if the machine were not busy
     idle_ = false;
   }
   return idle_ || now - begin_ns_ >= total_ns_;
@@ -183,11 +184,11 @@ ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string
     if (heard == Hearing::over) break;
     if (heard == Hearing::more || !watch.is_over()) continue;
     if (!limits.leave_behind) {
-      ::kill(child, SIGKILL);  // it is not reaped yet: nobody else has its pid
+      ::kill(child, SIGKILL);  // not reaped yet: its pid is not reused
       (void)reap_soon(child, kReapKilledNs, status);
     }
     return watch.is_idle() ? ChildAnswer{ChildEnd::hung, "no response"}
-                           : ChildAnswer{ChildEnd::too_slow, "it takes too long"};
+                           : ChildAnswer{ChildEnd::too_slow, "it took too long"};
   }
   if (!reap_soon(child, kReapNs, status)) return {ChildEnd::done, std::move(text)};
   return ended(status, std::move(text));

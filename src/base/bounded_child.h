@@ -1,9 +1,9 @@
 // Work in a child process that may hang, crash or run out of memory without harm to this one.
 //
-// Guarantees: the answer, or the reason that there is none, comes within the limits; a child whose
-// file system hangs (state D, cannot be killed) is not waited for; the child holds none of the
-// caller's files and pipes, so nobody who reads those waits for it. Limits: to be called by a
-// process with one thread; a child that does not end is reaped by whoever inherits it.
+// Guarantees: the answer, or the reason why there is none, comes within the limits; a child whose
+// file system hangs (state D, cannot be killed) is not waited for; the child keeps none of the
+// caller's files and pipes open, so their readers do not wait for it. Limits: for processes with
+// one thread; a child that does not end is reaped by the process that inherits it.
 #pragma once
 
 #include <sys/types.h>
@@ -23,7 +23,7 @@ class StallWatch {
  public:
   StallWatch(pid_t pid, int64_t idle_ns, int64_t total_ns);
   bool is_over();
-  // The process used no CPU time lately, as one does that a file system holds.
+  // Whether the process used no CPU time recently, like one that waits for a file system.
   bool is_idle() const { return idle_; }
 
  private:
@@ -41,7 +41,7 @@ struct ChildLimits {
   int64_t total_ns = 0;       // in any case
   int64_t memory_bytes = 0;   // that it may take in addition; 0: as much as this process
   bool heeds_signals = true;  // false: Ctrl-C and the like do not end it
-  bool leave_behind = false;  // when it is late it goes on alone; false: it is killed
+  bool leave_behind = false;  // if it is late it continues alone; false: it is killed
   std::vector<int> kept;      // descriptors that it needs
 };
 
@@ -49,7 +49,7 @@ enum class ChildEnd { done, not_started, failed, out_of_memory, interrupted, hun
 
 struct ChildAnswer {
   ChildEnd end = ChildEnd::failed;
-  std::string text;  // what the work returned, or why there is nothing
+  std::string text;  // the result of the work, or the reason why there is none
 };
 
 // Runs `work` in a child and returns its answer.

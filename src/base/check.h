@@ -1,4 +1,4 @@
-// CHECK(condition): stops the program at a bug of our own, in release builds too.
+// CHECK(condition): stops the program at an internal error, in release builds too.
 #pragma once
 
 #include <cstdio>

@@ -29,7 +29,8 @@ inline timespec to_timespec(int64_t ns) {
 
 inline double to_seconds(int64_t ns) { return static_cast<double>(ns) / 1e9; }
 
-// CPU time of a whole process by the scheduler's clock, in ns; -1 when it is gone or refused.
+// CPU time of a whole process by the scheduler's clock, in ns; -1 if it does not exist or access is
+// refused.
 int64_t process_cpu_ns(pid_t pid);
 
 // 2026-11-15T09:30:00.123Z

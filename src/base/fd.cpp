@@ -38,14 +38,14 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
   std::string text;
   for (;;) {
     const size_t have = text.size();
-    // Grows by what was read, so that a small /proc file costs a small buffer.
+    // Grows with the bytes read, so that a small /proc file needs a small buffer.
     const size_t room = std::max<size_t>(4096, have);
     text.resize(have + room);
     const ssize_t n = retry_interrupted([&] { return ::read(fd.get(), text.data() + have, room); });
     if (n < 0) return Error::from_errno("cannot read " + path, errno);
     text.resize(have + static_cast<size_t>(n));
     if (n == 0) return text;
-    if (text.size() > limit) return Error(path + " is larger than we read");
+    if (text.size() > limit) return Error(path + " is too large");
   }
 }
 
@@ -60,7 +60,7 @@ Status write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t n = retry_interrupted([&] { return ::write(fd, bytes.data(), bytes.size()); });
     if (n < 0) return Error::from_errno("cannot write", errno);
-    if (n == 0) return Error("cannot write: the file takes no more bytes");
+    if (n == 0) return Error("cannot write: the file accepts no more bytes");
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   return {};
@@ -68,7 +68,7 @@ Status write_all(int fd, std::string_view bytes) {
 
 namespace {
 
-// A name that nobody else writes to, on whichever host of a shared file system.
+// A name that no other process uses, on any host of a shared file system.
 std::string neighbour_name(const std::string& path) {
   uint64_t bits = 0;
   if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {

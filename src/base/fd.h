@@ -1,6 +1,6 @@
 // File descriptors that close themselves, and whole-file reading and writing as Results.
 //
-// Everything opened here is close-on-exec: nothing of ours leaks into the job.
+// Everything opened here is close-on-exec: no descriptor leaks into the job.
 #pragma once
 
 #include <sys/types.h>
@@ -48,7 +48,7 @@ struct Pipe {
 // `flags` as of pipe2, for both ends.
 Result<Pipe> make_pipe(int flags = 0);
 
-// The whole file, at most `limit` bytes; more is an error that says so.
+// The whole file, at most `limit` bytes; more is an error.
 Result<std::string> read_file(const std::string& path, size_t limit = size_t{64} << 20);
 // The first line without its newline; for one-value files of /proc and /sys.
 Result<std::string> read_line(const std::string& path);

@@ -1,5 +1,5 @@
-// fmt, compiled once for the whole program: Debian ships it as a shared library only, and as
-// headers it costs every file that formats a line three seconds of compiling.
+// fmt, compiled once for the whole program: Debian has it as a shared library only, and as headers
+// it adds three seconds of compile time to every file that formats a line.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

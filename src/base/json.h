@@ -1,6 +1,5 @@
-// JSON, and fields of JSON that a stranger may have written: a wrong type is an absent field, never
-// an exception. Reading and writing are compiled once, here: they cost each file that has them a
-// second of compiling.
+// JSON, and fields of untrusted JSON: a wrong type is an absent field, never an exception. Reading
+// and writing are compiled once, here: they would add a second of compile time to each file.
 #pragma once
 
 #include <cstdint>

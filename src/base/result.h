@@ -1,9 +1,8 @@
-// Result<T>: what the world can refuse, as a value.
+// Result<T>: errors that the environment can cause, as values.
 //
-// Guarantees: an Error carries a sentence for a person and the chain of what was being done,
-// outermost first; it is never silently dropped ([[nodiscard]]). Our own bugs do not go here but to
-// CHECK. Limits: no exceptions cross it; a third-party exception is turned into an Error where it
-// is thrown.
+// Guarantees: an Error has a sentence for a person and the chain of operations, outermost first; it
+// is never silently dropped ([[nodiscard]]). Internal errors use CHECK instead. Limits: no
+// exceptions cross it; a third-party exception is turned into an Error where it is thrown.
 #pragma once
 
 #include <cstring>
@@ -26,7 +25,7 @@ class [[nodiscard]] Error {
     return Error(what + ": " + std::strerror(error_number), error_number);
   }
 
-  // Puts what was being done in front: "reading run a1: " + message.
+  // Prefixes the operation: "reading run a1: " + message.
   Error with_context(const std::string& doing) const {
     return Error(doing + ": " + message_, errno_);
   }
@@ -111,7 +110,7 @@ using Status = Result<void>;
   }                                                  \
   target = std::move(TS_JOIN(ts_result_, __LINE__)).value()
 
-// TS_CHECK_OK(f()): goes on, or the enclosing function returns f()'s error.
+// TS_CHECK_OK(f()): continues, or the enclosing function returns f()'s error.
 #define TS_CHECK_OK(expression)               \
   do {                                        \
     auto ts_status = (expression);            \

@@ -1,4 +1,4 @@
-// The middle of some numbers, and others by rank. Nothing is assumed of their order.
+// Median and quantiles of numbers in any order.
 #pragma once
 
 #include <algorithm>

@@ -23,7 +23,7 @@ std::optional<double> parse_number(std::string_view text);
 
 // "100ms", "75m", "1h30m", "2.5 s", "250us", "1d"; a bare number is seconds. Nanoseconds, > 0.
 Result<int64_t> parse_duration(std::string_view text);
-// The same where nothing is a duration too: "0", "0s", "0ms".
+// The same, but zero is a duration too: "0", "0s", "0ms".
 Result<int64_t> parse_duration_or_zero(std::string_view text);
 
 // 0.1 s, 1.5 s, 75 min, 1 h 15 min

@@ -2,7 +2,7 @@
 // `<stem>_command`.
 //
 // Only this module prints for people and chooses exit codes: 0 done, 1 the answer is no, 2 usage
-// error or bad input, 125 we failed before the job started.
+// error or bad input, 125 failed before the job started.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ struct Command {
   std::string_view summary;   // one line, for `trainscope --help`
   std::string_view examples;  // lines shown first in its own --help
   bool hidden = false;
-  // Adds its rows to `options`, which outlive what it returns: the function that runs it and gives
-  // the exit code, or an Error (printed, exit 2).
+  // Adds its rows to `options`, which outlive the returned function. That function runs the command
+  // and returns the exit code, or an Error (printed, exit code 2).
   std::function<Result<int>()> (*add)(Options& options, const Settings& settings) = nullptr;
 };
 

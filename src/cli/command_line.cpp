@@ -38,7 +38,7 @@ const Command* find_command(std::string_view name) {
   return nullptr;
 }
 
-// What was printed must have arrived: a full disk is an error, a reader that left ends us quietly.
+// The output must have arrived: a full disk is an error, a reader that left ends us quietly.
 int finish(int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -99,7 +99,7 @@ int run_command_line(int argc, char** argv) {
   try {
     return parse_and_run(std::vector<std::string>(argv + 1, argv + argc));
   } catch (const std::bad_alloc&) {
-    std::fputs("trainscope: not enough memory for this; try a machine or a limit with more\n",
+    std::fputs("trainscope: not enough memory; try a machine with more or a higher limit\n",
                stderr);
   } catch (const std::exception& error) {
     print_error(fmt::format("internal error: {}", error.what()));

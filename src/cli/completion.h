@@ -1,7 +1,7 @@
-// Completion for bash, zsh and fish, made from the commands as they are.
+// Completion for bash, zsh and fish, generated from the table of commands.
 //
-// Guarantees: names of runs are data to the shell, never code. Limits: a RUN is completed with what
-// `trainscope complete-runs` prints; a job's words are left to the shell's own completion.
+// Guarantees: names of runs are data to the shell, never code. Limits: a RUN is completed with the
+// output of `trainscope complete-runs`; a job's arguments are left to the shell's own completion.
 #pragma once
 
 #include <string>

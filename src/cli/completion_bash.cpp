@@ -1,5 +1,5 @@
-// bash: one function with a case for each command. `compgen -W` would expand $(…) in what it is
-// given, so names of runs go through a loop that only compares.
+// bash: one function with a case for each command. `compgen -W` would expand $(…) in its argument,
+// so names of runs go through a loop that only compares.
 #include <fmt/format.h>
 
 #include "cli/completion.h"
@@ -109,7 +109,7 @@ std::string bash_case(const CompletionCommand& command) {
   out += "      esac\n";
   out += fmt::format("      if [[ $cur == -* ]]; then _trainscope_words {}; return; fi\n",
                      all_names(command, false));
-  // Only the first argument is told apart; what follows it is of the same kind where it matters.
+  // Only the first argument is distinguished; later ones are of the same kind where it matters.
   if (!command.arguments.empty()) {
     out += fmt::format("      {}\n", completed(command.arguments.front()));
   }

@@ -27,7 +27,7 @@ _trainscope() {
       commands=(
 )zsh";
 
-// Within a specification of _arguments, where [ ] and : have a meaning.
+// Within a specification of _arguments, where [ ] and : are special.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// What the program's exit codes mean: used by the commands, printed in the reference.
+// Meanings of the program's exit codes: used by the commands, printed in the reference.
 #pragma once
 
 #include <array>
@@ -22,10 +22,10 @@ inline constexpr std::array<ExitCode, 9> kExitCodes = {{
     {"`run`", "the job's own", "the job ended by itself"},
     {"`run`", "124", "ended by `--for`"},
     {"`run`", "125", "Trainscope failed before the job started"},
-    {"`run`", "126, 127", "the job's program cannot be executed, is not found"},
+    {"`run`", "126, 127", "the job's program cannot be executed, or is not found"},
     {"`run`", "by signal",
      "the job was killed by a signal: `run` ends by the same one (a shell shows 128 + its number), "
-     "without a core of its own"},
+     "without its own core dump"},
     {"`attach`", "0", "the job or `--for` is over; the job is left alone"},
 }};
 

@@ -25,7 +25,7 @@ std::string indented(std::string_view lines) {
   return out;
 }
 
-// A name and what it means, in two columns; a name that is too long has a line to itself.
+// A name and its meaning, in two columns; a name that is too long has its own line.
 std::string row(const std::string& name, std::string_view help) {
   const std::string left = "  " + name;
   const size_t width = display_width(left);

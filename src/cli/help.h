@@ -1,4 +1,4 @@
-// How --help looks: what to type first, then usage, arguments and options.
+// The layout of --help: examples first, then usage, arguments and options.
 //
 // The headings are those that help2man turns into sections.
 #pragma once
@@ -12,7 +12,7 @@ namespace trainscope {
 std::string program_help();
 std::string command_help(const CommandOptions& command);
 
-// What stands after "Usage: " for a subcommand: "trainscope run [OPTIONS] -- COMMAND…".
+// The text after "Usage: " for a subcommand: "trainscope run [OPTIONS] -- COMMAND…".
 std::string usage_line(const CommandOptions& command);
 
 }  // namespace trainscope

@@ -42,7 +42,7 @@ Json run_json(const RunView& run) {
 
 Json job_json(const RunView& run) {
   const Manifest& m = run.manifest();
-  // A run that nobody closed: both of us were killed, or the machine went down.
+  // A run that was never closed: supervisor and recorder were killed, or the machine went down.
   const bool unclosed = m.ended_by == EndedBy::running && run.status() != RunStatus::running;
   const EndedBy ended_by = unclosed ? EndedBy::unknown : m.ended_by;
   return {{"command", m.command},
@@ -68,7 +68,7 @@ Json gpus_json(const Json& found) {
   return gpus;
 }
 
-// The memory of a GPU that only its driver's library knows: it is among the series.
+// The memory of a GPU that only its driver's library provides: it is among the series.
 void add_gpu_memory(const RunView& run, Json& gpus) {
   for (size_t i = 0; i < run.series().size(); ++i) {
     const Series& series = run.series()[i];
@@ -148,12 +148,10 @@ Json metric_json(const Series& s, const Summary& summary) {
 // More of one name than this are part of each step, whatever they are called.
 constexpr int64_t kMaxPhasesOfAName = 1000;
 
-// The run's own (--after), then those that are no part of each step: a long run has a million of
-// the others, which `sql` gives as `phases`.
+// The run's own (--after), then phases that are not part of each step: a long run has a million of
+// the others, which `sql` provides as `phases`.
 Json phases_json(const RunView& run) {
-  const auto is_listed = [](const TrainingPhase& p) {
-    return p.who.empty() && !p.is_of_each_step();
-  };
+  const auto is_listed = [](const TrainingPhase& p) { return p.who.empty() && !p.is_step_phase(); };
   std::map<std::string, int64_t> counts;
   for (const TrainingPhase& p : run.training().phases) {
     if (is_listed(p)) ++counts[p.name];
@@ -198,18 +196,18 @@ Json epochs_json(const Training& training) {
 
 Json learning_json(const Training& training) {
   Json all = Json::array();
-  for (const Learning& learning : learning_of(training)) {
+  for (const SetResults& results : results_by_set(training)) {
     Json milestones = Json::array();
-    for (const Learning::Milestone& m : learning.milestones) {
+    for (const SetResults::Milestone& m : results.milestones) {
       milestones.push_back(
           {{"accuracy", m.accuracy}, {"time_s", m.time_s}, {"step", number_or_null(m.step)}});
     }
-    const bool rated = learning.best_accuracy.has_value();
-    all.push_back({{"set", learning.set},
-                   {"loss", number_or_null(learning.loss)},
-                   {"accuracy", number_or_null(learning.accuracy)},
-                   {"best_accuracy", number_or_null(learning.best_accuracy)},
-                   {"best_time_s", rated ? Json(learning.best_time_s) : Json(nullptr)},
+    const bool rated = results.best_accuracy.has_value();
+    all.push_back({{"set", results.set},
+                   {"loss", number_or_null(results.loss)},
+                   {"accuracy", number_or_null(results.accuracy)},
+                   {"best_accuracy", number_or_null(results.best_accuracy)},
+                   {"best_time_s", rated ? Json(results.best_time_s) : Json(nullptr)},
                    {"milestones", std::move(milestones)}});
   }
   return all;

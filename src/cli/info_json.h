@@ -7,7 +7,7 @@
 
 namespace trainscope {
 
-// Every key is always there; what is not known is null.
+// Every key is always present; unknown values are null.
 Result<Json> info_json(const RunView& run);
 
 }  // namespace trainscope

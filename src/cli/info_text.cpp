@@ -29,7 +29,7 @@ class InfoWriter {
     describe_host();
     for (const auto& [label, text] : training_rows(run_)) row(label, text);
     describe_sampling();
-    row("recording", overhead_text());
+    row("overhead", overhead_text());
     row("settings", settings_text());
     for (const std::string& note : m.notes) row("note", printable(note));
     TS_CHECK_OK(add_metrics());
@@ -57,15 +57,15 @@ class InfoWriter {
     } else {
       row("imported", fmt::format("from {}, {}", m.imported_format, printable(m.imported_path)));
     }
-    const std::string how = ending_text(m, run_.status());
+    const std::string how = outcome_text(m, run_.status());
     const bool coded = m.ended_by == EndedBy::exit && run_.status() == RunStatus::ended;
-    const std::string when = m.started.empty() ? "not known when" : local_time_text(m.started);
+    const std::string when = m.started.empty() ? "unknown time" : local_time_text(m.started);
     row("started", fmt::format("{}, {} {}; {}{}", when,
                                run_.status() == RunStatus::running ? "recorded so far" : "took",
                                duration_text(run_.duration_s()),
                                coded                       ? "exit code "
                                : m.imported_format.empty() ? ""
-                                                           : "ending ",
+                                                           : "outcome ",
                                how));
     std::string tags;
     for (const auto& [key, value] : m.tags) tags += (tags.empty() ? "" : ", ") + key + "=" + value;
@@ -110,7 +110,7 @@ class InfoWriter {
     std::string text =
         fmt::format("{} every {}, {} missed", s.samples, duration_text(s.period_s), s.missed);
     if (s.jitter_p50_s && s.jitter_p99_s) {
-      text += fmt::format(", late by {} (p50) and {} (p99)", duration_text(*s.jitter_p50_s),
+      text += fmt::format(", jitter p50 {}, p99 {}", duration_text(*s.jitter_p50_s),
                           duration_text(*s.jitter_p99_s));
     }
     if (s.restarts > 0) text += fmt::format(", {} recorder restarts", s.restarts);
@@ -120,7 +120,7 @@ class InfoWriter {
                              printable(s.gaps[i].reason)));
     }
     if (s.gaps.size() > kShownGaps) {
-      row("", fmt::format("and {} more gaps: --json has them", s.gaps.size() - kShownGaps));
+      row("", fmt::format("and {} more gaps; use --json to list them", s.gaps.size() - kShownGaps));
     }
   }
 
@@ -128,7 +128,7 @@ class InfoWriter {
     const Overhead o = run_.overhead();
     std::string text;
     const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    // Starting costs the same for a job of a millisecond; as a ratio it would say nothing.
+    // Starting costs the same for a job of a millisecond, where a ratio would be meaningless.
     if (run_.duration_s() < 1 && o.cpu_s) {
       add(duration_text(*o.cpu_s) + " of CPU time");
     } else if (o.cpu_ratio) {
@@ -136,11 +136,11 @@ class InfoWriter {
     }
     if (o.max_rss_bytes) add(bytes_text(*o.max_rss_bytes) + " memory");
     if (o.bytes_written) add(bytes_text(*o.bytes_written) + " written");
-    if (o.bytes_per_value) add(fmt::format("{:.3g} bytes a value", *o.bytes_per_value));
+    if (o.bytes_per_value) add(fmt::format("{:.3g} bytes per value", *o.bytes_per_value));
     return text;
   }
 
-  // Those that somebody chose, and from where; the defaults are the same everywhere.
+  // Settings that the user chose, and their origin; the defaults are the same everywhere.
   std::string settings_text() const {
     std::string text;
     for (const Setting& s : run_.manifest().settings) {
@@ -214,7 +214,7 @@ class InfoWriter {
     });
   }
 
-  // Absent metrics, together where the reason is the same.
+  // Absent metrics, grouped by reason.
   void add_absent() {
     std::map<std::pair<std::string, std::string>, std::set<std::string>> groups;
     for (const Series& s : run_.series()) {
@@ -222,12 +222,12 @@ class InfoWriter {
     }
     if (groups.empty()) return;
     out_ += "\n" + styled(kDim, "  not measured") + "\n";
-    for (const auto& [why, metrics] : groups) {
+    for (const auto& [cause, metrics] : groups) {
       std::string names = *metrics.begin();
       if (metrics.size() == 2) names += ", " + *metrics.rbegin();
       if (metrics.size() > 2) names += fmt::format(" and {} more", metrics.size() - 1);
-      out_ += "  " + printable(names) + ": " + printable(why.first);
-      out_ += why.second.empty() ? "\n" : "; " + printable(why.second) + "\n";
+      out_ += "  " + printable(names) + ": " + printable(cause.first);
+      out_ += cause.second.empty() ? "\n" : "; " + printable(cause.second) + "\n";
     }
   }
 

@@ -1,4 +1,4 @@
-// What `info` shows to people: how the run went, how well it was recorded, and its telling metrics.
+// Text output of `info`: outcome of the run, recording quality, and its main metrics.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace trainscope {
 
 struct InfoStyle {
-  bool all = false;  // every series, not only the telling ones
+  bool all = false;  // all series, not only the main ones
   bool colour = false;
   size_t width = 0;  // of the terminal; 0: lines are as long as they are
 };

@@ -4,7 +4,7 @@
 
 #include "collect/collect.h"
 #include "store/derived.h"
-#include "store/training.h"
+#include "training/training.h"
 
 namespace trainscope {
 

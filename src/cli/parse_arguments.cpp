@@ -12,8 +12,8 @@ namespace trainscope {
 
 namespace {
 
-// Marks where a job's arguments begin. CLI11 would split "[a,b]" and obey a second "--" among them;
-// after a first argument that is not an option it takes everything as it is.
+// Marks where a job's arguments begin. CLI11 would split "[a,b]" and interpret a second "--" among
+// them; after a first argument that is not an option it takes everything as it is.
 constexpr const char* kJobMark = "command:";
 
 Error unknown_option(const Command& command, const Options& options, const std::string& word) {
@@ -74,7 +74,7 @@ CLI::Option* add_row(CLI::App& app, const Option& option, std::vector<std::strin
 Error parse_error(const Command& command, const Options& options, const CLI::App& app,
                   const CLI::ParseError& error) {
   for (const std::string& word : app.remaining()) {
-    if (word == kJobMark) break;  // what follows is the job's
+    if (word == kJobMark) break;  // the rest belongs to the job
     if (word.size() > 1 && word.front() == '-') return unknown_option(command, options, word);
     return Error(fmt::format("{}: unexpected argument '{}'", command.name, word));
   }
@@ -99,7 +99,7 @@ Status check_values(const Command& command, const Option& option, bool is_given,
     if (!is_given || choices.empty()) continue;
     if (std::find(choices.begin(), choices.end(), value) != choices.end()) continue;
     const std::vector<std::string_view> known(choices.begin(), choices.end());
-    return Error(fmt::format("{}: {} is one of {}, not '{}'{}", command.name, option.name,
+    return Error(fmt::format("{}: {} must be one of {}, not '{}'{}", command.name, option.name,
                              fmt::join(choices, ", "), value, did_you_mean(value, known)));
   }
   return {};

@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kStyles = {"\x1b[0m",  "\x1b[1m",  "\x1b[2m",
                                                      "\x1b[31m", "\x1b[32m", "\x1b[33m"};
 
-// How many bytes at `at` are ours to send as they are: a newline or a style.
+// How many bytes at `at` may be sent unchanged: a newline or one of our styles.
 size_t own_bytes(std::string_view text, size_t at) {
   if (text[at] == '\n') return 1;
   if (text[at] == '\r' && at + 1 < text.size() && text[at + 1] == '\n') return 2;  // of CSV
@@ -29,10 +29,10 @@ size_t own_bytes(std::string_view text, size_t at) {
 void write_to(std::FILE* stream, std::string_view text) {
   const std::string safe = terminal_text(text);
   (void)std::fwrite(safe.data(), 1, safe.size(),
-                    stream);  // finish() finds what stdout did not take
+                    stream);  // finish() reports bytes that stdout did not take
 }
 
-// In a JSON document these stand in strings only, where they may be written as \uXXXX.
+// In a JSON document these occur in strings only, where they may be written as \uXXXX.
 std::string without_controls(const std::string& json) {
   std::string out;
   for (size_t at = 0; at < json.size();) {
@@ -53,7 +53,7 @@ std::string without_controls(const std::string& json) {
       const unsigned lead = static_cast<unsigned char>(character[0]);
       const unsigned point = length == 2 ? ((lead & 0x1FU) << 6U) | bits(1)
                                          : ((lead & 0x0FU) << 12U) | (bits(1) << 6U) | bits(2);
-      // U+FFFD stands for bytes that are no UTF-8; it does no harm.
+      // U+FFFD replaces bytes that are not UTF-8; it does no harm.
       out += point == 0xFFFD || length == 4 ? character : fmt::format("\\u{:04x}", point);
     }
   }

@@ -1,9 +1,8 @@
 // Everything that this program prints goes through here.
 //
-// Guarantees: a terminal is sent text, newlines and our own few styles, whatever a run, a file name
-// or an error holds: control characters, escape sequences and what turns the direction of writing
-// become
-// `?`. Data for programs (JSON, CSV) is exact unless a terminal is to show it.
+// Guarantees: a terminal gets only text, newlines and our own few styles, whatever a run, a file
+// name or an error contains: control characters, escape sequences and changes of the writing
+// direction become `?`. Data for programs (JSON, CSV) is exact unless it goes to a terminal.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +17,7 @@
 
 namespace trainscope {
 
-// Text that was put together from parts, with newlines and styles of ours: to stdout, to stderr.
+// Text composed of several parts, with newlines and our styles: to stdout, to stderr.
 void show_text(std::string_view text);
 void tell_text(std::string_view text);
 
@@ -49,7 +48,7 @@ Status write_stdout(std::string_view bytes);
 std::string json_text(const Json& document);
 std::string json_text(const OrderedJson& document);
 
-// What show_text sends to a terminal.
+// The text that show_text sends to a terminal.
 std::string terminal_text(std::string_view text);
 
 }  // namespace trainscope

@@ -25,13 +25,13 @@ ProbedSource head_of(const Collector& collector) {
 
 // The metrics of columns that gave a value in one of two samples.
 std::set<std::string_view> sampled_metrics(Source& source, Opened& opened,
-                                           const Surroundings& surroundings) {
+                                           const SourceContext& context) {
   std::set<std::string_view> seen;
   int reopens = 0;
   for (int sample = 0; sample < 2; ++sample) {
     std::vector<int64_t> values(opened.columns.size(), kAbsent);
     if (source.sample(values) == Sampled::layout_changed && reopens++ < kMaxReopens) {
-      opened = source.open(surroundings);
+      opened = source.open(context);
       --sample;
       continue;
     }
@@ -63,11 +63,11 @@ std::string joined(const std::vector<ProbedMetric>& missing, std::string ProbedM
 
 }  // namespace
 
-ProbedSource probe_source(const Collector& collector, const Surroundings& surroundings) {
+ProbedSource probe_source(const Collector& collector, const SourceContext& context) {
   ProbedSource found = head_of(collector);
   const std::unique_ptr<Source> source = collector.make();
-  Opened opened = source->open(surroundings);
-  const auto seen = sampled_metrics(*source, opened, surroundings);
+  Opened opened = source->open(context);
+  const auto seen = sampled_metrics(*source, opened, context);
   for (const MetricSpec& spec : collector.metrics) {
     if (seen.contains(spec.name)) {
       found.metrics.emplace_back(spec.name);
@@ -88,21 +88,21 @@ ProbedSource probe_source(const Collector& collector, const Surroundings& surrou
   return found;
 }
 
-ProbedSource probe_within(const Collector& collector, const Surroundings& surroundings,
+ProbedSource probe_within(const Collector& collector, const SourceContext& context,
                           int64_t deadline_ns) {
   auto promise = std::make_shared<std::promise<ProbedSource>>();
   auto answer = promise->get_future();
-  // Left to itself when it hangs: what it uses is its own.
-  std::thread([promise, &collector, surroundings] {
-    promise->set_value(probe_source(collector, surroundings));
+  // Detached if it hangs: it uses nothing of the caller.
+  std::thread([promise, &collector, context] {
+    promise->set_value(probe_source(collector, context));
   }).detach();
   if (answer.wait_for(std::chrono::nanoseconds(deadline_ns)) == std::future_status::ready) {
     return answer.get();
   }
   ProbedSource found = head_of(collector);
   found.status = "unavailable";
-  found.reason = fmt::format("it did not answer within {}",
-                             duration_text(static_cast<double>(deadline_ns) / 1e9));
+  found.reason =
+      fmt::format("no reply within {}", duration_text(static_cast<double>(deadline_ns) / 1e9));
   for (const MetricSpec& spec : collector.metrics) add_missing(found, spec.name, found.reason, "");
   return found;
 }

@@ -1,7 +1,7 @@
-// Trying every source on this machine: what `doctor` prints and the reference does not know.
+// Probes every source on this machine, for `doctor`.
 //
 // Guarantees: a source that hangs costs its deadline, not the program. Limits: no job, so the job's
-// sources look at this process.
+// sources examine this process.
 #pragma once
 
 #include <string>
@@ -24,9 +24,9 @@ struct ProbedSource {
 };
 
 // Opens the source and takes two samples.
-ProbedSource probe_source(const Collector& collector, const Surroundings& surroundings);
+ProbedSource probe_source(const Collector& collector, const SourceContext& context);
 // The same within `deadline_ns`; a source that takes longer is unavailable.
-ProbedSource probe_within(const Collector& collector, const Surroundings& surroundings,
+ProbedSource probe_within(const Collector& collector, const SourceContext& context,
                           int64_t deadline_ns);
 
 }  // namespace trainscope

@@ -20,7 +20,7 @@ void hang() {
   ended.wait(false);
 }
 
-// What the next made source does.
+// Behaviour of the next source that is created.
 struct Script {
   bool a = true, b = true, hangs = false;
   int layout_changes = 0;
@@ -29,7 +29,7 @@ Script script;
 
 class ScriptedSource : public Source {
  public:
-  Opened open(const Surroundings& /*surroundings*/) override {
+  Opened open(const SourceContext& /*context*/) override {
     const Script mine = script;
     if (mine.hangs) hang();
     Opened opened;
@@ -87,7 +87,7 @@ TEST(Probe, AHangingSourceCostsItsDeadline) {
   static const Collector hanging = collector(kMetrics);
   const ProbedSource found = probe_within(hanging, {}, 20'000'000);
   EXPECT_EQ(found.status, "unavailable");
-  EXPECT_EQ(found.reason, "it did not answer within 20 ms");
+  EXPECT_EQ(found.reason, "no reply within 20 ms");
   hung.wait(false);  // it has read `script`
 }
 

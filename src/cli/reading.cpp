@@ -38,7 +38,8 @@ Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
 }
 
 void print_json(const Json& document) {
-  (void)write_stdout(json_text(document) + "\n");  // the command line finds what was not taken
+  (void)write_stdout(json_text(document) +
+                     "\n");  // the command line checks that the output was written
 }
 
 }  // namespace trainscope

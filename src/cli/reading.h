@@ -1,4 +1,4 @@
-// What the commands that read runs share: where runs are, which one is meant, and printing.
+// The common part of commands that read runs: the home, the RUN argument, and printing.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ std::shared_ptr<ReadingFlags> add_reading_flags(Options& options, const Settings
 // Adds the RUN argument.
 void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& flags);
 
-// The run that the flags name, opened. A ruined one is an Error that names file and offset.
+// The run that the flags name, opened. A damaged one is an Error with file and offset.
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags);
 
 void print_json(const Json& document);

@@ -45,7 +45,7 @@ std::string commands_page(const std::vector<CommandOptions>& commands) {
     out += fmt::format("\n## {}\n\n{}.\n\n```\n{}\n```\n", command.name, command.summary,
                        usage_line(described));
     if (!command.examples.empty()) out += fmt::format("\n```\n{}\n```\n", command.examples);
-    out += "\n| option | what it does |\n|---|---|\n";
+    out += "\n| option | description |\n|---|---|\n";
     for (const bool is_argument : {true, false}) {
       if (!is_argument) out += "| `-h,--help` | print this help |\n";
       for (const Option& option : described.options->all()) {
@@ -73,9 +73,9 @@ std::string pace_text(const Collector& collector) {
     case Pace::tick:
       return "every sample";
     case Pace::second:
-      return "at most once a second";
+      return "at most once per second";
     case Pace::thread:
-      return fmt::format("every {} on a thread of its own",
+      return fmt::format("every {} on its own thread",
                          duration_text(static_cast<double>(collector.period_ns) / 1e9));
   }
   return "";
@@ -105,15 +105,14 @@ std::string metrics_page() {
       "series.\n",
       kNotice);
   for (const Collector* collector : collectors()) {
-    out += fmt::format("\n## {}\n\n{}. Of {}, read {}. Needs: {}.\n\n", collector->name,
+    out += fmt::format("\n## {}\n\n{}. Scope: {}. Read: {}. Needs: {}.\n\n", collector->name,
                        collector->summary, scope_name(collector->scope), pace_text(*collector),
                        collector->needs.empty() ? "nothing" : collector->needs);
     add_metrics_table(out, collector->metrics);
   }
   out +=
-      "\n## training\n\nWhat the job told (docs/guide/progress.md); `source` is pipe, tensorboard "
-      "or "
-      "output. A value stands at the time of its step.\n\n";
+      "\n## training\n\nProgress reported by the job (docs/guide/progress.md); `source` is pipe, "
+      "tensorboard or output. Each value has the time of its step.\n\n";
   add_metrics_table(out, training_metrics());
   out += "\n## Derived\n\nComputed from stored series on reading.\n\n";
   add_metrics_table(out, derived_metrics());
@@ -171,7 +170,7 @@ std::string analyses_page() {
 
 std::string exit_codes_page() {
   std::string out =
-      fmt::format("# Exit codes\n{}\n| of | code | meaning |\n|---|---|---|\n", kNotice);
+      fmt::format("# Exit codes\n{}\n| command | code | meaning |\n|---|---|---|\n", kNotice);
   for (const ExitCode& code : kExitCodes) {
     out += fmt::format("| {} | {} | {} |\n", code.command, code.code, cell(code.meaning));
   }
@@ -181,7 +180,7 @@ std::string exit_codes_page() {
 std::string formats_page() {
   std::string out = fmt::format(
       "# Formats\n{}\n## Export\n\n`trainscope export RUN --to FORMAT`.\n\n"
-      "| format | extension | text | `--wide` | what it is |\n|---|---|---|---|---|\n",
+      "| format | extension | text | `--wide` | description |\n|---|---|---|---|---|\n",
       kNotice);
   for (const Exporter* exporter : exporters()) {
     out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", exporter->name, exporter->extension,
@@ -190,7 +189,7 @@ std::string formats_page() {
   }
   out +=
       "\n## Import\n\n`trainscope import --from FORMAT PATH`.\n\n"
-      "| format | PATH is | what it is |\n|---|---|---|\n";
+      "| format | PATH is | description |\n|---|---|---|\n";
   for (const Importer* importer : importers()) {
     out += fmt::format("| `{}` | {} | {} |\n", importer->name, cell(importer->input),
                        cell(importer->summary));

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "collect/support/counter_spec.h"
-#include "record/redact.h"
+#include "record/host/redact.h"
 #include "store/run_name.h"
 
 namespace trainscope {

@@ -214,7 +214,8 @@ Result<Settings> Settings::load_from(const SettingSources& sources) {
     settings.replace(spec.name, std::move(values), "environment");
   }
   if (settings.home().empty()) {
-    return Error("there is no folder for the runs: set TRAINSCOPE_HOME (HOME is not set either)");
+    return Error(
+        "no folder for the runs: neither TRAINSCOPE_HOME nor HOME is set; set TRAINSCOPE_HOME");
   }
   return settings;
 }

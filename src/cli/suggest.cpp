@@ -19,7 +19,7 @@ size_t slips(const std::string& given, std::string_view candidate) {
 }  // namespace
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
-  // A third of the letters may be wrong; more would suggest words that nobody meant.
+  // A third of the letters may be wrong; more would suggest unrelated words.
   const std::string given = lower(word);
   size_t best_distance = std::max<size_t>(1, given.size() / 3) + 1;
   std::string_view best;

@@ -7,7 +7,7 @@
 
 namespace trainscope {
 
-// "; did you mean 'every'?" when a known word is near enough to be meant, else "".
+// "; did you mean 'every'?" if a known word is near enough, otherwise "".
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known);
 
 }  // namespace trainscope

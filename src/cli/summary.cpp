@@ -35,7 +35,7 @@ std::string percent(double ratio) {
   return value != 0 && value < 10 ? fmt::format("{:.1f}%", value) : fmt::format("{:.0f}%", value);
 }
 
-std::string ending(const Manifest& manifest) {
+std::string full_outcome_text(const Manifest& manifest) {
   switch (manifest.ended_by) {
     case EndedBy::exit:
       return fmt::format("exit code {}", manifest.exit_code.value_or(0));
@@ -45,7 +45,7 @@ std::string ending(const Manifest& manifest) {
       return fmt::format("killed by signal {} (SIG{})", number, name == nullptr ? "?" : name);
     }
     case EndedBy::time_limit:
-      return "ended by --for";
+      return "stopped by --for";
     case EndedBy::not_started:
       return fmt::format("did not start (exit code {})", manifest.exit_code.value_or(125));
     case EndedBy::detached:
@@ -55,14 +55,14 @@ std::string ending(const Manifest& manifest) {
     case EndedBy::unknown:
       break;
   }
-  return "not known";
+  return "unknown";
 }
 
 // "61% of the CPUs it may use; machine 34%"
 std::string cpu_row(const RunView& run) {
   std::string text;
   const auto job = find_summary(run, "job.cpu.utilization", {});
-  if (job && job->mean) text = percent(*job->mean) + " of the CPUs that the job may use";
+  if (job && job->mean) text = percent(*job->mean) + " of the CPUs available to the job";
   const auto machine = find_summary(run, "system.cpu.utilization", {{"cpu", "all"}});
   if (machine && machine->mean) {
     text += (text.empty() ? "" : ", ") + ("machine " + percent(*machine->mean));
@@ -73,7 +73,7 @@ std::string cpu_row(const RunView& run) {
 std::string memory_row(const RunView& run) {
   const auto job = find_summary(run, "job.memory.usage", {});
   // 0: in older runs, the only sample was taken before the job began.
-  return job && job->max && *job->max > 0 ? bytes_text(*job->max) + " at the peak" : "";
+  return job && job->max && *job->max > 0 ? bytes_text(*job->max) + " at peak" : "";
 }
 
 std::string disk_row(const RunView& run) {
@@ -98,7 +98,7 @@ std::string sampling_row(const Sampling& sampling) {
 std::string overhead_row(const Overhead& overhead, double duration_s) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  // Starting costs the same for a job of a millisecond; as a ratio it would tell nothing.
+  // Starting costs the same for a job of a millisecond, where a ratio would be meaningless.
   if (duration_s < 1 && overhead.cpu_s) {
     add(duration_text(*overhead.cpu_s) + " of CPU time");
   } else if (overhead.cpu_ratio) {
@@ -113,12 +113,12 @@ std::vector<Row> rows_of(const RunView& run) {
   const Manifest& manifest = run.manifest();
   std::vector<Row> rows = {
       {"duration", duration_text(run.duration_s())},
-      {"job", ending(manifest)},
+      {"job", full_outcome_text(manifest)},
       {"CPU", cpu_row(run)},
       {"memory", memory_row(run)},
       {"disk", disk_row(run)},
       {"samples", sampling_row(run.sampling())},
-      {"recording", overhead_row(run.overhead(), run.duration_s())},
+      {"overhead", overhead_row(run.overhead(), run.duration_s())},
   };
   const std::vector<Row> training = training_rows(run);
   rows.insert(rows.begin() + 2, training.begin(), training.end());

@@ -76,8 +76,8 @@ TEST(RunSummary, SaysWhatHappenedWithUnits) {
   const std::string text = summary_text(finished_run(), false);
   EXPECT_THAT(text, HasSubstr("  duration  90.0 s\n"));
   EXPECT_THAT(text, HasSubstr("  job       exit code 3\n"));
-  EXPECT_THAT(text, HasSubstr("61% of the CPUs that the job may use, machine 3.4%\n"));
-  EXPECT_THAT(text, HasSubstr("1.50 GiB at the peak\n"));
+  EXPECT_THAT(text, HasSubstr("61% of the CPUs available to the job, machine 3.4%\n"));
+  EXPECT_THAT(text, HasSubstr("1.50 GiB at peak\n"));
   EXPECT_THAT(text, HasSubstr("300 MiB read\n"));
   EXPECT_THAT(text, HasSubstr("900 every 100 ms, 1 missed, jitter p99 200 µs\n"));
   EXPECT_THAT(text, HasSubstr("0.4% of one CPU\n"));
@@ -112,7 +112,7 @@ TEST(RunSummary, WhatWasNotMeasuredIsLeftOut) {
 TEST(RunSummary, OtherEndings) {
   FakeRun run = finished_run();
   run.manifest_.ended_by = EndedBy::time_limit;
-  EXPECT_THAT(summary_text(run, false), HasSubstr("ended by --for"));
+  EXPECT_THAT(summary_text(run, false), HasSubstr("stopped by --for"));
   run.manifest_.ended_by = EndedBy::not_started;
   run.manifest_.exit_code = 127;
   EXPECT_THAT(summary_text(run, false), HasSubstr("did not start (exit code 127)"));

@@ -49,7 +49,7 @@ Table::Table(std::vector<std::string> headings) : headings_(std::move(headings))
 
 void Table::add(std::vector<std::string> cells) {
   cells.resize(headings_.size());
-  for (std::string& cell : cells) cell = printable(cell);  // a cell is one line, whoever wrote it
+  for (std::string& cell : cells) cell = printable(cell);  // a cell is one line, whatever its text
   rows_.push_back(std::move(cells));
 }
 
@@ -147,7 +147,7 @@ std::string local_time_text(const std::string& utc) {
                      parts.tm_mday, parts.tm_hour, parts.tm_min);
 }
 
-std::string ending_text(const Manifest& manifest, RunStatus status) {
+std::string outcome_text(const Manifest& manifest, RunStatus status) {
   if (status == RunStatus::damaged) return "damaged";
   if (status == RunStatus::running) return "running";
   switch (manifest.ended_by) {

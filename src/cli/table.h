@@ -1,4 +1,4 @@
-// Text tables for people: columns aligned by what a terminal shows, and values with their units.
+// Text tables for people: columns aligned by display width, and values with their units.
 #pragma once
 
 #include <optional>
@@ -42,16 +42,16 @@ std::string percent_text(double ratio);
 // At most `width` columns, the end replaced by … when it does not fit.
 std::string shortened(std::string_view text, size_t width);
 
-// Columns of the terminal behind a descriptor; 0 when it is none.
+// Columns of the terminal of a descriptor; 0 if it is not a terminal.
 size_t terminal_width(int fd);
 
-// "2026-11-15 12:03" in local time; "" for a text that is no time.
+// "2026-11-15 12:03" in local time; "" if the text is not a time.
 std::string local_time_text(const std::string& utc);
 
-// How a job ended in a word or two: "0", "9", "SIGKILL", "time limit", "running".
-std::string ending_text(const Manifest& manifest, RunStatus status);
+// The outcome of a job in a word or two: "0", "9", "SIGKILL", "time limit", "running".
+std::string outcome_text(const Manifest& manifest, RunStatus status);
 
-// Words of a command as one would type them.
+// The arguments of a command as one would type them.
 std::string command_text(const std::vector<std::string>& command);
 
 }  // namespace trainscope

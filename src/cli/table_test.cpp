@@ -42,14 +42,14 @@ TEST(table, commands_are_shown_as_one_would_type_them) {
 
 TEST(table, how_a_job_ended) {
   Manifest m;
-  EXPECT_EQ(ending_text(m, RunStatus::running), "running");
-  EXPECT_EQ(ending_text(m, RunStatus::ended), "unknown");
+  EXPECT_EQ(outcome_text(m, RunStatus::running), "running");
+  EXPECT_EQ(outcome_text(m, RunStatus::ended), "unknown");
   m.ended_by = EndedBy::exit;
   m.exit_code = 7;
-  EXPECT_EQ(ending_text(m, RunStatus::ended), "7");
+  EXPECT_EQ(outcome_text(m, RunStatus::ended), "7");
   m.ended_by = EndedBy::signal;
   m.signal = 9;
-  EXPECT_EQ(ending_text(m, RunStatus::ended), "SIGKILL");
+  EXPECT_EQ(outcome_text(m, RunStatus::ended), "SIGKILL");
 }
 
 }  // namespace

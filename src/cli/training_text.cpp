@@ -15,7 +15,7 @@ namespace {
 
 std::string source_text(const Training& training) {
   const std::map<std::string, std::string> names = {
-      {"pipe", "the pipe"}, {"tensorboard", "event files"}, {"output", "what the job printed"}};
+      {"pipe", "the pipe"}, {"tensorboard", "event files"}, {"output", "printed lines"}};
   const auto named = [&](const std::string& source) {
     const auto found = names.find(source);
     return found == names.end() ? source : found->second;
@@ -49,15 +49,15 @@ std::string learning_text(const Training& training) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   std::string when;
-  for (const Learning& learning : learning_of(training)) {
-    const std::string set = learning.set == "train" ? "" : " (" + learning.set + ")";
-    if (learning.loss) add(fmt::format("loss{} {:.4g}", set, *learning.loss));
-    if (learning.accuracy) add(fmt::format("accuracy{} {:.4g}", set, *learning.accuracy));
-    if (learning.set == "train" || !learning.best_accuracy) continue;
-    when = fmt::format("; best {:.4g} after {}", *learning.best_accuracy,
-                       duration_text(learning.best_time_s));
-    if (!learning.milestones.empty()) {
-      const Learning::Milestone& last = learning.milestones.back();
+  for (const SetResults& results : results_by_set(training)) {
+    const std::string set = results.set == "train" ? "" : " (" + results.set + ")";
+    if (results.loss) add(fmt::format("loss{} {:.4g}", set, *results.loss));
+    if (results.accuracy) add(fmt::format("accuracy{} {:.4g}", set, *results.accuracy));
+    if (results.set == "train" || !results.best_accuracy) continue;
+    when = fmt::format("; best {:.4g} after {}", *results.best_accuracy,
+                       duration_text(results.best_time_s));
+    if (!results.milestones.empty()) {
+      const SetResults::Milestone& last = results.milestones.back();
       when += fmt::format(", {:.3g}% after {}", 100 * last.accuracy, duration_text(last.time_s));
     }
   }
@@ -78,9 +78,9 @@ std::vector<std::pair<std::string, std::string>> training_rows(const RunView& ru
   if (!has_training) return rows;
   rows.emplace_back("learning", learning_text(training));
   if (training.dropped > 0) {
-    rows.emplace_back("dropped", fmt::format("{} messages that the job could not send without "
-                                             "waiting",
-                                             training.dropped));
+    rows.emplace_back(
+        "dropped",
+        fmt::format("{} progress messages dropped to avoid blocking the job", training.dropped));
   }
   for (const std::string& note : training.notes) rows.emplace_back("note", note);
   return rows;

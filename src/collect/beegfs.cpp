@@ -1,10 +1,10 @@
 // beegfs: connections of this client to the servers of every BeeGFS file system.
 //
 // Source: /proc/fs/beegfs/CLIENT/meta_nodes and storage_nodes. Units: connections. Permission:
-// none. Cost: 20 µs a file system, every 5 s on a thread of its own (the client takes its locks).
-// Caveats: this is all that the client module tells of its work: bytes and operations are counted
-// by the servers only (the job's own are in job.io.bytes). Connections are made on demand and
-// dropped when idle. TCP where RDMA was meant to be is worth a look.
+// none. Cost: 20 µs per file system, every 5 s on its own thread (the client takes its locks).
+// Caveats: the client module reports nothing else: only the servers count bytes and operations (the
+// job's own are in job.io.bytes). Connections are opened on demand and dropped when idle. TCP
+// instead of the intended RDMA deserves attention.
 #include <algorithm>
 #include <array>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"beegfs.connections", "{connection}", Kind::gauge, "client, node, role, transport",
-     "Connections to a server that are open"},
+     "Open connections to a server"},
 };
 
 constexpr const char* kFolder = "/proc/fs/beegfs";
@@ -61,9 +61,9 @@ struct NodesFile {
 
 class BeegfsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     files_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     watch_.open(folder);
     Opened opened;
     for (const std::string& client : names_in(folder)) {

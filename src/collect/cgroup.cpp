@@ -1,11 +1,12 @@
-// cgroup: limits on the job's CPU and memory, what it took of them, and how long it was held back.
+// cgroup: limits on the job's CPU and memory, their usage, and the time they held the job back.
 //
-// Source: the cgroup of the job (of ourselves until it has started), v1 or v2, by /proc/PID/cgroup
-// and the mounts. Units: v2 µs, v1 ns, bytes; the CPU limit in thousandths of a CPU. Permission:
-// none. Cost: 0.5 to 1 µs a file, five files and two for each cgroup above ours. Caveats: the limit
-// that holds is the smallest on the way up. Usage, throttling and OOM kills are read at the cgroup
-// that has that limit, because they are counted there; at our own where there is no limit. They
-// include others in that cgroup. We only read: no cgroup is made, nothing is moved.
+// Source: the cgroup of the job (our own until it has started), v1 or v2, found with
+// /proc/PID/cgroup and the mounts. Units: v2 µs, v1 ns, bytes; the CPU limit in thousandths of a
+// CPU. Permission: none. Cost: 0.5 to 1 µs per file, five files and two for each cgroup above ours.
+// Caveats: the smallest limit on the way up applies. Usage, throttling and OOM kills are read at
+// the cgroup with that limit, because they are counted there; at our own if there is no limit. They
+// include other processes in that cgroup. Files are only read: no cgroup is created, nothing is
+// moved.
 #include <algorithm>
 #include <array>
 
@@ -19,13 +20,13 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"cgroup.cpu.limit", "{cpu}", Kind::gauge, "", "CPUs that the quota allows"},
+    {"cgroup.cpu.limit", "{cpu}", Kind::gauge, "", "CPUs allowed by the quota"},
     {"cgroup.cpu.usage", "s", Kind::counter, "", "CPU time taken under the quota"},
     {"cgroup.cpu.throttled_time", "s", Kind::counter, "", "Time held back because of the quota",
      in_info(401).unless_idle()},
     {"cgroup.cpu.throttled_periods", "{period}", Kind::counter, "",
      "Periods in which the quota was used up"},
-    {"cgroup.memory.limit", "By", Kind::gauge, "", "Memory that may be used"},
+    {"cgroup.memory.limit", "By", Kind::gauge, "", "Memory limit"},
     {"cgroup.memory.usage", "By", Kind::gauge, "", "Memory in use, page cache included",
      in_info(402).unless_idle()},
     {"cgroup.memory.oom_kills", "{kill}", Kind::counter, "",
@@ -35,7 +36,7 @@ constexpr MetricSpec kMetrics[] = {
 constexpr Scale kMicro{1, 1'000'000};
 constexpr Scale kNano{1, 1'000'000'000};
 
-// Where a number is: the file and the word in front of it ("" when it stands alone).
+// Position of a number: the file and the word before it ("" if it is alone).
 struct Place {
   std::string_view metric;
   const char* controller;  // of v1
@@ -81,17 +82,17 @@ struct Resource {
 
 class CgroupSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     numbers_.clear();
-    const JobLink* job = surroundings.job;
+    const JobLink* job = context.job;
     const pid_t pid = job == nullptr ? 0 : job->first_pid.load();
     Opened opened;
-    for (Resource& resource : resources_) open_limit(surroundings.root, pid, resource, opened);
+    for (Resource& resource : resources_) open_limit(context.root, pid, resource, opened);
     for (const Resource& resource : resources_) {
       const auto& places = resource.place && !resource.place->v2 ? kPlacesV1 : kPlacesV2;
       for (const Place& place : places) {
         if (!place.metric.starts_with(prefix(resource))) continue;
-        open_number(surroundings.root, pid, resource, place, opened);
+        open_number(context.root, pid, resource, place, opened);
       }
     }
     return opened;
@@ -147,7 +148,7 @@ class CgroupSource : public Source {
     auto cgroup = resource.place;
     if (!cgroup->v2 && std::string_view(place.controller) != resource.name) {
       cgroup = find_cgroup(root, pid, place.controller);
-      // v1 may keep its trees apart; levels of one mean nothing in the other.
+      // v1 may have separate trees; levels of one mean nothing in the other.
       if (cgroup && cgroup->path != resource.place->path) level = 0;
     }
     const size_t levels = cgroup ? cgroup->folders.size() : 0;
@@ -167,7 +168,7 @@ class CgroupSource : public Source {
     opened.missing.push_back({place.metric, reason, ""});
   }
 
-  static constexpr const char* kNoCgroup = "this process is in no cgroup that is mounted here";
+  static constexpr const char* kNoCgroup = "the cgroup of this process is not mounted here";
 
   std::array<Resource, 2> resources_ = {{
       {CgroupResource::cpu,
@@ -195,7 +196,7 @@ class CgroupSource : public Source {
 extern const Collector cgroup_collector;
 const Collector cgroup_collector = {
     .name = "cgroup",
-    .summary = "limits on the job's CPU and memory, and how long they held it back",
+    .summary = "limits on the job's CPU and memory, and the time they held it back",
     .needs = "a mounted cgroup file system",
     .scope = Scope::job,
     .pace = Pace::second,

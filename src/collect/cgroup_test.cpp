@@ -41,9 +41,9 @@ TEST(Cgroup, IsTheJobsOnceThereIsOne) {
   root.write("/proc/4711/cgroup", "0::/kubepods.slice\n");
   JobLink job;
   job.first_pid = 4711;
-  Surroundings surroundings;
-  surroundings.job = &job;
-  OpenedSource source(cgroup_collector, root.path(), surroundings);
+  SourceContext context;
+  context.job = &job;
+  OpenedSource source(cgroup_collector, root.path(), context);
   source.sample();
   EXPECT_EQ(source.missing("cgroup.cpu.limit"), "no CPU limit is set on this cgroup");
   EXPECT_EQ(source.value("cgroup.memory.limit"), 60129542144);
@@ -63,8 +63,7 @@ TEST(Cgroup, IsAbsentWhenItsFilesAreTorn) {
 
 TEST(Cgroup, SaysWhyItIsMissing) {
   OpenedSource none(cgroup_collector, machine_root("jetson"));
-  EXPECT_EQ(none.missing("cgroup.memory.usage"),
-            "this process is in no cgroup that is mounted here");
+  EXPECT_EQ(none.missing("cgroup.memory.usage"), "the cgroup of this process is not mounted here");
   OpenedSource top(cgroup_collector, machine_root("epyc-256"));
   EXPECT_EQ(top.missing("cgroup.memory.usage"), "the cgroup / has no memory.current");
 }

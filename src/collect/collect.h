@@ -1,7 +1,7 @@
-// What a collector is: one .cpp in this folder that defines one constant `<stem>_collector`.
+// A collector is one .cpp in this folder that defines one constant `<stem>_collector`.
 //
 // The build lists the folder and generates collectors(); the recorder, `doctor`, the reference
-// pages and the dashboard's labels read that table. A collector knows neither the store nor the
+// pages and the dashboard's labels read that table. A collector depends neither on the store nor on
 // other collectors. Shared reading code is in collect/support/.
 #pragma once
 
@@ -20,20 +20,16 @@
 
 namespace trainscope {
 
-// A value that could not be read at this tick. Never a number that a kernel file can hold.
-inline constexpr int64_t kAbsent = INT64_MIN;
-
 // Whose numbers these are. Under srun or torchrun only local rank 0 records the machine's own.
 enum class Scope { machine, job, recorder };
 
-// How a source is paced. `tick`: every --every, on the sampling thread; must take microseconds.
-// `second`: at most once a second, on the sampling thread. `thread`: on a thread of its own, every
+// The pace of a source. `tick`: every --every, on the sampling thread; must take microseconds.
+// `second`: at most once per second, on the sampling thread. `thread`: on its own thread, every
 // `period_ns`, because it may be slow or hang.
 enum class Pace { tick, second, thread };
 
-// Final numbers of orphans of the job that our subreaper reaped, added up. Their last values are
-// here and nowhere else: a zombie that waits for the reaper is not counted any more, or it would
-// count twice.
+// Sum of the final values of orphans that our subreaper reaped. They are counted only here: a
+// zombie that waits for the reaper is no longer counted, or it would count twice.
 struct Reaped {
   std::atomic<int64_t> user_ns{0}, system_ns{0}, minor_faults{0}, major_faults{0};
   std::atomic<int64_t> read_chars{0}, write_chars{0}, read_calls{0}, write_calls{0};
@@ -41,32 +37,30 @@ struct Reaped {
   std::atomic<int64_t> voluntary_switches{0}, involuntary_switches{0};
 };
 
-// What a source of the job knows and a recorder that is restarted could not find out again. It is
-// in the memory that outlives the recorder, so the counters go on where they were.
-struct JobMemory {
+// State of a source of the job that a restarted recorder could not find out again. It is in the
+// memory that outlives the recorder, so the counters continue.
+struct JobTotals {
   static constexpr size_t kNumbers = 10;
-  std::atomic<int64_t> total[kNumbers] = {};  // what was shown last
-  std::atomic<int64_t> ended[kNumbers] =
-      {};  // of processes that ended and are nobody else's to count
-  std::atomic<int64_t> base[kNumbers] = {};  // what an attached job had used before us
+  std::atomic<int64_t> total[kNumbers] = {};  // the last stored values
+  std::atomic<int64_t> ended[kNumbers] = {};  // of ended processes that no other process absorbed
+  std::atomic<int64_t> base[kNumbers] = {};   // usage of an attached job before the run
   std::atomic<int32_t> has_base{0};
 };
 
-// Where the recorded job is. Written by the recorder's control thread, read by collectors.
+// The processes of the recorded job. Written by the recorder's control thread, read by collectors.
 struct JobLink {
   std::atomic<pid_t> first_pid{0};  // 0 until the job has started
   std::atomic<pid_t> reaper_pid{
       0};  // our subreaper: orphans of the job become its children; 0: none
   std::atomic<pid_t> recorder_pid{0};     // children of the reaper that are not the job's
-  std::atomic<pid_t>* gpu_pid = nullptr;  // where the source `gpu` notes its process
+  std::atomic<pid_t>* gpu_pid = nullptr;  // where the source `gpu` stores the pid of its process
   std::vector<pid_t> others;  // children that the reaper had before the job; set before any source
   const Reaped* reaped = nullptr;
-  JobMemory* usage =
-      nullptr;  // of the sources job and job_switches; null where nothing is recorded
-  JobMemory* switches = nullptr;
+  JobTotals* usage = nullptr;  // of the sources job and job_switches; null if nothing is recorded
+  JobTotals* switches = nullptr;
 };
 
-// What the recorder knows of itself.
+// Values of the recorder about itself.
 struct SelfLink {
   std::atomic<pid_t> supervisor_pid{0};
   std::atomic<int64_t> lateness_ns{0};     // begin - due of the current tick
@@ -76,19 +70,19 @@ struct SelfLink {
   std::atomic<int64_t> earlier_cpu_ns{0};  // CPU of recorders of this run that are dead
 };
 
-// All that a source may know of its surroundings.
-struct Surroundings {
-  std::string root;  // in front of /proc and /sys; empty but in tests
+// Everything that a source gets from its caller.
+struct SourceContext {
+  std::string root;  // prefix of /proc and /sys; empty except in tests
   std::string run_folder;
   std::string working_directory;
-  const JobLink* job = nullptr;       // null where there is no job (doctor)
-  const SelfLink* self = nullptr;     // null where nothing is recorded (doctor)
-  std::vector<std::string> counters;  // what --counter gave, as it was given
-  std::vector<std::string> data;      // files and folders of the dataset, where the user named them
+  const JobLink* job = nullptr;       // null if there is no job (doctor)
+  const SelfLink* self = nullptr;     // null if nothing is recorded (doctor)
+  std::vector<std::string> counters;  // values of --counter, unchanged
+  std::vector<std::string> data;      // files and folders of the dataset, from --data
   bool perf = true;  // --perf: count by perf events, which slows the job's thread switches
-  // Puts an event (a GPU was lost, a file was replaced) into the run, from any thread; empty where
+  // Adds an event (a GPU was lost, a file was replaced) to the run, from any thread; empty if
   // nothing is recorded.
-  std::function<void(const std::string& kind, const std::string& text)> tell;
+  std::function<void(const std::string& kind, const std::string& text)> event_sink;
 };
 
 // One stored column: a series and how its raw integers become values.
@@ -96,13 +90,13 @@ struct Column {
   std::string_view metric;  // one of the collector's specs
   Labels labels;            // sorted by name
   Scale scale;
-  // For a metric that only this machine or this command line names: kept by the source as long as
-  // it lives. Null: the collector's own spec of that name.
+  // For a metric that is specific to this machine or command line: owned by the source. Null: the
+  // collector's own spec of that name.
   const MetricSpec* spec = nullptr;
   bool is_double = false;  // the raw 64 bits are a double, never -0 (which kAbsent looks like)
 };
 
-// A metric that this machine does not give, why, and what would help ("" when nothing would).
+// A metric that this machine does not provide, the reason, and a remedy ("" if there is none).
 struct Missing {
   std::string_view metric;
   std::string reason;
@@ -113,7 +107,7 @@ struct Missing {
 struct Opened {
   std::vector<Column> columns;
   std::vector<Missing> missing;
-  // A source on a thread of its own that has no column yet is asked again all the same.
+  // A source on its own thread without columns is opened again nevertheless.
   bool waits = false;
 };
 
@@ -122,29 +116,31 @@ enum class Sampled { ok, layout_changed };
 class Source {
  public:
   virtual ~Source() = default;
-  // Finds out what is here and keeps files open. Never fails as a whole: what is not to be had is
-  // in `missing`. Called again after layout_changed.
-  virtual Opened open(const Surroundings& surroundings) = 0;
-  // Fills one raw value a column, kAbsent where it cannot be read now.
+  // Finds the available series and keeps files open. Never fails as a whole: unavailable metrics
+  // are in `missing`. Called again after layout_changed.
+  virtual Opened open(const SourceContext& context) = 0;
+  // Fills one raw value per column, kAbsent if it cannot be read now.
   virtual Sampled sample(std::span<int64_t> values) = 0;
-  // The last reading of the run: the counters must be those of the end. A source that saves by not
-  // reading everything each time saves nothing here; one that cannot know the end any more is
-  // absent.
+  // The last sample of the run: the counters must be those of the end. A source that usually skips
+  // some reads must read everything here; if the values of the end are no longer available, they
+  // are absent.
   virtual Sampled sample_last(std::span<int64_t> values) { return sample(values); }
 };
 
 struct Collector {
   std::string_view name;
   std::string_view summary;
-  std::string_view needs;  // what must be there: files, permissions
+  std::string_view needs;  // requirements: files, permissions
   Scope scope = Scope::machine;
   Pace pace = Pace::tick;
   int64_t period_ns = 0;  // for Pace::thread
   // For Pace::thread: the pause is at least this many times the CPU time of the last reading, and
-  // as many times, up to 20, what it took. (A busy machine makes a cheap reading long, not dear.)
+  // as many times, up to 20, its duration. (A busy machine makes a cheap reading long, not
+  // expensive.)
   int64_t rest_factor = 20;
   // For Pace::thread: counts what the job does, so its first reading comes with the first tick,
-  // before the job begins, on the sampling thread; must take microseconds then and never hang.
+  // before the job begins, on the sampling thread; that reading must take microseconds and never
+  // hang.
   bool counts_from_zero = false;
   std::span<const MetricSpec> metrics;
   std::unique_ptr<Source> (*make)() = nullptr;

@@ -1,11 +1,11 @@
-// counters: numbers from the files that --counter names.
+// counters: numbers from the files given with --counter.
 //
 // Source: any regular file, text or binary (docs/guide/counters.md has the grammar). Units: as
-// given. Permission: to read the file. Cost: a stat and two preads a file, 3 µs, and what cutting
-// its text takes; patterns are looked at again once a second.
-// Caveats: files on network mounts are read by counters_slow. A file that takes more than 5 ms to
-// read, five times in a row, is rested for twenty times as long. d counts from the first value that
-// this recorder read: a restarted recorder begins anew. A natural number above 2^63 - 1 is absent.
+// given. Permission: to read the file. Cost: a stat and two preads per file, 3 µs, and the time to
+// split its text; patterns are expanded again once per second. Caveats: files on network mounts are
+// read by counters_slow. If a file takes more than 5 ms to read five times in a row, it is skipped
+// for twenty times as long. d counts from the first value that this recorder read: a restarted
+// recorder starts again. An unsigned number above 2^63 - 1 is absent.
 #include "collect/collect.h"
 #include "collect/support/counter_files.h"
 
@@ -14,7 +14,7 @@ namespace trainscope {
 extern const Collector counters_collector;
 const Collector counters_collector = {
     .name = "counters",
-    .summary = "numbers from the files that --counter names",
+    .summary = "numbers from files given with --counter",
     .needs = "--counter",
     .scope = Scope::job,
     .pace = Pace::tick,
@@ -22,7 +22,7 @@ const Collector counters_collector = {
     .make =
         [] {
           return std::unique_ptr<Source>(
-              std::make_unique<CounterFiles>(CounterFiles::Of::local_files));
+              std::make_unique<CounterFiles>(CounterFiles::MountKind::local_files));
         },
 };
 

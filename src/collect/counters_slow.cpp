@@ -1,8 +1,8 @@
-// counters_slow: numbers from the files that --counter names on mounts that may hang.
+// counters_slow: numbers from the files given with --counter, on mounts that may hang.
 //
-// Source, units, permission, caveats: as of counters, for files on NFS, Lustre, SMB, 9p, FUSE and
-// the like (by /proc/self/mountinfo). Cost: what the mount takes, on a thread of its own; the pause
-// is at least as long as the reading took, so a slow server is not pressed.
+// Source, units, permission, caveats: as for counters, for files on NFS, Lustre, SMB, 9p, FUSE and
+// the like (from /proc/self/mountinfo). Cost: depends on the mount, on its own thread; the pause is
+// at least as long as the reading took, to spare a slow server.
 #include "base/clock.h"
 #include "collect/collect.h"
 #include "collect/support/counter_files.h"
@@ -22,7 +22,7 @@ const Collector counters_slow_collector = {
     .make =
         [] {
           return std::unique_ptr<Source>(
-              std::make_unique<CounterFiles>(CounterFiles::Of::slow_mounts));
+              std::make_unique<CounterFiles>(CounterFiles::MountKind::slow_mounts));
         },
 };
 

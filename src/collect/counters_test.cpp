@@ -14,23 +14,23 @@ extern const Collector counters_slow_collector;
 
 namespace {
 
-Surroundings with(std::vector<std::string> counters) {
+SourceContext with(std::vector<std::string> counters) {
   static const JobLink job;
-  Surroundings surroundings;
-  surroundings.counters = std::move(counters);
-  surroundings.working_directory = "/training";
-  surroundings.job = &job;
-  return surroundings;
+  SourceContext context;
+  context.counters = std::move(counters);
+  context.working_directory = "/training";
+  context.job = &job;
+  return context;
 }
 
-// Samples, and opens again where the source asks for it, as the recorder does.
+// Samples, and opens again if the source requests it, as the recorder does.
 void follow(OpenedSource& source) {
   if (source.sample() == Sampled::ok) return;
   source.open();
   source.sample();
 }
 
-// New files are looked for once a second.
+// New files are searched for once per second.
 void follow_a_while(OpenedSource& source) {
   for (int i = 0; i < 3; ++i) {
     follow(source);
@@ -102,13 +102,13 @@ TEST(Counters, GivesAReasonOfItsOwnToEachThatHasNoValue) {
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 1);
   EXPECT_EQ(source.missing("counter.lost"), "/s: no row begins with 'c'");
-  EXPECT_EQ(source.missing("counter.far"), "/s: there is no row 9 (the first is 0)");
-  EXPECT_EQ(source.missing("counter.wide"), "/s: its row has no column 5 (the first is 0)");
-  EXPECT_EQ(source.missing("counter.word"), "/s: what is there is no int");
-  EXPECT_EQ(source.missing("counter.none"), "there is no /t here");
+  EXPECT_EQ(source.missing("counter.far"), "/s: row 9 does not exist (the first is 0)");
+  EXPECT_EQ(source.missing("counter.wide"), "/s: the row has no column 5 (the first is 0)");
+  EXPECT_EQ(source.missing("counter.word"), "/s: the value is not of type int");
+  EXPECT_EQ(source.missing("counter.none"), "/t does not exist");
   EXPECT_EQ(source.missing("counter.late"), "/s: no row matches ^z");
-  EXPECT_EQ(source.missing("counter.bytes"), "/s: it ends before byte 100");
-  EXPECT_EQ(source.missing("counter.folder"), "/ is no regular file");
+  EXPECT_EQ(source.missing("counter.bytes"), "/s: the file ends before byte 100");
+  EXPECT_EQ(source.missing("counter.folder"), "/ is not a regular file");
 }
 
 TEST(Counters, TakesUpACounterThatAppears) {
@@ -166,7 +166,7 @@ TEST(Counters, ReadsAFileThatNeverHasANewline) {
   EXPECT_EQ(source.value("counter.x"), 5);
 }
 
-// Score-P lost what was at offset 0 and at the edges of the pieces that it read.
+// Score-P lost values at offset 0 and at the edges of its read buffer.
 TEST(Counters, ReadsBinaryNumbersWhereverTheyAre) {
   TestRoot root;
   std::string bytes(size_t{1} << 21, '\0');
@@ -229,10 +229,10 @@ TEST(Counters, DoesNotWaitForAFifo) {
   TestRoot root;
   ASSERT_EQ(::mkfifo(root.at("/fifo").c_str(), 0600), 0);
   OpenedSource source(counters_collector, root.path(), with({"x:/fifo+"}));
-  EXPECT_EQ(source.missing("counter.x"), "/fifo is no regular file");
+  EXPECT_EQ(source.missing("counter.x"), "/fifo is not a regular file");
 }
 
-// What may hang is read by the source that has a thread of its own.
+// Files that may hang are read by the source with its own thread.
 TEST(Counters, LeavesNetworkMountsToTheOtherSource) {
   TestRoot root;
   root.write("/proc/self/mountinfo",

@@ -1,9 +1,8 @@
-// cpu: where every processor's time went, context switches, tasks that can run.
+// cpu: time of every processor by state, context switches, runnable tasks.
 //
-// Source: /proc/stat. Units: clock ticks (USER_HZ, 100 on every Linux we know), stored as ticks.
-// Permission: none. Cost: one pread, 3 µs and 1 µs of parsing on 2 processors.
-// Caveats: the kernel counts in 10 ms ticks; steal is what a hypervisor took; iowait is only a
-// hint.
+// Source: /proc/stat. Units: clock ticks (USER_HZ, 100 on all known Linux systems), stored as
+// ticks. Permission: none. Cost: one pread, 3 µs and 1 µs of parsing on 2 processors. Caveats: the
+// kernel counts in 10 ms ticks; steal is time taken by the hypervisor; iowait is only a hint.
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,32 +22,32 @@ constexpr std::array<std::string_view, 8> kStates = {"user",   "nice", "system",
 
 constexpr MetricSpec kMetrics[] = {
     {"system.cpu.time", "s", Kind::counter, "cpu, state",
-     "Time spent in each state, for each processor and all of them together"},
+     "Time spent in each state, per processor and in total"},
     {"system.cpu.context_switches", "{switch}", Kind::counter, "",
      "Context switches of the whole machine"},
-    {"system.cpu.run_queue", "{task}", Kind::gauge, "", "Tasks that run or could run now",
+    {"system.cpu.run_queue", "{task}", Kind::gauge, "", "Tasks running or ready to run",
      in_info(302)},
 };
 
 class CpuSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     Opened opened;
     cpus_.clear();
     const std::string path = "/proc/stat";
-    if (Status status = file_.open(surroundings.root + path, 256 * 1024); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = file_.open(context.root + path, 256 * 1024); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     const Scale ticks{1, sysconf(_SC_CLK_TCK)};
     Scanner scan(file_.read());
     int64_t number = 0;
     while (scan.take("cpu")) {
       scan.number(number);  // of the first line, "cpu  1234", this is a time and not used
-      // With the blank behind it, or cpu1 would be found in the line of cpu10.
+      // With the blank after it, or cpu1 would be found in the line of cpu10.
       cpus_.push_back(cpus_.empty() ? "all " : std::to_string(number) + " ");
       scan.next_line();
     }
-    if (cpus_.empty()) return all_missing(kMetrics, path + " has no processors in it", "");
+    if (cpus_.empty()) return all_missing(kMetrics, path + " lists no processors", "");
     for (const std::string& name : cpus_) {
       const std::string cpu = name.substr(0, name.size() - 1);
       for (const std::string_view state : kStates) {
@@ -103,7 +102,7 @@ class CpuSource : public Source {
 extern const Collector cpu_collector;
 const Collector cpu_collector = {
     .name = "cpu",
-    .summary = "where every processor's time went",
+    .summary = "time of every processor by state",
     .needs = "/proc/stat",
     .scope = Scope::machine,
     .pace = Pace::tick,

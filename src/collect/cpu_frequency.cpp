@@ -1,10 +1,10 @@
 // cpu_frequency: the clock of every processor.
 //
 // Source: /sys/devices/system/cpu/cpuN/cpufreq/scaling_cur_freq. Units: kHz, stored as such.
-// Permission: none. Cost: 0.5 to 2 µs a processor, and 1 µs for the list of those online.
-// Caveats: on x86 the kernel tells the mean clock since it last looked (up to some ms ago),
-// elsewhere often what was asked for, not what was reached. One descriptor a processor stays open.
-// Virtual machines mostly do not show it.
+// Permission: none. Cost: 0.5 to 2 µs per processor, and 1 µs for the list of those online.
+// Caveats: on x86 the kernel reports the mean clock since its last check (up to some ms ago),
+// elsewhere often the requested clock, not the actual one. One descriptor per processor stays open.
+// Most virtual machines do not show it.
 #include <algorithm>
 
 #include "base/text.h"
@@ -37,11 +37,11 @@ std::vector<int64_t> processors(const std::vector<std::string>& names) {
 
 class CpuFrequencySource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     files_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     const auto names = list_folder(folder);
-    if (!names) return all_missing(kMetrics, why_unreadable(kFolder, names.error()), kMountSys);
+    if (!names) return all_missing(kMetrics, read_error_text(kFolder, names.error()), kMountSys);
     Opened opened;
     for (const int64_t number : processors(*names)) {
       const std::string cpu = std::to_string(number);
@@ -52,15 +52,16 @@ class CpuFrequencySource : public Source {
       files_.push_back(std::move(file));
       opened.columns.push_back({"system.cpu.frequency", {{"cpu", cpu}}, {1000, 1}});
     }
-    if (files_.empty()) return missing(surroundings.root);
+    if (files_.empty()) return missing(context.root);
     online_.close();
-    (void)online_.open(folder + "/online", 1024);  // without it there is no hot-plugging
+    (void)online_.open(folder + "/online",
+                       1024);  // without this file processors cannot be hot-plugged
     known_online_ = online_.read();
     return opened;
   }
 
   Sampled sample(std::span<int64_t> values) override {
-    // A processor that went offline and came back has a new file behind its old name.
+    // A processor that went offline and came back has a new file under its old name.
     if (online_.read() != known_online_) return Sampled::layout_changed;
     for (size_t i = 0; i < files_.size(); ++i) {
       int64_t khz = 0;
@@ -72,8 +73,7 @@ class CpuFrequencySource : public Source {
  private:
   static Opened missing(const std::string& root) {
     if (in_virtual_machine(root)) {
-      return all_missing(kMetrics,
-                         "this is a virtual machine that does not show the processors' clock", "");
+      return all_missing(kMetrics, "this virtual machine does not show the processors' clock", "");
     }
     return all_missing(kMetrics, "no driver for the processors' clock (cpufreq) is loaded",
                        "sudo modprobe acpi-cpufreq");

@@ -57,10 +57,10 @@ TEST(Cpu, SaysWhyItIsMissing) {
   TestRoot root;
   OpenedSource source(cpu_collector, root.path());
   EXPECT_EQ(source.missing("system.cpu.time"),
-            "there is no /proc/stat here | sudo mount -t proc proc /proc");
+            "/proc/stat does not exist | sudo mount -t proc proc /proc");
   root.write("/proc/stat", "");
   source.open();
-  EXPECT_EQ(source.missing("system.cpu.time"), "/proc/stat has no processors in it");
+  EXPECT_EQ(source.missing("system.cpu.time"), "/proc/stat lists no processors");
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
-// disk: what every block device read and wrote, and how long it was at it.
+// disk: bytes read and written by every block device, and the time they took.
 //
 // Source: /sys/block/X/stat of whole devices (no partitions, no loop, ram and zram devices, none of
-// size 0). Units: sectors of 512 bytes and milliseconds, stored as such. Permission: none.
-// Cost: 1 µs a device; the folder is listed again every 100 samples, 3 µs.
-// Caveats: the milliseconds are 32 bits wide in the kernel and wrap (queue_time after hours); we
-// count on. A request of a dm or md device is counted again at the devices below it. operation_time
-// is the sum over requests, queue_time too but with those still under way; io_time is when any was.
+// size 0). Units: sectors of 512 bytes and milliseconds, stored as such. Permission: none. Cost: 1
+// µs per device; the folder is listed again every 100 samples, 3 µs. Caveats: the milliseconds have
+// 32 bits in the kernel and wrap (queue_time after hours); wrapping is corrected. A request of a dm
+// or md device is counted again at the devices below it. operation_time is the sum over requests,
+// queue_time as well but including those in flight; io_time is the time with at least one in
+// flight.
 #include <algorithm>
 #include <array>
 
@@ -23,13 +24,13 @@ constexpr MetricSpec kMetrics[] = {
     {"system.disk.io", "By", Kind::counter, "device, direction", "Bytes read and written",
      in_info(306).unless_idle()},
     {"system.disk.operations", "{operation}", Kind::counter, "device, direction",
-     "Requests that finished"},
+     "Finished requests"},
     {"system.disk.operation_time", "s", Kind::counter, "device, direction",
-     "Time that requests took, summed over requests"},
+     "Time of requests, summed over requests"},
     {"system.disk.io_time", "s", Kind::counter, "device",
-     "Time in which at least one request was under way"},
+     "Time with at least one request in flight"},
     {"system.disk.queue_time", "s", Kind::counter, "device",
-     "Time in the queue and under way, summed over requests"},
+     "Time in the queue and in flight, summed over requests"},
 };
 
 constexpr int kRescanSamples = 100;
@@ -72,14 +73,14 @@ bool is_wanted(const std::string& folder, const std::string& name) {
 
 class DiskSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     disks_.clear();
     samples_ = 0;
     const std::string path = "/sys/block";
-    const std::string folder = surroundings.root + path;
+    const std::string folder = context.root + path;
     watch_.open(folder);
     const auto names = list_folder(folder);
-    if (!names) return all_missing(kMetrics, why_unreadable(path, names.error()), kMountSys);
+    if (!names) return all_missing(kMetrics, read_error_text(path, names.error()), kMountSys);
     Opened opened;
     for (const std::string& name : *names) {
       Disk disk;
@@ -100,7 +101,7 @@ class DiskSource : public Source {
     }
     if (++samples_ < kRescanSamples) return Sampled::ok;
     samples_ = 0;
-    // A device that failed may be back under its old name, behind another file.
+    // A device that failed may be back under its old name, with another file.
     return watch_.changed() || failed ? Sampled::layout_changed : Sampled::ok;
   }
 
@@ -139,7 +140,7 @@ class DiskSource : public Source {
 extern const Collector disk_collector;
 const Collector disk_collector = {
     .name = "disk",
-    .summary = "what every block device read and wrote, and how busy it was",
+    .summary = "bytes read and written by every block device, and its utilisation",
     .needs = "/sys/block",
     .scope = Scope::machine,
     .pace = Pace::tick,

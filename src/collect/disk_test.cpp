@@ -59,7 +59,7 @@ TEST(Disk, SaysWhyItIsMissing) {
   TestRoot root;
   OpenedSource source(disk_collector, root.path());
   EXPECT_EQ(source.missing("system.disk.io"),
-            "there is no /sys/block here | sudo mount -t sysfs sysfs /sys");
+            "/sys/block does not exist | sudo mount -t sysfs sysfs /sys");
   root.write("/sys/block/loop0/size", "8\n");
   source.open();
   EXPECT_EQ(source.missing("system.disk.queue_time"), "this machine shows no block device");

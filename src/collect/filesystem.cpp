@@ -1,11 +1,10 @@
-// filesystem: room on the file systems that hold the run folder, the working directory and the
-// data.
+// filesystem: space of the file systems of the run folder, the working directory and the data.
 //
 // Source: statfs, and /proc/self/mountinfo for the names. Units: bytes. Permission: to reach the
-// folder. Cost: 1 µs on a local disk; a dead network mount hangs it, so it has a thread of its own,
-// and open() (which follows symbolic links) belongs on that thread too.
-// Caveats: free is what a user may still write (without the reserve of root), so used + free is
-// less than the size; quotas are not seen, nor room shared with other subvolumes or overlays.
+// folder. Cost: 1 µs on a local disk; a dead network mount hangs it, so it has its own thread, and
+// open() (which follows symbolic links) belongs on that thread too. Caveats: free is the space that
+// a user may still write (without root's reserve), so used + free is less than the size; quotas,
+// and space shared with other subvolumes or overlays, are not visible.
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -25,7 +24,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.filesystem.usage", "By", Kind::gauge, "mountpoint, state",
-     "Used and free room where the run folder, the working directory and the data are"},
+     "Used and free space of the file systems of the run folder, working directory and data"},
 };
 
 // Without symbolic links; as given when it is not there.
@@ -37,8 +36,8 @@ std::string resolve(const std::string& path) {
   return result;
 }
 
-// In a chroot whose root is no mount of its own the table lacks it: the highest folder on the same
-// device stands for it.
+// In a chroot whose root is not a mount the table lacks it: the highest folder on the same device
+// is used instead.
 Mount top_of_device(const std::string& root, const std::string& folder) {
   struct stat here {};
   if (::stat((root + folder).c_str(), &here) != 0) here = {};
@@ -56,24 +55,24 @@ Mount top_of_device(const std::string& root, const std::string& folder) {
 
 class FilesystemSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     paths_.clear();
     const std::string path = "/proc/self/mountinfo";
-    const auto text = read_file(surroundings.root + path);
-    if (!text) return all_missing(kMetrics, why_unreadable(path, text.error()), kMountProc);
+    const auto text = read_file(context.root + path);
+    if (!text) return all_missing(kMetrics, read_error_text(path, text.error()), kMountProc);
     const std::vector<Mount> mounts = parse_mountinfo(*text);
     Opened opened;
     std::vector<std::string> seen;
-    std::vector<std::string> folders = {surroundings.run_folder, surroundings.working_directory};
-    folders.insert(folders.end(), surroundings.data.begin(), surroundings.data.end());
+    std::vector<std::string> folders = {context.run_folder, context.working_directory};
+    folders.insert(folders.end(), context.data.begin(), context.data.end());
     for (const std::string& folder : folders) {
       if (folder.empty()) continue;
-      const std::string inside = inside_root(surroundings.root, folder);
+      const std::string inside = inside_root(context.root, folder);
       const Mount* listed = mount_of(mounts, inside);
-      const Mount mount = listed != nullptr ? *listed : top_of_device(surroundings.root, inside);
+      const Mount mount = listed != nullptr ? *listed : top_of_device(context.root, inside);
       if (std::find(seen.begin(), seen.end(), mount.device) != seen.end()) continue;
       seen.push_back(mount.device);
-      paths_.push_back(surroundings.root + inside);
+      paths_.push_back(context.root + inside);
       for (const char* state : {"used", "free"}) {
         opened.columns.push_back({"system.filesystem.usage",
                                   {{"mountpoint", label_value(mount.point)}, {"state", state}},
@@ -81,8 +80,7 @@ class FilesystemSource : public Source {
       }
     }
     if (paths_.empty()) {
-      return all_missing(kMetrics, "there is neither a run folder nor a working directory here",
-                         "");
+      return all_missing(kMetrics, "neither a run folder nor a working directory exists here", "");
     }
     return opened;
   }
@@ -118,7 +116,7 @@ class FilesystemSource : public Source {
 extern const Collector filesystem_collector;
 const Collector filesystem_collector = {
     .name = "filesystem",
-    .summary = "room where the run folder, the working directory and the data are",
+    .summary = "space of the file systems of the run folder, working directory and data",
     .needs = "/proc/self/mountinfo",
     .scope = Scope::machine,
     .pace = Pace::thread,

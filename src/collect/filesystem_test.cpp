@@ -10,11 +10,11 @@ extern const Collector filesystem_collector;
 
 namespace {
 
-Surroundings at(const std::string& run_folder, const std::string& working_directory) {
-  Surroundings surroundings;
-  surroundings.run_folder = run_folder;
-  surroundings.working_directory = working_directory;
-  return surroundings;
+SourceContext at(const std::string& run_folder, const std::string& working_directory) {
+  SourceContext context;
+  context.run_folder = run_folder;
+  context.working_directory = working_directory;
+  return context;
 }
 
 TEST(Filesystem, TellsWhatStatfsTells) {
@@ -46,9 +46,9 @@ TEST(Filesystem, TellsWhereTheDataAre) {
   TestRoot root("laptop");
   std::filesystem::create_directories(root.at("/home/ann/my disk/train"));
   std::filesystem::create_directories(root.at("/training"));
-  Surroundings surroundings = at("/training", "/training");
-  surroundings.data = {"/home/ann/my disk/train"};
-  OpenedSource source(filesystem_collector, root.path(), surroundings);
+  SourceContext context = at("/training", "/training");
+  context.data = {"/home/ann/my disk/train"};
+  OpenedSource source(filesystem_collector, root.path(), context);
   source.sample();
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=free}"));
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/home/ann/my disk;state=free}"));
@@ -68,10 +68,10 @@ TEST(Filesystem, IsAbsentForAFolderThatVanished) {
 TEST(Filesystem, SaysWhyItIsMissing) {
   OpenedSource nowhere(filesystem_collector, machine_root("laptop"));
   EXPECT_EQ(nowhere.missing("system.filesystem.usage"),
-            "there is neither a run folder nor a working directory here");
+            "neither a run folder nor a working directory exists here");
   OpenedSource bare(filesystem_collector, "/no/such/root", at("/", "/"));
   EXPECT_EQ(bare.missing("system.filesystem.usage"),
-            "there is no /proc/self/mountinfo here | sudo mount -t proc proc /proc");
+            "/proc/self/mountinfo does not exist | sudo mount -t proc proc /proc");
 }
 
 }  // namespace

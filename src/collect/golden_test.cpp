@@ -1,5 +1,5 @@
-// What every collector finds on the machines of test/data/roots, line by line against
-// test/golden/collectors-<machine>.txt. TRAINSCOPE_REGENERATE=1 writes those files anew.
+// The series that every collector finds on the machines of test/data/roots, compared with
+// test/golden/collectors-<machine>.txt. TRAINSCOPE_REGENERATE=1 writes those files again.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,11 +30,11 @@ std::vector<const Collector*> machine_collectors() {
   return found;
 }
 
-Surroundings user_surroundings() {
-  Surroundings surroundings;
-  surroundings.run_folder = "/home/ann/my disk/runs/a1";
-  surroundings.working_directory = "/data/train";
-  return surroundings;
+SourceContext user_surroundings() {
+  SourceContext context;
+  context.run_folder = "/home/ann/my disk/runs/a1";
+  context.working_directory = "/data/train";
+  return context;
 }
 
 void list_series(const Collector& collector, const OpenedSource& source,
@@ -79,7 +79,7 @@ std::string golden_path(const std::string& machine) {
   return std::string(TRAINSCOPE_TEST_DATA) + "/../golden/collectors-" + machine + ".txt";
 }
 
-// Lines of one text that the other lacks: enough to see what changed.
+// Lines of one text that the other lacks: enough to see the difference.
 std::string difference(const std::vector<std::string>& wanted,
                        const std::vector<std::string>& got) {
   const std::set<std::string> wanted_lines(wanted.begin(), wanted.end());

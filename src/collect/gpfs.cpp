@@ -1,10 +1,9 @@
-// gpfs: what this node read, wrote and asked of every GPFS (Spectrum Scale) file system.
+// gpfs: bytes and operations of this node on every GPFS (Spectrum Scale) file system.
 //
-// Source: /usr/lpp/mmfs/bin/mmpmon -p, started once and asked for fs_io_s. Units: bytes, calls.
-// Permission: mmpmon answers root only. Cost: a question a second on a thread of its own; mmpmon
-// itself takes some milliseconds. One that does not answer within 2 s is ended and tried again
-// after a minute.
-// Caveats: the counters are the node's, whoever used it, and can be reset by root.
+// Source: /usr/lpp/mmfs/bin/mmpmon -p, started once and queried with fs_io_s. Units: bytes, calls.
+// Permission: mmpmon replies to root only. Cost: one query per second on its own thread; mmpmon
+// itself takes some milliseconds. If it does not reply within 2 s, it is ended and tried again
+// after a minute. Caveats: the counters are the node's, for all users, and root can reset them.
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,8 +20,8 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"gpfs.read.bytes", "By", Kind::counter, "fs", "Bytes that programs on this node read"},
-    {"gpfs.write.bytes", "By", Kind::counter, "fs", "Bytes that programs on this node wrote"},
+    {"gpfs.read.bytes", "By", Kind::counter, "fs", "Bytes read by programs on this node"},
+    {"gpfs.write.bytes", "By", Kind::counter, "fs", "Bytes written by programs on this node"},
     {"gpfs.operations", "{operation}", Kind::counter, "fs, operation",
      "Operations of programs on this node"},
 };
@@ -35,15 +34,15 @@ constexpr int64_t kRetryNs = 60 * kNsPerSecond;
 
 class GpfsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     systems_.clear();
-    program_ = surroundings.root + kProgram;
+    program_ = context.root + kProgram;
     if (::access(program_.c_str(), X_OK) != 0) {
-      return all_missing(kMetrics, std::string("there is no ") + kProgram + " here", "");
+      return all_missing(kMetrics, std::string(kProgram) + " does not exist", "");
     }
     const auto answer = ask();
     if (!answer) {
-      return all_missing(kMetrics, "mmpmon did not answer: it needs root and a running GPFS",
+      return all_missing(kMetrics, "no reply from mmpmon: it needs root and a running GPFS",
                          kAsRoot);
     }
     Opened opened;
@@ -86,7 +85,7 @@ class GpfsSource : public Source {
   Result<std::string> ask() {
     const int64_t now = monotonic_ns();
     if (!mmpmon_.is_running()) {
-      if (now < next_start_ns_) return Error("it did not answer");
+      if (now < next_start_ns_) return Error("no reply");
       next_start_ns_ = now + kRetryNs;
       TS_CHECK_OK(mmpmon_.start_as_root(program_, {"-p"}));
     }
@@ -104,7 +103,7 @@ class GpfsSource : public Source {
 extern const Collector gpfs_collector;
 const Collector gpfs_collector = {
     .name = "gpfs",
-    .summary = "what this node read, wrote and asked of GPFS file systems",
+    .summary = "bytes and operations of this node on GPFS file systems",
     .needs = "mmpmon of GPFS, and root",
     .scope = Scope::machine,
     .pace = Pace::thread,

@@ -16,7 +16,7 @@ void install(const TestRoot& root, const std::string& script) {
   std::filesystem::permissions(root.at(kProgram), std::filesystem::perms::owner_all);
 }
 
-// A stand-in that answers as mmpmon -p does, once a question.
+// A stand-in that replies as mmpmon -p does, once per query.
 constexpr const char* kAnswers = R"(n=0
 while read -r question; do
   n=$((n + 1000))
@@ -46,7 +46,7 @@ TEST(Gpfs, DoesNotWaitForOneThatHangsOrEnds) {
     const int64_t begin = monotonic_ns();
     OpenedSource source(gpfs_collector, root.path());
     EXPECT_EQ(source.missing("gpfs.read.bytes"),
-              "mmpmon did not answer: it needs root and a running GPFS | sudo trainscope run -- "
+              "no reply from mmpmon: it needs root and a running GPFS | sudo trainscope run -- "
               "COMMAND");
     EXPECT_LT(monotonic_ns() - begin, 60 * kNsPerSecond);  // and not a thousand
   }
@@ -55,7 +55,7 @@ TEST(Gpfs, DoesNotWaitForOneThatHangsOrEnds) {
 TEST(Gpfs, IsMissingWhereThereIsNoProgram) {
   TestRoot root;
   OpenedSource source(gpfs_collector, root.path());
-  EXPECT_EQ(source.missing("gpfs.read.bytes"), "there is no /usr/lpp/mmfs/bin/mmpmon here");
+  EXPECT_EQ(source.missing("gpfs.read.bytes"), "/usr/lpp/mmfs/bin/mmpmon does not exist");
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-// gpu: what GPUs did, whole and for the job's own processes.
+// gpu: GPUs, in total and for the job's own processes.
 //
-// Source: trainscope-gpu, a process beside the recorder that talks to the drivers (src/gpu, one
-// file a vendor). Units: as in the table. Permission: none. Cost: one exchange over a socket a
-// reading, on a thread of its own; what a driver call costs is that process' and is counted as
-// recorder.cpu.time{process=gpu}. Caveats: what the driver samples by itself (power, utilisation)
-// has no value at ticks between; what is slow to ask is read once a second. A driver that hangs, a
-// GPU that is lost: its series are stale and an event says so, the others go on.
+// Source: trainscope-gpu, a process next to the recorder that queries the drivers (src/gpu, one
+// file per vendor). Units: as in the table. Permission: none. Cost: one exchange over a socket per
+// reading, on its own thread; the cost of driver calls is that process's and is counted as
+// recorder.cpu.time{process=gpu}. Caveats: values that the driver samples itself (power,
+// utilisation) are absent at ticks in between; slow queries are made once per second. If a driver
+// hangs or a GPU is lost, its series are stale and an event reports it, the others continue.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,44 +27,43 @@ extern const Collector gpu_collector;
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time in which a kernel ran",
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of time in which a kernel ran",
      in_info(601)},
-    {"hw.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU in use, by anybody",
+    {"hw.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU in use, by all processes",
      in_info(602)},
-    {"hw.gpu.memory.limit", "By", Kind::gauge, "gpu", "Memory that the GPU has"},
+    {"hw.gpu.memory.limit", "By", Kind::gauge, "gpu", "Total memory of the GPU"},
     {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
-     "Share of the time in which the GPU's memory was read or written"},
+     "Share of time in which the GPU's memory was read or written"},
     {"hw.gpu.memory.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU's memory"},
     {"hw.gpu.encoder.utilization", "1", Kind::gauge, "gpu", "Share of time of the video encoder"},
     {"hw.gpu.decoder.utilization", "1", Kind::gauge, "gpu", "Share of time of the video decoder"},
     {"hw.gpu.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU", in_info(604)},
-    {"hw.gpu.power", "W", Kind::gauge, "gpu", "Power that the GPU's board draws", in_info(603)},
+    {"hw.gpu.power", "W", Kind::gauge, "gpu", "Power of the GPU's board", in_info(603)},
     {"hw.gpu.energy", "J", Kind::counter, "gpu", "Energy since the driver was loaded"},
     {"hw.gpu.fan.speed", "1", Kind::gauge, "gpu", "Fan, as a share of its highest speed"},
     {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clock of the processors and of the memory"},
     {"hw.gpu.performance_state", "1", Kind::state, "gpu", "P-state: 0 is the fastest"},
-    {"hw.gpu.throttle", "1", Kind::state, "gpu, reason",
-     "1 while this reason holds the clocks down"},
+    {"hw.gpu.throttle", "1", Kind::state, "gpu, reason", "1 while this reason limits the clocks"},
     {"hw.gpu.throttle.time", "s", Kind::counter, "gpu, reason",
-     "Time in which this reason held the clocks down, by the driver's own account"},
+     "Time in which this reason limited the clocks, as counted by the driver"},
     {"hw.gpu.ecc.errors", "{error}", Kind::counter, "gpu, type",
      "Memory errors since the driver was loaded"},
     {"hw.gpu.sm_active", "1", Kind::gauge, "gpu", "Share of processors that had work, over time"},
-    {"hw.gpu.sm_occupancy", "1", Kind::gauge, "gpu",
-     "Warps in flight, as a share of the most that fit"},
+    {"hw.gpu.sm_occupancy", "1", Kind::gauge, "gpu", "Warps in flight, as a share of the maximum"},
     {"hw.gpu.tensor_active", "1", Kind::gauge, "gpu", "Share of time of the tensor cores"},
     {"hw.gpu.fp32_active", "1", Kind::gauge, "gpu", "Share of time of the fp32 units"},
     {"hw.gpu.dram_active", "1", Kind::gauge, "gpu", "Memory bandwidth, as a share of the peak"},
     {"hw.gpu.pcie.io", "By", Kind::counter, "direction, gpu",
      "Bytes over PCIe since recording began, added up from the driver's rates"},
-    {"hw.gpu.pcie.generation", "1", Kind::state, "gpu", "PCIe generation in use now"},
-    {"hw.gpu.pcie.width", "{lane}", Kind::state, "gpu", "PCIe lanes in use now"},
+    {"hw.gpu.pcie.generation", "1", Kind::state, "gpu", "Current PCIe generation"},
+    {"hw.gpu.pcie.width", "{lane}", Kind::state, "gpu", "Current number of PCIe lanes"},
     {"hw.gpu.nvlink.io", "By", Kind::counter, "direction, gpu",
-     "Bytes over all NVLinks; where the driver gives rates, added up since recording began"},
-    {"job.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU that the job holds"},
+     "Bytes over all NVLinks; if the driver reports rates, added up since recording began"},
+    {"job.gpu.memory.usage", "By", Kind::gauge, "gpu", "Memory of the GPU used by the job"},
     {"job.gpu.sm_utilization", "1", Kind::gauge, "gpu", "The job's own share of the GPU's time"},
-    {"recorder.cpu.time", "s", Kind::counter, "process", "CPU time of our own processes"},
-    {"recorder.memory.usage", "By", Kind::gauge, "process", "Resident memory of our own processes"},
+    {"recorder.cpu.time", "s", Kind::counter, "process", "CPU time of Trainscope's processes"},
+    {"recorder.memory.usage", "By", Kind::gauge, "process",
+     "Resident memory of Trainscope's processes"},
 };
 
 constexpr int64_t kLayoutLimit = 5 * kNsPerSecond;
@@ -75,25 +74,25 @@ constexpr size_t kOwnColumns = 2;  // recorder.* of the GPU process come first
 
 class GpuSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    surroundings_ = &surroundings;
-    if (!std::exchange(is_open_, true)) job_.open(surroundings.root, surroundings.job);
+  Opened open(const SourceContext& context) override {
+    context_ = &context;
+    if (!std::exchange(is_open_, true)) job_.open(context.root, context.job);
     if (!process_.running()) {
       if (const Status started = start(); !started) {
         is_settled_ = !had_gpus_;
         return all_missing(kMetrics, started.error().message(),
-                           "put trainscope-gpu beside trainscope");
+                           "put trainscope-gpu next to trainscope");
       }
     }
-    const auto layout = process_.ask_layout(kLayoutLimit, surroundings.tell);
-    Json told = Json::object();
-    if (layout) told = parse_json(*layout);
+    const auto layout = process_.ask_layout(kLayoutLimit, context.event_sink);
+    Json parsed = Json::object();
+    if (layout) parsed = parse_json(*layout);
     Opened opened =
-        layout ? read_layout(told) : all_missing(kMetrics, layout.error().message(), "");
+        layout ? read_layout(parsed) : all_missing(kMetrics, layout.error().message(), "");
     had_gpus_ = had_gpus_ || !opened.columns.empty();
     // A driver that is still starting (nvmlInit of eight GPUs can take longer than we wait) is
-    // asked again; a machine that has no GPU is not, and its process has nothing to stay for.
-    is_settled_ = layout && told.is_object() && !told.value("searching", false) && !had_gpus_;
+    // queried again; a machine without a GPU is not, and its process is not needed.
+    is_settled_ = layout && parsed.is_object() && !parsed.value("searching", false) && !had_gpus_;
     if (is_settled_) process_.stop();
     opened.waits = !is_settled_;
     if (opened.columns.empty()) retry_ns_ = monotonic_ns() + back_off();
@@ -110,16 +109,16 @@ class GpuSource : public Source {
   Sampled ask(GpuMessage message, std::span<int64_t> values) {
     std::fill(values.begin(), values.end(), kAbsent);
     const bool running = process_.running();
-    // Told once; then it is looked for again, more and more rarely.
-    if (had_gpus_ && !running && !std::exchange(told_, true)) {
-      tell("trainscope-gpu has ended; it is started anew");
+    // Reported once; then restarted less and less often.
+    if (had_gpus_ && !running && !std::exchange(warned_, true)) {
+      add_event("trainscope-gpu has ended; restarting it");
     }
     if (values.empty() || !running) {
       const bool look_again = !is_settled_ && monotonic_ns() >= retry_ns_;
       return look_again ? Sampled::layout_changed : Sampled::ok;
     }
     find_job();
-    switch (process_.ask_row(message, pids_, kRowLimit, surroundings_->tell, row_)) {
+    switch (process_.ask_row(message, pids_, kRowLimit, context_->event_sink, row_)) {
       case GpuProcess::Answer::changed:
         return Sampled::layout_changed;
       case GpuProcess::Answer::none:
@@ -128,7 +127,7 @@ class GpuSource : public Source {
         break;
     }
     retry_after_ns_ = kFirstRetry;
-    told_ = false;
+    warned_ = false;
     if (row_.size() != values.size() - kOwnColumns) return Sampled::layout_changed;
     fill_own(values);
     std::copy(row_.begin(), row_.end(), values.begin() + kOwnColumns);
@@ -139,8 +138,8 @@ class GpuSource : public Source {
     earlier_cpu_ns_ += cpu_ns_;
     cpu_ns_ = 0;
     retry_ns_ = monotonic_ns() + back_off();
-    TS_CHECK_OK(process_.start(surroundings_->root));
-    const JobLink* job = surroundings_->job;
+    TS_CHECK_OK(process_.start(context_->root));
+    const JobLink* job = context_->job;
     if (job != nullptr && job->gpu_pid != nullptr) *job->gpu_pid = process_.pid();
     (void)memory_.open(fmt::format("/proc/{}/statm", process_.pid()), 128);
     return {};
@@ -152,11 +151,11 @@ class GpuSource : public Source {
     return pause;
   }
 
-  void tell(const std::string& text) const {
-    if (surroundings_->tell) surroundings_->tell("gpu", text);
+  void add_event(const std::string& text) const {
+    if (context_->event_sink) context_->event_sink("gpu", text);
   }
 
-  // Who the job is need not be known at every tick: finding it reads a file for each process.
+  // The processes of the job are not needed at every tick: finding them reads a file per process.
   void find_job() {
     const int64_t now = monotonic_ns();
     if (now < find_job_ns_) return;
@@ -170,7 +169,7 @@ class GpuSource : public Source {
     if (!layout.is_object() || layout["columns"].empty()) {
       const bool object = layout.is_object();
       std::string reason =
-          object ? layout.value("reason", "") : "trainscope-gpu is of another build";
+          object ? layout.value("reason", "") : "trainscope-gpu is from another build";
       if (object && reason.empty() && !layout["missing"].empty()) {
         reason = layout["missing"][0].value("reason", "");
       }
@@ -198,7 +197,7 @@ class GpuSource : public Source {
     }
     for (const MetricSpec& spec : kMetrics) {
       if (spec.name.starts_with("recorder.") || there.contains(spec.name)) continue;
-      opened.missing.push_back({spec.name, "the driver of this GPU does not tell it", ""});
+      opened.missing.push_back({spec.name, "not reported by the GPU driver", ""});
     }
     return opened;
   }
@@ -210,13 +209,13 @@ class GpuSource : public Source {
     values[1] = resident_pages(memory_).value_or(kAbsent);
   }
 
-  const Surroundings* surroundings_ = nullptr;
+  const SourceContext* context_ = nullptr;
   GpuProcess process_;
   ProcFile memory_;
   JobMembers job_;
   std::vector<pid_t> pids_;
   int64_t find_job_ns_ = 0;
-  bool is_open_ = false, told_ = false, had_gpus_ = false, is_settled_ = false;
+  bool is_open_ = false, warned_ = false, had_gpus_ = false, is_settled_ = false;
   std::vector<int64_t> row_;
   int64_t cpu_ns_ = 0, earlier_cpu_ns_ = 0;
   int64_t retry_ns_ = 0, retry_after_ns_ = kFirstRetry;
@@ -226,8 +225,8 @@ class GpuSource : public Source {
 
 const Collector gpu_collector = {
     .name = "gpu",
-    .summary = "GPUs, whole and for the job",
-    .needs = "trainscope-gpu beside trainscope; NVIDIA's driver library, or amdgpu, i915 or xe",
+    .summary = "GPUs, in total and for the job",
+    .needs = "trainscope-gpu next to trainscope; NVIDIA's driver library, or amdgpu, i915 or xe",
     .scope = Scope::machine,
     .pace = Pace::thread,
     .period_ns = 20'000'000,

@@ -2,10 +2,10 @@
 //
 // Source: /sys/class/infiniband/DEVICE/ports/PORT: counters (counters_ext of old drivers, which has
 // 64 bits), hw_counters, rate. Units: the data counters are in words of four bytes (InfiniBand
-// specification), stored as such; packets, errors, notifications. Permission: none. Cost: 5 to
-// 200 µs a file, because the driver asks the adapter; therefore a thread of its own. Caveats: of a
-// RoCE port only what goes around the kernel is counted here, the rest is in system.network.io. A
-// counter that the adapter lacks is not listed.
+// specification), stored as such; packets, errors, notifications. Permission: none. Cost: 5 to 200
+// µs per file, because the driver queries the adapter; therefore it has its own thread. Caveats:
+// for a RoCE port only traffic that bypasses the kernel is counted here, the rest is in
+// system.network.io. A counter that the adapter lacks is not listed.
 
 #include <algorithm>
 
@@ -20,22 +20,21 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"ib.io", "By", Kind::counter, "device, direction, port", "Bytes that the port moved"},
+    {"ib.io", "By", Kind::counter, "device, direction, port", "Bytes moved by the port"},
     {"ib.packets", "{packet}", Kind::counter, "device, direction, port",
-     "Packets that the port moved"},
+     "Packets moved by the port"},
     {"ib.transmit_wait", "{tick}", Kind::counter, "device, port",
-     "Ticks of the adapter's clock in which it had data and could not send"},
+     "Ticks of the adapter's clock in which it had data but could not send"},
     {"ib.errors", "{error}", Kind::counter, "device, port, type",
-     "Errors, discards and retries of the port, by the driver's names"},
+     "Errors, discards and retries of the port, named as in the driver"},
     {"ib.congestion", "{packet}", Kind::counter, "device, port, type",
      "Congestion notifications of a RoCE port"},
-    {"ib.link.rate", "bit/s", Kind::gauge, "device, port", "What the link was brought up with"},
+    {"ib.link.rate", "bit/s", Kind::gauge, "device, port", "Negotiated speed of the link"},
 };
 
 constexpr const char* kFolder = "/sys/class/infiniband";
 
-// What is read of a port. Of several with the same metric and second label the first that is there
-// is taken.
+// Values of a port. Of several with the same metric and second label the first that exists is used.
 struct PortFile {
   const char* metric;
   const char* label;  // direction or type; null for none
@@ -85,13 +84,12 @@ int64_t link_megabits(std::string_view text) {
 
 class InfinibandSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     files_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     const auto devices = list_folder(folder);
     if (!devices || devices->empty()) {
-      return all_missing(kMetrics,
-                         "there is no InfiniBand or RoCE adapter in " + std::string(kFolder), "");
+      return all_missing(kMetrics, "no InfiniBand or RoCE adapter in " + std::string(kFolder), "");
     }
     Opened opened;
     for (const std::string& device : *devices) {
@@ -104,8 +102,7 @@ class InfinibandSource : public Source {
     for (const MetricSpec& spec : kMetrics) {
       const bool there = std::any_of(opened.columns.begin(), opened.columns.end(),
                                      [&](const Column& it) { return it.metric == spec.name; });
-      if (!there)
-        opened.missing.push_back({spec.name, "the adapter's driver does not tell it", ""});
+      if (!there) opened.missing.push_back({spec.name, "not reported by the adapter's driver", ""});
     }
     return opened;
   }

@@ -51,8 +51,7 @@ TEST(Infiniband, WhatCannotBeReadNowIsAbsent) {
 
 TEST(Infiniband, IsMissingWithoutAdapters) {
   OpenedSource source(infiniband_collector, machine_root("vm"));
-  EXPECT_EQ(source.missing("ib.io"),
-            "there is no InfiniBand or RoCE adapter in /sys/class/infiniband");
+  EXPECT_EQ(source.missing("ib.io"), "no InfiniBand or RoCE adapter in /sys/class/infiniband");
 }
 
 }  // namespace

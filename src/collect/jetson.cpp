@@ -4,9 +4,9 @@
 // controller's clock and activity in debugfs and /sys/kernel/actmon_avg_activity, rails of the
 // INA3221 chips (vendor's driver on TX2 and Xavier, hwmon on Orin). Units: thousandths, Hz, kHz,
 // milliwatts, millivolts and milliamperes. Permission: none, but root for the memory controller.
-// Cost: 50 to 500 µs a rail (an I2C bus), 20 µs for the rest; therefore a thread of its own.
+// Cost: 50 to 500 µs per rail (an I2C bus), 20 µs for the rest; therefore it has its own thread.
 // Caveats: the load is the driver's mean over a few milliseconds, not over our period. Temperatures
-// are of the source sensors. The memory controller serves GPU and processors together.
+// are in the source sensors. GPU and processors share the memory controller.
 #include <fcntl.h>
 
 #include "base/clock.h"
@@ -20,12 +20,12 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time that the GPU was busy",
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of time in which the GPU was busy",
      in_info(601)},
     {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clocks of the GPU and of its memory"},
     {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
-     "Share of the memory controller's time that it was busy"},
-    {"hw.power", "W", Kind::gauge, "sensor", "Power taken, by rail", in_info(502).unless_idle()},
+     "Share of time in which the memory controller was busy"},
+    {"hw.power", "W", Kind::gauge, "sensor", "Power by rail", in_info(502).unless_idle()},
 };
 
 constexpr int64_t kGpuFullLoad = 1000;
@@ -34,8 +34,8 @@ constexpr const char* kDebugRemedy = "run as root: the memory controller is in d
 
 class JetsonSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    const std::string& root = surroundings.root;
+  Opened open(const SourceContext& context) override {
+    const std::string& root = context.root;
     load_.close();
     clock_.close();
     emc_rate_.close();
@@ -128,7 +128,7 @@ class JetsonSource : public Source {
   std::string why_no_emc(const std::string& root) const {
     if (emc_rate_.is_open()) return "the kernel does not count the memory controller's activity";
     const auto opened = open_file(root + kEmcFolder + "/rate", O_RDONLY);
-    return opened ? "it cannot be read" : why_unreadable(kEmcFolder, opened.error());
+    return opened ? "not readable" : read_error_text(kEmcFolder, opened.error());
   }
 
   void open_rails(const std::string& root, bool here, Opened& opened) {
@@ -143,7 +143,7 @@ class JetsonSource : public Source {
     }
     if (!rails_.empty()) return;
     opened.missing.push_back(
-        {"hw.power", here ? "there is no INA3221 power monitor that can be read" : kNoJetson, ""});
+        {"hw.power", here ? "no readable INA3221 power monitor" : kNoJetson, ""});
   }
 
   ProcFile load_, clock_, emc_rate_, emc_activity_;
@@ -156,7 +156,7 @@ extern const Collector jetson_collector;
 const Collector jetson_collector = {
     .name = "jetson",
     .summary = "GPU load, clocks and power rails of a Jetson board",
-    .needs = "/sys/devices/gpu.0/load or the like; root for the memory controller",
+    .needs = "/sys/devices/gpu.0/load or similar; root for the memory controller",
     .scope = Scope::machine,
     .pace = Pace::thread,
     .period_ns = 100'000'000,

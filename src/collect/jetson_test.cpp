@@ -26,7 +26,7 @@ TEST(Jetson, MultipliesVoltageAndCurrentOfAnOrin) {
   EXPECT_FALSE(source.has("hw.power{sensor=NC}"));
   EXPECT_FALSE(source.has("hw.power{sensor=sum of shunt voltages}"));
   EXPECT_EQ(source.missing("hw.gpu.memory.controller.utilization"),
-            "there is no /sys/kernel/debug/bpmp/debug/clk/emc here | run as root: the memory "
+            "/sys/kernel/debug/bpmp/debug/clk/emc does not exist | run as root: the memory "
             "controller is in debugfs");
 }
 

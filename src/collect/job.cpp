@@ -1,14 +1,14 @@
-// job: what the whole process tree of the job used.
+// job: resources used by the whole process tree of the job.
 //
 // Source: /proc/PID/stat and /proc/PID/io of every process, kept open, and the scheduler's CPU
-// clock of each (nanoseconds, where stat counts in 10 ms). Units: µs, pages, bytes, calls.
+// clock of each (nanoseconds, whereas stat counts in 10 ms). Units: µs, pages, bytes, calls.
 // Permission: own processes (io of another user's process is refused: then the I/O metrics are
-// absent). Cost: 12 µs a process, 1 µs while it sleeps: one whose CPU clock stands still has not
-// changed its numbers; only its resident pages can have been taken from it, so it is read once a
-// second all the same. Caveats: a process that ends is counted once: its parent's
-// counters absorb what it used when they reap it, our subreaper's account takes orphans; what
-// nobody absorbed is kept from its last reading. User time is the CPU clock less system time, each
-// right within 10 ms, their sum to the microsecond.
+// absent). Cost: 12 µs per process, 1 µs while it sleeps: if its CPU clock stands still, its values
+// have not changed; only its resident pages can have been reclaimed, so it is still read once per
+// second. Caveats: a process that ends is counted once: its parent's counters absorb its usage when
+// they reap it, our subreaper's counters take orphans; usage that no process absorbed is kept from
+// the last reading. User time is the CPU clock minus system time, each exact within 10 ms, their
+// sum to the microsecond.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -32,12 +32,11 @@ constexpr MetricSpec kMetrics[] = {
     {"job.cpu.time", "s", Kind::counter, "mode",
      "CPU time of the job's processes, ended ones included", in_info(202)},
     {"job.memory.usage", "By", Kind::gauge, "",
-     "Resident memory of the job's processes; pages that they share count once for each",
-     in_info(203)},
-    {"job.io.bytes", "By", Kind::counter, "direction", "Bytes that read and write calls moved",
+     "Resident memory of the job's processes; shared pages count once per process", in_info(203)},
+    {"job.io.bytes", "By", Kind::counter, "direction", "Bytes moved by read and write calls",
      in_info(206)},
     {"job.io.calls", "{call}", Kind::counter, "direction", "Read and write calls"},
-    {"job.disk.io", "By", Kind::counter, "direction", "Bytes that came from or went to storage",
+    {"job.disk.io", "By", Kind::counter, "direction", "Bytes read from and written to storage",
      in_info(207)},
     {"job.process.count", "{process}", Kind::gauge, "", "Processes of the job", in_info(204)},
     {"job.thread.count", "{thread}", Kind::gauge, "", "Threads of the job", in_info(205)},
@@ -45,7 +44,7 @@ constexpr MetricSpec kMetrics[] = {
      in_info(208).unless_idle().only("type", "major")},
 };
 
-// What is added up, in the order of the counters' columns.
+// The summed values, in the order of the counters' columns.
 enum Amount : size_t {
   kUser,  // ns
   kSystem,
@@ -60,7 +59,7 @@ enum Amount : size_t {
   kAmounts
 };
 using Amounts = std::array<int64_t, kAmounts>;
-static_assert(kAmounts <= JobMemory::kNumbers);
+static_assert(kAmounts <= JobTotals::kNumbers);
 constexpr size_t kFirstIo = kReadChars, kLastIo = kWriteBytes;
 // stat shows CPU time cut to ticks, once for user and once for system time.
 constexpr int64_t kTickTolerance = 20'000'000;
@@ -83,7 +82,7 @@ struct Process {
   Amounts claimed{}, claimed_before{};
 };
 
-// A process that is gone and whose parent has not shown yet that it absorbed it.
+// An ended process that its parent has not visibly absorbed yet.
 struct Gone {
   pid_t parent = 0;
   Amounts last{};
@@ -92,13 +91,13 @@ struct Gone {
 
 class JobSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    root_ = surroundings.root;
-    job_ = surroundings.job;
+  Opened open(const SourceContext& context) override {
+    root_ = context.root;
+    job_ = context.job;
     ns_per_tick_ = kNsPerSecond / ::sysconf(_SC_CLK_TCK);
     page_bytes_ = ::sysconf(_SC_PAGESIZE);
     tree_.open(root_, job_);
-    memory_ = job_ == nullptr ? nullptr : job_->usage;
+    totals_ = job_ == nullptr ? nullptr : job_->usage;
     recall();
     Opened opened;
     has_io_ = exists(root_ + "/proc/self/io");
@@ -123,14 +122,14 @@ class JobSource : public Source {
   }
 
   Sampled sample(std::span<int64_t> values) override {
-    // Before the processes: what is in the account is not among them any more.
+    // Before the processes: those in the reaper's counters are no longer among them.
     Amounts sum = reaped();
     now_ns_ = monotonic_ns();
     take_new();
     int64_t pages = 0, threads = 0, count = 0;
     bool io_complete = true;
-    // Parents before children: a child that is absorbed meanwhile is missed for a moment, never
-    // doubled.
+    // Parents before children: a child that is absorbed in between is missed once, never counted
+    // twice.
     for (Process& process : processes_) {
       if (!read(process)) continue;
       if (process.stat.state == 'Z' || process.stat.state == 'X') continue;
@@ -146,7 +145,7 @@ class JobSource : public Source {
     for (const Gone& gone : gone_) add_to(sum, gone.last);
     add_to(sum, lost_);
     for (size_t i = 0; i < kAmounts; ++i) total_[i] = std::max(total_[i], sum[i]);
-    // Of an attached job only what it does from now on is counted.
+    // For an attached job only usage from now on is counted.
     if (starts_late_ && count > 0) base_ = total_;
     starts_late_ = starts_late_ && count == 0;
     remember();
@@ -178,23 +177,23 @@ class JobSource : public Source {
     return sum;
   }
 
-  // What the recorder before this one knew.
+  // State of the previous recorder.
   void recall() {
-    starts_late_ = tree_.reaper() == 0 && (memory_ == nullptr || memory_->has_base == 0);
-    for (size_t i = 0; memory_ != nullptr && i < kAmounts; ++i) {
-      total_[i] = memory_->total[i];
-      lost_[i] = memory_->ended[i];
-      base_[i] = memory_->base[i];
+    starts_late_ = tree_.reaper() == 0 && (totals_ == nullptr || totals_->has_base == 0);
+    for (size_t i = 0; totals_ != nullptr && i < kAmounts; ++i) {
+      total_[i] = totals_->total[i];
+      lost_[i] = totals_->ended[i];
+      base_[i] = totals_->base[i];
     }
   }
 
   void remember() const {
-    for (size_t i = 0; memory_ != nullptr && i < kAmounts; ++i) {
-      memory_->total[i] = total_[i];
-      memory_->ended[i] = lost_[i];
-      memory_->base[i] = base_[i];
+    for (size_t i = 0; totals_ != nullptr && i < kAmounts; ++i) {
+      totals_->total[i] = total_[i];
+      totals_->ended[i] = lost_[i];
+      totals_->base[i] = base_[i];
     }
-    if (memory_ != nullptr) memory_->has_base = starts_late_ ? 0 : 1;
+    if (totals_ != nullptr) totals_->has_base = starts_late_ ? 0 : 1;
   }
 
   void take_new() {
@@ -220,12 +219,12 @@ class JobSource : public Source {
     return n <= 0 ? std::string_view{} : std::string_view(buffer_.data(), static_cast<size_t>(n));
   }
 
-  // Its numbers now; false when it has gone.
+  // Its current values; false if it has ended.
   bool read(Process& process) {
     process.before_that = process.before;
     process.before = process.now;
     process.claimed_before = std::exchange(process.claimed, {});
-    // Before the files: what it does after this moment moves the clock for the next time.
+    // Before the files: later work moves the clock for the next sample.
     const int64_t cpu_ns = root_.empty() ? process_cpu_ns(process.pid) : -1;
     const bool slept = cpu_ns >= 0 && cpu_ns == process.cpu_ns;
     if (slept && !some_ended_ && now_ns_ - process.read_ns < kNsPerSecond) return true;
@@ -263,7 +262,7 @@ class JobSource : public Source {
     }
   }
 
-  // Takes processes that have gone out of the list and finds out who absorbed them.
+  // Removes ended processes from the list and finds out which process absorbed them.
   void settle() {
     some_ended_ = false;
     for (const Process& process : processes_) {
@@ -280,7 +279,7 @@ class JobSource : public Source {
   }
 
   bool is_settled(Gone& gone) {
-    // A parent that has gone as well was absorbed by its own parent, with all it had.
+    // A parent that has ended as well was absorbed by its own parent, with everything it had.
     for (auto it = parents_.find(gone.parent); it != parents_.end();
          it = parents_.find(gone.parent)) {
       gone.parent = it->second;
@@ -296,7 +295,8 @@ class JobSource : public Source {
     return true;
   }
 
-  // Did the parent's counters grow by at least what the process had, beyond what others had?
+  // Whether the parent's counters grew by at least the usage of the process, beyond that of other
+  // children.
   static bool absorb(Process& parent, const Amounts& last) {
     for (size_t i = 0; i < kAmounts; ++i) {
       const int64_t grown =
@@ -317,7 +317,7 @@ class JobSource : public Source {
     const auto amount = [this](size_t i) { return total_[i] - base_[i]; };
     values[0] = amount(kUser) / 1000;
     values[1] = amount(kSystem) / 1000;
-    // Before its first instruction and after its last there is no job that could have 0 of these.
+    // Before its first instruction and after its last the job does not exist, so these are not 0.
     values[2] = count > 0 ? pages : kAbsent;
     values[3] = count > 0 ? count : kAbsent;
     values[4] = count > 0 ? threads : kAbsent;
@@ -330,17 +330,17 @@ class JobSource : public Source {
 
   std::string root_;
   const JobLink* job_ = nullptr;
-  JobMemory* memory_ = nullptr;
+  JobTotals* totals_ = nullptr;
   int64_t ns_per_tick_ = 10'000'000;
   int64_t page_bytes_ = 4096;
   bool has_io_ = true;
   ProcessTree tree_;
   std::vector<Process> processes_;
   std::vector<Gone> gone_;
-  std::map<pid_t, pid_t> parents_;  // of processes that have gone
+  std::map<pid_t, pid_t> parents_;  // of ended processes
   Amounts lost_{}, total_{}, base_{};
   bool starts_late_ = false;
-  bool some_ended_ = false;   // then others may have another parent now
+  bool some_ended_ = false;   // then other processes may have another parent now
   bool end_is_lost_ = false;  // of an attached job that its parent reaped before we read it
   int64_t now_ns_ = 0;
   std::array<char, 4096> buffer_{};

@@ -1,10 +1,10 @@
-// job_pss: memory of the job with shared pages divided among those who share them.
+// job_pss: memory of the job, with shared pages divided among processes.
 //
 // Source: /proc/PID/smaps_rollup. Units: kB. Permission: own processes. Cost: the kernel walks
-// every page table and holds the job's mmap lock meanwhile: 7 to 16 ms for 1 GiB in small pages.
-// Hence every max(10 s, 500 times what the last reading took), on a thread of its own, and not
-// while less than 1 % of the pages can have changed hands (page faults and resident pages tell),
-// but every 5 minutes at least. Caveats: kernels before 4.14 have no such file.
+// every page table and holds the job's mmap lock: 7 to 16 ms for 1 GiB in small pages. Hence it is
+// read every max(10 s, 500 times the duration of the last reading), on its own thread, and not
+// while less than 1 % of the pages can have changed (by page faults and resident pages), but at
+// least every 5 minutes. Caveats: kernels before 4.14 have no such file.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -23,13 +23,13 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"job.memory.pss", "By", Kind::gauge, "",
-     "Memory of the job; a page that n processes share counts 1/n for each"},
+     "Memory of the job; a page shared by n processes counts as 1/n for each"},
 };
 
 constexpr int64_t kLongest = 300 * kNsPerSecond;
 constexpr int64_t kPagesOfOneFault = 16;  // as many neighbours of a file's page are mapped with it
 
-// What moves when pages are mapped, unmapped or copied.
+// Values that change when pages are mapped, unmapped or copied.
 struct Traces {
   std::set<pid_t> processes;
   int64_t pages = 0, faults = 0;
@@ -53,14 +53,14 @@ bool may_differ(const Traces& now, const Traces& before) {
 
 class JobPssSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    root_ = surroundings.root;
-    members_.open(root_, surroundings.job);
+  Opened open(const SourceContext& context) override {
+    root_ = context.root;
+    members_.open(root_, context.job);
     Opened opened;
     const std::string path = root_ + "/proc/self/smaps_rollup";
     if (const auto text = read_file(path); !text) {
       opened.missing.push_back(
-          {"job.memory.pss", why_unreadable(path, text.error()), "a kernel from 4.14 on"});
+          {"job.memory.pss", read_error_text(path, text.error()), "Linux 4.14 or later"});
       return opened;
     }
     opened.columns = {{"job.memory.pss", {}, {1024, 1}}};
@@ -102,8 +102,7 @@ class JobPssSource : public Source {
         has_memory = true;
       }
     }
-    // Before the job's first instruction and after its last there is nothing to tell, which is not
-    // 0 bytes.
+    // Before the job's first instruction and after its last the value is unknown, not 0 bytes.
     return has_memory ? sum : kAbsent;
   }
 
@@ -118,7 +117,7 @@ class JobPssSource : public Source {
 extern const Collector job_pss_collector;
 const Collector job_pss_collector = {
     .name = "job_pss",
-    .summary = "memory of the job, shared pages divided",
+    .summary = "memory of the job, with shared pages divided among processes",
     .needs = "/proc/PID/smaps_rollup of the job's processes",
     .scope = Scope::job,
     .pace = Pace::thread,

@@ -20,7 +20,7 @@ class ReusedPid : public testing::Test {
     root_.write("/proc/self/status", status(1));
     root_.write("/proc/self/smaps_rollup", smaps(1));
     job_.first_pid = kPid;
-    surroundings_.job = &job_;
+    context_.job = &job_;
   }
 
   void put_process(int64_t start_ticks, int64_t faults, int64_t switches, int64_t pss_kb) const {
@@ -41,13 +41,13 @@ class ReusedPid : public testing::Test {
 
   TestRoot root_;
   JobLink job_;
-  Surroundings surroundings_;
+  SourceContext context_;
 };
 
 TEST_F(ReusedPid, IsNotCountedInTheSwitches) {
   const std::string voluntary = "job.context_switches{type=voluntary}";
   put_process(1000, 10, 50, 1);
-  OpenedSource source(job_switches_collector, root_.path(), surroundings_);
+  OpenedSource source(job_switches_collector, root_.path(), context_);
   source.sample();
   put_process(1000, 10, 60, 1);
   source.sample();
@@ -59,7 +59,7 @@ TEST_F(ReusedPid, IsNotCountedInTheSwitches) {
 
 TEST_F(ReusedPid, IsNotCountedInTheMemory) {
   put_process(1000, 10, 1, 1000);
-  OpenedSource source(job_pss_collector, root_.path(), surroundings_);
+  OpenedSource source(job_pss_collector, root_.path(), context_);
   source.sample();
   EXPECT_EQ(source.value("job.memory.pss"), 1000 * 1024);
   put_process(2000, 5000, 1, 9000);

@@ -40,7 +40,7 @@ void add_to(Switches& sum, const Switches& more) {
 }
 
 bool parse_switches(std::string_view text, Switches& switches) {
-  // The two lines are the last ones, and "nonvoluntary…" holds the other's name.
+  // The two lines are the last ones, and "nonvoluntary…" contains the other's name.
   const size_t at = text.rfind("\nvoluntary_ctxt_switches:");
   if (at == std::string_view::npos) return false;
   Scanner scan(text.substr(at + 25));
@@ -49,7 +49,7 @@ bool parse_switches(std::string_view text, Switches& switches) {
   return scan.take("nonvoluntary_ctxt_switches:") && scan.number(switches.involuntary);
 }
 
-// State and parent, as the status of a process' first thread tells them.
+// State and parent, from the status of a process's first thread.
 bool parse_process(std::string_view text, ProcessStat& stat) {
   const size_t state = text.find("\nState:\t"), parent = text.find("\nPPid:\t");
   if (state == std::string_view::npos || parent == std::string_view::npos) return false;
@@ -62,17 +62,17 @@ bool parse_process(std::string_view text, ProcessStat& stat) {
 
 class JobSwitchesSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    root_ = surroundings.root;
-    job_ = surroundings.job;
+  Opened open(const SourceContext& context) override {
+    root_ = context.root;
+    job_ = context.job;
     tree_.open(root_, job_);
-    memory_ = job_ == nullptr ? nullptr : job_->switches;
+    totals_ = job_ == nullptr ? nullptr : job_->switches;
     recall();
     Opened opened;
     Switches probe;
     const auto text = read_file(root_ + "/proc/self/status");
     if (!text || !parse_switches(*text, probe)) {
-      opened.missing.push_back({"job.context_switches", "this kernel does not tell them", ""});
+      opened.missing.push_back({"job.context_switches", "not reported by this kernel", ""});
       return opened;
     }
     opened.columns = {{"job.context_switches", {{"type", "voluntary"}}, {}},
@@ -95,7 +95,7 @@ class JobSwitchesSource : public Source {
     for (const auto& [pid, process] : processes_) add_to(total, process.sum());
     highest_.voluntary = std::max(highest_.voluntary, total.voluntary);
     highest_.involuntary = std::max(highest_.involuntary, total.involuntary);
-    // Of an attached job only what it does from now on is counted.
+    // For an attached job only switches from now on are counted.
     if (starts_late_ && !processes_.empty()) base_ = highest_;
     starts_late_ = starts_late_ && processes_.empty();
     remember();
@@ -115,7 +115,7 @@ class JobSwitchesSource : public Source {
     bool ended = false;
     int64_t start_ticks = -1;  // pids are given out again
     int64_t cpu_ns = -1;
-    std::map<std::string, Switches> threads;  // ended ones keep their last numbers
+    std::map<std::string, Switches> threads;  // ended ones keep their last values
     Switches sum() const {
       Switches all;
       for (const auto& [name, switches] : threads) add_to(all, switches);
@@ -123,8 +123,9 @@ class JobSwitchesSource : public Source {
     }
   };
 
-  // The reaper's account has a process with all the children that it waited for, and is exact; the
-  // last readings also have those that nobody waited for. They overlap, so they are not added up.
+  // The reaper's counters include a process with all the children that it waited for, and are
+  // exact; the last readings also include children that were not waited for. They overlap, so they
+  // are not added up.
   Switches known_of_ended() const {
     if (job_ == nullptr || job_->reaped == nullptr) return ended_;
     return {std::max<int64_t>(ended_.voluntary, job_->reaped->voluntary_switches),
@@ -143,24 +144,24 @@ class JobSwitchesSource : public Source {
     }
   }
 
-  // What the recorder before this one knew.
+  // State of the previous recorder.
   void recall() {
-    starts_late_ = tree_.reaper() == 0 && (memory_ == nullptr || memory_->has_base == 0);
-    if (memory_ == nullptr) return;
-    highest_ = {memory_->total[0], memory_->total[1]};
-    ended_ = {memory_->ended[0], memory_->ended[1]};
-    base_ = {memory_->base[0], memory_->base[1]};
+    starts_late_ = tree_.reaper() == 0 && (totals_ == nullptr || totals_->has_base == 0);
+    if (totals_ == nullptr) return;
+    highest_ = {totals_->total[0], totals_->total[1]};
+    ended_ = {totals_->ended[0], totals_->ended[1]};
+    base_ = {totals_->base[0], totals_->base[1]};
   }
 
   void remember() const {
-    if (memory_ == nullptr) return;
-    memory_->total[0] = highest_.voluntary;
-    memory_->total[1] = highest_.involuntary;
-    memory_->ended[0] = ended_.voluntary;
-    memory_->ended[1] = ended_.involuntary;
-    memory_->base[0] = base_.voluntary;
-    memory_->base[1] = base_.involuntary;
-    memory_->has_base = starts_late_ ? 0 : 1;
+    if (totals_ == nullptr) return;
+    totals_->total[0] = highest_.voluntary;
+    totals_->total[1] = highest_.involuntary;
+    totals_->ended[0] = ended_.voluntary;
+    totals_->ended[1] = ended_.involuntary;
+    totals_->base[0] = base_.voluntary;
+    totals_->base[1] = base_.involuntary;
+    totals_->has_base = starts_late_ ? 0 : 1;
   }
 
   bool read(pid_t pid, Process& process) const {
@@ -189,7 +190,7 @@ class JobSwitchesSource : public Source {
   const JobLink* job_ = nullptr;
   ProcessTree tree_;
   std::map<pid_t, Process> processes_;
-  JobMemory* memory_ = nullptr;
+  JobTotals* totals_ = nullptr;
   Switches ended_, highest_, base_;
   bool starts_late_ = false;
   bool end_is_lost_ = false;

@@ -1,12 +1,13 @@
-// lustre: what this client read, wrote and asked of every Lustre file system and its servers.
+// lustre: bytes, operations and requests of this client on every Lustre file system and its
+// servers.
 //
 // Source: stats, read_ahead_stats and extents_stats of llite/*, stats of osc/* and mdc/*, below
 // /proc/fs/lustre (to 2.11), /sys/kernel/debug/lustre (since) or /sys/fs/lustre. Units: bytes,
-// microseconds, calls. Permission: debugfs is root's alone unless it is mounted with mode=755.
-// Cost: 30 µs a file system and 5 µs a target, once a second.
-// Caveats: Lustre leaves lines out that have counted nothing yet, so a line that is not in a whole
-// file means 0. Counters can be cleared by root. Times of operations are kept since 2.13 only. For
-// more than one reading a second name the file with --counter.
+// microseconds, calls. Permission: only root can read debugfs unless it is mounted with mode=755.
+// Cost: 30 µs per file system and 5 µs per target, once per second. Caveats: Lustre omits lines
+// that have counted nothing yet, so a line missing from a complete file means 0. Root can clear the
+// counters. Times of operations exist since 2.13 only. For more than one sample per second give the
+// file with --counter.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,24 +24,23 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"lustre.read.bytes", "By", Kind::counter, "fs", "Bytes that programs read"},
-    {"lustre.write.bytes", "By", Kind::counter, "fs", "Bytes that programs wrote"},
+    {"lustre.read.bytes", "By", Kind::counter, "fs", "Bytes read by programs"},
+    {"lustre.write.bytes", "By", Kind::counter, "fs", "Bytes written by programs"},
     {"lustre.read.calls", "{call}", Kind::counter, "fs", "Reads by programs"},
     {"lustre.write.calls", "{call}", Kind::counter, "fs", "Writes by programs"},
     {"lustre.operations", "{operation}", Kind::counter, "fs, operation",
      "Operations on files and folders"},
     {"lustre.operation_time", "s", Kind::counter, "fs, operation",
-     "Time that these operations took, summed"},
-    {"lustre.readahead.hits", "{page}", Kind::counter, "fs",
-     "Pages that were in memory when they were asked for"},
+     "Time of these operations, summed"},
+    {"lustre.readahead.hits", "{page}", Kind::counter, "fs", "Requested pages that were in memory"},
     {"lustre.readahead.misses", "{page}", Kind::counter, "fs",
-     "Pages that had to be fetched when they were asked for"},
+     "Requested pages that had to be fetched"},
     {"lustre.extents", "{call}", Kind::counter, "direction, fs, size",
-     "Reads and writes by their size: up to this and more than the next smaller"},
+     "Reads and writes by size: up to this and more than the next smaller one"},
     {"lustre.target.requests", "{request}", Kind::counter, "fs, target",
-     "Requests to a server that were answered"},
+     "Requests to a server that were completed"},
     {"lustre.target.wait_time", "s", Kind::counter, "fs, target",
-     "Time that requests waited for their answer, summed"},
+     "Time that requests waited for the reply, summed"},
     {"lustre.target.read.bytes", "By", Kind::counter, "fs, target", "Bytes fetched from a target"},
     {"lustre.target.write.bytes", "By", Kind::counter, "fs, target", "Bytes sent to a target"},
 };
@@ -153,8 +153,8 @@ struct Found {
 
 class LustreSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    root_ = surroundings.root;
+  Opened open(const SourceContext& context) override {
+    root_ = context.root;
     stats_.clear();
     extents_.clear();
     samples_ = 0;
@@ -215,7 +215,7 @@ class LustreSource : public Source {
     return false;
   }
 
-  // scratch-ffff8d0c5c1e3800 is scratch, but where it is mounted twice.
+  // scratch-ffff8d0c5c1e3800 is scratch, unless it is mounted twice.
   static std::string fs_of(const Found& found, const std::vector<Found>& all) {
     const std::string fs = found.instance.substr(0, found.instance.rfind('-'));
     const auto same = std::count_if(all.begin(), all.end(), [&](const Found& other) {
@@ -319,7 +319,7 @@ class LustreSource : public Source {
                                      [&](const Column& it) { return it.metric == spec.name; });
       if (there) continue;
       Missing missing = {spec.name, "no Lustre file system is mounted here", ""};
-      if (mounted) missing.reason = "this version of the Lustre client does not count it";
+      if (mounted) missing.reason = "not counted by this version of the Lustre client";
       if (mounted && denied_) {
         missing.reason = "no permission to read /sys/kernel/debug/lustre";
         missing.remedy = kShowDebugfs;
@@ -344,8 +344,8 @@ class LustreSource : public Source {
 extern const Collector lustre_collector;
 const Collector lustre_collector = {
     .name = "lustre",
-    .summary = "what this client read, wrote and asked of Lustre file systems and their servers",
-    .needs = "a mounted Lustre file system, and debugfs that may be read",
+    .summary = "bytes, operations and requests of this client on Lustre file systems",
+    .needs = "a mounted Lustre file system, and readable debugfs",
     .scope = Scope::machine,
     .pace = Pace::second,
     .metrics = kMetrics,

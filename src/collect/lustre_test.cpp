@@ -28,7 +28,7 @@ TEST(Lustre, ReadsAClientAndItsTargets) {
   EXPECT_FALSE(source.has("lustre.target.read.bytes{fs=scratch;target=MDT0000}"));
 }
 
-// Lustre leaves out what it has not counted yet.
+// Lustre omits lines that have counted nothing yet.
 TEST(Lustre, TakesALineThatIsNotThereForNothing) {
   OpenedSource source(lustre_collector, machine_root("lustre-client"));
   source.sample();
@@ -71,7 +71,7 @@ TEST(Lustre, ReadsOldClients) {
   EXPECT_EQ(source.value("lustre.read.bytes{fs=work}"), 49152);
   EXPECT_EQ(source.value("lustre.operations{fs=work;operation=open}"), 7);
   EXPECT_EQ(source.missing("lustre.operation_time"),
-            "this version of the Lustre client does not count it");
+            "not counted by this version of the Lustre client");
 }
 
 TEST(Lustre, SaysWhatWouldSwitchTheSizesOn) {

@@ -1,11 +1,11 @@
-// memory: what the machine's memory and swap are used for.
+// memory: memory and swap of the machine by use.
 //
-// Source: /proc/meminfo. Units: the kernel's kB, stored as pages of 4 KiB (as kB where they are no
-// whole pages, as under lxcfs). Permission: none. Cost: one pread, 2 to 3 µs, and 1 µs of parsing.
-// Caveats: cached holds the reclaimable slabs and used is the rest, as with free(1), so tmpfs and
-// shared memory count as cached and the kernel's own memory as used: used, free, cached and buffers
-// add up to the whole. `available` overlaps them: the kernel's estimate of what a new program could
-// have.
+// Source: /proc/meminfo. Units: the kernel's kB, stored as pages of 4 KiB (as kB if they are not
+// multiples, as under lxcfs). Permission: none. Cost: one pread, 2 to 3 µs, and 1 µs of parsing.
+// Caveats: cached includes the reclaimable slabs and used is the rest, as with free(1), so tmpfs
+// and shared memory count as cached and the kernel's own memory as used: used, free, cached and
+// buffers add up to the total. `available` overlaps them: the kernel's estimate of the memory
+// available to a new program.
 #include <algorithm>
 #include <array>
 
@@ -19,9 +19,9 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.memory.usage", "By", Kind::gauge, "state",
-     "Memory by use; cached holds the reclaimable slabs, used is the total less the others"},
+     "Memory by use; cached includes the reclaimable slabs, used is the total minus the others"},
     {"system.memory.limit", "By", Kind::gauge, "", "Memory of the whole machine"},
-    {"system.swap.usage", "By", Kind::gauge, "state", "Swap space that is used and free"},
+    {"system.swap.usage", "By", Kind::gauge, "state", "Used and free swap space"},
 };
 
 enum Key : size_t { total, free, available, buffers, cached, swap_total, swap_free, slab, kKeys };
@@ -47,7 +47,7 @@ Values parse(std::string_view text) {
   return values;
 }
 
-// first - the others; absent when one of them is, or when they do not fit together.
+// first - the others; absent if one of them is, or if they are inconsistent.
 int64_t less(int64_t first, std::initializer_list<int64_t> others) {
   if (first == kAbsent) return kAbsent;
   for (const int64_t other : others) {
@@ -61,14 +61,14 @@ int64_t sum(int64_t a, int64_t b) { return a == kAbsent || b == kAbsent ? kAbsen
 
 class MemorySource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     const std::string path = "/proc/meminfo";
-    if (Status status = file_.open(surroundings.root + path, 16 * 1024); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = file_.open(context.root + path, 16 * 1024); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     const Values values = parse(file_.read());
     if (values[total] == kAbsent) {
-      return all_missing(kMetrics, path + " does not tell the memory's size", "");
+      return all_missing(kMetrics, path + " does not state the size of the memory", "");
     }
     const bool pages = std::all_of(values.begin(), values.end(),
                                    [](int64_t kb) { return kb == kAbsent || kb % 4 == 0; });
@@ -118,7 +118,7 @@ class MemorySource : public Source {
 extern const Collector memory_collector;
 const Collector memory_collector = {
     .name = "memory",
-    .summary = "what memory and swap are used for",
+    .summary = "memory and swap by use",
     .needs = "/proc/meminfo",
     .scope = Scope::machine,
     .pace = Pace::tick,

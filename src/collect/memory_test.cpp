@@ -49,7 +49,7 @@ TEST(Memory, HasAbsentValuesForWhatIsNotTold) {
   EXPECT_EQ(source.value("system.memory.usage{state=free}"), 102400);
   EXPECT_EQ(source.value("system.memory.usage{state=used}"), std::nullopt);
   EXPECT_EQ(source.value("system.memory.usage{state=available}"), std::nullopt);
-  // Numbers that contradict each other are no usage.
+  // Inconsistent numbers are not a usage.
   root.write("/proc/meminfo",
              "MemTotal: 40 kB\nMemFree: 100 kB\nBuffers: 0 kB\nCached: 0 kB\nSReclaimable: 0 kB\n");
   source.sample();
@@ -60,7 +60,7 @@ TEST(Memory, SaysWhyItIsMissing) {
   TestRoot root;
   OpenedSource source(memory_collector, root.path());
   EXPECT_EQ(source.missing("system.memory.usage"),
-            "there is no /proc/meminfo here | sudo mount -t proc proc /proc");
+            "/proc/meminfo does not exist | sudo mount -t proc proc /proc");
   EXPECT_NE(source.missing("system.swap.usage"), "");
 }
 

@@ -1,11 +1,11 @@
-// network: bytes that every network interface received and sent.
+// network: bytes received and sent by every network interface.
 //
 // Source: /sys/class/net/X/statistics/{rx,tx}_bytes for up to four interfaces, /proc/net/dev for
-// more. Units: bytes. Permission: none. Cost: 0.5 µs a file, two an interface; 3 µs and more for
+// more. Units: bytes. Permission: none. Cost: 0.5 µs per file, two per interface; 3 µs and more for
 // the table. Interfaces are listed again every 100 samples, 3 µs. Caveats: interfaces that are down
-// are left out until they come up. lo is kept: ranks on one machine may talk over it. A bridge,
-// bond or VLAN counts again what the interfaces below it count. RDMA traffic passes these counters
-// by.
+// are omitted until they come up. lo is included: ranks on one machine may communicate over it. A
+// bridge, bond or VLAN counts the bytes of the interfaces below it again. RDMA traffic bypasses
+// these counters.
 #include <algorithm>
 
 #include "collect/collect.h"
@@ -26,18 +26,18 @@ constexpr size_t kMostFiles = 4;
 
 class NetworkSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     names_.clear();
     files_.clear();
     table_.close();
     samples_ = 0;
-    const std::string& root = surroundings.root;
+    const std::string& root = context.root;
     interfaces_.open(root);
     const bool by_file = interfaces_.names().size() <= kMostFiles && open_files(root);
     if (!by_file) {
       const std::string path = "/proc/net/dev";
       if (Status status = table_.open(root + path, 64 * 1024); !status) {
-        return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+        return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
       }
       names_ = interfaces_.names();
     }
@@ -57,12 +57,12 @@ class NetworkSource : public Source {
     const bool complete = table_.is_open() ? sample_table(values) : sample_files(values);
     if (++samples_ < kRescanSamples) return Sampled::ok;
     samples_ = 0;
-    // One that failed may be back under its old name, behind another file.
+    // An interface that failed may be back under its old name, with another file.
     return interfaces_.changed() || !complete ? Sampled::layout_changed : Sampled::ok;
   }
 
  private:
-  // False where the files are not there (no /sys): the table then.
+  // False if the files do not exist (no /sys): then the table is used.
   bool open_files(const std::string& root) {
     for (const std::string& name : interfaces_.names()) {
       const std::string folder = root + "/sys/class/net/" + name + "/statistics/";
@@ -111,7 +111,7 @@ class NetworkSource : public Source {
 extern const Collector network_collector;
 const Collector network_collector = {
     .name = "network",
-    .summary = "bytes that every network interface received and sent",
+    .summary = "bytes received and sent by every network interface",
     .needs = "/sys/class/net or /proc/net/dev",
     .scope = Scope::machine,
     .pace = Pace::tick,

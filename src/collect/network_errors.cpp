@@ -1,9 +1,8 @@
-// network_errors: packets that every network interface moved, dropped and got wrong.
+// network_errors: packets moved, dropped and damaged at every network interface.
 //
 // Source: /proc/net/dev. Units: packets. Permission: none. Cost: 3 µs and 1 µs of parsing with four
-// interfaces; which of them are up is looked at every 10 samples, 3 µs.
-// Caveats: what a driver counts as dropped differs; packets for protocols nobody listens to are
-// often among them.
+// interfaces; which of them are up is checked every 10 samples, 3 µs. Caveats: drivers differ in
+// what they count as dropped; packets for protocols without a receiver are often included.
 #include <algorithm>
 #include <array>
 
@@ -19,9 +18,9 @@ constexpr MetricSpec kMetrics[] = {
     {"system.network.packets", "{packet}", Kind::counter, "device, direction",
      "Packets received and sent"},
     {"system.network.errors", "{error}", Kind::counter, "device, direction",
-     "Packets that were broken or could not be sent"},
+     "Packets that were damaged or could not be sent"},
     {"system.network.dropped", "{packet}", Kind::counter, "device, direction",
-     "Packets thrown away for want of room or of a receiver"},
+     "Packets dropped because buffers were full or nothing received them"},
 };
 
 constexpr int kRescanSamples = 10;
@@ -38,12 +37,12 @@ constexpr std::array<Part, 3> kParts = {{
 
 class NetworkErrorsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     samples_ = 0;
-    interfaces_.open(surroundings.root);
+    interfaces_.open(context.root);
     const std::string path = "/proc/net/dev";
-    if (Status status = table_.open(surroundings.root + path, 64 * 1024); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = table_.open(context.root + path, 64 * 1024); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     if (interfaces_.names().empty()) {
       return all_missing(kMetrics, "no network interface is up", "");

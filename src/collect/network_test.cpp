@@ -70,7 +70,7 @@ TEST(Network, SaysWhyItIsMissing) {
   EXPECT_EQ(source.missing("system.network.io"), "no network interface is up");
   OpenedSource errors(network_errors_collector, root.path());
   EXPECT_EQ(errors.missing("system.network.dropped"),
-            "there is no /proc/net/dev here | sudo mount -t proc proc /proc");
+            "/proc/net/dev does not exist | sudo mount -t proc proc /proc");
 }
 
 TEST(NetDev, PassesOverWhatItDoesNotUnderstand) {

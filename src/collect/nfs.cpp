@@ -1,10 +1,10 @@
-// nfs: what every NFS mount moved and asked of its server, and how long the answers took.
+// nfs: bytes and requests of every NFS mount, and the response time of its server.
 //
 // Source: /proc/self/mountstats, mounts of type nfs and nfs4. Units: bytes and milliseconds, stored
-// as such. Permission: none. Cost: 20 µs a mount, once a second on a thread of its own, because a
-// mount or umount under way can hold the table.
-// Caveats: of a bind mount the same numbers appear again and are left out. Times are summed over
-// requests that run side by side. A mount that comes when there was none at the start is not seen.
+// as such. Permission: none. Cost: 20 µs per mount, once per second on its own thread, because a
+// mount or umount in progress can lock the table. Caveats: the repeated numbers of a bind mount are
+// omitted. Times are summed over concurrent requests. If there was no NFS mount at the start, later
+// ones are not found.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -19,21 +19,21 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"nfs.io", "By", Kind::counter, "direction, mountpoint", "Bytes that programs read and wrote"},
+    {"nfs.io", "By", Kind::counter, "direction, mountpoint", "Bytes read and written by programs"},
     {"nfs.server.io", "By", Kind::counter, "direction, mountpoint",
      "Bytes read from and written to the server"},
     {"nfs.operations", "{operation}", Kind::counter, "mountpoint, operation",
      "Requests to the server"},
     {"nfs.operation.rtt", "s", Kind::counter, "mountpoint, operation",
-     "Time from sending a request to its answer, summed"},
+     "Time from sending a request to its reply, summed"},
     {"nfs.operation.time", "s", Kind::counter, "mountpoint, operation",
-     "The same with the time in our queue"},
+     "Time from queueing a request to its reply, summed"},
     {"nfs.operation.queue_time", "s", Kind::counter, "mountpoint, operation",
-     "Time in our queue before sending, summed"},
+     "Time in the client's queue before sending, summed"},
     {"nfs.retransmissions", "{request}", Kind::counter, "mountpoint, operation",
      "Requests that were sent again"},
     {"nfs.timeouts", "{request}", Kind::counter, "mountpoint, operation",
-     "Requests that were not answered in time"},
+     "Requests without a reply in time"},
 };
 
 constexpr Scale kMilliseconds{1, 1000};
@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 18> kOperations = {
     "GETATTR", "SETATTR", "LOOKUP",  "ACCESS",      "CREATE",      "REMOVE",
     "RENAME",  "MKDIR",   "READDIR", "READDIRPLUS", "LOCK",        "FSSTAT"};
 
-// "device server:/x mounted on /data with fstype nfs4 statvers=1.1": where, when it is NFS.
+// "device server:/x mounted on /data with fstype nfs4 statvers=1.1": the mount point, if it is NFS.
 std::string_view mountpoint_of(std::string_view line) {
   constexpr std::string_view kOn = " mounted on ", kType = " with fstype nfs";
   const size_t on = line.find(kOn), type = line.rfind(kType);
@@ -71,7 +71,7 @@ constexpr std::array<Part, 6> kParts = {{
     {"nfs.timeouts", timeouts, {}},
 }};
 
-// One mount and where its columns begin: four of bytes, then kParts of each operation.
+// One mount and the index of its first column: four of bytes, then kParts per operation.
 struct NfsMount {
   std::string point;
   size_t column = 0;
@@ -80,11 +80,11 @@ struct NfsMount {
 
 class NfsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     mounts_.clear();
     const std::string path = "/proc/self/mountstats";
-    if (Status status = table_.open(surroundings.root + path, kMaxBytes); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = table_.open(context.root + path, kMaxBytes); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     Opened opened;
     Scanner scan(table_.read_all());
@@ -140,7 +140,7 @@ class NfsSource : public Source {
     return nullptr;
   }
 
-  // "READ" of "	        READ: 12 12 0 …"; empty when the line is of something else.
+  // "READ" of " READ: 12 12 0 …"; empty for other lines.
   static std::string_view operation_of(std::string_view line) {
     Scanner scan(line);
     std::string_view word = scan.word();
@@ -171,7 +171,7 @@ class NfsSource : public Source {
     for (const MetricSpec& spec : kMetrics) {
       const bool there = std::any_of(opened.columns.begin(), opened.columns.end(),
                                      [&](const Column& it) { return it.metric == spec.name; });
-      if (!there) opened.missing.push_back({spec.name, "this kernel does not count it", ""});
+      if (!there) opened.missing.push_back({spec.name, "not counted by this kernel", ""});
     }
   }
 
@@ -215,7 +215,7 @@ class NfsSource : public Source {
 extern const Collector nfs_collector;
 const Collector nfs_collector = {
     .name = "nfs",
-    .summary = "what every NFS mount moved and asked, and how long its server took",
+    .summary = "bytes and requests of every NFS mount, and the response time of its server",
     .needs = "a mounted NFS file system",
     .scope = Scope::machine,
     .pace = Pace::thread,

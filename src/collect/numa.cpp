@@ -1,9 +1,10 @@
-// numa: from which memory node pages were taken.
+// numa: memory nodes that pages were allocated on.
 //
-// Source: /sys/devices/system/node/nodeN/numastat. Units: pages. Permission: none. Cost: 10 µs a
+// Source: /sys/devices/system/node/nodeN/numastat. Units: pages. Permission: none. Cost: 10 µs per
 // node. Caveats: counted where a page is allocated, not where it is used; on a machine with one
-// node everything is a hit. hit: wanted here and taken here; miss: wanted elsewhere, taken here;
-// foreign: wanted here, taken elsewhere; local and other: by a processor of this node or not.
+// node everything is a hit. hit: intended and allocated here; miss: intended for another node,
+// allocated here; foreign: intended for here, allocated elsewhere; local and other: by a processor
+// of this node or not.
 #include <array>
 
 #include "base/text.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.numa.allocations", "{page}", Kind::counter, "node, type",
-     "Pages allocated on a memory node, by whether it was the wanted one"},
+     "Pages allocated on a memory node, by whether it was the intended one"},
 };
 
 constexpr const char* kFolder = "/sys/devices/system/node";
@@ -35,9 +36,9 @@ constexpr std::array<Line, 6> kLines = {{{"numa_hit", "hit"},
 
 class NumaSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     nodes_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     Opened opened;
     for (const std::string& name : names_in(folder)) {
       if (!name.starts_with("node") || !parse_integer(name.substr(4))) continue;
@@ -81,7 +82,7 @@ class NumaSource : public Source {
 extern const Collector numa_collector;
 const Collector numa_collector = {
     .name = "numa",
-    .summary = "from which memory node pages were taken",
+    .summary = "memory nodes that pages were allocated on",
     .needs = "/sys/devices/system/node/node*/numastat",
     .scope = Scope::machine,
     .pace = Pace::second,

@@ -1,12 +1,12 @@
-// page_cache: what part of the dataset's files (--data) is in memory.
+// page_cache: part of the dataset's files (--data) that is in the page cache.
 //
 // Source: cachestat(2), Linux 6.5 and later. Units: bytes, by whole pages. Permission: newer
-// kernels answer only who owns the files or may write them. Cost: 5 µs a file, at most 500 files a
-// path every 10 s, on a thread of its own, because the files may be on a network mount.
-// Caveats: of more than 500 files a fixed sample is looked at, chosen by a hash of the names from
-// the first 100,000 found, 2,000 a folder; size is that of the sample, so cached/size is the part.
-// The last value is up to 10 s older than the end of the run. mincore(2), the older way, needs the
-// same permission and a mapping of every file: it is not used.
+// kernels reply only to users who own the files or may write them. Cost: 5 µs per file, at most 500
+// files per path every 10 s, on its own thread, because the files may be on a network mount.
+// Caveats: of more than 500 files a fixed sample is examined, chosen by a hash of the names from
+// the first 100,000 found, 2,000 per folder; size is that of the sample, so cached/size is the
+// part. The last value is up to 10 s older than the end of the run. mincore(2), the older call,
+// needs the same permission and a mapping of every file: it is not used.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -27,10 +27,10 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"system.page_cache.size", "By", Kind::gauge, "path", "Size of the files that were looked at"},
-    {"system.page_cache.cached", "By", Kind::gauge, "path", "How much of that is in memory"},
+    {"system.page_cache.size", "By", Kind::gauge, "path", "Size of the examined files"},
+    {"system.page_cache.cached", "By", Kind::gauge, "path", "Part of it that is in the page cache"},
     {"system.page_cache.evicted", "By", Kind::gauge, "path",
-     "How much of that was in memory and had to make room lately"},
+     "Part of it that was evicted from the page cache recently"},
 };
 
 constexpr size_t kMaxFiles = 500;
@@ -78,31 +78,31 @@ void add_file(const std::string& path, int64_t page, Sums& sums) {
 
 class PageCacheSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     datasets_.clear();
     page_ = ::sysconf(_SC_PAGESIZE);
-    if (surroundings.data.empty()) {
-      return all_missing(kMetrics, "no dataset is named here",
+    if (context.data.empty()) {
+      return all_missing(kMetrics, "no dataset was given",
                          "trainscope run --data FOLDER -- COMMAND");
     }
     Opened opened;
-    std::string why, remedy;
-    for (const std::string& given : surroundings.data) {
+    std::string reason, remedy;
+    for (const std::string& given : context.data) {
       const std::string path =
-          given.starts_with('/') ? given : surroundings.working_directory + "/" + given;
-      Dataset dataset = {path, sample_files(surroundings.root + path, kMaxFiles, kMaxLook)};
+          given.starts_with('/') ? given : context.working_directory + "/" + given;
+      Dataset dataset = {path, sample_files(context.root + path, kMaxFiles, kMaxLook)};
       if (dataset.files.empty()) {
-        const bool there = exists(surroundings.root + path);
-        why = there ? path + " has no files" : "there is no " + path;
+        const bool there = exists(context.root + path);
+        reason = path + (there ? " has no files" : " does not exist");
         continue;
       }
-      if (!is_readable(dataset, why, remedy) || is_known(given, opened)) continue;
+      if (!is_readable(dataset, reason, remedy) || is_known(given, opened)) continue;
       for (const MetricSpec& spec : kMetrics) {
         opened.columns.push_back({spec.name, {{"path", label_value(given)}}, {}});
       }
       datasets_.push_back(std::move(dataset));
     }
-    return datasets_.empty() ? all_missing(kMetrics, why, remedy) : opened;
+    return datasets_.empty() ? all_missing(kMetrics, reason, remedy) : opened;
   }
 
   Sampled sample(std::span<int64_t> values) override {
@@ -132,16 +132,18 @@ class PageCacheSource : public Source {
     });
   }
 
-  bool is_readable(const Dataset& dataset, std::string& why, std::string& remedy) const {
+  bool is_readable(const Dataset& dataset, std::string& reason, std::string& remedy) const {
     const Sums sums = sum_of(dataset);
     if (sums.files > 0) return true;
     if (sums.error == ENOSYS) {
-      why = "this kernel cannot tell: cachestat came with Linux 6.5";
+      reason = "this kernel has no cachestat: it needs Linux 6.5 or later";
     } else if (sums.error == EPERM || sums.error == EACCES) {
-      why = "only the owner of " + dataset.path + " may ask what part of it is in memory";
+      reason =
+          "only the owner of " + dataset.path + " may query how much of it is in the page cache";
       remedy = "sudo trainscope run --data FOLDER -- COMMAND";
     } else {
-      why = Error::from_errno("cannot ask for " + dataset.path, sums.error).message();
+      reason = Error::from_errno("cannot query the page cache for " + dataset.path, sums.error)
+                   .message();
     }
     return false;
   }
@@ -155,8 +157,8 @@ class PageCacheSource : public Source {
 extern const Collector page_cache_collector;
 const Collector page_cache_collector = {
     .name = "page_cache",
-    .summary = "what part of the dataset (--data) is in memory",
-    .needs = "--data, Linux 6.5, and to own the files",
+    .summary = "part of the dataset (--data) that is in the page cache",
+    .needs = "--data, Linux 6.5 or later, and ownership of the files",
     .scope = Scope::machine,
     .pace = Pace::thread,
     .period_ns = 10 * kNsPerSecond,

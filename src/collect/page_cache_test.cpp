@@ -14,10 +14,10 @@ extern const Collector page_cache_collector;
 
 namespace {
 
-Surroundings with(std::vector<std::string> data) {
-  Surroundings surroundings;
-  surroundings.data = std::move(data);
-  return surroundings;
+SourceContext with(std::vector<std::string> data) {
+  SourceContext context;
+  context.data = std::move(data);
+  return context;
 }
 
 TEST(PageCache, TellsWhatIsInMemory) {
@@ -36,9 +36,9 @@ TEST(PageCache, IsMissingWithTheReason) {
   root.write("/empty/x/y", "");
   root.remove("/empty/x/y");
   EXPECT_EQ(OpenedSource(page_cache_collector, root.path()).missing("system.page_cache.cached"),
-            "no dataset is named here | trainscope run --data FOLDER -- COMMAND");
+            "no dataset was given | trainscope run --data FOLDER -- COMMAND");
   const OpenedSource nothing(page_cache_collector, root.path(), with({"/nowhere"}));
-  EXPECT_EQ(nothing.missing("system.page_cache.cached"), "there is no /nowhere");
+  EXPECT_EQ(nothing.missing("system.page_cache.cached"), "/nowhere does not exist");
 }
 
 TEST(FileSample, IsTheSameEachTimeAndSpreadOverFolders) {

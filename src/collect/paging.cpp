@@ -1,8 +1,8 @@
-// paging: page faults and what went to and came from swap.
+// paging: page faults, and pages moved to and from swap.
 //
 // Source: /proc/vmstat. Units: faults; pages of the kernel's size, stored as pages. Permission:
-// none. Cost: 11 µs a reading and 1 µs of parsing (the kernel adds up every processor's counters).
-// Caveats: minor = pgfault - pgmajfault; a major fault read something from storage.
+// none. Cost: 11 µs per reading and 1 µs of parsing (the kernel adds up every processor's
+// counters). Caveats: minor = pgfault - pgmajfault; a major fault read from storage.
 #include <unistd.h>
 
 #include <array>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.paging.faults", "{fault}", Kind::counter, "type",
-     "Page faults; major ones had to read from storage"},
-    {"system.swap.io", "By", Kind::counter, "direction", "What was read from and written to swap",
+     "Page faults; major ones read from storage"},
+    {"system.swap.io", "By", Kind::counter, "direction", "Bytes read from and written to swap",
      in_info(304).unless_idle()},
 };
 
@@ -45,7 +45,7 @@ Values parse(std::string_view text) {
   return values;
 }
 
-// The kernel gives a page at a time, and what we want is mostly on the first.
+// The kernel returns a page at a time, and the needed lines are mostly on the first.
 Values read(ProcFile& file) {
   const Values values = parse(file.read());
   const bool whole = values[faults] != kAbsent && values[major] != kAbsent;
@@ -54,10 +54,10 @@ Values read(ProcFile& file) {
 
 class PagingSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     const std::string path = "/proc/vmstat";
-    if (Status status = file_.open(surroundings.root + path, 64 * 1024); !status) {
-      return all_missing(kMetrics, why_unreadable(path, status.error()), kMountProc);
+    if (Status status = file_.open(context.root + path, 64 * 1024); !status) {
+      return all_missing(kMetrics, read_error_text(path, status.error()), kMountProc);
     }
     const Values values = read(file_);
     if (values[faults] == kAbsent || values[major] == kAbsent) {

@@ -1,15 +1,15 @@
 // perf: instructions, cycles, cache misses and stalls of the job, as the processor counts them.
 //
-// Source: perf_event_open(2), counting, inherited by all that the job starts. Units: events, ns.
-// Permission: kernel.perf_event_paranoid at most 2; at most 1, or root, to count the kernel's work
-// for the job too (label mode: all, else user). Cost: each thread switch of the job takes about
-// 0.4 µs longer with the software events alone (two processes that pass a byte to and fro: 5 to
-// 20 % slower), so it is only done when asked for (--perf); reading costs about 1 µs a thread and
-// event, so it rests for a thousand times as long as it took. Caveats: with more events than the
-// processor has counters they take turns and are scaled; perf.counted says which part of the time
-// was really counted. Of an attached job, and after a restart of the recorder, counting begins at 0
-// with the threads that are there. A program that changes its user (setuid) is not counted. Virtual
-// machines mostly have the software events only.
+// Source: perf_event_open(2), counting, inherited by all processes that the job starts. Units:
+// events, ns. Permission: kernel.perf_event_paranoid at most 2; at most 1, or root, to count the
+// kernel's work for the job too (label mode: all, otherwise user). Cost: each thread switch of the
+// job takes about 0.4 µs longer with the software events alone (two processes that pass a byte back
+// and forth: 5 to 20 % slower), so it is only enabled by --perf; reading costs about 1 µs per
+// thread and event, so the pause is a thousand times the reading time. Caveats: if there are more
+// events than counters of the processor, they take turns and are scaled; perf.counted is the share
+// of time in which an event was counted. For an attached job, and after a restart of the recorder,
+// counting begins at 0 with the existing threads. A program that changes its user (setuid) is not
+// counted. Most virtual machines have the software events only.
 #include <fmt/format.h>
 #include <linux/perf_event.h>
 
@@ -30,21 +30,23 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"perf.cycles", "{cycle}", Kind::counter, "mode", "Cycles that the job's threads ran"},
+    {"perf.cycles", "{cycle}", Kind::counter, "mode", "Cycles of the job's threads"},
     {"perf.instructions", "{instruction}", Kind::counter, "mode",
-     "Instructions that they finished; perf.ipc is their number a cycle"},
+     "Instructions finished by the job's threads; perf.ipc is instructions per cycle"},
     {"perf.cache.references", "{reference}", Kind::counter, "mode",
      "Accesses to the last level of cache"},
     {"perf.cache.misses", "{miss}", Kind::counter, "mode",
-     "Accesses that the last level of cache could not serve"},
+     "Accesses that missed the last level of cache"},
     {"perf.stalled.cycles", "{cycle}", Kind::counter, "mode, part",
      "Cycles in which nothing was issued (frontend) or finished (backend)"},
     {"perf.counted", "1", Kind::gauge, "event, mode",
-     "Part of the job's running time in which an event was really counted; the rest is scaled up"},
+     "Share of the job's running time in which an event was counted; the rest is extrapolated"},
     {"perf.task_clock", "s", Kind::counter, "mode", "CPU time of the job's threads"},
     {"perf.page_faults", "{fault}", Kind::counter, "mode", "Page faults of the job's threads"},
-    {"perf.context_switches", "{switch}", Kind::counter, "mode", "Switches away from them"},
-    {"perf.migrations", "{migration}", Kind::counter, "mode", "Moves to another processor"},
+    {"perf.context_switches", "{switch}", Kind::counter, "mode",
+     "Context switches of the job's threads"},
+    {"perf.migrations", "{migration}", Kind::counter, "mode",
+     "Migrations of the job's threads to another processor"},
 };
 
 struct PerfEvent {
@@ -100,7 +102,7 @@ constexpr std::array<PerfEvent, 10> kEvents = {{
 }};
 
 constexpr int64_t kRestFactor = 1000;
-constexpr const char* kNotAsked = "not asked for: counting makes each thread switch slower";
+constexpr const char* kNotAsked = "not enabled: counting makes each thread switch slower";
 constexpr const char* kUserOnly = "the kernel's part is not shown: kernel.perf_event_paranoid is 2";
 constexpr const char* kUserOnlyRemedy = "sudo sysctl kernel.perf_event_paranoid=1";
 
@@ -119,15 +121,16 @@ std::vector<pid_t> threads_of(const std::string& root, pid_t first) {
 
 class PerfSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     counters_.clear();
     next_read_ns_ = 0;
-    if (!surroundings.perf) return all_missing(kMetrics, kNotAsked, "trainscope run --perf");
-    choose_threads(surroundings);
-    if (threads_.empty()) return all_missing(kMetrics, "the job was not there to be counted", "");
+    if (!context.perf) return all_missing(kMetrics, kNotAsked, "trainscope run --perf");
+    choose_threads(context);
+    if (threads_.empty())
+      return all_missing(kMetrics, "the job was not running when counting began", "");
     user_only_ = !may_count_kernel();
     Opened opened;
-    for (const PerfEvent& event : kEvents) add_event(event, surroundings.root, opened);
+    for (const PerfEvent& event : kEvents) add_event(event, context.root, opened);
     bool any_hardware = false;
     for (const Counter& counter : counters_) {
       if (counter.event->name == nullptr) continue;
@@ -187,18 +190,18 @@ class PerfSource : public Source {
 
   std::string mode() const { return user_only_ ? "user" : "all"; }
 
-  // Before the job begins its parent is watched: what that starts is counted from its exec on.
-  void choose_threads(const Surroundings& surroundings) {
+  // Before the job begins its parent is counted: a program that it starts is counted from its exec
+  // on.
+  void choose_threads(const SourceContext& context) {
     start_ = PerfStart::at_once;
     threads_ = {0};  // doctor: ourselves
-    if (surroundings.job == nullptr) return;
-    if (const pid_t first = surroundings.job->first_pid; first != 0) {
-      threads_ = threads_of(surroundings.root, first);
+    if (context.job == nullptr) return;
+    if (const pid_t first = context.job->first_pid; first != 0) {
+      threads_ = threads_of(context.root, first);
       return;
     }
     threads_.clear();
-    const pid_t supervisor =
-        surroundings.self == nullptr ? 0 : surroundings.self->supervisor_pid.load();
+    const pid_t supervisor = context.self == nullptr ? 0 : context.self->supervisor_pid.load();
     if (supervisor == 0) return;
     threads_ = {supervisor};
     start_ = PerfStart::at_exec;
@@ -222,7 +225,7 @@ class PerfSource : public Source {
     int error = 0;
     for (size_t i = 0; i < threads_.size(); ++i) {
       const int leader_fd = leader == nullptr ? -1 : leader->fds[i].get();
-      // A thread that has ended meanwhile keeps its place, or followers would miss their leaders.
+      // A thread that has ended in between keeps its index, or followers would miss their leaders.
       auto fd = leader != nullptr && leader_fd < 0
                     ? Result<UniqueFd>(UniqueFd())
                     : open_perf_event(event.kind, threads_[i], start_, user_only_, leader_fd);
@@ -233,9 +236,9 @@ class PerfSource : public Source {
     const bool some = std::any_of(counter.fds.begin(), counter.fds.end(),
                                   [](const UniqueFd& fd) { return static_cast<bool>(fd); });
     if (counter.fds.size() != threads_.size() || !some) {
-      const PerfRefusal why =
+      const PerfRefusal refusal =
           explain_perf_error(error, event.kind.type == PERF_TYPE_HARDWARE, root);
-      opened.missing.push_back({event.metric, why.reason, why.remedy});
+      opened.missing.push_back({event.metric, refusal.reason, refusal.remedy});
       return;
     }
     opened.columns.push_back({event.metric, labels, event.scale});
@@ -269,7 +272,7 @@ extern const Collector perf_collector;
 const Collector perf_collector = {
     .name = "perf",
     .summary = "instructions, cycles, cache misses and stalls of the job",
-    .needs = "perf_event_open(2): kernel.perf_event_paranoid at most 2, a processor that counts",
+    .needs = "perf_event_open(2): kernel.perf_event_paranoid at most 2, a processor with counters",
     .scope = Scope::job,
     .pace = Pace::second,
     .metrics = kMetrics,

@@ -71,10 +71,10 @@ TEST(Perf, InstructionsAreCountedWhereTheProcessorDoes) {
 
 TEST(Perf, AJobThatIsNotThereIsAReason) {
   JobLink job;
-  Surroundings surroundings;
-  surroundings.job = &job;
-  OpenedSource source(perf_collector, "", surroundings);
-  EXPECT_EQ(source.missing("perf.cycles"), "the job was not there to be counted");
+  SourceContext context;
+  context.job = &job;
+  OpenedSource source(perf_collector, "", context);
+  EXPECT_EQ(source.missing("perf.cycles"), "the job was not running when counting began");
 }
 
 TEST(Perf, RefusalsAreExplained) {
@@ -89,7 +89,7 @@ TEST(Perf, RefusalsAreExplained) {
   root.write("/proc/cpuinfo", "flags : fpu hypervisor\n");
   EXPECT_EQ(explain_perf_error(ENOENT, true, root.path()).reason,
             "this virtual machine shows no counters of the processor");
-  EXPECT_EQ(explain_perf_error(ENOENT, false, root.path()).reason, "this kernel does not count it");
+  EXPECT_EQ(explain_perf_error(ENOENT, false, root.path()).reason, "not counted by this kernel");
 }
 
 }  // namespace

@@ -1,11 +1,10 @@
-// pressure: time in which tasks could not go on for want of CPU, memory or I/O (PSI).
+// pressure: time in which tasks waited for CPU, memory or I/O (PSI).
 //
 // Source: /proc/pressure/{cpu,memory,io}, the totals. Units: microseconds, stored as such.
-// Permission: none. Cost: 1 µs a file.
-// Caveats: `some`: at least one task waited; `full`: all that were not idle waited. For the CPU of
-// a whole machine `full` means nothing: kernels since 5.13 say 0, earlier ones have no such line.
-// It is kept where the kernel gives it. The totals are brought up to date by the reading; only the
-// averages, which we do not use, wait for 2 s.
+// Permission: none. Cost: 1 µs per file. Caveats: `some`: at least one task waited; `full`: all
+// tasks that were not idle waited. For the CPU of a whole machine `full` means nothing: kernels
+// since 5.13 report 0, earlier ones have no such line. It is stored if the kernel reports it.
+// Reading brings the totals up to date; only the averages, which are not used, are up to 2 s old.
 #include <array>
 
 #include "collect/collect.h"
@@ -18,7 +17,7 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"system.pressure.time", "s", Kind::counter, "kind, resource",
-     "Time in which some or all tasks that had work waited for the resource",
+     "Time in which some or all tasks waited for the resource",
      in_info(308).unless_idle().only("kind", "some")},
 };
 
@@ -43,15 +42,15 @@ Totals parse(std::string_view text) {
 
 class PressureSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     parts_.clear();
     Opened opened;
     std::string reason;
     for (size_t i = 0; i < kResources.size(); ++i) {
       const std::string path = "/proc/pressure/" + std::string(kResources[i]);
       files_[i].close();
-      if (Status status = files_[i].open(surroundings.root + path, 512); !status) {
-        reason = why_unreadable("/proc/pressure", status.error());
+      if (Status status = files_[i].open(context.root + path, 512); !status) {
+        reason = read_error_text("/proc/pressure", status.error());
         continue;
       }
       const Totals totals = parse(files_[i].read());
@@ -66,8 +65,8 @@ class PressureSource : public Source {
     }
     if (!parts_.empty()) return opened;
     // Off by default: no folder, or (before 5.12) files that cannot be read.
-    if (reason.empty()) reason = "/proc/pressure is there but cannot be read";
-    return all_missing(kMetrics, reason + ": the kernel does not account pressure",
+    if (reason.empty()) reason = "/proc/pressure exists but cannot be read";
+    return all_missing(kMetrics, reason + ": the kernel does not measure pressure",
                        "boot with psi=1");
   }
 

@@ -23,12 +23,12 @@ TEST(Pressure, SaysHowToSwitchItOn) {
   }
   OpenedSource off(pressure_collector, root.path());
   EXPECT_EQ(off.missing("system.pressure.time"),
-            "/proc/pressure is there but cannot be read: the kernel does not account pressure | "
+            "/proc/pressure exists but cannot be read: the kernel does not measure pressure | "
             "boot with psi=1");
   root.remove("/proc/pressure");
   off.open();
   EXPECT_EQ(off.missing("system.pressure.time"),
-            "there is no /proc/pressure here: the kernel does not account pressure | "
+            "/proc/pressure does not exist: the kernel does not measure pressure | "
             "boot with psi=1");
 }
 
@@ -56,7 +56,7 @@ TEST(CpuFrequency, LooksAgainWhenAProcessorGoesOffline) {
 TEST(CpuFrequency, SaysWhyItIsMissing) {
   OpenedSource vm(cpu_frequency_collector, machine_root("vm"));
   EXPECT_EQ(vm.missing("system.cpu.frequency"),
-            "this is a virtual machine that does not show the processors' clock");
+            "this virtual machine does not show the processors' clock");
   OpenedSource metal(cpu_frequency_collector, machine_root("container-v1"));
   EXPECT_EQ(metal.missing("system.cpu.frequency"),
             "no driver for the processors' clock (cpufreq) is loaded | sudo modprobe acpi-cpufreq");

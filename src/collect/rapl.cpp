@@ -1,11 +1,11 @@
-// rapl: energy that the processor's packages, cores and memory took.
+// rapl: energy of the processor's packages, cores and memory.
 //
 // Source: energy_uj of the zones below /sys/class/powercap (intel-rapl, which AMD processors have
-// too). Units: microjoules, stored as such. Permission: root, or energy_uj made readable (Linux
-// keeps it from users since 2020, CVE-2020-8694). Cost: 1 to 5 µs a zone (a register of another
-// package is read there). Caveats: the counter wraps after minutes (max_energy_range_uj) and we
-// count on; whoever does not look for longer than one turn loses it. On AMD dram is not told.
-// package holds core and uncore.
+// too). Units: microjoules, stored as such. Permission: root, or a readable energy_uj (Linux denies
+// it to users since 2020, CVE-2020-8694). Cost: 1 to 5 µs per zone (a register of another package
+// is read). Caveats: the counter wraps after minutes (max_energy_range_uj), which is corrected; if
+// nothing reads it for more than one wrap, that energy is lost. AMD does not report dram. package
+// includes core and uncore.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.energy", "J", Kind::counter, "sensor", "Energy taken, by part of the processor",
+    {"hw.energy", "J", Kind::counter, "sensor", "Energy by part of the processor",
      in_info(503).unless_idle()},
 };
 
@@ -50,11 +50,11 @@ struct Zone {
 
 class RaplSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     zones_.clear();
-    const std::string folder = surroundings.root + kFolder;
+    const std::string folder = context.root + kFolder;
     auto names = list_folder(folder);
-    if (!names) return missing(surroundings.root, "");
+    if (!names) return missing(context.root, "");
     // The same counters may be shown twice, by intel-rapl-mmio too.
     std::stable_partition(names->begin(), names->end(),
                           [](const std::string& name) { return name.starts_with("intel-rapl:"); });
@@ -72,7 +72,7 @@ class RaplSource : public Source {
       seen.push_back(sensor);
       opened.columns.push_back({"hw.energy", {{"sensor", sensor}}, {1, 1'000'000}});
     }
-    return zones_.empty() ? missing(surroundings.root, refused) : opened;
+    return zones_.empty() ? missing(context.root, refused) : opened;
   }
 
   Sampled sample(std::span<int64_t> values) override {
@@ -97,10 +97,9 @@ class RaplSource : public Source {
   static Opened missing(const std::string& root, const std::string& refused) {
     if (!refused.empty()) return all_missing(kMetrics, "no permission to read " + refused, kRemedy);
     if (in_virtual_machine(root)) {
-      return all_missing(kMetrics, "this is a virtual machine that does not show energy counters",
-                         "");
+      return all_missing(kMetrics, "this virtual machine does not show energy counters", "");
     }
-    return all_missing(kMetrics, "there are no energy counters (RAPL) in " + std::string(kFolder),
+    return all_missing(kMetrics, "no energy counters (RAPL) in " + std::string(kFolder),
                        "sudo modprobe intel_rapl_msr");
   }
 
@@ -112,7 +111,7 @@ class RaplSource : public Source {
 extern const Collector rapl_collector;
 const Collector rapl_collector = {
     .name = "rapl",
-    .summary = "energy that processors and their memory took",
+    .summary = "energy of processors and their memory",
     .needs = "/sys/class/powercap/intel-rapl:*/energy_uj, readable",
     .scope = Scope::machine,
     .pace = Pace::second,

@@ -67,11 +67,10 @@ TEST(Rapl, SaysHowToMakeItReadable) {
 
 TEST(Rapl, SaysWhyItIsMissing) {
   OpenedSource vm(rapl_collector, machine_root("vm"));
-  EXPECT_EQ(vm.missing("hw.energy"),
-            "this is a virtual machine that does not show energy counters");
+  EXPECT_EQ(vm.missing("hw.energy"), "this virtual machine does not show energy counters");
   OpenedSource board(rapl_collector, machine_root("jetson"));
   EXPECT_EQ(board.missing("hw.energy"),
-            "there are no energy counters (RAPL) in /sys/class/powercap | "
+            "no energy counters (RAPL) in /sys/class/powercap | "
             "sudo modprobe intel_rapl_msr");
 }
 

@@ -1,9 +1,9 @@
-// recorder: what recording itself costs.
+// recorder: overhead of recording.
 //
 // Source: the CPU clocks of our processes, /proc/PID/statm, our own counts. Units: µs, pages,
-// bytes. Permission: none. Cost: 2 µs, once a second. Caveats: the CPU time of recorders that died
-// is kept; the kernel's own writing back of our files is not ours to see. Lateness of every tick is
-// in its time.
+// bytes. Permission: none. Cost: 2 µs, once per second. Caveats: the CPU time of recorders that
+// died is included; the kernel's write-back of our files is not visible. The jitter of every tick
+// is part of its time.
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -17,20 +17,20 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"recorder.cpu.time", "s", Kind::counter, "process", "CPU time of our own processes"},
-    {"recorder.memory.usage", "By", Kind::gauge, "process", "Resident memory of our own processes"},
+    {"recorder.cpu.time", "s", Kind::counter, "process", "CPU time of Trainscope's processes"},
+    {"recorder.memory.usage", "By", Kind::gauge, "process",
+     "Resident memory of Trainscope's processes"},
     {"recorder.bytes_written", "By", Kind::counter, "process", "Bytes written to the run folder"},
-    {"recorder.missed_ticks", "{tick}", Kind::counter, "process", "Ticks that were not taken"},
+    {"recorder.missed_ticks", "{tick}", Kind::counter, "process", "Missed ticks"},
 };
 
 class RecorderSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    self_ = surroundings.self;
+  Opened open(const SourceContext& context) override {
+    self_ = context.self;
     supervisor_ = self_ == nullptr ? 0 : self_->supervisor_pid.load();
-    (void)own_memory_.open(surroundings.root + "/proc/self/statm", 128);
-    (void)supervisor_memory_.open(fmt::format("{}/proc/{}/statm", surroundings.root, supervisor_),
-                                  128);
+    (void)own_memory_.open(context.root + "/proc/self/statm", 128);
+    (void)supervisor_memory_.open(fmt::format("{}/proc/{}/statm", context.root, supervisor_), 128);
     const Scale micro{1, 1'000'000}, pages{::sysconf(_SC_PAGESIZE), 1};
     const Labels recorder = {{"process", "recorder"}}, supervisor = {{"process", "supervisor"}};
     Opened opened;
@@ -64,7 +64,7 @@ class RecorderSource : public Source {
 extern const Collector recorder_collector;
 const Collector recorder_collector = {
     .name = "recorder",
-    .summary = "what recording itself costs",
+    .summary = "overhead of recording",
     .needs = "nothing",
     .scope = Scope::recorder,
     .pace = Pace::second,

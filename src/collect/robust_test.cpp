@@ -1,4 +1,4 @@
-// What must hold for every collector, whatever the files say.
+// Requirements for every collector, whatever its files contain.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,8 +17,8 @@ thread_local int64_t allocations = 0;
 
 }  // namespace
 
-// All that pair with the plain delete, or the address sanitizer sees its own new behind our free.
-// Not inline, or g++ does.
+// All that pair with the plain delete, or the address sanitizer sees its own new with our free. Not
+// inline, or g++ does.
 [[gnu::noinline]] void* operator new(size_t size, const std::nothrow_t& /*tag*/) noexcept {
   ++allocations;
   return std::malloc(size == 0 ? 1 : size);
@@ -54,8 +54,8 @@ void add_job(const TestRoot& root) {
 TEST(EveryCollector, SamplesEveryTickWithoutAllocating) {
   JobLink job;
   job.first_pid = 100;
-  Surroundings surroundings;
-  surroundings.job = &job;
+  SourceContext context;
+  context.job = &job;
   for (const char* machine : {"laptop", "server", "container-v2", "epyc-256"}) {
     TestRoot root(machine);
     add_job(root);
@@ -93,7 +93,7 @@ std::vector<std::string> files_of(const TestRoot& root) {
   return files;
 }
 
-// Each file in turn empty, cut in the middle, full of nonsense, and gone.
+// Each file in turn empty, cut in the middle, full of garbage, and removed.
 TEST(EveryCollector, StandsFilesThatAreTornOrGone) {
   for (const char* machine :
        {"laptop", "container-v1", "container-v2", "jetson-tx2", "jetson-orin"}) {

@@ -1,12 +1,12 @@
-// sensors: temperatures, fans, power and energy that the machine's own sensors tell.
+// sensors: temperatures, fans, power and energy from the machine's own sensors.
 //
 // Source: /sys/class/hwmon (tempN, fanN, powerN, energyN) and the zones of /sys/class/thermal.
-// Units: thousandths of a degree, turns a minute, microwatts, microjoules, stored as such.
+// Units: thousandths of a degree, revolutions per minute, microwatts, microjoules, stored as such.
 // Permission: none for most. Cost: 1 µs for a sensor in the processor, milliseconds for one behind
-// a slow bus or the firmware; therefore it has a thread of its own. Caveats: labels are what the
-// driver says. The processor's package is there a second time as cpu_package (cpu_package_1 and so
-// on for further sockets): coretemp's "Package id N", else k10temp's Tdie or Tctl, else the
-// processor's thermal zone. What cannot be read or cannot be true is absent.
+// a slow bus or the firmware; therefore it has its own thread. Caveats: labels are those of the
+// driver. The processor's package appears a second time as cpu_package (cpu_package_1 and so on for
+// further sockets): coretemp's "Package id N", otherwise k10temp's Tdie or Tctl, otherwise the
+// processor's thermal zone. Values that cannot be read or cannot be true are absent.
 #include <algorithm>
 #include <array>
 
@@ -22,18 +22,18 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {
     {"hw.temperature", "Cel", Kind::gauge, "sensor", "Temperatures", in_info(501).unless_idle()},
-    {"hw.fan.speed", "{rpm}", Kind::gauge, "sensor", "Turns of fans a minute"},
-    {"hw.power", "W", Kind::gauge, "sensor", "Power taken", in_info(502).unless_idle()},
-    {"hw.energy", "J", Kind::counter, "sensor", "Energy taken", in_info(503).unless_idle()},
+    {"hw.fan.speed", "{rpm}", Kind::gauge, "sensor", "Fan speed in revolutions per minute"},
+    {"hw.power", "W", Kind::gauge, "sensor", "Power by sensor", in_info(502).unless_idle()},
+    {"hw.energy", "J", Kind::counter, "sensor", "Energy by sensor", in_info(503).unless_idle()},
 };
 
-// By SensorKind. What is not between the bounds (in raw units) cannot be true: chips say -273 °C or
-// the like for a probe that is not connected.
+// By SensorKind. A value outside the bounds (in raw units) cannot be true: chips report -273 °C or
+// similar for a probe that is not connected.
 struct KindOfSensor {
   std::string_view metric;
   Scale scale;
   int64_t above, below;
-  const char* missing;  // null: the rapl collector tells
+  const char* missing;  // null: reported by the rapl collector
 };
 constexpr int64_t kAny = INT64_MAX;
 constexpr std::array<KindOfSensor, 4> kKinds = {{
@@ -49,12 +49,12 @@ const KindOfSensor& kind_of(const Sensor& sensor) {
 
 class SensorsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
+  Opened open(const SourceContext& context) override {
     readings_.clear();
     aliases_.clear();
     Opened opened;
     std::vector<Sensor> sensors;
-    for (Sensor& sensor : find_sensors(surroundings.root)) {
+    for (Sensor& sensor : find_sensors(context.root)) {
       Reading reading{{}, &kind_of(sensor)};
       if (!reading.file.open(sensor.path, 64)) continue;
       opened.columns.push_back(
@@ -67,7 +67,7 @@ class SensorsSource : public Source {
       opened.columns.push_back({kind.metric, {{"sensor", package.name}}, kind.scale});
       aliases_.push_back(package.sensor);
     }
-    add_missing(surroundings.root, opened);
+    add_missing(context.root, opened);
     return opened;
   }
 
@@ -96,14 +96,14 @@ class SensorsSource : public Source {
           std::any_of(opened.columns.begin(), opened.columns.end(),
                       [&](const Column& column) { return column.metric == kind.metric; });
       if (there || kind.missing == nullptr) continue;
-      opened.missing.push_back({kind.metric,
-                                std::string(kind.missing) + (guest ? ": it is virtual" : ""),
-                                nothing && !guest ? "sudo sensors-detect --auto" : ""});
+      opened.missing.push_back(
+          {kind.metric, std::string(kind.missing) + (guest ? ": it is a virtual machine" : ""),
+           nothing && !guest ? "sudo sensors-detect --auto" : ""});
     }
   }
 
   std::vector<Reading> readings_;
-  std::vector<size_t> aliases_;  // indices of readings, shown again behind them
+  std::vector<size_t> aliases_;  // indices of readings that appear again under another name
 };
 
 }  // namespace

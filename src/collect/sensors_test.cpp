@@ -68,7 +68,7 @@ TEST(Sensors, HaveNamesOfTheirOwn) {
 TEST(Sensors, SayWhyTheyAreMissing) {
   OpenedSource vm(sensors_collector, machine_root("vm"));
   EXPECT_EQ(vm.missing("hw.temperature"),
-            "this machine shows no temperature sensor: it is virtual");
+            "this machine shows no temperature sensor: it is a virtual machine");
   OpenedSource metal(sensors_collector, machine_root("container-v1"));
   EXPECT_EQ(metal.missing("hw.fan.speed"),
             "this machine shows no fan | sudo sensors-detect --auto");

@@ -1,10 +1,10 @@
-// tegrastats: the GPU of a Jetson board by NVIDIA's own tool, where /sys does not show its load.
+// tegrastats: the GPU of a Jetson board from NVIDIA's own tool, if /sys does not show its load.
 //
-// Source: the lines of `tegrastats --interval 1000`, which runs beside us as long as we do. Units:
-// percent, MHz, milliwatts, °C. Permission: none; without root some boards leave clocks or loads
-// out. Cost: 20 µs a line here, and a process of its own that takes about 1 % of a core. Caveats:
-// once a second whatever --every says; a line that is late is absent. Only what no other source
-// has is taken: temperatures, memory and processors are in the lines too.
+// Source: the lines of `tegrastats --interval 1000`, which runs as long as the recorder. Units:
+// percent, MHz, milliwatts, °C. Permission: none; without root some boards omit clocks or loads.
+// Cost: 20 µs per line here, and a separate process that takes about 1 % of a core. Caveats: once
+// per second whatever --every is; if a line is late, its values are absent. Only values that no
+// other source has are used: temperatures, memory and processors are in the lines too.
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,15 +22,15 @@ namespace trainscope {
 namespace {
 
 constexpr MetricSpec kMetrics[] = {
-    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of the time that the GPU was busy",
+    {"hw.gpu.utilization", "1", Kind::gauge, "gpu", "Share of time in which the GPU was busy",
      in_info(601)},
     {"hw.gpu.clock", "Hz", Kind::gauge, "clock, gpu", "Clocks of the GPU and of its memory"},
     {"hw.gpu.memory.controller.utilization", "1", Kind::gauge, "gpu",
-     "Share of the memory controller's time that it was busy"},
+     "Share of time in which the memory controller was busy"},
     {"hw.gpu.temperature", "Cel", Kind::gauge, "gpu", "Temperature of the GPU", in_info(604)},
     {"jetson.engine.clock", "Hz", Kind::gauge, "engine", "Clocks of encoders and other engines"},
     {"jetson.engine.utilization", "1", Kind::gauge, "engine", "Load of encoders and other engines"},
-    {"hw.power", "W", Kind::gauge, "sensor", "Power taken, by rail", in_info(502).unless_idle()},
+    {"hw.power", "W", Kind::gauge, "sensor", "Power by rail", in_info(502).unless_idle()},
 };
 
 constexpr int64_t kPeriodNs = kNsPerSecond;
@@ -45,17 +45,17 @@ std::string program_of(const std::string& root) {
 
 class TegrastatsSource : public Source {
  public:
-  Opened open(const Surroundings& surroundings) override {
-    const std::string& root = surroundings.root;
+  Opened open(const SourceContext& context) override {
+    const std::string& root = context.root;
     wanted_.clear();
     if (!jetson_gpu_load(root).empty()) {
       child_.stop();
-      return all_missing(kMetrics, "/sys shows the GPU's load, so tegrastats is not asked", "");
+      return all_missing(kMetrics, "/sys shows the GPU's load, so tegrastats is not used", "");
     }
     const std::string program = program_of(root);
     if (program.empty()) {
       const bool here = is_jetson(root);
-      return all_missing(kMetrics, here ? "there is no program tegrastats here" : kNoJetson,
+      return all_missing(kMetrics, here ? "tegrastats is not installed" : kNoJetson,
                          here ? "sudo apt install nvidia-l4t-tools" : "");
     }
     const bool has_rails = !jetson_rails(root).empty();
@@ -65,7 +65,8 @@ class TegrastatsSource : public Source {
     }
     std::string line;
     const bool came = child_.wait_for_line(line, kFirstLineNs);
-    const auto parsed = came ? parse_tegrastats(line) : Result<TegraLine>(Error("it said nothing"));
+    const auto parsed =
+        came ? parse_tegrastats(line) : Result<TegraLine>(Error("it printed nothing"));
     if (!parsed) {
       child_.stop();
       return all_missing(kMetrics, "tegrastats: " + parsed.error().message(), "");
@@ -109,7 +110,7 @@ class TegrastatsSource : public Source {
       const bool there = std::any_of(wanted_.begin(), wanted_.end(), [&](const Column& column) {
         return column.metric == spec.name;
       });
-      if (!there) opened.missing.push_back({spec.name, "tegrastats does not tell it here", ""});
+      if (!there) opened.missing.push_back({spec.name, "not reported by tegrastats", ""});
     }
     return opened;
   }
@@ -123,7 +124,7 @@ class TegrastatsSource : public Source {
 extern const Collector tegrastats_collector;
 const Collector tegrastats_collector = {
     .name = "tegrastats",
-    .summary = "GPU load of a Jetson board by NVIDIA's tool, where /sys does not show it",
+    .summary = "GPU load of a Jetson board from NVIDIA's tool, if /sys does not show it",
     .needs = "the program tegrastats",
     .scope = Scope::machine,
     .pace = Pace::thread,

@@ -52,10 +52,10 @@ TEST(TegrastatsSource, GivesWhatSysfsLacks) {
   EXPECT_EQ(source.value("hw.gpu.clock{clock=sm;gpu=0}"), 1122e6);
   EXPECT_EQ(source.value("hw.gpu.temperature{gpu=0}"), 44.5);
   EXPECT_EQ(source.value("jetson.engine.clock{engine=APE}"), 150e6);
-  // The rails are in hwmon, memory and processors are of other sources.
+  // The rails are in hwmon; memory and processors belong to other sources.
   EXPECT_FALSE(source.has("hw.power{sensor=VDD_IN}"));
   EXPECT_FALSE(source.has("system.cpu.utilization{cpu=0}"));
-  EXPECT_EQ(source.missing("jetson.engine.utilization"), "tegrastats does not tell it here");
+  EXPECT_EQ(source.missing("jetson.engine.utilization"), "not reported by tegrastats");
 }
 
 TEST(TegrastatsSource, AReadingIsNotRepeated) {
@@ -84,17 +84,17 @@ TEST(TegrastatsSource, ATornOrSilentProgramIsAReason) {
   const auto broken = board("echo nonsense\n");
   OpenedSource source(tegrastats_collector, broken->path());
   EXPECT_EQ(source.missing("hw.gpu.utilization"),
-            "tegrastats: no field of tegrastats is in this line");
+            "tegrastats: the line has no field of tegrastats");
   const auto silent = board("exit 1\n");
   OpenedSource other(tegrastats_collector, silent->path());
-  EXPECT_EQ(other.missing("hw.gpu.utilization"), "tegrastats: it said nothing");
+  EXPECT_EQ(other.missing("hw.gpu.utilization"), "tegrastats: it printed nothing");
 }
 
 TEST(TegrastatsSource, IsNotAskedWhereSysfsShowsTheLoad) {
   OpenedSource source(tegrastats_collector, machine_root("jetson-orin"));
   EXPECT_TRUE(source.opened().columns.empty());
   EXPECT_EQ(source.missing("hw.gpu.utilization"),
-            "/sys shows the GPU's load, so tegrastats is not asked");
+            "/sys shows the GPU's load, so tegrastats is not used");
 }
 
 TEST(TegrastatsSource, IsMissingWithAReason) {
@@ -102,7 +102,7 @@ TEST(TegrastatsSource, IsMissingWithAReason) {
   root->remove("/usr/bin/tegrastats");
   OpenedSource source(tegrastats_collector, root->path());
   EXPECT_EQ(source.missing("hw.gpu.utilization"),
-            "there is no program tegrastats here | sudo apt install nvidia-l4t-tools");
+            "tegrastats is not installed | sudo apt install nvidia-l4t-tools");
   OpenedSource elsewhere(tegrastats_collector, machine_root("vm"));
   EXPECT_EQ(elsewhere.missing("hw.gpu.utilization"), "this machine is not a Jetson");
 }

@@ -1,9 +1,9 @@
 // csv: samples as text for spreadsheets and data frames (RFC 4180, lines end with CR LF).
 //
-// Long: one line a sample, `time_s,metric,labels,value`, in order of time. Wide: one column a
-// series. The rows of the wide form are the times of the fastest stream; a value of a slower one
-// stands in the row of the tick in front of it when that is less than a period away, else in a row
-// of its own. A field without a sample is empty: no value is carried forward.
+// Long: one line per sample, `time_s,metric,labels,value`, in order of time. Wide: one column per
+// series. The rows of the wide form are the times of the fastest stream; a value of a slower one is
+// in the row of the tick before it if that is less than a period away, otherwise in its own row. A
+// field without a sample is empty: no value is carried forward.
 #include <algorithm>
 
 #include "base/text.h"
@@ -51,7 +51,7 @@ std::vector<double> grid_of(const Window& window) {
   return longest == window.series.end() ? std::vector<double>() : longest->time_s;
 }
 
-// The time of the row in which a sample stands: its grid row, or its own.
+// The time of the row of a sample: its grid row, or its own.
 double row_time(const std::vector<double>& grid, double period_s, double time_s) {
   const auto after = std::upper_bound(grid.begin(), grid.end(), time_s);
   if (after == grid.begin()) return time_s;
@@ -113,8 +113,7 @@ Status write_wide(const RunView& run, const std::vector<size_t>& selected,
     append_csv_field(buffer.text(), series_text(run.series()[i]));
   }
   buffer.text() += kEol;
-  // Resampled values stand at the beginnings of their buckets: equal times, nothing to bring
-  // together.
+  // Resampled values are at the beginnings of their buckets: equal times, nothing to align.
   const double period_s = options.every_ns > 0 ? 0 : run.sampling().period_s;
   WideRows rows(selected.size(), period_s, buffer);
   TS_CHECK_OK(for_each_window(run, selected, options,
@@ -133,7 +132,7 @@ Status write_csv(const RunView& run, const ExportOptions& options, const ExportS
 extern const Exporter csv_exporter;
 const Exporter csv_exporter = {
     .name = "csv",
-    .summary = "comma-separated values: one line a sample, or --wide with one column a series",
+    .summary = "comma-separated values: one line per sample, or --wide with one column per series",
     .extension = ".csv",
     .is_text = true,
     .has_wide = true,

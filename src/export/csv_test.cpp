@@ -78,7 +78,7 @@ TEST(csv, wide_form_puts_slow_values_beside_their_tick_and_invents_none) {
             "0.000001,0,2,10\n"
             "0.100001,1,,\n"
             "0.200001,2,0.30000000000000004,\n"
-            "0.500000,,,20\n"  // in the gap of the fast stream: a row of its own
+            "0.500000,,,20\n"  // in the gap of the fast stream: its own row
             "0.700001,7,2,\n"
             "0.800001,8,2,\n"
             "0.900001,9,2,\n"

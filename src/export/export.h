@@ -20,10 +20,10 @@ namespace trainscope {
 struct ExportOptions {
   std::vector<std::string> metrics;  // names, or patterns with *; empty: all
   Range range;                       // begin <= time < end
-  // 0: the samples as they are. Else one value for each bucket [k x every, (k + 1) x every) that
+  // 0: the samples as they are. Otherwise one value per bucket [k x every, (k + 1) x every) that
   // has samples, at its beginning: the last one of a counter or a state, the mean of a gauge.
   int64_t every_ns = 0;
-  bool wide = false;  // one column a series, for formats that have columns
+  bool wide = false;  // one column per series, for formats that have columns
 };
 
 // Takes the bytes as they come; its error ends the export.

@@ -64,7 +64,7 @@ Status write_jsonl(const RunView& run, const ExportOptions& options, const Expor
 extern const Exporter jsonl_exporter;
 const Exporter jsonl_exporter = {
     .name = "jsonl",
-    .summary = "one JSON object a line: a header, then every sample",
+    .summary = "one JSON object per line: a header, then every sample",
     .extension = ".jsonl",
     .is_text = true,
     .has_wide = false,

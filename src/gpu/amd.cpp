@@ -1,9 +1,9 @@
-// amd: AMD GPUs by the files of the amdgpu driver.
+// amd: AMD GPUs, from the files of the amdgpu driver.
 //
 // Source: /sys/class/drm/cardN/device (gpu_busy_percent, mem_info_vram_*, hwmon) and, for the job,
 // /proc/PID/fdinfo. Units: percent, bytes, µW, mC, Hz. Permission: none; own processes for the job.
-// Cost: a few µs a file; gpu_busy_percent asks the firmware on some chips. Caveats: throttling and
-// the traffic of links are in the binary gpu_metrics, which is not read.
+// Cost: a few µs per file; gpu_busy_percent queries the firmware on some chips. Caveats: throttling
+// and link traffic are in the binary gpu_metrics, which is not read.
 #include "base/text.h"
 #include "gpu/gpu.h"
 #include "gpu/support/file_gpu.h"

@@ -1,8 +1,8 @@
-// What a GPU vendor is: one .cpp in this folder that defines one constant `<stem>_vendor`.
+// A GPU vendor is one .cpp in this folder that defines one constant `<stem>_vendor`.
 //
-// It all runs in trainscope-gpu, a process of its own: a driver call that hangs hangs a thread
-// there and costs the series of that GPU, nothing else. Units, kinds and help of the metrics are in
-// collect/gpu.cpp, which records what comes from here.
+// All of it runs in trainscope-gpu, a separate process: a driver call that hangs blocks a thread
+// there and affects only the series of that GPU. Units, kinds and help of the metrics are in
+// collect/gpu.cpp, which records the values.
 #pragma once
 
 #include <sys/types.h>
@@ -18,8 +18,6 @@
 #include "model/metric.h"
 
 namespace trainscope {
-
-inline constexpr int64_t kNoValue = INT64_MIN;
 
 // `fast` is read at every tick, `slow` once per second, `rare` every ten seconds and at the end of
 // the run: calls that cost more than half a millisecond of CPU.
@@ -38,40 +36,41 @@ struct GpuMissing {
   std::string remedy;
 };
 
-// `lost`: this GPU no longer answers; the others go on. `driver_gone`: none will.
+// `lost`: this GPU no longer responds; the others continue. `driver_gone`: none will.
 enum class GpuHealth { ok, lost, driver_gone };
 
 class Gpu {
  public:
   virtual ~Gpu() = default;
 
-  std::string uuid;   // what tells it from all others for as long as it is there
+  std::string uuid;   // identifies it as long as it is present
   std::string label;  // value of the label `gpu`
   std::string name;
   int64_t memory_bytes = -1;
   std::vector<GpuColumn> columns;
   std::vector<GpuMissing> missing;
 
-  // Reads the columns of this pace into their places; the others are left alone. `job` are the
-  // pids of the job. One thread reads `fast`, another one `slow` and `rare`, at the same time.
+  // Reads the columns of this pace into their places; the others are unchanged. `job` are the pids
+  // of the job. One thread reads `fast`, another one `slow` and `rare`, at the same time.
   virtual GpuHealth read(GpuPace pace, std::span<int64_t> values,
                          const std::vector<pid_t>& job) = 0;
-  // What happened to it since the last call, a sentence each ("Xid 79: …").
+  // Events since the last call, one sentence each ("Xid 79: …").
   virtual std::vector<std::string> take_events() { return {}; }
 };
 
 struct FoundGpus {
   std::vector<std::unique_ptr<Gpu>> gpus;
-  // Why this vendor gives nothing, and what would help; empty where it gives something.
+  // Why this vendor provides nothing, and a remedy; empty if it provides something.
   std::string reason, remedy;
 };
 
 struct GpuVendor {
   std::string_view name;
-  // Looks what is there. `root` goes in front of /proc and /sys. Called again when the number of
-  // GPUs may have changed.
+  // Finds the GPUs. `root` is the prefix of /proc and /sys. Called again when the number of GPUs
+  // may have changed.
   FoundGpus (*find)(const std::string& root) = nullptr;
-  // How many GPUs the driver has now; -1 when it cannot be asked. Cheap: called once a second.
+  // The current number of GPUs of the driver; -1 if it cannot be queried. Cheap: called once per
+  // second.
   int (*count)(const std::string& root) = nullptr;
 };
 

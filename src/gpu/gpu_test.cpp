@@ -1,4 +1,4 @@
-// GPUs that files tell of: a golden listing for each fixture machine that has some.
+// GPUs found in files: a golden listing for each fixture machine that has some.
 #include "gpu/gpu.h"
 
 #include <fmt/format.h>
@@ -27,13 +27,13 @@ std::string listing(const std::string& machine, const std::vector<pid_t>& job) {
     for (const auto& gpu : vendor->find(root_of(machine)).gpus) {
       text += fmt::format("# {} {}: {}, {} bytes\n", gpu->label, gpu->uuid, gpu->name,
                           gpu->memory_bytes);
-      std::vector<int64_t> values(gpu->columns.size(), kNoValue);
+      std::vector<int64_t> values(gpu->columns.size(), kAbsent);
       EXPECT_EQ(gpu->read(GpuPace::fast, values, job), GpuHealth::ok);
       EXPECT_EQ(gpu->read(GpuPace::slow, values, job), GpuHealth::ok);
       for (size_t i = 0; i < values.size(); ++i) {
         const GpuColumn& column = gpu->columns[i];
         text += fmt::format("{}{{{}}} = {}\n", column.metric, labels_text(column.labels),
-                            values[i] == kNoValue
+                            values[i] == kAbsent
                                 ? std::string("none")
                                 : fmt::format("{:.10g}", column.scale.apply(values[i])));
       }

@@ -1,8 +1,8 @@
-// intel: Intel's discrete GPUs by the files of the i915 and xe drivers.
+// intel: Intel's discrete GPUs, from the files of the i915 and xe drivers.
 //
 // Source: /sys/class/drm/cardN (clocks), its hwmon (energy, temperature) and, for the job,
-// /proc/PID/fdinfo. Units: MHz, µJ, mC. Permission: none; own processes for the job. Caveats: how
-// busy the whole GPU is, these drivers tell only by perf events; the job's share is known.
+// /proc/PID/fdinfo. Units: MHz, µJ, mC. Permission: none; own processes for the job. Caveats: these
+// drivers report the utilisation of the whole GPU only as perf events; the job's share is known.
 #include "base/text.h"
 #include "gpu/gpu.h"
 #include "gpu/support/file_gpu.h"
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kIntel = "0x8086";
 
-// The built-in graphics of a processor is VGA (0x0300); what computes is a display controller.
+// The built-in graphics of a processor is VGA (0x0300); a compute GPU is a display controller.
 bool is_discrete(const DrmCard& card) {
   const auto its_class = read_line(card.device + "/class");
   return its_class && !its_class->starts_with("0x0300");
@@ -37,10 +37,11 @@ std::unique_ptr<Gpu> open_card(const std::string& root, const DrmCard& card,
   gpu->add("hw.gpu.temperature", {}, {1, 1000}, GpuPace::fast,
            {hwmon + "/temp1_input", hwmon + "/temp2_input"});
   gpu->add("hw.gpu.pcie.width", {}, {1, 1}, GpuPace::slow, {d + "/current_link_width"});
-  gpu->add_missing("hw.gpu.utilization",
-                   "Intel's drivers tell it by perf events alone; job.gpu.sm_utilization has the "
-                   "job's share");
-  gpu->add_missing("hw.gpu.memory.usage", "Intel's drivers do not tell it in a file");
+  gpu->add_missing(
+      "hw.gpu.utilization",
+      "reported by Intel's drivers only as perf events; see job.gpu.sm_utilization for "
+      "the job's share");
+  gpu->add_missing("hw.gpu.memory.usage", "not reported in a file by Intel's drivers");
   gpu->add_job();
   return gpu;
 }

@@ -1,5 +1,5 @@
-// trainscope-gpu: the process in which GPU drivers live. The recorder starts it and talks to it
-// over the socket on descriptor 3 (model/gpu_protocol.h); nobody else has a use for it.
+// trainscope-gpu: the process that queries GPU drivers. The recorder starts it and communicates
+// with it over the socket on descriptor 3 (model/gpu_protocol.h); it has no other use.
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,8 +14,8 @@ int main(int argc, char** argv) {
   socklen_t size = sizeof type;
   if (::getsockopt(kSocket, SOL_SOCKET, SO_TYPE, &type, &size) != 0) {
     std::fputs(
-        "trainscope-gpu is a part of trainscope and is started by it: it asks the drivers of GPUs, "
-        "where a call that hangs harms nothing.\nTry `trainscope doctor` to see what it finds.\n",
+        "trainscope-gpu is part of trainscope, which starts it to query GPU drivers: a call that "
+        "hangs then affects nothing else.\nTry `trainscope doctor` to see what it finds.\n",
         stderr);
     return 2;
   }

@@ -1,11 +1,11 @@
 // nvidia: NVIDIA GPUs and their MIG instances.
 //
-// Source: NVML, loaded by name. Units: percent, mW, mJ, MHz, ns, KiB as the driver gives them.
-// Permission: none, but for some of a shared GPU's processes. Cost: what takes milliseconds (the
-// energy counter 3 ms, some throttle times 0.6 ms) is read once a second on a thread of its own;
-// the rest takes 0.2 ms a tick. Caveats: utilisation is measured by the driver every 200 ms or so;
-// between there is no value. What a GPU or driver does not tell is known from the first call, with
-// the driver's own words.
+// Source: NVML, loaded by name. Units: percent, mW, mJ, MHz, ns, KiB as in the driver. Permission:
+// none, except for some of a shared GPU's processes. Cost: calls that take milliseconds (the energy
+// counter 3 ms, some throttle times 0.6 ms) are made once per second on their own thread; the rest
+// takes 0.2 ms per tick. Caveats: the driver measures utilisation about every 200 ms; in between
+// the value is absent. Whether a GPU or driver supports a metric is known from the first call, with
+// the driver's own error text.
 #include <fmt/format.h>
 
 #include "gpu/gpu.h"
@@ -48,7 +48,7 @@ FoundGpus find(const std::string& root) {
   static XidWatch xids(**library);
   unsigned count = 0;
   if (const nvml::Return result = (*library)->count(&count); result != nvml::kSuccess) {
-    found.reason = "NVIDIA's driver said: " + (*library)->why(result);
+    found.reason = "NVIDIA's driver reports: " + (*library)->error_text(result);
     return found;
   }
   for (unsigned i = 0; i < count; ++i) {
@@ -59,10 +59,10 @@ FoundGpus find(const std::string& root) {
       found.gpus.push_back(open_nvidia_gpu(**library, xids, place));
       add_instances(found, **library, xids, device, i);
     } else {
-      found.reason = fmt::format("GPU {}: {}", i, (*library)->why(result));
+      found.reason = fmt::format("GPU {}: {}", i, (*library)->error_text(result));
     }
   }
-  if (count == 0) found.reason = "NVIDIA's driver is loaded and has no GPU";
+  if (count == 0) found.reason = "NVIDIA's driver is loaded but reports no GPU";
   return found;
 }
 

@@ -1,11 +1,11 @@
 // collect-logs: the five text files of a shell script that sampled a training run with sensors,
 // nvidia-smi, mpstat, iostat and free.
 //
-// What is there: cputemp.out and gputemp.out (°C), cpu.out (mpstat, %), disk.out (iostat -xh, with
-// k, M and % behind numbers), memory.out (free -w -m, MiB). Blanks between columns, blank lines
-// between rows, no heading, no times. Caveats, told in the run's notes: the period is nominal; a
-// GPU's temperature has two characters, so 100 °C reads 10; which disk it was is not told;
-// utilisation is what mpstat does not call idle. A file that is not there costs its metrics only.
+// Files: cputemp.out and gputemp.out (°C), cpu.out (mpstat, %), disk.out (iostat -xh, with k, M and
+// % after numbers), memory.out (free -w -m, MiB). Blanks between columns, blank lines between rows,
+// no heading, no timestamps. Caveats, listed in the run's notes: the period is nominal; a GPU's
+// temperature has two characters, so 100 °C reads 10; the disk is not named; utilisation is what
+// mpstat does not call idle. If a file does not exist, only its metrics are missing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,9 +27,9 @@ namespace {
 constexpr int64_t kPeriodNs = kNsPerSecond;
 // The script's job ran for 75 minutes and was sampled from its fifth second on.
 constexpr double kScriptSeconds = 75 * 60 - 5;
-constexpr size_t kMaxDevices = 64;  // more rows than that a sample are no devices
+constexpr size_t kMaxDevices = 64;  // more rows per sample than this are not devices
 
-// What a first look at one of the files finds.
+// The result of a first pass over one of the files.
 struct LogTable {
   const LogFile* file = nullptr;
   std::string path;
@@ -63,7 +63,7 @@ Result<LogTable> look_at_table(const std::string& path, const LogFile& file) {
     if (!line.is_torn) return line_error(path, line.number, problem);
     table.has_torn_end = true;
   }
-  if (table.rows == 0) return Error(path + ": there is no row in it");
+  if (table.rows == 0) return Error(path + ": no rows");
   return table;
 }
 
@@ -84,8 +84,8 @@ void split_devices(LogTable& table, size_t samples) {
   table.rows = samples;
 }
 
-// A reading of 10 to 12 °C right after one of 80 °C and more is a three-digit one cut off; what its
-// last digit was nobody knows.
+// A reading of 10 to 12 °C right after one of 80 °C and more is a three-digit one cut off; its last
+// digit is unknown.
 class CutOffFilter {
  public:
   int64_t pass(int64_t celsius) {
@@ -103,7 +103,7 @@ class CutOffFilter {
   size_t removed_ = 0;
 };
 
-// The second look at one of the files: its values, row after row.
+// The second pass over one of the files: its values, row after row.
 class TableRows {
  public:
   TableRows(const LogTable& table, LineReader lines)
@@ -135,18 +135,18 @@ class TableRows {
     return {};
   }
 
-  // Nothing where there is nothing to tell.
+  // Nothing if there is nothing to report.
   std::optional<std::string> note() const {
     if (filters_.empty()) return std::nullopt;
     size_t removed = 0;
     for (const CutOffFilter& filter : filters_) removed += filter.removed();
     if (removed == 0) {
       return "GPU temperatures were logged with two characters: 100 °C and more would read as 10 "
-             "to 12; no reading looks like that";
+             "to 12; no value looks like that";
     }
     return fmt::format(
-        "{} GPU temperatures were 100 °C or more: the log has two characters of them (10 to 12), "
-        "so they are left out and the true maximum is not known",
+        "{} GPU temperatures were 100 °C or more: the log has only two characters of them (10 to "
+        "12), so they are left out and the true maximum is unknown",
         removed);
   }
 
@@ -155,7 +155,7 @@ class TableRows {
   std::string path_;
   LineReader lines_;
   size_t columns_, devices_, left_;
-  std::vector<CutOffFilter> filters_;  // one a column of a file that needs it
+  std::vector<CutOffFilter> filters_;  // one per column of a file that needs it
   std::vector<int64_t> parsed_;
 };
 
@@ -190,7 +190,7 @@ class LogRows : public RowSource {
 
 std::string period_note(size_t rows) {
   std::string note =
-      "the logs have no times: rows are shown 1 s apart, the nominal period of the script";
+      "the logs have no timestamps: rows are shown 1 s apart, the nominal period of the script";
   const double measured = kScriptSeconds / static_cast<double>(rows);
   if (measured > 1 && measured < 1.2) {
     note +=
@@ -204,7 +204,7 @@ void note_rows(WholeRun& run, const std::vector<LogTable>& tables, size_t rows) 
   for (const LogTable& table : tables) {
     if (table.rows != rows) {
       run.manifest.notes.push_back(
-          fmt::format("{} has {} rows, the longest of the logs {}: which are missing is not known, "
+          fmt::format("{} has {} rows, the longest log {}: which rows are missing is unknown, "
                       "so it is shown from the start and absent at the end",
                       table.file->name, table.rows, rows));
     }
@@ -215,7 +215,7 @@ void note_rows(WholeRun& run, const std::vector<LogTable>& tables, size_t rows) 
     if (table.is("cpu.out")) {
       run.manifest.notes.emplace_back(
           "CPU utilisation is what mpstat does not call idle: waiting for I/O counts as busy here, "
-          "in runs of our own it does not");
+          "but not in recorded runs");
     }
     if (table.is("disk.out")) {
       run.manifest.notes.emplace_back(
@@ -227,7 +227,7 @@ void note_rows(WholeRun& run, const std::vector<LogTable>& tables, size_t rows) 
 void add_missing(WholeRun& run, const std::string& folder, const LogFile& file) {
   for (const LogField& field : file.fields) {
     run.missing.push_back(
-        {field.metric, field.unit, fmt::format("there is no {} in {}", file.name, folder)});
+        {field.metric, field.unit, fmt::format("{} does not exist in {}", file.name, folder)});
   }
 }
 
@@ -248,7 +248,7 @@ void add_never_recorded(WholeRun& run) {
 
 Result<std::vector<LogTable>> look_at_tables(const ImportOptions& options, WholeRun& run) {
   std::vector<LogTable> tables;
-  size_t samples = 0;  // of the files that have one row a sample whatever the machine
+  size_t samples = 0;  // of the files that have one row per sample on every machine
   for (const LogFile& file : log_files()) {
     const std::string path = options.path + "/" + file.name;
     if (!exists(path)) {
@@ -269,7 +269,7 @@ Result<WholeRun> read(const ImportOptions& options) {
   if (tables.empty()) {
     return Error(
         fmt::format("{}: none of cpu.out, cputemp.out, disk.out, gputemp.out, memory.out "
-                    "is there",
+                    "exists",
                     options.path));
   }
   size_t rows = 0;

@@ -1,9 +1,9 @@
 // Importers: one .cpp in this folder that defines one constant `<stem>_importer`, a function from a
-// recording that others made to a run that the store can keep. The build lists the folder and
+// recording of another tool to a run that the store can write. The build lists the folder and
 // generates importers(); `import --help` and the reference pages read that table.
 //
-// Guarantees: nothing is written; an Error names the file and the line that is wrong; what the
-// recording does not tell is absent, and what a reader should know of it is in the run's notes.
+// Guarantees: nothing is written; an Error names the file and the invalid line; data that the
+// recording lacks is absent, and caveats are in the run's notes.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ namespace trainscope {
 
 struct ImportOptions {
   std::string path;
-  std::optional<int64_t> every_ns;  // between two rows, where the recording does not say it
+  std::optional<int64_t> every_ns;  // sampling period, if the recording does not state one
 };
 
 struct Importer {
   std::string_view name;     // --from NAME
   std::string_view summary;  // one line for help
-  std::string_view input;    // what PATH is: "a folder with …"
-  // Looks at the beginning only; for when no format was named.
+  std::string_view input;    // description of PATH: "a folder with …"
+  // Reads the beginning only; used if no format was given.
   bool (*recognises)(const std::string& path) = nullptr;
   Result<WholeRun> (*read)(const ImportOptions& options) = nullptr;
 };

@@ -1,4 +1,4 @@
-// What the importers make of small recordings, read back through the store.
+// Small recordings, imported and read back through the store.
 #include "import/import.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +27,7 @@ std::string test_data(const std::string& name) {
   return std::string(TRAINSCOPE_TEST_DATA) + "/" + name;
 }
 
-// A home of its own and a place for recordings, gone at the end.
+// A separate home and a folder for recordings, removed at the end.
 class Import : public testing::Test {
  protected:
   void SetUp() override {
@@ -128,7 +128,7 @@ TEST_F(Import, CollectLogsTellWhatIsNotKnown) {
   const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
   ASSERT_NE(run, nullptr);
   const auto& notes = run->manifest().notes;
-  EXPECT_THAT(notes, Contains(HasSubstr("disk.out has 3 rows, the longest of the logs 4")));
+  EXPECT_THAT(notes, Contains(HasSubstr("disk.out has 3 rows, the longest log 4")));
   EXPECT_THAT(notes, Contains(HasSubstr("rows are shown 1 s apart")));
   // 95, 97, "10", 96: the third was 100 or more.
   EXPECT_THAT(notes, Contains(HasSubstr("1 GPU temperatures were 100 °C or more")));
@@ -146,27 +146,27 @@ TEST_F(Import, CollectLogsOfTwoGpusAndPackages) {
   EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").max, 41);
   EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=1}").max, 61);
   EXPECT_EQ(summary_of(*run, "hw.temperature{sensor=cpu_package_1}").min, 70);
-  EXPECT_THAT(find(*run, "system.memory.usage")->reason, HasSubstr("there is no memory.out"));
+  EXPECT_THAT(find(*run, "system.memory.usage")->reason, HasSubstr("memory.out does not exist"));
 }
 
 TEST_F(Import, CollectLogsNameTheBadLine) {
   const std::string good = "1 0 0 0 0 0 0 0 0 99\n";
   EXPECT_EQ(problem(collect_logs_importer, folder_ + "/none"),
             folder_ +
-                "/none: none of cpu.out, cputemp.out, disk.out, gputemp.out, memory.out is "
-                "there");
+                "/none: none of cpu.out, cputemp.out, disk.out, gputemp.out, memory.out "
+                "exists");
   const std::string path = write("bad/cpu.out", good + "\n1 0 0 x 0 0 0 0 0 99\n" + good);
   EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ":3: 'x' is not a number");
   write("bad/cpu.out", good + "1 2 3\n");
   EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ":2: 3 columns, expected 10");
   write("bad/cpu.out", "\n\n");
-  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ": there is no row in it");
+  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ": no rows");
   write("bad/cpu.out", "1e300 0 0 0 0 0 0 0 0 99\n");
   EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ":1: '1e300' is too large");
   const std::string memory = write("bad/memory.out", "Swap: 1 2 3 4 5 6 7\n");
   write("bad/cpu.out", good);
   EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"),
-            memory + ":1: it does not begin with Mem:");
+            memory + ":1: the line does not begin with Mem:");
 }
 
 TEST_F(Import, CollectLogsStandALineThatWasBeingWritten) {
@@ -192,7 +192,7 @@ TEST_F(Import, TegrastatsWithoutAClock) {
   EXPECT_NEAR(*summary_of(*run, "system.cpu.utilization{cpu=all}").mean, 0.1, 1e-9);
   const auto& notes = run->manifest().notes;
   EXPECT_THAT(notes, Contains(HasSubstr("rows are shown 1 s apart")));
-  EXPECT_THAT(notes, Contains(HasSubstr("PMIC says 100 °C")));
+  EXPECT_THAT(notes, Contains(HasSubstr("PMIC reports 100 °C")));
 }
 
 TEST_F(Import, TegrastatsTakesTheGivenPeriod) {
@@ -211,8 +211,8 @@ TEST_F(Import, TegrastatsWithAClockShowsWhereLinesAreMissing) {
   EXPECT_EQ(run->duration_s(), 7);
   ASSERT_EQ(run->sampling().gaps.size(), 1U);
   EXPECT_EQ(run->sampling().gaps[0].reason, "the imported recording has no rows here");
-  EXPECT_THAT(run->manifest().notes, Contains(HasSubstr("the first says 2023-03-04T12:00:01")));
-  // A sensor that never said anything true is absent, not 0.
+  EXPECT_THAT(run->manifest().notes, Contains(HasSubstr("the first is 2023-03-04T12:00:01")));
+  // A sensor that never reported a true value is absent, not 0.
   for (const Series& series : run->series()) {
     if (series_text(series) != "hw.temperature{sensor=CV0}") continue;
     EXPECT_EQ(series.status, SeriesStatus::absent);
@@ -247,8 +247,8 @@ TEST_F(Import, TegrastatsStandsAWildClock) {
   EXPECT_EQ(run->sampling().samples, 4);
   EXPECT_EQ(run->sampling().missed, 0);
   EXPECT_EQ(run->duration_s(), 3);
-  EXPECT_THAT(run->manifest().notes, Contains(HasSubstr("went ahead by more than a day")));
-  EXPECT_THAT(run->manifest().notes, Not(Contains(HasSubstr("set back"))));
+  EXPECT_THAT(run->manifest().notes, Contains(HasSubstr("jump ahead by more than a day")));
+  EXPECT_THAT(run->manifest().notes, Not(Contains(HasSubstr("go back"))));
 }
 
 TEST_F(Import, TegrastatsOfABoardThatStartsIn1970) {
@@ -259,7 +259,7 @@ TEST_F(Import, TegrastatsOfABoardThatStartsIn1970) {
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().period_s, 5);
   EXPECT_EQ(run->sampling().samples, 5);
-  EXPECT_EQ(run->sampling().missed, 1);  // what is missing afterwards is still seen
+  EXPECT_EQ(run->sampling().missed, 1);  // rows that are missing afterwards are still detected
   EXPECT_EQ(run->duration_s(), 25);
 }
 
@@ -272,17 +272,17 @@ TEST_F(Import, TegrastatsWhoseClockWasSetBackHasAClock) {
   EXPECT_EQ(run->sampling().missed, 0);
   EXPECT_EQ(run->duration_s(), 3);
   const auto& notes = run->manifest().notes;
-  EXPECT_THAT(notes, Contains(HasSubstr("was set back in between")));
-  EXPECT_THAT(notes, Contains(HasSubstr("the first says 9999-12-31T02:59:58")));
-  EXPECT_THAT(notes, Not(Contains(HasSubstr("have no clock"))));
-  // Pairs that tell nothing: each line is behind the one before it.
+  EXPECT_THAT(notes, Contains(HasSubstr("timestamps go back")));
+  EXPECT_THAT(notes, Contains(HasSubstr("the first is 9999-12-31T02:59:58")));
+  EXPECT_THAT(notes, Not(Contains(HasSubstr("have no timestamps"))));
+  // Pairs without information: each line is earlier than the one before it.
   const std::string other =
       write("down.log", lines_at({"10-27-2024 02:00:01", "10-27-2024 02:00:00"}));
   const auto down = imported(tegrastats_importer, {other, std::nullopt});
   ASSERT_NE(down, nullptr);
   EXPECT_EQ(down->sampling().period_s, 1);
-  EXPECT_THAT(down->manifest().notes, Contains(HasSubstr("does not tell how far apart")));
-  EXPECT_THAT(down->manifest().notes, Not(Contains(HasSubstr("have no clock"))));
+  EXPECT_THAT(down->manifest().notes, Contains(HasSubstr("do not show how far apart")));
+  EXPECT_THAT(down->manifest().notes, Not(Contains(HasSubstr("have no timestamps"))));
 }
 
 TEST_F(Import, TimesThatNoRunCanHoldAreRefused) {
@@ -299,15 +299,14 @@ TEST_F(Import, TimesThatNoRunCanHoldAreRefused) {
   const auto kept = keep_run(home(), *read);
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().message(),
-            "row 2 is more than 146 years from the first one: no run can hold that");
+            "row 2 is more than 146 years from the first one: too long for a run");
   EXPECT_THAT(*list_folder(home()), testing::IsEmpty());
 }
 
 TEST_F(Import, TegrastatsNameTheBadLine) {
   const std::string path = write("bad.log", "RAM 1/2MB CPU [1%@2]\n\nRAM 1/2 CPU [1%@2]\n");
   EXPECT_EQ(problem(tegrastats_importer, path), path + ":3: RAM is followed by '1/2'");
-  EXPECT_THAT(problem(tegrastats_importer, write("empty.log", "\n")),
-              HasSubstr("there is no line in it"));
+  EXPECT_THAT(problem(tegrastats_importer, write("empty.log", "\n")), HasSubstr("no lines"));
   EXPECT_THAT(problem(tegrastats_importer, folder_), HasSubstr("is not a regular file"));
 }
 

@@ -1,12 +1,11 @@
-// tegrastats: what NVIDIA's tool of that name printed or logged on a Jetson board.
+// tegrastats: output or log of NVIDIA's tool of that name on a Jetson board.
 //
-// One line a sample (parse/tegrastats.h), looked at twice: for the series and their times, then for
-// the values. Times: with a clock in front of the lines (JetPack 5 and
-// later) the distance between rows is found from it and missing rows are seen; it tells whole
-// seconds of an unknown zone. Where it was set, rows go on without a gap. Without one the rows are
-// `every_ns` apart, 1 s when it is not given. Caveats, told in the run's notes: times are nominal;
-// a processor's share is relative to the clock that it had; PMIC says 100 °C on every board before
-// Orin.
+// One line per sample (parse/tegrastats.h), read twice: for the series and their times, then for
+// the values. Times: if the lines begin with a timestamp (JetPack 5 and later), it gives the period
+// and shows missing rows; it has whole seconds of an unknown time zone. If the clock was set, rows
+// continue without a gap. Without timestamps the rows are `every_ns` apart, 1 s by default.
+// Caveats, listed in the run's notes: times are nominal; a processor's utilisation is relative to
+// its clock; PMIC reports 100 °C on every board before Orin.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,8 +42,8 @@ constexpr int64_t kMaxStepS = 86'400;
 
 bool was_set(int64_t from_s, int64_t to_s) { return to_s < from_s || to_s - from_s > kMaxStepS; }
 
-// The clocks of lines in order, which tell whole seconds: how far apart the rows are. Where a clock
-// was set a new stretch begins; nothing is learned from the step between two.
+// The timestamps of lines in order, with whole seconds: finds the period. If the clock was set, a
+// new stretch begins; the step between two stretches is ignored.
 class ClockStatistics {
  public:
   void add(std::optional<int64_t> clock_s) {
@@ -66,8 +65,8 @@ class ClockStatistics {
     now_.last_s = *clock_s;
   }
 
-  // What the middle pair has, or the mean where several rows share a second; nothing where that
-  // does not show.
+  // The interval of the median pair, or the mean if several rows share a second; nothing if it
+  // cannot be determined.
   std::optional<int64_t> period_ns() const {
     if (pairs_ == 0) return std::nullopt;
     if (steps_[0] * 10 > pairs_) return mean_distance();
@@ -94,7 +93,7 @@ class ClockStatistics {
     sum.rows += stretch.rows - stretch.in_first_second - stretch.in_last_second;
   }
 
-  // Nothing where fewer than two whole seconds are there.
+  // Nothing if there are fewer than two whole seconds.
   std::optional<int64_t> mean_distance() const {
     WholeSeconds all = whole_;
     add_whole_seconds(now_, all);
@@ -106,11 +105,11 @@ class ClockStatistics {
   Stretch now_;
   WholeSeconds whole_;  // of the stretches before
   int64_t pairs_ = 0;
-  // How often each distance was seen; the last one stands for all that are longer.
+  // How often each interval occurred; the last entry counts all longer ones.
   std::array<int64_t, kMaxPeriodS + 2> steps_{};
 };
 
-// What a first look at all lines finds: which series there are, and how far apart the rows are.
+// The result of a first pass over all lines: the series, and the period.
 class TegraTable {
  public:
   Status add(const TegraLine& line) {
@@ -156,8 +155,8 @@ class TegraTable {
   size_t rows_ = 0;
 };
 
-// Where each row stands on the grid: where its clock says, but behind the row in front of it. A
-// clock that was set begins anew there.
+// The tick of each row: according to its timestamp, but after the previous row. If the clock was
+// set, counting starts again there.
 class RowPlacer {
  public:
   explicit RowPlacer(int64_t period_ns) : period_ns_(period_ns) {}
@@ -182,11 +181,11 @@ class RowPlacer {
 
   std::vector<std::string> notes() const {
     std::vector<std::string> notes;
-    if (went_back_) notes.emplace_back("the clock of the lines was set back in between");
+    if (went_back_) notes.emplace_back("the timestamps go back at some point");
     if (went_ahead_) {
       notes.emplace_back(
-          "the clock of the lines went ahead by more than a day in between: it was set, or nothing "
-          "was logged; no gap is shown there");
+          "the timestamps jump ahead by more than a day: the clock was set, or nothing was logged; "
+          "no gap is shown there");
     }
     return notes;
   }
@@ -254,24 +253,25 @@ void add_notes(WholeRun& run, const TegraTable& table, bool by_clock) {
   const double period_s = static_cast<double>(run.manifest.period_ns) / 1e9;
   if (by_clock) {
     notes.push_back(fmt::format(
-        "times are nominal, {:g} s apart: the clock of the lines tells whole seconds; the first "
-        "says {} (of which time zone is not told)",
+        "times are nominal, {:g} s apart: the timestamps have whole seconds; the first is {} (time "
+        "zone unknown)",
         period_s, clock_text(*table.first_clock_s())));
   } else if (table.first_clock_s()) {
-    notes.push_back(
-        fmt::format("the clock of the lines does not tell how far apart they are: {:g} s is taken "
-                    "(--every says "
-                    "otherwise)",
-                    period_s));
+    notes.push_back(fmt::format(
+        "the timestamps do not show how far apart the lines are: {:g} s is assumed (use "
+        "--every to change it)",
+        period_s));
   } else {
     notes.push_back(fmt::format(
-        "the lines have no clock: rows are shown {:g} s apart (--every says otherwise)", period_s));
+        "the lines have no timestamps: rows are shown {:g} s apart (use --every to change it)",
+        period_s));
   }
   notes.emplace_back(
       "CPU utilisation is relative to the clock that each core had; cpu=all is the mean of the "
       "cores that were on");
   if (table.has("hw.temperature", {{"sensor", "PMIC"}})) {
-    notes.emplace_back("the sensor PMIC says 100 °C on every board before Orin, whatever it is");
+    notes.emplace_back(
+        "the sensor PMIC reports 100 °C on every board before Orin, whatever the temperature");
   }
   if (table.unknown().empty()) return;
   std::string words;
@@ -281,7 +281,7 @@ void add_notes(WholeRun& run, const TegraTable& table, bool by_clock) {
     words += (words.empty() ? "" : ", ") + word;
   }
   notes.push_back(
-      fmt::format("{} words were not understood and left out: {}", table.unknown().size(), words));
+      fmt::format("{} unknown fields were left out: {}", table.unknown().size(), words));
 }
 
 Status look_at_lines(const std::string& path, WholeRun& run, TegraTable& table) {
@@ -298,7 +298,7 @@ Status look_at_lines(const std::string& path, WholeRun& run, TegraTable& table) 
     Status added = table.add(*parsed);
     if (!added) return line_error(path, line.number, added.error().message());
   }
-  if (table.rows() == 0) return Error(path + ": there is no line in it");
+  if (table.rows() == 0) return Error(path + ": no lines");
   return {};
 }
 
@@ -333,8 +333,8 @@ bool recognises(const std::string& path) {
 extern const Importer tegrastats_importer;
 const Importer tegrastats_importer = {
     .name = "tegrastats",
-    .summary = "what NVIDIA's tegrastats printed on a Jetson board",
-    .input = "the file that it logged to",
+    .summary = "output of NVIDIA's tegrastats on a Jetson board",
+    .input = "the log file of tegrastats",
     .recognises = recognises,
     .read = read,
 };

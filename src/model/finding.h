@@ -1,4 +1,4 @@
-// Results of analyses: where time went, what interrupted the training, what was found.
+// Results of analyses: breakdown of time, pauses, findings.
 //
 // Times are seconds from t = 0. Commands show these values and compute none of them.
 #pragma once
@@ -21,8 +21,8 @@ struct BreakdownPart {
 struct Pause {
   std::string kind;  // input, checkpoint, evaluation, unexplained
   double from_s = 0, to_s = 0;
-  double lost_s = 0;  // beyond what a step usually takes
-  int64_t step = 0;   // the step that was late by it
+  double lost_s = 0;  // beyond the usual duration of a step
+  int64_t step = 0;   // the step that was delayed by it
 };
 
 struct Finding {
@@ -30,7 +30,7 @@ struct Finding {
   std::string severity;  // info, warning, critical
   std::string summary;   // one sentence with numbers
   std::vector<std::string> evidence;
-  std::optional<double> from_s, to_s;  // where to look; empty: the whole run
+  std::optional<double> from_s, to_s;  // the period concerned; empty: the whole run
   std::optional<double> time_lost_s, max_speedup, confidence;
   std::string advice;  // what to type or change next
 };

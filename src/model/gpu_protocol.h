@@ -1,9 +1,9 @@
-// What the recorder and trainscope-gpu say to each other over a SOCK_SEQPACKET pair.
+// The protocol between the recorder and trainscope-gpu over a SOCK_SEQPACKET pair.
 //
-// The recorder asks, the GPU process answers: a request for the layout gets a layout, one for a row
-// gets a row, and events may come before either. An answer bears the number of its request, so one
-// that comes too late is known and dropped. Both are of one build: the version only guards against
-// a trainscope-gpu of another one lying beside the program.
+// The recorder queries, the GPU process replies: a request for the layout gets a layout, one for a
+// row gets a row, and events may come before either. A reply has the number of its request, so one
+// that comes too late is recognised and dropped. Both are from one build: the version only guards
+// against a trainscope-gpu of another build next to the program.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ enum class GpuMessage : uint32_t {
   ask_layout = 1,  // header only
   ask_row,         // count pids of the job follow, 8 bytes each
   layout,          // JSON follows
-  row,             // count raw values follow, 8 bytes each, INT64_MIN where there is none
+  row,             // count raw values follow, 8 bytes each, INT64_MIN if absent
   event,           // JSON follows: {"kind": …, "text": …}
-  changed,         // header only: the layout that the row was asked for is no longer true
-  ask_last_row,    // as ask_row, with what is read rarely: the last values of the run
+  changed,         // header only: the layout of the requested row is out of date
+  ask_last_row,    // as ask_row, including rare columns: the last values of the run
 };
 
 struct GpuHeader {

@@ -1,5 +1,4 @@
-// What is measured: metrics and their series. Collectors and the GPU process need no more of the
-// model than this.
+// Metrics and their series. Collectors and the GPU process need only this part of the model.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +50,10 @@ struct MetricSpec {
   bool is_main() const { return info.order > 0; }
 };
 
-// value = raw * numerator / denominator: the store keeps the kernel's integers as they are.
+// A raw value that could not be read at this tick. Never a number that a kernel file can contain.
+inline constexpr int64_t kAbsent = INT64_MIN;
+
+// value = raw * numerator / denominator: the store keeps the kernel's integers unchanged.
 struct Scale {
   int64_t numerator = 1;
   int64_t denominator = 1;

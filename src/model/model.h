@@ -1,8 +1,8 @@
-// The waist of the program: plain structs that every part speaks.
+// Plain structs that all modules share.
 //
-// Collectors produce metrics, the store keeps them, analyses and exporters read a RunView. Nothing
-// here knows of files, processes or formats. Times are seconds from t = 0 (when the first sample
-// was due) unless a name says otherwise; an absent number is an empty optional, never 0 and never
+// Collectors produce metrics, the store saves them, analyses and exporters read a RunView. Nothing
+// here depends on files, processes or formats. Times are seconds from t = 0 (when the first sample
+// was due) unless a name states otherwise; an absent number is an empty optional, never 0 and never
 // NaN.
 #pragma once
 
@@ -29,7 +29,7 @@ struct Points {
   std::vector<char> present;
 };
 
-// What `info` says of a series, computed without keeping its points.
+// Summary of a series, computed without keeping its points.
 struct Summary {
   int64_t samples = 0;  // present values on the grid
   std::optional<double> min, mean, max, last, delta, rate;
@@ -74,7 +74,7 @@ struct Setting {
   std::string name, value, from;  // from: flag, environment, file PATH, default
 };
 
-// Who ended the job; `running` has no name in JSON (null).
+// How the job ended; `running` has no name in JSON (null).
 enum class EndedBy { running, exit, signal, time_limit, not_started, detached, unknown };
 std::string_view ended_by_name(EndedBy ended_by);
 EndedBy ended_by_from_name(std::string_view name);
@@ -89,8 +89,8 @@ struct Manifest {
   std::string after_command;
   std::string working_directory;
   bool attached = false;
-  // Of a recording that others made: its format and where it was; empty for our own. Its times are
-  // nominal, so nothing is known of jitter.
+  // For an imported run: its format and path; empty otherwise. Its times are nominal, so jitter is
+  // unknown.
   std::string imported_format, imported_path;
   std::optional<int> exit_code, signal, after_exit_code;
   EndedBy ended_by = EndedBy::running;
@@ -104,8 +104,7 @@ struct Manifest {
   std::optional<int64_t> bytes_written;  // of samples and events; known at the end
   std::vector<Setting> settings;
   std::vector<Phase> phases;
-  std::vector<std::string>
-      notes;  // what a reader should know: "recorder did not answer at the end"
+  std::vector<std::string> notes;  // caveats, such as "recorder did not reply at the end"
 };
 
 enum class RunStatus { running, ended, damaged };

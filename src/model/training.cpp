@@ -21,37 +21,38 @@ std::optional<int64_t> step_at(const Training& training, double time_s) {
   return std::prev(after)->step;
 }
 
-void take_accuracy(const Training& training, const TrainingNumber& number, Learning& learning) {
-  learning.accuracy = number.value;
-  if (number.value > learning.best_accuracy.value_or(-1)) {
-    learning.best_accuracy = number.value;
-    learning.best_time_s = number.time_s;
+void take_accuracy(const Training& training, const TrainingNumber& number, SetResults& results) {
+  results.accuracy = number.value;
+  if (number.value > results.best_accuracy.value_or(-1)) {
+    results.best_accuracy = number.value;
+    results.best_time_s = number.time_s;
   }
   for (const double milestone : kMilestones) {
     const bool reached =
-        !learning.milestones.empty() && learning.milestones.back().accuracy >= milestone;
-    if (reached || number.value < milestone || number.value > 1) continue;  // a percentage is none
-    learning.milestones.push_back({milestone, number.time_s, step_at(training, number.time_s)});
+        !results.milestones.empty() && results.milestones.back().accuracy >= milestone;
+    if (reached || number.value < milestone || number.value > 1)
+      continue;  // a percentage is not a ratio
+    results.milestones.push_back({milestone, number.time_s, step_at(training, number.time_s)});
   }
 }
 
 }  // namespace
 
-std::vector<Learning> learning_of(const Training& training) {
-  std::vector<Learning> all;
-  // What another source says of the same is left out.
+std::vector<SetResults> results_by_set(const Training& training) {
+  std::vector<SetResults> all;
+  // Values of other sources for the same set are left out.
   const bool own =
       std::any_of(training.numbers.begin(), training.numbers.end(),
                   [&](const TrainingNumber& number) { return number.source == training.source; });
   for (const char* set : {"train", "validation", "test"}) {
-    Learning learning;
-    learning.set = set;
+    SetResults results;
+    results.set = set;
     for (const TrainingNumber& number : training.numbers) {
       if (number.set != set || (own && number.source != training.source)) continue;
-      if (number.name == "loss") learning.loss = number.value;
-      if (is_accuracy(number.name)) take_accuracy(training, number, learning);
+      if (number.name == "loss") results.loss = number.value;
+      if (is_accuracy(number.name)) take_accuracy(training, number, results);
     }
-    if (learning.loss || learning.accuracy) all.push_back(std::move(learning));
+    if (results.loss || results.accuracy) all.push_back(std::move(results));
   }
   return all;
 }
@@ -67,7 +68,7 @@ bool TrainingPhase::is_compute() const {
          (name == "forward" || name == "backward" || name == "compute" || name == "optimizer");
 }
 
-bool TrainingPhase::is_of_each_step() const {
+bool TrainingPhase::is_step_phase() const {
   return is_input() || is_compute() || (who.empty() && name == "prepare");
 }
 

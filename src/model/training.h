@@ -1,7 +1,7 @@
-// What a run knows of its training: steps, epochs, phases, numbers; from whichever source told it.
+// The training of a run: steps, epochs, phases, numbers, from any source.
 //
-// Times are seconds from t = 0. Only finite numbers are kept: a loss that is no number is absent
-// and told in `notes`.
+// Times are seconds from t = 0. Only finite numbers are stored: a loss that is not finite is absent
+// and listed in `notes`.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace trainscope {
 
-// One report of a step; a source may tell every step, or every hundredth.
+// One report of a step; a source may report every step, or every hundredth.
 struct Step {
-  int64_t step = 0;    // counted through all epochs, from the first number that was told
+  int64_t step = 0;    // counted through all epochs, from the first reported number
   double time_s = 0;   // when it had ended
   int64_t covers = 1;  // so many steps since the report before
   // Of one step: since the report before, without checkpoints and evaluations, divided by `covers`.
   std::optional<double> duration_s;
-  // Of a step that has no time of its own because it was told together with others: the same for
-  // all of them together, divided by their number. Then there is no `duration_s`.
+  // For a step without its own time, because it was reported together with others: the mean of the
+  // group. Then there is no `duration_s`.
   std::optional<double> average_s;
   std::optional<double> input_wait_s;  // waiting for data, of one step
   std::optional<double> items;         // the batch size at that time
@@ -34,17 +34,17 @@ struct Epoch {
   std::map<std::string, double> values;  // by the names that the job gave: loss, val_accuracy, …
 };
 
-// A phase that the job told of. `who` is empty for the thread that does the steps.
+// A phase that the job reported. `who` is empty for the thread that does the steps.
 struct TrainingPhase {
   std::string name, who;
   double from_s = 0, to_s = 0;
   bool is_open = false;  // the run ended within it
 
   // Of the thread that does the steps:
-  bool is_pause() const;         // a checkpoint or an evaluation, which is no part of a step
-  bool is_input() const;         // waiting for data
-  bool is_compute() const;       // forward, backward and the like
-  bool is_of_each_step() const;  // those two, and making a batch ready
+  bool is_pause() const;       // a checkpoint or an evaluation, which is not part of a step
+  bool is_input() const;       // waiting for data
+  bool is_compute() const;     // forward, backward and the like
+  bool is_step_phase() const;  // those two, and making a batch ready
 };
 
 struct TrainingNumber {
@@ -58,13 +58,13 @@ struct TrainingNumber {
 
 struct Training {
   std::string source;                       // of the steps: pipe, tensorboard, output; empty: none
-  std::vector<std::string> unused_sources;  // which told of steps too
+  std::vector<std::string> unused_sources;  // other sources that reported steps
   std::vector<Step> steps;
   std::optional<int64_t> count;    // how many steps the job did
   std::string reason;              // why there is no count
-  bool are_steps_refused = false;  // some were told that may not be the job's
-  std::string times_reason;        // why the times of single steps are not known
-  std::optional<double> batch;     // items a step, the largest that was told
+  bool are_steps_refused = false;  // some reported steps may not be the job's
+  std::string times_reason;        // why the times of single steps are unknown
+  std::optional<double> batch;     // items per step, the largest reported
   std::vector<Epoch> epochs;
   std::vector<TrainingPhase> phases;  // by begin
   std::vector<TrainingNumber> numbers;
@@ -84,9 +84,9 @@ struct StepStatistics {
 StepStatistics step_statistics(const Training& training);
 
 // How well it learnt on one set, and when.
-struct Learning {
+struct SetResults {
   std::string set;                       // train, validation, test
-  std::optional<double> loss, accuracy;  // the last that was told
+  std::optional<double> loss, accuracy;  // the last reported
   std::optional<double> best_accuracy;
   double best_time_s = 0;
   struct Milestone {
@@ -95,7 +95,7 @@ struct Learning {
   };
   std::vector<Milestone> milestones;  // when 50 %, 60 %, … 99 % were reached first
 };
-// One a set that numbers were told of, train first. A number is of the step that had ended then.
-std::vector<Learning> learning_of(const Training& training);
+// One per set with reported numbers, train first. A number belongs to the step that had ended then.
+std::vector<SetResults> results_by_set(const Training& training);
 
 }  // namespace trainscope

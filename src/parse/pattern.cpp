@@ -18,7 +18,7 @@ struct Free {
   void operator()(pcre2_jit_stack* it) const { pcre2_jit_stack_free(it); }
 };
 
-// For machine code; without one of its own it has 32 KiB, which a line of 4 KiB can use up.
+// Stack for machine code; the default is 32 KiB, which a line of 4 KiB can exceed.
 constexpr size_t kFirstStackBytes = 32 * 1024, kMaxStackBytes = 512 * 1024;
 
 PCRE2_SPTR units(const char* text) { return reinterpret_cast<PCRE2_SPTR>(text); }
@@ -32,8 +32,8 @@ struct Pattern::Compiled {
   std::unique_ptr<pcre2_match_context, Free> limits;
   uint32_t groups = 0;
 
-  // Machine code is some ten times as fast. Where the kernel refuses memory that can be written and
-  // executed (SELinux, systemd's MemoryDenyWriteExecute) the pattern is interpreted.
+  // Machine code is about ten times as fast. If the kernel refuses memory that is writable and
+  // executable (SELinux, systemd's MemoryDenyWriteExecute), the pattern is interpreted.
   void make_native() {
     if (pcre2_jit_compile(code.get(), PCRE2_JIT_COMPLETE) != 0) return;
     stack.reset(pcre2_jit_stack_create(kFirstStackBytes, kMaxStackBytes, nullptr));

@@ -1,8 +1,8 @@
-// A regular expression (PCRE2), compiled, that cannot stall whoever uses it.
+// A compiled regular expression (PCRE2) with bounded matching time.
 //
-// Guarantees: matching stops after a bounded number of steps; the memory that it takes, at the
-// first match or for a longer text, is kept. Limits: one thread at a time; what a group took is
-// known until the next match.
+// Guarantees: matching stops after a bounded number of steps; memory allocated at the first match
+// or for a longer text is kept. Limits: one thread at a time; groups are valid until the next
+// match.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class Pattern {
   enum class Answer { no, yes, too_costly };
   enum class Text { bytes, utf8 };
   struct Fault {
-    std::string words;  // PCRE2's own
+    std::string message;  // PCRE2's own
     size_t offset = 0;
   };
 
-  // Nothing when it is no regular expression; `fault` says why.
+  // Nothing if it is not a regular expression; `fault` has the reason.
   static std::optional<Pattern> compile(std::string_view pattern, Text text, uint32_t max_steps,
                                         Fault& fault);
 
@@ -36,7 +36,7 @@ class Pattern {
   size_t group_count() const;
   // 0 when no group has this name.
   size_t group_number(const char* name) const;
-  // What a group took of the text of the last yes; nothing when it took no part.
+  // Text of a group in the last match; nothing if it took no part.
   std::optional<std::string_view> group(size_t number, std::string_view text) const;
 
  private:

@@ -67,7 +67,7 @@ TEST(Pattern, is_interpreted_where_memory_may_not_be_written_and_executed) {
   const pid_t child = ::fork();
   if (child == 0) {
     if (!refuse_executable_memory()) ::_exit(77);
-    // The first ones may find room in memory that was allowed before.
+    // The first ones may fit into memory that was allowed before.
     std::vector<std::optional<Pattern>> patterns;
     do {
       patterns.push_back(compiled(R"(step (?<step>\d+))"));

@@ -90,7 +90,7 @@ Status take_key(std::string_view word, Report& report) {
   return {};
 }
 
-// What must stand behind the first word.
+// The required part after the first word.
 Status take_subject(Words& words, Report& report) {
   switch (report.kind) {
     case Kind::step:
@@ -104,7 +104,7 @@ Status take_subject(Words& words, Report& report) {
     case Kind::batch:
     case Kind::dropped:
       report.number = whole_number(words.peek());
-      if (!report.number) return Error("a whole number is missing");
+      if (!report.number) return Error("an integer is missing");
       words.take();
       return {};
     case Kind::begin:
@@ -132,7 +132,7 @@ bool is_own_key(std::string_view word) {
   return word.starts_with("t=") || word.starts_with("who=") || word.starts_with("set=");
 }
 
-// The text of a mark is free; only a t=, who= or set= in front of it or behind it is ours.
+// The text of a mark is free; only a t=, who= or set= before or after it is a key.
 Status take_mark(Words& words, Report& report) {
   while (is_own_key(words.peek())) TS_CHECK_OK(take_key(words.take(), report));
   std::string_view text = words.rest();
@@ -143,7 +143,7 @@ Status take_mark(Words& words, Report& report) {
     text = trim(text.substr(0, space));
   }
   report.name = text;
-  return report.name.empty() ? Error("a text is missing") : Status();
+  return report.name.empty() ? Error("the text is missing") : Status();
 }
 
 }  // namespace
@@ -172,7 +172,7 @@ Result<Report> parse_report(std::string_view line) {
   const std::string_view first = words.take();
   const auto* const known = std::find_if(kWords.begin(), kWords.end(),
                                          [&](const auto& word) { return word.first == first; });
-  if (known == kWords.end()) return Error(fmt::format("'{}' begins no message", first));
+  if (known == kWords.end()) return Error(fmt::format("unknown word '{}'", first));
   Report report;
   report.kind = known->second;
   if (report.kind == Kind::mark) {

@@ -1,9 +1,8 @@
-// One line of training progress (docs/guide/progress.md): what senders write to the pipe, and what
-// a run keeps of every source.
+// One line of training progress (docs/guide/progress.md), as senders write it to the pipe and as a
+// run stores it.
 //
-// Guarantees: what format_report writes, parse_report reads back the same. A line that is not of
-// the grammar is an Error with the reason, never a guess. Limits: kMaxReportBytes a line, 128 a
-// name.
+// Guarantees: parse_report reads back exactly what format_report writes. A malformed line is an
+// Error with the reason, never a guess. Limits: kMaxReportBytes per line, 128 per name.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +16,24 @@
 
 namespace trainscope {
 
-inline constexpr size_t kMaxReportBytes = 4096;  // of a sender's line; what is stored may be longer
+inline constexpr size_t kMaxReportBytes = 4096;  // of a sender's line; a stored line may be longer
 
 struct Report {
   enum class Kind { step, epoch, begin, end, phase, batch, scalar, mark, dropped };
   Kind kind = Kind::step;
-  std::optional<int64_t> number;   // of step and epoch, where given; of batch and dropped
+  std::optional<int64_t> number;   // of step and epoch, if given; of batch and dropped
   std::string name;                // of a phase or scalar; the text of a mark
   double value = 0;                // of a scalar; seconds of a phase
   std::optional<int64_t> time_ns;  // t=
   std::string who, set;
-  // What else stood there as NAME=NUMBER, in that order: loss, accuracy, epoch, of, …
+  // Other NAME=NUMBER pairs, in that order: loss, accuracy, epoch, of, …
   std::vector<std::pair<std::string, double>> numbers;
 
   std::optional<double> find(std::string_view name) const;
 };
 
-// What a number is called and the set it is of, by the prefix of its name: "val_loss" is the loss
-// of the validation set, "test_loss" that of the test set. No prefix: no set.
+// The name of a number and its set, by the prefix of its name: "val_loss" is the loss of the
+// validation set, "test_loss" that of the test set. No prefix: no set.
 struct NamedNumber {
   std::string name, set;
 };

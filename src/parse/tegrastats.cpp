@@ -12,15 +12,15 @@ namespace trainscope {
 
 namespace {
 
-constexpr double kMostOfAnything = 1e12;  // more is no reading of a board
+constexpr double kMostOfAnything = 1e12;  // more cannot be a reading of a board
 constexpr double kMostRaw = 9e15;
-constexpr double kInvalidCelsius = -200;  // the driver says -256 where there is no sensor
+constexpr double kInvalidCelsius = -200;  // the driver reports -256 if there is no sensor
 
 using Labels = std::vector<std::pair<std::string, std::string>>;
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-// Words between blanks; what stands in brackets stays together.
+// Words between blanks; text in brackets stays together.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   size_t begin = 0;
@@ -113,7 +113,7 @@ class TegraParser {
       if (!problem_.empty()) return Error(problem_);
       if (!known) line_.unknown.emplace_back(words_[at_++]);
     }
-    if (line_.readings.empty()) return Error("no field of tegrastats is in this line");
+    if (line_.readings.empty()) return Error("the line has no field of tegrastats");
     return std::move(line_);
   }
 
@@ -205,14 +205,14 @@ class TegraParser {
       add_ratio("system.cpu.utilization", {{"cpu", cpu}}, ratio);
       if (mhz || core == "off") add_clock("system.cpu.frequency", {{"cpu", cpu}}, mhz);
     }
-    // The line does not tell it; cores that are off do not count, as in /proc/stat.
+    // Not in the line; cores that are off do not count, as in /proc/stat.
     add_ratio("system.cpu.utilization", {{"cpu", "all"}},
               online > 0 ? std::optional(sum / static_cast<double>(online) / 100) : std::nullopt);
     at_ += 2;
     return true;
   }
 
-  // MTS fg 0% bg 1%: what the processor's own code translation takes.
+  // MTS fg 0% bg 1%: time of the processor's own code translation.
   bool take_mts() {
     if (word() != "MTS" || word(1) != "fg" || word(3) != "bg") return false;
     std::string_view front = word(2), back = word(4);

@@ -1,10 +1,10 @@
-// One line of NVIDIA's tegrastats, which tells what a Jetson board does.
+// One line of NVIDIA's tegrastats, which reports the activity of a Jetson board.
 //
-// Guarantees: fields may stand in any order, as they do from board to board and release to release;
-// a field that means nothing to us is named, not guessed at; a core that is off and a sensor that
-// says -256 °C are readings without a value. Memory is in MiB whatever the line calls it. Limits:
-// the average behind a rail's power, the largest free block and the cached part of swap are read
-// over: they follow from the rest or tell nothing of a training run.
+// Guarantees: fields may be in any order, as they differ from board to board and release to
+// release; an unknown field is listed, not guessed; a core that is off and a sensor that reports
+// -256 °C are readings without a value. Memory is in MiB whatever unit the line shows. Limits: the
+// average after a rail's power, the largest free block and the cached part of swap are ignored:
+// they follow from the rest or are irrelevant to a training run.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ struct TegraReading {
 };
 
 struct TegraLine {
-  // The time in front of the line in seconds since 1970, read as if it were UTC: the line does not
-  // say of which zone it is.
+  // The timestamp of the line in seconds since 1970, read as UTC: the line does not state its time
+  // zone.
   std::optional<int64_t> clock_s;
   std::vector<TegraReading> readings;
-  std::vector<std::string> unknown;  // words that mean nothing to us
+  std::vector<std::string> unknown;  // unknown words
 };
 
 // An Error when nothing in the line is of tegrastats, or a field of it is malformed.

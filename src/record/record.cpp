@@ -44,8 +44,8 @@ struct Session {
   std::vector<std::string> warnings;  // of conveniences that this run has to do without
 };
 
-// No descriptor of ours may become 0, 1 or 2. One of these that the caller closed is closed for the
-// job too: ours closes on exec.
+// None of our descriptors may become 0, 1 or 2. If the caller closed one of these, it is closed for
+// the job too: ours closes on exec.
 void hold_standard_descriptors() {
   for (;;) {
     UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -54,7 +54,7 @@ void hold_standard_descriptors() {
   }
 }
 
-// Room for a block of rows and as much again; rows grow with the processors.
+// Space for a block of rows and as much again; rows grow with the processors.
 size_t ring_bytes() {
   const auto cpus = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
   const size_t row = (100 + cpus * 9) * sizeof(int64_t);
@@ -117,14 +117,14 @@ Status make_plumbing(Session& session) {
 // Some file systems have no FIFOs.
 Status make_progress_pipe(Session& session) {
   const std::string path = session.run.path + "/progress";
-  if (::mkfifo(path.c_str(), 0600) != 0) return Error::from_errno("cannot make " + path, errno);
-  // For reading and writing: it lives as long as we do, whoever else opens and closes it.
+  if (::mkfifo(path.c_str(), 0600) != 0) return Error::from_errno("cannot create " + path, errno);
+  // For reading and writing: it stays open as long as this process, whatever other processes do.
   TS_TRY(session.progress, open_file(path, O_RDWR | O_NONBLOCK));
   fcntl(session.progress.get(), F_SETPIPE_SZ, 1 << 20);
   return {};
 }
 
-// What makes a run better but is no reason to keep a job from starting.
+// Improves the run, but must not prevent the job from starting.
 void add_conveniences(Session& session, const RecordOptions& options) {
   if (const Status made = make_progress_pipe(session); !made) {
     session.warnings.push_back("progress cannot be reported: " + made.error().message());
@@ -153,7 +153,7 @@ Status fill_session(Session& session, const RecordOptions& options) {
   return {};
 }
 
-// A run that never began leaves no folder behind; the error stays the one that ended it.
+// A run that never began leaves no folder; the first error is reported.
 Error without_run(const Session& session, const Error& error) {
   (void)remove_run(session.run.path);
   return error;
@@ -200,8 +200,8 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
 int status_fd(const RecordOptions& options) {
   const char* terminal = ::getenv("TERM");
   const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
-  // Whoever reads a pipe or socket (`| tee log`) may write to the same terminal, and we cannot wipe
-  // our line before that.
+  // The reader of a pipe or socket (`| tee log`) may write to the same terminal, and we cannot
+  // erase our line before that.
   struct stat out {};
   const bool others_write =
       ::fstat(STDOUT_FILENO, &out) == 0 && (S_ISFIFO(out.st_mode) || S_ISSOCK(out.st_mode));
@@ -236,20 +236,20 @@ void run_after(Session& session, Supervisor& supervisor, const RecordOptions& op
   end.ended_ns = after.ended_ns;
 }
 
-// One run from its folder to its end: what `run` and `attach` have in common.
+// One run from its folder to its end: the common part of `run` and `attach`.
 struct Recording {
   SignalInbox signals;
   Session session;
   StatusLine status;
-  RecorderKeeper keeper;
+  RecorderMonitor monitor;
   Supervisor supervisor;
 
   Recording(SignalInbox inbox, Session made, const RecordOptions& options)
       : signals(std::move(inbox)),
         session(std::move(made)),
         status(status_line(options)),
-        keeper(recorder_setup(session, options, status.enabled()), session.lifeline.write.get()),
-        supervisor(session.memory, session.output, signals, keeper, status,
+        monitor(recorder_setup(session, options, status.enabled()), session.lifeline.write.get()),
+        supervisor(session.memory, session.output, signals, monitor, status,
                    session.log.write.get()) {}
 };
 
@@ -263,17 +263,18 @@ Result<std::unique_ptr<Recording>> begin_recording(const RecordOptions& options)
   session.memory->job_pid = options.attach_pid;
   // On the heap: its parts refer to each other.
   auto recording = std::make_unique<Recording>(std::move(signals), std::move(session), options);
-  recording->supervisor.leave_alone(recording->session.others);
-  for (const std::string& warning : recording->session.warnings) recording->supervisor.say(warning);
-  if (const Status started = recording->keeper.start(); !started) {
+  recording->supervisor.ignore_children(recording->session.others);
+  for (const std::string& warning : recording->session.warnings)
+    recording->supervisor.print_message(warning);
+  if (const Status started = recording->monitor.start(); !started) {
     return without_run(recording->session, started.error());
   }
-  recording->keeper.wait_for_first_sample();
+  recording->monitor.wait_for_first_sample();
   set_zero(recording->session);
   return recording;
 }
 
-// The job has ended. Whatever happens from here on, how it did is what the caller is told.
+// The job has ended. Whatever happens from here on, the caller gets its outcome.
 RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
   Session& session = recording.session;
   Supervisor& supervisor = recording.supervisor;
@@ -285,10 +286,11 @@ RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
   try {
     RunToClose run{session.run.path, m, session.memory, session.lifeline.write.get(),
                    session.wants_printed_steps};
-    closed = close_run(run, supervisor, recording.keeper, end);
+    closed = close_run(run, supervisor, recording.monitor, end);
     leave_relay_behind(session.output, supervisor, session.memory, session.lifeline.write);
   } catch (const std::exception& error) {
-    supervisor.say(std::string("the end of the run could not be recorded: ") + error.what());
+    supervisor.print_message(std::string("the end of the run could not be recorded: ") +
+                             error.what());
   }
   session.memory.unmap();
   return {session.run.path, m, closed};
@@ -312,7 +314,7 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
     try {
       run_after(session, recording->supervisor, options, environment, end);
     } catch (const std::exception& error) {
-      recording->supervisor.say(std::string("--after did not run: ") + error.what());
+      recording->supervisor.print_message(std::string("--after did not run: ") + error.what());
     }
   }
   return end_recording(*recording, end);
@@ -323,7 +325,7 @@ int interrupting_signal() { return SignalInbox::interrupted_by(); }
 Result<RecordOutcome> record_attached(const RecordOptions& options) {
   const ProcessHandle process(options.attach_pid);
   if (start_ticks(options.attach_pid) < 0) {
-    return Error(fmt::format("there is no process {}", options.attach_pid));
+    return Error(fmt::format("process {} does not exist", options.attach_pid));
   }
   RecordOptions described = options;
   described.command = command_line_of(options.attach_pid);

@@ -49,20 +49,21 @@ Status check_steps_pattern(const std::string& pattern);
 
 // Runs the job under the recorder until it ends. An Error means that the job was never started.
 Result<RecordOutcome> record_job(const RecordOptions& options);
-// The signal that asked this process to end, during a run, before its job began or between two
-// runs; 0 when there was none.
+// The signal that ended this process during a run, before its job began or between two runs; 0 if
+// none.
 int interrupting_signal();
 // Follows a running process and its tree until it ends, --for is over or Ctrl-C.
 Result<RecordOutcome> record_attached(const RecordOptions& options);
 
-// What is known of the host, slowly found things included, as a JSON object (kept in the run, shown
-// by `info` and `doctor`). Unknown is null. No program is started; `root` goes in front of every
-// path. `pid`: the job that was there before us, whose limits and variables are told; 0: ours,
-// which a job that we start has too.
+// Properties of the host, including those that are slow to find, as a JSON object (stored in the
+// run, shown by `info` and `doctor`). Unknown is null. Starts no program; `root` is the prefix of
+// every path. `pid`: an attached job, whose limits and variables are used; 0: our own, which a job
+// that we start inherits.
 std::string host_inventory(const std::string& root, const std::string& working_directory,
                            const std::vector<std::string>& command,
                            const std::string& run_folder = "", pid_t pid = 0);
-// Words whose names tell a secret (…KEY…, …TOKEN…, …SECRET…, …PASS…): their values become ***.
+// Arguments whose names indicate a secret (…KEY…, …TOKEN…, …SECRET…, …PASS…): their values become
+// ***.
 std::vector<std::string> redact_command(const std::vector<std::string>& command);
 // The variables worth keeping (by allow-list), secrets redacted.
 std::map<std::string, std::string> selected_environment(

@@ -330,7 +330,7 @@ Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, ui
   std::string_view body = plain;
   // A column takes at least a byte: a body cannot claim more values than it could hold.
   if (columns > kMaxColumns || columns > body.size()) return bad("column count");
-  if (columns > 0 && header.rows > kMaxValues / columns) return bad("more values than we read");
+  if (columns > 0 && header.rows > kMaxValues / columns) return bad("too many values");
   std::vector<int64_t> values(columns * header.rows);
   for (size_t c = 0; c < columns; ++c) {
     if (!take_column(body, std::span(values).subspan(c * header.rows, header.rows))) {

@@ -29,7 +29,7 @@ Status make_folders(const std::string& path) {
       const int error = errno;
       struct stat info {};
       if (::stat(part.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-        return Error::from_errno("cannot make the folder " + part, error);
+        return Error::from_errno("cannot create the folder " + part, error);
       }
     }
     if (at == std::string::npos) break;
@@ -50,7 +50,7 @@ uint32_t chance() {
 }
 
 Error advised(const Error& error) {
-  return Error(error.message() + "; set TRAINSCOPE_HOME to a folder where runs can be kept",
+  return Error(error.message() + "; set TRAINSCOPE_HOME to a folder where runs can be stored",
                error.error_number());
 }
 
@@ -79,14 +79,14 @@ std::optional<int64_t> run_id_realtime_ns(std::string_view id) {
 }
 
 Result<NewRun> create_run(const std::string& home) {
-  if (home.empty()) return Error("there is no folder for runs: set TRAINSCOPE_HOME or HOME");
+  if (home.empty()) return Error("no folder for runs: set TRAINSCOPE_HOME or HOME");
   if (Status made = make_folders(home); !made) return advised(made.error());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const std::string id = make_run_id(realtime_ns(), chance());
     const std::string path = home + "/" + id;
     if (::mkdir(path.c_str(), 0700) == 0) return NewRun{id, path};
     if (errno != EEXIST) {
-      return advised(Error::from_errno("cannot make the folder " + path, errno));
+      return advised(Error::from_errno("cannot create the folder " + path, errno));
     }
     const timespec wait = to_timespec(1'000'000);  // another millisecond is another id
     ::nanosleep(&wait, nullptr);

@@ -229,7 +229,7 @@ void list_one(const DerivedSpec& spec, const SeriesDirectory& directory,
     if (job_cpus) {
       derived.divisor = *job_cpus;
     } else {
-      make_absent(derived.series, "the number of CPUs is not in the run's inventory", "");
+      make_absent(derived.series, "the run's inventory lacks the number of CPUs", "");
     }
   }
 }

@@ -103,7 +103,7 @@ Result<UniqueFd> open_regular_file(const std::string& path) {
 Result<std::string> read_regular_file(const std::string& path, size_t limit) {
   TS_TRY(const UniqueFd fd, open_regular_file(path));
   TS_TRY(const size_t size, file_size(fd, path));
-  if (size > limit) return Error(fmt::format("{} is larger than we read ({} bytes)", path, size));
+  if (size > limit) return Error(fmt::format("{} is too large ({} bytes)", path, size));
   std::string bytes;
   TS_CHECK_OK(append_part(fd, path, 0, size, bytes));
   return bytes;

@@ -137,7 +137,7 @@ Error not_found(const std::string& text, const std::vector<RunListing>& runs) {
   }
   std::stable_sort(near.begin(), near.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::string message = fmt::format("there is no run '{}'", text);
+  std::string message = fmt::format("no run matches '{}'", text);
   for (size_t i = 0; i < near.size() && i < kSuggestions; ++i) {
     message += (i == 0                                         ? "; did you mean "
                 : i + 1 == std::min(near.size(), kSuggestions) ? " or "
@@ -147,8 +147,7 @@ Error not_found(const std::string& text, const std::vector<RunListing>& runs) {
   if (!near.empty()) {
     message += '?';
   } else {
-    message += runs.empty() ? "; nothing has been recorded yet"
-                            : "; `trainscope list` shows what there is";
+    message += runs.empty() ? "; nothing has been recorded yet" : "; try `trainscope list`";
   }
   return Error(message);
 }
@@ -158,19 +157,19 @@ Result<std::string> find_latest(const std::string& home, const std::vector<std::
   if (back < folders.size()) return home + "/" + folders[folders.size() - 1 - back];
   if (folders.empty()) {
     return Error(
-        fmt::format("there is no run in {} yet; record one with `trainscope run -- CMD`", home));
+        fmt::format("no runs in {} yet; record one with `trainscope run -- COMMAND`", home));
   }
-  return Error(folders.size() == 1
-                   ? fmt::format("there is only 1 run in {}", home)
-                   : fmt::format("there are only {} runs in {}", folders.size(), home));
+  return Error(folders.size() == 1 ? fmt::format("only 1 run exists in {}", home)
+                                   : fmt::format("only {} runs exist in {}", folders.size(), home));
 }
 
 // A path that leads to no run.
 Error not_a_run(const std::string& path) {
-  if (!exists(path)) return Error(fmt::format("there is no folder {}", path));
-  return Error(exists(path + "/manifest.json")
-                   ? fmt::format("{} is not a run: its manifest.json is not Trainscope's", path)
-                   : fmt::format("{} is not a run: it has no manifest.json", path));
+  if (!exists(path)) return Error(fmt::format("folder {} does not exist", path));
+  return Error(
+      exists(path + "/manifest.json")
+          ? fmt::format("{} is not a run: its manifest.json was not written by Trainscope", path)
+          : fmt::format("{} is not a run: it has no manifest.json", path));
 }
 
 }  // namespace
@@ -211,8 +210,8 @@ Result<std::string> find_run(const std::string& home, const std::string& text) {
   }
   if (matches.size() == 1) return home + "/" + matches[0];
   if (matches.size() > 1) {
-    return Error(fmt::format("'{}' begins {} ids, among them {} and {}: write more of it", text,
-                             matches.size(), matches.front(), matches.back()));
+    return Error(fmt::format("'{}' matches {} run ids, including {} and {}; use a longer prefix",
+                             text, matches.size(), matches.front(), matches.back()));
   }
   if (const auto back = latest_index(text)) return find_latest(home, folders, *back);
   const bool is_path = text.find('/') != std::string::npos || exists(text + "/manifest.json");

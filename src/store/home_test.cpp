@@ -96,7 +96,7 @@ TEST_F(Home, runs_are_found_in_the_order_of_the_contract) {
   EXPECT_EQ(found("latest"), "0bbbbbbb00");
   EXPECT_EQ(found("latest~2"), "0aaaaaaa00");
   EXPECT_EQ(found(home_ + "/0aaaaaab00"), "0aaaaaab00");
-  EXPECT_NE(found("0a").find("write more"), std::string::npos);
+  EXPECT_NE(found("0a").find("use a longer prefix"), std::string::npos);
   EXPECT_NE(found("latest~3").find("only 3"), std::string::npos);
   EXPECT_NE(found("twi").find("did you mean two (0aaaaaab00)"), std::string::npos) << found("twi");
   EXPECT_NE(found("/nowhere/x").find("/nowhere/x"), std::string::npos);
@@ -110,7 +110,7 @@ TEST_F(Home, a_folder_with_the_manifest_of_another_program_is_no_run) {
   const std::string foreign = home_ + "/dist";
   ::mkdir(foreign.c_str(), 0700);
   put(foreign + "/manifest.json", R"({"index.html": {"file": "assets/index.js"}})");
-  EXPECT_NE(found(foreign).find("is not Trainscope's"), std::string::npos) << found(foreign);
+  EXPECT_NE(found(foreign).find("not written by Trainscope"), std::string::npos) << found(foreign);
   // A run of that name is meant then.
   add("0aaaaaaa00", foreign);
   EXPECT_EQ(found(foreign), "0aaaaaaa00");
@@ -127,7 +127,7 @@ TEST_F(Home, a_damaged_run_is_found_by_its_path) {
 TEST_F(Home, names_may_hold_a_slash) {
   add("0aaaaaaa00", "exp/lr0.1");
   EXPECT_EQ(found("exp/lr0.1"), "0aaaaaaa00");
-  EXPECT_NE(found("exp/lr0.2").find("there is no folder"), std::string::npos);
+  EXPECT_NE(found("exp/lr0.2").find("does not exist"), std::string::npos);
 }
 
 TEST_F(Home, foreign_files_are_ignored_and_damage_stops_nothing) {

@@ -91,9 +91,9 @@ Result<Manifest> rebuild_manifest(const RunFiles& files, const Error& problem) {
   if (found.kept) {
     Manifest m = std::move(*found.kept);
     if (m.imported_format.empty()) {
-      m.notes.push_back(what + "how the job ended and later edits are not known");
+      m.notes.push_back(what + "the outcome of the job and later edits are unknown");
     } else {
-      m.notes.push_back(what + "later edits are not known");
+      m.notes.push_back(what + "later edits are unknown");
     }
     return m;
   }
@@ -103,8 +103,8 @@ Result<Manifest> rebuild_manifest(const RunFiles& files, const Error& problem) {
   m.host_name = found.host_name;
   m.started = started_by_id(m.id);
   m.notes.push_back(what +
-                    "name, command, settings and how the job ended are not known; it started "
-                    "shortly after the time shown, which its id tells");
+                    "name, command, settings and outcome are unknown; it started "
+                    "shortly after the time shown, which is taken from its id");
   return m;
 }
 

@@ -233,8 +233,7 @@ class Indexer {
     for (int64_t number = *first; !rest.empty(); ++number) {
       const std::string_view line = take_line();
       if (reports_left_-- == 0) {
-        exceeded_ = fmt::format("it claims more than {} messages of progress in each of its bytes",
-                                kReportsPerByte);
+        exceeded_ = fmt::format("more than {} progress messages per byte", kReportsPerByte);
         return {};
       }
       if (number < next_report_) continue;

@@ -33,7 +33,7 @@ std::string_view reads_as(std::string_view name) {
 Status check_run_name(std::string_view name) {
   const std::string_view meaning = reads_as(name);
   if (meaning.empty()) return {};
-  return Error(fmt::format("'{}' cannot be the name of a run: wherever a run is given it means {}",
+  return Error(fmt::format("'{}' cannot be the name of a run: as a RUN argument it means {}",
                            printable(name), meaning));
 }
 

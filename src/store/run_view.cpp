@@ -45,7 +45,7 @@ class StoredRun : public RunView {
     training_ = read_training(std::move(index_.reports), duration_s_, index_.events);
     if (index_.unreadable_reports > 0) {
       training_.notes.push_back(std::to_string(index_.unreadable_reports) +
-                                " kept messages of progress cannot be read");
+                                " stored progress messages cannot be read");
     }
     training_series_ = list_training_series(training_);
     for (const StoredSeries& stored : directory_.stored) series_.push_back(stored.series);

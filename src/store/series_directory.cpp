@@ -69,7 +69,7 @@ void set_stale(StoredSeries& series, const std::set<const StoredSchema*>& curren
   }
   if (!replaced) return;
   series.series.status = SeriesStatus::stale;
-  series.series.reason = "it was gone before the run ended";
+  series.series.reason = "it disappeared before the run ended";
 }
 
 void apply_status_changes(const RunIndex& index, std::map<std::string, size_t>& places,

@@ -84,9 +84,8 @@ class RowWriter {
 
  private:
   Error outside_of_time() const {
-    return Error(
-        fmt::format("row {} is more than {} years from the first one: no run can hold that",
-                    count_ + 1, kMaxTimeNs / (365 * 86'400 * kNsPerSecond)));
+    return Error(fmt::format("row {} is more than {} years from the first one: too long for a run",
+                             count_ + 1, kMaxTimeNs / (365 * 86'400 * kNsPerSecond)));
   }
 
   Status write_block() {
@@ -131,7 +130,7 @@ std::string first_frames(const WholeRun& run, const std::string& id) {
 
 Status write_folder(const std::string& folder, const WholeRun& run, KeptRun& kept) {
   if (::mkdir(folder.c_str(), 0700) != 0) {
-    return Error::from_errno("cannot make the folder " + folder, errno);
+    return Error::from_errno("cannot create the folder " + folder, errno);
   }
   SegmentWriter writer(folder);
   TS_TRY([[maybe_unused]] const uint32_t number, writer.begin(1));

@@ -1,7 +1,7 @@
 // TFRecord files: u64 length, masked CRC-32C of it, data, masked CRC-32C of that.
 //
-// Guarantees: a record that is given was written whole; one whose end has not come yet is told from
-// one that is damaged, so that a file can be followed while it is written. Knows only `base`.
+// Guarantees: a returned record is complete; an incomplete record is distinguished from a damaged
+// one, so that a file can be followed while it is written. Depends only on `base`.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct ScalarEvent {
   int64_t step = 0;
   std::vector<EventScalar> scalars;  // empty for events that have none
 };
-// Nothing when `data` is no event.
+// Nothing if `data` is not an event.
 std::optional<ScalarEvent> parse_scalar_event(std::string_view data);
 
 }  // namespace trainscope

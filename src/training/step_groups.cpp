@@ -38,8 +38,8 @@ std::string why_times_are_unknown(const std::vector<Step>& steps, std::string_vi
         untimed, steps.size());
   }
   return fmt::format(
-      "step times are unknown: {} of {} printed steps arrived together with others, which is what "
-      "buffered output does; try python -u or PYTHONUNBUFFERED=1",
+      "step times are unknown: {} of {} printed steps arrived together with others, because of "
+      "buffered output; try python -u or PYTHONUNBUFFERED=1",
       untimed, steps.size());
 }
 

@@ -262,12 +262,12 @@ class Reader {
     if (!why_refused_.empty()) {
       out_.are_steps_refused = true;
       out_.reason = "printed steps are not counted: " + why_refused_ +
-                    "; redirect the output of each run to a file of its own";
+                    "; redirect the output of each run to its own file";
       return;
     }
     out_.reason = out_.epochs.empty()
                       ? "no training steps were reported"
-                      : fmt::format("{} epochs were reported, and no steps", out_.epochs.size());
+                      : fmt::format("{} epochs were reported, but no steps", out_.epochs.size());
   }
 
   // Of the same source as the steps where it tells of epochs.

@@ -10,16 +10,16 @@ namespace {
 
 constexpr MetricSpec kTrainingSpecs[] = {
     {"train.step", "{step}", Kind::counter, "source",
-     "The number of the step that has ended, counted through all epochs"},
+     "Number of the last finished step, counted through all epochs"},
     {"train.step.duration", "s", Kind::gauge, "source",
-     "What a step took, without checkpoints and evaluations", in_info(101),
+     "Duration of a step, without checkpoints and evaluations", in_info(101),
      "time between two reports / steps between them"},
-    {"train.input_wait", "s", Kind::gauge, "source", "How long a step waited for data",
+    {"train.input_wait", "s", Kind::gauge, "source", "Time that a step waited for data",
      in_info(102)},
     {"train.throughput", "{item}/s", Kind::gauge, "source",
-     "Items a second, where the batch size is known or the job tells it", in_info(103)},
-    {"train.loss", "1", Kind::gauge, "set, source", "Loss, as the job tells it", in_info(104)},
-    {"train.accuracy", "1", Kind::gauge, "set, source", "Accuracy, as the job tells it",
+     "Items per second, if the job reports it or the batch size is known", in_info(103)},
+    {"train.loss", "1", Kind::gauge, "set, source", "Loss reported by the job", in_info(104)},
+    {"train.accuracy", "1", Kind::gauge, "set, source", "Accuracy reported by the job",
      in_info(105)},
 };
 enum Place { kStep, kDuration, kInputWait, kThroughput, kLoss, kAccuracy };

@@ -76,7 +76,7 @@ TEST(Training, ASourceThatTellsEveryTenthStepGivesTheDurationOfOne) {
 TEST(Training, EpochsAloneGiveNoCount) {
   const Training training = told({"1 tensorboard epoch 0 loss=2", "2 tensorboard epoch 1 loss=1"});
   EXPECT_FALSE(training.count);
-  EXPECT_EQ(training.reason, "2 epochs were reported, and no steps");
+  EXPECT_EQ(training.reason, "2 epochs were reported, but no steps");
   EXPECT_EQ(training.epochs.size(), 2U);
   EXPECT_EQ(training.epochs[1].values.at("loss"), 1);
 }
@@ -235,12 +235,12 @@ TEST(Training, TellsWhenItWasHowGood) {
       told({"1 pipe step 1 loss=2", "1.5 pipe scalar accuracy 0.62 set=test",
             "2 pipe step 2 loss=1", "2.5 pipe scalar accuracy 0.91 set=test",
             "3 pipe epoch 1 val_accuracy=0.4", "4 pipe scalar accuracy 0.9 set=test"});
-  const std::vector<Learning> all = learning_of(training);
+  const std::vector<SetResults> all = results_by_set(training);
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].set, "train");
   EXPECT_EQ(all[0].loss, 1);
   EXPECT_EQ(all[1].accuracy, 0.4);
-  const Learning& test = all[2];
+  const SetResults& test = all[2];
   EXPECT_EQ(test.accuracy, 0.9);
   EXPECT_EQ(test.best_accuracy, 0.91);
   EXPECT_DOUBLE_EQ(test.best_time_s, 2.5);

@@ -166,7 +166,7 @@ class FakeGpus(Case):
     def test_the_driver_process_may_be_killed(self):
         info = self.while_it_runs(5, (1, lambda: os.kill(self.gpu_processes()[0], signal.SIGKILL)))
         self.assertEqual(of(info, "hw.gpu.temperature", gpu="0")["status"], "ok")
-        self.assertTrue(any("started anew" in text for text in self.events()), self.events())
+        self.assertTrue(any("restarting it" in text for text in self.events()), self.events())
         self.assertEqual(self.gpu_processes(), [])
 
     def test_a_driver_that_starts_slowly_is_waited_for(self):

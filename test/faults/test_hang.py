@@ -49,7 +49,7 @@ class Hanging(FreezableHome, Case):
                      if frozen < t + self.zero_s < thawed]
         self.assertGreater(len(meanwhile), 0, "nothing was sampled while the disk hung")
         self.assertEqual([g for g in info["sampling"]["gaps"] if "could not be written" in g["reason"]], [])
-        self.assertTrue(any("did not answer" in text for text in self.events("storage")), self.events("storage"))
+        self.assertTrue(any("did not respond" in text for text in self.events("storage")), self.events("storage"))
         self.assertEqual(rest, "")
 
     def test_what_memory_cannot_hold_is_a_gap_with_its_reason(self):
@@ -57,8 +57,8 @@ class Hanging(FreezableHome, Case):
         self.freeze()
         wait_until(lambda: select.select([process.stderr], [], [], 0)[0])  # the first sample is lost
         said = process.stderr.readline().decode()
-        self.assertIn("the run folder does not answer", said)
-        self.assertIn("the job goes on", said)
+        self.assertIn("the run folder does not respond", said)
+        self.assertIn("the job is still running", said)
         for _ in range(10):
             process.stdout.readline()
         thawed = self.thaw()

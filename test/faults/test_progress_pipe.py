@@ -57,14 +57,14 @@ class Pipe(Case):
         return json.loads(out), self.info()
 
     def kept_and_refused(self, info):
-        refused = sum(int(note.split()[0]) for note in info["run"]["notes"] if "could not be kept" in note)
+        refused = sum(int(note.split()[0]) for note in info["run"]["notes"] if "progress messages were lost" in note)
         return info["steps"]["observed"] + refused
 
     def test_a_hundred_thousand_messages_a_second(self):
         told, info = self.send(100_000, 10 if LONG else 3)
         self.assertEqual(self.kept_and_refused(info), told["sent"])
         self.assert_ticks_add_up()
-        self.assertEqual([n for n in info["run"]["notes"] if "understood" in n], [])
+        self.assertEqual([n for n in info["run"]["notes"] if "parsed" in n], [])
 
     def test_a_recorder_that_is_stopped(self):
         pause_s = 60 if LONG else 5
@@ -108,7 +108,7 @@ class Pipe(Case):
         self.record([sys.executable, "-c", job])
         info = self.info()
         self.assertEqual(info["steps"]["count"], 2)
-        self.assertTrue([note for note in info["run"]["notes"] if "could not be understood" in note])
+        self.assertTrue([note for note in info["run"]["notes"] if "could not be parsed" in note])
         self.assertEqual(info["job"]["exit_code"], 0)
 
     def test_a_recorder_that_is_killed_loses_no_more_than_what_it_had_in_its_hands(self):

@@ -48,14 +48,14 @@ inline void feed_collector(const Collector& collector, const std::string& file, 
   const size_t zero = all.find('\0');
   const std::string_view first = all.substr(0, zero);
   const std::string_view second = zero == std::string_view::npos ? first : all.substr(zero + 1);
-  Surroundings surroundings;
-  surroundings.root = fuzz_root();
-  surroundings.run_folder = "/home/run";
-  surroundings.job = job;
+  SourceContext context;
+  context.root = fuzz_root();
+  context.run_folder = "/home/run";
+  context.job = job;
   write_input(file, first);
   const auto source = collector.make();
   for (int round = 0; round < 2; ++round) {
-    std::vector<int64_t> values(source->open(surroundings).columns.size(), kAbsent);
+    std::vector<int64_t> values(source->open(context).columns.size(), kAbsent);
     source->sample(values);
     write_input(file, second);
     if (source->sample(values) == Sampled::ok) break;

@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       } else if (spec.offset < content.size()) {
         how = extract_binary(spec.type, content.substr(spec.offset), bits);
       }
-      CHECK((how == Extraction::found) == why_not(spec, how).empty());
+      CHECK((how == Extraction::found) == extraction_error_text(spec, how).empty());
       if (how == Extraction::found) stored_value(spec.type, bits, 0);
     }
   }

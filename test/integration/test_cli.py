@@ -74,7 +74,7 @@ class Usage(Case):
             (["run", "--"], ["no command given"]),
             (["attach"], ["PID"]),
             (["attach", "zero"], ["'zero' is not a process id"]),
-            (["attach", "4194303"], ["no process 4194303"]),
+            (["attach", "4194303"], ["process 4194303 does not exist"]),
             (["completion", "tcsh"], ["tcsh"]),
             (["doctor", "extra"], ["unexpected argument 'extra'"]),
             (["demo", "--seconds", "0"], ["--seconds", "'0'"]),

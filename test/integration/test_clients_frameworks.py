@@ -24,11 +24,11 @@ def without_input(lines):
 
 
 class Frameworks(FifoCase):
-    def tell(self, needs, source, **environment):
+    def reported_lines(self, needs, source, **environment):
         """The lines of a job that uses these modules, without what differs from run to run."""
-        return [words(line) for line in self.tell_exactly(needs, source, **environment)]
+        return [words(line) for line in self.reported_exactly(needs, source, **environment)]
 
-    def tell_exactly(self, needs, source, **environment):
+    def reported_exactly(self, needs, source, **environment):
         missing = [PIP[module] for module in needs if importlib.util.find_spec(module) is None]
         if missing:
             raise unittest.SkipTest(f"{needs[-1]} is missing (pip install {' '.join(missing)})")
@@ -65,16 +65,16 @@ class Keras(Frameworks):
         self.assertGreaterEqual(len(lines) - len(steps), 16)
 
     def test_fit(self):
-        self.assert_fits(self.tell(["tensorflow"], self.FIT))
+        self.assert_fits(self.reported_lines(["tensorflow"], self.FIT))
 
     def test_fit_of_keras_2(self):
         if importlib.util.find_spec("tf_keras") is None:
             raise unittest.SkipTest("Keras 2 is missing (pip install tf_keras)")
-        self.assert_fits(self.tell(["tensorflow"], self.FIT, TF_USE_LEGACY_KERAS="1"))
+        self.assert_fits(self.reported_lines(["tensorflow"], self.FIT, TF_USE_LEGACY_KERAS="1"))
 
     def test_a_wait_is_that_of_the_job_and_not_the_reading(self):
         """What is read while the job works is not waited for: waits and work are no more than the whole."""
-        lines = self.tell_exactly(["tensorflow"], """
+        lines = self.reported_exactly(["tensorflow"], """
             import tensorflow, trainscope
             def slow():
                 for i in range(10):
@@ -95,7 +95,7 @@ class Keras(Frameworks):
             self.assertGreaterEqual(waited, 0.1)  # The first is waited for by everybody.
 
     def test_what_is_no_dataset_stays_what_it_is(self):
-        self.assertEqual(self.tell(["tensorflow"], """
+        self.assertEqual(self.reported_lines(["tensorflow"], """
             import tensorflow, trainscope
             data = [1, 2]
             assert trainscope.keras.measure_input(data) is data
@@ -104,7 +104,7 @@ class Keras(Frameworks):
 
 class Torch(Frameworks):
     def test_loop(self):
-        lines = self.tell(["torch"], """
+        lines = self.reported_lines(["torch"], """
             import torch, trainscope
             data = torch.utils.data.TensorDataset(torch.randn(20, 4), torch.randn(20, 1))
             loader = torch.utils.data.DataLoader(data, batch_size=8, num_workers=2)
@@ -153,20 +153,20 @@ class Lightning(Frameworks):
             "begin evaluation", "end evaluation", f"epoch {epoch} val_loss=X"]
 
     def test_fit(self):
-        lines = self.tell(["torch", "lightning"], "OPTIONS = {}\n" + textwrap.dedent(self.FIT))
+        lines = self.reported_lines(["torch", "lightning"], "OPTIONS = {}\n" + textwrap.dedent(self.FIT))
         told = without_input(lines)
         self.assertEqual([line for line in told if line != "phase checkpoint"], self.steps(1) + self.steps(2))
         self.assertEqual((lines.count("phase input"), lines.count("phase checkpoint")), (12, 2))
 
     def test_a_profiler_of_the_job_stays(self):
         options = "OPTIONS = {'profiler': 'simple', 'enable_checkpointing': False}\n"
-        lines = self.tell(["torch", "lightning"], options + textwrap.dedent(self.FIT))
+        lines = self.reported_lines(["torch", "lightning"], options + textwrap.dedent(self.FIT))
         self.assertEqual(lines, self.steps(1) + self.steps(2))
 
 
 class HuggingFace(Frameworks):
     def test_train(self):
-        lines = self.tell(["torch", "transformers"], """
+        lines = self.reported_lines(["torch", "transformers"], """
             import torch, transformers, trainscope
             class Model(torch.nn.Module):
                 def __init__(self):

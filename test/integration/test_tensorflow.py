@@ -78,7 +78,7 @@ class TensorFlow(Case):
     def test_by_event_files_of_epochs(self):
         keras, info = self.train("transfer.py", "--epochs", "2", "--verbose", "0", "--tensorboard", "logs")
         self.assertIsNone(info["steps"]["count"])
-        self.assertEqual(info["steps"]["reason"], f"{keras['epochs']} epochs were reported, and no steps")
+        self.assertEqual(info["steps"]["reason"], f"{keras['epochs']} epochs were reported, but no steps")
         self.assertEqual(len(info["epochs"]), keras["epochs"])
         for i, epoch in enumerate(info["epochs"]):
             self.assertAlmostEqual(epoch["values"]["loss"], keras["history"]["loss"][i], places=5)

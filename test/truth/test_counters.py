@@ -83,8 +83,8 @@ class Counters(Case):
                     "--counter", "nowhere:int@/no/such/file+", "--counter", f"x:int@{path}+c=1;r=1")
         info = self.info()
         self.assertEqual(metric(info, "counter.x")["last"], 2)
-        for name, reason in (("lost", "no row begins with 'c'"), ("far", "there is no row 99"),
-                             ("nowhere", "there is no /no/such/file here")):
+        for name, reason in (("lost", "no row begins with 'c'"), ("far", "row 99 does not exist"),
+                             ("nowhere", "/no/such/file does not exist")):
             found = metric(info, f"counter.{name}")
             self.assertEqual(found["status"], "absent")
             self.assertIn(reason, found["reason"])

@@ -210,7 +210,7 @@ class Progress(Case):
         self.record("print('1' * 3000 + '!', flush=True)", "--steps-from", "(?<step>(1+)+)[xy]")
         notes = self.info()["run"]["notes"]
         self.assertTrue([note for note in notes if "took too long" in note], notes)
-        self.assertFalse([note for note in notes if "matched no line" in note], notes)
+        self.assertFalse([note for note in notes if "matched none" in note], notes)
 
     def check_counts(self, info, source):
         """What no busy machine changes."""
@@ -241,7 +241,7 @@ class Progress(Case):
         late = STALLS | {step + 1 for step in CHECKPOINTS | EVALUATIONS}
         self.assertEqual({p["step"] for p in info["pauses"]}, late)
         self.assertEqual([part["part"] for part in info["breakdown"]], ["unexplained"])
-        self.assertIn("does not say", info["breakdown_unknown"])
+        self.assertIn("reports no input or compute phases", info["breakdown_unknown"])
 
     def check_planted(self, source, words, *options, **environment):
         """Records the training and checks what was found. Pauses are planted by sleeping: a busy machine that holds the

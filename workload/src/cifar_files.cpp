@@ -27,7 +27,7 @@ Status append_file(const fs::path& file, ImageSet& set) {
   const std::vector<std::uint8_t>& data = bytes.value();
   if (data.empty() || data.size() % kRecordBytes != 0) {
     return Error{Fault::kBadInput, file.string() + ": " + std::to_string(data.size()) +
-                                       " bytes are not a whole number of CIFAR-10 records (3073)"};
+                                       " bytes are not a multiple of a CIFAR-10 record (3073)"};
   }
   for (std::size_t at = 0; at < data.size(); at += kRecordBytes) {
     if (data[at] >= kClasses) {

@@ -48,7 +48,7 @@ Result<Dataset> load_folder(const DataRequest& request) {
   if (looks_like_image_folder(folder)) return load_image_folder(folder, shape);
   return Error{Fault::kBadInput, folder.string() +
                                      ": no MNIST files, CIFAR-10 binary files, TFRecord files or "
-                                     "folders with JPEG or PNG pictures there"};
+                                     "folders with JPEG or PNG images"};
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ Result<Dataset> load_dataset(const DataRequest& request) {
   if (fs::exists(installed, ignored)) return load_mnist(installed, "fashion_mnist");
   return draw_dataset(request.seed,
                       "drawn digits: " + installed.string() +
-                          " is not there (Debian: apt install dataset-fashion-mnist)");
+                          " does not exist (Debian: apt install dataset-fashion-mnist)");
 }
 
 }  // namespace trainscope::workload

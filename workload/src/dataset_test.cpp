@@ -68,7 +68,7 @@ TEST_F(DatasetFolder, MissingFileIsNamed) {
 
 TEST_F(DatasetFolder, CountsMustAgree) {
   put(file("train-labels-idx1-ubyte"), labels({0, 2}));
-  expect_fault("3 train pictures, but 2 labels");
+  expect_fault("3 train images, but 2 labels");
 }
 
 TEST_F(DatasetFolder, SizesMustAgree) {
@@ -78,7 +78,7 @@ TEST_F(DatasetFolder, SizesMustAgree) {
 
 TEST_F(DatasetFolder, UnknownTestLabelIsAFault) {
   put(file("t10k-labels.idx1-ubyte"), labels({3, 0}));
-  expect_fault("a label that no train picture has");
+  expect_fault("a label that no train image has");
 }
 
 TEST(Dataset, DrawnPicturesNeedNoFilesAndAreHeldOutForReal) {

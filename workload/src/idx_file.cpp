@@ -47,7 +47,7 @@ class IdxStream {
     std::uint8_t extra = 0;
     const int got = gzread(handle_.get(), &extra, 1);
     if (got == 0 && damage().empty()) return Done{};
-    return fault(got > 0 ? "more bytes than the dimensions ask for" : damage());
+    return fault(got > 0 ? "more bytes than the dimensions require" : damage());
   }
 
  private:

@@ -106,7 +106,7 @@ Result<Dataset> load_one_folder(const fs::path& folder, const EncodedShape& shap
     (held_out ? test : train).push_back(std::move(image));
   }
   if (train.empty() || test.empty()) {
-    return Error{Fault::kBadInput, folder.string() + ": too few pictures to hold one in ten out"};
+    return Error{Fault::kBadInput, folder.string() + ": too few images to hold one in ten out"};
   }
   Dataset data;
   data.class_names = std::move(all.value().classes);
@@ -136,7 +136,7 @@ Result<ImageList> list_images(const fs::path& folder) {
   }
   if (list.classes.size() < 2) {
     return Error{Fault::kBadInput,
-                 folder.string() + ": needs two or more folders with .jpg or .png pictures, has " +
+                 folder.string() + ": needs two or more folders with .jpg or .png images, has " +
                      std::to_string(list.classes.size())};
   }
   return list;

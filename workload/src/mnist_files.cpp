@@ -33,7 +33,7 @@ Result<IdxArray> read_part(const fs::path& folder, const std::string& role, cons
   const std::optional<fs::path> file = find_part(folder, role, kind);
   if (!file) {
     return Error{Fault::kBadInput,
-                 folder.string() + ": no " + role + "-" + kind + " (plain or .gz) there"};
+                 folder.string() + ": no " + role + "-" + kind + " (plain or .gz)"};
   }
   return read_idx(*file, rank);
 }
@@ -46,7 +46,7 @@ Result<ImageSet> load_set(const fs::path& folder, const std::string& prefix) {
   const std::vector<std::uint32_t>& shape = images.value().dimensions;
   if (shape[0] != labels.value().dimensions[0]) {
     return Error{Fault::kBadInput, folder.string() + ": " + std::to_string(shape[0]) + " " +
-                                       prefix + " pictures, but " +
+                                       prefix + " images, but " +
                                        std::to_string(labels.value().dimensions[0]) + " labels"};
   }
   ImageSet set;
@@ -76,12 +76,11 @@ Result<Dataset> load_mnist(const fs::path& folder, const std::string& name) {
   data.name = name;
   data.origin = folder.string();
   if (train.value().rows != test.value().rows || train.value().columns != test.value().columns) {
-    return Error{Fault::kBadInput, folder.string() + ": train and t10k pictures differ in size"};
+    return Error{Fault::kBadInput, folder.string() + ": train and t10k images differ in size"};
   }
   const std::uint32_t classes = 1U + *std::ranges::max_element(train.value().labels);
   if (*std::ranges::max_element(test.value().labels) >= classes) {
-    return Error{Fault::kBadInput,
-                 folder.string() + ": t10k has a label that no train picture has"};
+    return Error{Fault::kBadInput, folder.string() + ": t10k has a label that no train image has"};
   }
   data.classes = classes;
   data.train = std::make_shared<MemorySamples>(std::move(train.value()));

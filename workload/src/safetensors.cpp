@@ -77,13 +77,13 @@ std::string place_tensors(std::vector<Entry> entries, std::span<const std::uint8
     }
     if (entry.begin != at || entry.end < entry.begin || entry.end - entry.begin != size ||
         entry.end > data.size()) {
-      return "tensor " + entry.view.name + ": its bytes do not lie where type and shape say";
+      return "tensor " + entry.view.name + ": its offsets do not match type and shape";
     }
     at = entry.end;
     entry.view.bytes = data.subspan(entry.begin, size);
     tensors.push_back(std::move(entry.view));
   }
-  return at == data.size() ? "" : "bytes that belong to no tensor";
+  return at == data.size() ? "" : "bytes outside all tensors";
 }
 
 std::string parse(std::span<const std::uint8_t> text, std::span<const std::uint8_t> data,

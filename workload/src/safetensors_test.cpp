@@ -60,7 +60,7 @@ TEST_F(SafetensorsTest, WhatDoesNotFitIsAFault) {
   put(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", "ab");
   expect_fault("tensor a");
   put(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", "abcd");
-  expect_fault("belong to no tensor");
+  expect_fault("bytes outside all tensors");
   put(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[1,3]}})", "abc");
   expect_fault("tensor a");
   put(R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]},)"

@@ -5,8 +5,7 @@ namespace trainscope::workload {
 
 Result<std::unique_ptr<StepGraph>> make_step_graph(const torch::Device& device) {
   if (!device.is_cuda()) return Error{Fault::kBadInput, "--graph needs --device cuda"};
-  return Error{Fault::kBadInput,
-               "this program was built without CUDA's headers: --graph is not possible"};
+  return Error{Fault::kBadInput, "built without CUDA's headers: --graph is not available"};
 }
 
 }  // namespace trainscope::workload

@@ -36,7 +36,7 @@ Result<std::int64_t> label_of(const TfExample& example, const RecordPlace& place
     if (found->second >= 0 && found->second < 65536) return found->second;
     return fault(place, "label " + std::to_string(found->second));
   }
-  return fault(place, "neither image/class/label nor label in it");
+  return fault(place, "neither image/class/label nor label in the record");
 }
 
 std::optional<std::span<const std::uint8_t>> raw_of(const TfExample& example) {
@@ -99,11 +99,11 @@ class RecordSamples : public Samples {
                               std::to_string(classes_) + " classes were seen before");
     }
     const auto picture = raw_ ? raw_of(example.value()) : encoded_of(example.value());
-    if (!picture) return fault(place, "no picture in it");
+    if (!picture) return fault(place, "no image in the record");
     if (raw_) {
       std::ranges::copy(*picture, pixels.begin());
     } else {
-      const Result<Image> image = decode_image(*picture, fault(place, "picture").message);
+      const Result<Image> image = decode_image(*picture, fault(place, "image").message);
       if (!image.ok()) return image.error();
       fit_image(image.value(), {shape_.channels, shape_.rows}, pixels);
     }

@@ -37,7 +37,7 @@ Result<TrainedNetwork> load_trained(const std::string& weights, const std::strin
   trained.model = find_model(name);
   if (trained.model == nullptr) {
     return Error{Fault::kBadInput,
-                 weights + (name.empty() ? ": does not name its model; give --model"
+                 weights + (name.empty() ? ": does not name its model; use --model"
                                          : ": unknown model " + name)};
   }
   trained.shape = {trained.model->channels, trained.model->side, trained.model->side};

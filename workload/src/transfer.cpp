@@ -156,12 +156,12 @@ Best try_rates(const TransferOptions& options, const VectorSets& sets, std::int6
 void report_test(const TransferOptions& options, const VectorSets& sets, const ImageList& list,
                  Best& best, ProgressPipe& pipe) {
   if (sets.test.count() == 0) {
-    std::printf("test pictures 0: too few to hold one out (see --test)\n");
+    std::printf("test images 0: too few to hold one out (see --test)\n");
     return;
   }
   const double accuracy = accuracy_of(best.layer, sets.test);
   pipe.scalar("accuracy", accuracy, "test", monotonic_s());
-  std::printf("test pictures %" PRId64 " accuracy %.4f rate %g\n", sets.test.count(), accuracy,
+  std::printf("test images %" PRId64 " accuracy %.4f rate %g\n", sets.test.count(), accuracy,
               best.learning_rate);
   if (!options.misclassified) return;
   const torch::NoGradGuard no_gradients;
@@ -219,14 +219,14 @@ Status transfer_unguarded(const TransferOptions& options, const char* pipe_path)
   pipe.end("bottlenecks", filled_s);
   if (!filled.ok()) return filled.error();
   const VectorSets sets = split_vectors(options, list.value(), filled.value().vectors);
-  std::printf("pictures %zu classes %zu training %" PRId64 " validation %" PRId64 " test %" PRId64
+  std::printf("images %zu classes %zu training %" PRId64 " validation %" PRId64 " test %" PRId64
               "\n",
               list.value().images.size(), list.value().classes.size(), sets.training.count(),
               sets.validation.count(), sets.test.count());
   std::printf("bottlenecks computed %" PRIu64 " cached %" PRIu64 " seconds %.2f\n",
               filled.value().computed, filled.value().cached, filled_s - begin_s);
   if (sets.training.count() == 0) {
-    return Error{Fault::kBadInput, options.folder + ": no picture is left to train with"};
+    return Error{Fault::kBadInput, options.folder + ": no image is left to train with"};
   }
 
   const double train_s = monotonic_s();

@@ -14,7 +14,7 @@ from pictures import write_folder
 from events import read_events
 from support import NUMBER, run, run_with_pipe, take_program
 
-COUNTS = re.compile(r"(?m)^pictures (\d+) classes 3 training (\d+) validation (\d+) test (\d+)$")
+COUNTS = re.compile(r"(?m)^images (\d+) classes 3 training (\d+) validation (\d+) test (\d+)$")
 FILLED = re.compile(rf"(?m)^bottlenecks computed (\d+) cached (\d+) seconds {NUMBER}$")
 
 
@@ -51,7 +51,7 @@ class Transfer(unittest.TestCase):
     def test_learns_with_the_best_of_several_rates_and_tells_its_phases(self):
         out, lines = self.transfer("--lr", "0.000001,0.3", "--misclassified")
         self.assertEqual(len(re.findall(r"(?m)^rate ", out)), 2)
-        accuracy, rate = re.search(rf"(?m)^test pictures \d+ accuracy {NUMBER} rate (\S+)$",
+        accuracy, rate = re.search(rf"(?m)^test images \d+ accuracy {NUMBER} rate (\S+)$",
                                    out).groups()
         self.assertEqual(rate, "0.3")
         self.assertGreater(float(accuracy), 0.5)  # guessing is 0.33

@@ -16,22 +16,22 @@ namespace trainscope {
 
 namespace {
 
-// Reading what belongs to the process is what counts: its files, not the right to signal it.
+// Recording needs permission to read the files of the process, not to signal it.
 Result<pid_t> process_to_follow(const std::string& text) {
   const auto pid = parse_integer(text);
   if (!pid || *pid < 1 || *pid > 4'194'304) {
     return Error(fmt::format("attach: '{}' is not a process id", printable(text)));
   }
   if (!exists(fmt::format("/proc/{}", *pid))) {
-    return Error(fmt::format("attach: there is no process {}", *pid));
+    return Error(fmt::format("attach: process {} does not exist", *pid));
   }
   const auto status = read_file(fmt::format("/proc/{}/io", *pid), 65536);
   if (!status &&
       (status.error().error_number() == EACCES || status.error().error_number() == EPERM)) {
-    return Error(fmt::format(
-        "attach: no permission to read what process {} does; it belongs to another user "
-        "(as that user or root: sudo trainscope attach {})",
-        *pid, *pid));
+    return Error(
+        fmt::format("attach: cannot read process {}: it belongs to another user; try: sudo "
+                    "trainscope attach {}",
+                    *pid, *pid));
   }
   return static_cast<pid_t>(*pid);
 }
@@ -54,7 +54,7 @@ std::function<Result<int>()> add(Options& options, const Settings& loaded) {
   auto pid = std::make_shared<std::string>();
   options.add({.name = "PID",
                .value = "PID",
-               .help = "first process of the job; its children are followed",
+               .help = "first process of the job; its children are recorded as well",
                .is_required = true,
                .set = store_in(*pid)});
   add_recording_flags(options, settings, "attach");
@@ -66,7 +66,7 @@ std::function<Result<int>()> add(Options& options, const Settings& loaded) {
 extern const Command attach_command;
 const Command attach_command = {
     .name = "attach",
-    .summary = "record a job that already runs",
+    .summary = "record a job that is already running",
     .examples = R"(trainscope attach 4711
 trainscope attach $(pgrep -f train.py) --for 10m --name spike)",
     .add = add,

@@ -1,4 +1,4 @@
-// complete-runs (hidden): what a RUN may be, one a line, for the shells' completion.
+// complete-runs (hidden): ids and names of runs, one per line, for the shells' completion.
 #include <set>
 
 #include "base/text.h"
@@ -10,7 +10,7 @@ namespace trainscope {
 
 namespace {
 
-// What a terminal or a shell would obey is not offered.
+// Names that a terminal or a shell would interpret are not offered.
 bool is_harmless(const std::string& word) {
   return !word.empty() && !word.starts_with('-') && printable(word) == word &&
          word.find_first_of("`$\"'\\;&|<>(){}[]*?!~#^") == std::string::npos;
@@ -39,7 +39,7 @@ std::function<Result<int>()> add(Options& /*options*/, const Settings& settings)
 extern const Command complete_runs_command;
 const Command complete_runs_command = {
     .name = "complete-runs",
-    .summary = "print what a RUN may be, for completion",
+    .summary = "print the ids and names of runs, for completion",
     .examples = "",
     .hidden = true,
     .add = add,

@@ -1,4 +1,4 @@
-// completion: what a shell loads to complete our command line.
+// completion: the script that a shell loads to complete our command line.
 #include "cli/completion.h"
 #include "cli/print.h"
 
@@ -30,9 +30,9 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 extern const Command completion_command;
 const Command completion_command = {
     .name = "completion",
-    .summary = "print the completion for a shell",
+    .summary = "print the completion script for a shell",
     .examples = R"(source <(trainscope completion bash)     in ~/.bashrc
-source <(trainscope completion zsh)      in ~/.zshrc, behind compinit
+source <(trainscope completion zsh)      in ~/.zshrc, after compinit
 trainscope completion fish | source      in ~/.config/fish/config.fish)",
     .add = add,
 };

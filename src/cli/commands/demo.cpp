@@ -26,7 +26,7 @@ struct DemoFlags {
 
 bool runs(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
 
-// Beside this program first: that is the one that was built with it.
+// Next to this program first: that is the one that was built with it.
 Result<std::string> find_workload() {
   char self[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);
@@ -38,17 +38,16 @@ Result<std::string> find_workload() {
     const std::string path = std::string(place) + "/" + kWorkload;
     if (place.starts_with('/') && runs(path)) return path;
   }
-  return Error(
-      fmt::format("demo: there is no {} beside {} or in PATH; build it with `make build` (it needs "
-                  "libtorch), or "
-                  "record a job of your own: trainscope run -- COMMAND…",
-                  kWorkload, program.empty() ? "this program" : program));
+  return Error(fmt::format(
+      "demo: cannot find {} next to {} or in PATH; run `make build` (needs libtorch), or "
+      "record your own job: trainscope run -- COMMAND…",
+      kWorkload, program.empty() ? "this program" : program));
 }
 
 Result<int> demo(const DemoFlags& flags) {
   const auto seconds = parse_integer(flags.seconds);
   if (!seconds || *seconds < 1 || *seconds > kMaxSeconds) {
-    return Error(fmt::format("--seconds: '{}' is not a whole number from 1 to {}",
+    return Error(fmt::format("--seconds: '{}' is not an integer from 1 to {}",
                              printable(flags.seconds), kMaxSeconds));
   }
   TS_TRY(const std::string workload, find_workload());
@@ -74,7 +73,7 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
   flags->settings = std::make_shared<Settings>(settings);
   options.add({.name = "--seconds",
                .value = "N",
-               .help = "how long to train (default: 20)",
+               .help = "training time in seconds (default: 20)",
                .set = store_in(flags->seconds)});
   add_recording_flags(options, flags->settings, "demo");
   return [flags] { return demo(*flags); };
@@ -85,7 +84,7 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 extern const Command demo_command;
 const Command demo_command = {
     .name = "demo",
-    .summary = "record the built-in workload and show what came out",
+    .summary = "record the built-in workload and print the summary",
     .examples = R"(trainscope demo
 trainscope demo --seconds 5)",
     .add = add,

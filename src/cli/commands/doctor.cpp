@@ -1,4 +1,4 @@
-// doctor: what this machine can measure, and how to get the rest.
+// doctor: what this machine can measure, and how to enable the rest.
 #include <errno.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -49,7 +49,7 @@ Line cgroup_line() {
   return {"cgroup", fmt::format("{}: {}, {}", limits.version, cpus, memory), value};
 }
 
-// The folder that will hold the runs, or the nearest one above it that exists.
+// The folder of the runs, or the nearest one above it that exists.
 std::string nearest_folder(std::string path) {
   while (!path.empty() && !exists(path))
     path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
@@ -69,7 +69,7 @@ Line home_line(const std::string& home) {
   return {"home", text, value};
 }
 
-// How late a sleep of 1 ms ends: what a period of milliseconds can rely on.
+// How much longer than 1 ms a sleep takes: the precision of periods of milliseconds.
 Line clock_line() {
   timespec resolution{};
   ::clock_getres(CLOCK_MONOTONIC, &resolution);
@@ -86,23 +86,23 @@ Line clock_line() {
                        {"resolution_s", to_seconds(resolution.tv_nsec)},
                        {"sleep_late_max_s", to_seconds(worst)}};
   return {"clock",
-          fmt::format("{}, resolution {} ns, sleeps end at most {} late", source,
-                      resolution.tv_nsec, duration_text(to_seconds(worst))),
+          fmt::format("{}, resolution {} ns, sleep overrun at most {}", source, resolution.tv_nsec,
+                      duration_text(to_seconds(worst))),
           value};
 }
 
 std::vector<ProbedSource> probe_all(const Settings& settings) {
-  // Nothing is recorded, but what recording costs can still be read of this process.
+  // Nothing is recorded, but the overhead metrics can still be read from this process.
   static SelfLink self;
   self.supervisor_pid = ::getpid();
-  Surroundings surroundings;
-  surroundings.self = &self;
-  surroundings.run_folder = settings.home();
+  SourceContext context;
+  context.self = &self;
+  context.run_folder = settings.home();
   char folder[4096];
-  if (::getcwd(folder, sizeof folder) != nullptr) surroundings.working_directory = folder;
+  if (::getcwd(folder, sizeof folder) != nullptr) context.working_directory = folder;
   std::vector<ProbedSource> found;
   for (const Collector* collector : collectors()) {
-    found.push_back(probe_within(*collector, surroundings, kDeadlineNs));
+    found.push_back(probe_within(*collector, context, kDeadlineNs));
   }
   return found;
 }
@@ -130,7 +130,8 @@ void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line
   }
   document["machine"] = OrderedJson::object();
   for (const Line& line : machine) document["machine"][line.name] = line.value;
-  (void)write_stdout(json_text(document) + "\n");  // the command line finds what was not taken
+  (void)write_stdout(json_text(document) +
+                     "\n");  // the command line checks that the output was written
 }
 
 std::string styled(const std::string& status, bool colour) {
@@ -140,7 +141,7 @@ std::string styled(const std::string& status, bool colour) {
   return style + padded + "\x1b[0m";
 }
 
-// What is missing for one and the same reason, told once.
+// Metrics that are missing for the same reason, listed together.
 void print_missing(const std::vector<ProbedMetric>& missing) {
   for (size_t i = 0; i < missing.size(); ++i) {
     const auto same = [&](const ProbedMetric& other) {
@@ -191,7 +192,7 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 extern const Command doctor_command;
 const Command doctor_command = {
     .name = "doctor",
-    .summary = "say what this machine can measure, and how to get the rest",
+    .summary = "show what this machine can measure and how to enable the rest",
     .examples = R"(trainscope doctor
 trainscope doctor --json | jq '.sources[] | select(.status != "ok")')",
     .add = add,

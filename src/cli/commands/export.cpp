@@ -31,8 +31,8 @@ Result<const Exporter*> choose_exporter(const ExportFlags& flags) {
     if (flags.format.empty() && flags.output.ends_with(exporter->extension)) return exporter;
     known += (known.empty() ? "" : ", ") + std::string(exporter->name);
   }
-  if (flags.format.empty()) return Error("export: --to FORMAT is missing (one of " + known + ")");
-  return Error(fmt::format("export: there is no format '{}' (one of {})", flags.format, known));
+  if (flags.format.empty()) return Error("export: no format given; use --to with one of " + known);
+  return Error(fmt::format("export: unknown format '{}'; use one of {}", flags.format, known));
 }
 
 // A place in the run: a duration from t = 0, which may be 0.
@@ -47,13 +47,13 @@ Result<ExportOptions> export_options(const ExportFlags& flags, const Exporter& e
   options.metrics = flags.metrics;
   options.wide = flags.wide;
   if (flags.wide && !exporter.has_wide) {
-    return Error(fmt::format("export: {} has no --wide", exporter.name));
+    return Error(fmt::format("export: {} does not support --wide", exporter.name));
   }
   TS_TRY(options.range.begin_s, parse_place("--begin", flags.begin));
   TS_TRY(options.range.end_s, parse_place("--end", flags.end));
   if (options.range.begin_s && options.range.end_s &&
       *options.range.end_s <= *options.range.begin_s) {
-    return Error("export: --end is not after --begin");
+    return Error("export: --end must be after --begin");
   }
   if (!flags.every.empty()) {
     TS_TRY(options.every_ns, parse_duration(flags.every).with_context("--every"));
@@ -71,7 +71,9 @@ Result<Target> open_target(const ExportFlags& flags) {
   struct stat info {};
   const bool there = ::lstat(flags.output.c_str(), &info) == 0;
   if (there && !flags.force) {
-    return Error(fmt::format("{} is there already; --force replaces it", flags.output), EEXIST);
+    return Error(fmt::format("cannot write {}: it already exists; use --force to overwrite it",
+                             flags.output),
+                 EEXIST);
   }
   Target target;
   target.path = flags.output;
@@ -114,7 +116,7 @@ Result<int> run_export(const ExportFlags& flags) {
     return 0;
   }
   if (!exporter->is_text && ::isatty(STDOUT_FILENO) == 1) {
-    return Error(fmt::format("export: {} is not text; give -o FILE", exporter->name));
+    return Error(fmt::format("export: {} is not a text format; use -o FILE", exporter->name));
   }
   TS_CHECK_OK(exporter->write(*run, options, write_stdout));
   return 0;
@@ -142,11 +144,11 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
                .set = store_in(flags->metrics)});
   options.add({.name = "--begin",
                .value = "DURATION",
-               .help = "export only samples from this time of the run on",
+               .help = "export only samples from this time on, counted from the start of the run",
                .set = store_in(flags->begin)});
   options.add({.name = "--end",
                .value = "DURATION",
-               .help = "export only samples before this time of the run",
+               .help = "export only samples before this time, counted from the start of the run",
                .set = store_in(flags->end)});
   options.add({.name = "--every",
                .value = "DURATION",

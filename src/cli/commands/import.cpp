@@ -1,4 +1,4 @@
-// trainscope import: makes a run of a recording that others made.
+// trainscope import: imports a recording made by another tool.
 #include <fmt/format.h>
 
 #include "base/fd.h"
@@ -37,7 +37,7 @@ Result<const Importer*> choose_importer(const ImportFlags& flags) {
     const bool named = importer->name == flags.format;
     if (!named && (!flags.format.empty() || !importer->recognises(flags.path))) continue;
     if (found != nullptr) {
-      return Error(fmt::format("import: {} may be {} or {}: say which with --from", flags.path,
+      return Error(fmt::format("import: {} may be {} or {}; choose with --from", flags.path,
                                found->name, importer->name));
     }
     found = importer;
@@ -45,12 +45,11 @@ Result<const Importer*> choose_importer(const ImportFlags& flags) {
   if (found != nullptr) return found;
   if (!flags.format.empty()) {
     return Error(
-        fmt::format("import: there is no format '{}' (one of {})", flags.format, known_formats()));
+        fmt::format("import: unknown format '{}'; use one of {}", flags.format, known_formats()));
   }
-  return Error(
-      fmt::format("import: {} is of no format that is known here; name it with --from "
-                  "(one of {}) to see what is wrong with it",
-                  flags.path, known_formats()));
+  return Error(fmt::format(
+      "import: cannot detect the format of {}; use --from FORMAT (one of {}) to see why",
+      flags.path, known_formats()));
 }
 
 Result<ImportOptions> import_options(const ImportFlags& flags) {
@@ -93,7 +92,7 @@ void print_human(const WholeRun& run, const KeptRun& made) {
 }
 
 Result<int> run_import(const ImportFlags& flags) {
-  if (!exists(flags.path)) return Error(fmt::format("import: there is no {}", flags.path));
+  if (!exists(flags.path)) return Error(fmt::format("import: {} does not exist", flags.path));
   TS_TRY(const ImportOptions options, import_options(flags));
   TS_TRY(const Importer* importer, choose_importer(flags));
   TS_TRY(WholeRun run, importer->read(options));

@@ -1,4 +1,4 @@
-// trainscope info: what is known of a run.
+// trainscope info: shows a run.
 #include <unistd.h>
 
 #include "base/json.h"

@@ -16,7 +16,7 @@ namespace trainscope {
 
 namespace {
 
-// A run whose supervisor was killed has no duration of its own: its last sample tells.
+// A run whose supervisor was killed has no stored duration: its last sample is used.
 std::optional<double> duration_of(const RunListing& run) {
   if (run.manifest.duration_s || run.status == RunStatus::running) return run.manifest.duration_s;
   return last_sample_s(run.path);
@@ -63,7 +63,7 @@ void print_human(const std::vector<RunListing>& runs, const std::string& home) {
   for (const RunListing& run : runs) {
     table.add({run.manifest.id, shortened(printable(run.manifest.name), 24),
                local_time_text(run.manifest.started), duration_cell(run),
-               ending_text(run.manifest, run.status), command_cell(run)});
+               outcome_text(run.manifest, run.status), command_cell(run)});
   }
   show_text(table.text(colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)));
 }

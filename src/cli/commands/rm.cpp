@@ -25,19 +25,19 @@ struct RmFlags {
   bool yes = false, force = false;
 };
 
-struct Victim {
+struct RunToRemove {
   std::string path, title;
   int64_t bytes = 0;
 };
 
-Result<Victim> make_victim(const std::string& path) {
-  Victim victim{path, path, 0};
+Result<RunToRemove> describe_run(const std::string& path) {
+  RunToRemove entry{path, path, 0};
   if (const auto manifest = read_manifest(path)) {
-    victim.title = manifest->id;
-    if (!manifest->name.empty()) victim.title += " " + manifest->name;
+    entry.title = manifest->id;
+    if (!manifest->name.empty()) entry.title += " " + manifest->name;
   }
-  TS_TRY(victim.bytes, run_disk_bytes(path));
-  return victim;
+  TS_TRY(entry.bytes, run_disk_bytes(path));
+  return entry;
 }
 
 // Why a run is not removed; "" when it may be.
@@ -58,57 +58,57 @@ std::string obstacle(const std::string& path, bool force) {
   }
   return force ? ""
                : fmt::format(
-                     "{} was begun on {} and may still be running there; use --force if it "
+                     "{} was started on {} and may still be running there; use --force if it "
                      "is not",
                      id, host);
 }
 
-Result<std::vector<Victim>> named_runs(const RmFlags& flags) {
-  std::vector<Victim> victims;
+Result<std::vector<RunToRemove>> named_runs(const RmFlags& flags) {
+  std::vector<RunToRemove> to_remove;
   std::set<std::string> seen;
   for (const std::string& text : flags.runs) {
     TS_TRY(std::string path, find_run(flags.reading->home, text));
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     if (!seen.insert(path).second) continue;
-    if (const std::string why = obstacle(path, flags.force); !why.empty()) {
-      return Error(fmt::format("rm: {}; nothing was removed", why));
+    if (const std::string reason = obstacle(path, flags.force); !reason.empty()) {
+      return Error(fmt::format("rm: {}; nothing was removed", reason));
     }
-    TS_TRY(Victim victim, make_victim(path));
-    victims.push_back(std::move(victim));
+    TS_TRY(RunToRemove entry, describe_run(path));
+    to_remove.push_back(std::move(entry));
   }
-  return victims;
+  return to_remove;
 }
 
 // Damaged runs have no time to be judged by: they are removed by name only.
-Result<std::vector<Victim>> old_runs(const RmFlags& flags) {
+Result<std::vector<RunToRemove>> old_runs(const RmFlags& flags) {
   TS_TRY(const int64_t age_ns, parse_duration(flags.older_than).with_context("--older-than"));
   TS_TRY(const std::vector<RunListing> runs, list_runs(flags.reading->home));
-  std::vector<Victim> victims;
+  std::vector<RunToRemove> to_remove;
   for (const RunListing& run : runs) {
     const int64_t started = utc_from_text(run.manifest.started);
     if (run.status == RunStatus::damaged || started < 0 || realtime_ns() - started < age_ns)
       continue;
-    if (const std::string why = obstacle(run.path, flags.force); !why.empty()) {
-      tell("left {}\n", why);
+    if (const std::string reason = obstacle(run.path, flags.force); !reason.empty()) {
+      tell("left {}\n", reason);
       continue;
     }
-    TS_TRY(Victim victim, make_victim(run.path));
-    victims.push_back(std::move(victim));
+    TS_TRY(RunToRemove entry, describe_run(run.path));
+    to_remove.push_back(std::move(entry));
   }
-  return victims;
+  return to_remove;
 }
 
-Result<bool> agreed(const std::vector<Victim>& victims, bool yes) {
+Result<bool> confirm_removal(const std::vector<RunToRemove>& to_remove, bool yes) {
   if (yes) return true;
   if (::isatty(STDIN_FILENO) != 1) {
-    return Error("rm: nobody to ask here; --yes removes without asking");
+    return Error("rm: cannot ask for confirmation: stdin is not a terminal; use --yes");
   }
   int64_t bytes = 0;
-  for (const Victim& victim : victims) {
-    bytes += victim.bytes;
-    tell("  {}  {}\n", victim.title, bytes_text(static_cast<double>(victim.bytes)));
+  for (const RunToRemove& entry : to_remove) {
+    bytes += entry.bytes;
+    tell("  {}  {}\n", entry.title, bytes_text(static_cast<double>(entry.bytes)));
   }
-  tell("remove {} run{}, {}? [y/N] ", victims.size(), victims.size() == 1 ? "" : "s",
+  tell("remove {} run{}, {}? [y/N] ", to_remove.size(), to_remove.size() == 1 ? "" : "s",
        bytes_text(static_cast<double>(bytes)));
   std::string answer;
   for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) {
@@ -120,30 +120,30 @@ Result<bool> agreed(const std::vector<Victim>& victims, bool yes) {
 
 Result<int> remove(const RmFlags& flags) {
   if (flags.runs.empty() == flags.older_than.empty()) {
-    return Error("rm: name the runs, or give --older-than");
+    return Error("rm: use either RUN or --older-than DURATION");
   }
-  TS_TRY(const std::vector<Victim> victims,
+  TS_TRY(const std::vector<RunToRemove> to_remove,
          flags.runs.empty() ? old_runs(flags) : named_runs(flags));
-  if (victims.empty()) {
+  if (to_remove.empty()) {
     tell("no run is older than {}\n", flags.older_than);
     return 0;
   }
-  TS_TRY(const bool go, agreed(victims, flags.yes));
+  TS_TRY(const bool go, confirm_removal(to_remove, flags.yes));
   if (!go) {
     tell("nothing was removed\n");
     return 1;
   }
   int64_t bytes = 0;
-  for (const Victim& victim : victims) {
-    TS_TRY(const Removed removed, remove_run(victim.path));
+  for (const RunToRemove& entry : to_remove) {
+    TS_TRY(const Removed removed, remove_run(entry.path));
     bytes += removed.bytes;
-    show("removed {}, {}\n", victim.title, bytes_text(static_cast<double>(removed.bytes)));
+    show("removed {}, {}\n", entry.title, bytes_text(static_cast<double>(removed.bytes)));
     for (const std::string& name : removed.foreign) {
-      tell("left {}/{}: it is not Trainscope's\n", victim.path, name);
+      tell("left {}/{}: not created by Trainscope\n", entry.path, name);
     }
   }
-  if (victims.size() > 1) {
-    show("{} runs, {}\n", victims.size(), bytes_text(static_cast<double>(bytes)));
+  if (to_remove.size() > 1) {
+    show("{} runs, {}\n", to_remove.size(), bytes_text(static_cast<double>(bytes)));
   }
   return 0;
 }

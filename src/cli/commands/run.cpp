@@ -21,8 +21,8 @@ int exit_code_of(const Manifest& manifest) {
   return manifest.exit_code.value_or(manifest.signal ? 128 + *manifest.signal : 0);
 }
 
-// Ends this process by the signal that killed the job, as the caller of the bare job would see it.
-// The core, if there is one, is the job's; ours would be written over it.
+// Ends this process with the signal that killed the job, as the caller would see without
+// Trainscope. The core dump, if there is one, is the job's; ours would overwrite it.
 int die_by(int number) {
   std::fflush(nullptr);
   const rlimit none{0, 0};
@@ -49,7 +49,7 @@ bool stops_series(const Manifest& manifest) {
 bool failed(const Manifest& manifest) { return manifest.signal || exit_code_of(manifest) != 0; }
 
 int end_as(const Manifest& manifest) {
-  // A job that --for had to kill ended by a signal too, but it is the limit that scripts ask for.
+  // A job that --for had to kill also ended by a signal, but scripts check for the limit.
   if (manifest.ended_by != EndedBy::time_limit && manifest.signal) return die_by(*manifest.signal);
   return exit_code_of(manifest);
 }
@@ -68,7 +68,7 @@ int record_series(RunOptions options) {
     const Manifest& manifest = outcome->manifest;
     if (!first_failure && failed(manifest)) first_failure = manifest;
     if (stops_series(manifest)) break;
-    // A job may have taken no notice of it, and between two runs there is none to take any.
+    // The job may have ignored it, and between two runs there is no job to receive it.
     if (k < repeat && interrupting_signal() != 0) {
       return first_failure ? end_as(*first_failure) : die_by(interrupting_signal());
     }

@@ -14,7 +14,8 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMaxLineBytes = 4096;  // longer writes into a FIFO may mix with those of others
+constexpr size_t kMaxLineBytes =
+    4096;  // longer writes into a FIFO may mix with those of other processes
 
 // A job must not end because its report could not be delivered: every way out is 0.
 int send_line(const std::vector<std::string>& words) {
@@ -32,7 +33,7 @@ int send_line(const std::vector<std::string>& words) {
   const char* pipe = std::getenv("TRAINSCOPE_PIPE");
   if (pipe == nullptr || *pipe == '\0') return 0;  // not in a run
   ::signal(SIGPIPE, SIG_IGN);
-  // Fails at once when nobody reads; a full pipe drops the line.
+  // Fails at once if there is no reader; a full pipe drops the line.
   const UniqueFd fd(::open(pipe, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (fd) (void)!::write(fd.get(), line.data(), line.size());
   return 0;

@@ -42,8 +42,8 @@ std::optional<Entry> find_entry(std::string_view text, std::string_view controll
   return unified;
 }
 
-// The mount that shows the path; else (a container that has the host's path but only its own part
-// mounted) any of that tree.
+// The mount that shows the path; otherwise (a container that has the host's path but only its own
+// part mounted) any mount of that tree.
 const Mount* find_mount(const std::vector<Mount>& mounts, const Entry& entry,
                         std::string_view controller) {
   const Mount* any = nullptr;

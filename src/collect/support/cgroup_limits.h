@@ -1,10 +1,9 @@
-// Where a process is among the cgroups, and the limits that hold there.
+// The cgroup of a process, and the limits that apply there.
 //
-// v1, v2 and both at once (each controller is found by itself). A limit is the smallest of the
+// v1, v2 and both at once (each controller is found separately). A limit is the smallest of the
 // cgroup and of those above it, as far as they are mounted here: in a container with a cgroup
-// namespace what is above the container cannot be seen. Nothing is ever made, changed or moved.
-// Limits: quota and memory.max only; CPU sets are the affinity mask's business, memory.high only
-// slows.
+// namespace, cgroups above the container are not visible. Nothing is created, changed or moved.
+// Limits: quota and memory.max only; CPU sets show in the affinity mask, memory.high only slows.
 #pragma once
 
 #include <sys/types.h>
@@ -24,10 +23,10 @@ struct CgroupLimits {
   std::optional<double> cpus;
   std::optional<int64_t> memory_bytes;
   std::string version;  // v1, v2, hybrid (one controller each), none
-  std::string path;     // of the process in memory's tree, in cpu's where that is the root
+  std::string path;     // of the process in memory's tree, in cpu's if that is the root
 };
 
-// pid 0: this process. `root` goes in front of /proc and /sys.
+// pid 0: this process. `root` is the prefix of /proc and /sys.
 CgroupLimits read_cgroup_limits(const std::string& root, pid_t pid);
 
 // One controller's cgroup of a process.
@@ -45,16 +44,16 @@ std::optional<CgroupPlace> place_cgroup(std::string_view cgroup_text,
 std::optional<CgroupPlace> find_cgroup(const std::string& root, pid_t pid,
                                        std::string_view controller);
 
-// Thousandths of a CPU in "150000 100000"; nothing for "max 100000" and what is no such text.
+// Thousandths of a CPU in "150000 100000"; nothing for "max 100000" and malformed text.
 std::optional<int64_t> parse_cpu_max(std::string_view text);
-// The same from v1's two files; -1 is no limit.
+// The same from v1's two files; -1 means no limit.
 std::optional<int64_t> milli_cpus(int64_t quota_us, int64_t period_us);
 // Bytes; nothing for "max" and for v1's largest number, which means the same.
 std::optional<int64_t> parse_memory_limit(std::string_view text);
 
 enum class CgroupResource { cpu, memory };
 
-// Keeps the limit files of a place open.
+// Keeps the limit files of a cgroup open.
 class CgroupLimitReader {
  public:
   struct Limit {
@@ -62,7 +61,7 @@ class CgroupLimitReader {
     int64_t value = 0;  // thousandths of a CPU, or bytes
   };
   void open(const CgroupPlace& place, CgroupResource resource);
-  // The smallest limit now, of two equal ones the outer; nothing when there is none.
+  // The smallest limit now, of two equal ones the outer; nothing if there is none.
   std::optional<Limit> read();
 
  private:

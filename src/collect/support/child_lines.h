@@ -24,8 +24,8 @@ class ChildLines {
   // Kills and reaps it.
   void stop();
   bool is_running() const { return static_cast<bool>(out_); }
-  // The newest whole line that has come since the last call; false when there is none. After the
-  // end of its output is_running() is false.
+  // The newest complete line since the last call; false if there is none. After the end of its
+  // output is_running() is false.
   bool newest_line(std::string& line);
   // The same, waiting at most so long.
   bool wait_for_line(std::string& line, int64_t timeout_ns);

@@ -45,58 +45,58 @@ bool is_of_kernel(int fd) {
 
 }  // namespace
 
-void CounterFiles::name_counters(const Surroundings& surroundings) {
+void CounterFiles::name_counters(const SourceContext& context) {
   named_ = true;
-  root_ = surroundings.root;
+  root_ = context.root;
   buffer_.resize(64 * 1024);
   if (const auto text = read_file(root_ + "/proc/self/mountinfo")) mounts_ = parse_mountinfo(*text);
   // The command line was checked before anything started.
-  auto specs = parse_counters(surroundings.counters);
+  auto specs = parse_counters(context.counters);
   if (!specs) return;
   for (CounterSpec& spec : *specs) {
-    Named& named = counters_.emplace_back();
-    named.spec = std::move(spec);
-    if (!named.spec.match.empty()) {
-      auto pattern = RowPattern::compile(named.spec.match);
-      if (pattern) named.pattern = std::make_unique<RowPattern>(std::move(*pattern));
+    SpecState& state = counters_.emplace_back();
+    state.spec = std::move(spec);
+    if (!state.spec.match.empty()) {
+      auto pattern = RowPattern::compile(state.spec.match);
+      if (pattern) state.pattern = std::make_unique<RowPattern>(std::move(*pattern));
     }
-    named.metric = "counter." + named.spec.name;
-    named.path = absolute(named.spec.path, surroundings.working_directory);
-    named.is_pattern =
-        is_path_pattern(named.path) && (!is_ours(named.path) || !exists(root_ + named.path));
-    named.described = {named.metric, named.spec.unit, named.spec.kind,
-                       named.is_pattern ? "file" : "", ""};
-    // Of a pattern the part in front of its first * decides who speaks of it when nothing matches.
-    const std::string fixed = named.path.substr(0, named.path.find_first_of("*?["));
-    named.elsewhere = !is_ours(named.is_pattern ? fixed : named.path);
+    state.metric = "counter." + state.spec.name;
+    state.path = absolute(state.spec.path, context.working_directory);
+    state.is_pattern =
+        is_path_pattern(state.path) && (!is_ours(state.path) || !exists(root_ + state.path));
+    state.described = {state.metric, state.spec.unit, state.spec.kind,
+                       state.is_pattern ? "file" : "", ""};
+    // If nothing matches a pattern, the part before its first * decides which collector reports it.
+    const std::string fixed = state.path.substr(0, state.path.find_first_of("*?["));
+    state.elsewhere = !is_ours(state.is_pattern ? fixed : state.path);
   }
 }
 
 bool CounterFiles::is_ours(const std::string& path) const {
-  return leads_to_hanging_mount(mounts_, root_, path) == (of_ == Of::slow_mounts);
+  return leads_to_hanging_mount(mounts_, root_, path) == (mount_kind_ == MountKind::slow_mounts);
 }
 
 void CounterFiles::find_files() {
   const int64_t begin = monotonic_ns();
-  for (Named& named : counters_) {
-    if (!named.is_pattern) {
-      if (!named.elsewhere) add(named, named.path);
+  for (SpecState& state : counters_) {
+    if (!state.is_pattern) {
+      if (!state.elsewhere) add(state, state.path);
       continue;
     }
     const auto may_enter = [&](const std::string& path) {
-      return of_ == Of::slow_mounts || is_ours(path);
+      return mount_kind_ == MountKind::slow_mounts || is_ours(path);
     };
-    const auto found = expand_path(root_, named.path, kMaxFiles, may_enter);
+    const auto found = expand_path(root_, state.path, kMaxFiles, may_enter);
     for (const std::string& path : found) {
-      if (is_ours(path)) add(named, path);
+      if (is_ours(path)) add(state, path);
     }
-    if (found.empty()) named.why = "no file matches " + named.path;
+    if (found.empty()) state.reason = "no file matches " + state.path;
   }
   const int64_t end = monotonic_ns();
   next_search_ns_ = end + std::max(kSearchEveryNs, kSearchRest * (end - begin));
 }
 
-void CounterFiles::add(Named& named, const std::string& path) {
+void CounterFiles::add(SpecState& state, const std::string& path) {
   auto file = std::find_if(files_.begin(), files_.end(),
                            [&](const File& known) { return known.path == path; });
   if (file == files_.end()) {
@@ -105,26 +105,27 @@ void CounterFiles::add(Named& named, const std::string& path) {
     file->full = root_ + path;
     file->from_pattern = true;
   }
-  file->from_pattern = file->from_pattern && named.is_pattern;
+  file->from_pattern = file->from_pattern && state.is_pattern;
   for (const Counter& counter : file->counters) {
-    if (counter.named == &named) return;
+    if (counter.state == &state) return;
   }
-  file->counters.emplace_back().named = &named;
+  file->counters.emplace_back().state = &state;
 }
 
-// What a pattern matched once need not stay; what was named by its path is waited for.
+// A file matched by a pattern may disappear; a file given by its path is waited for.
 void CounterFiles::drop_vanished() {
   files_.remove_if([&](const File& file) { return file.from_pattern && !exists(file.full); });
 }
 
-Opened CounterFiles::open(const Surroundings& surroundings) {
-  // A run without counters does not lack them; only where there is no job are they worth a word.
-  if (surroundings.counters.empty() && surroundings.job != nullptr) return {};
-  if (surroundings.counters.empty()) {
-    return all_missing(kCounterMetrics, "no counter is named here",
+Opened CounterFiles::open(const SourceContext& context) {
+  // A run without counters does not lack them; they are listed as missing only without a job
+  // (doctor).
+  if (context.counters.empty() && context.job != nullptr) return {};
+  if (context.counters.empty()) {
+    return all_missing(kCounterMetrics, "no counter was given",
                        "trainscope run --counter 'NAME:uint@FILE+r=0;c=0' -- COMMAND");
   }
-  if (!named_) name_counters(surroundings);
+  if (!named_) name_counters(context);
   drop_vanished();
   find_files();
   const int64_t now = monotonic_ns();
@@ -138,35 +139,36 @@ Opened CounterFiles::open(const Surroundings& surroundings) {
 
 Opened CounterFiles::layout() {
   Opened opened;
-  std::set<const Named*> told;
+  std::set<const SpecState*> listed;
   for (File& file : files_) {
     for (Counter& counter : file.counters) {
-      const Named& named = *counter.named;
+      const SpecState& state = *counter.state;
       counter.has_column = counter.has_value;
       if (!counter.has_value) continue;
       counter.column = opened.columns.size();
       Labels labels;
-      if (named.is_pattern) labels = {{"file", label_value(file.path)}};
-      opened.columns.push_back({named.metric,
+      if (state.is_pattern) labels = {{"file", label_value(file.path)}};
+      opened.columns.push_back({state.metric,
                                 std::move(labels),
                                 {},
-                                &named.described,
-                                named.spec.type.number == CounterType::Number::real});
-      told.insert(&named);
+                                &state.described,
+                                state.spec.type.number == CounterType::Number::real});
+      listed.insert(&state);
     }
   }
   for (const File& file : files_) {
     for (const Counter& counter : file.counters) {
-      const Named& named = *counter.named;
-      if (counter.has_value || !told.insert(&named).second) continue;
-      const std::string why =
-          file.why.empty() ? file.path + ": " + why_not(named.spec, counter.last) : file.why;
-      opened.missing.push_back({named.metric, why, "", &named.described});
+      const SpecState& state = *counter.state;
+      if (counter.has_value || !listed.insert(&state).second) continue;
+      const std::string reason =
+          file.reason.empty() ? file.path + ": " + extraction_error_text(state.spec, counter.last)
+                              : file.reason;
+      opened.missing.push_back({state.metric, reason, "", &state.described});
     }
   }
-  for (const Named& named : counters_) {
-    if (named.elsewhere || !told.insert(&named).second) continue;
-    opened.missing.push_back({named.metric, named.why, "", &named.described});
+  for (const SpecState& state : counters_) {
+    if (state.elsewhere || !listed.insert(&state).second) continue;
+    opened.missing.push_back({state.metric, state.reason, "", &state.described});
   }
   opened.waits = !opened.missing.empty();
   return opened;
@@ -174,15 +176,15 @@ Opened CounterFiles::layout() {
 
 bool CounterFiles::open_file_of(File& file) const {
   file.fd.reset();
-  // A FIFO must not make us wait, a terminal not become ours.
+  // A FIFO must not block us, and a terminal must not become our controlling terminal.
   auto fd = open_file(file.full, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!fd) {
-    file.why = why_unreadable(file.path, fd.error());
+    file.reason = read_error_text(file.path, fd.error());
     return false;
   }
   struct stat info {};
   if (::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) {
-    file.why = file.path + " is no regular file";
+    file.reason = file.path + " is not a regular file";
     return false;
   }
   const bool same = info.st_dev == file.device && info.st_ino == file.inode;
@@ -196,12 +198,12 @@ bool CounterFiles::open_file_of(File& file) const {
 
 bool CounterFiles::follow(File& file) const {
   if (file.of_kernel) return true;
-  // A network mount tells of changes only who opens the file.
-  if (of_ == Of::slow_mounts) return open_file_of(file);
+  // A network mount shows changes only to a process that opens the file.
+  if (mount_kind_ == MountKind::slow_mounts) return open_file_of(file);
   struct stat info {};
-  // The old file, held open, keeps its inode's number from being given again.
+  // Keeping the old file open prevents its inode number from being reused.
   if (::stat(file.full.c_str(), &info) != 0) {
-    if (file.why.empty()) file.why = "there is no " + file.path + " any more";
+    if (file.reason.empty()) file.reason = file.path + " no longer exists";
     return false;
   }
   return (info.st_dev == file.device && info.st_ino == file.inode) || open_file_of(file);
@@ -219,8 +221,9 @@ bool CounterFiles::read(File& file) {
                               static_cast<off_t>(size));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
-      file.why = why_unreadable(file.path, Error::from_errno("cannot read " + file.path, errno));
-      file.fd.reset();  // of a driver that was loaded anew: opened again later
+      file.reason =
+          read_error_text(file.path, Error::from_errno("cannot read " + file.path, errno));
+      file.fd.reset();  // of a driver that was loaded again: opened again later
       return false;
     }
     if (n == 0) break;
@@ -230,14 +233,14 @@ bool CounterFiles::read(File& file) {
   const bool newline = content.ends_with('\n');
   file.ends_with_newline = file.ends_with_newline || newline;
   text_.assign(content, file.ends_with_newline || size >= kMaxTextBytes);
-  file.why.clear();
+  file.reason.clear();
   return true;
 }
 
 Extraction CounterFiles::value_of(const File& file, const Counter& counter, uint64_t& bits) const {
-  const CounterSpec& spec = counter.named->spec;
+  const CounterSpec& spec = counter.state->spec;
   const size_t wanted = spec.type.binary_bytes;
-  if (wanted == 0) return extract(spec, counter.named->pattern.get(), text_, bits);
+  if (wanted == 0) return extract(spec, counter.state->pattern.get(), text_, bits);
   if (spec.offset < text_.bytes.size() && text_.bytes.size() - spec.offset >= wanted) {
     return extract_binary(spec.type, text_.bytes.substr(spec.offset), bits);
   }
@@ -251,17 +254,17 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
   for (const Counter& counter : file.counters) {
     if (counter.has_column) values[counter.column] = kAbsent;
   }
-  if (now < file.rest_until_ns || !read(file)) return false;
+  if (now < file.skip_until_ns || !read(file)) return false;
   bool first_value = false;
   for (Counter& counter : file.counters) {
     uint64_t bits = 0;
     counter.last = value_of(file, counter, bits);
     if (counter.last != Extraction::found) continue;
-    if (counter.named->spec.from_first && !counter.has_first) {
+    if (counter.state->spec.from_first && !counter.has_first) {
       counter.has_first = true;
       counter.first = bits;
     }
-    const int64_t value = stored_value(counter.named->spec.type, bits, counter.first);
+    const int64_t value = stored_value(counter.state->spec.type, bits, counter.first);
     if (value == kAbsent) counter.last = Extraction::out_of_range;
     if (value == kAbsent) continue;
     first_value |= !counter.has_value;
@@ -270,8 +273,8 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
   }
   const int64_t took = monotonic_ns() - now;
   file.slow_readings = took > kSlowReadNs ? file.slow_readings + 1 : 0;
-  if (of_ == Of::local_files && file.slow_readings >= kSlowReadings) {
-    file.rest_until_ns = now + kReadRest * took;
+  if (mount_kind_ == MountKind::local_files && file.slow_readings >= kSlowReadings) {
+    file.skip_until_ns = now + kReadRest * took;
   }
   return first_value;
 }
@@ -284,7 +287,7 @@ Sampled CounterFiles::sample(std::span<int64_t> values) {
     now = monotonic_ns();
   }
   if (!counters_.empty() && now >= next_search_ns_) {
-    // What is new is read at the next tick; its first value makes the layout another one.
+    // New files are read at the next tick; their first value changes the layout.
     find_files();
     for (File& file : files_) {
       if (!file.fd) open_file_of(file);
@@ -294,7 +297,7 @@ Sampled CounterFiles::sample(std::span<int64_t> values) {
 }
 
 Sampled CounterFiles::sample_last(std::span<int64_t> values) {
-  for (File& file : files_) file.rest_until_ns = 0;
+  for (File& file : files_) file.skip_until_ns = 0;
   return sample(values);
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using Number = CounterType::Number;
 
-// The nth token between runs of the separator, as strtok tells them.
+// The nth token between runs of the separator, as with strtok.
 std::optional<std::string_view> column_of(std::string_view row, char separator, size_t column) {
   size_t at = 0;
   for (;;) {
@@ -41,7 +41,8 @@ Extraction parse_whole(const char* text, const CounterType& type, uint64_t& bits
   }
   if (end == text) return Extraction::not_a_number;
   if (errno == ERANGE) return Extraction::out_of_range;
-  // What C reads as "0" with something behind it: 089 is no octal number, 0x no hexadecimal one.
+  // Text that C parses as "0" followed by something: 089 is not an octal number, 0x not a
+  // hexadecimal one.
   const bool cut = (*end >= '0' && *end <= '9') || (bits == 0 && (*end == 'x' || *end == 'X'));
   return cut ? Extraction::not_a_number : Extraction::found;
 }
@@ -65,10 +66,10 @@ Extraction parse_text(std::string_view token, const CounterType& type, uint64_t&
                                      : parse_whole(text.data(), type, bits);
 }
 
-// The row that the SPEC chooses; null with the reason when there is none.
+// The row that the SPEC chooses, or null with the reason.
 const std::string_view* find_row(const CounterSpec& spec, RowPattern* pattern,
-                                 const CounterText& text, Extraction& why) {
-  why = Extraction::no_row;
+                                 const CounterText& text, Extraction& failure) {
+  failure = Extraction::no_row;
   if (spec.key.empty() && pattern == nullptr) {
     return spec.row < text.rows.size() ? &text.rows[spec.row] : nullptr;
   }
@@ -81,7 +82,7 @@ const std::string_view* find_row(const CounterSpec& spec, RowPattern* pattern,
     const RowPattern::Answer answer = pattern->find_in(row);
     if (answer == RowPattern::Answer::yes) return &row;
     if (answer == RowPattern::Answer::no) continue;
-    why = Extraction::too_costly;
+    failure = Extraction::too_costly;
     return nullptr;
   }
   return nullptr;
@@ -106,9 +107,9 @@ void CounterText::assign(std::string_view content, bool newline_expected) {
 
 Extraction extract(const CounterSpec& spec, RowPattern* pattern, const CounterText& text,
                    uint64_t& bits) {
-  Extraction why = Extraction::no_row;
-  const std::string_view* row = find_row(spec, pattern, text, why);
-  if (row == nullptr) return why;
+  Extraction failure = Extraction::no_row;
+  const std::string_view* row = find_row(spec, pattern, text, failure);
+  if (row == nullptr) return failure;
   std::string_view token;
   if (pattern != nullptr && pattern->has_group() && !spec.has_column) {
     token = pattern->group(*row);
@@ -167,23 +168,24 @@ int64_t stored_value(const CounterType& type, uint64_t bits, uint64_t first) {
   return overflow ? kAbsent : difference;
 }
 
-std::string why_not(const CounterSpec& spec, Extraction extraction) {
+std::string extraction_error_text(const CounterSpec& spec, Extraction extraction) {
   switch (extraction) {
     case Extraction::found:
       return "";
     case Extraction::no_row:
-      if (spec.type.binary_bytes > 0) return fmt::format("it ends before byte {}", spec.offset);
+      if (spec.type.binary_bytes > 0)
+        return fmt::format("the file ends before byte {}", spec.offset);
       if (!spec.key.empty()) return fmt::format("no row begins with '{}'", printable(spec.key));
       if (!spec.match.empty()) return fmt::format("no row matches {}", printable(spec.match));
-      return fmt::format("there is no row {} (the first is 0)", spec.row);
+      return fmt::format("row {} does not exist (the first is 0)", spec.row);
     case Extraction::no_column:
-      return fmt::format("its row has no column {} (the first is 0)", spec.column);
+      return fmt::format("the row has no column {} (the first is 0)", spec.column);
     case Extraction::not_a_number:
-      return fmt::format("what is there is no {}", spec.type.name);
+      return fmt::format("the value is not of type {}", spec.type.name);
     case Extraction::out_of_range:
       return "the number does not fit into 64 bits";
     case Extraction::torn:
-      return "it ends in the middle of the row";
+      return "the file ends in the middle of the row";
     case Extraction::too_costly:
       return "the pattern takes too many steps";
   }

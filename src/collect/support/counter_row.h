@@ -1,7 +1,7 @@
-// The number that a counter's SPEC names, taken out of what its file holds now.
+// Extracts the number of a counter's SPEC from the current content of its file.
 //
-// Guarantees: a number that may be cut short, is not there or does not fit is no number. Limits:
-// 64-bit integers and doubles; a number of text is at most 63 characters long.
+// Guarantees: a number that may be cut short, is missing or does not fit is absent. Limits: 64-bit
+// integers and doubles; a number of text is at most 63 characters long.
 #pragma once
 
 #include <cstdint>
@@ -34,17 +34,17 @@ struct CounterText {
   void assign(std::string_view content, bool newline_expected);
 };
 
-// The 64 bits of an int64_t, a uint64_t or a double, as the type says. `pattern` is the SPEC's
-// match, null when it has none.
+// The 64 bits of an int64_t, a uint64_t or a double, depending on the type. `pattern` is the SPEC's
+// match, null if it has none.
 Extraction extract(const CounterSpec& spec, RowPattern* pattern, const CounterText& text,
                    uint64_t& bits);
 Extraction extract_binary(const CounterType& type, std::string_view bytes, uint64_t& bits);
 
-// A value as it is stored: an int64_t, or the bits of a double that is finite and not -0. `first`:
-// what is taken off. kAbsent when it does not fit.
+// The stored value: an int64_t, or the bits of a double that is finite and not -0. `first` is
+// subtracted. kAbsent if it does not fit.
 int64_t stored_value(const CounterType& type, uint64_t bits, uint64_t first);
 
-// "there is no row 7", for the counter that has no value yet.
-std::string why_not(const CounterSpec& spec, Extraction extraction);
+// "row 7 does not exist", for the counter that has no value yet.
+std::string extraction_error_text(const CounterSpec& spec, Extraction extraction);
 
 }  // namespace trainscope

@@ -56,7 +56,7 @@ TEST(CounterRow, TakesTheColumnsOfALustreRow) {
   EXPECT_EQ(take("match=^write_\\w+\\s+(\\d+)", kLustre).integer(), 20480);
 }
 
-// Separator runs collapse, those in front are skipped, a tab is no space.
+// Repeated separators collapse, leading ones are skipped, a tab is not a space.
 TEST(CounterRow, CutsColumnsAsStrtokDoes) {
   EXPECT_EQ(take("c=1", "  7   8  9\n").integer(), 8);
   EXPECT_EQ(take("c=0", "  7   8  9\n").integer(), 7);
@@ -151,7 +151,7 @@ TEST(CounterRow, StoresDifferencesToTheFirstValue) {
   EXPECT_EQ(stored_value(integer, static_cast<uint64_t>(INT64_MIN), 1), kAbsent);
   const auto bits = [](double value) { return std::bit_cast<uint64_t>(value); };
   EXPECT_EQ(std::bit_cast<double>(stored_value(real, bits(2.5), bits(1.0))), 1.5);
-  EXPECT_EQ(stored_value(real, bits(-0.0), 0), 0);  // never what kAbsent looks like
+  EXPECT_EQ(stored_value(real, bits(-0.0), 0), 0);  // never equal to kAbsent
 }
 
 }  // namespace

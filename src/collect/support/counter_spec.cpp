@@ -52,7 +52,7 @@ std::string type_names() {
   return names;
 }
 
-// The next `wanted` from `from` on that has no backslash in front of it.
+// The next `wanted` from `from` on that has no backslash before it.
 size_t find_bare(std::string_view text, char wanted, size_t from) {
   for (size_t i = from; i < text.size(); ++i) {
     if (text[i] == '\\' && i + 1 < text.size()) {
@@ -64,7 +64,7 @@ size_t find_bare(std::string_view text, char wanted, size_t from) {
   return std::string_view::npos;
 }
 
-// Without the backslashes that kept a ; or , from ending it.
+// Without the backslashes that escape a ; or ,.
 std::string unescaped(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -77,7 +77,7 @@ std::string unescaped(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// One SPEC; `base_` is where it begins in what the user gave, for messages.
+// One SPEC; `base_` is its position in the user's argument, for messages.
 class SpecParser {
  public:
   SpecParser(std::string_view spec, size_t base) : spec_(spec), base_(base) {
@@ -109,8 +109,8 @@ class SpecParser {
     return wrong(at, "a file is expected: NAME:TYPE@PATH+c=COLUMN;r=ROW");
   }
 
-  // A NAME may hold nearly everything, so its colon is told from one in the PATH by what the text
-  // begins with.
+  // A NAME may contain nearly everything, so the beginning of the text decides whether a colon
+  // belongs to it or to the PATH.
   bool has_name(size_t colon, size_t path_end) const {
     if (colon >= path_end || spec_.starts_with('/') || spec_.starts_with("./") ||
         spec_.starts_with("../")) {
@@ -140,8 +140,8 @@ class SpecParser {
         out_.type = *type;
         at = at_sign + 1;
       } else if (word.find('/') == std::string_view::npos) {
-        return wrong(at,
-                     fmt::format("'{}' is no type; there are {}", printable(word), type_names()));
+        return wrong(
+            at, fmt::format("unknown type '{}'; use one of {}", printable(word), type_names()));
       }
     }
     out_.path = trim(spec_.substr(at, path_end - at));
@@ -168,7 +168,7 @@ class SpecParser {
     return parse_letter(word, begin, value_at, end);
   }
 
-  // What Score-P's grammar lacks.
+  // Extensions of Score-P's grammar.
   Status parse_named(const std::string& word, std::string_view value, size_t at) {
     if (value.empty()) return wrong(at, fmt::format("{}= needs a value", word));
     if (word == "key") out_.key = trim(unescaped(value));
@@ -181,7 +181,7 @@ class SpecParser {
     }
     if (word != "kind") return {};
     if (value != "counter" && value != "gauge") {
-      return wrong(at, fmt::format("kind is counter or gauge, not '{}'", printable(value)));
+      return wrong(at, fmt::format("kind must be counter or gauge, not '{}'", printable(value)));
     }
     has_kind_ = true;
     out_.kind = value == "counter" ? Kind::counter : Kind::gauge;
@@ -211,9 +211,9 @@ class SpecParser {
         return {};
       case 'p':
       case 'a':
-        return {};  // how a viewer of traces draws it; a run keeps the values
+        return {};  // affects trace viewers only; a run stores the values
       default:
-        return wrong(at, fmt::format("'{}' is no parameter; there are c=, r=, s=, b=, d, p, a, "
+        return wrong(at, fmt::format("unknown parameter '{}'; use c=, r=, s=, b=, d, p, a, "
                                      "key=, match=, unit=, kind=, rate",
                                      printable(word)));
     }
@@ -264,7 +264,7 @@ class SpecParser {
       return wrong(0, "rate is for counters, not for kind=gauge");
     }
     if (rate_) out_.kind = Kind::counter;
-    // Behind the key is what it names.
+    // Text after the key is its value.
     if (!out_.key.empty() && !out_.has_column) out_.column = 1;
     return {};
   }
@@ -290,7 +290,7 @@ class SpecParser {
   bool rate_ = false, has_kind_ = false;
 };
 
-// A comma ends a SPEC where what follows begins another one; elsewhere it belongs to the text.
+// A comma ends a SPEC if the text after it begins another one; otherwise it belongs to the text.
 bool begins_spec(std::string_view rest) {
   const std::string_view next = rest.substr(0, find_bare(rest, ',', 0));
   const size_t plus = next.find('+');
@@ -324,7 +324,7 @@ Result<std::vector<CounterSpec>> parse_counters(const std::vector<std::string>& 
     TS_TRY(std::vector<CounterSpec> specs, parse_counters(std::string_view(text)));
     for (CounterSpec& spec : specs) {
       if (!names.insert(spec.name).second) {
-        return Error(fmt::format("'{}': there is already a counter '{}'; give it another name",
+        return Error(fmt::format("'{}': counter '{}' exists already; use another name",
                                  printable(spec.text), printable(spec.name)));
       }
       all.push_back(std::move(spec));

@@ -1,7 +1,7 @@
-// What --counter says: a number at a place in a file (docs/guide/counters.md has the grammar).
+// The SPEC of --counter: a number at a position in a file (docs/guide/counters.md has the grammar).
 //
-// Guarantees: the grammar of Score-P's fileparser is accepted as it is documented; nonsense is an
-// Error that names the SPEC and the character. Limits: kMaxCounters of them in one run.
+// Guarantees: accepts the documented grammar of Score-P's fileparser; an invalid SPEC is an Error
+// with the SPEC and the position. Limits: kMaxCounters of them in one run.
 #pragma once
 
 #include <cstdint>
@@ -30,13 +30,13 @@ struct CounterSpec {
   std::string name;  // without "counter."
   std::string path;  // may be a pattern
   CounterType type;
-  // The place. Of text: the row by its number, its key or what it matches, then the column.
+  // The position. In text: the row by its number, its key or a match, then the column.
   size_t row = 0, column = 0;
   bool has_row = false, has_column = false;
   char separator = ' ';
   std::string key, match;
   uint64_t offset = 0;  // of binary numbers, in bytes
-  // What is kept.
+  // What is stored.
   bool from_first = false;  // d: the difference to the first value that was read
   std::string unit = "1";
   Kind kind = Kind::gauge;

@@ -125,7 +125,7 @@ TEST(CounterSpec, TakesWhatScorePLacks) {
   EXPECT_EQ(spec.kind, Kind::counter);
   EXPECT_EQ(parsed("r:uint@/s+kind=counter").kind, Kind::counter);
   EXPECT_EQ(parsed("r:uint@/s+kind=gauge").kind, Kind::gauge);
-  EXPECT_EQ(parsed("r:/s+key=MemFree:").column, 1U);  // behind the key
+  EXPECT_EQ(parsed("r:/s+key=MemFree:").column, 1U);  // after the key
   EXPECT_EQ(parsed("r:/s+key=a\\;b\\,c").key, "a;b,c");
   EXPECT_EQ(parsed("r:/s+match=^cpu\\s+(\\d{1,3});c=0").match, "^cpu\\s+(\\d{1,3})");
 }
@@ -139,17 +139,18 @@ TEST(CounterSpec, SplitsAtCommasThatBeginASpec) {
 }
 
 TEST(CounterSpec, NamesTheSpecAndTheCharacterOfNonsense) {
-  EXPECT_EQ(refused("x:flot@/y+"),
-            "'x:flot@/y+': character 3: 'flot' is no type; there are int, int_hex, uint, uint_hex, "
-            "float, double, int8_bin, int16_bin, int32_bin, int64_bin, uint8_bin, uint16_bin, "
-            "uint32_bin, uint64_bin, float_bin, double_bin");
+  EXPECT_EQ(
+      refused("x:flot@/y+"),
+      "'x:flot@/y+': character 3: unknown type 'flot'; use one of int, int_hex, uint, uint_hex, "
+      "float, double, int8_bin, int16_bin, int32_bin, int64_bin, uint8_bin, uint16_bin, "
+      "uint32_bin, uint64_bin, float_bin, double_bin");
   EXPECT_EQ(refused("x:/y+r=-1"),
             "'x:/y+r=-1': character 8: a number from 0 to 1000000 is expected, not '-1'");
   EXPECT_EQ(refused("a:/x+c=1,b:/y+c=q"),
             "'b:/y+c=q': character 17: a number from 0 to 1000000 is expected, not 'q'");
   EXPECT_EQ(refused("x:/y+c=1 2"), "'x:/y+c=1 2': character 9: ' 2' after the number");
   EXPECT_EQ(refused("x:/y+q"),
-            "'x:/y+q': character 6: 'q' is no parameter; there are c=, r=, s=, b=, d, p, a, key=, "
+            "'x:/y+q': character 6: unknown parameter 'q'; use c=, r=, s=, b=, d, p, a, key=, "
             "match=, unit=, kind=, rate");
   EXPECT_EQ(refused("x:/y+s=ab"),
             "'x:/y+s=ab': character 8: s= takes one character (\\t is a tab)");
@@ -158,7 +159,7 @@ TEST(CounterSpec, NamesTheSpecAndTheCharacterOfNonsense) {
             "the pattern");
   EXPECT_EQ(refused(":int@/a"), "':int@/a': character 1: a name is expected before the ':'");
   EXPECT_EQ(refused("x:/y+kind=sum"),
-            "'x:/y+kind=sum': character 11: kind is counter or gauge, not 'sum'");
+            "'x:/y+kind=sum': character 11: kind must be counter or gauge, not 'sum'");
 }
 
 TEST(CounterSpec, RefusesWhatCannotBe) {
@@ -174,8 +175,7 @@ TEST(CounterSpec, RefusesWhatCannotBe) {
 TEST(CounterSpec, RefusesTwoOfOneName) {
   const auto specs = parse_counters(std::vector<std::string>{"a:/x+", "b:/x+", "a:/y+"});
   ASSERT_FALSE(specs);
-  EXPECT_EQ(specs.error().message(),
-            "'a:/y+': there is already a counter 'a'; give it another name");
+  EXPECT_EQ(specs.error().message(), "'a:/y+': counter 'a' exists already; use another name");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ void choose(std::vector<Chosen>& heap, size_t most, const std::string& path) {
   std::push_heap(heap.begin(), heap.end());
 }
 
-// DT_UNKNOWN is what some file systems answer always.
+// Some file systems always return DT_UNKNOWN.
 unsigned char type_of(const dirent& entry, const std::string& path) {
   if (entry.d_type != DT_UNKNOWN) return entry.d_type;
   struct stat info {};

@@ -1,8 +1,8 @@
-// Tells cheaply whether the names in a folder of /sys have changed.
+// Detects cheaply whether the names in a folder of /sys have changed.
 //
 // Guarantees: changed() does not allocate. Limits: it compares a 64-bit sum of hashes, so two
-// changes that cancel each other out are missed with a chance of 2^-64; names only, not what is
-// behind them.
+// changes that cancel each other out are missed with a probability of 2^-64; names only, not the
+// content.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class FolderWatch {
  public:
   // A folder that is not there is watched as an empty one that never changes.
   void open(const std::string& path);
-  // True when the names differ from those at open() or at the last true answer.
+  // True if the names differ from those at open() or at the last call that returned true.
   bool changed();
 
  private:

@@ -24,7 +24,7 @@ Status GpuProcess::start(const std::string& root) {
   if (!root.empty()) plan.arguments = {root};
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-    return Error::from_errno("cannot make a socket pair", errno);
+    return Error::from_errno("cannot create a socket pair", errno);
   }
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
@@ -58,7 +58,8 @@ bool GpuProcess::send(GpuMessage message, const std::vector<int64_t>& values) {
   return ::send(socket_.get(), whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
-bool GpuProcess::receive(int64_t until_ns, const Tell& tell, GpuHeader& header, std::string& body) {
+bool GpuProcess::receive(int64_t until_ns, const EventSink& event_sink, GpuHeader& header,
+                         std::string& body) {
   buffer_.resize(kMaxGpuMessage);
   for (;;) {
     const int64_t left_ns = std::max<int64_t>(0, until_ns - monotonic_ns());
@@ -73,31 +74,32 @@ bool GpuProcess::receive(int64_t until_ns, const Tell& tell, GpuHeader& header, 
     body.assign(buffer_.data() + sizeof header, static_cast<size_t>(n) - sizeof header);
     if (header.message == GpuMessage::event) {
       const auto event = parse_json(body);
-      if (event.is_object() && tell) tell(event.value("kind", "gpu"), event.value("text", ""));
+      if (event.is_object() && event_sink)
+        event_sink(event.value("kind", "gpu"), event.value("text", ""));
       continue;
     }
-    if (header.number == number_) return true;  // others are answers that came too late
+    if (header.number == number_) return true;  // others are replies that came too late
   }
 }
 
-Result<std::string> GpuProcess::ask_layout(int64_t limit_ns, const Tell& tell) {
+Result<std::string> GpuProcess::ask_layout(int64_t limit_ns, const EventSink& event_sink) {
   GpuHeader header;
   std::string body;
   if (!send(GpuMessage::ask_layout, {}) ||
-      !receive(monotonic_ns() + limit_ns, tell, header, body) ||
+      !receive(monotonic_ns() + limit_ns, event_sink, header, body) ||
       header.message != GpuMessage::layout) {
-    return Error("trainscope-gpu does not answer");
+    return Error("no reply from trainscope-gpu");
   }
   return body;
 }
 
 GpuProcess::Answer GpuProcess::ask_row(GpuMessage message, const std::vector<pid_t>& job,
-                                       int64_t limit_ns, const Tell& tell,
+                                       int64_t limit_ns, const EventSink& event_sink,
                                        std::vector<int64_t>& row) {
   GpuHeader header;
   std::string body;
   const std::vector<int64_t> pids(job.begin(), job.end());
-  if (!send(message, pids) || !receive(monotonic_ns() + limit_ns, tell, header, body)) {
+  if (!send(message, pids) || !receive(monotonic_ns() + limit_ns, event_sink, header, body)) {
     return Answer::none;
   }
   if (header.message == GpuMessage::changed) return Answer::changed;

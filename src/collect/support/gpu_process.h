@@ -1,4 +1,4 @@
-// The recorder's end of trainscope-gpu: starts it, asks it, survives it.
+// The recorder's end of trainscope-gpu: starts it, queries it, survives its failures.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ namespace trainscope {
 
 class GpuProcess {
  public:
-  using Tell = std::function<void(const std::string& kind, const std::string& text)>;
+  using EventSink = std::function<void(const std::string& kind, const std::string& text)>;
 
   GpuProcess() = default;
   GpuProcess(const GpuProcess&) = delete;
   GpuProcess& operator=(const GpuProcess&) = delete;
   ~GpuProcess() { stop(); }
 
-  // The program beside ours. `root` is for fixtures.
+  // The program next to ours. `root` is for fixtures.
   Status start(const std::string& root);
   // Closes our end, at which it ends; one that hangs is left to the kernel.
   void stop();
@@ -30,17 +30,17 @@ class GpuProcess {
   pid_t pid() const { return helper_.pid(); }
 
   // The layout as JSON.
-  Result<std::string> ask_layout(int64_t limit_ns, const Tell& tell);
+  Result<std::string> ask_layout(int64_t limit_ns, const EventSink& event_sink);
   enum class Answer { row, changed, none };
-  // One raw value a column; `message` is ask_row or ask_last_row. `none`: no answer in time, or
+  // One raw value per column; `message` is ask_row or ask_last_row. `none`: no reply in time, or
   // another number of values.
   Answer ask_row(GpuMessage message, const std::vector<pid_t>& job, int64_t limit_ns,
-                 const Tell& tell, std::vector<int64_t>& row);
+                 const EventSink& event_sink, std::vector<int64_t>& row);
 
  private:
   bool send(GpuMessage message, const std::vector<int64_t>& values);
-  // The answer with the number of the last request; events before it are told.
-  bool receive(int64_t until_ns, const Tell& tell, GpuHeader& header, std::string& body);
+  // The reply with the number of the last request; events before it go to the sink.
+  bool receive(int64_t until_ns, const EventSink& event_sink, GpuHeader& header, std::string& body);
 
   UniqueFd socket_;
   HelperProcess helper_;

@@ -27,7 +27,7 @@ constexpr int kSocketOfChild = 3;
 constexpr int kKillLimitMs = 50;
 
 // Files of the system and of the job's user; the job's /proc/PID/fdinfo; NVIDIA's profiling
-// counters and debugfs; and nvidia-modprobe, which NVML starts where the driver is not loaded yet.
+// counters and debugfs; and nvidia-modprobe, which NVML starts if the driver is not loaded yet.
 constexpr std::array kKeptCapabilities = {CAP_DAC_OVERRIDE,
                                           CAP_DAC_READ_SEARCH,
                                           CAP_SYS_PTRACE,
@@ -36,16 +36,16 @@ constexpr std::array kKeptCapabilities = {CAP_DAC_OVERRIDE,
                                           CAP_SYS_MODULE,
                                           38 /* CAP_PERFMON, newer than some headers */};
 
-// Everything that the child needs before exec, made before: it runs in our memory while we wait, so
-// nothing may be allocated there. (A copy of our memory would cost a short job milliseconds.)
+// Everything that the child needs before exec, prepared in advance: it runs in our memory while we
+// wait, so it must not allocate. (A copy of our memory would cost a short job milliseconds.)
 struct Prepared {
   std::vector<char*> argv, environment;
   int in = -1, out = -1, null = -1, socket = -1;
   bool keeps_all_capabilities = false;
-  int error = 0;  // why there was no exec
+  int error = 0;  // why exec failed
 };
 
-// exec gives root all capabilities of the bounding set. Refused to those who have none to lose.
+// exec gives root all capabilities of the bounding set. Refused to users who have none to lose.
 void drop_capabilities() {
   for (int capability = 0; capability <= CAP_LAST_CAP; ++capability) {
     const bool kept = std::find(kKeptCapabilities.begin(), kKeptCapabilities.end(), capability) !=
@@ -87,7 +87,7 @@ int become(void* plan) {
   ::_exit(127);
 }
 
-// As posix_spawn does it, which cannot do all of become(). No signal of ours may come between.
+// As posix_spawn does it, which cannot do all of become(). No signal may arrive in between.
 pid_t start_prepared(Prepared& prepared) {
   constexpr size_t kStackBytes = size_t{64} << 10;
   alignas(16) std::array<char, kStackBytes> stack;
@@ -110,10 +110,10 @@ std::vector<char*> pointers_to(const std::vector<std::string>& words) {
   return pointers;
 }
 
-// Above 3, where dup2 onto 0 to 3 cannot hit it.
+// Above 3, where dup2 onto 0 to 3 cannot close it.
 Result<UniqueFd> moved_up(int fd) {
   UniqueFd moved(::fcntl(fd, F_DUPFD_CLOEXEC, kSocketOfChild + 1));
-  if (!moved) return Error::from_errno("cannot copy a descriptor", errno);
+  if (!moved) return Error::from_errno("cannot duplicate a descriptor", errno);
   return moved;
 }
 
@@ -124,7 +124,7 @@ std::vector<std::string> helper_environment() {
   const char* folders = ::getauxval(AT_SECURE) == 0 ? ::getenv("LD_LIBRARY_PATH") : nullptr;
   std::string kept;
   for (const std::string_view folder : split(folders == nullptr ? "" : folders, ':')) {
-    // A relative or empty one means the working directory, which may be a stranger's.
+    // A relative or empty one means the working directory, which may belong to somebody else.
     if (folder.starts_with('/')) kept += (kept.empty() ? "" : ":") + std::string(folder);
   }
   if (!kept.empty()) environment.push_back("LD_LIBRARY_PATH=" + kept);
@@ -134,10 +134,10 @@ std::vector<std::string> helper_environment() {
 Result<std::string> program_beside_ours(const std::string& name) {
   char self[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);
-  if (size <= 0) return Error::from_errno("cannot tell where this program is", errno);
+  if (size <= 0) return Error::from_errno("cannot find the path of this program", errno);
   const std::string own(self, static_cast<size_t>(size));
   std::string path = own.substr(0, own.rfind('/') + 1) + name;
-  if (!exists(path)) return Error(path + " is not there", ENOENT);
+  if (!exists(path)) return Error(path + " does not exist", ENOENT);
   return path;
 }
 
@@ -177,14 +177,15 @@ bool HelperProcess::wait_for_end(int limit_ms) {
 
 void HelperProcess::end(int patience_ms) {
   if (pid_ <= 0) return;
-  // It is our child and not reaped yet, so the number is still its own. Its own children may stay
-  // behind when it ends by itself; they are in its group.
+  // It is our child and not reaped yet, so its pid is not reused. Its own children may stay when it
+  // ends by itself; they are in its group.
   const pid_t group = pid_;
   if (!wait_for_end(patience_ms)) {
     ::kill(-group, SIGKILL);
     ::kill(group, SIGKILL);
   }
-  // A process that hangs in the kernel does not even end by this: it is left for whoever reaps us.
+  // A process that hangs in the kernel does not end even then: it is left to the process that reaps
+  // us.
   (void)wait_for_end(kKillLimitMs);
   pid_ = 0;
 }

@@ -1,11 +1,11 @@
-// Starts the programs that a source reads from (trainscope-gpu, tegrastats, mmpmon): the one place
-// where the recorder executes anything but the job.
+// Starts the programs that a source reads from (trainscope-gpu, tegrastats, mmpmon): the only place
+// where the recorder executes anything except the job.
 //
-// Guarantees: a helper sees a fixed small environment and nothing of the job's, works in `/`, is
-// given by its absolute path, has no descriptor but those of its plan, its own process group
-// (Ctrl-C is the job's) and none of our blocked or ignored signals; it dies with the thread that
-// started it. As root it keeps only the capabilities that drivers ask for.
-// Limits: a helper that hangs in the kernel is left behind when it is ended.
+// Guarantees: a helper has a fixed small environment and nothing of the job's, works in `/`, is
+// started by its absolute path, has only the descriptors of its plan, its own process group (Ctrl-C
+// is for the job) and none of our blocked or ignored signals; it ends with the thread that started
+// it. As root it keeps only the capabilities that drivers need. Limits: a helper that hangs in the
+// kernel is abandoned.
 #pragma once
 
 #include <sys/types.h>
@@ -34,7 +34,7 @@ class HelperProcess {
 
   // Returns once the program has been executed; an Error when it could not be.
   Status start(const HelperPlan& plan);
-  pid_t pid() const { return pid_; }  // 0: there is none
+  pid_t pid() const { return pid_; }  // 0: not running
   // Reaps it when it has ended.
   bool is_running();
   // Lets it end by itself for so long, then kills it and all of its group.
@@ -49,8 +49,8 @@ class HelperProcess {
 // The program of this name in the folder of our own executable.
 Result<std::string> program_beside_ours(const std::string& name);
 
-// What every helper gets, as NAME=value: PATH and LC_ALL, and the absolute folders of the caller's
-// own LD_LIBRARY_PATH, where containers have the GPU driver's library.
+// The environment of every helper, as NAME=value: PATH and LC_ALL, and the absolute folders of the
+// caller's own LD_LIBRARY_PATH, where containers have the GPU driver's library.
 std::vector<std::string> helper_environment();
 
 }  // namespace trainscope

@@ -83,8 +83,7 @@ TEST(HelperProcess, HasDefaultSignals) {
   EXPECT_THAT(text, ::testing::HasSubstr("SigBlk:\t0000000000000000\n"));
   const size_t at = text.find("SigIgn:\t");
   ASSERT_NE(at, std::string::npos) << text;
-  // 32 and 33 are the C library's own, which lets nobody set them; a caller may have had them
-  // ignored.
+  // 32 and 33 are the C library's own, which nobody can set; a caller may have had them ignored.
   constexpr uint64_t kOfTheLibrary = 3ULL << 31U;
   EXPECT_EQ(std::strtoull(text.c_str() + at + 8, nullptr, 16) & ~kOfTheLibrary, 0U) << text;
 }
@@ -110,7 +109,7 @@ TEST(HelperProcess, SaysWhyAProgramCannotBeStarted) {
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().error_number(), ENOENT);
   EXPECT_EQ(helper.pid(), 0);
-  plan.program = "sh";  // would be looked for in the working directory or in PATH
+  plan.program = "sh";  // would be searched for in the working directory or in PATH
   EXPECT_FALSE(helper.start(plan));
 }
 
@@ -122,7 +121,7 @@ TEST(HelperProcess, EndsWithItsWholeGroup) {
   const auto child = parse_integer(line);
   ASSERT_TRUE(child);
   lines.stop();
-  // Killed already; whoever reaps orphans here may take its time.
+  // Killed already; the process that reaps orphans here may take its time.
   const auto state = [&] {
     const auto stat = read_line("/proc/" + line + "/stat");
     return stat ? stat->substr(stat->rfind(')') + 2, 1) : std::string("gone");

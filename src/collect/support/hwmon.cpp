@@ -24,7 +24,7 @@ constexpr std::array<Prefix, 4> kPrefixes = {{{"temp", SensorKind::temperature},
                                               {"power", SensorKind::power},
                                               {"energy", SensorKind::energy}}};
 
-// 2 of "hwmon2" behind "hwmon"; -1 when it is not such a name.
+// 2 of "hwmon2" after "hwmon"; -1 if it is not such a name.
 int64_t number_behind(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return -1;
   const auto number = parse_integer(name.substr(prefix.size()));
@@ -48,7 +48,7 @@ std::vector<std::string> numbered(const std::string& folder, std::string_view pr
   return paths;
 }
 
-// What the chip is behind: coretemp.1, nvme0, 0000:00:18.3. Tells two chips of one name apart.
+// The device of the chip: coretemp.1, nvme0, 0000:00:18.3. Distinguishes two chips of one name.
 std::string device_name(const std::string& folder) {
   std::array<char, 512> target{};
   const ssize_t n = ::readlink((folder + "/device").c_str(), target.data(), target.size());
@@ -57,8 +57,8 @@ std::string device_name(const std::string& folder) {
   return label_value(path.substr(path.rfind('/') + 1));
 }
 
-// Adds the sensor under a name of its own: chip and label, the device instead of the chip where
-// that is taken, a number where that is taken too.
+// Adds the sensor under a unique name: chip and label; if that is taken, the device instead of the
+// chip; if that is taken too, a number.
 void add_named(std::vector<Sensor>& sensors, Sensor sensor, const std::string& device) {
   const auto taken = [&](const std::string& name) {
     return std::any_of(sensors.begin(), sensors.end(), [&](const Sensor& other) {

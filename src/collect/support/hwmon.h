@@ -10,11 +10,10 @@ enum class SensorKind { temperature, fan, power, energy };
 
 struct Sensor {
   SensorKind kind = SensorKind::temperature;
-  std::string path;  // the file with its value, with root
-  std::string chip;  // coretemp; "thermal" for a thermal zone
-  std::string
-      label;  // Package id 0; the type of a thermal zone; temp1 where the driver has no label
-  std::string name;  // "coretemp Package id 0": no two of a kind have the same
+  std::string path;   // the file with its value, with root
+  std::string chip;   // coretemp; "thermal" for a thermal zone
+  std::string label;  // Package id 0; the type of a thermal zone; temp1 if the driver has no label
+  std::string name;   // "coretemp Package id 0": no two of a kind have the same
 };
 
 // Sorted by chip folder, then kind and number.

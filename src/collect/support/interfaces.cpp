@@ -14,7 +14,7 @@ bool is_down(ProcFile& operstate) {
   return state == "down" || state == "lowerlayerdown" || state == "notpresent";
 }
 
-// Bytes, packets, errors, dropped and four more that we do not keep.
+// Bytes, packets, errors, dropped and four more that are not used.
 bool take_direction(Scanner& scan, std::array<int64_t, NetDevLine::kFields>& fields) {
   for (int64_t& field : fields) {
     if (!scan.number(field)) return false;

@@ -15,8 +15,8 @@ namespace trainscope {
 
 class Interfaces {
  public:
-  // Finds those that are up (or do not say, like lo), sorted. Where there is no /sys/class/net, all
-  // that are in /proc/net/dev.
+  // Finds those that are up (or have no state, like lo), sorted. Without /sys/class/net, all that
+  // are in /proc/net/dev.
   void open(const std::string& root);
   const std::vector<std::string>& names() const { return names_; }
   // True when an interface came, went, or was down at open() and no longer is.

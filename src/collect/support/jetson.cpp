@@ -48,7 +48,7 @@ void add_iio_rails(const std::string& root, std::vector<JetsonRail>& rails) {
   }
 }
 
-// Orin: the kernel's own driver, which has no power of its own.
+// Orin: the kernel's own driver, which reports no power.
 void add_hwmon_rails(const std::string& root, std::vector<JetsonRail>& rails) {
   const std::string chips = root + "/sys/class/hwmon";
   for (const std::string& chip : names_in(chips)) {

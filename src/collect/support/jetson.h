@@ -1,4 +1,4 @@
-// Where NVIDIA's Jetson boards show their GPU, by board and kernel.
+// Locations of the GPU on NVIDIA's Jetson boards, by board and kernel.
 #pragma once
 
 #include <string>
@@ -6,20 +6,20 @@
 
 namespace trainscope {
 
-// The device tree or the release file of NVIDIA says so.
+// According to the device tree or NVIDIA's release file.
 bool is_jetson(const std::string& root);
 
-// The file with the load of the GPU in thousandths; empty where there is none that can be read.
+// The file with the load of the GPU in thousandths; empty if none is readable.
 std::string jetson_gpu_load(const std::string& root);
 
-// The folder of the GPU in /sys/class/devfreq; empty where there is none.
+// The folder of the GPU in /sys/class/devfreq; empty if there is none.
 std::string jetson_gpu_devfreq(const std::string& root);
 
 // A power rail: one file with milliwatts, or volts and current in thousandths to be multiplied.
 struct JetsonRail {
   std::string name;
   std::string power;             // milliwatts
-  std::string voltage, current;  // millivolts and milliamperes, where there is no power
+  std::string voltage, current;  // millivolts and milliamperes, if power is not reported
 };
 std::vector<JetsonRail> jetson_rails(const std::string& root);
 

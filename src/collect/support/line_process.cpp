@@ -66,7 +66,7 @@ Result<std::string> LineProcess::ask(std::string_view question, int64_t deadline
     }
     if (answer.ends_with('\n')) return answer;
     end();
-    return Error("it did not answer");
+    return Error("no reply");
   }
 }
 

@@ -1,6 +1,7 @@
-// A program that answers lines: started once, asked again and again, never waited for too long.
+// A program that replies in lines: started once, queried repeatedly, with a deadline for each
+// query.
 //
-// Guarantees: ask() returns within its deadline; a program that ended or does not answer is ended
+// Guarantees: ask() returns within its deadline; a program that ended or does not reply is ended
 // and has to be started again; those of helper_process.h. Limits: one thread at a time.
 #pragma once
 
@@ -21,11 +22,11 @@ class LineProcess {
   LineProcess& operator=(const LineProcess&) = delete;
   ~LineProcess() { end(); }
 
-  // A program that answers root only keeps all of root's rights.
+  // A program that replies to root only keeps all of root's rights.
   Status start_as_root(const std::string& program, const std::vector<std::string>& arguments);
   bool is_running() const { return helper_.pid() > 0; }
-  // Writes the question and collects lines until none has come for `quiet_ns` after the first. An
-  // Error when there is none within `deadline_ns`.
+  // Writes the query and collects lines until none has come for `quiet_ns` after the first. An
+  // Error if there is none within `deadline_ns`.
   Result<std::string> ask(std::string_view question, int64_t deadline_ns, int64_t quiet_ns);
   void end();
 

@@ -1,4 +1,4 @@
-// What a source says of metrics that it cannot give.
+// Reasons for metrics that a source cannot provide.
 #pragma once
 
 #include <span>
@@ -15,10 +15,10 @@ inline constexpr const char* kMountSys = "sudo mount -t sysfs sysfs /sys";
 Opened all_missing(std::span<const MetricSpec> metrics, const std::string& reason,
                    const std::string& remedy);
 
-// True where the processor says that a hypervisor is below us. Slow: for open() only.
+// True if the processor reports a hypervisor. Slow: for open() only.
 bool in_virtual_machine(const std::string& root);
 
-// A name from the hardware or a mount as a label's value: printable, and without what separates
+// A name from the hardware or a mount as a label's value: printable, and without separators of
 // labels.
 std::string label_value(std::string_view text);
 

@@ -10,7 +10,7 @@ namespace trainscope {
 struct Mount {
   std::string device;   // "254:0", as st_dev (but for btrfs, which gives each subvolume its own)
   std::string root;     // which folder of the file system is shown there
-  std::string point;    // where
+  std::string point;    // mount point
   std::string type;     // ext4, cgroup2, …
   std::string source;   // "/dev/sda1", "server:/export", …
   std::string options;  // of the file system: for cgroup v1 the names of its controllers
@@ -19,8 +19,8 @@ struct Mount {
 // In the kernel's order; lines that are not understood are left out.
 std::vector<Mount> parse_mountinfo(std::string_view text);
 
-// The mount that holds an absolute path without symbolic links; null when there is none. Of two on
-// one point the later hides the earlier.
+// The mount of an absolute path without symbolic links; null if there is none. Of two on one point
+// the later hides the earlier.
 const Mount* mount_of(const std::vector<Mount>& mounts, std::string_view path);
 
 // True when `path` is `folder` or below it, by whole components.
@@ -30,8 +30,8 @@ bool is_below(std::string_view path, std::string_view folder);
 // hang.
 bool may_hang(const Mount& mount);
 
-// True when the path, followed through symbolic links as far as that is safe, is on such a mount.
-// Nothing on it is touched. `root` goes in front of what is looked at.
+// True if the path, followed through symbolic links as far as that is safe, is on such a mount.
+// Nothing on it is accessed. `root` is the prefix of examined paths.
 bool leads_to_hanging_mount(const std::vector<Mount>& mounts, const std::string& root,
                             const std::string& path);
 

@@ -10,8 +10,8 @@ namespace trainscope {
 
 bool is_path_pattern(std::string_view path);
 
-// The absolute paths that match and exist, sorted, at most `most`. `root` goes in front of what is
-// looked at, not of what is returned. Nothing is asked of a path for which `may_enter` is false.
+// The absolute paths that match and exist, sorted, at most `most`. `root` is the prefix of examined
+// paths, not of returned ones. A path for which `may_enter` is false is not accessed.
 std::vector<std::string> expand_path(const std::string& root, const std::string& pattern,
                                      size_t most,
                                      const std::function<bool(const std::string&)>& may_enter);

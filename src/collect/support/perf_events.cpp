@@ -55,12 +55,11 @@ PerfRefusal explain_perf_error(int error_number, bool hardware, const std::strin
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP:
-      if (!hardware) return {"this kernel does not count it", ""};
+      if (!hardware) return {"not counted by this kernel", ""};
       return in_virtual_machine(root)
                  ? PerfRefusal{"this virtual machine shows no counters of the processor",
                                "give the machine a virtual PMU (QEMU: -cpu host,pmu=on)"}
-                 : PerfRefusal{"the processor does not count it, or the kernel does not know how",
-                               ""};
+                 : PerfRefusal{"not counted by the processor, or not supported by the kernel", ""};
     case EACCES:
     case EPERM: {
       const std::string level = line_or_empty(root + "/proc/sys/kernel/perf_event_paranoid");

@@ -1,7 +1,8 @@
 // Counters of the kernel's perf subsystem, opened for counting only.
 //
 // Guarantees: a counter that the processor had to share is scaled to the whole time (time enabled /
-// time running) and never goes backwards. Limits: what could not be opened says why by errno.
+// time running) and never goes backwards. Limits: the errno of a failed open is the only reason
+// available.
 #pragma once
 
 #include <sys/types.h>
@@ -39,7 +40,7 @@ Result<UniqueFd> open_perf_event(const PerfKind& kind, pid_t thread, PerfStart s
 // Nothing when it cannot be read or has not run at all.
 std::optional<PerfValue> read_perf_event(int fd);
 
-// Why an event cannot be opened and what would help.
+// Why an event cannot be opened, and a remedy.
 struct PerfRefusal {
   std::string reason, remedy;
 };

@@ -57,11 +57,11 @@ std::string line_or_empty(const std::string& path) {
   return line ? std::move(*line) : std::string();
 }
 
-std::string why_unreadable(const std::string& path, const Error& error) {
+std::string read_error_text(const std::string& path, const Error& error) {
   switch (error.error_number()) {
     case ENOENT:
     case ENOTDIR:
-      return "there is no " + path + " here";
+      return path + " does not exist";
     case EACCES:
     case EPERM:
       return "no permission to read " + path;

@@ -24,12 +24,12 @@ class ProcFile {
   Status open(const std::string& path, size_t capacity = 4096);
   bool is_open() const { return static_cast<bool>(fd_); }
   void close() { fd_.reset(); }
-  // The content now, by one pread; empty when it cannot be read (errno tells). The kernel gives the
-  // files that it writes record by record (vmstat, net/dev, mountinfo) only a page at a time.
+  // The current content, by one pread; empty if it cannot be read (see errno). Files that the
+  // kernel writes record by record (vmstat, net/dev, mountinfo) return only a page at a time.
   std::string_view read();
   // The same for those: preads until the end, which costs one more.
   std::string_view read_all();
-  // The first number of a one-value file, which may be negative; false when there is none.
+  // The first number of a one-value file, which may be negative; false if there is none.
   bool read_number(int64_t& value);
 
  private:
@@ -43,8 +43,8 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
   bool done() const { return at_ == end_; }
-  // Skips blanks, takes a decimal number. False, and `value` untouched, when there is none or it is
-  // more than an int64_t holds; such a number is skipped.
+  // Skips blanks, takes a decimal number. False, and `value` unchanged, if there is none or it does
+  // not fit into an int64_t; such a number is skipped.
   bool number(int64_t& value) {
     skip_blanks();
     const char* begin = at_;
@@ -91,7 +91,7 @@ class Scanner {
     const void* newline = std::memchr(at_, '\n', static_cast<size_t>(end_ - at_));
     at_ = newline == nullptr ? end_ : static_cast<const char*>(newline) + 1;
   }
-  // True and moved behind it when the text goes on with `word`.
+  // True and moved past it if the text continues with `word`.
   bool take(std::string_view word) {
     if (static_cast<size_t>(end_ - at_) < word.size()) return false;
     if (std::string_view(at_, word.size()) != word) return false;
@@ -111,7 +111,7 @@ std::optional<int64_t> resident_pages(ProcFile& statm);
 // The first line of a file that may not be there, without its newline.
 std::string line_or_empty(const std::string& path);
 
-// "no permission to read /x" / "there is no /x here": the reason of a failed open, in words.
-std::string why_unreadable(const std::string& path, const Error& error);
+// "no permission to read /x" / "/x does not exist": the reason of a failed open, as text.
+std::string read_error_text(const std::string& path, const Error& error);
 
 }  // namespace trainscope

@@ -78,9 +78,9 @@ TEST(ProcFile, IsEmptyWhenItCannotBeRead) {
 }
 
 TEST(ProcFile, TellsWhyInWords) {
-  EXPECT_EQ(why_unreadable("/x", Error("", ENOENT)), "there is no /x here");
-  EXPECT_EQ(why_unreadable("/x", Error("", EACCES)), "no permission to read /x");
-  EXPECT_EQ(why_unreadable("/x", Error("it broke", EIO)), "it broke");
+  EXPECT_EQ(read_error_text("/x", Error("", ENOENT)), "/x does not exist");
+  EXPECT_EQ(read_error_text("/x", Error("", EACCES)), "no permission to read /x");
+  EXPECT_EQ(read_error_text("/x", Error("it broke", EIO)), "it broke");
 }
 
 }  // namespace

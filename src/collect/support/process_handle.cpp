@@ -15,7 +15,7 @@ int64_t start_ticks(pid_t pid) {
 }
 
 ProcessHandle::ProcessHandle(pid_t pid, int64_t start) : pid_(pid) {
-  // The descriptor first: what is read afterwards is told of the process that it names.
+  // The descriptor first: later reads refer to the process that it names.
   pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   start_ = start_ticks(pid);
   const bool is_other = start >= 0 && start != start_;

@@ -40,7 +40,7 @@ TEST(ProcessHandle, has_ended_before_it_is_reaped) {
 
 TEST(ProcessHandle, another_process_with_the_same_pid_is_left_alone) {
   const pid_t pid = start_sleeper();
-  // What it would look like had the one that was meant been started at another time.
+  // As if the intended process had been started at another time.
   const ProcessHandle process(pid, start_ticks(pid) + 1);
   EXPECT_TRUE(process.has_ended());
   EXPECT_FALSE(process.send(SIGKILL));

@@ -29,7 +29,7 @@ bool is_believable(const ProcessStat& stat) {
 }  // namespace
 
 bool parse_stat(std::string_view text, ProcessStat& stat) {
-  // The name in parentheses may hold anything, parentheses included: the last one ends it.
+  // The name in parentheses may contain anything, parentheses included: the last one ends it.
   const size_t close = text.rfind(')');
   if (close == std::string_view::npos || close + 4 > text.size()) return false;
   stat.state = text[close + 2];

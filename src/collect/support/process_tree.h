@@ -1,11 +1,12 @@
-// Which processes belong to the job: found by parent, whoever forks, execs, calls setsid or
-// daemonises.
+// Which processes belong to the job: found by parent, even if they fork, exec, call setsid or
+// daemonise.
 //
-// Every new process has a pid after the last one given out (/proc/loadavg tells it), so only those
-// few are looked at; their parents say whether they are ours. An orphan of the job becomes a child
-// of our subreaper. Guarantees: parents come before their children; no folder of /proc is walked,
-// but at the start of an attach and when more pids were given out than a walk costs. Limits:
-// without a subreaper (attach) what leaves its parent between two looks is lost.
+// Every new process has a pid after the last one assigned (from /proc/loadavg), so only those few
+// are examined; their parents show whether they belong to the job. An orphan of the job becomes a
+// child of our subreaper. Guarantees: parents come before their children; no folder of /proc is
+// walked, except at the start of an attach and if more pids were assigned than a walk costs.
+// Limits: without a subreaper (attach) a process that leaves its parent between two samples is
+// lost.
 #pragma once
 
 #include <sys/types.h>
@@ -37,8 +38,8 @@ bool is_process(const std::string& root, pid_t pid);
 
 // Every process that this one can see, in order.
 std::vector<pid_t> all_pids(const std::string& root);
-// Every process below `ancestor`, parents first, itself not; without `except` and what is below
-// them.
+// Every process below `ancestor`, parents first, itself not; without `except` and the processes
+// below them.
 std::vector<pid_t> descendants(const std::string& root, pid_t ancestor,
                                std::span<const pid_t> except = {});
 // The children that this process has now; it must have one thread.
@@ -52,8 +53,7 @@ class ProcessTree {
   std::vector<pid_t> find_new();
   void remove(pid_t pid) { members_.erase(pid); }
   pid_t reaper() const { return job_ == nullptr ? 0 : job_->reaper_pid.load(); }
-  // The process that we were attached to: what it does after its last reading is known to nobody
-  // once its parent has reaped it.
+  // The attached process: its work after its last sample is unknown once its parent has reaped it.
   bool is_attached_first(pid_t pid) const {
     return job_ != nullptr && reaper() == 0 && pid == job_->first_pid;
   }
@@ -75,12 +75,12 @@ class ProcessTree {
   std::unordered_set<pid_t> members_;
 };
 
-// The living processes of the job, for a source that looks now and then: those that have ended, and
-// strangers who got their pids, are told by the start time.
+// The living processes of the job, for a source that is read now and then: ended processes, and
+// others that reuse their pids, are recognised by the start time.
 class JobMembers {
  public:
   void open(const std::string& root, const JobLink* job);
-  // Reads every member anew, drops those that have ended and takes those that have joined.
+  // Reads every member again, drops those that have ended and adds those that have joined.
   void refresh();
   const std::map<pid_t, ProcessStat>& all() const { return members_; }
 

@@ -6,7 +6,7 @@ namespace trainscope {
 
 namespace {
 
-// About a tenth of a millisecond; what tells rows apart needs some hundred.
+// About a tenth of a millisecond; patterns that select rows need some hundred.
 constexpr uint32_t kMaxSteps = 5000;
 constexpr size_t kMaxPatternBytes = 4096;
 
@@ -20,7 +20,7 @@ Result<RowPattern> RowPattern::compile(const std::string& pattern) {
   Pattern::Fault fault;
   auto compiled = Pattern::compile(pattern, Pattern::Text::bytes, kMaxSteps, fault);
   if (!compiled) {
-    return Error(fmt::format("{} at character {} of the pattern", fault.words, fault.offset + 1));
+    return Error(fmt::format("{} at character {} of the pattern", fault.message, fault.offset + 1));
   }
   return RowPattern(std::move(*compiled));
 }

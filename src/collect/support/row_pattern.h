@@ -17,13 +17,13 @@ class RowPattern {
  public:
   using Answer = Pattern::Answer;
 
-  // An Error says what is wrong and at which character of the pattern.
+  // An Error states the problem and its position in the pattern.
   static Result<RowPattern> compile(const std::string& pattern);
 
   Answer find_in(std::string_view row);
   // True when the pattern has a group in parentheses.
   bool has_group() const;
-  // What the first group took in the row of the last yes; empty when it took no part.
+  // Text of the first group in the last matching row; empty if it took no part.
   std::string_view group(std::string_view row) const;
 
  private:

@@ -43,7 +43,7 @@ class TestRoot {
 
   const std::string& path() const { return path_; }
   std::string at(const std::string& file) const { return path_ + file; }
-  // Into the same inode, so that a source that holds it open sees the new text.
+  // Into the same inode, so that a source that has it open sees the new text.
   void write(const std::string& file, const std::string& text) const {
     std::filesystem::create_directories(std::filesystem::path(at(file)).parent_path());
     std::ofstream(at(file), std::ios::binary | std::ios::trunc) << text;
@@ -57,13 +57,13 @@ class TestRoot {
 
 class OpenedSource {
  public:
-  OpenedSource(const Collector& collector, const std::string& root, Surroundings surroundings = {})
-      : surroundings_(std::move(surroundings)), source_(collector.make()) {
-    surroundings_.root = root;
+  OpenedSource(const Collector& collector, const std::string& root, SourceContext context = {})
+      : context_(std::move(context)), source_(collector.make()) {
+    context_.root = root;
     open();
   }
   void open() {
-    opened_ = source_->open(surroundings_);
+    opened_ = source_->open(context_);
     values_.assign(opened_.columns.size(), kAbsent);
   }
   Sampled sample() { return source_->sample(values_); }
@@ -108,7 +108,7 @@ class OpenedSource {
   }
 
  private:
-  Surroundings surroundings_;
+  SourceContext context_;
   std::unique_ptr<Source> source_;
   Opened opened_;
   std::vector<int64_t> values_;

@@ -25,7 +25,7 @@ Error unknown_metric(const RunView& run, const std::string& wanted) {
   std::sort(near.begin(), near.end());
   std::string message = fmt::format("this run has no metric '{}'", wanted);
   for (size_t i = 0; i < near.size() && i < kSuggestions; ++i) {
-    message += (i == 0 ? "; near it: " : ", ") + near[i].second;
+    message += (i == 0 ? "; similar: " : ", ") + near[i].second;
   }
   return Error(message);
 }
@@ -134,8 +134,8 @@ Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
                        const ExportOptions& options,
                        const std::function<Status(const Window&)>& take) {
   const double length = window_length_s(run, selected.size(), options.every_ns);
-  // Edges lie between ticks, where no sample is, so that rows read together stay together. Buckets
-  // have their own edges.
+  // Window edges are between ticks, where no sample is, so that rows read together stay together.
+  // Buckets have their own edges.
   const double shift = options.every_ns == 0 ? run.sampling().period_s / 2 : 0;
   const double end_s = std::min(options.range.end_s.value_or(run.duration_s()), run.duration_s());
   double from = options.every_ns == 0 ? -shift : 0;

@@ -1,4 +1,4 @@
-// What an export takes of a run: which series, and their values window by window.
+// The part of a run that an export takes: which series, and their values window by window.
 //
 // Guarantees: memory stays bounded however long the run is; windows follow each other without
 // overlap.
@@ -15,12 +15,12 @@ namespace trainscope {
 // "system.cpu.*" and the like; without a * it is the name itself.
 bool glob_matches(std::string_view pattern, std::string_view text);
 
-// Places of the series that were asked for and are not absent. An Error for a name that the run
-// does not know, with the nearest ones.
+// Indices of the selected series that are not absent. An Error for a name that the run does not
+// have, with similar ones.
 Result<std::vector<size_t>> select_series(const RunView& run,
                                           const std::vector<std::string>& metrics);
 
-// The present values of one series, resampled when that was asked for.
+// The present values of one series, resampled if requested.
 struct Values {
   std::vector<double> time_s, value;
 };

@@ -1,4 +1,4 @@
-// Numbers of text formats, the same in all of them, and a buffer in front of the sink.
+// Numbers of text formats, the same in all of them, and a buffer before the sink.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace trainscope {
 
-// Microseconds are what the store has.
+// The store has microseconds.
 void append_time(std::string& out, double time_s);
 
 // The shortest text that reads back as the same double.

@@ -88,16 +88,17 @@ DrmUsage read_drm_usage(const std::string& root, const std::vector<pid_t>& job,
 
 void FileGpu::add(const char* metric, Labels labels, Scale scale, GpuPace pace,
                   const std::vector<std::string>& paths) {
-  std::string why = "its driver has no such file";
+  std::string reason = "not reported by the GPU driver";
   for (const std::string& path : paths) {
     auto file = open_file(path, O_RDONLY);
     if (!file) {
-      if (file.error().error_number() != ENOENT) why = file.error().message();
+      if (file.error().error_number() != ENOENT) reason = file.error().message();
       continue;
     }
     int error = 0;
     if (!read_number(*file, error)) {
-      why = error != 0 ? Error::from_errno(path, error).message() : path + " holds no number";
+      reason = error != 0 ? Error::from_errno(path, error).message()
+                          : path + " does not contain a number";
       continue;
     }
     labels.emplace_back("gpu", label);
@@ -106,7 +107,7 @@ void FileGpu::add(const char* metric, Labels labels, Scale scale, GpuPace pace,
     files_.push_back(std::move(*file));
     return;
   }
-  add_missing(metric, why);
+  add_missing(metric, reason);
 }
 
 void FileGpu::add_missing(const char* metric, const std::string& reason,
@@ -139,12 +140,12 @@ void FileGpu::read_job(std::span<int64_t> values, const std::vector<pid_t>& job)
 GpuHealth FileGpu::read(GpuPace pace, std::span<int64_t> values, const std::vector<pid_t>& job) {
   for (size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].pace != pace) continue;
-    values[i] = kNoValue;
+    values[i] = kAbsent;
     if (!files_[i]) continue;
     int error = 0;
     const auto number = read_number(files_[i], error);
     if (error == ENODEV || error == ENXIO) return GpuHealth::lost;
-    values[i] = number.value_or(kNoValue);
+    values[i] = number.value_or(kAbsent);
   }
   if (pace == GpuPace::slow) read_job(values, job);
   return GpuHealth::ok;

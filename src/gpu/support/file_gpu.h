@@ -1,4 +1,4 @@
-// A GPU whose driver tells its numbers in files of /sys, and the job's share in /proc/PID/fdinfo.
+// A GPU whose driver reports its values in files of /sys, and the job's share in /proc/PID/fdinfo.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace trainscope {
 
-// What the DRM's fdinfo says of the job's processes on one device.
+// Usage of one device by the job's processes, from the DRM's fdinfo.
 struct DrmUsage {
   bool known = false;
   int64_t memory_bytes = 0;
@@ -24,7 +24,7 @@ class FileGpu : public Gpu {
   FileGpu(std::string root, std::string pci_address)
       : root_(std::move(root)), pci_address_(std::move(pci_address)) {}
 
-  // A column for the first of these files that holds a number; else the metric is missing.
+  // A column for the first of these files that contains a number; otherwise the metric is missing.
   void add(const char* metric, Labels labels, Scale scale, GpuPace pace,
            const std::vector<std::string>& paths);
   void add_missing(const char* metric, const std::string& reason, const std::string& remedy = "");
@@ -37,7 +37,7 @@ class FileGpu : public Gpu {
   void read_job(std::span<int64_t> values, const std::vector<pid_t>& job);
 
   std::string root_, pci_address_;
-  std::vector<UniqueFd> files_;  // one a column; none for the job's
+  std::vector<UniqueFd> files_;  // one per column; none for the job's
   int64_t busy_ns_ = -1, busy_at_ns_ = 0;
 };
 
@@ -48,7 +48,7 @@ struct DrmCard {
 };
 // Cards of this PCI vendor ("0x1002"), in the order of their numbers.
 std::vector<DrmCard> drm_cards(const std::string& root, std::string_view vendor);
-// The folder of the device's hwmon; empty when there is none.
+// The folder of the device's hwmon; empty if there is none.
 std::string hwmon_of(const DrmCard& card);
 
 }  // namespace trainscope

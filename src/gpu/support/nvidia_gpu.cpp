@@ -50,15 +50,15 @@ class NvidiaGpu : public Gpu {
     add_fields();
     add_job();
     if (!place.instance) xids_.add(device_);
-    utilization_ns_ = 0;  // what was read to see whether it works is no sample
+    utilization_ns_ = 0;  // a first read to check support is not a sample
   }
 
   GpuHealth read(GpuPace pace, std::span<int64_t> values, const std::vector<pid_t>& job) override {
     if (pace != GpuPace::fast) job_ = &job;
     for (size_t i = 0; i < columns.size(); ++i) {
       if (columns[i].pace != pace) continue;
-      values[i] = kNoValue;
-      int64_t raw = kNoValue;
+      values[i] = kAbsent;
+      int64_t raw = kAbsent;
       switch (reads_[i](raw)) {
         case nvml::kSuccess:
           values[i] = raw;
@@ -84,7 +84,7 @@ class NvidiaGpu : public Gpu {
   using Read = std::function<Return(int64_t&)>;
 
   // Some calls poll the GPU's firmware, on an H200 3.5 ms for the energy: once per second they
-  // would cost more than everything else. What a call costs differs by GPU and driver.
+  // would cost more than everything else. The cost of a call depends on GPU and driver.
   static GpuPace affordable(GpuPace pace, const Read& read) {
     constexpr int kTries = 2;  // the first call may prepare something
     int64_t probe = 0;
@@ -96,7 +96,8 @@ class NvidiaGpu : public Gpu {
     return pace == GpuPace::slow ? GpuPace::rare : pace;
   }
 
-  // A column where a first reading works; else the metric is missing, in the driver's words.
+  // A column if a first reading works; otherwise the metric is missing, with the driver's error
+  // text.
   void add(const char* metric, Labels more, Scale scale, GpuPace pace, Read read) {
     int64_t probe = 0;
     const Return result = read(probe);
@@ -112,12 +113,12 @@ class NvidiaGpu : public Gpu {
   }
 
   void miss(const char* metric, Return result) {
-    const std::string why = result == nvml::kFunctionNotFound
-                                ? std::string("this driver is too old to tell it")
-                                : "the driver says: " + library_.why(result);
+    const std::string reason = result == nvml::kFunctionNotFound
+                                   ? std::string("not supported: the driver is too old")
+                                   : "the driver reports: " + library_.error_text(result);
     const bool forbidden = result == nvml::kNoPermission;
     missing.push_back(
-        {metric, fmt::format("GPU {}: {}", label, why), forbidden ? "run as root" : ""});
+        {metric, fmt::format("GPU {}: {}", label, reason), forbidden ? "run as root" : ""});
   }
 
   // A call that fills one unsigned number.
@@ -150,7 +151,7 @@ class NvidiaGpu : public Gpu {
     return result == nvml::kSuccess || result == nvml::kNoData;
   }
 
-  // The driver measures a few times a second: its number read again is not another sample.
+  // The driver measures a few times per second: reading the same value again is not another sample.
   Return read_utilization() {
     if (library_.utilization == nullptr) return nvml::kFunctionNotFound;
     const int64_t now = monotonic_ns();
@@ -192,7 +193,7 @@ class NvidiaGpu : public Gpu {
       return nvml::kSuccess;
     }
     if (library_.memory == nullptr) return nvml::kFunctionNotFound;
-    nvml::Memory before{};  // before release 510 what the driver keeps for itself counts as used
+    nvml::Memory before{};  // before release 510 memory reserved by the driver counts as used
     const Return result = library_.memory(device_, &before);
     used = static_cast<int64_t>(before.used);
     total = static_cast<int64_t>(before.total);
@@ -231,7 +232,7 @@ class NvidiaGpu : public Gpu {
       raw = degrees;
       return result;
     });
-    // The instant where the driver tells it; its other number is the mean of a second.
+    // The instantaneous value if the driver reports it; its other value is the mean of a second.
     const Read instant = field(nvml::kPowerInstant, 0);
     add("hw.gpu.power", {}, {1, 1000}, GpuPace::fast,
         works(instant) ? instant : number(library_.power));
@@ -284,7 +285,7 @@ class NvidiaGpu : public Gpu {
   nvml::Device device_;
   std::unique_ptr<GpmReading> gpm_;
   std::unique_ptr<JobOnGpu> job_on_gpu_;
-  std::vector<Read> reads_;  // one a column
+  std::vector<Read> reads_;  // one per column
   int64_t period_ns_ = -1, utilization_ns_ = 0;
   nvml::Utilization utilization_{};
   Return utilization_result_ = nvml::kNoData;
@@ -296,11 +297,11 @@ class NvidiaGpu : public Gpu {
 void NvidiaGpu::add_gpm() {
   for (const GpmColumn& column : kGpm) {
     if (!gpm_->supported()) {
-      // Links may still be told by other calls.
+      // Other calls may still report links.
       if (column.direction != nullptr) continue;
       missing.push_back(
           {column.metric,
-           fmt::format("GPU {} has no GPM counters: NVIDIA gives them from Hopper on", label), ""});
+           fmt::format("GPU {} has no GPM counters: they need Hopper or later", label), ""});
       continue;
     }
     const bool first = &column == std::begin(kGpm);

@@ -17,7 +17,7 @@ struct NvidiaPlace {
   std::string label;
 };
 
-// Finds out by a first reading of each what this GPU tells.
+// Finds out by a first reading of each which metrics this GPU supports.
 std::unique_ptr<Gpu> open_nvidia_gpu(const nvml::Library& library, XidWatch& xids,
                                      const NvidiaPlace& place);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr unsigned kWaitMs = 1000;
 
-// "Xid 79" alone helps nobody; these are the ones that end trainings.
+// "Xid 79" alone does not help; these are the ones that end trainings.
 std::string xid_text(unsigned long long number) {
   struct Known {
     unsigned long long number;
@@ -31,7 +31,7 @@ std::string xid_text(unsigned long long number) {
       {92, "many corrected memory errors"},
       {94, "contained memory error"},
       {95, "uncontained memory error"},
-      {119, "the GPU's system processor did not answer"},
+      {119, "no reply from the GPU's system processor"},
   };
   for (const Known& known : kKnown) {
     if (known.number == number) return fmt::format("Xid {}: {}", number, known.meaning);
@@ -43,7 +43,7 @@ Result<const nvml::Library*> load() {
   void* handle = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) handle = ::dlopen("libnvidia-ml.so", RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
-    return Error("libnvidia-ml.so.1, NVIDIA's management library, is not here");
+    return Error("libnvidia-ml.so.1, NVIDIA's management library, is not installed");
   static nvml::Library library;
   const auto find = [handle](const char* symbol) { return ::dlsym(handle, symbol); };
 #define TRAINSCOPE_NVML_FIND(symbol, member, parameters) \
@@ -52,10 +52,11 @@ Result<const nvml::Library*> load() {
 #undef TRAINSCOPE_NVML_FIND
   library.error_text = reinterpret_cast<decltype(library.error_text)>(find("nvmlErrorString"));
   if (library.init == nullptr || library.count == nullptr || library.by_index == nullptr) {
-    return Error("the NVIDIA driver is older than release 285 and cannot be asked");
+    return Error("the NVIDIA driver is older than release 285 and cannot be queried");
   }
   const nvml::Return result = library.init();
-  if (result != nvml::kSuccess) return Error("NVIDIA's driver said: " + library.why(result));
+  if (result != nvml::kSuccess)
+    return Error("NVIDIA's driver reports: " + library.error_text(result));
   return &library;
 }
 

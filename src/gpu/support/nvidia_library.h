@@ -11,10 +11,10 @@
 
 namespace trainscope {
 
-// Loads and starts NVML, once a process. The error says what would help.
+// Loads and starts NVML, once per process. The error includes a remedy.
 Result<const nvml::Library*> nvidia_library();
 
-// Waits for Xid errors of the GPUs that it was told of, on a thread of its own.
+// Waits for Xid errors of the registered GPUs, on its own thread.
 class XidWatch {
  public:
   explicit XidWatch(const nvml::Library& library) : library_(library) {}

@@ -119,7 +119,7 @@ nvml::Return JobOnGpu::memory(const std::vector<pid_t>& job, int64_t& bytes) {
     if (process.memory == nvml::kMemoryUnknown) return nvml::kNoData;
     sum += static_cast<int64_t>(process.memory);
   }
-  // In a container the driver tells the host's pids: then "none of ours" means nothing.
+  // In a container the driver reports the host's pids: then "none of the job's" means nothing.
   if (!ours && (foreign_pids_ || job.empty())) return nvml::kNoData;
   bytes = sum;
   return nvml::kSuccess;

@@ -1,4 +1,4 @@
-// The readings of NVML that keep something from one to the next.
+// The readings of NVML that keep state from one to the next.
 #pragma once
 
 #include <sys/types.h>
@@ -12,22 +12,22 @@
 
 namespace trainscope {
 
-// How often the driver measures this by itself; -1 when it does not tell. Asking for the samples
-// takes 1.4 to 3 ms on an H200, the newest value by itself 5 µs: so the samples' own timestamps are
-// only used to know how often there is a new one.
+// How often the driver measures this itself; -1 if it does not report it. Querying the samples
+// takes 1.4 to 3 ms on an H200, the newest value alone 5 µs: so the samples' own timestamps are
+// only used to find out how often there is a new one.
 int64_t driver_sample_period_ns(const nvml::Library& library, nvml::Device device,
                                 nvml::SampleKind kind);
 
-// Hopper and newer count inside the GPU; two samples give what happened between them.
+// Hopper and newer count inside the GPU; two samples give the activity between them.
 class GpmReading {
  public:
-  // `parent` and `instance` are for a MIG instance, which cannot be asked itself.
+  // `parent` and `instance` are for a MIG instance, which cannot be queried itself.
   GpmReading(const nvml::Library& library, nvml::Device device,
              std::optional<unsigned> instance = std::nullopt);
   bool supported() const { return supported_; }
   // Takes a sample; the values below are of the time since the one before.
   nvml::Return take();
-  // As the driver gives it: percent, or MiB/s. Empty when there is none.
+  // As in the driver: percent, or MiB/s. Empty if there is none.
   std::optional<double> value(nvml::Gpm id) const;
   double seconds() const { return seconds_; }
 
@@ -53,7 +53,7 @@ class JobOnGpu {
   const nvml::Library& library_;
   nvml::Device device_;
   unsigned long long seen_us_ = 0;
-  bool foreign_pids_ = false;  // the driver tells pids of another namespace
+  bool foreign_pids_ = false;  // the driver reports pids of another namespace
 };
 
 }  // namespace trainscope

@@ -1,7 +1,7 @@
-// The part of NVML that we call, declared by ourselves: NVIDIA's header is not free software.
+// The part of NVML that is used, with our own declarations: NVIDIA's header is not free software.
 //
-// Types and numbers are the library's binary interface, which NVIDIA keeps from driver to driver.
-// A function that this driver lacks is null and its metrics are absent.
+// Types and numbers are the library's binary interface, which is stable across drivers. A function
+// that this driver lacks is null and its metrics are absent.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +75,7 @@ struct GpmMetric {
   double value;
   const char *short_name, *long_name, *unit;
 };
-// The library's own has room for hundreds of metrics; it looks at the first `count` alone.
+// The library's own has space for hundreds of metrics; it uses only the first `count`.
 struct GpmMetrics {
   unsigned version = 1, count = 0;
   GpmSample before = nullptr, after = nullptr;
@@ -110,7 +110,8 @@ enum Gpm : unsigned {
 inline constexpr unsigned long long kXidEvent = 8;
 inline constexpr unsigned kAllLinks = 0xffffffff;
 inline constexpr unsigned kVolatile = 0, kCorrected = 0, kUncorrected = 1;
-inline constexpr unsigned long long kMemoryUnknown = ~0ULL;  // a process whose memory is not told
+inline constexpr unsigned long long kMemoryUnknown =
+    ~0ULL;  // a process whose memory is not reported
 
 // name in the library, member, parameters
 #define TRAINSCOPE_NVML_FUNCTIONS(F)                                                       \
@@ -161,7 +162,7 @@ struct Library {
 #undef TRAINSCOPE_NVML_MEMBER
   const char* (*error_text)(Return) = nullptr;
 
-  std::string why(Return result) const {
+  std::string error_text(Return result) const {
     return error_text == nullptr ? "error " + std::to_string(result) : error_text(result);
   }
 };

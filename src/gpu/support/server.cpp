@@ -25,7 +25,7 @@ constexpr int64_t kHangs = 5 * kNsPerSecond;
 // A little less than a second, so that ticks of a second find it due.
 constexpr int64_t kSlowPeriod = 950'000'000, kRarePeriod = 9'950'000'000;
 constexpr int64_t kFirstRetry = 1 * kNsPerSecond, kLastRetry = 60 * kNsPerSecond;
-constexpr int kDriverGone = 3;  // the recorder starts us anew
+constexpr int kDriverGone = 3;  // the recorder restarts us
 
 std::string title(const Gpu& gpu) {
   return gpu.name.empty() ? "GPU " + gpu.label : fmt::format("GPU {} ({})", gpu.label, gpu.name);
@@ -35,7 +35,7 @@ std::string title(const Gpu& gpu) {
 
 GpuWorker::GpuWorker(std::shared_ptr<Gpu> gpu, GpuPace pace, std::shared_ptr<GpuSignal> signal)
     : gpu_(gpu), pace_(pace) {
-  state_->values.assign(gpu->columns.size(), kNoValue);
+  state_->values.assign(gpu->columns.size(), kAbsent);
   // Detached: a call that never returns cannot be joined.
   std::thread(work, std::move(gpu), pace, state_, std::move(signal)).detach();
 }
@@ -44,14 +44,14 @@ void GpuWorker::work(const std::shared_ptr<Gpu>& gpu, GpuPace pace,
                      const std::shared_ptr<State>& state,
                      const std::shared_ptr<GpuSignal>& signal) {
   prctl(PR_SET_NAME, pace == GpuPace::fast ? "gpu-fast" : "gpu-slow");
-  std::vector<int64_t> values(gpu->columns.size(), kNoValue);
+  std::vector<int64_t> values(gpu->columns.size(), kAbsent);
   std::unique_lock lock(signal->mutex);
   for (;;) {
     state->asked.wait(lock, [&] { return state->busy; });
     const std::vector<pid_t> job = state->job;
     const bool with_rare = state->with_rare;
     lock.unlock();
-    std::fill(values.begin(), values.end(), kNoValue);
+    std::fill(values.begin(), values.end(), kAbsent);
     GpuHealth health = gpu->read(pace, values, job);
     if (with_rare && health == GpuHealth::ok) health = gpu->read(GpuPace::rare, values, job);
     lock.lock();
@@ -81,7 +81,7 @@ void GpuWorker::take(std::span<int64_t> row) {
   }
 }
 
-// In a thread of its own: starting a driver's library may take seconds, or for ever.
+// On its own thread: starting a driver's library may take seconds, or for ever.
 void GpuServer::find() {
   if (finding_) return;
   finding_ = true;
@@ -93,12 +93,12 @@ void GpuServer::find() {
     findings_ = std::move(found);
     finding_ = false;
     found_ = true;
-    stale_ = true;  // whoever waited in vain asks again
+    stale_ = true;  // a request that timed out is made again
     signal_->answered.notify_all();
   }).detach();
 }
 
-// GPUs that go on keep their threads and what they remember.
+// GPUs that are still present keep their threads and state.
 void GpuServer::merge(std::vector<FoundGpus> found) {
   std::vector<std::unique_ptr<Member>> members;
   reason_.clear();
@@ -107,7 +107,7 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
     for (auto& gpu : of_vendor.gpus) {
       const auto known = std::find_if(members_.begin(), members_.end(), [&](const auto& member) {
         return member != nullptr && member->gpu->uuid == gpu->uuid &&
-               member->standing != Standing::lost;
+               member->state != MemberState::lost;
       });
       if (known != members_.end()) {
         members.push_back(std::move(*known));
@@ -115,10 +115,10 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
       }
       const bool was_lost = forget_lost(gpu->uuid);
       const std::shared_ptr<Gpu> fresh = std::move(gpu);
-      if (was_lost) tell("gpu", title(*fresh) + " is back");
+      if (was_lost) send_event("gpu", title(*fresh) + " is back");
       members.push_back(std::make_unique<Member>(
           Member{fresh, GpuWorker(fresh, GpuPace::fast, signal_),
-                 GpuWorker(fresh, GpuPace::slow, signal_), Standing::good, 0}));
+                 GpuWorker(fresh, GpuPace::slow, signal_), MemberState::good, 0}));
     }
     const auto add = [](std::string& to, const std::string& text) {
       if (!text.empty()) to += (to.empty() ? "" : "; ") + text;
@@ -128,11 +128,11 @@ void GpuServer::merge(std::vector<FoundGpus> found) {
   }
   for (auto& member : members_) {
     if (member == nullptr) continue;
-    // A lost one is kept: it is looked for again.
-    if (member->standing == Standing::lost) {
+    // A lost GPU stays in the list: it is searched for again.
+    if (member->state == MemberState::lost) {
       members.push_back(std::move(member));
     } else {
-      tell("gpu", title(*member->gpu) + " is gone");
+      send_event("gpu", title(*member->gpu) + " disappeared");
     }
   }
   members_ = std::move(members);
@@ -150,7 +150,7 @@ std::string GpuServer::layout_json() {
   };
   std::set<std::string> prefixes;
   for (const auto& member : members_) prefixes.insert(prefix(member->gpu->label));
-  // "amd0" where there are others than AMD's, else "0".
+  // "amd0" if there are GPUs of other vendors than AMD, otherwise "0".
   const auto shown = [&](const std::string& label) {
     return prefixes.size() > 1 ? label : label.substr(prefix(label).size());
   };
@@ -161,12 +161,12 @@ std::string GpuServer::layout_json() {
     if (gpu.memory_bytes >= 0) entry["memory_bytes"] = gpu.memory_bytes;
     gpus.push_back(entry);
     for (const GpuColumn& column : gpu.columns) {
-      if (member->standing != Standing::good) {
+      if (member->state != MemberState::good) {
         missing.push_back(
             {{"metric", column.metric},
-             {"reason", title(gpu) + (member->standing == Standing::lost
+             {"reason", title(gpu) + (member->state == MemberState::lost
                                           ? " was lost"
-                                          : ": a call of its driver does not return")},
+                                          : ": a call to its driver does not return")},
              {"remedy", "see dmesg for Xid errors; a reset or reboot may be needed"}});
         continue;
       }
@@ -189,7 +189,7 @@ std::string GpuServer::layout_json() {
 
 void GpuServer::answer_layout(uint64_t number) {
   std::unique_lock lock(signal_->mutex);
-  // A search that took too long may have come to its end meanwhile.
+  // A search that took too long may have finished in the meantime.
   if (!found_ && (look_again_.exchange(false) || members_.empty())) {
     find();
     signal_->answered.wait_for(lock, kFindLimit, [this] { return !finding_; });
@@ -199,39 +199,40 @@ void GpuServer::answer_layout(uint64_t number) {
     found_ = false;
     merge(std::move(findings_));
   } else if (members_.empty()) {
-    reason_ = "the GPU driver has not answered within 3 s";
-    remedy_ = "look whether nvidia-smi answers; if not, the driver hangs";
+    reason_ = "no reply from the GPU driver within 3 s";
+    remedy_ = "check whether nvidia-smi works; if not, the driver hangs";
   }
   ++layout_;
   const std::string json = layout_json();
   send(GpuMessage::layout, number, static_cast<uint32_t>(json.size()), json.data(), json.size());
 }
 
-// Who hangs, who was lost, who is back.
-void GpuServer::judge(int64_t now_ns) {
+// Which members hang, were lost, or are back.
+void GpuServer::update_states(int64_t now_ns) {
   for (const auto& member : members_) {
     const auto hangs = [&](const GpuWorker& w) {
       return w.busy() && now_ns - w.busy_since_ns() > kHangs;
     };
     for (const GpuWorker* worker : {&member->fast, &member->slow}) {
       if (worker->health() == GpuHealth::driver_gone) exit_code_ = kDriverGone;
-      if (worker->health() != GpuHealth::lost || member->standing == Standing::lost) continue;
-      member->standing = Standing::lost;
+      if (worker->health() != GpuHealth::lost || member->state == MemberState::lost) continue;
+      member->state = MemberState::lost;
       stale_ = true;
       retry_after_ns_ = kFirstRetry;
       retry_ns_ = now_ns + retry_after_ns_;
-      tell("gpu", title(*member->gpu) + " was lost: its driver no longer reaches it");
+      send_event("gpu", title(*member->gpu) + " was lost: its driver no longer reaches it");
     }
-    if (member->standing == Standing::lost) continue;
+    if (member->state == MemberState::lost) continue;
     const bool hanging = hangs(member->fast) || hangs(member->slow);
-    if (hanging == (member->standing == Standing::hangs)) continue;
-    member->standing = hanging ? Standing::hangs : Standing::good;
+    if (hanging == (member->state == MemberState::hangs)) continue;
+    member->state = hanging ? MemberState::hangs : MemberState::good;
     stale_ = true;
-    tell("gpu", title(*member->gpu) + (hanging ? ": a call of its driver has not returned for 5 s"
-                                               : " answers again"));
+    send_event("gpu",
+               title(*member->gpu) + (hanging ? ": a call to its driver has not returned for 5 s"
+                                              : " responds again"));
   }
   const bool some_lost = std::any_of(members_.begin(), members_.end(), [](const auto& member) {
-    return member->standing == Standing::lost;
+    return member->state == MemberState::lost;
   });
   if (!some_lost || now_ns < retry_ns_) return;
   retry_after_ns_ = std::min(2 * retry_after_ns_, kLastRetry);
@@ -243,7 +244,7 @@ void GpuServer::judge(int64_t now_ns) {
 void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns, RowKind kind) {
   const bool is_last = kind == RowKind::last;
   for (const auto& member : members_) {
-    if (member->standing != Standing::good) continue;
+    if (member->state != MemberState::good) continue;
     if (!member->fast.busy()) member->fast.ask(job, false);
     if (member->slow.busy() || (now_ns < member->slow_due_ns && !is_last)) continue;
     const bool with_rare = now_ns >= member->rare_due_ns || is_last;
@@ -256,7 +257,7 @@ void GpuServer::ask_members(const std::vector<pid_t>& job, int64_t now_ns, RowKi
 void GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock, RowKind kind) {
   const bool is_last = kind == RowKind::last;
   const int64_t limit_ns = is_last ? kLastRowLimitNs : kRowLimitNs;
-  // One that did not answer the last time is not waited for again; what is slow, only once and at
+  // A worker that did not reply the last time is not waited for again; slow ones only once and at
   // the end.
   const auto is_awaited = [limit_ns](const GpuWorker& worker) {
     return worker.busy() && monotonic_ns() - worker.busy_since_ns() < limit_ns;
@@ -271,7 +272,7 @@ void GpuServer::wait_for_members(std::unique_lock<std::mutex>& lock, RowKind kin
 
 void GpuServer::answer_row(uint64_t number, const std::vector<pid_t>& job, RowKind kind) {
   std::unique_lock lock(signal_->mutex);
-  // What is being read now was asked for before the end: it is waited for and forgotten.
+  // A reading in progress was requested before the end: wait for it and discard it.
   if (kind == RowKind::last) {
     wait_for_members(lock, kind);
     for (const auto& member : members_) {
@@ -282,14 +283,14 @@ void GpuServer::answer_row(uint64_t number, const std::vector<pid_t>& job, RowKi
   const int64_t now = monotonic_ns();
   ask_members(job, now, kind);
   wait_for_members(lock, kind);
-  judge(now);
+  update_states(now);
   std::vector<int64_t> row;
   for (const auto& member : members_) {
     for (const std::string& text : member->gpu->take_events()) {
-      tell("gpu", title(*member->gpu) + ": " + text);
+      send_event("gpu", title(*member->gpu) + ": " + text);
     }
-    if (member->standing != Standing::good) continue;
-    std::vector<int64_t> part(member->gpu->columns.size(), kNoValue);
+    if (member->state != MemberState::good) continue;
+    std::vector<int64_t> part(member->gpu->columns.size(), kAbsent);
     member->fast.take(part);
     member->slow.take(part);
     row.insert(row.end(), part.begin(), part.end());
@@ -332,11 +333,11 @@ void GpuServer::send(GpuMessage message, uint64_t number, uint32_t count, const 
   std::vector<char> whole(sizeof header + bytes);
   std::memcpy(whole.data(), &header, sizeof header);
   if (bytes > 0) std::memcpy(whole.data() + sizeof header, data, bytes);
-  // A recorder that does not read loses the answer; it asks again.
+  // A recorder that does not read loses the reply and queries again.
   (void)::send(socket_, whole.data(), whole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-void GpuServer::tell(const std::string& kind, const std::string& text) {
+void GpuServer::send_event(const std::string& kind, const std::string& text) {
   const Json event = {{"kind", kind}, {"text", text}};
   const std::string json = dump_json(event);
   send(GpuMessage::event, 0, static_cast<uint32_t>(json.size()), json.data(), json.size());
@@ -347,7 +348,7 @@ int GpuServer::serve() {
   bool watching = false;
   while (exit_code_ < 0) {
     const ssize_t n = ::recv(socket_, buffer.data(), buffer.size(), 0);
-    if (n <= 0) return 0;  // the recorder has gone
+    if (n <= 0) return 0;  // the recorder has ended
     GpuHeader header;
     if (static_cast<size_t>(n) < sizeof header) continue;
     std::memcpy(&header, buffer.data(), sizeof header);

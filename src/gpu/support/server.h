@@ -1,9 +1,9 @@
-// Answers the recorder: which GPUs there are, and a row of their values when asked.
+// Replies to the recorder: which GPUs there are, and a row of their values on request.
 //
-// Guarantees: the answering thread never calls a driver, so an answer comes within 0.1 s (a layout
+// Guarantees: the replying thread never calls a driver, so a reply comes within 0.1 s (a layout
 // within 3 s, the last row of a run within 0.4 s) whatever a driver does. Every GPU has two
 // threads, one for `fast` and one for `slow` and `rare`; a GPU whose call does not return is left
-// out, the others go on. Ends when the recorder does.
+// out, the others continue. Ends with the recorder.
 #pragma once
 
 #include <sys/types.h>
@@ -36,11 +36,11 @@ class GpuWorker {
   bool has_answered() const { return state_->has_answered; }
   int64_t busy_since_ns() const { return state_->asked_ns; }
   GpuHealth health() const { return state_->health; }
-  // `with_rare`: of a slow worker, read what is read rarely too.
+  // `with_rare`: for a slow worker, also read the rare columns.
   void ask(const std::vector<pid_t>& job, bool with_rare);
-  // What was read is not wanted any more.
+  // Discards what was read.
   void forget() { state_->fresh = false; }
-  // Puts what was read since the last call into its places in the row.
+  // Copies values read since the last call into their places in the row.
   void take(std::span<int64_t> row);
 
  private:
@@ -67,11 +67,11 @@ class GpuServer {
   int serve();
 
  private:
-  enum class Standing { good, hangs, lost };
+  enum class MemberState { good, hangs, lost };
   struct Member {
     std::shared_ptr<Gpu> gpu;
     GpuWorker fast, slow;
-    Standing standing = Standing::good;
+    MemberState state = MemberState::good;
     int64_t slow_due_ns = 0, rare_due_ns = 0;
   };
 
@@ -81,12 +81,12 @@ class GpuServer {
   void find();
   void merge(std::vector<FoundGpus> found);
   bool forget_lost(const std::string& uuid);
-  void judge(int64_t now_ns);
+  void update_states(int64_t now_ns);
   void look_for_changes();
   void ask_members(const std::vector<pid_t>& job, int64_t now_ns, RowKind kind);
   void wait_for_members(std::unique_lock<std::mutex>& lock, RowKind kind);
   void send(GpuMessage message, uint64_t number, uint32_t count, const void* data, size_t bytes);
-  void tell(const std::string& kind, const std::string& text);
+  void send_event(const std::string& kind, const std::string& text);
   std::string layout_json();
 
   int socket_;
@@ -97,8 +97,8 @@ class GpuServer {
   bool finding_ = false, found_ = false;
   std::vector<FoundGpus> findings_;
   std::string reason_, remedy_;
-  std::atomic<bool> stale_{false};      // the layout is no longer true
-  std::atomic<bool> look_again_{true};  // there may be other GPUs than those we know
+  std::atomic<bool> stale_{false};      // the layout has changed
+  std::atomic<bool> look_again_{true};  // there may be GPUs that are not listed yet
   int64_t retry_ns_ = 0, retry_after_ns_ = 0;
   int exit_code_ = -1;
 };

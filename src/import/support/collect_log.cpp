@@ -148,7 +148,8 @@ std::string parse_log_line(const LogFile& file, std::string_view line,
                            std::vector<int64_t>& values) {
   std::vector<std::string_view> words = fields(line);
   if (*file.heading != '\0') {
-    if (words[0] != file.heading) return fmt::format("it does not begin with {}", file.heading);
+    if (words[0] != file.heading)
+      return fmt::format("the line does not begin with {}", file.heading);
     words.erase(words.begin());
   }
   if (words.size() != file.columns) {
@@ -157,7 +158,7 @@ std::string parse_log_line(const LogFile& file, std::string_view line,
   values.clear();
   for (const LogField& field : file.fields) {
     const std::string_view word = words[field.column];
-    // What nvidia-smi says where it knows nothing, cut to two characters by the script.
+    // The output of nvidia-smi for unknown values, cut to two characters by the script.
     const bool unknown = word == "N/" || word == "N/A";
     const auto number = unknown ? LogNumber() : parse_log_number(word);
     if (!number) return fmt::format("'{}' is not a number", printable(word));

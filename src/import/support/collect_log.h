@@ -1,4 +1,4 @@
-// The lines of the collect script's five files: which columns they have and what these mean.
+// The lines of the collect script's five files: their columns and meanings.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct LogField {
 
 struct LogFile {
   const char* name;
-  const char* heading;  // the first word of each row; "" when there is none
+  const char* heading;  // the first word of each row; "" if there is none
   size_t columns;
   std::span<const LogField> fields;
 };
 
 std::span<const LogFile> log_files();
 
-// The values of one line, one a field of the file; an empty text or what is wrong with the line.
+// The values of one line, one per field of the file. Returns "", or the problem with the line.
 std::string parse_log_line(const LogFile& file, std::string_view line,
                            std::vector<int64_t>& values);
 

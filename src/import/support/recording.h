@@ -1,4 +1,4 @@
-// What importers share: text files line by line, and the head of an imported run.
+// The common part of importers: text files line by line, and the head of an imported run.
 #pragma once
 
 #include <string>
@@ -34,7 +34,7 @@ class LineReader {
   std::string path_;
   UniqueFd fd_;
   std::string buffer_;
-  size_t at_ = 0;  // what lies before it in the buffer was given out
+  size_t at_ = 0;  // bytes before it in the buffer were returned already
   size_t number_ = 0;
   bool is_over_ = false;  // the file has no more
 };
@@ -42,7 +42,7 @@ class LineReader {
 // "FILE:LINE: what"
 Error line_error(const std::string& file, size_t line, const std::string& what);
 
-// A run that was recorded by others: rows at equal nominal distances, no clock, no job of ours.
+// A run recorded by another tool: rows at equal nominal intervals, no clock, no job.
 WholeRun imported_run(std::string_view format, const std::string& path, int64_t period_ns);
 
 }  // namespace trainscope

@@ -1,4 +1,4 @@
-// What is kept of the environment, and the rank that a launcher gave us.
+// The stored part of the environment, and the rank assigned by a launcher.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -90,7 +90,7 @@ Variables Variables::ours() {
 Variables Variables::of(pid_t pid) {
   Variables variables;
   const auto text = read_file(fmt::format("/proc/{}/environ", pid));
-  if (!text) return variables;  // not known is better than ours
+  if (!text) return variables;  // unknown is better than our own rank
   for (const std::string_view entry : split(*text, '\0')) variables.add(entry);
   return variables;
 }
@@ -110,7 +110,7 @@ Rank rank_from_environment() {
   for (const RankVariables& launcher : kLaunchers) {
     const auto rank = number_of(variables, launcher.rank);
     const auto size = number_of(variables, launcher.size);
-    // RANK alone is a word that anybody may use; PMIx alone says no size.
+    // RANK alone is too common a name; PMIx alone does not give the world size.
     if (!rank || (!size && std::string_view(launcher.rank) == "RANK")) continue;
     Rank found;
     found.rank = *rank;

@@ -76,7 +76,7 @@ TEST_F(Environment, RankOfOpenMpi) {
 }
 
 TEST_F(Environment, WordsThatAreNoRankAreIgnored) {
-  set("RANK", "3");  // without WORLD_SIZE: somebody else's word
+  set("RANK", "3");  // without WORLD_SIZE: a variable of another program
   EXPECT_EQ(rank_from_environment().from, "");
   set("WORLD_SIZE", "4");
   set("RANK", "general");

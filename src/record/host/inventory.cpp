@@ -16,7 +16,7 @@ namespace trainscope {
 
 namespace {
 
-// A whole number of CPUs stays an integer in JSON; half a CPU cannot.
+// An integral number of CPUs stays an integer in JSON; half a CPU cannot.
 OrderedJson cpus_json(std::optional<double> cpus) {
   if (!cpus) return nullptr;
   const double rounded = std::round(*cpus);
@@ -145,7 +145,7 @@ std::string host_inventory(const std::string& root, const std::string& working_d
   host["software"] = software(root, working_directory, command, variables);
   host["git"] = git_state(root, working_directory);
   host["environment"] = selected_environment(variables);
-  // What the world named may be any bytes: they must not make the document unwritable.
+  // Names from outside may be any bytes: they must not make the document unwritable.
   return dump_json(host);
 }
 

@@ -1,8 +1,8 @@
-// The parts of host_inventory(), each a function of a root folder, so that tests give their own.
+// The parts of host_inventory(), each a function of a root folder, so that tests can use their own.
 //
-// Guarantees: no program is started, no file is waited for (a FIFO or a device in the place of a
-// file is refused); what is unknown is null, never 0 or "". Limits: reads files only, so what a
-// driver tells by calls alone (a GPU's memory) comes from the GPU's own source.
+// Guarantees: starts no program and waits for no file (a FIFO or a device in place of a file is
+// refused); unknown values are null, never 0 or "". Limits: reads files only, so values that a
+// driver provides only by calls (a GPU's memory) come from the GPU source.
 #pragma once
 
 #include <sys/types.h>
@@ -33,7 +33,7 @@ OrderedJson or_null(const std::optional<T>& value) {
   return value ? OrderedJson(*value) : OrderedJson(nullptr);
 }
 
-// How many CPUs a process (0: this one) may use: the affinity mask says which, the quota of its
+// How many CPUs a process (0: this one) may use: the affinity mask limits which, the quota of its
 // cgroup how much of them.
 std::optional<double> usable_cpus(const std::string& root, pid_t pid);
 

@@ -18,8 +18,8 @@ std::string below(const std::string& path, const std::string& base) {
   return path.starts_with('/') ? path : base + "/" + path;
 }
 
-// The repository's folder for a folder of the working tree: .git, or where the file .git points to
-// (a worktree, a submodule). Without root; empty when the tree is in no repository.
+// The repository's folder for a folder of the working tree: .git, or the target of the file .git (a
+// worktree, a submodule). Without root; empty if the tree is not in a repository.
 std::string find_git_folder(const std::string& root, std::string folder) {
   while (folder.starts_with('/')) {
     std::string mark = folder + "/.git";
@@ -45,7 +45,7 @@ std::optional<std::string> packed_hash(const std::string& path, const std::strin
 
 std::optional<std::string> resolve(const std::string& root, const std::string& git,
                                    const std::string& name) {
-  // A worktree keeps its own HEAD; branches are in the folder that all worktrees share.
+  // A worktree has its own HEAD; branches are in the folder that all worktrees share.
   const auto shared = first_line(root + git + "/commondir");
   const std::string common = shared ? below(*shared, git) : git;
   for (const std::string& folder : {git, common}) {

@@ -1,5 +1,5 @@
-// GPUs as far as files tell: /proc/driver/nvidia and the PCI devices of /sys. Memory and what else
-// only a driver's library knows comes from the GPU's own source.
+// GPUs found in files: /proc/driver/nvidia and the PCI devices of /sys. Memory and other values
+// that only a driver's library provides come from the GPU source.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -59,7 +59,7 @@ OrderedJson nvidia_gpu(const std::string& information) {
   OrderedJson gpu;
   gpu["uuid"] = nullptr;
   gpu["name"] = or_null(value_of(information, "Model", ':'));
-  // "GPU-????????-????-…": what an unprivileged container is shown is no identity.
+  // "GPU-????????-????-…": what an unprivileged container sees is not an identity.
   const auto uuid = value_of(information, "GPU UUID", ':');
   if (uuid && uuid->find('?') == std::string::npos) gpu["uuid"] = *uuid;
   gpu["memory_bytes"] = nullptr;

@@ -1,5 +1,4 @@
-// Processors, disks and what lies below us: /proc/cpuinfo, /sys/devices/system/cpu, /sys/block,
-// DMI.
+// Processors, disks and the platform: /proc/cpuinfo, /sys/devices/system/cpu, /sys/block, DMI.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -64,7 +63,7 @@ std::optional<std::string> cpu_model(const std::string& root) {
       if (auto value = value_of(*text, key, ':'); value && !value->empty()) return value;
     }
   }
-  // ARM servers and boards say nothing in cpuinfo; the device tree's name is the next best.
+  // ARM servers and boards have no model in cpuinfo; the device tree's name is the next best.
   auto board = first_line(root + "/proc/device-tree/model");
   if (board) board->erase(board->find_last_not_of('\0') + 1);
   return board;
@@ -77,7 +76,7 @@ std::optional<int64_t> positive(size_t count) {
 struct Vendor {
   std::string_view part, name;
 };
-// In this order: Amazon's machines say "Amazon EC2" whatever is below them.
+// In this order: Amazon's machines report "Amazon EC2" whatever the hypervisor is.
 constexpr std::array<Vendor, 12> kHypervisors = {{{"amazon ec2", "amazon"},
                                                   {"google compute", "google"},
                                                   {"kvm", "kvm"},
@@ -133,7 +132,7 @@ OrderedJson virtualisation(const std::string& root) {
   const auto cpuinfo = read_beginning(root + "/proc/cpuinfo", 16 * 1024);
   if (!cpuinfo) return nullptr;
   const auto flags = value_of(*cpuinfo, "flags", ':');
-  if (!flags) return nullptr;  // no x86: nothing to tell by
+  if (!flags) return nullptr;  // not x86: no flag to check
   const auto words = fields(*flags);
   return std::find(words.begin(), words.end(), "hypervisor") != words.end() ? "unknown hypervisor"
                                                                             : "none";

@@ -1,4 +1,4 @@
-// Versions of what a training job stands on, from the names of installed packages and a few files.
+// Versions of a training job's dependencies, from the names of installed packages and a few files.
 #include <array>
 
 #include "base/fd.h"
@@ -10,7 +10,7 @@ namespace trainscope {
 
 namespace {
 
-// Always there, null when not found: these are what a comparison asks for first.
+// Always present, null if not found: comparisons need these first.
 constexpr std::array<std::string_view, 4> kMain = {"tensorflow", "torch", "jax", "numpy"};
 constexpr std::array<std::string_view, 21> kOthers = {
     "tensorflow-cpu", "tensorflow-gpu",    "tf-nightly", "keras",

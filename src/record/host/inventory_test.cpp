@@ -43,7 +43,7 @@ TEST(Inventory, AWholeNumberOfCpusIsAnInteger) {
   EXPECT_EQ(inventory(root.path())["job_cpus"], 3);
 }
 
-// Of a job that was there before us its own limits count, not ours.
+// For an attached job its own limits count, not ours.
 TEST(Inventory, LimitsAreThoseOfTheAttachedProcess) {
   const TestRoot root;
   root.write("/proc/self/status", "Cpus_allowed_list:\t0-7\n");

@@ -28,14 +28,14 @@ bool is_program(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
-// Where a command is started: what its names mean.
+// The environment in which the names of a command are resolved.
 struct Place {
   const std::string& root;
   const std::string& here;  // the working directory, without root
   const Variables& variables;
 };
 
-// As execvp would find it: names with a slash are paths, others are looked for in PATH.
+// As execvp would find it: names with a slash are paths, others are searched for in PATH.
 std::optional<std::string> find_program(const Place& place, const std::string& name) {
   const auto& [root, here, variables] = place;
   if (name.empty()) return std::nullopt;
@@ -56,8 +56,9 @@ bool is_python(const std::string& path) {
   return name.starts_with("python") || name.starts_with("pypy");
 }
 
-// What a script's first line names. `#!/usr/bin/env -S python3 -u` names python3; installers write
-// `#!/bin/sh` and then `'''exec' /long/path/python "$0"` where the path is too long for the kernel.
+// The interpreter in a script's first line. `#!/usr/bin/env -S python3 -u` is python3; installers
+// write `#!/bin/sh` and then `'''exec' /long/path/python "$0"` if the path is too long for the
+// kernel.
 std::optional<std::string> script_interpreter(const Place& place, const std::string& path) {
   const auto text = read_beginning(place.root + path, 4096);
   if (!text || !text->starts_with("#!")) return std::nullopt;
@@ -108,7 +109,7 @@ std::optional<std::string> interpreter_of(const Place& place,
     if (is_python(*program)) return program;
     program = script_interpreter(place, *program);
   }
-  // env, nice, numactl, srun: the interpreter stands behind them.
+  // env, nice, numactl, srun: the interpreter follows them.
   for (const std::string& word : command) {
     if (!is_python(word)) continue;
     if (auto path = find_program(place, word)) return path;
@@ -121,7 +122,7 @@ std::optional<std::string> interpreter_of(const Place& place,
   return std::nullopt;
 }
 
-// The path itself and what its links lead to, one step each.
+// The path itself and the targets of its links, one step at a time.
 std::vector<std::string> link_chain(const std::string& root, std::string path) {
   std::vector<std::string> chain = {path};
   for (int i = 0; i < kMaxLinks; ++i) {
@@ -166,8 +167,8 @@ struct Environment {
   std::string prefix, configuration;
 };
 
-// The virtual environment that Python would find: pyvenv.cfg beside the program or one folder up,
-// before its links are followed.
+// The virtual environment that Python would find: pyvenv.cfg next to the program or one folder up,
+// before links are followed.
 std::optional<Environment> virtual_environment(const std::string& root,
                                                const std::vector<std::string>& chain) {
   for (const std::string& path : chain) {

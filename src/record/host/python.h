@@ -1,8 +1,8 @@
-// Which Python a command would start, and what is installed for it, without starting it.
+// Which Python a command would start, and which packages it has, without starting it.
 //
-// Guarantees: reads names of folders and a few small files; follows at most 16 links.
-// Limits: a launcher that chooses an interpreter by itself (a shell script) is not seen through;
-// then the active environment (VIRTUAL_ENV, CONDA_PREFIX) is taken.
+// Guarantees: reads names of folders and a few small files; follows at most 16 links. Limits: if a
+// launcher chooses the interpreter itself (a shell script), the active environment (VIRTUAL_ENV,
+// CONDA_PREFIX) is used.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ struct Python {
   std::string executable;              // as found, links not followed; without root
   std::string prefix;                  // of the environment
   std::optional<std::string> version;  // "3.11.2", or "3.11" when no more is known
-  std::vector<std::string> folders;    // where packages are, in the order of import
+  std::vector<std::string> folders;    // folders of packages, in the order of import
 };
 
 std::optional<Python> find_python(const std::string& root, const std::string& working_directory,

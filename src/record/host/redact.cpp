@@ -12,10 +12,10 @@ namespace trainscope {
 
 namespace {
 
-// How a value of `authorization` may begin; the secret is the word behind.
+// Schemes of `authorization`; the secret is the word after it.
 constexpr std::array<std::string_view, 6> kSchemes = {"bearer", "basic",     "digest",
                                                       "token",  "negotiate", "apikey"};
-// Parts of a signed address: whoever has them may fetch what it leads to.
+// Parts of a signed address, which grant access to what it addresses.
 constexpr std::array<std::string_view, 4> kSignatures = {"sig", "signature", "x-amz-signature",
                                                          "x-goog-signature"};
 // Options whose value is user:password, and how the value is joined to them.
@@ -70,15 +70,15 @@ Sign sign_at(std::string_view text, size_t at) {
   return {};
 }
 
-// Behind a quote that may have a backslash before it, as in JSON within a shell's line.
+// After a quote that may have a backslash before it, as in JSON within a shell command.
 size_t behind_quote(std::string_view text, size_t at) {
   const size_t quote = at < text.size() && text[at] == '\\' ? at + 1 : at;
   return quote < text.size() && is_quote(text[quote]) ? quote + 1 : at;
 }
 
-// Where the value of a name that ends at `at` stands: behind `=`, behind `: ` or `":` as headers
-// and JSON have it (host:8080 is no such thing), behind a blank for an option, behind `", ` for one
-// in a list. npos when no value follows.
+// Position of the value of a name that ends at `at`: after `=`, after `: ` or `":` as in headers
+// and JSON (host:8080 is not one), after a blank for an option, after `", ` for one in a list. npos
+// if no value follows.
 size_t value_begin(std::string_view text, size_t at, std::string_view name) {
   const size_t unquoted = behind_quote(text, at);
   const bool quoted = unquoted != at;
@@ -102,14 +102,15 @@ size_t value_begin(std::string_view text, size_t at, std::string_view name) {
   return is_next_option(name, text.substr(place, end - place)) ? kNone : place;
 }
 
-// Does a word end at `at`, where a quote has just closed?
+// Whether a word ends at `at`, where a quote has just closed.
 bool ends_behind_quote(std::string_view text, size_t at) {
   constexpr std::string_view kEnds = " \t\r\n;)}]&|<>";
   if (at >= text.size() || kEnds.find(text[at]) != kNone) return true;
   return text[at] == ',' && (at + 1 == text.size() || kBlanks.find(text[at + 1]) != kNone);
 }
 
-// Behind the partner of the quote that ends before `inner`; an escaped quote is no partner.
+// Position after the partner of the quote that ends before `inner`; an escaped quote is not a
+// partner.
 size_t behind_partner(std::string_view text, size_t inner, std::string_view quote) {
   for (size_t at = inner; at < text.size(); ++at) {
     if (text.substr(at, quote.size()) == quote) return at + quote.size();
@@ -118,7 +119,7 @@ size_t behind_partner(std::string_view text, size_t inner, std::string_view quot
   return text.size();
 }
 
-// Where a value stops: at a blank outside quotes, in a URL's query also at &, in JSON at what ends
+// Where a value ends: at a blank outside quotes, in a URL's query also at &, in JSON at the end of
 // a field; `outer`: at the quote that the name follows directly.
 struct Stops {
   std::string_view ends, outer;
@@ -145,7 +146,7 @@ size_t value_end(std::string_view text, size_t begin, const Stops& stops) {
   return is_scheme(text.substr(begin, end - begin)) ? value_end(text, next, stops) : end;
 }
 
-// `Cookie: a=1; b=2`: a header has the whole line, or all up to the quote that it stands in.
+// `Cookie: a=1; b=2`: a header takes the whole line, or everything up to its closing quote.
 size_t header_end(std::string_view text, size_t begin, std::string_view outer) {
   if (outer.empty()) return std::min(text.find_first_of("\r\n", begin), text.size());
   const size_t end = behind_partner(text, begin, outer);
@@ -189,7 +190,7 @@ std::string redact_names(std::string_view text) {
   std::string out;
   size_t at = 0;
   while (at < text.size()) {
-    // %3Ftoken: the name begins behind the code.
+    // %3Ftoken: the name begins after the code.
     const bool coded = text[at] == '%' && at + 2 < text.size();
     size_t end = at;
     while (!coded && end < text.size() && is_name_character(text[end])) ++end;
@@ -240,7 +241,7 @@ bool is_next_option(std::string_view name, std::string_view word) {
   if (!word.starts_with('-')) return false;
   if (is_switch(name)) return true;
   if (!word.starts_with("--") || word.size() == 2) return false;
-  // Most parsers take the next word, whatever it is: only --host=db is surely an option.
+  // Most parsers take the next argument, whatever it is: only --host=db is certainly an option.
   const size_t sign = word.find('=');
   return !is_certain_secret(name) || (sign != kNone && sign + 1 < word.size());
 }
@@ -255,7 +256,7 @@ std::string hide_user_password(std::string_view before, std::string_view word) {
 }
 
 std::string redact_text(std::string_view text) {
-  // What follows `Bearer` first: of a name's value only one word may go, and that would be Bearer.
+  // `Bearer` is handled first: only one word of a value is hidden, and that would be Bearer.
   const std::string named = redact_names(redact_bearer(text));
   return redact_tokens(redact_urls(redact_users(named)));
 }

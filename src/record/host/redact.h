@@ -1,7 +1,7 @@
-// What must not be written down: values whose names tell a secret, and words that look like one.
+// Hides secrets: values whose names indicate a secret, and words that look like one.
 //
-// Guarantees: when in doubt the value goes. Limits: a secret without a name beside it (a bare word)
-// is recognised only by the shape that its issuer gives it (hf_…, ghp_…, AKIA…).
+// Guarantees: when in doubt the value is hidden. Limits: a secret without a name next to it (a bare
+// word) is recognised only by the shape that its issuer gives it (hf_…, ghp_…, AKIA…).
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace trainscope {
 
-// …key, …token, secret, password, auth in any case, but not what only sounds so (tokenizer,
-// text-key) or what leads to one (token-file).
+// …key, …token, secret, password, auth in any case, but not similar names (tokenizer, text-key) or
+// references to a secret (token-file).
 bool names_secret(std::string_view name);
 // The same with its value: --max-tokens 512 counts, --tokens abc does not.
 bool holds_secret(std::string_view name, std::string_view value);
@@ -22,14 +22,14 @@ bool is_switch(std::string_view name);
 bool is_certain_secret(std::string_view name);
 
 // Names with their values in running text (`PASSWORD=x`, `"api_key": "x"`, `--token x`),
-// credentials in URLs, what follows `Bearer`, and tokens that are known by their shape.
+// credentials in URLs, the word after `Bearer`, and tokens of known shapes.
 std::string redact_text(std::string_view text);
 
-// A line for a shell: additionally the secrets of each command in it, as redact_command() hides
-// them. Spacing stays, and so do the quotes around words.
+// A shell command: additionally the secrets of each command in it, as redact_command() hides them.
+// Spacing and the quotes around words stay.
 std::string redact_line(std::string_view line);
 
-// Tags of a run: the value of a key that names a secret, and secrets within other values.
+// Tags of a run: the value of a key that indicates a secret, and secrets within other values.
 std::map<std::string, std::string> redact_tags(const std::map<std::string, std::string>& tags);
 
 }  // namespace trainscope

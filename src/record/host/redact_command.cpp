@@ -16,7 +16,7 @@ namespace {
 // Lines within lines: ssh h "sh -c '…'".
 constexpr int kMaxDepth = 4;
 
-// Options with a secret that their names do not tell; of a subcommand where one is given.
+// Options with a secret that their names do not indicate, and the subcommand they belong to.
 struct ProgramOption {
   std::string_view program, subcommand, option;
 };
@@ -31,20 +31,20 @@ constexpr std::array<ProgramOption, 8> kProgramOptions = {{{"sshpass", "", "-p"}
 
 std::string redact_line_at(std::string_view line, int depth);
 
-// The name in `--name=…` or `NAME=…` that a word begins with; empty when it is no such word.
+// The name in `--name=…` or `NAME=…` at the start of an argument; empty if there is none.
 std::string_view leading_name(std::string_view word) {
   size_t end = 0;
   while (end < word.size() && is_name_character(word[end])) ++end;
   return end < word.size() && word[end] == '=' ? word.substr(0, end) : std::string_view();
 }
 
-// `sh -c`, `bash -lc`: what follows is a line of several words.
+// `sh -c`, `bash -lc`: the next argument is a shell command.
 bool introduces_line(std::string_view word) {
   return word.size() >= 2 && word.size() <= 4 && word[0] == '-' && word[1] != '-' &&
          word.back() == 'c';
 }
 
-// `--token`, `Authorization:` and `Bearer`: the next word is the value, or what names its kind.
+// `--token`, `Authorization:` and `Bearer`: the next argument is the value, or its scheme.
 bool introduces_value(std::string_view word) {
   if (word.find_first_of(kBlanks) != kNone) return false;
   if (lower(word) == "bearer") return true;
@@ -57,7 +57,7 @@ bool is_known_program(std::string_view file) {
                      [&](const ProgramOption& known) { return known.program == file; });
 }
 
-// {"a": 1}, also behind `--config=`: its blanks do not separate words.
+// {"a": 1}, also after `--config=`: its blanks do not separate words.
 bool is_json(std::string_view word) {
   const size_t open = word.find_first_not_of(kBlanks, leading_name(word).size());
   const size_t begin =
@@ -67,13 +67,13 @@ bool is_json(std::string_view word) {
   return next != kNone && (word[next] == '"' || word[next] == '\'');
 }
 
-// Is `word` the secret that the word before it announced?
+// Whether `word` is the secret that the previous argument announced.
 bool is_value_of(std::string_view before, std::string_view word) {
   if (is_next_option(before, word)) return false;
   return lower(before) == "bearer" || is_scheme(before) || holds_secret(before, word);
 }
 
-// Goes over the words of a command; each call of redact() takes the next one.
+// Iterates over the arguments of a command; each call of redact() takes the next one.
 class CommandRedactor {
  public:
   explicit CommandRedactor(int depth) : depth_(depth) {}
@@ -85,8 +85,8 @@ class CommandRedactor {
     return hidden ? *hidden : redact_text(word);
   }
 
-  // A word of a line: what names and shapes tell is left to redact_text() of the whole line where
-  // the word has no blanks, or where escaped quotes may join it with the next.
+  // A word of a shell command: redact_text() of the whole line handles names and shapes if the word
+  // has no blanks, or if escaped quotes may join it with the next.
   std::string redact_part(const ShellWord& part) {
     if (part.begins_command) *this = CommandRedactor(depth_);
     std::optional<std::string> hidden;
@@ -99,10 +99,10 @@ class CommandRedactor {
  private:
   std::optional<std::string> hide_named(std::string_view word) const {
     if (value_follows_ && is_value_of(before_, word)) return std::string(kHidden);
-    // What `sh -c` runs is a line of its own, not a name with a value.
+    // The argument of `sh -c` is a separate command, not a name with a value.
     const std::string_view name = introduces_line(before_) ? "" : leading_name(word);
     if (name.empty() || !holds_secret(name, word.substr(name.size() + 1))) return std::nullopt;
-    // The whole rest of the word: the shell has already cut it where the value ends.
+    // The whole rest of the argument: the shell has already cut it where the value ends.
     return std::string(name) + "=" + std::string(kHidden);
   }
 

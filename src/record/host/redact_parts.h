@@ -1,4 +1,4 @@
-// What redact_text() and redact_command() share.
+// The common part of redact_text() and redact_command().
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@ inline bool is_any_of(std::span<const std::string_view> list, std::string_view w
   return std::find(list.begin(), list.end(), word) != list.end();
 }
 bool is_name_character(char c);
-// How a value of `authorization` may begin (Basic, Token); the secret is the next word.
+// A scheme of `authorization` (Basic, Token); the secret is the next word.
 bool is_scheme(std::string_view word);
-// Is `word`, which follows the option `name`, another option rather than the value of `name`?
+// Whether `word`, which follows the option `name`, is another option rather than its value.
 bool is_next_option(std::string_view name, std::string_view word);
-// `word` without the password of user:password, behind `-u` or joined (-ume:x, --user=me:x).
+// `word` without the password of user:password, after `-u` or joined (-ume:x, --user=me:x).
 std::string hide_user_password(std::string_view before, std::string_view word);
 
 }  // namespace trainscope

@@ -50,7 +50,7 @@ TEST(Redact, LooksIntoJsonAndHeaders) {
   EXPECT_EQ(redact_text("authorised by Bearer abc.def"), "authorised by Bearer ***");
 }
 
-// The scheme in front of the secret must not be taken for the secret.
+// The scheme before the secret must not be taken for the secret.
 TEST(Redact, HidesAllOfAHeader) {
   EXPECT_EQ(redact_text("Authorization: Bearer abc.def"), "Authorization: ***");
   EXPECT_EQ(redact_text("Authorization: Basic dXNlcjpwdw=="), "Authorization: ***");
@@ -271,7 +271,7 @@ TEST(Redact, LeavesInnocentNames) {
   for (const Words& plain : commands) EXPECT_EQ(redact_command(plain), plain);
 }
 
-// A hostile command line must not hold us up.
+// A hostile command line must not take long.
 TEST(Redact, TakesLongTextInItsStride) {
   std::string bearers, quotes;
   for (int i = 0; i < 20'000; ++i) bearers += "bearer token=\" http://";

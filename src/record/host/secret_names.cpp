@@ -15,16 +15,16 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Wherever they stand in a word: PGPASSWORD, clientsecret.
+// Anywhere in a word: PGPASSWORD, clientsecret.
 constexpr std::array<std::string_view, 10> kAnywhere = {
     "password", "passwd",        "passphrase", "passcode", "secret",
     "apikey",   "authorization", "credential", "cookie",   "bearer"};
 // At the end of a word: hftoken, accesskey, sshpass, userpwd, oauth.
 constexpr std::array<std::string_view, 9> kEndings = {"token", "tokens", "key",  "keys", "pass",
                                                       "pwd",   "auth",   "cred", "jwt"};
-// Alone: too short to be looked for within other words.
+// Alone: too short to be searched for within other words.
 constexpr std::array<std::string_view, 6> kWhole = {"pw", "otp", "pat", "sas", "creds", "cookies"};
-// Words that only end so.
+// Words that only end like one.
 constexpr std::array<std::string_view, 13> kOnlySoundsSo = {
     "monkey", "turkey",  "hockey",   "donkey",   "hotkey",     "bypass",   "compass",
     "pass2",  "lowpass", "highpass", "bandpass", "singlepass", "multipass"};
@@ -51,7 +51,7 @@ constexpr std::array<std::string_view, 27> kOfServices = {
     "signing", "sign",       "master",  "service", "analytics", "azure",   "aws",
     "gcp",     "google",     "openai",  "cloud",   "cognitive", "search",  "subscription",
     "client",  "session",    "license", "auth",    "ssh",       "admin"};
-// A number behind a name with one of these is a measure: --max-new-tokens 512,
+// A number after a name with one of these is a measure: --max-new-tokens 512,
 // num_key_value_heads=8.
 constexpr std::array<std::string_view, 33> kMeasures = {
     "num",   "number", "max",    "min",     "length", "len",   "size",  "count",  "dim",
@@ -86,7 +86,7 @@ bool sounds_secret(std::string_view word) {
                      [&](std::string_view ending) { return word.ends_with(ending); });
 }
 
-// The word at `i` sounds secret: is it only the key of a record, or a piece of text?
+// The word at `i` sounds secret: checks whether it is only the key of a record, or a piece of text.
 bool is_of_data(const Words& words, size_t i) {
   const std::string_view before = i == 0 ? std::string_view() : words[i - 1];
   const std::string_view after = i + 1 == words.size() ? std::string_view() : words[i + 1];
@@ -110,7 +110,7 @@ bool is_pass_number(const Words& words, std::string_view value) {
          value.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// A number, true, false or none: nobody's secret where the name measures something.
+// A number, true, false or none: not a secret if the name measures something.
 bool is_plain_value(std::string_view value) {
   const std::string text = lower(value);
   if (text == "true" || text == "false" || text == "none" || text == "null") return true;

@@ -16,7 +16,7 @@ bool is_port(std::string_view text) {
   return text.size() <= 5 && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// localhost, 10.0.0.1, a.b.org:8080: what stands between a password and a path.
+// localhost, 10.0.0.1, a.b.org:8080: the host between a password and a path.
 bool looks_like_host(std::string_view text) {
   const size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
@@ -27,8 +27,8 @@ bool looks_like_host(std::string_view text) {
                                  }));
 }
 
-// Where the `@` that ends the credentials stands, npos when there are none; `last` is the last one
-// of all. A password may hold what ends the host part elsewhere (/, ?, #), and @ itself.
+// Position of the `@` that ends the credentials, npos if there are none; `last` is the last one of
+// all. A password may contain characters that end the host part elsewhere (/, ?, #), and @ itself.
 size_t end_of_credentials(std::string_view url, size_t last) {
   const size_t host_end = std::min(url.find_first_of("/?#"), url.size());
   const size_t inside = url.substr(0, host_end).rfind('@');
@@ -70,9 +70,8 @@ std::string redact_urls_of_word(std::string_view word) {
 
 struct Shape {
   std::string_view prefix;
-  size_t least;  // characters behind the prefix
-  bool is_mixed =
-      false;  // needs digits, small and capital letters: the prefix alone says too little
+  size_t least;           // characters after the prefix
+  bool is_mixed = false;  // needs digits, small and capital letters: the prefix alone is too common
 };
 constexpr std::array<Shape, 25> kShapes = {{
     {"hf_", 20},    {"ghp_", 20},        {"gho_", 20},      {"ghu_", 20},      {"ghs_", 20},

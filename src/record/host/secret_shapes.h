@@ -9,7 +9,7 @@ namespace trainscope {
 
 inline constexpr std::string_view kHidden = "***";
 
-// user:password@ behind "scheme://", and long user parts, which are access tokens.
+// user:password@ after "scheme://", and long user parts, which are access tokens.
 std::string redact_urls(std::string_view text);
 // hf_…, ghp_…, sk-…, AKIA…, JSON web tokens and others, each as a whole word.
 std::string redact_tokens(std::string_view text);

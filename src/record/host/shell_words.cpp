@@ -64,7 +64,7 @@ class Splitter {
       }
     }
     word.end = at_;
-    // "abc", and "abc"} in a program's text: the signs are not part of the word.
+    // "abc", and "abc"} in a program's text: the punctuation is not part of the word.
     const std::string_view rest = line_.substr(quoted_end, at_ - quoted_end);
     if (quoted_end > 0 && rest.find_first_not_of(",:}]") == std::string_view::npos) {
       word.end = quoted_end;
@@ -74,7 +74,7 @@ class Splitter {
     return word;
   }
 
-  // Appends what the quotes at this place enclose; false if no quote with a partner is here.
+  // Appends the content of the quotes at this position; false if no quote with a partner is here.
   bool read_quoted(std::string& text) {
     const char quote = line_[at_];
     if (quote != '\'' && quote != '"') return false;
@@ -107,7 +107,7 @@ class Splitter {
 std::vector<ShellWord> split_shell_line(std::string_view line) { return Splitter(line).split(); }
 
 std::string quote_like(std::string_view raw, std::string_view text) {
-  // NAME='a b': the quotes begin behind what both have in common.
+  // NAME='a b': the quotes begin after the common part.
   const size_t open = raw.find_first_of("'\"");
   if (open != 0 && open != std::string_view::npos && text.substr(0, open) == raw.substr(0, open)) {
     return std::string(raw.substr(0, open)) + quote_like(raw.substr(open), text.substr(open));

@@ -1,4 +1,4 @@
-// For tests: variables of this process that become what they were when this goes.
+// For tests: sets variables of this process and restores them in the destructor.
 #pragma once
 
 #include <cstdlib>

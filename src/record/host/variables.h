@@ -1,8 +1,8 @@
 // The environment variables of a process, as data.
 //
-// Guarantees: those of a job that we attached to are never made ours: as root we would load that
-// user's libraries, and start our programs with them. Limits: a process whose variables may not be
-// read has none.
+// Guarantees: those of an attached job never become ours: as root we would load that user's
+// libraries, and start our programs with them. Limits: a process whose variables are not readable
+// has none.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@ class Variables {
  public:
   Variables() = default;
   static Variables ours();
-  // As /proc tells them: what the process was started with.
+  // As in /proc: those that the process was started with.
   static Variables of(pid_t pid);
 
   bool has(std::string_view name) const { return all_.contains(name); }

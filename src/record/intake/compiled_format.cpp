@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<const char*, 13> kGroups = {
     "step",    "of",       "epoch",        "loss",        "accuracy",  "percent",      "throughput",
     "seconds", "val_loss", "val_accuracy", "val_percent", "test_loss", "test_accuracy"};
-// What words of the table's patterns stand for.
+// Placeholders in the patterns of the table, and their expansion.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kWords = {{
     {"NUM", R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))"},
     {"NOT_OTHER",
@@ -40,8 +40,8 @@ Result<CompiledFormat> CompiledFormat::compile(const PrintedFormat& format,
   Pattern::Fault fault;
   auto compiled = Pattern::compile(pattern, Pattern::Text::utf8, kMatchLimit, fault);
   if (!compiled) {
-    return Error(fmt::format("'{}' is not a regular expression: {} at offset {}",
-                             printable(pattern), fault.words, fault.offset));
+    return Error(fmt::format("invalid regular expression '{}': {} at offset {}", printable(pattern),
+                             fault.message, fault.offset));
   }
   return CompiledFormat(format, std::move(*compiled));
 }
@@ -74,12 +74,12 @@ Status check_steps_pattern(const std::string& pattern) {
   TS_TRY(const auto compiled, CompiledFormat::compile({}, pattern));
   if (compiled.has_groups()) return {};
   return Error(fmt::format(
-      "'{}' names no group: write (?<step>\\d+) around the number of the step, and (?<loss>…), "
-      "(?<accuracy>…), (?<throughput>…) around the others",
+      "'{}' has no named group; put (?<step>\\d+) around the step number, and (?<loss>…), "
+      "(?<accuracy>…), (?<throughput>…) around other values",
       printable(pattern)));
 }
 
-std::string written_out(std::string_view pattern) {
+std::string expand_placeholders(std::string_view pattern) {
   std::string whole(pattern);
   for (const auto& [word, meaning] : kWords) {
     for (size_t at = whole.find(word); at != std::string::npos;

@@ -22,7 +22,7 @@ class CompiledFormat {
  public:
   static Result<CompiledFormat> compile(const PrintedFormat& format, const std::string& pattern);
 
-  // `match` is what a line said, when the answer is yes.
+  // `match` is filled if the answer is yes.
   Pattern::Answer match(std::string_view line, PrintedMatch& match) const;
   const PrintedFormat& format() const { return format_; }
   bool has_groups() const { return !groups_.empty(); }
@@ -38,7 +38,7 @@ class CompiledFormat {
 
 // Has the line the texts without which it cannot match?
 bool may_match(const PrintedFormat& format, std::string_view line);
-// A pattern of the table with what its words stand for.
-std::string written_out(std::string_view pattern);
+// A pattern of the table with its placeholders expanded.
+std::string expand_placeholders(std::string_view pattern);
 
 }  // namespace trainscope

@@ -7,7 +7,7 @@ namespace trainscope {
 
 namespace {
 
-// A writer that holds events back gives those of some seconds together.
+// A writer that buffers events writes those of several seconds together.
 constexpr int64_t kMostAhead = 5 * kNsPerSecond;
 
 }  // namespace
@@ -19,7 +19,7 @@ std::vector<int64_t> EventClock::place(std::span<const int64_t> dates_ns, int64_
     const bool is_in_place = time_ns >= newest_ns_ - kEventClockToleranceNs &&
                              time_ns <= now_ns + kEventClockToleranceNs;
     if (!is_in_place) {
-      // What follows up to the next time that the clock was set back is on the same clock.
+      // Events up to the next time that the clock was set back are on the same clock.
       int64_t last_ns = dates_ns[i];
       for (size_t j = i + 1; j < dates_ns.size() && dates_ns[j] >= last_ns - kEventClockToleranceNs;
            ++j) {

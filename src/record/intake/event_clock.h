@@ -1,10 +1,9 @@
 // When the events of one file happened, in the time of the run.
 //
-// Events are dated by the wall clock of whoever writes them. That clock may be set while the run
-// goes on, or be another host's. Guarantees: intervals between events are the writer's own; no
-// event is put more than a second after the moment at which it was read, or before t = 0. Limits:
-// where the writer's clock is not ours, the newest event of a look is taken to have happened at
-// that look.
+// Events have timestamps of their writer's wall clock. That clock may be set during the run, or be
+// another host's. Guarantees: intervals between events are the writer's own; no event is placed
+// more than a second after the time at which it was read, or before t = 0. Limits: if the writer
+// uses another clock, the newest event of a read is assumed to have happened at that read.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +14,8 @@
 
 namespace trainscope {
 
-// Between a writer's clock, or the file system's, and ours. Writers with several threads are a
-// little out of order, and our own clocks are not read at once.
+// Tolerance between a writer's clock, or the file system's, and ours. Writers with several threads
+// are slightly out of order, and our own clocks are not read at the same instant.
 inline constexpr int64_t kEventClockToleranceNs = kNsPerSecond;
 
 class EventClock {
@@ -30,7 +29,7 @@ class EventClock {
   // The writer's clock shows `date_ns` at `now_ns`.
   void set(int64_t date_ns, int64_t now_ns) { shift_ns_ = now_ns - date_ns; }
 
-  // What is added to a date; 0: the clock is ours.
+  // Offset added to a timestamp; 0: the writer uses this host's clock.
   int64_t shift_ns() const { return shift_ns_; }
 
  private:

@@ -17,7 +17,7 @@ namespace trainscope {
 namespace {
 
 constexpr std::string_view kMark = "tfevents";
-constexpr size_t kEntriesBetween = 256;  // a millisecond, where no disk is waited for
+constexpr size_t kEntriesBetween = 256;  // a millisecond, if no disk is waited for
 constexpr int64_t kSoonest = kNsPerSecond / 2, kLatest = 10 * kNsPerSecond;
 constexpr int64_t kPauses = 500;  // 0.2 % of a core
 
@@ -37,8 +37,8 @@ std::optional<FoundEventFile> look_at(const std::string& path) {
 
 }  // namespace
 
-// A folder gets a new time when something is created in it: the newest first leads to the run that
-// began last, however many lie beside it.
+// Creating an entry updates the time of a folder: the newest folder first leads to the latest run,
+// however many others are next to it.
 void EventFileSearch::search_folder(const std::string& folder, size_t max_entries) {
   const auto begin = static_cast<std::ptrdiff_t>(found.size());
   std::priority_queue<std::pair<int64_t, std::string>> folders;

@@ -1,7 +1,8 @@
-// Looks for TensorBoard event files in a folder and in what processes have open.
+// Searches for TensorBoard event files in a folder and among the open files of processes.
 //
-// Guarantees: what was written to last is found first, so that a limit costs old files. Limits:
-// kMaxSearchedEntries of a folder and all below it; links to folders are not followed.
+// Guarantees: the most recently written files are found first, so that a limit drops old files.
+// Limits: kMaxSearchedEntries of a folder and everything below it; links to folders are not
+// followed.
 #pragma once
 
 #include <sys/types.h>
@@ -25,9 +26,8 @@ struct FoundEventFile {
 
 struct EventFileSearch {
   std::vector<FoundEventFile> found;  // those of one folder: the newest first
-  bool is_complete = true;            // false: a folder has more entries than were looked at
-  // Asked again and again while a folder is searched; false: leave it, what is found does not
-  // count.
+  bool is_complete = true;            // false: a folder has more entries than were examined
+  // Called repeatedly while a folder is searched; false: stop, and ignore what was found.
   std::function<bool()> may_go_on;
   bool was_left = false;
 
@@ -35,11 +35,11 @@ struct EventFileSearch {
   void search_process(pid_t pid);
 };
 
-// When to search again. Often at first, when a short job might be over before it is looked at; what
-// costs much less often, or the search alone would cost more than all of recording.
+// When to search again: often at first, because a short job might end before its files are found;
+// less often if a search is slow, or searching would cost more than all of recording.
 class SearchSchedule {
  public:
-  // However much it costs, it is not put off for longer than this.
+  // Upper bound of the interval, however slow a search is.
   explicit SearchSchedule(int64_t latest_for_cost_ns) : latest_for_cost_ns_(latest_for_cost_ns) {}
 
   void searched(int64_t now_ns, int64_t since_zero_ns, int64_t cost_ns);

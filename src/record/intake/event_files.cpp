@@ -18,12 +18,12 @@ namespace {
 
 constexpr uint64_t kMaxRecordBytes = uint64_t{4} << 20;
 constexpr size_t kFilesBetween = 256;
-constexpr double kMaxDate = 9e9;  // seconds; nanoseconds of more are no int64_t
+constexpr double kMaxDate = 9e9;  // seconds; more does not fit into an int64_t of nanoseconds
 
 }  // namespace
 
-void EventFiles::tell_once(const std::string& text) {
-  if (told_.insert(text).second) tell_(text);
+void EventFiles::report_once(const std::string& text) {
+  if (reported_.insert(text).second) event_sink_(text);
 }
 
 void EventFiles::find_open(const std::vector<pid_t>& processes, int64_t zero_realtime_ns) {
@@ -42,8 +42,8 @@ void EventFiles::find_in_folders(int64_t zero_realtime_ns, const std::function<b
     std::move(below.found.begin(), below.found.end(), std::back_inserter(all));
     if (below.is_complete) continue;
     knows_earlier_ = knows_earlier_ && has_searched_;
-    tell_once(
-        fmt::format("{}: more than {} entries; event files in the oldest folders are not read",
+    report_once(
+        fmt::format("{}: more than {} entries; event files in the oldest folders are skipped",
                     printable(folder), kMaxSearchedEntries));
   }
   for (size_t i = 0; i < all.size(); ++i) {
@@ -58,7 +58,7 @@ void EventFiles::finish(const std::vector<pid_t>& processes, const Clock& clock)
   find_open(processes, clock.zero_realtime_ns);
   find_in_folders(clock.zero_realtime_ns);
   read(clock);
-  tell_undecided();
+  report_undecided();
 }
 
 void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns) {
@@ -73,8 +73,7 @@ void EventFiles::consider(const FoundEventFile& found, int64_t zero_realtime_ns)
   if (!has_searched_) earlier_.emplace(key, found.size);
   if (memory == nullptr && !has_grown && !is_new && !is_recent) return;
   if (files_.size() >= kMaxEventFiles) {
-    tell_once(fmt::format("more than {} event files: those that were written first are not read",
-                          kMaxEventFiles));
+    report_once(fmt::format("more than {} event files: the oldest are skipped", kMaxEventFiles));
     return;
   }
   const off_t size_then = earlier != earlier_.end() ? earlier->second : found.size;
@@ -137,7 +136,7 @@ void EventFiles::read_file(File& file, const Clock& clock) {
   const bool is_live = !file.is_own && file.undecided_ns &&
                        file.writer.is_live(*file.undecided_ns, clock.since_zero_ns);
   if (!is_live) return;
-  // It is this training's from its first byte, on a clock of its own.
+  // The file belongs to this training from its first byte, on another clock.
   file.is_own = true;
   file.clock.set(*file.undecided_ns, clock.since_zero_ns);
   file.offset = file.age.earlier_bytes;
@@ -148,7 +147,7 @@ void EventFiles::read_file(File& file, const Clock& clock) {
 
 void EventFiles::read_new(File& file, const Clock& clock) {
   std::vector<char> bytes(65536);
-  while (sink_.has_room() && !file.is_damaged) {  // the rest is taken when there is
+  while (sink_.has_room() && !file.is_damaged) {  // the rest is taken once there is space
     const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), file.offset);
     if (n <= 0) break;
     file.offset += n;
@@ -170,8 +169,8 @@ std::vector<EventFiles::Event> EventFiles::take_records(File& file, int64_t zero
     const off_t offset = file.offset - static_cast<off_t>(rest.size());
     if (record.look == TfLook::damaged) {
       file.is_damaged = true;
-      tell_once(fmt::format("{}: damaged at offset {}; what follows is not read",
-                            printable(file.path), offset));
+      report_once(fmt::format("{}: damaged at offset {}; the rest is skipped", printable(file.path),
+                              offset));
       break;
     }
     if (record.look == TfLook::incomplete) {
@@ -197,7 +196,7 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   std::vector<int64_t> dates_ns;
   for (const Event& event : events) {
     const bool has_come_since = event.offset >= file.age.earlier_bytes;
-    // Nobody appends to the file of an earlier training but this one.
+    // Only this training appends to the file of an earlier one.
     const bool is_appended = has_come_since && file.age.earlier_bytes > 0;
     // The job began after t = 0; a training that ended just before it has left its last second.
     const bool may_be_earlier = event.offset < file.age.doubtful_bytes;
@@ -212,9 +211,9 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   }
   const std::vector<int64_t> times_ns = file.clock.place(dates_ns, now_ns);
   if (std::abs(file.clock.shift_ns()) > kEventClockToleranceNs) {
-    tell_once(
-        fmt::format("{}: written on a clock that is not this host's, or that was set during "
-                    "the run; event times are estimated from when they were read",
+    report_once(
+        fmt::format("{}: written with another host's clock, or the clock was set during "
+                    "the run; timestamps are estimated from when the events were read",
                     printable(file.path)));
   }
   ProgressSink::Batch batch;
@@ -227,12 +226,12 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   sink_.push(batch);
 }
 
-void EventFiles::tell_undecided() {
+void EventFiles::report_undecided() {
   for (const auto& [key, file] : files_) {
     if (file.is_own || !file.writer.has_seen_events()) continue;
-    tell_once(
-        fmt::format("{}: not read; its events are dated before this run began, and it was not "
-                    "seen to grow: it belongs to an earlier training, or its writer has "
+    report_once(
+        fmt::format("{}: skipped; its events are older than this run, and the file did not "
+                    "grow: it belongs to an earlier training, or its writer uses "
                     "another clock",
                     printable(file.path)));
   }

@@ -104,10 +104,10 @@ TEST_F(EventFilesTest, FollowsAFileThatGrows) {
   EXPECT_EQ(kept(), "2500000000 tensorboard step 2 loss=0.25\n");
 }
 
-// What real writers wrote, and what TensorBoard's own reader says of it.
+// Files of real writers, and their values according to TensorBoard's own reader.
 struct Capture {
   const char* folder;
-  const char* train;  // the folder and the tag that tell of steps
+  const char* train;  // the folder and the tag that report steps
   const char* tag;
   std::optional<int64_t> count;
   size_t epochs = 0;
@@ -183,7 +183,7 @@ std::string events(double from_s, int first_step, int count) {
 TEST_F(EventFilesTest, a_clock_that_is_set_back_costs_no_step) {
   append(events(1001, 1, 2));
   EXPECT_EQ(kept(3), line(1, 1) + line(2, 2));
-  // An hour back: dated before the run, but written after what is of this run.
+  // An hour back: dated before the run, but written after events of this run.
   append(events(1003 - 3600, 3, 3));
   EXPECT_EQ(kept(6), line(4, 3) + line(5, 4) + line(6, 5));
   append(events(1006 - 3600, 6, 2));
@@ -217,7 +217,7 @@ TEST_F(EventFilesTest, the_file_of_an_earlier_training_that_is_copied_is_left_an
   EXPECT_EQ(kept(7), "");
   finish();
   ASSERT_EQ(told_.size(), 1U);
-  EXPECT_NE(told_[0].find("dated before this run"), std::string::npos) << told_[0];
+  EXPECT_NE(told_[0].find("older than this run"), std::string::npos) << told_[0];
 }
 
 TEST_F(EventFilesTest, what_is_appended_to_an_old_file_is_of_this_training) {
@@ -229,7 +229,7 @@ TEST_F(EventFilesTest, what_is_appended_to_an_old_file_is_of_this_training) {
   EXPECT_EQ(kept(9), line(8, 3) + line(9, 4));
 }
 
-// The file system says that it was written to just now.
+// According to the file system it was written to just now.
 TEST_F(EventFilesTest, the_last_second_of_the_training_before_is_not_of_this_one) {
   append(events(999.25, 1, 1) + events(999.9, 2, 1));
   EXPECT_EQ(kept(0), "");
@@ -267,7 +267,7 @@ TEST_F(EventFilesTest, more_files_than_are_read_are_told) {
   EXPECT_NE(told_[0].find("more than 256 event files"), std::string::npos) << told_[0];
 }
 
-// A search that takes long costs nothing that is known.
+// A search that takes long does not delay files that are known.
 TEST_F(EventFilesTest, at_the_end_known_files_are_read_before_the_folder_is_searched) {
   append(events(1001, 1, 1));
   EXPECT_EQ(kept(2), line(1, 1));

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 128;
 
-// Words that name a set, as parts of a tag ("eval/loss", "Loss/test") or of a folder.
+// Names of sets, as parts of a tag ("eval/loss", "Loss/test") or of a folder.
 struct SetWord {
   std::string_view word, set;
 };

@@ -27,7 +27,7 @@ constexpr int64_t kManyPids = 500;  // more new ones than this: all are walked
 constexpr int64_t kWalkShare = 100, kWalkSoonest = 100'000'000;
 constexpr int kMaxAncestors = 1000;
 
-// The last part of where a descriptor of a process leads to.
+// The base name of the file behind a descriptor of a process.
 std::string file_name_of(pid_t pid, int fd) {
   char path[PATH_MAX];
   const ssize_t size =
@@ -57,7 +57,7 @@ std::optional<Description> description_of(pid_t pid, int fd) {
   return found;
 }
 
-// What its calls have written so far, to whatever; -1 when that is not ours to know.
+// Bytes that a process has written so far, to any file; -1 if we may not read it.
 int64_t written_by(pid_t pid) {
   const auto text = read_file(fmt::format("/proc/{}/io", pid));
   if (!text) return -1;
@@ -78,7 +78,7 @@ std::vector<int> descriptors_of(pid_t pid) {
   return found;
 }
 
-// A pipe, a socket, an eventfd, a device: what is written there moves no position.
+// A pipe, a socket, an eventfd, a device: writing there moves no position.
 bool has_no_position(pid_t pid, int fd) {
   struct stat st {};
   if (::stat(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), &st) != 0) return false;
@@ -86,8 +86,8 @@ bool has_no_position(pid_t pid, int fd) {
 }
 
 struct Elsewhere {
-  int64_t written = 0;      // the positions of all other files that it writes to, added up
-  bool is_unknown = false;  // it may write where there is no position, beyond its stdin and stderr
+  int64_t written = 0;      // sum of the positions of all other files that it writes to
+  bool is_unknown = false;  // it has a writable file without a position, besides stdin and stderr
 };
 
 Elsewhere written_elsewhere_by(pid_t pid, const std::string& name) {
@@ -128,7 +128,7 @@ bool is_trainscope(pid_t pid) {
   const ssize_t size = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
   const std::string_view exe(path, size <= 0 ? 0 : static_cast<size_t>(size));
   const std::string_view name = exe.substr(exe.rfind('/') + 1);
-  // One that was replaced by a new version meanwhile is "trainscope (deleted)".
+  // An executable that was replaced by a new version shows as "trainscope (deleted)".
   const std::string_view word = name.substr(0, name.find(' '));
   return word == "trainscope" || word == "trainscope-gpu";
 }
@@ -161,7 +161,7 @@ bool ForeignWriters::is_shared_with_the_job(pid_t pid, int fd) const {
   return false;
 }
 
-// Without it, nobody can tell any more which orphans are of the job.
+// Without the supervisor, the job's orphans cannot be identified.
 bool ForeignWriters::is_supervised() const {
   return ::getppid() == supervisor_ || ::getpid() == supervisor_;
 }
@@ -176,11 +176,12 @@ std::optional<std::string> ForeignWriters::look(bool was_opened, int64_t bytes) 
       it = holders_.erase(it);
       continue;
     }
-    // Asked again last: a supervisor that died meanwhile leaves its children to strangers.
+    // Checked again at the end: if the supervisor died in between, its children belong to another
+    // process.
     const bool is_foreign = *writes != Writes::no && !is_of_the_job(it->pid) && is_supervised();
     if (is_foreign && *writes == Writes::perhaps && !doubt_) {
       doubt_ = fmt::format(
-          "process {} ({}) shares the output file and writes, perhaps only to pipes or sockets",
+          "process {} ({}) shares the output file and is writing, perhaps only to pipes or sockets",
           it->pid, command_name(it->pid));
     }
     if (is_foreign && *writes == Writes::yes) {
@@ -247,8 +248,8 @@ void ForeignWriters::add_holder(pid_t pid, int fd, const File& file, bool is_new
                 0,
                 0,
                 bytes};
-  // Of the many who share it, those who print to it; what a parent writes while it waits for the
-  // run goes elsewhere (to its own pipes and sockets) as a rule.
+  // Among the many processes that share the file, those that print to it; a parent that waits for
+  // the run usually writes elsewhere, to its own pipes and sockets.
   if (holder.is_shared && (fd != STDOUT_FILENO || is_parent_of_the_run(pid))) return;
   if (holder.is_shared && is_new) {
     holder.bytes = seen_bytes_;  // it was not there at the last look: all it wrote is new
@@ -267,8 +268,8 @@ std::optional<ForeignWriters::Writes> ForeignWriters::judge(Holder& holder, int6
   const int64_t written = written_by(holder.pid);
   const int64_t more = written - holder.written;
   if (!holder.is_shared) {
-    // Whoever has moved it, perhaps a child that is gone, is not of the job. Only the first move,
-    // from 0, may be no writing: open(…, 'a') goes to the end.
+    // The process that moved the position, perhaps an ended child, is not of the job. Only the
+    // first move, from 0, may be something other than writing: open(…, 'a') seeks to the end.
     const bool went_to_end = holder.position == 0 && more <= 0;
     const bool moved = now->position != std::exchange(holder.position, now->position);
     return moved && !went_to_end ? Writes::yes : Writes::no;
@@ -300,9 +301,9 @@ bool ForeignWriters::is_of_the_job(pid_t pid) const {
   pid_t at = pid;
   for (int i = 0; i < kMaxAncestors; ++i) {
     ProcessStat stat;
-    // One that has ended meanwhile leaves its children to the supervisor: begin again.
+    // If a process ended in between, its children moved to the supervisor: start again.
     if (!read_stat("", at, stat)) {
-      if (at == pid) return true;  // gone
+      if (at == pid) return true;  // it has ended
       at = pid;
       continue;
     }

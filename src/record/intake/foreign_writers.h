@@ -1,19 +1,19 @@
-// Who outside the job writes to a file that is the job's output?
+// Finds processes outside the job that write to the job's output file.
 //
-// The lines of another run or program in the same file must not be taken for this job's. To have
-// the file open is not to write: a batch script and all that it starts have it. Evidence:
+// Lines of another run or program in the same file must not be taken for this job's. Having the
+// file open is not writing: a batch script and everything that it starts have it open. Evidence:
 //   - an open file that the job does not share: its position (/proc/PID/fdinfo) has moved;
-//   - one that it shares, whose position says nothing of who wrote: a process that has it as its
+//   - one that it shares, whose position does not show the writer: a process with this file as its
 //     standard output has written (/proc/PID/io) while the file grew, and not to other files that
-//     it has open. With pipes, sockets or devices of its own it may have written there: that is a
-//     doubt, not evidence, unless it is the job of another run.
-// Guarantees: once it is known, the answer does not change; processes of the job, however it
-// forks, those that wait for the run (its parents), and supervisors and recorders of other runs
-// are never taken for strangers. Cost: every
-// process once at the start and when somebody opens the file; else new ones and those that have it
-// open, when the file grew. Limits: processes of other users, of other machines and of containers
-// that we do not see; one that opens the file, writes and ends between two looks; one that shares
-// it and writes to a stderr that is a pipe or a terminal counts as a writer.
+//     it has open. If it has its own pipes, sockets or devices, it may have written there: that is
+//     a doubt, not evidence, unless it is the job of another run.
+// Guarantees: a result never changes once it is known; processes of the job, however it forks,
+// those that wait for the run (its parents), and supervisors and recorders of other runs never
+// count as foreign. Cost: every process once at the start and when a process opens the file;
+// otherwise new processes and those that have it open, when the file grew. Limits: processes of
+// other users, of other machines and of containers that we do not see; one that opens the file,
+// writes and ends between two checks; one that shares it and writes to a stderr that is a pipe or a
+// terminal counts as a writer.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +28,7 @@ namespace trainscope {
 class ForeignWriters {
  public:
   // `followed`: the supervisor's descriptors of these files. `others`: children of the supervisor
-  // that are not of the job.
+  // that do not belong to the job.
   ForeignWriters(pid_t supervisor, std::vector<pid_t> others, const std::vector<int>& followed);
 
   // One look. `was_opened`: somebody has opened such a file since the last one. `bytes`: how much
@@ -52,7 +52,7 @@ class ForeignWriters {
     bool is_shared = false;  // the same open file as the job's
     int64_t position = 0;
     int64_t written = 0, written_elsewhere = 0, bytes = 0;
-    bool has_channels = false;  // it had something else to write to that has no position
+    bool has_channels = false;  // it also has a writable file without a position
   };
   enum class Writes { no, perhaps, yes };
   struct Candidates {
@@ -62,8 +62,8 @@ class ForeignWriters {
   Candidates pids_to_look_at(bool was_opened);
   void find_holders(pid_t pid, bool is_new, int64_t bytes);
   void add_holder(pid_t pid, int fd, const File& file, bool is_new, int64_t bytes);
-  // Does it write? Holds what it has now for the next look; nothing when it does not hold the file
-  // any more.
+  // Whether a process writes to the file. Stores its current counters for the next check; nothing
+  // if it no longer has the file open.
   std::optional<Writes> judge(Holder& holder, int64_t bytes) const;
   bool is_of_the_job(pid_t pid) const;
   bool is_parent_of_the_run(pid_t pid) const;

@@ -20,8 +20,8 @@
 namespace trainscope {
 namespace {
 
-// A child that does one thing at each word from its parent. They speak through memory: what a
-// process writes to pipes counts.
+// A child that performs one action per command of its parent. They communicate through memory:
+// writes to pipes would count.
 class Actor {
  public:
   explicit Actor(const std::function<void(int turn)>& act) {
@@ -65,7 +65,7 @@ UniqueFd opened(const std::string& path, int flags) {
   return std::move(*file);
 }
 
-// Pipes and sockets that whoever runs the tests has left open.
+// Pipes and sockets that the caller of the tests left open.
 void close_all_but(const std::vector<int>& wanted) {
   for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) {
     if (std::find(wanted.begin(), wanted.end(), fd) == wanted.end()) ::close(fd);
@@ -84,7 +84,7 @@ class ForeignWritersTest : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  // This process stands for the supervisor; these children of it are not of the job.
+  // This process acts as the supervisor; these children of it do not belong to the job.
   ForeignWriters writers(std::vector<pid_t> strangers) {
     return {::getpid(), std::move(strangers), {log_.get()}};
   }

@@ -1,8 +1,8 @@
-// How much CPU time may go into searching printed lines for steps.
+// How much CPU time searching printed lines for steps may take.
 //
-// 1 % of a core, averaged over ten seconds: what a job prints cannot cost more than that, whatever
-// it prints. A floor of lines per second is searched even so, for whoever gave a pattern. Limits:
-// one thread; what is over the budget is known after the line that took it.
+// 1 % of a core, averaged over ten seconds, whatever the job prints. A minimum of lines per second
+// is searched anyway if the user gave a pattern. Limits: one thread; exceeding the budget is
+// detected after the line that did it.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,11 @@ class MatchingBudget {
   // `floor_per_second` lines are allowed in every second, whatever they take.
   explicit MatchingBudget(int64_t floor_per_second, CpuClock cpu_clock = thread_cpu_ns);
 
-  // Work begins at this time since t = 0: what was saved since the last time is there again.
+  // Work begins at this time since t = 0: the budget has grown since the last call.
   void begin(int64_t since_zero_ns);
   // May one more line be searched?
   bool allows_line();
-  // Takes what was used since begin() or the last charge().
+  // Subtracts the time used since begin() or the last charge().
   void charge();
 
  private:

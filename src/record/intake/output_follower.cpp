@@ -14,34 +14,34 @@ namespace trainscope {
 namespace {
 
 constexpr int kPollPauseMs = 50;
-// Who has the file open is looked at this often at most, while it grows.
+// How often to check at most which processes have the file open, while it grows.
 constexpr int64_t kLookPause = 50'000'000;
 // A reading takes some 20 us: half a percent of a processor. So many may come at once.
 constexpr double kReadingsPerSecond = 250;
 constexpr int kRestMs = 10;
 constexpr int kLastReadings = 64;  // of a megabyte
-// Writes that nobody tells of, those of another machine, are found this late.
+// Writes without notification, such as those of another machine, are found after this time.
 constexpr int kSafetyMs = 1000;
 
 }  // namespace
 
 void OutputFollower::run(int wake_fd, const std::function<bool()>& is_over) {
-  tell_coarse_times();
+  report_coarse_times();
   look_for_strangers(true);
   const bool has_files = !log_.files().empty();
   const int usual_ms = !has_files ? -1 : watch_.reason().empty() ? kSafetyMs : kPollPauseMs;
   while (!is_over()) {
     std::array<pollfd, 3> ready = {
         {{wake_fd, POLLIN, 0}, {log_.pipe_fd(), POLLIN, 0}, {watch_.fd(), POLLIN, 0}}};
-    // After too many readings only the end is waited for, for a moment.
-    const bool rests = must_rest();
+    // After too many reads it waits briefly for the end only.
+    const bool rests = must_back_off();
     const int timeout_ms = rests ? kRestMs : is_backlogged_ ? 0 : usual_ms;
     if (::poll(ready.data(), rests ? 1 : ready.size(), timeout_ms) < 0) continue;
     take();
     const bool may_be_foreign = was_opened_ || bytes_ > seen_bytes_;
     if (has_files && may_be_foreign) look_for_strangers(false);
   }
-  // What the job has printed; not all that a daemon goes on printing.
+  // Output of the job; not everything that a daemon continues to print.
   for (int i = 0; i == 0 || (is_backlogged_ && i < kLastReadings); ++i) search();
   look_for_strangers(true);
 }
@@ -67,7 +67,7 @@ void OutputFollower::search() {
   readings_left_ -= 1;
 }
 
-bool OutputFollower::must_rest() {
+bool OutputFollower::must_back_off() {
   const int64_t now = monotonic_ns();
   readings_left_ = std::min(kReadingsPerSecond,
                             readings_left_ + to_seconds(now - refilled_ns_) * kReadingsPerSecond);
@@ -83,18 +83,18 @@ void OutputFollower::look_for_strangers(bool at_once) {
   seen_bytes_ = bytes_;
   const auto found = writers_.look(std::exchange(was_opened_, false), bytes_);
   if (writers_.doubt() && memory_->output_may_be_shared.exchange(1) == 0) {
-    tell_("progress", *writers_.doubt());
+    event_sink_("progress", *writers_.doubt());
   }
   if (!found) return;
   memory_->output_is_shared = 1;
-  memory_->step = -1;  // of the status line; it may have been a stranger's
-  tell_(std::string(kOutputIsShared), *found);
+  memory_->step = -1;  // of the status line; it may have come from another process
+  event_sink_(std::string(kOutputIsShared), *found);
 }
 
-void OutputFollower::tell_coarse_times() {
+void OutputFollower::report_coarse_times() {
   if (watch_.reason().empty() || memory_->output_is_polled.exchange(1) != 0) return;
-  tell_(std::string(kOutputIsPolled),
-        "the output file cannot be watched by inotify (" + watch_.reason() + ")");
+  event_sink_(std::string(kOutputIsPolled),
+              "the output file cannot be watched by inotify (" + watch_.reason() + ")");
 }
 
 }  // namespace trainscope

@@ -22,8 +22,11 @@ constexpr int kLogReadsAtOnce = 16;
 }  // namespace
 
 OutputLog::OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed,
-                     Shared& shared, See see)
-    : folder_(std::move(run_folder)), see_(std::move(see)), pipe_fd_(pipe_fd), shared_(&shared) {
+                     Shared& shared, OutputObserver observer)
+    : folder_(std::move(run_folder)),
+      observer_(std::move(observer)),
+      pipe_fd_(pipe_fd),
+      shared_(&shared) {
   shared.output_dropped += shared.output_unkept.exchange(0);  // by a recorder that died
   for (size_t i = 0; i < std::min(followed.size(), kMaxChannels); ++i) {
     const int fd = followed[i];
@@ -64,15 +67,15 @@ void OutputLog::search_pipe(int64_t time_ns, Taken& taken) {
     if (n <= 0) return;
     const std::string_view text(bytes.data(), static_cast<size_t>(n));
     shared_->output_unkept += n;
-    see_(0, text, time_ns);
+    observer_(0, text, time_ns);
     waiting_ += text;
     taken.bytes += n;
   }
   taken.more = true;
 }
 
-// How far it was searched and kept is noted each time. What a recorder that died had searched
-// already is not searched again, or its steps would count twice.
+// The searched and stored positions are updated each time. Bytes that a dead recorder had searched
+// already are not searched again, or its steps would count twice.
 void OutputLog::search_file(Followed& file, int64_t time_ns, Taken& taken) {
   struct stat st {};
   SharedFollowed& at = *file.at;
@@ -84,7 +87,7 @@ void OutputLog::search_file(Followed& file, int64_t time_ns, Taken& taken) {
   for (int i = 0; i < kLogReadsAtOnce; ++i) {
     const ssize_t n = ::pread(file.fd.get(), bytes.data(), bytes.size(), at.searched);
     if (n <= 0) return;
-    see_(file.stream, {bytes.data(), static_cast<size_t>(n)}, time_ns);
+    observer_(file.stream, {bytes.data(), static_cast<size_t>(n)}, time_ns);
     at.searched += n;
     taken.bytes += n;
   }
@@ -112,7 +115,7 @@ int64_t OutputLog::keep_file(Followed& file) {
     const auto size = std::min<int64_t>(kReadBytes, at.searched - at.logged);
     const ssize_t n =
         ::pread(file.fd.get(), bytes.data(), static_cast<size_t>(size), at.logged.load());
-    if (n <= 0) return lost;  // truncated meanwhile
+    if (n <= 0) return lost;  // truncated in between
     lost += keep({bytes.data(), static_cast<size_t>(n)});
     at.logged += n;
   }
@@ -149,7 +152,7 @@ bool OutputLog::open_part(const std::string& name) {
   file_ = std::move(*opened);
   struct stat st {};
   ::fstat(file_.get(), &st);
-  in_file_ = static_cast<size_t>(st.st_size);  // a recorder that was restarted goes on
+  in_file_ = static_cast<size_t>(st.st_size);  // a restarted recorder continues here
   return true;
 }
 
@@ -160,7 +163,8 @@ int64_t OutputLog::keep(std::string_view bytes) {
     }
     if (in_file_ >= kPartBytes) {
       file_.reset();
-      // The newest part becomes the older one; what that held is older than the last 16 MiB.
+      // The newest part becomes the older one, whose previous content is older than the last 16
+      // MiB.
       if (!is_head_) {
         ::rename((folder_ + "/output.2.log").c_str(), (folder_ + "/output.1.log").c_str());
       }

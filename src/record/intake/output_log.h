@@ -1,8 +1,8 @@
-// Keeps the job's output in the run folder: the first 16 MiB and the last 16 MiB or more.
+// Stores the job's output in the run folder: the first 16 MiB and the last 16 MiB or more.
 //
-// Fed by the copy pipe and by regular files that the job writes itself. Runs on a thread of its
-// own: a disk that hangs costs the copy, never the user's output. How far a file was read is kept
-// in the shared memory: a recorder that is restarted goes on there.
+// Reads the copy pipe and regular files that the job writes itself. Runs on its own thread: a disk
+// that hangs affects the copy, never the user's output. The position in a file is in the shared
+// memory: a restarted recorder continues there.
 #pragma once
 
 #include <cstdint>
@@ -19,22 +19,25 @@ namespace trainscope {
 class OutputLog {
  public:
   // `pipe_fd`: the read end of the copy pipe, non-blocking. `followed`: descriptors of the job that
-  // are regular files. Both stay the caller's.
-  // `see` is shown the bytes of stream i as they come: 0 is the pipe, the others the files. What
-  // is taken together has one time: when it was taken, on CLOCK_MONOTONIC.
-  using See = std::function<void(size_t stream, std::string_view bytes, int64_t time_ns)>;
+  // are regular files. The caller owns both. `observer` gets the bytes of stream i as they arrive:
+  // 0 is the pipe, the others are the files. Bytes that are read together have the same timestamp:
+  // when they were read, on CLOCK_MONOTONIC.
+  using OutputObserver =
+      std::function<void(size_t stream, std::string_view bytes, int64_t time_ns)>;
   OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed, Shared& shared,
-            See see);
+            OutputObserver observer);
 
   struct Taken {
     int64_t bytes = 0;  // in all
     bool more = false;  // some was left for the next time
   };
-  // Shows what is there now, a megabyte of each stream at most.
+  // Passes available bytes to the observer, at most a megabyte per stream.
   Taken search();
-  // Writes what was shown to the disk, however long that takes; returns the bytes that are lost.
+  // Writes the observed bytes to the disk, however long that takes; returns the number of lost
+  // bytes.
   int64_t keep_searched();
-  // Bytes that were not shown yet, and that are not in output.log; may be asked by another thread.
+  // Bytes that were not observed yet, and bytes that are not in output.log; may be called from
+  // another thread.
   int64_t unsearched() const;
   int64_t unkept() const;
   int pipe_fd() const { return pipe_fd_; }
@@ -56,10 +59,10 @@ class OutputLog {
   bool open_part(const std::string& name);
 
   std::string folder_;
-  See see_;
+  OutputObserver observer_;
   int pipe_fd_;
   Shared* shared_;
-  std::string waiting_;  // of the pipe: shown, not kept
+  std::string waiting_;  // of the pipe: observed, not stored
   std::vector<Followed> followed_;
   UniqueFd file_;
   size_t in_file_ = 0;

@@ -33,7 +33,7 @@ class OutputLogTest : public testing::Test {
 
 TEST_F(OutputLogTest, KeepsWhatCameAndCountsWhatItCannotKeep) {
   std::string seen;
-  const OutputLog::See see = [&](size_t /*stream*/, std::string_view bytes, int64_t) {
+  const OutputLog::OutputObserver see = [&](size_t /*stream*/, std::string_view bytes, int64_t) {
     seen += bytes;
   };
   OutputLog log(folder_, read_.get(), {}, *memory_, see);
@@ -60,7 +60,7 @@ TEST_F(OutputLogTest, ARestartedRecorderGoesOnWhereTheLastOneEnded) {
   ASSERT_TRUE(file);
   ASSERT_TRUE(write_all(file->get(), "before the run\n"));
   std::string seen;
-  const OutputLog::See see = [&](size_t stream, std::string_view bytes, int64_t) {
+  const OutputLog::OutputObserver see = [&](size_t stream, std::string_view bytes, int64_t) {
     EXPECT_EQ(stream, 1U);
     seen += bytes;
   };
@@ -87,7 +87,7 @@ TEST_F(OutputLogTest, ARestartedRecorderGoesOnWhereTheLastOneEnded) {
 
 TEST_F(OutputLogTest, WhatIsTakenTogetherHasOneTime) {
   std::vector<int64_t> times;
-  const OutputLog::See see = [&](size_t, std::string_view, int64_t time_ns) {
+  const OutputLog::OutputObserver see = [&](size_t, std::string_view, int64_t time_ns) {
     times.push_back(time_ns);
   };
   fcntl(write_.get(), F_SETPIPE_SZ, 1 << 20);

@@ -1,7 +1,7 @@
-// Wakes whoever follows files when somebody writes to them or opens them (inotify).
+// Wakes the follower of files when a process writes to them or opens them (inotify).
 //
-// Guarantees: what is written after the constructor is noticed, or reason() says why it cannot be.
-// Limits: writes of another machine to a shared file system are not noticed.
+// Guarantees: every write after the constructor is noticed, or reason() states why not. Limits:
+// writes of another machine to a shared file system are not noticed.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class OutputWatch {
   int fd() const { return fd_.get(); }  // to be polled for reading; -1: none
   // Why writes are not noticed; empty when they are, or when there is nothing to watch.
   const std::string& reason() const { return reason_; }
-  // Takes what has happened; true when somebody has opened one of the files.
+  // Consumes pending events; true if a process has opened one of the files.
   bool take_events();
 
  private:

@@ -35,14 +35,14 @@ void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& ba
   }
 }
 
-// A whole number that a step may have.
+// An integer that can be the number of a step.
 std::optional<int64_t> whole(const std::optional<double>& number) {
   if (!number || !(*number >= 0 && *number < 9e15)) return std::nullopt;
   return std::llround(*number);
 }
 
-// Where lines end: at a newline, and where a bar is drawn over. Each kind is searched for once in a
-// chunk, with memchr: by far the fastest way through lines of any length.
+// Where lines end: at a newline, and where a bar is redrawn. Each is searched for once per chunk,
+// with memchr: by far the fastest for lines of any length.
 class LineEnds {
  public:
   explicit LineEnds(std::string_view bytes) : bytes_(bytes) {
@@ -106,7 +106,7 @@ PrintedSteps::PrintedSteps(ProgressSink& sink, const std::string& own_pattern,
     return;
   }
   for (const PrintedFormat& format : printed_formats()) {
-    formats_.push_back({format, written_out(format.pattern), nullptr});
+    formats_.push_back({format, expand_placeholders(format.pattern), nullptr});
   }
 }
 
@@ -172,7 +172,7 @@ void PrintedSteps::finish() {
   keep_state();
 }
 
-// What came before this chunk may be the other stream's, whose line has no end yet.
+// Bytes before this chunk may belong to the other stream, whose line has not ended yet.
 void PrintedSteps::end_line(ProgressSink::Batch& batch) {
   const std::string_view line = line_;
   if (has_digit(line)) {
@@ -209,12 +209,12 @@ bool PrintedSteps::take_line(std::string_view line, ProgressSink::Batch& batch) 
 
 // Keras shows an evaluation by the same bar: one that follows a whole bar with no "Epoch 2/5"
 // between, or has another length.
-bool PrintedSteps::is_of_training(const PrintedMatch& match, PrintedFormat::Is is) {
+bool PrintedSteps::is_of_training(const PrintedMatch& match, PrintedFormat::Kind kind) {
   const auto of = match.find("of"), step = match.find("step");
   if (!of || !step) return true;
   if (!bar_of_) bar_of_ = of;
   const bool whole = bar_step_ && *bar_step_ == *bar_of_;
-  const bool begins_alone = is == PrintedFormat::Is::bar_of_epoch && whole && *step < *of;
+  const bool begins_alone = kind == PrintedFormat::Kind::bar_of_epoch && whole && *step < *of;
   if (*of != *bar_of_ || begins_alone) return false;
   bar_step_ = step;
   return true;
@@ -222,16 +222,16 @@ bool PrintedSteps::is_of_training(const PrintedMatch& match, PrintedFormat::Is i
 
 void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch& match,
                                ProgressSink::Batch& batch) {
-  using Is = PrintedFormat::Is;
-  const Is is = format.format().is;
-  if (is == Is::epoch_begins) {
+  using FormatKind = PrintedFormat::Kind;
+  const FormatKind kind = format.format().kind;
+  if (kind == FormatKind::epoch_begins) {
     epoch_ = match.find("epoch");
     bar_of_.reset();
     bar_step_.reset();
     return;
   }
-  const bool is_bar = is == Is::bar || is == Is::bar_of_epoch;
-  if (is_bar && !is_of_training(match, is)) return;
+  const bool is_bar = kind == FormatKind::bar || kind == FormatKind::bar_of_epoch;
+  if (is_bar && !is_of_training(match, kind)) return;
   Report report;
   add_group(match, "loss", "loss", 1, report);
   add_group(match, "accuracy", "accuracy", 1, report);
@@ -245,7 +245,7 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
   const auto step = whole(match.find("step"));
   const auto of = match.find("of");
   auto epoch = match.find("epoch") ? match.find("epoch") : epoch_;
-  if (!epoch && is == Is::bar_of_epoch) epoch = 1;  // of a single one nothing is said
+  if (!epoch && kind == FormatKind::bar_of_epoch) epoch = 1;  // a single epoch is not announced
   const bool epoch_alone = format.has_group("epoch") && !format.has_group("step");
   // The last line of an epoch has the numbers of the whole epoch.
   if (epoch_alone || (epoch && of && match.find("step") == of)) {
@@ -258,11 +258,11 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
   } else {
     add_scalars(held_out, time_ns_, batch);
   }
-  if (is == Is::numbers && bar_of_) {
+  if (kind == FormatKind::numbers && bar_of_) {
     waiting_ = report;
     return;
   }
-  if (is == Is::numbers) return add_scalars(report, time_ns_, batch);
+  if (kind == FormatKind::numbers) return add_scalars(report, time_ns_, batch);
   report.numbers.insert(report.numbers.end(), waiting_.numbers.begin(), waiting_.numbers.end());
   waiting_.numbers.clear();
   if (format.has_group("step") && !step) return;

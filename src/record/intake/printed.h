@@ -1,9 +1,9 @@
-// Steps in what the job prints, with no change to the job.
+// Finds steps in what the job prints, without changes to the job.
 //
-// Understands the lines of printed_formats(), or the one pattern of --steps-from. Guarantees: the
-// output itself is not touched; escape sequences and progress bars that are drawn over are
-// understood. Limits: the first 4 KiB of a line; a budget of CPU time (matching_budget.h), beyond
-// which lines are not searched but counted.
+// Parses the lines of printed_formats(), or the one pattern of --steps-from. Guarantees: the output
+// itself is unchanged; escape sequences and redrawn progress bars are handled. Limits: the first 4
+// KiB of a line; a budget of CPU time (matching_budget.h), beyond which lines are counted and not
+// searched.
 #pragma once
 
 #include <cstdint>
@@ -25,19 +25,19 @@ namespace trainscope {
 // (of one step), and val_loss, val_accuracy, val_percent of the validation set, test_loss and
 // test_accuracy of the test set.
 struct PrintedFormat {
-  enum class Is {
+  enum class Kind {
     step,
-    bar,           // one of another length is no training
-    bar_of_epoch,  // the same, and one that begins without "Epoch 2/5" in front is no training
-    epoch_begins,  // a line of its own
-    numbers,       // of the step that the next line tells
+    bar,           // a bar of another length is not training
+    bar_of_epoch,  // the same, and a bar without "Epoch 2/5" before it is not training
+    epoch_begins,  // a separate line
+    numbers,       // of the step that the next line reports
   };
   std::string_view name;
-  // A line that does not begin with the one and contain the others cannot match: most lines cost no
-  // more than looking for these.
+  // A line that does not begin with the first and contain the others cannot match: for most lines
+  // this check is the only cost.
   std::string_view begins = {}, hint = {}, second_hint = {};
   std::string_view pattern;
-  Is is = Is::step;
+  Kind kind = Kind::step;
   std::string_view example;
 };
 std::span<const PrintedFormat> printed_formats();
@@ -47,7 +47,7 @@ struct PrintedMatch;
 
 class PrintedSteps {
  public:
-  // Lines, since they were asked for last.
+  // Counts of lines since the last call.
   struct Counts {
     int64_t matched = 0;
     int64_t skipped = 0;  // the budget was used up
@@ -56,17 +56,16 @@ class PrintedSteps {
   // Lines per second that are searched for a pattern of --steps-from even over the budget.
   static constexpr int64_t kFloorOfOwnPattern = 1000;
 
-  // `own_pattern` of --steps-from takes the place of all others; empty: none. Streams of one job
-  // share the budget. `kept` survives this process: another one goes on where this one ended; null:
-  // nothing does.
+  // `own_pattern` of --steps-from replaces all others; empty: none. Streams of one job share the
+  // budget. `kept` outlives this process, so that a restarted one continues there; may be null.
   PrintedSteps(ProgressSink& sink, const std::string& own_pattern, MatchingBudget& budget,
                SharedLine* kept = nullptr);
   ~PrintedSteps();
 
-  // Bytes of one stream of output as they come; `since_zero_ns` is when. Lines that come together
-  // get the same time, by which readers know that none has a time of its own.
+  // Bytes of one stream of output as they arrive, at `since_zero_ns`. Lines that arrive together
+  // get the same timestamp, which shows readers that their own times are unknown.
   void take(std::string_view bytes, int64_t since_zero_ns);
-  // There is no more: what has no newline is a line too.
+  // End of the output: the last line may lack its newline.
   void finish();
   Counts take_counts() { return std::exchange(counts_, {}); }
 
@@ -78,12 +77,12 @@ class PrintedSteps {
     std::unique_ptr<CompiledFormat> compiled;
   };
 
-  // Of what lies between two ends of lines; bars end where the next begins.
+  // The text between two ends of lines; a bar ends where the next one begins.
   void end_line(ProgressSink::Batch& batch);
   bool take_line(std::string_view line, ProgressSink::Batch& batch);
   void add_reports(const CompiledFormat& format, const PrintedMatch& match,
                    ProgressSink::Batch& batch);
-  bool is_of_training(const PrintedMatch& match, PrintedFormat::Is is);
+  bool is_of_training(const PrintedMatch& match, PrintedFormat::Kind kind);
   const CompiledFormat& compiled(Candidate& candidate);
   void keep_state() const;
   void take_up_state();
@@ -95,7 +94,7 @@ class PrintedSteps {
   std::string line_;
   size_t chunk_begin_ = 0;                   // where in line_ the bytes of the last chunk begin
   int64_t time_ns_ = 0;                      // when the last byte of line_ came
-  std::optional<double> epoch_;              // that was announced by a line of its own
+  std::optional<double> epoch_;              // announced by a separate line
   std::optional<double> bar_of_, bar_step_;  // of the bar of this epoch
   Report waiting_;                           // numbers of the step that comes next
   Counts counts_;

@@ -1,6 +1,6 @@
-// The lines that training programs print. Adding one is adding a row here and a captured file in
-// test/data/printed. NUM stands for a number, NOT_OTHER for a look ahead that no bar of a download,
-// a validation or the like stands there.
+// The lines that training programs print. To add a format, add a row here and a captured file in
+// test/data/printed. NUM stands for a number, NOT_OTHER for a lookahead that excludes bars of
+// downloads, validation and the like.
 #include "record/intake/printed.h"
 
 namespace trainscope {
@@ -11,7 +11,7 @@ constexpr PrintedFormat kFormats[] = {
     {.name = "keras, epoch",
      .begins = "Epoch ",
      .pattern = R"(^Epoch (?<epoch>\d+)/\d+\s*$)",
-     .is = PrintedFormat::Is::epoch_begins,
+     .kind = PrintedFormat::Kind::epoch_begins,
      .example = "Epoch 3/10"},
     {.name = "keras",
      .hint = "/",
@@ -21,7 +21,7 @@ constexpr PrintedFormat kFormats[] = {
          R"((?=(?:.*?- (?:(?:sparse_)?categorical_|binary_)?acc(?:uracy)?: (?<accuracy>NUM))?))"
          R"((?=(?:.*?- val_loss: (?<val_loss>NUM))?))"
          R"((?=(?:.*?- val_(?:(?:sparse_)?categorical_|binary_)?acc(?:uracy)?: (?<val_accuracy>NUM))?))",
-     .is = PrintedFormat::Is::bar_of_epoch,
+     .kind = PrintedFormat::Kind::bar_of_epoch,
      .example = "12/32 ━━━━━━━━ 1s 20ms/step - accuracy: 0.87 - loss: 0.34"},
     {.name = "tqdm, Lightning, Hugging Face",
      .hint = "|",
@@ -32,7 +32,7 @@ constexpr PrintedFormat kFormats[] = {
          R"((?=(?:.*?[ ,](?:train[_/])?loss(?:_step)?=(?<loss>NUM))?))"
          R"((?=(?:.*?[ ,](?:train[_/])?acc(?:uracy)?=(?<accuracy>NUM))?))"
          R"((?=(?:.*?[ ,]val[_/]loss=(?<val_loss>NUM))?))",
-     .is = PrintedFormat::Is::bar,
+     .kind = PrintedFormat::Kind::bar,
      .example =
          "Epoch 2:  45%|████▌     | 45/100 [00:01<00:01, 44.2it/s, v_num=0, train_loss=0.31]"},
     {.name = "tqdm without a total",
@@ -53,7 +53,7 @@ constexpr PrintedFormat kFormats[] = {
      .pattern = R"(^\{(?!'train_runtime')(?=(?:.*'loss': '?(?<loss>NUM))?))"
                 R"((?=(?:.*'eval_loss': '?(?<val_loss>NUM))?))"
                 R"((?=(?:.*'eval_accuracy': '?(?<val_accuracy>NUM))?))",
-     .is = PrintedFormat::Is::numbers,
+     .kind = PrintedFormat::Kind::numbers,
      .example = "{'loss': '1.024', 'grad_norm': '1.354', 'epoch': '0.5'}"},
     {.name = "estimator",
      .hint = "step = ",
@@ -87,7 +87,7 @@ constexpr PrintedFormat kFormats[] = {
      .begins = "step ",
      .pattern = R"(^step (?<step>\d+) loss (?<loss>NUM)(?: images/s (?<throughput>NUM))?)",
      .example = "step 100 loss 0.9633 images/s 3886"},
-    // What it evaluates is its test set, as its pipe and its event files say.
+    // It evaluates its test set, as its pipe and its event files state.
     {.name = "trainscope-workload, evaluation",
      .begins = "eval step ",
      .pattern = R"(^eval step (?<step>\d+) accuracy (?<test_accuracy>NUM) loss (?<test_loss>NUM))",
@@ -101,7 +101,7 @@ constexpr PrintedFormat kFormats[] = {
                 R"((?:at\s+)?(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*\d+\b)"
                 R"((?:(?=.*?\bloss\b[\s:=]*(?<val_loss>NUM))|(*COMMIT)(*FAIL)))"
                 R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?<val_accuracy>NUM))?))",
-     .is = PrintedFormat::Is::numbers,
+     .kind = PrintedFormat::Kind::numbers,
      .example = "[eval] step 950: loss 0.25, acc 0.9"},
     {.name = "any test with a loss",
      .hint = "oss",
@@ -110,7 +110,7 @@ constexpr PrintedFormat kFormats[] = {
                 R"((?:at\s+)?(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*\d+\b)"
                 R"((?:(?=.*?\bloss\b[\s:=]*(?<test_loss>NUM))|(*COMMIT)(*FAIL)))"
                 R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?<test_accuracy>NUM))?))",
-     .is = PrintedFormat::Is::numbers,
+     .kind = PrintedFormat::Kind::numbers,
      .example = "Test iter 950, loss 0.25, acc 0.9"},
     {.name = "any step with a loss",
      .hint = "oss",

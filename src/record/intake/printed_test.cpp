@@ -19,7 +19,7 @@ class PrintedTest : public testing::Test {
   PrintedTest() : memory_(*SharedMemory::create(1 << 20)), ring_(memory_) {}
   ~PrintedTest() override { memory_.unmap(); }
 
-  // The lines that are kept of this output, without time and source.
+  // The stored lines of this output, without time and source.
   std::string kept(const std::string& output, const std::string& pattern = "") {
     PrintedSteps printed(sink_, pattern, unlimited_);
     // In pieces, as a pipe may give it.
@@ -45,12 +45,12 @@ class PrintedTest : public testing::Test {
 
 TEST_F(PrintedTest, EveryFormatUnderstandsItsExample) {
   for (const PrintedFormat& format : printed_formats()) {
-    if (format.is == PrintedFormat::Is::epoch_begins) continue;
+    if (format.kind == PrintedFormat::Kind::epoch_begins) continue;
     EXPECT_NE(kept(std::string(format.example) + "\n"), "") << format.name;
   }
 }
 
-// What real programs printed, and what it says by a reader that has no patterns.
+// Output of real programs, and its values according to a reader without patterns.
 TEST_F(PrintedTest, WhatProgramsReallyPrint) {
   const std::string folder = std::string(TRAINSCOPE_TEST_DATA) + "/printed/";
   const auto expected = Json::parse(std::ifstream(folder + "expected.json"));
@@ -72,7 +72,7 @@ TEST_F(PrintedTest, WhatProgramsReallyPrint) {
     EXPECT_EQ(training.count, count) << name;
     EXPECT_EQ(training.steps.size(), told["observed"].get<size_t>()) << name;
     const auto& last = told["reports"].back();
-    const bool next_line = name == "object_detection.txt";  // the loss is told by one of its own
+    const bool next_line = name == "object_detection.txt";  // a separate line reports the loss
     if (!training.steps.empty() && last.contains("loss") && !next_line) {
       EXPECT_NEAR(training.steps.back().loss.value_or(-1), last["loss"].get<double>(), 1e-6)
           << name;
@@ -103,7 +103,7 @@ TEST_F(PrintedTest, TheLossOfAnEvaluationIsNotThatOfTheTraining) {
             "step 900 loss=0.5\n"
             "scalar loss 0.35 set=test\nscalar accuracy 0.87 set=test\nstep 938\n"
             "step 1000 loss=0.4\n");
-  // Of others the step may be one of the evaluation's own.
+  // For other formats the step may be the evaluation's own.
   for (const char* line : {"Validation at iteration 950: loss 0.25", "val step 3/50 loss 0.25",
                            "[eval] step 3 loss 0.25", "INFO:root:eval step 3: loss=0.25",
                            "Eval | step 3 | loss 0.25"}) {
@@ -124,7 +124,7 @@ TEST_F(PrintedTest, a_loss_with_a_capital_letter) {
   EXPECT_EQ(kept("Epoch [1/5], Step [100/600], Loss: 0.25\n"), "step 100 loss=0.25 of=600\n");
 }
 
-// What a program logs as JSON, of 4 KiB and with the words that formats look for.
+// JSON as programs log it, 4 KiB long and with words that formats search for.
 std::string long_json_line() {
   std::string line = R"({"global_step": 1200, "epoch": 3)";
   for (int i = 0; line.size() < 4000; ++i) {
@@ -200,7 +200,7 @@ TEST_F(PrintedTest, a_pattern_that_backtracks_for_ever_is_stopped_and_counted) {
 
 TEST_F(PrintedTest, a_pattern_that_matches_nothing_is_noted) {
   EXPECT_THAT(progress_notes(*memory_, true),
-              testing::ElementsAre("--steps-from matched no line that was printed"));
+              testing::ElementsAre("--steps-from matched none of the printed lines"));
   EXPECT_THAT(progress_notes(*memory_, false), testing::IsEmpty());
 }
 

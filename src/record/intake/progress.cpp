@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kShownBytes = 80;
 constexpr int64_t kMaxStepNumber = int64_t{1} << 53;
 constexpr int kPipeReadsAtOnce = 16;
-// A sender's time may be a little ahead of the moment at which we looked.
+// A sender's timestamp may be slightly later than our reading of the clock.
 constexpr int64_t kTimestampToleranceNs = kNsPerSecond;
 
 }  // namespace
@@ -58,7 +58,7 @@ void ProgressSink::push(const Batch& batch) {
 
 bool ProgressPipe::read_some() {
   std::array<char, 65536> bytes;  // NOLINT: filled by read
-  is_flooded_ = false;
+  has_backlog_ = false;
   timed_ = untimed_ = 0;
   for (int i = 0; i < kPipeReadsAtOnce; ++i) {
     if (!sink_.has_room()) {
@@ -69,11 +69,11 @@ bool ProgressPipe::read_some() {
     if (n <= 0) return true;
     take({bytes.data(), static_cast<size_t>(n)}, monotonic_ns());
   }
-  is_flooded_ = true;
+  has_backlog_ = true;
   return true;
 }
 
-// A shell cannot but wait when the pipe is full: before it is, lines must go, kept or not.
+// A shell has to wait if the pipe is full: lines must be taken before that, stored or not.
 void ProgressPipe::refuse_some() {
   std::array<char, 65536> bytes;  // NOLINT: filled by read
   const int capacity = ::fcntl(fd_, F_GETPIPE_SZ);
@@ -116,30 +116,33 @@ void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink
   auto report = parse_report(line);
   if (!report) return note_unreadable(line, report.error().message(), now_ns);
   ++(report->time_ns ? timed_ : untimed_);
-  const int64_t time_ns = moment_of(*report, now_ns) - memory_->zero_ns;
+  const int64_t time_ns = timestamp_of(*report, now_ns) - memory_->zero_ns;
   report->time_ns.reset();
   batch.add(std::max<int64_t>(0, time_ns), "pipe", std::move(*report));
 }
 
-// The sender's own time, where it can be: one of another clock would tear the run apart.
-int64_t ProgressPipe::moment_of(const Report& report, int64_t now_ns) {
+// The sender's own timestamp, if it is plausible: one of another clock would stretch the run.
+int64_t ProgressPipe::timestamp_of(const Report& report, int64_t now_ns) {
   if (!report.time_ns) return now_ns;
-  const int64_t told = *report.time_ns;
-  if (told >= memory_->zero_ns - kTimestampToleranceNs && told <= now_ns + kTimestampToleranceNs)
-    return told;
-  if (!std::exchange(told_time_, true)) {
-    push_event(ring_, now_ns - memory_->zero_ns, "progress",
-               fmt::format("t={} is no time of this run on CLOCK_MONOTONIC (in nanoseconds): the "
-                           "time of arrival is used instead",
-                           told));
+  const int64_t timestamp = *report.time_ns;
+  if (timestamp >= memory_->zero_ns - kTimestampToleranceNs &&
+      timestamp <= now_ns + kTimestampToleranceNs)
+    return timestamp;
+  if (!std::exchange(warned_bad_timestamp_, true)) {
+    push_event(
+        ring_, now_ns - memory_->zero_ns, "progress",
+        fmt::format("t={} is not a CLOCK_MONOTONIC timestamp of this run in nanoseconds; the "
+                    "time of arrival is used instead",
+                    timestamp));
   }
   return now_ns;
 }
 
-void ProgressPipe::note_unreadable(std::string_view line, const std::string& why, int64_t now_ns) {
+void ProgressPipe::note_unreadable(std::string_view line, const std::string& reason,
+                                   int64_t now_ns) {
   if (memory_->unreadable_reports++ > 0) return;
   push_event(ring_, now_ns - memory_->zero_ns, "progress",
-             fmt::format("a line in the pipe is no message ({}): {}", printable(why),
+             fmt::format("malformed line in the progress pipe ({}): {}", printable(reason),
                          printable(line.substr(0, kShownBytes))));
 }
 
@@ -155,7 +158,7 @@ void add_printed_notes(const Shared& shared, bool from_own_pattern,
         from_own_pattern ? "the pattern of --steps-from" : "the search for steps", costly,
         from_own_pattern ? "; try one without a repetition inside a repetition" : ""));
   } else if (from_own_pattern && matched == 0 && shared.output_is_shared == 0) {
-    notes.emplace_back("--steps-from matched no line that was printed");
+    notes.emplace_back("--steps-from matched none of the printed lines");
   }
   if (const int64_t skipped = shared.skipped_lines; skipped > 0) {
     notes.push_back(fmt::format(
@@ -178,12 +181,11 @@ std::vector<std::string> progress_notes(const Shared& shared, bool from_own_patt
   if (const int64_t unreadable = shared.unreadable_reports; unreadable > 0) {
     const std::string lines = unreadable == 1 ? "a line" : fmt::format("{} lines", unreadable);
     notes.push_back(lines +
-                    " in the pipe of training progress could not be understood; the first is among "
-                    "the run's events");
+                    " in the progress pipe could not be parsed; the first is in the run's events");
   }
   if (const int64_t refused = shared.refused_reports; refused > 0) {
-    notes.push_back(fmt::format(
-        "{} messages of training progress could not be kept: there was no room for them", refused));
+    notes.push_back(
+        fmt::format("{} progress messages were lost: the memory for them was full", refused));
   }
   add_printed_notes(shared, from_own_pattern, notes);
   if (shared.output_is_shared != 0) {
@@ -192,9 +194,8 @@ std::vector<std::string> progress_notes(const Shared& shared, bool from_own_patt
         "file");
   } else if (shared.output_may_be_shared != 0) {
     notes.emplace_back(
-        "another process has the output file as its stdout and was writing, perhaps only to pipes "
-        "or sockets of its own: that some of the printed lines are not the job's cannot be "
-        "excluded");
+        "another process has the output file as its stdout and was writing, perhaps only to its "
+        "own pipes or sockets: some of the printed lines may not be the job's");
   }
   return notes;
 }

@@ -1,10 +1,9 @@
-// What the job tells of its training, on its way to the run.
+// Training progress on its way to the run.
 //
-// ProgressSink takes reports of every source to the ring; ProgressPipe reads the FIFO of
-// TRAINSCOPE_PIPE. Guarantees: samples keep half of the ring for themselves whatever is told; a
-// line that is no message is counted and the first is an event; nothing here makes a sender wait,
-// not even one that writes as a shell does: where the ring stays full, the pipe is emptied all the
-// same and what was in it is counted.
+// ProgressSink writes reports of every source to the ring; ProgressPipe reads the FIFO of
+// TRAINSCOPE_PIPE. Guarantees: half of the ring is reserved for samples; malformed lines are
+// counted and the first is an event; a sender never waits, not even one that writes as a shell
+// does: if the ring stays full, the pipe is still emptied and the lost lines are counted.
 #pragma once
 
 #include <mutex>
@@ -22,10 +21,10 @@ class ProgressSink {
  public:
   ProgressSink(Ring& ring, SharedMemory memory) : ring_(ring), memory_(memory) {}
 
-  // Is there room for more? If not, what comes now is refused and counted.
+  // Whether there is space for more. If not, new reports are refused and counted.
   bool has_room() const { return ring_.head() - ring_.tail() <= ring_.capacity() / 2; }
 
-  // Reports that are kept together; one push into the ring.
+  // Reports that are stored together; one push into the ring.
   class Batch {
    public:
     // `time_ns` since t = 0. A mark becomes an event.
@@ -50,20 +49,19 @@ class ProgressPipe {
   ProgressPipe(int fd, ProgressSink& sink, Ring& ring, SharedMemory memory)
       : fd_(fd), sink_(sink), ring_(ring), memory_(memory) {}
 
-  // Takes what is there, at most a megabyte; false when the ring must be emptied first.
+  // Takes available lines, at most a megabyte; false if the ring must be emptied first.
   bool read_some();
-  // The last call has left something: a sender that never stops must not keep us from anything
-  // else.
-  bool is_flooded() const { return is_flooded_; }
-  // The last call took lines, and each has a time of its own: no need to hurry for the next ones.
+  // The last call has left something: a sender that never stops must not block other work.
+  bool has_backlog() const { return has_backlog_; }
+  // All lines of the last call have their own timestamps, so the next ones can wait.
   bool are_all_timed() const { return timed_ > 0 && untimed_ == 0; }
 
  private:
   void take(std::string_view bytes, int64_t now_ns);
   void refuse_some();
   void take_line(std::string_view line, int64_t now_ns, ProgressSink::Batch& batch);
-  void note_unreadable(std::string_view line, const std::string& why, int64_t now_ns);
-  int64_t moment_of(const Report& report, int64_t now_ns);
+  void note_unreadable(std::string_view line, const std::string& reason, int64_t now_ns);
+  int64_t timestamp_of(const Report& report, int64_t now_ns);
 
   int fd_;
   ProgressSink& sink_;
@@ -71,12 +69,11 @@ class ProgressPipe {
   SharedMemory memory_;
   std::string rest_;       // of a line whose end has not come yet
   bool skipping_ = false;  // within a line that is too long
-  bool told_time_ = false, is_flooded_ = false;
+  bool warned_bad_timestamp_ = false, has_backlog_ = false;
   int64_t timed_ = 0, untimed_ = 0;  // lines of the last call
 };
 
-// What a reader of the run should know of the messages that are not in it. `from_own_pattern`: with
-// --steps-from.
+// Notes about messages that are not in the run. `from_own_pattern`: with --steps-from.
 std::vector<std::string> progress_notes(const Shared& shared, bool from_own_pattern);
 
 }  // namespace trainscope

@@ -105,7 +105,7 @@ TEST_F(ProgressTest, HalfOfTheRingIsLeftToTheSamples) {
   EXPECT_EQ(memory_->refused_reports, 0);
 }
 
-// A shell that finds the pipe full waits: while the disk is full it would never go on.
+// A shell waits if the pipe is full: while the disk is full it would never continue.
 TEST_F(ProgressTest, empties_the_pipe_though_the_ring_is_full) {
   while (sink_.has_room()) ring_.push_text(RecordKind::event, std::string(60'000, 'x'));
   const int capacity = ::fcntl(ends_[1], F_GETPIPE_SZ);
@@ -118,9 +118,10 @@ TEST_F(ProgressTest, empties_the_pipe_though_the_ring_is_full) {
     EXPECT_FALSE(pipe_->read_some());
   }
   EXPECT_GT(memory_->refused_reports, 0);
-  // What is still in the pipe is kept when there is room again: every line is accounted for.
+  // Lines that are still in the pipe are stored when there is space again: every line is accounted
+  // for.
   ring_.release(ring_.head());
-  while (pipe_->read_some() && pipe_->is_flooded()) {
+  while (pipe_->read_some() && pipe_->has_backlog()) {
   }
   EXPECT_EQ(memory_->refused_reports + memory_->next_report, sent);
   EXPECT_EQ(memory_->unreadable_reports, 0);

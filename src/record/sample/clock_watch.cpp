@@ -38,7 +38,7 @@ ClockWatch::ClockWatch(const ClockReading& first)
 std::vector<ClockEvent> ClockWatch::look(const ClockReading& now) {
   const int64_t wall = now.realtime_ns - now.monotonic_ns;
   const int64_t boot = now.boottime_ns - now.monotonic_ns;
-  // While the machine sleeps the wall clock goes on, and so does the clock since boot.
+  // While the machine is suspended, the wall clock and the clock since boot continue.
   const int64_t slept = boot - boot_offset_ns_, stepped = wall - wall_offset_ns_ - slept;
   std::vector<ClockEvent> events;
   if (slept > kClockStep) {

@@ -1,8 +1,9 @@
-// Notices that the wall clock was set or that the machine slept, of which CLOCK_MONOTONIC, the
-// run's own time, knows nothing.
+// Detects that the wall clock was set or that the machine was suspended, which CLOCK_MONOTONIC, the
+// time of the run, does not show.
 //
-// Guarantees: a step or a sleep is told once, with its length, and as itself when both happened.
-// Limits: what is shorter than 0.1 s between two looks counts as the clock being slewed.
+// Guarantees: a clock change or a suspension is reported once, with its length, and separately if
+// both happened. Limits: changes of less than 0.1 s between two checks count as slewing of the
+// clock.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +25,15 @@ struct ClockEvent {
 class ClockWatch {
  public:
   explicit ClockWatch(const ClockReading& first);
-  // What happened to the clocks since the last look.
+  // Changes of the clocks since the last check.
   std::vector<ClockEvent> look(const ClockReading& now);
 
  private:
   int64_t wall_offset_ns_, boot_offset_ns_;  // ahead of the monotonic clock by so much
 };
 
-// A descriptor that becomes readable when somebody sets the wall clock, or the machine wakes up; -1
-// where the kernel does not tell. take_clock_change() makes it ready for the next time.
+// A descriptor that becomes readable when the wall clock is set or the machine resumes; -1 if the
+// kernel does not support it. take_clock_change() rearms it.
 int watch_clock_changes();
 void take_clock_change(int fd);
 

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kSecond = 1'000'000'000, kDay = 86'400 * kSecond;
 constexpr ClockReading kFirst{500 * kSecond, 1'700'000'000 * kSecond, 800 * kSecond};
 
-// The clocks when `passed` has gone by on the monotonic one.
+// The clocks after `passed` on the monotonic one.
 ClockReading after(int64_t passed, int64_t slept = 0, int64_t stepped = 0) {
   return {kFirst.monotonic_ns + passed, kFirst.realtime_ns + passed + slept + stepped,
           kFirst.boottime_ns + passed + slept};

@@ -189,7 +189,7 @@ Status Journal::seal_block() {
   return {};
 }
 
-// The next tail begins anew with all that is not sealed.
+// The next tail starts with everything that is not sealed.
 void Journal::forget_tail() {
   fresh_tail_ = true;
   is_tail_safe_ = false;
@@ -201,7 +201,7 @@ void Journal::forget_tail() {
 
 Status Journal::write_tail() {
   if (writer_.vanished()) return Error("the run folder was removed: " + folder_);
-  // What was safe stays safe: a tail that is on the disk goes when the segment with its rows is.
+  // Synced data stays safe: a tail on the disk is removed once the segment with its rows is synced.
   const bool may_go = !sync_.is_running() && (!is_tail_safe_ || is_synced());
   const bool replace = fresh_tail_ && (writer_.tail_fd() < 0 || may_go);
   if (replace) forget_tail();
@@ -310,7 +310,7 @@ void Journal::start_sync_if_due() {
   has_synced_ = true;
 }
 
-// Takes note of what became of the last sync, and writes again what that could not save.
+// Records the result of the last sync, and writes again what it could not save.
 Status Journal::finish_sync() {
   const auto outcome = sync_.poll();
   const bool segment_failed = outcome == SyncProcess::Outcome::segment_failed;
@@ -338,9 +338,9 @@ Status Journal::finish_sync() {
   return rewrite_.empty() ? Status() : append("");
 }
 
-// The kernel has dropped what it could not write, and says so once: these bytes go to a new segment
-// from memory, and nobody touches the old one again. Where memory no longer has all of them the old
-// segment stays as it is: what the kernel still has of it is more than we have.
+// The kernel has dropped the data it could not write, and reports that once: these bytes are
+// written to a new segment from memory, and the old one is never used again. If memory no longer
+// has all of them, the old segment stays: the kernel's copy is more complete than ours.
 void Journal::plan_rewrite(const std::string& reason) {
   sync_pause_ns_ = std::min(2 * sync_pause_ns_, kMaxSyncPauseNs);
   const bool has_all = std::exchange(is_syncing_whole_, true) && is_unsynced_whole_;
@@ -348,10 +348,9 @@ void Journal::plan_rewrite(const std::string& reason) {
   const std::string kept = std::exchange(syncing_, {}) + std::exchange(unsynced_, {});
   const std::string old_name = writer_.path().substr(writer_.path().rfind('/') + 1);
   const std::string text =
-      has_all
-          ? fmt::format("{}: the last {} bytes of {} are written again to a new segment", reason,
-                        kept.size(), old_name)
-          : fmt::format("{}: {} may lack what was written since its last sync", reason, old_name);
+      has_all ? fmt::format("{}: the last {} bytes of {} are written again to a new segment",
+                            reason, kept.size(), old_name)
+              : fmt::format("{}: {} may lack data written since its last sync", reason, old_name);
   const Json event = {
       {"time_ns", monotonic_ns() - memory_->zero_ns}, {"kind", "storage"}, {"text", text}};
   if (has_all) rewrite_ = kept + rewrite_;

@@ -1,9 +1,9 @@
-// Carries the ring's records to the run folder: blocks when they are full, the tail every second.
+// Writes the ring's records to the run folder: blocks when they are full, the tail every second.
 //
-// Guarantees: a record is released from the ring only when it is in a segment; after an error
-// nothing is lost but what the ring cannot hold. A power loss costs what came within kSyncNs. What
-// a sync fails for is written again, to a new segment. Runs on one thread. Limits: blocks of
-// kBlockRows rows.
+// Guarantees: a record is released from the ring only when it is in a segment; after an error only
+// records that do not fit into the ring are lost. A power loss costs the records of the last
+// kSyncNs. After a failed sync the data is written again, to a new segment. Runs on one thread.
+// Limits: blocks of kBlockRows rows.
 #pragma once
 
 #include <array>
@@ -22,16 +22,16 @@ namespace trainscope {
 inline constexpr size_t kBlockRows = 1000;
 // Seldom enough that no disk and no job notices.
 inline constexpr int64_t kSyncNs = 10'000'000'000;
-// What is kept in memory until it is synced: some seconds of a thousand rows per second. When this
-// is full a sync begins, during which as much again and twice may come.
+// Data kept in memory until it is synced: some seconds of a thousand rows per second. When this is
+// full a sync begins, during which up to twice as much may arrive.
 inline constexpr size_t kMaxUnsyncedBytes = size_t{4} << 20;
 
 class Journal {
  public:
-  // `manifest` is kept in the segments too, should the file be lost.
+  // `manifest` is also stored in the segments, in case the file is lost.
   Journal(Ring& ring, SharedMemory memory, std::string run_folder, Manifest manifest);
 
-  // Takes what is new in the ring to the run folder, and to the disk when it is time for that.
+  // Writes new records of the ring to the run folder, and syncs when it is due.
   Status flush();
   // Closes the open block whatever its size. Nothing is synced: settle_run does that, off the job's
   // way, and removes the tail.
@@ -90,15 +90,15 @@ class Journal {
   uint64_t block_ = 0, tail_block_ = 0;
   bool fresh_tail_ = true;
 
-  int64_t unsynced_since_ns_ = 0;  // when the oldest record came that a power loss would cost
+  int64_t unsynced_since_ns_ = 0;  // arrival of the oldest record that a power loss would cost
   SyncProcess sync_;
-  std::string syncing_;       // what is on its way to the disk
+  std::string syncing_;       // data of the running sync
   size_t syncing_bytes_ = 0;  // so much of the segment will be there then
   bool is_tail_syncing_ = false;
-  std::string unsynced_;  // what was appended to the segment since that began
+  std::string unsynced_;  // data appended to the segment since that sync began
   bool is_syncing_whole_ = true,
-       is_unsynced_whole_ = true;  // else a part was more than we may keep
-  std::string rewrite_;  // what the next segment must take first: an earlier one has lost it
+       is_unsynced_whole_ = true;  // false: a part was too large to keep
+  std::string rewrite_;  // to be written first to the next segment, because an earlier one lost it
   bool has_new_names_ = true, has_synced_ = false;
   bool is_tail_safe_ = false;        // a part of the tail file is on the disk
   int64_t sync_pause_ns_ = kSyncNs;  // longer after each failure

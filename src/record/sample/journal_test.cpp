@@ -99,7 +99,7 @@ TEST_F(JournalTest, AFullBlockIsSealedAndReleased) {
   EXPECT_EQ(ticks_on_disk(), range(0, 1210));
 }
 
-// What a recorder that was killed had in the ring is written by the next one, once.
+// Records that a killed recorder had in the ring are written by the next one, once.
 TEST_F(JournalTest, TheNextRecorderDrainsTheRing) {
   {
     Journal journal(ring_, memory_, folder_, manifest_);
@@ -180,7 +180,7 @@ TEST_F(JournalTest, ARunWithoutItsManifestIsRebuiltFromTheSegments) {
   EXPECT_NE(newer.error().message().find("newer"), std::string::npos) << newer.error().message();
 }
 
-// Nothing but the samples is left, and they are of a recorder that kept no manifest in them.
+// Only the samples are left, from a recorder that stored no manifest in them.
 TEST_F(JournalTest, ARunOfAnEarlierRecorderWithoutItsManifest) {
   memory_->zero_realtime_ns = 0;
   Journal journal(ring_, memory_, folder_, manifest_);

@@ -19,7 +19,7 @@
 #include "collect/support/process_handle.h"
 #include "record/intake/output_follower.h"
 #include "record/intake/progress.h"
-#include "record/intake/training_intake.h"
+#include "record/intake/progress_sources.h"
 #include "record/record.h"
 #include "record/sample/clock_watch.h"
 #include "record/sample/journal.h"
@@ -38,7 +38,7 @@ using std::chrono::milliseconds;
 constexpr auto kLastWriteLimit = milliseconds(500);
 constexpr milliseconds kWritePause(1000);
 constexpr milliseconds kLogLimit(500);
-// A disk that takes this long for what a second brings hangs.
+// A disk that takes this long for the data of a second counts as hanging.
 constexpr int64_t kHangingWrite = 3 * kNsPerSecond;
 
 class Recorder {
@@ -48,14 +48,14 @@ class Recorder {
         memory_(setup_.memory),
         ring_(memory_),
         journal_(ring_, memory_, setup_.run_path, setup_.manifest),
-        sampler_(ring_, memory_, surroundings(), self_),
-        intake_(ring_, memory_, intake_setup()),
+        sampler_(ring_, memory_, context(), self_),
+        progress_sources_(ring_, memory_, progress_setup()),
         output_(output_log(), {setup_.supervisor_pid, setup_.others, setup_.output->followed},
-                memory_, [this](const auto& kind, const auto& text) { tell(kind, text); }) {}
+                memory_, [this](const auto& kind, const auto& text) { add_event(kind, text); }) {}
 
   void run() {
     prepare_recorder_process();
-    // The job's ends are the job's: with them open nobody would ever see the end of its output.
+    // Only the job may keep its ends open, or its end of output would never be seen.
     setup_.output->job_stdout.reset();
     setup_.output->job_stderr.reset();
     job_.reaped = &memory_->reaped;
@@ -76,15 +76,15 @@ class Recorder {
     sampler_.start(setup_.period_ns, setup_.records_machine, setup_.restart_reason);
     writer_ = std::thread([this] { write_loop(); });
     logger_ = std::thread([this] { log_loop(); });
-    intake_.start();
+    progress_sources_.start();
     inventory_ = std::thread([this] { take_inventory(); });
     serve();
     finish();
   }
 
  private:
-  Surroundings surroundings() {
-    Surroundings all;
+  SourceContext context() {
+    SourceContext all;
     all.run_folder = setup_.run_path;
     all.working_directory = setup_.working_directory;
     all.job = &job_;
@@ -92,25 +92,30 @@ class Recorder {
     all.counters = setup_.counters;
     all.data = setup_.data;
     all.perf = setup_.perf;
-    all.tell = [this](const std::string& kind, const std::string& text) { tell(kind, text); };
+    all.event_sink = [this](const std::string& kind, const std::string& text) {
+      add_event(kind, text);
+    };
     return all;
   }
 
   int64_t since_zero_ns() const { return std::max<int64_t>(0, monotonic_ns() - memory_->zero_ns); }
 
-  void tell(const std::string& kind, const std::string& text) {
+  void add_event(const std::string& kind, const std::string& text) {
     push_event(ring_, since_zero_ns(), kind, text);
   }
 
-  TrainingIntake::Setup intake_setup() {
-    return {setup_.progress_fd,  setup_.tensorboard,
-            setup_.steps_from,   &job_,
-            [this] { hurry(); }, [this](const std::string& text) { tell("tensorboard", text); }};
+  ProgressSources::Setup progress_setup() {
+    return {setup_.progress_fd,
+            setup_.tensorboard,
+            setup_.steps_from,
+            &job_,
+            [this] { on_half_full(); },
+            [this](const std::string& text) { add_event("tensorboard", text); }};
   }
 
-  void hurry() {
+  void on_half_full() {
     const std::lock_guard lock(mutex_);
-    hurry_ = true;
+    is_half_full_ = true;
     wake_writer_.notify_all();
   }
 
@@ -134,16 +139,16 @@ class Recorder {
     while (!closing) {
       {
         std::unique_lock lock(mutex_);
-        wake_writer_.wait_for(lock, pause, [this] { return closing_ || hurry_; });
+        wake_writer_.wait_for(lock, pause, [this] { return closing_ || is_half_full_; });
         closing = closing_;
-        hurry_ = false;
+        is_half_full_ = false;
       }
       // A thousand rows a second of a machine with hundreds of processors fill the ring sooner.
       const bool fast = ring_.head() - taken > ring_.capacity() / 4;
       pause = fast ? std::max(pause / 2, milliseconds(20)) : std::min(pause * 2, kWritePause);
       taken = ring_.head();
       note_clock_steps();
-      // The first flush drains what an earlier recorder left.
+      // The first flush writes records that an earlier recorder left.
       const int64_t began_ns = monotonic_ns();
       const Status flushed = closing ? journal_.close() : journal_.flush();
       note_hang(monotonic_ns() - began_ns);
@@ -157,16 +162,17 @@ class Recorder {
     wake_main_.notify_all();
   }
 
-  // By the kernel's word as soon as it happens, and each second where it gives none.
+  // Checked when the kernel reports a change, or every second if it does not.
   void note_clock_steps() {
     const std::lock_guard lock(clock_mutex_);
-    for (const ClockEvent& event : clock_.look(ClockReading::now())) tell(event.kind, event.text);
+    for (const ClockEvent& event : clock_.look(ClockReading::now()))
+      add_event(event.kind, event.text);
   }
 
   OutputLog output_log() {
     return {setup_.run_path, setup_.log_fd, setup_.output->followed, *memory_,
             [this](size_t stream, std::string_view bytes, int64_t time_ns) {
-              intake_.see_output(stream, bytes, time_ns);
+              progress_sources_.observe_output(stream, bytes, time_ns);
             }};
   }
 
@@ -176,23 +182,23 @@ class Recorder {
       const std::lock_guard lock(mutex_);
       return log_over_;
     });
-    intake_.finish_output();
+    progress_sources_.finish_output();
     output_.keep_rest();
     const std::lock_guard lock(mutex_);
     logged_ = true;
     wake_main_.notify_all();
   }
 
-  // Tells the user once when writing fails and once when it works again.
+  // Informs the user once when writing fails and once when it works again.
   void report(const Status& status) {
     const bool failed = !status;
     if (failed == storage_failed_) return;
     storage_failed_ = failed;
-    say(failed ? "recording is paused, the job goes on: " + status.error().message()
-               : std::string("recording goes on: the run folder can be written again"));
+    post_message(failed ? "recording paused, the job is still running: " + status.error().message()
+                        : std::string("recording resumed: the run folder is writable again"));
     if (!failed) write_manifest_again();
     push_event(ring_, monotonic_ns() - memory_->zero_ns, "storage",
-               failed ? status.error().message() : "the run folder can be written again");
+               failed ? status.error().message() : "the run folder is writable again");
   }
 
   // A folder that was removed and made again lacks it.
@@ -201,8 +207,8 @@ class Recorder {
     (void)write_manifest(setup_.run_path, with_zero(setup_.manifest, *memory_));
   }
 
-  // Time has begun: the manifest that the supervisor wrote before does not have that. Here and not
-  // there, because a disk that is slow or hangs must not hold the job up.
+  // The manifest that the supervisor wrote lacks t = 0. It is written here, because a disk that is
+  // slow or hangs must not delay the job.
   void write_zero() {
     std::unique_lock lock(mutex_);
     while (!has_time_begun(*memory_)) {
@@ -214,19 +220,21 @@ class Recorder {
 
   void note_hang(int64_t took_ns) {
     if (took_ns < kHangingWrite) return;
-    tell("storage", fmt::format("the run folder did not answer for {:.1f} s", to_seconds(took_ns)));
+    add_event("storage",
+              fmt::format("the run folder did not respond for {:.1f} s", to_seconds(took_ns)));
   }
 
-  // A write that fails was told when it failed; one that hangs is still under way.
+  // A failed write was reported already; one that hangs has not ended yet.
   void warn_of_lost_samples() {
     if (!storage_failed_) {
-      say("samples are being lost, the job goes on: the run folder does not answer, and the memory "
-          "for samples is full");
+      post_message(
+          "samples are being lost, the job is still running: the run folder does not respond, and "
+          "the memory for samples is full");
     }
   }
 
-  void say(const std::string& text) {
-    const std::lock_guard lock(say_mutex_);
+  void post_message(const std::string& text) {
+    const std::lock_guard lock(message_mutex_);
     leave_message(*memory_, text);
   }
 
@@ -246,15 +254,15 @@ class Recorder {
   Journal journal_;
   Sampler sampler_;
   UniqueFd log_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  TrainingIntake intake_;
+  ProgressSources progress_sources_;
   OutputFollower output_;
   std::thread writer_, logger_, inventory_;
   std::mutex mutex_;
   std::condition_variable wake_writer_, wake_main_;
-  bool hurry_ = false;  // the ring is half full
+  bool is_half_full_ = false;  // the ring is half full
   bool log_over_ = false, closing_ = false, written_ = false, logged_ = false, orphaned_ = false;
   std::atomic<bool> storage_failed_ = false;
-  std::mutex say_mutex_;
+  std::mutex message_mutex_;
   bool sealed_ = false;  // the last block is on disk
   std::mutex clock_mutex_;
   ClockWatch clock_{ClockReading::now()};
@@ -300,13 +308,13 @@ void Recorder::serve() {
   }
 }
 
-// The supervisor is gone: pass the output on until the job has ended.
+// The supervisor has ended: pass the output on until the job has ended.
 void Recorder::serve_orphaned(int signal_fd) {
   orphaned_ = true;
   const pid_t pid = memory_->job_pid;
   push_event(ring_, monotonic_ns() - memory_->zero_ns, "supervisor",
-             "the supervisor was killed; the recorder goes on alone");
-  if (pid == 0 || memory_->job_ended_ns != 0) return;  // finish() passes on what is left
+             "the supervisor was killed; the recorder continues alone");
+  if (pid == 0 || memory_->job_ended_ns != 0) return;  // finish() passes on the rest
   const ProcessHandle job(pid, memory_->job_start_ticks);
   while (!job.has_ended()) {
     note_signals(signal_fd);
@@ -319,7 +327,7 @@ void Recorder::pass_on(int timeout_ms) {
   std::array<pollfd, kMaxChannels> polls{};
   nfds_t count = 0;
   for (const OutputChannel& channel : setup_.output->channels) {
-    polls[count++] = channel.wanted(*memory_);
+    polls[count++] = channel.poll_request(*memory_);
   }
   ::poll(polls.data(), count, timeout_ms);
   // -1: the copy for output.log came from the supervisor and ends with it.
@@ -329,7 +337,7 @@ void Recorder::pass_on(int timeout_ms) {
 // To a slow reader, and from daemons of the job that still write.
 void Recorder::pass_on_the_rest() {
   prctl(PR_SET_NAME, "trainscope-rly");
-  const auto open = [](const OutputChannel& channel) { return !channel.over(); };
+  const auto open = [](const OutputChannel& channel) { return !channel.is_closed(); };
   const auto& channels = setup_.output->channels;
   while (std::any_of(channels.begin(), channels.end(), open)) pass_on(-1);
 }
@@ -337,9 +345,9 @@ void Recorder::pass_on_the_rest() {
 void Recorder::finish() {
   if (memory_->job_ended_ns == 0) memory_->job_ended_ns = monotonic_ns();
   sampler_.stop();
-  intake_.finish();
+  progress_sources_.finish();
   std::unique_lock lock(mutex_);
-  // First what is told, then the writer, which takes all of it to the disk.
+  // First the progress sources, then the writer, which writes all of it to the disk.
   log_over_ = true;
   eventfd_write(log_wake_.get(), 1);
   const auto is_logged = [this] { return logged_; };
@@ -354,8 +362,8 @@ void Recorder::finish() {
   pollfd lifeline = {setup_.lifeline_fd, POLLIN, 0};
   bool alone = orphaned_ || ::poll(&lifeline, 1, 0) > 0;
   if (!in_time) {
-    // A disk hangs. The supervisor does not wait for us, and whoever reads the job's output must
-    // not either; what is in memory is written when the disk answers.
+    // The disk hangs. The supervisor does not wait for us, and the reader of the job's output must
+    // not either; data in memory is written when the disk responds.
     if (!alone) release_output();
     wake_main_.wait(lock, [this] { return written_; });
     alone = alone || ::poll(&lifeline, 1, 0) > 0;
@@ -371,9 +379,9 @@ void Recorder::finish() {
   }
   memory_->finished = sealed ? kAllWritten : kNotAllWritten;
   if (alone) pass_on_the_rest();
-  // A thread that a source holds keeps our descriptors open beyond our end.
+  // A thread that is blocked in a source keeps our descriptors open after our end.
   release_output();
-  // Threads that hang in a source or a disk must not keep the process: no destructors.
+  // Threads that hang in a source or a disk must not keep the process alive: no destructors.
   ::_exit(0);
 }
 

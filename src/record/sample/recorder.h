@@ -1,5 +1,5 @@
-// The recorder process, `trainscope-rec`: samples, writes, witnesses signals, and takes the
-// passing-on of output over when the supervisor is gone.
+// The recorder process, `trainscope-rec`: samples, writes, observes signals, and passes the output
+// on if the supervisor has ended.
 #pragma once
 
 #include "model/model.h"
@@ -8,7 +8,7 @@
 
 namespace trainscope {
 
-// What a recorder inherits from the supervisor by fork.
+// Data that a recorder inherits from the supervisor by fork.
 struct RecorderSetup {
   SharedMemory memory;
   std::string run_path;
@@ -25,14 +25,14 @@ struct RecorderSetup {
   std::vector<pid_t> others;  // children that the supervisor had before the run
   int wake_fd = -1;           // eventfd: something in the shared memory has changed
   int ready_fd = -1;          // eventfd: the first sample is taken
-  int lifeline_fd = -1;       // read end of a pipe whose other end dies with the supervisor
+  int lifeline_fd = -1;       // read end of a pipe that closes when the supervisor ends
   int log_fd = -1;            // read end of the copy of the output
   int progress_fd = -1;       // the FIFO of TRAINSCOPE_PIPE
   int64_t period_ns = 0;
   bool records_machine = true;
   bool reaps_orphans = true;  // false when attached
   bool publishes_status = false;
-  std::string restart_reason;  // why the recorder before this one is gone
+  std::string restart_reason;  // why the previous recorder ended
 };
 
 // Runs until the run is over; never returns.

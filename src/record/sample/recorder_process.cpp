@@ -13,8 +13,8 @@ namespace trainscope {
 
 namespace {
 
-// What the inventory and the writing of a block take for a moment goes back to the kernel: by
-// default every thread keeps its own, and the heap its largest extent, for the whole run.
+// Memory for the inventory and for writing a block is returned to the kernel: by default every
+// thread keeps its own, and the heap its largest extent, for the whole run.
 void keep_little_memory() {
   constexpr int kBytesKept = 128 * 1024;
   mallopt(M_ARENA_MAX, 1);

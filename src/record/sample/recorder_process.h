@@ -1,10 +1,10 @@
-// What the recorder's process is made to be, before it does anything.
+// Sets up the recorder's process before it does anything else.
 #pragma once
 
 namespace trainscope {
 
-// Its name, all signals blocked (a thread reads them), first to die when memory runs out, as many
-// descriptors as it may have, little memory kept for later, nothing on its standard descriptors.
+// Name, all signals blocked (a thread reads them), first to be killed when memory runs out, as many
+// descriptors as possible, little memory cached, standard descriptors on /dev/null.
 void prepare_recorder_process();
 
 }  // namespace trainscope

@@ -14,7 +14,7 @@ char* Ring::reserve(size_t bytes) {
   const uint64_t capacity = memory_->ring_capacity;
   uint64_t head = memory_->ring_head.load(std::memory_order_relaxed);
   if (bytes > capacity / 2) return nullptr;
-  // A record does not wrap: what is left at the end is padding.
+  // A record does not wrap: the rest of the buffer is padding.
   const uint64_t left = capacity - head % capacity;
   const uint64_t pad = left < bytes ? left : 0;
   if (head + pad + bytes - tail() > capacity) return nullptr;

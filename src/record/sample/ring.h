@@ -1,8 +1,8 @@
 // The ring of records between sampling and disk, in shared memory.
 //
-// Guarantees: a record is visible only when it is whole; what was pushed and not released survives
-// the recorder. Several threads may push, one thread reads and releases. A full ring refuses: the
-// caller counts the loss. Limits: a record is at most half of the ring.
+// Guarantees: a record is visible only when it is complete; records that were pushed and not
+// released survive the recorder. Several threads may push, one thread reads and releases. A full
+// ring refuses: the caller counts the loss. Limits: a record is at most half of the ring.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,12 @@ enum class RecordKind : uint32_t {
   step = 6,  // lines of progress; the first is the number of the second
 };
 
-// In front of every record, which is a multiple of 8 bytes long.
+// Precedes every record, which is a multiple of 8 bytes long.
 struct RecordHeader {
   uint32_t bytes = 0;  // with this header
   RecordKind kind = RecordKind::padding;
   uint32_t stream = 0;
-  uint32_t length = 0;  // of the text of the others
+  uint32_t length = 0;  // length of the text of other kinds
 };
 
 struct RowRecord {
@@ -69,7 +69,7 @@ class Ring {
   // Visits the records from `position` on; returns where it stopped (the head at entry, or the
   // position of the record for which `visit` returned false).
   uint64_t visit(uint64_t position, const std::function<bool(const RecordHeader&)>& visit) const;
-  // What lies before `position` is on disk.
+  // Records before `position` are on disk.
   void release(uint64_t position) { memory_->ring_tail.store(position, std::memory_order_release); }
 
  private:

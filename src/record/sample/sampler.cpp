@@ -16,19 +16,19 @@ namespace trainscope {
 namespace {
 
 constexpr int64_t kMissedForGap = 3;
-// What the threads of slow sources are given at the end of the run. Whatever they do: a moment.
-// What has begun to be read lately: as long as a busy machine takes for it. All: no more than this.
+// Time for the threads of slow sources at the end of the run: a minimum for each, for a reading
+// that began recently as long as a busy machine takes, and an upper bound for all.
 constexpr int64_t kMoment = 100 * kNsPerMs, kReadingLimit = 500 * kNsPerMs,
                   kEndLimit = 1000 * kNsPerMs;
-// Not only a dear reading is rested after, also one that takes long (a server answers it).
+// Back off not only after an expensive reading, but also after a long one (it waits for a server).
 constexpr int64_t kMostRestOfWaiting = 20;
 
 void name_thread(const char* name) { prctl(PR_SET_NAME, name); }
 
 }  // namespace
 
-Sampler::Sampler(Ring& ring, SharedMemory memory, const Surroundings& surroundings, SelfLink& self)
-    : ring_(ring), memory_(memory), surroundings_(surroundings), self_(self) {}
+Sampler::Sampler(Ring& ring, SharedMemory memory, const SourceContext& context, SelfLink& self)
+    : ring_(ring), memory_(memory), context_(context), self_(self) {}
 
 Sampler::~Sampler() {
   if (ticks_.joinable()) ticks_.join();
@@ -105,7 +105,7 @@ bool Sampler::wait_until(int64_t moment_ns) {
 void Sampler::run_ticks(std::vector<Schedule> schedules) {
   name_thread("ts-sample");
   prctl(PR_SET_TIMERSLACK, 1);
-  for (Schedule& s : schedules) s.stream->open(surroundings_, ring_, memory_->next_schema);
+  for (Schedule& s : schedules) s.stream->open(context_, ring_, memory_->next_schema);
   read_from_zero();
   if (!begin_time(*memory_)) {
     const int64_t elapsed = monotonic_ns() - memory_->zero_ns;
@@ -125,12 +125,12 @@ void Sampler::run_ticks(std::vector<Schedule> schedules) {
   close_ticks(schedules);
 }
 
-// Opening them may take so long that the supervisor no longer waits: then they have no reading at
-// t = 0, as all others.
+// Opening them may take so long that the supervisor no longer waits: then they have no sample at t
+// = 0, like all others.
 void Sampler::read_from_zero() {
   for (const auto& own : own_threads_) {
     if (!own->stream->collector().counts_from_zero || memory_->zero_ns != 0) continue;
-    own->stream->open(surroundings_, ring_, memory_->next_schema);
+    own->stream->open(context_, ring_, memory_->next_schema);
     if (memory_->zero_ns != 0) continue;
     own->stream->sample(0, 0, ring_);
     own->was_read_at_zero = true;
@@ -168,10 +168,10 @@ void Sampler::note_refused(int64_t tick, int64_t period_ns, bool kept) {
     ++memory_->missed_ticks;
     return;
   }
-  // Where there was room for the row but not for this, it is told with the next.
+  // If the row fitted and this did not, it is reported with the next one.
   if (refused_rows_ > 0 &&
       push_event(ring_, last_refused_tick_ * period_ns, "gap",
-                 fmt::format("{} samples were not kept: the run folder could not be written and "
+                 fmt::format("{} samples were lost: the run folder could not be written and "
                              "the memory for samples was full",
                              refused_rows_))) {
     refused_rows_ = 0;
@@ -238,7 +238,7 @@ void Sampler::run_own_thread(OwnThread& own) {
   if (wait_for_first_sample()) {
     own.enter(OwnThread::State::opens);
     SourceGroup& stream = *own.stream;
-    if (!stream.is_open()) stream.open(surroundings_, ring_, memory_->next_schema);
+    if (!stream.is_open()) stream.open(context_, ring_, memory_->next_schema);
     if (stream.is_worth_asking()) sample_alone(own);
   }
   own.enter(OwnThread::State::has_ended);

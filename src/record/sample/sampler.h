@@ -1,9 +1,9 @@
 // Reads the sources at equal intervals and pushes rows into the ring.
 //
-// Guarantees: tick k is due at zero + k periods; one that cannot begin within half a period is
-// missed and counted, never made up; a source on a thread of its own cannot delay the others.
-// Limits: the ticks of one thread are as even as the scheduler lets them be; the lateness of each
-// is recorded.
+// Guarantees: tick k is due at zero + k periods; a tick that cannot begin within half a period is
+// missed and counted, never taken later; a source on its own thread cannot delay the others.
+// Limits: the scheduler decides how punctual the ticks of a thread are; the jitter of each is
+// recorded.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,7 @@ class SourceGroup {
   SourceGroup(uint32_t id, int64_t period_ns, const std::vector<const Collector*>& collectors);
 
   // Opens the sources and announces their schemas.
-  void open(const Surroundings& surroundings, Ring& ring, std::atomic<uint32_t>& next_schema);
+  void open(const SourceContext& context, Ring& ring, std::atomic<uint32_t>& next_schema);
   // Reads all sources once; false when the ring is full.
   bool sample(int64_t tick, int64_t late_us, Ring& ring);
   // Reads all sources once more, off the grid, for exact last values of counters; none without
@@ -36,12 +36,12 @@ class SourceGroup {
 
   // False when no source gives anything, now or later.
   bool is_worth_asking() const;
-  bool is_open() const { return surroundings_ != nullptr; }
+  bool is_open() const { return context_ != nullptr; }
   uint32_t id() const { return id_; }
   int64_t period_ns() const { return period_ns_; }
-  // Of a source on a thread of its own.
+  // For a source on its own thread.
   const Collector& collector() const { return *slots_.front().collector; }
-  // Sum of the present values of all columns of this metric in the last row; -1 when there is none.
+  // Sum of the present values of all columns of this metric in the last row; -1 if there are none.
   double last_sum(std::string_view metric, int64_t* count = nullptr) const;
   double last_mean(std::string_view metric) const;
 
@@ -56,8 +56,8 @@ class SourceGroup {
     bool waits = false;
   };
   void open_slot(size_t index);
-  // Tells the ring what its rows are made of; false while it has no room for that, and then a row
-  // would be read by the layout of others.
+  // Pushes the schema of the rows into the ring; false while it has no space for that: a row would
+  // be read with another layout.
   bool announce();
   bool has_counters() const;
   using Reading = Sampled (Source::*)(std::span<int64_t>);
@@ -67,26 +67,26 @@ class SourceGroup {
   int64_t period_ns_;
   std::vector<Slot> slots_;
   std::vector<int64_t> row_;
-  const Surroundings* surroundings_ = nullptr;
+  const SourceContext* context_ = nullptr;
   Ring* ring_ = nullptr;
   std::atomic<uint32_t>* next_schema_ = nullptr;
 };
 
 class Sampler {
  public:
-  Sampler(Ring& ring, SharedMemory memory, const Surroundings& surroundings, SelfLink& self);
+  Sampler(Ring& ring, SharedMemory memory, const SourceContext& context, SelfLink& self);
   ~Sampler();
 
   // Starts sampling every `period_ns`. `records_machine` is false on ranks that leave the machine's
   // own sources to local rank 0. `reason`: why the ticks before this were missed, after a restart.
   void start(int64_t period_ns, bool records_machine, const std::string& reason);
   // Takes the last due tick and the closing values, then ends all threads. A source that hangs is
-  // left: it costs its last values and nothing else.
+  // abandoned: only its last values are lost.
   void stop();
-  // What is read; set before start().
+  // The sources; set before start().
   std::span<const Collector* const> sources = collectors();
   bool publishes_status = false;
-  // Written (eventfd) when the first sample is taken; -1: nobody waits.
+  // Written (eventfd) when the first sample is taken; -1: nothing waits.
   int ready_fd = -1;
   // Called when the ring takes no more rows, once until it does again.
   std::function<void()> on_refused;
@@ -114,7 +114,7 @@ class Sampler {
   bool wait_for_first_sample();
   // Is it not worth waiting any longer for the closing values of this thread?
   static bool is_given_up(const OwnThread& own, int64_t stopped_ns);
-  // Waits until the moment or the stop; true when it is time.
+  // Waits until this time or the stop; true if the time has come.
   bool wait_until(int64_t monotonic_ns);
   void take_due(Schedule& schedule, int64_t now);
   void note_refused(int64_t tick, int64_t period_ns, bool kept);
@@ -125,7 +125,7 @@ class Sampler {
 
   Ring& ring_;
   SharedMemory memory_;
-  Surroundings surroundings_;
+  SourceContext context_;
   SelfLink& self_;
   std::vector<std::unique_ptr<SourceGroup>> streams_;
   std::mutex mutex_;
@@ -134,11 +134,11 @@ class Sampler {
   std::thread ticks_;
   std::vector<std::unique_ptr<OwnThread>> own_threads_;
   int64_t continued_ns_ = 0;
-  int64_t refused_rows_ = 0, last_refused_tick_ = 0;  // that no event tells of yet
+  int64_t refused_rows_ = 0, last_refused_tick_ = 0;  // without an event yet
   std::string restart_reason_;
 };
 
-// Pushes an event record; false when the ring has no room for it.
+// Pushes an event record; false if the ring has no space for it.
 bool push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text);
 
 }  // namespace trainscope

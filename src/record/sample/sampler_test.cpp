@@ -13,14 +13,14 @@ namespace {
 
 constexpr MetricSpec kMetrics[] = {{"test.value", "1", Kind::counter, "", "a value"}};
 
-// What happens while a source that counts from zero is opened, and while it is read first.
+// Called while a source that counts from zero is opened, and while it is read first.
 void (*on_open)() = nullptr;
 void (*on_read)() = nullptr;
 Shared* shared = nullptr;
 
 class SlowSource : public Source {
  public:
-  Opened open(const Surroundings&) override {
+  Opened open(const SourceContext&) override {
     if (on_open != nullptr) on_open();
     Opened opened;
     opened.columns.push_back({"test.value", {}, {}});
@@ -71,8 +71,8 @@ class SamplerTest : public testing::Test {
   Ring ring_;
 };
 
-// The supervisor has waited long enough, and its zero is in the manifest: an hour ago, to be told
-// from now.
+// The supervisor has waited long enough, and its zero is in the manifest: an hour ago, to
+// distinguish it from now.
 void begin_before() {
   if (shared->zero_ns != 0) return;
   shared->zero_ns = monotonic_ns() - 3600 * kNsPerSecond;

@@ -17,10 +17,10 @@ Result<SharedMemory> SharedMemory::create(size_t ring_bytes) {
   // A memfd and not an anonymous mapping, so that a debugger can find it; the mapping keeps it
   // alive.
   const UniqueFd fd(memfd_create("trainscope-ring", MFD_CLOEXEC));
-  if (!fd) return Error::from_errno("cannot make shared memory", errno);
+  if (!fd) return Error::from_errno("cannot create shared memory", errno);
   const size_t bytes = kRingOffset + ring_bytes;
   const bool sized = ftruncate(fd.get(), static_cast<off_t>(bytes)) == 0;
-  // A limit on the size of files (ulimit -f) holds for a memfd, and is no reason to start nothing.
+  // A limit on the size of files (ulimit -f) applies to a memfd, but must not prevent the start.
   if (!sized && errno != EFBIG) return Error::from_errno("cannot size shared memory", errno);
   const int kind = sized ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS;
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, kind, sized ? fd.get() : -1, 0);

@@ -1,8 +1,8 @@
-// The memory that supervisor and recorder share: a memfd that the supervisor makes and both map.
+// The memory that supervisor and recorder share: a memfd that the supervisor creates and both map.
 //
 // It outlives a recorder that dies: the next one finds here the ticks that were not on disk yet,
-// the zero of time, and what it needs to go on. All fields are plain numbers, so a half-dead writer
-// leaves nothing that cannot be read. Limits: one supervisor, one recorder at a time.
+// the zero of time, and the state it needs to continue. All fields are plain numbers, so a
+// half-dead writer leaves nothing unreadable. Limits: one supervisor, one recorder at a time.
 #pragma once
 
 #include <atomic>
@@ -25,8 +25,8 @@ inline constexpr size_t kMaxEventFiles = 256;
 inline constexpr size_t kMaxSignals = 65;
 inline constexpr size_t kChannelBytes = 64 * 1024;
 
-// How far a recorder is that was asked to end. Its sources are read and only the disk can hold it;
-// what it had is all in the run folder; the folder could not take all of it.
+// Progress of a recorder that is ending: its sources are read and only the disk can delay it; all
+// its data is in the run folder; the folder could not take all of it.
 inline constexpr int32_t kWriting = 3, kAllWritten = 1, kNotAllWritten = 2;
 
 // Which schemas, with how many columns, a stream's rows are made of.
@@ -55,8 +55,8 @@ struct SharedFollowed {
   std::atomic<int64_t> logged{0};     // and is in output.log
 };
 
-// What the search for printed steps needs of what came before: the line of one stream whose end has
-// not come yet, and what earlier lines announced (NaN: nothing).
+// State of the search for printed steps: the line of one stream that has not ended yet, and values
+// that earlier lines announced (NaN: none).
 struct SharedLine {
   static constexpr size_t kBytes = 4096;
   static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
@@ -70,19 +70,19 @@ struct Shared {
   // Time; see begin_time(). zero_ns is 0 until the first sample is due.
   std::atomic<int64_t> zero_ns{0}, zero_boottime_ns{0}, zero_realtime_ns{0};
   std::atomic<int64_t> last_tick_ns{0};
-  std::atomic<int64_t> next_tick{0};  // of stream 0: what a restarted recorder goes on with
+  std::atomic<int64_t> next_tick{0};  // of stream 0: where a restarted recorder continues
   std::atomic<int32_t> first_sample_taken{0};
 
   // The job.
   std::atomic<int32_t> job_pid{0};
-  std::atomic<int64_t> job_start_ticks{-1};  // tells a later process with its pid apart
+  std::atomic<int64_t> job_start_ticks{-1};  // distinguishes it from a later process with its pid
   std::atomic<pid_t> gpu_pid{
       0};  // of the recorder's GPU process; not the job's though we may reap it
   std::atomic<int64_t> job_ended_ns{0};
   std::atomic<int32_t> stop{0};      // the run is over: close it
   std::atomic<int32_t> finished{0};  // kWriting, then kAllWritten or kNotAllWritten
   Reaped reaped;
-  JobMemory usage, switches;
+  JobTotals usage, switches;
 
   std::atomic<int32_t> inventory_taken{0};
 
@@ -95,7 +95,7 @@ struct Shared {
   std::atomic<int64_t> signal_seen_ns[kMaxSignals] = {};
 
   // Output.
-  std::atomic<uint32_t> closed_channels{0};  // bit i: nobody reads channel i any more
+  std::atomic<uint32_t> closed_channels{0};  // bit i: channel i has no reader any more
   std::atomic<int64_t> output_dropped{0};
   SharedBuffer buffers[kMaxChannels];
 
@@ -106,13 +106,14 @@ struct Shared {
   std::atomic<int32_t> output_may_be_shared{0};  // that cannot be excluded
   std::atomic<int64_t> output_unkept{0};      // bytes of the copy pipe on their way to output.log
   std::atomic<int64_t> output_unsearched{0};  // bytes in which no steps were searched for
-  std::atomic<int32_t> output_is_polled{0};   // it was told that times of printed lines are coarse
+  std::atomic<int32_t> output_is_polled{
+      0};  // an event reported that timestamps of printed lines are coarse
 
   // A sentence for the user, shown once by the supervisor: even count = settled.
   std::atomic<uint32_t> message_count{0};
   char message[512] = {};
 
-  // What the status line shows; -1 unknown.
+  // Values of the status line; -1 unknown.
   std::atomic<int64_t> job_cpu_us{-1}, job_memory_bytes{-1}, disk_bytes{-1}, gpu_percent{-1};
   std::atomic<int64_t> step{-1};
 
@@ -120,10 +121,10 @@ struct Shared {
   std::atomic<int64_t> bytes_written{0}, missed_ticks{0};
   std::atomic<uint32_t> next_segment{1};
   std::atomic<uint32_t> next_schema{1};  // a number names one layout in the whole run
-  std::atomic<int64_t> next_report{0};   // lines of progress that were kept
+  std::atomic<int64_t> next_report{0};   // stored progress lines
   std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
-  // Lines of output in which steps were found; that were not searched, for the cost of it; whose
-  // search was given up.
+  // Lines of output in which steps were found; that were skipped because of their cost; whose
+  // search was stopped.
   std::atomic<int64_t> matched_lines{0}, skipped_lines{0}, costly_lines{0};
 
   SharedEventFile event_files[kMaxEventFiles];
@@ -136,9 +137,9 @@ struct Shared {
 // Leaves a sentence for the supervisor to show; one thread at a time.
 void leave_message(Shared& shared, std::string_view text);
 
-// Begins the time of the run: now is t = 0. False when it has begun already, and then it is as it
-// was. Supervisor and recorder both do this, and neither waits for the other: whoever finds that it
-// was begun by one who was held up, or died, completes it.
+// Begins the time of the run: now is t = 0. False, without effect, if it has begun already.
+// Supervisor and recorder both call this, and neither waits for the other: each completes what the
+// other began and did not finish.
 bool begin_time(Shared& shared);
 // Is t = 0 known on all clocks?
 bool has_time_begun(const Shared& shared);

@@ -35,7 +35,7 @@ std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
   }
   const Json whole = {{"schema", schema},         {"stream", stream},   {"period_ns", period_ns},
                       {"source", collector.name}, {"columns", columns}, {"missing", missing}};
-  // Names of sensors and mounts may hold any bytes.
+  // Names of sensors and mounts may contain any bytes.
   return dump_json(whole);
 }
 
@@ -50,9 +50,9 @@ SourceGroup::SourceGroup(uint32_t id, int64_t period_ns,
   }
 }
 
-void SourceGroup::open(const Surroundings& surroundings, Ring& ring,
+void SourceGroup::open(const SourceContext& context, Ring& ring,
                        std::atomic<uint32_t>& next_schema) {
-  surroundings_ = &surroundings;
+  context_ = &context;
   ring_ = &ring;
   next_schema_ = &next_schema;
   for (size_t i = 0; i < slots_.size(); ++i) open_slot(i);
@@ -60,7 +60,7 @@ void SourceGroup::open(const Surroundings& surroundings, Ring& ring,
 
 void SourceGroup::open_slot(size_t index) {
   Slot& slot = slots_[index];
-  Opened opened = slot.source->open(*surroundings_);
+  Opened opened = slot.source->open(*context_);
   slot.schema = (*next_schema_)++;
   slot.announcement = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
   slot.columns = std::move(opened.columns);
@@ -71,7 +71,7 @@ void SourceGroup::open_slot(size_t index) {
     offset += each.columns.size();
   }
   row_.resize(offset);
-  announce();  // what the ring has no room for now comes before the next row
+  announce();  // a schema that did not fit into the ring precedes the next row
 }
 
 bool SourceGroup::announce() {
@@ -93,7 +93,7 @@ void SourceGroup::read_slots(Reading reading) {
     Slot& slot = slots_[i];
     const auto part = [&] { return std::span(row_).subspan(slot.offset, slot.columns.size()); };
     if ((*slot.source.*reading)(part()) == Sampled::ok) continue;
-    // What is here has changed. The row begins anew: the offsets of the later sources moved.
+    // The layout has changed. The row starts again: the offsets of the later sources moved.
     open_slot(i);
     for (size_t k = 0; k <= i; ++k) {
       Slot& again = slots_[k];
@@ -117,7 +117,7 @@ void SourceGroup::sample_closing(int64_t time_ns, Ring& ring) {
     Json values = Json::array();
     for (size_t c = 0; c < slot.columns.size(); ++c) {
       const int64_t raw = row_[slot.offset + c];
-      // A gauge has no last value off the grid: the job that it told of has gone.
+      // A gauge has no closing value: the job has ended.
       const bool counts = spec_of(*slot.collector, slot.columns[c])->kind == Kind::counter;
       values.push_back(raw == kAbsent || !counts ? Json() : Json(raw));
     }

@@ -12,11 +12,11 @@ constexpr MetricSpec kMetrics[] = {{"test.value", "1", Kind::counter, "place", "
 constexpr MetricSpec kLevelMetrics[] = {{"test.value", "1", Kind::gauge, "place", "a value"}};
 constexpr size_t kRingBytes = 8192;
 
-// Has one column at first; each time it is told to grow, one more.
+// Has one column at first; each call of grow adds one.
 class GrowingSource : public Source {
  public:
   explicit GrowingSource(const size_t& wanted) : wanted_(wanted) {}
-  Opened open(const Surroundings&) override {
+  Opened open(const SourceContext&) override {
     Opened opened;
     have_ = wanted_;
     for (size_t c = 0; c < have_; ++c) {
@@ -65,15 +65,15 @@ TEST(Stream, RefusesRowsUntilTheirLayoutIsAnnounced) {
   columns_wanted() = 1;
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&kGrowing});
-  const Surroundings surroundings;
+  const SourceContext context;
   std::atomic<uint32_t> next_schema{1};
-  group.open(surroundings, ring, next_schema);
+  group.open(context, ring, next_schema);
   int64_t tick = 0;
   while (group.sample(tick, 0, ring)) ++tick;
   ASSERT_GT(tick, 10);
   columns_wanted() = 6;
   EXPECT_FALSE(group.sample(tick++, 0, ring));
-  // Room for a row, but not for the longer schema.
+  // Space for a row, but not for the longer schema.
   int rows = 0;
   ring.release(ring.visit(ring.tail(), [&](const RecordHeader& header) {
     rows += header.kind == RecordKind::row ? 1 : 0;
@@ -92,14 +92,14 @@ TEST(Stream, RefusesRowsUntilTheirLayoutIsAnnounced) {
   expect_rows_fit(ring, ring.tail(), 1);
 }
 
-// Values of the end are no use without the schema that names them.
+// Closing values are useless without the schema that names them.
 TEST(Stream, TellsNoClosingValuesOfALayoutThatNobodyKnows) {
   columns_wanted() = 1;
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&kGrowing});
-  const Surroundings surroundings;
+  const SourceContext context;
   std::atomic<uint32_t> next_schema{1};
-  group.open(surroundings, ring, next_schema);
+  group.open(context, ring, next_schema);
   while (group.sample(0, 0, ring)) {
   }
   columns_wanted() = 2;
@@ -114,7 +114,7 @@ constexpr MetricSpec kCounted[] = {{"test.count", "1", Kind::counter, "", "a cou
 // Reads its file only now and then, as sources do that are dear to read.
 class RestingSource : public Source {
  public:
-  Opened open(const Surroundings&) override {
+  Opened open(const SourceContext&) override {
     Opened opened;
     opened.columns = {{"test.count", {}, {}}, {"test.level", {}, {}}};
     return opened;
@@ -140,24 +140,24 @@ const Collector kResting = {
 TEST(Stream, CountersAreReadAtTheEndByThoseThatRestAndHaveGaugesToo) {
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&kResting});
-  const Surroundings surroundings;
+  const SourceContext context;
   std::atomic<uint32_t> next_schema{1};
-  group.open(surroundings, ring, next_schema);
+  group.open(context, ring, next_schema);
   group.sample_closing(5, ring);
   EXPECT_EQ(texts_in(ring, RecordKind::closing),
             std::vector<std::string>{R"({"schema":1,"time_ns":5,"values":[42,null]})"});
 }
 
-// To read gauges once more would only keep the job's end waiting.
+// Reading gauges once more would only delay the job's end.
 TEST(Stream, WithoutCountersNothingIsReadAtTheEnd) {
   Collector levels = kGrowing;
   levels.metrics = kLevelMetrics;
   columns_wanted() = 1;
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&levels});
-  const Surroundings surroundings;
+  const SourceContext context;
   std::atomic<uint32_t> next_schema{1};
-  group.open(surroundings, ring, next_schema);
+  group.open(context, ring, next_schema);
   group.sample_closing(5, ring);
   EXPECT_TRUE(texts_in(ring, RecordKind::closing).empty());
 }

@@ -14,10 +14,10 @@ namespace {
 
 constexpr int kSegmentFailed = 1, kTailFailed = 2;
 
-// Nothing of the recorder's but the two files: whoever reads the job's output must not wait for us.
+// Only the two files stay open: the reader of the job's output must not wait for us.
 void keep_only(int& segment_fd, int& tail_fd) {
   constexpr int kSegment = 0, kTail = 1;
-  // Out of the way first: either may be where the other is to go.
+  // Moved aside first: either may have the number that the other is to get.
   if (segment_fd >= 0) segment_fd = ::dup(segment_fd);
   if (tail_fd >= 0) tail_fd = ::dup(tail_fd);
   if (segment_fd >= 0) segment_fd = ::dup2(segment_fd, kSegment);

@@ -1,8 +1,7 @@
-// Syncs files of the run folder in a process of its own.
+// Syncs files of the run folder in a separate process.
 //
-// Guarantees: nobody waits: a disk may take minutes for a sync, and a thread that is held in one
-// would keep the recorder from ending. The process outlives the recorder if it must. Limits: one
-// sync at a time.
+// Guarantees: nothing waits: a sync may take minutes, and a thread blocked in one would keep the
+// recorder alive. The process may outlive the recorder. Limits: one sync at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +24,7 @@ class SyncProcess {
   bool is_running() const { return pid_ != 0; }
   // False when no process is to be had.
   bool start(const Request& request);
-  // What became of it, once; nothing while it runs.
+  // The result, once; nothing while it runs.
   std::optional<Outcome> poll();
 
  private:

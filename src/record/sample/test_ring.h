@@ -1,4 +1,4 @@
-// For tests: what lies in a ring, as text.
+// For tests: the content of a ring, as text.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Weeks of samples, written as fast as the disk takes them: what the writer and a reader need must
-// not grow with them. TRAINSCOPE_LONG=1: thirty days at 10 Hz, else one.
+// Weeks of samples, written as fast as possible: the memory of the writer and of a reader must not
+// grow with them. TRAINSCOPE_LONG=1: thirty days at 10 Hz, otherwise one.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ std::string schema_json() {
          columns + "]}";
 }
 
-// What this process has allocated and not given back.
+// Bytes that this process has allocated and not freed.
 size_t bytes_in_use() {
   const struct mallinfo2 heap = ::mallinfo2();
   return heap.uordblks + heap.hblkhd;
@@ -80,7 +80,7 @@ class Weeks : public testing::Test {
   std::mt19937 random_{1};
 };
 
-// What it takes to read the last hour of a run, from opening it on.
+// Memory needed to read the last hour of a run, including opening it.
 double seconds_to_read_the_end(const std::string& folder, double end_s) {
   const auto begin = std::chrono::steady_clock::now();
   const auto run = open_run(folder);

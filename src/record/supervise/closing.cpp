@@ -50,15 +50,14 @@ bool count_steps(const RunToClose& run) {
   return answer.end != ChildEnd::hung;
 }
 
-// What can be said of the run once its last samples are written, or cannot be.
+// Completes the manifest once the last samples are written, or cannot be written.
 void complete_manifest(const RunToClose& run) {
   Manifest& m = run.manifest;
   const Shared& shared = *run.memory;
   m.bytes_written = shared.bytes_written;
   if (shared.output_dropped > 0) {
-    m.notes.push_back(
-        fmt::format("output.log lacks {} bytes that could not be kept in time or at all",
-                    shared.output_dropped.load()));
+    m.notes.push_back(fmt::format("output.log lacks {} bytes that could not be written",
+                                  shared.output_dropped.load()));
   }
   for (std::string& note : progress_notes(shared, run.wants_printed_steps)) {
     m.notes.push_back(std::move(note));
@@ -73,11 +72,11 @@ Status complete_run(const RunToClose& run, bool is_sealed) {
   return written;
 }
 
-// In the child: to the end, however long the file system takes. Returns what went wrong.
+// In the child: to the end, however long the file system takes. Returns the error, or "".
 std::string write_end(const RunToClose& run, bool is_late, const ProcessHandle& recorder) {
   prctl(PR_SET_NAME, "trainscope-end");
   if (is_late) {
-    // A recorder that a disk holds completes the samples first.
+    // If a hanging disk blocks the recorder, it completes the samples first.
     while (run.memory->finished == kWriting && !recorder.has_ended()) ::usleep(kRecorderPauseUs);
     (void)count_steps(run);
   }
@@ -115,23 +114,24 @@ void close_run_alone(RunToClose& run, bool is_sealed) {
   m.duration_s = to_seconds(run.memory->job_ended_ns - run.memory->zero_ns);
   m.ended = utc_text(realtime_ns());
   m.ended_by = EndedBy::unknown;
-  m.notes.emplace_back("the supervisor was killed; how the job ended is not known");
+  m.notes.emplace_back("the supervisor was killed; the outcome of the job is unknown");
   (void)count_steps(run);
   (void)complete_run(run, is_sealed);
 }
 
-bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, const JobEnd& end) {
+bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor,
+               const JobEnd& end) {
   Manifest& m = run.manifest;
   run.memory->job_ended_ns = end.ended_ns;
   supervisor.drain_output();
-  const RecorderEnd recorder_end = keeper.finish();
+  const RecorderEnd recorder_end = monitor.finish();
   if (const std::string message = message_of(recorder_end); !message.empty()) {
     m.notes.push_back(message);
-    supervisor.say(message);
+    supervisor.print_message(message);
   }
   m.duration_s = std::max(0.0, to_seconds(end.ended_ns - m.zero_monotonic_ns));
   m.ended = utc_text(realtime_ns());
-  const ProcessHandle recorder(keeper.pid());
+  const ProcessHandle recorder(monitor.pid());
   ChildLimits limits{kHangNs, kClosingLimitNs, 0, false, true, {run.lifeline_fd, recorder.fd()}};
   const bool hangs = recorder_end == RecorderEnd::still_writing || !count_steps(run);
   if (hangs) limits.idle_ns = 0;
@@ -139,12 +139,12 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, 
   // No process is to be had: the end is recorded all the same.
   if (closed.end == ChildEnd::not_started && !hangs) closed.text = write_end(run, hangs, recorder);
   if (hangs || closed.end == ChildEnd::hung || closed.end == ChildEnd::too_slow) {
-    supervisor.say("the run folder does not respond: " + run.run_path +
-                   "; the run is completed in the background once it does");
+    supervisor.print_message("the run folder does not respond: " + run.run_path +
+                             "; the run is completed in the background once it does");
     return false;
   }
   if (!closed.text.empty()) {
-    supervisor.say("the end of the run could not be recorded: " + closed.text);
+    supervisor.print_message("the end of the run could not be recorded: " + closed.text);
   }
   return true;
 }
@@ -153,7 +153,7 @@ void leave_relay_behind(OutputPlan& output, Supervisor& supervisor, SharedMemory
                         UniqueFd& lifeline) {
   output.job_stdout.reset();
   output.job_stderr.reset();
-  // No waiting: from here to the fork there is nobody else to pass on.
+  // No waiting: until the fork nothing else passes the output on.
   supervisor.drain_output(0);
   if (!supervisor.output_is_open() || ::fork() != 0) return;
   prctl(PR_SET_NAME, "trainscope-rly");
@@ -162,7 +162,8 @@ void leave_relay_behind(OutputPlan& output, Supervisor& supervisor, SharedMemory
   lifeline.reset();
   while (supervisor.output_is_open()) {
     std::vector<pollfd> polls;
-    for (const OutputChannel& channel : output.channels) polls.push_back(channel.wanted(*memory));
+    for (const OutputChannel& channel : output.channels)
+      polls.push_back(channel.poll_request(*memory));
     (void)poll_whole(polls, -1);
     for (OutputChannel& channel : output.channels) channel.pump(*memory, -1);
   }

@@ -1,16 +1,15 @@
-// The end of a run: its last samples, its manifest, and what is left to others.
+// The end of a run: its last samples, its manifest, and processes that stay behind.
 //
-// Guarantees: nothing here blocks for long or changes how the job ended. The run folder is touched
-// by child processes alone: where its file system hangs, one of them stays and completes the run
-// when it responds again, so that nothing is lost. Reading the run back has limits on time and
-// memory.
+// Guarantees: nothing here blocks for long or changes the outcome of the job. Only child processes
+// access the run folder: if its file system hangs, one of them stays and completes the run when it
+// responds again, so that nothing is lost. Reading the run back has limits on time and memory.
 #pragma once
 
 #include <string>
 
 #include "base/bounded_child.h"
 #include "record/supervise/output.h"
-#include "record/supervise/recorder_keeper.h"
+#include "record/supervise/recorder_monitor.h"
 #include "record/supervise/supervisor.h"
 
 namespace trainscope {
@@ -19,7 +18,7 @@ struct RunToClose {
   std::string run_path;
   Manifest& manifest;
   SharedMemory memory;
-  int lifeline_fd = -1;  // held by whoever may close the run
+  int lifeline_fd = -1;  // open in every process that may close the run
   bool wants_printed_steps = false;
 };
 
@@ -29,13 +28,14 @@ ChildLimits reading_limits();
 
 // Closes the run of a job that ended so. False when the run folder does not respond: the run is
 // then completed in the background.
-bool close_run(RunToClose& run, Supervisor& supervisor, RecorderKeeper& keeper, const JobEnd& end);
+bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor,
+               const JobEnd& end);
 
 // The same by the recorder, when the supervisor was killed.
 void close_run_alone(RunToClose& run, bool is_sealed);
 
-// A daemon of the job still holds our pipe or pty: a small process stays behind and passes its
-// output on, as the bare run's pipe or terminal would have taken it.
+// A daemon of the job still has our pipe or pty open: a small process stays and passes its output
+// on, as the pipe or terminal would do without Trainscope.
 void leave_relay_behind(OutputPlan& output, Supervisor& supervisor, SharedMemory memory,
                         UniqueFd& lifeline);
 

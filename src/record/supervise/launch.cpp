@@ -17,7 +17,7 @@ namespace trainscope {
 
 namespace {
 
-// In the child: only what leads to exec.
+// In the child: only calls that lead to exec.
 [[noreturn]] void become(const std::vector<char*>& argv,
                          const std::map<std::string, std::string>& more_environment,
                          const OutputPlan& output, int error_fd) {

@@ -1,4 +1,4 @@
-// Starts the job as the user's shell would have: execve, no shell, nothing of ours left open.
+// Starts the job as the user's shell would: execve, no shell, none of our descriptors left open.
 #pragma once
 
 #include <sys/types.h>
@@ -20,11 +20,11 @@ Result<Launched> launch(const std::vector<std::string>& command,
                         const std::map<std::string, std::string>& more_environment,
                         const OutputPlan& output);
 
-// What it was started with, as far as it lets us see.
+// The arguments it was started with, as far as they are readable.
 std::vector<std::string> command_line_of(pid_t pid);
 // Its working directory; "" when that is not to be seen.
 std::string working_directory_of(pid_t pid);
-// R, S, T, Z, …; '?' when it is gone.
+// R, S, T, Z, …; '?' if it does not exist.
 char process_state(pid_t pid);
 
 }  // namespace trainscope

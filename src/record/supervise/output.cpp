@@ -43,8 +43,8 @@ Result<UniqueFd> duplicate(int fd) {
   return UniqueFd(copy);
 }
 
-// A terminal as an open file of our own that never makes us wait; the caller's, which others share,
-// is left as it is. Where it may not be opened (another user's): the caller's.
+// Our own open file of a terminal that never blocks; the caller's, which other processes share,
+// stays unchanged. If it may not be opened (another user's): the caller's.
 Result<UniqueFd> own_terminal(int fd) {
   const std::string path = "/proc/self/fd/" + std::to_string(fd);
   UniqueFd opened(::open(path.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
@@ -53,17 +53,18 @@ Result<UniqueFd> own_terminal(int fd) {
 
 }  // namespace
 
-pollfd OutputChannel::wanted(const Shared& shared) const {
-  if (over()) return {-1, 0, 0};
+pollfd OutputChannel::poll_request(const Shared& shared) const {
+  if (is_closed()) return {-1, 0, 0};
   const SharedBuffer& buffer = shared.buffers[index_];
-  const bool pending = way_ == Way::splice ? downstream_full_ : buffer.begin != buffer.end;
+  const bool pending =
+      transfer_ == Transfer::splice ? downstream_full_ : buffer.begin != buffer.end;
   if (pending) return {user_fd_.get(), POLLOUT, 0};
   return {read_end_.get(), POLLIN, 0};
 }
 
 size_t OutputChannel::pump(Shared& shared, int log_fd) {
-  if (over()) return 0;
-  return way_ == Way::splice ? pump_splice(shared, log_fd) : pump_copy(shared, log_fd);
+  if (is_closed()) return 0;
+  return transfer_ == Transfer::splice ? pump_splice(shared, log_fd) : pump_copy(shared, log_fd);
 }
 
 void OutputChannel::downstream_closed(Shared& shared) {
@@ -91,12 +92,12 @@ size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
     return static_cast<size_t>(moved);
   }
   if (moved == 0) {
-    close();  // every writer is gone
+    close();  // all writers have closed it
     return 0;
   }
   if (would_block(errno)) {
     int waiting = 0;
-    // Refused with bytes waiting: it is the reader downstream who is slow.
+    // Refused although bytes are waiting: the reader downstream is slow.
     downstream_full_ = ::ioctl(read_end_.get(), FIONREAD, &waiting) == 0 && waiting > 0;
   } else if (errno != EINTR) {
     downstream_closed(shared);
@@ -120,7 +121,7 @@ bool OutputChannel::fill(Shared& shared, int log_fd) {
     }
     return true;
   }
-  // A pty says EIO when its last writer has gone.
+  // A pty fails with EIO when its last writer has closed it.
   if (n == 0 || (!would_block(errno) && errno != EINTR)) close();
   return false;
 }
@@ -131,8 +132,8 @@ size_t OutputChannel::pump_copy(Shared& shared, int log_fd) {
   const char* from = buffer.data + buffer.begin;
   const size_t left = buffer.end - buffer.begin;
   ssize_t n = ::send(user_fd_.get(), from, left, MSG_DONTWAIT | MSG_NOSIGNAL);
-  // Where the terminal could not be opened anew, it may make us wait (Ctrl-S): asked before, and in
-  // small bites, so that signals are served in between.
+  // If the terminal could not be opened again, writing may block (Ctrl-S): poll before, and write
+  // small pieces, so that signals are handled in between.
   if (n < 0 && errno == ENOTSOCK) {
     pollfd room = {user_fd_.get(), POLLOUT, 0};
     if (::poll(&room, 1, 0) == 0) return 0;
@@ -151,12 +152,12 @@ size_t OutputChannel::pump_copy(Shared& shared, int log_fd) {
 void OutputChannel::drain(Shared& shared, int log_fd, int patience_ms) {
   const int64_t until = monotonic_ns() + int64_t{patience_ms} * 1'000'000;
   size_t passed = 0;
-  // More than the pipe holds did not come from the job's first process: it has ended.
-  while (!over() && passed < size_t{kPipeBytes} + kChannelBytes) {
-    pollfd want = wanted(shared);
+  // More than a pipeful did not come from the job's first process: it has ended.
+  while (!is_closed() && passed < size_t{kPipeBytes} + kChannelBytes) {
+    pollfd want = poll_request(shared);
     const bool reading = want.events == POLLIN;
     const int left_ms = static_cast<int>((until - monotonic_ns()) / 1'000'000);
-    // What is to come from the job has come; only a slow reader downstream is waited for.
+    // All output of the job has arrived; wait only for a slow reader downstream.
     const int ready = ::poll(&want, 1, reading ? 0 : std::max(left_ms, 0));
     if (ready == 0) return;
     if (ready > 0) passed += pump(shared, log_fd);
@@ -237,8 +238,9 @@ Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
   }
   TS_TRY(UniqueFd user_fd, target == Target::terminal ? own_terminal(fd) : duplicate(fd));
   const auto index = static_cast<uint32_t>(plan.channels.size());
-  const auto way = target == Target::pipe ? OutputChannel::Way::splice : OutputChannel::Way::copy;
-  plan.channels.emplace_back(way, std::move(ends.read), std::move(user_fd),
+  const auto transfer =
+      target == Target::pipe ? OutputChannel::Transfer::splice : OutputChannel::Transfer::copy;
+  plan.channels.emplace_back(transfer, std::move(ends.read), std::move(user_fd),
                              target == Target::terminal, has_no_name(fd, target), index);
   job_end = std::move(ends.write);
   return {};
@@ -268,7 +270,7 @@ Result<OutputPlan> plan_output() {
 
 void copy_window_size(const OutputPlan& plan) {
   for (const OutputChannel& channel : plan.channels) {
-    if (!channel.is_terminal() || channel.over()) continue;
+    if (!channel.is_terminal() || channel.is_closed()) continue;
     winsize size{};
     if (::ioctl(channel.user_fd(), TIOCGWINSZ, &size) != 0) continue;
     ::ioctl(channel.read_fd(), TIOCSWINSZ, &size);

@@ -1,13 +1,13 @@
 // The job's output on its way to the user.
 //
-// A regular file is the job's own and only followed. A pipe or socket goes through one pipe for
-// each distinct open file, so that stdout and stderr of one file keep their order. A terminal goes
+// A regular file belongs to the job and is only followed. A pipe or socket goes through one pipe
+// per distinct open file, so that stdout and stderr of one file keep their order. A terminal goes
 // through an output-only pty. The user's bytes are never dropped; the copy for output.log may be,
 // and is counted.
 //
-// Supervisor and recorder both hold the read ends: whoever is left passes on. A pipe is passed on
-// by splice(2), so a killed process takes no byte with it; what must be copied is kept in shared
-// memory.
+// Supervisor and recorder both have the read ends open: the surviving one passes the output on. A
+// pipe is passed on by splice(2), so no byte is lost with a killed process; data that must be
+// copied is in shared memory.
 #pragma once
 
 #include <poll.h>
@@ -22,31 +22,33 @@ namespace trainscope {
 
 class OutputChannel {
  public:
-  enum class Way { splice, copy };
+  enum class Transfer { splice, copy };
 
-  OutputChannel(Way way, UniqueFd read_end, UniqueFd user_fd, bool is_terminal, bool is_private,
-                uint32_t index)
-      : way_(way),
+  OutputChannel(Transfer transfer, UniqueFd read_end, UniqueFd user_fd, bool is_terminal,
+                bool is_private, uint32_t index)
+      : transfer_(transfer),
         read_end_(std::move(read_end)),
         user_fd_(std::move(user_fd)),
         is_terminal_(is_terminal),
         is_private_(is_private),
         index_(index) {}
 
-  // What to poll for next; fd -1 when the channel is over.
-  pollfd wanted(const Shared& shared) const;
-  // The reader of a pipe or socket, to be watched for POLLERR and POLLHUP: a job that is silent
-  // learns at its next write that the reader has left, as bare.
-  pollfd reader() const { return {over() || !is_private_ ? -1 : user_fd_.get(), 0, 0}; }
-  // Nobody reads any more: close our read end (and the recorder's), so that the job learns it.
+  // Events to poll for next; fd -1 if the channel is closed.
+  pollfd poll_request(const Shared& shared) const;
+  // The reader of a pipe or socket, to be polled for POLLERR and POLLHUP: a silent job then learns
+  // at its next write that the reader has left, as without Trainscope.
+  pollfd reader() const { return {is_closed() || !is_private_ ? -1 : user_fd_.get(), 0, 0}; }
+  // The reader has left: closes our read end (and the recorder's), so that the job's next write
+  // fails.
   void downstream_closed(Shared& shared);
-  // Moves what can be moved now. `log_fd` gets a copy (-1: none). Returns the bytes passed on.
+  // Moves as many bytes as possible without waiting. `log_fd` gets a copy (-1: none). Returns the
+  // bytes passed on.
   size_t pump(Shared& shared, int log_fd);
-  // Passes on what is there now, waiting for a slow reader for at most `patience_ms`; what others
-  // write meanwhile is not waited for.
+  // Passes on the bytes that are available now, waiting at most `patience_ms` for a slow reader;
+  // later writes of other processes are not waited for.
   void drain(Shared& shared, int log_fd, int patience_ms);
 
-  bool over() const { return !read_end_; }
+  bool is_closed() const { return !read_end_; }
   bool is_terminal() const { return is_terminal_; }
   uint32_t index() const { return index_; }
   int read_fd() const { return read_end_.get(); }
@@ -63,7 +65,7 @@ class OutputChannel {
   size_t pump_copy(Shared& shared, int log_fd);
   bool fill(Shared& shared, int log_fd);
 
-  Way way_;
+  Transfer transfer_;
   UniqueFd read_end_, user_fd_;
   bool is_terminal_;
   bool is_private_;  // a pipe or socket without a name: a reader that has left does not come back
@@ -77,7 +79,7 @@ class OutputChannel {
 struct OutputPlan {
   std::vector<OutputChannel> channels;
   UniqueFd job_stdout, job_stderr;  // to be the job's 1 and 2; none: inherited
-  std::vector<int> followed;        // 1 and/or 2 where it is a regular file that we follow
+  std::vector<int> followed;        // 1 and/or 2 if it is a regular file that we follow
 };
 
 Result<OutputPlan> plan_output();

@@ -54,13 +54,13 @@ Result<NewRun> make_run_folder(const std::string& home, Manifest& manifest) {
     manifest.id = run.id;
     const Status written = write_manifest(run.path, manifest);
     if (!written) {
-      (void)remove_run(run.path);  // a run that never began leaves no folder behind
+      (void)remove_run(run.path);  // a run that never began leaves no folder
       return written.error();
     }
     return run.id;
   });
   if (!made && made.error().error_number() == ETIMEDOUT) {
-    return Error(fmt::format("cannot make a run in {}: {}; set TRAINSCOPE_HOME to another folder",
+    return Error(fmt::format("cannot create a run in {}: {}; set TRAINSCOPE_HOME to another folder",
                              printable(home), made.error().message()));
   }
   if (!made) return made.error();
@@ -69,7 +69,7 @@ Result<NewRun> make_run_folder(const std::string& home, Manifest& manifest) {
 }
 
 Status write_id_file(const std::string& path, const std::string& id) {
-  // A descriptor of ours, which a child would not have.
+  // Our own descriptor, which a child would not have.
   if (path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
       path.starts_with("/proc/")) {
     TS_TRY(const UniqueFd fd, open_file(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY));

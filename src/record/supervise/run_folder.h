@@ -1,7 +1,7 @@
-// What is written before the job starts, on file systems that may hang.
+// Files that are written before the job starts, on file systems that may hang.
 //
-// Guarantees: each of these returns in time, because a child process does the writing; only a home
-// that does not respond keeps a job from starting.
+// Guarantees: each function returns in time, because a child process does the writing; only a home
+// that does not respond prevents a job from starting.
 #pragma once
 
 #include <string>

@@ -14,10 +14,10 @@ namespace trainscope {
 
 namespace {
 
-// A handler can reach nothing else: the one file-level variable of the program.
+// A handler can access nothing else: the one file-level variable of the program.
 struct Reached {
   std::atomic<int> write_fd{-1};       // of the inbox; -1 between two runs
-  std::atomic<int> interrupted_by{0};  // the last signal that asks for an end
+  std::atomic<int> interrupted_by{0};  // the last signal that requests an end
 };
 Reached reached;
 
@@ -26,7 +26,7 @@ constexpr std::array kInterrupting = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr std::array kForwardable = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,
                                      SIGUSR1, SIGUSR2, SIGTSTP, SIGWINCH};
 constexpr std::array kOurs = {SIGCHLD, SIGCONT};
-// A reader that has left or a limit on the size of files must not end us: the call tells it too.
+// A reader that has left or a limit on the size of files must not end us: the call reports it too.
 constexpr std::array kIgnored = {SIGPIPE, SIGXFSZ};
 
 struct CallersSignals {
@@ -72,7 +72,7 @@ Result<SignalInbox> SignalInbox::open(bool runs_job) {
   SignalInbox inbox;
   TS_TRY(inbox.pipe_, make_pipe(O_NONBLOCK));
   reached.write_fd = inbox.pipe_.write.get();
-  // A caller that blocks SIGCHLD must not keep us from seeing the job's end.
+  // A caller that blocks SIGCHLD must not prevent us from seeing the job's end.
   sigset_t taken;
   sigemptyset(&taken);
   for (const int number : kForwardable) {

@@ -1,8 +1,8 @@
-// Signals as messages: what arrived, from where and when.
+// Signals as messages: number, sender and time.
 //
-// Guarantees: blocking system calls are interrupted (no SA_RESTART), so a slow terminal cannot hold
-// a signal up; what the caller ignored or blocked is ignored or blocked in the job (nohup), in
-// every run of a series. Limits: one inbox at a time.
+// Guarantees: blocking system calls are interrupted (no SA_RESTART), so a slow terminal cannot
+// delay a signal; signals that the caller ignored or blocked are ignored or blocked in the job
+// (nohup), in every run of a series. Limits: one inbox at a time.
 #pragma once
 
 #include <signal.h>
@@ -22,7 +22,7 @@ struct SignalNote {
 
 class SignalInbox {
  public:
-  // `runs_job`: takes the signals that the caller ignores as well, for a job may ask for them, and
+  // `runs_job`: also takes the signals that the caller ignores, because a job may handle them, and
   // the terminal's stop key.
   static Result<SignalInbox> open(bool runs_job);
   SignalInbox(SignalInbox&&) = default;
@@ -34,7 +34,7 @@ class SignalInbox {
   // The last SIGINT, SIGTERM, SIGHUP or SIGQUIT since the first inbox was opened, whether one was
   // open when it came or not; 0 when there was none or the caller ignores it.
   static int interrupted_by();
-  // In the child, before exec: gives back what we had changed.
+  // In the child, before exec: restores what we had changed.
   static void restore();
 
  private:

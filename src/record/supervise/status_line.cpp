@@ -93,7 +93,7 @@ void StatusLine::wipe() {
   shown_ = false;
 }
 
-void StatusLine::say(int stderr_fd, const std::string& text, bool at_line_start) {
+void StatusLine::print_message(int stderr_fd, const std::string& text, bool at_line_start) {
   wipe();
   (void)write_all(stderr_fd,
                   (at_line_start ? "" : "\n") + ("trainscope: " + printable(text)) + "\n");

@@ -1,9 +1,9 @@
 // One line at the bottom of the user's terminal while the job runs.
 //
-// Guarantees: it is drawn only where the job's output is at the beginning of a line and is wiped
-// before the job's next byte, so that it never stands inside the job's own output. Nothing without
-// a terminal, and nothing on a terminal that is another job's now or that does not take any bytes
-// (Ctrl-S): nobody waits for it.
+// Guarantees: it is drawn only if the job's output is at the beginning of a line and is erased
+// before the job's next byte, so that it never mixes with the job's own output. Nothing is drawn
+// without a terminal, on a terminal that now belongs to another job, or on one that takes no bytes
+// (Ctrl-S): drawing never blocks.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace trainscope {
 
 class StatusLine {
  public:
-  // `fd`: the user's terminal, or -1 for none. `cpus`: what the job may use; 0: not known.
+  // `fd`: the user's terminal, or -1 for none. `cpus`: CPUs available to the job; 0: unknown.
   StatusLine(int fd, int64_t limit_ns, double cpus) : fd_(fd), limit_ns_(limit_ns), cpus_(cpus) {}
 
   bool enabled() const { return fd_ >= 0; }
   void wipe();
-  // Draws the line anew when it may be drawn.
+  // Redraws the line if it may be drawn.
   void draw(const Shared& shared, bool at_line_start);
-  // A sentence of ours on a line of its own.
-  void say(int stderr_fd, const std::string& text, bool at_line_start);
+  // Prints our own message on a separate line.
+  void print_message(int stderr_fd, const std::string& text, bool at_line_start);
 
  private:
   std::string compose(const Shared& shared);

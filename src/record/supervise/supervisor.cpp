@@ -23,7 +23,7 @@ namespace {
 // A signal to the whole group reaches the recorder within this time, or was meant for us alone.
 constexpr int64_t kWitnessTime = 30 * kNsPerMs;
 constexpr int64_t kStatusPeriod = 500 * kNsPerMs;
-// What `run` ends with when it is we who could not start a process.
+// Exit code of `run` if we could not start a process.
 constexpr int kFailedBeforeJob = 125;
 
 int64_t ns(const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; }
@@ -57,8 +57,8 @@ bool is_descendant(pid_t pid) {
   return false;
 }
 
-// Between the look at /proc and the signal a process may have ended and a stranger have its pid:
-// the handle names one process, and that is ours when it was below us and has not ended since.
+// Between reading /proc and the signal a process may have ended and its pid been reused: the handle
+// refers to one process, which is the job's if it was below us and has not ended since.
 void kill_descendants(std::span<const pid_t> spared) {
   for (const pid_t pid : descendants("", ::getpid(), spared)) {
     const ProcessHandle process(pid);
@@ -69,11 +69,11 @@ void kill_descendants(std::span<const pid_t> spared) {
 }  // namespace
 
 Supervisor::Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals,
-                       RecorderKeeper& keeper, StatusLine& status, int log_write_fd)
+                       RecorderMonitor& monitor, StatusLine& status, int log_write_fd)
     : memory_(memory),
       output_(output),
       signals_(signals),
-      keeper_(keeper),
+      monitor_(monitor),
       status_(status),
       log_write_fd_(log_write_fd) {}
 
@@ -89,19 +89,19 @@ JobEnd Supervisor::run(const std::vector<std::string>& command,
   limit_at_ns_ = for_ns == 0 ? 0 : monotonic_ns() + for_ns;
   const auto launched = launch(command, environment, output_);
   if (!launched) {
-    say(launched.error().message());
+    print_message(launched.error().message());
     return {kFailedBeforeJob, std::nullopt, EndedBy::not_started, monotonic_ns()};
   }
   if (launched->exec_error != 0) {
     const int error = launched->exec_error;
-    say(fmt::format("cannot run {}: {}", printable(command[0]), ::strerror(error)));
+    print_message(fmt::format("cannot run {}: {}", printable(command[0]), ::strerror(error)));
     return {error == ENOENT ? 127 : 126, std::nullopt, EndedBy::not_started, monotonic_ns()};
   }
   job_pid_ = launched->pid;
   memory_->job_start_ticks = start_ticks(job_pid_);
   memory_->job_pid = job_pid_;
-  keeper_.wake();
-  while (!end_) turn(-1);
+  monitor_.wake();
+  while (!end_) poll_once(-1);
   status_.wipe();
   return *end_;
 }
@@ -111,28 +111,28 @@ JobEnd Supervisor::follow(pid_t pid, const ProcessHandle& process, int64_t for_n
   job_pid_ = pid;
   memory_->job_start_ticks = start_ticks(pid);
   memory_->job_pid = pid;
-  keeper_.wake();
+  monitor_.wake();
   limit_at_ns_ = for_ns == 0 ? 0 : monotonic_ns() + for_ns;
   for (;;) {
-    turn(process.fd());
+    poll_once(process.fd());
     const int64_t now = monotonic_ns();
     const bool gone = process.has_ended();
     const bool over = interrupted_ || (limit_at_ns_ != 0 && now >= limit_at_ns_);
     if (!gone && !over) continue;
     status_.wipe();
-    // Whose child it was knows how it ended; we do not.
+    // Its parent gets its exit status; we do not.
     return {std::nullopt, std::nullopt, gone ? EndedBy::unknown : EndedBy::detached, now};
   }
 }
 
 // One turn of the loop: waits for something to do, and does it.
-void Supervisor::turn(int extra_fd) {
+void Supervisor::poll_once(int extra_fd) {
   std::array<pollfd, 2 + 2 * kMaxChannels> polls = {
       {{signals_.fd(), POLLIN, 0}, {extra_fd, POLLIN, 0}}};
   nfds_t count = 2;
   for (const OutputChannel& channel : output_.channels) {
     polls[count++] = channel.reader();
-    polls[count++] = channel.wanted(*memory_);
+    polls[count++] = channel.poll_request(*memory_);
   }
   const int64_t wait_ns = std::max<int64_t>(0, next_moment() - monotonic_ns());
   const timespec wait = to_timespec(wait_ns);
@@ -140,14 +140,14 @@ void Supervisor::turn(int extra_fd) {
   pump_output();
   for (size_t c = 0; c < output_.channels.size(); ++c) {
     OutputChannel& channel = output_.channels[c];
-    if (channel.over() || (polls[2 + 2 * c].revents & (POLLERR | POLLHUP)) == 0) continue;
+    if (channel.is_closed() || (polls[2 + 2 * c].revents & (POLLERR | POLLHUP)) == 0) continue;
     channel.downstream_closed(*memory_);
-    keeper_.wake();
+    monitor_.wake();
   }
   while (const auto note = signals_.next()) handle_signal(*note);
   forward_pending();
   const int64_t now = monotonic_ns();
-  if (now >= keeper_at_ns_) keeper_at_ns_ = keeper_.tend();
+  if (now >= monitor_at_ns_) monitor_at_ns_ = monitor_.check();
   if (is_child_) enforce_limit();
   show_messages();
   if (status_.enabled() && now >= status_at_ns_) {
@@ -157,7 +157,7 @@ void Supervisor::turn(int extra_fd) {
 }
 
 int64_t Supervisor::next_moment() const {
-  int64_t next = keeper_at_ns_;
+  int64_t next = monitor_at_ns_;
   if (limit_at_ns_ != 0) next = std::min(next, limit_at_ns_);
   if (kill_at_ns_ != 0) next = std::min(next, kill_at_ns_);
   if (status_.enabled()) next = std::min(next, status_at_ns_);
@@ -169,12 +169,12 @@ void Supervisor::handle_signal(const SignalNote& note) {
   switch (note.number) {
     case SIGCHLD:
       reap_children();
-      keeper_.reap();
-      keeper_at_ns_ = 0;
+      monitor_.reap();
+      monitor_at_ns_ = 0;
       return;
     case SIGWINCH:
       copy_window_size(output_);
-      // The job has had its own from the terminal, but may have asked for the size before the copy.
+      // The job got its own SIGWINCH from the terminal, but may have read the size before the copy.
       if (is_child_ && !end_) ::kill(job_pid_, SIGWINCH);
       return;
     case SIGTSTP:
@@ -190,8 +190,8 @@ void Supervisor::handle_signal(const SignalNote& note) {
       break;
   }
   if (!is_child_) return;
-  // A terminal's keys reach the whole group; that it has vanished the session's leader alone
-  // learns.
+  // A terminal's keys reach the whole group; only the session's leader learns that the terminal has
+  // disappeared.
   const bool for_us_alone = note.number == SIGHUP && ::getsid(0) == ::getpid();
   if (note.from_kernel && !for_us_alone) {
     send_to_own_group(note.number);
@@ -200,27 +200,28 @@ void Supervisor::handle_signal(const SignalNote& note) {
   }
 }
 
-// A signal has reached our group. A job that left it for a group of its own (timeout does) would
-// have been the leader of this one without us, and had the signal with all its members. One in
-// another session (setsid) would not have had it.
+// A signal has reached our group. A job that moved to its own group (timeout does) would have led
+// this one without us, and would have got the signal with all its members. A job in another session
+// (setsid) would not.
 void Supervisor::send_to_own_group(int number) {
   if (end_ || job_pid_ == 0) return;
   const pid_t group = ::getpgid(job_pid_);
   if (group < 0 || group == ::getpgrp() || ::getsid(job_pid_) != ::getsid(0)) return;
   if (number == SIGCONT && process_state(job_pid_) != 'T') return;  // it is running again
-  // Not reaped yet, so nobody else has this number, as a process or as a group.
+  // Not reaped yet, so no other process or group has this number.
   ::kill(group == job_pid_ ? -group : job_pid_, number);
 }
 
-// Sends on what was meant for us alone; what the recorder saw as well went to the whole group.
+// Forwards signals that were sent to us alone; those that the recorder saw as well were sent to the
+// whole group.
 void Supervisor::forward_pending() {
   const int64_t now = monotonic_ns();
   std::erase_if(pending_, [&](const PendingForward& p) {
     const int64_t seen = memory_->signal_seen_ns[p.number];
     bool to_group = std::abs(seen - p.arrived_ns) < kWitnessTime;
-    if (!to_group && now - p.arrived_ns < kWitnessTime && keeper_.pid() != 0) return false;
+    if (!to_group && now - p.arrived_ns < kWitnessTime && monitor_.pid() != 0) return false;
     // A recorder that had no time to look has the signal waiting.
-    to_group = to_group || signal_waits(keeper_.pid(), p.number);
+    to_group = to_group || signal_waits(monitor_.pid(), p.number);
     if (to_group) {
       send_to_own_group(p.number);
       return true;
@@ -236,8 +237,8 @@ void Supervisor::reap_children() {
   for (;;) {
     siginfo_t info{};
     if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) break;
-    if (keeper_.owns(info.si_pid)) {
-      keeper_.reap();
+    if (monitor_.owns(info.si_pid)) {
+      monitor_.reap();
       continue;
     }
     if (info.si_pid == job_pid_ && !end_) {
@@ -250,7 +251,7 @@ void Supervisor::reap_children() {
                                     : EndedBy::signal;
       end_ = end;
     }
-    if (std::erase(others_, info.si_pid) > 0) {
+    if (std::erase(ignored_children_, info.si_pid) > 0) {
       ::waitpid(info.si_pid, nullptr, WNOHANG);
     } else {
       account(info.si_pid);
@@ -264,7 +265,7 @@ void Supervisor::reap_children() {
   }
 }
 
-// Reaps an ended process of the job and keeps its final numbers.
+// Reaps an ended process of the job and stores its final numbers.
 void Supervisor::account(pid_t pid) {
   const auto io = read_file(fmt::format("/proc/{}/io", pid));
   rusage usage{};
@@ -309,20 +310,20 @@ void Supervisor::enforce_limit() {
     return;
   }
   if (kill_at_ns_ == 0 || now < kill_at_ns_) return;
-  std::vector<pid_t> spared = others_;
-  spared.push_back(keeper_.pid());  // with what the recorder has started
+  std::vector<pid_t> spared = ignored_children_;
+  spared.push_back(monitor_.pid());  // including processes that the recorder started
   kill_descendants(spared);
   kill_at_ns_ = limit_at_ns_ = now + kNsPerSecond;
 }
 
 void Supervisor::pump_output() {
   for (OutputChannel& channel : output_.channels) {
-    pollfd want = channel.wanted(*memory_);
+    pollfd want = channel.poll_request(*memory_);
     if (want.fd < 0 || ::poll(&want, 1, 0) <= 0) continue;
     if (channel.is_terminal()) status_.wipe();
     const uint32_t closed = memory_->closed_channels;
     channel.pump(*memory_, log_write_fd_);
-    if (memory_->closed_channels != closed) keeper_.wake();
+    if (memory_->closed_channels != closed) monitor_.wake();
   }
 }
 
@@ -335,7 +336,7 @@ void Supervisor::drain_output(int patience_ms) {
 
 bool Supervisor::output_is_open() const {
   return std::any_of(output_.channels.begin(), output_.channels.end(),
-                     [](const OutputChannel& channel) { return !channel.over(); });
+                     [](const OutputChannel& channel) { return !channel.is_closed(); });
 }
 
 bool Supervisor::at_line_start() const {
@@ -343,13 +344,15 @@ bool Supervisor::at_line_start() const {
                      [](const OutputChannel& c) { return !c.is_terminal() || c.at_line_start(); });
 }
 
-void Supervisor::say(const std::string& text) { status_.say(STDERR_FILENO, text, at_line_start()); }
+void Supervisor::print_message(const std::string& text) {
+  status_.print_message(STDERR_FILENO, text, at_line_start());
+}
 
 void Supervisor::show_messages() {
   const uint32_t count = memory_->message_count;
   if (count == messages_shown_ || count % 2 != 0) return;
   messages_shown_ = count;
-  say(std::string(memory_->message));
+  print_message(std::string(memory_->message));
 }
 
 }  // namespace trainscope

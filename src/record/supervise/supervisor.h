@@ -1,8 +1,9 @@
-// The supervisor: starts the job, passes its output and signals on, returns how it ended.
+// The supervisor: starts the job, passes its output and signals on, returns its outcome.
 //
-// Guarantees: the job's process group, session, terminal and stdin are untouched; a signal that the
-// job has already is not sent twice; if the supervisor is killed the job goes on. Limits:
-// single-threaded; an orphan of a child that we had before the run cannot be told from the job's.
+// Guarantees: the job's process group, session, terminal and stdin are unchanged; a signal that the
+// job has already is not sent twice; if the supervisor is killed, the job continues. Limits:
+// single-threaded; an orphan of a child that we had before the run cannot be distinguished from the
+// job's.
 #pragma once
 
 #include <map>
@@ -14,7 +15,7 @@
 #include "record/record.h"
 #include "record/supervise/launch.h"
 #include "record/supervise/output.h"
-#include "record/supervise/recorder_keeper.h"
+#include "record/supervise/recorder_monitor.h"
 #include "record/supervise/signal_inbox.h"
 #include "record/supervise/status_line.h"
 
@@ -28,12 +29,12 @@ struct JobEnd {
 
 class Supervisor {
  public:
-  Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals, RecorderKeeper& keeper,
-             StatusLine& status, int log_write_fd);
+  Supervisor(SharedMemory memory, OutputPlan& output, SignalInbox& signals,
+             RecorderMonitor& monitor, StatusLine& status, int log_write_fd);
 
   // Children that we had before the run (of a shell that became us, of the run before in a series):
   // they are reaped, and neither counted nor killed.
-  void leave_alone(std::vector<pid_t> others) { others_ = std::move(others); }
+  void ignore_children(std::vector<pid_t> children) { ignored_children_ = std::move(children); }
   // Starts a command and stays with it until its first process ends, at most `for_ns` (0: no
   // limit).
   JobEnd run(const std::vector<std::string>& command,
@@ -41,18 +42,18 @@ class Supervisor {
              int64_t grace_ns);
   // Stays with a process that is not our child; `process` names it.
   JobEnd follow(pid_t pid, const ProcessHandle& process, int64_t for_ns);
-  // Passes on what the job has printed until now; a slow reader is waited for so long at most.
+  // Passes on the job's output so far; waits at most this long for a slow reader.
   void drain_output(int patience_ms = 2000);
   // True when somebody can still write into the job's output.
   bool output_is_open() const;
-  void say(const std::string& text);
+  void print_message(const std::string& text);
 
  private:
   struct PendingForward {
     int number = 0;
     int64_t arrived_ns = 0;
   };
-  void turn(int extra_fd);
+  void poll_once(int extra_fd);
   void handle_signal(const SignalNote& note);
   void forward_pending();
   void send_to_own_group(int number);
@@ -68,18 +69,18 @@ class Supervisor {
   SharedMemory memory_;
   OutputPlan& output_;
   SignalInbox& signals_;
-  RecorderKeeper& keeper_;
+  RecorderMonitor& monitor_;
   StatusLine& status_;
   int log_write_fd_;
   pid_t job_pid_ = 0;
-  std::vector<pid_t> others_;
+  std::vector<pid_t> ignored_children_;
   bool is_child_ = true;
   bool interrupted_ = false;
   std::optional<JobEnd> end_;
   std::vector<PendingForward> pending_;
   int64_t limit_at_ns_ = 0, kill_at_ns_ = 0, grace_ns_ = 0;
   bool limit_reached_ = false;
-  int64_t keeper_at_ns_ = 0, status_at_ns_ = 0, stop_key_ns_ = 0;
+  int64_t monitor_at_ns_ = 0, status_at_ns_ = 0, stop_key_ns_ = 0;
   uint32_t messages_shown_ = 0;
 };
 

@@ -84,7 +84,7 @@ class CifarResnet : public Network {
 extern const Model cifar_resnet20_model;
 const Model cifar_resnet20_model{
     .name = "cifar_resnet20",
-    .summary = "ResNet-20 for small pictures",
+    .summary = "ResNet-20 for small images",
     .side = 32,
     .smallest_side = 8,
     .classes = 10,

@@ -1,4 +1,4 @@
-#include "record/supervise/recorder_keeper.h"
+#include "record/supervise/recorder_monitor.h"
 
 #include <fmt/format.h>
 #include <poll.h>
@@ -30,7 +30,7 @@ constexpr int64_t kExitLimit = 500 * kNsPerMs;
 
 }  // namespace
 
-Status RecorderKeeper::start() {
+Status RecorderMonitor::start() {
   ++setup_.memory->incarnation;
   const pid_t pid = ::fork();
   if (pid < 0) return Error::from_errno("cannot start the recorder", errno);
@@ -46,7 +46,7 @@ Status RecorderKeeper::start() {
   return {};
 }
 
-void RecorderKeeper::wait_for_first_sample() {
+void RecorderMonitor::wait_for_first_sample() {
   const int64_t until = monotonic_ns() + 1000 * kNsPerMs;
   while (setup_.memory->first_sample_taken == 0 && monotonic_ns() < until) {
     std::array<pollfd, 1> ready = {{{setup_.ready_fd, POLLIN, 0}}};
@@ -56,22 +56,22 @@ void RecorderKeeper::wait_for_first_sample() {
   begin_time(*setup_.memory);
 }
 
-void RecorderKeeper::wake() const { eventfd_write(setup_.wake_fd, 1); }
+void RecorderMonitor::wake() const { eventfd_write(setup_.wake_fd, 1); }
 
-std::string RecorderKeeper::death_text() const {
+std::string RecorderMonitor::exit_reason() const {
   const int status = setup_.memory->last_wait_status;
   if (WIFSIGNALED(status)) {
     return fmt::format("the recorder was killed by signal {} ({})", WTERMSIG(status),
                        ::strsignal(WTERMSIG(status)));
   }
-  return fmt::format("the recorder ended by itself with code {}", WEXITSTATUS(status));
+  return fmt::format("the recorder exited with code {}", WEXITSTATUS(status));
 }
 
-bool RecorderKeeper::owns(pid_t pid) const {
+bool RecorderMonitor::owns(pid_t pid) const {
   return pid == pid_ || std::find(given_up_.begin(), given_up_.end(), pid) != given_up_.end();
 }
 
-void RecorderKeeper::reap() {
+void RecorderMonitor::reap() {
   const auto ended = [this](pid_t pid, int& status) {
     rusage usage{};
     if (::wait4(pid, &status, WNOHANG, &usage) != pid) return false;
@@ -84,7 +84,7 @@ void RecorderKeeper::reap() {
   if (pid_ != 0 && ended(pid_, status)) plan_restart(status);
 }
 
-void RecorderKeeper::plan_restart(int wait_status) {
+void RecorderMonitor::plan_restart(int wait_status) {
   const int64_t now = monotonic_ns();
   setup_.memory->last_wait_status = wait_status;
   pid_ = 0;
@@ -93,26 +93,26 @@ void RecorderKeeper::plan_restart(int wait_status) {
   backoff_ns_ = std::min(2 * backoff_ns_, kLastBackoff);
 }
 
-int64_t RecorderKeeper::tend() {
+int64_t RecorderMonitor::check() {
   const int64_t now = monotonic_ns();
   if (pid_ == 0) {
     if (now < restart_at_ns_) return restart_at_ns_;
-    setup_.restart_reason =
-        killed_ns_ != 0 ? "the recorder hung and was restarted" : death_text() + " and restarted";
+    setup_.restart_reason = killed_ns_ != 0 ? "the recorder hung and was restarted"
+                                            : exit_reason() + " and was restarted";
     if (!start()) restart_at_ns_ = now + backoff_ns_;
     return pid_ == 0 ? restart_at_ns_ : now + kNsPerSecond;
   }
   const int64_t patience = std::max<int64_t>(5 * kNsPerSecond, 20 * setup_.period_ns);
   const int64_t last = std::max(setup_.memory->last_tick_ns.load(), started_ns_);
   if (now - last < patience) return last + patience;
-  // A killed process that a call into the kernel holds never runs again: the next one may start.
+  // A killed process that is blocked in the kernel never runs again: the next one may start.
   if (killed_ns_ != 0) {
     if (now - killed_ns_ < kNsPerSecond) return killed_ns_ + kNsPerSecond;
     given_up_.push_back(pid_);
     plan_restart(SIGKILL);
     return restart_at_ns_;
   }
-  // One that was stopped on purpose is given its time anew when it goes on.
+  // A recorder that was stopped on purpose gets its full time again when it continues.
   if (process_state(pid_) == 'T') {
     seen_stopped_ns_ = now;
   } else if (now - seen_stopped_ns_ >= patience) {
@@ -122,7 +122,7 @@ int64_t RecorderKeeper::tend() {
   return now + kNsPerSecond;
 }
 
-bool RecorderKeeper::wait_for_exit(int64_t limit_ns) {
+bool RecorderMonitor::wait_for_exit(int64_t limit_ns) {
   const int64_t until = monotonic_ns() + limit_ns;
   int pause_us = 100;
   while (pid_ != 0 && monotonic_ns() < until) {
@@ -136,27 +136,27 @@ bool RecorderKeeper::wait_for_exit(int64_t limit_ns) {
 }
 
 // False when it hangs: neither done nor dead.
-bool RecorderKeeper::wait_for_end() {
+bool RecorderMonitor::wait_for_end() {
   const auto is_done = [this] {
     return setup_.memory->finished == kAllWritten || setup_.memory->finished == kNotAllWritten;
   };
   StallWatch watch(pid_, kHangNs, kCloseLimit);
   while (!wait_for_exit(20 * kNsPerMs)) {
-    // A thread that a source holds keeps the process from ending, but not from being done.
+    // A thread that is blocked in a source keeps the process alive, although its work is done.
     if (is_done()) return wait_for_exit(kExitLimit), true;
     if (watch.is_over()) return false;
   }
   return true;
 }
 
-RecorderEnd RecorderKeeper::finish() {
+RecorderEnd RecorderMonitor::finish() {
   setup_.memory->stop = 1;
   wake();
   for (int attempt = 0; attempt < 2; ++attempt) {
     // One that died before the end left its last samples in the ring: another one writes them.
     if (pid_ == 0) {
       setup_.memory->finished = 0;
-      setup_.restart_reason = death_text() + " near the end of the run";
+      setup_.restart_reason = exit_reason() + " near the end of the run";
       if (!start()) return RecorderEnd::not_all_written;
     }
     const bool ended = wait_for_end();

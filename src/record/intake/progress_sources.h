@@ -1,8 +1,8 @@
-// All the ways by which a job tells of its training: the pipe, event files, what it prints.
+// All sources of training progress: the pipe, event files, printed lines.
 //
-// Two threads of the recorder, one for the pipe and one for event files, which may lie on a file
-// system that hangs; what is printed is shown to it by the thread that keeps the output.
-// Guarantees: finish() takes what was told in the job's last moments and ends soon, whatever hangs.
+// Two threads of the recorder, one for the pipe and one for event files, which may be on a file
+// system that hangs; the thread that stores the output passes printed lines. Guarantees: finish()
+// takes the last reports of the job and returns soon, whatever hangs.
 #pragma once
 
 #include <atomic>
@@ -25,31 +25,31 @@
 
 namespace trainscope {
 
-class TrainingIntake {
+class ProgressSources {
  public:
   struct Setup {
     int pipe_fd = -1;
     std::vector<std::string> tensorboard;
     std::string steps_from;
     const JobLink* job = nullptr;
-    std::function<void()> hurry;                              // the ring is half full
-    std::function<void(const std::string& text)> tell_event;  // of event files
-    std::chrono::milliseconds event_files_limit{500};         // for what is left at the end
+    std::function<void()> on_half_full;                       // the ring is half full
+    std::function<void(const std::string& text)> event_sink;  // of event files
+    std::chrono::milliseconds event_files_limit{500};  // for the remaining event files at the end
   };
-  TrainingIntake(Ring& ring, SharedMemory memory, Setup setup);
+  ProgressSources(Ring& ring, SharedMemory memory, Setup setup);
   // Waits for a thread that hangs, too; the recorder ends without it.
-  ~TrainingIntake();
+  ~ProgressSources();
 
   void start();
   // Bytes of one stream of the job's output, which came at this time (CLOCK_MONOTONIC); called by
   // one thread, which also calls the next.
-  void see_output(size_t stream, std::string_view bytes, int64_t time_ns);
+  void observe_output(size_t stream, std::string_view bytes, int64_t time_ns);
   void finish_output();
   void finish();
 
  private:
   void read_pipe();
-  void rest();
+  void back_off();
   void wait_for_room(std::chrono::milliseconds pause);
   void follow_event_files();
   void look_at_event_files(JobMembers& job, SearchSchedule& open_files);
@@ -65,14 +65,14 @@ class TrainingIntake {
   ProgressPipe pipe_;
   EventFiles event_files_;
   MatchingBudget budget_;
-  std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one a stream of output
+  std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one per stream of output
   UniqueFd pipe_wake_;
   std::atomic<bool> pipe_over_ = false;
   std::thread pipe_thread_, events_thread_;
   std::mutex mutex_;
   std::condition_variable wake_events_, events_ended_;
   bool events_over_ = false, events_done_ = false;
-  int64_t look_ns_ = 0;  // the next look at event files is due
+  int64_t look_ns_ = 0;  // when to read event files next
   std::atomic<bool> has_event_files_ = false;
 };
 

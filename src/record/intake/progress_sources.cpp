@@ -1,4 +1,4 @@
-#include "record/intake/training_intake.h"
+#include "record/intake/progress_sources.h"
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -18,8 +18,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kRoomPause(5), kLongRoomPause(250);
-// A megabyte at most in this time: 1,000,000 lines a second, and half a core. Who writes into the
-// pipe meanwhile need not wake us, which costs the job several microseconds a line.
+// At most a megabyte in this time: 1,000,000 lines per second, and half a core. Lines that arrive
+// in between do not wake us, which would cost the job several microseconds per line.
 constexpr milliseconds kPause(10);
 constexpr int64_t kEventFilesPause = kNsPerSecond / 2;
 constexpr int64_t kOpenFilesLatest = 10 * kNsPerSecond;
@@ -34,32 +34,32 @@ std::vector<pid_t> members(JobMembers& job) {
 
 }  // namespace
 
-TrainingIntake::TrainingIntake(Ring& ring, SharedMemory memory, Setup setup)
+ProgressSources::ProgressSources(Ring& ring, SharedMemory memory, Setup setup)
     : ring_(ring),
       memory_(memory),
       setup_(std::move(setup)),
       sink_(ring, memory),
       pipe_(setup_.pipe_fd, sink_, ring, memory),
-      event_files_(setup_.tensorboard, sink_, memory, setup_.tell_event),
+      event_files_(setup_.tensorboard, sink_, memory, setup_.event_sink),
       budget_(setup_.steps_from.empty() ? 0 : PrintedSteps::kFloorOfOwnPattern),
       pipe_wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 
-TrainingIntake::~TrainingIntake() {
+ProgressSources::~ProgressSources() {
   if (events_thread_.joinable()) events_thread_.join();
 }
 
-int64_t TrainingIntake::since_zero_ns() const {
+int64_t ProgressSources::since_zero_ns() const {
   return std::max<int64_t>(0, monotonic_ns() - memory_->zero_ns);
 }
 
-void TrainingIntake::start() {
+void ProgressSources::start() {
   pipe_thread_ = std::thread([this] { read_pipe(); });
   events_thread_ = std::thread([this] { follow_event_files(); });
 }
 
 // Each stream has its own lines.
-void TrainingIntake::see_output(size_t stream, std::string_view bytes, int64_t time_ns) {
-  if (memory_->output_is_shared != 0) return;  // they may be a stranger's
+void ProgressSources::observe_output(size_t stream, std::string_view bytes, int64_t time_ns) {
+  if (memory_->output_is_shared != 0) return;  // they may come from another process
   while (printed_.size() <= stream) {
     SharedLine* const kept = &memory_->lines[printed_.size()];
     printed_.push_back(std::make_unique<PrintedSteps>(sink_, setup_.steps_from, budget_, kept));
@@ -68,26 +68,26 @@ void TrainingIntake::see_output(size_t stream, std::string_view bytes, int64_t t
   count_searched(*printed_[stream]);
 }
 
-void TrainingIntake::finish_output() {
+void ProgressSources::finish_output() {
   for (const auto& printed : printed_) {
     printed->finish();
     count_searched(*printed);
   }
 }
 
-// In the shared memory, where the counts outlive this recorder.
-void TrainingIntake::count_searched(PrintedSteps& printed) {
+// In the shared memory, so that the counts survive this recorder.
+void ProgressSources::count_searched(PrintedSteps& printed) {
   const PrintedSteps::Counts counts = printed.take_counts();
   memory_->matched_lines += counts.matched;
   memory_->costly_lines += counts.costly;
   if (counts.skipped > 0 && memory_->skipped_lines.fetch_add(counts.skipped) == 0) {
     push_event(ring_, since_zero_ns(), "progress",
                "searching printed lines for steps takes more than 1 % of a CPU: some lines are not "
-               "searched from here on");
+               "searched from now on");
   }
 }
 
-void TrainingIntake::read_pipe() {
+void ProgressSources::read_pipe() {
   prctl(PR_SET_NAME, "ts-progress");
   milliseconds pause = kRoomPause;
   while (!pipe_over_) {
@@ -95,7 +95,7 @@ void TrainingIntake::read_pipe() {
     ::poll(ready.data(), ready.size(), -1);
     if (pipe_.read_some()) {
       pause = kRoomPause;
-      if (pipe_.is_flooded() || pipe_.are_all_timed()) rest();
+      if (pipe_.has_backlog() || pipe_.are_all_timed()) back_off();
     } else {
       wait_for_room(pause);
       pause = std::min(2 * pause, kLongRoomPause);  // a disk that is full stays so for a while
@@ -104,25 +104,25 @@ void TrainingIntake::read_pipe() {
 }
 
 // Until the end, at most.
-void TrainingIntake::rest() {
+void ProgressSources::back_off() {
   pollfd over = {pipe_wake_.get(), POLLIN, 0};
   ::poll(&over, 1, static_cast<int>(kPause.count()));
 }
 
-// What is left stays in the pipe meanwhile; a sender who finds that full does not wait either.
-void TrainingIntake::wait_for_room(milliseconds pause) {
-  setup_.hurry();
+// The rest stays in the pipe; a sender that finds it full does not wait either.
+void ProgressSources::wait_for_room(milliseconds pause) {
+  setup_.on_half_full();
   std::this_thread::sleep_for(pause);
 }
 
-bool TrainingIntake::wait_for_end_of_events(int64_t until_ns) {
+bool ProgressSources::wait_for_end_of_events(int64_t until_ns) {
   const std::chrono::nanoseconds pause(until_ns - monotonic_ns());
   std::unique_lock lock(mutex_);
   return wake_events_.wait_for(lock, pause, [this] { return events_over_; });
 }
 
-// At the files that the job has open, which are few, and at what is new in those that are known.
-void TrainingIntake::look_at_event_files(JobMembers& job, SearchSchedule& open_files) {
+// Reads the files that the job has open, which are few, and new events of known files.
+void ProgressSources::look_at_event_files(JobMembers& job, SearchSchedule& open_files) {
   const int64_t now = monotonic_ns();
   if (now >= open_files.next_ns()) {
     const std::vector<pid_t> pids = members(job);
@@ -132,11 +132,11 @@ void TrainingIntake::look_at_event_files(JobMembers& job, SearchSchedule& open_f
   }
   event_files_.read({memory_->zero_realtime_ns, since_zero_ns()});
   has_event_files_ = event_files_.has_some();
-  // Without a file there is nothing to do until it is time to look for one.
+  // Without a file there is nothing to do until the next search.
   look_ns_ = has_event_files_ ? now + kEventFilesPause : open_files.next_ns();
 }
 
-void TrainingIntake::follow_event_files() {
+void ProgressSources::follow_event_files() {
   prctl(PR_SET_NAME, "ts-events");
   JobMembers job;
   job.open("", setup_.job);
@@ -156,7 +156,7 @@ void TrainingIntake::follow_event_files() {
     // Without the zero of time every file would be of this run, and the next search far away.
     if (!has_time_begun(*memory_)) continue;
     const int64_t now = monotonic_ns();
-    // First what is open: whatever is not there at the first search of the folders is new.
+    // First the open files: any file that does not exist at the first search of the folders is new.
     if (now >= look_ns_) look_at_event_files(job, open_files);
     if (now < folders.next_ns()) continue;
     meanwhile_cpu_ns = 0;
@@ -174,7 +174,7 @@ void TrainingIntake::follow_event_files() {
   events_ended_.notify_all();
 }
 
-void TrainingIntake::finish() {
+void ProgressSources::finish() {
   bool are_events_read = false;
   {
     std::unique_lock lock(mutex_);
@@ -184,7 +184,7 @@ void TrainingIntake::finish() {
         events_ended_.wait_for(lock, setup_.event_files_limit, [this] { return events_done_; });
   }
   if (!are_events_read && (has_event_files_ || !setup_.tensorboard.empty())) {
-    setup_.tell_event(
+    setup_.event_sink(
         "event files could not be searched and read to the end in time: steps may be missing");
   }
   pipe_over_ = true;

@@ -1,0 +1,86 @@
+#include "record/intake/progress_sources.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <future>
+
+#include "base/clock.h"
+#include "record/sample/test_ring.h"
+
+namespace trainscope {
+namespace {
+
+class ProgressSourcesTest : public testing::Test {
+ protected:
+  ProgressSourcesTest() : memory_(*SharedMemory::create(1 << 20)), ring_(memory_) {
+    char name[] = "/tmp/ts-sources-XXXXXX";
+    folder_ = ::mkdtemp(name);
+    std::array<int, 2> ends{};
+    EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+    read_end_.reset(ends[0]);
+    write_end_.reset(ends[1]);
+    begin_time(*memory_);
+  }
+  ~ProgressSourcesTest() override {
+    std::filesystem::remove_all(folder_);
+    memory_.unmap();
+  }
+
+  SharedMemory memory_;
+  Ring ring_;
+  std::string folder_;
+  UniqueFd read_end_, write_end_;
+  JobLink job_;
+};
+
+TEST_F(ProgressSourcesTest, event_files_that_take_too_long_at_the_end_are_told) {
+  std::ofstream(folder_ + "/events.out.tfevents.1") << "this is no record at all";
+  std::promise<void> is_held, may_go_on;
+  std::vector<std::string> told;
+  // The thread that reads event files hangs while it reports the damage.
+  const auto tell = [&](const std::string& text) {
+    if (text.find("damaged") == std::string::npos) {
+      told.push_back(text);
+      return;
+    }
+    is_held.set_value();
+    may_go_on.get_future().wait();
+  };
+  ProgressSources sources(ring_, memory_,
+                          {.pipe_fd = read_end_.get(),
+                           .tensorboard = {folder_},
+                           .steps_from = "",
+                           .job = &job_,
+                           .on_half_full = [] {},
+                           .event_sink = tell,
+                           .event_files_limit = std::chrono::milliseconds(1)});
+  sources.start();
+  is_held.get_future().wait();
+  sources.finish();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("steps may be missing"), std::string::npos) << told[0];
+  may_go_on.set_value();
+}
+
+TEST_F(ProgressSourcesTest, event_files_that_are_read_to_the_end_are_not_told) {
+  std::vector<std::string> told;
+  ProgressSources sources(ring_, memory_,
+                          {.pipe_fd = read_end_.get(),
+                           .tensorboard = {folder_},
+                           .steps_from = "",
+                           .job = &job_,
+                           .on_half_full = [] {},
+                           .event_sink = [&](const std::string& text) { told.push_back(text); },
+                           .event_files_limit = std::chrono::hours(1)});
+  sources.start();
+  sources.finish();
+  EXPECT_TRUE(told.empty());
+}
+
+}  // namespace
+}  // namespace trainscope
