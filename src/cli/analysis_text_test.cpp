@@ -96,7 +96,8 @@ TEST(AnalysisText, every_analysis_describes_itself) {
     EXPECT_LE(analysis->title.size(), 10U);
     EXPECT_FALSE(analysis->summary.empty());
     EXPECT_FALSE(analysis->needs.empty());
-    if (!analysis->json_key.empty()) EXPECT_TRUE(keys.insert(analysis->json_key).second);
+    const std::string_view key = analysis->json_key;
+    EXPECT_TRUE(key.empty() || keys.insert(key).second) << key;
   }
 }
 

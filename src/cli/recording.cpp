@@ -123,7 +123,7 @@ Status take_scorep_period(Settings& settings) {
   const std::string text = variable(kScorepPeriod);
   if (text.empty() || settings.get("every").from != "default") return {};
   const auto us = parse_integer(trim(text));
-  if (!us || *us < kMinPeriodNs / 1000 || *us > kMaxPeriodNs / 1000) {
+  if (!us || *us < kShortestPeriodNs / 1000 || *us > kLongestPeriodNs / 1000) {
     return Error(fmt::format("{}: '{}' is not a number of microseconds from 1000 to 3600000000",
                              kScorepPeriod, printable(text)));
   }
@@ -144,7 +144,8 @@ Status take_scorep_counters(Settings& settings) {
 }  // namespace
 
 Status check_period(int64_t every_ns, const std::string& origin, const std::string& given) {
-  return check_range(every_ns, {nullptr, kMinPeriodNs, kMaxPeriodNs, kPeriodRange}, origin, given);
+  return check_range(every_ns, {nullptr, kShortestPeriodNs, kLongestPeriodNs, kPeriodRange}, origin,
+                     given);
 }
 
 void add_recording_flags(Options& options, const std::shared_ptr<Settings>& settings,

@@ -26,8 +26,8 @@ struct RunOptions : RecordOptions {
   int64_t repeat = 1;  // runs of the same job, one after the other
 };
 
-inline constexpr int64_t kMinPeriodNs = 1'000'000;
-inline constexpr int64_t kMaxPeriodNs = 3'600'000'000'000;
+inline constexpr int64_t kShortestPeriodNs = 1'000'000;
+inline constexpr int64_t kLongestPeriodNs = 3'600'000'000'000;
 inline constexpr std::string_view kPeriodRange = "1ms to 1h";
 
 // The member that a value fills. The type decides how the text is read.

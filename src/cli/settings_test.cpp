@@ -160,7 +160,9 @@ TEST_F(SettingsTest, the_record_of_a_run_has_no_secrets) {
   settings->set_from_flag("after", "true --token hush");
   for (const Setting& setting : settings->all()) {
     EXPECT_EQ(setting.value.find("hush"), std::string::npos) << setting.name;
-    if (setting.name == "tag") EXPECT_EQ(setting.value, "api_key=***,lr=1");
+    if (setting.name == "tag") {
+      EXPECT_EQ(setting.value, "api_key=***,lr=1");
+    }
   }
 }
 

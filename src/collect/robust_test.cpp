@@ -61,7 +61,7 @@ TEST(EveryCollector, SamplesEveryTickWithoutAllocating) {
     add_job(root);
     for (const Collector* collector : collectors()) {
       if (collector->pace != Pace::tick) continue;
-      OpenedSource source(*collector, root.path(), surroundings);
+      OpenedSource source(*collector, root.path(), context);
       source.sample();  // a job's source opens the files of the processes that it finds
       const int64_t before = allocations;
       const Sampled sampled = source.sample(250);  // with the looking for new devices

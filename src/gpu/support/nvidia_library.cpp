@@ -50,7 +50,7 @@ Result<const nvml::Library*> load() {
   library.member = reinterpret_cast<decltype(library.member)>(find(#symbol));
   TRAINSCOPE_NVML_FUNCTIONS(TRAINSCOPE_NVML_FIND)
 #undef TRAINSCOPE_NVML_FIND
-  library.error_text = reinterpret_cast<decltype(library.error_text)>(find("nvmlErrorString"));
+  library.error_string = reinterpret_cast<decltype(library.error_string)>(find("nvmlErrorString"));
   if (library.init == nullptr || library.count == nullptr || library.by_index == nullptr) {
     return Error("the NVIDIA driver is older than release 285 and cannot be queried");
   }

@@ -160,10 +160,10 @@ struct Library {
 #define TRAINSCOPE_NVML_MEMBER(symbol, member, parameters) Return(*member) parameters = nullptr;
   TRAINSCOPE_NVML_FUNCTIONS(TRAINSCOPE_NVML_MEMBER)
 #undef TRAINSCOPE_NVML_MEMBER
-  const char* (*error_text)(Return) = nullptr;
+  const char* (*error_string)(Return) = nullptr;
 
   std::string error_text(Return result) const {
-    return error_text == nullptr ? "error " + std::to_string(result) : error_text(result);
+    return error_string == nullptr ? "error " + std::to_string(result) : error_string(result);
   }
 };
 
