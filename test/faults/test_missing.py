@@ -81,7 +81,7 @@ class Missing(Case):
         # A job of root's is not theirs to look into.
         done = subprocess.run([*user, program, "attach", "1"], env=self.environment(), capture_output=True, timeout=90, cwd="/")
         self.assertEqual(done.returncode, 2)
-        self.assertIn(b"permission", done.stderr)
+        self.assertIn(b"cannot read process 1: it belongs to another user", done.stderr)
 
 
 @unittest.skipUnless(IS_ROOT, "making a cgroup needs root")

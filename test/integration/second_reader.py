@@ -51,7 +51,10 @@ def frame_at(data, at):
 def frames(path):
     with open(path, "rb") as file:
         data = file.read()
-    if data[:16] not in (b"TRAINSCP" + struct.pack("<II", 1, 0), bytes(16)):  # zeros: a power loss
+    head = b"TRAINSCP" + struct.pack("<II", 1, 0)
+    if len(data) < len(head) and head.startswith(data):  # torn: the recorder was killed while it began the file
+        return
+    if data[:16] not in (head, bytes(16)):  # zeros: a power loss
         raise ValueError(f"{path}: not a segment")
     at = 16
     while at < len(data):
