@@ -1,8 +1,8 @@
 // cifar_resnet20: He et al. 2015, section 4.2, n = 3, shortcuts without parameters (option A).
 #include <optional>
 
-#include "../model.h"
-#include "../model_parts/layers.h"
+#include "models/model.h"
+#include "models/parts/layers.h"
 
 namespace trainscope::workload {
 namespace {

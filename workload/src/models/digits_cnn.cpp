@@ -3,7 +3,7 @@
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
 
-#include "../model.h"
+#include "models/model.h"
 
 namespace trainscope::workload {
 namespace {

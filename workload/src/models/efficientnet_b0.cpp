@@ -2,9 +2,9 @@
 // builds it, but without stochastic depth.
 #include <algorithm>
 
-#include "../model.h"
-#include "../model_parts/chain_network.h"
-#include "../model_parts/efficientnet_stages.h"
+#include "models/model.h"
+#include "models/parts/chain_network.h"
+#include "models/parts/efficientnet_stages.h"
 
 namespace trainscope::workload {
 namespace {

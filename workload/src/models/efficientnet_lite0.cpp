@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "../model.h"
-#include "../model_parts/efficientnet_stages.h"
-#include "../model_parts/layers.h"
+#include "models/model.h"
+#include "models/parts/efficientnet_stages.h"
+#include "models/parts/layers.h"
 
 namespace trainscope::workload {
 namespace {

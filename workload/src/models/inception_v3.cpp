@@ -2,8 +2,8 @@
 // it.
 #include <torch/nn/modules/dropout.h>
 
-#include "../model.h"
-#include "../model_parts/inception_blocks.h"
+#include "models/model.h"
+#include "models/parts/inception_blocks.h"
 
 namespace trainscope::workload {
 namespace {

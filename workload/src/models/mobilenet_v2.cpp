@@ -1,8 +1,8 @@
 // mobilenet_v2: inverted residuals (Sandler et al. 2018), width 1.0, as torchvision builds it.
 #include <array>
 
-#include "../model.h"
-#include "../model_parts/chain_network.h"
+#include "models/model.h"
+#include "models/parts/chain_network.h"
 
 namespace trainscope::workload {
 namespace {

@@ -1,7 +1,7 @@
 // resnet50: bottleneck blocks 3, 4, 6, 3, the stride in the 3x3 convolution (torchvision's,
 // "v1.5").
-#include "../model.h"
-#include "../model_parts/layers.h"
+#include "models/model.h"
+#include "models/parts/layers.h"
 
 namespace trainscope::workload {
 namespace {

@@ -1,0 +1,12 @@
+// The command `train`: chooses the device, loads the data, makes the model, and learns
+// (training.h).
+#pragma once
+
+#include "commands/arguments.h"
+#include "result.h"
+
+namespace trainscope::workload {
+
+Status train(const TrainOptions& options, const char* pipe_path);
+
+}  // namespace trainscope::workload

@@ -1,0 +1,16 @@
+// The command `transfer`: keeps a trained trunk as it is and trains a new last layer on a folder of
+// pictures.
+//
+// Filling the cache of bottleneck vectors and training the layer are two phases on the pipe,
+// `bottlenecks` and `train`, and two times on stdout. Of several learning rates the one that does
+// best on the validation pictures is taken; the test pictures are looked at once, at the end.
+#pragma once
+
+#include "commands/arguments.h"
+#include "result.h"
+
+namespace trainscope::workload {
+
+Status transfer(const TransferOptions& options, const char* pipe_path);
+
+}  // namespace trainscope::workload

@@ -1,0 +1,213 @@
+#include "data/tfrecord_samples.h"
+
+#include <algorithm>
+#include <optional>
+#include <system_error>
+
+#include "data/tf_example.h"
+#include "data/tfrecord.h"
+#include "monotonic_clock.h"
+
+namespace trainscope::workload {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLabelsLookedAt = 10000;
+constexpr std::size_t kHoldOut = 10;  // one record in so many, where no file is held out
+constexpr std::uint32_t kRawSide = 32;
+constexpr std::uint32_t kRawChannels = 3;
+constexpr std::size_t kRawBytes = std::size_t{kRawSide} * kRawSide * kRawChannels;
+
+struct RecordPlace {
+  std::shared_ptr<const TfrecordFile> file;
+  std::size_t index = 0;
+};
+
+Error fault(const RecordPlace& place, const std::string& what) {
+  return {Fault::kBadInput,
+          place.file->path().string() + ": record " + std::to_string(place.index) + ": " + what};
+}
+
+Result<std::int64_t> label_of(const TfExample& example, const RecordPlace& place) {
+  for (const std::string_view key : {"image/class/label", "label"}) {
+    const auto found = example.numbers.find(key);
+    if (found == example.numbers.end()) continue;
+    if (found->second >= 0 && found->second < 65536) return found->second;
+    return fault(place, "label " + std::to_string(found->second));
+  }
+  return fault(place, "neither image/class/label nor label in it");
+}
+
+std::optional<std::span<const std::uint8_t>> raw_of(const TfExample& example) {
+  const auto found = example.bytes.find("image");
+  if (found == example.bytes.end() || found->second.size() != kRawBytes) return std::nullopt;
+  return found->second;
+}
+
+std::optional<std::span<const std::uint8_t>> encoded_of(const TfExample& example) {
+  for (const std::string_view key : {"image/encoded", "image", "image_raw"}) {
+    const auto found = example.bytes.find(key);
+    if (found != example.bytes.end()) return found->second;
+  }
+  return std::nullopt;
+}
+
+class RecordSamples : public Samples {
+ public:
+  RecordSamples(std::vector<RecordPlace> places, PictureShape shape, bool raw)
+      : places_(std::move(places)), shape_(shape), raw_(raw) {}
+
+  std::size_t count() const override { return places_.size(); }
+  PictureShape shape() const override { return shape_; }
+  bool worth_threads() const override { return true; }
+
+  Result<std::uint32_t> read(std::size_t index, std::span<std::uint8_t> pixels,
+                             StageTimes& times) const override {
+    const RecordPlace& place = places_[index];
+    const double begin_s = monotonic_s();
+    const Result<std::vector<std::uint8_t>> bytes = place.file->read(place.index);
+    const double read_s = monotonic_s();
+    times.read_s += read_s - begin_s;
+    if (!bytes.ok()) return bytes.error();
+    Result<std::uint32_t> label = decode(place, bytes.value(), pixels);
+    times.decode_s += monotonic_s() - read_s;
+    return label;
+  }
+
+  // The label alone: no picture is decoded.
+  Result<std::int64_t> label(std::size_t index) const {
+    const RecordPlace& place = places_[index];
+    const Result<std::vector<std::uint8_t>> bytes = place.file->read(place.index);
+    if (!bytes.ok()) return bytes.error();
+    const Result<TfExample> example = parse_tf_example(bytes.value());
+    if (!example.ok()) return fault(place, example.error().message);
+    return label_of(example.value(), place);
+  }
+
+  void set_classes(std::uint32_t classes) { classes_ = classes; }
+
+ private:
+  Result<std::uint32_t> decode(const RecordPlace& place, std::span<const std::uint8_t> bytes,
+                               std::span<std::uint8_t> pixels) const {
+    const Result<TfExample> example = parse_tf_example(bytes);
+    if (!example.ok()) return fault(place, example.error().message);
+    const Result<std::int64_t> label = label_of(example.value(), place);
+    if (!label.ok()) return label.error();
+    if (label.value() >= classes_) {
+      return fault(place, "label " + std::to_string(label.value()) + ", but " +
+                              std::to_string(classes_) + " classes were seen before");
+    }
+    const auto picture = raw_ ? raw_of(example.value()) : encoded_of(example.value());
+    if (!picture) return fault(place, "no picture in it");
+    if (raw_) {
+      std::ranges::copy(*picture, pixels.begin());
+    } else {
+      const Result<Image> image = decode_image(*picture, fault(place, "picture").message);
+      if (!image.ok()) return image.error();
+      fit_image(image.value(), {shape_.channels, shape_.rows}, pixels);
+    }
+    return static_cast<std::uint32_t>(label.value());
+  }
+
+  std::vector<RecordPlace> places_;
+  PictureShape shape_;
+  bool raw_;
+  std::uint32_t classes_ = 0;
+};
+
+bool is_held_out(const std::string& name) {
+  return name.starts_with("validation") || name.starts_with("val-") || name.starts_with("eval") ||
+         name.starts_with("test");
+}
+
+std::vector<fs::path> record_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    const bool sharded =
+        name.find("-of-") != std::string::npos && (name.starts_with("train") || is_held_out(name));
+    const bool named = name.ends_with(".tfrecord") || name.ends_with(".tfrecords");
+    if (!name.starts_with('.') && (named || sharded)) files.push_back(at->path());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+struct Places {
+  std::vector<RecordPlace> train;
+  std::vector<RecordPlace> test;
+};
+
+Result<Places> find_records(const std::vector<fs::path>& files) {
+  Places places;
+  for (const fs::path& file : files) {
+    const Result<std::shared_ptr<const TfrecordFile>> opened = TfrecordFile::open(file);
+    if (!opened.ok()) return opened.error();
+    auto& set = is_held_out(file.filename().string()) ? places.test : places.train;
+    for (std::size_t i = 0; i < opened.value()->count(); ++i) set.push_back({opened.value(), i});
+  }
+  if (!places.test.empty()) return places;
+  std::vector<RecordPlace> learnt;
+  for (std::size_t i = 0; i < places.train.size(); ++i) {
+    (i % kHoldOut == kHoldOut - 1 ? places.test : learnt).push_back(places.train[i]);
+  }
+  places.train = std::move(learnt);
+  return places;
+}
+
+Result<std::uint32_t> count_classes(const RecordSamples& samples) {
+  std::int64_t largest = 0;
+  for (std::size_t i = 0; i < std::min(samples.count(), kLabelsLookedAt); ++i) {
+    const Result<std::int64_t> label = samples.label(i);
+    if (!label.ok()) return label.error();
+    largest = std::max(largest, label.value());
+  }
+  return static_cast<std::uint32_t>(largest + 1);
+}
+
+// Whether the first record has a raw CIFAR picture; all others must then have one too.
+Result<bool> first_is_raw(const RecordPlace& place) {
+  const Result<std::vector<std::uint8_t>> bytes = place.file->read(place.index);
+  if (!bytes.ok()) return bytes.error();
+  const Result<TfExample> example = parse_tf_example(bytes.value());
+  if (!example.ok()) return fault(place, example.error().message);
+  return raw_of(example.value()).has_value();
+}
+
+}  // namespace
+
+bool looks_like_tfrecords(const fs::path& folder) { return !record_files(folder).empty(); }
+
+Result<Dataset> load_tfrecords(const fs::path& folder, const EncodedShape& encoded) {
+  Result<Places> places = find_records(record_files(folder));
+  if (!places.ok()) return places.error();
+  if (places.value().train.empty() || places.value().test.empty()) {
+    return Error{Fault::kBadInput, folder.string() + ": too few records to learn and to test"};
+  }
+  const Result<bool> raw = first_is_raw(places.value().train[0]);
+  if (!raw.ok()) return raw.error();
+  const PictureShape shape = raw.value()
+                                 ? PictureShape{kRawChannels, kRawSide, kRawSide}
+                                 : PictureShape{encoded.channels, encoded.side, encoded.side};
+  auto train = std::make_shared<RecordSamples>(std::move(places.value().train), shape, raw.value());
+  auto test = std::make_shared<RecordSamples>(std::move(places.value().test), shape, raw.value());
+  std::uint32_t classes = 0;
+  for (const auto& samples : {train, test}) {
+    const Result<std::uint32_t> seen = count_classes(*samples);
+    if (!seen.ok()) return seen.error();
+    classes = std::max(classes, seen.value());
+  }
+  train->set_classes(classes);
+  test->set_classes(classes);
+  Dataset data;
+  data.name = "tfrecord";
+  data.origin = folder.string();
+  data.classes = classes;
+  data.train = std::move(train);
+  data.test = std::move(test);
+  return data;
+}
+
+}  // namespace trainscope::workload

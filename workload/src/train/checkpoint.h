@@ -1,0 +1,27 @@
+// The whole state of a training in one safetensors file: weights, optimizer, chance, position.
+//
+// Guarantees: a training that goes on from it computes, on the CPU with the same thread count, the
+// steps that it would have computed without a stop. The old file is there until the new one is
+// complete.
+// Limits: the device's own source of chance (CUDA dropout) begins anew.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "commands/arguments.h"
+#include "models/network.h"
+#include "result.h"
+#include "train/optimizer.h"
+
+namespace trainscope::workload {
+
+// `model`, `seed` and `batch` of the options are written down, and must be the same to go on.
+Status save_checkpoint(const TrainOptions& options, const Network& network,
+                       const Optimizer& optimizer, std::uint64_t steps);
+
+// Returns the number of steps done.
+Result<std::uint64_t> load_checkpoint(const TrainOptions& options, Network& network,
+                                      Optimizer& optimizer);
+
+}  // namespace trainscope::workload
