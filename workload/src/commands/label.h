@@ -4,7 +4,7 @@
 // the mean of the warm ones after it: the first includes what libtorch prepares once.
 #pragma once
 
-#include "commands/arguments.h"
+#include "options.h"
 #include "result.h"
 
 namespace trainscope::workload {

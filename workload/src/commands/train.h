@@ -2,7 +2,7 @@
 // (training.h).
 #pragma once
 
-#include "commands/arguments.h"
+#include "options.h"
 #include "result.h"
 
 namespace trainscope::workload {

@@ -6,7 +6,7 @@
 // best on the validation pictures is taken; the test pictures are looked at once, at the end.
 #pragma once
 
-#include "commands/arguments.h"
+#include "options.h"
 #include "result.h"
 
 namespace trainscope::workload {

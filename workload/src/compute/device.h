@@ -7,7 +7,7 @@
 
 #include <c10/core/Device.h>
 
-#include "commands/arguments.h"
+#include "options.h"
 #include "result.h"
 
 namespace trainscope::workload {

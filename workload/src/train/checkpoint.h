@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "commands/arguments.h"
 #include "models/network.h"
+#include "options.h"
 #include "result.h"
 #include "train/optimizer.h"
 

@@ -9,7 +9,7 @@
 
 #include <optional>
 
-#include "commands/arguments.h"
+#include "options.h"
 #include "train/optimizer.h"
 
 namespace trainscope::workload {

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/arguments.h"
 #include "models/network.h"
+#include "options.h"
 #include "weights/weights.h"
 
 namespace trainscope::workload {

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <memory>
 
-#include "commands/arguments.h"
 #include "compute/picture_tensor.h"
 #include "data/dataset.h"
 #include "data/loader.h"
 #include "models/model.h"
+#include "options.h"
 #include "train/mixed_precision.h"
 #include "train/optimizer.h"
 #include "train/step_graph.h"

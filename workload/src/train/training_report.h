@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "commands/arguments.h"
+#include "options.h"
 #include "result.h"
 #include "train/progress_pipe.h"
 #include "train/summaries.h"

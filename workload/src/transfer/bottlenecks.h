@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "commands/arguments.h"
 #include "data/image_folder.h"
+#include "options.h"
 #include "result.h"
 #include "weights/trained_network.h"
 
