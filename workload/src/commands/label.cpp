@@ -48,29 +48,26 @@ void print_best(const torch::Tensor& scores, const std::vector<std::string>& nam
 }
 
 Status label_unguarded(const LabelOptions& options) {
-  Result<c10::Device> device = choose_device(options.device, options.strict);
-  if (!device.ok()) return device.error();
+  TS_TRY(const c10::Device device, choose_device(options.device, options.strict));
   if (options.threads > 0) at::set_num_threads(options.threads);
-  Result<TrainedNetwork> trained = load_trained(options.weights, options.model, device.value());
-  if (!trained.ok()) return trained.error();
-  const Model& model = *trained.value().model;
+  TS_TRY(const TrainedNetwork trained, load_trained(options.weights, options.model, device));
+  const Model& model = *trained.model;
   Batch batch;
-  const PictureShape& shape = trained.value().shape;
+  const PictureShape& shape = trained.shape;
   batch.pixels.resize(shape.bytes());
   batch.labels.push_back(0);
   StageTimes stages;
-  Status read = read_image_file(options.image, {shape.channels, shape.rows, model.crop},
-                                batch.pixels, stages);
-  if (!read.ok()) return read;
+  TS_CHECK_OK(read_image_file(options.image, {shape.channels, shape.rows, model.crop}, batch.pixels,
+                              stages));
   const torch::NoGradGuard no_gradients;
-  const PictureTensors tensors(shape, model.normalisation, device.value(), false);
+  const PictureTensors tensors(shape, model.normalisation, device, false);
   CallTimes times;
   const torch::Tensor scores =
-      timed_scores(options, *trained.value().network, tensors.pictures(batch), times);
-  print_best(scores, trained.value().class_names, options.top);
+      timed_scores(options, *trained.network, tensors.pictures(batch), times);
+  print_best(scores, trained.class_names, options.top);
   std::printf("read %.1f ms decode %.1f ms first call %.1f ms warm call %.1f ms\n",
               stages.read_s * 1e3, stages.decode_s * 1e3, times.first_s * 1e3, times.warm_s * 1e3);
-  return Done{};
+  return {};
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 // the mean of the warm ones after it: the first includes what libtorch prepares once.
 #pragma once
 
+#include "base/result.h"
 #include "options.h"
-#include "result.h"
 
 namespace trainscope::workload {
 

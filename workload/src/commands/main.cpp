@@ -11,11 +11,13 @@
 #include "commands/label.h"
 #include "commands/train.h"
 #include "commands/transfer.h"
+#include "errors.h"
 #include "models/model_names.h"
 
 namespace {
 
 using namespace trainscope::workload;
+using trainscope::Status;
 
 Status run(const ParsedArguments& arguments) {
   const char* pipe_path = std::getenv("TRAINSCOPE_PIPE");
@@ -42,7 +44,7 @@ int main(int argc, char** argv) {
   }
   keep_freed_memory();
   const Status done = run(arguments);
-  if (done.ok()) return 0;
-  std::fprintf(stderr, "trainscope-workload: %s\n", done.error().message.c_str());
-  return done.error().fault == Fault::kBadInput ? 2 : 1;
+  if (done) return 0;
+  std::fprintf(stderr, "trainscope-workload: %s\n", done.error().message().c_str());
+  return is_run_failure(done.error()) ? 1 : 2;
 }

@@ -45,17 +45,14 @@ void lay_out_channels_last(Network& network) {
 Result<std::shared_ptr<Network>> make_ready(const TrainOptions& options, const Model& model,
                                             const Dataset& data, const torch::Device& device) {
   torch::manual_seed(options.seed);
-  Result<std::shared_ptr<Network>> network =
-      make_network(model, {data.train->shape(), data.classes});
-  if (!network.ok()) return network;
+  TS_TRY(std::shared_ptr<Network> network,
+         make_network(model, {data.train->shape(), data.classes}));
   if (!options.weights.empty()) {
-    const Result<TensorFile> content = read_safetensors(options.weights);
-    if (!content.ok()) return content.error();
-    Status loaded = load_network(*network.value(), content.value(), options.weights);
-    if (!loaded.ok()) return loaded.error();
+    TS_TRY(const TensorFile content, read_safetensors(options.weights));
+    TS_CHECK_OK(load_network(*network, content, options.weights));
   }
-  network.value()->to(device);
-  if (options.channels_last) lay_out_channels_last(*network.value());
+  network->to(device);
+  if (options.channels_last) lay_out_channels_last(*network);
   return network;
 }
 
@@ -64,33 +61,25 @@ Result<std::unique_ptr<StepGraph>> choose_graph(const TrainOptions& options,
                                                 const torch::Device& device) {
   if (!options.graph) return std::unique_ptr<StepGraph>();
   Result<std::unique_ptr<StepGraph>> graph = make_step_graph(device);
-  if (graph.ok() || options.strict) return graph;
+  if (graph || options.strict) return graph;
   std::fprintf(stderr, "trainscope-workload: training without a graph: %s\n",
-               graph.error().message.c_str());
+               graph.error().message().c_str());
   return std::unique_ptr<StepGraph>();
 }
 
 Status train_unguarded(const TrainOptions& options, const char* pipe_path) {
   const Model* model = find_model(options.model);
-  if (model == nullptr) return Error{Fault::kBadInput, "unknown model " + options.model};
-  Result<Dataset> data = load_data(options, *model);
-  if (!data.ok()) return data.error();
-  Result<c10::Device> device = choose_device(options.device, options.strict);
-  if (!device.ok()) return device.error();
+  if (model == nullptr) return Error("unknown model " + options.model);
+  TS_TRY(const Dataset data, load_data(options, *model));
+  TS_TRY(const c10::Device device, choose_device(options.device, options.strict));
   if (options.threads > 0) at::set_num_threads(options.threads);
   if (options.inter_threads > 0) at::set_num_interop_threads(options.inter_threads);
   // Before the network: all work on the device is to be in the graph's stream.
-  Result<std::unique_ptr<StepGraph>> graph = choose_graph(options, device.value());
-  if (!graph.ok()) return graph.error();
-  Result<std::shared_ptr<Network>> network =
-      make_ready(options, *model, data.value(), device.value());
-  if (!network.ok()) return network.error();
-  Result<TrainingReport> report = TrainingReport::open(options, pipe_path);
-  if (!report.ok()) return report.error();
-  print_setting(options, data.value(), *network.value(), device.value());
-  Training training(options, data.value(),
-                    {*model, std::move(graph.value()), network.value(), device.value(),
-                     std::move(report.value())});
+  TS_TRY(std::unique_ptr<StepGraph> graph, choose_graph(options, device));
+  TS_TRY(std::shared_ptr<Network> network, make_ready(options, *model, data, device));
+  TS_TRY(TrainingReport report, TrainingReport::open(options, pipe_path));
+  print_setting(options, data, *network, device);
+  Training training(options, data, {*model, std::move(graph), network, device, std::move(report)});
   return training.run();
 }
 

@@ -2,8 +2,8 @@
 // (training.h).
 #pragma once
 
+#include "base/result.h"
 #include "options.h"
-#include "result.h"
 
 namespace trainscope::workload {
 

@@ -83,8 +83,8 @@ class LayerTraining {
       pipe_.step(++steps_, loss, monotonic_s());
       if (i % options_.evaluate_every == 0) tell(i, layer, loss, summaries);
     }
-    if (const Status written = summaries.state(); !written.ok()) {
-      std::fprintf(stderr, "trainscope-workload: %s\n", written.error().message.c_str());
+    if (const Status written = summaries.state(); !written) {
+      std::fprintf(stderr, "trainscope-workload: %s\n", written.error().message().c_str());
     }
     return layer;
   }
@@ -195,49 +195,44 @@ Status export_network(const TransferOptions& options, const TrainedNetwork& trai
   }
   Status written =
       write_weights(options.export_file, *whole, {std::string(trained.model->name), list.classes});
-  if (written.ok()) std::printf("weights %s\n", options.export_file.c_str());
+  if (written) std::printf("weights %s\n", options.export_file.c_str());
   return written;
 }
 
 Status transfer_unguarded(const TransferOptions& options, const char* pipe_path) {
-  Result<c10::Device> device = choose_device(options.device, options.strict);
-  if (!device.ok()) return device.error();
+  TS_TRY(const c10::Device device, choose_device(options.device, options.strict));
   if (options.threads > 0) at::set_num_threads(options.threads);
-  const Result<ImageList> list = list_images(options.folder);
-  if (!list.ok()) return list.error();
-  const Result<TrainedNetwork> trained =
-      load_trained(options.weights, options.model, device.value());
-  if (!trained.ok()) return trained.error();
+  TS_TRY(const ImageList list, list_images(options.folder));
+  TS_TRY(const TrainedNetwork trained, load_trained(options.weights, options.model, device));
   ProgressPipe pipe(pipe_path);
   pipe.batch(options.batch);
 
   const double begin_s = monotonic_s();
   pipe.begin("bottlenecks", begin_s);
-  const Result<Bottlenecks> filled =
-      make_bottlenecks(options, trained.value(), list.value(), device.value());
+  const Result<Bottlenecks> filled = make_bottlenecks(options, trained, list, device);
   const double filled_s = monotonic_s();
   pipe.end("bottlenecks", filled_s);
-  if (!filled.ok()) return filled.error();
-  const VectorSets sets = split_vectors(options, list.value(), filled.value().vectors);
+  if (!filled) return filled.error();
+  const VectorSets sets = split_vectors(options, list, filled->vectors);
   std::printf("pictures %zu classes %zu training %" PRId64 " validation %" PRId64 " test %" PRId64
               "\n",
-              list.value().images.size(), list.value().classes.size(), sets.training.count(),
+              list.images.size(), list.classes.size(), sets.training.count(),
               sets.validation.count(), sets.test.count());
   std::printf("bottlenecks computed %" PRIu64 " cached %" PRIu64 " seconds %.2f\n",
-              filled.value().computed, filled.value().cached, filled_s - begin_s);
+              filled->computed, filled->cached, filled_s - begin_s);
   if (sets.training.count() == 0) {
-    return Error{Fault::kBadInput, options.folder + ": no picture is left to train with"};
+    return Error(options.folder + ": no picture is left to train with");
   }
 
   const double train_s = monotonic_s();
   pipe.begin("train", train_s);
-  const auto classes = static_cast<std::int64_t>(list.value().classes.size());
+  const auto classes = static_cast<std::int64_t>(list.classes.size());
   Best best = try_rates(options, sets, classes, pipe);
   pipe.end("train", monotonic_s());
   std::printf("train seconds %.2f\n", monotonic_s() - train_s);
-  report_test(options, sets, list.value(), best, pipe);
-  if (options.export_file.empty()) return Done{};
-  return export_network(options, trained.value(), list.value(), best);
+  report_test(options, sets, list, best, pipe);
+  if (options.export_file.empty()) return {};
+  return export_network(options, trained, list, best);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 // best on the validation pictures is taken; the test pictures are looked at once, at the end.
 #pragma once
 
+#include "base/result.h"
 #include "options.h"
-#include "result.h"
 
 namespace trainscope::workload {
 

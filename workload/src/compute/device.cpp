@@ -30,7 +30,7 @@ Result<c10::Device> choose_device(const DeviceChoice& choice, bool strict) {
   if (reason.empty()) {
     return c10::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(choice.index));
   }
-  if (strict) return Error{Fault::kBadInput, name + " is not available: " + reason};
+  if (strict) return Error(name + " is not available: " + reason);
   std::fprintf(stderr, "trainscope-workload: %s is not available, training on the CPU: %s\n",
                name.c_str(), reason.c_str());
   return c10::Device(c10::kCPU);

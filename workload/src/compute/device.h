@@ -7,8 +7,8 @@
 
 #include <c10/core/Device.h>
 
+#include "base/result.h"
 #include "options.h"
-#include "result.h"
 
 namespace trainscope::workload {
 

@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "result.h"
+#include "errors.h"
 
 namespace trainscope::workload {
 
@@ -14,9 +14,9 @@ Status guarded(Work work) {
   try {
     return work();
   } catch (const c10::Error& error) {
-    return Error{Fault::kFailed, error.what_without_backtrace()};
+    return run_failure(error.what_without_backtrace());
   } catch (const std::exception& error) {
-    return Error{Fault::kFailed, error.what()};
+    return run_failure(error.what());
   }
 }
 

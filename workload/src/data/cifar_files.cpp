@@ -22,24 +22,21 @@ fs::path batch_file(const fs::path& folder, int number) {
 }
 
 Status append_file(const fs::path& file, ImageSet& set) {
-  const Result<std::vector<std::uint8_t>> bytes = read_whole_file(file);
-  if (!bytes.ok()) return bytes.error();
-  const std::vector<std::uint8_t>& data = bytes.value();
+  TS_TRY(const std::vector<std::uint8_t> data, read_whole_file(file));
   if (data.empty() || data.size() % kRecordBytes != 0) {
-    return Error{Fault::kBadInput, file.string() + ": " + std::to_string(data.size()) +
-                                       " bytes are not a whole number of CIFAR-10 records (3073)"};
+    return Error(file.string() + ": " + std::to_string(data.size()) +
+                 " bytes are not a whole number of CIFAR-10 records (3073)");
   }
   for (std::size_t at = 0; at < data.size(); at += kRecordBytes) {
     if (data[at] >= kClasses) {
-      return Error{Fault::kBadInput, file.string() + ": record " +
-                                         std::to_string(at / kRecordBytes) + " has label " +
-                                         std::to_string(data[at])};
+      return Error(file.string() + ": record " + std::to_string(at / kRecordBytes) + " has label " +
+                   std::to_string(data[at]));
     }
     set.labels.push_back(data[at]);
     const auto* pixels = data.data() + at + 1;
     set.pixels.insert(set.pixels.end(), pixels, pixels + kPictureBytes);
   }
-  return Done{};
+  return {};
 }
 
 ImageSet empty_set() {
@@ -64,9 +61,9 @@ Result<Dataset> load_cifar(const fs::path& folder) {
   for (int number = 1; number <= kMaxBatches; ++number) {
     const fs::path file = batch_file(folder, number);
     if (!fs::exists(file, ignored)) continue;
-    if (Status read = append_file(file, train); !read.ok()) return read.error();
+    TS_CHECK_OK(append_file(file, train));
   }
-  if (Status read = append_file(folder / "test_batch.bin", test); !read.ok()) return read.error();
+  TS_CHECK_OK(append_file(folder / "test_batch.bin", test));
   Dataset data;
   data.name = "cifar10";
   data.origin = folder.string();

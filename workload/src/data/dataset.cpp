@@ -37,18 +37,17 @@ Result<Dataset> load_folder(const DataRequest& request) {
   const fs::path folder = request.choice;
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
-    return Error{Fault::kBadInput,
-                 "--data " + request.choice +
-                     ": neither a folder nor one of auto, fashion_mnist, drawn, synthetic"};
+    return Error("--data " + request.choice +
+                 ": neither a folder nor one of auto, fashion_mnist, drawn, synthetic");
   }
   if (looks_like_mnist(folder)) return load_mnist(folder, "directory");
   if (looks_like_cifar(folder)) return load_cifar(folder);
   const EncodedShape shape{request.channels, request.side};
   if (looks_like_tfrecords(folder)) return load_tfrecords(folder, shape);
   if (looks_like_image_folder(folder)) return load_image_folder(folder, shape);
-  return Error{Fault::kBadInput, folder.string() +
-                                     ": no MNIST files, CIFAR-10 binary files, TFRecord files or "
-                                     "folders with JPEG or PNG pictures there"};
+  return Error(folder.string() +
+               ": no MNIST files, CIFAR-10 binary files, TFRecord files or "
+               "folders with JPEG or PNG pictures there");
 }
 
 }  // namespace

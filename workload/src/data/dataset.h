@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "data/samples.h"
-#include "result.h"
 
 namespace trainscope::workload {
 

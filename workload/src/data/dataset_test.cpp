@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "errors.h"
 #include "test_folder.h"
 
 namespace trainscope::workload {
@@ -37,9 +38,9 @@ class DatasetFolder : public ::testing::Test {
 
   void expect_fault(const std::string& what) {
     const Result<Dataset> data = load_dataset({.choice = folder_.path().string()});
-    ASSERT_FALSE(data.ok());
-    EXPECT_EQ(data.error().fault, Fault::kBadInput);
-    EXPECT_NE(data.error().message.find(what), std::string::npos) << data.error().message;
+    ASSERT_FALSE(data);
+    EXPECT_FALSE(is_run_failure(data.error()));
+    EXPECT_NE(data.error().message().find(what), std::string::npos) << data.error().message();
   }
 
   TestFolder folder_;
@@ -47,7 +48,7 @@ class DatasetFolder : public ::testing::Test {
 
 TEST_F(DatasetFolder, LoadsFourFilesUnderEitherSpelling) {
   const Result<Dataset> data = load_dataset({.choice = folder_.path().string()});
-  ASSERT_TRUE(data.ok()) << data.error().message;
+  ASSERT_TRUE(data) << data.error().message();
   EXPECT_EQ(data.value().name, "directory");
   EXPECT_EQ(data.value().classes, 3U);
   EXPECT_EQ(data.value().train->count(), 3U);
@@ -56,7 +57,7 @@ TEST_F(DatasetFolder, LoadsFourFilesUnderEitherSpelling) {
   std::vector<std::uint8_t> pixels(16);
   StageTimes times;
   const Result<std::uint32_t> label = data.value().train->read(1, pixels, times);
-  ASSERT_TRUE(label.ok());
+  ASSERT_TRUE(label);
   EXPECT_EQ(label.value(), 2U);
   EXPECT_EQ(pixels, std::vector<std::uint8_t>(16, 'p'));
 }
@@ -83,29 +84,29 @@ TEST_F(DatasetFolder, UnknownTestLabelIsAFault) {
 
 TEST(Dataset, DrawnPicturesNeedNoFilesAndAreHeldOutForReal) {
   const Result<Dataset> data = load_dataset({.choice = "drawn", .seed = 5});
-  ASSERT_TRUE(data.ok());
+  ASSERT_TRUE(data);
   EXPECT_EQ(data.value().classes, 10U);
   EXPECT_GE(data.value().train->count(), 10000U);
   EXPECT_GE(data.value().test->count(), 1000U);
   std::vector<std::uint8_t> train(784);
   std::vector<std::uint8_t> test(784);
   StageTimes times;
-  ASSERT_TRUE(data.value().train->read(0, train, times).ok());
-  ASSERT_TRUE(data.value().test->read(0, test, times).ok());
+  ASSERT_TRUE(data.value().train->read(0, train, times));
+  ASSERT_TRUE(data.value().test->read(0, test, times));
   EXPECT_NE(train, test);
 }
 
 TEST(Dataset, SyntheticPicturesHaveTheShapeAskedFor) {
   const Result<Dataset> data =
       load_dataset({.choice = "synthetic", .seed = 2, .channels = 3, .side = 20, .classes = 7});
-  ASSERT_TRUE(data.ok());
+  ASSERT_TRUE(data);
   EXPECT_EQ(data.value().train->shape(), (PictureShape{3, 20, 20}));
   std::vector<std::uint8_t> first(1200);
   std::vector<std::uint8_t> second(1200);
   StageTimes times;
   for (std::size_t i = 0; i < 100; ++i) {
     const Result<std::uint32_t> label = data.value().train->read(i, first, times);
-    ASSERT_TRUE(label.ok());
+    ASSERT_TRUE(label);
     EXPECT_LT(label.value(), 7U);
     EXPECT_EQ(data.value().train->read(i, second, times).value(), label.value());
     EXPECT_EQ(first, second);
@@ -115,9 +116,9 @@ TEST(Dataset, SyntheticPicturesHaveTheShapeAskedFor) {
 TEST(Dataset, FolderWithoutPicturesSaysWhatWasLookedFor) {
   const TestFolder folder;
   const Result<Dataset> data = load_dataset({.choice = folder.path().string()});
-  ASSERT_FALSE(data.ok());
-  EXPECT_NE(data.error().message.find("TFRecord"), std::string::npos) << data.error().message;
-  EXPECT_FALSE(load_dataset({.choice = "/no/such/folder"}).ok());
+  ASSERT_FALSE(data);
+  EXPECT_NE(data.error().message().find("TFRecord"), std::string::npos) << data.error().message();
+  EXPECT_FALSE(load_dataset({.choice = "/no/such/folder"}));
 }
 
 TEST(Dataset, CifarRecordsAreALabelAndThreePlanes) {
@@ -132,7 +133,7 @@ TEST(Dataset, CifarRecordsAreALabelAndThreePlanes) {
   put(folder.path() / "data_batch_2.bin", record(0, 'c'));
   put(folder.path() / "test_batch.bin", record(7, 'd'));
   const Result<Dataset> data = load_dataset({.choice = folder.path().string()});
-  ASSERT_TRUE(data.ok()) << data.error().message;
+  ASSERT_TRUE(data) << data.error().message();
   EXPECT_EQ(data.value().name, "cifar10");
   EXPECT_EQ(data.value().train->count(), 3U);
   EXPECT_EQ(data.value().test->count(), 1U);
@@ -141,11 +142,11 @@ TEST(Dataset, CifarRecordsAreALabelAndThreePlanes) {
   EXPECT_EQ(data.value().train->read(2, pixels, times).value(), 0U);
   EXPECT_EQ(pixels[0], 'c');
   put(folder.path() / "test_batch.bin", record(10, 'd'));
-  EXPECT_FALSE(load_dataset({.choice = folder.path().string()}).ok());
+  EXPECT_FALSE(load_dataset({.choice = folder.path().string()}));
   put(folder.path() / "test_batch.bin", record(1, 'd') + "x");
   const Result<Dataset> odd = load_dataset({.choice = folder.path().string()});
-  ASSERT_FALSE(odd.ok());
-  EXPECT_NE(odd.error().message.find("test_batch.bin"), std::string::npos);
+  ASSERT_FALSE(odd);
+  EXPECT_NE(odd.error().message().find("test_batch.bin"), std::string::npos);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ class IdxStream {
       : handle_(std::move(handle)), name_(std::move(name)) {}
 
   Error fault_at(std::uint64_t offset, const std::string& what) const {
-    return {Fault::kBadInput, name_ + ": offset " + std::to_string(offset) + ": " + what};
+    return Error(name_ + ": offset " + std::to_string(offset) + ": " + what);
   }
   Error fault(const std::string& what) const { return fault_at(offset_, what); }
 
@@ -38,7 +38,7 @@ class IdxStream {
   Status read(std::uint8_t* into, std::size_t wanted) {
     const int got = gzread(handle_.get(), into, static_cast<unsigned>(wanted));
     if (got > 0) offset_ += static_cast<std::uint64_t>(got);
-    if (got >= 0 && static_cast<std::size_t>(got) == wanted) return Done{};
+    if (got >= 0 && static_cast<std::size_t>(got) == wanted) return {};
     return fault(damage().empty() ? "the file ends too early" : damage());
   }
 
@@ -46,7 +46,7 @@ class IdxStream {
   Status expect_end() {
     std::uint8_t extra = 0;
     const int got = gzread(handle_.get(), &extra, 1);
-    if (got == 0 && damage().empty()) return Done{};
+    if (got == 0 && damage().empty()) return {};
     return fault(got > 0 ? "more bytes than the dimensions ask for" : damage());
   }
 
@@ -77,7 +77,7 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
 
 Status read_magic(IdxStream& stream, std::size_t rank) {
   std::array<std::uint8_t, 4> magic{};
-  if (Status read = stream.read(magic.data(), magic.size()); !read.ok()) return read;
+  TS_CHECK_OK(stream.read(magic.data(), magic.size()));
   if (magic[0] != 0 || magic[1] != 0) return stream.fault_at(0, "not an IDX file (no zero bytes)");
   if (magic[2] != kUnsignedByte) {
     return stream.fault_at(2, "element type " + std::to_string(magic[2]) + ", expected 8 (bytes)");
@@ -86,14 +86,14 @@ Status read_magic(IdxStream& stream, std::size_t rank) {
     return stream.fault_at(
         3, std::to_string(magic[3]) + " dimensions, expected " + std::to_string(rank));
   }
-  return Done{};
+  return {};
 }
 
 Result<std::uint64_t> read_dimensions(IdxStream& stream, std::vector<std::uint32_t>& dimensions) {
   std::uint64_t total = 1;
   for (std::size_t i = 0; i < dimensions.size(); ++i) {
     std::array<std::uint8_t, 4> bytes{};
-    if (Status read = stream.read(bytes.data(), bytes.size()); !read.ok()) return read.error();
+    TS_CHECK_OK(stream.read(bytes.data(), bytes.size()));
     dimensions[i] = big_endian(bytes.data());
     total *= dimensions[i];
     if (total == 0 || total > kMaxBytes) {
@@ -109,7 +109,7 @@ Status read_elements(IdxStream& stream, std::uint64_t total, std::vector<std::ui
     const std::size_t had = bytes.size();
     const std::size_t chunk = std::min<std::size_t>(kChunkBytes, total - had);
     bytes.resize(had + chunk);
-    if (Status read = stream.read(bytes.data() + had, chunk); !read.ok()) return read;
+    TS_CHECK_OK(stream.read(bytes.data() + had, chunk));
   }
   return stream.expect_end();
 }
@@ -121,16 +121,15 @@ Result<IdxArray> read_idx(const std::filesystem::path& file, std::size_t rank) {
   GzHandle handle(gzopen(file.c_str(), "rbe"));
   if (!handle) {
     const char* reason = errno != 0 ? std::strerror(errno) : "out of memory";
-    return Error{Fault::kBadInput, file.string() + ": cannot open: " + reason};
+    return Error(file.string() + ": cannot open: " + reason);
   }
   IdxStream stream(std::move(handle), file.string());
-  if (Status magic = read_magic(stream, rank); !magic.ok()) return magic.error();
+  TS_CHECK_OK(read_magic(stream, rank));
 
   IdxArray array;
   array.dimensions.resize(rank);
-  Result<std::uint64_t> total = read_dimensions(stream, array.dimensions);
-  if (!total.ok()) return total.error();
-  if (Status all = read_elements(stream, total.value(), array.bytes); !all.ok()) return all.error();
+  TS_TRY(const std::uint64_t total, read_dimensions(stream, array.dimensions));
+  TS_CHECK_OK(read_elements(stream, total, array.bytes));
   return array;
 }
 

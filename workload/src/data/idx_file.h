@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "result.h"
+#include "base/result.h"
 
 namespace trainscope::workload {
 

@@ -72,7 +72,7 @@ Result<Image> decode_jpeg(std::span<const std::uint8_t> bytes, const std::string
   const bool good = jpeg_into(codec, fault, bytes, image);
   jpeg_destroy_decompress(&codec);
   if (good) return image;
-  return Error{Fault::kBadInput, name + ": damaged JPEG: " + fault.text};
+  return Error(name + ": damaged JPEG: " + fault.text);
 }
 
 Result<Image> decode_png(std::span<const std::uint8_t> bytes, const std::string& name) {
@@ -82,7 +82,7 @@ Result<Image> decode_png(std::span<const std::uint8_t> bytes, const std::string&
   bool good = png_image_begin_read_from_memory(&header, bytes.data(), bytes.size()) != 0;
   if (good && too_large(header.height, header.width)) {
     png_image_free(&header);
-    return Error{Fault::kBadInput, name + ": more than 64 million pixels"};
+    return Error(name + ": more than 64 million pixels");
   }
   if (good) {
     header.format = PNG_FORMAT_RGB;
@@ -95,7 +95,7 @@ Result<Image> decode_png(std::span<const std::uint8_t> bytes, const std::string&
   const std::string reason = header.message;
   png_image_free(&header);
   if (good) return image;
-  return Error{Fault::kBadInput, name + ": damaged PNG: " + reason};
+  return Error(name + ": damaged PNG: " + reason);
 }
 
 // Which source pixels one target pixel is made of, and how much of each: a triangle as wide as the
@@ -154,7 +154,7 @@ Result<Image> decode_image(std::span<const std::uint8_t> bytes, const std::strin
   };
   if (starts_with({0xFF, 0xD8, 0xFF})) return decode_jpeg(bytes, name);
   if (starts_with({0x89, 'P', 'N', 'G'})) return decode_png(bytes, name);
-  return Error{Fault::kBadInput, name + ": neither JPEG nor PNG"};
+  return Error(name + ": neither JPEG nor PNG");
 }
 
 void fit_image(const Image& image, const EncodedShape& shape, std::span<std::uint8_t> pixels) {

@@ -57,8 +57,7 @@ class FileSamples : public Samples {
   Result<std::uint32_t> read(std::size_t index, std::span<std::uint8_t> pixels,
                              StageTimes& times) const override {
     const NamedImage& image = images_[index];
-    Status done = read_image_file(folder_ / image.name, shape_, pixels, times);
-    if (!done.ok()) return done.error();
+    TS_CHECK_OK(read_image_file(folder_ / image.name, shape_, pixels, times));
     return image.label;
   }
 
@@ -80,36 +79,32 @@ std::optional<fs::path> held_out_folder(const fs::path& folder) {
 
 Result<Dataset> load_two_folders(const fs::path& train, const fs::path& test,
                                  const EncodedShape& shape) {
-  Result<ImageList> learnt = list_images(train);
-  if (!learnt.ok()) return learnt.error();
-  Result<ImageList> held_out = list_images(test);
-  if (!held_out.ok()) return held_out.error();
-  if (learnt.value().classes != held_out.value().classes) {
-    return Error{Fault::kBadInput,
-                 test.string() + ": its folders are not those of " + train.string()};
+  TS_TRY(ImageList learnt, list_images(train));
+  TS_TRY(ImageList held_out, list_images(test));
+  if (learnt.classes != held_out.classes) {
+    return Error(test.string() + ": its folders are not those of " + train.string());
   }
   Dataset data;
-  data.class_names = learnt.value().classes;
-  data.train = std::make_shared<FileSamples>(train, std::move(learnt.value().images), shape);
-  data.test = std::make_shared<FileSamples>(test, std::move(held_out.value().images), shape);
+  data.class_names = learnt.classes;
+  data.train = std::make_shared<FileSamples>(train, std::move(learnt.images), shape);
+  data.test = std::make_shared<FileSamples>(test, std::move(held_out.images), shape);
   return data;
 }
 
 Result<Dataset> load_one_folder(const fs::path& folder, const EncodedShape& shape) {
-  Result<ImageList> all = list_images(folder);
-  if (!all.ok()) return all.error();
+  TS_TRY(ImageList all, list_images(folder));
   std::vector<NamedImage> train;
   std::vector<NamedImage> test;
   const SplitShares shares{0.0, 10.0};
-  for (NamedImage& image : all.value().images) {
+  for (NamedImage& image : all.images) {
     const bool held_out = choose_set(image.name, shares) == SetKind::kTest;
     (held_out ? test : train).push_back(std::move(image));
   }
   if (train.empty() || test.empty()) {
-    return Error{Fault::kBadInput, folder.string() + ": too few pictures to hold one in ten out"};
+    return Error(folder.string() + ": too few pictures to hold one in ten out");
   }
   Dataset data;
-  data.class_names = std::move(all.value().classes);
+  data.class_names = std::move(all.classes);
   data.train = std::make_shared<FileSamples>(folder, std::move(train), shape);
   data.test = std::make_shared<FileSamples>(folder, std::move(test), shape);
   return data;
@@ -135,21 +130,19 @@ Result<ImageList> list_images(const fs::path& folder) {
     }
   }
   if (list.classes.size() < 2) {
-    return Error{Fault::kBadInput,
-                 folder.string() + ": needs two or more folders with .jpg or .png pictures, has " +
-                     std::to_string(list.classes.size())};
+    return Error(folder.string() + ": needs two or more folders with .jpg or .png pictures, has " +
+                 std::to_string(list.classes.size()));
   }
   return list;
 }
 
 Result<Dataset> load_image_folder(const fs::path& folder, const EncodedShape& shape) {
   const std::optional<fs::path> held_out = held_out_folder(folder);
-  Result<Dataset> data = held_out ? load_two_folders(folder / "train", *held_out, shape)
-                                  : load_one_folder(folder, shape);
-  if (!data.ok()) return data;
-  data.value().name = "image_folder";
-  data.value().origin = folder.string();
-  data.value().classes = static_cast<std::uint32_t>(data.value().class_names.size());
+  TS_TRY(Dataset data, held_out ? load_two_folders(folder / "train", *held_out, shape)
+                                : load_one_folder(folder, shape));
+  data.name = "image_folder";
+  data.origin = folder.string();
+  data.classes = static_cast<std::uint32_t>(data.class_names.size());
   return data;
 }
 
@@ -159,12 +152,11 @@ Status read_image_file(const fs::path& file, const EncodedShape& shape,
   const Result<std::vector<std::uint8_t>> bytes = read_whole_file(file);
   const double read_s = monotonic_s();
   times.read_s += read_s - begin_s;
-  if (!bytes.ok()) return bytes.error();
-  const Result<Image> image = decode_image(bytes.value(), file.string());
-  if (!image.ok()) return image.error();
-  fit_image(image.value(), shape, pixels);
+  if (!bytes) return bytes.error();
+  TS_TRY(const Image image, decode_image(*bytes, file.string()));
+  fit_image(image, shape, pixels);
   times.decode_s += monotonic_s() - read_s;
-  return Done{};
+  return {};
 }
 
 }  // namespace trainscope::workload

@@ -40,7 +40,7 @@ TEST(Image, PngComesBackAsItWas) {
   Image image = plain(3, 2, 10, 20, 30);
   image.pixels[5] = 200;
   const Result<Image> decoded = decode_image(png_of(image), "p");
-  ASSERT_TRUE(decoded.ok()) << decoded.error().message;
+  ASSERT_TRUE(decoded) << decoded.error().message();
   EXPECT_EQ(decoded.value().rows, 3U);
   EXPECT_EQ(decoded.value().columns, 2U);
   EXPECT_EQ(decoded.value().pixels, image.pixels);
@@ -52,8 +52,9 @@ TEST(Image, DamageIsAnErrorThatNamesThePicture) {
   for (const std::vector<std::uint8_t>& bad :
        {bytes, {}, {'G', 'I', 'F'}, {0xFF, 0xD8, 0xFF, 0xE0, 0, 1, 2, 3}}) {
     const Result<Image> decoded = decode_image(bad, "holiday.jpg");
-    ASSERT_FALSE(decoded.ok());
-    EXPECT_TRUE(decoded.error().message.starts_with("holiday.jpg: ")) << decoded.error().message;
+    ASSERT_FALSE(decoded);
+    EXPECT_TRUE(decoded.error().message().starts_with("holiday.jpg: "))
+        << decoded.error().message();
   }
 }
 
@@ -91,13 +92,12 @@ TEST(ImageFolder, ClassesArePathsInOrderAndHeldOutPicturesAreByName) {
     for (int i = 0; i < 60; ++i) {
       const auto& bytes = name[0] == 'a' ? red : blue;
       const std::array<std::span<const std::uint8_t>, 1> pieces{bytes};
-      ASSERT_TRUE(
-          write_whole_file(folder.path() / name / (std::to_string(i) + ".PNG"), pieces).ok());
+      ASSERT_TRUE(write_whole_file(folder.path() / name / (std::to_string(i) + ".PNG"), pieces));
     }
   }
   ASSERT_TRUE(looks_like_image_folder(folder.path()));
   const Result<Dataset> data = load_image_folder(folder.path(), {3, 2});
-  ASSERT_TRUE(data.ok()) << data.error().message;
+  ASSERT_TRUE(data) << data.error().message();
   EXPECT_EQ(data.value().class_names, (std::vector<std::string>{"ant", "zebra"}));
   EXPECT_EQ(data.value().train->count() + data.value().test->count(), 120U);
   EXPECT_GT(data.value().test->count(), 0U);
@@ -114,10 +114,10 @@ TEST(ImageFolder, OneClassIsTooFew) {
   std::filesystem::create_directory(folder.path() / "only");
   const std::vector<std::uint8_t> bytes = png_of(plain(2, 2, 1, 2, 3));
   const std::array<std::span<const std::uint8_t>, 1> pieces{bytes};
-  ASSERT_TRUE(write_whole_file(folder.path() / "only" / "a.png", pieces).ok());
+  ASSERT_TRUE(write_whole_file(folder.path() / "only" / "a.png", pieces));
   const Result<ImageList> list = list_images(folder.path());
-  ASSERT_FALSE(list.ok());
-  EXPECT_NE(list.error().message.find("two or more"), std::string::npos);
+  ASSERT_FALSE(list);
+  EXPECT_NE(list.error().message().find("two or more"), std::string::npos);
 }
 
 }  // namespace

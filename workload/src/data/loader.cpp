@@ -55,9 +55,8 @@ Result<Batch> Loader::make(std::uint64_t number, const std::string& who) {
   StageTimes times;
   for (std::size_t i = from; i < to; ++i) {
     const std::span<std::uint8_t> pixels(batch.pixels.data() + (i - from) * bytes, bytes);
-    const Result<std::uint32_t> label = samples_.read((*order)[i], pixels, times);
-    if (!label.ok()) return label.error();
-    batch.labels.push_back(label.value());
+    TS_TRY(const std::uint32_t label, samples_.read((*order)[i], pixels, times));
+    batch.labels.push_back(label);
   }
   if (pipe_ != nullptr && !who.empty()) {
     const double now_s = monotonic_s();

@@ -16,8 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/result.h"
 #include "data/samples.h"
-#include "result.h"
 #include "train/progress_pipe.h"
 
 namespace trainscope::workload {

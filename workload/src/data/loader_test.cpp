@@ -26,7 +26,7 @@ std::vector<std::vector<std::int64_t>> batches(const Samples& samples, const Loa
   std::vector<std::vector<std::int64_t>> result;
   for (int i = 0; i < count; ++i) {
     const Result<Batch> batch = loader.next();
-    EXPECT_TRUE(batch.ok());
+    EXPECT_TRUE(batch);
     EXPECT_TRUE(std::equal(batch.value().pixels.begin(), batch.value().pixels.end(),
                            batch.value().labels.begin()));
     result.push_back(batch.value().labels);
@@ -87,7 +87,7 @@ class BrokenSamples : public MemorySamples {
   BrokenSamples() : MemorySamples(numbers(10)) {}
   Result<std::uint32_t> read(std::size_t index, std::span<std::uint8_t> pixels,
                              StageTimes& times) const override {
-    if (index == 7) return Error{Fault::kBadInput, "picture 7 is broken"};
+    if (index == 7) return Error("picture 7 is broken");
     return MemorySamples::read(index, pixels, times);
   }
 };
@@ -100,10 +100,10 @@ TEST(Loader, PictureThatCannotBeReadIsAnErrorInItsPlace) {
     options.shuffle = false;
     options.threads = threads;
     Loader loader(samples, options, nullptr);
-    for (int i = 0; i < 3; ++i) EXPECT_TRUE(loader.next().ok());
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(loader.next());
     const Result<Batch> broken = loader.next();
-    ASSERT_FALSE(broken.ok());
-    EXPECT_EQ(broken.error().message, "picture 7 is broken");
+    ASSERT_FALSE(broken);
+    EXPECT_EQ(broken.error().message(), "picture 7 is broken");
   }
 }
 
@@ -115,7 +115,7 @@ TEST(Loader, EndsWhileThreadsStillHaveWork) {
   options.prefetch = 50;
   for (int i = 0; i < 20; ++i) {
     Loader loader(samples, options, nullptr);
-    EXPECT_TRUE(loader.next().ok());
+    EXPECT_TRUE(loader.next());
   }
 }
 

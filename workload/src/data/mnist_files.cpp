@@ -32,28 +32,24 @@ Result<IdxArray> read_part(const fs::path& folder, const std::string& role, cons
                            std::size_t rank) {
   const std::optional<fs::path> file = find_part(folder, role, kind);
   if (!file) {
-    return Error{Fault::kBadInput,
-                 folder.string() + ": no " + role + "-" + kind + " (plain or .gz) there"};
+    return Error(folder.string() + ": no " + role + "-" + kind + " (plain or .gz) there");
   }
   return read_idx(*file, rank);
 }
 
 Result<ImageSet> load_set(const fs::path& folder, const std::string& prefix) {
-  Result<IdxArray> images = read_part(folder, prefix + "-images", "idx3-ubyte", 3);
-  if (!images.ok()) return images.error();
-  Result<IdxArray> labels = read_part(folder, prefix + "-labels", "idx1-ubyte", 1);
-  if (!labels.ok()) return labels.error();
-  const std::vector<std::uint32_t>& shape = images.value().dimensions;
-  if (shape[0] != labels.value().dimensions[0]) {
-    return Error{Fault::kBadInput, folder.string() + ": " + std::to_string(shape[0]) + " " +
-                                       prefix + " pictures, but " +
-                                       std::to_string(labels.value().dimensions[0]) + " labels"};
+  TS_TRY(IdxArray images, read_part(folder, prefix + "-images", "idx3-ubyte", 3));
+  TS_TRY(IdxArray labels, read_part(folder, prefix + "-labels", "idx1-ubyte", 1));
+  const std::vector<std::uint32_t>& shape = images.dimensions;
+  if (shape[0] != labels.dimensions[0]) {
+    return Error(folder.string() + ": " + std::to_string(shape[0]) + " " + prefix +
+                 " pictures, but " + std::to_string(labels.dimensions[0]) + " labels");
   }
   ImageSet set;
   set.rows = shape[1];
   set.columns = shape[2];
-  set.pixels = std::move(images.value().bytes);
-  set.labels = std::move(labels.value().bytes);
+  set.pixels = std::move(images.bytes);
+  set.labels = std::move(labels.bytes);
   return set;
 }
 
@@ -68,24 +64,21 @@ bool looks_like_mnist(const fs::path& folder) {
 }
 
 Result<Dataset> load_mnist(const fs::path& folder, const std::string& name) {
-  Result<ImageSet> train = load_set(folder, "train");
-  if (!train.ok()) return train.error();
-  Result<ImageSet> test = load_set(folder, "t10k");
-  if (!test.ok()) return test.error();
+  TS_TRY(ImageSet train, load_set(folder, "train"));
+  TS_TRY(ImageSet test, load_set(folder, "t10k"));
   Dataset data;
   data.name = name;
   data.origin = folder.string();
-  if (train.value().rows != test.value().rows || train.value().columns != test.value().columns) {
-    return Error{Fault::kBadInput, folder.string() + ": train and t10k pictures differ in size"};
+  if (train.rows != test.rows || train.columns != test.columns) {
+    return Error(folder.string() + ": train and t10k pictures differ in size");
   }
-  const std::uint32_t classes = 1U + *std::ranges::max_element(train.value().labels);
-  if (*std::ranges::max_element(test.value().labels) >= classes) {
-    return Error{Fault::kBadInput,
-                 folder.string() + ": t10k has a label that no train picture has"};
+  const std::uint32_t classes = 1U + *std::ranges::max_element(train.labels);
+  if (*std::ranges::max_element(test.labels) >= classes) {
+    return Error(folder.string() + ": t10k has a label that no train picture has");
   }
   data.classes = classes;
-  data.train = std::make_shared<MemorySamples>(std::move(train.value()));
-  data.test = std::make_shared<MemorySamples>(std::move(test.value()));
+  data.train = std::make_shared<MemorySamples>(std::move(train));
+  data.test = std::make_shared<MemorySamples>(std::move(test));
   return data;
 }
 

@@ -114,7 +114,7 @@ bool read_entry(Bytes message, TfExample& example) {
 }  // namespace
 
 Result<TfExample> parse_tf_example(Bytes message) {
-  const Error damaged{Fault::kBadInput, "not a tf.train.Example"};
+  const Error damaged("not a tf.train.Example");
   TfExample example;
   FieldReader outer(message);
   while (const std::optional<Field> features = outer.next()) {

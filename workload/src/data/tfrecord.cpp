@@ -73,18 +73,18 @@ TfrecordFile::~TfrecordFile() { close(descriptor_); }
 Result<std::shared_ptr<const TfrecordFile>> TfrecordFile::open(const std::filesystem::path& file) {
   const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) {
-    return Error{Fault::kBadInput, file.string() + ": cannot open: " + std::strerror(errno)};
+    return Error(file.string() + ": cannot open: " + std::strerror(errno));
   }
   std::shared_ptr<TfrecordFile> opened(new TfrecordFile(file, descriptor));
   struct stat status {};
   if (fstat(descriptor, &status) != 0) return opened->fault(0, std::strerror(errno));
   opened->size_ = static_cast<std::uint64_t>(status.st_size);
-  if (Status indexed = opened->index(); !indexed.ok()) return indexed.error();
+  TS_CHECK_OK(opened->index());
   return std::shared_ptr<const TfrecordFile>(std::move(opened));
 }
 
 Error TfrecordFile::fault(std::uint64_t offset, const std::string& what) const {
-  return {Fault::kBadInput, path_.string() + ": offset " + std::to_string(offset) + ": " + what};
+  return Error(path_.string() + ": offset " + std::to_string(offset) + ": " + what);
 }
 
 Status TfrecordFile::fill(std::uint64_t offset, std::span<std::uint8_t> bytes) const {
@@ -97,12 +97,12 @@ Status TfrecordFile::fill(std::uint64_t offset, std::span<std::uint8_t> bytes) c
     if (got == 0) return fault(offset, "the file ends inside a record");
     had += static_cast<std::size_t>(got);
   }
-  return Done{};
+  return {};
 }
 
 Result<std::uint64_t> TfrecordFile::length_at(std::uint64_t offset) const {
   std::array<std::uint8_t, kHeaderBytes> header{};
-  if (Status read = fill(offset, header); !read.ok()) return read.error();
+  TS_CHECK_OK(fill(offset, header));
   const std::uint64_t length =
       little_endian(header.data()) | std::uint64_t{little_endian(header.data() + 4)} << 32;
   if (masked_crc32c(std::span(header).first(8)) != little_endian(header.data() + 8)) {
@@ -115,24 +115,22 @@ Result<std::uint64_t> TfrecordFile::length_at(std::uint64_t offset) const {
 Status TfrecordFile::index() {
   std::uint64_t offset = 0;
   while (offset < size_) {
-    const Result<std::uint64_t> length = length_at(offset);
-    if (!length.ok()) return length.error();
-    const std::uint64_t next = offset + kHeaderBytes + length.value() + kTrailerBytes;
+    TS_TRY(const std::uint64_t length, length_at(offset));
+    const std::uint64_t next = offset + kHeaderBytes + length + kTrailerBytes;
     if (next > size_) return fault(offset, "the file ends inside a record");
     offsets_.push_back(offset);
     offset = next;
   }
-  return Done{};
+  return {};
 }
 
 Result<std::vector<std::uint8_t>> TfrecordFile::read(std::size_t index) const {
   const std::uint64_t offset = offsets_[index];
-  const Result<std::uint64_t> length = length_at(offset);
-  if (!length.ok()) return length.error();
-  std::vector<std::uint8_t> bytes(length.value() + kTrailerBytes);
-  if (Status done = fill(offset + kHeaderBytes, bytes); !done.ok()) return done.error();
-  const std::uint32_t expected = little_endian(bytes.data() + length.value());
-  bytes.resize(length.value());
+  TS_TRY(const std::uint64_t length, length_at(offset));
+  std::vector<std::uint8_t> bytes(length + kTrailerBytes);
+  TS_CHECK_OK(fill(offset + kHeaderBytes, bytes));
+  const std::uint32_t expected = little_endian(bytes.data() + length);
+  bytes.resize(length);
   if (masked_crc32c(bytes) != expected) return fault(offset, "damaged record (wrong CRC)");
   return bytes;
 }

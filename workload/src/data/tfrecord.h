@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "result.h"
+#include "base/result.h"
 
 namespace trainscope::workload {
 

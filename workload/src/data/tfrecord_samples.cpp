@@ -25,8 +25,8 @@ struct RecordPlace {
 };
 
 Error fault(const RecordPlace& place, const std::string& what) {
-  return {Fault::kBadInput,
-          place.file->path().string() + ": record " + std::to_string(place.index) + ": " + what};
+  return Error(place.file->path().string() + ": record " + std::to_string(place.index) + ": " +
+               what);
 }
 
 Result<std::int64_t> label_of(const TfExample& example, const RecordPlace& place) {
@@ -69,8 +69,8 @@ class RecordSamples : public Samples {
     const Result<std::vector<std::uint8_t>> bytes = place.file->read(place.index);
     const double read_s = monotonic_s();
     times.read_s += read_s - begin_s;
-    if (!bytes.ok()) return bytes.error();
-    Result<std::uint32_t> label = decode(place, bytes.value(), pixels);
+    if (!bytes) return bytes.error();
+    Result<std::uint32_t> label = decode(place, *bytes, pixels);
     times.decode_s += monotonic_s() - read_s;
     return label;
   }
@@ -78,11 +78,10 @@ class RecordSamples : public Samples {
   // The label alone: no picture is decoded.
   Result<std::int64_t> label(std::size_t index) const {
     const RecordPlace& place = places_[index];
-    const Result<std::vector<std::uint8_t>> bytes = place.file->read(place.index);
-    if (!bytes.ok()) return bytes.error();
-    const Result<TfExample> example = parse_tf_example(bytes.value());
-    if (!example.ok()) return fault(place, example.error().message);
-    return label_of(example.value(), place);
+    TS_TRY(const std::vector<std::uint8_t> bytes, place.file->read(place.index));
+    const Result<TfExample> example = parse_tf_example(bytes);
+    if (!example) return fault(place, example.error().message());
+    return label_of(*example, place);
   }
 
   void set_classes(std::uint32_t classes) { classes_ = classes; }
@@ -91,23 +90,21 @@ class RecordSamples : public Samples {
   Result<std::uint32_t> decode(const RecordPlace& place, std::span<const std::uint8_t> bytes,
                                std::span<std::uint8_t> pixels) const {
     const Result<TfExample> example = parse_tf_example(bytes);
-    if (!example.ok()) return fault(place, example.error().message);
-    const Result<std::int64_t> label = label_of(example.value(), place);
-    if (!label.ok()) return label.error();
-    if (label.value() >= classes_) {
-      return fault(place, "label " + std::to_string(label.value()) + ", but " +
-                              std::to_string(classes_) + " classes were seen before");
+    if (!example) return fault(place, example.error().message());
+    TS_TRY(const std::int64_t label, label_of(*example, place));
+    if (label >= classes_) {
+      return fault(place, "label " + std::to_string(label) + ", but " + std::to_string(classes_) +
+                              " classes were seen before");
     }
-    const auto picture = raw_ ? raw_of(example.value()) : encoded_of(example.value());
+    const auto picture = raw_ ? raw_of(*example) : encoded_of(*example);
     if (!picture) return fault(place, "no picture in it");
     if (raw_) {
       std::ranges::copy(*picture, pixels.begin());
     } else {
-      const Result<Image> image = decode_image(*picture, fault(place, "picture").message);
-      if (!image.ok()) return image.error();
-      fit_image(image.value(), {shape_.channels, shape_.rows}, pixels);
+      TS_TRY(const Image image, decode_image(*picture, fault(place, "picture").message()));
+      fit_image(image, {shape_.channels, shape_.rows}, pixels);
     }
-    return static_cast<std::uint32_t>(label.value());
+    return static_cast<std::uint32_t>(label);
   }
 
   std::vector<RecordPlace> places_;
@@ -143,10 +140,9 @@ struct Places {
 Result<Places> find_records(const std::vector<fs::path>& files) {
   Places places;
   for (const fs::path& file : files) {
-    const Result<std::shared_ptr<const TfrecordFile>> opened = TfrecordFile::open(file);
-    if (!opened.ok()) return opened.error();
+    TS_TRY(const std::shared_ptr<const TfrecordFile> opened, TfrecordFile::open(file));
     auto& set = is_held_out(file.filename().string()) ? places.test : places.train;
-    for (std::size_t i = 0; i < opened.value()->count(); ++i) set.push_back({opened.value(), i});
+    for (std::size_t i = 0; i < opened->count(); ++i) set.push_back({opened, i});
   }
   if (!places.test.empty()) return places;
   std::vector<RecordPlace> learnt;
@@ -160,20 +156,18 @@ Result<Places> find_records(const std::vector<fs::path>& files) {
 Result<std::uint32_t> count_classes(const RecordSamples& samples) {
   std::int64_t largest = 0;
   for (std::size_t i = 0; i < std::min(samples.count(), kLabelsLookedAt); ++i) {
-    const Result<std::int64_t> label = samples.label(i);
-    if (!label.ok()) return label.error();
-    largest = std::max(largest, label.value());
+    TS_TRY(const std::int64_t label, samples.label(i));
+    largest = std::max(largest, label);
   }
   return static_cast<std::uint32_t>(largest + 1);
 }
 
 // Whether the first record has a raw CIFAR picture; all others must then have one too.
 Result<bool> first_is_raw(const RecordPlace& place) {
-  const Result<std::vector<std::uint8_t>> bytes = place.file->read(place.index);
-  if (!bytes.ok()) return bytes.error();
-  const Result<TfExample> example = parse_tf_example(bytes.value());
-  if (!example.ok()) return fault(place, example.error().message);
-  return raw_of(example.value()).has_value();
+  TS_TRY(const std::vector<std::uint8_t> bytes, place.file->read(place.index));
+  const Result<TfExample> example = parse_tf_example(bytes);
+  if (!example) return fault(place, example.error().message());
+  return raw_of(*example).has_value();
 }
 
 }  // namespace
@@ -181,23 +175,19 @@ Result<bool> first_is_raw(const RecordPlace& place) {
 bool looks_like_tfrecords(const fs::path& folder) { return !record_files(folder).empty(); }
 
 Result<Dataset> load_tfrecords(const fs::path& folder, const EncodedShape& encoded) {
-  Result<Places> places = find_records(record_files(folder));
-  if (!places.ok()) return places.error();
-  if (places.value().train.empty() || places.value().test.empty()) {
-    return Error{Fault::kBadInput, folder.string() + ": too few records to learn and to test"};
+  TS_TRY(Places places, find_records(record_files(folder)));
+  if (places.train.empty() || places.test.empty()) {
+    return Error(folder.string() + ": too few records to learn and to test");
   }
-  const Result<bool> raw = first_is_raw(places.value().train[0]);
-  if (!raw.ok()) return raw.error();
-  const PictureShape shape = raw.value()
-                                 ? PictureShape{kRawChannels, kRawSide, kRawSide}
+  TS_TRY(const bool raw, first_is_raw(places.train[0]));
+  const PictureShape shape = raw ? PictureShape{kRawChannels, kRawSide, kRawSide}
                                  : PictureShape{encoded.channels, encoded.side, encoded.side};
-  auto train = std::make_shared<RecordSamples>(std::move(places.value().train), shape, raw.value());
-  auto test = std::make_shared<RecordSamples>(std::move(places.value().test), shape, raw.value());
+  auto train = std::make_shared<RecordSamples>(std::move(places.train), shape, raw);
+  auto test = std::make_shared<RecordSamples>(std::move(places.test), shape, raw);
   std::uint32_t classes = 0;
   for (const auto& samples : {train, test}) {
-    const Result<std::uint32_t> seen = count_classes(*samples);
-    if (!seen.ok()) return seen.error();
-    classes = std::max(classes, seen.value());
+    TS_TRY(const std::uint32_t seen, count_classes(*samples));
+    classes = std::max(classes, seen);
   }
   train->set_classes(classes);
   test->set_classes(classes);

@@ -7,61 +7,51 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <string_view>
+
+#include "base/fd.h"
+#include "base/interrupted.h"
+#include "errors.h"
 
 namespace trainscope::workload {
 namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{4} << 30;
-constexpr std::size_t kMaxWrite = std::size_t{1} << 30;
 
-Error fault(Fault kind, const std::filesystem::path& file, const std::string& what) {
-  return {kind, file.string() + ": " + what};
+Error fault(const std::filesystem::path& file, const std::string& what) {
+  return Error(file.string() + ": " + what);
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) close(number_);
+std::string_view as_text(std::span<const std::uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Status write_pieces(int descriptor, std::span<const std::span<const std::uint8_t>> pieces) {
+  for (const std::span<const std::uint8_t> piece : pieces) {
+    TS_CHECK_OK(write_all(descriptor, as_text(piece)));
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
-
-bool write_all(int descriptor, std::span<const std::uint8_t> bytes) {
-  while (!bytes.empty()) {
-    const std::size_t chunk = std::min(bytes.size(), kMaxWrite);
-    const ssize_t written = write(descriptor, bytes.data(), chunk);
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return true;
+  if (fsync(descriptor) != 0) return Error::from_errno("cannot write", errno);
+  return {};
 }
 
 }  // namespace
 
 Result<std::vector<std::uint8_t>> read_whole_file(const std::filesystem::path& file) {
-  const Descriptor descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  const UniqueFd descriptor(open(file.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
-  if (descriptor.get() < 0 || fstat(descriptor.get(), &status) != 0) {
-    return fault(Fault::kBadInput, file, std::string("cannot open: ") + std::strerror(errno));
+  if (!descriptor || fstat(descriptor.get(), &status) != 0) {
+    return fault(file, std::string("cannot open: ") + std::strerror(errno));
   }
-  if (!S_ISREG(status.st_mode)) return fault(Fault::kBadInput, file, "not a regular file");
+  if (!S_ISREG(status.st_mode)) return fault(file, "not a regular file");
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  if (size > kMaxBytes) return fault(Fault::kBadInput, file, "larger than 4 GiB");
+  if (size > kMaxBytes) return fault(file, "larger than 4 GiB");
   std::vector<std::uint8_t> bytes(size);
   std::size_t had = 0;
   while (had < bytes.size()) {
-    const ssize_t got = read(descriptor.get(), bytes.data() + had, bytes.size() - had);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fault(Fault::kBadInput, file, std::strerror(errno));
-    if (got == 0) return fault(Fault::kBadInput, file, "became shorter while it was read");
+    const ssize_t got = retry_interrupted(
+        [&] { return read(descriptor.get(), bytes.data() + had, bytes.size() - had); });
+    if (got < 0) return fault(file, std::strerror(errno));
+    if (got == 0) return fault(file, "became shorter while it was read");
     had += static_cast<std::size_t>(got);
   }
   return bytes;
@@ -70,19 +60,16 @@ Result<std::vector<std::uint8_t>> read_whole_file(const std::filesystem::path& f
 Status write_whole_file(const std::filesystem::path& file,
                         std::span<const std::span<const std::uint8_t>> pieces) {
   std::string name = file.string() + ".XXXXXX";
-  const Descriptor descriptor(mkostemp(name.data(), O_CLOEXEC));
-  if (descriptor.get() < 0) {
-    return fault(Fault::kBadInput, file, std::string("cannot write: ") + std::strerror(errno));
-  }
-  bool good = fchmod(descriptor.get(), 0644) == 0;
-  for (const std::span<const std::uint8_t> piece : pieces) {
-    good = good && write_all(descriptor.get(), piece);
-  }
-  good = good && fsync(descriptor.get()) == 0 && rename(name.c_str(), file.c_str()) == 0;
-  if (good) return Done{};
-  const std::string reason = std::strerror(errno);
+  const UniqueFd descriptor(mkostemp(name.data(), O_CLOEXEC));
+  if (!descriptor) return fault(file, std::string("cannot write: ") + std::strerror(errno));
+  Status written = write_pieces(descriptor.get(), pieces);
+  const bool in_place =
+      written && fchmod(descriptor.get(), 0644) == 0 && rename(name.c_str(), file.c_str()) == 0;
+  if (in_place) return {};
+  const std::string reason =
+      written ? std::string("cannot write: ") + std::strerror(errno) : written.error().message();
   unlink(name.c_str());
-  return fault(Fault::kFailed, file, "cannot write: " + reason);
+  return run_failure(file.string() + ": " + reason);
 }
 
 }  // namespace trainscope::workload

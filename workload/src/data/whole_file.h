@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "result.h"
+#include "base/result.h"
 
 namespace trainscope::workload {
 

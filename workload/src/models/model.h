@@ -12,10 +12,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "data/samples.h"
 #include "models/model_names.h"
 #include "models/network.h"
-#include "result.h"
 
 namespace trainscope::workload {
 

@@ -39,7 +39,7 @@ TEST(Network, ParameterCountsAreTheReferences) {
     ASSERT_NE(model, nullptr) << reference.name;
     EXPECT_EQ(model->parameters, reference.parameters) << reference.name;
     const auto network = make_network(*model, own_shape(*model));
-    ASSERT_TRUE(network.ok());
+    ASSERT_TRUE(network);
     EXPECT_EQ(count_parameters(*network.value()), reference.parameters) << reference.name;
   }
 }
@@ -63,7 +63,7 @@ TEST(Network, TwoPicturesGiveTwoRowsOfScoresAndGradientsEverywhere) {
         model->name == "inception_v3" ? model->side : std::min(model->side, 64U);
     const NetworkShape shape{{model->channels, side, side}, 5};
     const auto network = make_network(*model, shape);
-    ASSERT_TRUE(network.ok()) << model->name;
+    ASSERT_TRUE(network) << model->name;
     network.value()->train();
     const torch::Tensor pictures = torch::randn({2, model->channels, side, side});
     const Scores scores = network.value()->forward(pictures);
@@ -86,7 +86,7 @@ TEST(Network, TwoPicturesGiveTwoRowsOfScoresAndGradientsEverywhere) {
 
 TEST(Network, TooSmallPicturesAreAFault) {
   const Model* model = find_model("inception_v3");
-  EXPECT_FALSE(make_network(*model, {{3, 32, 32}, 10}).ok());
+  EXPECT_FALSE(make_network(*model, {{3, 32, 32}, 10}));
 }
 
 TEST(Weights, ComeBackBitForBitAndMustFit) {
@@ -95,22 +95,22 @@ TEST(Weights, ComeBackBitForBitAndMustFit) {
   const Model* model = find_model("cifar_resnet20");
   const auto first = make_network(*model, own_shape(*model)).value();
   const auto second = make_network(*model, own_shape(*model)).value();
-  ASSERT_TRUE(write_weights(file, *first, {"cifar_resnet20", {"a", "b\nc"}}).ok());
+  ASSERT_TRUE(write_weights(file, *first, {"cifar_resnet20", {"a", "b\nc"}}));
   const Result<TensorFile> content = read_safetensors(file);
-  ASSERT_TRUE(content.ok());
+  ASSERT_TRUE(content);
   const WeightsNote note = read_note(content.value());
   EXPECT_EQ(note.model, "cifar_resnet20");
   EXPECT_EQ(note.class_names, (std::vector<std::string>{"a", "b c"}));
-  ASSERT_TRUE(load_network(*second, content.value(), "w").ok());
+  ASSERT_TRUE(load_network(*second, content.value(), "w"));
   for (std::size_t i = 0; i < first->parameters().size(); ++i) {
     EXPECT_TRUE(torch::equal(first->parameters()[i], second->parameters()[i]));
   }
   const auto other = make_network(*model, {{3, 32, 32}, 7}).value();
   const Status wrong = load_network(*other, content.value(), "w");
-  ASSERT_FALSE(wrong.ok());
-  EXPECT_NE(wrong.error().message.find("linear.weight"), std::string::npos);
+  ASSERT_FALSE(wrong);
+  EXPECT_NE(wrong.error().message().find("linear.weight"), std::string::npos);
   const auto digits = make_network(*find_model("digits_dense"), {{1, 28, 28}, 10}).value();
-  EXPECT_FALSE(load_network(*digits, content.value(), "w").ok());
+  EXPECT_FALSE(load_network(*digits, content.value(), "w"));
 }
 
 }  // namespace

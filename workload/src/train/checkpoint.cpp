@@ -42,31 +42,25 @@ Status save_checkpoint(const TrainOptions& options, const Network& network,
 Result<std::uint64_t> load_checkpoint(const TrainOptions& options, Network& network,
                                       Optimizer& optimizer) {
   const std::string& name = options.checkpoint;
-  const Result<TensorFile> content = read_safetensors(name);
-  if (!content.ok()) return content.error();
+  TS_TRY(const TensorFile content, read_safetensors(name));
   for (const auto& [key, value] : identity(options)) {
-    const std::string found = value_of(content.value(), key);
+    const std::string found = value_of(content, key);
     if (found == value) continue;
-    return Error{Fault::kBadInput,
-                 name + ": written with --" + key + " '" + found + "', not '" + value + "'"};
+    return Error(name + ": written with --" + key + " '" + found + "', not '" + value + "'");
   }
-  const std::string text = value_of(content.value(), "steps");
+  const std::string text = value_of(content, "steps");
   std::uint64_t steps = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
   if (error != std::errc{} || text.empty() || end != text.data() + text.size()) {
-    return Error{Fault::kBadInput, name + ": not a checkpoint of this program"};
+    return Error(name + ": not a checkpoint of this program");
   }
-  if (Status loaded = load_network(network, content.value(), name); !loaded.ok()) {
-    return loaded.error();
-  }
-  Status state = optimizer.load_state(content.value());
-  if (!state.ok()) return Error{Fault::kBadInput, name + ": " + state.error().message};
-  const TensorView* random = content.value().find(kRandomState);
-  if (random == nullptr) return Error{Fault::kBadInput, name + ": no " + kRandomState};
-  Result<torch::Tensor> random_state = tensor_of(*random);
-  if (!random_state.ok()) return random_state.error();
+  TS_CHECK_OK(load_network(network, content, name));
+  TS_CHECK_OK(optimizer.load_state(content).with_context(name));
+  const TensorView* random = content.find(kRandomState);
+  if (random == nullptr) return Error(name + ": no " + kRandomState);
+  TS_TRY(torch::Tensor random_state, tensor_of(*random));
   at::Generator generator = at::detail::getDefaultCPUGenerator();
-  generator.set_state(random_state.value());
+  generator.set_state(random_state);
   return steps;
 }
 

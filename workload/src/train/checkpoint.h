@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <filesystem>
 
+#include "base/result.h"
 #include "models/network.h"
 #include "options.h"
-#include "result.h"
 #include "train/optimizer.h"
 
 namespace trainscope::workload {

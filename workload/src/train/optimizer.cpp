@@ -95,17 +95,17 @@ Status Optimizer::load_state(const TensorFile& content) {
     for (std::size_t i = 0; i < names_.size(); ++i) {
       const TensorView* view = content.find(std::string(kPrefix) + kept.name + names_[i]);
       const Result<torch::Tensor> tensor =
-          view != nullptr ? tensor_of(*view) : Result<torch::Tensor>(Error{Fault::kBadInput, ""});
-      if (!tensor.ok() || tensor.value().sizes() != parameters_[i].sizes()) {
-        return Error{Fault::kBadInput, "the checkpoint has no optimizer state for " + names_[i] +
-                                           " (was it written with another --optimizer?)"};
+          view != nullptr ? tensor_of(*view) : Result<torch::Tensor>(Error(""));
+      if (!tensor || tensor->sizes() != parameters_[i].sizes()) {
+        return Error("the checkpoint has no optimizer state for " + names_[i] +
+                     " (was it written with another --optimizer?)");
       }
-      kept.tensors[i].copy_(tensor.value());
+      kept.tensors[i].copy_(*tensor);
     }
   }
   const auto found = content.metadata.find("optimizer_steps");
   steps_.fill_(found == content.metadata.end() ? 0.0 : std::strtod(found->second.c_str(), nullptr));
-  return Done{};
+  return {};
 }
 
 }  // namespace trainscope::workload

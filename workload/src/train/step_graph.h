@@ -12,7 +12,7 @@
 #include <functional>
 #include <memory>
 
-#include "result.h"
+#include "base/result.h"
 
 namespace trainscope::workload {
 

@@ -50,7 +50,7 @@ class CudaStepGraph : public StepGraph {
 }  // namespace
 
 Result<std::unique_ptr<StepGraph>> make_step_graph(const torch::Device& device) {
-  if (!device.is_cuda()) return Error{Fault::kBadInput, "--graph needs --device cuda"};
+  if (!device.is_cuda()) return Error("--graph needs --device cuda");
   return std::unique_ptr<StepGraph>(std::make_unique<CudaStepGraph>(device));
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "data/tfrecord.h"
+#include "errors.h"
 
 namespace trainscope::workload {
 namespace {
@@ -64,7 +65,7 @@ std::uint32_t checksum(const std::string& bytes) {
 
 void Summaries::scalar(const std::string& set, const std::string& tag, std::uint64_t step,
                        double value) {
-  if (folder_.empty() || !state_.ok()) return;
+  if (folder_.empty() || !state_) return;
   if (std::FILE* file = file_of(set)) write(file, scalar_event(tag, step, value));
 }
 
@@ -100,7 +101,7 @@ void Summaries::write(std::FILE* file, const std::string& event) {
 }
 
 void Summaries::note(const std::string& what) {
-  if (state_.ok()) state_ = Error{Fault::kFailed, what};
+  if (state_) state_ = run_failure(what);
 }
 
 }  // namespace trainscope::workload

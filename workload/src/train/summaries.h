@@ -13,7 +13,7 @@
 #include <memory>
 #include <string>
 
-#include "result.h"
+#include "base/result.h"
 
 namespace trainscope::workload {
 
@@ -38,7 +38,7 @@ class Summaries {
 
   std::filesystem::path folder_;
   std::map<std::string, File> files_;
-  Status state_ = Done{};
+  Status state_;
 };
 
 }  // namespace trainscope::workload

@@ -67,9 +67,7 @@ Training::Training(const TrainOptions& options, const Dataset& data, TrainingPar
 
 Status Training::run() {
   if (options_.resume) {
-    const Result<std::uint64_t> steps = load_checkpoint(options_, *parts_.network, optimizer_);
-    if (!steps.ok()) return steps.error();
-    steps_ = steps.value();
+    TS_TRY(steps_, load_checkpoint(options_, *parts_.network, optimizer_));
     std::printf("resume step %" PRIu64 " from %s\n", steps_, options_.checkpoint.c_str());
   }
   LoaderOptions loading = loader_options(options_, *data_.train);
@@ -79,7 +77,7 @@ Status Training::run() {
   deadline_s_ = begin_s + options_.seconds.value_or(kNever);
   next_evaluation_s_ = begin_s + options_.evaluations_s.value_or(kNever);
   next_checkpoint_s_ = options_.checkpoint.empty() ? kNever : begin_s + options_.checkpoints_s;
-  if (Status learnt = learn_until_finished(); !learnt.ok()) return learnt;
+  TS_CHECK_OK(learn_until_finished());
   const double seconds = monotonic_s() - begin_s;
   loader_.reset();  // its threads would work on while the end is evaluated
   return finish(seconds);
@@ -94,10 +92,10 @@ bool Training::finished() const {
 Status Training::learn_until_finished() {
   parts_.network->train();
   while (!finished()) {
-    if (Status stepped = step(); !stepped.ok()) return stepped;
-    if (Status done = after_step(); !done.ok()) return done;
+    TS_CHECK_OK(step());
+    TS_CHECK_OK(after_step());
   }
-  return Done{};
+  return {};
 }
 
 Status Training::step() {
@@ -105,28 +103,27 @@ Status Training::step() {
   record.number = steps_ + 1;
   record.begin_s = monotonic_s();
   sleep_s(options_.input.before_step(record.number));
-  if (Status ready = make_input_ready(record); !ready.ok()) return ready;
+  TS_CHECK_OK(make_input_ready(record));
   record.images = static_cast<std::uint64_t>(labels_.size(0));
   record.loss = learn(record);
   record.duration_s = monotonic_s() - record.begin_s;
   ++steps_;
   parts_.report.step(record);
-  return Done{};
+  return {};
 }
 
 Status Training::make_input_ready(StepRecord& record) {
   const auto waited_s = [&record] { return monotonic_s() - record.begin_s; };
   if (options_.resident && pictures_.defined()) {
     record.input_s = waited_s();
-    return Done{};
+    return {};
   }
-  const Result<Batch> batch = loader_->next();
-  if (!batch.ok()) return batch.error();
+  TS_TRY(const Batch batch, loader_->next());
   record.input_s = waited_s();
-  pictures_ = tensors_.pictures(batch.value());
-  labels_ = tensors_.labels(batch.value());
+  pictures_ = tensors_.pictures(batch);
+  labels_ = tensors_.labels(batch);
   record.prepare_s = waited_s() - record.input_s;
-  return Done{};
+  return {};
 }
 
 double Training::learn(StepRecord& record) {
@@ -173,10 +170,10 @@ Status Training::after_step() {
   if (pass_ends) parts_.report.epoch_ends(steps_ / a_pass);
   const double now_s = monotonic_s();
   if ((pass_ends || now_s >= next_evaluation_s_) && !finished()) {
-    if (const Result<Evaluation> result = evaluate(); !result.ok()) return result.error();
+    TS_CHECK_OK(evaluate());
     next_evaluation_s_ = monotonic_s() + options_.evaluations_s.value_or(kNever);
   }
-  if (now_s < next_checkpoint_s_) return Done{};
+  if (now_s < next_checkpoint_s_) return {};
   next_checkpoint_s_ = monotonic_s() + options_.checkpoints_s;
   return checkpoint();
 }
@@ -185,7 +182,7 @@ Status Training::checkpoint() {
   parts_.report.checkpoint_begins();
   Status saved = save_checkpoint(options_, *parts_.network, optimizer_, steps_);
   parts_.report.checkpoint_ends();
-  if (saved.ok()) {
+  if (saved) {
     std::printf("checkpoint step %" PRIu64 " %s\n", steps_, options_.checkpoint.c_str());
     std::fflush(stdout);
   }
@@ -205,12 +202,11 @@ Result<Evaluation> Training::evaluate() {
   double loss_sum = 0.0;
   std::int64_t right = 0;
   for (std::uint64_t i = 0; i < loading.last; ++i) {
-    const Result<Batch> batch = loader.next();
-    if (!batch.ok()) return batch.error();
-    const torch::Tensor labels = tensors_.labels(batch.value());
+    TS_TRY(const Batch batch, loader.next());
+    const torch::Tensor labels = tensors_.labels(batch);
     const Autocast autocast(parts_.device, options_.precision);
     const torch::Tensor scores =
-        parts_.network->forward(tensors_.pictures(batch.value())).main.to(torch::kFloat);
+        parts_.network->forward(tensors_.pictures(batch)).main.to(torch::kFloat);
     const auto sum = F::CrossEntropyFuncOptions().reduction(torch::kSum);
     loss_sum += F::cross_entropy(scores, labels, sum).item<double>();
     right += scores.argmax(1).eq(labels).sum().item<std::int64_t>();
@@ -225,13 +221,13 @@ Result<Evaluation> Training::evaluate() {
 
 Status Training::finish(double seconds) {
   if (evaluated_at_ != steps_ || steps_ == 0) {
-    if (const Result<Evaluation> result = evaluate(); !result.ok()) return result.error();
+    TS_CHECK_OK(evaluate());
   }
   if (!options_.checkpoint.empty()) {
-    if (Status saved = checkpoint(); !saved.ok()) return saved;
+    TS_CHECK_OK(checkpoint());
   }
   if (!options_.export_file.empty()) {
-    if (Status written = export_network(); !written.ok()) return written;
+    TS_CHECK_OK(export_network());
   }
   return parts_.report.done(steps_, seconds, last_.accuracy);
 }
@@ -245,7 +241,7 @@ Status Training::export_network() {
       as_program ? write_torchscript(file, *parts_.network,
                                      torch::zeros({1, shape.channels, shape.rows, shape.columns}))
                  : write_weights(file, *parts_.network, {options_.model, data_.class_names});
-  if (written.ok()) std::printf("%s %s\n", as_program ? "torchscript" : "weights", file.c_str());
+  if (written) std::printf("%s %s\n", as_program ? "torchscript" : "weights", file.c_str());
   return written;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "errors.h"
 #include "monotonic_clock.h"
 
 namespace trainscope::workload {
@@ -24,7 +25,7 @@ Result<TrainingReport> TrainingReport::open(const TrainOptions& options, const c
     report.step_log_name_ = step_log;
     report.step_log_.reset(std::fopen(step_log.c_str(), "we"));
     if (!report.step_log_) {
-      return Error{Fault::kBadInput, step_log + ": cannot write: " + std::strerror(errno)};
+      return Error(step_log + ": cannot write: " + std::strerror(errno));
     }
   }
   return report;
@@ -105,7 +106,7 @@ Status TrainingReport::done(std::uint64_t steps, double seconds, double accuracy
     std::fprintf(stderr, "trainscope-workload: %" PRIu64 " progress messages dropped\n",
                  pipe_->dropped());
   }
-  if (step_log_broken_) return Error{Fault::kFailed, step_log_name_ + ": not all steps written"};
+  if (step_log_broken_) return run_failure(step_log_name_ + ": not all steps written");
   return summaries_.state();
 }
 

@@ -12,8 +12,8 @@
 #include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "options.h"
-#include "result.h"
 #include "train/progress_pipe.h"
 #include "train/summaries.h"
 

@@ -51,10 +51,10 @@ std::optional<std::vector<float>> read_bottleneck(const std::filesystem::path& f
                                                   const BottleneckKey& key, std::size_t length) {
   const Result<std::vector<std::uint8_t>> bytes = read_whole_file(file);
   const std::size_t data = length * sizeof(float);
-  if (!bytes.ok() || bytes.value().size() != sizeof(Header) + data + sizeof(std::uint32_t)) {
+  if (!bytes || bytes->size() != sizeof(Header) + data + sizeof(std::uint32_t)) {
     return std::nullopt;
   }
-  const std::span<const std::uint8_t> all = bytes.value();
+  const std::span<const std::uint8_t> all = *bytes;
   Header header;
   std::memcpy(&header, all.data(), sizeof header);
   std::uint32_t crc = 0;
@@ -72,7 +72,7 @@ Status write_bottleneck(const std::filesystem::path& file, const BottleneckKey& 
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
   if (error) {
-    return Error{Fault::kBadInput, file.parent_path().string() + ": " + error.message()};
+    return Error(file.parent_path().string() + ": " + error.message());
   }
   const Header header = header_of(key, values.size());
   const std::span<const std::uint8_t> data{reinterpret_cast<const std::uint8_t*>(values.data()),

@@ -32,11 +32,11 @@ class BottleneckMaker {
     const auto count = static_cast<std::int64_t>(list_.images.size());
     result_.vectors = torch::empty({count, length_});
     for (std::size_t i = 0; i < list_.images.size(); ++i) {
-      if (Status done = take(i); !done.ok()) return done.error();
+      TS_CHECK_OK(take(i));
       if (waiting_.size() < kPicturesAtOnce) continue;
-      if (Status done = compute(); !done.ok()) return done.error();
+      TS_CHECK_OK(compute());
     }
-    if (Status done = compute(); !done.ok()) return done.error();
+    TS_CHECK_OK(compute());
     return std::move(result_);
   }
 
@@ -58,30 +58,28 @@ class BottleneckMaker {
   // From the cache, or into the batch that is computed next.
   Status take(std::size_t index) {
     const fs::path picture = fs::path(options_.folder) / list_.images[index].name;
-    const Result<std::vector<std::uint8_t>> bytes = read_whole_file(picture);
-    if (!bytes.ok()) return bytes.error();
-    const BottleneckKey key = bottleneck_key(trained_.crc, bytes.value());
+    TS_TRY(const std::vector<std::uint8_t> bytes, read_whole_file(picture));
+    const BottleneckKey key = bottleneck_key(trained_.crc, bytes);
     if (!options_.cache.empty()) {
       const auto known = read_bottleneck(file_of(index), key, static_cast<std::size_t>(length_));
       if (known) {
         std::ranges::copy(*known, row(index));
         ++result_.cached;
-        return Done{};
+        return {};
       }
     }
-    const Result<Image> image = decode_image(bytes.value(), picture.string());
-    if (!image.ok()) return image.error();
+    TS_TRY(const Image image, decode_image(bytes, picture.string()));
     const std::size_t size = trained_.shape.bytes();
     batch_.pixels.resize(batch_.pixels.size() + size);
     batch_.labels.push_back(0);
-    fit_image(image.value(), {trained_.shape.channels, trained_.shape.rows, trained_.model->crop},
+    fit_image(image, {trained_.shape.channels, trained_.shape.rows, trained_.model->crop},
               std::span(batch_.pixels).last(size));
     waiting_.push_back({index, key});
-    return Done{};
+    return {};
   }
 
   Status compute() {
-    if (waiting_.empty()) return Done{};
+    if (waiting_.empty()) return {};
     const torch::Tensor vectors =
         trained_.network->features(tensors_.pictures(batch_)).to(torch::kCPU).contiguous();
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
@@ -90,13 +88,12 @@ class BottleneckMaker {
       const std::span<const float> vector(values, static_cast<std::size_t>(length_));
       std::ranges::copy(vector, row(waiting_[i].index));
       if (options_.cache.empty()) continue;
-      Status written = write_bottleneck(file_of(waiting_[i].index), waiting_[i].key, vector);
-      if (!written.ok()) return written;
+      TS_CHECK_OK(write_bottleneck(file_of(waiting_[i].index), waiting_[i].key, vector));
     }
     result_.computed += waiting_.size();
     waiting_.clear();
     batch_ = {};
-    return Done{};
+    return {};
   }
 
   const TransferOptions& options_;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "data/image_folder.h"
 #include "options.h"
-#include "result.h"
 #include "weights/trained_network.h"
 
 namespace trainscope::workload {

@@ -120,19 +120,17 @@ const TensorView* TensorFile::find(std::string_view name) const {
 }
 
 Result<TensorFile> read_safetensors(const std::filesystem::path& path) {
-  Result<std::vector<std::uint8_t>> bytes = read_whole_file(path);
-  if (!bytes.ok()) return bytes.error();
   TensorFile file;
-  file.storage = std::move(bytes.value());
+  TS_TRY(file.storage, read_whole_file(path));
   std::uint64_t length = 0;
   const bool complete = file.storage.size() >= kLengthBytes;
   if (complete) std::memcpy(&length, file.storage.data(), kLengthBytes);
   if (!complete || length > kMaxHeader || length > file.storage.size() - kLengthBytes) {
-    return Error{Fault::kBadInput, path.string() + ": not a safetensors file, or cut off"};
+    return Error(path.string() + ": not a safetensors file, or cut off");
   }
   const std::span<const std::uint8_t> rest = std::span(file.storage).subspan(kLengthBytes);
   const std::string wrong = parse(rest.first(length), rest.subspan(length), file);
-  if (!wrong.empty()) return Error{Fault::kBadInput, path.string() + ": " + wrong};
+  if (!wrong.empty()) return Error(path.string() + ": " + wrong);
   return file;
 }
 

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "result.h"
+#include "base/result.h"
 
 namespace trainscope::workload {
 

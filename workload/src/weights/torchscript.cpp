@@ -44,12 +44,11 @@ Status write_torchscript(const std::string& file, Network& network, const torch:
   module.type()->addMethod(
       module._ivalue()->compilation_unit()->create_function(name, traced->graph));
   module.eval();
-  Status saved = guarded([&]() -> Status {
-    module.save(file);
-    return Done{};
-  });
-  if (!saved.ok()) return Error{Fault::kFailed, file + ": cannot write: " + saved.error().message};
-  return saved;
+  return guarded([&]() -> Status {
+           module.save(file);
+           return {};
+         })
+      .with_context(file + ": cannot write");
 }
 
 }  // namespace trainscope::workload

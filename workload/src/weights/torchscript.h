@@ -10,8 +10,8 @@
 
 #include <string>
 
+#include "base/result.h"
 #include "models/network.h"
-#include "result.h"
 
 namespace trainscope::workload {
 

@@ -15,10 +15,10 @@ void expect_same_scores(const char* name, std::uint32_t channels, std::uint32_t 
   const TestFolder folder;
   torch::manual_seed(1);
   const auto made = make_network(*find_model(name), {{channels, side, side}, 10});
-  ASSERT_TRUE(made.ok()) << name;
+  ASSERT_TRUE(made) << name;
   Network& network = *made.value();
   const std::string file = (folder.path() / "network.pt").string();
-  ASSERT_TRUE(write_torchscript(file, network, torch::randn({2, channels, side, side})).ok());
+  ASSERT_TRUE(write_torchscript(file, network, torch::randn({2, channels, side, side})));
   torch::jit::Module program = torch::jit::load(file);
   const torch::NoGradGuard no_gradients;
   network.eval();
@@ -40,8 +40,8 @@ TEST(TorchScript, SaysWhichFileCannotBeWritten) {
   const auto made = make_network(*find_model("digits_dense"), {{1, 28, 28}, 10});
   const Status written =
       write_torchscript("/nowhere/network.pt", *made.value(), torch::randn({1, 1, 28, 28}));
-  ASSERT_FALSE(written.ok());
-  EXPECT_NE(written.error().message.find("/nowhere/network.pt"), std::string::npos);
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message().find("/nowhere/network.pt"), std::string::npos);
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ Result<std::uint32_t> count_classes(const Model& model, const PictureShape& shap
   const std::string name = sample->named_parameters().back().key();
   const TensorView* bias = content.find(name);
   if (bias == nullptr || bias->shape.size() != 1 || bias->shape[0] < 1) {
-    return Error{Fault::kBadInput,
-                 file + ": no tensor " + name + " as " + std::string(model.name) + " has it"};
+    return Error(file + ": no tensor " + name + " as " + std::string(model.name) + " has it");
   }
   return static_cast<std::uint32_t>(bias->shape[0]);
 }
@@ -29,30 +28,23 @@ Result<std::uint32_t> count_classes(const Model& model, const PictureShape& shap
 
 Result<TrainedNetwork> load_trained(const std::string& weights, const std::string& model,
                                     const c10::Device& device) {
-  const Result<TensorFile> content = read_safetensors(weights);
-  if (!content.ok()) return content.error();
-  const WeightsNote note = read_note(content.value());
+  TS_TRY(const TensorFile content, read_safetensors(weights));
+  const WeightsNote note = read_note(content);
   TrainedNetwork trained;
   const std::string& name = model.empty() ? note.model : model;
   trained.model = find_model(name);
   if (trained.model == nullptr) {
-    return Error{Fault::kBadInput,
-                 weights + (name.empty() ? ": does not name its model; give --model"
-                                         : ": unknown model " + name)};
+    return Error(weights + (name.empty() ? ": does not name its model; give --model"
+                                         : ": unknown model " + name));
   }
   trained.shape = {trained.model->channels, trained.model->side, trained.model->side};
-  const Result<std::uint32_t> classes =
-      count_classes(*trained.model, trained.shape, content.value(), weights);
-  if (!classes.ok()) return classes.error();
-  trained.classes = classes.value();
+  TS_TRY(trained.classes, count_classes(*trained.model, trained.shape, content, weights));
   trained.network = trained.model->make({trained.shape, trained.classes});
-  if (Status loaded = load_network(*trained.network, content.value(), weights); !loaded.ok()) {
-    return loaded.error();
-  }
+  TS_CHECK_OK(load_network(*trained.network, content, weights));
   trained.network->to(device);
   trained.network->eval();
   trained.class_names = note.class_names;
-  trained.crc = crc_of(content.value().storage);
+  trained.crc = crc_of(content.storage);
   return trained;
 }
 

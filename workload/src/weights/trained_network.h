@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "models/model.h"
-#include "result.h"
 
 namespace trainscope::workload {
 

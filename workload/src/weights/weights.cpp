@@ -39,14 +39,13 @@ std::vector<std::pair<std::string, torch::Tensor>> named_tensors(const Network& 
 Status load_one(const std::string& name, const torch::Tensor& target, const TensorFile& content,
                 const std::string& file) {
   const TensorView* view = content.find(name);
-  if (view == nullptr) return Error{Fault::kBadInput, file + ": no tensor " + name};
+  if (view == nullptr) return Error(file + ": no tensor " + name);
   if (target.sizes() != torch::IntArrayRef(view->shape)) {
-    return Error{Fault::kBadInput, file + ": tensor " + name + " has another shape than the model"};
+    return Error(file + ": tensor " + name + " has another shape than the model");
   }
-  Result<torch::Tensor> source = tensor_of(*view);
-  if (!source.ok()) return Error{Fault::kBadInput, file + ": " + source.error().message};
-  target.copy_(source.value());
-  return Done{};
+  TS_TRY(const torch::Tensor source, tensor_of(*view).with_context(file));
+  target.copy_(source);
+  return {};
 }
 
 }  // namespace
@@ -74,7 +73,7 @@ Result<torch::Tensor> tensor_of(const TensorView& view) {
                 static_cast<std::uint8_t*>(tensor.mutable_data_ptr()));
     return tensor;
   }
-  return Error{Fault::kBadInput, "tensor " + view.name + " has type " + view.type};
+  return Error("tensor " + view.name + " has type " + view.type);
 }
 
 Status load_network(Network& network, const TensorFile& content, const std::string& file) {
@@ -82,14 +81,14 @@ Status load_network(Network& network, const TensorFile& content, const std::stri
   std::set<std::string_view> known;
   const auto tensors = named_tensors(network);
   for (const auto& [name, tensor] : tensors) {
-    if (Status loaded = load_one(name, tensor, content, file); !loaded.ok()) return loaded;
+    TS_CHECK_OK(load_one(name, tensor, content, file));
     known.insert(name);
   }
   for (const TensorView& view : content.tensors) {
     if (view.name.starts_with(kStatePrefix) || known.contains(view.name)) continue;
-    return Error{Fault::kBadInput, file + ": tensor " + view.name + " is not the model's"};
+    return Error(file + ": tensor " + view.name + " is not the model's");
   }
-  return Done{};
+  return {};
 }
 
 // Names are kept one a line; a newline inside one would make two of it.

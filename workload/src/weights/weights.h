@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "models/network.h"
-#include "result.h"
 #include "weights/safetensors.h"
 
 namespace trainscope::workload {
