@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "data/tf_example.h"
-#include "data/tfrecord.h"
+#include "data/tfrecord_file.h"
 #include "monotonic_clock.h"
 
 namespace trainscope::workload {
@@ -23,6 +23,10 @@ struct RecordPlace {
   std::shared_ptr<const TfrecordFile> file;
   std::size_t index = 0;
 };
+
+std::span<const std::uint8_t> as_bytes(std::string_view text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
 
 Error fault(const RecordPlace& place, const std::string& what) {
   return Error(place.file->path().string() + ": record " + std::to_string(place.index) + ": " +
@@ -66,7 +70,7 @@ class RecordSamples : public Samples {
                              StageTimes& times) const override {
     const RecordPlace& place = places_[index];
     const double begin_s = monotonic_s();
-    const Result<std::vector<std::uint8_t>> bytes = place.file->read(place.index);
+    const Result<std::string> bytes = place.file->read(place.index);
     const double read_s = monotonic_s();
     times.read_s += read_s - begin_s;
     if (!bytes) return bytes.error();
@@ -78,8 +82,8 @@ class RecordSamples : public Samples {
   // The label alone: no picture is decoded.
   Result<std::int64_t> label(std::size_t index) const {
     const RecordPlace& place = places_[index];
-    TS_TRY(const std::vector<std::uint8_t> bytes, place.file->read(place.index));
-    const Result<TfExample> example = parse_tf_example(bytes);
+    TS_TRY(const std::string bytes, place.file->read(place.index));
+    const Result<TfExample> example = parse_tf_example(as_bytes(bytes));
     if (!example) return fault(place, example.error().message());
     return label_of(*example, place);
   }
@@ -87,9 +91,9 @@ class RecordSamples : public Samples {
   void set_classes(std::uint32_t classes) { classes_ = classes; }
 
  private:
-  Result<std::uint32_t> decode(const RecordPlace& place, std::span<const std::uint8_t> bytes,
+  Result<std::uint32_t> decode(const RecordPlace& place, std::string_view bytes,
                                std::span<std::uint8_t> pixels) const {
-    const Result<TfExample> example = parse_tf_example(bytes);
+    const Result<TfExample> example = parse_tf_example(as_bytes(bytes));
     if (!example) return fault(place, example.error().message());
     TS_TRY(const std::int64_t label, label_of(*example, place));
     if (label >= classes_) {
@@ -164,8 +168,8 @@ Result<std::uint32_t> count_classes(const RecordSamples& samples) {
 
 // Whether the first record has a raw CIFAR picture; all others must then have one too.
 Result<bool> first_is_raw(const RecordPlace& place) {
-  TS_TRY(const std::vector<std::uint8_t> bytes, place.file->read(place.index));
-  const Result<TfExample> example = parse_tf_example(bytes);
+  TS_TRY(const std::string bytes, place.file->read(place.index));
+  const Result<TfExample> example = parse_tf_example(as_bytes(bytes));
   if (!example) return fault(place, example.error().message());
   return raw_of(*example).has_value();
 }

@@ -6,10 +6,9 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
-#include <span>
 
-#include "data/tfrecord.h"
 #include "errors.h"
+#include "tfrecord/tfrecord.h"
 
 namespace trainscope::workload {
 namespace {
@@ -57,10 +56,6 @@ std::string scalar_event(const std::string& tag, std::uint64_t step, double valu
   return out + sized(kEventSummary, sized(kSummaryValue, sized(kValueTag, tag) + number));
 }
 
-std::uint32_t checksum(const std::string& bytes) {
-  return masked_crc32c({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()});
-}
-
 }  // namespace
 
 void Summaries::scalar(const std::string& set, const std::string& tag, std::uint64_t step,
@@ -88,12 +83,8 @@ std::FILE* Summaries::file_of(const std::string& set) {
 }
 
 void Summaries::write(std::FILE* file, const std::string& event) {
-  std::string length;
-  append_little(length, event.size(), 8);
-  std::string record = length;
-  append_little(record, checksum(length), 4);
-  record += event;
-  append_little(record, checksum(event), 4);
+  std::string record;
+  append_tf_record(record, event);
   const bool whole = std::fwrite(record.data(), 1, record.size(), file) == record.size();
   if (!whole || std::fflush(file) != 0) {
     note(folder_.string() + ": cannot write: " + std::strerror(errno));
