@@ -120,6 +120,13 @@ class Formats(unittest.TestCase):
             result = run("train", "--model", "cifar_resnet20", "--data", folder, "--epochs", "1", "--threads", "1")
             self.assertEqual(result.returncode, 2)
             self.assertIn("train.tfrecords", result.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            write_raw_records(folder)
+            with open(f"{folder}/train.tfrecords", "wb") as file:
+                file.write(record(b"\xff no message"))
+            result = run("train", "--model", "cifar_resnet20", "--data", folder, "--epochs", "1", "--threads", "1")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("train.tfrecords: record 0: not a tf.train.Example", result.stderr)
 
     def test_loaders_tell_their_stages(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,10 +1,11 @@
 #include "data/tfrecord_samples.h"
 
+#include <tf_example.pb.h>
+
 #include <algorithm>
 #include <optional>
 #include <system_error>
 
-#include "data/tf_example.h"
 #include "data/tfrecord_file.h"
 #include "monotonic_clock.h"
 
@@ -24,35 +25,54 @@ struct RecordPlace {
   std::size_t index = 0;
 };
 
-std::span<const std::uint8_t> as_bytes(std::string_view text) {
-  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-}
+using Bytes = std::span<const std::uint8_t>;
 
 Error fault(const RecordPlace& place, const std::string& what) {
   return Error(place.file->path().string() + ": record " + std::to_string(place.index) + ": " +
                what);
 }
 
-Result<std::int64_t> label_of(const TfExample& example, const RecordPlace& place) {
-  for (const std::string_view key : {"image/class/label", "label"}) {
-    const auto found = example.numbers.find(key);
-    if (found == example.numbers.end()) continue;
-    if (found->second >= 0 && found->second < 65536) return found->second;
-    return fault(place, "label " + std::to_string(found->second));
+Result<tfexample::Example> parse_example(const RecordPlace& place, const std::string& record) {
+  tfexample::Example example;
+  if (!example.ParseFromString(record)) return fault(place, "not a tf.train.Example");
+  return example;
+}
+
+// The first byte string of the feature of this name, or nothing if there is none.
+std::optional<Bytes> find_bytes(const tfexample::Example& example, const std::string& name) {
+  const auto found = example.features().feature().find(name);
+  if (found == example.features().feature().end()) return std::nullopt;
+  if (found->second.bytes_list().value().empty()) return std::nullopt;
+  const std::string& value = found->second.bytes_list().value(0);
+  return Bytes(reinterpret_cast<const std::uint8_t*>(value.data()), value.size());
+}
+
+std::optional<std::int64_t> find_number(const tfexample::Example& example,
+                                        const std::string& name) {
+  const auto found = example.features().feature().find(name);
+  if (found == example.features().feature().end()) return std::nullopt;
+  if (found->second.int64_list().value().empty()) return std::nullopt;
+  return found->second.int64_list().value(0);
+}
+
+Result<std::int64_t> label_of(const tfexample::Example& example, const RecordPlace& place) {
+  for (const char* name : {"image/class/label", "label"}) {
+    const std::optional<std::int64_t> label = find_number(example, name);
+    if (!label) continue;
+    if (*label >= 0 && *label < 65536) return *label;
+    return fault(place, "label " + std::to_string(*label));
   }
   return fault(place, "neither image/class/label nor label in it");
 }
 
-std::optional<std::span<const std::uint8_t>> raw_of(const TfExample& example) {
-  const auto found = example.bytes.find("image");
-  if (found == example.bytes.end() || found->second.size() != kRawBytes) return std::nullopt;
-  return found->second;
+std::optional<Bytes> raw_of(const tfexample::Example& example) {
+  const std::optional<Bytes> image = find_bytes(example, "image");
+  return image && image->size() == kRawBytes ? image : std::nullopt;
 }
 
-std::optional<std::span<const std::uint8_t>> encoded_of(const TfExample& example) {
-  for (const std::string_view key : {"image/encoded", "image", "image_raw"}) {
-    const auto found = example.bytes.find(key);
-    if (found != example.bytes.end()) return found->second;
+std::optional<Bytes> encoded_of(const tfexample::Example& example) {
+  for (const char* name : {"image/encoded", "image", "image_raw"}) {
+    if (const std::optional<Bytes> image = find_bytes(example, name)) return image;
   }
   return std::nullopt;
 }
@@ -70,11 +90,11 @@ class RecordSamples : public Samples {
                              StageTimes& times) const override {
     const RecordPlace& place = places_[index];
     const double begin_s = monotonic_s();
-    const Result<std::string> bytes = place.file->read(place.index);
+    const Result<std::string> record = place.file->read(place.index);
     const double read_s = monotonic_s();
     times.read_s += read_s - begin_s;
-    if (!bytes) return bytes.error();
-    Result<std::uint32_t> label = decode(place, *bytes, pixels);
+    if (!record) return record.error();
+    Result<std::uint32_t> label = decode(place, *record, pixels);
     times.decode_s += monotonic_s() - read_s;
     return label;
   }
@@ -82,25 +102,23 @@ class RecordSamples : public Samples {
   // The label alone: no picture is decoded.
   Result<std::int64_t> label(std::size_t index) const {
     const RecordPlace& place = places_[index];
-    TS_TRY(const std::string bytes, place.file->read(place.index));
-    const Result<TfExample> example = parse_tf_example(as_bytes(bytes));
-    if (!example) return fault(place, example.error().message());
-    return label_of(*example, place);
+    TS_TRY(const std::string record, place.file->read(place.index));
+    TS_TRY(const tfexample::Example example, parse_example(place, record));
+    return label_of(example, place);
   }
 
   void set_classes(std::uint32_t classes) { classes_ = classes; }
 
  private:
-  Result<std::uint32_t> decode(const RecordPlace& place, std::string_view bytes,
+  Result<std::uint32_t> decode(const RecordPlace& place, const std::string& record,
                                std::span<std::uint8_t> pixels) const {
-    const Result<TfExample> example = parse_tf_example(as_bytes(bytes));
-    if (!example) return fault(place, example.error().message());
-    TS_TRY(const std::int64_t label, label_of(*example, place));
+    TS_TRY(const tfexample::Example example, parse_example(place, record));
+    TS_TRY(const std::int64_t label, label_of(example, place));
     if (label >= classes_) {
       return fault(place, "label " + std::to_string(label) + ", but " + std::to_string(classes_) +
                               " classes were seen before");
     }
-    const auto picture = raw_ ? raw_of(*example) : encoded_of(*example);
+    const auto picture = raw_ ? raw_of(example) : encoded_of(example);
     if (!picture) return fault(place, "no picture in it");
     if (raw_) {
       std::ranges::copy(*picture, pixels.begin());
@@ -168,10 +186,9 @@ Result<std::uint32_t> count_classes(const RecordSamples& samples) {
 
 // Whether the first record has a raw CIFAR picture; all others must then have one too.
 Result<bool> first_is_raw(const RecordPlace& place) {
-  TS_TRY(const std::string bytes, place.file->read(place.index));
-  const Result<TfExample> example = parse_tf_example(as_bytes(bytes));
-  if (!example) return fault(place, example.error().message());
-  return raw_of(*example).has_value();
+  TS_TRY(const std::string record, place.file->read(place.index));
+  TS_TRY(const tfexample::Example example, parse_example(place, record));
+  return raw_of(example).has_value();
 }
 
 }  // namespace
