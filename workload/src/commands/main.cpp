@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <limits>
 
 #include "commands/arguments.h"
@@ -20,10 +19,9 @@ using namespace trainscope::workload;
 using trainscope::Status;
 
 Status run(const ParsedArguments& arguments) {
-  const char* pipe_path = std::getenv("TRAINSCOPE_PIPE");
-  if (arguments.train) return train(*arguments.train, pipe_path);
+  if (arguments.train) return train(*arguments.train);
   if (arguments.label) return label(*arguments.label);
-  return transfer(*arguments.transfer, pipe_path);
+  return transfer(*arguments.transfer);
 }
 
 // Every step asks for the same large blocks again. By default glibc gives each back to the kernel

@@ -67,7 +67,7 @@ Result<std::unique_ptr<StepGraph>> choose_graph(const TrainOptions& options,
   return std::unique_ptr<StepGraph>();
 }
 
-Status train_unguarded(const TrainOptions& options, const char* pipe_path) {
+Status train_unguarded(const TrainOptions& options) {
   const Model* model = find_model(options.model);
   if (model == nullptr) return Error("unknown model " + options.model);
   TS_TRY(const Dataset data, load_data(options, *model));
@@ -77,7 +77,7 @@ Status train_unguarded(const TrainOptions& options, const char* pipe_path) {
   // Before the network: all work on the device is to be in the graph's stream.
   TS_TRY(std::unique_ptr<StepGraph> graph, choose_graph(options, device));
   TS_TRY(std::shared_ptr<Network> network, make_ready(options, *model, data, device));
-  TS_TRY(TrainingReport report, TrainingReport::open(options, pipe_path));
+  TS_TRY(TrainingReport report, TrainingReport::open(options));
   print_setting(options, data, *network, device);
   Training training(options, data, {*model, std::move(graph), network, device, std::move(report)});
   return training.run();
@@ -85,8 +85,8 @@ Status train_unguarded(const TrainOptions& options, const char* pipe_path) {
 
 }  // namespace
 
-Status train(const TrainOptions& options, const char* pipe_path) {
-  return guarded([&] { return train_unguarded(options, pipe_path); });
+Status train(const TrainOptions& options) {
+  return guarded([&] { return train_unguarded(options); });
 }
 
 }  // namespace trainscope::workload

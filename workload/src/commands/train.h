@@ -7,6 +7,6 @@
 
 namespace trainscope::workload {
 
-Status train(const TrainOptions& options, const char* pipe_path);
+Status train(const TrainOptions& options);
 
 }  // namespace trainscope::workload

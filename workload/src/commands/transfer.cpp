@@ -15,8 +15,8 @@
 #include "compute/guarded.h"
 #include "data/split.h"
 #include "monotonic_clock.h"
-#include "train/progress_pipe.h"
 #include "train/summaries.h"
+#include "trainscope.hpp"
 #include "transfer/bottlenecks.h"
 #include "weights/weights.h"
 
@@ -70,8 +70,8 @@ double accuracy_of(torch::nn::Linear& layer, const VectorSet& set) {
 // Trains one last layer at one learning rate. Steps are numbered on over all rates.
 class LayerTraining {
  public:
-  LayerTraining(const TransferOptions& options, const VectorSets& sets, ProgressPipe& pipe)
-      : options_(options), sets_(sets), pipe_(pipe) {}
+  LayerTraining(const TransferOptions& options, const VectorSets& sets)
+      : options_(options), sets_(sets) {}
 
   torch::nn::Linear run(std::int64_t classes, double learning_rate) {
     torch::manual_seed(options_.seed);
@@ -80,8 +80,8 @@ class LayerTraining {
     Summaries summaries(summary_folder(learning_rate));
     for (std::uint64_t i = 1; i <= options_.steps; ++i) {
       const double loss = step(layer, optimizer);
-      pipe_.step(++steps_, loss, monotonic_s());
-      if (i % options_.evaluate_every == 0) tell(i, layer, loss, summaries);
+      trainscope::step(++steps_, {{"loss", loss}});
+      if (i % options_.evaluate_every == 0) report(i, layer, loss, summaries);
     }
     if (const Status written = summaries.state(); !written) {
       std::fprintf(stderr, "trainscope-workload: %s\n", written.error().message().c_str());
@@ -110,14 +110,14 @@ class LayerTraining {
     return std::filesystem::path(options_.summaries) / name.data();
   }
 
-  void tell(std::uint64_t number, torch::nn::Linear& layer, double loss, Summaries& summaries) {
+  void report(std::uint64_t number, torch::nn::Linear& layer, double loss, Summaries& summaries) {
     const double learnt = accuracy_of(layer, sets_.training);
     std::printf("step %" PRIu64 " loss %.4f train accuracy %.4f", number, loss, learnt);
     summaries.scalar("train", "loss", number, loss);
     summaries.scalar("train", "accuracy", number, learnt);
     if (sets_.validation.count() > 0) {
       const double accuracy = accuracy_of(layer, sets_.validation);
-      pipe_.scalar("accuracy", accuracy, "validation", monotonic_s());
+      trainscope::scalar("accuracy", accuracy, trainscope::Set::validation);
       summaries.scalar("validation", "accuracy", number, accuracy);
       std::printf(" validation accuracy %.4f", accuracy);
     }
@@ -127,8 +127,7 @@ class LayerTraining {
 
   const TransferOptions& options_;
   const VectorSets& sets_;
-  ProgressPipe& pipe_;
-  std::uint64_t steps_ = 0;
+  long long steps_ = 0;
 };
 
 struct Best {
@@ -137,9 +136,8 @@ struct Best {
   double accuracy = -1.0;
 };
 
-Best try_rates(const TransferOptions& options, const VectorSets& sets, std::int64_t classes,
-               ProgressPipe& pipe) {
-  LayerTraining training(options, sets, pipe);
+Best try_rates(const TransferOptions& options, const VectorSets& sets, std::int64_t classes) {
+  LayerTraining training(options, sets);
   // With so few pictures that none is for validation, the training pictures must choose.
   const VectorSet& judge = sets.validation.count() > 0 ? sets.validation : sets.training;
   Best best;
@@ -154,13 +152,13 @@ Best try_rates(const TransferOptions& options, const VectorSets& sets, std::int6
 }
 
 void report_test(const TransferOptions& options, const VectorSets& sets, const ImageList& list,
-                 Best& best, ProgressPipe& pipe) {
+                 Best& best) {
   if (sets.test.count() == 0) {
     std::printf("test pictures 0: too few to hold one out (see --test)\n");
     return;
   }
   const double accuracy = accuracy_of(best.layer, sets.test);
-  pipe.scalar("accuracy", accuracy, "test", monotonic_s());
+  trainscope::scalar("accuracy", accuracy, trainscope::Set::test);
   std::printf("test pictures %" PRId64 " accuracy %.4f rate %g\n", sets.test.count(), accuracy,
               best.learning_rate);
   if (!options.misclassified) return;
@@ -199,19 +197,18 @@ Status export_network(const TransferOptions& options, const TrainedNetwork& trai
   return written;
 }
 
-Status transfer_unguarded(const TransferOptions& options, const char* pipe_path) {
+Status transfer_unguarded(const TransferOptions& options) {
   TS_TRY(const c10::Device device, choose_device(options.device, options.strict));
   if (options.threads > 0) at::set_num_threads(options.threads);
   TS_TRY(const ImageList list, list_images(options.folder));
   TS_TRY(const TrainedNetwork trained, load_trained(options.weights, options.model, device));
-  ProgressPipe pipe(pipe_path);
-  pipe.batch(options.batch);
+  trainscope::batch(static_cast<long long>(options.batch));
 
   const double begin_s = monotonic_s();
-  pipe.begin("bottlenecks", begin_s);
+  trainscope::begin("bottlenecks");
   const Result<Bottlenecks> filled = make_bottlenecks(options, trained, list, device);
   const double filled_s = monotonic_s();
-  pipe.end("bottlenecks", filled_s);
+  trainscope::end("bottlenecks");
   if (!filled) return filled.error();
   const VectorSets sets = split_vectors(options, list, filled->vectors);
   std::printf("pictures %zu classes %zu training %" PRId64 " validation %" PRId64 " test %" PRId64
@@ -225,20 +222,20 @@ Status transfer_unguarded(const TransferOptions& options, const char* pipe_path)
   }
 
   const double train_s = monotonic_s();
-  pipe.begin("train", train_s);
+  trainscope::begin("train");
   const auto classes = static_cast<std::int64_t>(list.classes.size());
-  Best best = try_rates(options, sets, classes, pipe);
-  pipe.end("train", monotonic_s());
+  Best best = try_rates(options, sets, classes);
+  trainscope::end("train");
   std::printf("train seconds %.2f\n", monotonic_s() - train_s);
-  report_test(options, sets, list, best, pipe);
+  report_test(options, sets, list, best);
   if (options.export_file.empty()) return {};
   return export_network(options, trained, list, best);
 }
 
 }  // namespace
 
-Status transfer(const TransferOptions& options, const char* pipe_path) {
-  return guarded([&] { return transfer_unguarded(options, pipe_path); });
+Status transfer(const TransferOptions& options) {
+  return guarded([&] { return transfer_unguarded(options); });
 }
 
 }  // namespace trainscope::workload

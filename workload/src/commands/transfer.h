@@ -1,7 +1,7 @@
 // The command `transfer`: keeps a trained trunk as it is and trains a new last layer on a folder of
 // pictures.
 //
-// Filling the cache of bottleneck vectors and training the layer are two phases on the pipe,
+// Filling the cache of bottleneck vectors and training the layer are two phases for the recorder,
 // `bottlenecks` and `train`, and two times on stdout. Of several learning rates the one that does
 // best on the validation pictures is taken; the test pictures are looked at once, at the end.
 #pragma once
@@ -11,6 +11,6 @@
 
 namespace trainscope::workload {
 
-Status transfer(const TransferOptions& options, const char* pipe_path);
+Status transfer(const TransferOptions& options);
 
 }  // namespace trainscope::workload

@@ -1,18 +1,30 @@
 #include "data/loader.h"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <string>
 
 #include "data/random_stream.h"
-#include "monotonic_clock.h"
+#include "trainscope.hpp"
 
 namespace trainscope::workload {
+namespace {
 
-Loader::Loader(const Samples& samples, const LoaderOptions& options, ProgressPipe* pipe)
+// Images in memory have no such stages.
+void report_stages(const StageTimes& times) {
+  const auto report = [](const char* stage, double seconds) {
+    if (seconds > 0.0) trainscope::phase(stage, std::chrono::duration<double>(seconds));
+  };
+  report("read", times.read_s);
+  report("decode", times.decode_s);
+}
+
+}  // namespace
+
+Loader::Loader(const Samples& samples, const LoaderOptions& options)
     : samples_(samples),
       options_(options),
-      pipe_(pipe),
       batches_a_pass_((samples.count() + options.batch - 1) / options.batch),
       asked_(options.first),
       taken_(options.first) {
@@ -45,37 +57,32 @@ std::shared_ptr<const Loader::Order> Loader::order_of(std::uint64_t pass) {
   return result;
 }
 
-Result<Batch> Loader::make(std::uint64_t number, const std::string& who) {
+Result<Batch> Loader::make(std::uint64_t number, StageTimes& times) {
   const std::shared_ptr<const Order> order = order_of(number / batches_a_pass_);
   const std::size_t from = (number % batches_a_pass_) * options_.batch;
   const std::size_t to = std::min(from + options_.batch, order->size());
   const std::size_t bytes = samples_.shape().bytes();
   Batch batch;
   batch.pixels.resize((to - from) * bytes);
-  StageTimes times;
   for (std::size_t i = from; i < to; ++i) {
     const std::span<std::uint8_t> pixels(batch.pixels.data() + (i - from) * bytes, bytes);
     TS_TRY(const std::uint32_t label, samples_.read((*order)[i], pixels, times));
     batch.labels.push_back(label);
   }
-  if (pipe_ != nullptr && !who.empty()) {
-    const double now_s = monotonic_s();
-    // Pictures that lie in memory have no such stages.
-    if (times.read_s > 0.0) pipe_->phase("read", times.read_s, now_s - times.decode_s, who);
-    if (times.decode_s > 0.0) pipe_->phase("decode", times.decode_s, now_s, who);
-  }
   return batch;
 }
 
 void Loader::work(unsigned index) {
-  const std::string who = "loader" + std::to_string(index);
+  trainscope::set_who("loader" + std::to_string(index));
   std::unique_lock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return stop_ || taken_ < asked_ + options_.prefetch; });
     if (stop_ || taken_ >= options_.last) return;
     const std::uint64_t number = taken_++;
     lock.unlock();
-    Result<Batch> batch = make(number, who);
+    StageTimes times;
+    Result<Batch> batch = make(number, times);
+    if (batch) report_stages(times);
     lock.lock();
     ready_.emplace(number, std::move(batch));
     changed_.notify_all();
@@ -83,7 +90,10 @@ void Loader::work(unsigned index) {
 }
 
 Result<Batch> Loader::next() {
-  if (threads_.empty()) return make(asked_++, "");
+  if (threads_.empty()) {
+    StageTimes part_of_the_wait;
+    return make(asked_++, part_of_the_wait);
+  }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return ready_.contains(asked_); });
   auto found = ready_.extract(asked_++);

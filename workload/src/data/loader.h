@@ -2,9 +2,9 @@
 //
 // Guarantees: batches come in the same order and with the same contents whatever the number of
 // threads; every picture is in exactly one batch of a pass; pass p of a seed is the same in every
-// run, so that reading can begin in the middle. Each loading thread tells the pipe what its batch
-// took: phases read and decode, who=loaderN.
-// Limits: at most `prefetch` batches wait; the last batch of a pass may be smaller.
+// run, so that reading can begin in the middle. Each loading thread reports to the recorder how
+// long its batch took: phases read and decode, who=loaderN. Limits: at most `prefetch` batches
+// wait; the last batch of a pass may be smaller.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,6 @@
 
 #include "base/result.h"
 #include "data/samples.h"
-#include "train/progress_pipe.h"
 
 namespace trainscope::workload {
 
@@ -41,8 +40,8 @@ struct Batch {
 
 class Loader {
  public:
-  // `samples` and `pipe` must live as long; `pipe` may be null.
-  Loader(const Samples& samples, const LoaderOptions& options, ProgressPipe* pipe);
+  // `samples` must live as long.
+  Loader(const Samples& samples, const LoaderOptions& options);
   ~Loader();
   Loader(const Loader&) = delete;
   Loader& operator=(const Loader&) = delete;
@@ -55,12 +54,11 @@ class Loader {
   using Order = std::vector<std::uint32_t>;
 
   std::shared_ptr<const Order> order_of(std::uint64_t pass);
-  Result<Batch> make(std::uint64_t number, const std::string& who);
+  Result<Batch> make(std::uint64_t number, StageTimes& times);
   void work(unsigned index);
 
   const Samples& samples_;
   LoaderOptions options_;
-  ProgressPipe* pipe_;
   std::uint64_t batches_a_pass_;
 
   std::mutex mutex_;

@@ -22,7 +22,7 @@ ImageSet numbers(std::uint8_t count) {
 
 std::vector<std::vector<std::int64_t>> batches(const Samples& samples, const LoaderOptions& options,
                                                int count) {
-  Loader loader(samples, options, nullptr);
+  Loader loader(samples, options);
   std::vector<std::vector<std::int64_t>> result;
   for (int i = 0; i < count; ++i) {
     const Result<Batch> batch = loader.next();
@@ -99,7 +99,7 @@ TEST(Loader, PictureThatCannotBeReadIsAnErrorInItsPlace) {
     options.batch = 2;
     options.shuffle = false;
     options.threads = threads;
-    Loader loader(samples, options, nullptr);
+    Loader loader(samples, options);
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(loader.next());
     const Result<Batch> broken = loader.next();
     ASSERT_FALSE(broken);
@@ -114,7 +114,7 @@ TEST(Loader, EndsWhileThreadsStillHaveWork) {
   options.threads = 4;
   options.prefetch = 50;
   for (int i = 0; i < 20; ++i) {
-    Loader loader(samples, options, nullptr);
+    Loader loader(samples, options);
     EXPECT_TRUE(loader.next());
   }
 }

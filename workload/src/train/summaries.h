@@ -1,7 +1,7 @@
 // Numbers for TensorBoard: an event file for each set, in a folder that --logdir can show.
 //
-// Guarantees: FOLDER/train, FOLDER/validation and FOLDER/test, by the name that the pipe gives to
-// the same set, are written as TensorFlow's own writers do, each number at once, so that
+// Guarantees: FOLDER/train, FOLDER/validation and FOLDER/test, by the name that the recorder gets
+// for the same set, are written as TensorFlow's own writers do, each number at once, so that
 // TensorBoard can follow. What cannot be written does not stop the training: the first fault is
 // kept. Limits: scalars only.
 #pragma once

@@ -72,7 +72,7 @@ Status Training::run() {
   }
   LoaderOptions loading = loader_options(options_, *data_.train);
   loading.first = steps_;
-  loader_ = std::make_unique<Loader>(*data_.train, loading, parts_.report.pipe());
+  loader_ = std::make_unique<Loader>(*data_.train, loading);
   const double begin_s = monotonic_s();
   deadline_s_ = begin_s + options_.seconds.value_or(kNever);
   next_evaluation_s_ = begin_s + options_.evaluations_s.value_or(kNever);
@@ -102,63 +102,57 @@ Status Training::step() {
   StepRecord record;
   record.number = steps_ + 1;
   record.begin_s = monotonic_s();
+  StepPhases phases(record.begin_s);
   sleep_s(options_.input.before_step(record.number));
-  TS_CHECK_OK(make_input_ready(record));
+  TS_CHECK_OK(make_input_ready(phases));
   record.images = static_cast<std::uint64_t>(labels_.size(0));
-  record.loss = learn(record);
+  record.loss = learn(phases);
   record.duration_s = monotonic_s() - record.begin_s;
   ++steps_;
   parts_.report.step(record);
   return {};
 }
 
-Status Training::make_input_ready(StepRecord& record) {
-  const auto waited_s = [&record] { return monotonic_s() - record.begin_s; };
+Status Training::make_input_ready(StepPhases& phases) {
   if (options_.resident && pictures_.defined()) {
-    record.input_s = waited_s();
+    phases.end("input");
     return {};
   }
   TS_TRY(const Batch batch, loader_->next());
-  record.input_s = waited_s();
+  phases.end("input");
   pictures_ = tensors_.pictures(batch);
   labels_ = tensors_.labels(batch);
-  record.prepare_s = waited_s() - record.input_s;
+  phases.end("prepare");
   return {};
 }
 
-double Training::learn(StepRecord& record) {
-  ComputeTimes times;
+double Training::learn(StepPhases& phases) {
   const auto step = [&](const torch::Tensor& pictures, const torch::Tensor& labels) {
-    return compute(pictures, labels, times);
+    return compute(pictures, labels, phases);
   };
-  const double begin_s = monotonic_s();
   const torch::Tensor loss =
       parts_.graph ? parts_.graph->run(pictures_, labels_, step) : step(pictures_, labels_);
   const double value = loss.item<double>();  // waits for the device
-  // A CUDA device works behind our back: where one phase ends only a wait could tell.
-  if (parts_.device.is_cpu()) {
-    times.optimizer_s = monotonic_s() - begin_s - times.forward_s - times.backward_s;
-    record.compute = times;
-  }
+  if (parts_.device.is_cpu()) phases.end("optimizer");
   if (options_.log_placement && !placement_logged_) log_placement(pictures_);
   placement_logged_ = true;
   return value;
 }
 
-// The loss, on the device; nothing here waits for it.
+// The loss, on the device; nothing here waits for it. A CUDA device computes in the background:
+// where one phase ends there only a wait could show.
 torch::Tensor Training::compute(const torch::Tensor& pictures, const torch::Tensor& labels,
-                                ComputeTimes& times) {
-  const double begin_s = monotonic_s();
+                                StepPhases& phases) {
+  const bool has_phases = parts_.device.is_cpu();
   optimizer_.zero_grad();
   torch::Tensor loss;
   {
     const Autocast autocast(parts_.device, options_.precision);
     loss = loss_of(parts_.network->forward(pictures), labels);
   }
-  const double forward_s = monotonic_s();
+  if (has_phases) phases.end("forward");
   scale_.scaled(loss).backward();
-  times.forward_s = forward_s - begin_s;
-  times.backward_s = monotonic_s() - forward_s;
+  if (has_phases) phases.end("backward");
   optimizer_.step(scale_.unscale(optimizer_));
   return loss.detach();
 }
@@ -198,7 +192,7 @@ Result<Evaluation> Training::evaluate() {
   loading.batch = evaluation_batch(samples.shape());
   loading.shuffle = false;
   loading.last = (samples.count() + loading.batch - 1) / loading.batch;
-  Loader loader(samples, loading, parts_.report.pipe());
+  Loader loader(samples, loading);
   double loss_sum = 0.0;
   std::int64_t right = 0;
   for (std::uint64_t i = 0; i < loading.last; ++i) {

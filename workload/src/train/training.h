@@ -43,10 +43,10 @@ class Training {
   bool finished() const;
   Status learn_until_finished();
   Status step();
-  Status make_input_ready(StepRecord& record);
-  double learn(StepRecord& record);
+  Status make_input_ready(StepPhases& phases);
+  double learn(StepPhases& phases);
   torch::Tensor compute(const torch::Tensor& pictures, const torch::Tensor& labels,
-                        ComputeTimes& times);
+                        StepPhases& phases);
   Status after_step();
   Result<Evaluation> evaluate();
   Status checkpoint();

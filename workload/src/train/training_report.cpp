@@ -1,12 +1,14 @@
 #include "train/training_report.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cinttypes>
 #include <cmath>
 #include <cstring>
 
 #include "errors.h"
 #include "monotonic_clock.h"
+#include "trainscope.hpp"
 
 namespace trainscope::workload {
 namespace {
@@ -16,11 +18,17 @@ double one_nan(double value) { return std::isnan(value) ? std::fabs(value) : val
 
 }  // namespace
 
-Result<TrainingReport> TrainingReport::open(const TrainOptions& options, const char* pipe_path) {
+void StepPhases::end(std::string_view phase) {
+  const double now_s = monotonic_s();
+  trainscope::phase(phase, std::chrono::duration<double>(now_s - begin_s_));
+  begin_s_ = now_s;
+}
+
+Result<TrainingReport> TrainingReport::open(const TrainOptions& options) {
   const std::string& step_log = options.step_log;
   TrainingReport report(options.summaries);
   report.every_ = options.every;
-  report.pipe_ = std::make_unique<ProgressPipe>(pipe_path);
+  report.set_batch(options.batch);
   if (!step_log.empty()) {
     report.step_log_name_ = step_log;
     report.step_log_.reset(std::fopen(step_log.c_str(), "we"));
@@ -31,8 +39,15 @@ Result<TrainingReport> TrainingReport::open(const TrainOptions& options, const c
   return report;
 }
 
+// The last batch of a pass may be smaller.
+void TrainingReport::set_batch(std::uint64_t images) {
+  if (images != batch_) trainscope::batch(static_cast<long long>(images));
+  batch_ = images;
+}
+
 void TrainingReport::step(const StepRecord& record) {
-  send_step(record);
+  set_batch(record.images);
+  trainscope::step(static_cast<long long>(record.number), {{"loss", record.loss}});
   if (step_log_) {
     std::fprintf(step_log_.get(), "%" PRIu64 " %.9f %.9f\n", record.number, record.begin_s,
                  record.duration_s);
@@ -55,43 +70,23 @@ void TrainingReport::step(const StepRecord& record) {
   images_ = 0;
 }
 
-void TrainingReport::send_step(const StepRecord& record) {
-  if (!pipe_->is_open()) return;
-  if (record.images != batch_told_) pipe_->batch(record.images);
-  batch_told_ = record.images;
-  double at_s = record.begin_s;
-  const auto send = [&](std::string_view name, double duration_s) {
-    at_s += duration_s;
-    pipe_->phase(name, duration_s, at_s);
-  };
-  send("input", record.input_s);
-  if (record.prepare_s > 0.0) send("prepare", record.prepare_s);
-  if (record.compute) {
-    send("forward", record.compute->forward_s);
-    send("backward", record.compute->backward_s);
-    send("optimizer", record.compute->optimizer_s);
-  }
-  pipe_->step(record.number, one_nan(record.loss), record.begin_s + record.duration_s);
-}
-
 void TrainingReport::epoch_ends(std::uint64_t number) {
   const double steps = static_cast<double>(epoch_steps_);
-  pipe_->epoch(number, one_nan(epoch_loss_sum_ / steps), monotonic_s());
+  trainscope::epoch(static_cast<long long>(number), {{"loss", epoch_loss_sum_ / steps}});
   epoch_loss_sum_ = 0.0;
   epoch_steps_ = 0;
 }
 
-void TrainingReport::checkpoint_begins() { pipe_->begin("checkpoint", monotonic_s()); }
+void TrainingReport::checkpoint_begins() { trainscope::begin("checkpoint"); }
 
-void TrainingReport::checkpoint_ends() { pipe_->end("checkpoint", monotonic_s()); }
+void TrainingReport::checkpoint_ends() { trainscope::end("checkpoint"); }
 
-void TrainingReport::evaluation_begins() { pipe_->begin("evaluation", monotonic_s()); }
+void TrainingReport::evaluation_begins() { trainscope::begin("evaluation"); }
 
 void TrainingReport::evaluation_ends(std::uint64_t step, const Evaluation& result) {
-  const double now_s = monotonic_s();
-  pipe_->end("evaluation", now_s);
-  pipe_->scalar("accuracy", result.accuracy, "test", now_s);
-  pipe_->scalar("loss", one_nan(result.loss), "test", now_s);
+  trainscope::end("evaluation");
+  trainscope::scalar("accuracy", result.accuracy, trainscope::Set::test);
+  trainscope::scalar("loss", result.loss, trainscope::Set::test);
   summaries_.scalar("test", "accuracy", step, result.accuracy);
   summaries_.scalar("test", "loss", step, result.loss);
   std::printf("eval step %" PRIu64 " accuracy %.4f loss %.4f\n", step, result.accuracy,
@@ -102,10 +97,6 @@ void TrainingReport::evaluation_ends(std::uint64_t step, const Evaluation& resul
 Status TrainingReport::done(std::uint64_t steps, double seconds, double accuracy) {
   std::printf("done steps %" PRIu64 " seconds %.1f accuracy %.4f\n", steps, seconds, accuracy);
   std::fflush(stdout);
-  if (pipe_->dropped() > 0) {
-    std::fprintf(stderr, "trainscope-workload: %" PRIu64 " progress messages dropped\n",
-                 pipe_->dropped());
-  }
   if (step_log_broken_) return run_failure(step_log_name_ + ": not all steps written");
   return summaries_.state();
 }
