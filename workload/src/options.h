@@ -1,4 +1,4 @@
-// What each command can be told: the options of train, label and transfer, with their defaults.
+// The options of the commands train, label and transfer, with their defaults.
 //
 // Guarantees: options that commands/arguments.h parsed are usable as they are: numbers in range,
 // the model known, at least one limit set.
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "train/planted_delay.h"
+#include "train/injected_delay.h"
 
 namespace trainscope::workload {
 
@@ -24,11 +24,11 @@ enum class OptimizerKind { kAdam, kSgd };
 struct TrainOptions {
   std::string model = "digits_cnn";
   std::string data = "auto";
-  std::uint32_t side = 0;  // of encoded and made-up pictures; 0: the model's own
+  std::uint32_t side = 0;  // of encoded and synthetic images; 0: the model's own
   DeviceChoice device;
   bool strict = false;
   bool log_placement = false;
-  bool graph = false;     // record a step once and play it back (CUDA)
+  bool graph = false;     // record a step once and replay it (CUDA)
   bool resident = false;  // one batch for all steps
   std::uint64_t batch = 64;
   bool channels_last = false;
@@ -40,7 +40,7 @@ struct TrainOptions {
   int inter_threads = 0;            // 0: libtorch's own default
   std::optional<unsigned> loaders;  // none: as many as the data are worth
   std::uint64_t prefetch = 4;
-  PlantedDelay input;
+  InjectedDelay input;
   std::uint64_t every = 100;
   std::string step_log;                 // empty: none
   std::string summaries;                // folder for TensorBoard; empty: none
@@ -49,7 +49,7 @@ struct TrainOptions {
   std::string checkpoint;               // empty: none
   double checkpoints_s = 60.0;          // between two
   bool resume = false;                  // from `checkpoint`
-  std::optional<double> evaluations_s;  // besides those after each epoch
+  std::optional<double> evaluations_s;  // in addition to those after each epoch
   // The first limit that is reached ends the training.
   std::optional<double> seconds;
   std::optional<std::uint64_t> steps;
@@ -59,7 +59,7 @@ struct TrainOptions {
 struct LabelOptions {
   std::string image;
   std::string weights;
-  std::string model;  // empty: what the weights say
+  std::string model;  // empty: the one that the weights name
   DeviceChoice device;
   bool strict = false;
   int threads = 0;
@@ -68,9 +68,9 @@ struct LabelOptions {
 };
 
 struct TransferOptions {
-  std::string folder;   // of pictures, one folder a class
+  std::string folder;   // of images, one folder per class
   std::string weights;  // of the trunk
-  std::string model;    // empty: what the weights say
+  std::string model;    // empty: the one that the weights name
   std::string cache;    // of bottleneck vectors; empty: none, each run computes them
   DeviceChoice device;
   bool strict = false;

@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 from events import masked
-from pictures import pattern, png, png_of
+from images import pattern, png, png_of
 from support import NUMBER, matches, run, run_with_pipe, take_program
 
 STEP = re.compile(rf"step (\d+) loss {NUMBER} images/s {NUMBER}")
@@ -50,22 +50,22 @@ def example(features):
 SIDE = 32  # what the network wants: nothing is scaled
 CLASSES = ("blue", "green", "red")
 SETS = {"train": range(20), "test": range(20, 25)}
-PICTURES = {name: [(label, number, pattern(SIDE, label, number)) for label in range(len(CLASSES)) for number in numbers]
+IMAGES = {name: [(label, number, pattern(SIDE, label, number)) for label in range(len(CLASSES)) for number in numbers]
             for name, numbers in SETS.items()}
 
 
 def write_image_folder(folder):
-    for name, pictures in PICTURES.items():
-        for label, number, pixels in pictures:
+    for name, images in IMAGES.items():
+        for label, number, pixels in images:
             os.makedirs(f"{folder}/{name}/{CLASSES[label]}", exist_ok=True)
             with open(f"{folder}/{name}/{CLASSES[label]}/{number:02}.png", "wb") as file:
                 file.write(png_of(SIDE, pixels))
 
 
 def write_records(folder, name_of, features):
-    for name, pictures in PICTURES.items():
+    for name, images in IMAGES.items():
         with open(f"{folder}/{name_of[name]}", "wb") as file:
-            for label, _, pixels in pictures:
+            for label, _, pixels in images:
                 file.write(record(example(features(label, pixels))))
 
 
@@ -81,7 +81,7 @@ def write_raw_records(folder):
 
 
 class Formats(unittest.TestCase):
-    """The same pictures in the same order: whatever holds them, the steps are the same."""
+    """The same images in the same order: whatever holds them, the steps are the same."""
 
     def steps(self, folder, name, *options):
         result = run("train", "--model", "cifar_resnet20", "--data", folder, "--batch", "16", "--threads", "1",

@@ -55,14 +55,14 @@ void add_number(CLI::App& app, const std::string& flag, Target& target, Number l
 template <typename Target, std::size_t kCount>
 void add_choice(CLI::App& app, const std::string& flag, Target& target,
                 const std::array<std::pair<std::string_view, Target>, kCount>& choices,
-                const std::string& help) {
+                const std::string& names, const std::string& fallback) {
   const auto parse = [choices](const std::string& text) -> std::optional<Target> {
     for (const auto& [name, value] : choices) {
       if (name == text) return value;
     }
     return std::nullopt;
   };
-  add_parsed(app, flag, target, parse, "one of " + help, help);
+  add_parsed(app, flag, target, parse, names, names + " (default: " + fallback + ")");
 }
 
 constexpr std::array<std::pair<std::string_view, OptimizerKind>, 2> kOptimizers{
@@ -75,12 +75,12 @@ constexpr std::array<std::pair<std::string_view, Precision>, 3> kPrecisions{
 template <typename Options>
 void add_device_options(CLI::App& app, Options& options) {
   add_parsed(app, "--device", options.device, parse_device, "cpu, cuda or cuda:N",
-             "cpu, cuda or cuda:N [cpu]; where there is no such device the CPU is used");
-  app.add_flag("--strict", options.strict, "fail where --device is not there");
+             "cpu, cuda or cuda:N; the CPU is used if the device is missing (default: cpu)");
+  app.add_flag("--strict", options.strict, "fail instead of falling back");
 }
 
 std::string describe(std::span<const ModelName> models) {
-  std::string text = "what to train:";
+  std::string text = "model to train:";
   for (const ModelName& model : models) {
     text += std::string(" ") + std::string(model.name) + " (" + std::string(model.summary) + ")";
   }
@@ -97,99 +97,106 @@ void add_train_options(CLI::App& train, TrainOptions& options, std::span<const M
   constexpr auto kMax = std::uint64_t{1} << 53;
   add_parsed(train, "--model", options.model, known, "a model (see --help)", describe(models));
   add_parsed(train, "--seconds", options.seconds, parse_duration_s, "a time (20, 20s, 500ms, 2m)",
-             "stop after this time, e.g. 20, 20s, 2m (default: 20 s where no limit is given)");
+             "stop after this time: 20, 20s, 2m (default: 20 s if no limit is given)");
   add_number<std::uint64_t>(train, "--steps", options.steps, 1, kMax, "stop after N steps");
   add_number<std::uint64_t>(train, "--epochs", options.epochs, 1, kMax,
-                            "stop after N passes over the training pictures");
-  add_number<std::uint64_t>(train, "--batch", options.batch, 1, 1U << 16, "pictures a step [64]");
-  add_choice(train, "--optimizer", options.optimizer, kOptimizers, "adam or sgd [adam]");
-  add_number<double>(train, "--lr", options.learning_rate, 1e-12, 1e3, "learning rate [0.001]");
+                            "stop after N passes over the training images");
+  add_number<std::uint64_t>(train, "--batch", options.batch, 1, 1U << 16,
+                            "images per step (default: 64)");
+  add_choice(train, "--optimizer", options.optimizer, kOptimizers, "adam or sgd", "adam");
+  add_number<double>(train, "--lr", options.learning_rate, 1e-12, 1e3,
+                     "learning rate (default: 0.001)");
   add_number<std::uint64_t>(train, "--seed", options.seed, 0, kMax,
-                            "of the weights, the order and the drawn digits [1]");
-  add_number<int>(train, "--threads", options.threads, 1, 1024, "CPU threads [libtorch's default]");
+                            "seed of weights, order and generated digits (default: 1)");
+  add_number<int>(train, "--threads", options.threads, 1, 1024,
+                  "CPU threads (default: libtorch's)");
   add_number<int>(train, "--inter-threads", options.inter_threads, 1, 1024,
-                  "CPU threads between operations [libtorch's default]");
+                  "CPU threads between operations (default: libtorch's)");
   add_number<std::uint64_t>(train, "--every", options.every, 1, kMax,
-                            "print a line each N steps [100]");
+                            "print a line every N steps (default: 100)");
   train.add_option(
       "--data", options.data,
       "auto, fashion_mnist, drawn, synthetic, or a folder: MNIST's four files, CIFAR-10 "
-      "binary files, TFRecords, or pictures in one folder a class [auto]");
+      "binary files, TFRecords, or one folder of images per class (default: auto)");
   add_device_options(train, options);
   train.add_flag("--log-placement", options.log_placement,
-                 "print where each weight and input lies");
+                 "print device, type, layout and shape of the input and each weight");
   train.add_option("--summaries", options.summaries,
                    "write loss and accuracy for TensorBoard to this folder");
   train.add_option("--step-log", options.step_log,
-                   "write 'step begin_s duration_s' (CLOCK_MONOTONIC) for each step to this file");
+                   "write 'step begin_s duration_s' (CLOCK_MONOTONIC) per step to this file");
 }
 
 void add_input_options(CLI::App& train, TrainOptions& options) {
-  add_number<std::uint32_t>(train, "--size", options.side, 1, 4096,
-                            "side in pixels of encoded and synthetic pictures [the model's]");
+  add_number<std::uint32_t>(
+      train, "--size", options.side, 1, 4096,
+      "side of encoded and synthetic images in pixels (default: the model's)");
   add_number<unsigned>(train, "--loaders", options.loaders, 0, 256,
-                       "threads that load pictures ahead [by the kind of data]");
+                       "threads that load images ahead (default: depends on the data)");
   add_number<std::uint64_t>(train, "--prefetch", options.prefetch, 1, 1024,
-                            "batches that may wait [4]");
-  add_parsed(train, "--input", options.input, parse_planted_delay,
-             "none, slow:TIME or stall:NxTIME",
-             "plant known trouble: slow:20ms in every step, stall:7x200ms in every seventh [none]");
+                            "batches loaded ahead (default: 4)");
+  add_parsed(
+      train, "--input", options.input, parse_injected_delay, "none, slow:TIME or stall:NxTIME",
+      "inject a delay: slow:20ms in every step, stall:7x200ms in every seventh (default: none)");
   train.add_flag("--resident", options.resident,
-                 "one batch that lies ready on the device serves every step: measures computing "
-                 "alone");
+                 "use one batch, kept on the device, for every step: measures compute alone");
 }
 
 void add_compute_options(CLI::App& train, TrainOptions& options) {
-  add_choice(train, "--layout", options.channels_last, kLayouts, "nchw or nhwc [nchw]");
-  add_choice(train, "--precision", options.precision, kPrecisions, "fp32, bf16 or fp16 [fp32]");
+  add_choice(train, "--layout", options.channels_last, kLayouts, "nchw or nhwc", "nchw");
+  add_choice(train, "--precision", options.precision, kPrecisions, "fp32, bf16 or fp16", "fp32");
   train.add_flag("--graph", options.graph,
-                 "record a step once and play it back (CUDA graphs): pays for small batches");
-  train.add_option("--weights", options.weights, "begin with these (safetensors)");
+                 "record a step once and replay it (CUDA graphs): faster for small batches");
+  train.add_option("--weights", options.weights, "start from these weights (safetensors)");
   train.add_option("--export", options.export_file,
                    "write the trained network to this file: NAME.pt as TorchScript, any other name "
                    "its weights as safetensors");
   CLI::Option* checkpoint =
-      train.add_option("--checkpoint", options.checkpoint, "keep the state in this file");
+      train.add_option("--checkpoint", options.checkpoint, "save the training state to this file");
   add_parsed(train, "--checkpoints", options.checkpoints_s, parse_duration_s, "a time (20s, 2m)",
-             "time from one checkpoint to the next [60s]")
+             "time between checkpoints (default: 60s)")
       ->needs(checkpoint);
-  train.add_flag("--resume", options.resume, "go on where --checkpoint stopped")->needs(checkpoint);
+  train.add_flag("--resume", options.resume, "continue from --checkpoint")->needs(checkpoint);
   add_parsed(train, "--evaluations", options.evaluations_s, parse_duration_s, "a time (20s, 2m)",
-             "also test after so much time [only after each epoch and at the end]");
+             "also evaluate every T (default: only after each epoch and at the end)");
 }
 
 void add_label_options(CLI::App& label, LabelOptions& options) {
-  label.add_option("IMAGE", options.image, "a JPEG or PNG picture")->required();
-  label.add_option("--weights", options.weights, "a safetensors file")->required();
-  label.add_option("--model", options.model, "the network [what the weights say]");
+  label.add_option("IMAGE", options.image, "JPEG or PNG image")->required();
+  label.add_option("--weights", options.weights, "safetensors file")->required();
+  label.add_option("--model", options.model, "model (default: the one that the weights name)");
   add_device_options(label, options);
   add_number<int>(label, "--threads", options.threads, 1, 1024, "CPU threads");
-  add_number<std::uint64_t>(label, "--top", options.top, 1, 1000, "how many names [5]");
-  add_number<std::uint64_t>(label, "--repeat", options.repeat, 1, 100000, "warm calls timed [10]");
+  add_number<std::uint64_t>(label, "--top", options.top, 1, 1000, "number of names (default: 5)");
+  add_number<std::uint64_t>(label, "--repeat", options.repeat, 1, 100000,
+                            "timed warm calls (default: 10)");
 }
 
 void add_transfer_options(CLI::App& transfer, TransferOptions& options) {
-  transfer.add_option("FOLDER", options.folder, "pictures, one folder a class")->required();
-  transfer.add_option("--weights", options.weights, "of the trunk (safetensors)")->required();
-  transfer.add_option("--model", options.model, "the network [what the weights say]");
-  transfer.add_option("--cache", options.cache, "folder that keeps the bottleneck vectors");
+  transfer.add_option("FOLDER", options.folder, "one folder of images per class")->required();
+  transfer.add_option("--weights", options.weights, "weights of the trunk (safetensors)")
+      ->required();
+  transfer.add_option("--model", options.model, "model (default: the one that the weights name)");
+  transfer.add_option("--cache", options.cache, "folder that stores the bottleneck vectors");
   add_device_options(transfer, options);
   add_number<int>(transfer, "--threads", options.threads, 1, 1024, "CPU threads");
   add_number<std::uint64_t>(transfer, "--batch", options.batch, 1, 1U << 16,
-                            "pictures a step [100]");
-  add_number<std::uint64_t>(transfer, "--steps", options.steps, 1, 1U << 30, "steps [4000]");
+                            "images per step (default: 100)");
+  add_number<std::uint64_t>(transfer, "--steps", options.steps, 1, 1U << 30,
+                            "steps per learning rate (default: 4000)");
   add_parsed(transfer, "--lr", options.learning_rates, parse_learning_rates, "rates (0.01,0.1)",
-             "learning rate, or several to try: 0.001,0.01,0.1 [0.01]");
+             "learning rate, or several to try: 0.001,0.01,0.1 (default: 0.01)");
   add_number<double>(transfer, "--validation", options.validation_percent, 0, 90,
-                     "percent of the pictures that choose the rate [10]");
+                     "percentage of the images that choose the rate (default: 10)");
   add_number<double>(transfer, "--test", options.test_percent, 0, 90,
-                     "percent of the pictures held out [10]");
+                     "percentage of the images held out (default: 10)");
   add_number<std::uint64_t>(transfer, "--every", options.evaluate_every, 1, 1U << 30,
-                            "steps from one line to the next [10]");
-  add_number<std::uint64_t>(transfer, "--seed", options.seed, 0, 1U << 30, "seed [1]");
-  transfer.add_option("--summaries", options.summaries,
-                      "write loss and accuracy for TensorBoard to this folder, one for each rate");
-  transfer.add_flag("--misclassified", options.misclassified, "list the wrong test pictures");
+                            "evaluate and print a line every N steps (default: 10)");
+  add_number<std::uint64_t>(transfer, "--seed", options.seed, 0, 1U << 30, "seed (default: 1)");
+  transfer.add_option(
+      "--summaries", options.summaries,
+      "write loss and accuracy for TensorBoard to this folder, one folder per rate");
+  transfer.add_flag("--misclassified", options.misclassified, "list misclassified test images");
   transfer.add_option("--export", options.export_file, "write the whole network (safetensors)");
 }
 
@@ -226,14 +233,14 @@ std::optional<DeviceChoice> parse_device(const std::string& text) {
   return DeviceChoice{true, *index};
 }
 
-std::optional<PlantedDelay> parse_planted_delay(const std::string& text) {
+std::optional<InjectedDelay> parse_injected_delay(const std::string& text) {
   constexpr std::string_view kSlow = "slow:";
   constexpr std::string_view kStall = "stall:";
-  if (text == "none") return PlantedDelay{};
+  if (text == "none") return InjectedDelay{};
   if (text.starts_with(kSlow)) {
     const std::optional<double> delay_s = parse_duration_s(text.substr(kSlow.size()));
     if (!delay_s) return std::nullopt;
-    return PlantedDelay{1, *delay_s};
+    return InjectedDelay{1, *delay_s};
   }
   const std::size_t cross = text.find('x');
   if (!text.starts_with(kStall) || cross == std::string::npos) return std::nullopt;
@@ -242,7 +249,7 @@ std::optional<PlantedDelay> parse_planted_delay(const std::string& text) {
   const std::optional<std::uint64_t> every = parse_number<std::uint64_t>(number);
   const std::optional<double> delay_s = parse_duration_s(text.substr(cross + 1));
   if (!every || *every == 0 || !delay_s) return std::nullopt;
-  return PlantedDelay{*every, *delay_s};
+  return InjectedDelay{*every, *delay_s};
 }
 
 std::optional<std::vector<double>> parse_learning_rates(const std::string& text) {
@@ -264,17 +271,17 @@ ParsedArguments parse_arguments(int argc, const char* const* argv,
   TrainOptions options;
   LabelOptions label_options;
   TransferOptions transfer_options;
-  CLI::App app("Real training in C++ on libtorch, to be recorded and measured.",
+  CLI::App app("Train models in C++ on libtorch: a job to record and measure.",
                "trainscope-workload");
   app.require_subcommand(1);
-  CLI::App* train = app.add_subcommand("train", "train a model and test it on held-out pictures");
+  CLI::App* train = app.add_subcommand("train", "train a model and evaluate it on held-out images");
   add_train_options(*train, options, models);
   add_input_options(*train, options);
   add_compute_options(*train, options);
-  CLI::App* label = app.add_subcommand("label", "name what is in a picture");
+  CLI::App* label = app.add_subcommand("label", "name what is in an image");
   add_label_options(*label, label_options);
   CLI::App* transfer =
-      app.add_subcommand("transfer", "train a new last layer on a folder of pictures");
+      app.add_subcommand("transfer", "train a new last layer on a folder of images");
   add_transfer_options(*transfer, transfer_options);
   try {
     app.parse(argc, argv);

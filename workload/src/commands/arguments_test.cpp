@@ -111,15 +111,15 @@ TEST(Arguments, ResumeNeedsACheckpoint) {
   EXPECT_EQ(parse({"train", "--checkpoints", "5s"}).exit_code, 2);
 }
 
-TEST(Arguments, PlantedDelays) {
-  EXPECT_EQ(parse_planted_delay("none")->every, 0U);
-  EXPECT_EQ(parse_planted_delay("slow:20ms")->every, 1U);
-  EXPECT_DOUBLE_EQ(parse_planted_delay("slow:20ms")->delay_s, 0.02);
+TEST(Arguments, InjectedDelays) {
+  EXPECT_EQ(parse_injected_delay("none")->every, 0U);
+  EXPECT_EQ(parse_injected_delay("slow:20ms")->every, 1U);
+  EXPECT_DOUBLE_EQ(parse_injected_delay("slow:20ms")->delay_s, 0.02);
   for (const char* text : {"", "slow", "slow:", "slow:0", "stall:7", "stall:0x1s", "stall:x1s",
                            "stall:7x", "stall:-1x1s", "fast:1s"}) {
-    EXPECT_FALSE(parse_planted_delay(text)) << text;
+    EXPECT_FALSE(parse_injected_delay(text)) << text;
   }
-  const PlantedDelay delay{7, 0.2};
+  const InjectedDelay delay{7, 0.2};
   EXPECT_EQ(delay.before_step(6), 0.0);
   EXPECT_EQ(delay.before_step(14), 0.2);
 }
@@ -132,10 +132,10 @@ TEST(Arguments, OtherCommandsHaveTheirOwnOptions) {
   EXPECT_EQ(label.label->top, 3U);
   EXPECT_EQ(parse({"label", "cat.png"}).exit_code, 2);
   const ParsedArguments transfer =
-      parse({"transfer", "pictures", "--weights", "w", "--lr", "0.1,0.01"});
+      parse({"transfer", "images", "--weights", "w", "--lr", "0.1,0.01"});
   ASSERT_TRUE(transfer.transfer) << transfer.message;
   EXPECT_EQ(transfer.transfer->learning_rates, (std::vector<double>{0.1, 0.01}));
-  EXPECT_EQ(parse({"transfer", "pictures", "--weights", "w", "--lr", "0.1,"}).exit_code, 2);
+  EXPECT_EQ(parse({"transfer", "images", "--weights", "w", "--lr", "0.1,"}).exit_code, 2);
 }
 
 TEST(Arguments, WrongOnesAreUsageErrorsThatNameTheOption) {

@@ -1,6 +1,6 @@
-// The command `label`: names what is in a picture, with scores and the time that it took.
+// The command `label`: names what is in an image, with scores and the time that it took.
 //
-// Prints one line a name, `NAME (score=0.99794)`, best first, then the time of the first call and
+// Prints one line per name, `NAME (score=0.99794)`, best first, then the time of the first call and
 // the mean of the warm ones after it: the first includes what libtorch prepares once.
 #pragma once
 

@@ -24,8 +24,8 @@ Status run(const ParsedArguments& arguments) {
   return transfer(*arguments.transfer);
 }
 
-// Every step asks for the same large blocks again. By default glibc gives each back to the kernel
-// and takes it anew, page by page.
+// Every step asks for the same large blocks again. By default glibc returns each to the kernel
+// and gets it back page by page.
 void keep_freed_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());

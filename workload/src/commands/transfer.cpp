@@ -25,7 +25,7 @@ namespace {
 
 namespace F = torch::nn::functional;
 
-// The vectors and labels of one set, and which pictures they are.
+// The vectors and labels of one set, and which images they are.
 struct VectorSet {
   std::vector<std::int64_t> indices;
   torch::Tensor vectors;
@@ -138,7 +138,7 @@ struct Best {
 
 Best try_rates(const TransferOptions& options, const VectorSets& sets, std::int64_t classes) {
   LayerTraining training(options, sets);
-  // With so few pictures that none is for validation, the training pictures must choose.
+  // With so few images that none is for validation, the training images must choose.
   const VectorSet& judge = sets.validation.count() > 0 ? sets.validation : sets.training;
   Best best;
   for (const double rate : options.learning_rates) {
@@ -154,12 +154,12 @@ Best try_rates(const TransferOptions& options, const VectorSets& sets, std::int6
 void report_test(const TransferOptions& options, const VectorSets& sets, const ImageList& list,
                  Best& best) {
   if (sets.test.count() == 0) {
-    std::printf("test pictures 0: too few to hold one out (see --test)\n");
+    std::printf("test images 0: too few to hold one out (see --test)\n");
     return;
   }
   const double accuracy = accuracy_of(best.layer, sets.test);
   trainscope::scalar("accuracy", accuracy, trainscope::Set::test);
-  std::printf("test pictures %" PRId64 " accuracy %.4f rate %g\n", sets.test.count(), accuracy,
+  std::printf("test images %" PRId64 " accuracy %.4f rate %g\n", sets.test.count(), accuracy,
               best.learning_rate);
   if (!options.misclassified) return;
   const torch::NoGradGuard no_gradients;
@@ -211,14 +211,14 @@ Status transfer_unguarded(const TransferOptions& options) {
   trainscope::end("bottlenecks");
   if (!filled) return filled.error();
   const VectorSets sets = split_vectors(options, list, filled->vectors);
-  std::printf("pictures %zu classes %zu training %" PRId64 " validation %" PRId64 " test %" PRId64
+  std::printf("images %zu classes %zu training %" PRId64 " validation %" PRId64 " test %" PRId64
               "\n",
               list.images.size(), list.classes.size(), sets.training.count(),
               sets.validation.count(), sets.test.count());
   std::printf("bottlenecks computed %" PRIu64 " cached %" PRIu64 " seconds %.2f\n",
               filled->computed, filled->cached, filled_s - begin_s);
   if (sets.training.count() == 0) {
-    return Error(options.folder + ": no picture is left to train with");
+    return Error(options.folder + ": no image is left to train with");
   }
 
   const double train_s = monotonic_s();

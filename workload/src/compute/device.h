@@ -1,8 +1,8 @@
 // Chooses where to compute: the CPU, or a CUDA device where libtorch has its CUDA half.
 //
 // The program is linked with the CPU half alone, so that one binary runs with and without a GPU;
-// the CUDA half is loaded here. This must be the first question about CUDA that the process asks:
-// libtorch looks for its CUDA hooks once.
+// the CUDA half is loaded here. This must be the process's first use of CUDA: libtorch looks
+// for its CUDA hooks once.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -12,7 +12,7 @@
 
 namespace trainscope::workload {
 
-// Falls back to the CPU and says so on stderr; fails instead where `strict`.
+// Falls back to the CPU with a message on stderr; fails instead if `strict`.
 Result<c10::Device> choose_device(const DeviceChoice& choice, bool strict);
 
 }  // namespace trainscope::workload

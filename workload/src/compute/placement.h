@@ -1,4 +1,4 @@
-// Says on stdout where a tensor lies: its name, device, type, layout and shape.
+// Prints where a tensor is stored: its name, device, type, layout and shape.
 #pragma once
 
 #include <torch/types.h>

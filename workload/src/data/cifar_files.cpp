@@ -13,8 +13,8 @@ namespace fs = std::filesystem;
 constexpr std::uint32_t kSide = 32;
 constexpr std::uint32_t kChannels = 3;
 constexpr std::uint32_t kClasses = 10;
-constexpr std::size_t kPictureBytes = std::size_t{kSide} * kSide * kChannels;
-constexpr std::size_t kRecordBytes = kPictureBytes + 1;
+constexpr std::size_t kImageBytes = std::size_t{kSide} * kSide * kChannels;
+constexpr std::size_t kRecordBytes = kImageBytes + 1;
 constexpr int kMaxBatches = 5;
 
 fs::path batch_file(const fs::path& folder, int number) {
@@ -34,7 +34,7 @@ Status append_file(const fs::path& file, ImageSet& set) {
     }
     set.labels.push_back(data[at]);
     const auto* pixels = data.data() + at + 1;
-    set.pixels.insert(set.pixels.end(), pixels, pixels + kPictureBytes);
+    set.pixels.insert(set.pixels.end(), pixels, pixels + kImageBytes);
   }
   return {};
 }

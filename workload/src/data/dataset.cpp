@@ -47,14 +47,14 @@ Result<Dataset> load_folder(const DataRequest& request) {
   if (looks_like_image_folder(folder)) return load_image_folder(folder, shape);
   return Error(folder.string() +
                ": no MNIST files, CIFAR-10 binary files, TFRecord files or "
-               "folders with JPEG or PNG pictures there");
+               "folders with JPEG or PNG images there");
 }
 
 }  // namespace
 
 Result<Dataset> load_dataset(const DataRequest& request) {
   const fs::path installed = kFashionMnistFolder;
-  if (request.choice == "drawn") return draw_dataset(request.seed, "drawn digits");
+  if (request.choice == "drawn") return draw_dataset(request.seed, "generated digits");
   if (request.choice == "synthetic") return make_synthetic(request);
   if (request.choice == "fashion_mnist") return load_mnist(installed, "fashion_mnist");
   if (request.choice != "auto") return load_folder(request);
@@ -67,8 +67,8 @@ Result<Dataset> load_dataset(const DataRequest& request) {
   std::error_code ignored;
   if (fs::exists(installed, ignored)) return load_mnist(installed, "fashion_mnist");
   return draw_dataset(request.seed,
-                      "drawn digits: " + installed.string() +
-                          " is not there (Debian: apt install dataset-fashion-mnist)");
+                      "generated digits: " + installed.string() +
+                          " does not exist (Debian: apt install dataset-fashion-mnist)");
 }
 
 }  // namespace trainscope::workload

@@ -1,7 +1,7 @@
-// The pictures a model learns from and is tested on, and where they come from.
+// The images a model learns from and is tested on, and where they come from.
 //
-// Guarantees: both sets have the same picture shape and are not empty; every label is below
-// `classes`. `auto` takes Fashion-MNIST where it is installed and drawn digits where it is not;
+// Guarantees: both sets have the same image shape and are not empty; every label is below
+// `classes`. `auto` takes Fashion-MNIST where it is installed and generated digits where it is not;
 // installed but damaged files are an error, never silently replaced. A folder is what its files
 // say.
 #pragma once
@@ -25,17 +25,17 @@ struct Dataset {
   std::vector<std::string> class_names;  // empty where the data have none
 };
 
-// What the data must look like where they leave it open (encoded or made-up pictures).
+// What the data must look like where they leave it open (encoded or synthetic images).
 struct DataRequest {
   std::string choice = "auto";
-  std::uint64_t seed = 1;  // of drawn and synthetic pictures
+  std::uint64_t seed = 1;  // of generated images
   std::uint32_t channels = 1;
   std::uint32_t side = 28;
   std::uint32_t classes = 10;
 };
 
 // `choice` is auto, fashion_mnist, drawn, synthetic, or a folder with MNIST's four files (plain or
-// .gz), CIFAR-10's binary files, TFRecord files, or pictures in one folder a class.
+// .gz), CIFAR-10's binary files, TFRecord files, or one folder of images per class.
 Result<Dataset> load_dataset(const DataRequest& request);
 
 }  // namespace trainscope::workload

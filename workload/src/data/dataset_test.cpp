@@ -14,7 +14,7 @@ void put(const std::filesystem::path& file, const std::string& bytes) {
   std::ofstream(file, std::ios::binary) << bytes;
 }
 
-std::string pictures(char count, char side) {
+std::string images(char count, char side) {
   const std::string header{"\0\0\x08\x03\0\0\0", 7};
   const std::string zeros(3, '\0');
   const auto area = static_cast<std::size_t>(count * side * side);
@@ -28,9 +28,9 @@ std::string labels(const std::string& values) {
 class DatasetFolder : public ::testing::Test {
  protected:
   DatasetFolder() {
-    put(file("train-images-idx3-ubyte"), pictures(3, 4));
+    put(file("train-images-idx3-ubyte"), images(3, 4));
     put(file("train-labels-idx1-ubyte"), labels({0, 2, 1}));
-    put(file("t10k-images.idx3-ubyte"), pictures(2, 4));
+    put(file("t10k-images.idx3-ubyte"), images(2, 4));
     put(file("t10k-labels.idx1-ubyte"), labels({2, 0}));
   }
 
@@ -53,7 +53,7 @@ TEST_F(DatasetFolder, LoadsFourFilesUnderEitherSpelling) {
   EXPECT_EQ(data.value().classes, 3U);
   EXPECT_EQ(data.value().train->count(), 3U);
   EXPECT_EQ(data.value().test->count(), 2U);
-  EXPECT_EQ(data.value().test->shape(), (PictureShape{1, 4, 4}));
+  EXPECT_EQ(data.value().test->shape(), (ImageShape{1, 4, 4}));
   std::vector<std::uint8_t> pixels(16);
   StageTimes times;
   const Result<std::uint32_t> label = data.value().train->read(1, pixels, times);
@@ -69,20 +69,20 @@ TEST_F(DatasetFolder, MissingFileIsNamed) {
 
 TEST_F(DatasetFolder, CountsMustAgree) {
   put(file("train-labels-idx1-ubyte"), labels({0, 2}));
-  expect_fault("3 train pictures, but 2 labels");
+  expect_fault("3 train images, but 2 labels");
 }
 
 TEST_F(DatasetFolder, SizesMustAgree) {
-  put(file("t10k-images.idx3-ubyte"), pictures(2, 5));
+  put(file("t10k-images.idx3-ubyte"), images(2, 5));
   expect_fault("differ in size");
 }
 
 TEST_F(DatasetFolder, UnknownTestLabelIsAFault) {
   put(file("t10k-labels.idx1-ubyte"), labels({3, 0}));
-  expect_fault("a label that no train picture has");
+  expect_fault("a label that no train image has");
 }
 
-TEST(Dataset, DrawnPicturesNeedNoFilesAndAreHeldOutForReal) {
+TEST(Dataset, DrawnImagesNeedNoFilesAndAreHeldOutForReal) {
   const Result<Dataset> data = load_dataset({.choice = "drawn", .seed = 5});
   ASSERT_TRUE(data);
   EXPECT_EQ(data.value().classes, 10U);
@@ -96,11 +96,11 @@ TEST(Dataset, DrawnPicturesNeedNoFilesAndAreHeldOutForReal) {
   EXPECT_NE(train, test);
 }
 
-TEST(Dataset, SyntheticPicturesHaveTheShapeAskedFor) {
+TEST(Dataset, SyntheticImagesHaveTheShapeAskedFor) {
   const Result<Dataset> data =
       load_dataset({.choice = "synthetic", .seed = 2, .channels = 3, .side = 20, .classes = 7});
   ASSERT_TRUE(data);
-  EXPECT_EQ(data.value().train->shape(), (PictureShape{3, 20, 20}));
+  EXPECT_EQ(data.value().train->shape(), (ImageShape{3, 20, 20}));
   std::vector<std::uint8_t> first(1200);
   std::vector<std::uint8_t> second(1200);
   StageTimes times;
@@ -113,7 +113,7 @@ TEST(Dataset, SyntheticPicturesHaveTheShapeAskedFor) {
   }
 }
 
-TEST(Dataset, FolderWithoutPicturesSaysWhatWasLookedFor) {
+TEST(Dataset, FolderWithoutImagesSaysWhatWasLookedFor) {
   const TestFolder folder;
   const Result<Dataset> data = load_dataset({.choice = folder.path().string()});
   ASSERT_FALSE(data);

@@ -22,7 +22,7 @@ struct Point {
 using Stroke = std::vector<Point>;
 using Glyph = std::vector<Stroke>;
 
-// One stream a picture.
+// One stream per image.
 using Dice = RandomStream;
 
 // Part of an ellipse; angles in degrees, clockwise from the right as y grows downwards.

@@ -1,10 +1,10 @@
-// Draws the digits 0-9 as 28x28 pictures: strokes, turned, moved, scaled, slanted, of varying
+// Generates the digits 0-9 as 28x28 images: strokes, turned, moved, scaled, slanted, of varying
 // thickness, with noise. The data for machines that have no real one installed.
 //
-// Guarantees: picture i of a seed is the same on every call, whatever the count; classes are
-// balanced (picture i shows i mod 10); different seeds give different pictures of the same kind,
+// Guarantees: image i of a seed is the same on every call, whatever the count; classes are
+// balanced (image i shows i mod 10); different seeds give different images of the same kind,
 // so a second seed is an honest held-out set.
-// Limits: far easier than handwriting; an accuracy on it says that training works, no more.
+// Limits: far easier than handwriting; an accuracy on it shows that training works, no more.
 #pragma once
 
 #include <cstddef>

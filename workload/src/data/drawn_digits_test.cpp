@@ -12,27 +12,27 @@ namespace {
 
 constexpr std::size_t kPixels = 784;
 
-std::vector<std::uint8_t> picture(const ImageSet& set, std::size_t index) {
+std::vector<std::uint8_t> image(const ImageSet& set, std::size_t index) {
   const auto begin = set.pixels.begin() + static_cast<std::ptrdiff_t>(index * kPixels);
   return {begin, begin + kPixels};
 }
 
-TEST(DrawnDigits, SameSeedSamePictures) {
+TEST(DrawnDigits, SameSeedSameImages) {
   const ImageSet first = draw_digits(50, 7);
   const ImageSet again = draw_digits(50, 7);
   EXPECT_EQ(first.pixels, again.pixels);
   EXPECT_EQ(first.labels, again.labels);
 }
 
-TEST(DrawnDigits, PictureDoesNotDependOnTheCount) {
-  EXPECT_EQ(picture(draw_digits(50, 7), 9), picture(draw_digits(10, 7), 9));
+TEST(DrawnDigits, ImageDoesNotDependOnTheCount) {
+  EXPECT_EQ(image(draw_digits(50, 7), 9), image(draw_digits(10, 7), 9));
 }
 
-TEST(DrawnDigits, AllPicturesDifferWithinAndAcrossSeeds) {
+TEST(DrawnDigits, AllImagesDifferWithinAndAcrossSeeds) {
   std::set<std::vector<std::uint8_t>> seen;
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const ImageSet set = draw_digits(200, seed);
-    for (std::size_t i = 0; i < set.count(); ++i) seen.insert(picture(set, i));
+    for (std::size_t i = 0; i < set.count(); ++i) seen.insert(image(set, i));
   }
   EXPECT_EQ(seen.size(), 800U);
 }
@@ -46,10 +46,10 @@ TEST(DrawnDigits, ClassesAreBalanced) {
   EXPECT_EQ(std::ranges::count(counts, 100), 10);
 }
 
-TEST(DrawnDigits, EveryPictureHasInkAndPaper) {
+TEST(DrawnDigits, EveryImageHasInkAndPaper) {
   const ImageSet set = draw_digits(1000, 3);
   for (std::size_t i = 0; i < set.count(); ++i) {
-    const std::vector<std::uint8_t> pixels = picture(set, i);
+    const std::vector<std::uint8_t> pixels = image(set, i);
     const auto ink = std::ranges::count_if(pixels, [](std::uint8_t p) { return p > 100; });
     EXPECT_GT(ink, 12) << i;
     EXPECT_LT(ink, 300) << i;
@@ -58,7 +58,7 @@ TEST(DrawnDigits, EveryPictureHasInkAndPaper) {
 
 // The easiest classifier there is must already do far better than chance (50 of 500): the shapes
 // carry their class, and a second seed is of the same kind.
-TEST(DrawnDigits, NearestMeanPictureOfAnotherSeedTellsTheClass) {
+TEST(DrawnDigits, NearestMeanImageOfAnotherSeedTellsTheClass) {
   const ImageSet train = draw_digits(2000, 1);
   const ImageSet test = draw_digits(500, 2);
   std::array<std::array<double, kPixels>, 10> means{};

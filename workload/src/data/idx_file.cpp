@@ -58,7 +58,7 @@ class IdxStream {
     if (code == Z_OK || code == Z_STREAM_END) return "";
     if (code == Z_ERRNO) return std::strerror(errno);
     if (code == Z_BUF_ERROR) return "the gzip data end too early";
-    // zlib puts the file's name before it; ours stands there already.
+    // zlib puts the file's name before it; our message has it already.
     const std::string_view words = text;
     const std::size_t colon = words.rfind(": ");
     return "damaged gzip data: " +

@@ -19,7 +19,7 @@ struct IdxArray {
   std::vector<std::uint8_t> bytes;
 };
 
-// `rank` is the number of dimensions the caller expects: 3 for pictures, 1 for labels.
+// `rank` is the number of dimensions the caller expects: 3 for images, 1 for labels.
 Result<IdxArray> read_idx(const std::filesystem::path& file, std::size_t rank);
 
 }  // namespace trainscope::workload

@@ -14,8 +14,8 @@ namespace {
 
 using Bytes = std::string;
 
-// A file of 2 pictures of 2x3 bytes, 1 to 12.
-Bytes two_pictures() {
+// A file of 2 images of 2x3 bytes, 1 to 12.
+Bytes two_images() {
   Bytes bytes{"\0\0\x08\x03\0\0\0\x02\0\0\0\x02\0\0\0\x03", 16};
   for (char i = 1; i <= 12; ++i) bytes += i;
   return bytes;
@@ -24,13 +24,13 @@ Bytes two_pictures() {
 class IdxFile : public ::testing::Test {
  protected:
   std::filesystem::path plain(const Bytes& bytes) {
-    const std::filesystem::path file = folder_.path() / "pictures-idx3-ubyte";
+    const std::filesystem::path file = folder_.path() / "images-idx3-ubyte";
     std::ofstream(file, std::ios::binary) << bytes;
     return file;
   }
 
   std::filesystem::path packed(const Bytes& bytes) {
-    const std::filesystem::path file = folder_.path() / "pictures-idx3-ubyte.gz";
+    const std::filesystem::path file = folder_.path() / "images-idx3-ubyte.gz";
     gzFile out = gzopen(file.c_str(), "wb");
     gzwrite(out, bytes.data(), static_cast<unsigned>(bytes.size()));
     gzclose(out);
@@ -59,7 +59,7 @@ class IdxFile : public ::testing::Test {
 };
 
 TEST_F(IdxFile, ReadsPlainAndGzip) {
-  for (const auto& file : {plain(two_pictures()), packed(two_pictures())}) {
+  for (const auto& file : {plain(two_images()), packed(two_images())}) {
     const Result<IdxArray> array = read_idx(file, 3);
     ASSERT_TRUE(array) << array.error().message();
     EXPECT_EQ(array.value().dimensions, (std::vector<std::uint32_t>{2, 2, 3}));
@@ -80,21 +80,21 @@ TEST_F(IdxFile, ReadsMoreThanOneChunk) {
 }
 
 TEST_F(IdxFile, EveryTruncationOfAPlainFileIsAFault) {
-  const Bytes whole = two_pictures();
+  const Bytes whole = two_images();
   for (std::size_t length = 0; length < whole.size(); ++length) {
     expect_fault(plain(whole.substr(0, length)), "offset " + std::to_string(length), "too early");
   }
 }
 
 TEST_F(IdxFile, EveryTruncationOfAGzipFileIsAFault) {
-  const Bytes whole = content(packed(two_pictures()));
+  const Bytes whole = content(packed(two_images()));
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(read_idx(plain(whole.substr(0, length)), 3)) << length;
   }
 }
 
 TEST_F(IdxFile, DamagedGzipIsAFault) {
-  Bytes bytes = content(packed(two_pictures()));
+  Bytes bytes = content(packed(two_images()));
   bytes[bytes.size() - 6] ^= 0x55;  // in the checksum
   expect_fault(plain(bytes), "offset ", "gzip data: incorrect data check");
 }
@@ -119,28 +119,28 @@ TEST_F(IdxFile, DamageDeepInAGzipFileIsLocated) {
 }
 
 TEST_F(IdxFile, WrongMagicIsAFault) {
-  Bytes text = two_pictures();
+  Bytes text = two_images();
   text[1] = 'P';
   expect_fault(plain(text), "offset 0", "not an IDX file");
-  Bytes floats = two_pictures();
+  Bytes floats = two_images();
   floats[2] = 0x0D;
   expect_fault(plain(floats), "offset 2", "element type 13");
-  Bytes labels = two_pictures();
+  Bytes labels = two_images();
   labels[3] = 1;
   expect_fault(plain(labels), "offset 3", "1 dimensions, expected 3");
 }
 
 TEST_F(IdxFile, DimensionsMustBeSensible) {
-  Bytes empty = two_pictures();
+  Bytes empty = two_images();
   empty[7] = 0;
   expect_fault(plain(empty), "offset 4", "dimension of 0");
-  Bytes huge = two_pictures();
+  Bytes huge = two_images();
   huge.replace(8, 8, 8, '\xFF');
   expect_fault(plain(huge), "offset 8", "larger than 1 GiB");
 }
 
 TEST_F(IdxFile, BytesTooManyAreAFault) {
-  expect_fault(plain(two_pictures() + "x"), "offset 28", "more bytes");
+  expect_fault(plain(two_images() + "x"), "offset 28", "more bytes");
 }
 
 TEST_F(IdxFile, MissingFileAndFolderAreFaults) {

@@ -99,7 +99,7 @@ Result<Image> decode_png(std::span<const std::uint8_t> bytes, const std::string&
 }
 
 // Which source pixels one target pixel is made of, and how much of each: a triangle as wide as the
-// target pixel, or as two source pixels where the picture grows.
+// target pixel, or as two source pixels where the image grows.
 struct Blend {
   std::size_t first = 0;
   std::vector<float> weights;

@@ -1,8 +1,8 @@
-// JPEG and PNG pictures: decoded, cropped to a square and scaled to what a model wants.
+// JPEG and PNG images: decoded, cropped to a square and scaled to what a model wants.
 //
-// Guarantees: any bytes may be given; what is no picture, or a damaged one, is an error that names
-// it. Never more memory than a picture of 64 million pixels needs.
-// Limits: 8 bits a channel come out; transparency is dropped; no EXIF rotation, no CMYK.
+// Guarantees: any bytes may be given; what is not an image, or a damaged one, is an error that
+// names it. Never more memory than an image of 64 million pixels needs. Limits: 8 bits per channel;
+// transparency is dropped; no EXIF rotation, no CMYK.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Image {
 
 Result<Image> decode_image(std::span<const std::uint8_t> bytes, const std::string& name);
 
-// How an encoded picture is brought to a model.
+// How an encoded image is brought to a model.
 struct EncodedShape {
   std::uint32_t channels = 3;  // 1: brightness
   std::uint32_t side = 224;

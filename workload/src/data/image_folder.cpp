@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_picture(const fs::path& file) {
+bool is_image(const fs::path& file) {
   std::string ending = file.extension().string();
   std::ranges::transform(ending, ending.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -41,9 +41,8 @@ std::vector<std::string> folders_in(const fs::path& folder) {
   });
 }
 
-std::vector<std::string> pictures_in(const fs::path& folder) {
-  return names_in(folder,
-                  [](const fs::directory_entry& entry) { return is_picture(entry.path()); });
+std::vector<std::string> images_in(const fs::path& folder) {
+  return names_in(folder, [](const fs::directory_entry& entry) { return is_image(entry.path()); });
 }
 
 class FileSamples : public Samples {
@@ -52,7 +51,7 @@ class FileSamples : public Samples {
       : folder_(std::move(folder)), images_(std::move(images)), shape_(shape) {}
 
   std::size_t count() const override { return images_.size(); }
-  PictureShape shape() const override { return {shape_.channels, shape_.side, shape_.side}; }
+  ImageShape shape() const override { return {shape_.channels, shape_.side, shape_.side}; }
   bool worth_threads() const override { return true; }
   Result<std::uint32_t> read(std::size_t index, std::span<std::uint8_t> pixels,
                              StageTimes& times) const override {
@@ -67,7 +66,7 @@ class FileSamples : public Samples {
   EncodedShape shape_;
 };
 
-// FOLDER/train with FOLDER/test, validation or val beside it; nothing where there is no train.
+// FOLDER/train with FOLDER/test, validation or val next to it; nothing where there is no train.
 std::optional<fs::path> held_out_folder(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder / "train", ignored)) return std::nullopt;
@@ -101,7 +100,7 @@ Result<Dataset> load_one_folder(const fs::path& folder, const EncodedShape& shap
     (held_out ? test : train).push_back(std::move(image));
   }
   if (train.empty() || test.empty()) {
-    return Error(folder.string() + ": too few pictures to hold one in ten out");
+    return Error(folder.string() + ": too few images to hold one in ten out");
   }
   Dataset data;
   data.class_names = std::move(all.classes);
@@ -115,22 +114,22 @@ Result<Dataset> load_one_folder(const fs::path& folder, const EncodedShape& shap
 bool looks_like_image_folder(const fs::path& folder) {
   const fs::path root = held_out_folder(folder) ? folder / "train" : folder;
   return std::ranges::any_of(
-      folders_in(root), [&](const std::string& name) { return !pictures_in(root / name).empty(); });
+      folders_in(root), [&](const std::string& name) { return !images_in(root / name).empty(); });
 }
 
 Result<ImageList> list_images(const fs::path& folder) {
   ImageList list;
   for (const std::string& name : folders_in(folder)) {
-    const std::vector<std::string> pictures = pictures_in(folder / name);
-    if (pictures.empty()) continue;
+    const std::vector<std::string> files = images_in(folder / name);
+    if (files.empty()) continue;
     const auto label = static_cast<std::uint32_t>(list.classes.size());
     list.classes.push_back(name);
-    for (const std::string& picture : pictures) {
-      list.images.push_back({name + "/" + picture, label});
+    for (const std::string& file : files) {
+      list.images.push_back({name + "/" + file, label});
     }
   }
   if (list.classes.size() < 2) {
-    return Error(folder.string() + ": needs two or more folders with .jpg or .png pictures, has " +
+    return Error(folder.string() + ": needs two or more folders with .jpg or .png images, has " +
                  std::to_string(list.classes.size()));
   }
   return list;

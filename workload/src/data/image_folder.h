@@ -1,8 +1,8 @@
-// Pictures in one folder a class: FOLDER/CLASS/*.jpg, or FOLDER/{train,test}/CLASS/*.jpg.
+// One folder of images per class: FOLDER/CLASS/*.jpg, or FOLDER/{train,test}/CLASS/*.jpg.
 //
-// Guarantees: classes are the folders' names in byte order, pictures in byte order of their names;
-// without a train folder one picture in ten is held out by the hash of its name (split.h). A
-// picture that cannot be read is an error that names it, when it is read. Limits: .jpg, .jpeg and
+// Guarantees: classes are the folders' names in byte order, images in byte order of their names;
+// without a train folder one image in ten is held out by the hash of its name (split.h). An
+// image that cannot be read is an error that names it, when it is read. Limits: .jpg, .jpeg and
 // .png in any case; names beginning with a dot are passed over; class folders are not searched for
 // folders in them.
 #pragma once

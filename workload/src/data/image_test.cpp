@@ -46,7 +46,7 @@ TEST(Image, PngComesBackAsItWas) {
   EXPECT_EQ(decoded.value().pixels, image.pixels);
 }
 
-TEST(Image, DamageIsAnErrorThatNamesThePicture) {
+TEST(Image, DamageIsAnErrorThatNamesTheImage) {
   std::vector<std::uint8_t> bytes = png_of(plain(50, 50, 1, 2, 3));
   bytes.resize(bytes.size() / 2);
   for (const std::vector<std::uint8_t>& bad :
@@ -83,7 +83,7 @@ TEST(Image, MiddleSquareIsKeptAndGreyIsBrightness) {
   EXPECT_EQ(pixels, std::vector<std::uint8_t>(4, 200));
 }
 
-TEST(ImageFolder, ClassesArePathsInOrderAndHeldOutPicturesAreByName) {
+TEST(ImageFolder, ClassesArePathsInOrderAndHeldOutImagesAreByName) {
   const TestFolder folder;
   const std::vector<std::uint8_t> red = png_of(plain(4, 4, 255, 0, 0));
   const std::vector<std::uint8_t> blue = png_of(plain(4, 4, 0, 0, 255));

@@ -1,7 +1,7 @@
 // Gathers samples into batches, in a shuffled order, ahead of time where threads are given.
 //
 // Guarantees: batches come in the same order and with the same contents whatever the number of
-// threads; every picture is in exactly one batch of a pass; pass p of a seed is the same in every
+// threads; every image is in exactly one batch of a pass; pass p of a seed is the same in every
 // run, so that reading can begin in the middle. Each loading thread reports to the recorder how
 // long its batch took: phases read and decode, who=loaderN. Limits: at most `prefetch` batches
 // wait; the last batch of a pass may be smaller.

@@ -8,7 +8,7 @@
 namespace trainscope::workload {
 namespace {
 
-// Picture i is one pixel, i; its class is i too.
+// Image i is one pixel, i; its class is i too.
 ImageSet numbers(std::uint8_t count) {
   ImageSet set;
   set.rows = 1;
@@ -34,7 +34,7 @@ std::vector<std::vector<std::int64_t>> batches(const Samples& samples, const Loa
   return result;
 }
 
-TEST(Loader, EveryPassHasEveryPictureOnceInAnotherOrder) {
+TEST(Loader, EveryPassHasEveryImageOnceInAnotherOrder) {
   const MemorySamples samples(numbers(25));
   LoaderOptions options;
   options.batch = 10;
@@ -87,12 +87,12 @@ class BrokenSamples : public MemorySamples {
   BrokenSamples() : MemorySamples(numbers(10)) {}
   Result<std::uint32_t> read(std::size_t index, std::span<std::uint8_t> pixels,
                              StageTimes& times) const override {
-    if (index == 7) return Error("picture 7 is broken");
+    if (index == 7) return Error("image 7 is broken");
     return MemorySamples::read(index, pixels, times);
   }
 };
 
-TEST(Loader, PictureThatCannotBeReadIsAnErrorInItsPlace) {
+TEST(Loader, ImageThatCannotBeReadIsAnErrorInItsPlace) {
   const BrokenSamples samples;
   for (const unsigned threads : {0U, 2U}) {
     LoaderOptions options;
@@ -103,7 +103,7 @@ TEST(Loader, PictureThatCannotBeReadIsAnErrorInItsPlace) {
     for (int i = 0; i < 3; ++i) EXPECT_TRUE(loader.next());
     const Result<Batch> broken = loader.next();
     ASSERT_FALSE(broken);
-    EXPECT_EQ(broken.error().message(), "picture 7 is broken");
+    EXPECT_EQ(broken.error().message(), "image 7 is broken");
   }
 }
 

@@ -43,7 +43,7 @@ Result<ImageSet> load_set(const fs::path& folder, const std::string& prefix) {
   const std::vector<std::uint32_t>& shape = images.dimensions;
   if (shape[0] != labels.dimensions[0]) {
     return Error(folder.string() + ": " + std::to_string(shape[0]) + " " + prefix +
-                 " pictures, but " + std::to_string(labels.dimensions[0]) + " labels");
+                 " images, but " + std::to_string(labels.dimensions[0]) + " labels");
   }
   ImageSet set;
   set.rows = shape[1];
@@ -70,11 +70,11 @@ Result<Dataset> load_mnist(const fs::path& folder, const std::string& name) {
   data.name = name;
   data.origin = folder.string();
   if (train.rows != test.rows || train.columns != test.columns) {
-    return Error(folder.string() + ": train and t10k pictures differ in size");
+    return Error(folder.string() + ": train and t10k images differ in size");
   }
   const std::uint32_t classes = 1U + *std::ranges::max_element(train.labels);
   if (*std::ranges::max_element(test.labels) >= classes) {
-    return Error(folder.string() + ": t10k has a label that no train picture has");
+    return Error(folder.string() + ": t10k has a label that no train image has");
   }
   data.classes = classes;
   data.train = std::make_shared<MemorySamples>(std::move(train));

@@ -1,6 +1,6 @@
 // Data in MNIST's four files: train and t10k, images and labels, IDX, plain or .gz.
 //
-// Guarantees: pictures and labels agree in number, both sets in size; no test label is unknown.
+// Guarantees: images and labels agree in number, both sets in size; no test label is unknown.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// SplitMix64: the one source of chance outside libtorch. The standard's distributions differ
+// SplitMix64: the one source of random bits outside libtorch. The standard's distributions differ
 // between libraries, and its engines are slow to seed; these few lines are neither.
 //
 // Guarantees: the same numbers on every machine for the same seed and stream.

@@ -1,4 +1,4 @@
-// SHA-1 (FIPS 180-4), for what others have decided by it: which set a picture of a folder is in.
+// SHA-1 (FIPS 180-4), by which retrain.py decides which set an image is in.
 // Limits: not for secrets; one piece of text at a time.
 #pragma once
 

@@ -1,9 +1,9 @@
-// Which set a picture belongs to, decided by its name alone, as TensorFlow's retrain.py decides it.
+// Which set an image belongs to, decided by its name alone, as TensorFlow's retrain.py decides it.
 //
 // Guarantees: the same name gives the same set on every machine and in every run, whatever else is
 // in the folder; names that differ only after "_nohash_" stay together.
-// Limits: unlike retrain.py the name is hashed relative to the picture folder, so that moving the
-// folder moves no picture. The shares hold on average, not exactly.
+// Limits: unlike retrain.py the name is hashed relative to the image folder, so that moving the
+// folder moves no image. The shares hold on average, not exactly.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ struct SplitShares {
   double test_percent = 10.0;
 };
 
-// `name`: path relative to the picture folder, with '/' between its parts.
+// `name`: path relative to the image folder, with '/' between its parts.
 double split_percent(std::string_view name);
 SetKind choose_set(std::string_view name, const SplitShares& shares);
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::size_t kTrainCount = 12800;
 constexpr std::size_t kTestCount = 256;
-constexpr std::size_t kPool = 64;  // different pictures; more would only fill memory
+constexpr std::size_t kPool = 64;  // different images; more would only fill memory
 
 class SyntheticSamples : public Samples {
  public:
@@ -22,7 +22,7 @@ class SyntheticSamples : public Samples {
   }
 
   std::size_t count() const override { return count_; }
-  PictureShape shape() const override { return shape_; }
+  ImageShape shape() const override { return shape_; }
   bool worth_threads() const override { return false; }
   Result<std::uint32_t> read(std::size_t index, std::span<std::uint8_t> pixels,
                              StageTimes& /*nothing is read*/) const override {
@@ -33,7 +33,7 @@ class SyntheticSamples : public Samples {
 
  private:
   std::size_t count_;
-  PictureShape shape_;
+  ImageShape shape_;
   std::uint32_t classes_;
   std::uint64_t seed_;
   std::vector<std::uint8_t> pool_;

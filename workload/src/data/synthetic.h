@@ -1,7 +1,7 @@
-// Made-up pictures in memory, of any size and number of classes: input that costs nothing.
+// Synthetic images in memory, of any size and number of classes: input that costs nothing.
 //
 // Guarantees: the same for the same seed and shape.
-// Limits: noise with labels at random; there is nothing to learn but the pictures themselves.
+// Limits: noise with labels at random; there is nothing to learn but the images themselves.
 #pragma once
 
 #include "data/dataset.h"

@@ -79,11 +79,11 @@ std::optional<Bytes> encoded_of(const tfexample::Example& example) {
 
 class RecordSamples : public Samples {
  public:
-  RecordSamples(std::vector<RecordPlace> places, PictureShape shape, bool raw)
+  RecordSamples(std::vector<RecordPlace> places, ImageShape shape, bool raw)
       : places_(std::move(places)), shape_(shape), raw_(raw) {}
 
   std::size_t count() const override { return places_.size(); }
-  PictureShape shape() const override { return shape_; }
+  ImageShape shape() const override { return shape_; }
   bool worth_threads() const override { return true; }
 
   Result<std::uint32_t> read(std::size_t index, std::span<std::uint8_t> pixels,
@@ -99,7 +99,7 @@ class RecordSamples : public Samples {
     return label;
   }
 
-  // The label alone: no picture is decoded.
+  // The label alone: no image is decoded.
   Result<std::int64_t> label(std::size_t index) const {
     const RecordPlace& place = places_[index];
     TS_TRY(const std::string record, place.file->read(place.index));
@@ -118,19 +118,19 @@ class RecordSamples : public Samples {
       return fault(place, "label " + std::to_string(label) + ", but " + std::to_string(classes_) +
                               " classes were seen before");
     }
-    const auto picture = raw_ ? raw_of(example) : encoded_of(example);
-    if (!picture) return fault(place, "no picture in it");
+    const std::optional<Bytes> stored = raw_ ? raw_of(example) : encoded_of(example);
+    if (!stored) return fault(place, "no image in it");
     if (raw_) {
-      std::ranges::copy(*picture, pixels.begin());
+      std::ranges::copy(*stored, pixels.begin());
     } else {
-      TS_TRY(const Image image, decode_image(*picture, fault(place, "picture").message()));
+      TS_TRY(const Image image, decode_image(*stored, fault(place, "image").message()));
       fit_image(image, {shape_.channels, shape_.rows}, pixels);
     }
     return static_cast<std::uint32_t>(label);
   }
 
   std::vector<RecordPlace> places_;
-  PictureShape shape_;
+  ImageShape shape_;
   bool raw_;
   std::uint32_t classes_ = 0;
 };
@@ -184,7 +184,7 @@ Result<std::uint32_t> count_classes(const RecordSamples& samples) {
   return static_cast<std::uint32_t>(largest + 1);
 }
 
-// Whether the first record has a raw CIFAR picture; all others must then have one too.
+// Whether the first record has a raw CIFAR image; all others must then have one too.
 Result<bool> first_is_raw(const RecordPlace& place) {
   TS_TRY(const std::string record, place.file->read(place.index));
   TS_TRY(const tfexample::Example example, parse_example(place, record));
@@ -201,8 +201,8 @@ Result<Dataset> load_tfrecords(const fs::path& folder, const EncodedShape& encod
     return Error(folder.string() + ": too few records to learn and to test");
   }
   TS_TRY(const bool raw, first_is_raw(places.train[0]));
-  const PictureShape shape = raw ? PictureShape{kRawChannels, kRawSide, kRawSide}
-                                 : PictureShape{encoded.channels, encoded.side, encoded.side};
+  const ImageShape shape = raw ? ImageShape{kRawChannels, kRawSide, kRawSide}
+                               : ImageShape{encoded.channels, encoded.side, encoded.side};
   auto train = std::make_shared<RecordSamples>(std::move(places.train), shape, raw);
   auto test = std::make_shared<RecordSamples>(std::move(places.test), shape, raw);
   std::uint32_t classes = 0;

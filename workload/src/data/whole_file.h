@@ -1,6 +1,6 @@
 // Reads and writes whole files.
 //
-// Guarantees: an error names the file and says why. What is written replaces the old file in one
+// Guarantees: an error names the file and the reason. What is written replaces the old file in one
 // step after it is on disk: a reader, or a crash, finds the old one or the new one, never a part.
 // Limits: at most 4 GiB, in memory.
 #pragma once

@@ -47,7 +47,7 @@ TORCH_MODULE(Block);
 class CifarResnet : public Network {
  public:
   explicit CifarResnet(const NetworkShape& shape)
-      : conv1_(register_module("conv1", convolution({shape.picture.channels, 16, 3}))),
+      : conv1_(register_module("conv1", convolution({shape.image.channels, 16, 3}))),
         bn1_(register_module("bn1", batch_norm(16))),
         layer1_(register_module("layer1", stage(16, 16, 1))),
         layer2_(register_module("layer2", stage(16, 32, 2))),
@@ -56,8 +56,8 @@ class CifarResnet : public Network {
     begin_weights(*this);
   }
 
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    torch::Tensor x = torch::relu(bn1_(conv1_(pictures)));
+  torch::Tensor features(const torch::Tensor& images) override {
+    torch::Tensor x = torch::relu(bn1_(conv1_(images)));
     x = layer3_->forward(layer2_->forward(layer1_->forward(x)));
     return mean_over_positions(x);
   }
@@ -84,7 +84,7 @@ class CifarResnet : public Network {
 extern const Model cifar_resnet20_model;
 const Model cifar_resnet20_model{
     .name = "cifar_resnet20",
-    .summary = "ResNet-20 for small pictures",
+    .summary = "ResNet-20 for small images",
     .side = 32,
     .smallest_side = 8,
     .classes = 10,

@@ -63,7 +63,7 @@ class EfficientnetB0 : public ChainNetwork {
  public:
   explicit EfficientnetB0(const NetworkShape& shape) {
     Chain features;
-    features->push_back(conv_bn_silu({shape.picture.channels, kEfficientnetFirst, 3, 2}));
+    features->push_back(conv_bn_silu({shape.image.channels, kEfficientnetFirst, 3, 2}));
     for (EfficientnetStage stage : kEfficientnetStages) {
       Chain blocks;
       for (std::int64_t i = 0; i < stage.blocks; ++i) {

@@ -54,7 +54,7 @@ class MobilenetV2 : public ChainNetwork {
  public:
   explicit MobilenetV2(const NetworkShape& shape) {
     Chain features;
-    features->push_back(conv_bn_relu6({shape.picture.channels, kStemChannels, 3, 2}));
+    features->push_back(conv_bn_relu6({shape.image.channels, kStemChannels, 3, 2}));
     std::int64_t in = kStemChannels;
     for (const Stage& stage : kStages) {
       for (std::int64_t i = 0; i < stage.blocks; ++i) {

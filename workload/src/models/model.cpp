@@ -17,9 +17,9 @@ const Model* find_model(std::string_view name) {
 }
 
 Result<std::shared_ptr<Network>> make_network(const Model& model, const NetworkShape& shape) {
-  if (std::min(shape.picture.rows, shape.picture.columns) < model.smallest_side) {
-    return Error(std::string(model.name) + " needs pictures of at least " +
-                 std::to_string(model.smallest_side) + " pixels a side");
+  if (std::min(shape.image.rows, shape.image.columns) < model.smallest_side) {
+    return Error(std::string(model.name) + " needs images of at least " +
+                 std::to_string(model.smallest_side) + " pixels per side");
   }
   return model.make(shape);
 }

@@ -20,7 +20,7 @@
 namespace trainscope::workload {
 
 struct NetworkShape {
-  PictureShape picture;
+  ImageShape image;
   std::uint32_t classes = 0;
 };
 
@@ -53,7 +53,7 @@ std::span<const Model* const> all_models();
 
 const Model* find_model(std::string_view name);
 
-// Fails where the pictures do not fit the network.
+// Fails where the images do not fit the network.
 Result<std::shared_ptr<Network>> make_network(const Model& model, const NetworkShape& shape);
 
 std::int64_t count_parameters(const Network& network);

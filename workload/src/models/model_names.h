@@ -1,5 +1,5 @@
 // The names of the models that can be trained, for callers that need none of libtorch's headers.
-// The table behind it is in model.h.
+// The table is in model.h.
 #pragma once
 
 #include <string_view>

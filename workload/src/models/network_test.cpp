@@ -1,4 +1,4 @@
-// The networks against their reference parameter counts, and what they make of pictures.
+// The networks against their reference parameter counts, and what they make of images.
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -54,19 +54,19 @@ TEST(Network, InceptionHasItsKnownSizeWithoutTheSecondExit) {
   EXPECT_EQ(count, 23834568);
 }
 
-TEST(Network, TwoPicturesGiveTwoRowsOfScoresAndGradientsEverywhere) {
+TEST(Network, TwoImagesGiveTwoRowsOfScoresAndGradientsEverywhere) {
   at::set_num_threads(1);  // a second one that waits for a busy machine takes ten times as long
   torch::manual_seed(1);
   for (const Model* model : all_models()) {
-    // Inception's second exit needs the whole side.
+    // Inception's auxiliary classifier needs the whole side.
     const std::uint32_t side =
         model->name == "inception_v3" ? model->side : std::min(model->side, 64U);
     const NetworkShape shape{{model->channels, side, side}, 5};
     const auto network = make_network(*model, shape);
     ASSERT_TRUE(network) << model->name;
     network.value()->train();
-    const torch::Tensor pictures = torch::randn({2, model->channels, side, side});
-    const Scores scores = network.value()->forward(pictures);
+    const torch::Tensor images = torch::randn({2, model->channels, side, side});
+    const Scores scores = network.value()->forward(images);
     EXPECT_EQ(scores.main.sizes(), (std::vector<std::int64_t>{2, 5})) << model->name;
     torch::Tensor sum = scores.main.sum();
     if (scores.auxiliary.defined()) sum = sum + scores.auxiliary.sum();
@@ -76,15 +76,15 @@ TEST(Network, TwoPicturesGiveTwoRowsOfScoresAndGradientsEverywhere) {
     }
     network.value()->eval();
     const torch::NoGradGuard no_gradients;
-    const torch::Tensor features = network.value()->features(pictures);
+    const torch::Tensor features = network.value()->features(images);
     EXPECT_EQ(features.dim(), 2) << model->name;
-    EXPECT_TRUE(torch::allclose(network.value()->classify(features),
-                                network.value()->forward(pictures).main))
+    EXPECT_TRUE(
+        torch::allclose(network.value()->classify(features), network.value()->forward(images).main))
         << model->name;
   }
 }
 
-TEST(Network, TooSmallPicturesAreAFault) {
+TEST(Network, TooSmallImagesAreAFault) {
   const Model* model = find_model("inception_v3");
   EXPECT_FALSE(make_network(*model, {{3, 32, 32}, 10}));
 }

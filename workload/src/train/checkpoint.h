@@ -1,9 +1,10 @@
-// The whole state of a training in one safetensors file: weights, optimizer, chance, position.
+// The whole state of a training in one safetensors file: weights, optimizer, random state,
+// position.
 //
-// Guarantees: a training that goes on from it computes, on the CPU with the same thread count, the
-// steps that it would have computed without a stop. The old file is there until the new one is
+// Guarantees: a training that resumes from it computes, on the CPU with the same thread count, the
+// steps that it would have computed without a stop. The old file exists until the new one is
 // complete.
-// Limits: the device's own source of chance (CUDA dropout) begins anew.
+// Limits: the device's own random state (CUDA dropout) starts again.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Computing in 16 bits where it is safe: libtorch's autocast, and for fp16 a scale that keeps small
+// 16-bit compute where it is safe: libtorch's autocast, and for fp16 a scale that keeps small
 // gradients from vanishing.
 //
 // Guarantees: nothing waits for the device; weights stay in 32 bits; a step whose gradients

@@ -21,7 +21,7 @@ class Optimizer {
   Optimizer(OptimizerKind kind, double learning_rate, const Network& network);
 
   void zero_grad();
-  // Those that there are.
+  // Only of parameters that have one.
   std::vector<torch::Tensor> gradients() const;
   // Changes nothing where `overflow` holds a 1.
   void step(const std::optional<torch::Tensor>& overflow = std::nullopt);

@@ -21,8 +21,8 @@ class TwoLayers : public Network {
     first = register_module("first", torch::nn::Linear(6, 5));
     second = register_module("second", torch::nn::Linear(5, 3));
   }
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    return torch::relu(first(pictures));
+  torch::Tensor features(const torch::Tensor& images) override {
+    return torch::relu(first(images));
   }
   torch::Tensor classify(const torch::Tensor& features) override { return second(features); }
 

@@ -1,5 +1,5 @@
 // A training step recorded once on a CUDA device and played back from then on: one launch in the
-// place of a thousand, which pays where launching takes longer than computing.
+// place of a thousand, which pays where launches take longer than compute.
 //
 // Guarantees: the same operations in the same order as without; a batch of another size than the
 // first is computed without the recording. Everything between making one and its end runs
@@ -18,12 +18,12 @@ namespace trainscope::workload {
 
 class StepGraph {
  public:
-  using Step = std::function<torch::Tensor(const torch::Tensor& pictures,  // gives the loss
+  using Step = std::function<torch::Tensor(const torch::Tensor& images,  // gives the loss
                                            const torch::Tensor& labels)>;
 
   virtual ~StepGraph() = default;
   // The first calls are computed as they are: libraries choose their ways and their memory then.
-  virtual torch::Tensor run(const torch::Tensor& pictures, const torch::Tensor& labels,
+  virtual torch::Tensor run(const torch::Tensor& images, const torch::Tensor& labels,
                             const Step& step) = 0;
 };
 

@@ -21,12 +21,12 @@ namespace {
 namespace F = torch::nn::functional;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-constexpr double kAuxiliaryShare = 0.4;  // of the second exit's loss, as Inception v3 was trained
+constexpr double kAuxiliaryShare = 0.4;  // of the auxiliary loss, as Inception v3 was trained
 constexpr std::size_t kEvaluationBatch = 500;
 constexpr std::size_t kEvaluationBytes = std::size_t{4} << 20;
 
-// Many small pictures at a time, or few large ones.
-std::size_t evaluation_batch(const PictureShape& shape) {
+// Many small images at a time, or few large ones.
+std::size_t evaluation_batch(const ImageShape& shape) {
   return std::clamp<std::size_t>(kEvaluationBytes / shape.bytes(), 1, kEvaluationBatch);
 }
 
@@ -114,41 +114,41 @@ Status Training::step() {
 }
 
 Status Training::make_input_ready(StepPhases& phases) {
-  if (options_.resident && pictures_.defined()) {
+  if (options_.resident && images_.defined()) {
     phases.end("input");
     return {};
   }
   TS_TRY(const Batch batch, loader_->next());
   phases.end("input");
-  pictures_ = tensors_.pictures(batch);
+  images_ = tensors_.images(batch);
   labels_ = tensors_.labels(batch);
   phases.end("prepare");
   return {};
 }
 
 double Training::learn(StepPhases& phases) {
-  const auto step = [&](const torch::Tensor& pictures, const torch::Tensor& labels) {
-    return compute(pictures, labels, phases);
+  const auto step = [&](const torch::Tensor& images, const torch::Tensor& labels) {
+    return compute(images, labels, phases);
   };
   const torch::Tensor loss =
-      parts_.graph ? parts_.graph->run(pictures_, labels_, step) : step(pictures_, labels_);
+      parts_.graph ? parts_.graph->run(images_, labels_, step) : step(images_, labels_);
   const double value = loss.item<double>();  // waits for the device
   if (parts_.device.is_cpu()) phases.end("optimizer");
-  if (options_.log_placement && !placement_logged_) log_placement(pictures_);
+  if (options_.log_placement && !placement_logged_) log_placement(images_);
   placement_logged_ = true;
   return value;
 }
 
 // The loss, on the device; nothing here waits for it. A CUDA device computes in the background:
 // where one phase ends there only a wait could show.
-torch::Tensor Training::compute(const torch::Tensor& pictures, const torch::Tensor& labels,
+torch::Tensor Training::compute(const torch::Tensor& images, const torch::Tensor& labels,
                                 StepPhases& phases) {
   const bool has_phases = parts_.device.is_cpu();
   optimizer_.zero_grad();
   torch::Tensor loss;
   {
     const Autocast autocast(parts_.device, options_.precision);
-    loss = loss_of(parts_.network->forward(pictures), labels);
+    loss = loss_of(parts_.network->forward(images), labels);
   }
   if (has_phases) phases.end("forward");
   scale_.scaled(loss).backward();
@@ -200,7 +200,7 @@ Result<Evaluation> Training::evaluate() {
     const torch::Tensor labels = tensors_.labels(batch);
     const Autocast autocast(parts_.device, options_.precision);
     const torch::Tensor scores =
-        parts_.network->forward(tensors_.pictures(batch)).main.to(torch::kFloat);
+        parts_.network->forward(tensors_.images(batch)).main.to(torch::kFloat);
     const auto sum = F::CrossEntropyFuncOptions().reduction(torch::kSum);
     loss_sum += F::cross_entropy(scores, labels, sum).item<double>();
     right += scores.argmax(1).eq(labels).sum().item<std::int64_t>();
@@ -229,7 +229,7 @@ Status Training::finish(double seconds) {
 Status Training::export_network() {
   const std::string& file = options_.export_file;
   const bool as_program = file.ends_with(".pt");
-  const PictureShape shape = data_.train->shape();
+  const ImageShape shape = data_.train->shape();
   parts_.network->to(torch::kCPU);  // a file that any machine can load
   Status written =
       as_program ? write_torchscript(file, *parts_.network,
@@ -239,8 +239,8 @@ Status Training::export_network() {
   return written;
 }
 
-void Training::log_placement(const torch::Tensor& pictures) const {
-  print_placement("input", pictures);
+void Training::log_placement(const torch::Tensor& images) const {
+  print_placement("input", images);
   for (const auto& item : parts_.network->named_parameters()) {
     print_placement(item.key(), item.value());
   }

@@ -1,4 +1,4 @@
-// The training run: learns until a limit is reached, tests on held-out pictures after every epoch
+// The training run: learns until a limit is reached, tests on held-out images after every epoch
 // and at the end, keeps checkpoints.
 //
 // Guarantees: the limits are checked between steps; a time limit counts from the first step and
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "compute/picture_tensor.h"
+#include "compute/image_tensor.h"
 #include "data/dataset.h"
 #include "data/loader.h"
 #include "models/model.h"
@@ -45,23 +45,23 @@ class Training {
   Status step();
   Status make_input_ready(StepPhases& phases);
   double learn(StepPhases& phases);
-  torch::Tensor compute(const torch::Tensor& pictures, const torch::Tensor& labels,
+  torch::Tensor compute(const torch::Tensor& images, const torch::Tensor& labels,
                         StepPhases& phases);
   Status after_step();
   Result<Evaluation> evaluate();
   Status checkpoint();
   Status finish(double seconds);
   Status export_network();
-  void log_placement(const torch::Tensor& pictures) const;
+  void log_placement(const torch::Tensor& images) const;
 
   const TrainOptions& options_;
   const Dataset& data_;
   TrainingParts parts_;
   Optimizer optimizer_;
-  PictureTensors tensors_;
+  ImageTensors tensors_;
   LossScale scale_;
   std::unique_ptr<Loader> loader_;
-  torch::Tensor pictures_, labels_;  // of the present step, on the device
+  torch::Tensor images_, labels_;  // of the present step, on the device
 
   std::uint64_t steps_ = 0;
   double deadline_s_ = 0.0;

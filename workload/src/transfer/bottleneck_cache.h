@@ -1,7 +1,7 @@
-// What the trunk of a network made of a picture, kept on disk: one small binary file a picture.
+// What the trunk of a network made of an image, stored on disk: one small binary file per image.
 //
-// Guarantees: a vector is given back only where the weights, the picture's bytes and the length are
-// those it was made of and its CRC is right; anything else counts as not there.
+// Guarantees: a vector is given back only where the weights, the image's bytes and the length are
+// those it was made of and its CRC is right; anything else counts as missing.
 // Limits: files of this machine's byte order.
 #pragma once
 

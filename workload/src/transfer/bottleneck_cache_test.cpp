@@ -9,18 +9,18 @@
 namespace trainscope::workload {
 namespace {
 
-TEST(BottleneckCache, GivesBackOnlyWhatBelongsToWeightsAndPicture) {
+TEST(BottleneckCache, GivesBackOnlyWhatBelongsToWeightsAndImage) {
   const TestFolder folder;
   const std::filesystem::path file = folder.path() / "class" / "a.jpg.bottleneck";
-  const std::vector<std::uint8_t> picture{1, 2, 3};
+  const std::vector<std::uint8_t> image{1, 2, 3};
   const std::vector<std::uint8_t> other{1, 2, 4};
   const std::vector<float> values{0.5F, -1.25F, 3.0F};
-  const BottleneckKey key = bottleneck_key(7, picture);
+  const BottleneckKey key = bottleneck_key(7, image);
   EXPECT_FALSE(read_bottleneck(file, key, 3));
   ASSERT_TRUE(write_bottleneck(file, key, values));
   EXPECT_EQ(read_bottleneck(file, key, 3), values);
   EXPECT_FALSE(read_bottleneck(file, key, 2));
-  EXPECT_FALSE(read_bottleneck(file, bottleneck_key(8, picture), 3));
+  EXPECT_FALSE(read_bottleneck(file, bottleneck_key(8, image), 3));
   EXPECT_FALSE(read_bottleneck(file, bottleneck_key(7, other), 3));
 }
 

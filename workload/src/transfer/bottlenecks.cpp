@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compute/picture_tensor.h"
+#include "compute/image_tensor.h"
 #include "data/image.h"
 #include "data/whole_file.h"
 #include "transfer/bottleneck_cache.h"
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kPicturesAtOnce = 16;
+constexpr std::size_t kImagesAtOnce = 16;
 
 class BottleneckMaker {
  public:
@@ -24,16 +24,16 @@ class BottleneckMaker {
         tensors_(trained.shape, trained.model->normalisation, device, false) {}
 
   Result<Bottlenecks> run() {
-    // One picture of zeros tells how long a vector is.
+    // The features of one image of zeros are as long as every vector.
     Batch blank;
     blank.pixels.resize(trained_.shape.bytes());
     blank.labels.push_back(0);
-    length_ = trained_.network->features(tensors_.pictures(blank)).size(1);
+    length_ = trained_.network->features(tensors_.images(blank)).size(1);
     const auto count = static_cast<std::int64_t>(list_.images.size());
     result_.vectors = torch::empty({count, length_});
     for (std::size_t i = 0; i < list_.images.size(); ++i) {
       TS_CHECK_OK(take(i));
-      if (waiting_.size() < kPicturesAtOnce) continue;
+      if (waiting_.size() < kImagesAtOnce) continue;
       TS_CHECK_OK(compute());
     }
     TS_CHECK_OK(compute());
@@ -57,8 +57,8 @@ class BottleneckMaker {
 
   // From the cache, or into the batch that is computed next.
   Status take(std::size_t index) {
-    const fs::path picture = fs::path(options_.folder) / list_.images[index].name;
-    TS_TRY(const std::vector<std::uint8_t> bytes, read_whole_file(picture));
+    const fs::path file = fs::path(options_.folder) / list_.images[index].name;
+    TS_TRY(const std::vector<std::uint8_t> bytes, read_whole_file(file));
     const BottleneckKey key = bottleneck_key(trained_.crc, bytes);
     if (!options_.cache.empty()) {
       const auto known = read_bottleneck(file_of(index), key, static_cast<std::size_t>(length_));
@@ -68,7 +68,7 @@ class BottleneckMaker {
         return {};
       }
     }
-    TS_TRY(const Image image, decode_image(bytes, picture.string()));
+    TS_TRY(const Image image, decode_image(bytes, file.string()));
     const std::size_t size = trained_.shape.bytes();
     batch_.pixels.resize(batch_.pixels.size() + size);
     batch_.labels.push_back(0);
@@ -81,7 +81,7 @@ class BottleneckMaker {
   Status compute() {
     if (waiting_.empty()) return {};
     const torch::Tensor vectors =
-        trained_.network->features(tensors_.pictures(batch_)).to(torch::kCPU).contiguous();
+        trained_.network->features(tensors_.images(batch_)).to(torch::kCPU).contiguous();
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       const float* values =
           vectors.const_data_ptr<float>() + static_cast<std::int64_t>(i) * length_;
@@ -99,7 +99,7 @@ class BottleneckMaker {
   const TransferOptions& options_;
   const TrainedNetwork& trained_;
   const ImageList& list_;
-  PictureTensors tensors_;
+  ImageTensors tensors_;
   std::int64_t length_ = 0;
   Batch batch_;
   std::vector<Waiting> waiting_;

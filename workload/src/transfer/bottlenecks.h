@@ -1,4 +1,4 @@
-// The vectors that a trunk makes of the pictures of a folder, from the cache where they are there.
+// The vectors that a trunk makes of the images of a folder, from the cache if it has them.
 #pragma once
 
 #include <torch/types.h>
@@ -15,7 +15,7 @@
 namespace trainscope::workload {
 
 struct Bottlenecks {
-  torch::Tensor vectors;  // [pictures, features], in the order of the list
+  torch::Tensor vectors;  // [images, features], in the order of the list
   std::uint64_t computed = 0;
   std::uint64_t cached = 0;
 };

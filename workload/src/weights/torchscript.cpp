@@ -39,7 +39,7 @@ Status write_torchscript(const std::string& file, Network& network, const torch:
   const auto no_name = [](const torch::Tensor&) { return std::string(); };
   const auto [traced, outputs] =
       torch::jit::tracer::trace({example}, forward, no_name, /*strict=*/true,
-                                /*force_outplace=*/false, &module, {"pictures"});
+                                /*force_outplace=*/false, &module, {"images"});
   const c10::QualifiedName name(*module.type()->name(), "forward");
   module.type()->addMethod(
       module._ivalue()->compilation_unit()->create_function(name, traced->graph));

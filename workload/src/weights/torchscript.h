@@ -1,9 +1,9 @@
 // A network as a TorchScript program: one file that PyTorch runs without this code.
 //
-// Guarantees: forward() takes pictures as the network does (floats, normalised, [batch, channels,
+// Guarantees: forward() takes images as the network does (floats, normalised, [batch, channels,
 // rows, columns], any batch) and gives the scores of its first exit, as when it is tested (no
 // dropout). Parameters and buffers keep their names, with _ for each dot. Limits: the size of the
-// pictures is that of `example`.
+// images is that of `example`.
 #pragma once
 
 #include <torch/types.h>

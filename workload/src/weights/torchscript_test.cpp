@@ -22,9 +22,9 @@ void expect_same_scores(const char* name, std::uint32_t channels, std::uint32_t 
   torch::jit::Module program = torch::jit::load(file);
   const torch::NoGradGuard no_gradients;
   network.eval();
-  const torch::Tensor pictures = torch::randn({3, channels, side, side});  // another batch
-  const torch::Tensor expected = network.forward(pictures).main;
-  const torch::Tensor got = program.forward({pictures}).toTensor();
+  const torch::Tensor images = torch::randn({3, channels, side, side});  // another batch
+  const torch::Tensor expected = network.forward(images).main;
+  const torch::Tensor got = program.forward({images}).toTensor();
   EXPECT_TRUE(torch::allclose(got, expected, 1e-4, 1e-5)) << name;
   EXPECT_EQ(program.named_parameters(false).size(), network.named_parameters().size()) << name;
 }

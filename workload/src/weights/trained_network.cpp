@@ -13,7 +13,7 @@ std::uint32_t crc_of(const std::vector<std::uint8_t>& bytes) {
 }
 
 // The last parameter of every network here is the bias of its last layer.
-Result<std::uint32_t> count_classes(const Model& model, const PictureShape& shape,
+Result<std::uint32_t> count_classes(const Model& model, const ImageShape& shape,
                                     const TensorFile& content, const std::string& file) {
   const std::shared_ptr<Network> sample = model.make({shape, 2});
   const std::string name = sample->named_parameters().back().key();

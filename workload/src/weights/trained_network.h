@@ -2,7 +2,7 @@
 //
 // Guarantees: the number of classes is that of the file's last layer; in evaluation mode, on the
 // device.
-// Limits: pictures have the model's own side and channels.
+// Limits: images have the model's own side and channels.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -19,7 +19,7 @@ namespace trainscope::workload {
 struct TrainedNetwork {
   const Model* model = nullptr;
   std::shared_ptr<Network> network;
-  PictureShape shape;
+  ImageShape shape;
   std::uint32_t classes = 0;
   std::vector<std::string> class_names;  // may be empty
   std::uint32_t crc = 0;                 // of the file: two with the same are the same network

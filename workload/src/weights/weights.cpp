@@ -91,7 +91,7 @@ Status load_network(Network& network, const TensorFile& content, const std::stri
   return {};
 }
 
-// Names are kept one a line; a newline inside one would make two of it.
+// Names are stored one per line: a newline inside a name would make two of it.
 Status write_weights(const std::filesystem::path& file, const Network& network,
                      const WeightsNote& note) {
   TensorBundle bundle;

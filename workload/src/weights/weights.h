@@ -37,10 +37,10 @@ Result<torch::Tensor> tensor_of(const TensorView& view);
 // `file` names the file in errors.
 Status load_network(Network& network, const TensorFile& content, const std::string& file);
 
-// What a file of weights says of them beside the numbers.
+// The metadata of a file of weights.
 struct WeightsNote {
   std::string model;
-  std::vector<std::string> class_names;  // one a score, or none
+  std::vector<std::string> class_names;  // one per score, or none
 };
 
 Status write_weights(const std::filesystem::path& file, const Network& network,

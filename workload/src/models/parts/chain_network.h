@@ -11,8 +11,8 @@ namespace trainscope::workload {
 
 class ChainNetwork : public Network {
  public:
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    return mean_over_positions(features_->forward(pictures));
+  torch::Tensor features(const torch::Tensor& images) override {
+    return mean_over_positions(features_->forward(images));
   }
   torch::Tensor classify(const torch::Tensor& features) override {
     return classifier_->forward(features);

@@ -8,16 +8,16 @@
 
 namespace trainscope::workload {
 
-class PictureTensors {
+class ImageTensors {
  public:
-  PictureTensors(const PictureShape& shape, const Normalisation& normalisation,
-                 const torch::Device& device, bool channels_last);
+  ImageTensors(const ImageShape& shape, const Normalisation& normalisation,
+               const torch::Device& device, bool channels_last);
 
-  torch::Tensor pictures(const Batch& batch) const;  // [batch, channels, rows, columns]
+  torch::Tensor images(const Batch& batch) const;  // [batch, channels, rows, columns]
   torch::Tensor labels(const Batch& batch) const;
 
  private:
-  PictureShape shape_;
+  ImageShape shape_;
   torch::Device device_;
   bool channels_last_;
   torch::Tensor mean_;     // [1, channels, 1, 1]

@@ -1,4 +1,4 @@
-#include "compute/picture_tensor.h"
+#include "compute/image_tensor.h"
 
 namespace trainscope::workload {
 namespace {
@@ -12,8 +12,8 @@ torch::Tensor per_channel(const std::array<float, 3>& values, std::uint32_t chan
 
 }  // namespace
 
-PictureTensors::PictureTensors(const PictureShape& shape, const Normalisation& normalisation,
-                               const torch::Device& device, bool channels_last)
+ImageTensors::ImageTensors(const ImageShape& shape, const Normalisation& normalisation,
+                           const torch::Device& device, bool channels_last)
     : shape_(shape),
       device_(device),
       channels_last_(channels_last),
@@ -21,7 +21,7 @@ PictureTensors::PictureTensors(const PictureShape& shape, const Normalisation& n
       inverse_(per_channel(normalisation.deviation, shape.channels).reciprocal().to(device)) {}
 
 // from_blob wants mutable pointers; the conversions make new tensors and nothing writes through it.
-torch::Tensor PictureTensors::pictures(const Batch& batch) const {
+torch::Tensor ImageTensors::images(const Batch& batch) const {
   const torch::Tensor bytes = torch::from_blob(
       const_cast<std::uint8_t*>(batch.pixels.data()),
       {static_cast<std::int64_t>(batch.count()), shape_.channels, shape_.rows, shape_.columns},
@@ -30,7 +30,7 @@ torch::Tensor PictureTensors::pictures(const Batch& batch) const {
   return channels_last_ ? floats.contiguous(torch::MemoryFormat::ChannelsLast) : floats;
 }
 
-torch::Tensor PictureTensors::labels(const Batch& batch) const {
+torch::Tensor ImageTensors::labels(const Batch& batch) const {
   return torch::from_blob(const_cast<std::int64_t*>(batch.labels.data()),
                           {static_cast<std::int64_t>(batch.count())}, torch::kLong)
       .clone()

@@ -1,4 +1,4 @@
-"""Pictures written by Python's standard library alone: PNG by zlib."""
+"""Images written by Python's standard library alone: PNG by zlib."""
 
 import os
 import random
@@ -22,7 +22,7 @@ def png_of(side, pixels):
 
 
 def pattern(side, label, number):
-    """Pixels of a picture that is like no other."""
+    """Pixels of an image that is like no other."""
     return random.Random(1000 * label + number).randbytes(side * side * 3)
 
 
@@ -33,7 +33,7 @@ def colour_of(label, number):
 
 
 def write_folder(folder, count):
-    """`count` pictures of each of three classes, one folder a class."""
+    """`count` images of each of three classes, one folder a class."""
     for label, name in enumerate(("red", "green", "blue")):
         os.mkdir(f"{folder}/{name}")
         for number in range(count):

@@ -1,4 +1,4 @@
-// Known trouble with the input, planted for tests of whoever looks for it.
+// A known delay of the input, injected for tests of tools that should find it.
 //
 // `slow:20ms`: every step's input takes 20 ms longer. `stall:7x200ms`: that of every seventh step
 // (7, 14, …) takes 200 ms longer. The time is slept, not computed.
@@ -8,7 +8,7 @@
 
 namespace trainscope::workload {
 
-struct PlantedDelay {
+struct InjectedDelay {
   std::uint64_t every = 0;  // 0: none
   double delay_s = 0.0;
 
