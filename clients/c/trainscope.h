@@ -13,7 +13,7 @@
 //
 // Sender: the process that loaded this first and its training thread (the first to end a step;
 // before that, the first to send) have no who. Another thread has who=PID.NUMBER, a forked process
-// who=PID, and if RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0, who=rankN.
+// who=PID, and if RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0, who=rankN. ts_set_who() overrules that for the thread that calls it.
 //
 // Limits: Linux, GCC or Clang, C99 or later; with -std=c99 include it before any other header. A
 // glibc older than 2.32 needs -pthread. Not for signal handlers. A line has at most 4,096 bytes: a
@@ -62,6 +62,8 @@ static inline void ts_send(const char* format, ...) __attribute__((format(printf
 // Writes waiting lines: before exec(), _exit() or a long silence after more than 1,000 lines per
 // second.
 static inline void ts_flush(void);
+// The name of the calling thread in its own lines, who=NAME, at most 31 letters; NULL or "" ends it.
+static inline void ts_set_who(const char* name);
 
 // Everything below is how.
 
@@ -70,6 +72,7 @@ static inline void ts_flush(void);
 enum {
   TS_LINE_BYTES = 4096,
   TS_NAME_BYTES = 128,
+  TS_WHO_BYTES = 32,
   TS_TAIL_BYTES = 96,
   TS_FRONT_BYTES = 128,
   TS_BATCH_BYTES = TS_LINE_BYTES - TS_FRONT_BYTES
@@ -103,6 +106,7 @@ struct ts_thread {
 // name: a program may be made of files with different versions of this one.
 __attribute__((weak)) struct ts_state ts_state_2;
 __attribute__((weak)) __thread struct ts_thread ts_thread_2;
+__attribute__((weak)) __thread char ts_thread_who_1[TS_WHO_BYTES];
 
 // The end of every line: " t=… who=…\n".
 struct ts_tail {
@@ -305,12 +309,23 @@ static inline int ts_start_(struct ts_line* line, const char* word) {
   return 1;
 }
 
-// With the lock held; `who` is the sender name of this thread.
+static inline void ts_set_who(const char* name) {
+  struct ts_line line;
+  line.size = 0;
+  if (name != NULL && *name != '\0') ts_put_name_(&line, name, strlen(name));
+  if (line.size >= TS_WHO_BYTES) line.size = TS_WHO_BYTES - 1;
+  memcpy(ts_thread_who_1, line.text, line.size);
+  ts_thread_who_1[line.size] = '\0';
+}
+
+// With the lock held; `who` is the sender name of this thread. A thread with a name of its own is not
+// numbered: it cannot be mistaken for the training thread when it is the first to send.
 static inline void ts_make_tail_(struct ts_tail* tail, struct ts_state* state, int is_step,
                                  long long time_ns) {
   struct ts_thread* thread = &ts_thread_2;
+  const char* who = ts_thread_who_1[0] != '\0' ? ts_thread_who_1 : state->who;
   char* at = tail->text;
-  if (thread->process != state->process) {
+  if (who == state->who && thread->process != state->process) {
     thread->process = state->process;
     thread->number = ++state->threads;
   }
@@ -320,15 +335,15 @@ static inline void ts_make_tail_(struct ts_tail* tail, struct ts_state* state, i
   }
   memcpy(at, " t=", 3);
   at += 3 + ts_digits_(at + 3, time_ns);
-  if (thread->number != state->training_thread) {
+  if (who == state->who && thread->number != state->training_thread) {
     memcpy(at, " who=", 5);
     at += 5 + ts_digits_(at + 5, state->process);
     *at++ = '.';
     at += ts_digits_(at, thread->number);
-  } else if (state->who[0] != '\0') {
-    const size_t size = strlen(state->who);
+  } else if (who[0] != '\0') {
+    const size_t size = strlen(who);
     memcpy(at, " who=", 5);
-    memcpy(at + 5, state->who, size);
+    memcpy(at + 5, who, size);
     at += 5 + size;
   }
   *at++ = '\n';

@@ -75,6 +75,9 @@ inline bool active() noexcept { return ts_active() != 0; }
 // Writes waiting lines: see ts_flush() in trainscope.h.
 inline void flush() noexcept { ts_flush(); }
 
+// The name of the calling thread in its own lines: see ts_set_who() in trainscope.h.
+inline void set_who(std::string_view name) noexcept { ts_set_who(detail::Name(name).c_str()); }
+
 inline void step(long long number = kNext, Numbers numbers = {}, Set set = Set::unsaid) noexcept {
   detail::send("step", number, numbers, set);
 }

@@ -409,6 +409,38 @@ class Surroundings(Native):
         said = {line.split()[-1] for line in lines[1:-1] if line.startswith("scalar")}
         self.assertEqual(said, {f"who={job.pid}.{n}" for n in (2, 3, 4, 5)})
 
+    def test_threads_with_names(self):
+        program = self.build(CXX, """
+            #include "trainscope.hpp"
+            #include <string>
+            #include <thread>
+            int main() {
+              using namespace std::chrono_literals;
+              std::thread([] {
+                trainscope::set_who("loader 0");
+                trainscope::phase("read", 1ms);
+                trainscope::set_who(std::string(100, 'x'));
+                trainscope::phase("read", 1ms);
+              }).join();
+              trainscope::phase("input", 1ms);  // the first without a name is the training thread
+              std::thread([] {
+                trainscope::set_who("a");
+                trainscope::set_who("");
+                trainscope::phase("other", 1ms);
+              }).join();
+              trainscope::step(1);
+              ts_set_who("main");
+              trainscope::step(2);
+              ts_set_who(NULL);
+              trainscope::step(3);
+            }
+            """, "-pthread")
+        self.fifo.run([program])
+        self.assertEqual([re.sub(r"who=\d+\.", "who=PID.", line) for line in self.fifo.sent()],
+                         ["phase read 0.001000000 who=loader_0", f"phase read 0.001000000 who={'x' * 31}",
+                          "phase input 0.001000000", "phase other 0.001000000 who=PID.2",
+                          "step 1", "step 2 who=main", "step 3"])
+
     def test_several_files_are_one_sender(self):
         first = self.build(C, """
             #include "trainscope.h"

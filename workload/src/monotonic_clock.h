@@ -2,14 +2,10 @@
 // stand on the same axis as a recording of the machine.
 #pragma once
 
-#include <ctime>
+#include "base/clock.h"
 
 namespace trainscope::workload {
 
-inline double monotonic_s() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
+inline double monotonic_s() { return to_seconds(monotonic_ns()); }
 
 }  // namespace trainscope::workload

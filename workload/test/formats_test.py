@@ -14,7 +14,7 @@ import tempfile
 import unittest
 
 from events import masked
-from pictures import pattern, png, png_of
+from images import pattern, png, png_of
 from support import NUMBER, matches, run, run_with_pipe, take_program
 
 STEP = re.compile(rf"step (\d+) loss {NUMBER} images/s {NUMBER}")
@@ -50,22 +50,22 @@ def example(features):
 SIDE = 32  # what the network wants: nothing is scaled
 CLASSES = ("blue", "green", "red")
 SETS = {"train": range(20), "test": range(20, 25)}
-PICTURES = {name: [(label, number, pattern(SIDE, label, number)) for label in range(len(CLASSES)) for number in numbers]
+IMAGES = {name: [(label, number, pattern(SIDE, label, number)) for label in range(len(CLASSES)) for number in numbers]
             for name, numbers in SETS.items()}
 
 
 def write_image_folder(folder):
-    for name, pictures in PICTURES.items():
-        for label, number, pixels in pictures:
+    for name, images in IMAGES.items():
+        for label, number, pixels in images:
             os.makedirs(f"{folder}/{name}/{CLASSES[label]}", exist_ok=True)
             with open(f"{folder}/{name}/{CLASSES[label]}/{number:02}.png", "wb") as file:
                 file.write(png_of(SIDE, pixels))
 
 
 def write_records(folder, name_of, features):
-    for name, pictures in PICTURES.items():
+    for name, images in IMAGES.items():
         with open(f"{folder}/{name_of[name]}", "wb") as file:
-            for label, _, pixels in pictures:
+            for label, _, pixels in images:
                 file.write(record(example(features(label, pixels))))
 
 
@@ -81,7 +81,7 @@ def write_raw_records(folder):
 
 
 class Formats(unittest.TestCase):
-    """The same pictures in the same order: whatever holds them, the steps are the same."""
+    """The same images in the same order: whatever holds them, the steps are the same."""
 
     def steps(self, folder, name, *options):
         result = run("train", "--model", "cifar_resnet20", "--data", folder, "--batch", "16", "--threads", "1",
@@ -120,6 +120,13 @@ class Formats(unittest.TestCase):
             result = run("train", "--model", "cifar_resnet20", "--data", folder, "--epochs", "1", "--threads", "1")
             self.assertEqual(result.returncode, 2)
             self.assertIn("train.tfrecords", result.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            write_raw_records(folder)
+            with open(f"{folder}/train.tfrecords", "wb") as file:
+                file.write(record(b"\xff no message"))
+            result = run("train", "--model", "cifar_resnet20", "--data", folder, "--epochs", "1", "--threads", "1")
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("train.tfrecords: record 0: not a tf.train.Example", result.stderr)
 
     def test_loaders_tell_their_stages(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -129,7 +136,7 @@ class Formats(unittest.TestCase):
                 "--threads", "1", "--loaders", "2")
             self.assertEqual(result.returncode, 0, result.stderr)
             self.assertTrue(any(re.fullmatch(
-                rf"phase decode {NUMBER} who=loader[01] t=\d+", line) for line in lines), lines)
+                rf"phase decode {NUMBER} t=\d+ who=loader[01]", line) for line in lines), lines)
 
     def test_exported_weights_are_safetensors_and_can_be_used(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,9 +1,12 @@
 """What the workload's tests share: running the program, a pipe to read, and why a test cannot run."""
 
+import fcntl
 import os
 import subprocess
 import sys
 
+F_SETPIPE_SZ = 1031  # fcntl has it from Python 3.10 on
+PIPE_BYTES = 1 << 20  # as the recorder makes it
 NUMBER = r"(\d+(?:\.\d+)?)"
 
 program = ""
@@ -15,14 +18,15 @@ def run(*arguments, timeout=120, **keywords):
 
 
 def run_with_pipe(folder, *arguments, **keywords):
-    """(result, lines): what the program sent through the progress pipe, at most 1 MiB of it."""
+    """(result, lines): what the program sent through the progress pipe, all of it if it is less than PIPE_BYTES."""
     fifo = os.path.join(folder, "progress")
     os.mkfifo(fifo, 0o600)
     # Open for both, as a recorder does: it never blocks and a message is never lost to EPIPE.
     reader = os.open(fifo, os.O_RDWR | os.O_NONBLOCK)
+    fcntl.fcntl(reader, F_SETPIPE_SZ, PIPE_BYTES)
     try:
         result = run(*arguments, env={**os.environ, "TRAINSCOPE_PIPE": fifo}, **keywords)
-        return result, os.read(reader, 1 << 20).decode().splitlines()
+        return result, os.read(reader, PIPE_BYTES).decode().splitlines()
     finally:
         os.close(reader)
         os.unlink(fifo)

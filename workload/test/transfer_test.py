@@ -10,7 +10,7 @@ import re
 import tempfile
 import unittest
 
-from pictures import write_folder
+from images import write_folder
 from events import read_events
 from support import NUMBER, run, run_with_pipe, take_program
 
@@ -36,12 +36,12 @@ class Transfer(unittest.TestCase):
                    "--threads", "1", "--export", cls.trunk)
         if made.returncode != 0:
             raise AssertionError(made.stderr)
-        cls.pictures = f"{cls.home}/pictures"
-        os.mkdir(cls.pictures)
-        write_folder(cls.pictures, 50)
+        cls.images = f"{cls.home}/images"
+        os.mkdir(cls.images)
+        write_folder(cls.images, 50)
 
     def transfer(self, *options, folder=None):
-        arguments = ("transfer", folder or self.pictures, "--weights", self.trunk, "--threads", "1",
+        arguments = ("transfer", folder or self.images, "--weights", self.trunk, "--threads", "1",
                      "--steps", "60", *options)
         with tempfile.TemporaryDirectory() as place:
             result, lines = run_with_pipe(place, *arguments)
@@ -66,26 +66,26 @@ class Transfer(unittest.TestCase):
         expected = ("150", *(str(sets.count(x)) for x in ("training", "validation", "test")))
         self.assertEqual(COUNTS.search(self.transfer()[0]).groups(), expected)
         moved = f"{self.home}/moved"
-        os.rename(self.pictures, moved)
+        os.rename(self.images, moved)
         try:
             out, _ = self.transfer(folder=moved)
         finally:
-            os.rename(moved, self.pictures)
+            os.rename(moved, self.images)
         self.assertEqual(COUNTS.search(out).groups(), expected)
 
-    def test_cache_is_used_until_a_picture_changes_or_is_damaged(self):
+    def test_cache_is_used_until_an_image_changes_or_is_damaged(self):
         cache = f"{self.home}/cache"
         self.assertEqual(FILLED.search(self.transfer("--cache", cache)[0]).groups()[:2], ("150", "0"))
         self.assertEqual(FILLED.search(self.transfer("--cache", cache)[0]).groups()[:2], ("0", "150"))
-        os.replace(f"{self.pictures}/red/1.png", f"{self.home}/kept")
-        with open(f"{self.pictures}/red/1.png", "wb") as file, open(f"{self.home}/kept", "rb") as old:
+        os.replace(f"{self.images}/red/1.png", f"{self.home}/kept")
+        with open(f"{self.images}/red/1.png", "wb") as file, open(f"{self.home}/kept", "rb") as old:
             file.write(old.read() + b"more")
         damaged = f"{cache}/cifar_resnet20/blue/2.png.bottleneck"
         with open(damaged, "r+b") as file:
             file.seek(50)
             file.write(b"!!")
         self.assertEqual(FILLED.search(self.transfer("--cache", cache)[0]).groups()[:2], ("2", "148"))
-        os.replace(f"{self.home}/kept", f"{self.pictures}/red/1.png")
+        os.replace(f"{self.home}/kept", f"{self.images}/red/1.png")
 
     def test_tensorboard_gets_each_rate_in_a_folder_of_its_own(self):
         folder = f"{self.home}/summaries"
@@ -105,19 +105,19 @@ class Transfer(unittest.TestCase):
     def test_whole_network_is_exported_with_the_names_of_the_classes(self):
         file = f"{self.home}/whole"
         out, _ = self.transfer("--lr", "0.3", "--export", file, "--misclassified")
-        # It says of the test pictures what was said when it was made, right or wrong.
+        # It says of the test images what was said when it was made, right or wrong.
         tested = [f"{c}/{i}.png" for c in ("red", "green", "blue") for i in range(50) if set_of(f"{c}/{i}.png") == "test"]
-        for picture in tested[:6]:
-            result = run("label", f"{self.pictures}/{picture}", "--weights", file, "--repeat", "1")
+        for image in tested[:6]:
+            result = run("label", f"{self.images}/{image}", "--weights", file, "--repeat", "1")
             self.assertEqual(result.returncode, 0, result.stderr)
             best = result.stdout.split(" (score=")[0]
             self.assertIn(best, ("red", "green", "blue"))
-            self.assertEqual(best == picture.split("/")[0], f"misclassified {picture} as " not in out, out + result.stdout)
+            self.assertEqual(best == image.split("/")[0], f"misclassified {image} as " not in out, out + result.stdout)
 
     def test_bad_input_exits_2(self):
         for arguments in ((self.home + "/none", "--weights", self.trunk),
-                          (self.pictures, "--weights", self.home + "/none"),
-                          (self.pictures, "--weights", self.trunk, "--model", "resnet50")):
+                          (self.images, "--weights", self.home + "/none"),
+                          (self.images, "--weights", self.trunk, "--model", "resnet50")):
             self.assertEqual(run("transfer", *arguments).returncode, 2, arguments)
 
 

@@ -1,8 +1,8 @@
 // cifar_resnet20: He et al. 2015, section 4.2, n = 3, shortcuts without parameters (option A).
 #include <optional>
 
-#include "../model.h"
-#include "../model_parts/layers.h"
+#include "models/model.h"
+#include "models/parts/layers.h"
 
 namespace trainscope::workload {
 namespace {
@@ -47,7 +47,7 @@ TORCH_MODULE(Block);
 class CifarResnet : public Network {
  public:
   explicit CifarResnet(const NetworkShape& shape)
-      : conv1_(register_module("conv1", convolution({shape.picture.channels, 16, 3}))),
+      : conv1_(register_module("conv1", convolution({shape.image.channels, 16, 3}))),
         bn1_(register_module("bn1", batch_norm(16))),
         layer1_(register_module("layer1", stage(16, 16, 1))),
         layer2_(register_module("layer2", stage(16, 32, 2))),
@@ -56,8 +56,8 @@ class CifarResnet : public Network {
     begin_weights(*this);
   }
 
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    torch::Tensor x = torch::relu(bn1_(conv1_(pictures)));
+  torch::Tensor features(const torch::Tensor& images) override {
+    torch::Tensor x = torch::relu(bn1_(conv1_(images)));
     x = layer3_->forward(layer2_->forward(layer1_->forward(x)));
     return mean_over_positions(x);
   }

@@ -3,7 +3,7 @@
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
 
-#include "../model.h"
+#include "models/model.h"
 
 namespace trainscope::workload {
 namespace {
@@ -17,17 +17,17 @@ constexpr std::int64_t kDenseUnits = 128;
 class DigitsCnn : public Network {
  public:
   explicit DigitsCnn(const NetworkShape& shape)
-      : conv1_(register_module("conv1", convolution(shape.picture.channels, kFirstFilters))),
+      : conv1_(register_module("conv1", convolution(shape.image.channels, kFirstFilters))),
         conv2_(register_module("conv2", convolution(kFirstFilters, kSecondFilters))),
         hidden_(register_module("hidden",
-                                nn::Linear(kSecondFilters * std::int64_t{shape.picture.rows / 4} *
-                                               std::int64_t{shape.picture.columns / 4},
+                                nn::Linear(kSecondFilters * std::int64_t{shape.image.rows / 4} *
+                                               std::int64_t{shape.image.columns / 4},
                                            kDenseUnits))),
         dropout_(register_module("dropout", nn::Dropout(0.25))),
         out_(register_module("out", nn::Linear(kDenseUnits, std::int64_t{shape.classes}))) {}
 
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    const torch::Tensor first = torch::max_pool2d(torch::relu(conv1_(pictures)), 2);
+  torch::Tensor features(const torch::Tensor& images) override {
+    const torch::Tensor first = torch::max_pool2d(torch::relu(conv1_(images)), 2);
     const torch::Tensor second = torch::max_pool2d(torch::relu(conv2_(first)), 2);
     return dropout_(torch::relu(hidden_(second.flatten(1))));
   }

@@ -2,7 +2,7 @@
 #include <torch/nn/modules/dropout.h>
 #include <torch/nn/modules/linear.h>
 
-#include "../model.h"
+#include "models/model.h"
 
 namespace trainscope::workload {
 namespace {
@@ -15,12 +15,12 @@ class DigitsDense : public Network {
  public:
   explicit DigitsDense(const NetworkShape& shape)
       : hidden_(register_module(
-            "hidden", nn::Linear(static_cast<std::int64_t>(shape.picture.bytes()), kHiddenUnits))),
+            "hidden", nn::Linear(static_cast<std::int64_t>(shape.image.bytes()), kHiddenUnits))),
         dropout_(register_module("dropout", nn::Dropout(0.2))),
         out_(register_module("out", nn::Linear(kHiddenUnits, std::int64_t{shape.classes}))) {}
 
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    return dropout_(torch::relu(hidden_(pictures.flatten(1))));
+  torch::Tensor features(const torch::Tensor& images) override {
+    return dropout_(torch::relu(hidden_(images.flatten(1))));
   }
   torch::Tensor classify(const torch::Tensor& features) override { return out_(features); }
 

@@ -2,9 +2,9 @@
 // builds it, but without stochastic depth.
 #include <algorithm>
 
-#include "../model.h"
-#include "../model_parts/chain_network.h"
-#include "../model_parts/efficientnet_stages.h"
+#include "models/model.h"
+#include "models/parts/chain_network.h"
+#include "models/parts/efficientnet_stages.h"
 
 namespace trainscope::workload {
 namespace {
@@ -63,7 +63,7 @@ class EfficientnetB0 : public ChainNetwork {
  public:
   explicit EfficientnetB0(const NetworkShape& shape) {
     Chain features;
-    features->push_back(conv_bn_silu({shape.picture.channels, kEfficientnetFirst, 3, 2}));
+    features->push_back(conv_bn_silu({shape.image.channels, kEfficientnetFirst, 3, 2}));
     for (EfficientnetStage stage : kEfficientnetStages) {
       Chain blocks;
       for (std::int64_t i = 0; i < stage.blocks; ++i) {

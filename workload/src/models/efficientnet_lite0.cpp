@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "../model.h"
-#include "../model_parts/efficientnet_stages.h"
-#include "../model_parts/layers.h"
+#include "models/model.h"
+#include "models/parts/efficientnet_stages.h"
+#include "models/parts/layers.h"
 
 namespace trainscope::workload {
 namespace {
@@ -86,8 +86,8 @@ TORCH_MODULE(LiteBlock);
 class EfficientnetLite0 : public Network {
  public:
   explicit EfficientnetLite0(const NetworkShape& shape)
-      : stem_(register_module(
-            "_conv_stem", SameConv(ConvShape{shape.picture.channels, kEfficientnetFirst, 3, 2}))),
+      : stem_(register_module("_conv_stem",
+                              SameConv(ConvShape{shape.image.channels, kEfficientnetFirst, 3, 2}))),
         bn0_(register_module("_bn0", norm(kEfficientnetFirst))),
         blocks_(register_module("_blocks", make_blocks())),
         head_(register_module(
@@ -98,8 +98,8 @@ class EfficientnetLite0 : public Network {
     begin_weights(*this);
   }
 
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    const torch::Tensor x = blocks_->forward(torch::relu6(bn0_(stem_(pictures))));
+  torch::Tensor features(const torch::Tensor& images) override {
+    const torch::Tensor x = blocks_->forward(torch::relu6(bn0_(stem_(images))));
     return mean_over_positions(torch::relu6(bn1_(head_(x))));
   }
   torch::Tensor classify(const torch::Tensor& features) override { return fc_(dropout_(features)); }

@@ -2,18 +2,18 @@
 // it.
 #include <torch/nn/modules/dropout.h>
 
-#include "../model.h"
-#include "../model_parts/inception_blocks.h"
+#include "models/model.h"
+#include "models/parts/inception_blocks.h"
 
 namespace trainscope::workload {
 namespace {
 
 namespace nn = torch::nn;
 
-// Rows that the second exit needs: pictures below 299 pixels are trained without it.
+// Rows that the auxiliary classifier needs: images below 299 pixels are trained without it.
 constexpr std::int64_t kAuxiliaryMap = 17;
 
-// A second exit in the middle: it keeps the gradients of the lower half alive.
+// The auxiliary classifier in the middle keeps the gradients of the lower half alive.
 class AuxiliaryExitImpl : public nn::Module {
  public:
   AuxiliaryExitImpl(std::int64_t in, std::int64_t classes)
@@ -37,12 +37,12 @@ class InceptionV3 : public Network {
  public:
   explicit InceptionV3(const NetworkShape& shape)
       : classes_(shape.classes),
-        stem_{register_module("Conv2d_1a_3x3",
-                              BasicConv(Window{shape.picture.channels, 32, 3, 3, 2})),
-              register_module("Conv2d_2a_3x3", BasicConv(Window{32, 32, 3, 3})),
-              register_module("Conv2d_2b_3x3", BasicConv(Window{32, 64, 3, 3, 1, 1, 1})),
-              register_module("Conv2d_3b_1x1", BasicConv(Window{64, 80})),
-              register_module("Conv2d_4a_3x3", BasicConv(Window{80, 192, 3, 3}))},
+        stem_{
+            register_module("Conv2d_1a_3x3", BasicConv(Window{shape.image.channels, 32, 3, 3, 2})),
+            register_module("Conv2d_2a_3x3", BasicConv(Window{32, 32, 3, 3})),
+            register_module("Conv2d_2b_3x3", BasicConv(Window{32, 64, 3, 3, 1, 1, 1})),
+            register_module("Conv2d_3b_1x1", BasicConv(Window{64, 80})),
+            register_module("Conv2d_4a_3x3", BasicConv(Window{80, 192, 3, 3}))},
         mixed_5b_(register_module("Mixed_5b", InceptionA(192, 32))),
         mixed_5c_(register_module("Mixed_5c", InceptionA(256, 64))),
         mixed_5d_(register_module("Mixed_5d", InceptionA(288, 64))),
@@ -60,12 +60,12 @@ class InceptionV3 : public Network {
     begin_weights(*this);
   }
 
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    return upper_half(lower_half(pictures));
+  torch::Tensor features(const torch::Tensor& images) override {
+    return upper_half(lower_half(images));
   }
   torch::Tensor classify(const torch::Tensor& features) override { return fc_(dropout_(features)); }
-  Scores forward(const torch::Tensor& pictures) override {
-    const torch::Tensor middle = lower_half(pictures);
+  Scores forward(const torch::Tensor& images) override {
+    const torch::Tensor middle = lower_half(images);
     Scores scores;
     if (is_training() && middle.size(2) >= kAuxiliaryMap) scores.auxiliary = auxiliary_(middle);
     scores.main = classify(upper_half(middle));
@@ -73,8 +73,8 @@ class InceptionV3 : public Network {
   }
 
  private:
-  torch::Tensor lower_half(const torch::Tensor& pictures) {
-    torch::Tensor x = stem_[2](stem_[1](stem_[0](pictures)));
+  torch::Tensor lower_half(const torch::Tensor& images) {
+    torch::Tensor x = stem_[2](stem_[1](stem_[0](images)));
     x = torch::max_pool2d(x, 3, 2);
     x = stem_[4](stem_[3](x));
     x = torch::max_pool2d(x, 3, 2);

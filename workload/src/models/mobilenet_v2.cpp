@@ -1,8 +1,8 @@
 // mobilenet_v2: inverted residuals (Sandler et al. 2018), width 1.0, as torchvision builds it.
 #include <array>
 
-#include "../model.h"
-#include "../model_parts/chain_network.h"
+#include "models/model.h"
+#include "models/parts/chain_network.h"
 
 namespace trainscope::workload {
 namespace {
@@ -54,7 +54,7 @@ class MobilenetV2 : public ChainNetwork {
  public:
   explicit MobilenetV2(const NetworkShape& shape) {
     Chain features;
-    features->push_back(conv_bn_relu6({shape.picture.channels, kStemChannels, 3, 2}));
+    features->push_back(conv_bn_relu6({shape.image.channels, kStemChannels, 3, 2}));
     std::int64_t in = kStemChannels;
     for (const Stage& stage : kStages) {
       for (std::int64_t i = 0; i < stage.blocks; ++i) {

@@ -1,7 +1,7 @@
 // resnet50: bottleneck blocks 3, 4, 6, 3, the stride in the 3x3 convolution (torchvision's,
 // "v1.5").
-#include "../model.h"
-#include "../model_parts/layers.h"
+#include "models/model.h"
+#include "models/parts/layers.h"
 
 namespace trainscope::workload {
 namespace {
@@ -56,7 +56,7 @@ nn::Sequential stage(std::int64_t in, std::int64_t width, std::int64_t blocks,
 class Resnet50 : public Network {
  public:
   explicit Resnet50(const NetworkShape& shape)
-      : conv1_(register_module("conv1", convolution({shape.picture.channels, 64, 7, 2}))),
+      : conv1_(register_module("conv1", convolution({shape.image.channels, 64, 7, 2}))),
         bn1_(register_module("bn1", batch_norm(64))),
         layer1_(register_module("layer1", stage(64, 64, 3, 1))),
         layer2_(register_module("layer2", stage(256, 128, 4, 2))),
@@ -66,8 +66,8 @@ class Resnet50 : public Network {
     begin_weights(*this);
   }
 
-  torch::Tensor features(const torch::Tensor& pictures) override {
-    torch::Tensor x = bn1_(conv1_(pictures)).relu_();
+  torch::Tensor features(const torch::Tensor& images) override {
+    torch::Tensor x = bn1_(conv1_(images)).relu_();
     x = torch::max_pool2d(x, 3, 2, 1);
     x = layer2_->forward(layer1_->forward(x));
     x = layer4_->forward(layer3_->forward(x));

@@ -1,0 +1,198 @@
+#include "commands/arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace trainscope::workload {
+namespace {
+
+ParsedArguments parse(std::vector<const char*> words) {
+  static constexpr std::array<ModelName, 2> kNames{{{"digits_cnn", "small"}, {"other", "large"}}};
+  words.insert(words.begin(), "trainscope-workload");
+  return parse_arguments(static_cast<int>(words.size()), words.data(), kNames);
+}
+
+TEST(Arguments, DefaultsAreTwentySecondsOnTheCpu) {
+  const ParsedArguments parsed = parse({"train"});
+  ASSERT_TRUE(parsed.train) << parsed.message;
+  EXPECT_EQ(parsed.train->model, "digits_cnn");
+  EXPECT_EQ(parsed.train->data, "auto");
+  EXPECT_EQ(parsed.train->seconds, 20.0);
+  EXPECT_FALSE(parsed.train->steps);
+  EXPECT_EQ(parsed.train->batch, 64U);
+  EXPECT_FALSE(parsed.train->device.cuda);
+}
+
+TEST(Arguments, AnotherLimitReplacesTheDefaultTime) {
+  const ParsedArguments parsed = parse({"train", "--steps", "50"});
+  ASSERT_TRUE(parsed.train);
+  EXPECT_EQ(parsed.train->steps, 50U);
+  EXPECT_FALSE(parsed.train->seconds);
+}
+
+TEST(Arguments, TakesEveryOption) {
+  const ParsedArguments parsed =
+      parse({"train",    "--model",   "other",   "--seconds",  "2m",    "--steps",  "7",
+             "--epochs", "3",         "--batch", "32",         "--lr",  "1e-2",     "--seed",
+             "9",        "--threads", "1",       "--data",     "drawn", "--device", "cuda:2",
+             "--strict", "--every",   "5",       "--step-log", "s.log"});
+  ASSERT_TRUE(parsed.train) << parsed.message;
+  const TrainOptions& options = *parsed.train;
+  EXPECT_EQ(options.model, "other");
+  EXPECT_EQ(options.seconds, 120.0);
+  EXPECT_EQ(options.steps, 7U);
+  EXPECT_EQ(options.epochs, 3U);
+  EXPECT_EQ(options.batch, 32U);
+  EXPECT_DOUBLE_EQ(options.learning_rate, 0.01);
+  EXPECT_EQ(options.seed, 9U);
+  EXPECT_EQ(options.threads, 1);
+  EXPECT_EQ(options.data, "drawn");
+  EXPECT_TRUE(options.device.cuda);
+  EXPECT_EQ(options.device.index, 2);
+  EXPECT_TRUE(options.strict);
+  EXPECT_EQ(options.every, 5U);
+  EXPECT_EQ(options.step_log, "s.log");
+}
+
+TEST(Arguments, TakesTheOptionsOfComputingAndInput) {
+  const ParsedArguments parsed = parse({"train",
+                                        "--layout",
+                                        "nhwc",
+                                        "--precision",
+                                        "bf16",
+                                        "--optimizer",
+                                        "sgd",
+                                        "--loaders",
+                                        "0",
+                                        "--prefetch",
+                                        "8",
+                                        "--input",
+                                        "stall:7x200ms",
+                                        "--size",
+                                        "64",
+                                        "--inter-threads",
+                                        "2",
+                                        "--checkpoint",
+                                        "c.st",
+                                        "--checkpoints",
+                                        "5s",
+                                        "--resume",
+                                        "--evaluations",
+                                        "30s",
+                                        "--export",
+                                        "w.st",
+                                        "--weights",
+                                        "v.st",
+                                        "--log-placement"});
+  ASSERT_TRUE(parsed.train) << parsed.message;
+  const TrainOptions& options = *parsed.train;
+  EXPECT_TRUE(options.channels_last);
+  EXPECT_EQ(options.precision, Precision::kBfloat16);
+  EXPECT_EQ(options.optimizer, OptimizerKind::kSgd);
+  EXPECT_EQ(options.loaders, 0U);
+  EXPECT_EQ(options.prefetch, 8U);
+  EXPECT_EQ(options.input.every, 7U);
+  EXPECT_DOUBLE_EQ(options.input.delay_s, 0.2);
+  EXPECT_EQ(options.side, 64U);
+  EXPECT_EQ(options.inter_threads, 2);
+  EXPECT_EQ(options.checkpoint, "c.st");
+  EXPECT_DOUBLE_EQ(options.checkpoints_s, 5.0);
+  EXPECT_TRUE(options.resume);
+  EXPECT_EQ(options.evaluations_s, 30.0);
+  EXPECT_EQ(options.export_file, "w.st");
+  EXPECT_EQ(options.weights, "v.st");
+  EXPECT_TRUE(options.log_placement);
+}
+
+TEST(Arguments, ResumeNeedsACheckpoint) {
+  EXPECT_EQ(parse({"train", "--resume"}).exit_code, 2);
+  EXPECT_EQ(parse({"train", "--checkpoints", "5s"}).exit_code, 2);
+}
+
+TEST(Arguments, InjectedDelays) {
+  EXPECT_EQ(parse_injected_delay("none")->every, 0U);
+  EXPECT_EQ(parse_injected_delay("slow:20ms")->every, 1U);
+  EXPECT_DOUBLE_EQ(parse_injected_delay("slow:20ms")->delay_s, 0.02);
+  for (const char* text : {"", "slow", "slow:", "slow:0", "stall:7", "stall:0x1s", "stall:x1s",
+                           "stall:7x", "stall:-1x1s", "fast:1s"}) {
+    EXPECT_FALSE(parse_injected_delay(text)) << text;
+  }
+  const InjectedDelay delay{7, 0.2};
+  EXPECT_EQ(delay.before_step(6), 0.0);
+  EXPECT_EQ(delay.before_step(14), 0.2);
+}
+
+TEST(Arguments, OtherCommandsHaveTheirOwnOptions) {
+  const ParsedArguments label = parse({"label", "cat.png", "--weights", "w", "--top", "3"});
+  ASSERT_TRUE(label.label) << label.message;
+  EXPECT_FALSE(label.train);
+  EXPECT_EQ(label.label->image, "cat.png");
+  EXPECT_EQ(label.label->top, 3U);
+  EXPECT_EQ(parse({"label", "cat.png"}).exit_code, 2);
+  const ParsedArguments transfer =
+      parse({"transfer", "images", "--weights", "w", "--lr", "0.1,0.01"});
+  ASSERT_TRUE(transfer.transfer) << transfer.message;
+  EXPECT_EQ(transfer.transfer->learning_rates, (std::vector<double>{0.1, 0.01}));
+  EXPECT_EQ(parse({"transfer", "images", "--weights", "w", "--lr", "0.1,"}).exit_code, 2);
+}
+
+TEST(Arguments, WrongOnesAreUsageErrorsThatNameTheOption) {
+  const std::vector<std::vector<const char*>> wrong{
+      {"--seconds", "0"},   {"--seconds", "soon"}, {"--seconds", "-5"},  {"--steps", "0"},
+      {"--steps", "-1"},    {"--steps", "1.5"},    {"--epochs", "x"},    {"--batch", "0"},
+      {"--batch", "99999"}, {"--lr", "0"},         {"--lr", "nan"},      {"--lr", "1e400"},
+      {"--seed", "-1"},     {"--threads", "0"},    {"--every", "0"},     {"--device", "tpu"},
+      {"--model", "gpt"},   {"--layout", "x"},     {"--precision", "x"}, {"--input", "slow"},
+      {"--optimizer", "x"}, {"--loaders", "-1"},   {"--size", "0"},
+  };
+  for (std::vector<const char*> words : wrong) {
+    words.insert(words.begin(), "train");
+    const ParsedArguments parsed = parse(words);
+    EXPECT_FALSE(parsed.train) << words[1] << " " << words[2];
+    EXPECT_EQ(parsed.exit_code, 2) << words[1] << " " << words[2];
+    EXPECT_NE(parsed.message.find(words[1]), std::string::npos) << parsed.message;
+  }
+}
+
+TEST(Arguments, UnknownWordsAndNoCommandAreUsageErrors) {
+  EXPECT_EQ(parse({}).exit_code, 2);
+  EXPECT_EQ(parse({"fly"}).exit_code, 2);
+  EXPECT_EQ(parse({"train", "--fast"}).exit_code, 2);
+  EXPECT_EQ(parse({"train", "extra"}).exit_code, 2);
+}
+
+TEST(Arguments, HelpNamesTheModelsAndSucceeds) {
+  const ParsedArguments parsed = parse({"train", "--help"});
+  EXPECT_FALSE(parsed.train);
+  EXPECT_EQ(parsed.exit_code, 0);
+  EXPECT_NE(parsed.message.find("digits_cnn"), std::string::npos) << parsed.message;
+}
+
+TEST(ParseDuration, Units) {
+  EXPECT_EQ(parse_duration_s("20"), 20.0);
+  EXPECT_EQ(parse_duration_s("20s"), 20.0);
+  EXPECT_EQ(parse_duration_s("500ms"), 0.5);
+  EXPECT_EQ(parse_duration_s("2m"), 120.0);
+  EXPECT_EQ(parse_duration_s("1.5h"), 5400.0);
+}
+
+TEST(ParseDuration, RefusesWhatIsNoPositiveTime) {
+  for (const char* text :
+       {"", "s", "ms", "-1", "0", "0s", "nan", "inf", "1e9h", "2 m", "5x", "1s2"}) {
+    EXPECT_FALSE(parse_duration_s(text)) << text;
+  }
+}
+
+TEST(ParseDevice, KnowsCpuAndCuda) {
+  EXPECT_FALSE(parse_device("cpu")->cuda);
+  EXPECT_EQ(parse_device("cuda")->index, 0);
+  EXPECT_EQ(parse_device("cuda:3")->index, 3);
+  for (const char* text : {"", "CPU", "cuda:", "cuda:-1", "cuda:x", "cuda:128", "cuda0", "cpu:0"}) {
+    EXPECT_FALSE(parse_device(text)) << text;
+  }
+}
+
+}  // namespace
+}  // namespace trainscope::workload

@@ -1,0 +1,20 @@
+// A network as a TorchScript program: one file that PyTorch runs without this code.
+//
+// Guarantees: forward() takes images as the network does (floats, normalised, [batch, channels,
+// rows, columns], any batch) and gives the scores of its first exit, as when it is tested (no
+// dropout). Parameters and buffers keep their names, with _ for each dot. Limits: the size of the
+// images is that of `example`.
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+
+#include "base/result.h"
+#include "models/network.h"
+
+namespace trainscope::workload {
+
+Status write_torchscript(const std::string& file, Network& network, const torch::Tensor& example);
+
+}  // namespace trainscope::workload

@@ -1,0 +1,48 @@
+// A written program, loaded again without the network's code, must give the network's scores.
+#include "weights/torchscript.h"
+
+#include <gtest/gtest.h>
+#include <torch/script.h>
+#include <torch/utils.h>
+
+#include "models/model.h"
+#include "test_folder.h"
+
+namespace trainscope::workload {
+namespace {
+
+void expect_same_scores(const char* name, std::uint32_t channels, std::uint32_t side) {
+  const TestFolder folder;
+  torch::manual_seed(1);
+  const auto made = make_network(*find_model(name), {{channels, side, side}, 10});
+  ASSERT_TRUE(made) << name;
+  Network& network = *made.value();
+  const std::string file = (folder.path() / "network.pt").string();
+  ASSERT_TRUE(write_torchscript(file, network, torch::randn({2, channels, side, side})));
+  torch::jit::Module program = torch::jit::load(file);
+  const torch::NoGradGuard no_gradients;
+  network.eval();
+  const torch::Tensor images = torch::randn({3, channels, side, side});  // another batch
+  const torch::Tensor expected = network.forward(images).main;
+  const torch::Tensor got = program.forward({images}).toTensor();
+  EXPECT_TRUE(torch::allclose(got, expected, 1e-4, 1e-5)) << name;
+  EXPECT_EQ(program.named_parameters(false).size(), network.named_parameters().size()) << name;
+}
+
+TEST(TorchScript, GivesTheScoresOfTheNetwork) {
+  expect_same_scores("digits_dense", 1, 28);
+  expect_same_scores("digits_cnn", 1, 28);
+  expect_same_scores("mobilenet_v2", 3, 64);
+  expect_same_scores("inception_v3", 3, 96);
+}
+
+TEST(TorchScript, SaysWhichFileCannotBeWritten) {
+  const auto made = make_network(*find_model("digits_dense"), {{1, 28, 28}, 10});
+  const Status written =
+      write_torchscript("/nowhere/network.pt", *made.value(), torch::randn({1, 1, 28, 28}));
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.error().message().find("/nowhere/network.pt"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainscope::workload
