@@ -189,13 +189,11 @@ class InfoWriter {
     return printable(text);
   }
 
-  Status add_series(Table& table, size_t i, bool moving) {
+  void add_series(Table& table, size_t i, bool moving, const Summary& summary) {
     const Series& s = run_.series()[i];
-    if (s.status == SeriesStatus::absent) return {};
-    TS_TRY(const Summary summary, run_.summary(i));
     const bool still = summary.max.value_or(0) == 0 || summary.delta.value_or(1) == 0;
     shown_.insert(i);
-    if (moving && still) return {};
+    if (moving && still) return;
     // What --counter read is a ratio only by accident, and a loss is none.
     const bool is_ratio = !is_file_counter(s) && s.metric != "train.loss";
     const std::string unit = s.unit == "1" && !is_ratio ? "" : s.unit;
@@ -210,25 +208,39 @@ class InfoWriter {
     } else {
       table.add({name, text(summary.mean), text(summary.min), text(summary.max), ""});
     }
-    return {};
+  }
+
+  // The series to show in their order, and whether only when they move.
+  std::vector<std::pair<size_t, bool>> choose_series() const {
+    std::vector<std::pair<size_t, bool>> chosen;
+    const std::vector<Series>& series = run_.series();
+    const auto choose = [&](size_t i, bool moving) {
+      if (series[i].status != SeriesStatus::absent) chosen.emplace_back(i, moving);
+    };
+    for (size_t i = 0; i < series.size() && style_.all; ++i) choose(i, false);
+    if (style_.all) return chosen;
+    for (const Telling& telling : kTelling) {
+      for (size_t i = 0; i < series.size(); ++i) {
+        if (series[i].metric != telling.metric || !has_label(series[i], telling)) continue;
+        choose(i, telling.moving);
+      }
+    }
+    // Counters given with --counter are always shown.
+    for (size_t i = 0; i < series.size(); ++i) {
+      if (is_file_counter(series[i])) choose(i, false);
+    }
+    return chosen;
   }
 
   Status add_metrics() {
     Table table({"metric", ">mean", ">min", ">max", ">total"});
     const std::vector<Series>& series = run_.series();
-    if (style_.all) {
-      for (size_t i = 0; i < series.size(); ++i) TS_CHECK_OK(add_series(table, i, false));
-    } else {
-      for (const Telling& telling : kTelling) {
-        for (size_t i = 0; i < series.size(); ++i) {
-          if (series[i].metric != telling.metric || !has_label(series[i], telling)) continue;
-          TS_CHECK_OK(add_series(table, i, telling.moving));
-        }
-      }
-      // Who names a counter wants to see it.
-      for (size_t i = 0; i < series.size(); ++i) {
-        if (is_file_counter(series[i])) TS_CHECK_OK(add_series(table, i, false));
-      }
+    const auto chosen = choose_series();
+    std::vector<size_t> places;
+    for (const auto& [i, moving] : chosen) places.push_back(i);
+    TS_TRY(const std::vector<Summary> summaries, run_.summaries_of(places));
+    for (size_t k = 0; k < chosen.size(); ++k) {
+      add_series(table, chosen[k].first, chosen[k].second, summaries[k]);
     }
     if (!table.empty()) out_ += "\n" + table.text(style_.colour, 0, "  ");
     const auto present = std::count_if(series.begin(), series.end(), [](const Series& s) {
