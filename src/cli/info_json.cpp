@@ -263,13 +263,16 @@ Status add_analyses(const RunView& run, Json& document) {
 }  // namespace
 
 Result<Json> info_json(const RunView& run) {
-  Json metrics = Json::array();
+  std::vector<size_t> present;
   for (size_t i = 0; i < run.series().size(); ++i) {
-    Summary summary;
-    if (run.series()[i].status != SeriesStatus::absent) {
-      TS_TRY(summary, run.summary(i));
-    }
-    metrics.push_back(metric_json(run.series()[i], summary));
+    if (run.series()[i].status != SeriesStatus::absent) present.push_back(i);
+  }
+  TS_TRY(const std::vector<Summary> summaries, run.summaries_of(present));
+  std::vector<Summary> all(run.series().size());
+  for (size_t k = 0; k < present.size(); ++k) all[present[k]] = summaries[k];
+  Json metrics = Json::array();
+  for (size_t i = 0; i < all.size(); ++i) {
+    metrics.push_back(metric_json(run.series()[i], all[i]));
   }
   Json document = {{"schema", "trainscope.info/1"},
                    {"run", run_json(run)},

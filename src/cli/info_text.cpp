@@ -150,13 +150,11 @@ class InfoWriter {
     return printable(text);
   }
 
-  Status add_series(Table& table, size_t i, bool skips_idle) {
+  void add_series(Table& table, size_t i, bool skips_idle, const Summary& summary) {
     const Series& s = run_.series()[i];
-    if (s.status == SeriesStatus::absent) return {};
-    TS_TRY(const Summary summary, run_.summary(i));
     const bool is_idle = summary.max.value_or(0) == 0 || summary.delta.value_or(1) == 0;
     shown_.insert(i);
-    if (skips_idle && is_idle) return {};
+    if (skips_idle && is_idle) return;
     // What --counter read is a ratio only by accident, and a loss is none.
     const bool is_ratio = !is_file_counter(s) && s.metric != "train.loss";
     const std::string unit = s.unit == "1" && !is_ratio ? "" : s.unit;
@@ -171,25 +169,39 @@ class InfoWriter {
     } else {
       table.add({name, text(summary.mean), text(summary.min), text(summary.max), ""});
     }
-    return {};
+  }
+
+  // The series to show in their order, and whether idle ones are left out.
+  std::vector<std::pair<size_t, bool>> choose_series() const {
+    std::vector<std::pair<size_t, bool>> chosen;
+    const std::vector<Series>& series = run_.series();
+    const auto choose = [&](size_t i, bool skips_idle) {
+      if (series[i].status != SeriesStatus::absent) chosen.emplace_back(i, skips_idle);
+    };
+    for (size_t i = 0; i < series.size() && style_.all; ++i) choose(i, false);
+    if (style_.all) return chosen;
+    for (const MetricSpec& spec : main_metrics()) {
+      for (size_t i = 0; i < series.size(); ++i) {
+        if (series[i].metric != spec.name || !has_label(series[i], spec.info)) continue;
+        choose(i, spec.info.skips_idle);
+      }
+    }
+    // Counters given with --counter are always shown.
+    for (size_t i = 0; i < series.size(); ++i) {
+      if (is_file_counter(series[i])) choose(i, false);
+    }
+    return chosen;
   }
 
   Status add_metrics() {
     Table table({"metric", ">mean", ">min", ">max", ">total"});
     const std::vector<Series>& series = run_.series();
-    if (style_.all) {
-      for (size_t i = 0; i < series.size(); ++i) TS_CHECK_OK(add_series(table, i, false));
-    } else {
-      for (const MetricSpec& spec : main_metrics()) {
-        for (size_t i = 0; i < series.size(); ++i) {
-          if (series[i].metric != spec.name || !has_label(series[i], spec.info)) continue;
-          TS_CHECK_OK(add_series(table, i, spec.info.skips_idle));
-        }
-      }
-      // Counters given with --counter are always shown.
-      for (size_t i = 0; i < series.size(); ++i) {
-        if (is_file_counter(series[i])) TS_CHECK_OK(add_series(table, i, false));
-      }
+    const auto chosen = choose_series();
+    std::vector<size_t> places;
+    for (const auto& [i, skips_idle] : chosen) places.push_back(i);
+    TS_TRY(const std::vector<Summary> summaries, run_.summaries_of(places));
+    for (size_t k = 0; k < chosen.size(); ++k) {
+      add_series(table, chosen[k].first, chosen[k].second, summaries[k]);
     }
     if (!table.empty()) out_ += "\n" + table.text(style_.colour, 0, "  ");
     const auto present = std::count_if(series.begin(), series.end(), [](const Series& s) {

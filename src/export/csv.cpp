@@ -22,9 +22,9 @@ Status write_long(const RunView& run, const std::vector<size_t>& selected,
   std::vector<std::string> middles;  // ",metric,labels," of each series
   for (const size_t i : selected) {
     std::string middle = ",";
-    append_csv_field(middle, run.series()[i].metric);
+    append_csv_field(middle, run.series_at(i).metric);
     middle += ',';
-    append_csv_field(middle, labels_text(run.series()[i].labels));
+    append_csv_field(middle, labels_text(run.series_at(i).labels));
     middles.push_back(middle + ",");
   }
   TextBuffer buffer(sink);
@@ -110,7 +110,7 @@ Status write_wide(const RunView& run, const std::vector<size_t>& selected,
   buffer.text() = "time_s";
   for (const size_t i : selected) {
     buffer.text() += ',';
-    append_csv_field(buffer.text(), series_text(run.series()[i]));
+    append_csv_field(buffer.text(), series_text(run.series_at(i)));
   }
   buffer.text() += kEol;
   // Resampled values are at the beginnings of their buckets: equal times, nothing to align.

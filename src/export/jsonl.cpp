@@ -20,7 +20,7 @@ std::string header_line(const RunView& run, const std::vector<size_t>& selected)
   const Json started = m.started.empty() ? Json(nullptr) : Json(m.started);
   Json series = Json::array();
   for (const size_t i : selected) {
-    const Series& s = run.series()[i];
+    const Series& s = run.series_at(i);
     series.push_back({{"metric", s.metric},
                       {"labels", labels_json(s.labels)},
                       {"unit", s.unit},
@@ -39,7 +39,7 @@ Status write_jsonl(const RunView& run, const ExportOptions& options, const Expor
   TS_TRY(const std::vector<size_t> selected, select_series(run, options.metrics));
   std::vector<std::string> middles;
   for (const size_t i : selected) {
-    const Series& s = run.series()[i];
+    const Series& s = run.series_at(i);
     middles.push_back(",\"metric\":" + dump_json(Json(s.metric)) +
                       ",\"labels\":" + dump_json(labels_json(s.labels)) + ",\"value\":");
   }

@@ -25,4 +25,23 @@ EndedBy ended_by_from_name(std::string_view name) {
   return EndedBy::unknown;
 }
 
+Result<std::vector<Points>> RunView::points_of(const std::vector<size_t>& series,
+                                               const Range& range) const {
+  std::vector<Points> all;
+  for (const size_t i : series) {
+    TS_TRY(Points points, this->points(i, range));
+    all.push_back(std::move(points));
+  }
+  return all;
+}
+
+Result<std::vector<Summary>> RunView::summaries_of(const std::vector<size_t>& series) const {
+  std::vector<Summary> all;
+  for (const size_t i : series) {
+    TS_TRY(const Summary summary, this->summary(i));
+    all.push_back(summary);
+  }
+  return all;
+}
+
 }  // namespace trainscope

@@ -120,10 +120,20 @@ class RunView {
   virtual double duration_s() const = 0;
   // The host's inventory as JSON text (object); "{}" when the recorder did not get to it.
   virtual const std::string& host_json() const = 0;
-  // Stored series first, then derived, then absent ones.
+  // Stored series first, then derived ones, those of the training, and absent ones.
   virtual const std::vector<Series>& series() const = 0;
+  // The beginning of series(): all but those of the training (train.*) and absent ones. Reported
+  // progress is not read for it.
+  virtual const std::vector<Series>& recorded_series() const { return series(); }
+  const Series& series_at(size_t i) const {
+    return i < recorded_series().size() ? recorded_series()[i] : series()[i];
+  }
   virtual Result<Points> points(size_t series_index, const Range& range) const = 0;
   virtual Result<Summary> summary(size_t series_index) const = 0;
+  // Of several series, which takes less time together than one after the other.
+  virtual Result<std::vector<Points>> points_of(const std::vector<size_t>& series,
+                                                const Range& range) const;
+  virtual Result<std::vector<Summary>> summaries_of(const std::vector<size_t>& series) const;
   virtual const Sampling& sampling() const = 0;
   virtual Overhead overhead() const = 0;
   virtual const std::vector<Event>& events() const = 0;

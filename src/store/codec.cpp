@@ -5,7 +5,8 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
-#include <memory>
+#include <bit>
+#include <cstring>
 #include <new>
 
 #include "store/frame.h"
@@ -17,16 +18,11 @@ namespace {
 enum class Presence : char { all = 0, bitmap = 1, none = 2, constant = 3 };
 
 constexpr uint64_t kMaxRows = 1 << 20;
-constexpr uint64_t kMaxValues = 1 << 26;  // what one call may be made to allocate
 constexpr size_t kMaxVarintBytes = 10;
 constexpr size_t kZstdBlockHeaderBytes = 3;  // the least that a block of ZSTD_BLOCKSIZE_MAX takes
 
 uint64_t zigzag(int64_t value) {
   return (static_cast<uint64_t>(value) << 1U) ^ static_cast<uint64_t>(value >> 63);
-}
-
-int64_t unzigzag(uint64_t value) {
-  return static_cast<int64_t>((value >> 1U) ^ (~(value & 1U) + 1U));
 }
 
 // Differences are taken modulo 2^64: any two values have one, and adding it back is exact.
@@ -107,6 +103,18 @@ void append_column(std::string& out, std::span<const int64_t* const> rows, size_
 
 Error bad(const char* what) { return Error(fmt::format("malformed block: {}", what)); }
 
+// One difference after another; most take a byte.
+bool take_deltas(std::string_view& in, std::span<int64_t> out) {
+  int64_t value = 0;
+  for (int64_t& each : out) {
+    int64_t delta = 0;
+    if (!take_svarint(in, delta)) return false;
+    value = sum(value, delta);
+    each = value;
+  }
+  return true;
+}
+
 // One column off the front of the body into `out` (rows values).
 bool take_column(std::string_view& in, std::span<int64_t> out) {
   if (in.empty()) return false;
@@ -131,8 +139,9 @@ bool take_column(std::string_view& in, std::span<int64_t> out) {
   } else if (presence != Presence::all) {
     return false;
   }
+  if (bitmap.empty()) return take_deltas(in, out);
   for (size_t r = 0; r < out.size(); ++r) {
-    if (!bitmap.empty() && ((static_cast<unsigned char>(bitmap[r / 8]) >> (r % 8)) & 1U) == 0) {
+    if (((static_cast<unsigned char>(bitmap[r / 8]) >> (r % 8)) & 1U) == 0) {
       out[r] = kNoValue;
       continue;
     }
@@ -144,7 +153,27 @@ bool take_column(std::string_view& in, std::span<int64_t> out) {
   return true;
 }
 
+// Varints that end within these eight bytes, as a bit at the top of each one's last byte.
+uint64_t varint_ends(const char* bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof(word));
+  return ~word & 0x8080808080808080U;
+}
+
+// Eight bytes at a time. A varint is at most kMaxVarintBytes long; `open` counts the bytes of one
+// that began in the bytes before.
 bool skip_varints(std::string_view& in, size_t count) {
+  size_t open = 0;
+  while (count > 8 && in.size() >= 8) {
+    const uint64_t ends = varint_ends(in.data());
+    const auto leading = static_cast<size_t>(ends == 0 ? 8 : std::countr_zero(ends) / 8);
+    if (open + leading >= kMaxVarintBytes) return false;
+    open = ends == 0 ? open + 8 : static_cast<size_t>(std::countl_zero(ends) / 8);
+    count -= static_cast<size_t>(std::popcount(ends));
+    in.remove_prefix(8);
+  }
+  if (open > 0) in = std::string_view(in.data() - open, in.size() + open);
   uint64_t ignored = 0;
   for (size_t i = 0; i < count; ++i) {
     if (!take_uvarint(in, ignored)) return false;
@@ -163,8 +192,10 @@ bool skip_column(std::string_view& in, size_t rows) {
   const size_t bytes = (rows + 7) / 8;
   if (presence != Presence::bitmap || in.size() < bytes) return false;
   size_t present = 0;
-  for (size_t r = 0; r < rows; ++r) {
-    present += (static_cast<unsigned char>(in[r / 8]) >> (r % 8)) & 1U;
+  for (size_t i = 0; i < bytes; ++i) {
+    const size_t bits = std::min<size_t>(8, rows - 8 * i);
+    const unsigned of_rows = static_cast<unsigned char>(in[i]) & ((1U << bits) - 1);
+    present += static_cast<size_t>(std::popcount(of_rows));
   }
   in.remove_prefix(bytes);
   return skip_varints(in, present);
@@ -218,9 +249,9 @@ void append_uvarint(std::string& out, uint64_t value) {
 
 void append_svarint(std::string& out, int64_t value) { append_uvarint(out, zigzag(value)); }
 
-bool take_uvarint(std::string_view& in, uint64_t& value) {
+bool take_long_uvarint(std::string_view& in, uint64_t& value) {
   value = 0;
-  for (size_t i = 0; i < 10 && i < in.size(); ++i) {
+  for (size_t i = 0; i < kMaxVarintBytes && i < in.size(); ++i) {
     const auto byte = static_cast<unsigned char>(in[i]);
     value |= static_cast<uint64_t>(byte & 0x7FU) << (7 * i);
     if (byte < 0x80) {
@@ -229,13 +260,6 @@ bool take_uvarint(std::string_view& in, uint64_t& value) {
     }
   }
   return false;
-}
-
-bool take_svarint(std::string_view& in, int64_t& value) {
-  uint64_t raw = 0;
-  if (!take_uvarint(in, raw)) return false;
-  value = unzigzag(raw);
-  return true;
 }
 
 std::string encode_times(uint64_t stream, uint64_t block, std::span<const RowTime> rows) {
@@ -322,22 +346,6 @@ Result<ColumnsHeader> decode_columns_header(std::string_view payload, uint8_t fl
   }
   header.body = payload;
   return header;
-}
-
-Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, uint8_t flags,
-                                                 size_t columns) {
-  TS_TRY(const std::string plain, plain_body(header, flags, columns));
-  std::string_view body = plain;
-  // A column takes at least a byte: a body cannot claim more values than it could hold.
-  if (columns > kMaxColumns || columns > body.size()) return bad("column count");
-  if (columns > 0 && header.rows > kMaxValues / columns) return bad("too many values");
-  std::vector<int64_t> values(columns * header.rows);
-  for (size_t c = 0; c < columns; ++c) {
-    if (!take_column(body, std::span(values).subspan(c * header.rows, header.rows))) {
-      return bad("column data");
-    }
-  }
-  return values;
 }
 
 Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags, size_t columns) {

@@ -23,9 +23,21 @@ inline constexpr int64_t kNoValue = INT64_MIN;
 
 void append_uvarint(std::string& out, uint64_t value);
 void append_svarint(std::string& out, int64_t value);
-// Takes one off the front; false when the bytes end or it is longer than 10 bytes.
-bool take_uvarint(std::string_view& in, uint64_t& value);
-bool take_svarint(std::string_view& in, int64_t& value);
+// Takes one off the front; false when the bytes end or it is longer than 10 bytes. Most are a byte
+// long, and reading a run is little else than this.
+bool take_long_uvarint(std::string_view& in, uint64_t& value);
+inline bool take_uvarint(std::string_view& in, uint64_t& value) {
+  if (in.empty() || static_cast<unsigned char>(in[0]) >= 0x80) return take_long_uvarint(in, value);
+  value = static_cast<unsigned char>(in[0]);
+  in.remove_prefix(1);
+  return true;
+}
+inline bool take_svarint(std::string_view& in, int64_t& value) {
+  uint64_t zigzag = 0;
+  if (!take_uvarint(in, zigzag)) return false;
+  value = static_cast<int64_t>((zigzag >> 1U) ^ (~(zigzag & 1U) + 1U));
+  return true;
+}
 
 // A zstd frame that knows its size, and back.
 std::string compress(std::string_view plain, int zstd_level);
@@ -84,13 +96,9 @@ struct ColumnsHeader {
 Result<uint64_t> peek_schema(std::string_view payload);
 Result<ColumnsHeader> decode_columns_header(std::string_view payload, uint8_t flags,
                                             std::span<const Totals> totals);
-// All columns, column after column: result[c * rows + r], kNoValue where absent.
-Result<std::vector<int64_t>> decode_columns_body(const ColumnsHeader& header, uint8_t flags,
-                                                 size_t columns);
-
-// For readers that want some columns of a wide block: the body without its compression, where each
-// column begins in it (every column is checked, so that decode_column cannot fail afterwards), and
-// one column. `out` has one entry a row.
+// The body without its compression, where each column begins in it (every column is checked, so
+// that decode_column cannot fail afterwards), and one column: kNoValue where absent. `out` has one
+// entry per row.
 Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags, size_t columns);
 Result<std::vector<uint32_t>> column_offsets(std::string_view plain, uint64_t rows, size_t columns);
 Status decode_column(std::string_view plain, size_t offset, std::span<int64_t> out);

@@ -299,19 +299,12 @@ std::vector<DerivedSeries> list_derived(const SeriesDirectory& directory,
   std::vector<DerivedSeries> list;
   for (const DerivedSpec& spec : kDerivedSpecs) list_one(spec, directory, job_cpus, list);
   list_file_counter_rates(directory, list);
-  std::stable_sort(list.begin(), list.end(), [](const DerivedSeries& a, const DerivedSeries& b) {
-    return series_before(a.series, b.series);
-  });
+  sort_by_series(list);
   return list;
 }
 
-Result<Points> compute_derived(const DerivedSeries& derived, const Range& range,
-                               const std::function<Result<Points>(size_t input)>& read) {
-  std::vector<Points> inputs;
-  for (const size_t input : derived.inputs) {
-    TS_TRY(Points points, read(input));
-    inputs.push_back(std::move(points));
-  }
+Points compute_derived(const DerivedSeries& derived, const Range& range,
+                       std::vector<Points> inputs) {
   Points out;
   if (inputs.empty() || derived.series.status == SeriesStatus::absent) return out;
   const std::vector<double> times = inputs[0].time_s;

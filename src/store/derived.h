@@ -5,12 +5,10 @@
 // values whatever range is asked for.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "model/metric.h"
+#include "model/model.h"
 #include "store/series_directory.h"
 
 namespace trainscope {
@@ -32,8 +30,8 @@ std::vector<DerivedSeries> list_derived(const SeriesDirectory& directory,
 // What they are; a metric that the command line names is here by its pattern.
 std::vector<MetricSpec> derived_metrics();
 
-// `read` gives an input's points in the range and the row in front of it.
-Result<Points> compute_derived(const DerivedSeries& derived, const Range& range,
-                               const std::function<Result<Points>(size_t input)>& read);
+// `inputs` are the inputs' points in the range and the row before it.
+Points compute_derived(const DerivedSeries& derived, const Range& range,
+                       std::vector<Points> inputs);
 
 }  // namespace trainscope

@@ -50,6 +50,32 @@ TEST(derived, counters_from_files_have_a_rate) {
   for (const Series& series : run->series()) EXPECT_NE(series.metric, "counter.load.rate");
 }
 
+// A long run is computed some blocks at a time; rates go over their borders.
+TEST(derived, values_do_not_depend_on_blocks) {
+  std::vector<std::vector<int64_t>> rows;
+  for (int64_t r = 0; r < 37; ++r) rows.push_back({r * r % 50 + 60 * r, 10 * r + r % 3});
+  const std::vector<FixtureColumn> columns = {cpu("0", "user"), cpu("0", "idle")};
+  const auto whole = make(columns, rows);
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a", columns);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    file.times(0, r + 1, {{static_cast<int64_t>(r), 0}}).values(1, r + 1, {rows[r]});
+  }
+  const auto split = open_fixture(fixture_files({file.bytes()}, 10));
+  const std::string series = "system.cpu.utilization{cpu=0}";
+  EXPECT_EQ(points_text(*split, series), points_text(*whole, series));
+  EXPECT_EQ(points_text(*split, series, {0.95, 2.05}), points_text(*whole, series, {0.95, 2.05}));
+  const auto a = split->summary(series_index(*split, series));
+  const auto b = whole->summary(series_index(*whole, series));
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(a->samples, 36);
+  EXPECT_EQ(a->samples, b->samples);
+  EXPECT_EQ(a->min, b->min);
+  EXPECT_EQ(a->max, b->max);
+  EXPECT_EQ(a->last, b->last);
+  EXPECT_DOUBLE_EQ(*a->mean, *b->mean);
+}
+
 TEST(derived, a_range_gives_the_same_values_as_the_whole) {
   const auto run = make({cpu("0", "user"), cpu("0", "idle")}, {{0, 0}, {5, 5}, {8, 12}, {10, 20}});
   EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}"), "0=- 0.1=0.5 0.2=0.3 0.3=0.2");

@@ -23,11 +23,17 @@ constexpr size_t kMaxSegmentBytes = size_t{8} << 30;
 // its manifest at the end, and the last rows are there.
 constexpr size_t kBeginBytes = size_t{1} << 20, kEndBytes = size_t{4} << 20;
 constexpr size_t kLastSegments = 7;
+// Extent::all. Small segments, and all up to so many bytes, are held in memory; of the others so
+// many stay open.
+constexpr size_t kSmallBytes = 4096;
+constexpr size_t kHeldBytes = size_t{16} << 20;
+constexpr size_t kOpenSegments = 64;
+// Of one pass over a file. A core's cache holds it, where its sums are computed.
+constexpr size_t kWindowBytes = size_t{512} << 10;
 
-// Appends `length` bytes of a file to `out`, or fewer where it ends.
-Status append_part(const UniqueFd& fd, const std::string& path, size_t offset, size_t length,
-                   std::string& out) {
-  const size_t begin = out.size();
+// Bytes of a file into `out`, which is cut to what there is.
+Status read_part(const UniqueFd& fd, const std::string& path, size_t offset, size_t length,
+                 std::string& out, size_t begin = 0) {
   out.resize(begin + length);
   size_t have = 0;
   while (have < length) {
@@ -53,8 +59,8 @@ Result<std::string> read_ends(const std::string& path) {
   TS_TRY(const size_t size, file_size(fd, path));
   std::string bytes;
   const size_t begin = std::min(size, kBeginBytes), end = std::min(size - begin, kEndBytes);
-  TS_CHECK_OK(append_part(fd, path, 0, begin, bytes));
-  TS_CHECK_OK(append_part(fd, path, size - end, end, bytes));
+  TS_CHECK_OK(read_part(fd, path, 0, begin, bytes));
+  TS_CHECK_OK(read_part(fd, path, size - end, end, bytes, bytes.size()));
   return bytes;
 }
 
@@ -62,7 +68,31 @@ Result<RunFile> load(const std::string& folder, const std::string& name, Extent 
   const std::string path = folder + "/" + name;
   TS_TRY(std::string bytes,
          extent == Extent::all ? read_regular_file(path, kMaxSegmentBytes) : read_ends(path));
-  return RunFile{name, std::move(bytes)};
+  return RunFile{name, std::move(bytes), nullptr};
+}
+
+// A segment of a run of which `held` bytes are in memory already and `open` segments are open.
+Result<RunFile> load_segment(const std::string& folder, const std::string& name, size_t& held,
+                             size_t& open) {
+  const std::string path = folder + "/" + name;
+  TS_TRY(UniqueFd fd, open_regular_file(path));
+  TS_TRY(const size_t size, file_size(fd, path));
+  if (size > kMaxSegmentBytes) {
+    return Error(fmt::format("{} is larger than we read ({} bytes)", path, size));
+  }
+  RunFile segment{name, "", nullptr};
+  if (size <= kSmallBytes || held + size <= kHeldBytes) {
+    TS_CHECK_OK(read_part(fd, path, 0, size, segment.bytes));
+    held += size;
+    return segment;
+  }
+  if (open == kOpenSegments) {
+    fd.reset();
+  } else {
+    ++open;
+  }
+  segment.on_disk = std::make_shared<const DiskFile>(DiskFile{path, size, std::move(fd)});
+  return segment;
 }
 
 // The names of the segments to be read, in order of their numbers.
@@ -91,6 +121,52 @@ Status use_rebuilt(RunFiles& files, const Error& problem) {
 
 }  // namespace
 
+Result<std::string_view> RunFile::read(size_t offset, size_t length, std::string& buffer) const {
+  if (!on_disk) return std::string_view(bytes).substr(std::min(offset, bytes.size()), length);
+  if (on_disk->fd) {
+    TS_CHECK_OK(read_part(on_disk->fd, on_disk->path, offset, length, buffer));
+  } else {
+    TS_TRY(const UniqueFd fd, open_regular_file(on_disk->path));
+    TS_CHECK_OK(read_part(fd, on_disk->path, offset, length, buffer));
+  }
+  return std::string_view(buffer);
+}
+
+FrameBytes RunFile::frames() const {
+  if (!on_disk) {
+    return {bytes.size(),
+            [this](size_t offset, size_t length) -> Result<std::string_view> {
+              return std::string_view(bytes).substr(offset, length);
+            },
+            true};
+  }
+  struct Window {
+    std::string bytes;
+    size_t offset = 0;
+  };
+  return {on_disk->size,
+          [this, window = std::make_shared<Window>()](size_t offset,
+                                                      size_t length) -> Result<std::string_view> {
+            const size_t end = window->offset + window->bytes.size();
+            if (offset < window->offset || offset + length > end) {
+              window->offset = offset;
+              TS_TRY([[maybe_unused]] const std::string_view read,
+                     this->read(offset, std::max(length, kWindowBytes), window->bytes));
+            }
+            return std::string_view(window->bytes).substr(offset - window->offset, length);
+          },
+          false};
+}
+
+Result<std::string_view> FramePlace::payload(std::string& buffer) const {
+  if (!file->on_disk) {
+    return std::string_view(file->bytes).substr(offset + kFrameHeaderBytes, length);
+  }
+  TS_TRY(const std::string_view bytes, file->read(offset, kFrameHeaderBytes + length, buffer));
+  return frame_payload(bytes).with_context(
+      fmt::format("{}: frame at offset {}", file->name, offset));
+}
+
 Result<UniqueFd> open_regular_file(const std::string& path) {
   // O_NONBLOCK: opening a FIFO that nobody writes would wait for ever.
   TS_TRY(UniqueFd fd, open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
@@ -105,7 +181,7 @@ Result<std::string> read_regular_file(const std::string& path, size_t limit) {
   TS_TRY(const size_t size, file_size(fd, path));
   if (size > limit) return Error(fmt::format("{} is too large ({} bytes)", path, size));
   std::string bytes;
-  TS_CHECK_OK(append_part(fd, path, 0, size, bytes));
+  TS_CHECK_OK(read_part(fd, path, 0, size, bytes));
   return bytes;
 }
 
@@ -141,8 +217,10 @@ Result<RunFiles> load_run_files(const std::string& run_path, Extent extent) {
     return tail.error();
   }
   TS_TRY(const std::vector<std::string> segments, segment_names(run_path, extent));
+  size_t held = 0, open = 0;
   for (const std::string& name : segments) {
-    TS_TRY(RunFile segment, load(run_path, name, extent));
+    TS_TRY(RunFile segment, extent == Extent::all ? load_segment(run_path, name, held, open)
+                                                  : load(run_path, name, extent));
     files.segments.push_back(std::move(segment));
   }
   if (!manifest) TS_CHECK_OK(use_rebuilt(files, manifest.error()));

@@ -1,9 +1,12 @@
 // The files of a run folder: which are ours, and reading them without being led astray.
 //
 // Guarantees: only regular files are read (a FIFO or a device in a run folder cannot stall a
-// reader).
+// reader). A run of more than 16 MiB takes no more memory than that before it is queried; of a
+// smaller one nothing is read a second time.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +15,7 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "model/model.h"
+#include "store/frame.h"
 
 namespace trainscope {
 
@@ -27,12 +31,39 @@ std::optional<int> segment_number(std::string_view name);
 // separator.
 bool is_run_folder_name(std::string_view name);
 
-struct RunFile {
-  std::string name;
-  std::string bytes;
+// A file whose parts are read when they are needed.
+struct DiskFile {
+  std::string path;
+  size_t size = 0;
+  UniqueFd fd;  // none: it is opened for each part
 };
 
-// All that open_run reads of a folder.
+struct RunFile {
+  std::string name;
+  std::string bytes;  // all of it, unless it is on_disk
+  std::shared_ptr<const DiskFile> on_disk;
+
+  size_t size() const { return on_disk ? on_disk->size : bytes.size(); }
+  // `length` bytes at `offset`, fewer where the file ends: in `buffer` when they come from the
+  // disk.
+  Result<std::string_view> read(size_t offset, size_t length, std::string& buffer) const;
+  // For one pass from the beginning to the end. The file must outlive it.
+  FrameBytes frames() const;
+};
+
+// Where a frame is.
+struct FramePlace {
+  const RunFile* file = nullptr;
+  uint64_t offset = 0;
+  uint32_t length = 0;  // of its payload
+  uint8_t flags = 0;
+
+  // In `buffer` when it comes from the disk, where it may have changed: its sum is checked again.
+  // An Error names file and offset.
+  Result<std::string_view> payload(std::string& buffer) const;
+};
+
+// The files of a run, which a RunView reads from.
 struct RunFiles {
   std::string path;
   Manifest manifest;

@@ -67,6 +67,92 @@ size_t next_whole(std::string_view file, size_t from, size_t& budget) {
   return file.size();
 }
 
+// One pass over a file. Where nothing is damaged, a frame is all that is looked at together.
+class FrameWalk {
+ public:
+  FrameWalk(const FrameBytes& file, const FrameVisitor& visitor)
+      : file_(file),
+        visitor_(visitor),
+        size_(file.size),
+        search_budget_(std::max(kMinSearchBytes, 4 * file.size)) {}
+
+  Result<size_t> run() {
+    TS_CHECK_OK(take_header());
+    for (at_ = kFileHeaderBytes; at_ < size_;) {
+      Frame frame;
+      TS_TRY(const Look look, look_here(frame));
+      if (look == Look::whole) {
+        TS_CHECK_OK(visitor_.frame(frame));
+        at_ += kFrameHeaderBytes + frame.payload.size();
+        continue;
+      }
+      TS_CHECK_OK(hold_rest());
+      const std::string_view rest = rest_.substr(at_ - rest_at_);
+      const size_t skipped = next_whole(rest, 1, search_budget_);
+      if (look == Look::torn && skipped == rest.size()) return at_;
+      visitor_.damage({at_, at_ + skipped,
+                       fmt::format("damaged frame at offset {}, {} bytes skipped", at_, skipped)});
+      at_ += skipped;
+    }
+    return 0;
+  }
+
+ private:
+  Status take_header() {
+    TS_TRY(const std::string_view header, read(0, kFileHeaderBytes));
+    TS_CHECK_OK(check_file_header(header));
+    if (header.size() < kFileHeaderBytes) {
+      return Error(fmt::format("only {} bytes, shorter than a segment's header", header.size()));
+    }
+    if (is_zeros(header)) {
+      visitor_.damage(
+          {0, kFileHeaderBytes, fmt::format("{} zeros in place of the header", kFileHeaderBytes)});
+    }
+    return {};
+  }
+
+  // A file that was cut since its size was asked for ends there.
+  Result<std::string_view> read(size_t offset, size_t length) {
+    length = std::min(length, size_ - offset);
+    if (is_held_) return rest_.substr(offset - rest_at_, length);
+    TS_TRY(const std::string_view bytes, file_.read(offset, length));
+    if (bytes.size() < length) size_ = offset + bytes.size();
+    return bytes;
+  }
+
+  Result<Look> look_here(Frame& frame) {
+    TS_TRY(std::string_view bytes, read(at_, kFrameHeaderBytes));
+    const bool has_mark = bytes.size() == kFrameHeaderBytes && bytes.starts_with(kMark);
+    const size_t length = has_mark ? read_u32(bytes.substr(4)) : 0;
+    if (length > kMaxPayloadBytes) return Look::bad;
+    if (length > 0) {
+      TS_TRY(bytes, read(at_, kFrameHeaderBytes + length));
+    }
+    const Look look = look_at(bytes, 0, frame);
+    frame.offset = at_;
+    return look;
+  }
+
+  // What follows a damaged place is searched for the next frame, again and again.
+  Status hold_rest() {
+    if (is_held_) return {};
+    TS_TRY(rest_, read(at_, size_ - at_));
+    if (!file_.is_stable) rest_ = kept_ = rest_;
+    rest_at_ = at_;
+    is_held_ = true;
+    return {};
+  }
+
+  const FrameBytes& file_;
+  const FrameVisitor& visitor_;
+  size_t size_, at_ = 0;
+  size_t search_budget_;
+  bool is_held_ = false;
+  std::string_view rest_;
+  std::string kept_;  // the bytes of rest_, unless they stay where they are
+  size_t rest_at_ = 0;
+};
+
 }  // namespace
 
 std::string file_header() {
@@ -105,36 +191,30 @@ Status check_file_header(std::string_view first_bytes) {
   return Error("not a Trainscope segment (wrong bytes at offset 12)");
 }
 
+Result<size_t> visit_frames(const FrameBytes& file, const FrameVisitor& visitor) {
+  return FrameWalk(file, visitor).run();
+}
+
 Result<FrameScan> scan_frames(std::string_view file) {
-  TS_CHECK_OK(check_file_header(file));
-  if (file.size() < kFileHeaderBytes) {
-    return Error(fmt::format("only {} bytes, shorter than a segment's header", file.size()));
-  }
   FrameScan scan;
-  if (is_zeros(file.substr(0, kFileHeaderBytes))) {
-    scan.damages.push_back(
-        {0, kFileHeaderBytes, fmt::format("{} zeros in place of the header", kFileHeaderBytes)});
-  }
-  size_t at = kFileHeaderBytes;
-  size_t search_budget = std::max(kMinSearchBytes, 4 * file.size());
-  while (at < file.size()) {
-    Frame frame;
-    const Look look = look_at(file, at, frame);
-    if (look == Look::whole) {
-      scan.frames.push_back(frame);
-      at += kFrameHeaderBytes + frame.payload.size();
-      continue;
-    }
-    const size_t next = next_whole(file, at + 1, search_budget);
-    if (look == Look::torn && next == file.size()) {
-      scan.torn_at = at;
-      break;
-    }
-    scan.damages.push_back(
-        {at, next, fmt::format("damaged frame at offset {}, {} bytes skipped", at, next - at)});
-    at = next;
-  }
+  const FrameVisitor visitor = {[&](const Frame& frame) -> Status {
+                                  scan.frames.push_back(frame);
+                                  return {};
+                                },
+                                [&](const Damage& damage) { scan.damages.push_back(damage); }};
+  const FrameBytes bytes = {file.size(),
+                            [&](size_t offset, size_t length) -> Result<std::string_view> {
+                              return file.substr(offset, length);
+                            },
+                            true};
+  TS_TRY(scan.torn_at, visit_frames(bytes, visitor));
   return scan;
+}
+
+Result<std::string_view> frame_payload(std::string_view bytes) {
+  Frame frame;
+  if (look_at(bytes, 0, frame) != Look::whole) return Error("the frame is damaged");
+  return frame.payload;
 }
 
 }  // namespace trainscope

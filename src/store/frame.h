@@ -71,4 +71,26 @@ Status check_file_header(std::string_view first_bytes);
 // header.
 Result<FrameScan> scan_frames(std::string_view file);
 
+// A file of frames that is read part by part.
+struct FrameBytes {
+  size_t size = 0;
+  // `length` bytes at `offset`, fewer where the file ends; valid until the next call.
+  std::function<Result<std::string_view>(size_t offset, size_t length)> read;
+  bool is_stable = false;  // they stay valid: the file is in memory
+};
+
+// What becomes of the parts of a file, in their order. A frame's payload is valid during the call.
+struct FrameVisitor {
+  std::function<Status(const Frame&)> frame;
+  std::function<void(const Damage&)> damage;
+};
+
+// Visits all frames of a file; returns FrameScan::torn_at. Memory is that of the largest frame;
+// only from a damaged place on the rest of the file is read at once. An Error of the visitor ends
+// it.
+Result<size_t> visit_frames(const FrameBytes& file, const FrameVisitor& visitor);
+
+// The payload of the frame that these bytes begin with; an Error when it is not whole.
+Result<std::string_view> frame_payload(std::string_view bytes);
+
 }  // namespace trainscope

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "store/series_reader.h"
@@ -8,66 +9,82 @@ namespace trainscope {
 
 namespace {
 
-class PointsReader {
- public:
-  PointsReader(ColumnCache& cache, const StoredSeries& series, const Range& range, bool one_before)
-      : cache_(cache),
-        series_(series),
-        begin_s_(range.begin_s.value_or(-std::numeric_limits<double>::infinity())),
-        end_s_(range.end_s.value_or(std::numeric_limits<double>::infinity())),
-        one_before_(one_before) {}
+constexpr size_t kBlocksPerRange = 4;
 
-  Status add_stream(const StoredStream& stream) {
-    bool started = !one_before_;
+// Reads series of one stream, block by block.
+class StreamReader {
+ public:
+  StreamReader(const StoredStream& stream, ColumnCache& cache, const Range& range)
+      : stream_(stream),
+        cache_(cache),
+        begin_s_(range.begin_s.value_or(-std::numeric_limits<double>::infinity())),
+        end_s_(range.end_s.value_or(std::numeric_limits<double>::infinity())) {}
+
+  void add(const StoredSeries& series, Points& points) { wanted_.push_back({&series, &points}); }
+
+  Status read(bool one_before) {
+    bool started = !one_before;
     const StoredBlock* previous = nullptr;
-    for (const StoredBlock& block : stream.blocks) {
-      if (block.begin == block.end) continue;
-      if (stream.time_s(block.rows[block.begin]) >= end_s_) break;
-      const bool reaches = stream.time_s(block.rows[block.end - 1]) >= begin_s_;
-      if (!reaches) {
+    for (const StoredBlock& block : stream_.blocks) {
+      if (block.is_empty()) continue;
+      if (stream_.time_s(block.first) >= end_s_) break;
+      if (stream_.time_s(block.last) < begin_s_) {
         previous = &block;
         continue;
       }
+      TS_TRY(const ColumnCache::Rows rows, cache_.times(block));
       size_t from = block.begin;
-      while (from < block.end && stream.time_s(block.rows[from]) < begin_s_) ++from;
+      while (from < block.end && stream_.time_s((*rows)[from]) < begin_s_) ++from;
       size_t to = block.end;
-      while (to > from && stream.time_s(block.rows[to - 1]) >= end_s_) --to;
+      while (to > from && stream_.time_s((*rows)[to - 1]) >= end_s_) --to;
       if (!started && from == block.begin && previous != nullptr) {
-        TS_CHECK_OK(add_rows(stream, *previous, previous->end - 1, previous->end));
+        TS_CHECK_OK(add_rows(*previous, previous->end - 1, previous->end));
       } else if (!started && from > block.begin) {
         --from;
       }
       started = true;
-      TS_CHECK_OK(add_rows(stream, block, from, to));
+      TS_CHECK_OK(add_rows(block, from, to));
     }
     return {};
   }
-
-  Points take() { return std::move(points_); }
 
  private:
-  Status add_rows(const StoredStream& stream, const StoredBlock& block, size_t from, size_t to) {
-    const StoredColumn* column = nullptr;
-    size_t at = 0;
-    const ColumnsFrame* frame = series_.find(block, column, at);
-    if (frame != nullptr) {
-      raw_.resize(block.rows.size());
+  struct Wanted {
+    const StoredSeries* series;
+    Points* points;
+  };
+
+  // These rows of a block, for all series.
+  Status add_rows(const StoredBlock& block, size_t from, size_t to) {
+    TS_TRY(const ColumnCache::Rows rows, cache_.times(block));
+    times_.resize(to - from);
+    for (size_t r = from; r < to; ++r) times_[r - from] = stream_.time_s((*rows)[r]);
+    raw_.resize(block.rows);
+    for (const Wanted& each : wanted_) {
+      Points& points = *each.points;
+      const size_t begin = points.time_s.size();
+      points.time_s.insert(points.time_s.end(), times_.begin(), times_.end());
+      points.value.resize(begin + times_.size());
+      points.present.resize(begin + times_.size());
+      const StoredColumn* column = nullptr;
+      size_t at = 0;
+      const ColumnsFrame* frame = each.series->find(block, column, at);
+      if (frame == nullptr) continue;
       TS_CHECK_OK(cache_.read(*frame, at, raw_));
-    }
-    for (size_t r = from; r < to; ++r) {
-      const auto value = frame == nullptr ? std::nullopt : column->value(raw_[r]);
-      points_.time_s.push_back(stream.time_s(block.rows[r]));
-      points_.value.push_back(value.value_or(0));
-      points_.present.push_back(value ? 1 : 0);
+      for (size_t r = from; r < to; ++r) {
+        const auto value = column->value(raw_[r]);
+        points.value[begin + r - from] = value.value_or(0);
+        points.present[begin + r - from] = value ? 1 : 0;
+      }
     }
     return {};
   }
 
+  const StoredStream& stream_;
   ColumnCache& cache_;
-  const StoredSeries& series_;
   const double begin_s_, end_s_;
-  const bool one_before_;
-  Points points_;
+  std::vector<Wanted> wanted_;
+  std::vector<double> times_;
   std::vector<int64_t> raw_;
 };
 
@@ -94,18 +111,55 @@ Points in_order(const Points& points) {
   return sorted;
 }
 
+void append_points(Points& all, const Points& more) {
+  all.time_s.insert(all.time_s.end(), more.time_s.begin(), more.time_s.end());
+  all.value.insert(all.value.end(), more.value.begin(), more.value.end());
+  all.present.insert(all.present.end(), more.present.begin(), more.present.end());
+}
+
 }  // namespace
 
-Result<Points> read_points(const RunIndex& index, ColumnCache& cache, const StoredSeries& series,
-                           const Range& range, bool one_before) {
-  PointsReader reader(cache, series, range, one_before);
-  for (const uint64_t number : series.streams) {
-    const auto stream = index.streams.find(number);
-    if (stream == index.streams.end()) continue;
-    TS_CHECK_OK(reader.add_stream(stream->second));
+Result<std::vector<Points>> read_points(const RunIndex& index, ColumnCache& cache,
+                                        std::span<const StoredSeries* const> series,
+                                        const Range& range, bool one_before) {
+  std::vector<Points> all(series.size());
+  std::map<uint64_t, StreamReader> readers;
+  // Of a series with several streams the points of the others, which come after those of the first.
+  std::vector<std::vector<Points>> others(series.size());
+  for (size_t i = 0; i < series.size(); ++i) {
+    const std::vector<uint64_t>& streams = series[i]->streams;
+    if (streams.size() > 1) others[i].resize(streams.size() - 1);
+    for (size_t s = 0; s < streams.size(); ++s) {
+      const auto stream = index.streams.find(streams[s]);
+      if (stream == index.streams.end()) continue;
+      const auto reader = readers.try_emplace(streams[s], stream->second, cache, range).first;
+      reader->second.add(*series[i], s == 0 ? all[i] : others[i][s - 1]);
+    }
   }
-  if (series.streams.size() > 1) return in_order(reader.take());
-  return reader.take();
+  for (auto& [stream, reader] : readers) TS_CHECK_OK(reader.read(one_before));
+  for (size_t i = 0; i < series.size(); ++i) {
+    if (others[i].empty()) continue;
+    for (const Points& more : others[i]) append_points(all[i], more);
+    all[i] = in_order(all[i]);
+  }
+  return all;
+}
+
+std::vector<Range> split_by_blocks(const RunIndex& index, uint64_t stream, const Range& range) {
+  std::vector<Range> ranges = {range};
+  const auto found = index.streams.find(stream);
+  if (found == index.streams.end()) return ranges;
+  size_t blocks = 0;
+  for (const StoredBlock& block : found->second.blocks) {
+    const double begin_s = found->second.time_s(block.first);
+    const auto& from_s = ranges.back().begin_s;
+    if (block.is_empty() || (from_s && begin_s <= *from_s)) continue;
+    if (range.end_s && begin_s >= *range.end_s) break;
+    if (++blocks % kBlocksPerRange != 0) continue;
+    ranges.back().end_s = begin_s;
+    ranges.push_back({begin_s, range.end_s});
+  }
+  return ranges;
 }
 
 Series lateness_series() {
@@ -116,17 +170,21 @@ Series lateness_series() {
   return series;
 }
 
-Points read_lateness(const RunIndex& index, const Range& range) {
+Result<Points> read_lateness(const RunIndex& index, ColumnCache& cache, const Range& range) {
   Points points;
   const auto stream = index.streams.find(0);
   if (stream == index.streams.end()) return points;
   for (const StoredBlock& block : stream->second.blocks) {
+    if (block.is_empty()) continue;
+    if (range.begin_s && stream->second.time_s(block.last) < *range.begin_s) continue;
+    if (range.end_s && stream->second.time_s(block.first) >= *range.end_s) break;
+    TS_TRY(const ColumnCache::Rows rows, cache.times(block));
     for (size_t r = block.begin; r < block.end; ++r) {
-      const double time_s = stream->second.time_s(block.rows[r]);
+      const double time_s = stream->second.time_s((*rows)[r]);
       if (range.begin_s && time_s < *range.begin_s) continue;
       if (range.end_s && time_s >= *range.end_s) return points;
       points.time_s.push_back(time_s);
-      points.value.push_back(static_cast<double>(block.rows[r].late_us) / 1e6);
+      points.value.push_back(static_cast<double>((*rows)[r].late_us) / 1e6);
       points.present.push_back(1);
     }
   }

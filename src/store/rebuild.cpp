@@ -20,10 +20,14 @@ class ManifestFinder {
  public:
   Status look_at(const RunFiles& files) {
     for (const RunFile& segment : files.segments) {
-      if (segment.bytes.size() < kFileHeaderBytes) continue;
-      const auto scan = scan_frames(segment.bytes);
+      if (segment.size() < kFileHeaderBytes) continue;
+      const FrameVisitor visitor = {[this](const Frame& frame) -> Status {
+                                      look_at(frame);
+                                      return {};
+                                    },
+                                    [](const Damage& /*damage*/) {}};
+      const auto scan = visit_frames(segment.frames(), visitor);
       if (!scan) return scan.error().with_context(files.path + "/" + segment.name);
-      for (const Frame& frame : scan->frames) look_at(frame);
     }
     return {};
   }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "store/frame.h"
+#include "store/reports.h"
 
 namespace trainscope {
 
@@ -56,31 +57,26 @@ class Indexer {
   Status add_file(const RunFile& file) {
     // Of a run that was closed the tail is about to go: all of it is in the segments.
     is_counted_ = &file != &files_.tail || files_.manifest.ended.empty();
-    if (is_counted_) index_.value_bytes += static_cast<int64_t>(file.bytes.size());
-    file_name_ = file.name;
+    if (is_counted_) index_.value_bytes += static_cast<int64_t>(file.size());
+    file_ = &file;
     open_blocks_.clear();
     // A file that ends within its first bytes was being made when everything stopped.
-    if (file.bytes.size() <= kFileHeaderBytes && check_file_header(file.bytes)) return {};
-    auto scan = scan_frames(file.bytes);
+    if (file.size() <= kFileHeaderBytes && check_file_header(file.bytes)) return {};
+    const FrameVisitor visitor = {
+        [&](const Frame& frame) { return take_frame(frame); },
+        [&](const Damage& damage) { note(fmt::format("{}: {}", file.name, damage.reason)); }};
+    const auto scan = visit_frames(file.frames(), visitor);
     if (!scan) return scan.error().with_context(files_.path + "/" + file.name);
-    auto damage = scan->damages.begin();
-    for (const Frame& frame : scan->frames) {
-      for (; damage != scan->damages.end() && damage->from < frame.offset; ++damage) {
-        note(fmt::format("{}: {}", file.name, damage->reason));
-      }
-      const Status added = add_frame(frame);
-      if (!exceeded_.empty()) {
-        return Error(fmt::format("{}/{}: frame at offset {}: {}", files_.path, file.name,
-                                 frame.offset, exceeded_));
-      }
-      if (!added) {
-        note(fmt::format("{}: frame at offset {}: {}", file.name, frame.offset,
-                         added.error().message()));
-      }
-    }
-    for (; damage != scan->damages.end(); ++damage) {
-      note(fmt::format("{}: {}", file.name, damage->reason));
-    }
+    return {};
+  }
+
+  // What is malformed is damage; an Error ends the reading.
+  Status take_frame(const Frame& frame) {
+    const Status added = add_frame(frame);
+    const std::string where =
+        added && exceeded_.empty() ? "" : fmt::format("frame at offset {}", frame.offset);
+    if (!exceeded_.empty()) return Error(where + ": " + exceeded_);
+    if (!added) note(fmt::format("{}: {}: {}", file_->name, where, added.error().message()));
     return {};
   }
 
@@ -97,7 +93,7 @@ class Indexer {
       case FrameType::schema:
         return add_schema(frame.payload);
       case FrameType::times:
-        return add_times(frame.payload);
+        return add_times(frame);
       case FrameType::columns:
         return add_columns(frame);
       case FrameType::event:
@@ -135,14 +131,18 @@ class Indexer {
   }
 
   Status add_schema(std::string_view payload) {
+    const auto seen = schema_texts_.find(payload);
+    if (seen != schema_texts_.end() && schema_places_[seen->second].text == payload) {
+      return {};  // repeated at the head of each segment
+    }
     TS_TRY(StoredSchema schema, parse_schema(payload));
+    const auto [text, is_new_text] = schema_texts_.emplace(payload, schema.number);
     const auto [known, is_new] =
-        schema_places_.emplace(schema.number, SchemaPlace{schema.number, payload});
+        schema_places_.emplace(schema.number, SchemaPlace{schema.number, text->first});
     if (!is_new) {
-      if (known->second.text == payload) return {};  // repeated at the head of each segment
       // Earlier recorders gave a number twice when there were more than a thousand layouts before a
       // restart. From here on it names the new layout.
-      known->second = {kRenumbered + index_.schemas.size(), payload};
+      known->second = {kRenumbered + index_.schemas.size(), text->first};
       schema.number = known->second.number;
     }
     int64_t& period = index_.streams[schema.stream].period_ns;
@@ -154,8 +154,12 @@ class Indexer {
     return {};
   }
 
-  Status add_times(std::string_view payload) {
-    TS_TRY(TimesBlock times, decode_times(payload));
+  FramePlace place_of(const Frame& frame) const {
+    return {file_, frame.offset, static_cast<uint32_t>(frame.payload.size()), frame.flags};
+  }
+
+  Status add_times(const Frame& frame) {
+    TS_TRY(const TimesBlock times, decode_times(frame.payload));
     const auto found = index_.streams.find(times.stream);
     const std::pair key(times.stream, times.block);
     open_blocks_.erase(key);
@@ -164,18 +168,48 @@ class Indexer {
     for (const RowTime& row : times.rows) {
       if (!is_within_time(row, stream.period_ns)) return Error("rows outside of time");
     }
-    StoredBlock block;
-    block.rows = std::move(times.rows);
-    block.end = block.rows.size();
-    const int64_t last = stream.blocks.empty() ? -1 : stream.blocks.back().rows.back().tick;
-    while (block.begin < block.end && block.rows[block.begin].tick <= last) ++block.begin;
-    if (block.begin == block.end) {  // all of it is there already; its columns are no damage
+    const int64_t last = stream.blocks.empty() ? -1 : stream.blocks.back().back_tick;
+    size_t begin = 0;
+    while (begin < times.rows.size() && times.rows[begin].tick <= last) ++begin;
+    if (begin == times.rows.size()) {  // all of it is there already; its columns are no damage
       open_blocks_[key] = {times.stream, kDropped};
       return {};
     }
     open_blocks_[key] = {times.stream, stream.blocks.size()};
-    stream.blocks.push_back(std::move(block));
+    stream.blocks.push_back(block_of(frame, times.rows, begin, last_tick(stream)));
+    if (times.stream == 0) count_ticks(times.rows, stream.blocks.size() - 1);
     return {};
+  }
+
+  // The last tick of a stream that counts.
+  int64_t last_tick(const StoredStream& stream) const {
+    if (!files_.manifest.duration_s) return INT64_MAX;
+    return std::llround(*files_.manifest.duration_s * 1e9) / stream.period_ns;
+  }
+
+  StoredBlock block_of(const Frame& frame, const std::vector<RowTime>& rows, size_t begin,
+                       int64_t last_tick) const {
+    StoredBlock block;
+    block.times = place_of(frame);
+    block.rows = rows.size();
+    block.begin = begin;
+    block.end = rows.size();
+    while (block.end > begin && rows[block.end - 1].tick > last_tick) --block.end;
+    block.front_tick = rows.front().tick;
+    block.back_tick = rows.back().tick;
+    block.first = rows[begin];
+    block.last = block.is_empty() ? rows.back() : rows[block.end - 1];
+    return block;
+  }
+
+  void count_ticks(const std::vector<RowTime>& rows, size_t number) {
+    const StoredBlock& block = index_.streams[0].blocks[number];
+    for (size_t r = block.begin; r < block.end; ++r) {
+      index_.lateness.add(rows[r].late_us);
+      if (r == block.begin) continue;
+      const int64_t from = rows[r - 1].tick + 1, to = rows[r].tick;
+      if (to - from >= kGapTicks) index_.missed.push_back({number, from, to});
+    }
   }
 
   // The layout that a number names at this place of the files.
@@ -194,14 +228,16 @@ class Indexer {
            decode_columns_header(frame.payload, frame.flags, schema->second.totals));
     const auto open = open_blocks_.find({schema->second.stream, header.block});
     if (open == open_blocks_.end()) return Error("values without their times");
-    if (open->second.block == kDropped) return {};
-    StoredBlock& block = index_.streams[open->second.stream].blocks[open->second.block];
-    if (header.rows != block.rows.size()) return Error("another number of values than of times");
+    const size_t at = open->second.block;
+    if (at == kDropped) return {};
+    StoredBlock& block = index_.streams[open->second.stream].blocks[at];
+    if (header.rows != block.rows) return Error("another number of values than of times");
     for (const ColumnsFrame& other : block.columns) {
       if (other.schema == &schema->second) return {};
     }
-    block.columns.push_back(
-        {&schema->second, frame.flags, frame.payload, file_name_, frame.offset});
+    block.columns.push_back({&schema->second, place_of(frame)});
+    add_frame_summary(index_.summaries[schema->first], schema->second, header, frame.flags,
+                      {at, block.rows, block.begin, block.end});
     return {};
   }
 
@@ -214,37 +250,17 @@ class Indexer {
     return {};
   }
 
-  // The first line is the number of the second: those that were sealed while we read are in `tail`
-  // and in a segment.
+  // They are only counted here: read_reports reads them.
   Status add_reports(const Frame& frame) {
-    std::string text(frame.payload);
-    if ((frame.flags & kFrameZstd) != 0) {
-      TS_TRY(text, decompress(frame.payload, kMaxPayloadBytes));
-    }
-    std::string_view rest = text;
-    const auto take_line = [&rest] {
-      const std::string_view line = rest.substr(0, rest.find('\n'));
-      rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-      return line;
-    };
-    const auto first = parse_integer(take_line());
-    if (!first) return Error("progress without its number");
+    TS_TRY(const std::string_view lines, report_lines(frame.payload, frame.flags, report_buffer_));
+    TS_TRY(const uint64_t count, count_reports(lines));
     reports_left_ += kReportsPerByte * frame.payload.size();
-    for (int64_t number = *first; !rest.empty(); ++number) {
-      const std::string_view line = take_line();
-      if (reports_left_-- == 0) {
-        exceeded_ = fmt::format("more than {} progress messages per byte", kReportsPerByte);
-        return {};
-      }
-      if (number < next_report_) continue;
-      next_report_ = number + 1;
-      auto report = parse_stored_report(line);
-      if (report) {
-        index_.reports.push_back(std::move(*report));
-      } else {
-        ++index_.unreadable_reports;
-      }
+    if (count > reports_left_) {
+      exceeded_ = fmt::format("more than {} progress messages per byte", kReportsPerByte);
+      return {};
     }
+    reports_left_ -= count;
+    index_.report_frames.push_back(place_of(frame));
     return {};
   }
 
@@ -290,28 +306,18 @@ class Indexer {
   const RunFiles& files_;
   RunIndex index_;
   int next_segment_ = 1;
-  int64_t next_report_ = 0;
   uint64_t reports_left_ = kFreeReports;
-  std::string exceeded_;                           // what the files claim beyond what they can hold
-  std::map<uint64_t, SchemaPlace> schema_places_;  // by the number in the files
-  std::string_view file_name_;
+  std::string report_buffer_;
+  std::string exceeded_;  // what the files claim beyond what they can hold
+  std::map<std::string, uint64_t, std::less<>> schema_texts_;  // with the number in the files
+  std::map<uint64_t, SchemaPlace> schema_places_;              // by that number
+  const RunFile* file_ = nullptr;                              // the one that is read
   bool is_counted_ = true;  // the file is part of what the values take
   // The blocks of the current file by stream and number.
   std::map<std::pair<uint64_t, uint64_t>, OpenBlock> open_blocks_;
 };
 
 }  // namespace
-
-void RunIndex::drop_rows_after(double duration_s) {
-  const int64_t duration_ns = std::llround(duration_s * 1e9);
-  for (auto& [number, stream] : streams) {
-    if (stream.period_ns <= 0) continue;
-    const int64_t last = duration_ns / stream.period_ns;
-    for (StoredBlock& block : stream.blocks) {
-      while (block.end > block.begin && block.rows[block.end - 1].tick > last) --block.end;
-    }
-  }
-}
 
 Result<RunIndex> index_run(const RunFiles& files) { return Indexer(files).run(); }
 

@@ -1,8 +1,10 @@
-// Where everything of a run stands: schemas, and per stream the blocks of rows in order of ticks.
+// Where everything of a run is: schemas, and per stream the blocks of rows in order of ticks; and
+// what can be said of the run without its values.
 //
 // Guarantees: a row is in it once, ticks increase within a stream, every columns frame belongs to
-// rows that are there; what could not be placed is in `damages` with file and offset. Limits: it
-// points into the bytes of RunFiles, which must outlive it.
+// rows that are there; what could not be placed is in `damages` with file and offset. Every frame
+// is checked and its statistics are decoded once. Memory grows with blocks and columns, not with
+// rows and values. Limits: it points into RunFiles, which must outlive it.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +16,27 @@
 #include "base/result.h"
 #include "model/model.h"
 #include "store/codec.h"
+#include "store/column_summary.h"
 #include "store/files.h"
+#include "store/lateness.h"
 #include "store/schema.h"
-#include "training/training.h"
 
 namespace trainscope {
 
 struct ColumnsFrame {
   const StoredSchema* schema = nullptr;
-  uint8_t flags = 0;
-  std::string_view payload;
-  std::string_view file;  // where it stands, for errors
-  size_t offset = 0;
+  FramePlace place;
 };
 
 struct StoredBlock {
-  std::vector<RowTime> rows;
+  FramePlace times;
+  size_t rows = 0;
   size_t begin = 0, end = 0;  // the rows that count: others are elsewhere too, or after the end
+  int64_t front_tick = 0, back_tick = 0;  // of all rows
+  RowTime first, last;                    // of the rows that count
   std::vector<ColumnsFrame> columns;
 
-  bool whole() const { return begin == 0 && end == rows.size(); }
+  bool is_empty() const { return begin == end; }
 };
 
 struct StoredStream {
@@ -64,25 +67,33 @@ struct IndexDamage {
   size_t blocks_before = 0;
 };
 
+// Ticks [from, to) that are missing within a block.
+struct MissedTicks {
+  size_t block = 0;
+  int64_t from = 0, to = 0;
+};
+
+// Fewer missed ticks in a row are not a gap.
+inline constexpr int64_t kGapTicks = 3;
+
 struct RunIndex {
   std::map<uint64_t, StoredSchema> schemas;  // by StoredSchema::number, which is also their order
+  std::map<uint64_t, SchemaSummary> summaries;  // by the same number
   std::map<uint64_t, StoredStream> streams;
   std::map<uint64_t, Closing> closings;  // by schema
   std::vector<StatusChange> status_changes;
-  std::vector<Event> events;  // by time
-  int64_t unreadable_reports = 0;
-  std::vector<StoredReport> reports;  // in the order in which they were kept
+  std::vector<Event> events;              // by time
+  std::vector<FramePlace> report_frames;  // in the order in which they were written
+  LatenessCounts lateness;                // of stream 0
+  std::vector<MissedTicks> missed;        // of stream 0, kGapTicks or more, in order of ticks
   std::vector<IndexDamage> damages;
   std::string host_json = "{}";
   int64_t incarnations = 0;
-  int64_t value_bytes = 0;  // of segments and tail, without what the job told
-
-  // Rows after the run's end do not count.
-  void drop_rows_after(double duration_s);
+  int64_t value_bytes = 0;  // of segments and tail, without reported progress
 };
 
-// An Error only for a file that is not one of ours or that claims more than it can hold; it names
-// the file and the offset.
+// Rows after the end that the manifest states do not count. An Error only for a file that is not
+// one of ours or that claims more than it can hold; it names the file and the offset.
 Result<RunIndex> index_run(const RunFiles& files);
 
 }  // namespace trainscope

@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/statistics.h"
-
 namespace trainscope {
 
 namespace {
 
-constexpr int64_t kGapTicks = 3;
 constexpr double kReasonSlackS = 0.25;
 constexpr const char* kNoReason = "the recorder did not run";
 constexpr const char* kNoReasonImported = "the imported recording has no rows here";
 
-std::optional<double> quantile(std::vector<int64_t>& late_us, double q) {
-  if (late_us.empty()) return std::nullopt;
-  return static_cast<double>(nearest_rank(late_us, q)) / 1e6;
+std::optional<double> quantile_s(const LatenessCounts& lateness, double share) {
+  const auto late_us = lateness.nearest_rank_us(share);
+  if (!late_us) return std::nullopt;
+  return static_cast<double>(*late_us) / 1e6;
 }
 
 class GapFinder {
@@ -31,13 +29,15 @@ class GapFinder {
 
   std::vector<Gap> find() {
     int64_t next = 0;  // the tick that is expected
+    auto missed = index_.missed.begin();
     for (size_t b = 0; b < stream_.blocks.size(); ++b) {
       const StoredBlock& block = stream_.blocks[b];
-      for (size_t r = block.begin; r < block.end; ++r) {
-        const int64_t tick = block.rows[r].tick;
-        note_hole(next, tick, r == block.begin ? b : kInside, time_of(tick));
-        next = tick + 1;
+      if (block.is_empty()) continue;
+      note_hole(next, block.first.tick, b, time_of(block.first.tick));
+      for (; missed != index_.missed.end() && missed->block == b; ++missed) {
+        note_hole(missed->from, missed->to, kInside, time_of(missed->to));
       }
+      next = block.last.tick + 1;
     }
     const int64_t last = std::llround(duration_s_ * 1e9) / stream_.period_ns;
     if (next <= last) note_hole(next, last + 1, stream_.blocks.size(), duration_s_);
@@ -97,8 +97,8 @@ class GapFinder {
       Gap gap{0, 0, damage.text + "; some values of this time are lost"};
       if (damage.blocks_before > 0) {
         const StoredBlock& block = stream_.blocks[damage.blocks_before - 1];
-        gap.from_s = time_of(block.rows.front().tick);
-        gap.to_s = time_of(block.rows.back().tick);
+        gap.from_s = time_of(block.front_tick);
+        gap.to_s = time_of(block.back_tick);
       }
       gaps_.push_back(std::move(gap));
     }
@@ -122,17 +122,13 @@ Sampling judge_sampling(const RunIndex& index, const Manifest& manifest, double 
   const StoredStream& rows = found == index.streams.end() ? nothing : found->second;
   sampling.period_s = static_cast<double>(rows.period_ns) / 1e9;
   if (rows.period_ns <= 0) return sampling;
-  std::vector<int64_t> late_us;
-  for (const StoredBlock& block : rows.blocks) {
-    for (size_t r = block.begin; r < block.end; ++r) late_us.push_back(block.rows[r].late_us);
-  }
-  sampling.samples = static_cast<int64_t>(late_us.size());
+  sampling.samples = index.lateness.count();
   const int64_t due = std::llround(duration_s * 1e9) / rows.period_ns + 1;
   sampling.missed = std::max<int64_t>(0, due - sampling.samples);
   const bool ours = manifest.imported_format.empty();
   if (ours) {
-    sampling.jitter_p50_s = quantile(late_us, 0.5);
-    sampling.jitter_p99_s = quantile(late_us, 0.99);
+    sampling.jitter_p50_s = quantile_s(index.lateness, 0.5);
+    sampling.jitter_p99_s = quantile_s(index.lateness, 0.99);
   }
   sampling.gaps = GapFinder(index, rows, duration_s, ours ? kNoReason : kNoReasonImported).find();
   return sampling;
@@ -142,8 +138,7 @@ double last_row_s(const RunIndex& index) {
   double last = 0;
   for (const auto& [number, stream] : index.streams) {
     if (stream.blocks.empty()) continue;
-    const StoredBlock& block = stream.blocks.back();
-    last = std::max(last, stream.time_s(block.rows.back()));
+    last = std::max(last, stream.time_s(stream.blocks.back().last));
   }
   return last;
 }

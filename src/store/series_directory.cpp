@@ -46,7 +46,7 @@ std::set<const StoredSchema*> current_schemas(const RunIndex& index) {
   std::map<std::pair<uint64_t, std::string>, const StoredSchema*> current;
   for (const auto& [number, stream] : index.streams) {
     for (const StoredBlock& block : stream.blocks) {
-      if (block.begin == block.end) continue;
+      if (block.is_empty()) continue;
       for (const ColumnsFrame& frame : block.columns) {
         current[{frame.schema->stream, frame.schema->source}] = frame.schema;
       }
@@ -129,9 +129,18 @@ const ColumnsFrame* StoredSeries::find(const StoredBlock& block, const StoredCol
   return nullptr;
 }
 
-bool series_before(const Series& a, const Series& b) {
-  if (a.metric != b.metric) return a.metric < b.metric;
-  return natural_compare(labels_text(a.labels), labels_text(b.labels)) < 0;
+std::vector<size_t> order_of_series(const std::vector<const Series*>& series) {
+  std::vector<std::string> labels;
+  std::vector<size_t> order;
+  for (const Series* each : series) {
+    order.push_back(order.size());
+    labels.push_back(labels_text(each->labels));
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    if (series[a]->metric != series[b]->metric) return series[a]->metric < series[b]->metric;
+    return natural_compare(labels[a], labels[b]) < 0;
+  });
+  return order;
 }
 
 SeriesDirectory list_series(const RunIndex& index) {
@@ -160,10 +169,7 @@ SeriesDirectory list_series(const RunIndex& index) {
   for (StoredSeries& series : directory.stored) set_stale(series, current);
   apply_status_changes(index, places, directory.stored);
   directory.absent = list_absent(index, directory.stored);
-  std::stable_sort(directory.stored.begin(), directory.stored.end(),
-                   [](const StoredSeries& a, const StoredSeries& b) {
-                     return series_before(a.series, b.series);
-                   });
+  sort_by_series(directory.stored);
   return directory;
 }
 

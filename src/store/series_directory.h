@@ -31,7 +31,19 @@ struct SeriesDirectory {
 
 SeriesDirectory list_series(const RunIndex& index);
 
-// By metric, then by labels; runs of digits compare as numbers, so cpu=10 comes after cpu=9.
-bool series_before(const Series& a, const Series& b);
+// The places of series in order: by metric, then by labels; runs of digits compare as numbers, so
+// cpu=10 comes after cpu=9.
+std::vector<size_t> order_of_series(const std::vector<const Series*>& series);
+
+// Puts what has a member `series` into that order.
+template <typename HasSeries>
+void sort_by_series(std::vector<HasSeries>& list) {
+  std::vector<const Series*> series;
+  for (const HasSeries& each : list) series.push_back(&each.series);
+  std::vector<HasSeries> sorted;
+  sorted.reserve(list.size());
+  for (const size_t i : order_of_series(series)) sorted.push_back(std::move(list[i]));
+  list = std::move(sorted);
+}
 
 }  // namespace trainscope

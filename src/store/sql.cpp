@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <array>
+#include <functional>
+#include <initializer_list>
+#include <set>
 
 #include "base/text.h"
 #include "model/training.h"
@@ -28,12 +30,15 @@ Error sql_error(sqlite3* database) {
   return Error(words);
 }
 
-// Reading only: no other files, no writing, no settings, no extensions.
-int authorize(void* /*data*/, int action, const char* first, const char* second,
+// Reading only: no other files, no writing, no settings, no extensions. Names of the tables that a
+// statement reads go to `data`, a set of them.
+int authorize(void* data, int action, const char* first, const char* second,
               const char* /*database*/, const char* /*trigger*/) {
   switch (action) {
-    case SQLITE_SELECT:
     case SQLITE_READ:
+      static_cast<std::set<std::string>*>(data)->insert(lower(first));  // as the query writes it
+      return SQLITE_OK;
+    case SQLITE_SELECT:
     case SQLITE_RECURSIVE:
       return SQLITE_OK;
     case SQLITE_FUNCTION:
@@ -69,28 +74,6 @@ void bind(sqlite3_stmt* statement, int at, const SqlValue& value) {
   }
 }
 
-using Rows = std::vector<std::vector<SqlValue>>;
-
-// A small table, filled: those besides samples have few rows.
-Status add_table(sqlite3* database, const std::string& name, const std::string& columns,
-                 const Rows& rows) {
-  const std::string create = fmt::format("CREATE TABLE {}({})", name, columns);
-  if (sqlite3_exec(database, create.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-    return sql_error(database);
-  }
-  if (rows.empty()) return {};
-  std::string places = "?";
-  for (size_t i = 1; i < rows[0].size(); ++i) places += ",?";
-  TS_TRY(const Statement insert,
-         prepare(database, fmt::format("INSERT INTO {} VALUES({})", name, places), nullptr));
-  for (const std::vector<SqlValue>& row : rows) {
-    for (size_t i = 0; i < row.size(); ++i) bind(insert.get(), static_cast<int>(i) + 1, row[i]);
-    if (sqlite3_step(insert.get()) != SQLITE_DONE) return sql_error(database);
-    sqlite3_reset(insert.get());
-  }
-  return {};
-}
-
 SqlValue sql_text(std::string_view text) {
   return text.empty() ? SqlValue() : SqlValue(std::string(text));
 }
@@ -99,37 +82,77 @@ SqlValue sql_number(const std::optional<double>& number) {
   return number ? SqlValue(*number) : SqlValue();
 }
 
-Status add_tables(sqlite3* database, const RunView& run) {
-  Rows metrics, steps, phases, numbers, events, gaps;
-  for (const Series& s : run.series()) {
-    metrics.push_back({s.metric, labels_text(s.labels), s.unit, std::string(kind_name(s.kind)),
-                       std::string(status_name(s.status)), sql_text(s.reason)});
+// Takes the rows of a table, one by one.
+using AddRow = std::function<void(std::initializer_list<SqlValue>)>;
+
+// A table besides `samples`. It is filled when a query reads it: a run may have millions of steps.
+struct RunTable {
+  const char* name;
+  const char* columns;
+  void (*list)(const RunView& run, const AddRow& add);
+};
+
+constexpr RunTable kTables[] = {
+    {"metrics", "name TEXT, labels TEXT, unit TEXT, kind TEXT, status TEXT, reason TEXT",
+     [](const RunView& run, const AddRow& add) {
+       for (const Series& s : run.series()) {
+         add({s.metric, labels_text(s.labels), s.unit, std::string(kind_name(s.kind)),
+              std::string(status_name(s.status)), sql_text(s.reason)});
+       }
+     }},
+    {"steps", "step INTEGER, time_s REAL, duration_s REAL, loss REAL, accuracy REAL, kind TEXT",
+     [](const RunView& run, const AddRow& add) {
+       for (const Step& s : run.training().steps) {
+         add({s.step, s.time_s, sql_number(s.duration_s), sql_number(s.loss),
+              sql_number(s.accuracy), s.kind});
+       }
+     }},
+    {"phases", "name TEXT, who TEXT, from_s REAL, to_s REAL",
+     [](const RunView& run, const AddRow& add) {
+       for (const TrainingPhase& p : run.training().phases) {
+         add({p.name, sql_text(p.who), p.from_s, p.to_s});
+       }
+     }},
+    {"numbers", "name TEXT, set_name TEXT, time_s REAL, step INTEGER, value REAL",
+     [](const RunView& run, const AddRow& add) {
+       for (const TrainingNumber& n : run.training().numbers) {
+         add({n.name, n.set, n.time_s, n.step ? SqlValue(*n.step) : SqlValue(), n.value});
+       }
+     }},
+    {"events", "time_s REAL, kind TEXT, text TEXT",
+     [](const RunView& run, const AddRow& add) {
+       for (const Event& e : run.events()) add({e.time_s, e.kind, e.text});
+     }},
+    {"gaps", "from_s REAL, to_s REAL, reason TEXT",
+     [](const RunView& run, const AddRow& add) {
+       for (const Gap& g : run.sampling().gaps) add({g.from_s, g.to_s, g.reason});
+     }},
+};
+
+Status create_tables(sqlite3* database, const RunView& run) {
+  for (const RunTable& table : kTables) {
+    const std::string create = fmt::format("CREATE TABLE {}({})", table.name, table.columns);
+    if (sqlite3_exec(database, create.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+      return sql_error(database);
+    }
   }
-  for (const Step& s : run.training().steps) {
-    steps.push_back({s.step, s.time_s, sql_number(s.duration_s), sql_number(s.loss),
-                     sql_number(s.accuracy), s.kind});
-  }
-  for (const TrainingPhase& p : run.training().phases) {
-    phases.push_back({p.name, sql_text(p.who), p.from_s, p.to_s});
-  }
-  for (const TrainingNumber& n : run.training().numbers) {
-    numbers.push_back({n.name, n.set, n.time_s, n.step ? SqlValue(*n.step) : SqlValue(), n.value});
-  }
-  for (const Event& e : run.events()) events.push_back({e.time_s, e.kind, e.text});
-  for (const Gap& g : run.sampling().gaps) gaps.push_back({g.from_s, g.to_s, g.reason});
-  TS_CHECK_OK(add_table(database, "metrics",
-                        "name TEXT, labels TEXT, unit TEXT, kind TEXT, status TEXT, reason TEXT",
-                        metrics));
-  TS_CHECK_OK(add_table(
-      database, "steps",
-      "step INTEGER, time_s REAL, duration_s REAL, loss REAL, accuracy REAL, kind TEXT", steps));
-  TS_CHECK_OK(add_table(database, "phases", "name TEXT, who TEXT, from_s REAL, to_s REAL", phases));
-  TS_CHECK_OK(add_table(database, "numbers",
-                        "name TEXT, set_name TEXT, time_s REAL, step INTEGER, value REAL",
-                        numbers));
-  TS_CHECK_OK(add_table(database, "events", "time_s REAL, kind TEXT, text TEXT", events));
-  TS_CHECK_OK(add_table(database, "gaps", "from_s REAL, to_s REAL, reason TEXT", gaps));
   return add_samples_table(database, run);
+}
+
+Status fill_table(sqlite3* database, const RunTable& table, const RunView& run) {
+  std::string places = "?";
+  for (const char* c = table.columns; *c != '\0'; ++c) places += *c == ',' ? ",?" : "";
+  TS_TRY(const Statement insert,
+         prepare(database, fmt::format("INSERT INTO {} VALUES({})", table.name, places), nullptr));
+  bool is_done = sqlite3_exec(database, "BEGIN", nullptr, nullptr, nullptr) == SQLITE_OK;
+  table.list(run, [&](std::initializer_list<SqlValue> row) {
+    int at = 0;
+    for (const SqlValue& value : row) bind(insert.get(), ++at, value);
+    is_done = is_done && sqlite3_step(insert.get()) == SQLITE_DONE;
+    sqlite3_reset(insert.get());
+  });
+  is_done = is_done && sqlite3_exec(database, "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK;
+  return is_done ? Status() : sql_error(database);
 }
 
 SqlValue value_of(sqlite3_stmt* statement, int column) {
@@ -185,8 +208,9 @@ Status query_sql(const RunView& run, const std::string& query, const SqlOutput& 
   if (opened != SQLITE_OK) return Error("SQLite does not start");
   // A large sort must not leave files behind, nor fail on a read-only machine.
   sqlite3_exec(raw, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
-  TS_CHECK_OK(add_tables(raw, run));
-  sqlite3_set_authorizer(raw, authorize, nullptr);
+  TS_CHECK_OK(create_tables(raw, run));
+  std::set<std::string> wanted;
+  sqlite3_set_authorizer(raw, authorize, &wanted);
   const char* rest = nullptr;
   TS_TRY(const Statement statement, prepare(raw, query, &rest));
   if (statement == nullptr) return Error("the query is empty");
@@ -195,6 +219,11 @@ Status query_sql(const RunView& run, const std::string& query, const SqlOutput& 
     return Error("one statement at a time");
   }
   if (sqlite3_stmt_readonly(statement.get()) == 0) return Error("only reading is allowed");
+  sqlite3_set_authorizer(raw, nullptr, nullptr);
+  for (const RunTable& table : kTables) {
+    if (wanted.contains(table.name)) TS_CHECK_OK(fill_table(raw, table, run));
+  }
+  sqlite3_set_authorizer(raw, authorize, &wanted);
   return pass_rows(raw, statement.get(), output);
 }
 

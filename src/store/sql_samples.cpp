@@ -1,10 +1,13 @@
-// The virtual table samples(time_s, metric, labels, value): rows come from RunView::points, series
-// by series. `metric = ?`, `labels = ?` and bounds of time_s are used to read only what is asked
-// for.
+// The virtual table samples(time_s, metric, labels, value): rows come from RunView::points_of,
+// series by series, some of them read together. `metric = ?`, `labels = ?` and bounds of time_s are
+// used to read only what is wanted.
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
+#include <optional>
 
 #include "store/sql.h"
 
@@ -14,22 +17,37 @@ namespace {
 
 constexpr int kTimeColumn = 0, kMetricColumn = 1, kLabelsColumn = 2, kValueColumn = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+// The points of series that are read together.
+constexpr double kBatchBytes = 64e6;
+constexpr double kPointBytes = 2 * sizeof(double) + 1;
+constexpr double kMaxBatch = 256;
 
 struct Table {
   sqlite3_vtab base{};  // must be first
   const RunView* run = nullptr;
-  std::vector<std::string> labels;  // one a series
+  std::deque<std::string> labels;  // of the first series; SQLite keeps pointers to them
+
+  const std::string& labels_of(size_t series) {
+    while (labels.size() <= series) {
+      labels.push_back(labels_text(run->series_at(labels.size()).labels));
+    }
+    return labels[series];
+  }
 };
 
 struct Cursor {
   sqlite3_vtab_cursor base{};  // must be first
-  const Table* table = nullptr;
-  std::string metric, labels;
-  bool by_metric = false, by_labels = false;
+  Table* table = nullptr;
   Range range;
-  size_t series = 0, sample = 0;
-  Points points;
+  std::vector<size_t> series;  // those that are wanted
+  size_t at = 0;               // the current one
+  size_t batch_at = 0;         // the first of those in `batch`
+  std::vector<Points> batch;
+  size_t sample = 0;
   sqlite3_int64 row = 0;
+
+  bool is_in_batch() const { return at - batch_at < batch.size(); }
+  const Points& points() const { return batch[at - batch_at]; }
 };
 
 Table& table_of(sqlite3_vtab* base) { return *reinterpret_cast<Table*>(base); }
@@ -42,9 +60,6 @@ int connect(sqlite3* database, void* run, int /*argc*/, const char* const* /*arg
   if (code != SQLITE_OK) return code;
   auto table = std::make_unique<Table>();
   table->run = static_cast<const RunView*>(run);
-  for (const Series& series : table->run->series()) {
-    table->labels.push_back(labels_text(series.labels));
-  }
   *out = &table.release()->base;
   return SQLITE_OK;
 }
@@ -108,33 +123,56 @@ int close_cursor(sqlite3_vtab_cursor* base) {
   return SQLITE_OK;
 }
 
-bool wanted(const Cursor& cursor, size_t series) {
-  const Series& it = cursor.table->run->series()[series];
-  if (it.status == SeriesStatus::absent) return false;
-  return (!cursor.by_metric || it.metric == cursor.metric) &&
-         (!cursor.by_labels || cursor.table->labels[series] == cursor.labels);
+// What a query says of the series that it wants.
+struct SeriesFilter {
+  std::optional<std::string> metric, labels;
+
+  std::vector<size_t> select(Table& table) const {
+    // Reported progress is not read for other metrics.
+    const bool may_be_training = !metric || metric->starts_with("train.");
+    const auto& all = may_be_training ? table.run->series() : table.run->recorded_series();
+    std::vector<size_t> selected;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i].status == SeriesStatus::absent || (metric && all[i].metric != *metric)) continue;
+      if (!labels || table.labels_of(i) == *labels) selected.push_back(i);
+    }
+    return selected;
+  }
+};
+
+// How many series are read together, by the rows that they have in the range.
+size_t batch_size(const RunView& run, const Range& range) {
+  const double duration_s = std::max(run.duration_s(), 1e-9);
+  const double begin_s = std::clamp(range.begin_s.value_or(0), 0.0, duration_s);
+  const double end_s = std::clamp(range.end_s.value_or(duration_s), begin_s, duration_s);
+  const double rows =
+      1 + static_cast<double>(run.sampling().samples) * (end_s - begin_s) / duration_s;
+  return static_cast<size_t>(std::clamp(kBatchBytes / (kPointBytes * rows), 1.0, kMaxBatch));
 }
 
 // Goes to the first present sample at or after the current place, loading series as needed.
 int settle(Cursor& cursor) {
-  const size_t count = cursor.table->run->series().size();
-  for (;;) {
-    while (cursor.sample < cursor.points.time_s.size() &&
-           cursor.points.present[cursor.sample] == 0) {
+  for (;; ++cursor.at, cursor.sample = 0) {
+    if (cursor.at == cursor.series.size()) return SQLITE_OK;
+    if (!cursor.is_in_batch()) {
+      const RunView& run = *cursor.table->run;
+      const size_t count =
+          std::min(batch_size(run, cursor.range), cursor.series.size() - cursor.at);
+      const auto first = cursor.series.begin() + static_cast<std::ptrdiff_t>(cursor.at);
+      cursor.batch.clear();
+      auto batch = run.points_of({first, first + static_cast<std::ptrdiff_t>(count)}, cursor.range);
+      if (!batch) {
+        cursor.base.pVtab->zErrMsg = sqlite3_mprintf("%s", batch.error().message().c_str());
+        return SQLITE_ERROR;
+      }
+      cursor.batch = std::move(*batch);
+      cursor.batch_at = cursor.at;
+    }
+    const Points& points = cursor.points();
+    while (cursor.sample < points.time_s.size() && points.present[cursor.sample] == 0) {
       ++cursor.sample;
     }
-    if (cursor.sample < cursor.points.time_s.size()) return SQLITE_OK;
-    ++cursor.series;
-    while (cursor.series < count && !wanted(cursor, cursor.series)) ++cursor.series;
-    cursor.points = {};
-    cursor.sample = 0;
-    if (cursor.series >= count) return SQLITE_OK;
-    auto points = cursor.table->run->points(cursor.series, cursor.range);
-    if (!points) {
-      cursor.base.pVtab->zErrMsg = sqlite3_mprintf("%s", points.error().message().c_str());
-      return SQLITE_ERROR;
-    }
-    cursor.points = std::move(*points);
+    if (cursor.sample < points.time_s.size()) return SQLITE_OK;
   }
 }
 
@@ -157,23 +195,21 @@ void use_bound(Range& range, char letter, sqlite3_value* value) {
 int filter(sqlite3_vtab_cursor* base, int /*number*/, const char* plan, int argc,
            sqlite3_value** argv) {
   Cursor& cursor = cursor_of(base);
-  cursor.by_metric = cursor.by_labels = false;
+  SeriesFilter wanted;
   cursor.range = {};
   for (int i = 0; i < argc; ++i) {
     if (plan[i] == 'm') {
-      cursor.by_metric = true;
-      cursor.metric = text_of(argv[i]);
+      wanted.metric = text_of(argv[i]);
     } else if (plan[i] == 'l') {
-      cursor.by_labels = true;
-      cursor.labels = text_of(argv[i]);
+      wanted.labels = text_of(argv[i]);
     } else {
       use_bound(cursor.range, plan[i], argv[i]);
     }
   }
-  cursor.points = {};
-  cursor.sample = 0;
+  cursor.series = wanted.select(*cursor.table);
+  cursor.batch.clear();
+  cursor.at = cursor.batch_at = cursor.sample = 0;
   cursor.row = 0;
-  cursor.series = SIZE_MAX;  // settle() goes to the next one, which is the first
   return settle(cursor);
 }
 
@@ -186,7 +222,7 @@ int next(sqlite3_vtab_cursor* base) {
 
 int eof(sqlite3_vtab_cursor* base) {
   const Cursor& cursor = cursor_of(base);
-  return cursor.series >= cursor.table->run->series().size() ? 1 : 0;
+  return cursor.at == cursor.series.size() ? 1 : 0;
 }
 
 void give_text(sqlite3_context* context, const std::string& text) {
@@ -197,16 +233,16 @@ int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int which) {
   const Cursor& cursor = cursor_of(base);
   switch (which) {
     case kTimeColumn:
-      sqlite3_result_double(context, cursor.points.time_s[cursor.sample]);
+      sqlite3_result_double(context, cursor.points().time_s[cursor.sample]);
       break;
     case kMetricColumn:
-      give_text(context, cursor.table->run->series()[cursor.series].metric);
+      give_text(context, cursor.table->run->series_at(cursor.series[cursor.at]).metric);
       break;
     case kLabelsColumn:
-      give_text(context, cursor.table->labels[cursor.series]);
+      give_text(context, cursor.table->labels_of(cursor.series[cursor.at]));
       break;
     case kValueColumn:
-      sqlite3_result_double(context, cursor.points.value[cursor.sample]);
+      sqlite3_result_double(context, cursor.points().value[cursor.sample]);
       break;
     default:
       sqlite3_result_null(context);

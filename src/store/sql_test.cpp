@@ -69,6 +69,14 @@ TEST(sql, the_other_tables) {
   EXPECT_EQ(ask("select * from steps"), "step,time_s,duration_s,loss,accuracy,kind|");
 }
 
+// A table is filled when a query reads it, however it names it.
+TEST(sql, a_table_is_filled_however_it_is_named) {
+  EXPECT_EQ(ask("select count(*) from EVENTS"), "count(*)|1|");
+  EXPECT_EQ(ask("with e as (select kind from events as x) select kind from e"), "kind|mark|");
+  EXPECT_EQ(ask("select 1 as a where exists (select 1 from gaps)"), "a|1|");
+  EXPECT_EQ(ask("select count(*) from samples, main.events where metric = 'b'"), "count(*)|3|");
+}
+
 TEST(sql, null_is_empty_and_empty_text_is_quoted) {
   EXPECT_EQ(ask("select null as a, '' as b, 'x,y' as c, 1.5 as d"), "a,b,c,d|,\"\",\"x,y\",1.5|");
 }

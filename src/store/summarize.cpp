@@ -1,77 +1,32 @@
 #include <algorithm>
 
-#include "store/frame.h"
 #include "store/series_reader.h"
 
 namespace trainscope {
 
 namespace {
 
-// One block's share of a summary. The sums are wider than a double and differences are taken of raw
-// integers: the increase of a counter is exact.
-struct Part {
-  const StoredColumn* column = nullptr;
-  uint64_t present = 0;
-  int64_t first = 0, last = 0;  // raw
-  double min = 0, max = 0;
-  long double increase = 0, sum = 0;
-};
-
-long double scaled(long double raw, const Scale& scale) {
-  return raw * static_cast<long double>(scale.numerator) /
-         static_cast<long double>(scale.denominator);
-}
-
-// From one raw value to a later one; a decrease is a reset and counts nothing.
-long double increase_between(const StoredColumn& column_a, int64_t a, const StoredColumn& column_b,
-                             int64_t b) {
-  if (!column_a.is_double && !column_b.is_double && column_a.scale == column_b.scale) {
-    if (b <= a) return 0;
-    return scaled(static_cast<long double>(static_cast<uint64_t>(b) - static_cast<uint64_t>(a)),
-                  column_a.scale);
+// What the index has of each schema of a series, in order of time; nothing when only the values
+// tell: a block was not decoded, or two schemas have the series at the same time.
+std::optional<std::vector<const ColumnSummary*>> known_parts(const RunIndex& index,
+                                                             const StoredSeries& series) {
+  if (series.streams.size() > 1) return std::nullopt;
+  std::vector<std::pair<const SchemaSummary*, const ColumnSummary*>> parts;
+  for (const SeriesPart& part : series.parts) {
+    const auto found = index.summaries.find(part.schema->number);
+    if (found == index.summaries.end() || !found->second.has_blocks()) continue;
+    parts.emplace_back(&found->second, &found->second.columns[part.column]);
   }
-  const double from = column_a.value(a).value_or(0), to = column_b.value(b).value_or(0);
-  return to > from ? static_cast<long double>(to) - static_cast<long double>(from) : 0;
-}
-
-Part from_statistics(const ColumnStatistics& s, const StoredColumn& column) {
-  Part part;
-  part.column = &column;
-  part.present = s.present;
-  if (s.present == 0) return part;
-  part.first = s.first;
-  part.last = s.last;
-  part.min = column.scale.apply(s.min);
-  part.max = column.scale.apply(s.max);
-  if (column.kind == Kind::counter) {
-    part.increase = scaled(static_cast<long double>(s.total), column.scale);
-  } else {
-    part.sum = scaled(static_cast<long double>(s.min) * static_cast<long double>(s.present) +
-                          static_cast<long double>(s.total),
-                      column.scale);
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+    return a.first->first_block < b.first->first_block;
+  });
+  std::vector<const ColumnSummary*> summaries;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool overlaps = i > 0 && parts[i].first->first_block <= parts[i - 1].first->last_block;
+    if (overlaps || parts[i].second->is_incomplete) return std::nullopt;
+    summaries.push_back(parts[i].second);
   }
-  return part;
-}
-
-Part from_values(std::span<const int64_t> raw, const StoredColumn& column) {
-  Part part;
-  part.column = &column;
-  for (const int64_t number : raw) {
-    const auto value = column.value(number);
-    if (!value) continue;
-    if (part.present++ == 0) {
-      part.first = number;
-      part.min = part.max = *value;
-    } else {
-      part.increase += increase_between(column, part.last, column, number);
-    }
-    part.last = number;
-    part.min = std::min(part.min, *value);
-    part.max = std::max(part.max, *value);
-    part.sum += column.is_double ? static_cast<long double>(*value)
-                                 : scaled(static_cast<long double>(number), column.scale);
-  }
-  return part;
+  return summaries;
 }
 
 class Summarizer {
@@ -80,87 +35,88 @@ class Summarizer {
       : index_(index), cache_(cache), series_(series) {}
 
   Result<Summary> run() {
-    for (const uint64_t number : series_.streams) {
-      const auto stream = index_.streams.find(number);
-      if (stream == index_.streams.end()) continue;
-      for (const StoredBlock& block : stream->second.blocks) {
-        if (block.begin < block.end) TS_CHECK_OK(add_block(stream->second, block));
-      }
+    if (const auto parts = known_parts(index_, series_)) {
+      add_known(*parts);
+    } else {
+      TS_CHECK_OK(add_all_values(false));
     }
     TS_CHECK_OK(find_times());
     add_closing();
     return finish();
   }
 
+  // Ends at the first value when that is all that is wanted.
+  Status add_all_values(bool only_first) {
+    for (const uint64_t number : series_.streams) {
+      const auto stream = index_.streams.find(number);
+      if (stream == index_.streams.end()) continue;
+      for (const StoredBlock& block : stream->second.blocks) {
+        if (only_first && all_.present > 0) return {};
+        if (!block.is_empty()) TS_CHECK_OK(add_values(stream->second, block));
+      }
+    }
+    return {};
+  }
+  bool has_any() const { return all_.present > 0; }
+
  private:
   // A block in which the first or the last value is, for the time of it.
-  struct Place {
+  struct ValueBlock {
     const StoredStream* stream = nullptr;
     const StoredBlock* block = nullptr;
-    bool full = false;
+    bool is_full = false;
   };
 
-  Status add_block(const StoredStream& stream, const StoredBlock& block) {
+  void add_known(const std::vector<const ColumnSummary*>& parts) {
+    for (const ColumnSummary* part : parts) all_.add(*part);
+    if (all_.present == 0) return;
+    const StoredStream& stream = index_.streams.at(series_.streams[0]);
+    first_ = {&stream, &stream.blocks[all_.first_block], all_.is_first_full};
+    last_ = {&stream, &stream.blocks[all_.last_block], all_.is_last_full};
+  }
+
+  Status add_values(const StoredStream& stream, const StoredBlock& block) {
     const StoredColumn* column = nullptr;
     size_t at = 0;
     const ColumnsFrame* frame = series_.find(block, column, at);
     if (frame == nullptr) return {};
-    Part part;
-    bool known = false;
-    if (block.whole() && !column->is_double && (frame->flags & kFrameStatistics) != 0) {
-      TS_TRY(const ColumnsHeader header,
-             decode_columns_header(frame->payload, frame->flags, frame->schema->totals));
-      const ColumnStatistics& statistics = header.statistics[at];
-      known = statistics.present <= block.rows.size();
-      if (known) part = from_statistics(statistics, *column);
-    }
-    if (!known) {
-      raw_.resize(block.rows.size());
-      TS_CHECK_OK(cache_.read(*frame, at, raw_));
-      part = from_values(std::span(raw_).subspan(block.begin, block.end - block.begin), *column);
-    }
-    if (part.present > 0) add(part, {&stream, &block, part.present == block.rows.size()});
+    raw_.resize(block.rows);
+    TS_CHECK_OK(cache_.read(*frame, at, raw_));
+    const auto counted = std::span(raw_).subspan(block.begin, block.end - block.begin);
+    const ColumnSummary part = summarize_values(counted, *column);
+    if (part.present == 0) return {};
+    const ValueBlock place{&stream, &block, part.present == counted.size()};
+    if (all_.present == 0) first_ = place;
+    last_ = place;
+    all_.add(part);
     return {};
   }
 
-  void add(const Part& part, const Place& place) {
-    if (all_.present == 0) {
-      all_ = part;
-      first_ = place;
-    } else {
-      all_.increase += increase_between(*all_.column, all_.last, *part.column, part.first);
-      all_.present += part.present;
-      all_.column = part.column;
-      all_.last = part.last;
-      all_.min = std::min(all_.min, part.min);
-      all_.max = std::max(all_.max, part.max);
-      all_.increase += part.increase;
-      all_.sum += part.sum;
-    }
-    last_ = place;
-  }
-
+  // Only rates and closing values need them.
   Status find_times() {
-    if (all_.present == 0) return {};
+    const bool has_closing = std::any_of(
+        series_.parts.begin(), series_.parts.end(),
+        [&](const SeriesPart& part) { return index_.closings.contains(part.schema->number); });
+    if (all_.present == 0 || (series_.series.kind != Kind::counter && !has_closing)) return {};
     TS_TRY(begin_s_, time_of(first_, true));
     TS_TRY(end_s_, time_of(last_, false));
     return {};
   }
 
-  Result<double> time_of(const Place& place, bool first) {
+  Result<double> time_of(const ValueBlock& place, bool first) {
     const StoredBlock& block = *place.block;
+    if (place.is_full) return place.stream->time_s(first ? block.first : block.last);
+    const StoredColumn* column = nullptr;
+    size_t at = 0;
+    const ColumnsFrame* frame = series_.find(block, column, at);
+    raw_.resize(block.rows);
+    TS_CHECK_OK(cache_.read(*frame, at, raw_));
+    TS_TRY(const ColumnCache::Rows rows, cache_.times(block));
     size_t row = first ? block.begin : block.end - 1;
-    if (!place.full) {
-      const StoredColumn* column = nullptr;
-      size_t at = 0;
-      const ColumnsFrame* frame = series_.find(block, column, at);
-      raw_.resize(block.rows.size());
-      TS_CHECK_OK(cache_.read(*frame, at, raw_));
-      const auto absent = [&](size_t r) { return !column->value(raw_[r]); };
-      while (first && row + 1 < block.end && absent(row)) ++row;
-      while (!first && row > block.begin && absent(row)) --row;
-    }
-    return place.stream->time_s(block.rows[row]);
+    const auto is_absent = [&](size_t r) { return !column->value(raw_[r]); };
+    while (first && row + 1 < block.end && is_absent(row)) ++row;
+    while (!first && row > block.begin && is_absent(row)) --row;
+    return place.stream->time_s((*rows)[row]);
   }
 
   // Closing values are no samples: they only say where a series ended.
@@ -203,8 +159,8 @@ class Summarizer {
   const RunIndex& index_;
   ColumnCache& cache_;
   const StoredSeries& series_;
-  Part all_;
-  Place first_, last_;
+  ColumnSummary all_;
+  ValueBlock first_, last_;
   double begin_s_ = 0, end_s_ = 0;
   bool closed_ = false;
   std::vector<int64_t> raw_;
@@ -216,25 +172,44 @@ Result<Summary> summarize(const RunIndex& index, ColumnCache& cache, const Store
   return Summarizer(index, cache, series).run();
 }
 
-Summary summarize_points(const Points& points, Kind kind) {
-  Summary summary;
-  long double sum = 0;
+bool has_values(const RunIndex& index, ColumnCache& cache, const StoredSeries& series) {
+  for (const SeriesPart& part : series.parts) {
+    const auto closing = index.closings.find(part.schema->number);
+    if (closing == index.closings.end()) continue;
+    if (part.schema->columns[part.column].value(closing->second.values[part.column])) return true;
+  }
+  if (const auto parts = known_parts(index, series)) {
+    return std::any_of(parts->begin(), parts->end(),
+                       [](const ColumnSummary* part) { return part->present > 0; });
+  }
+  Summarizer values(index, cache, series);
+  return !values.add_all_values(true) || values.has_any();
+}
+
+void PointsSummary::add(const Points& points) {
+  if (points.time_s.empty()) return;
+  begin_s_ = begin_s_.value_or(points.time_s.front());
+  end_s_ = points.time_s.back();
   for (size_t i = 0; i < points.time_s.size(); ++i) {
     if (points.present[i] == 0) continue;
     const double value = points.value[i];
-    sum += static_cast<long double>(value);
-    summary.min = std::min(summary.min.value_or(value), value);
-    summary.max = std::max(summary.max.value_or(value), value);
-    summary.last = value;
-    ++summary.samples;
+    sum_ += static_cast<long double>(value);
+    summary_.min = std::min(summary_.min.value_or(value), value);
+    summary_.max = std::max(summary_.max.value_or(value), value);
+    summary_.last = value;
+    ++summary_.samples;
   }
+}
+
+Summary PointsSummary::finish(Kind kind) const {
+  Summary summary = summary_;
   if (summary.samples == 0) return summary;
   if (kind != Kind::counter) {
-    summary.mean = static_cast<double>(sum / static_cast<long double>(summary.samples));
+    summary.mean = static_cast<double>(sum_ / static_cast<long double>(summary.samples));
     return summary;
   }
   summary.delta = *summary.max - *summary.min;
-  const double elapsed_s = points.time_s.back() - points.time_s.front();
+  const double elapsed_s = end_s_ - begin_s_.value_or(end_s_);
   if (elapsed_s > 0) summary.rate = *summary.delta / elapsed_s;
   return summary;
 }

@@ -95,9 +95,9 @@ int64_t StepTrack::interval() const {
   return all.empty() ? 1 : middle_of(std::move(all));
 }
 
-std::vector<Step> StepTrack::steps() const {
-  std::vector<Step> steps = steps_;
+std::vector<Step> StepTrack::take_steps() {
   const bool from_first = knows_length_ || first_number_ == interval();
+  std::vector<Step> steps = std::move(steps_);
   if (!steps.empty() && from_first) steps[0].covers = std::max<int64_t>(1, first_number_);
   return steps;
 }

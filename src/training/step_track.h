@@ -20,7 +20,8 @@ class StepTrack {
   void merge_from(const StepTrack& other);
 
   size_t observed() const { return steps_.size(); }
-  std::vector<Step> steps() const;
+  // Ends the track.
+  std::vector<Step> take_steps();
   std::optional<int64_t> count() const;
 
  private:

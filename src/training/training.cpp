@@ -79,6 +79,7 @@ class Reader {
     drop_repeated();
     choose_speaker();
     for (const StoredReport& report : reports_) take(report);
+    reports_ = {};  // there may be millions, and what follows takes as much memory again
     for (const auto& [key, from_s] : open_)
       add_phase(key.second, key.first, from_s, duration_s_, true);
     std::stable_sort(
@@ -254,8 +255,8 @@ class Reader {
       if (source != out_.source && track.observed() > 0) out_.unused_sources.push_back(source);
     }
     if (!out_.source.empty()) {
-      out_.steps = tracks_[out_.source].steps();
       out_.count = tracks_[out_.source].count();
+      out_.steps = tracks_[out_.source].take_steps();
     }
     take_epochs();
     if (out_.count) return;

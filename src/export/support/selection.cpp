@@ -61,6 +61,29 @@ Values resampled(const Values& in, Kind kind, int64_t every_ns) {
   return out;
 }
 
+bool is_known(const std::vector<Series>& all, const std::string& wanted) {
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Series& series) { return glob_matches(wanted, series.metric); });
+}
+
+// Whether a pattern matches a name that begins with "train.".
+bool may_be_of_training(const std::string& pattern) {
+  constexpr std::string_view kTraining = "train.";
+  const std::string_view literal = std::string_view(pattern).substr(0, pattern.find('*'));
+  return literal.starts_with(kTraining) ||
+         (literal.size() < pattern.size() && kTraining.starts_with(literal));
+}
+
+// All series that these metrics may be, without reading reported progress where that is no matter.
+const std::vector<Series>& series_to_search(const RunView& run,
+                                            const std::vector<std::string>& metrics) {
+  for (const std::string& wanted : metrics) {
+    // An absent metric may be named too.
+    if (may_be_of_training(wanted) || !is_known(run.recorded_series(), wanted)) return run.series();
+  }
+  return metrics.empty() ? run.series() : run.recorded_series();
+}
+
 // The length of a window: so long that there are not too many values in it, a multiple of the
 // buckets.
 double window_length_s(const RunView& run, size_t series, int64_t every_ns) {
@@ -97,12 +120,9 @@ bool glob_matches(std::string_view pattern, std::string_view text) {
 
 Result<std::vector<size_t>> select_series(const RunView& run,
                                           const std::vector<std::string>& metrics) {
-  const std::vector<Series>& all = run.series();
+  const std::vector<Series>& all = series_to_search(run, metrics);
   for (const std::string& wanted : metrics) {
-    const bool known = std::any_of(all.begin(), all.end(), [&](const Series& series) {
-      return glob_matches(wanted, series.metric);
-    });
-    if (!known) return unknown_metric(run, wanted);
+    if (!is_known(all, wanted)) return unknown_metric(run, wanted);
   }
   std::vector<size_t> selected;
   for (size_t i = 0; i < all.size(); ++i) {
@@ -150,10 +170,11 @@ Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
     if (last) range.end_s = options.range.end_s;
     if (!last && options.range.end_s) range.end_s = std::min(*range.end_s, *options.range.end_s);
     Window window;
-    for (const size_t i : selected) {
-      TS_TRY(const Points points, run.points(i, range));
-      Values values = present_values(points);
-      if (options.every_ns > 0) values = resampled(values, run.series()[i].kind, options.every_ns);
+    TS_TRY(const std::vector<Points> all, run.points_of(selected, range));
+    for (size_t k = 0; k < selected.size(); ++k) {
+      Values values = present_values(all[k]);
+      const Kind kind = run.series_at(selected[k]).kind;
+      if (options.every_ns > 0) values = resampled(values, kind, options.every_ns);
       window.series.push_back(std::move(values));
     }
     TS_CHECK_OK(take(window));

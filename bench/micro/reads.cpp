@@ -1,0 +1,266 @@
+// Writes runs that would take days to record, and opens them.
+//   bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS   prints the folder of a new run
+//   bench-reads open FOLDER                                prints seconds and peak bytes of
+//   open_run
+//
+// A run has four sources as a machine has them: memory (5 series), CPUs (8 series each, 80 % of
+// all), network devices (10 %) and temperatures. Blocks and segments are as large as the
+// recorder's.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "store/codec.h"
+#include "store/frame.h"
+#include "store/schema.h"
+#include "store/segment_writer.h"
+#include "store/store.h"
+
+using namespace trainscope;
+
+namespace {
+
+constexpr int64_t kBlockRows = 1000;
+constexpr size_t kSegmentBytes = size_t{64} << 20;
+constexpr int kZstdLevel = 3;
+
+// How a column goes from row to row.
+enum class Motion { busy, idle, still, bytes, noise };
+
+struct Source {
+  std::string name;
+  Json columns = Json::array();
+  std::vector<Totals> totals;
+  std::vector<Motion> motions;
+  std::vector<int64_t> last;
+
+  void add(const char* metric, const Json& labels, const char* unit, Kind kind, int64_t denominator,
+           Motion motion) {
+    columns.push_back({{"metric", metric},
+                       {"labels", labels},
+                       {"unit", unit},
+                       {"kind", kind_name(kind)},
+                       {"scale", {1, denominator}},
+                       {"type", "i64"}});
+    totals.push_back(kind == Kind::counter ? Totals::increases : Totals::sum);
+    motions.push_back(motion);
+    last.push_back(motion == Motion::noise ? 50'000 : 0);
+  }
+  std::string schema(size_t number, int64_t period_ns) const {
+    return dump_json(Json{{"schema", number},
+                          {"stream", 0},
+                          {"period_ns", period_ns},
+                          {"source", name},
+                          {"columns", columns},
+                          {"missing", Json::array()}},
+                     -1);
+  }
+};
+
+Source memory_source() {
+  Source source;
+  source.name = "memory";
+  for (const char* state : {"used", "free", "cached", "buffers", "available"}) {
+    source.add("system.memory.usage", {{"state", state}}, "By", Kind::gauge, 1, Motion::noise);
+  }
+  return source;
+}
+
+Source cpu_source(int64_t series) {
+  Source source;
+  source.name = "cpu";
+  for (int64_t cpu = 0; cpu < series / 8; ++cpu) {
+    const std::string name = cpu == 0 ? "all" : std::to_string(cpu - 1);
+    const auto add = [&](const char* state, Motion motion) {
+      source.add("system.cpu.time", {{"cpu", name}, {"state", state}}, "s", Kind::counter, 100,
+                 motion);
+    };
+    add("user", Motion::busy);
+    add("system", Motion::busy);
+    add("idle", Motion::idle);
+    for (const char* state : {"nice", "iowait", "irq", "softirq", "steal"}) {
+      add(state, Motion::still);
+    }
+  }
+  return source;
+}
+
+Source network_source(int64_t series) {
+  Source source;
+  source.name = "network";
+  for (int64_t i = 0; i < series; ++i) {
+    const Json labels = {{"device", "eth" + std::to_string(i / 2)},
+                         {"direction", i % 2 == 0 ? "receive" : "transmit"}};
+    source.add("system.network.io", labels, "By", Kind::counter, 1, Motion::bytes);
+  }
+  return source;
+}
+
+Source sensor_source(int64_t series) {
+  Source source;
+  source.name = "sensors";
+  for (int64_t i = 0; i < series; ++i) {
+    source.add("hw.temperature", {{"sensor", "sensor" + std::to_string(i)}}, "Cel", Kind::gauge,
+               1000, Motion::noise);
+  }
+  return source;
+}
+
+class RunMaker {
+ public:
+  RunMaker(const std::string& folder, int64_t series, int64_t period_ns, double seconds,
+           int64_t steps)
+      : writer_(folder),
+        period_ns_(period_ns),
+        rows_(std::llround(seconds * 1e9) / period_ns),
+        steps_(steps) {
+    sources_.push_back(memory_source());
+    sources_.push_back(cpu_source(series * 8 / 10));
+    sources_.push_back(network_source(series / 10));
+    const auto sensors =
+        series - series / 10 - 5 - static_cast<int64_t>(sources_[1].motions.size());
+    sources_.push_back(sensor_source(sensors));
+  }
+
+  Status make() {
+    TS_CHECK_OK(begin_segment());
+    for (int64_t first = 0; first < rows_; first += kBlockRows) {
+      if (writer_.segment_bytes() > kSegmentBytes) TS_CHECK_OK(begin_segment());
+      TS_CHECK_OK(writer_.append(block(first, std::min(first + kBlockRows, rows_))));
+    }
+    return {};
+  }
+
+ private:
+  Status begin_segment() {
+    TS_TRY(const uint32_t number, writer_.begin(1));
+    std::string frames;
+    append_frame(frames, FrameType::head, 0,
+                 dump_json(Json{{"segment", number}, {"incarnation", 1}}));
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      append_frame(frames, FrameType::schema, 0, sources_[i].schema(i + 1, period_ns_));
+    }
+    return writer_.append(frames);
+  }
+
+  std::string block(int64_t first, int64_t end) {
+    ++block_;
+    std::string frames;
+    std::vector<RowTime> times;
+    for (int64_t tick = first; tick < end; ++tick) times.push_back({tick, 50 + below(40)});
+    append_frame(frames, FrameType::times, 0, encode_times(0, block_, times));
+    for (size_t i = 0; i < sources_.size(); ++i) append_columns(frames, i, times.size());
+    if (steps_ > 0) append_reports(frames, first, end);
+    return frames;
+  }
+
+  void append_columns(std::string& frames, size_t number, size_t rows) {
+    Source& source = sources_[number];
+    const size_t columns = source.motions.size();
+    values_.resize(rows * columns);
+    std::vector<const int64_t*> pointers;
+    for (size_t r = 0; r < rows; ++r) {
+      pointers.push_back(values_.data() + r * columns);
+      for (size_t c = 0; c < columns; ++c) {
+        values_[r * columns + c] = source.last[c] += increase(source.motions[c]);
+      }
+    }
+    uint8_t flags = 0;
+    const std::string payload =
+        encode_columns(number + 1, block_, pointers, columns, {source.totals, kZstdLevel}, flags);
+    append_frame(frames, FrameType::columns, flags, payload);
+  }
+
+  // Evenly over the run, "step N loss=X" as a training job reports it.
+  void append_reports(std::string& frames, int64_t first_row, int64_t end_row) {
+    const int64_t end = end_row * steps_ / rows_;
+    if (next_step_ == end) return;
+    std::string lines = fmt::format("{}\n", next_step_);
+    for (; next_step_ < end; ++next_step_) {
+      const int64_t time_ns =
+          static_cast<int64_t>(static_cast<double>(rows_) * static_cast<double>(next_step_) /
+                               static_cast<double>(steps_) * static_cast<double>(period_ns_));
+      lines += fmt::format("{} pipe step {} loss=0.{}\n", std::max(time_ns, first_row * period_ns_),
+                           next_step_ + 1, 1000 + below(9000));
+    }
+    append_frame(frames, FrameType::step, kFrameZstd, compress(lines, kZstdLevel));
+  }
+
+  int64_t increase(Motion motion) {
+    switch (motion) {
+      case Motion::busy:
+        return below(8) < 7 ? 0 : 1;
+      case Motion::idle:
+        return 8 + below(3);
+      case Motion::still:
+        return below(1000) == 0 ? 1 : 0;
+      case Motion::bytes:
+        return below(4) == 0 ? below(100'000) : 0;
+      case Motion::noise:
+        return below(4) == 0 ? 500 * (below(3) - 1) : 0;
+    }
+    return 0;
+  }
+
+  int64_t below(int64_t limit) {
+    random_ ^= random_ << 13U;
+    random_ ^= random_ >> 7U;
+    random_ ^= random_ << 17U;
+    return static_cast<int64_t>(random_ >> 33U) % limit;
+  }
+
+  SegmentWriter writer_;
+  const int64_t period_ns_, rows_, steps_;
+  std::vector<Source> sources_;
+  std::vector<int64_t> values_;
+  uint64_t block_ = 0, random_ = 88172645463325252U;
+  int64_t next_step_ = 0;
+};
+
+Status make_run(const std::string& home, char** argv) {
+  const int64_t series = std::atoll(argv[0]), period_ns = std::atoll(argv[2]) * kNsPerMs;
+  const double seconds = std::atof(argv[1]);
+  TS_TRY(const NewRun run, create_run(home));
+  TS_CHECK_OK(RunMaker(run.path, series, period_ns, seconds, std::atoll(argv[3])).make());
+  Manifest manifest;
+  manifest.id = run.id;
+  manifest.command = {"true"};
+  manifest.started = "2026-01-01T00:00:00.000Z";
+  manifest.ended = "2026-02-01T00:00:00.000Z";
+  manifest.ended_by = EndedBy::exit;
+  manifest.exit_code = 0;
+  manifest.period_ns = period_ns;
+  manifest.duration_s = seconds - static_cast<double>(period_ns) / 1e9;
+  TS_CHECK_OK(write_manifest(run.path, manifest));
+  std::printf("%s\n", run.path.c_str());
+  return {};
+}
+
+Status time_opening(const std::string& folder) {
+  const int64_t begin_ns = monotonic_ns();
+  const auto run = open_run(folder);
+  const int64_t end_ns = monotonic_ns();
+  if (!run) return run.error();
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  std::printf("%.6f\t%ld\n", static_cast<double>(end_ns - begin_ns) / 1e9, usage.ru_maxrss * 1024);
+  return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  Status done = Error("usage: bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS | open FOLDER");
+  if (mode == "make" && argc == 7) done = make_run(argv[2], argv + 3);
+  if (mode == "open" && argc == 3) done = time_opening(argv[2]);
+  if (!done) std::fprintf(stderr, "%s\n", done.error().message().c_str());
+  return done ? 0 : 1;
+}
