@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from trainscope_test import BIN, Case, main
+from trainscope_test import BIN, Case, main, processes, wait_until
 
 # Escape sequences (CSI, OSC), a C1 control, a turn of the writing direction, a carriage return, a backspace, a newline.
 EVIL = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u202eb\rc\x08d\u2066\x7fe"
@@ -132,6 +132,7 @@ class OtherHosts(Case):
     def setUp(self):
         super().setUp()
         self.record(["true"])
+        wait_until(lambda: not processes("trainscope-syn", self.home))  # it removes `tail` in the background
         (self.run_path,) = pathlib.Path(self.home).iterdir()
 
     def foreign(self, silent_for_s):
