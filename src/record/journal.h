@@ -11,11 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "format/format.h"
 #include "model/model.h"
 #include "record/ring.h"
 #include "record/sync_process.h"
-#include "store/codec.h"
-#include "store/segment_writer.h"
 
 namespace trainscope {
 

@@ -14,8 +14,8 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "format/format.h"
 #include "model/model.h"
-#include "store/frame.h"
 
 namespace trainscope {
 
