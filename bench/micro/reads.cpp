@@ -17,10 +17,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "store/codec.h"
-#include "store/frame.h"
-#include "store/schema.h"
-#include "store/segment_writer.h"
+#include "format/format.h"
 #include "store/store.h"
 
 using namespace trainscope;
@@ -35,38 +32,21 @@ constexpr int kZstdLevel = 3;
 enum class Motion { busy, idle, still, bytes, noise };
 
 struct Source {
-  std::string name;
-  Json columns = Json::array();
-  std::vector<Totals> totals;
+  StoredSchema schema;
   std::vector<Motion> motions;
   std::vector<int64_t> last;
 
-  void add(const char* metric, const Json& labels, const char* unit, Kind kind, int64_t denominator,
-           Motion motion) {
-    columns.push_back({{"metric", metric},
-                       {"labels", labels},
-                       {"unit", unit},
-                       {"kind", kind_name(kind)},
-                       {"scale", {1, denominator}},
-                       {"type", "i64"}});
-    totals.push_back(kind == Kind::counter ? Totals::increases : Totals::sum);
+  void add(const char* metric, const Labels& labels, const char* unit, Kind kind,
+           int64_t denominator, Motion motion) {
+    schema.add({metric, labels, unit, kind, {1, denominator}, false});
     motions.push_back(motion);
     last.push_back(motion == Motion::noise ? 50'000 : 0);
-  }
-  std::string schema(size_t number, int64_t period_ns) const {
-    return dump_json(Json{{"schema", number},
-                          {"stream", 0},
-                          {"period_ns", period_ns},
-                          {"source", name},
-                          {"columns", columns},
-                          {"missing", Json::array()}},
-                     -1);
   }
 };
 
 Source memory_source() {
   Source source;
-  source.name = "memory";
+  source.schema.source = "memory";
   for (const char* state : {"used", "free", "cached", "buffers", "available"}) {
     source.add("system.memory.usage", {{"state", state}}, "By", Kind::gauge, 1, Motion::noise);
   }
@@ -75,7 +55,7 @@ Source memory_source() {
 
 Source cpu_source(int64_t series) {
   Source source;
-  source.name = "cpu";
+  source.schema.source = "cpu";
   for (int64_t cpu = 0; cpu < series / 8; ++cpu) {
     const std::string name = cpu == 0 ? "all" : std::to_string(cpu - 1);
     const auto add = [&](const char* state, Motion motion) {
@@ -94,10 +74,10 @@ Source cpu_source(int64_t series) {
 
 Source network_source(int64_t series) {
   Source source;
-  source.name = "network";
+  source.schema.source = "network";
   for (int64_t i = 0; i < series; ++i) {
-    const Json labels = {{"device", "eth" + std::to_string(i / 2)},
-                         {"direction", i % 2 == 0 ? "receive" : "transmit"}};
+    const Labels labels = {{"device", "eth" + std::to_string(i / 2)},
+                           {"direction", i % 2 == 0 ? "receive" : "transmit"}};
     source.add("system.network.io", labels, "By", Kind::counter, 1, Motion::bytes);
   }
   return source;
@@ -105,7 +85,7 @@ Source network_source(int64_t series) {
 
 Source sensor_source(int64_t series) {
   Source source;
-  source.name = "sensors";
+  source.schema.source = "sensors";
   for (int64_t i = 0; i < series; ++i) {
     source.add("hw.temperature", {{"sensor", "sensor" + std::to_string(i)}}, "Cel", Kind::gauge,
                1000, Motion::noise);
@@ -127,6 +107,10 @@ class RunMaker {
     const auto sensors =
         series - series / 10 - 5 - static_cast<int64_t>(sources_[1].motions.size());
     sources_.push_back(sensor_source(sensors));
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      sources_[i].schema.number = i + 1;
+      sources_[i].schema.period_ns = period_ns;
+    }
   }
 
   Status make() {
@@ -145,7 +129,7 @@ class RunMaker {
     append_frame(frames, FrameType::head, 0,
                  dump_json(Json{{"segment", number}, {"incarnation", 1}}));
     for (size_t i = 0; i < sources_.size(); ++i) {
-      append_frame(frames, FrameType::schema, 0, sources_[i].schema(i + 1, period_ns_));
+      append_frame(frames, FrameType::schema, 0, schema_json(sources_[i].schema));
     }
     return writer_.append(frames);
   }
@@ -155,7 +139,7 @@ class RunMaker {
     std::string frames;
     std::vector<RowTime> times;
     for (int64_t tick = first; tick < end; ++tick) times.push_back({tick, 50 + below(40)});
-    append_frame(frames, FrameType::times, 0, encode_times(0, block_, times));
+    append_times(frames, 0, block_, times);
     for (size_t i = 0; i < sources_.size(); ++i) append_columns(frames, i, times.size());
     if (steps_ > 0) append_reports(frames, first, end);
     return frames;
@@ -172,10 +156,8 @@ class RunMaker {
         values_[r * columns + c] = source.last[c] += increase(source.motions[c]);
       }
     }
-    uint8_t flags = 0;
-    const std::string payload =
-        encode_columns(number + 1, block_, pointers, columns, {source.totals, kZstdLevel}, flags);
-    append_frame(frames, FrameType::columns, flags, payload);
+    trainscope::append_columns(frames, source.schema.number, block_, pointers, columns,
+                               {source.schema.totals, kZstdLevel});
   }
 
   // Evenly over the run, "step N loss=X" as a training job reports it.

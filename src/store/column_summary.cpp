@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "store/frame.h"
+#include "format/format.h"
 
 namespace trainscope {
 

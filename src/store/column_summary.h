@@ -5,8 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "store/codec.h"
-#include "store/schema.h"
+#include "format/format.h"
 
 namespace trainscope {
 

@@ -309,6 +309,9 @@ Points compute_derived(const DerivedSeries& derived, const Range& range,
   if (inputs.empty() || derived.series.status == SeriesStatus::absent) return out;
   const std::vector<double> times = inputs[0].time_s;
   for (Points& points : inputs) align(times, points);
+  out.time_s.reserve(times.size());
+  out.value.reserve(times.size());
+  out.present.reserve(times.size());
   std::vector<double> now(inputs.size()), before(inputs.size());
   bool have_before = false;
   for (size_t i = 0; i < times.size(); ++i) {

@@ -14,8 +14,8 @@
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "format/format.h"
 #include "model/model.h"
-#include "store/frame.h"
 
 namespace trainscope {
 
@@ -41,7 +41,7 @@ struct DiskFile {
 struct RunFile {
   std::string name;
   std::string bytes;  // all of it, unless it is on_disk
-  std::shared_ptr<const DiskFile> on_disk;
+  std::shared_ptr<const DiskFile> on_disk = nullptr;
 
   size_t size() const { return on_disk ? on_disk->size : bytes.size(); }
   // `length` bytes at `offset`, fewer where the file ends: in `buffer` when they come from the

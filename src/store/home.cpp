@@ -8,8 +8,8 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "format/format.h"
 #include "store/files.h"
-#include "store/frame.h"
 #include "store/run_id.h"
 #include "store/run_index.h"
 #include "store/sampling.h"

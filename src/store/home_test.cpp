@@ -10,8 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "store/codec.h"
-#include "store/frame.h"
+#include "format/format.h"
 #include "store/remove.h"
 #include "store/run_id.h"
 #include "store/store.h"

@@ -5,7 +5,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
-#include "store/codec.h"
+#include "format/format.h"
 #include "store/files.h"
 #include "store/store.h"
 

@@ -6,10 +6,8 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "store/codec.h"
-#include "store/frame.h"
+#include "format/format.h"
 #include "store/run_id.h"
-#include "store/schema.h"
 #include "store/store.h"
 
 namespace trainscope {

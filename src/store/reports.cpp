@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "store/codec.h"
-#include "store/frame.h"
+#include "format/format.h"
 
 namespace trainscope {
 

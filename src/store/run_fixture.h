@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "base/json.h"
-#include "store/codec.h"
+#include "format/format.h"
 #include "store/files.h"
-#include "store/frame.h"
 
 namespace trainscope {
 
@@ -51,9 +50,7 @@ class FixtureFile {
                       {"kind", kind_name(c.kind)},
                       {"scale", {c.scale.numerator, c.scale.denominator}},
                       {"type", c.type}});
-      totals.push_back(c.type == "f64"           ? Totals::none
-                       : c.kind == Kind::counter ? Totals::increases
-                                                 : Totals::sum);
+      totals.push_back(totals_of(c.kind, c.type == "f64"));
     }
     totals_[number] = totals;
     return frame(FrameType::schema, Json{{"schema", number},

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/text.h"
-#include "store/frame.h"
+#include "format/format.h"
 #include "store/reports.h"
 
 namespace trainscope {

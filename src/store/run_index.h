@@ -14,12 +14,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "format/format.h"
 #include "model/model.h"
-#include "store/codec.h"
 #include "store/column_summary.h"
 #include "store/files.h"
 #include "store/lateness.h"
-#include "store/schema.h"
 
 namespace trainscope {
 

@@ -10,10 +10,9 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "format/format.h"
 #include "store/durable.h"
-#include "store/frame.h"
 #include "store/remove.h"
-#include "store/segment_writer.h"
 
 namespace trainscope {
 
@@ -24,45 +23,29 @@ constexpr int kZstdLevel = 3;
 constexpr int kSchemaNumber = 1;
 constexpr uint64_t kStream = 0;
 
-std::string schema_json(const WholeRun& run) {
-  Json columns = Json::array();
+StoredSchema schema_of(const WholeRun& run) {
+  StoredSchema schema;
+  schema.number = kSchemaNumber;
+  schema.stream = kStream;
+  schema.period_ns = run.manifest.period_ns;
+  schema.source = run.source;
   for (const WholeColumn& column : run.columns) {
-    Json labels = Json::object();
-    for (const auto& [name, value] : column.labels) labels[name] = value;
-    columns.push_back({{"metric", column.metric},
-                       {"labels", labels},
-                       {"unit", column.unit},
-                       {"kind", kind_name(column.kind)},
-                       {"scale", {column.scale.numerator, column.scale.denominator}},
-                       {"type", "i64"}});
+    schema.add({column.metric, column.labels, column.unit, column.kind, column.scale, false});
   }
-  Json missing = Json::array();
   for (const WholeMissing& m : run.missing) {
-    missing.push_back({{"metric", m.metric},
-                       {"unit", m.unit},
-                       {"kind", kind_name(Kind::gauge)},
-                       {"reason", m.reason},
-                       {"remedy", ""}});
+    schema.missing.push_back({m.metric, m.unit, m.reason, "", Kind::gauge});
   }
-  return dump_json(Json{{"schema", kSchemaNumber},
-                        {"stream", kStream},
-                        {"period_ns", run.manifest.period_ns},
-                        {"source", run.source},
-                        {"columns", columns},
-                        {"missing", missing}},
-                   -1);
+  return schema;
 }
 
 // Takes rows and writes them block by block.
 class RowWriter {
  public:
-  RowWriter(SegmentWriter& writer, const WholeRun& run)
-      : writer_(writer), columns_(run.columns.size()), period_ns_(run.manifest.period_ns) {
-    for (const WholeColumn& column : run.columns) {
-      totals_.push_back(column.kind == Kind::counter ? Totals::increases : Totals::sum);
-    }
-    values_.resize(columns_ * kBlockRows);
-  }
+  RowWriter(SegmentWriter& writer, const StoredSchema& schema)
+      : writer_(writer),
+        schema_(schema),
+        columns_(schema.columns.size()),
+        values_(columns_ * kBlockRows) {}
 
   Status take_all(RowSource& rows) {
     for (;;) {
@@ -70,7 +53,7 @@ class RowWriter {
       const auto row = std::span(values_).subspan(times_.size() * columns_, columns_);
       TS_TRY(const bool more, rows.next(time, row));
       if (!more) break;
-      if (!is_within_time(time, period_ns_)) return outside_of_time();
+      if (!is_within_time(time, schema_.period_ns)) return outside_of_time();
       times_.push_back(time);
       last_tick_ = time.tick;
       ++count_;
@@ -91,32 +74,28 @@ class RowWriter {
   Status write_block() {
     ++block_;
     std::string frames;
-    append_frame(frames, FrameType::times, 0, encode_times(kStream, block_, times_));
+    append_times(frames, kStream, block_, times_);
     std::vector<const int64_t*> rows;
     for (size_t r = 0; r < times_.size(); ++r) rows.push_back(values_.data() + r * columns_);
-    uint8_t flags = 0;
-    const std::string payload =
-        encode_columns(kSchemaNumber, block_, rows, columns_, {totals_, kZstdLevel}, flags);
-    append_frame(frames, FrameType::columns, flags, payload);
+    append_columns(frames, kSchemaNumber, block_, rows, columns_, {schema_.totals, kZstdLevel});
     times_.clear();
     return writer_.append(frames);
   }
 
   SegmentWriter& writer_;
+  const StoredSchema& schema_;
   const size_t columns_;
-  const int64_t period_ns_;
-  std::vector<Totals> totals_;
   std::vector<int64_t> values_;  // of one block, row after row
   std::vector<RowTime> times_;
   uint64_t block_ = 0;
   int64_t count_ = 0, last_tick_ = 0;
 };
 
-std::string first_frames(const WholeRun& run, const std::string& id) {
+std::string first_frames(const WholeRun& run, const StoredSchema& schema, const std::string& id) {
   std::string frames;
   append_frame(frames, FrameType::head, 0,
                dump_json(Json{{"run", id}, {"segment", 1}, {"incarnation", 1}}));
-  append_frame(frames, FrameType::schema, 0, schema_json(run));
+  append_frame(frames, FrameType::schema, 0, schema_json(schema));
   append_frame(frames, FrameType::info, 0, run.host_json);
   for (const Event& event : run.events) {
     append_frame(frames, FrameType::event, 0,
@@ -134,8 +113,9 @@ Status write_folder(const std::string& folder, const WholeRun& run, KeptRun& kep
   }
   SegmentWriter writer(folder);
   TS_TRY([[maybe_unused]] const uint32_t number, writer.begin(1));
-  TS_CHECK_OK(writer.append(first_frames(run, kept.manifest.id)));
-  RowWriter rows(writer, run);
+  const StoredSchema schema = schema_of(run);
+  TS_CHECK_OK(writer.append(first_frames(run, schema, kept.manifest.id)));
+  RowWriter rows(writer, schema);
   TS_CHECK_OK(rows.take_all(*run.rows));
   kept.rows = rows.count();
   Manifest& m = kept.manifest;

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "format/format.h"
 #include "model/model.h"
-#include "store/codec.h"
 #include "store/store.h"
 
 namespace trainscope {

@@ -6,9 +6,8 @@
 #include <cstdint>
 #include <string>
 
-#include "store/codec.h"
+#include "format/format.h"
 #include "store/files.h"
-#include "store/frame.h"
 #include "store/rebuild.h"
 
 namespace trainscope {

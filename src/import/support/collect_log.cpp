@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/text.h"
-#include "store/codec.h"
+#include "format/format.h"
 
 namespace trainscope {
 

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "store/frame.h"
+#include "format/format.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -28,18 +28,6 @@ FrameType frame_type(RecordKind kind) {
     default:
       return FrameType::info;
   }
-}
-
-std::vector<Totals> totals_of(const std::string& json) {
-  std::vector<Totals> totals;
-  const auto schema = parse_json(json);
-  CHECK(!schema.is_discarded());  // we wrote it ourselves
-  for (const auto& column : schema["columns"]) {
-    const bool is_double = column["type"] == "f64";
-    const bool is_counter = column["kind"] == "counter";
-    totals.push_back(is_double ? Totals::none : is_counter ? Totals::increases : Totals::sum);
-  }
-  return totals;
 }
 
 }  // namespace
@@ -125,7 +113,8 @@ Status Journal::take_schemas() {
 
 void Journal::take_schema(const SchemaRecord& record, std::string& frames) {
   SchemaInfo info{record.columns, {}, std::string(record.text())};
-  info.totals = totals_of(info.json);
+  // A layout that no reader understands has no statistics.
+  if (auto schema = parse_schema(info.json)) info.totals = std::move(schema->totals);
   append_frame(frames, FrameType::schema, 0, info.json);
   StreamLayout& layout = streams_[record.header.stream].layout;
   // The schema that this one replaces needs not be repeated in later segments.
@@ -141,7 +130,7 @@ void Journal::encode_rows(std::string& out, uint32_t stream, size_t from, uint64
   std::vector<RowTime> times;
   for (size_t r = from; r < s.rows.size(); ++r)
     times.push_back({s.rows[r]->tick, s.rows[r]->late_us});
-  append_frame(out, FrameType::times, 0, encode_times(stream, block, times));
+  append_times(out, stream, block, times);
   size_t offset = 0;
   std::vector<const int64_t*> rows(times.size());
   for (size_t e = 0; e < s.layout.entries; ++e) {
@@ -152,9 +141,7 @@ void Journal::encode_rows(std::string& out, uint32_t stream, size_t from, uint64
     const auto known = schemas_.find(schema);
     if (sealed) options.zstd_level = kZstdLevel;
     if (sealed && known != schemas_.end()) options.totals = known->second.totals;
-    uint8_t flags = 0;
-    const std::string payload = encode_columns(schema, block, rows, columns, options, flags);
-    append_frame(out, FrameType::columns, flags, payload);
+    append_columns(out, schema, block, rows, columns, options);
     offset += columns;
   }
 }

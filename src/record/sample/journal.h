@@ -11,11 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "format/format.h"
 #include "model/model.h"
 #include "record/sample/ring.h"
 #include "record/sample/sync_process.h"
-#include "store/codec.h"
-#include "store/segment_writer.h"
 
 namespace trainscope {
 

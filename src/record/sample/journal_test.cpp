@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "format/format.h"
 #include "store/durable.h"
-#include "store/frame.h"
 #include "store/store.h"
 
 namespace trainscope {

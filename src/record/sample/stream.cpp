@@ -2,41 +2,33 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "format/format.h"
 #include "record/sample/sampler.h"
 
 namespace trainscope {
 
 namespace {
 
-std::string schema_json(uint32_t schema, uint32_t stream, int64_t period_ns,
-                        const Collector& collector, const Opened& opened) {
-  Json columns = Json::array();
+StoredSchema schema_of(uint32_t number, uint32_t stream, int64_t period_ns,
+                       const Collector& collector, const Opened& opened) {
+  StoredSchema schema;
+  schema.number = number;
+  schema.stream = stream;
+  schema.period_ns = period_ns;
+  schema.source = collector.name;
   for (const Column& column : opened.columns) {
     const MetricSpec* spec = spec_of(collector, column);
     CHECK(spec != nullptr);
-    Json labels = Json::object();
-    for (const auto& [name, value] : column.labels) labels[name] = value;
-    columns.push_back({{"metric", column.metric},
-                       {"labels", labels},
-                       {"unit", spec->unit},
-                       {"kind", kind_name(spec->kind)},
-                       {"scale", {column.scale.numerator, column.scale.denominator}},
-                       {"type", column.is_double ? "f64" : "i64"}});
+    schema.add({std::string(column.metric), column.labels, std::string(spec->unit), spec->kind,
+                column.scale, column.is_double});
   }
-  Json missing = Json::array();
   for (const Missing& m : opened.missing) {
     const MetricSpec* spec = spec_of(collector, m);
     CHECK(spec != nullptr);
-    missing.push_back({{"metric", m.metric},
-                       {"unit", spec->unit},
-                       {"kind", kind_name(spec->kind)},
-                       {"reason", m.reason},
-                       {"remedy", m.remedy}});
+    schema.missing.push_back(
+        {std::string(m.metric), std::string(spec->unit), m.reason, m.remedy, spec->kind});
   }
-  const Json whole = {{"schema", schema},         {"stream", stream},   {"period_ns", period_ns},
-                      {"source", collector.name}, {"columns", columns}, {"missing", missing}};
-  // Names of sensors and mounts may contain any bytes.
-  return dump_json(whole);
+  return schema;
 }
 
 }  // namespace
@@ -62,7 +54,7 @@ void SourceGroup::open_slot(size_t index) {
   Slot& slot = slots_[index];
   Opened opened = slot.source->open(*context_);
   slot.schema = (*next_schema_)++;
-  slot.announcement = schema_json(slot.schema, id_, period_ns_, *slot.collector, opened);
+  slot.announcement = schema_json(schema_of(slot.schema, id_, period_ns_, *slot.collector, opened));
   slot.columns = std::move(opened.columns);
   slot.waits = opened.waits;
   size_t offset = 0;

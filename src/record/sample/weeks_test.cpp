@@ -120,7 +120,7 @@ TEST_F(Weeks, NothingGrowsWithTheLengthOfARun) {
   const auto summary = (*run)->summary(0);
   ASSERT_TRUE(summary);
   EXPECT_EQ(summary->delta, static_cast<double>(values_[0]));
-  EXPECT_LE(open_files(), files_before);  // a reader keeps none open
+  EXPECT_LE(open_files(), files_before + 1);  // a view of a large run keeps one file open
   std::printf("%d days: %.1f MB, the last hour read in %.3f s\n", days,
               static_cast<double>(memory_->bytes_written) / 1e6,
               seconds_to_read_the_end(folder_, manifest_.duration_s.value_or(0)));

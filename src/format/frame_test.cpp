@@ -1,4 +1,4 @@
-#include "store/frame.h"
+#include "format/frame.h"
 
 #include <gtest/gtest.h>
 

@@ -68,8 +68,13 @@ struct TimesBlock {
 std::string encode_times(uint64_t stream, uint64_t block, std::span<const RowTime> rows);
 Result<TimesBlock> decode_times(std::string_view payload);
 
-// How a column's statistics are made.
+// What a column's statistics add up: the increases of a counter, the values of others. A double's
+// are not added up.
 enum class Totals { increases, sum, none };
+inline Totals totals_of(Kind kind, bool is_double) {
+  if (is_double) return Totals::none;
+  return kind == Kind::counter ? Totals::increases : Totals::sum;
+}
 
 struct ColumnStatistics {
   uint64_t present = 0;
@@ -85,6 +90,13 @@ struct EncodeOptions {
 // Rows are given as pointers to their first value of this source; `columns` values each.
 std::string encode_columns(uint64_t schema, uint64_t block, std::span<const int64_t* const> rows,
                            size_t columns, const EncodeOptions& options, uint8_t& flags);
+
+// A block as frames: the times of its rows, then the values of each source.
+void append_times(std::string& frames, uint64_t stream, uint64_t block,
+                  std::span<const RowTime> rows);
+void append_columns(std::string& frames, uint64_t schema, uint64_t block,
+                    std::span<const int64_t* const> rows, size_t columns,
+                    const EncodeOptions& options);
 
 struct ColumnsHeader {
   uint64_t schema = 0, block = 0, rows = 0;

@@ -1,8 +1,8 @@
-#include "store/codec.h"
+#include "format/codec.h"
 
 #include <gtest/gtest.h>
 
-#include "store/frame.h"
+#include "format/frame.h"
 
 namespace trainscope {
 namespace {

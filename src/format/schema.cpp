@@ -1,4 +1,4 @@
-#include "store/schema.h"
+#include "format/schema.h"
 
 #include <fmt/format.h>
 
@@ -40,11 +40,6 @@ StoredMissing parse_missing(const Json& json) {
           kind_from_name(text_field(json, "kind")).value_or(Kind::gauge)};
 }
 
-Totals totals_of(const StoredColumn& column) {
-  if (column.is_double) return Totals::none;
-  return column.kind == Kind::counter ? Totals::increases : Totals::sum;
-}
-
 }  // namespace
 
 std::optional<double> StoredColumn::value(int64_t raw) const {
@@ -53,6 +48,40 @@ std::optional<double> StoredColumn::value(int64_t raw) const {
   const auto number = std::bit_cast<double>(raw);
   if (!std::isfinite(number)) return std::nullopt;
   return number;
+}
+
+void StoredSchema::add(StoredColumn column) {
+  totals.push_back(totals_of(column.kind, column.is_double));
+  columns.push_back(std::move(column));
+}
+
+std::string schema_json(const StoredSchema& schema) {
+  Json columns = Json::array();
+  for (const StoredColumn& column : schema.columns) {
+    Json labels = Json::object();
+    for (const auto& [name, value] : column.labels) labels[name] = value;
+    columns.push_back({{"metric", column.metric},
+                       {"labels", labels},
+                       {"unit", column.unit},
+                       {"kind", kind_name(column.kind)},
+                       {"scale", {column.scale.numerator, column.scale.denominator}},
+                       {"type", column.is_double ? "f64" : "i64"}});
+  }
+  Json missing = Json::array();
+  for (const StoredMissing& each : schema.missing) {
+    missing.push_back({{"metric", each.metric},
+                       {"unit", each.unit},
+                       {"kind", kind_name(each.kind)},
+                       {"reason", each.reason},
+                       {"remedy", each.remedy}});
+  }
+  // Names of sensors and mounts may hold any bytes.
+  return dump_json(Json{{"schema", schema.number},
+                        {"stream", schema.stream},
+                        {"period_ns", schema.period_ns},
+                        {"source", schema.source},
+                        {"columns", columns},
+                        {"missing", missing}});
 }
 
 Labels labels_from_json(const Json& json) {
@@ -82,8 +111,7 @@ Result<StoredSchema> parse_schema(std::string_view payload) {
   if (!columns.is_array() || columns.size() > kMaxColumns) return bad("its columns");
   for (const Json& item : columns) {
     TS_TRY(StoredColumn column, parse_column(item));
-    schema.totals.push_back(totals_of(column));
-    schema.columns.push_back(std::move(column));
+    schema.add(std::move(column));
   }
   if (const Json& missing = field(json, "missing"); missing.is_array()) {
     for (const Json& item : missing) {

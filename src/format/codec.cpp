@@ -1,4 +1,4 @@
-#include "store/codec.h"
+#include "format/codec.h"
 
 #include <fmt/format.h>
 #include <zstd.h>
@@ -9,7 +9,7 @@
 #include <cstring>
 #include <new>
 
-#include "store/frame.h"
+#include "format/frame.h"
 
 namespace trainscope {
 
@@ -323,6 +323,19 @@ std::string encode_columns(uint64_t schema, uint64_t block, std::span<const int6
   for (size_t c = 0; c < columns; ++c) append_column(body, rows, c);
   flags |= kFrameZstd;
   return out + compress(body, options.zstd_level);
+}
+
+void append_times(std::string& frames, uint64_t stream, uint64_t block,
+                  std::span<const RowTime> rows) {
+  append_frame(frames, FrameType::times, 0, encode_times(stream, block, rows));
+}
+
+void append_columns(std::string& frames, uint64_t schema, uint64_t block,
+                    std::span<const int64_t* const> rows, size_t columns,
+                    const EncodeOptions& options) {
+  uint8_t flags = 0;
+  const std::string payload = encode_columns(schema, block, rows, columns, options, flags);
+  append_frame(frames, FrameType::columns, flags, payload);
 }
 
 Result<uint64_t> peek_schema(std::string_view payload) {

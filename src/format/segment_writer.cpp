@@ -1,4 +1,4 @@
-#include "store/segment_writer.h"
+#include "format/segment_writer.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-#include "store/frame.h"
+#include "format/frame.h"
 
 namespace trainscope {
 

@@ -1,4 +1,4 @@
-#include "store/frame.h"
+#include "format/frame.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-// What the columns of a source's blocks are: the schema frame, parsed and checked.
+// What the columns of a source's blocks are: the schema frame, written, or parsed and checked.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 #include "base/json.h"
 #include "base/result.h"
+#include "format/codec.h"
 #include "model/metric.h"
-#include "store/codec.h"
 
 namespace trainscope {
 
@@ -35,10 +35,14 @@ struct StoredSchema {
   int64_t period_ns = 0;
   std::string source;
   std::vector<StoredColumn> columns;
-  std::vector<Totals> totals;  // one a column: how its statistics were made
+  std::vector<Totals> totals;  // one per column: what its statistics add up
   std::vector<StoredMissing> missing;
+
+  void add(StoredColumn column);
 };
 
+// The payload of a schema frame, and back.
+std::string schema_json(const StoredSchema& schema);
 Result<StoredSchema> parse_schema(std::string_view payload);
 
 // An object, or the text of labels_text; sorted by name.
