@@ -105,10 +105,12 @@ class Attach(Case):
         self.assertEqual(recording.wait(timeout=60), 0)
         info = self.info()
         # Read while it waited for its parent to reap it, or not at all since it was attached to.
-        for counted, low in ((metric(info, "job.cpu.time", mode="user"), 0.3),
-                             (metric(info, "job.io.bytes", direction="write"), 200 << 16),
+        for counted, low in ((metric(info, "job.io.bytes", direction="write"), 200 << 16),
                              (metric(info, "job.context_switches", type="voluntary"), truth["voluntary"])):
             self.assertTrue(counted["delta"] is None or counted["delta"] >= low, counted)
+        # How the kernel divides CPU time between the modes is its own affair.
+        modes = [metric(info, "job.cpu.time", mode=mode)["delta"] for mode in ("user", "system")]
+        self.assertTrue(None in modes or sum(modes) >= truth["cpu"] - 0.05, modes)
 
     def test_counting_goes_on_when_the_recorder_is_restarted(self):
         job = self.job()
