@@ -56,10 +56,13 @@ class NvidiaGpu : public Gpu {
   GpuHealth read(GpuPace pace, std::span<int64_t> values, const std::vector<pid_t>& job) override {
     if (pace != GpuPace::fast) job_ = &job;
     for (size_t i = 0; i < columns.size(); ++i) {
-      if (columns[i].pace != pace) continue;
+      if (!is_due(i, pace)) continue;
       values[i] = kAbsent;
       int64_t raw = kAbsent;
-      switch (reads_[i](raw)) {
+      const int64_t begin = pace == GpuPace::slow ? thread_cpu_ns() : 0;
+      const Return result = reads_[i](raw);
+      if (pace == GpuPace::slow) is_dear_[i] = thread_cpu_ns() - begin >= kDearCallNs;
+      switch (result) {
         case nvml::kSuccess:
           values[i] = raw;
           break;
@@ -82,6 +85,15 @@ class NvidiaGpu : public Gpu {
 
  private:
   using Read = std::function<Return(int64_t&)>;
+
+  // A call may become dear when the GPU is busy: it is then read as a rare one. Only the thread
+  // that reads `slow` and `rare` looks at is_dear_.
+  bool is_due(size_t i, GpuPace pace) const {
+    const GpuPace own = columns[i].pace;
+    if (pace == GpuPace::fast || own == GpuPace::fast) return own == pace;
+    const bool is_rare = own == GpuPace::rare || is_dear_[i];
+    return is_rare == (pace == GpuPace::rare);
+  }
 
   // Some calls poll the GPU's firmware, on an H200 3.5 ms for the energy: once per second they
   // would cost more than everything else. The cost of a call depends on GPU and driver.
@@ -107,6 +119,7 @@ class NvidiaGpu : public Gpu {
       std::sort(more.begin(), more.end());
       columns.push_back({metric, std::move(more), scale, pace});
       reads_.push_back(std::move(read));
+      is_dear_.push_back(false);
       return;
     }
     miss(metric, result);
@@ -285,7 +298,8 @@ class NvidiaGpu : public Gpu {
   nvml::Device device_;
   std::unique_ptr<GpmReading> gpm_;
   std::unique_ptr<JobOnGpu> job_on_gpu_;
-  std::vector<Read> reads_;  // one per column
+  std::vector<Read> reads_;    // one per column
+  std::vector<bool> is_dear_;  // one per column: a call of this run was too dear for `slow`
   int64_t period_ns_ = -1, utilization_ns_ = 0;
   nvml::Utilization utilization_{};
   Return utilization_result_ = nvml::kNoData;
