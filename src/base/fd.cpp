@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/clock.h"
 #include "base/interrupted.h"
@@ -108,6 +109,13 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
 std::vector<std::string> names_in(const std::string& folder) {
   auto names = list_folder(folder);
   return names ? std::move(*names) : std::vector<std::string>();
+}
+
+std::string current_folder() {
+  char* text = ::getcwd(nullptr, 0);
+  std::string folder = text == nullptr ? "" : text;
+  ::free(text);
+  return folder;
 }
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }

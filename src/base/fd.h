@@ -65,6 +65,8 @@ Result<std::vector<std::string>> list_folder(const std::string& path);
 std::vector<std::string> names_in(const std::string& folder);
 
 bool exists(const std::string& path);
+// Empty if it was removed.
+std::string current_folder();
 
 // Closes every descriptor from `first` to `last`, open or not.
 void close_range_of(unsigned first, unsigned last = ~0U);

@@ -14,6 +14,8 @@ std::string dump_json(const OrderedJson& json, int indent) {
   return json.dump(indent, ' ', false, OrderedJson::error_handler_t::replace);
 }
 
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
 const Json& field(const Json& object, const char* key) {
   static const Json kNull;
   if (!object.is_object()) return kNull;

@@ -20,6 +20,13 @@ Json parse_json(std::string_view text);
 std::string dump_json(const Json& json, int indent = -1);
 std::string dump_json(const OrderedJson& json, int indent = -1);
 
+template <typename T>
+Json value_or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+// null for an empty text.
+Json text_or_null(std::string_view text);
+
 // The field, or a null value when `object` is not an object or lacks it.
 const Json& field(const Json& object, const char* key);
 std::string text_field(const Json& object, const char* key);

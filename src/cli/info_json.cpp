@@ -11,13 +11,6 @@ namespace trainscope {
 
 namespace {
 
-template <typename T>
-Json number_or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 Json run_json(const RunView& run) {
   const Manifest& m = run.manifest();
   Json tags = Json::object();
@@ -46,13 +39,13 @@ Json job_json(const RunView& run) {
   const bool unclosed = m.ended_by == EndedBy::running && run.status() != RunStatus::running;
   const EndedBy ended_by = unclosed ? EndedBy::unknown : m.ended_by;
   return {{"command", m.command},
-          {"exit_code", number_or_null(m.exit_code)},
-          {"signal", number_or_null(m.signal)},
+          {"exit_code", value_or_null(m.exit_code)},
+          {"signal", value_or_null(m.signal)},
           {"ended_by", text_or_null(ended_by_name(ended_by))},
           {"attached", m.attached},
           {"working_directory", text_or_null(m.working_directory)},
           {"after_command", text_or_null(m.after_command)},
-          {"after_exit_code", number_or_null(m.after_exit_code)}};
+          {"after_exit_code", value_or_null(m.after_exit_code)}};
 }
 
 Json gpus_json(const Json& found) {
@@ -112,17 +105,17 @@ Json sampling_json(const Sampling& s) {
           {"samples", s.samples},
           {"missed", s.missed},
           {"restarts", s.restarts},
-          {"jitter_p50_s", number_or_null(s.jitter_p50_s)},
-          {"jitter_p99_s", number_or_null(s.jitter_p99_s)},
+          {"jitter_p50_s", value_or_null(s.jitter_p50_s)},
+          {"jitter_p99_s", value_or_null(s.jitter_p99_s)},
           {"gaps", std::move(gaps)}};
 }
 
 Json overhead_json(const Overhead& o) {
-  return {{"cpu_s", number_or_null(o.cpu_s)},
-          {"cpu_ratio", number_or_null(o.cpu_ratio)},
-          {"max_rss_bytes", number_or_null(o.max_rss_bytes)},
-          {"bytes_written", number_or_null(o.bytes_written)},
-          {"bytes_per_value", number_or_null(o.bytes_per_value)}};
+  return {{"cpu_s", value_or_null(o.cpu_s)},
+          {"cpu_ratio", value_or_null(o.cpu_ratio)},
+          {"max_rss_bytes", value_or_null(o.max_rss_bytes)},
+          {"bytes_written", value_or_null(o.bytes_written)},
+          {"bytes_per_value", value_or_null(o.bytes_per_value)}};
 }
 
 Json metric_json(const Series& s, const Summary& summary) {
@@ -137,12 +130,12 @@ Json metric_json(const Series& s, const Summary& summary) {
           {"reason", text_or_null(s.reason)},
           {"remedy", text_or_null(s.remedy)},
           {"samples", summary.samples},
-          {"min", number_or_null(summary.min)},
-          {"mean", number_or_null(summary.mean)},
-          {"max", number_or_null(summary.max)},
-          {"last", number_or_null(summary.last)},
-          {"delta", number_or_null(summary.delta)},
-          {"rate", number_or_null(summary.rate)}};
+          {"min", value_or_null(summary.min)},
+          {"mean", value_or_null(summary.mean)},
+          {"max", value_or_null(summary.max)},
+          {"last", value_or_null(summary.last)},
+          {"delta", value_or_null(summary.delta)},
+          {"rate", value_or_null(summary.rate)}};
 }
 
 // More of one name than this are part of each step, whatever they are called.
@@ -158,7 +151,7 @@ Json phases_json(const RunView& run) {
   }
   Json phases = Json::array();
   for (const Phase& p : run.manifest().phases) {
-    phases.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", number_or_null(p.to_s)}});
+    phases.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", value_or_null(p.to_s)}});
   }
   for (const TrainingPhase& p : run.training().phases) {
     if (!is_listed(p) || counts[p.name] > kMaxPhasesOfAName) continue;
@@ -174,14 +167,14 @@ Json steps_json(const Training& training) {
   const bool told = !training.steps.empty();
   return {{"source", text_or_null(training.source)},
           {"other_sources", training.unused_sources},
-          {"count", number_or_null(training.count)},
+          {"count", value_or_null(training.count)},
           {"observed", told ? Json(training.steps.size()) : Json(nullptr)},
           {"warmup", told ? Json(training.warmup_steps()) : Json(nullptr)},
-          {"mean_s", number_or_null(statistics.mean_s)},
-          {"p50_s", number_or_null(statistics.p50_s)},
-          {"p99_s", number_or_null(statistics.p99_s)},
-          {"throughput", number_or_null(statistics.throughput)},
-          {"batch", number_or_null(training.batch)},
+          {"mean_s", value_or_null(statistics.mean_s)},
+          {"p50_s", value_or_null(statistics.p50_s)},
+          {"p99_s", value_or_null(statistics.p99_s)},
+          {"throughput", value_or_null(statistics.throughput)},
+          {"batch", value_or_null(training.batch)},
           {"dropped", training.dropped},
           {"reason", text_or_null(training.count ? training.times_reason : training.reason)}};
 }
@@ -200,13 +193,13 @@ Json learning_json(const Training& training) {
     Json milestones = Json::array();
     for (const SetResults::Milestone& m : results.milestones) {
       milestones.push_back(
-          {{"accuracy", m.accuracy}, {"time_s", m.time_s}, {"step", number_or_null(m.step)}});
+          {{"accuracy", m.accuracy}, {"time_s", m.time_s}, {"step", value_or_null(m.step)}});
     }
     const bool rated = results.best_accuracy.has_value();
     all.push_back({{"set", results.set},
-                   {"loss", number_or_null(results.loss)},
-                   {"accuracy", number_or_null(results.accuracy)},
-                   {"best_accuracy", number_or_null(results.best_accuracy)},
+                   {"loss", value_or_null(results.loss)},
+                   {"accuracy", value_or_null(results.accuracy)},
+                   {"best_accuracy", value_or_null(results.best_accuracy)},
                    {"best_time_s", rated ? Json(results.best_time_s) : Json(nullptr)},
                    {"milestones", std::move(milestones)}});
   }
@@ -234,11 +227,11 @@ Json finding_json(const Finding& finding) {
           {"severity", finding.severity},
           {"summary", finding.summary},
           {"evidence", finding.evidence},
-          {"from_s", number_or_null(finding.from_s)},
-          {"to_s", number_or_null(finding.to_s)},
-          {"time_lost_s", number_or_null(finding.time_lost_s)},
-          {"max_speedup", number_or_null(finding.max_speedup)},
-          {"confidence", number_or_null(finding.confidence)},
+          {"from_s", value_or_null(finding.from_s)},
+          {"to_s", value_or_null(finding.to_s)},
+          {"time_lost_s", value_or_null(finding.time_lost_s)},
+          {"max_speedup", value_or_null(finding.max_speedup)},
+          {"confidence", value_or_null(finding.confidence)},
           {"advice", text_or_null(finding.advice)}};
 }
 

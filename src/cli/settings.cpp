@@ -52,12 +52,6 @@ std::optional<std::string> environment_value(const std::string& name) {
   return std::string(value);
 }
 
-std::string current_folder() {
-  std::string path(4096, '\0');
-  if (::getcwd(path.data(), path.size()) == nullptr) return "";
-  return path.c_str();
-}
-
 std::vector<std::string_view> setting_names() {
   std::vector<std::string_view> names;
   for (const SettingSpec& spec : setting_specs()) names.push_back(spec.name);

@@ -40,7 +40,7 @@ void append_statistics(std::string& out, std::span<const int64_t* const> rows, s
   uint64_t increases = 0;
   for (const int64_t* row : rows) {
     const int64_t value = row[column];
-    if (value == kNoValue) continue;
+    if (value == kAbsent) continue;
     if (s.present++ == 0) {
       s.first = s.min = s.max = value;
     } else if (value > s.last) {
@@ -56,7 +56,7 @@ void append_statistics(std::string& out, std::span<const int64_t* const> rows, s
   if (totals == Totals::sum) {
     s.total = 0;
     for (const int64_t* row : rows) {
-      if (row[column] != kNoValue) s.total += static_cast<uint64_t>(difference(row[column], s.min));
+      if (row[column] != kAbsent) s.total += static_cast<uint64_t>(difference(row[column], s.min));
     }
   }
   append_svarint(out, s.first);
@@ -70,7 +70,7 @@ void append_column(std::string& out, std::span<const int64_t* const> rows, size_
   size_t present = 0;
   bool same = true;
   for (const int64_t* row : rows) {
-    if (row[column] != kNoValue) ++present;
+    if (row[column] != kAbsent) ++present;
     same = same && row[column] == rows[0][column];
   }
   if (present == 0) {
@@ -88,14 +88,14 @@ void append_column(std::string& out, std::span<const int64_t* const> rows, size_
     const size_t begin = out.size();
     out.append((rows.size() + 7) / 8, '\0');
     for (size_t r = 0; r < rows.size(); ++r) {
-      if (rows[r][column] == kNoValue) continue;
+      if (rows[r][column] == kAbsent) continue;
       char& byte = out[begin + r / 8];
       byte = static_cast<char>(static_cast<unsigned char>(byte) | (1U << (r % 8)));
     }
   }
   int64_t previous = 0;
   for (const int64_t* row : rows) {
-    if (row[column] == kNoValue) continue;
+    if (row[column] == kAbsent) continue;
     append_svarint(out, difference(row[column], previous));
     previous = row[column];
   }
@@ -121,7 +121,7 @@ bool take_column(std::string_view& in, std::span<int64_t> out) {
   const auto presence = static_cast<Presence>(in[0]);
   in.remove_prefix(1);
   if (presence == Presence::none) {
-    std::fill(out.begin(), out.end(), kNoValue);
+    std::fill(out.begin(), out.end(), kAbsent);
     return true;
   }
   int64_t value = 0;
@@ -142,7 +142,7 @@ bool take_column(std::string_view& in, std::span<int64_t> out) {
   if (bitmap.empty()) return take_deltas(in, out);
   for (size_t r = 0; r < out.size(); ++r) {
     if (((static_cast<unsigned char>(bitmap[r / 8]) >> (r % 8)) & 1U) == 0) {
-      out[r] = kNoValue;
+      out[r] = kAbsent;
       continue;
     }
     int64_t delta = 0;

@@ -18,9 +18,6 @@ namespace trainscope {
 inline constexpr uint64_t kMaxColumns = 1 << 20;
 inline constexpr int64_t kMaxPeriodNs = int64_t{366} * 86400 * 1'000'000'000;
 
-// A raw value that is not there; the same number as the collectors' kAbsent.
-inline constexpr int64_t kNoValue = INT64_MIN;
-
 void append_uvarint(std::string& out, uint64_t value);
 void append_svarint(std::string& out, int64_t value);
 // Takes one off the front; false when the bytes end or it is longer than 10 bytes. Most are a byte
@@ -109,7 +106,7 @@ Result<uint64_t> peek_schema(std::string_view payload);
 Result<ColumnsHeader> decode_columns_header(std::string_view payload, uint8_t flags,
                                             std::span<const Totals> totals);
 // The body without its compression, where each column begins in it (every column is checked, so
-// that decode_column cannot fail afterwards), and one column: kNoValue where absent. `out` has one
+// that decode_column cannot fail afterwards), and one column: kAbsent where absent. `out` has one
 // entry per row.
 Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags, size_t columns);
 Result<std::vector<uint32_t>> column_offsets(std::string_view plain, uint64_t rows, size_t columns);

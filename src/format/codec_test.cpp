@@ -11,10 +11,10 @@ constexpr int64_t kMin = INT64_MIN + 1, kMax = INT64_MAX;
 
 const std::vector<std::vector<int64_t>> kRows = {
     // all, all equal, none, some, extremes
-    {1, 7, kNoValue, 5, kMax},
-    {4, 7, kNoValue, kNoValue, kMin},
-    {2, 7, kNoValue, 9, 0},
-    {2, 7, kNoValue, kNoValue, kMax},
+    {1, 7, kAbsent, 5, kMax},
+    {4, 7, kAbsent, kAbsent, kMin},
+    {2, 7, kAbsent, 9, 0},
+    {2, 7, kAbsent, kAbsent, kMax},
 };
 
 std::vector<const int64_t*> pointers(const std::vector<std::vector<int64_t>>& rows) {
@@ -134,7 +134,7 @@ TEST(codec, columns_of_numbers_of_any_length_are_found) {
   std::vector<std::vector<int64_t>> rows;
   for (int64_t r = 0; r < 67; ++r) {
     const int64_t wide = int64_t{1} << (r % 62);
-    rows.push_back({r % 2 == 0 ? wide : -wide, r, r % 3 == 0 ? kNoValue : wide, 5 * r});
+    rows.push_back({r % 2 == 0 ? wide : -wide, r, r % 3 == 0 ? kAbsent : wide, 5 * r});
   }
   uint8_t flags = 0;
   const std::string bytes = encode_columns(1, 1, pointers(rows), 4, {}, flags);

@@ -43,7 +43,7 @@ StoredMissing parse_missing(const Json& json) {
 }  // namespace
 
 std::optional<double> StoredColumn::value(int64_t raw) const {
-  if (raw == kNoValue) return std::nullopt;
+  if (raw == kAbsent) return std::nullopt;
   if (!is_double) return scale.apply(raw);
   const auto number = std::bit_cast<double>(raw);
   if (!std::isfinite(number)) return std::nullopt;

@@ -21,7 +21,7 @@ struct StoredColumn {
   Scale scale;
   bool is_double = false;  // the raw 64 bits are an IEEE double
 
-  // Nothing for kNoValue and for doubles that are no number.
+  // Nothing for kAbsent and for doubles that are no number.
   std::optional<double> value(int64_t raw) const;
 };
 

@@ -89,10 +89,10 @@ void split_devices(LogTable& table, size_t samples) {
 class CutOffFilter {
  public:
   int64_t pass(int64_t celsius) {
-    if (celsius == kNoValue) return celsius;
+    if (celsius == kAbsent) return celsius;
     if (last_ >= 80 && celsius >= 10 && celsius <= 12) {
       ++removed_;
-      return kNoValue;
+      return kAbsent;
     }
     return last_ = celsius;
   }
@@ -120,7 +120,7 @@ class TableRows {
 
   // Absent when the file has no more rows.
   Status next(std::span<int64_t> values) {
-    std::fill(values.begin(), values.end(), kNoValue);
+    std::fill(values.begin(), values.end(), kAbsent);
     if (left_ == 0) return {};
     --left_;
     for (size_t d = 0; d < devices_; ++d) {

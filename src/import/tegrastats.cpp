@@ -215,7 +215,7 @@ class TegraRows : public RowSource {
     if (!more) return changed(line.number);
     const auto parsed = parse_tegrastats(line.text);
     if (!parsed) return changed(line.number);
-    std::fill(values.begin(), values.end(), kNoValue);
+    std::fill(values.begin(), values.end(), kAbsent);
     for (const TegraReading& reading : parsed->readings) {
       const auto place = places_.find(key_of(reading));
       if (place == places_.end()) return changed(line.number);

@@ -61,13 +61,6 @@ size_t ring_bytes() {
   return std::clamp<size_t>(row * 2400, size_t{2} << 20, size_t{8} << 20) / 4096 * 4096;
 }
 
-std::string current_folder() {
-  char* text = ::getcwd(nullptr, 0);
-  std::string folder = text == nullptr ? "" : text;
-  ::free(text);
-  return folder;
-}
-
 std::string host_name() {
   char name[256] = {};
   ::gethostname(name, sizeof name - 1);

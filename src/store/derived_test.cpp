@@ -97,7 +97,7 @@ TEST(derived, a_range_that_begins_with_a_block_looks_into_the_one_before) {
 
 TEST(derived, an_absent_input_makes_two_values_absent) {
   const auto run =
-      make({cpu("0", "user"), cpu("0", "idle")}, {{0, 0}, {5, 5}, {kNoValue, 9}, {8, 12}, {9, 13}});
+      make({cpu("0", "user"), cpu("0", "idle")}, {{0, 0}, {5, 5}, {kAbsent, 9}, {8, 12}, {9, 13}});
   EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}"), "0=- 0.1=0.5 0.2=- 0.3=- 0.4=0.5");
 }
 

@@ -113,7 +113,6 @@ Result<std::vector<std::string>> segment_names(const std::string& run_path, Exte
 
 Status use_rebuilt(RunFiles& files, const Error& problem) {
   TS_TRY(files.manifest, rebuild_manifest(files, problem));
-  files.manifest_problem = problem.message();
   files.status = run_status(files.path, files.manifest);
   if (files.status == RunStatus::ended) files.manifest.ended_by = EndedBy::unknown;
   return {};

@@ -67,7 +67,6 @@ struct FramePlace {
 struct RunFiles {
   std::string path;
   Manifest manifest;
-  std::string manifest_problem;  // "" unless the manifest was rebuilt from the segments
   RunStatus status = RunStatus::ended;
   std::vector<RunFile> segments;  // in order of their numbers
   RunFile tail;                   // no name when there is none

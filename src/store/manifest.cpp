@@ -16,13 +16,6 @@ namespace {
 constexpr const char* kSchema = "trainscope.manifest/1";
 constexpr std::string_view kFamily = "trainscope.manifest/";
 
-template <typename T>
-Json optional_json(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-
-Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 Json settings_json(const std::vector<Setting>& settings) {
   Json list = Json::array();
   for (const Setting& s : settings) {
@@ -34,7 +27,7 @@ Json settings_json(const std::vector<Setting>& settings) {
 Json phases_json(const std::vector<Phase>& phases) {
   Json list = Json::array();
   for (const Phase& p : phases) {
-    list.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", optional_json(p.to_s)}});
+    list.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", value_or_null(p.to_s)}});
   }
   return list;
 }
@@ -103,16 +96,16 @@ std::string manifest_to_json(const Manifest& m) {
       {"tags", Json::object()},
       {"started", m.started},
       {"ended", text_or_null(m.ended)},
-      {"duration_s", optional_json(m.duration_s)},
+      {"duration_s", value_or_null(m.duration_s)},
       {"command", m.command},
       {"after_command", text_or_null(m.after_command)},
       {"working_directory", m.working_directory},
       {"attached", m.attached},
       {"imported_format", text_or_null(m.imported_format)},
       {"imported_path", text_or_null(m.imported_path)},
-      {"exit_code", optional_json(m.exit_code)},
-      {"signal", optional_json(m.signal)},
-      {"after_exit_code", optional_json(m.after_exit_code)},
+      {"exit_code", value_or_null(m.exit_code)},
+      {"signal", value_or_null(m.signal)},
+      {"after_exit_code", value_or_null(m.after_exit_code)},
       {"ended_by", text_or_null(ended_by_name(m.ended_by))},
       {"host_name", m.host_name},
       {"boot_id", m.boot_id},
@@ -126,8 +119,8 @@ std::string manifest_to_json(const Manifest& m) {
       {"zero_realtime_ns", m.zero_realtime_ns},
       {"supervisor_pid", m.supervisor_pid},
       {"supervisor_start_ticks", m.supervisor_start_ticks},
-      {"steps", optional_json(m.steps)},
-      {"bytes_written", optional_json(m.bytes_written)},
+      {"steps", value_or_null(m.steps)},
+      {"bytes_written", value_or_null(m.bytes_written)},
       {"settings", settings_json(m.settings)},
       {"phases", phases_json(m.phases)},
       {"notes", m.notes},

@@ -21,7 +21,7 @@ void set_values(const StoredColumn& column, std::span<const int64_t> raw, Points
       const auto value = column.value(raw[r]);
       values[r] = value.value_or(0);
       present[r] = value ? 1 : 0;
-    } else if (raw[r] != kNoValue) {
+    } else if (raw[r] != kAbsent) {
       values[r] = column.scale.apply(raw[r]);
       present[r] = 1;
     }

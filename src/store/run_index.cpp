@@ -274,7 +274,7 @@ class Indexer {
       return Error("closing values do not fit a schema");
     }
     Closing closing{static_cast<double>(*time_ns) / 1e9, {}};
-    for (const Json& value : values) closing.values.push_back(integer(value).value_or(kNoValue));
+    for (const Json& value : values) closing.values.push_back(integer(value).value_or(kAbsent));
     index_.closings[schema->first] = std::move(closing);
     return {};
   }

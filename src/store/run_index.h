@@ -50,7 +50,7 @@ struct StoredStream {
 // Values read once after the job's end, per schema.
 struct Closing {
   double time_s = 0;
-  std::vector<int64_t> values;  // one a column, kNoValue where absent
+  std::vector<int64_t> values;  // one a column, kAbsent where absent
 };
 
 struct StatusChange {

@@ -22,7 +22,7 @@ std::string three_blocks() {
     const int64_t tick = 3 * block;
     file.times(0, static_cast<uint64_t>(block), {{tick, 10}, {tick + 1, 0}, {tick + 2, 5}})
         .values(1, static_cast<uint64_t>(block),
-                {{40000 + tick, 100 * tick}, {kNoValue, 100 * tick + 7}, {41000, 100 * tick + 9}});
+                {{40000 + tick, 100 * tick}, {kAbsent, 100 * tick + 7}, {41000, 100 * tick + 9}});
   }
   file.frame(FrameType::step, "0\n300000000 pipe step 1\n600000000 pipe step 2\n");
   return file.bytes();

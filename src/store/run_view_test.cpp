@@ -17,7 +17,7 @@ FixtureFile one_block() {
   file.head(1)
       .schema(1, 0, 100 * kMs, "a", {kTemperature, kIo})
       .times(0, 1, {{0, 10}, {1, 20}, {2, 0}, {3, 0}})
-      .values(1, 1, {{40000, 100}, {kNoValue, 150}, {41500, 150}, {41000, 400}});
+      .values(1, 1, {{40000, 100}, {kAbsent, 150}, {41500, 150}, {41000, 400}});
   return file;
 }
 
@@ -48,8 +48,8 @@ TEST(run_view, summaries_of_gauges_and_counters) {
 // The same summary by statistics (sealed) and by values (not sealed), over block borders and a
 // reset.
 TEST(run_view, statistics_and_values_agree) {
-  const std::vector<std::vector<int64_t>> first = {{10, 100}, {12, kNoValue}},
-                                          second = {{kNoValue, 130}, {11, 20}}, third = {{5, 25}};
+  const std::vector<std::vector<int64_t>> first = {{10, 100}, {12, kAbsent}},
+                                          second = {{kAbsent, 130}, {11, 20}}, third = {{5, 25}};
   Summary summaries[2];
   for (const bool sealed : {false, true}) {
     FixtureFile file;
@@ -136,7 +136,7 @@ TEST(run_view, missing_metrics_and_empty_columns_are_absent_with_a_reason) {
           1, 0, 100 * kMs, "a", {kTemperature},
           {{{"metric", "hw.power"}, {"unit", "W"}, {"reason", "no RAPL"}, {"remedy", "be root"}}})
       .times(0, 1, {{0, 0}})
-      .values(1, 1, {{kNoValue}});
+      .values(1, 1, {{kAbsent}});
   const auto run = open_fixture(fixture_files({file.bytes()}, 0.05));
   const Series& empty = run->series()[series_index(*run, "hw.temperature")];
   EXPECT_EQ(empty.status, SeriesStatus::absent);

@@ -17,7 +17,7 @@ std::unique_ptr<RunView> sample_run() {
                {"b", {}, "By", Kind::gauge, {}}},
               {{{"metric", "c"}, {"unit", "W"}, {"kind", "gauge"}, {"reason", "no, \"none\""}}})
       .times(0, 1, {{0, 0}, {1, 0}, {2, 0}, {6, 0}})
-      .values(1, 1, {{10, 0, 5}, {20, 1, kNoValue}, {30, 2, 7}, {40, 3, 8}})
+      .values(1, 1, {{10, 0, 5}, {20, 1, kAbsent}, {30, 2, 7}, {40, 3, 8}})
       .event(0.15, "mark", "x");
   return open_fixture(fixture_files({file.bytes()}, 0.65));
 }

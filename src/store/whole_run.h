@@ -34,7 +34,7 @@ struct WholeMissing {
 class RowSource {
  public:
   virtual ~RowSource() = default;
-  // Fills in the next row: raw values, one a column, kNoValue where absent. False when there is no
+  // Fills in the next row: raw values, one a column, kAbsent where absent. False when there is no
   // more.
   virtual Result<bool> next(RowTime& time, std::span<int64_t> values) = 0;
   // What was learned from the rows; asked after the last one.

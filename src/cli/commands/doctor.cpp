@@ -98,17 +98,12 @@ std::vector<ProbedSource> probe_all(const Settings& settings) {
   SourceContext context;
   context.self = &self;
   context.run_folder = settings.home();
-  char folder[4096];
-  if (::getcwd(folder, sizeof folder) != nullptr) context.working_directory = folder;
+  context.working_directory = current_folder();
   std::vector<ProbedSource> found;
   for (const Collector* collector : collectors()) {
     found.push_back(probe_within(*collector, context, kDeadlineNs));
   }
   return found;
-}
-
-OrderedJson text_or_null(const std::string& text) {
-  return text.empty() ? OrderedJson(nullptr) : OrderedJson(text);
 }
 
 void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine) {

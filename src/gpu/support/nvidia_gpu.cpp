@@ -59,9 +59,9 @@ class NvidiaGpu : public Gpu {
       if (!is_due(i, pace)) continue;
       values[i] = kAbsent;
       int64_t raw = kAbsent;
-      const int64_t begin = pace == GpuPace::slow ? thread_cpu_ns() : 0;
-      const Return result = reads_[i](raw);
-      if (pace == GpuPace::slow) is_dear_[i] = thread_cpu_ns() - begin >= kDearCallNs;
+      bool is_dear = false;
+      const Return result = pace == GpuPace::slow ? timed(reads_[i], raw, is_dear) : reads_[i](raw);
+      if (is_dear) is_dear_[i] = true;
       switch (result) {
         case nvml::kSuccess:
           values[i] = raw;
@@ -86,26 +86,28 @@ class NvidiaGpu : public Gpu {
  private:
   using Read = std::function<Return(int64_t&)>;
 
-  // A call may become dear when the GPU is busy: it is then read as a rare one. Only the thread
-  // that reads `slow` and `rare` looks at is_dear_.
+  // Some calls poll the GPU's firmware, on an H200 3.5 ms for the energy. What a call costs depends
+  // on GPU, driver and load: a slow column is read as a rare one from its first dear call on.
+  static Return timed(const Read& read, int64_t& raw, bool& is_dear) {
+    const int64_t begin = thread_cpu_ns();
+    const Return result = read(raw);
+    is_dear = thread_cpu_ns() - begin >= kDearCallNs;
+    return result;
+  }
+
+  // Before the job runs: twice, because the first call may prepare something.
+  static bool is_dear_at_once(const Read& read) {
+    int64_t probe = 0;
+    bool is_dear = true;
+    for (int i = 0; i < 2 && is_dear; ++i) timed(read, probe, is_dear);
+    return is_dear;
+  }
+
+  // Only the thread that reads `slow` and `rare` looks at is_dear_.
   bool is_due(size_t i, GpuPace pace) const {
     const GpuPace own = columns[i].pace;
     if (pace == GpuPace::fast || own == GpuPace::fast) return own == pace;
-    const bool is_rare = own == GpuPace::rare || is_dear_[i];
-    return is_rare == (pace == GpuPace::rare);
-  }
-
-  // Some calls poll the GPU's firmware, on an H200 3.5 ms for the energy: once per second they
-  // would cost more than everything else. The cost of a call depends on GPU and driver.
-  static GpuPace affordable(GpuPace pace, const Read& read) {
-    constexpr int kTries = 2;  // the first call may prepare something
-    int64_t probe = 0;
-    for (int i = 0; pace == GpuPace::slow && i < kTries; ++i) {
-      const int64_t begin = thread_cpu_ns();
-      read(probe);
-      if (thread_cpu_ns() - begin < kDearCallNs) return pace;
-    }
-    return pace == GpuPace::slow ? GpuPace::rare : pace;
+    return is_dear_[i] == (pace == GpuPace::rare);
   }
 
   // A column if a first reading works; otherwise the metric is missing, with the driver's error
@@ -114,12 +116,11 @@ class NvidiaGpu : public Gpu {
     int64_t probe = 0;
     const Return result = read(probe);
     if (result == nvml::kSuccess || result == nvml::kNoData) {
-      pace = affordable(pace, read);
+      is_dear_.push_back(pace == GpuPace::slow && is_dear_at_once(read));
       more.emplace_back("gpu", label);
       std::sort(more.begin(), more.end());
       columns.push_back({metric, std::move(more), scale, pace});
       reads_.push_back(std::move(read));
-      is_dear_.push_back(false);
       return;
     }
     miss(metric, result);
@@ -299,7 +300,7 @@ class NvidiaGpu : public Gpu {
   std::unique_ptr<GpmReading> gpm_;
   std::unique_ptr<JobOnGpu> job_on_gpu_;
   std::vector<Read> reads_;    // one per column
-  std::vector<bool> is_dear_;  // one per column: a call of this run was too dear for `slow`
+  std::vector<bool> is_dear_;  // one per column: a call was too dear for `slow`
   int64_t period_ns_ = -1, utilization_ns_ = 0;
   nvml::Utilization utilization_{};
   Return utilization_result_ = nvml::kNoData;

@@ -162,7 +162,7 @@ std::string parse_log_line(const LogFile& file, std::string_view line,
     const bool unknown = word == "N/" || word == "N/A";
     const auto number = unknown ? LogNumber() : parse_log_number(word);
     if (!number) return fmt::format("'{}' is not a number", printable(word));
-    const auto raw = unknown ? kNoValue : raw_of(field, *number);
+    const auto raw = unknown ? kAbsent : raw_of(field, *number);
     if (!raw) return fmt::format("'{}' is too large", printable(word));
     values.push_back(*raw);
   }
