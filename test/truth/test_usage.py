@@ -206,12 +206,14 @@ def grow(depth):
             if depth == 1: os.setsid()
             grow(depth - 1)
             stay()
+parent = os.fork()
+if parent == 0:
+    if os.fork() == 0: stay()                    # an orphan
+    os._exit(0)
+os.waitpid(parent, 0)                            # its parent is gone before the others come
 grow(2)                                          # 3 + 9, nine of them in sessions of their own
 if os.fork() == 0:
     os.write(here, b"x"); os.close(key); os.dup2(gate, 0); os.execv("/bin/cat", ["cat"])
-if os.fork() == 0:
-    if os.fork() == 0: stay()                    # an orphan
-    os._exit(0)
 leave = threading.Event()
 threads = [threading.Thread(target=leave.wait) for _ in range(5)]
 [t.start() for t in threads]
