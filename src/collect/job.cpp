@@ -84,7 +84,7 @@ struct Process {
 
 // An ended process that its parent has not visibly absorbed yet.
 struct Gone {
-  pid_t parent = 0;
+  pid_t pid = 0, parent = 0;
   Amounts last{};
   int age = 0;
 };
@@ -270,7 +270,7 @@ class JobSource : public Source {
       some_ended_ = true;
       end_is_lost_ = end_is_lost_ || tree_.is_attached_first(process.pid);
       parents_[process.pid] = process.stat.parent;
-      if (process.counted) gone_.push_back({process.stat.parent, process.now, 0});
+      if (process.counted) gone_.push_back({process.pid, process.stat.parent, process.now, 0});
       tree_.remove(process.pid);
     }
     std::erase_if(processes_, [](const Process& process) { return !process.alive; });
@@ -279,6 +279,8 @@ class JobSource : public Source {
   }
 
   bool is_settled(Gone& gone) {
+    // The last parent that we saw may have ended first and left an orphan to our reaper.
+    if (job_ != nullptr && job_->reaped != nullptr && job_->reaped->has(gone.pid)) return true;
     // A parent that has ended as well was absorbed by its own parent, with everything it had.
     for (auto it = parents_.find(gone.parent); it != parents_.end();
          it = parents_.find(gone.parent)) {

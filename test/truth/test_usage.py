@@ -166,7 +166,7 @@ end(minor=faults())
 def switches(): return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
 before = switches()
 for _ in range(700): time.sleep(0.0005)
-assert switches() - before >= 700
+assert switches() - before >= 350  # one that is preempted on its way to sleep counts as involuntary
 end(voluntary=switches(), involuntary=resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw)
 """)
         seen = metric(info, "job.context_switches", type="voluntary")
