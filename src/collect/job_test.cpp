@@ -10,6 +10,8 @@ extern const Collector job_collector;
 namespace {
 
 constexpr pid_t kReaper = 50, kFirst = 100, kParent = 101, kOrphan = 102;
+// Page faults of a process that wrote so much.
+constexpr int64_t faults(int64_t written) { return 30 + written; }
 const std::string kWritten = "job.io.bytes{direction=write}";
 
 class JobTree : public testing::Test {
@@ -26,11 +28,11 @@ class JobTree : public testing::Test {
   void give_pids_up_to(pid_t last) const {
     root_.write("/proc/loadavg", fmt::format("0.00 0.00 0.00 1/100 {}\n", last));
   }
-  void put(pid_t pid, pid_t parent, int64_t written) const {
+  void put(pid_t pid, pid_t parent, int64_t written, int64_t child_faults = 0) const {
     const std::string folder = fmt::format("/proc/{}", pid);
-    root_.write(
-        folder + "/stat",
-        fmt::format("{} (job) S {} 1 1 0 -1 0 0 0 0 0 5 5 0 0 20 0 1 0 9 1000 5 1\n", pid, parent));
+    root_.write(folder + "/stat",
+                fmt::format("{} (job) S {} 1 1 0 -1 0 {} {} 0 0 5 5 0 0 20 0 1 0 9 1000 5 1\n", pid,
+                            parent, faults(written), child_faults));
     root_.write(folder + "/status", fmt::format("Name:\tjob\nTgid:\t{}\n", pid));
     root_.write(
         folder + "/io",
@@ -71,6 +73,28 @@ TEST_F(JobTree, KeepsWhatNobodyAbsorbed) {
   OpenedSource source(job_collector, root_.path(), context_);
   source.sample();
   end(kParent);
+  source.sample(5);
+  EXPECT_EQ(source.value(kWritten), 2'000);
+}
+
+TEST_F(JobTree, DoesNotTakeTheParentsOwnWritesForAChildsThatNobodyReaped) {
+  put(kFirst, kReaper, 0);
+  put(kParent, kFirst, 2'000);
+  OpenedSource source(job_collector, root_.path(), context_);
+  source.sample();
+  end(kParent);
+  put(kFirst, kReaper, 4'000);
+  source.sample(5);
+  EXPECT_EQ(source.value(kWritten), 6'000);
+}
+
+TEST_F(JobTree, CountsAChildOnceThatItsParentReaped) {
+  put(kFirst, kReaper, 0);
+  put(kParent, kFirst, 2'000);
+  OpenedSource source(job_collector, root_.path(), context_);
+  source.sample();
+  end(kParent);
+  put(kFirst, kReaper, 2'000, faults(2'000));
   source.sample(5);
   EXPECT_EQ(source.value(kWritten), 2'000);
 }
