@@ -85,8 +85,8 @@ void limit_memory(int64_t bytes) {
     kept.push_back(answer_fd);
     close_all_but(std::move(kept));
     limit_memory(limits.memory_bytes);
-    const bool told = static_cast<bool>(write_all(answer_fd, work()));
-    ::_exit(told ? 0 : kExitException);
+    const bool is_written = static_cast<bool>(write_all(answer_fd, work()));
+    ::_exit(is_written ? 0 : kExitException);
   } catch (const std::bad_alloc&) {
     ::_exit(kExitNoMemory);
   } catch (...) {

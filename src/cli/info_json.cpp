@@ -164,12 +164,12 @@ Json phases_json(const RunView& run) {
 
 Json steps_json(const Training& training) {
   const StepStatistics statistics = step_statistics(training);
-  const bool told = !training.steps.empty();
+  const bool has_steps = !training.steps.empty();
   return {{"source", text_or_null(training.source)},
           {"other_sources", training.unused_sources},
           {"count", value_or_null(training.count)},
-          {"observed", told ? Json(training.steps.size()) : Json(nullptr)},
-          {"warmup", told ? Json(training.warmup_steps()) : Json(nullptr)},
+          {"observed", has_steps ? Json(training.steps.size()) : Json(nullptr)},
+          {"warmup", has_steps ? Json(training.warmup_steps()) : Json(nullptr)},
           {"mean_s", value_or_null(statistics.mean_s)},
           {"p50_s", value_or_null(statistics.p50_s)},
           {"p99_s", value_or_null(statistics.p99_s)},

@@ -139,8 +139,8 @@ TEST_P(Machine, AccountsForEveryMetric) {
       EXPECT_TRUE(std::is_sorted(column.labels.begin(), column.labels.end())) << source.name(i);
     }
     for (const MetricSpec& spec : collector->metrics) {
-      const bool told_by_rapl = collector->name == "sensors" && spec.name == "hw.energy";
-      if (there.contains(spec.name) || told_by_rapl) continue;
+      const bool is_from_rapl = collector->name == "sensors" && spec.name == "hw.energy";
+      if (there.contains(spec.name) || is_from_rapl) continue;
       EXPECT_NE(source.missing(std::string(spec.name)), "") << spec.name;
     }
   }

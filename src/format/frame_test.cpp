@@ -68,7 +68,7 @@ TEST(frame, no_flipped_byte_gets_through) {
   }
 }
 
-TEST(frame, damage_is_told_with_its_place) {
+TEST(frame, damage_is_reported_with_its_place) {
   std::string file = three_frames();
   file[kFileHeaderBytes + kFrameHeaderBytes] = 'F';
   const auto scan = scan_frames(file);

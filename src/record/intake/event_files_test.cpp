@@ -49,7 +49,7 @@ class EventFilesTest : public testing::Test {
                 ("events-" + std::to_string(::getpid()) + "-" +
                  testing::UnitTest::GetInstance()->current_test_info()->name())),
         files_({folder_}, sink_, memory_, [this](const std::string& text) {
-          told_.push_back(text);
+          warnings_.push_back(text);
           if (on_tell_) on_tell_();
         }) {
     std::filesystem::create_directories(folder_ / "train");
@@ -90,7 +90,7 @@ class EventFilesTest : public testing::Test {
   Ring ring_;
   ProgressSink sink_{ring_, memory_};
   std::filesystem::path folder_;
-  std::vector<std::string> told_;
+  std::vector<std::string> warnings_;
   std::function<void()> on_tell_;
   EventFiles files_;
 };
@@ -156,8 +156,8 @@ TEST_F(EventFilesTest, SaysOnceWhereAFileIsDamaged) {
   EXPECT_NE(kept(), "");
   append(event(1002, 2, "loss", 0.5F));
   EXPECT_EQ(kept(), "");
-  ASSERT_EQ(told_.size(), 1U);
-  EXPECT_NE(told_[0].find("damaged at offset"), std::string::npos);
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_[0].find("damaged at offset"), std::string::npos);
 }
 
 TEST_F(EventFilesTest, SkipsWhatIsTooLarge) {
@@ -188,7 +188,7 @@ TEST_F(EventFilesTest, a_clock_that_is_set_back_costs_no_step) {
   EXPECT_EQ(kept(6), line(4, 3) + line(5, 4) + line(6, 5));
   append(events(1006 - 3600, 6, 2));
   EXPECT_EQ(kept(8), line(7, 6) + line(8, 7));
-  EXPECT_EQ(told_.size(), 1U);
+  EXPECT_EQ(warnings_.size(), 1U);
 }
 
 TEST_F(EventFilesTest, a_clock_that_is_ahead_keeps_the_time_between_steps) {
@@ -216,8 +216,8 @@ TEST_F(EventFilesTest, the_file_of_an_earlier_training_that_is_copied_is_left_an
   append(events(400, 21, 20));  // more than time passes
   EXPECT_EQ(kept(7), "");
   finish();
-  ASSERT_EQ(told_.size(), 1U);
-  EXPECT_NE(told_[0].find("older than this run"), std::string::npos) << told_[0];
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_[0].find("older than this run"), std::string::npos) << warnings_[0];
 }
 
 TEST_F(EventFilesTest, what_is_appended_to_an_old_file_is_of_this_training) {
@@ -235,7 +235,7 @@ TEST_F(EventFilesTest, the_last_second_of_the_training_before_is_not_of_this_one
   EXPECT_EQ(kept(0), "");
   EXPECT_EQ(kept(1), "");
   finish();
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(warnings_.empty());
 }
 
 TEST_F(EventFilesTest, what_this_training_wrote_before_the_first_search_is_taken) {
@@ -259,12 +259,12 @@ TEST_F(EventFilesTest, the_next_recorder_goes_on_where_this_one_ended) {
   EXPECT_EQ(kept_by(next, 6), line(6, 5));
 }
 
-TEST_F(EventFilesTest, more_files_than_are_read_are_told) {
+TEST_F(EventFilesTest, more_files_than_are_read_are_reported) {
   fill(kMaxEventFiles + 2);
   kept();
   kept();
-  ASSERT_EQ(told_.size(), 1U);
-  EXPECT_NE(told_[0].find("more than 256 event files"), std::string::npos) << told_[0];
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_NE(warnings_[0].find("more than 256 event files"), std::string::npos) << warnings_[0];
 }
 
 // A search that takes long does not delay files that are known.

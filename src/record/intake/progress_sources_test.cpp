@@ -34,14 +34,14 @@ class ProgressSourcesTest : public testing::Test {
   JobProcesses job_;
 };
 
-TEST_F(ProgressSourcesTest, event_files_that_take_too_long_at_the_end_are_told) {
+TEST_F(ProgressSourcesTest, event_files_that_take_too_long_at_the_end_are_reported) {
   std::ofstream(folder_ + "/events.out.tfevents.1") << "this is no record at all";
   std::promise<void> is_held, may_go_on;
-  std::vector<std::string> told;
+  std::vector<std::string> warnings;
   // The thread that reads event files hangs while it reports the damage.
   const auto tell = [&](const std::string& text) {
     if (text.find("damaged") == std::string::npos) {
-      told.push_back(text);
+      warnings.push_back(text);
       return;
     }
     is_held.set_value();
@@ -58,24 +58,24 @@ TEST_F(ProgressSourcesTest, event_files_that_take_too_long_at_the_end_are_told) 
   sources.start();
   is_held.get_future().wait();
   sources.finish();
-  ASSERT_EQ(told.size(), 1U);
-  EXPECT_NE(told[0].find("steps may be missing"), std::string::npos) << told[0];
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("steps may be missing"), std::string::npos) << warnings[0];
   may_go_on.set_value();
 }
 
 TEST_F(ProgressSourcesTest, event_files_that_are_read_to_the_end_are_not_told) {
-  std::vector<std::string> told;
+  std::vector<std::string> warnings;
   ProgressSources sources(ring_, memory_,
                           {.pipe_fd = read_end_.get(),
                            .tensorboard = {folder_},
                            .steps_from = "",
                            .job = &job_,
                            .on_half_full = [] {},
-                           .event_sink = [&](const std::string& text) { told.push_back(text); },
+                           .event_sink = [&](const std::string& text) { warnings.push_back(text); },
                            .event_files_limit = std::chrono::hours(1)});
   sources.start();
   sources.finish();
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(warnings.empty());
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST_F(ProgressTest, ATimeOfAnotherClockIsReplaced) {
   const auto texts = kept(RecordKind::step);
   ASSERT_EQ(texts.size(), 1U);
   EXPECT_EQ(texts[0].find("0\n5 "), std::string::npos);
-  EXPECT_EQ(kept(RecordKind::event).size(), 1U) << "told once";
+  EXPECT_EQ(kept(RecordKind::event).size(), 1U) << "reported once";
 }
 
 TEST_F(ProgressTest, AMarkIsAnEvent) {
