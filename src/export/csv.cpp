@@ -3,7 +3,8 @@
 // Long: one line per sample, `time_s,metric,labels,value`, in order of time. Wide: one column per
 // series. The rows of the wide form are the times of the fastest stream; a value of a slower one is
 // in the row of the tick before it if that is less than a period away, otherwise in its own row. A
-// field without a sample is empty: no value is carried forward.
+// field without a sample is empty: no value is carried forward. Samples of one series with the same
+// time (steps that were reported together) are in several rows with that time.
 #include <algorithm>
 
 #include "base/text.h"
@@ -77,17 +78,30 @@ class WideRows {
     sort_by_time(samples);
     for (size_t i = 0; i < samples.size();) {
       const double time_s = samples[i].time_s;
-      for (std::string& field : fields_) field.clear();
-      for (; i < samples.size() && samples[i].time_s == time_s; ++i) {
-        const SampleAt& at = samples[i];
-        append_value(fields_[at.series] = "", window.series[at.series].value[at.sample]);
-      }
-      TS_CHECK_OK(write_row(time_s));
+      here_.clear();
+      for (; i < samples.size() && samples[i].time_s == time_s; ++i) here_.push_back(samples[i]);
+      TS_CHECK_OK(write_rows(window, time_s));
     }
     return {};
   }
 
  private:
+  // The samples of one time. Steps that were reported together have one time: then a series has
+  // several samples here, and each of them is in a row of its own.
+  Status write_rows(const Window& window, double time_s) {
+    while (!here_.empty()) {
+      for (std::string& field : fields_) field.clear();
+      std::erase_if(here_, [&](const SampleAt& at) {
+        std::string& field = fields_[at.series];
+        if (!field.empty()) return false;
+        append_value(field, window.series[at.series].value[at.sample]);
+        return true;
+      });
+      TS_CHECK_OK(write_row(time_s));
+    }
+    return {};
+  }
+
   Status write_row(double time_s) {
     std::string& text = buffer_.text();
     append_time(text, time_s);
@@ -100,6 +114,7 @@ class WideRows {
   }
 
   std::vector<std::string> fields_;
+  std::vector<SampleAt> here_;  // samples that have the same row time
   const double period_s_;
   TextBuffer& buffer_;
 };

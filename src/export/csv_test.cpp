@@ -70,6 +70,19 @@ TEST(csv, lines_end_as_rfc_4180_says) {
   EXPECT_TRUE(out.ends_with("\r\n"));
 }
 
+TEST(csv, wide_form_keeps_samples_of_one_series_with_the_same_time) {
+  FakeRun run(0.1, 1);
+  run.add("step", {}, Kind::counter, {0.2, 0.2, 0.2}, {1, 2, 3});
+  run.add("loss", {}, Kind::gauge, {0.2, 0.2, 0.2}, {9, 8, 7});
+  ExportOptions options;
+  options.wide = true;
+  EXPECT_EQ(write(csv_exporter, run, options),
+            "time_s,step,loss\n"
+            "0.200000,1,9\n"
+            "0.200000,2,8\n"
+            "0.200000,3,7\n");
+}
+
 TEST(csv, wide_form_puts_slow_values_beside_their_tick_and_invents_none) {
   ExportOptions options;
   options.wide = true;
