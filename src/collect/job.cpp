@@ -329,7 +329,8 @@ class JobSource : public Source {
     values[0] = amount(kUser) / 1000;
     values[1] = amount(kSystem) / 1000;
     // Before its first instruction and after its last the job does not exist, so these are not 0.
-    values[2] = count > 0 ? pages : kAbsent;
+    // A process that is ending has given its memory back before it is a zombie.
+    values[2] = pages > 0 ? pages : kAbsent;
     values[3] = count > 0 ? count : kAbsent;
     values[4] = count > 0 ? threads : kAbsent;
     values[5] = amount(kMajor);

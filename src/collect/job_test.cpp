@@ -28,11 +28,12 @@ class JobTree : public testing::Test {
   void give_pids_up_to(pid_t last) const {
     root_.write("/proc/loadavg", fmt::format("0.00 0.00 0.00 1/100 {}\n", last));
   }
-  void put(pid_t pid, pid_t parent, int64_t written, int64_t child_faults = 0) const {
+  void put(pid_t pid, pid_t parent, int64_t written, int64_t child_faults = 0,
+           int64_t pages = 5) const {
     const std::string folder = fmt::format("/proc/{}", pid);
     root_.write(folder + "/stat",
-                fmt::format("{} (job) S {} 1 1 0 -1 0 {} {} 0 0 5 5 0 0 20 0 1 0 9 1000 5 1\n", pid,
-                            parent, faults(written), child_faults));
+                fmt::format("{} (job) S {} 1 1 0 -1 0 {} {} 0 0 5 5 0 0 20 0 1 0 9 1000 {} 1\n",
+                            pid, parent, faults(written), child_faults, pages));
     root_.write(folder + "/status", fmt::format("Name:\tjob\nTgid:\t{}\n", pid));
     root_.write(
         folder + "/io",
@@ -97,6 +98,17 @@ TEST_F(JobTree, CountsAChildOnceThatItsParentReaped) {
   put(kFirst, kReaper, 2'000, faults(2'000));
   source.sample(5);
   EXPECT_EQ(source.value(kWritten), 2'000);
+}
+
+TEST_F(JobTree, HasNoMemoryToShowWhenItsLastProcessHasGivenItBack) {
+  put(kFirst, kReaper, 0);
+  OpenedSource source(job_collector, root_.path(), context_);
+  source.sample();
+  EXPECT_GT(source.value("job.memory.usage"), 0);
+  put(kFirst, kReaper, 0, 0, 0);
+  source.sample();
+  EXPECT_FALSE(source.value("job.memory.usage"));
+  EXPECT_EQ(source.value("job.process.count"), 1);
 }
 
 }  // namespace

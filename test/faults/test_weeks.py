@@ -23,8 +23,8 @@ class Weeks(Case):
         wait_until(lambda: self.on_disk().get("samples", 0) >= FIRST, 300)
         memory, files = self.memory(recorder), max(self.files(recorder) for _ in range(20))
         wait_until(lambda: self.on_disk().get("samples", 0) >= LATER, 3600 if LONG else 300)
-        # A few files are open for a moment only: those of processes that have just ended.
-        self.assertLessEqual(min(self.files(recorder) for _ in range(20)), files)
+        # A few files are open for a moment only, those of processes that have just ended; hundreds have ended since.
+        self.assertLessEqual(min(self.files(recorder) for _ in range(20)), files + 50)
         self.assertLessEqual(self.memory(recorder), memory + (4 << 20))
         process.communicate(input=b"end\n", timeout=60)
         self.assertEqual(process.returncode, 0)
