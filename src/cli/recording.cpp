@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "cli/summary.h"
-#include "collect/support/counter_spec.h"
+#include "collect/support/counters/counter_spec.h"
 #include "record/supervise/closing.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "collect/support/counter_spec.h"
+#include "collect/support/counters/counter_spec.h"
 #include "record/host/redact.h"
 #include "store/run_name.h"
 

@@ -6,7 +6,7 @@
 
 #include "cli/recording.h"
 #include "cli/setting_table.h"
-#include "collect/support/test_root.h"
+#include "testing/test_root.h"
 
 namespace trainscope {
 namespace {

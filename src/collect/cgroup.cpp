@@ -11,9 +11,9 @@
 #include <array>
 
 #include "collect/collect.h"
-#include "collect/support/cgroup_limits.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
+#include "kernel/cgroup_limits.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

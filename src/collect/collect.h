@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kernel/job_processes.h"
 #include "model/metric.h"
 
 namespace trainscope {
@@ -47,14 +48,8 @@ struct JobTotals {
   std::atomic<int32_t> has_base{0};
 };
 
-// The processes of the recorded job. Written by the recorder's control thread, read by collectors.
-struct JobLink {
-  std::atomic<pid_t> first_pid{0};  // 0 until the job has started
-  std::atomic<pid_t> reaper_pid{
-      0};  // our subreaper: orphans of the job become its children; 0: none
-  std::atomic<pid_t> recorder_pid{0};     // children of the reaper that are not the job's
-  std::atomic<pid_t>* gpu_pid = nullptr;  // where the source `gpu` stores the pid of its process
-  std::vector<pid_t> others;  // children that the reaper had before the job; set before any source
+// The recorded job: its processes, and counts that outlive them.
+struct JobLink : JobProcesses {
   const Reaped* reaped = nullptr;
   JobTotals* usage = nullptr;  // of the sources job and job_switches; null if nothing is recorded
   JobTotals* switches = nullptr;

@@ -7,7 +7,7 @@
 // for twenty times as long. d counts from the first value that this recorder read: a restarted
 // recorder starts again. An unsigned number above 2^63 - 1 is absent.
 #include "collect/collect.h"
-#include "collect/support/counter_files.h"
+#include "collect/support/counters/counter_files.h"
 
 namespace trainscope {
 

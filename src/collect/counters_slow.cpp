@@ -5,7 +5,7 @@
 // at least as long as the reading took, to spare a slow server.
 #include "base/clock.h"
 #include "collect/collect.h"
-#include "collect/support/counter_files.h"
+#include "collect/support/counters/counter_files.h"
 
 namespace trainscope {
 

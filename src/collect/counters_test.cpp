@@ -5,7 +5,7 @@
 #include <bit>
 #include <thread>
 
-#include "collect/support/test_root.h"
+#include "collect/support/opened_source.h"
 
 namespace trainscope {
 

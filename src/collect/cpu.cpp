@@ -11,7 +11,7 @@
 
 #include "collect/collect.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

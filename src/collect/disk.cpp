@@ -11,10 +11,10 @@
 #include <array>
 
 #include "collect/collect.h"
-#include "collect/support/folder_watch.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
-#include "collect/support/unwrap.h"
+#include "kernel/folder_watch.h"
+#include "kernel/proc_file.h"
+#include "kernel/unwrap.h"
 
 namespace trainscope {
 

@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "collect/collect.h"
 #include "collect/support/missing.h"
-#include "collect/support/mounts.h"
-#include "collect/support/proc_file.h"
+#include "kernel/mounts.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

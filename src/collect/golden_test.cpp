@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "collect/support/test_root.h"
+#include "collect/support/opened_source.h"
 
 namespace trainscope {
 

@@ -10,10 +10,10 @@
 
 #include "base/clock.h"
 #include "collect/collect.h"
-#include "collect/support/line_process.h"
+#include "collect/support/devices/mmpmon.h"
 #include "collect/support/missing.h"
-#include "collect/support/mmpmon.h"
-#include "collect/support/proc_file.h"
+#include "collect/support/programs/line_process.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

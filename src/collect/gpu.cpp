@@ -15,10 +15,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "collect/collect.h"
-#include "collect/support/gpu_process.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
-#include "collect/support/process_tree.h"
+#include "collect/support/programs/gpu_process.h"
+#include "kernel/proc_file.h"
+#include "kernel/process_tree.h"
 
 namespace trainscope {
 

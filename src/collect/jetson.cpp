@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "collect/collect.h"
-#include "collect/support/jetson.h"
+#include "collect/support/devices/jetson.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

@@ -21,8 +21,8 @@
 
 #include "base/clock.h"
 #include "collect/collect.h"
-#include "collect/support/proc_file.h"
-#include "collect/support/process_tree.h"
+#include "kernel/proc_file.h"
+#include "kernel/process_tree.h"
 
 namespace trainscope {
 

@@ -17,8 +17,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "collect/collect.h"
-#include "collect/support/proc_file.h"
-#include "collect/support/process_tree.h"
+#include "kernel/proc_file.h"
+#include "kernel/process_tree.h"
 
 namespace trainscope {
 

@@ -15,9 +15,9 @@
 #include <cerrno>
 
 #include "collect/collect.h"
-#include "collect/support/folder_watch.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
+#include "kernel/folder_watch.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "collect/support/test_root.h"
+#include "collect/support/opened_source.h"
 
 namespace trainscope {
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "collect/support/test_root.h"
+#include "collect/support/opened_source.h"
 
 namespace trainscope {
 

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "collect/collect.h"
-#include "collect/support/interfaces.h"
+#include "collect/support/devices/interfaces.h"
 #include "collect/support/missing.h"
 
 namespace trainscope {

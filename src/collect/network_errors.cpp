@@ -7,7 +7,7 @@
 #include <array>
 
 #include "collect/collect.h"
-#include "collect/support/interfaces.h"
+#include "collect/support/devices/interfaces.h"
 #include "collect/support/missing.h"
 
 namespace trainscope {

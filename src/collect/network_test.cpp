@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "collect/support/interfaces.h"
-#include "collect/support/test_root.h"
+#include "collect/support/devices/interfaces.h"
+#include "collect/support/opened_source.h"
 
 namespace trainscope {
 

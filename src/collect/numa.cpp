@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "collect/collect.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

@@ -20,7 +20,7 @@
 #include "collect/collect.h"
 #include "collect/support/file_sample.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "collect/support/file_sample.h"
-#include "collect/support/test_root.h"
+#include "collect/support/opened_source.h"
 
 namespace trainscope {
 

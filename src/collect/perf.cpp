@@ -21,9 +21,9 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "collect/collect.h"
+#include "collect/support/devices/perf_events.h"
 #include "collect/support/missing.h"
-#include "collect/support/perf_events.h"
-#include "collect/support/process_tree.h"
+#include "kernel/process_tree.h"
 
 namespace trainscope {
 

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/clock.h"
-#include "collect/support/perf_events.h"
-#include "collect/support/test_root.h"
+#include "collect/support/devices/perf_events.h"
+#include "collect/support/opened_source.h"
 
 namespace trainscope {
 

@@ -12,8 +12,8 @@
 
 #include "collect/collect.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
-#include "collect/support/unwrap.h"
+#include "kernel/proc_file.h"
+#include "kernel/unwrap.h"
 
 namespace trainscope {
 

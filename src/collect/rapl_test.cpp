@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collect/support/test_root.h"
+#include "collect/support/opened_source.h"
 
 namespace trainscope {
 

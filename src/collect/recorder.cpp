@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "collect/collect.h"
-#include "collect/support/proc_file.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "collect/support/test_root.h"
+#include "collect/support/opened_source.h"
 
 namespace {
 

@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "collect/collect.h"
-#include "collect/support/hwmon.h"
+#include "collect/support/devices/hwmon.h"
 #include "collect/support/missing.h"
-#include "collect/support/proc_file.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

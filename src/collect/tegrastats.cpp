@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "collect/collect.h"
-#include "collect/support/child_lines.h"
-#include "collect/support/jetson.h"
+#include "collect/support/devices/jetson.h"
 #include "collect/support/missing.h"
+#include "collect/support/programs/child_lines.h"
 #include "parse/tegrastats.h"
 
 namespace trainscope {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "base/text.h"
-#include "collect/support/test_root.h"
+#include "collect/support/opened_source.h"
 
 namespace trainscope {
 

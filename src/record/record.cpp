@@ -15,8 +15,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "collect/support/process_handle.h"
-#include "collect/support/process_tree.h"
+#include "kernel/process_handle.h"
+#include "kernel/process_tree.h"
 #include "record/host/inventory.h"
 #include "record/host/redact.h"
 #include "record/supervise/closing.h"

@@ -3,7 +3,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
-#include "collect/support/cgroup_limits.h"
+#include "kernel/cgroup_limits.h"
 
 using trainscope::parse_mountinfo;
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "collect/support/counter_row.h"
+#include "collect/support/counters/counter_row.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace trainscope;

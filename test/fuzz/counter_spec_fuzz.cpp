@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "collect/support/counter_spec.h"
+#include "collect/support/counters/counter_spec.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace trainscope;

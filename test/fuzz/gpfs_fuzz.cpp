@@ -4,7 +4,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "collect/collect.h"
-#include "collect/support/mmpmon.h"
+#include "collect/support/devices/mmpmon.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view reply(reinterpret_cast<const char*>(data), size);

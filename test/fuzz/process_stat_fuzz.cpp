@@ -1,6 +1,6 @@
 // /proc/PID/stat as everybody reads it, then stat and io of a process as the job's collector does.
-#include "collect/support/process_tree.h"
 #include "collector_input.h"
+#include "kernel/process_tree.h"
 
 namespace trainscope {
 extern const Collector job_collector;

@@ -18,7 +18,7 @@
 #include "cli/probe.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
-#include "collect/support/cgroup_limits.h"
+#include "kernel/cgroup_limits.h"
 
 namespace trainscope {
 

@@ -1,7 +1,7 @@
 #include "collect/support/missing.h"
 
 #include "base/text.h"
-#include "collect/support/proc_file.h"
+#include "kernel/proc_file.h"
 
 namespace trainscope {
 

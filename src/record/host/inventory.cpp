@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "collect/support/cgroup_limits.h"
+#include "kernel/cgroup_limits.h"
 #include "record/record.h"
 
 namespace trainscope {

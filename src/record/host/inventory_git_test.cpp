@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "collect/support/test_root.h"
 #include "record/host/inventory.h"
+#include "testing/test_root.h"
 
 namespace trainscope {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/fd.h"
-#include "collect/support/mounts.h"
+#include "kernel/mounts.h"
 #include "record/host/inventory.h"
 
 namespace trainscope {

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "collect/support/test_root.h"
 #include "record/host/test_environment.h"
 #include "record/record.h"
+#include "testing/test_root.h"
 
 namespace trainscope {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "collect/support/test_root.h"
 #include "record/host/inventory.h"
 #include "record/host/test_environment.h"
+#include "testing/test_root.h"
 
 namespace trainscope {
 namespace {

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
-#include "collect/support/process_tree.h"
+#include "kernel/process_tree.h"
 
 namespace trainscope {
 

@@ -18,7 +18,7 @@
 
 #include "base/fd.h"
 #include "collect/collect.h"
-#include "collect/support/process_tree.h"
+#include "kernel/process_tree.h"
 #include "record/intake/event_files.h"
 #include "record/intake/printed.h"
 #include "record/intake/progress.h"
@@ -31,7 +31,7 @@ class ProgressSources {
     int pipe_fd = -1;
     std::vector<std::string> tensorboard;
     std::string steps_from;
-    const JobLink* job = nullptr;
+    const JobProcesses* job = nullptr;
     std::function<void()> on_half_full;                       // the ring is half full
     std::function<void(const std::string& text)> event_sink;  // of event files
     std::chrono::milliseconds event_files_limit{500};  // for the remaining event files at the end

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "base/clock.h"
-#include "collect/support/process_handle.h"
+#include "kernel/process_handle.h"
 #include "record/intake/output_follower.h"
 #include "record/intake/progress.h"
 #include "record/intake/progress_sources.h"

@@ -10,7 +10,7 @@
 
 #include "base/interrupted.h"
 #include "base/text.h"
-#include "collect/support/process_tree.h"
+#include "kernel/process_tree.h"
 #include "record/supervise/signal_inbox.h"
 
 namespace trainscope {

@@ -13,8 +13,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "collect/support/process_handle.h"
-#include "collect/support/process_tree.h"
+#include "kernel/process_handle.h"
+#include "kernel/process_tree.h"
 
 namespace trainscope {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "collect/support/process_handle.h"
+#include "kernel/process_handle.h"
 #include "record/record.h"
 #include "record/supervise/launch.h"
 #include "record/supervise/output.h"

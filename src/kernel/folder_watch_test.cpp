@@ -1,0 +1,55 @@
+#include "kernel/folder_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "testing/test_root.h"
+
+namespace trainscope {
+
+namespace {
+
+TEST(FolderWatch, SeesNamesComeAndGo) {
+  TestRoot root;
+  root.write("/sda/stat", "");
+  FolderWatch watch;
+  watch.open(root.path());
+  EXPECT_FALSE(watch.changed());
+  root.write("/sdb/stat", "");
+  EXPECT_TRUE(watch.changed());
+  EXPECT_FALSE(watch.changed());
+  root.remove("/sda");
+  EXPECT_TRUE(watch.changed());
+  root.write("/sdb/stat", "other content");
+  EXPECT_FALSE(watch.changed());
+}
+
+TEST(FolderWatch, SeesOneNameInsteadOfAnother) {
+  TestRoot root;
+  root.write("/sda", "");
+  FolderWatch watch;
+  watch.open(root.path());
+  root.remove("/sda");
+  root.write("/sdb", "");
+  EXPECT_TRUE(watch.changed());
+}
+
+TEST(FolderWatch, ReadsAFolderLargerThanItsBuffer) {
+  TestRoot root;
+  for (int i = 0; i < 500; ++i) root.write("/device-" + std::to_string(i), "");
+  FolderWatch watch;
+  watch.open(root.path());
+  EXPECT_FALSE(watch.changed());
+  root.remove("/device-499");
+  EXPECT_TRUE(watch.changed());
+}
+
+TEST(FolderWatch, NeverChangesWhereThereIsNoFolder) {
+  FolderWatch watch;
+  EXPECT_FALSE(watch.changed());
+  watch.open("/no/such/folder");
+  EXPECT_FALSE(watch.changed());
+}
+
+}  // namespace
+
+}  // namespace trainscope

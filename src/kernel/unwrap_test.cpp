@@ -1,0 +1,29 @@
+#include "kernel/unwrap.h"
+
+#include <gtest/gtest.h>
+
+namespace trainscope {
+
+namespace {
+
+TEST(Unwrap, CountsOnBehindTheEnd) {
+  Unwrap unwrap(1000);
+  EXPECT_EQ(unwrap(900), 900);
+  EXPECT_EQ(unwrap(990), 990);
+  EXPECT_EQ(unwrap(10), 1010);
+  EXPECT_EQ(unwrap(980), 1980);
+  EXPECT_EQ(unwrap(0), 2000);
+  EXPECT_EQ(unwrap(0), 2000);
+}
+
+TEST(Unwrap, TakesASmallFallForAReset) {
+  Unwrap unwrap(1000, 500);
+  EXPECT_EQ(unwrap(400), 400);
+  EXPECT_EQ(unwrap(5), 5);  // the device was replaced
+  EXPECT_EQ(unwrap(999), 999);
+  EXPECT_EQ(unwrap(5), 1005);
+}
+
+}  // namespace
+
+}  // namespace trainscope
