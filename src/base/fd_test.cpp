@@ -4,20 +4,18 @@
 #include <sys/stat.h>
 
 #include <atomic>
-#include <filesystem>
 #include <thread>
 #include <vector>
+
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
 
 class ReplaceFile : public testing::Test {
  protected:
-  ReplaceFile() : folder_(testing::TempDir() + "trainscope-fd-XXXXXX") {
-    EXPECT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  ~ReplaceFile() override { std::filesystem::remove_all(folder_); }
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 TEST_F(ReplaceFile, many_at_once_all_succeed_and_leave_one_of_the_texts) {

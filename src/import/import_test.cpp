@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/fd.h"
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 
@@ -30,12 +31,6 @@ std::string test_data(const std::string& name) {
 // A separate home and a folder for recordings, removed at the end.
 class Import : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = (std::filesystem::temp_directory_path() / "trainscope-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(folder_.data()), nullptr);
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string home() const { return folder_ + "/home"; }
   std::string write(const std::string& name, const std::string& text) const {
     const std::string path = folder_ + "/" + name;
@@ -59,7 +54,8 @@ class Import : public testing::Test {
     return read ? "" : read.error().message();
   }
 
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 Summary summary_of(const RunView& run, const std::string& series) {

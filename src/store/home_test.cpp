@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -14,19 +13,13 @@
 #include "store/remove.h"
 #include "store/run_id.h"
 #include "store/store.h"
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
 
 class Home : public testing::Test {
  protected:
-  void SetUp() override {
-    char path[] = "/tmp/ts-home-XXXXXX";
-    ASSERT_NE(::mkdtemp(path), nullptr);
-    home_ = path;
-  }
-  void TearDown() override { std::filesystem::remove_all(home_); }
-
   std::string add(const std::string& id, const std::string& name, bool ended = true) {
     const std::string path = home_ + "/" + id;
     ::mkdir(path.c_str(), 0700);
@@ -47,7 +40,8 @@ class Home : public testing::Test {
     return path ? path->substr(home_.size() + 1) : "error: " + path.error().message();
   }
 
-  std::string home_;
+  TemporaryFolder temporary_;
+  const std::string home_ = temporary_.path();
 };
 
 TEST(run_id, sorts_by_time) {

@@ -2,15 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "base/fd.h"
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
@@ -18,16 +17,12 @@ namespace {
 class LivenessTest : public ::testing::Test {
  protected:
   LivenessTest() {
-    std::string name = ::testing::TempDir() + "liveness-XXXXXX";
-    home_ = ::mkdtemp(name.data());
-    path_ = home_ + "/0aaaaaaa00";
     ::mkdir(path_.c_str(), 0700);
     std::ofstream(path_ + "/tail") << "x";
     manifest_.host_name = "node1";
     manifest_.boot_id = "boot1";
     manifest_.period_ns = 100'000'000;
   }
-  ~LivenessTest() override { std::filesystem::remove_all(home_); }
 
   void written(int seconds_ago) const {
     const time_t when = ::time(nullptr) - seconds_ago;
@@ -38,7 +33,8 @@ class LivenessTest : public ::testing::Test {
     return liveness(path_, manifest_, {host, boot});
   }
 
-  std::string home_, path_;
+  TemporaryFolder temporary_;
+  const std::string home_ = temporary_.path(), path_ = home_ + "/0aaaaaaa00";
   Manifest manifest_;
 };
 

@@ -1,13 +1,11 @@
 // Runs that are too large to be held in memory: the same answers, and only what is needed is read.
 #include <gtest/gtest.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <filesystem>
 
 #include "base/fd.h"
 #include "model/training.h"
 #include "store/run_fixture.h"
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
@@ -30,12 +28,6 @@ std::string three_blocks() {
 
 class RunOnDisk : public testing::Test {
  protected:
-  RunOnDisk() {
-    char name[] = "/tmp/ts-disk-XXXXXX";
-    folder_ = ::mkdtemp(name);
-  }
-  ~RunOnDisk() override { std::filesystem::remove_all(folder_); }
-
   // A segment that is not in memory; with a descriptor of its own, or opened for each part.
   RunFile stored(const std::string& bytes, bool is_open) {
     const std::string path = folder_ + "/samples-0001.seg";
@@ -55,7 +47,8 @@ class RunOnDisk : public testing::Test {
     return files;
   }
 
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
 };
 
 // Everything that can be asked of a run, as text.

@@ -9,13 +9,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <filesystem>
 #include <functional>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "base/fd.h"
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
@@ -75,21 +75,18 @@ void close_all_but(const std::vector<int>& wanted) {
 class ForeignWritersTest : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/ts-writers-XXXXXX";
-    ASSERT_NE(::mkdtemp(name), nullptr);
-    folder_ = name;
-    path_ = folder_ + "/log";
     log_ = opened(path_, O_WRONLY | O_CREAT | O_APPEND);
     other_ = opened(folder_ + "/other", O_WRONLY | O_CREAT | O_APPEND);
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   // This process acts as the supervisor; these children of it do not belong to the job.
   ForeignWriters writers(std::vector<pid_t> strangers) {
     return {::getpid(), std::move(strangers), {log_.get()}};
   }
 
-  std::string folder_, path_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
+  const std::string path_ = folder_ + "/log";
   UniqueFd log_, other_;
 };
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <filesystem>
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
@@ -12,21 +12,16 @@ namespace {
 class OutputLogTest : public testing::Test {
  protected:
   void SetUp() override {
-    char name[] = "/tmp/ts-output-XXXXXX";
-    ASSERT_NE(::mkdtemp(name), nullptr);
-    folder_ = name;
     int fds[2];
     memory_ = *SharedMemory::create(1 << 20);
     ASSERT_EQ(::pipe2(fds, O_CLOEXEC | O_NONBLOCK), 0);
     read_.reset(fds[0]);
     write_.reset(fds[1]);
   }
-  void TearDown() override {
-    std::filesystem::remove_all(folder_);
-    memory_.unmap();
-  }
+  void TearDown() override { memory_.unmap(); }
 
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
   UniqueFd read_, write_;
   SharedMemory memory_;
 };

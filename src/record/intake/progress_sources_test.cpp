@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <array>
-#include <filesystem>
 #include <fstream>
 #include <future>
 
 #include "base/clock.h"
 #include "record/sample/test_ring.h"
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
@@ -18,24 +18,20 @@ namespace {
 class ProgressSourcesTest : public testing::Test {
  protected:
   ProgressSourcesTest() : memory_(*SharedMemory::create(1 << 20)), ring_(memory_) {
-    char name[] = "/tmp/ts-sources-XXXXXX";
-    folder_ = ::mkdtemp(name);
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
     read_end_.reset(ends[0]);
     write_end_.reset(ends[1]);
     begin_time(*memory_);
   }
-  ~ProgressSourcesTest() override {
-    std::filesystem::remove_all(folder_);
-    memory_.unmap();
-  }
+  ~ProgressSourcesTest() override { memory_.unmap(); }
 
   SharedMemory memory_;
   Ring ring_;
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
   UniqueFd read_end_, write_end_;
-  JobLink job_;
+  JobProcesses job_;
 };
 
 TEST_F(ProgressSourcesTest, event_files_that_take_too_long_at_the_end_are_told) {

@@ -1,8 +1,6 @@
 #include "record/sample/journal.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include "format/format.h"
 #include "store/durable.h"
 #include "store/store.h"
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
@@ -23,17 +22,11 @@ constexpr const char* kSchema =
 class JournalTest : public testing::Test {
  protected:
   JournalTest() : memory_(*SharedMemory::create(1 << 20)), ring_(memory_) {
-    char name[] = "/tmp/ts-journal-XXXXXX";
-    folder_ = ::mkdtemp(name);
     memory_->incarnation = 1;
     memory_->zero_ns = memory_->zero_realtime_ns = 1;
     manifest_.id = "0123456789";
     manifest_.period_ns = 10'000'000;
     EXPECT_TRUE(write_manifest(folder_, manifest_));
-  }
-  ~JournalTest() override {
-    ::chmod(folder_.c_str(), 0700);
-    std::filesystem::remove_all(folder_);
   }
 
   void announce(uint32_t schema) {
@@ -69,7 +62,8 @@ class JournalTest : public testing::Test {
 
   SharedMemory memory_;
   Ring ring_;
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
   Manifest manifest_;
 };
 

@@ -2,16 +2,15 @@
 // grow with them. TRAINSCOPE_LONG=1: thirty days at 10 Hz, otherwise one.
 #include <gtest/gtest.h>
 #include <malloc.h>
-#include <stdlib.h>
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <random>
 
 #include "base/fd.h"
 #include "record/sample/journal.h"
 #include "store/store.h"
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
@@ -42,15 +41,12 @@ size_t open_files() { return list_folder("/proc/self/fd")->size(); }
 class Weeks : public testing::Test {
  protected:
   Weeks() : memory_(*SharedMemory::create(2 << 20)), ring_(memory_) {
-    char name[] = "/tmp/ts-weeks-XXXXXX";
-    folder_ = ::mkdtemp(name);
     memory_->incarnation = 1;
     manifest_.id = kId;
     manifest_.period_ns = kPeriodNs;
     EXPECT_TRUE(write_manifest(folder_, manifest_));
     EXPECT_TRUE(ring_.push_schema(0, 1000, kColumns, 0, 1, schema_json()));
   }
-  ~Weeks() override { std::filesystem::remove_all(folder_); }
 
   void record_day(Journal& journal) {
     std::vector<int64_t> row(kColumns);
@@ -73,7 +69,8 @@ class Weeks : public testing::Test {
 
   SharedMemory memory_;
   Ring ring_;
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string folder_ = temporary_.path();
   Manifest manifest_;
   int64_t tick_ = 0;
   int64_t values_[kColumns] = {};
