@@ -15,7 +15,7 @@
 #include "collect/support/devices/jetson.h"
 #include "collect/support/missing.h"
 #include "collect/support/programs/child_lines.h"
-#include "parse/tegrastats.h"
+#include "parse/parse.h"
 
 namespace trainscope {
 

@@ -1,6 +1,6 @@
 // tegrastats: output or log of NVIDIA's tool of that name on a Jetson board.
 //
-// One line per sample (parse/tegrastats.h), read twice: for the series and their times, then for
+// One line per sample (parse/parse.h), read twice: for the series and their times, then for
 // the values. Times: if the lines begin with a timestamp (JetPack 5 and later), it gives the period
 // and shows missing rows; it has whole seconds of an unknown time zone. If the clock was set, rows
 // continue without a gap. Without timestamps the rows are `every_ns` apart, 1 s by default.
@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "import/import.h"
 #include "import/support/recording.h"
-#include "parse/tegrastats.h"
+#include "parse/parse.h"
 
 namespace trainscope {
 

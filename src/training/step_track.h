@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/training.h"
-#include "parse/progress.h"
+#include "training/report.h"
 
 namespace trainscope {
 

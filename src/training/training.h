@@ -12,7 +12,7 @@
 
 #include "model/model.h"
 #include "model/training.h"
-#include "parse/progress.h"
+#include "training/report.h"
 
 namespace trainscope {
 

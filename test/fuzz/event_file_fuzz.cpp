@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "tfrecord/tfrecord.h"
+#include "parse/parse.h"
 
 using namespace trainscope;
 

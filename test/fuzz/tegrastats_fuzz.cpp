@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "parse/tegrastats.h"
+#include "parse/parse.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view line(reinterpret_cast<const char*>(data), size);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "parse/pattern.h"
+#include "parse/parse.h"
 #include "record/intake/printed.h"
 
 namespace trainscope {

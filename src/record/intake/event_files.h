@@ -21,10 +21,10 @@
 #include <vector>
 
 #include "base/fd.h"
+#include "parse/parse.h"
 #include "record/intake/event_clock.h"
 #include "record/intake/event_file_search.h"
 #include "record/intake/progress.h"
-#include "tfrecord/tfrecord.h"
 
 namespace trainscope {
 

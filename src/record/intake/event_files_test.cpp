@@ -18,8 +18,8 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "parse/parse.h"
 #include "record/sample/test_ring.h"
-#include "tfrecord/tfrecord.h"
 #include "training/training.h"
 
 namespace trainscope {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "parse/progress.h"
+#include "training/training.h"
 
 namespace trainscope {
 

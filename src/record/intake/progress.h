@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "parse/progress.h"
 #include "record/sample/ring.h"
+#include "training/training.h"
 
 namespace trainscope {
 

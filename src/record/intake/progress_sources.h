@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "collect/collect.h"
 #include "kernel/process_tree.h"
 #include "record/intake/event_files.h"
 #include "record/intake/printed.h"

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "base/interrupted.h"
-#include "tfrecord/tfrecord.h"
+#include "parse/parse.h"
 
 namespace trainscope::workload {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
+#include "parse/parse.h"
 #include "test_folder.h"
-#include "tfrecord/tfrecord.h"
 
 namespace trainscope::workload {
 namespace {

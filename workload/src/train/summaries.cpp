@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "errors.h"
-#include "tfrecord/tfrecord.h"
+#include "parse/parse.h"
 
 namespace trainscope::workload {
 namespace {

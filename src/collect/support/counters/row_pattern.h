@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/result.h"
-#include "parse/pattern.h"
+#include "parse/parse.h"
 
 namespace trainscope {
 

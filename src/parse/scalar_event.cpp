@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "tfrecord/tfrecord.h"
+#include "parse/tfrecord.h"
 
 namespace trainscope {
 

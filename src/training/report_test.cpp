@@ -1,4 +1,4 @@
-#include "parse/progress.h"
+#include "training/report.h"
 
 #include <gtest/gtest.h>
 

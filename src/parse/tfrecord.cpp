@@ -1,4 +1,4 @@
-#include "tfrecord/tfrecord.h"
+#include "parse/tfrecord.h"
 
 #include <cstring>
 

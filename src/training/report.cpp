@@ -1,4 +1,4 @@
-#include "parse/progress.h"
+#include "training/report.h"
 
 #include <fmt/format.h>
 
@@ -12,22 +12,22 @@ namespace trainscope {
 
 namespace {
 
-using Kind = Report::Kind;
+using ReportKind = Report::Kind;
 
 constexpr size_t kMaxNameBytes = 128;
 constexpr int64_t kMaxNumber = int64_t{1} << 53;
 constexpr std::string_view kTimeKey = "t", kWhoKey = "who", kSetKey = "set";
 
-constexpr std::array<std::pair<std::string_view, Kind>, 9> kWords = {{
-    {"step", Kind::step},
-    {"epoch", Kind::epoch},
-    {"begin", Kind::begin},
-    {"end", Kind::end},
-    {"phase", Kind::phase},
-    {"batch", Kind::batch},
-    {"scalar", Kind::scalar},
-    {"mark", Kind::mark},
-    {"dropped", Kind::dropped},
+constexpr std::array<std::pair<std::string_view, ReportKind>, 9> kWords = {{
+    {"step", ReportKind::step},
+    {"epoch", ReportKind::epoch},
+    {"begin", ReportKind::begin},
+    {"end", ReportKind::end},
+    {"phase", ReportKind::phase},
+    {"batch", ReportKind::batch},
+    {"scalar", ReportKind::scalar},
+    {"mark", ReportKind::mark},
+    {"dropped", ReportKind::dropped},
 }};
 
 bool is_name(std::string_view text) {
@@ -93,34 +93,34 @@ Status take_key(std::string_view word, Report& report) {
 // The required part after the first word.
 Status take_subject(Words& words, Report& report) {
   switch (report.kind) {
-    case Kind::step:
-    case Kind::epoch:
+    case ReportKind::step:
+    case ReportKind::epoch:
       if (!words.empty() && words.peek().find('=') == std::string_view::npos) {
         report.number = whole_number(words.peek());
         if (!report.number) return Error(fmt::format("'{}' is not a number", words.peek()));
         words.take();
       }
       return {};
-    case Kind::batch:
-    case Kind::dropped:
+    case ReportKind::batch:
+    case ReportKind::dropped:
       report.number = whole_number(words.peek());
       if (!report.number) return Error("an integer is missing");
       words.take();
       return {};
-    case Kind::begin:
-    case Kind::end:
-    case Kind::phase:
-    case Kind::scalar:
+    case ReportKind::begin:
+    case ReportKind::end:
+    case ReportKind::phase:
+    case ReportKind::scalar:
       if (!is_name(words.peek())) return Error("a name is missing");
       report.name = words.take();
       break;
-    case Kind::mark:
+    case ReportKind::mark:
       return {};
   }
-  if (report.kind == Kind::begin || report.kind == Kind::end) return {};
+  if (report.kind == ReportKind::begin || report.kind == ReportKind::end) return {};
   const auto value = parse_number(words.peek());
   if (!value) return Error(fmt::format("'{}' is not a number", words.peek()));
-  if (report.kind == Kind::phase && !(*value >= 0 && std::isfinite(*value))) {
+  if (report.kind == ReportKind::phase && !(*value >= 0 && std::isfinite(*value))) {
     return Error("a phase takes 0 seconds or more");
   }
   report.value = *value;
@@ -175,7 +175,7 @@ Result<Report> parse_report(std::string_view line) {
   if (known == kWords.end()) return Error(fmt::format("unknown word '{}'", first));
   Report report;
   report.kind = known->second;
-  if (report.kind == Kind::mark) {
+  if (report.kind == ReportKind::mark) {
     TS_CHECK_OK(take_mark(words, report));
     return report;
   }
@@ -193,13 +193,13 @@ std::string format_report(const Report& report) {
     if (!report.who.empty()) line += " who=" + report.who;
     if (!report.set.empty()) line += " set=" + report.set;
   };
-  if (report.kind == Kind::mark) {
+  if (report.kind == ReportKind::mark) {
     add_keys();
     return line + " " + report.name;
   }
   if (report.number) line += fmt::format(" {}", *report.number);
   if (!report.name.empty()) line += " " + report.name;
-  if (report.kind == Kind::phase || report.kind == Kind::scalar) {
+  if (report.kind == ReportKind::phase || report.kind == ReportKind::scalar) {
     line += fmt::format(" {}", report.value);
   }
   for (const auto& [name, value] : report.numbers) line += fmt::format(" {}={}", name, value);
