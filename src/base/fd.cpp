@@ -50,6 +50,47 @@ Result<std::string> read_file(const std::string& path, size_t limit) {
   }
 }
 
+Status read_part(const UniqueFd& fd, const std::string& path, size_t offset, size_t length,
+                 std::string& out, size_t begin) {
+  out.resize(begin + length);
+  size_t have = 0;
+  while (have < length) {
+    const ssize_t n = retry_interrupted([&] {
+      return ::pread(fd.get(), out.data() + begin + have, length - have,
+                     static_cast<off_t>(offset + have));
+    });
+    if (n < 0) return Error::from_errno("cannot read " + path, errno);
+    if (n == 0) break;
+    have += static_cast<size_t>(n);
+  }
+  out.resize(begin + have);
+  return {};
+}
+
+Result<size_t> file_size(const UniqueFd& fd, const std::string& path) {
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);
+  return static_cast<size_t>(info.st_size);
+}
+
+Result<UniqueFd> open_regular_file(const std::string& path) {
+  // O_NONBLOCK: opening a FIFO that nobody writes would wait for ever.
+  TS_TRY(UniqueFd fd, open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);
+  if (!S_ISREG(info.st_mode)) return Error(path + " is not a regular file");
+  return fd;
+}
+
+Result<std::string> read_regular_file(const std::string& path, size_t limit) {
+  TS_TRY(const UniqueFd fd, open_regular_file(path));
+  TS_TRY(const size_t size, file_size(fd, path));
+  if (size > limit) return Error(path + " is too large (" + std::to_string(size) + " bytes)");
+  std::string bytes;
+  TS_CHECK_OK(read_part(fd, path, 0, size, bytes));
+  return bytes;
+}
+
 Result<std::string> read_line(const std::string& path) {
   TS_TRY(std::string text, read_file(path, 1 << 20));
   const size_t end = text.find('\n');

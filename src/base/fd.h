@@ -50,6 +50,15 @@ Result<Pipe> make_pipe(int flags = 0);
 
 // The whole file, at most `limit` bytes; more is an error.
 Result<std::string> read_file(const std::string& path, size_t limit = size_t{64} << 20);
+// A regular file, opened for reading; anything else (a FIFO would wait for its writer) is an error.
+Result<UniqueFd> open_regular_file(const std::string& path);
+// The same, all of it.
+Result<std::string> read_regular_file(const std::string& path, size_t limit);
+// Of an open file; the path is for the Error.
+Result<size_t> file_size(const UniqueFd& fd, const std::string& path);
+// `length` bytes at `offset` into `out` from `begin` on; `out` ends where the file does.
+Status read_part(const UniqueFd& fd, const std::string& path, size_t offset, size_t length,
+                 std::string& out, size_t begin = 0);
 // The first line without its newline; for one-value files of /proc and /sys.
 Result<std::string> read_line(const std::string& path);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "collect/collect.h"
-#include "store/derived.h"
+#include "store/store.h"
 #include "training/training.h"
 
 namespace trainscope {

@@ -11,7 +11,7 @@
 #include "collect/collect.h"
 #include "export/export.h"
 #include "import/import.h"
-#include "store/derived.h"
+#include "store/store.h"
 #include "training/training.h"
 
 namespace trainscope {

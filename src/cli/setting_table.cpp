@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "collect/support/counters/counter_spec.h"
 #include "record/host/redact.h"
-#include "store/run_name.h"
+#include "store/store.h"
 
 namespace trainscope {
 

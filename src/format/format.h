@@ -1,5 +1,5 @@
 // The bytes of a run (docs/run-format.md): frames, schemas, blocks of rows with their statistics,
-// and the files that they are appended to. Other modules include this header alone.
+// the manifest, and the files that they are written to. Other modules include this header alone.
 //
 // Guarantees: what is read back is what was written, or damage with its place. The statistics of a
 // column follow one rule, totals_of, for everybody who writes. Nothing here knows of homes, runs or
@@ -7,6 +7,9 @@
 #pragma once
 
 #include "format/codec.h"
+#include "format/durable.h"
 #include "format/frame.h"
+#include "format/manifest.h"
+#include "format/run_data.h"
 #include "format/schema.h"
 #include "format/segment_writer.h"

@@ -6,6 +6,8 @@
 #include <bit>
 #include <cmath>
 
+#include "base/json.h"
+
 namespace trainscope {
 
 namespace {

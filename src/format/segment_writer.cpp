@@ -5,11 +5,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
+#include "base/text.h"
 #include "format/frame.h"
 
 namespace trainscope {
+
+std::optional<int> segment_number(std::string_view name) {
+  constexpr std::string_view kPrefix = "samples-", kSuffix = ".seg";
+  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  const std::string_view digits = name.substr(
+      kPrefix.size(), name.size() - std::min(name.size(), kPrefix.size() + kSuffix.size()));
+  if (digits.size() < 4 || digits.size() > 9) return std::nullopt;
+  if (digits.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
+  return static_cast<int>(parse_integer(digits).value_or(0));
+}
 
 Result<uint32_t> SegmentWriter::begin(uint32_t number) {
   for (;; ++number) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@
 #include "base/result.h"
 
 namespace trainscope {
+
+// "samples-0012.seg" is 12; nothing for other names.
+std::optional<int> segment_number(std::string_view name);
 
 class SegmentWriter {
  public:

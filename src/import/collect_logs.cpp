@@ -33,7 +33,7 @@ constexpr size_t kMaxDevices = 64;  // more rows per sample than this are not de
 struct LogTable {
   const LogFile* file = nullptr;
   std::string path;
-  std::vector<WholeColumn> columns;
+  std::vector<ColumnData> columns;
   size_t devices = 1;  // so many lines are one row
   size_t rows = 0;
   bool has_torn_end = false;
@@ -72,10 +72,10 @@ void split_devices(LogTable& table, size_t samples) {
   if (table.columns.size() != 1 || samples == 0 || table.rows % samples != 0) return;
   const size_t devices = table.rows / samples;
   if (devices < 2 || devices > kMaxDevices) return;
-  const WholeColumn all = std::move(table.columns[0]);
+  const ColumnData all = std::move(table.columns[0]);
   table.columns.clear();
   for (size_t d = 0; d < devices; ++d) {
-    WholeColumn column = all;
+    ColumnData column = all;
     std::string& label = column.labels[0].second;
     label = label == "0" ? std::to_string(d) : label + (d == 0 ? "" : "_" + std::to_string(d));
     table.columns.push_back(std::move(column));
@@ -199,7 +199,7 @@ std::string period_note(size_t rows) {
   return note;
 }
 
-void note_rows(WholeRun& run, const std::vector<LogTable>& tables, size_t rows) {
+void note_rows(RunData& run, const std::vector<LogTable>& tables, size_t rows) {
   run.manifest.notes.push_back(period_note(rows));
   for (const LogTable& table : tables) {
     if (table.rows != rows) {
@@ -224,7 +224,7 @@ void note_rows(WholeRun& run, const std::vector<LogTable>& tables, size_t rows) 
   }
 }
 
-void add_missing(WholeRun& run, const std::string& folder, const LogFile& file) {
+void add_missing(RunData& run, const std::string& folder, const LogFile& file) {
   for (const LogField& field : file.fields) {
     run.missing.push_back(
         {field.metric, field.unit, fmt::format("{} does not exist in {}", file.name, folder)});
@@ -239,14 +239,14 @@ std::string host_of(const std::vector<LogTable>& tables) {
   return dump_json(host);
 }
 
-void add_never_recorded(WholeRun& run) {
+void add_never_recorded(RunData& run) {
   constexpr const char* kReason = "the collect script did not record it";
   run.missing.push_back({"hw.gpu.utilization", "1", kReason});
   run.missing.push_back({"hw.gpu.memory.usage", "By", kReason});
   run.missing.push_back({"hw.gpu.power", "W", kReason});
 }
 
-Result<std::vector<LogTable>> look_at_tables(const ImportOptions& options, WholeRun& run) {
+Result<std::vector<LogTable>> look_at_tables(const ImportOptions& options, RunData& run) {
   std::vector<LogTable> tables;
   size_t samples = 0;  // of the files that have one row per sample on every machine
   for (const LogFile& file : log_files()) {
@@ -263,8 +263,8 @@ Result<std::vector<LogTable>> look_at_tables(const ImportOptions& options, Whole
   return tables;
 }
 
-Result<WholeRun> read(const ImportOptions& options) {
-  WholeRun run = imported_run("collect-logs", options.path, options.every_ns.value_or(kPeriodNs));
+Result<RunData> read(const ImportOptions& options) {
+  RunData run = imported_run("collect-logs", options.path, options.every_ns.value_or(kPeriodNs));
   TS_TRY(const std::vector<LogTable> tables, look_at_tables(options, run));
   if (tables.empty()) {
     return Error(

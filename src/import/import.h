@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "store/whole_run.h"
+#include "format/format.h"
 
 namespace trainscope {
 
@@ -28,7 +28,7 @@ struct Importer {
   std::string_view input;    // description of PATH: "a folder with …"
   // Reads the beginning only; used if no format was given.
   bool (*recognises)(const std::string& path) = nullptr;
-  Result<WholeRun> (*read)(const ImportOptions& options) = nullptr;
+  Result<RunData> (*read)(const ImportOptions& options) = nullptr;
 };
 
 // All importers, sorted by name. Generated from the folder.

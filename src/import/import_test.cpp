@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/fd.h"
+#include "store/store.h"
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
@@ -42,7 +43,7 @@ class Import : public testing::Test {
     auto read = importer.read(options);
     EXPECT_TRUE(read) << (read ? "" : read.error().message());
     if (!read) return nullptr;
-    auto made = keep_run(home(), *read);
+    auto made = write_run(home(), *read);
     EXPECT_TRUE(made) << (made ? "" : made.error().message());
     if (!made) return nullptr;
     auto run = open_run(made->path);
@@ -292,7 +293,7 @@ TEST_F(Import, TimesThatNoRunCanHoldAreRefused) {
   auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_TRUE(read);
   read->rows = std::make_unique<FarRows>();
-  const auto kept = keep_run(home(), *read);
+  const auto kept = write_run(home(), *read);
   ASSERT_FALSE(kept);
   EXPECT_EQ(kept.error().message(),
             "row 2 is more than 146 years from the first one: too long for a run");
@@ -318,8 +319,8 @@ TEST_F(Import, ARunThatCannotBeKeptLeavesNothing) {
   auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_TRUE(read);
   const std::string file = write("file", "");
-  EXPECT_FALSE(keep_run(file, *read));
-  const auto made = keep_run(home(), *read);
+  EXPECT_FALSE(write_run(file, *read));
+  const auto made = write_run(home(), *read);
   ASSERT_TRUE(made);
   const auto names = list_folder(home());
   ASSERT_TRUE(names);
@@ -340,7 +341,7 @@ TEST_F(Import, AFileThatChangesWhileItIsReadLeavesNothing) {
   const auto read = tegrastats_importer.read({path, std::nullopt});
   ASSERT_TRUE(read);
   std::ofstream(path) << "RAM 1/2MB CPU [1%@2]\n";
-  const auto kept = keep_run(home(), *read);
+  const auto kept = write_run(home(), *read);
   ASSERT_FALSE(kept);
   EXPECT_THAT(kept.error().message(), HasSubstr("changed while it was read"));
   EXPECT_THAT(*list_folder(home()), testing::IsEmpty());
@@ -362,7 +363,7 @@ TEST_F(Import, AnImportedRunIsRebuiltWithoutItsManifest) {
   auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_TRUE(read);
   read->manifest.name = "board";
-  const auto kept = keep_run(home(), *read);
+  const auto kept = write_run(home(), *read);
   ASSERT_TRUE(kept);
   std::filesystem::remove(kept->path + "/manifest.json");
   const auto run = open_run(kept->path);

@@ -141,14 +141,14 @@ class TegraTable {
   const ClockStatistics& clocks() const { return clocks_; }
   const std::set<std::string>& unknown() const { return unknown_; }
   const std::map<std::string, size_t>& places() const { return places_; }
-  const std::vector<WholeColumn>& columns() const { return columns_; }
+  const std::vector<ColumnData>& columns() const { return columns_; }
   bool has(std::string_view metric, const Labels& labels) const {
     return places_.contains(std::string(metric) + '\n' + labels_text(labels));
   }
 
  private:
   std::map<std::string, size_t> places_;
-  std::vector<WholeColumn> columns_;
+  std::vector<ColumnData> columns_;
   ClockStatistics clocks_;
   std::optional<int64_t> first_clock_s_, memory_bytes_;
   std::set<std::string> unknown_;
@@ -248,7 +248,7 @@ std::string clock_text(int64_t clock_s) {
   return text;
 }
 
-void add_notes(WholeRun& run, const TegraTable& table, bool by_clock) {
+void add_notes(RunData& run, const TegraTable& table, bool by_clock) {
   std::vector<std::string>& notes = run.manifest.notes;
   const double period_s = static_cast<double>(run.manifest.period_ns) / 1e9;
   if (by_clock) {
@@ -284,7 +284,7 @@ void add_notes(WholeRun& run, const TegraTable& table, bool by_clock) {
       fmt::format("{} unknown fields were left out: {}", table.unknown().size(), words));
 }
 
-Status look_at_lines(const std::string& path, WholeRun& run, TegraTable& table) {
+Status look_at_lines(const std::string& path, RunData& run, TegraTable& table) {
   TS_TRY(LineReader lines, LineReader::open(path));
   for (TextLine line;;) {
     TS_TRY(const bool more, lines.next(line));
@@ -302,8 +302,8 @@ Status look_at_lines(const std::string& path, WholeRun& run, TegraTable& table) 
   return {};
 }
 
-Result<WholeRun> read(const ImportOptions& options) {
-  WholeRun run = imported_run("tegrastats", options.path, 0);
+Result<RunData> read(const ImportOptions& options) {
+  RunData run = imported_run("tegrastats", options.path, 0);
   TegraTable table;
   TS_CHECK_OK(look_at_lines(options.path, run, table));
   const auto measured = table.clocks().period_ns();

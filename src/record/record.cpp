@@ -22,7 +22,6 @@
 #include "record/supervise/closing.h"
 #include "record/supervise/run_folder.h"
 #include "record/supervise/supervisor.h"
-#include "store/remove.h"
 #include "store/store.h"
 #include "version.h"
 

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/json.h"
+#include "store/store.h"
 
 namespace trainscope {
 

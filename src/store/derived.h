@@ -27,9 +27,6 @@ struct DerivedSeries {
 std::vector<DerivedSeries> list_derived(const SeriesDirectory& directory,
                                         const std::string& host_json);
 
-// What they are; a metric that the command line names is here by its pattern.
-std::vector<MetricSpec> derived_metrics();
-
 // `inputs` are the inputs' points in the range and the row before it.
 Points compute_derived(const DerivedSeries& derived, const Range& range,
                        std::vector<Points> inputs);

@@ -1,15 +1,11 @@
 #include "store/files.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "base/fd.h"
-#include "base/text.h"
 #include "store/rebuild.h"
 #include "store/run_id.h"
 #include "store/store.h"
@@ -30,29 +26,6 @@ constexpr size_t kHeldBytes = size_t{16} << 20;
 constexpr size_t kOpenSegments = 64;
 // Of one pass over a file. A core's cache holds it, where its sums are computed.
 constexpr size_t kWindowBytes = size_t{512} << 10;
-
-// Bytes of a file into `out`, which is cut to what there is.
-Status read_part(const UniqueFd& fd, const std::string& path, size_t offset, size_t length,
-                 std::string& out, size_t begin = 0) {
-  out.resize(begin + length);
-  size_t have = 0;
-  while (have < length) {
-    const ssize_t n = ::pread(fd.get(), out.data() + begin + have, length - have,
-                              static_cast<off_t>(offset + have));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return Error::from_errno("cannot read " + path, errno);
-    if (n == 0) break;
-    have += static_cast<size_t>(n);
-  }
-  out.resize(begin + have);
-  return {};
-}
-
-Result<size_t> file_size(const UniqueFd& fd, const std::string& path) {
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);
-  return static_cast<size_t>(info.st_size);
-}
 
 Result<std::string> read_ends(const std::string& path) {
   TS_TRY(const UniqueFd fd, open_regular_file(path));
@@ -164,34 +137,6 @@ Result<std::string_view> FramePlace::payload(std::string& buffer) const {
   TS_TRY(const std::string_view bytes, file->read(offset, kFrameHeaderBytes + length, buffer));
   return frame_payload(bytes).with_context(
       fmt::format("{}: frame at offset {}", file->name, offset));
-}
-
-Result<UniqueFd> open_regular_file(const std::string& path) {
-  // O_NONBLOCK: opening a FIFO that nobody writes would wait for ever.
-  TS_TRY(UniqueFd fd, open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
-  struct stat info {};
-  if (::fstat(fd.get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);
-  if (!S_ISREG(info.st_mode)) return Error(path + " is not a regular file");
-  return fd;
-}
-
-Result<std::string> read_regular_file(const std::string& path, size_t limit) {
-  TS_TRY(const UniqueFd fd, open_regular_file(path));
-  TS_TRY(const size_t size, file_size(fd, path));
-  if (size > limit) return Error(fmt::format("{} is too large ({} bytes)", path, size));
-  std::string bytes;
-  TS_CHECK_OK(read_part(fd, path, 0, size, bytes));
-  return bytes;
-}
-
-std::optional<int> segment_number(std::string_view name) {
-  constexpr std::string_view kPrefix = "samples-", kSuffix = ".seg";
-  if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
-  const std::string_view digits = name.substr(
-      kPrefix.size(), name.size() - std::min(name.size(), kPrefix.size() + kSuffix.size()));
-  if (digits.size() < 4 || digits.size() > 9) return std::nullopt;
-  if (digits.find_first_not_of("0123456789") != std::string_view::npos) return std::nullopt;
-  return static_cast<int>(parse_integer(digits).value_or(0));
 }
 
 bool is_run_folder_name(std::string_view name) {

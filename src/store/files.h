@@ -19,14 +19,6 @@
 
 namespace trainscope {
 
-inline constexpr size_t kMaxManifestBytes = size_t{16} << 20;
-
-Result<UniqueFd> open_regular_file(const std::string& path);
-Result<std::string> read_regular_file(const std::string& path, size_t limit);
-
-// "samples-0012.seg" is 12; nothing for other names.
-std::optional<int> segment_number(std::string_view name);
-
 // The first ten characters look like a run's id and the name ends there or goes on after a
 // separator.
 bool is_run_folder_name(std::string_view name);

@@ -42,7 +42,7 @@ bool holds_run(const std::string& path) {
 // or, should it be damaged, when its own name or its samples are a run's.
 bool is_run_folder(std::string path) {
   while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-  const auto text = read_regular_file(path + "/manifest.json", size_t{16} << 20);
+  const auto text = read_regular_file(path + "/manifest.json", kMaxManifestBytes);
   if (text && text->find(kManifestFamily) != std::string::npos) return true;
   const std::string first = path + "/samples-0001.seg";
   if (is_run_folder_name(path.substr(path.rfind('/') + 1)) && exists(first)) return true;

@@ -10,7 +10,6 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "format/format.h"
-#include "store/remove.h"
 #include "store/run_id.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"

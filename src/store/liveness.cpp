@@ -10,8 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/text.h"
-#include "store/store.h"
+#include "kernel/process_handle.h"
 
 namespace trainscope {
 
@@ -24,18 +23,6 @@ constexpr int64_t kForeignQuietNs = 300 * kNsPerSecond;
 constexpr int64_t kLocalQuietNs = 3 * kNsPerSecond;
 // No two clocks of a cluster are further apart.
 constexpr int64_t kMaxSkewNs = 86'400 * kNsPerSecond;
-
-// Field 22 of /proc/PID/stat, or -1. The name in field 2 may hold spaces and parentheses.
-int64_t start_ticks(int64_t pid) {
-  const auto text = read_line(fmt::format("/proc/{}/stat", pid));
-  if (!text) return -1;
-  const size_t end = text->rfind(')');
-  if (end == std::string::npos) return -1;
-  const auto words = fields(std::string_view(*text).substr(end + 1));
-  constexpr size_t kStart = 22 - 3;
-  if (words.size() <= kStart) return -1;
-  return parse_integer(words[kStart]).value_or(-1);
-}
 
 // Supervisor and recorder keep the pipe open for reading as long as they live. Processes of another
 // container, whose numbers mean nothing here, show in it too; those of another host do not.
@@ -99,8 +86,9 @@ Liveness liveness(const std::string& run_path, const Manifest& manifest, const O
   if (!manifest.ended.empty() || !manifest.imported_format.empty()) return Liveness::ended;
   const int64_t periods_ns = 20 * std::clamp<int64_t>(manifest.period_ns, 0, 3600 * kNsPerSecond);
   if (!observer.boot_id.empty() && observer.boot_id == manifest.boot_id) {
-    const bool supervised = manifest.supervisor_pid > 0 &&
-                            start_ticks(manifest.supervisor_pid) == manifest.supervisor_start_ticks;
+    const bool supervised =
+        manifest.supervisor_pid > 0 &&
+        start_ticks(static_cast<pid_t>(manifest.supervisor_pid)) == manifest.supervisor_start_ticks;
     // The recorder goes on when its supervisor was killed, as long as the job runs.
     const bool recorded = supervised || pipe_is_held(run_path) ||
                           written_within(run_path, std::max(kLocalQuietNs, periods_ns));
@@ -110,6 +98,10 @@ Liveness liveness(const std::string& run_path, const Manifest& manifest, const O
   // Of our own name, but from before this boot: nothing survived that.
   const bool rebooted = !manifest.host_name.empty() && manifest.host_name == observer.host_name;
   return rebooted ? Liveness::ended : Liveness::silent_elsewhere;
+}
+
+Liveness liveness(const std::string& run_path, const Manifest& manifest) {
+  return liveness(run_path, manifest, Observer::ours());
 }
 
 Liveness liveness_without_manifest(const std::string& run_path) {

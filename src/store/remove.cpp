@@ -1,5 +1,3 @@
-#include "store/remove.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,7 +9,8 @@
 #include <cerrno>
 
 #include "base/fd.h"
-#include "store/files.h"
+#include "format/format.h"
+#include "store/store.h"
 
 namespace trainscope {
 

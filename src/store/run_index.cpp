@@ -6,6 +6,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "format/format.h"
 #include "store/reports.h"

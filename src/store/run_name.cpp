@@ -1,11 +1,10 @@
-#include "store/run_name.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
 #include "store/run_id.h"
+#include "store/store.h"
 
 namespace trainscope {
 

@@ -1,8 +1,7 @@
-#include "store/run_name.h"
-
 #include <gtest/gtest.h>
 
 #include "store/run_id.h"
+#include "store/store.h"
 
 namespace trainscope {
 namespace {

@@ -1,11 +1,5 @@
-// Typed access to what run_sql prints: for JSON output and for tests.
+// The virtual table of samples.
 #pragma once
-
-#include <cstdint>
-#include <functional>
-#include <string>
-#include <variant>
-#include <vector>
 
 #include "base/result.h"
 #include "model/model.h"
@@ -13,16 +7,6 @@
 struct sqlite3;
 
 namespace trainscope {
-
-using SqlValue = std::variant<std::monostate, int64_t, double, std::string>;
-
-struct SqlOutput {
-  std::function<Status(const std::vector<std::string>&)> columns;
-  std::function<Status(const std::vector<SqlValue>&)> row;
-};
-
-// One read-only statement. An Error holds SQLite's own words.
-Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output);
 
 // Registers the virtual table `samples` over `run`, which must outlive the connection.
 Status add_samples_table(sqlite3* database, const RunView& run);

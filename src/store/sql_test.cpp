@@ -1,5 +1,3 @@
-#include "store/sql.h"
-
 #include <gtest/gtest.h>
 
 #include "base/fd.h"

@@ -1,15 +1,17 @@
-// The store: one folder a run (docs/run-format.md). Writing is SegmentWriter's, reading is
-// open_run's.
+// The store: the home, which is a folder with one folder per run (docs/run-format.md), and the
+// reading of runs. format/ has the bytes; the recorder writes them by SegmentWriter.
 //
 // Guarantees: a reader never changes a run; a damaged part is a gap with its reason; a run can be
-// read while it is written, from another host too. Limits: no lock, so one recorder a run.
+// read while it is written, from another host too. Limits: no lock, so one recorder per run.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -17,46 +19,90 @@
 
 namespace trainscope {
 
-// A new, empty run folder (0700) in `home`, which is made when it is missing. Its name is the run's
-// id: eight characters of time in milliseconds and two of chance, so ids sort by time and 64 ranks
-// that start at once get 64 folders.
+// ---- The home
+
+// A new, empty run folder (0700) in `home`, which is created if it does not exist. Its name is the
+// run's id: eight characters of time in milliseconds and two of random bits, so ids sort by time
+// and 64 ranks that start at once get 64 folders.
 struct NewRun {
   std::string id, path;
 };
 Result<NewRun> create_run(const std::string& home);
 
-std::string manifest_to_json(const Manifest& manifest);
-// EBADMSG in the Error when the text is ruined; not when it is of a newer format.
-Result<Manifest> manifest_from_json(std::string_view text);
-Status write_manifest(const std::string& run_path, const Manifest& manifest);
-Result<Manifest> read_manifest(const std::string& run_path);
-
-// Is this run being recorded now? By the supervisor's process here, by the age of `tail` elsewhere.
-RunStatus run_status(const std::string& run_path, const Manifest& manifest);
+// Writes a run that has ended (format/run_data.h) into `home`. It appears there complete or not at
+// all: it is written to a folder of another name, which is renamed at the end.
+struct RunData;
+struct WrittenRun;
+Result<WrittenRun> write_run(const std::string& home, const RunData& run);
 
 struct RunListing {
   std::string path;
   Manifest manifest;
   RunStatus status = RunStatus::ended;
-  std::string problem;  // of a damaged run: what is wrong, naming file and offset
+  std::string problem;  // of a damaged run: the damage, with file and offset
 };
 // All runs of a home, oldest first. Foreign files are ignored, a damaged run is listed as such.
 // However large a run is, little of it is read.
 Result<std::vector<RunListing>> list_runs(const std::string& home);
 
-// When the last sample of a listed run was taken, for one that has no duration of its own; nothing
-// when it cannot be read. Little is read here too.
+// When the last sample of a listed run was taken, for one that has no duration; nothing if it
+// cannot be read. Little is read here too.
 std::optional<double> last_sample_s(const std::string& run_path);
 
 // The folder that a RUN argument means: a path, an id, a name (the newest of that name), a unique
-// prefix of an id, `latest`, `latest~2`. The error lists what is near.
+// prefix of an id, `latest`, `latest~2`. The error lists similar names.
 Result<std::string> find_run(const std::string& home, const std::string& text);
+// An Error if a run cannot have this name, because find_run reads it as an id, a path, `latest`,
+// `NAME~1` or a pattern.
+Status check_run_name(std::string_view name);
+
+// Is a run being recorded, here or elsewhere?
+//
+// Guarantees: on the kernel that records it, in another container too, the result is exact: the
+// supervisor's process, or any process that has the run's pipe open. Limits: on another host only
+// the age of its files is known, and a network file system shows them late; a recording that was
+// suspended there looks like one that ended.
+enum class Liveness {
+  ended,             // its end is recorded, or no process can be recording it any more
+  here,              // a process of this kernel records it
+  elsewhere,         // another host wrote to it a short while ago
+  silent_elsewhere,  // another host began it and recorded no end, but has written nothing for long
+};
+Liveness liveness(const std::string& run_path, const Manifest& manifest);
+// The same for a run whose manifest cannot be read.
+Liveness liveness_without_manifest(const std::string& run_path);
+// The same as the status that `list` shows.
+RunStatus run_status(const std::string& run_path, const Manifest& manifest);
+
+// The disk space that a run's own files take.
+Result<int64_t> run_disk_bytes(const std::string& run_path);
+
+struct Removed {
+  int64_t bytes = 0;                 // of disk space, freed
+  std::vector<std::string> foreign;  // names that are not ours and stay, with the folder
+};
+// Removes a run's own files, never through a link, and then its folder. The manifest is removed
+// last, so that an interrupted removal can be repeated. The caller has made sure that the run is
+// not being recorded.
+Result<Removed> remove_run(const std::string& run_path);
+
+// ---- One run
 
 // Opens a run for reading. Errors name file and offset.
 Result<std::unique_ptr<RunView>> open_run(const std::string& run_path);
 
-// Runs SQL over the views samples, metrics, steps, events and gaps; rows go out as CSV with a
-// header.
+// The metrics that are computed on reading; one that depends on the command line has its pattern.
+std::vector<MetricSpec> derived_metrics();
+
+using SqlValue = std::variant<std::monostate, int64_t, double, std::string>;
+struct SqlOutput {
+  std::function<Status(const std::vector<std::string>&)> columns;
+  std::function<Status(const std::vector<SqlValue>&)> row;
+};
+// Runs one read-only statement over the views samples, metrics, steps, events and gaps. An Error
+// has SQLite's own message.
+Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output);
+// The same as CSV with a header.
 Status run_sql(const RunView& run, const std::string& query,
                const std::function<Status(std::string_view)>& out);
 

@@ -9,7 +9,6 @@
 #include "cli/reading.h"
 #include "cli/recording.h"
 #include "import/import.h"
-#include "store/run_name.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -67,7 +66,7 @@ Result<ImportOptions> import_options(const ImportFlags& flags) {
   return options;
 }
 
-Json document_of(const WholeRun& run, const KeptRun& made) {
+Json document_of(const RunData& run, const WrittenRun& made) {
   const Manifest& m = made.manifest;
   return {{"schema", "trainscope.import/1"},
           {"run",
@@ -83,7 +82,7 @@ Json document_of(const WholeRun& run, const KeptRun& made) {
           {"notes", m.notes}};
 }
 
-void print_human(const WholeRun& run, const KeptRun& made) {
+void print_human(const RunData& run, const WrittenRun& made) {
   const Manifest& m = made.manifest;
   show("run {}{}: {} rows and {} series from {}, {}\n", m.id, m.name.empty() ? "" : " " + m.name,
        made.rows, run.columns.size(), m.imported_format, m.imported_path);
@@ -95,9 +94,9 @@ Result<int> run_import(const ImportFlags& flags) {
   if (!exists(flags.path)) return Error(fmt::format("import: {} does not exist", flags.path));
   TS_TRY(const ImportOptions options, import_options(flags));
   TS_TRY(const Importer* importer, choose_importer(flags));
-  TS_TRY(WholeRun run, importer->read(options));
+  TS_TRY(RunData run, importer->read(options));
   run.manifest.name = flags.name;
-  TS_TRY(const KeptRun made, keep_run(flags.reading->home, run));
+  TS_TRY(const WrittenRun made, write_run(flags.reading->home, run));
   if (flags.reading->json) {
     print_json(document_of(run, made));
   } else {

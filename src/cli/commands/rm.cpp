@@ -10,8 +10,7 @@
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "cli/reading.h"
-#include "store/liveness.h"
-#include "store/remove.h"
+#include "format/format.h"
 #include "store/store.h"
 
 namespace trainscope {

@@ -5,7 +5,6 @@
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "cli/reading.h"
-#include "store/sql.h"
 #include "store/store.h"
 
 namespace trainscope {

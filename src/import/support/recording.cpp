@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "base/fd.h"
 #include "base/text.h"
-#include "store/files.h"
 #include "version.h"
 
 namespace trainscope {
@@ -64,8 +64,8 @@ Error line_error(const std::string& file, size_t line, const std::string& what) 
   return Error(fmt::format("{}:{}: {}", file, line, what));
 }
 
-WholeRun imported_run(std::string_view format, const std::string& path, int64_t period_ns) {
-  WholeRun run;
+RunData imported_run(std::string_view format, const std::string& path, int64_t period_ns) {
+  RunData run;
   run.source = format;
   Manifest& m = run.manifest;
   m.imported_format = format;

@@ -7,7 +7,7 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "store/whole_run.h"
+#include "format/format.h"
 
 namespace trainscope {
 
@@ -43,6 +43,6 @@ class LineReader {
 Error line_error(const std::string& file, size_t line, const std::string& what);
 
 // A run recorded by another tool: rows at equal nominal intervals, no clock, no job.
-WholeRun imported_run(std::string_view format, const std::string& path, int64_t period_ns);
+RunData imported_run(std::string_view format, const std::string& path, int64_t period_ns);
 
 }  // namespace trainscope

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "format/format.h"
-#include "store/store.h"
 
 namespace trainscope {
 

@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "format/format.h"
-#include "store/durable.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"
 

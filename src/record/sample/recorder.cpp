@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "format/format.h"
 #include "kernel/process_handle.h"
 #include "record/intake/output_follower.h"
 #include "record/intake/progress.h"
@@ -26,7 +27,6 @@
 #include "record/sample/recorder_process.h"
 #include "record/sample/sampler.h"
 #include "record/supervise/closing.h"
-#include "store/store.h"
 
 namespace trainscope {
 

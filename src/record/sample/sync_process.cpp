@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/fd.h"
-#include "store/durable.h"
+#include "format/format.h"
 
 namespace trainscope {
 

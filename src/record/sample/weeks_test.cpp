@@ -8,6 +8,7 @@
 #include <random>
 
 #include "base/fd.h"
+#include "format/format.h"
 #include "record/sample/journal.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/interrupted.h"
 #include "base/text.h"
+#include "format/format.h"
 #include "kernel/cgroup_limits.h"
 #include "kernel/process_handle.h"
 #include "model/training.h"

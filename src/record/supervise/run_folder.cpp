@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
-#include "store/remove.h"
+#include "format/format.h"
 
 namespace trainscope {
 

@@ -1,4 +1,4 @@
-#include "store/whole_run.h"
+#include "format/run_data.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -10,9 +10,11 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "format/format.h"
-#include "store/durable.h"
-#include "store/remove.h"
+#include "format/durable.h"
+#include "format/frame.h"
+#include "format/manifest.h"
+#include "format/schema.h"
+#include "format/segment_writer.h"
 
 namespace trainscope {
 
@@ -23,16 +25,16 @@ constexpr int kZstdLevel = 3;
 constexpr int kSchemaNumber = 1;
 constexpr uint64_t kStream = 0;
 
-StoredSchema schema_of(const WholeRun& run) {
+StoredSchema schema_of(const RunData& run) {
   StoredSchema schema;
   schema.number = kSchemaNumber;
   schema.stream = kStream;
   schema.period_ns = run.manifest.period_ns;
   schema.source = run.source;
-  for (const WholeColumn& column : run.columns) {
+  for (const ColumnData& column : run.columns) {
     schema.add({column.metric, column.labels, column.unit, column.kind, column.scale, false});
   }
-  for (const WholeMissing& m : run.missing) {
+  for (const MissingMetric& m : run.missing) {
     schema.missing.push_back({m.metric, m.unit, m.reason, "", Kind::gauge});
   }
   return schema;
@@ -91,7 +93,7 @@ class RowWriter {
   int64_t count_ = 0, last_tick_ = 0;
 };
 
-std::string first_frames(const WholeRun& run, const StoredSchema& schema, const std::string& id) {
+std::string first_frames(const RunData& run, const StoredSchema& schema, const std::string& id) {
   std::string frames;
   append_frame(frames, FrameType::head, 0,
                dump_json(Json{{"run", id}, {"segment", 1}, {"incarnation", 1}}));
@@ -107,43 +109,30 @@ std::string first_frames(const WholeRun& run, const StoredSchema& schema, const 
   return frames;
 }
 
-Status write_folder(const std::string& folder, const WholeRun& run, KeptRun& kept) {
+}  // namespace
+
+Result<WrittenRun> write_run_folder(const std::string& folder, const std::string& id,
+                                    const RunData& run) {
   if (::mkdir(folder.c_str(), 0700) != 0) {
     return Error::from_errno("cannot create the folder " + folder, errno);
   }
   SegmentWriter writer(folder);
   TS_TRY([[maybe_unused]] const uint32_t number, writer.begin(1));
   const StoredSchema schema = schema_of(run);
-  TS_CHECK_OK(writer.append(first_frames(run, schema, kept.manifest.id)));
+  TS_CHECK_OK(writer.append(first_frames(run, schema, id)));
   RowWriter rows(writer, schema);
   TS_CHECK_OK(rows.take_all(*run.rows));
-  kept.rows = rows.count();
-  Manifest& m = kept.manifest;
+  WrittenRun written{folder, run.manifest, rows.count()};
+  Manifest& m = written.manifest;
+  m.id = id;
   for (std::string& note : run.rows->notes()) m.notes.push_back(std::move(note));
   m.duration_s = static_cast<double>(rows.last_tick()) * static_cast<double>(m.period_ns) / 1e9;
   std::string frame;
   append_frame(frame, FrameType::manifest, kFrameZstd, compress(manifest_to_json(m), kZstdLevel));
   TS_CHECK_OK(writer.append(frame));
   TS_CHECK_OK(write_manifest(folder, m));
-  return settle_run(folder, true);
-}
-
-}  // namespace
-
-Result<KeptRun> keep_run(const std::string& home, const WholeRun& run) {
-  // The empty folder keeps the id for us; it is no run until the full one takes its place.
-  TS_TRY(const NewRun made, create_run(home));
-  KeptRun kept{made.path, run.manifest, 0};
-  kept.manifest.id = made.id;
-  const std::string folder = home + "/.import-" + made.id;
-  Status written = write_folder(folder, run, kept);
-  if (written && ::rename(folder.c_str(), made.path.c_str()) != 0) {
-    written = Error::from_errno("cannot rename " + folder, errno);
-  }
-  if (written) return kept;
-  (void)remove_run(folder);
-  ::rmdir(made.path.c_str());
-  return written.error();
+  TS_CHECK_OK(settle_run(folder, true));
+  return written;
 }
 
 }  // namespace trainscope

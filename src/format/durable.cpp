@@ -1,4 +1,4 @@
-#include "store/durable.h"
+#include "format/durable.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "base/fd.h"
-#include "store/files.h"
+#include "format/segment_writer.h"
 
 namespace trainscope {
 

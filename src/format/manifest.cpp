@@ -1,13 +1,13 @@
 // manifest.json: the fields of Manifest by their names, plus `schema`.
+#include "format/manifest.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
 
 #include "base/fd.h"
 #include "base/json.h"
-#include "format/format.h"
-#include "store/files.h"
-#include "store/store.h"
+#include "format/codec.h"
 
 namespace trainscope {
 

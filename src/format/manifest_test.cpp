@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
+#include "format/manifest.h"
 
-#include "store/store.h"
+#include <gtest/gtest.h>
 
 namespace trainscope {
 namespace {

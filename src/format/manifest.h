@@ -1,0 +1,20 @@
+// manifest.json of a run folder, which the segments have a copy of.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/model.h"
+
+namespace trainscope {
+
+inline constexpr size_t kMaxManifestBytes = size_t{16} << 20;
+
+std::string manifest_to_json(const Manifest& manifest);
+// EBADMSG in the Error when the text is damaged; not when it is of a newer format.
+Result<Manifest> manifest_from_json(std::string_view text);
+Status write_manifest(const std::string& run_path, const Manifest& manifest);
+Result<Manifest> read_manifest(const std::string& run_path);
+
+}  // namespace trainscope
