@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "cli/summary.h"
-#include "collect/support/counters/counter_spec.h"
-#include "record/supervise/closing.h"
+#include "collect/collect.h"
+#include "record/record.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -135,8 +135,7 @@ Status take_scorep_period(Settings& settings) {
 Status take_scorep_counters(Settings& settings) {
   const std::string specs = variable(kScorepCounters);
   if (specs.empty() || !settings.values("counter").empty()) return {};
-  const auto parsed = parse_counters(std::string_view(specs));
-  if (!parsed) return parsed.error().with_context(kScorepCounters);
+  TS_CHECK_OK(check_counters({specs}).with_context(kScorepCounters));
   settings.replace("counter", {specs}, "environment");
   return take_scorep_period(settings);
 }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "collect/support/counters/counter_spec.h"
-#include "record/host/redact.h"
+#include "collect/collect.h"
+#include "record/record.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -14,12 +14,6 @@ namespace {
 constexpr std::string_view kEveryRecording = "run, attach, demo";
 
 Status check_name(const std::string& name) { return check_run_name(name); }
-
-Status check_counters(const std::vector<std::string>& specs) {
-  const auto parsed = parse_counters(specs);
-  if (!parsed) return parsed.error();
-  return {};
-}
 
 std::string redact_tag(std::string_view tag) {
   const size_t equals = tag.find('=');

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "kernel/job_processes.h"
 #include "model/metric.h"
 
@@ -143,6 +144,10 @@ struct Collector {
 
 // All collectors, sorted by name. Generated from the folder.
 std::span<const Collector* const> collectors();
+
+// Values of --counter or SCOREP_METRIC_FILEPARSER_PLUGIN. An Error has the invalid SPEC and the
+// position, or the name that two of them have.
+Status check_counters(const std::vector<std::string>& texts);
 
 const MetricSpec* find_metric(const Collector& collector, std::string_view name);
 // The spec of a Column or a Missing: its own, or the collector's. Null is a bug of the collector.

@@ -18,7 +18,6 @@
 #include "kernel/process_handle.h"
 #include "kernel/process_tree.h"
 #include "record/host/inventory.h"
-#include "record/host/redact.h"
 #include "record/supervise/closing.h"
 #include "record/supervise/run_folder.h"
 #include "record/supervise/supervisor.h"

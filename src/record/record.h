@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -55,6 +56,11 @@ int interrupting_signal();
 // Follows a running process and its tree until it ends, --for is over or Ctrl-C.
 Result<RecordOutcome> record_attached(const RecordOptions& options);
 
+// For a child process that reads a run: how long it may take and how much memory, so that neither
+// this process nor its control group runs out of it.
+struct ChildLimits;
+ChildLimits reading_limits();
+
 // Properties of the host, including those that are slow to find, as a JSON object (stored in the
 // run, shown by `info` and `doctor`). Unknown is null. Starts no program; `root` is the prefix of
 // every path. `pid`: an attached job, whose limits and variables are used; 0: our own, which a job
@@ -62,9 +68,21 @@ Result<RecordOutcome> record_attached(const RecordOptions& options);
 std::string host_inventory(const std::string& root, const std::string& working_directory,
                            const std::vector<std::string>& command,
                            const std::string& run_folder = "", pid_t pid = 0);
-// Arguments whose names indicate a secret (…KEY…, …TOKEN…, …SECRET…, …PASS…): their values become
-// ***.
+// Secrets become ***: values whose names indicate a secret (…KEY…, …TOKEN…, …SECRET…, …PASS…), and
+// words that look like one.
+//
+// Guarantees: when in doubt the value is hidden. Limits: a secret without a name next to it (a bare
+// word) is recognised only by the shape that its issuer gives it (hf_…, ghp_…, AKIA…).
 std::vector<std::string> redact_command(const std::vector<std::string>& command);
+// Names with their values in running text (`PASSWORD=x`, `"api_key": "x"`, `--token x`),
+// credentials in URLs, the word after `Bearer`, and tokens of known shapes.
+std::string redact_text(std::string_view text);
+// A shell command: additionally the secrets of each command in it, as redact_command() hides them.
+// Spacing and the quotes around words stay.
+std::string redact_line(std::string_view line);
+// Tags of a run: the value of a key that indicates a secret, and secrets within other values.
+std::map<std::string, std::string> redact_tags(const std::map<std::string, std::string>& tags);
+
 // The variables worth keeping (by allow-list), secrets redacted.
 std::map<std::string, std::string> selected_environment(
     const Variables& variables = Variables::ours());

@@ -8,7 +8,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
-#include "record/host/redact.h"
+#include "record/host/secret_names.h"
 #include "record/host/variables.h"
 #include "record/record.h"
 

@@ -1,12 +1,12 @@
-#include "record/host/redact.h"
-
 #include <algorithm>
 #include <array>
 #include <cctype>
 
 #include "base/text.h"
 #include "record/host/redact_parts.h"
+#include "record/host/secret_names.h"
 #include "record/host/secret_shapes.h"
+#include "record/record.h"
 
 namespace trainscope {
 

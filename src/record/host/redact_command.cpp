@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "base/text.h"
-#include "record/host/redact.h"
 #include "record/host/redact_parts.h"
+#include "record/host/secret_names.h"
 #include "record/host/secret_shapes.h"
 #include "record/host/shell_words.h"
 #include "record/record.h"

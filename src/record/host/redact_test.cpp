@@ -1,5 +1,3 @@
-#include "record/host/redact.h"
-
 #include <gtest/gtest.h>
 
 #include <map>

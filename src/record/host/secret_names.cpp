@@ -1,4 +1,5 @@
-// Which names have a secret for a value.
+#include "record/host/secret_names.h"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -6,7 +7,6 @@
 #include <vector>
 
 #include "base/text.h"
-#include "record/host/redact.h"
 #include "record/host/redact_parts.h"
 
 namespace trainscope {

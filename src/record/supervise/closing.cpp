@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "base/bounded_child.h"
 #include "base/clock.h"
 #include "base/interrupted.h"
 #include "base/text.h"
@@ -16,6 +17,7 @@
 #include "kernel/process_handle.h"
 #include "model/training.h"
 #include "record/intake/progress.h"
+#include "record/record.h"
 #include "record/sample/settle.h"
 #include "store/store.h"
 

@@ -7,7 +7,6 @@
 
 #include <string>
 
-#include "base/bounded_child.h"
 #include "record/supervise/output.h"
 #include "record/supervise/recorder_monitor.h"
 #include "record/supervise/supervisor.h"
@@ -21,10 +20,6 @@ struct RunToClose {
   int lifeline_fd = -1;  // open in every process that may close the run
   bool wants_printed_steps = false;
 };
-
-// For a child that reads a run: how long it may take and how much memory, so that neither this
-// process nor its control group runs out of it.
-ChildLimits reading_limits();
 
 // Closes the run of a job that ended so. False when the run folder does not respond: the run is
 // then completed in the background.

@@ -336,4 +336,9 @@ Result<std::vector<CounterSpec>> parse_counters(const std::vector<std::string>& 
   return all;
 }
 
+Status check_counters(const std::vector<std::string>& texts) {
+  const auto parsed = parse_counters(texts);
+  return parsed ? Status() : parsed.error();
+}
+
 }  // namespace trainscope
