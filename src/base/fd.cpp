@@ -159,6 +159,11 @@ std::string current_folder() {
   return folder;
 }
 
+std::string absolute_path(const std::string& path, const std::string& folder) {
+  if (path.empty() || path.front() == '/' || folder.empty()) return path;
+  return (folder == "/" ? "" : folder) + "/" + path;
+}
+
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
 void close_range_of(unsigned first, unsigned last) {

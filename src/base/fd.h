@@ -76,6 +76,9 @@ std::vector<std::string> names_in(const std::string& folder);
 bool exists(const std::string& path);
 // Empty if it was removed.
 std::string current_folder();
+// A relative path as seen from `folder`; unchanged if it is absolute or empty, or the folder is
+// unknown ("").
+std::string absolute_path(const std::string& path, const std::string& folder);
 
 // Closes every descriptor from `first` to `last`, open or not.
 void close_range_of(unsigned first, unsigned last = ~0U);

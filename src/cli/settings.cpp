@@ -1,6 +1,5 @@
 #include "cli/settings.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <toml++/toml.h>
@@ -19,11 +18,6 @@ namespace {
 
 constexpr size_t kMaxFileBytes = size_t{1} << 20;
 constexpr std::string_view kFileName = "trainscope.toml";
-
-std::string absolute(const std::string& path, const std::string& base) {
-  if (path.empty() || path.front() == '/' || base.empty()) return path;
-  return base + "/" + path;
-}
 
 // The home folder without the name service, which a static program does not have.
 std::string user_folder(const SettingSources& sources) {
@@ -109,23 +103,17 @@ Result<std::vector<std::string>> values_of(const SettingSpec& spec, const toml::
   return values;
 }
 
-// The text of a settings file, or nothing if there is none. A stranger may have put a FIFO there,
-// which must not make us wait.
+// The text of a settings file, or nothing if there is none. Another user may have put a FIFO there,
+// which must not block.
 Result<std::optional<std::string>> settings_text(const std::string& path) {
-  auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
-  if (!fd) {
-    const int error = fd.error().error_number();
-    struct stat there {};
-    // A folder that we may not search, such as another user's HOME, has none for us.
-    const bool closed = error == EACCES && ::stat(path.c_str(), &there) != 0;
-    if (error == ENOENT || error == ENOTDIR || closed) return std::optional<std::string>();
-    return fd.error();
-  }
-  struct stat info {};
-  if (::fstat(fd->get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);
-  if (!S_ISREG(info.st_mode)) return Error(path + " is not a regular file");
-  TS_TRY(std::string text, read_file(path, kMaxFileBytes));
-  return std::optional<std::string>(std::move(text));
+  auto text = read_regular_file(path, kMaxFileBytes);
+  if (text) return std::optional<std::string>(std::move(*text));
+  const int error = text.error().error_number();
+  struct stat there {};
+  // A folder that we may not search, such as another user's HOME, has none for us.
+  const bool is_closed = error == EACCES && ::stat(path.c_str(), &there) != 0;
+  if (error == ENOENT || error == ENOTDIR || is_closed) return std::optional<std::string>();
+  return text.error();
 }
 
 Result<toml::table> parse_toml(const std::string& path, const std::string& text) {
@@ -151,7 +139,7 @@ std::string path_in_file(PathBase base, const std::string& value, const std::str
                          const std::string& home_folder) {
   if (base == PathBase::not_a_path) return value;
   if (value.starts_with("~/") && !home_folder.empty()) return home_folder + value.substr(1);
-  return base == PathBase::here ? absolute(value, file.substr(0, file.rfind('/'))) : value;
+  return base == PathBase::here ? absolute_path(value, file.substr(0, file.rfind('/'))) : value;
 }
 
 Error unknown_setting(const std::string& at, const std::string& name) {
@@ -204,7 +192,7 @@ Result<Settings> Settings::load_from(const SettingSources& sources) {
     if (!value || value->empty()) continue;  // set to nothing is how a shell line switches one off
     std::vector<std::string> values = {*value};
     if (spec.is_comma_separated()) values = split_values(*value);
-    if (spec.path == PathBase::here) values = {absolute(*value, sources.working_directory)};
+    if (spec.path == PathBase::here) values = {absolute_path(*value, sources.working_directory)};
     settings.replace(spec.name, std::move(values), "environment");
   }
   if (settings.home().empty()) {
@@ -257,7 +245,7 @@ void Settings::set_from_flag(std::string_view name, const std::string& value) {
   CHECK(spec != nullptr);
   std::vector<std::string> values;
   if (spec->is_repeatable() && get(name).from == "flag") values = this->values(name);
-  values.push_back(spec->path == PathBase::here ? absolute(value, current_folder()) : value);
+  values.push_back(spec->path == PathBase::here ? absolute_path(value, current_folder()) : value);
   replace(name, std::move(values), "flag");
 }
 

@@ -88,8 +88,7 @@ class PageCacheSource : public Source {
     Opened opened;
     std::string reason, remedy;
     for (const std::string& given : context.data) {
-      const std::string path =
-          given.starts_with('/') ? given : context.working_directory + "/" + given;
+      const std::string path = absolute_path(given, context.working_directory);
       Dataset dataset = {path, sample_files(context.root + path, kMaxFiles, kMaxLook)};
       if (dataset.files.empty()) {
         const bool there = exists(context.root + path);

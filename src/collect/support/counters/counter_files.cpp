@@ -31,11 +31,6 @@ constexpr int64_t kSlowReadNs = 5'000'000;
 constexpr int kSlowReadings = 5;
 constexpr int64_t kReadRest = 20;
 
-std::string absolute(const std::string& path, const std::string& folder) {
-  if (path.starts_with('/')) return path;
-  return (folder == "/" ? "" : folder) + "/" + path;
-}
-
 bool is_of_kernel(int fd) {
   struct statfs info {};
   if (::fstatfs(fd, &info) != 0) return false;
@@ -61,7 +56,7 @@ void CounterFiles::name_counters(const SourceContext& context) {
       if (pattern) state.pattern = std::make_unique<RowPattern>(std::move(*pattern));
     }
     state.metric = "counter." + state.spec.name;
-    state.path = absolute(state.spec.path, context.working_directory);
+    state.path = absolute_path(state.spec.path, context.working_directory);
     state.is_pattern =
         is_path_pattern(state.path) && (!is_ours(state.path) || !exists(root_ + state.path));
     state.described = {state.metric, state.spec.unit, state.spec.kind,
