@@ -14,8 +14,8 @@ import subprocess
 import tempfile
 import time
 
-import peers
-from harness import (BUILD, Foreign, Group, PROGRAM, children_of, has, info, recorder_pid, say, scratch_home, spread,
+import other_tools
+from harness import (BUILD, BackgroundLoad, Group, PROGRAM, children_of, has, info, recorder_pid, say, scratch_home, spread,
                      start_target, table, verdict)
 
 WARM_UP_S = 5
@@ -56,14 +56,14 @@ def open_files(target_pid, seconds=6):
 def measure(group, samples, rate, window_s, watched):
     """CPU per sample of the processes in the group, over a window after the warm-up."""
     time.sleep(WARM_UP_S)
-    foreign = Foreign([group, watched])
+    background = BackgroundLoad([group, watched])
     cpu, taken, begin = group.cpu_s(), samples(), time.monotonic()
     time.sleep(window_s)
     cpu, taken, wall = group.cpu_s() - cpu, samples() - taken, time.monotonic() - begin
     rss, pss = group.memory()
     return {"cpu_us_per_sample": cpu / max(taken, 1) * 1e6, "stored_hz": taken / wall, "asked_hz": rate,
             "cpu_percent": cpu / wall * 100, "rss_mb": rss / 1e6, "pss_mb": pss / 1e6,
-            "foreign_cores": foreign.cores()}
+            "background_cores": background.cores()}
 
 
 def ticks_since_now(rate):
@@ -71,14 +71,14 @@ def ticks_since_now(rate):
     return lambda: (time.monotonic() - begin) * rate
 
 
-def measure_floor(lines, rate, window_s, watched):
+def measure_lower_bound(lines, rate, window_s, watched):
     with Group() as group:
-        floor = group.start([BUILD / "floor", f"{1e6 / rate:.0f}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        floor.stdin.write("\n".join(lines).encode())
-        floor.stdin.close()
+        reader = group.start([BUILD / "lower_bound", f"{1e6 / rate:.0f}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        reader.stdin.write("\n".join(lines).encode())
+        reader.stdin.close()
         got = measure(group, ticks_since_now(rate), rate, window_s, watched)
         group.stop()
-        ticks, failed = map(int, floor.stdout.read().split())
+        ticks, failed = map(int, reader.stdout.read().split())
     got["failed_preads_per_tick"] = failed / ticks
     return got
 
@@ -113,10 +113,10 @@ def thread_times(supervisor, recorder):
     return costs
 
 
-def measure_peer(peer, pids, rate, window_s, watched):
+def measure_tool(tool, pids, rate, window_s, watched):
     with tempfile.TemporaryDirectory(prefix="trainscope-bench-") as folder, Group() as group:
-        peer.start(group, pathlib.Path(folder), rate, pids)
-        got = measure(group, peer.samples, rate, window_s, watched)
+        tool.start(group, pathlib.Path(folder), rate, pids)
+        got = measure(group, tool.samples, rate, window_s, watched)
         dead = [process.args[0] for process in group.processes if process.poll() is not None]
         if dead:
             raise RuntimeError(f"{dead[0]} ended unexpectedly")
@@ -129,27 +129,27 @@ def plan(options, lines, pid):
     for rate in options.rates:
         # Trainscope's window includes the sealing of a block of 1000 rows and the slow readings of every 10 s.
         window = options.window or max(30, 1000 / rate)
-        tasks["floor", rate] = lambda w, r=rate: measure_floor(lines, r, options.window or 30, w)
+        tasks["lower bound", rate] = lambda w, r=rate: measure_lower_bound(lines, r, options.window or 30, w)
         tasks["Trainscope", rate] = lambda w, r=rate, s=window: measure_trainscope(pid, r, s, w)
-    if options.no_peers:
+    if options.no_other_tools:
         return tasks
     pids = [pid, *children_of(pid)]
-    for kind in peers.ALL:
-        peer = kind()
-        reason = peer.missing()
+    for kind in other_tools.ALL:
+        tool = kind()
+        reason = tool.missing()
         if reason:
-            say(f"  skipped: {peer.name}: {reason}")
+            say(f"  skipped: {tool.name}: {reason}")
             continue
-        for rate in [peer.fastest_hz] if peer.fastest_hz else options.rates:
-            tasks[peer.name, rate] = lambda w, p=peer, r=rate: measure_peer(p, pids, r, options.window or 20, w)
+        for rate in [tool.fastest_hz] if tool.fastest_hz else options.rates:
+            tasks[tool.name, rate] = lambda w, p=tool, r=rate: measure_tool(p, pids, r, options.window or 20, w)
     return tasks
 
 
-def run(options, calm):
+def run(options, idle_machine):
     if not has("strace"):
         say("  skipped: strace is not installed, so the recorder's files cannot be seen")
         return None
-    calm.wait()
+    idle_machine.wait()
     with Group() as watched:
         pid = start_target(watched).pid
         lines, held = open_files(pid)
@@ -157,14 +157,14 @@ def run(options, calm):
         results = {key: [] for key in tasks}
         for number in range(options.rounds):
             for key, task in tasks.items():
-                calm.wait([watched])
+                idle_machine.wait([watched])
                 say(f"  round {number + 1} of {options.rounds}: {key[0]} at {key[1]} Hz")
                 try:
                     results[key].append(task(watched))
                 except (RuntimeError, OSError, subprocess.SubprocessError) as error:
                     say(f"  failed: {key[0]} at {key[1]} Hz: {error}")
         size, _ = watched.memory()
-    report = {"target_rss_mb": size / 1e6, "floor_list": lines, "held_open": held,
+    report = {"target_rss_mb": size / 1e6, "lower_bound_files": lines, "held_open": held,
               "results": [{"who": who, "rate": rate, "rounds": r} for (who, rate), r in results.items() if r]}
     report["ratios"] = compare(results, options.rates)
     show(report, results)
@@ -180,14 +180,14 @@ def compare(results, rates):
     ratios = []
     for rate in rates:
         ours = results["Trainscope", rate]
-        to_floor = paired(ours, results["floor", rate])
-        ratios.append({"name": f"Trainscope / lower bound at {rate} Hz", "ratios": to_floor,
-                       **verdict(statistics.median(to_floor), 1.5)})
+        to_lower_bound = paired(ours, results["lower bound", rate])
+        ratios.append({"name": f"Trainscope / lower bound at {rate} Hz", "ratios": to_lower_bound,
+                       **verdict(statistics.median(to_lower_bound), 1.5)})
         cheapest = None
-        for (who, peer_rate), got in results.items():
-            if who in ("floor", "Trainscope") or not got or (peer_rate != rate and peer_rate in rates):
+        for (who, tool_rate), got in results.items():
+            if who in ("lower bound", "Trainscope") or not got or (tool_rate != rate and tool_rate in rates):
                 continue
-            ratio = {"name": f"{who} at {peer_rate} Hz / Trainscope at {rate} Hz", "ratios": paired(got, ours)}
+            ratio = {"name": f"{who} at {tool_rate} Hz / Trainscope at {rate} Hz", "ratios": paired(got, ours)}
             ratios.append(ratio)
             middle = statistics.median(ratio["ratios"])
             cheapest = min(cheapest or middle, middle)
@@ -198,21 +198,21 @@ def compare(results, rates):
 
 
 def show(report, results):
-    ticks = sum(1 for line in report["floor_list"] if line.startswith("tick"))
+    ticks = sum(1 for line in report["lower_bound_files"] if line.startswith("tick"))
     print(f"Overhead of recording one job: 5 processes, {report['target_rss_mb'] / 1e3:.1f} GB resident, some busy.\n"
-          f"The lower bound reads {ticks} files per tick and {len(report['floor_list']) - ticks} per second.\n")
+          f"The lower bound reads {ticks} files per tick and {len(report['lower_bound_files']) - ticks} per second.\n")
     rows = []
     for (who, rate), rounds in results.items():
         if rounds:
             column = lambda key: [got[key] for got in rounds]
             rows.append([who, f"{rate}", spread(column("stored_hz")), spread(column("cpu_us_per_sample"), 0),
                          spread(column("cpu_percent"), 2), spread(column("rss_mb")), spread(column("pss_mb")),
-                         f"{max(column('foreign_cores')):.2f}"])
+                         f"{max(column('background_cores')):.2f}"])
     table(["", "requested Hz", "stored Hz", "CPU us/sample", "% of a core", "RSS MB", "PSS MB", "background cores"], rows)
     rows = []
     for ratio in report["ratios"]:
-        wanted = f"{'>=' if ratio.get('below') is False else '<='} {ratio['limit']}" if "limit" in ratio else ""
-        rows.append([ratio["name"], spread(ratio["ratios"], 2), wanted, {True: "met", False: "MISSED"}.get(ratio.get("met"), "")])
+        target = f"{'>=' if ratio.get('below') is False else '<='} {ratio['limit']}" if "limit" in ratio else ""
+        rows.append([ratio["name"], spread(ratio["ratios"], 2), target, {True: "met", False: "MISSED"}.get(ratio.get("met"), "")])
     table(["ratio of CPU per sample, median of the rounds", "", "target", ""], rows)
     rows = []
     for (who, rate), rounds in results.items():

@@ -140,22 +140,22 @@ def machine_busy_s():
     return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
-class Foreign:
+class BackgroundLoad:
     """Background load: the machine's CPU time minus that of our groups and of this program."""
 
     def __init__(self, groups=()):
         self.groups = groups
-        self.begin, self.spent = time.monotonic(), self._foreign()
+        self.begin, self.spent = time.monotonic(), self._background_s()
 
-    def _foreign(self):
+    def _background_s(self):
         own = time.process_time() + sum(group.cpu_s() for group in self.groups)
         return machine_busy_s() - own
 
     def cores(self):
-        return max(0.0, (self._foreign() - self.spent) / (time.monotonic() - self.begin))
+        return max(0.0, (self._background_s() - self.spent) / (time.monotonic() - self.begin))
 
 
-class Calm:
+class IdleMachine:
     """Waits until the machine is idle; prints a message if it is not."""
 
     def __init__(self, limit_s, cores=0.05):
@@ -163,9 +163,9 @@ class Calm:
 
     def wait(self, groups=()):
         while True:
-            foreign = Foreign(groups)
+            background = BackgroundLoad(groups)
             time.sleep(2)
-            seen = foreign.cores()
+            seen = background.cores()
             if seen <= self.cores or self.waited >= self.limit_s:
                 return seen
             if self.waited == 0:
@@ -273,7 +273,7 @@ def verdict(measured, limit, below=True):
 
 def verdict_text(name, v, unit=""):
     sign = "<=" if v.get("below", True) else ">="
-    return f"  {'met   ' if v['met'] else 'MISSED'}  {name}: {v['measured']:.3g}{unit} (wanted {sign} {v['limit']:g}{unit})"
+    return f"  {'met   ' if v['met'] else 'MISSED'}  {name}: {v['measured']:.3g}{unit} (target {sign} {v['limit']:g}{unit})"
 
 
 def has(program):

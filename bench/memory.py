@@ -12,8 +12,8 @@ from cost import start_trainscope
 DAY_TICKS = 864_000
 
 
-def run(options, calm):
-    calm.wait()
+def run(options, idle_machine):
+    idle_machine.wait()
     points = []
     with Group() as watched, scratch_home(), Group() as group:
         supervisor = start_trainscope(group, start_target(watched).pid, 1000)

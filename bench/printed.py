@@ -12,12 +12,12 @@ def build():
                    stdout=subprocess.DEVNULL)
 
 
-def run(options, calm):
+def run(options, idle_machine):
     program = os.environ.get("BENCH_PRINTED_LINES")  # of another version, for comparison
     if program is None:
         build()
         program = PROGRAM
-    calm.wait()
+    idle_machine.wait()
     lines = subprocess.run([program, str(options.printed_rounds)], capture_output=True, text=True,
                            check=True).stdout.splitlines()
     rows, report = [], {}

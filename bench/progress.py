@@ -68,22 +68,22 @@ def stop_recorder(supervisor, seconds):
         os.kill(pid, signal.SIGCONT)
 
 
-def run(options, calm):
-    calm.wait()
+def run(options, idle_machine):
+    idle_machine.wait()
     rows, report = [], {}
     for rate in RATES:
         found = {"bare": [], "drained": [], "recorded": [], "recorder stopped": []}
         for number in range(options.rounds):
             say(f"  round {number + 1} of {options.rounds} at {rate} messages/s")
-            found["bare"].append(bare(rate, options.tell_seconds))
-            found["drained"].append(drained(rate, options.tell_seconds))
-            found["recorded"].append(recorded(rate, options.tell_seconds))
-            found["recorder stopped"].append(recorded(rate, options.tell_seconds, stopped=True))
+            found["bare"].append(bare(rate, options.progress_seconds))
+            found["drained"].append(drained(rate, options.progress_seconds))
+            found["recorded"].append(recorded(rate, options.progress_seconds))
+            found["recorder stopped"].append(recorded(rate, options.progress_seconds, stopped=True))
         for name, results in found.items():
             pairs = list(zip((units for units, *_ in found["bare"]), (units for units, *_ in results)))
             ratio = lambda some: statistics.median(ours / theirs for theirs, ours in some)
             low, high = bootstrap(ratio, pairs)
-            sent = statistics.median(result[1] for result in results) / options.tell_seconds
+            sent = statistics.median(result[1] for result in results) / options.progress_seconds
             lost = 1 - ratio(pairs)
             kept = statistics.median(r[2] / r[1] for r in results) if len(results[0]) > 2 else None
             cpu = statistics.median(r[3] for r in results) if kept is not None else None

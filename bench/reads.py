@@ -127,9 +127,9 @@ def measure_steps(home, options):
     return {"steps": steps, "questions": found}
 
 
-def run(options, calm):
+def run(options, idle_machine):
     build()
-    calm.wait()
+    idle_machine.wait()
     cells = {}
     with scratch_home() as home:
         for duration in options.read_durations:

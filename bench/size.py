@@ -2,7 +2,7 @@
 import subprocess
 import time
 
-from harness import BUILD, Foreign, Group, PROGRAM, WORKLOAD, folder_bytes, info, say, scratch_home, table, verdict
+from harness import BUILD, BackgroundLoad, Group, PROGRAM, WORKLOAD, folder_bytes, info, say, scratch_home, table, verdict
 
 FROM_S, TO_S = 30, 120
 
@@ -25,12 +25,12 @@ def sealed_size(folder):
     return sum(path.stat().st_size for path in folder.glob("*.seg"))
 
 
-def run(options, calm):
-    calm.wait()
+def run(options, idle_machine):
+    idle_machine.wait()
     scale = options.size_scale
     begin_s, end_s = FROM_S * scale, TO_S * scale
     with scratch_home() as home, Group() as group:
-        foreign = Foreign([group])
+        background = BackgroundLoad([group])
         process = group.start([PROGRAM, "run", "--quiet", "--every", "10ms", "--", *job(int(end_s + 15))],
                               stdout=subprocess.DEVNULL)
         started, sizes, sealings = time.monotonic(), {}, []
@@ -47,7 +47,7 @@ def run(options, calm):
             if not sealings or sealings[-1][1] != sealed:
                 sealings.append((now, sealed))
         process.wait()
-        others = foreign.cores()
+        others = background.cores()
         known = info()
     stored = [m for m in known["metrics"] if not m["derived"] and m["samples"]]
     rate = sum(m["samples"] for m in stored) / known["run"]["duration_s"]
@@ -60,7 +60,7 @@ def run(options, calm):
     blocks = (last[1] - first[1]) / max(1, rate * (last[0] - first[0]))
     empty = empty_run()
     report = {"job": str(job(1)[0].name), "series": len(stored), "values": values, "bytes": sizes[end_s] - sizes[begin_s],
-              "sealed_bytes_per_value": blocks, "missed": known["sampling"]["missed"], "foreign_cores": others,
+              "sealed_bytes_per_value": blocks, "missed": known["sampling"]["missed"], "background_cores": others,
               "plain_bytes_per_value": per_value, "bytes_per_value": verdict(max(per_value, blocks), 0.25), "empty_run_bytes": verdict(empty, 128 * 1024)}
     print(f"Size at 100 Hz while {report['job']} keeps both cores busy, {begin_s:g} s to {end_s:g} s;\n"
           f"{report['missed']} ticks missed, background load {others:.2f} cores.\n")

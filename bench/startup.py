@@ -13,8 +13,8 @@ def spend(command):
     return (time.perf_counter() - begin) * 1e3
 
 
-def run(options, calm):
-    seen = calm.wait()
+def run(options, idle_machine):
+    seen = idle_machine.wait()
     bare, ours = ["/bin/true"], [str(PROGRAM), "run", "--quiet", "--", "/bin/true"]
     with scratch_home():
         for _ in range(5):
@@ -24,7 +24,7 @@ def run(options, calm):
     low, high = bootstrap(extra, pairs)
     report = {"pairs": len(pairs), "true_ms": statistics.median(a for a, _ in pairs),
               "run_true_ms": statistics.median(b for _, b in pairs), "low": low, "high": high,
-              "foreign_cores": seen, **verdict(extra(pairs), 30)}
+              "background_cores": seen, **verdict(extra(pairs), 30)}
     print(f"Start and end: {len(pairs)} alternating pairs.\n")
     table(["", "ms", "target", ""],
           [["true", f"{report['true_ms']:.2f}", "", ""], ["run -- true", f"{report['run_true_ms']:.2f}", "", ""],

@@ -3,7 +3,7 @@
 slowdown.py TRAINSCOPE [--kinds launch,gpu] [--pairs 200] [--block 0.5]
 
 `launch`: small batches, so that the GPU waits for the CPU that launches its kernels. `gpu`: large batches. Blocks and
-statistics are those of bench/disturbance.py.
+statistics are those of bench/slowdown.py.
 """
 import argparse
 import os
@@ -14,7 +14,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-import disturbance  # noqa: E402
+import slowdown  # noqa: E402
 import harness  # noqa: E402
 
 BATCH = {"launch": 4, "gpu": 256}
@@ -45,9 +45,9 @@ def measure(program, kind, pairs, block_s):
                                env={**os.environ, "TRAINSCOPE_HOME": home}, stdout=subprocess.DEVNULL)
         recorder = harness.recorder_pid(run.pid)
         time.sleep(20)  # kernels are chosen, clocks are up
-        blocks = disturbance.switch_blocks(recorder, pairs, block_s, lambda: run.poll() is None)
+        blocks = slowdown.switch_blocks(recorder, pairs, block_s, lambda: run.poll() is None)
         run.wait()
-        return disturbance.evaluate(disturbance.pair_up(disturbance.steps_in_blocks(disturbance.read_steps(log), blocks)))
+        return slowdown.evaluate(slowdown.pair_up(slowdown.steps_in_blocks(slowdown.read_steps(log), blocks)))
 
 
 def main():

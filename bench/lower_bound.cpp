@@ -1,7 +1,7 @@
 // The lower bound of recording: reads the files that the recorder keeps open, as often as it does,
 // and does nothing else. No parsing, no storing.
 //
-//   floor EVERY_US < LIST
+//   lower_bound EVERY_US < LIST
 //
 // A line of LIST: `tick` or `second`, how many preads a reading takes, how many bytes are
 // requested, and the path. It wakes up as the recorder does: a condition variable with a deadline,
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   while (std::cin >> pace >> file.preads >> bytes >> path) {
     file.fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file.fd < 0) {
-      std::fprintf(stderr, "floor: cannot open %s\n", path.c_str());
+      std::fprintf(stderr, "lower_bound: cannot open %s\n", path.c_str());
       return 1;
     }
     file.buffer.assign(bytes, 0);

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from harness import BUILD, Foreign, Group, PROGRAM, info, recorder_pid, scratch_home, table, verdict
+from harness import BUILD, BackgroundLoad, Group, PROGRAM, info, recorder_pid, scratch_home, table, verdict
 
 RATE = 100
 
@@ -16,7 +16,7 @@ def record(seconds, stop_s):
     of the stop in ticks, the times of all samples, and the background load."""
     spin = str(os.cpu_count())
     with scratch_home(), Group() as group:
-        foreign = Foreign([group])
+        background = BackgroundLoad([group])
         process = group.start([PROGRAM, "run", "--quiet", "--every", "10ms", "--", BUILD / "target",
                                     "--megabytes", "90", "--spin", spin, "--seconds", str(seconds)],
                                 stdout=subprocess.DEVNULL)
@@ -32,7 +32,7 @@ def record(seconds, stop_s):
             os.kill(recorder, signal.SIGCONT)
             stopped = time.monotonic() - begin
         process.wait()
-        others = foreign.cores()
+        others = background.cores()
         known = info()
         out = subprocess.run([PROGRAM, "export", "latest", "--to", "csv", "--metric", "system.cpu.run_queue"],
                              check=True, capture_output=True, text=True).stdout
@@ -46,19 +46,19 @@ def unaccounted(known, times):
     sampling = known["sampling"]
     due = math.floor(known["run"]["duration_s"] * RATE + 1e-6) + 1
     ticks = [math.floor(t * RATE + 1e-6) for t in times]
-    holes = [(a + 1, b) for a, b in zip(ticks, ticks[1:]) if b - a > 3]
-    told = [(g["from_s"] * RATE, g["to_s"] * RATE) for g in sampling["gaps"] if g["reason"]]
-    silent = [h for h in holes if not any(f <= h[0] + 1 and t >= h[1] - 1 for f, t in told)]
+    missing = [(a + 1, b) for a, b in zip(ticks, ticks[1:]) if b - a > 3]
+    reported = [(g["from_s"] * RATE, g["to_s"] * RATE) for g in sampling["gaps"] if g["reason"]]
+    silent = [m for m in missing if not any(f <= m[0] + 1 and t >= m[1] - 1 for f, t in reported)]
     return due - sampling["samples"] - sampling["missed"], len(silent)
 
 
-def run(options, calm):
-    calm.wait()
-    known, _, times, others = record(options.even_seconds, 0)
+def run(options, idle_machine):
+    idle_machine.wait()
+    known, _, times, others = record(options.jitter_seconds, 0)
     sampling = known["sampling"]
     lost, silent = unaccounted(known, times)
     p50 = sampling["jitter_p50_s"] * 1e6
-    stop_known, stop_ticks, stop_times, _ = record(max(6, options.even_seconds // 3), 1.5)
+    stop_known, stop_ticks, stop_times, _ = record(max(6, options.jitter_seconds // 3), 1.5)
     stop_lost, stop_silent = unaccounted(stop_known, stop_times)
     longest = max(b - a for a, b in zip(stop_times, stop_times[1:])) * RATE - 1
     # Counted from the times of the samples themselves; ticks near the stop may be missed for other reasons.
@@ -66,10 +66,10 @@ def run(options, calm):
     exact = counted == stop_known["sampling"]["missed"] and longest > stop_ticks - 2
     report = {"p50_us": verdict(p50, 100), "p99_us": sampling["jitter_p99_s"] * 1e6, "samples": sampling["samples"],
               "missed": sampling["missed"], "unaccounted_ticks": lost + stop_lost,
-              "unaccounted_gaps": silent + stop_silent, "stopped_ticks": stop_ticks, "missed_in_hole": longest,
-              "missed_told": stop_known["sampling"]["missed"], "missed_counted": counted,
-              "gaps": stop_known["sampling"]["gaps"], "exact": exact, "foreign_cores": others}
-    told = max(stop_known["sampling"]["gaps"], key=lambda gap: gap["to_s"] - gap["from_s"], default={"reason": "none reported"})
+              "unaccounted_gaps": silent + stop_silent, "stopped_ticks": stop_ticks, "missed_in_gap": longest,
+              "missed_reported": stop_known["sampling"]["missed"], "missed_counted": counted,
+              "gaps": stop_known["sampling"]["gaps"], "exact": exact, "background_cores": others}
+    longest_gap = max(stop_known["sampling"]["gaps"], key=lambda gap: gap["to_s"] - gap["from_s"], default={"reason": "none reported"})
     print(f"Jitter at {RATE} Hz, {os.cpu_count()} cores busy; background load {others:.2f} cores.\n")
     table(["", "", "target", ""],
           [["jitter p50, us", f"{p50:.0f}", "< 100", "met" if p50 < 100 else "MISSED"],
@@ -81,5 +81,5 @@ def run(options, calm):
            ["missed in that gap", f"{longest:.0f}", "", ""],
            ["missed in that run: reported / counted", f"{stop_known['sampling']['missed']} / {counted}", "the same",
             "met" if exact else "MISSED"],
-           ["its reason", told["reason"], "", ""]])
+           ["its reason", longest_gap["reason"], "", ""]])
     return report

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import Foreign, Group, PROGRAM, WORKLOAD, bootstrap, info, recorder_pid, say, scratch_home, table
+from harness import BackgroundLoad, Group, PROGRAM, WORKLOAD, bootstrap, info, recorder_pid, say, scratch_home, table
 
 MARGIN_S = 0.002
 
@@ -93,15 +93,15 @@ def evaluate(pairs):
             "long_per_1000_on": long_on, "long_per_1000_off": long_off, "pair_sums": sums}
 
 
-def run(options, calm):
+def run(options, idle_machine):
     if not WORKLOAD.exists():
         say("  skipped: trainscope-workload is not built (WORKLOAD=off?)")
         return None
-    calm.wait()
+    idle_machine.wait()
     seconds = 2 * options.pairs * options.block + 10
     with scratch_home(), Group() as group, tempfile.TemporaryDirectory() as folder:
         log = os.path.join(folder, "steps")
-        foreign = Foreign([group])
+        background = BackgroundLoad([group])
         process = group.start(
             [PROGRAM, "run", "--quiet", "--every", options.every, "--", WORKLOAD, "train", "--model", "digits_cnn",
              "--threads", str(options.threads), "--seconds", str(seconds), "--step-log", log],
@@ -110,11 +110,11 @@ def run(options, calm):
         time.sleep(8)  # data is loaded, caches are warm
         blocks = switch_blocks(recorder, options.pairs, options.block, lambda: process.poll() is None)
         process.wait()
-        others = foreign.cores()
+        others = background.cores()
         steps = read_steps(log)
         gaps = len(info()["sampling"]["gaps"])
     report = {"threads": options.threads, "every": options.every, "block_s": options.block, "gaps": gaps,
-              "foreign_cores": others, **evaluate(pair_up(steps_in_blocks(steps, blocks)))}
+              "background_cores": others, **evaluate(pair_up(steps_in_blocks(steps, blocks)))}
     print(f"Slowdown of training: digits_cnn on {options.threads} thread(s), a sample every {options.every}, "
           f"{report['pairs']} pairs of {options.block:g} s blocks; background load {others:.2f} cores.\n")
     table(["", "steps", "mean ms"], [["recorder runs", report["steps_on"], f"{report['mean_on_ms']:.4f}"],
