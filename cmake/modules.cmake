@@ -97,7 +97,7 @@ function(ts_table)
   else()
     set(body "  return {};\n")
   endif()
-  file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT "// Generated: one entry a file of the folder.
+  file(CONFIGURE OUTPUT "${output}" @ONLY CONTENT "// Generated: one entry per file of the folder.
 #include \"${arg_HEADER}\"
 
 #include <span>

@@ -59,8 +59,8 @@ if(unit_sources)
 endif()
 
 # test/<folder>/test_*.py, a program each: 0 passed, 77 skipped with the reason on its last line.
-# They wait more than they compute and none may depend on how busy the machine is, so they run beside each
-# other. A file may ask for more time with a line `# ctest-timeout: 600`.
+# They wait more than they compute and none may depend on how busy the machine is, so they run in
+# parallel. A file gets more time by a line `# ctest-timeout: 600`.
 function(ts_python_tests folder)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/${folder}/test_*.py")
   foreach(file IN LISTS files)

@@ -74,7 +74,7 @@ Result<size_t> file_size(const UniqueFd& fd, const std::string& path) {
 }
 
 Result<UniqueFd> open_regular_file(const std::string& path) {
-  // O_NONBLOCK: opening a FIFO that nobody writes would wait for ever.
+  // O_NONBLOCK: opening a FIFO without a writer would block.
   TS_TRY(UniqueFd fd, open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return Error::from_errno("cannot read " + path, errno);

@@ -18,8 +18,8 @@ namespace trainscope {
 namespace {
 
 int usage_error(const std::string& message, std::string_view command) {
-  tell("trainscope: {}\ntry 'trainscope {}{}--help'\n", message, command,
-       command.empty() ? "" : " ");
+  print_message("trainscope: {}\ntry 'trainscope {}{}--help'\n", message, command,
+                command.empty() ? "" : " ");
   return kExitUsage;
 }
 
@@ -70,7 +70,7 @@ int run_command(const Command& command, std::vector<std::string> arguments) {
 
 int parse_and_run(std::vector<std::string> words) {
   if (words.empty()) {
-    tell_text(program_help());
+    print_message_text(program_help());
     return kExitUsage;
   }
   const std::string first = words.front();

@@ -21,7 +21,7 @@ class Settings;
 
 struct Option {
   std::string name;   // "--every", "-o,--output"; an argument has no dashes: "RUN"
-  std::string value;  // what stands for it in help: DURATION, RUN, FILE, DIR …; "" for a flag
+  std::string value;  // its placeholder in help: DURATION, RUN, FILE, DIR …; "" for a flag
   std::string help;
   std::vector<std::string> choices = {};  // empty: anything
   bool is_required = false;
@@ -35,7 +35,7 @@ struct Option {
   std::vector<std::string> names() const;
   // How help writes its value: "DURATION", "csv|jsonl", "" for a flag.
   std::string value_text() const;
-  // Its name and value: "--to csv|jsonl"; an argument that is named as its value stands once.
+  // Its name and value: "--to csv|jsonl"; an argument named like its value appears once.
   std::string label() const;
 };
 

@@ -79,8 +79,8 @@ std::string terminal_text(std::string_view text) {
 }
 
 void show_text(std::string_view text) { write_to(stdout, text); }
-void tell_text(std::string_view text) { write_to(stderr, text); }
-void print_error(std::string_view message) { tell("trainscope: {}\n", message); }
+void print_message_text(std::string_view text) { write_to(stderr, text); }
+void print_error(std::string_view message) { print_message("trainscope: {}\n", message); }
 
 Status write_stdout(std::string_view bytes) {
   const std::string shown = ::isatty(STDOUT_FILENO) == 1 ? terminal_text(bytes) : "";

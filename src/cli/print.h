@@ -19,7 +19,7 @@ namespace trainscope {
 
 // Text composed of several parts, with newlines and our styles: to stdout, to stderr.
 void show_text(std::string_view text);
-void tell_text(std::string_view text);
+void print_message_text(std::string_view text);
 
 // A line: the format is ours, and a text among the arguments stays on its line.
 template <typename T>
@@ -35,8 +35,8 @@ void show(fmt::format_string<T...> format, T&&... arguments) {
   show_text(fmt::vformat(format, fmt::make_format_args(on_one_line(arguments)...)));
 }
 template <typename... T>
-void tell(fmt::format_string<T...> format, T&&... arguments) {
-  tell_text(fmt::vformat(format, fmt::make_format_args(on_one_line(arguments)...)));
+void print_message(fmt::format_string<T...> format, T&&... arguments) {
+  print_message_text(fmt::vformat(format, fmt::make_format_args(on_one_line(arguments)...)));
 }
 
 // "trainscope: MESSAGE" to stderr.

@@ -100,7 +100,7 @@ class FieldReader {
 
  private:
   const std::string& text() const { return values_.front(); }
-  // Without a value and without a default, the member keeps what it has.
+  // Without a value and without a default, the member stays unchanged.
   bool is_unset() const { return text().empty() && spec_.default_value.empty(); }
 
   const SettingSpec& spec_;
@@ -176,9 +176,10 @@ void print_run_summary(const RecordOutcome& outcome) {
     return fmt::format("trainscope: the run cannot be read back: {}\n", run.error().message());
   });
   if (answer.end == ChildEnd::done) {
-    tell_text(answer.text);
+    print_message_text(answer.text);
   } else {
-    tell("trainscope: no summary: {}; try: trainscope info {}\n", answer.text, outcome.manifest.id);
+    print_message("trainscope: no summary: {}; try: trainscope info {}\n", answer.text,
+                  outcome.manifest.id);
   }
 }
 

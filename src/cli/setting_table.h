@@ -52,7 +52,7 @@ struct SwitchField {
 struct ListField {
   std::vector<std::string> RunOptions::*member = nullptr;
   Status (*check)(const std::vector<std::string>& values) = nullptr;
-  // The grammar of a value has commas of its own, so the environment's text is one value.
+  // The grammar of a value has commas, so the text of the environment variable is one value.
   bool has_commas = false;
 };
 struct PairsField {  // KEY=VALUE
@@ -65,7 +65,7 @@ using SettingField =
 enum class PathBase {
   not_a_path,
   here,  // made absolute: below the working directory, or next to the file that names it
-  job,   // kept as given: below the working directory of the job
+  job,   // stored as given: below the working directory of the job
 };
 
 struct SettingSpec {
@@ -76,7 +76,7 @@ struct SettingSpec {
   std::string_view default_value = "";
   std::string_view commands = "";  // that have the flag: "run, attach"; "": all that need it
   // "a command", "a folder": what the value leads to outside of the run. A trainscope.toml in the
-  // working directory may be a stranger's and cannot set it.
+  // working directory may be another user's and cannot set it.
   std::string_view names = "";
   PathBase path = PathBase::not_a_path;
   std::string (*redact)(std::string_view value) = nullptr;  // hides secrets in the run's record

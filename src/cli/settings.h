@@ -1,7 +1,7 @@
 // Settings by flag, environment, trainscope.toml and default, in this order, each with its source.
 //
 // Guarantees: an invalid file is an Error with its path and line, and none of it is used; a
-// trainscope.toml in the working directory, which may be a stranger's, sets nothing that names a
+// trainscope.toml in the working directory, which may be another user's, sets nothing that names a
 // command, folder or file. Limits: values are texts; cli/recording.h reads and checks them.
 #pragma once
 
@@ -37,7 +37,7 @@ class Settings {
   static Result<Settings> load();
   static Result<Settings> load_from(const SettingSources& sources);
 
-  // The value that takes precedence, as text; those of a repeatable setting between commas.
+  // The value that takes precedence, as text; a repeatable setting has commas between its values.
   const Setting& get(std::string_view name) const;
   // Its values one by one: exactly one, or any number for a repeatable setting.
   const std::vector<std::string>& values(std::string_view name) const;

@@ -105,7 +105,7 @@ TEST_F(SettingsTest, every_row_is_set_by_file_environment_and_flag) {
   }
 }
 
-// Whoever writes a row that names something outside of the run must say so.
+// A row that names something outside of the run must state it.
 TEST_F(SettingsTest, the_working_directory_sets_only_what_names_nothing) {
   for (const SettingSpec& spec : setting_specs()) {
     SCOPED_TRACE(spec.name);
@@ -145,7 +145,7 @@ TEST_F(SettingsTest, a_repeatable_setting_is_a_string_or_an_array) {
   EXPECT_THAT(error(), HasSubstr(":1: data: expected a string or an array of strings"));
 }
 
-// A SPEC has commas of its own; docs/guide/counters.md says how they are written.
+// A SPEC may contain commas; docs/guide/counters.md has the syntax.
 TEST_F(SettingsTest, counters_in_the_environment_are_split_by_their_own_grammar) {
   variables_["TRAINSCOPE_COUNTER"] = "a:/x+match=1\\,2,b:/y+";
   EXPECT_EQ(load()->values("counter"), (std::vector<std::string>{"a:/x+match=1\\,2,b:/y+"}));
@@ -219,7 +219,7 @@ TEST_F(SettingsTest, ACommandComesFromTheUserNotFromTheWorkingDirectory) {
   EXPECT_THAT(error(), HasSubstr(root_.at(kHere) + ":3: 'after' names a command"));
 }
 
-// A stranger's file could show us a stranger's runs, or read any file into ours.
+// Another user's file could show runs of that user, or copy any file into our runs.
 TEST_F(SettingsTest, AWorkingDirectoryNamesNoPath) {
   root_.write(kHere, "home = \"/tmp/stranger\"\n");
   EXPECT_THAT(error(), HasSubstr(root_.at(kHere) + ":1: 'home' names a folder"));

@@ -167,7 +167,7 @@ class PerfSource : public Source {
  private:
   struct Counter {
     const PerfEvent* event;
-    std::vector<UniqueFd> fds;  // one a thread that was there at the start
+    std::vector<UniqueFd> fds;  // one per thread that existed at the start
     int64_t highest = 0;
   };
 

@@ -80,7 +80,7 @@ struct ColumnStatistics {
 };
 
 struct EncodeOptions {
-  std::span<const Totals> totals;  // one a column; empty: no statistics
+  std::span<const Totals> totals;  // one per column; empty: no statistics
   int zstd_level = 0;              // 0: plain
 };
 

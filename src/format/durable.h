@@ -1,8 +1,8 @@
 // Making what was written outlast a power loss.
 //
 // Guarantees: after a success the bytes, or the names in a folder, are on the disk as far as the
-// kernel can tell. A file system that cannot sync (some of FUSE) counts as a success: there is no
-// more to be had. Limits: a call may take as long as the disk does, so never on the way of the job.
+// kernel reports. A file system that cannot sync (some of FUSE) counts as a success. Limits: a call
+// may take as long as the disk does, so it must never delay the job.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ Status sync_data(int fd, const std::string& path);
 Status sync_file(const std::string& path);
 Status sync_folder(const std::string& path);
 
-// All of a run that has ended: segments, manifest, their names. When `is_sealed`, the segments hold
-// all that `tail` has, and it is removed once they are safe.
+// All of a run that has ended: segments, manifest, their names. If `is_sealed`, the segments
+// contain everything that `tail` has, and it is removed once they are synced.
 Status settle_run(const std::string& run_path, bool is_sealed);
 
 }  // namespace trainscope

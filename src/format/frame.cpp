@@ -49,7 +49,7 @@ Look look_at(std::string_view file, size_t offset, Frame& frame) {
 }
 
 // Sums one may compute while looking for the next frame, in bytes: without a bound a file of marks
-// with long lengths behind them would take time by the square of its size.
+// with long lengths after them would take time by the square of its size.
 constexpr size_t kMinSearchBytes = size_t{64} << 20;
 
 // The next offset after `from` where a whole frame stands; the file's size when there is none.

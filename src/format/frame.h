@@ -1,7 +1,7 @@
 // Frames: the framing of segments and of the tail file (docs/run-format.md).
 //
-// Guarantees: what reads back was written whole (CRC-32C); damage never stops a reader and is told
-// with its offset. Limits: a payload of 64 MiB.
+// Guarantees: what reads back was written completely (CRC-32C); damage never stops a reader and is
+// reported with its offset. Limits: a payload of 64 MiB.
 #pragma once
 
 #include <cstdint>

@@ -78,7 +78,7 @@ TEST(frame, damage_is_told_with_its_place) {
   EXPECT_NE(scan->damages[0].reason.find("offset 16"), std::string::npos);
 }
 
-// Marks with long lengths behind them would cost the square of the file's size.
+// Marks with long lengths after them would cost the square of the file's size.
 TEST(frame, a_file_of_marks_is_read_in_time) {
   std::string file = file_header();
   const std::string half(size_t{4} << 20, '\0');

@@ -34,7 +34,7 @@ Result<uint32_t> SegmentWriter::begin(uint32_t number) {
   }
   good_bytes_ = synced_bytes_ = 0;
   if (Status status = append(file_header()); !status) {
-    // Without its header the file is nothing: do not leave it behind.
+    // A file without its header is useless: it is removed.
     ::unlink(path_.c_str());
     fd_.reset();
     return status.error();
@@ -76,7 +76,7 @@ Status SegmentWriter::append_tail(std::string_view frames, bool fresh) {
 }
 
 void SegmentWriter::abandon() {
-  // What stays behind would stand before the same rows of the next segment, whole or not.
+  // What is left would be read before the same rows of the next segment.
   if (fd_) (void)!::ftruncate(fd_.get(), static_cast<off_t>(synced_bytes_));
   fd_.reset();
 }

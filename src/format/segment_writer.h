@@ -1,8 +1,8 @@
 // Writes a run's segments and its tail file (docs/run-format.md).
 //
 // Guarantees: an append is whole or undone; after an error that cannot be undone a new segment
-// begins. What a killed process wrote is kept by the kernel; a power loss costs what was appended
-// since the last sync. Limits: one writer a run.
+// begins. The kernel stores what a killed process wrote; a power loss costs what was appended
+// since the last sync. Limits: one writer per run.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ class SegmentWriter {
   Status append(std::string_view frames);
   // Appends frames to the tail file; a new tail file replaces the old one first when `fresh`.
   Status append_tail(std::string_view frames, bool fresh);
-  // For whoever syncs them; -1 when there is none. A segment for which that fails must be
-  // abandoned, a tail replaced.
+  // For syncing; -1 when there is none. A segment that cannot be synced must be abandoned, a tail
+  // replaced.
   int segment_fd() const { return fd_.get(); }
   int tail_fd() const { return tail_fd_.get(); }
   // So much of the segment is on the disk.

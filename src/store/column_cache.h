@@ -1,8 +1,8 @@
-// Decoded blocks, kept while there is space, so that reading several series of the same time
+// Decoded blocks, cached while there is space, so that reading several series of the same time
 // decompresses each block once.
 //
-// Guarantees: may be used from several threads. Limits: when it is full it is emptied, so whoever
-// reads much reads block by block.
+// Guarantees: may be used from several threads. Limits: when it is full it is emptied, so a
+// reader of many blocks reads block by block.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class ColumnCache {
 
   // The raw values of one column, one per row of the block. An Error names file and offset.
   Status read(const ColumnsFrame& frame, size_t column, std::span<int64_t> out);
-  // When the rows of a block were read, those that do not count too.
+  // When the rows of a block were read, including rows that do not count.
   Result<Rows> times(const StoredBlock& block);
 
  private:

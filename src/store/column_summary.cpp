@@ -34,7 +34,7 @@ Status add_values(SchemaSummary& summary, const StoredSchema& schema, const Colu
   return {};
 }
 
-// False: the statistics cannot be those of these rows.
+// False: the statistics do not fit these rows.
 bool are_plausible(const ColumnsHeader& header, const CountedRows& rows) {
   return std::all_of(header.statistics.begin(), header.statistics.end(),
                      [&](const ColumnStatistics& s) { return s.present <= rows.rows; });
@@ -129,7 +129,7 @@ void add_frame_summary(SchemaSummary& summary, const StoredSchema& schema,
   for (size_t c = 0; c < schema.columns.size(); ++c) {
     const ColumnStatistics& statistics = header.statistics[c];
     if (schema.columns[c].is_double) {
-      // Statistics of doubles only count them, those that are not a number too.
+      // Statistics of doubles only count them, including values that are not a number.
       if (statistics.present > 0) summary.columns[c].is_incomplete = true;
     } else if (statistics.present > 0) {
       add_block_summary(summary.columns[c], summarize_statistics(statistics, schema.columns[c]),

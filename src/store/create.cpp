@@ -25,7 +25,7 @@ Status make_folders(const std::string& path) {
   for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
     const std::string part = path.substr(0, at);
     if (::mkdir(part.c_str(), 0700) != 0 && errno != EEXIST) {
-      // A folder above that exists but may not be written (/home) says EACCES or EROFS, not EEXIST.
+      // An existing parent without write permission (/home) gives EACCES or EROFS, not EEXIST.
       const int error = errno;
       struct stat info {};
       if (::stat(part.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
@@ -40,7 +40,7 @@ Status make_folders(const std::string& path) {
   return {};
 }
 
-uint32_t chance() {
+uint32_t random_bits() {
   uint32_t bits = 0;
   // Early in boot it would block for entropy; the clock's low bits will do then.
   if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
@@ -56,12 +56,12 @@ Error advised(const Error& error) {
 
 }  // namespace
 
-std::string make_run_id(int64_t realtime_ns, uint32_t chance) {
+std::string make_run_id(int64_t realtime_ns, uint32_t random_bits) {
   const auto ms = static_cast<uint64_t>(std::max<int64_t>(0, realtime_ns / 1'000'000 - kEpochMs));
   std::string id;
   for (int shift = 35; shift >= 0; shift -= 5) id += kAlphabet[(ms >> shift) & 31U];
-  id += kAlphabet[(chance >> 5U) & 31U];
-  id += kAlphabet[chance & 31U];
+  id += kAlphabet[(random_bits >> 5U) & 31U];
+  id += kAlphabet[random_bits & 31U];
   return id;
 }
 
@@ -82,7 +82,7 @@ Result<NewRun> create_run(const std::string& home) {
   if (home.empty()) return Error("no folder for runs: set TRAINSCOPE_HOME or HOME");
   if (Status made = make_folders(home); !made) return advised(made.error());
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const std::string id = make_run_id(realtime_ns(), chance());
+    const std::string id = make_run_id(realtime_ns(), random_bits());
     const std::string path = home + "/" + id;
     if (::mkdir(path.c_str(), 0700) == 0) return NewRun{id, path};
     if (errno != EEXIST) {

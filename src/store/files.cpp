@@ -15,8 +15,8 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kMaxSegmentBytes = size_t{8} << 30;
-// Extent::ends. Head, schemas and manifest stand at the beginning of a segment; an imported run has
-// its manifest at the end, and the last rows are there.
+// Extent::ends. Head, schemas and manifest are at the beginning of a segment; the last rows are at
+// the end, and in an imported run the manifest too.
 constexpr size_t kBeginBytes = size_t{1} << 20, kEndBytes = size_t{4} << 20;
 constexpr size_t kLastSegments = 7;
 // Extent::all. Small segments, and all up to so many bytes, are held in memory; of the others so
@@ -154,7 +154,8 @@ Result<RunFiles> load_run_files(const std::string& run_path, Extent extent) {
   } else if (!can_rebuild(manifest.error())) {
     return manifest.error();
   }
-  // No tail: all is sealed. It may vanish at any moment, so its absence shows in the opening only.
+  // No tail: everything is sealed. It may be removed at any time, so only opening it shows whether
+  // it exists.
   if (auto tail = load(run_path, "tail", extent)) {
     files.tail = std::move(*tail);
   } else if (tail.error().error_number() != ENOENT) {

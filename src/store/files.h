@@ -1,4 +1,4 @@
-// The files of a run folder: which are ours, and reading them without being led astray.
+// The files of a run folder: which are ours, and how they are read safely.
 //
 // Guarantees: only regular files are read (a FIFO or a device in a run folder cannot stall a
 // reader). A run of more than 16 MiB takes no more memory than that before it is queried; of a
@@ -19,7 +19,7 @@
 
 namespace trainscope {
 
-// The first ten characters look like a run's id and the name ends there or goes on after a
+// The first ten characters look like a run's id and the name ends there or continues after a
 // separator.
 bool is_run_folder_name(std::string_view name);
 
@@ -69,7 +69,8 @@ struct RunFiles {
 // damage.
 enum class Extent { all, ends };
 
-// `tail` is read before the segments: a block that is sealed meanwhile is seen twice, not never.
+// `tail` is read before the segments: a block that is sealed in between is read twice
+// rather than missed.
 Result<RunFiles> load_run_files(const std::string& run_path, Extent extent = Extent::all);
 
 // The view over files that are in memory already; open_run is load_run_files and this.

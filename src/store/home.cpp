@@ -22,7 +22,7 @@ namespace {
 constexpr size_t kSuggestions = 5;
 constexpr std::string_view kManifestFamily = "\"trainscope.manifest/";  // of any version
 
-// What is wrong with a file of frames, as far as its first bytes tell; "" when nothing is.
+// The fault in the first bytes of a file of frames, or "" if there is none.
 std::string header_problem(const std::string& path) {
   const auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
   if (!fd) return fd.error().message();
@@ -52,8 +52,8 @@ bool is_run_folder(std::string path) {
          bytes == file_header();
 }
 
-// Its manifest is ruined, and its samples tell what it was. Such a run is still being recorded, or
-// damaged for good.
+// A run with a damaged manifest, described by its samples. It is still being recorded, or it stays
+// damaged.
 void use_rebuilt(RunListing& listing, RunFiles files) {
   listing.manifest = std::move(files.manifest);
   if (files.status == RunStatus::running) listing.status = RunStatus::running;

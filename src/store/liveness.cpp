@@ -16,16 +16,16 @@ namespace trainscope {
 
 namespace {
 
-// NFS: a client keeps what it writes for up to 30 s, another one what it has read for 60 s, and a
-// server may stand still for minutes.
+// NFS: a client caches what it writes for up to 30 s and what it has read for 60 s, and a server
+// may not respond for minutes.
 constexpr int64_t kForeignQuietNs = 300 * kNsPerSecond;
 // `tail` is appended each second, and this kernel sees it at once.
 constexpr int64_t kLocalQuietNs = 3 * kNsPerSecond;
 // No two clocks of a cluster are further apart.
 constexpr int64_t kMaxSkewNs = 86'400 * kNsPerSecond;
 
-// Supervisor and recorder keep the pipe open for reading as long as they live. Processes of another
-// container, whose numbers mean nothing here, show in it too; those of another host do not.
+// Supervisor and recorder have the pipe open for reading as long as they run. Processes of another
+// container, whose pids are unknown here, count too; processes of another host do not.
 bool pipe_is_held(const std::string& run_path) {
   const std::string path = run_path + "/progress";
   struct stat info {};
@@ -41,7 +41,7 @@ int64_t modified_ns(int fd) {
 }
 
 // When samples were last written, or the manifest where there are none yet. The file is opened,
-// which makes NFS ask its server.
+// so that NFS queries its server.
 std::optional<int64_t> last_written_ns(const std::string& run_path) {
   for (const char* name : {"/tail", "/manifest.json"}) {
     const auto fd = open_file(run_path + name, O_RDONLY | O_NONBLOCK);
@@ -51,7 +51,7 @@ std::optional<int64_t> last_written_ns(const std::string& run_path) {
 }
 
 // Now, by the clock that dates the files of this folder: the server's, for a network file system.
-// A file is made there for a moment, because nothing else shows that clock.
+// A file is created there and removed, because nothing else shows that clock.
 int64_t file_clock_ns(const std::string& run_path) {
   const size_t slash = run_path.rfind('/');
   const std::string home = slash == std::string::npos ? "." : run_path.substr(0, slash);
@@ -67,7 +67,7 @@ int64_t file_clock_ns(const std::string& run_path) {
 bool written_within(const std::string& run_path, int64_t limit_ns) {
   const auto written = last_written_ns(run_path);
   if (!written) return false;
-  // Nothing is made for runs that are too old under any clock.
+  // No file is created for runs that are too old under any clock.
   if (realtime_ns() - *written > limit_ns + kMaxSkewNs) return false;
   return file_clock_ns(run_path) - *written < limit_ns;
 }
@@ -82,20 +82,20 @@ Observer Observer::ours() {
 }
 
 Liveness liveness(const std::string& run_path, const Manifest& manifest, const Observer& observer) {
-  // Of an imported run it may not be known when it ended; that it did is.
+  // An imported run has ended, even if it is unknown when.
   if (!manifest.ended.empty() || !manifest.imported_format.empty()) return Liveness::ended;
   const int64_t periods_ns = 20 * std::clamp<int64_t>(manifest.period_ns, 0, 3600 * kNsPerSecond);
   if (!observer.boot_id.empty() && observer.boot_id == manifest.boot_id) {
     const bool supervised =
         manifest.supervisor_pid > 0 &&
         start_ticks(static_cast<pid_t>(manifest.supervisor_pid)) == manifest.supervisor_start_ticks;
-    // The recorder goes on when its supervisor was killed, as long as the job runs.
+    // The recorder continues after its supervisor was killed, as long as the job runs.
     const bool recorded = supervised || pipe_is_held(run_path) ||
                           written_within(run_path, std::max(kLocalQuietNs, periods_ns));
     return recorded ? Liveness::here : Liveness::ended;
   }
   if (written_within(run_path, std::max(kForeignQuietNs, periods_ns))) return Liveness::elsewhere;
-  // Of our own name, but from before this boot: nothing survived that.
+  // The host has our name, but the run began before this boot: no recorder survived that.
   const bool rebooted = !manifest.host_name.empty() && manifest.host_name == observer.host_name;
   return rebooted ? Liveness::ended : Liveness::silent_elsewhere;
 }

@@ -59,7 +59,7 @@ TEST_F(LivenessTest, FromBeforeARebootHasEnded) {
   EXPECT_EQ(seen_from("node1", "boot2"), Liveness::elsewhere);
 }
 
-// A container has numbers of its own for the processes of the same kernel: its pipe tells.
+// A container has its own pids for processes of the same kernel: only the pipe shows the recorder.
 TEST_F(LivenessTest, TheOpenPipeTellsOfOtherContainers) {
   written(1000);
   manifest_.supervisor_pid = 2'000'000'000;

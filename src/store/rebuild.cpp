@@ -68,7 +68,7 @@ class ManifestFinder {
   }
 };
 
-// By the id, which tells when the folder was made.
+// From the id, which contains when the folder was created.
 std::string started_by_id(std::string_view id) {
   const auto made_ns = run_id_realtime_ns(id);
   return made_ns ? utc_text(*made_ns) : "";

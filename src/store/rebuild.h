@@ -1,7 +1,7 @@
-// A run whose manifest.json is missing, empty or ruined: what its segments know of it.
+// A run whose manifest.json is missing, empty or damaged: what its segments contain of it.
 //
-// Guarantees: nothing is invented: what the segments do not tell is empty, and a note says what is
-// not known. Limits: how the job ended stood in the file alone.
+// Guarantees: nothing is invented: a field that the segments lack is empty, and a note states what
+// is unknown. Limits: only the file had the outcome of the job.
 #pragma once
 
 #include "base/result.h"
@@ -9,12 +9,12 @@
 
 namespace trainscope {
 
-// Whether an Error of read_manifest is of a kind that the segments can make good: not of a newer
-// format, and not a file that may not be read.
+// True if the segments can replace what read_manifest could not read: not a manifest of a newer
+// format, and not one without permission.
 bool can_rebuild(const Error& problem);
 
-// `files` has its segments; `problem` is what is wrong with the manifest, and the answer when the
-// segments tell nothing.
+// `files` has its segments; `problem` is the fault of the manifest, and is returned if the
+// segments have no copy.
 Result<Manifest> rebuild_manifest(const RunFiles& files, const Error& problem);
 
 }  // namespace trainscope

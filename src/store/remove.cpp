@@ -46,7 +46,7 @@ Result<std::vector<std::string>> names_in(int folder) {
     if (name != "." && name != "..") names.emplace_back(name);
   }
   ::closedir(dir);
-  // manifest.json behind the rest.
+  // manifest.json comes last.
   std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
     return std::pair(a == "manifest.json", a) < std::pair(b == "manifest.json", b);
   });

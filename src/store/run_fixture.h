@@ -64,7 +64,7 @@ class FixtureFile {
   FixtureFile& times(uint64_t stream, uint64_t block, const std::vector<RowTime>& rows) {
     return frame(FrameType::times, encode_times(stream, block, rows));
   }
-  // rows[r][c]; sealed blocks have statistics and compression, those of `tail` have not.
+  // rows[r][c]; sealed blocks have statistics and compression, blocks of `tail` do not.
   FixtureFile& values(int schema, uint64_t block, const std::vector<std::vector<int64_t>>& rows,
                       bool sealed = true) {
     std::vector<const int64_t*> pointers;

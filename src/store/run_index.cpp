@@ -18,7 +18,7 @@ namespace {
 // Schemas whose number names another layout already are counted from here on; numbers in files are
 // below.
 constexpr uint64_t kRenumbered = uint64_t{1} << 63;
-// Lines of progress that a run may hold beside kReportsPerByte.
+// Lines of progress that a run may have in addition to kReportsPerByte.
 constexpr uint64_t kFreeReports = 4096;
 
 class Indexer {
@@ -56,7 +56,7 @@ class Indexer {
   }
 
   Status add_file(const RunFile& file) {
-    // Of a run that was closed the tail is about to go: all of it is in the segments.
+    // The tail of a closed run is about to be removed: all of it is in the segments.
     is_counted_ = &file != &files_.tail || files_.manifest.ended.empty();
     if (is_counted_) index_.value_bytes += static_cast<int64_t>(file.size());
     file_ = &file;
@@ -172,7 +172,7 @@ class Indexer {
     const int64_t last = stream.blocks.empty() ? -1 : stream.blocks.back().back_tick;
     size_t begin = 0;
     while (begin < times.rows.size() && times.rows[begin].tick <= last) ++begin;
-    if (begin == times.rows.size()) {  // all of it is there already; its columns are no damage
+    if (begin == times.rows.size()) {  // all of it was read already; its columns are not damage
       open_blocks_[key] = {times.stream, kDropped};
       return {};
     }

@@ -1,5 +1,5 @@
 // Where everything of a run is: schemas, and per stream the blocks of rows in order of ticks; and
-// what can be said of the run without its values.
+// what is known of the run without its values.
 //
 // Guarantees: a row is in it once, ticks increase within a stream, every columns frame belongs to
 // rows that are there; what could not be placed is in `damages` with file and offset. Every frame
@@ -50,7 +50,7 @@ struct StoredStream {
 // Values read once after the job's end, per schema.
 struct Closing {
   double time_s = 0;
-  std::vector<int64_t> values;  // one a column, kAbsent where absent
+  std::vector<int64_t> values;  // one per column, kAbsent where absent
 };
 
 struct StatusChange {
@@ -60,7 +60,7 @@ struct StatusChange {
   std::string reason;
 };
 
-// Something that could not be read, and how many blocks of stream 0 stood before it.
+// Something that could not be read, and how many blocks of stream 0 are before it.
 struct IndexDamage {
   std::string text;  // names file and offset
   size_t blocks_before = 0;

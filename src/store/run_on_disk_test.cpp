@@ -1,4 +1,4 @@
-// Runs that are too large to be held in memory: the same answers, and only what is needed is read.
+// Runs that are too large for memory: the same results, and only what is needed is read.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -28,7 +28,7 @@ std::string three_blocks() {
 
 class RunOnDisk : public testing::Test {
  protected:
-  // A segment that is not in memory; with a descriptor of its own, or opened for each part.
+  // A segment that is not in memory; with its own descriptor, or opened for each part.
   RunFile stored(const std::string& bytes, bool is_open) {
     const std::string path = folder_ + "/samples-0001.seg";
     EXPECT_TRUE(replace_file(path, bytes));
@@ -51,7 +51,7 @@ class RunOnDisk : public testing::Test {
   const std::string folder_ = temporary_.path();
 };
 
-// Everything that can be asked of a run, as text.
+// Everything that can be read from a run, as text.
 std::string everything(const RunView& run) {
   std::string text;
   for (size_t i = 0; i < run.series().size(); ++i) {
@@ -92,7 +92,7 @@ TEST_F(RunOnDisk, damage_is_found_as_in_memory) {
   }
 }
 
-// The file is emptied once the run is open: what still has an answer was in the index.
+// The file is emptied once the run is open: what can still be read was in the index.
 TEST_F(RunOnDisk, summaries_come_from_the_index_and_values_from_the_file) {
   const auto run = open_fixture(files(three_blocks()));
   ASSERT_EQ(::truncate((folder_ + "/samples-0001.seg").c_str(), 0), 0);

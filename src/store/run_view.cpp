@@ -55,7 +55,7 @@ class StoredRun : public RunView {
       recorded_.back().status = SeriesStatus::absent;
       recorded_.back().reason = "an imported run has nominal times";
     }
-    sampling_ = judge_sampling(index_, files_.manifest, duration_s_);
+    sampling_ = summarize_sampling(index_, files_.manifest, duration_s_);
     return {};
   }
 

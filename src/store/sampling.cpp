@@ -52,7 +52,7 @@ class GapFinder {
 
   double time_of(int64_t tick) const { return static_cast<double>(tick * stream_.period_ns) / 1e9; }
 
-  // Ticks [from, to) are missing in front of block `before`.
+  // Ticks [from, to) are missing before block `before`.
   void note_hole(int64_t from, int64_t to, size_t before, double to_s) {
     if (to <= from) return;
     const std::string damage = before == kInside ? "" : damage_in_front_of(before);
@@ -61,7 +61,7 @@ class GapFinder {
     gaps_.push_back({from_s, to_s, damage.empty() ? reason_of(from_s, to_s) : damage});
   }
 
-  // What could not be read between two blocks, once: it explains the hole between them.
+  // What could not be read between two blocks, once: it explains the gap between them.
   std::string damage_in_front_of(size_t block) {
     std::string text;
     for (size_t i = 0; i < index_.damages.size(); ++i) {
@@ -73,8 +73,8 @@ class GapFinder {
     return text;
   }
 
-  // All that was told within the hole (killed, and then held up by a busy machine); else what was
-  // told soon after it.
+  // All reasons reported within the gap (killed, and then delayed by a busy machine); otherwise a
+  // reason reported soon after it.
   std::string reason_of(double from_s, double to_s) const {
     const double until = to_s + std::max(period_s_, kReasonSlackS);
     std::string reasons;
@@ -88,7 +88,7 @@ class GapFinder {
     return reasons.empty() ? no_reason_ : reasons;
   }
 
-  // Damage that cost no rows cost values of the block in front of it.
+  // Damage that cost no rows cost values of the block before it.
   void add_lost_values() {
     explained_.resize(index_.damages.size());
     for (size_t i = 0; i < index_.damages.size(); ++i) {
@@ -109,12 +109,12 @@ class GapFinder {
   const char* const no_reason_;
   const double period_s_, duration_s_;
   std::vector<Gap> gaps_;
-  std::vector<char> explained_;  // one a damage
+  std::vector<char> explained_;  // one per damage
 };
 
 }  // namespace
 
-Sampling judge_sampling(const RunIndex& index, const Manifest& manifest, double duration_s) {
+Sampling summarize_sampling(const RunIndex& index, const Manifest& manifest, double duration_s) {
   Sampling sampling;
   sampling.restarts = std::max<int64_t>(0, index.incarnations - 1);
   const StoredStream nothing{manifest.period_ns, {}};

@@ -7,7 +7,7 @@
 namespace trainscope {
 
 // `duration_s` as the run has it; rows after it must have been dropped.
-Sampling judge_sampling(const RunIndex& index, const Manifest& manifest, double duration_s);
+Sampling summarize_sampling(const RunIndex& index, const Manifest& manifest, double duration_s);
 
 // The time of the last row of all streams; 0 without rows.
 double last_row_s(const RunIndex& index);

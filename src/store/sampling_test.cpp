@@ -64,7 +64,7 @@ TEST(sampling, jitter_is_of_the_lateness) {
   EXPECT_DOUBLE_EQ(*run->sampling().jitter_p99_s, 99 * 100e-6);
 }
 
-// A damaged times frame costs its rows: the hole is a gap that names file and offset.
+// A damaged times frame costs its rows: the gap names file and offset.
 TEST(sampling, damage_that_costs_rows_is_a_gap_with_its_place) {
   FixtureFile file;
   file.schema(1, 0, 100 * kMs, "a", {kGauge}).times(0, 1, {{0, 0}}).values(1, 1, {{5}});

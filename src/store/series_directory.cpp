@@ -83,7 +83,7 @@ void apply_status_changes(const RunIndex& index, std::map<std::string, size_t>& 
   }
 }
 
-// "a; b": each source's own words, once.
+// "a; b": the reasons of all sources, each once.
 void append_once(std::string& text, const std::string& more) {
   if (more.empty() || text.find(more) != std::string::npos) return;
   text += (text.empty() ? "" : "; ") + more;
@@ -92,7 +92,7 @@ void append_once(std::string& text, const std::string& more) {
 std::vector<Series> list_absent(const RunIndex& index, const std::vector<StoredSeries>& stored) {
   std::set<std::string> have;
   for (const StoredSeries& series : stored) have.insert(series.series.metric);
-  // By metric and source: a later schema of a source says it anew.
+  // By metric and source: a later schema of a source replaces the reason.
   std::map<std::string, std::map<std::string, Series>> absent;
   for (const auto& [number, schema] : index.schemas) {
     for (const StoredMissing& missing : schema.missing) {

@@ -26,7 +26,7 @@ struct StoredSeries {
 
 struct SeriesDirectory {
   std::vector<StoredSeries> stored;  // by metric, then labels with their numbers as numbers
-  std::vector<Series> absent;  // metrics that the machine did not give, with reason and remedy
+  std::vector<Series> absent;  // metrics that the machine did not provide, with reason and remedy
 };
 
 SeriesDirectory list_series(const RunIndex& index);

@@ -30,14 +30,14 @@ std::vector<Range> split_by_blocks(const RunIndex& index, uint64_t stream, const
 // From the statistics of whole blocks and the values of the others, which the index has put
 // together, and from the closing values.
 Result<Summary> summarize(const RunIndex& index, ColumnCache& cache, const StoredSeries& series);
-// A series without a single value. Values are read only where statistics do not tell.
+// A series without a single value. Values are read only if statistics do not decide.
 bool has_values(const RunIndex& index, ColumnCache& cache, const StoredSeries& series);
 
 // The same of points, for series that are not stored: min, max, last, and the mean or, of a
 // counter, how much and how fast it grew.
 class PointsSummary {
  public:
-  // Points that follow those added before.
+  // Points after all that were added before.
   void add(const Points& points);
   Summary finish(Kind kind) const;
 

@@ -43,7 +43,7 @@ int authorize(void* data, int action, const char* first, const char* second,
       return SQLITE_OK;
     case SQLITE_FUNCTION:
       return std::string_view(second) == "load_extension" ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA: {  // what tells of the tables
+    case SQLITE_PRAGMA: {  // those that describe tables
       const std::string_view name = first;
       return name == "table_info" || name == "table_xinfo" || name == "table_list" ? SQLITE_OK
                                                                                    : SQLITE_DENY;
@@ -85,7 +85,8 @@ SqlValue sql_number(const std::optional<double>& number) {
 // Takes the rows of a table, one by one.
 using AddRow = std::function<void(std::initializer_list<SqlValue>)>;
 
-// A table besides `samples`. It is filled when a query reads it: a run may have millions of steps.
+// A table other than `samples`. It is filled when a query reads it: a run may have millions of
+// steps.
 struct RunTable {
   const char* name;
   const char* columns;

@@ -39,9 +39,9 @@ struct Cursor {
   sqlite3_vtab_cursor base{};  // must be first
   Table* table = nullptr;
   Range range;
-  std::vector<size_t> series;  // those that are wanted
+  std::vector<size_t> series;  // that the query selects
   size_t at = 0;               // the current one
-  size_t batch_at = 0;         // the first of those in `batch`
+  size_t batch_at = 0;         // the first one in `batch`
   std::vector<Points> batch;
   size_t sample = 0;
   sqlite3_int64 row = 0;
@@ -69,7 +69,7 @@ int disconnect(sqlite3_vtab* base) {
   return SQLITE_OK;
 }
 
-// The letter by which xFilter knows a constraint that it can use; 0 for the others.
+// The letter that stands for a usable constraint in xFilter; 0 for the others.
 char usable_constraint(sqlite3_index_info* info, int i) {
   const auto& constraint = info->aConstraint[i];
   if (constraint.usable == 0) return 0;
@@ -123,7 +123,7 @@ int close_cursor(sqlite3_vtab_cursor* base) {
   return SQLITE_OK;
 }
 
-// What a query says of the series that it wants.
+// The constraints of a query on series.
 struct SeriesFilter {
   std::optional<std::string> metric, labels;
 

@@ -42,7 +42,7 @@ TEST(sql, samples_are_the_present_values) {
             "time_s,value|0,5|0.2,7|0.6,8|");
 }
 
-// What is pushed down must not change an answer.
+// Constraints that are pushed down must not change a result.
 TEST(sql, constraints_give_what_a_full_scan_gives) {
   EXPECT_EQ(ask("select count(*) from samples where metric = 'a' and labels = 'x=2'"),
             "count(*)|4|");

@@ -1,5 +1,5 @@
-// Feeds a fuzzer's bytes to a collector as the text of one kernel file: what is in front of the
-// first zero byte when it opens the file, what is behind it when it samples.
+// Feeds a fuzzer's bytes to a collector as the text of one kernel file: the bytes before
+// the first zero byte when it opens the file, the bytes after it when it samples.
 #pragma once
 
 #include <cstdint>

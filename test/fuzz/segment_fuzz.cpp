@@ -1,6 +1,6 @@
 // A hostile segment and tail: everything that is read of a run, from bytes that anybody may have
 // written. The first byte says how many of the others are the tail's. Each is tried as it is (so
-// that a checksum must be found) and as the payload of one frame (so that the parsers behind the
+// that a checksum must be found) and as the payload of one frame (so that the parsers after the
 // checksum are reached).
 #include <algorithm>
 #include <cstdint>

@@ -56,7 +56,7 @@ Result<int> demo(const DemoFlags& flags) {
   TS_TRY(RunOptions options, recording_options(settings));
   options.command = {workload, "train", "--model", "digits_cnn", "--seconds", flags.seconds};
   if (!options.quiet) {
-    tell("trainscope: recording {} s of training (a small CNN on digits)\n", *seconds);
+    print_message("trainscope: recording {} s of training (a small CNN on digits)\n", *seconds);
   }
   auto outcome = record_job(options);
   if (!outcome) {

@@ -56,7 +56,7 @@ std::string duration_cell(const RunListing& run) {
 
 void print_human(const std::vector<RunListing>& runs, const std::string& home) {
   if (runs.empty()) {
-    tell("no runs in {} yet; record one with: trainscope run -- COMMAND\n", home);
+    print_message("no runs in {} yet; record one with: trainscope run -- COMMAND\n", home);
     return;
   }
   Table table({"id", "name", "started", ">duration", "exit", "command"});

@@ -88,7 +88,7 @@ Result<std::vector<RunToRemove>> old_runs(const RmFlags& flags) {
     if (run.status == RunStatus::damaged || started < 0 || realtime_ns() - started < age_ns)
       continue;
     if (const std::string reason = obstacle(run.path, flags.force); !reason.empty()) {
-      tell("left {}\n", reason);
+      print_message("left {}\n", reason);
       continue;
     }
     TS_TRY(RunToRemove entry, describe_run(run.path));
@@ -105,10 +105,10 @@ Result<bool> confirm_removal(const std::vector<RunToRemove>& to_remove, bool yes
   int64_t bytes = 0;
   for (const RunToRemove& entry : to_remove) {
     bytes += entry.bytes;
-    tell("  {}  {}\n", entry.title, bytes_text(static_cast<double>(entry.bytes)));
+    print_message("  {}  {}\n", entry.title, bytes_text(static_cast<double>(entry.bytes)));
   }
-  tell("remove {} run{}, {}? [y/N] ", to_remove.size(), to_remove.size() == 1 ? "" : "s",
-       bytes_text(static_cast<double>(bytes)));
+  print_message("remove {} run{}, {}? [y/N] ", to_remove.size(), to_remove.size() == 1 ? "" : "s",
+                bytes_text(static_cast<double>(bytes)));
   std::string answer;
   for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) {
     answer += static_cast<char>(c);
@@ -124,12 +124,12 @@ Result<int> remove(const RmFlags& flags) {
   TS_TRY(const std::vector<RunToRemove> to_remove,
          flags.runs.empty() ? old_runs(flags) : named_runs(flags));
   if (to_remove.empty()) {
-    tell("no run is older than {}\n", flags.older_than);
+    print_message("no run is older than {}\n", flags.older_than);
     return 0;
   }
   TS_TRY(const bool go, confirm_removal(to_remove, flags.yes));
   if (!go) {
-    tell("nothing was removed\n");
+    print_message("nothing was removed\n");
     return 1;
   }
   int64_t bytes = 0;
@@ -138,7 +138,7 @@ Result<int> remove(const RmFlags& flags) {
     bytes += removed.bytes;
     show("removed {}, {}\n", entry.title, bytes_text(static_cast<double>(removed.bytes)));
     for (const std::string& name : removed.foreign) {
-      tell("left {}/{}: not created by Trainscope\n", entry.path, name);
+      print_message("left {}/{}: not created by Trainscope\n", entry.path, name);
     }
   }
   if (to_remove.size() > 1) {

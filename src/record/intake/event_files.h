@@ -36,7 +36,7 @@ class EventFiles {
   };
   using EventSink = std::function<void(const std::string& text)>;
 
-  // `memory` tells a restarted recorder how far its predecessor has read.
+  // From `memory`, a restarted recorder learns how far its predecessor has read.
   EventFiles(std::vector<std::string> folders, ProgressSink& sink, SharedMemory memory,
              EventSink event_sink)
       : folders_(std::move(folders)),

@@ -27,7 +27,7 @@ constexpr int64_t kManyPids = 500;  // more new ones than this: all are walked
 constexpr int64_t kWalkShare = 100, kWalkSoonest = 100'000'000;
 constexpr int kMaxAncestors = 1000;
 
-// The base name of the file behind a descriptor of a process.
+// The base name of the file of a process's descriptor.
 std::string file_name_of(pid_t pid, int fd) {
   char path[PATH_MAX];
   const ssize_t size =
@@ -86,8 +86,9 @@ bool has_no_position(pid_t pid, int fd) {
 }
 
 struct Elsewhere {
-  int64_t written = 0;      // sum of the positions of all other files that it writes to
-  bool is_unknown = false;  // it has a writable file without a position, besides stdin and stderr
+  int64_t written = 0;  // sum of the positions of all other files that it writes to
+  bool is_unknown =
+      false;  // it has a writable file without a position, other than stdin and stderr
 };
 
 Elsewhere written_elsewhere_by(pid_t pid, const std::string& name) {

@@ -199,7 +199,7 @@ void Sampler::note_missed(Schedule& schedule, int64_t first, int64_t count) {
   memory_->missed_ticks += count;
   self_.missed_ticks = memory_->missed_ticks.load();
   if (refused_rows_ > 0) {
-    // Part of the hole that the refused rows make.
+    // Part of the gap that the refused rows leave.
     last_refused_tick_ = first + count - 1;
     return;
   }

@@ -23,7 +23,7 @@ namespace trainscope::workload {
 
 struct LoaderOptions {
   std::size_t batch = 64;
-  unsigned threads = 0;  // 0: whoever asks for a batch makes it
+  unsigned threads = 0;  // 0: the caller of next() prepares the batch
   std::size_t prefetch = 4;
   bool shuffle = true;
   std::uint64_t seed = 1;

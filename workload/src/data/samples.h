@@ -25,7 +25,7 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-// Seconds spent in the stages of reading, added up by whoever reads.
+// Seconds spent in the stages of reading, added up by the readers.
 struct StageTimes {
   double read_s = 0.0;
   double decode_s = 0.0;
