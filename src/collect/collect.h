@@ -66,16 +66,22 @@ struct SelfLink {
   std::atomic<int64_t> earlier_cpu_ns{0};  // CPU of recorders of this run that are dead
 };
 
+// Settings of single sources. `record` passes them on as they are: an option of a source is a
+// member here and a row in cli/setting_table.cpp.
+struct SourceOptions {
+  std::vector<std::string> counters;  // --counter, as given
+  std::vector<std::string> data;      // --data: files and folders of the dataset
+  bool perf = false;  // --perf: count by perf events, which slows the job's thread switches
+};
+
 // Everything that a source gets from its caller.
-struct SourceContext {
-  std::string root;  // prefix of /proc and /sys; empty except in tests
+struct SourceContext : SourceOptions {
+  SourceContext() { perf = true; }  // without a run (doctor, tests) no job is slowed
+  std::string root;                 // prefix of /proc and /sys; empty except in tests
   std::string run_folder;
   std::string working_directory;
-  const JobLink* job = nullptr;       // null if there is no job (doctor)
-  const SelfLink* self = nullptr;     // null if nothing is recorded (doctor)
-  std::vector<std::string> counters;  // values of --counter, unchanged
-  std::vector<std::string> data;      // files and folders of the dataset, from --data
-  bool perf = true;  // --perf: count by perf events, which slows the job's thread switches
+  const JobLink* job = nullptr;    // null if there is no job (doctor)
+  const SelfLink* self = nullptr;  // null if nothing is recorded (doctor)
   // Adds an event (a GPU was lost, a file was replaced) to the run, from any thread; empty if
   // nothing is recorded.
   std::function<void(const std::string& kind, const std::string& text)> event_sink;

@@ -168,9 +168,7 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.manifest = session.manifest;
   setup.working_directory = session.manifest.working_directory;
   setup.command = options.command;
-  setup.counters = options.counters;
-  setup.data = options.data;
-  setup.perf = options.perf;
+  setup.source_options = options;
   setup.tensorboard = options.tensorboard;
   setup.steps_from = options.steps_from;
   setup.output = &session.output;

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "collect/collect.h"
 #include "model/model.h"
 #include "record/host/variables.h"
 
 namespace trainscope {
 
-struct RecordOptions {
+// The options of single sources are members of SourceOptions.
+struct RecordOptions : SourceOptions {
   std::vector<std::string> command;  // of run
   pid_t attach_pid = 0;              // of attach
   std::string home;
@@ -30,9 +32,6 @@ struct RecordOptions {
   int64_t grace_ns = 10'000'000'000;
   std::string after;  // a command for /bin/sh -c, run once the job has ended
   std::string id_file;
-  std::vector<std::string> counters;     // --counter, as it was given
-  std::vector<std::string> data;         // --data
-  bool perf = false;                     // --perf
   std::vector<std::string> tensorboard;  // --tensorboard
   std::string steps_from;                // --steps-from
   bool quiet = false;

@@ -89,9 +89,7 @@ class Recorder {
     all.working_directory = setup_.working_directory;
     all.job = &job_;
     all.self = &self_;
-    all.counters = setup_.counters;
-    all.data = setup_.data;
-    all.perf = setup_.perf;
+    static_cast<SourceOptions&>(all) = setup_.source_options;
     all.event_sink = [this](const std::string& kind, const std::string& text) {
       add_event(kind, text);
     };

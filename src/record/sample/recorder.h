@@ -2,6 +2,7 @@
 // on if the supervisor has ended.
 #pragma once
 
+#include "collect/collect.h"
 #include "model/model.h"
 #include "record/sample/shared.h"
 #include "record/supervise/output.h"
@@ -15,9 +16,7 @@ struct RecorderSetup {
   Manifest manifest;
   std::string working_directory;
   std::vector<std::string> command;
-  std::vector<std::string> counters;
-  std::vector<std::string> data;
-  bool perf = false;
+  SourceOptions source_options;
   std::vector<std::string> tensorboard;
   std::string steps_from;
   OutputPlan* output = nullptr;
