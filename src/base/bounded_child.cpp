@@ -28,17 +28,6 @@ constexpr int64_t kReapNs = 2'000'000'000, kReapKilledNs = 100'000'000;
 constexpr size_t kMaxAnswer = size_t{16} << 20;
 constexpr int kExitNoMemory = 3, kExitException = 4;
 
-void close_all_but(std::vector<int> kept) {
-  std::sort(kept.begin(), kept.end());
-  unsigned from = STDERR_FILENO + 1;
-  for (const int fd : kept) {
-    if (fd < static_cast<int>(from)) continue;
-    if (fd > 0) close_range_of(from, static_cast<unsigned>(fd) - 1);
-    from = static_cast<unsigned>(fd) + 1;
-  }
-  close_range_of(from);
-}
-
 void take_signals(bool heeds_signals) {
   sigset_t set;
   if (!heeds_signals) {
@@ -83,7 +72,7 @@ void limit_memory(int64_t bytes) {
     for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
     std::vector<int> kept = limits.kept;
     kept.push_back(answer_fd);
-    close_all_but(std::move(kept));
+    close_all_but(std::move(kept), STDERR_FILENO + 1);
     limit_memory(limits.memory_bytes);
     const bool told = static_cast<bool>(write_all(answer_fd, work()));
     ::_exit(told ? 0 : kExitException);

@@ -173,4 +173,14 @@ void close_range_of(unsigned first, unsigned last) {
   for (unsigned fd = first; fd <= std::min(last, kLikelyMost); ++fd) ::close(static_cast<int>(fd));
 }
 
+void close_all_but(std::vector<int> kept, unsigned first) {
+  std::sort(kept.begin(), kept.end());
+  for (const int fd : kept) {
+    if (fd < static_cast<int>(first)) continue;
+    if (fd > 0) close_range_of(first, static_cast<unsigned>(fd) - 1);
+    first = static_cast<unsigned>(fd) + 1;
+  }
+  close_range_of(first);
+}
+
 }  // namespace trainscope

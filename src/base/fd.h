@@ -82,5 +82,8 @@ std::string absolute_path(const std::string& path, const std::string& folder);
 
 // Closes every descriptor from `first` to `last`, open or not.
 void close_range_of(unsigned first, unsigned last = ~0U);
+// Closes every descriptor from `first` on except these; negative ones are ignored. Needs no free
+// descriptor.
+void close_all_but(std::vector<int> kept, unsigned first = 0);
 
 }  // namespace trainscope
