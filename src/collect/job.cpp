@@ -20,6 +20,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/interrupted.h"
 #include "collect/collect.h"
 #include "kernel/proc_file.h"
 #include "kernel/process_tree.h"
@@ -74,6 +75,7 @@ struct Process {
   bool alive = true;
   bool counted = true;  // false for an orphan that waits for our reaper: its account has it
   bool io_readable = true;
+  bool has_stat = false;
   ProcessStat stat;
   int64_t cpu_ns = -1;
   int64_t read_ns = 0;  // when its files were read last
@@ -219,13 +221,16 @@ class JobSource : public Source {
     }
   }
 
+  // Empty if it cannot be read; then errno is ESRCH if the process has ended.
   std::string_view read_fd(const UniqueFd& fd) {
     if (!fd) return {};
-    const ssize_t n = ::pread(fd.get(), buffer_.data(), buffer_.size(), 0);
+    const ssize_t n =
+        retry_interrupted([&] { return ::pread(fd.get(), buffer_.data(), buffer_.size(), 0); });
+    if (n == 0) errno = ESRCH;
     return n <= 0 ? std::string_view{} : std::string_view(buffer_.data(), static_cast<size_t>(n));
   }
 
-  // Its current values; false if it has ended.
+  // Its current values; the last ones if it cannot be read now. False if there are none.
   bool read(Process& process) {
     process.before_that = process.before;
     process.before = process.now;
@@ -239,11 +244,15 @@ class JobSource : public Source {
     process.cpu_ns = cpu_ns;
     process.read_ns = now_ns_;
     const std::string_view text = read_fd(process.stat_fd);
-    if (text.empty() || !parse_stat(text, process.stat)) {
-      process.alive = false;
-      return false;
+    ProcessStat stat;
+    if (!parse_stat(text, stat)) {
+      // Nothing but its end removes it: it would not be found again, because its pid is not new.
+      process.alive = !text.empty() || errno != ESRCH;
+      process.cpu_ns = -1;  // the next tick reads it
+      return process.alive && process.has_stat;
     }
-    const ProcessStat& stat = process.stat;
+    process.stat = stat;
+    process.has_stat = true;
     const bool ended = stat.state == 'Z' || stat.state == 'X';
     process.counted = !(ended && tree_.reaper() != 0 && stat.parent == tree_.reaper());
     const int64_t system_ns = stat.system_ticks * ns_per_tick_;

@@ -67,6 +67,20 @@ TEST_F(JobTree, CountsAnOrphanOnceWhoseLastSeenParentHasEndedToo) {
   EXPECT_EQ(source.value(kWritten), 10'000);
 }
 
+// Only its end removes a process: it would not be found again.
+TEST_F(JobTree, StaysWithAProcessThatCannotBeReadOnce) {
+  put(kFirst, kReaper, 2'000);
+  OpenedSource source(job_collector, root_.path(), context_);
+  source.sample();
+  root_.write("/proc/100/stat", "100 (job) S torn\n");
+  EXPECT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("job.process.count"), 1);
+  EXPECT_EQ(source.value(kWritten), 2'000);
+  put(kFirst, kReaper, 5'000);
+  source.sample();
+  EXPECT_EQ(source.value(kWritten), 5'000);
+}
+
 TEST_F(JobTree, KeepsWhatNobodyAbsorbed) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 2'000);
