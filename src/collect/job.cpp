@@ -97,6 +97,15 @@ struct Gone {
   int age = 0;
 };
 
+// The parent that a process had when it ended.
+struct Ended {
+  pid_t parent = 0;
+  int age = 0;
+};
+
+// In samples, of both.
+constexpr int kMostAge = 3;
+
 class JobSource : public Source {
  public:
   Opened open(const SourceContext& context) override {
@@ -217,6 +226,7 @@ class JobSource : public Source {
       if (auto io = open_file(fmt::format("{}/proc/{}/io", root_, pid), O_RDONLY)) {
         process.io_fd = std::move(*io);
       }
+      ended_.erase(pid);  // the process that had this pid before
       processes_.push_back(std::move(process));
     }
   }
@@ -287,28 +297,31 @@ class JobSource : public Source {
       if (process.alive) continue;
       some_ended_ = true;
       end_is_lost_ = end_is_lost_ || tree_.is_attached_first(process.pid);
-      parents_[process.pid] = process.stat.parent;
+      ended_[process.pid] = {process.stat.parent, 0};
       if (process.counted) gone_.push_back({process.pid, process.stat.parent, process.now, 0});
       tree_.remove(process.pid);
     }
     std::erase_if(processes_, [](const Process& process) { return !process.alive; });
     std::erase_if(gone_, [this](Gone& gone) { return is_settled(gone); });
-    if (gone_.empty()) parents_.clear();
+    // All others have been read since and have another parent.
+    std::erase_if(ended_, [](auto& entry) { return ++entry.second.age > kMostAge; });
   }
 
   bool is_settled(Gone& gone) {
     // The last parent that we saw may have ended first and left an orphan to our reaper.
     if (job_ != nullptr && job_->reaped != nullptr && job_->reaped->has(gone.pid)) return true;
     // A parent that has ended as well was absorbed by its own parent, with everything it had.
-    for (auto it = parents_.find(gone.parent); it != parents_.end();
-         it = parents_.find(gone.parent)) {
-      gone.parent = it->second;
+    // Reused pids could lead around in a circle.
+    for (size_t hops = 0; hops < ended_.size(); ++hops) {
+      const auto it = ended_.find(gone.parent);
+      if (it == ended_.end()) break;
+      gone.parent = it->second.parent;
     }
     if (tree_.reaper() != 0 && gone.parent == tree_.reaper()) return true;
     for (Process& parent : processes_) {
       if (parent.pid != gone.parent) continue;
       if (absorb(parent, gone.last)) return true;
-      if (++gone.age < 3) return false;
+      if (++gone.age < kMostAge) return false;
       break;
     }
     add_to(lost_, gone.last);
@@ -357,7 +370,7 @@ class JobSource : public Source {
   ProcessTree tree_;
   std::vector<Process> processes_;
   std::vector<Gone> gone_;
-  std::map<pid_t, pid_t> parents_;  // of ended processes
+  std::map<pid_t, Ended> ended_;
   Amounts lost_{}, total_{}, base_{};
   bool starts_late_ = false;
   bool some_ended_ = false;   // then other processes may have another parent now

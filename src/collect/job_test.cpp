@@ -113,6 +113,32 @@ TEST_F(JobTree, CountsAChildOnceThatItsParentReaped) {
   EXPECT_EQ(source.value(kWritten), 2'000);
 }
 
+// Pids 101 and 102 are given out again, now to a child of 102: two processes that were each other's
+// parents.
+TEST_F(JobTree, IsNotLedInACircleByReusedPids) {
+  root_.write("/proc/sys/kernel/pid_max", "200\n");
+  put(kFirst, kReaper, 0);
+  put(kParent, kFirst, 0);
+  put(kOrphan, kParent, 2'000);
+  OpenedSource source(job_collector, root_.path(), context_);
+  give_pids_up_to(kOrphan + 1);
+  source.sample();
+  end(kParent);
+  end(kOrphan);
+  source.sample();
+  put(kOrphan, kFirst, 0);
+  put(kParent, kOrphan, 300);
+  give_pids_up_to(kOrphan);
+  source.sample();
+  EXPECT_EQ(source.value("job.process.count"), 3);
+  EXPECT_EQ(source.value(kWritten), 2'300);
+  end(kParent);
+  put(kOrphan, kFirst, 300, faults(300));
+  source.sample(5);
+  EXPECT_EQ(source.value("job.process.count"), 2);
+  EXPECT_EQ(source.value(kWritten), 2'300);
+}
+
 }  // namespace
 
 }  // namespace trainscope
