@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/interrupted.h"
 #include "collect/collect.h"
+#include "collect/support/job_usage.h"
 #include "kernel/proc_file.h"
 #include "kernel/process_tree.h"
 
@@ -43,51 +44,6 @@ constexpr MetricSpec kMetrics[] = {
     {"job.thread.count", "{thread}", Kind::gauge, "", "Threads of the job", in_info(205)},
     {"job.paging.faults", "{fault}", Kind::counter, "type", "Page faults of the job",
      in_info(208).unless_idle().only("type", "major")},
-};
-
-// The summed values, in the order of the counters' columns.
-enum Amount : size_t {
-  kUser,  // ns
-  kSystem,
-  kReadChars,
-  kWriteChars,
-  kReadCalls,
-  kWriteCalls,
-  kReadBytes,
-  kWriteBytes,
-  kMajor,
-  kMinor,
-  kAmounts
-};
-using Amounts = std::array<int64_t, kAmounts>;
-static_assert(kAmounts <= JobTotals::kNumbers);
-constexpr size_t kFirstIo = kReadChars, kLastIo = kWriteBytes;
-// stat shows CPU time cut to ticks, once for user and once for system time.
-constexpr int64_t kTickTolerance = 20'000'000;
-
-void add_to(Amounts& sum, const Amounts& more) {
-  for (size_t i = 0; i < kAmounts; ++i) sum[i] += more[i];
-}
-
-struct Process {
-  pid_t pid = 0;
-  UniqueFd stat_fd, io_fd;
-  bool alive = true;
-  bool counted = true;  // false for an orphan that waits for our reaper: its account has it
-  bool io_readable = true;
-  bool has_stat = false;
-  ProcessStat stat;
-  int64_t cpu_ns = -1;
-  int64_t read_ns = 0;  // when its files were read last
-  int64_t own_user_ns = 0;
-  Amounts now{}, before{}, before_that{};
-  Amounts claimed{}, claimed_before{};
-  // Page faults of children that it has reaped.
-  int64_t child_faults = 0, child_faults_before = 0, child_faults_before_that = 0;
-
-  int64_t grown(size_t i) const {
-    return i == kMinor ? child_faults - child_faults_before_that : now[i] - before_that[i];
-  }
 };
 
 // An ended process that its parent has not visibly absorbed yet.
@@ -147,7 +103,7 @@ class JobSource : public Source {
     bool io_complete = true;
     // Parents before children: a child that is absorbed in between is missed once, never counted
     // twice.
-    for (Process& process : processes_) {
+    for (JobProcess& process : processes_) {
       if (!read(process)) continue;
       if (process.stat.state == 'Z' || process.stat.state == 'X') continue;
       pages += process.stat.resident_pages;
@@ -156,7 +112,7 @@ class JobSource : public Source {
       io_complete = io_complete && process.io_readable;
     }
     settle();
-    for (const Process& process : processes_) {
+    for (const JobProcess& process : processes_) {
       if (process.counted) add_to(sum, process.now);
     }
     for (const Gone& gone : gone_) add_to(sum, gone.last);
@@ -215,7 +171,7 @@ class JobSource : public Source {
 
   void take_new() {
     for (const pid_t pid : tree_.find_new()) {
-      Process process;
+      JobProcess process;
       process.pid = pid;
       auto stat = open_file(fmt::format("{}/proc/{}/stat", root_, pid), O_RDONLY);
       if (!stat) {
@@ -241,7 +197,7 @@ class JobSource : public Source {
   }
 
   // Its current values; the last ones if it cannot be read now. False if there are none.
-  bool read(Process& process) {
+  bool read(JobProcess& process) {
     process.before_that = process.before;
     process.before = process.now;
     process.child_faults_before_that = process.child_faults_before;
@@ -279,7 +235,7 @@ class JobSource : public Source {
 
   // rchar: N, wchar: N, syscr: N, syscw: N, read_bytes: N, write_bytes: N, in this order
   // since 2.6.20.
-  void read_io(Process& process) {
+  void read_io(JobProcess& process) {
     Scanner scan(read_fd(process.io_fd));
     process.io_readable = !scan.done();
     for (size_t i = kFirstIo; i <= kLastIo && !scan.done(); ++i) {
@@ -293,7 +249,7 @@ class JobSource : public Source {
   // Removes ended processes from the list and finds out which process absorbed them.
   void settle() {
     some_ended_ = false;
-    for (const Process& process : processes_) {
+    for (const JobProcess& process : processes_) {
       if (process.alive) continue;
       some_ended_ = true;
       end_is_lost_ = end_is_lost_ || tree_.is_attached_first(process.pid);
@@ -301,7 +257,7 @@ class JobSource : public Source {
       if (process.counted) gone_.push_back({process.pid, process.stat.parent, process.now, 0});
       tree_.remove(process.pid);
     }
-    std::erase_if(processes_, [](const Process& process) { return !process.alive; });
+    std::erase_if(processes_, [](const JobProcess& process) { return !process.alive; });
     std::erase_if(gone_, [this](Gone& gone) { return is_settled(gone); });
     // All others have been read since and have another parent.
     std::erase_if(ended_, [](auto& entry) { return ++entry.second.age > kMostAge; });
@@ -318,30 +274,13 @@ class JobSource : public Source {
       gone.parent = it->second.parent;
     }
     if (tree_.reaper() != 0 && gone.parent == tree_.reaper()) return true;
-    for (Process& parent : processes_) {
+    for (JobProcess& parent : processes_) {
       if (parent.pid != gone.parent) continue;
-      if (absorb(parent, gone.last)) return true;
+      if (parent.absorb(gone.last)) return true;
       if (++gone.age < kMostAge) return false;
       break;
     }
     add_to(lost_, gone.last);
-    return true;
-  }
-
-  // Whether the parent's counters grew by at least the usage of the process, beyond that of other
-  // children. The parent's own work cannot be taken for it: every process has page faults, and
-  // those of children are counted apart.
-  static bool absorb(Process& parent, const Amounts& last) {
-    for (size_t i = 0; i < kAmounts; ++i) {
-      const int64_t grown = parent.grown(i) - parent.claimed[i] - parent.claimed_before[i];
-      const bool is_time = i == kUser || i == kSystem;
-      if (grown + (is_time ? kTickTolerance : 0) < last[i]) return false;
-    }
-    // Of each, so much time may never show: three children of 8 ms are none of 10 ms.
-    Amounts shown = last;
-    for (const size_t i : {kUser, kSystem})
-      shown[i] = std::max<int64_t>(0, last[i] - kTickTolerance);
-    add_to(parent.claimed, shown);
     return true;
   }
 
@@ -368,7 +307,7 @@ class JobSource : public Source {
   int64_t page_bytes_ = 4096;
   bool has_io_ = true;
   ProcessTree tree_;
-  std::vector<Process> processes_;
+  std::vector<JobProcess> processes_;
   std::vector<Gone> gone_;
   std::map<pid_t, Ended> ended_;
   Amounts lost_{}, total_{}, base_{};
