@@ -28,6 +28,10 @@ Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode) {
   return fd;
 }
 
+bool is_out_of_descriptors(const Error& error) {
+  return error.error_number() == EMFILE || error.error_number() == ENFILE;
+}
+
 Result<Pipe> make_pipe(int flags) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, flags | O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);

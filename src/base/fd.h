@@ -42,6 +42,13 @@ class UniqueFd {
 
 Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode = 0600);
 
+// The process or the system has no free descriptor: the same call may succeed later.
+bool is_out_of_descriptors(const Error& error);
+template <typename T>
+bool is_out_of_descriptors(const Result<T>& result) {
+  return !result && is_out_of_descriptors(result.error());
+}
+
 struct Pipe {
   UniqueFd read, write;
 };

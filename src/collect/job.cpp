@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -46,6 +47,10 @@ constexpr MetricSpec kMetrics[] = {
      in_info(208).unless_idle().only("type", "major")},
 };
 
+constexpr const char* kShortage =
+    "some processes of the job are counted late: the recorder has no free file descriptor; see "
+    "`ulimit -Hn`";
+
 // An ended process that its parent has not visibly absorbed yet.
 struct Gone {
   pid_t pid = 0, parent = 0;
@@ -67,6 +72,7 @@ class JobSource : public Source {
   Opened open(const SourceContext& context) override {
     root_ = context.root;
     job_ = context.job;
+    event_sink_ = context.event_sink;
     ns_per_tick_ = kNsPerSecond / ::sysconf(_SC_CLK_TCK);
     page_bytes_ = ::sysconf(_SC_PAGESIZE);
     tree_.open(root_, job_);
@@ -171,20 +177,24 @@ class JobSource : public Source {
 
   void take_new() {
     for (const pid_t pid : tree_.find_new()) {
-      JobProcess process;
-      process.pid = pid;
       auto stat = open_file(fmt::format("{}/proc/{}/stat", root_, pid), O_RDONLY);
+      auto io = open_file(fmt::format("{}/proc/{}/io", root_, pid), O_RDONLY);
+      if (is_out_of_descriptors(stat) || is_out_of_descriptors(io)) {
+        tree_.postpone(pid);
+        continue;
+      }
       if (!stat) {
         tree_.remove(pid);
         continue;
       }
-      process.stat_fd = std::move(*stat);
-      if (auto io = open_file(fmt::format("{}/proc/{}/io", root_, pid), O_RDONLY)) {
-        process.io_fd = std::move(*io);
-      }
       ended_.erase(pid);  // the process that had this pid before
-      processes_.push_back(std::move(process));
+      JobProcess& process = processes_.emplace_back();
+      process.pid = pid;
+      process.stat_fd = std::move(*stat);
+      if (io) process.io_fd = std::move(*io);
     }
+    if (!tree_.lacks_descriptors() || std::exchange(reported_shortage_, true)) return;
+    if (event_sink_) event_sink_("job", kShortage);
   }
 
   // Empty if it cannot be read; then errno is ESRCH if the process has ended.
@@ -314,7 +324,9 @@ class JobSource : public Source {
   bool starts_late_ = false;
   bool some_ended_ = false;   // then other processes may have another parent now
   bool end_is_lost_ = false;  // of an attached job that its parent reaped before we read it
+  bool reported_shortage_ = false;
   int64_t now_ns_ = 0;
+  std::function<void(const std::string&, const std::string&)> event_sink_;
   std::array<char, 4096> buffer_{};
 };
 
