@@ -79,7 +79,9 @@ Manifest first_manifest(const RecordOptions& options) {
   m.host_name = host_name();
   if (auto boot = read_line("/proc/sys/kernel/random/boot_id")) m.boot_id = *boot;
   m.trainscope_version = kVersion;
-  const Rank rank = rank_from_environment();
+  // A job that we start inherits our variables.
+  const Rank rank =
+      rank_from_environment(m.attached ? Variables::of(options.attach_pid) : Variables::ours());
   m.rank = rank.rank;
   m.world_size = rank.world_size;
   m.local_rank = rank.local_rank;
@@ -180,7 +182,8 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.log_fd = session.log.read.get();
   setup.progress_fd = session.progress.get();
   setup.period_ns = options.every_ns;
-  setup.records_machine = session.manifest.local_rank == 0;
+  // Of us, not of the job: nobody else may have attached to its other ranks.
+  setup.records_machine = rank_from_environment(Variables::ours()).local_rank == 0;
   setup.reaps_orphans = options.attach_pid == 0;
   setup.publishes_status = shows_status;
   return setup;
