@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -136,6 +138,8 @@ struct Shared {
 
 // Leaves a sentence for the supervisor to show; one thread at a time.
 void leave_message(Shared& shared, std::string_view text);
+// The sentence, whole; nothing if it is the one that was `shown` last, or is being written.
+std::optional<std::string> take_message(const Shared& shared, uint32_t& shown);
 
 // Begins the time of the run: now is t = 0. False, without effect, if it has begun already.
 // Supervisor and recorder both call this, and neither waits for the other: each completes what the
