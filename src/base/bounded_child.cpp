@@ -46,9 +46,9 @@ void take_signals(bool heeds_signals) {
   ::sigprocmask(SIG_SETMASK, &set, nullptr);
 }
 
-// The first to die when memory runs out, and no core file.
+// And no core file.
 void limit_memory(int64_t bytes) {
-  if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "1000");
+  be_first_oom_victim();
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::prctl(PR_SET_DUMPABLE, 0);
@@ -68,8 +68,7 @@ void limit_memory(int64_t bytes) {
                            const std::function<std::string()>& work) {
   try {
     take_signals(limits.heeds_signals);
-    const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+    null_standard_streams();
     std::vector<int> kept = limits.kept;
     kept.push_back(answer_fd);
     close_all_but(std::move(kept), STDERR_FILENO + 1);
@@ -134,6 +133,10 @@ Hearing hear(int fd, std::string& text) {
 }
 
 }  // namespace
+
+void be_first_oom_victim() {
+  if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "1000");
+}
 
 StallWatch::StallWatch(pid_t pid, int64_t idle_ns, int64_t total_ns)
     : pid_(pid),

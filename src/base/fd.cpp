@@ -170,6 +170,12 @@ std::string absolute_path(const std::string& path, const std::string& folder) {
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
+void null_standard_streams() {
+  UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) ::dup2(null.get(), fd);
+  if (null.get() <= STDERR_FILENO) (void)null.release();
+}
+
 void close_range_of(unsigned first, unsigned last) {
   if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
   // Linux before 5.9.

@@ -87,6 +87,8 @@ std::string current_folder();
 // unknown ("").
 std::string absolute_path(const std::string& path, const std::string& folder);
 
+// Standard input, output and error of this process become /dev/null.
+void null_standard_streams();
 // Closes every descriptor from `first` to `last`, open or not.
 void close_range_of(unsigned first, unsigned last = ~0U);
 // Closes every descriptor from `first` on except these; negative ones are ignored. Needs no free
