@@ -270,7 +270,8 @@ class JobSource : public Source {
     std::erase_if(processes_, [](const JobProcess& process) { return !process.alive; });
     std::erase_if(gone_, [this](Gone& gone) { return is_settled(gone); });
     // All others have been read since and have another parent.
-    std::erase_if(ended_, [](auto& entry) { return ++entry.second.age > kMostAge; });
+    for (auto& [pid, ended] : ended_) ++ended.age;
+    std::erase_if(ended_, [](const auto& entry) { return entry.second.age > kMostAge; });
   }
 
   bool is_settled(Gone& gone) {
