@@ -259,18 +259,20 @@ void JobMembers::refresh() {
     return stat.state != 'Z' && stat.state != 'X';
   };
   // First those that are known: one that joins may have the pid of one that has ended.
-  std::erase_if(members_, [&](auto& member) {
-    auto& [pid, known] = member;
+  for (auto it = members_.begin(); it != members_.end();) {
+    auto& [pid, known] = *it;
     ProcessStat now;
     const Status read = read_stat(root_, pid, now);
-    if (!read && !has_ended(read.error())) return false;  // the last values stay
-    if (read && is_alive(now) && now.start_ticks == known.start_ticks) {
-      known = now;
-      return false;
+    const bool is_the_same = read && is_alive(now) && now.start_ticks == known.start_ticks;
+    if (is_the_same) known = now;
+    if (is_the_same ||
+        (!read && !has_ended(read.error()))) {  // if unreadable, the last values stay
+      ++it;
+    } else {
+      tree_.remove(pid);
+      it = members_.erase(it);
     }
-    tree_.remove(pid);
-    return true;
-  });
+  }
   for (const pid_t pid : tree_.find_new()) {
     ProcessStat stat;
     const Status read = read_stat(root_, pid, stat);
