@@ -67,6 +67,10 @@ Status Journal::drain() {
       if (!at_schema) take(header);
       return !at_schema;
     });
+    if (memory_->ring_is_damaged.exchange(0) != 0) {
+      append_storage_event(texts_,
+                           "the memory for samples was damaged: the samples in it are lost");
+    }
     if (!at_schema) return {};
     TS_CHECK_OK(seal_block());
     TS_CHECK_OK(take_schemas());
@@ -324,6 +328,12 @@ Status Journal::finish_sync() {
   return rewrite_.empty() ? Status() : append("");
 }
 
+void Journal::append_storage_event(std::string& frames, const std::string& text) const {
+  const Json event = {
+      {"time_ns", monotonic_ns() - memory_->zero_ns}, {"kind", "storage"}, {"text", text}};
+  append_frame(frames, FrameType::event, 0, dump_json(event));
+}
+
 // The kernel has dropped the data it could not write, and reports that once: these bytes are
 // written to a new segment from memory, and the old one is never used again. If memory no longer
 // has all of them, the old segment stays: the kernel's copy is more complete than ours.
@@ -337,10 +347,8 @@ void Journal::plan_rewrite(const std::string& reason) {
       has_all ? fmt::format("{}: the last {} bytes of {} are written again to a new segment",
                             reason, kept.size(), old_name)
               : fmt::format("{}: {} may lack data written since its last sync", reason, old_name);
-  const Json event = {
-      {"time_ns", monotonic_ns() - memory_->zero_ns}, {"kind", "storage"}, {"text", text}};
   if (has_all) rewrite_ = kept + rewrite_;
-  append_frame(rewrite_, FrameType::event, 0, dump_json(event));
+  append_storage_event(rewrite_, text);
   has_all ? writer_.abandon() : writer_.leave();
   if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
 }

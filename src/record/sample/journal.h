@@ -62,6 +62,7 @@ class Journal {
   void start_sync_if_due();
   Status finish_sync();
   void plan_rewrite(const std::string& reason);
+  void append_storage_event(std::string& frames, const std::string& text) const;
   void take(const RecordHeader& header);
   void take_reports(std::string_view text);
   void take_schema(const SchemaRecord& record, std::string& frames);

@@ -133,6 +133,7 @@ struct Shared {
 
   // The ring (see ring.h): byte counts since the beginning; the space follows this struct.
   std::atomic<uint64_t> ring_capacity{0}, ring_head{0}, ring_tail{0};
+  std::atomic<int32_t> ring_is_damaged{0};  // until an event states it
   StreamLayout layouts[kMaxStreams];
 };
 
