@@ -28,17 +28,6 @@ constexpr int64_t kReapNs = 2'000'000'000, kReapKilledNs = 100'000'000;
 constexpr size_t kMaxAnswer = size_t{16} << 20;
 constexpr int kExitNoMemory = 3, kExitException = 4;
 
-void close_all_but(std::vector<int> kept) {
-  std::sort(kept.begin(), kept.end());
-  unsigned from = STDERR_FILENO + 1;
-  for (const int fd : kept) {
-    if (fd < static_cast<int>(from)) continue;
-    if (fd > 0) close_range_of(from, static_cast<unsigned>(fd) - 1);
-    from = static_cast<unsigned>(fd) + 1;
-  }
-  close_range_of(from);
-}
-
 void take_signals(bool heeds_signals) {
   sigset_t set;
   if (!heeds_signals) {
@@ -57,9 +46,9 @@ void take_signals(bool heeds_signals) {
   ::sigprocmask(SIG_SETMASK, &set, nullptr);
 }
 
-// The first to die when memory runs out, and no core file.
+// And no core file.
 void limit_memory(int64_t bytes) {
-  if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "1000");
+  be_first_oom_victim();
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::prctl(PR_SET_DUMPABLE, 0);
@@ -79,11 +68,10 @@ void limit_memory(int64_t bytes) {
                            const std::function<std::string()>& work) {
   try {
     take_signals(limits.heeds_signals);
-    const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+    null_standard_streams();
     std::vector<int> kept = limits.kept;
     kept.push_back(answer_fd);
-    close_all_but(std::move(kept));
+    close_all_but(std::move(kept), STDERR_FILENO + 1);
     limit_memory(limits.memory_bytes);
     const bool is_written = static_cast<bool>(write_all(answer_fd, work()));
     ::_exit(is_written ? 0 : kExitException);
@@ -145,6 +133,10 @@ Hearing hear(int fd, std::string& text) {
 }
 
 }  // namespace
+
+void be_first_oom_victim() {
+  if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "1000");
+}
 
 StallWatch::StallWatch(pid_t pid, int64_t idle_ns, int64_t total_ns)
     : pid_(pid),

@@ -52,6 +52,9 @@ struct ChildAnswer {
   std::string text;  // the result of the work, or the reason why there is none
 };
 
+// Makes this process the first to die when memory runs out.
+void be_first_oom_victim();
+
 // Runs `work` in a child and returns its answer.
 ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string()>& work);
 

@@ -28,6 +28,10 @@ Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode) {
   return fd;
 }
 
+bool is_out_of_descriptors(const Error& error) {
+  return error.error_number() == EMFILE || error.error_number() == ENFILE;
+}
+
 Result<Pipe> make_pipe(int flags) {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, flags | O_CLOEXEC) != 0) return Error::from_errno("cannot make a pipe", errno);
@@ -166,11 +170,27 @@ std::string absolute_path(const std::string& path, const std::string& folder) {
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
+void null_standard_streams() {
+  UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) ::dup2(null.get(), fd);
+  if (null.get() <= STDERR_FILENO) (void)null.release();
+}
+
 void close_range_of(unsigned first, unsigned last) {
   if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
   // Linux before 5.9.
   constexpr unsigned kLikelyMost = 4096;
   for (unsigned fd = first; fd <= std::min(last, kLikelyMost); ++fd) ::close(static_cast<int>(fd));
+}
+
+void close_all_but(std::vector<int> kept, unsigned first) {
+  std::sort(kept.begin(), kept.end());
+  for (const int fd : kept) {
+    if (fd < static_cast<int>(first)) continue;
+    if (fd > 0) close_range_of(first, static_cast<unsigned>(fd) - 1);
+    first = static_cast<unsigned>(fd) + 1;
+  }
+  close_range_of(first);
 }
 
 }  // namespace trainscope

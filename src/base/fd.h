@@ -42,6 +42,13 @@ class UniqueFd {
 
 Result<UniqueFd> open_file(const std::string& path, int flags, mode_t mode = 0600);
 
+// The process or the system has no free descriptor: the same call may succeed later.
+bool is_out_of_descriptors(const Error& error);
+template <typename T>
+bool is_out_of_descriptors(const Result<T>& result) {
+  return !result && is_out_of_descriptors(result.error());
+}
+
 struct Pipe {
   UniqueFd read, write;
 };
@@ -80,7 +87,12 @@ std::string current_folder();
 // unknown ("").
 std::string absolute_path(const std::string& path, const std::string& folder);
 
+// Standard input, output and error of this process become /dev/null.
+void null_standard_streams();
 // Closes every descriptor from `first` to `last`, open or not.
 void close_range_of(unsigned first, unsigned last = ~0U);
+// Closes every descriptor from `first` on except these; negative ones are ignored. Needs no free
+// descriptor.
+void close_all_but(std::vector<int> kept, unsigned first = 0);
 
 }  // namespace trainscope

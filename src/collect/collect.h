@@ -67,10 +67,8 @@ struct JobLink : JobProcesses {
 // Values of the recorder about itself.
 struct SelfLink {
   std::atomic<pid_t> supervisor_pid{0};
-  std::atomic<int64_t> lateness_ns{0};     // begin - due of the current tick
   std::atomic<int64_t> missed_ticks{0};    // since the start of the run
   std::atomic<int64_t> bytes_written{0};   // by all incarnations of the recorder
-  std::atomic<int64_t> output_dropped{0};  // bytes of the job's output that output.log lacks
   std::atomic<int64_t> earlier_cpu_ns{0};  // CPU of recorders of this run that are dead
 };
 

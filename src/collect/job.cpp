@@ -16,11 +16,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <string>
 
 #include "base/clock.h"
+#include "base/interrupted.h"
 #include "collect/collect.h"
+#include "collect/support/job_usage.h"
 #include "kernel/proc_file.h"
 #include "kernel/process_tree.h"
 
@@ -44,49 +47,9 @@ constexpr MetricSpec kMetrics[] = {
      in_info(208).unless_idle().only("type", "major")},
 };
 
-// The summed values, in the order of the counters' columns.
-enum Amount : size_t {
-  kUser,  // ns
-  kSystem,
-  kReadChars,
-  kWriteChars,
-  kReadCalls,
-  kWriteCalls,
-  kReadBytes,
-  kWriteBytes,
-  kMajor,
-  kMinor,
-  kAmounts
-};
-using Amounts = std::array<int64_t, kAmounts>;
-static_assert(kAmounts <= JobTotals::kNumbers);
-constexpr size_t kFirstIo = kReadChars, kLastIo = kWriteBytes;
-// stat shows CPU time cut to ticks, once for user and once for system time.
-constexpr int64_t kTickTolerance = 20'000'000;
-
-void add_to(Amounts& sum, const Amounts& more) {
-  for (size_t i = 0; i < kAmounts; ++i) sum[i] += more[i];
-}
-
-struct Process {
-  pid_t pid = 0;
-  UniqueFd stat_fd, io_fd;
-  bool alive = true;
-  bool counted = true;  // false for an orphan that waits for our reaper: its account has it
-  bool io_readable = true;
-  ProcessStat stat;
-  int64_t cpu_ns = -1;
-  int64_t read_ns = 0;  // when its files were read last
-  int64_t own_user_ns = 0;
-  Amounts now{}, before{}, before_that{};
-  Amounts claimed{}, claimed_before{};
-  // Page faults of children that it has reaped.
-  int64_t child_faults = 0, child_faults_before = 0, child_faults_before_that = 0;
-
-  int64_t grown(size_t i) const {
-    return i == kMinor ? child_faults - child_faults_before_that : now[i] - before_that[i];
-  }
-};
+constexpr const char* kShortage =
+    "some processes of the job are counted late: the recorder has no free file descriptor; see "
+    "`ulimit -Hn`";
 
 // An ended process that its parent has not visibly absorbed yet.
 struct Gone {
@@ -95,11 +58,21 @@ struct Gone {
   int age = 0;
 };
 
+// The parent that a process had when it ended.
+struct Ended {
+  pid_t parent = 0;
+  int age = 0;
+};
+
+// In samples, of both.
+constexpr int kMostAge = 3;
+
 class JobSource : public Source {
  public:
   Opened open(const SourceContext& context) override {
     root_ = context.root;
     job_ = context.job;
+    event_sink_ = context.event_sink;
     ns_per_tick_ = kNsPerSecond / ::sysconf(_SC_CLK_TCK);
     page_bytes_ = ::sysconf(_SC_PAGESIZE);
     tree_.open(root_, job_);
@@ -136,7 +109,7 @@ class JobSource : public Source {
     bool io_complete = true;
     // Parents before children: a child that is absorbed in between is missed once, never counted
     // twice.
-    for (Process& process : processes_) {
+    for (JobProcess& process : processes_) {
       if (!read(process)) continue;
       if (process.stat.state == 'Z' || process.stat.state == 'X') continue;
       pages += process.stat.resident_pages;
@@ -145,7 +118,7 @@ class JobSource : public Source {
       io_complete = io_complete && process.io_readable;
     }
     settle();
-    for (const Process& process : processes_) {
+    for (const JobProcess& process : processes_) {
       if (process.counted) add_to(sum, process.now);
     }
     for (const Gone& gone : gone_) add_to(sum, gone.last);
@@ -204,29 +177,37 @@ class JobSource : public Source {
 
   void take_new() {
     for (const pid_t pid : tree_.find_new()) {
-      Process process;
-      process.pid = pid;
       auto stat = open_file(fmt::format("{}/proc/{}/stat", root_, pid), O_RDONLY);
+      auto io = open_file(fmt::format("{}/proc/{}/io", root_, pid), O_RDONLY);
+      if (is_out_of_descriptors(stat) || is_out_of_descriptors(io)) {
+        tree_.postpone(pid);
+        continue;
+      }
       if (!stat) {
         tree_.remove(pid);
         continue;
       }
+      ended_.erase(pid);  // the process that had this pid before
+      JobProcess& process = processes_.emplace_back();
+      process.pid = pid;
       process.stat_fd = std::move(*stat);
-      if (auto io = open_file(fmt::format("{}/proc/{}/io", root_, pid), O_RDONLY)) {
-        process.io_fd = std::move(*io);
-      }
-      processes_.push_back(std::move(process));
+      if (io) process.io_fd = std::move(*io);
     }
+    if (!tree_.lacks_descriptors() || std::exchange(reported_shortage_, true)) return;
+    if (event_sink_) event_sink_("job", kShortage);
   }
 
+  // Empty if it cannot be read; then errno is ESRCH if the process has ended.
   std::string_view read_fd(const UniqueFd& fd) {
     if (!fd) return {};
-    const ssize_t n = ::pread(fd.get(), buffer_.data(), buffer_.size(), 0);
+    const ssize_t n =
+        retry_interrupted([&] { return ::pread(fd.get(), buffer_.data(), buffer_.size(), 0); });
+    if (n == 0) errno = ESRCH;
     return n <= 0 ? std::string_view{} : std::string_view(buffer_.data(), static_cast<size_t>(n));
   }
 
-  // Its current values; false if it has ended.
-  bool read(Process& process) {
+  // Its current values; the last ones if it cannot be read now. False if there are none.
+  bool read(JobProcess& process) {
     process.before_that = process.before;
     process.before = process.now;
     process.child_faults_before_that = process.child_faults_before;
@@ -239,11 +220,15 @@ class JobSource : public Source {
     process.cpu_ns = cpu_ns;
     process.read_ns = now_ns_;
     const std::string_view text = read_fd(process.stat_fd);
-    if (text.empty() || !parse_stat(text, process.stat)) {
-      process.alive = false;
-      return false;
+    ProcessStat stat;
+    if (!parse_stat(text, stat)) {
+      // Nothing but its end removes it: it would not be found again, because its pid is not new.
+      process.alive = !text.empty() || errno != ESRCH;
+      process.cpu_ns = -1;  // the next tick reads it
+      return process.alive && process.has_stat;
     }
-    const ProcessStat& stat = process.stat;
+    process.stat = stat;
+    process.has_stat = true;
     const bool ended = stat.state == 'Z' || stat.state == 'X';
     process.counted = !(ended && tree_.reaper() != 0 && stat.parent == tree_.reaper());
     const int64_t system_ns = stat.system_ticks * ns_per_tick_;
@@ -260,7 +245,7 @@ class JobSource : public Source {
 
   // rchar: N, wchar: N, syscr: N, syscw: N, read_bytes: N, write_bytes: N, in this order
   // since 2.6.20.
-  void read_io(Process& process) {
+  void read_io(JobProcess& process) {
     Scanner scan(read_fd(process.io_fd));
     process.io_readable = !scan.done();
     for (size_t i = kFirstIo; i <= kLastIo && !scan.done(); ++i) {
@@ -274,52 +259,39 @@ class JobSource : public Source {
   // Removes ended processes from the list and finds out which process absorbed them.
   void settle() {
     some_ended_ = false;
-    for (const Process& process : processes_) {
+    for (const JobProcess& process : processes_) {
       if (process.alive) continue;
       some_ended_ = true;
       end_is_lost_ = end_is_lost_ || tree_.is_attached_first(process.pid);
-      parents_[process.pid] = process.stat.parent;
+      ended_[process.pid] = {process.stat.parent, 0};
       if (process.counted) gone_.push_back({process.pid, process.stat.parent, process.now, 0});
       tree_.remove(process.pid);
     }
-    std::erase_if(processes_, [](const Process& process) { return !process.alive; });
+    std::erase_if(processes_, [](const JobProcess& process) { return !process.alive; });
     std::erase_if(gone_, [this](Gone& gone) { return is_settled(gone); });
-    if (gone_.empty()) parents_.clear();
+    // All others have been read since and have another parent.
+    for (auto& [pid, ended] : ended_) ++ended.age;
+    std::erase_if(ended_, [](const auto& entry) { return entry.second.age > kMostAge; });
   }
 
   bool is_settled(Gone& gone) {
     // The last parent that we saw may have ended first and left an orphan to our reaper.
     if (job_ != nullptr && job_->reaped != nullptr && job_->reaped->has(gone.pid)) return true;
     // A parent that has ended as well was absorbed by its own parent, with everything it had.
-    for (auto it = parents_.find(gone.parent); it != parents_.end();
-         it = parents_.find(gone.parent)) {
-      gone.parent = it->second;
+    // Reused pids could lead around in a circle.
+    for (size_t hops = 0; hops < ended_.size(); ++hops) {
+      const auto it = ended_.find(gone.parent);
+      if (it == ended_.end()) break;
+      gone.parent = it->second.parent;
     }
     if (tree_.reaper() != 0 && gone.parent == tree_.reaper()) return true;
-    for (Process& parent : processes_) {
+    for (JobProcess& parent : processes_) {
       if (parent.pid != gone.parent) continue;
-      if (absorb(parent, gone.last)) return true;
-      if (++gone.age < 3) return false;
+      if (parent.absorb(gone.last)) return true;
+      if (++gone.age < kMostAge) return false;
       break;
     }
     add_to(lost_, gone.last);
-    return true;
-  }
-
-  // Whether the parent's counters grew by at least the usage of the process, beyond that of other
-  // children. The parent's own work cannot be taken for it: every process has page faults, and
-  // those of children are counted apart.
-  static bool absorb(Process& parent, const Amounts& last) {
-    for (size_t i = 0; i < kAmounts; ++i) {
-      const int64_t grown = parent.grown(i) - parent.claimed[i] - parent.claimed_before[i];
-      const bool is_time = i == kUser || i == kSystem;
-      if (grown + (is_time ? kTickTolerance : 0) < last[i]) return false;
-    }
-    // Of each, so much time may never show: three children of 8 ms are none of 10 ms.
-    Amounts shown = last;
-    for (const size_t i : {kUser, kSystem})
-      shown[i] = std::max<int64_t>(0, last[i] - kTickTolerance);
-    add_to(parent.claimed, shown);
     return true;
   }
 
@@ -347,14 +319,16 @@ class JobSource : public Source {
   int64_t page_bytes_ = 4096;
   bool has_io_ = true;
   ProcessTree tree_;
-  std::vector<Process> processes_;
+  std::vector<JobProcess> processes_;
   std::vector<Gone> gone_;
-  std::map<pid_t, pid_t> parents_;  // of ended processes
+  std::map<pid_t, Ended> ended_;
   Amounts lost_{}, total_{}, base_{};
   bool starts_late_ = false;
   bool some_ended_ = false;   // then other processes may have another parent now
   bool end_is_lost_ = false;  // of an attached job that its parent reaped before we read it
+  bool reported_shortage_ = false;
   int64_t now_ns_ = 0;
+  std::function<void(const std::string&, const std::string&)> event_sink_;
   std::array<char, 4096> buffer_{};
 };
 

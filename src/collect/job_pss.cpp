@@ -91,8 +91,10 @@ class JobPssSource : public Source {
       const auto text = read_file(fmt::format("{}/proc/{}/smaps_rollup", root_, pid));
       if (!text) {
         ProcessStat stat;
-        const bool alive = read_stat(root_, pid, stat) && stat.state != 'Z' && stat.state != 'X';
-        if (alive) return kAbsent;  // refused: the sum would be too small
+        const Status known = read_stat(root_, pid, stat);
+        const bool ended =
+            known ? stat.state == 'Z' || stat.state == 'X' : has_ended(known.error());
+        if (!ended) return kAbsent;  // refused: the sum would be too small
         continue;
       }
       const size_t at = text->find("\nPss:");

@@ -115,10 +115,12 @@ class JobSwitchesSource : public Source {
     bool ended = false;
     int64_t start_ticks = -1;  // pids are given out again
     int64_t cpu_ns = -1;
-    std::map<std::string, Switches> threads;  // ended ones keep their last values
+    std::map<std::string, Switches> threads;  // by tid
+    Switches of_ended_threads;                // their last values
+    bool has_values() const { return start_ticks >= 0; }
     Switches sum() const {
-      Switches all;
-      for (const auto& [name, switches] : threads) add_to(all, switches);
+      Switches all = of_ended_threads;
+      for (const auto& [tid, switches] : threads) add_to(all, switches);
       return all;
     }
   };
@@ -136,8 +138,11 @@ class JobSwitchesSource : public Source {
   void take_new() {
     for (const pid_t pid : tree_.find_new()) {
       Process process;
-      if (read(pid, process)) {
+      const bool exists = read(pid, process);
+      if (exists && process.has_values()) {
         processes_[pid] = std::move(process);
+      } else if (exists) {
+        tree_.postpone(pid);
       } else {
         tree_.remove(pid);
       }
@@ -164,26 +169,52 @@ class JobSwitchesSource : public Source {
     totals_->has_base = starts_late_ ? 0 : 1;
   }
 
+  // False if it has ended. What cannot be read for lack of a descriptor keeps its last values.
   bool read(pid_t pid, Process& process) const {
     const int64_t cpu_ns = root_.empty() ? process_cpu_ns(pid) : -1;
     if (cpu_ns >= 0 && cpu_ns == std::exchange(process.cpu_ns, cpu_ns)) return true;
-    ProcessStat stat;
-    if (!read_stat(root_, pid, stat)) return false;
-    if (process.start_ticks < 0) process.start_ticks = stat.start_ticks;
-    if (process.start_ticks != stat.start_ticks) return false;
     const std::string folder = fmt::format("{}/proc/{}/task", root_, pid);
     const std::string first = std::to_string(pid);
-    const auto threads = list_folder(folder);
+    ProcessStat stat;
+    const Status known = read_stat(root_, pid, stat);
+    const auto tids = list_folder(folder);
     const auto of_first = read_file(folder + "/" + first + "/status");
-    if (!threads || threads->empty() || !of_first || !parse_process(*of_first, stat)) return false;
-    if ((stat.state == 'Z' || stat.state == 'X') && stat.parent == tree_.reaper()) return false;
-    parse_switches(*of_first, process.threads[first]);
-    for (const std::string& thread : *threads) {
-      if (thread == first) continue;
-      const auto text = read_file(folder + "/" + thread + "/status");
-      if (text) parse_switches(*text, process.threads[thread]);
+    if (is_out_of_descriptors(known) || is_out_of_descriptors(tids) ||
+        is_out_of_descriptors(of_first)) {
+      process.cpu_ns = -1;  // the next sample reads it
+      return true;
     }
+    if (!known || !tids || tids->empty() || !of_first) return false;
+    if (process.start_ticks < 0) process.start_ticks = stat.start_ticks;
+    if (process.start_ticks != stat.start_ticks || !parse_process(*of_first, stat)) return false;
+    if ((stat.state == 'Z' || stat.state == 'X') && stat.parent == tree_.reaper()) return false;
+    take_thread(process, first, *of_first);
+    for (const std::string& tid : *tids) {
+      if (tid == first) continue;
+      if (const auto text = read_file(folder + "/" + tid + "/status")) {
+        take_thread(process, tid, *text);
+      }
+    }
+    drop_ended_threads(process, *tids);
     return true;
+  }
+
+  static void take_thread(Process& process, const std::string& tid, std::string_view status) {
+    Switches now;
+    if (!parse_switches(status, now)) return;
+    Switches& known = process.threads[tid];
+    const bool is_reused = now.voluntary < known.voluntary || now.involuntary < known.involuntary;
+    if (is_reused) add_to(process.of_ended_threads, known);
+    known = now;
+  }
+
+  // A job that starts threads all the time must not make us remember each of them.
+  static void drop_ended_threads(Process& process, const std::vector<std::string>& tids) {
+    std::erase_if(process.threads, [&](const auto& thread) {
+      if (std::binary_search(tids.begin(), tids.end(), thread.first)) return false;
+      add_to(process.of_ended_threads, thread.second);
+      return true;
+    });
   }
 
   std::string root_;

@@ -1,7 +1,11 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "collect/support/opened_source.h"
+#include "testing/descriptor_limit.h"
 
 namespace trainscope {
 
@@ -46,6 +50,15 @@ class JobTree : public testing::Test {
       root_.write(fmt::format("/proc/{}/{}", pid, name), "");
   }
 
+  // New processes are searched for with pauses while some could not be read.
+  static void sample_until(OpenedSource& source, const std::string& series, double wanted) {
+    for (int i = 0; i < 30'000 && source.value(series) != wanted; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      source.sample();
+    }
+    EXPECT_EQ(source.value(series), wanted);
+  }
+
   TestRoot root_;
   Reaped reaped_;
   JobLink job_;
@@ -66,6 +79,60 @@ TEST_F(JobTree, CountsAnOrphanOnceWhoseLastSeenParentHasEndedToo) {
   reaped_.write_chars += 10'000;
   source.sample(5);
   EXPECT_EQ(source.value(kWritten), 10'000);
+}
+
+// The recorder of a job with very many processes may run out of descriptors.
+TEST_F(JobTree, CountsAProcessLaterThatItHadNoDescriptorFor) {
+  put(kFirst, kReaper, 2'000);
+  std::vector<std::string> events;
+  context_.event_sink = [&](const std::string&, const std::string& text) {
+    events.push_back(text);
+  };
+  OpenedSource source(job_collector, root_.path(), context_);
+  source.sample();
+  put(kParent, kFirst, 300);
+  give_pids_up_to(kParent);
+  {
+    const NoFreeDescriptors limit;
+    source.sample();
+    source.sample();
+  }
+  EXPECT_EQ(source.value("job.process.count"), 1);
+  EXPECT_EQ(source.value(kWritten), 2'000);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_NE(events[0].find("no free file descriptor"), std::string::npos);
+  sample_until(source, "job.process.count", 2);
+  EXPECT_EQ(source.value(kWritten), 2'300);
+}
+
+// One descriptor is enough to find a process, not to follow it.
+TEST_F(JobTree, NeedsBothFilesOfAProcess) {
+  OpenedSource source(job_collector, root_.path(), context_);
+  source.sample();
+  put(kFirst, kReaper, 2'000);
+  put(kParent, kFirst, 300);
+  give_pids_up_to(kParent);
+  {
+    const FewFreeDescriptors limit(1);
+    source.sample();
+  }
+  EXPECT_FALSE(source.value("job.process.count"));
+  sample_until(source, "job.process.count", 2);
+  EXPECT_EQ(source.value(kWritten), 2'300);
+}
+
+// Only its end removes a process: it would not be found again.
+TEST_F(JobTree, StaysWithAProcessThatCannotBeReadOnce) {
+  put(kFirst, kReaper, 2'000);
+  OpenedSource source(job_collector, root_.path(), context_);
+  source.sample();
+  root_.write("/proc/100/stat", "100 (job) S torn\n");
+  EXPECT_EQ(source.sample(), Sampled::ok);
+  EXPECT_EQ(source.value("job.process.count"), 1);
+  EXPECT_EQ(source.value(kWritten), 2'000);
+  put(kFirst, kReaper, 5'000);
+  source.sample();
+  EXPECT_EQ(source.value(kWritten), 5'000);
 }
 
 TEST_F(JobTree, KeepsWhatNobodyAbsorbed) {
@@ -109,6 +176,32 @@ TEST_F(JobTree, HasNoMemoryToShowWhenItsLastProcessHasGivenItBack) {
   source.sample();
   EXPECT_FALSE(source.value("job.memory.usage"));
   EXPECT_EQ(source.value("job.process.count"), 1);
+}
+
+// Pids 101 and 102 are given out again, now to a child of 102: two processes that were each other's
+// parents.
+TEST_F(JobTree, IsNotLedInACircleByReusedPids) {
+  root_.write("/proc/sys/kernel/pid_max", "200\n");
+  put(kFirst, kReaper, 0);
+  put(kParent, kFirst, 0);
+  put(kOrphan, kParent, 2'000);
+  OpenedSource source(job_collector, root_.path(), context_);
+  give_pids_up_to(kOrphan + 1);
+  source.sample();
+  end(kParent);
+  end(kOrphan);
+  source.sample();
+  put(kOrphan, kFirst, 0);
+  put(kParent, kOrphan, 300);
+  give_pids_up_to(kOrphan);
+  source.sample();
+  EXPECT_EQ(source.value("job.process.count"), 3);
+  EXPECT_EQ(source.value(kWritten), 2'300);
+  end(kParent);
+  put(kOrphan, kFirst, 300, faults(300));
+  source.sample(5);
+  EXPECT_EQ(source.value("job.process.count"), 2);
+  EXPECT_EQ(source.value(kWritten), 2'300);
 }
 
 }  // namespace

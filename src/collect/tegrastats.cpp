@@ -3,12 +3,14 @@
 // Source: the lines of `tegrastats --interval 1000`, which runs as long as the recorder. Units:
 // percent, MHz, milliwatts, °C. Permission: none; without root some boards omit clocks or loads.
 // Cost: 20 µs per line here, and a separate process that takes about 1 % of a core. Caveats: once
-// per second whatever --every is; if a line is late, its values are absent. Only values that no
-// other source has are used: temperatures, memory and processors are in the lines too.
+// per second whatever --every is; if a line is late, its values are absent; if tegrastats ends, it
+// is restarted, at most once per minute. Only values that no other source has are used:
+// temperatures, memory and processors are in the lines too.
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <functional>
 
 #include "base/clock.h"
 #include "collect/collect.h"
@@ -35,6 +37,7 @@ constexpr MetricSpec kMetrics[] = {
 
 constexpr int64_t kPeriodNs = kNsPerSecond;
 constexpr int64_t kFirstLineNs = 5 * kNsPerSecond;
+constexpr int64_t kRestartNs = 60 * kNsPerSecond;
 
 std::string program_of(const std::string& root) {
   for (const char* path : {"/usr/bin/tegrastats", "/usr/sbin/tegrastats"}) {
@@ -47,21 +50,22 @@ class TegrastatsSource : public Source {
  public:
   Opened open(const SourceContext& context) override {
     const std::string& root = context.root;
+    event_sink_ = context.event_sink;
     wanted_.clear();
     if (!jetson_gpu_load(root).empty()) {
       child_.stop();
       return all_missing(kMetrics, "/sys shows the GPU's load, so tegrastats is not used", "");
     }
-    const std::string program = program_of(root);
-    if (program.empty()) {
+    program_ = program_of(root);
+    if (program_.empty()) {
       const bool here = is_jetson(root);
       return all_missing(kMetrics, here ? "tegrastats is not installed" : kNoJetson,
                          here ? "sudo apt install nvidia-l4t-tools" : "");
     }
     const bool has_rails = !jetson_rails(root).empty();
     if (!child_.is_running()) {
-      const Status started = child_.start(program, {"--interval", "1000"});
-      if (!started) return all_missing(kMetrics, started.error().message(), "");
+      if (const Status started = start(); !started)
+        return all_missing(kMetrics, started.error().message(), "");
     }
     std::string line;
     const bool came = child_.wait_for_line(line, kFirstLineNs);
@@ -76,8 +80,12 @@ class TegrastatsSource : public Source {
 
   Sampled sample(std::span<int64_t> values) override {
     std::fill(values.begin(), values.end(), kAbsent);
+    if (values.empty()) return Sampled::ok;
     std::string line;
-    if (!child_.newest_line(line)) return Sampled::ok;
+    if (!child_.newest_line(line)) {
+      restart_if_ended();
+      return Sampled::ok;
+    }
     const auto parsed = parse_tegrastats(line);
     if (!parsed) return Sampled::ok;
     for (const TegraReading& reading : parsed->readings) {
@@ -92,6 +100,18 @@ class TegrastatsSource : public Source {
   }
 
  private:
+  Status start() { return child_.start(program_, {"--interval", "1000"}); }
+
+  void restart_if_ended() {
+    const int64_t now = monotonic_ns();
+    if (child_.is_running() || now < next_start_ns_) return;
+    next_start_ns_ = now + kRestartNs;
+    const Status started = start();
+    if (std::exchange(reported_end_, true) || !event_sink_) return;
+    event_sink_("tegrastats", started ? "tegrastats has ended; it was restarted"
+                                      : "tegrastats has ended: " + started.error().message());
+  }
+
   Opened describe(const TegraLine& line, bool has_rails) {
     Opened opened;
     for (const TegraReading& reading : line.readings) {
@@ -116,7 +136,11 @@ class TegrastatsSource : public Source {
   }
 
   ChildLines child_;
+  std::string program_;
   std::vector<Column> wanted_;
+  int64_t next_start_ns_ = 0;
+  bool reported_end_ = false;
+  std::function<void(const std::string&, const std::string&)> event_sink_;
 };
 
 }  // namespace

@@ -68,6 +68,20 @@ TEST(TegrastatsSource, AReadingIsNotRepeated) {
   EXPECT_FALSE(source.value("hw.gpu.utilization{gpu=0}"));
 }
 
+TEST(TegrastatsSource, AProgramThatEndsIsRestarted) {
+  const auto root = board("");
+  const std::string ran = root->at("/ran");
+  root->write("/usr/bin/tegrastats", "#!/bin/sh\nload=7\n[ -e " + ran + " ] && load=50\n: > " +
+                                         ran + "\necho \"" + kLine + "\"\n");
+  std::vector<std::string> events;
+  SourceContext context;
+  context.event_sink = [&](const std::string&, const std::string& text) { events.push_back(text); };
+  OpenedSource source(tegrastats_collector, root->path(), context);
+  ASSERT_TRUE(source.has("hw.gpu.utilization{gpu=0}"));
+  EXPECT_EQ(wait_for(source, "hw.gpu.utilization{gpu=0}"), 0.5);
+  EXPECT_EQ(events, std::vector<std::string>{"tegrastats has ended; it was restarted"});
+}
+
 TEST(TegrastatsSource, TheProgramEndsWithTheSource) {
   const auto root = board(counting());
   pid_t pid = 0;

@@ -10,6 +10,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "gpu/support/file_gpu.h"
+#include "testing/test_root.h"
 
 namespace trainscope {
 
@@ -17,14 +18,10 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string root_of(const std::string& machine) {
-  return std::string(TRAINSCOPE_TEST_MACHINES) + "/" + machine;
-}
-
-std::string listing(const std::string& machine, const std::vector<pid_t>& job) {
+std::string listing(const std::string& root, const std::vector<pid_t>& job) {
   std::string text;
   for (const GpuVendor* vendor : gpu_vendors()) {
-    for (const auto& gpu : vendor->find(root_of(machine)).gpus) {
+    for (const auto& gpu : vendor->find(root).gpus) {
       text += fmt::format("# {} {}: {}, {} bytes\n", gpu->label, gpu->uuid, gpu->name,
                           gpu->memory_bytes);
       std::vector<int64_t> values(gpu->columns.size(), kAbsent);
@@ -48,7 +45,7 @@ std::string listing(const std::string& machine, const std::vector<pid_t>& job) {
 class GpuMachine : public testing::TestWithParam<std::string> {};
 
 TEST_P(GpuMachine, gives_the_golden_listing) {
-  const std::string got = listing(GetParam(), {4242});
+  const std::string got = listing(machine_root(GetParam()), {4242});
   const std::string path =
       std::string(TRAINSCOPE_TEST_DATA) + "/../golden/gpus-" + GetParam() + ".txt";
   if (std::getenv("TRAINSCOPE_REGENERATE") != nullptr) {
@@ -68,19 +65,26 @@ INSTANTIATE_TEST_SUITE_P(Gpus, GpuMachine, testing::Values("amd-node", "intel-gp
                          });
 
 TEST(drm_usage, counts_a_client_that_is_open_twice_once) {
-  const DrmUsage usage = read_drm_usage(root_of("amd-node"), {4242}, "0000:03:00.0");
+  const DrmUsage usage = read_drm_usage(machine_root("amd-node"), {4242}, "0000:03:00.0");
   EXPECT_TRUE(usage.known);
   EXPECT_EQ(usage.memory_bytes, int64_t{4} << 30U);
   EXPECT_EQ(usage.busy_ns, 5'000'000'000);
 }
 
 TEST(drm_usage, of_another_device_is_nothing_and_of_nobody_is_unknown) {
-  EXPECT_EQ(read_drm_usage(root_of("amd-node"), {4242}, "0000:04:00.0").memory_bytes, 0);
-  EXPECT_FALSE(read_drm_usage(root_of("amd-node"), {4243}, "0000:03:00.0").known);
+  EXPECT_EQ(read_drm_usage(machine_root("amd-node"), {4242}, "0000:04:00.0").memory_bytes, 0);
+  EXPECT_FALSE(read_drm_usage(machine_root("amd-node"), {4243}, "0000:03:00.0").known);
 }
 
 TEST(gpu_vendors, leave_the_built_in_graphics_of_a_processor_out) {
-  EXPECT_THAT(listing("intel-gpu-node", {}), Not(HasSubstr("intel1")));
+  EXPECT_THAT(listing(machine_root("intel-gpu-node"), {}), Not(HasSubstr("intel1")));
+}
+
+TEST(gpu_vendors, find_an_arc_card_which_is_a_vga_controller) {
+  const TestRoot root("intel-gpu-node");
+  root.write("/sys/devices/pci0000:00/0000:4d:00.0/class", "0x030000\n");
+  EXPECT_THAT(listing(root.path(), {}), HasSubstr("# intel0 intel-0000:4d:00.0"));
+  EXPECT_THAT(listing(root.path(), {}), Not(HasSubstr("intel1")));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Source: /sys/class/drm/cardN (clocks), its hwmon (energy, temperature) and, for the job,
 // /proc/PID/fdinfo. Units: MHz, µJ, mC. Permission: none; own processes for the job. Caveats: these
 // drivers report the utilisation of the whole GPU only as perf events; the job's share is known.
+#include "base/pci.h"
 #include "base/text.h"
 #include "gpu/gpu.h"
 #include "gpu/support/file_gpu.h"
@@ -12,12 +13,6 @@ namespace trainscope {
 namespace {
 
 constexpr std::string_view kIntel = "0x8086";
-
-// The built-in graphics of a processor is VGA (0x0300); a compute GPU is a display controller.
-bool is_discrete(const DrmCard& card) {
-  const auto its_class = read_line(card.device + "/class");
-  return its_class && !its_class->starts_with("0x0300");
-}
 
 std::unique_ptr<Gpu> open_card(const std::string& root, const DrmCard& card,
                                const std::string& label) {
@@ -48,7 +43,8 @@ std::unique_ptr<Gpu> open_card(const std::string& root, const DrmCard& card,
 
 std::vector<DrmCard> discrete_cards(const std::string& root) {
   std::vector<DrmCard> cards = drm_cards(root, kIntel);
-  std::erase_if(cards, [](const DrmCard& card) { return !is_discrete(card); });
+  std::erase_if(cards,
+                [](const DrmCard& card) { return is_intel_processor_graphics(card.pci_address); });
   return cards;
 }
 

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <map>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 namespace trainscope {
@@ -14,6 +16,8 @@ namespace {
 
 // More new pids than this are found faster by walking /proc.
 constexpr int64_t kManyPids = 2000;
+// Searching again and again for lack of descriptors may take this share of the time.
+constexpr int64_t kSearchRest = 100;
 
 // More than any kernel shows: a hundred CPU years, and a count. The sum of two of them, the time in
 // nanoseconds, fits into 64 bits.
@@ -24,6 +28,27 @@ bool is_believable(const ProcessStat& stat) {
                    stat.child_system_ticks}) <= kMostTicks &&
          std::max({stat.minor_faults, stat.child_minor_faults, stat.major_faults,
                    stat.child_major_faults, stat.threads, stat.resident_pages}) <= kMostCount;
+}
+
+Result<std::vector<pid_t>> list_pids(const std::string& root) {
+  TS_TRY(const auto names, list_folder(root + "/proc"));
+  std::vector<pid_t> pids;
+  for (const std::string& name : names) {
+    if (const auto pid = parse_integer(name)) pids.push_back(static_cast<pid_t>(*pid));
+  }
+  std::sort(pids.begin(), pids.end());
+  return pids;
+}
+
+// The process that a thread belongs to.
+Result<pid_t> process_of(const std::string& root, pid_t pid) {
+  TS_TRY(const std::string text, read_file(fmt::format("{}/proc/{}/status", root, pid)));
+  const size_t at = text.find("\nTgid:");
+  int64_t group = 0;
+  if (at == std::string::npos || !Scanner(std::string_view(text).substr(at + 6)).number(group)) {
+    return Error("the status has no Tgid");
+  }
+  return static_cast<pid_t>(group);
 }
 
 }  // namespace
@@ -50,27 +75,24 @@ bool parse_stat(std::string_view text, ProcessStat& stat) {
 }
 
 std::vector<pid_t> all_pids(const std::string& root) {
-  std::vector<pid_t> pids;
-  for (const std::string& name : names_in(root + "/proc")) {
-    if (const auto pid = parse_integer(name)) pids.push_back(static_cast<pid_t>(*pid));
-  }
-  std::sort(pids.begin(), pids.end());
-  return pids;
+  auto pids = list_pids(root);
+  return pids ? std::move(*pids) : std::vector<pid_t>();
 }
 
-bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat) {
-  const auto text = read_file(fmt::format("{}/proc/{}/stat", root, pid));
-  return text && parse_stat(*text, stat);
+Status read_stat(const std::string& root, pid_t pid, ProcessStat& stat) {
+  TS_TRY(const std::string text, read_file(fmt::format("{}/proc/{}/stat", root, pid)));
+  if (text.empty()) return Error("the process has ended", ESRCH);
+  if (!parse_stat(text, stat)) return Error("malformed stat");
+  return {};
+}
+
+bool has_ended(const Error& error) {
+  return error.error_number() == ENOENT || error.error_number() == ESRCH;
 }
 
 bool is_process(const std::string& root, pid_t pid) {
-  const auto text = read_file(fmt::format("{}/proc/{}/status", root, pid));
-  if (!text) return false;
-  const size_t at = text->find("\nTgid:");
-  if (at == std::string::npos) return false;
-  int64_t group = 0;
-  Scanner scan(std::string_view(*text).substr(at + 6));
-  return scan.number(group) && group == pid;
+  const auto process = process_of(root, pid);
+  return process && *process == pid;
 }
 
 std::vector<pid_t> descendants(const std::string& root, pid_t ancestor,
@@ -114,13 +136,11 @@ void ProcessTree::open(const std::string& root, const JobProcesses* job) {
   root_ = root;
   job_ = job;
   members_.clear();
-  first_ = 0;
   (void)loadavg_.open(root + "/proc/loadavg", 128);
   if (auto max = read_line(root + "/proc/sys/kernel/pid_max")) {
     pid_max_ = parse_integer(*max).value_or(pid_max_);
   }
-  seen_pid_ = last_pid_given();
-  has_grown_ = job != nullptr && job->first_pid != 0;
+  position_ = {last_pid_given(), 0, job != nullptr && job->first_pid != 0};
 }
 
 // The fifth field: the pid that was given out last in our namespace; -1 when unknown.
@@ -138,12 +158,12 @@ void ProcessTree::add(pid_t pid, std::vector<pid_t>& found) {
 // The job's first process has started, or that of the next phase has.
 void ProcessTree::add_first(std::vector<pid_t>& found) {
   const pid_t first = job_ == nullptr ? ::getpid() : job_->first_pid.load();
-  if (first == 0 || first == first_) return;
-  first_ = first;
+  if (first == 0 || first == position_.first) return;
+  position_.first = first;
   add(first, found);
-  if (!has_grown_) return;
+  if (!position_.has_grown) return;
   // An attached job, and a recorder that was restarted, find the tree grown already.
-  has_grown_ = false;
+  position_.has_grown = false;
   for (const pid_t pid : descendants(root_, first)) add(pid, found);
   const pid_t reaper_pid = reaper();
   if (reaper_pid == 0) return;
@@ -161,14 +181,15 @@ bool ProcessTree::is_ours(pid_t pid, const ProcessStat& stat) const {
   return std::find(job_->others.begin(), job_->others.end(), pid) == job_->others.end();
 }
 
-// The pids given out after the last look, in order; they wrap around at pid_max.
-std::vector<pid_t> ProcessTree::candidates(int64_t last) const {
-  const bool wrapped = last < seen_pid_;
-  const int64_t count = wrapped ? pid_max_ - seen_pid_ + last : last - seen_pid_;
-  if (seen_pid_ < 0 || last < 0 || count > kManyPids) return all_pids(root_);
+// The pids given out after the last search, in order; they wrap around at pid_max.
+Result<std::vector<pid_t>> ProcessTree::candidates(int64_t last) const {
+  const int64_t seen = position_.seen_pid;
+  const bool wrapped = last < seen;
+  const int64_t count = wrapped ? pid_max_ - seen + last : last - seen;
+  if (seen < 0 || last < 0 || count > kManyPids) return list_pids(root_);
   std::vector<pid_t> pids;
   for (int64_t i = 1; i <= count; ++i) {
-    const int64_t pid = seen_pid_ + i;
+    const int64_t pid = seen + i;
     pids.push_back(static_cast<pid_t>(pid >= pid_max_ ? pid - pid_max_ + 1 : pid));
   }
   return pids;
@@ -176,27 +197,56 @@ std::vector<pid_t> ProcessTree::candidates(int64_t last) const {
 
 std::vector<pid_t> ProcessTree::find_new() {
   std::vector<pid_t> found;
+  search_began_ns_ = monotonic_ns();
+  if (search_began_ns_ < next_search_ns_) return found;
+  lacks_descriptors_ = false;
+  position_before_ = position_;
+  if (!search(found)) search_again_later();
+  return found;
+}
+
+void ProcessTree::postpone(pid_t pid) {
+  remove(pid);
+  search_again_later();
+}
+
+void ProcessTree::search_again_later() {
+  lacks_descriptors_ = true;
+  position_ = position_before_;
+  const int64_t now = monotonic_ns();
+  next_search_ns_ = now + kSearchRest * (now - search_began_ns_);
+}
+
+bool ProcessTree::search(std::vector<pid_t>& found) {
   add_first(found);
   const int64_t last = last_pid_given();
-  if (last == seen_pid_ && last >= 0) return found;
-  std::vector<pid_t> open_questions = candidates(last);
-  seen_pid_ = last;
-  if (members_.empty() && reaper() == 0) return found;
+  if (last == position_.seen_pid && last >= 0) return true;
+  auto open_questions = candidates(last);
+  if (!open_questions) return !is_out_of_descriptors(open_questions);
+  position_.seen_pid = last;
+  if (members_.empty() && reaper() == 0) return true;
+  bool has_descriptors = true;
+  const auto can_read = [&](const auto& result) {
+    has_descriptors = !is_out_of_descriptors(result);
+    return static_cast<bool>(result);
+  };
   // A child may have a smaller pid than its parent after a wrap: look again while some are found.
   for (bool again = true; again;) {
     again = false;
-    std::erase_if(open_questions, [&](pid_t pid) {
+    std::erase_if(*open_questions, [&](pid_t pid) {
       ProcessStat stat;
-      if (members_.contains(pid) || !read_stat(root_, pid, stat)) return true;
+      if (!has_descriptors || members_.contains(pid)) return true;
+      if (!can_read(read_stat(root_, pid, stat))) return true;
       if (!is_ours(pid, stat)) return false;
-      if (is_process(root_, pid)) {
+      const auto process = process_of(root_, pid);
+      if (can_read(process) && *process == pid) {
         add(pid, found);
         again = true;
       }
       return true;
     });
   }
-  return found;
+  return has_descriptors;
 }
 
 void JobMembers::open(const std::string& root, const JobProcesses* job) {
@@ -204,26 +254,32 @@ void JobMembers::open(const std::string& root, const JobProcesses* job) {
   tree_.open(root, job);
 }
 
-bool JobMembers::is_alive(pid_t pid, ProcessStat& stat) const {
-  return read_stat(root_, pid, stat) && stat.state != 'Z' && stat.state != 'X';
-}
-
 void JobMembers::refresh() {
+  const auto is_alive = [](const ProcessStat& stat) {
+    return stat.state != 'Z' && stat.state != 'X';
+  };
   // First those that are known: one that joins may have the pid of one that has ended.
   for (auto it = members_.begin(); it != members_.end();) {
+    auto& [pid, known] = *it;
     ProcessStat now;
-    if (is_alive(it->first, now) && now.start_ticks == it->second.start_ticks) {
-      it->second = now;
+    const Status read = read_stat(root_, pid, now);
+    const bool is_the_same = read && is_alive(now) && now.start_ticks == known.start_ticks;
+    if (is_the_same) known = now;
+    if (is_the_same ||
+        (!read && !has_ended(read.error()))) {  // if unreadable, the last values stay
       ++it;
     } else {
-      tree_.remove(it->first);
+      tree_.remove(pid);
       it = members_.erase(it);
     }
   }
   for (const pid_t pid : tree_.find_new()) {
     ProcessStat stat;
-    if (is_alive(pid, stat)) {
+    const Status read = read_stat(root_, pid, stat);
+    if (read && is_alive(stat)) {
       members_[pid] = stat;
+    } else if (is_out_of_descriptors(read)) {
+      tree_.postpone(pid);
     } else {
       tree_.remove(pid);
     }

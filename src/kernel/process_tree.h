@@ -4,9 +4,9 @@
 // Every new process has a pid after the last one assigned (from /proc/loadavg), so only those few
 // are examined; their parents show whether they belong to the job. An orphan of the job becomes a
 // child of our subreaper. Guarantees: parents come before their children; no folder of /proc is
-// walked, except at the start of an attach and if more pids were assigned than a walk costs.
-// Limits: without a subreaper (attach) a process that leaves its parent between two samples is
-// lost.
+// walked, except at the start of an attach and if more pids were assigned than a walk costs; a
+// process that cannot be read for lack of a descriptor is found later. Limits: without a subreaper
+// (attach) a process that leaves its parent between two samples is lost.
 #pragma once
 
 #include <sys/types.h>
@@ -32,7 +32,9 @@ struct ProcessStat {
   int64_t threads = 0, start_ticks = 0, resident_pages = 0;
 };
 bool parse_stat(std::string_view text, ProcessStat& stat);
-bool read_stat(const std::string& root, pid_t pid, ProcessStat& stat);
+Status read_stat(const std::string& root, pid_t pid, ProcessStat& stat);
+// Of read_stat: the process does not exist any more. After any other Error it may.
+bool has_ended(const Error& error);
 // Threads have pids too: only a group's leader is a process.
 bool is_process(const std::string& root, pid_t pid);
 
@@ -51,6 +53,10 @@ class ProcessTree {
   void open(const std::string& root, const JobProcesses* job);
   // Processes that joined since the last call, parents first.
   std::vector<pid_t> find_new();
+  // The caller has no descriptor for this one: a later call of find_new returns it again.
+  void postpone(pid_t pid);
+  // Processes of the job wait for a descriptor to be found or returned.
+  bool lacks_descriptors() const { return lacks_descriptors_; }
   void remove(pid_t pid) { members_.erase(pid); }
   pid_t reaper() const { return job_ == nullptr ? 0 : job_->reaper_pid.load(); }
   // The attached process: its work after its last sample is unknown once its parent has reaped it.
@@ -63,15 +69,25 @@ class ProcessTree {
   void add(pid_t pid, std::vector<pid_t>& found);
   void add_first(std::vector<pid_t>& found);
   bool is_ours(pid_t pid, const ProcessStat& stat) const;
-  std::vector<pid_t> candidates(int64_t last) const;
+  Result<std::vector<pid_t>> candidates(int64_t last) const;
+  // False if there was no descriptor to examine all new pids.
+  bool search(std::vector<pid_t>& found);
+  void search_again_later();
+
+  // How far the tree is known.
+  struct Position {
+    int64_t seen_pid = 0;
+    pid_t first = 0;
+    bool has_grown = false;  // the job was there before us
+  };
 
   std::string root_;
   const JobProcesses* job_ = nullptr;
   ProcFile loadavg_;
-  int64_t seen_pid_ = 0;
   int64_t pid_max_ = 32768;
-  pid_t first_ = 0;
-  bool has_grown_ = false;  // the job was there before us
+  Position position_, position_before_;  // now and before the last search
+  int64_t search_began_ns_ = 0, next_search_ns_ = 0;
+  bool lacks_descriptors_ = false;
   std::unordered_set<pid_t> members_;
 };
 
@@ -85,7 +101,6 @@ class JobMembers {
   const std::map<pid_t, ProcessStat>& all() const { return members_; }
 
  private:
-  bool is_alive(pid_t pid, ProcessStat& stat) const;
   std::string root_;
   ProcessTree tree_;
   std::map<pid_t, ProcessStat> members_;

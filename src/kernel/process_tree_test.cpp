@@ -1,6 +1,13 @@
 #include "kernel/process_tree.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "testing/descriptor_limit.h"
+#include "testing/test_root.h"
 
 namespace trainscope {
 namespace {
@@ -36,6 +43,64 @@ TEST(ProcessStat, impossible_numbers_are_refused) {
   EXPECT_FALSE(parse_stat("1 (a) S 1 1 1 0 -1 0 7 8 1 2 999999999999 6 3 4 20 0 9 0 1 1 1", stat));
   EXPECT_FALSE(
       parse_stat("1 (a) S 1 1 1 0 -1 0 9223372036854775807 8 1 2 5 6 3 4 20 0 9 0 1 1 1", stat));
+}
+
+// A job of one process, 100, that somebody else started: its files are there before ours.
+class JobMembersTest : public testing::Test {
+ protected:
+  JobMembersTest() {
+    give_pids_up_to(100);
+    put(100, 1);
+    job_.first_pid = 100;
+    members_.open(root_.path(), &job_);
+  }
+  void give_pids_up_to(pid_t last) const {
+    root_.write("/proc/loadavg", fmt::format("0.00 0.00 0.00 1/100 {}\n", last));
+  }
+  void put(pid_t pid, pid_t parent) const {
+    root_.write(fmt::format("/proc/{}/stat", pid),
+                fmt::format("{} (job) S {} 1 1 0 -1 0 7 8 1 2 5 6 3 4 20 0 9 0 1000 1000000 500\n",
+                            pid, parent));
+    root_.write(fmt::format("/proc/{}/status", pid), fmt::format("Name:\tjob\nTgid:\t{}\n", pid));
+  }
+  std::vector<pid_t> pids() const {
+    std::vector<pid_t> all;
+    for (const auto& [pid, stat] : members_.all()) all.push_back(pid);
+    return all;
+  }
+
+  TestRoot root_;
+  JobProcesses job_;
+  JobMembers members_;
+};
+
+TEST_F(JobMembersTest, join_and_end) {
+  members_.refresh();
+  EXPECT_EQ(pids(), std::vector<pid_t>{100});
+  put(101, 100);
+  give_pids_up_to(101);
+  members_.refresh();
+  EXPECT_EQ(pids(), (std::vector<pid_t>{100, 101}));
+  root_.remove("/proc/101");
+  members_.refresh();
+  EXPECT_EQ(pids(), std::vector<pid_t>{100});
+}
+
+TEST_F(JobMembersTest, stay_and_join_later_without_a_free_descriptor) {
+  members_.refresh();
+  put(101, 100);
+  give_pids_up_to(101);
+  {
+    const NoFreeDescriptors limit;
+    members_.refresh();
+    EXPECT_EQ(pids(), std::vector<pid_t>{100});
+  }
+  // Searching takes a small share of the time while there are none.
+  for (int i = 0; i < 30'000 && pids().size() < 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    members_.refresh();
+  }
+  EXPECT_EQ(pids(), (std::vector<pid_t>{100, 101}));
 }
 
 }  // namespace

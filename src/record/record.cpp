@@ -31,6 +31,7 @@ namespace {
 // Everything that one run needs, in the order in which it must go away.
 struct Session {
   NewRun run;
+  Status progress_pipe;  // was its FIFO created?
   Manifest manifest;
   SharedMemory memory;
   OutputPlan output;
@@ -79,7 +80,9 @@ Manifest first_manifest(const RecordOptions& options) {
   m.host_name = host_name();
   if (auto boot = read_line("/proc/sys/kernel/random/boot_id")) m.boot_id = *boot;
   m.trainscope_version = kVersion;
-  const Rank rank = rank_from_environment();
+  // A job that we start inherits our variables.
+  const Rank rank =
+      rank_from_environment(m.attached ? Variables::of(options.attach_pid) : Variables::ours());
   m.rank = rank.rank;
   m.world_size = rank.world_size;
   m.local_rank = rank.local_rank;
@@ -105,20 +108,19 @@ Status make_plumbing(Session& session) {
   return {};
 }
 
-// Some file systems have no FIFOs.
-Status make_progress_pipe(Session& session) {
-  const std::string path = session.run.path + "/progress";
-  if (::mkfifo(path.c_str(), 0600) != 0) return Error::from_errno("cannot create " + path, errno);
+// A child has just created the FIFO, so the kernel knows its name: no server is asked.
+Status open_progress_pipe(Session& session) {
+  TS_CHECK_OK(session.progress_pipe);
   // For reading and writing: it stays open as long as this process, whatever other processes do.
-  TS_TRY(session.progress, open_file(path, O_RDWR | O_NONBLOCK));
+  TS_TRY(session.progress, open_file(progress_path(session.run), O_RDWR | O_NONBLOCK));
   fcntl(session.progress.get(), F_SETPIPE_SZ, 1 << 20);
   return {};
 }
 
 // Improves the run, but must not prevent the job from starting.
 void add_conveniences(Session& session, const RecordOptions& options) {
-  if (const Status made = make_progress_pipe(session); !made) {
-    session.warnings.push_back("progress cannot be reported: " + made.error().message());
+  if (const Status opened = open_progress_pipe(session); !opened) {
+    session.warnings.push_back("progress cannot be reported: " + opened.error().message());
   }
   if (options.attach_pid == 0) {
     if (auto plan = plan_output()) {
@@ -153,7 +155,9 @@ Error without_run(const Session& session, const Error& error) {
 Result<Session> make_session(const RecordOptions& options) {
   Session session;
   session.manifest = first_manifest(options);
-  TS_TRY(session.run, make_run_folder(options.home, session.manifest));
+  TS_TRY(const RunFolder folder, make_run_folder(options.home, session.manifest));
+  session.run = folder.run;
+  session.progress_pipe = folder.progress_pipe;
   session.wants_printed_steps = !options.steps_from.empty();
   if (const Status filled = fill_session(session, options); !filled) {
     return without_run(session, filled.error());
@@ -180,7 +184,8 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.log_fd = session.log.read.get();
   setup.progress_fd = session.progress.get();
   setup.period_ns = options.every_ns;
-  setup.records_machine = session.manifest.local_rank == 0;
+  // Of us, not of the job: nobody else may have attached to its other ranks.
+  setup.records_machine = rank_from_environment(Variables::ours()).local_rank == 0;
   setup.reaps_orphans = options.attach_pid == 0;
   setup.publishes_status = shows_status;
   return setup;
@@ -292,7 +297,7 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
   Session& session = recording->session;
   const std::map<std::string, std::string> environment = {
       {"TRAINSCOPE_RUN_ID", session.run.id},
-      {"TRAINSCOPE_PIPE", session.progress ? session.run.path + "/progress" : "/dev/null"}};
+      {"TRAINSCOPE_PIPE", session.progress ? progress_path(session.run) : "/dev/null"}};
   // Ctrl-C while we were getting ready, with no job yet that it could reach.
   const int interrupted = SignalInbox::interrupted_by();
   JobEnd end = interrupted != 0

@@ -90,6 +90,6 @@ struct Rank {
   int64_t rank = 0, world_size = 1, local_rank = 0;
   std::string from;  // "SLURM_PROCID", "RANK", "OMPI_COMM_WORLD_RANK" or ""
 };
-Rank rank_from_environment();
+Rank rank_from_environment(const Variables& variables = Variables::ours());
 
 }  // namespace trainscope

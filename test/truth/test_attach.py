@@ -38,8 +38,9 @@ sys.stdin.readline()
 
 
 class Attach(Case):
-    def job(self, source=JOB):
-        process = subprocess.Popen(python(source), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    def job(self, source=JOB, **variables):
+        process = subprocess.Popen(python(source), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   env={**os.environ, **variables})
         self.addCleanup(end, process)
         self.assertEqual(process.stdout.readline(), b"ready\n")
         return process
@@ -81,6 +82,16 @@ class Attach(Case):
         info = self.assert_counts(truth)
         self.assertEqual((info["job"]["ended_by"], info["job"]["exit_code"]), ("unknown", None))
         self.assertEqual(metric(info, "job.process.count")["max"], 2)
+
+    def test_the_rank_is_the_jobs_and_the_machine_is_recorded(self):
+        job = self.job(RANK="5", WORLD_SIZE="8", LOCAL_RANK="1")
+        recording = self.attach(job.pid)
+        recording.send_signal(signal.SIGINT)
+        self.assertEqual(recording.wait(timeout=60), 0)
+        info = self.info()
+        self.assertEqual({key: info["run"][key] for key in ("rank", "world_size", "local_rank")},
+                         {"rank": 5, "world_size": 8, "local_rank": 1})
+        self.assertTrue(any(m["name"] == "system.cpu.time" for m in info["metrics"]))
 
     def test_what_was_done_up_to_the_moment_of_letting_go_is_counted(self):
         # Sources that are read every second or two are read once more then, and so is a period of an hour.

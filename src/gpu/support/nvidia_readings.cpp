@@ -21,21 +21,31 @@ bool contains(const std::vector<pid_t>& pids, unsigned pid) {
   return std::find(pids.begin(), pids.end(), static_cast<pid_t>(pid)) != pids.end();
 }
 
+// Calls a function of NVML that fills an array, with more and more space until all entries fit.
+template <typename Entry, typename Call>
+nvml::Return fill_array(std::vector<Entry>& entries, size_t expected, const Call& call) {
+  for (size_t space = expected;;) {
+    entries.resize(space);
+    auto count = static_cast<unsigned>(space);
+    const nvml::Return result = call(entries.data(), &count);
+    if (result != nvml::kInsufficientSize || space == kMaxProcesses) {
+      entries.resize(std::min<size_t>(count, space));
+      return result;
+    }
+    space = std::min<size_t>(2 * std::max<size_t>(count, space), kMaxProcesses);
+  }
+}
+
 using ProcessCall = nvml::Return (*)(nvml::Device, unsigned*, nvml::ProcessInfo*);
 
 nvml::Return list_processes(ProcessCall call, nvml::Device device,
                             std::vector<nvml::ProcessInfo>& all) {
   if (call == nullptr) return nvml::kFunctionNotFound;
-  std::vector<nvml::ProcessInfo> some(64);
-  auto count = static_cast<unsigned>(some.size());
-  nvml::Return result = call(device, &count, some.data());
-  while (result == nvml::kInsufficientSize && some.size() < kMaxProcesses) {
-    some.resize(std::max<size_t>(count, some.size()) * 2);
-    count = static_cast<unsigned>(some.size());
-    result = call(device, &count, some.data());
-  }
-  if (result != nvml::kSuccess) return result;
-  all.insert(all.end(), some.begin(), some.begin() + std::min<long>(count, long(some.size())));
+  std::vector<nvml::ProcessInfo> some;
+  const nvml::Return result = fill_array(
+      some, 64,
+      [&](nvml::ProcessInfo* entries, unsigned* count) { return call(device, count, entries); });
+  if (result == nvml::kSuccess) all.insert(all.end(), some.begin(), some.end());
   return result;
 }
 
@@ -127,21 +137,23 @@ nvml::Return JobOnGpu::memory(const std::vector<pid_t>& job, int64_t& bytes) {
 
 nvml::Return JobOnGpu::sm_share(const std::vector<pid_t>& job, int64_t& percent) {
   if (library_.process_samples == nullptr) return nvml::kFunctionNotFound;
-  std::vector<nvml::ProcessSample> samples(128);
-  auto count = static_cast<unsigned>(samples.size());
-  const nvml::Return result = library_.process_samples(device_, samples.data(), &count, seen_us_);
+  std::vector<nvml::ProcessSample> samples;
+  const nvml::Return result =
+      fill_array(samples, 128, [&](nvml::ProcessSample* entries, unsigned* count) {
+        return library_.process_samples(device_, entries, count, seen_us_);
+      });
   if (result == nvml::kNotFound) return nvml::kNoData;
   if (result != nvml::kSuccess) return result;
   int64_t sum = 0;
   bool fresh = false, ours = false;
   unsigned long long newest = seen_us_;
-  for (size_t i = 0; i < std::min<size_t>(count, samples.size()); ++i) {
-    if (samples[i].time_us <= seen_us_) continue;
+  for (const nvml::ProcessSample& sample : samples) {
+    if (sample.time_us <= seen_us_) continue;
     fresh = true;
-    newest = std::max(newest, samples[i].time_us);
-    if (!contains(job, samples[i].pid)) continue;
+    newest = std::max(newest, sample.time_us);
+    if (!contains(job, sample.pid)) continue;
     ours = true;
-    sum += samples[i].sm;
+    sum += sample.sm;
   }
   seen_us_ = newest;
   if (!fresh || job.empty() || (!ours && foreign_pids_)) return nvml::kNoData;

@@ -105,8 +105,7 @@ std::map<std::string, std::string> selected_environment(const Variables& variabl
   return kept;
 }
 
-Rank rank_from_environment() {
-  const Variables variables = Variables::ours();
+Rank rank_from_environment(const Variables& variables) {
   for (const RankVariables& launcher : kLaunchers) {
     const auto rank = number_of(variables, launcher.rank);
     const auto size = number_of(variables, launcher.size);

@@ -75,6 +75,13 @@ TEST_F(Environment, RankOfOpenMpi) {
   EXPECT_EQ(rank_from_environment().from, "OMPI_COMM_WORLD_RANK");
 }
 
+TEST_F(Environment, rank_of_another_process_is_not_ours) {
+  set("RANK", "3");
+  set("WORLD_SIZE", "4");
+  EXPECT_EQ(rank_from_environment().rank, 3);
+  EXPECT_EQ(rank_from_environment(Variables()).from, "");
+}
+
 TEST_F(Environment, WordsThatAreNoRankAreIgnored) {
   set("RANK", "3");  // without WORLD_SIZE: a variable of another program
   EXPECT_EQ(rank_from_environment().from, "");

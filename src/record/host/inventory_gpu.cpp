@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/fd.h"
+#include "base/pci.h"
 #include "base/text.h"
 #include "record/host/inventory.h"
 
@@ -41,7 +42,7 @@ std::vector<PciDevice> display_devices(const std::string& root) {
 // count.
 bool computes(const PciDevice& device) {
   if (device.vendor == kNvidia || device.vendor == kAmd) return true;
-  return device.vendor == kIntel && !device.device_class.starts_with("0x0300");
+  return device.vendor == kIntel && !is_intel_processor_graphics(device.address);
 }
 
 // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 …"

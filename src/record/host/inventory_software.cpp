@@ -1,4 +1,5 @@
 // Versions of a training job's dependencies, from the names of installed packages and a few files.
+#include <algorithm>
 #include <array>
 
 #include "base/fd.h"
@@ -12,13 +13,14 @@ namespace {
 
 // Always present, null if not found: comparisons need these first.
 constexpr std::array<std::string_view, 4> kMain = {"tensorflow", "torch", "jax", "numpy"};
-constexpr std::array<std::string_view, 21> kOthers = {
-    "tensorflow-cpu", "tensorflow-gpu",    "tf-nightly", "keras",
-    "tf-keras",       "torchvision",       "torchdata",  "lightning",
-    "triton",         "pytorch-lightning", "jaxlib",     "flax",
-    "optax",          "transformers",      "accelerate", "deepspeed",
-    "horovod",        "nvidia-dali-cuda1", "mpi4py",     "webdataset",
-    "tensorboard"};
+constexpr std::array<std::string_view, 20> kOthers = {
+    "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "keras",        "tf-keras",
+    "torchvision",    "torchdata",      "lightning",  "triton",       "pytorch-lightning",
+    "jaxlib",         "flax",           "optax",      "transformers", "accelerate",
+    "deepspeed",      "horovod",        "mpi4py",     "webdataset",   "tensorboard"};
+// Packages whose names end with the version of CUDA that they are for.
+constexpr std::array<std::string_view, 3> kCudaPackages = {"nvidia-cu", "nvidia-nccl",
+                                                           "nvidia-dali"};
 
 using Versions = std::map<std::string, std::string>;
 
@@ -34,7 +36,10 @@ OrderedJson package_versions(const Versions& installed) {
     if (found != installed.end()) versions[found->first] = found->second;
   }
   for (const auto& [name, version] : installed) {
-    if (name.starts_with("nvidia-cu") || name.starts_with("nvidia-nccl")) versions[name] = version;
+    const bool wanted =
+        std::any_of(kCudaPackages.begin(), kCudaPackages.end(),
+                    [&](std::string_view prefix) { return name.starts_with(prefix); });
+    if (wanted) versions[name] = version;
   }
   return versions;
 }

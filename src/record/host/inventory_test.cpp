@@ -29,6 +29,20 @@ TEST(Inventory, ProcessorsMemoryAndSystem) {
   EXPECT_EQ(host["virtualisation"], "none");
 }
 
+TEST(Inventory, an_arc_card_is_a_gpu_and_the_graphics_of_the_processor_is_not) {
+  const TestRoot root;
+  for (const char* address : {"0000:00:02.0", "0000:03:00.0"}) {
+    const std::string folder = std::string("/sys/bus/pci/devices/") + address;
+    root.write(folder + "/class", "0x030000\n");
+    root.write(folder + "/vendor", "0x8086\n");
+  }
+  const Json host = inventory(root.path());
+  EXPECT_EQ(host["display_devices"].size(), 2U);
+  ASSERT_EQ(host["gpus"].size(), 1U);
+  EXPECT_EQ(host["gpus"][0]["pci"], "0000:03:00.0");
+  EXPECT_EQ(host["gpus"][0]["vendor"], "intel");
+}
+
 TEST(Inventory, CpusOfTheJobAreTheSmallerOfMaskAndQuota) {
   const Json host = inventory(kDgx);
   EXPECT_EQ(host["allowed_cpus"], 6);

@@ -38,6 +38,7 @@ class PythonTest : public ::testing::Test {
     link("../../usr/bin/python3", "/v/bin/python");
     package("/v/lib/python3.11/site-packages", "torch-2.1.0+cu121.dist-info");
     package("/v/lib/python3.11/site-packages", "nvidia_cudnn_cu12-8.9.2.dist-info");
+    package("/v/lib/python3.11/site-packages", "nvidia_dali_cuda120-1.30.0.dist-info");
   }
   OrderedJson look(const std::vector<std::string>& command,
                    const std::string& folder = "/w") const {
@@ -63,6 +64,7 @@ TEST_F(PythonTest, OfAVirtualEnvironmentBeforeItsLinkIsFollowed) {
   EXPECT_EQ(found["python"]["version"], "3.11.2");
   EXPECT_EQ(found["packages"]["torch"], "2.1.0+cu121");
   EXPECT_EQ(found["packages"]["nvidia-cudnn-cu12"], "8.9.2");
+  EXPECT_EQ(found["packages"]["nvidia-dali-cuda120"], "1.30.0");
   EXPECT_TRUE(found["packages"]["numpy"].is_null());
   EXPECT_EQ(found["cuda"]["version"], "12.1");
 }

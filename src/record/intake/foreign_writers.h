@@ -7,6 +7,8 @@
 //     standard output has written (/proc/PID/io) while the file grew, and not to other files that
 //     it has open. If it has its own pipes, sockets or devices, it may have written there: that is
 //     a doubt, not evidence, unless it is the job of another run.
+// A wrong "yes" costs all printed steps of the run, also earlier ones (no line of the output counts
+// then); a wrong "no" counts lines of others as the job's. Hence a doubt is only a note.
 // Guarantees: a result never changes once it is known; processes of the job, however it forks,
 // those that wait for the run (its parents), and supervisors and recorders of other runs never
 // count as foreign. Cost: every process once at the start and when a process opens the file;

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/interrupted.h"
+
 namespace trainscope {
 
 OutputWatch::OutputWatch(const std::vector<int>& files) {
@@ -26,9 +28,9 @@ OutputWatch::OutputWatch(const std::vector<int>& files) {
 bool OutputWatch::take_events() {
   alignas(inotify_event) char bytes[4096];
   bool was_opened = false;
+  if (!fd_) return false;
   for (;;) {
-    const ssize_t n = fd_ ? ::read(fd_.get(), bytes, sizeof bytes) : -1;
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = retry_interrupted([&] { return ::read(fd_.get(), bytes, sizeof bytes); });
     if (n <= 0) return was_opened;
     for (ssize_t at = 0; at < n;) {
       const auto* event = reinterpret_cast<const inotify_event*>(bytes + at);

@@ -30,10 +30,10 @@ void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, Report r
     marks_.emplace_back(time_ns, std::move(report.name));
     return;
   }
+  if (report.number && *report.number > kMaxStepNumber) return;  // a time, not a step
   if (report.kind == Report::Kind::step && report.who.empty() && report.number) {
     last_step_ = *report.number;
   }
-  if (report.number && *report.number > kMaxStepNumber) return;  // a time, not a step
   for (auto& [name, value] : report.numbers) {
     // Those are the line's own keys.
     if (name == "t" || name == "who" || name == "set") name += "_";

@@ -48,6 +48,20 @@ TEST_F(ProgressTest, KeepsLinesWithTheirTimeAndNumber) {
   EXPECT_EQ(memory_->step, 2);
 }
 
+// An event file may have a time in the place of the step.
+TEST_F(ProgressTest, a_number_that_is_not_a_step_is_not_shown) {
+  Report report;
+  report.kind = Report::Kind::step;
+  report.number = 3;
+  ProgressSink::Batch batch;
+  batch.add(500, "tensorboard", report);
+  report.number = int64_t{1} << 60;
+  batch.add(700, "tensorboard", report);
+  sink_.push(batch);
+  EXPECT_EQ(memory_->step, 3);
+  EXPECT_EQ(kept(RecordKind::step), std::vector<std::string>{"0\n500 tensorboard step 3\n"});
+}
+
 TEST_F(ProgressTest, KnowsWhetherToHurry) {
   const std::string timed = " t=" + std::to_string(memory_->zero_ns + 500) + "\n";
   send("step 1" + timed + "step 2" + timed);

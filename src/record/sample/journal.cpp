@@ -67,6 +67,10 @@ Status Journal::drain() {
       if (!at_schema) take(header);
       return !at_schema;
     });
+    if (memory_->ring_is_damaged.exchange(0) != 0) {
+      append_storage_event(texts_,
+                           "the memory for samples was damaged: the samples in it are lost");
+    }
     if (!at_schema) return {};
     TS_CHECK_OK(seal_block());
     TS_CHECK_OK(take_schemas());
@@ -74,7 +78,7 @@ Status Journal::drain() {
 }
 
 void Journal::take(const RecordHeader& header) {
-  if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
+  if (sync_.waiting_since_ns == 0) sync_.waiting_since_ns = monotonic_ns();
   if (header.kind == RecordKind::row) {
     streams_[header.stream].rows.push_back(reinterpret_cast<const RowRecord*>(&header));
     return;
@@ -178,7 +182,7 @@ Status Journal::seal_block() {
 // The next tail starts with everything that is not sealed.
 void Journal::forget_tail() {
   fresh_tail_ = true;
-  is_tail_safe_ = false;
+  sync_.is_tail_safe = false;
   for (StreamRows& s : streams_) s.in_tail = 0;
   texts_in_tail_ = 0;
   reports_in_tail_ = 0;
@@ -188,7 +192,7 @@ void Journal::forget_tail() {
 Status Journal::write_tail() {
   if (writer_.vanished()) return Error("the run folder was removed: " + folder_);
   // Synced data stays safe: a tail on the disk is removed once the segment with its rows is synced.
-  const bool may_go = !sync_.is_running() && (!is_tail_safe_ || is_synced());
+  const bool may_go = !sync_.process.is_running() && (!sync_.is_tail_safe || is_synced());
   const bool replace = fresh_tail_ && (writer_.tail_fd() < 0 || may_go);
   if (replace) forget_tail();
   std::string frames;
@@ -211,7 +215,7 @@ Status Journal::write_tail() {
   }
   if (replace) {
     fresh_tail_ = false;
-    has_new_names_ = true;
+    sync_.has_new_names = true;
   }
   for (StreamRows& s : streams_) s.in_tail = s.rows.size();
   texts_in_tail_ = texts_.size();
@@ -228,15 +232,11 @@ Status Journal::ensure_segment() {
   const size_t most = is_synced() ? kSegmentBytes : 2 * kSegmentBytes;
   if (writer_.is_open() && !writer_.vanished() && writer_.segment_bytes() < most) return {};
   if (writer_.vanished() || !exists(folder_)) ::mkdir(folder_.c_str(), 0700);
-  if (writer_.is_open()) {
-    syncing_.clear();
-    unsynced_.clear();
-    is_syncing_whole_ = is_unsynced_whole_ = true;
-  }
+  if (writer_.is_open()) sync_.running = sync_.waiting = {};
   TS_TRY(const uint32_t number, writer_.begin(memory_->next_segment));
   memory_->next_segment = number + 1;
   is_manifest_written_ = false;
-  has_new_names_ = true;
+  sync_.has_new_names = true;
   std::string frames;
   const Json head = {
       {"run", manifest_.id}, {"segment", number}, {"incarnation", memory_->incarnation.load()}};
@@ -262,12 +262,9 @@ Status Journal::append(const std::string& frames) {
   if (written) {
     is_manifest_written_ = is_manifest_written_ || with_manifest;
     rewrite_.clear();
-    unsynced_ += all;
+    sync_.waiting.bytes += all;
     // A disk that takes nothing for long: more cannot be promised.
-    if (unsynced_.size() > 2 * kMaxUnsyncedBytes) {
-      unsynced_.clear();
-      is_unsynced_whole_ = false;
-    }
+    if (sync_.waiting.bytes.size() > 2 * kMaxUnsyncedBytes) sync_.waiting = {"", false};
   } else if (!writer_.is_open()) {
     plan_rewrite(written.error().message());
   }
@@ -276,73 +273,79 @@ Status Journal::append(const std::string& frames) {
   return written;
 }
 
+Journal::Unsynced Journal::joined(Unsynced earlier, const Unsynced& later) {
+  earlier.bytes += later.bytes;
+  earlier.is_whole = earlier.is_whole && later.is_whole;
+  return earlier;
+}
+
 // Everything, once a record has waited long enough for it, or a new tail waits for the segment.
 void Journal::start_sync_if_due() {
-  const bool due = unsynced_since_ns_ != 0 && monotonic_ns() - unsynced_since_ns_ >= sync_pause_ns_;
-  const bool crowded = unsynced_.size() > kMaxUnsyncedBytes || (fresh_tail_ && is_tail_safe_);
-  if (has_synced_ && !due && (!crowded || sync_pause_ns_ != kSyncNs)) return;
+  const bool due =
+      sync_.waiting_since_ns != 0 && monotonic_ns() - sync_.waiting_since_ns >= sync_.pause_ns;
+  const bool crowded =
+      sync_.waiting.bytes.size() > kMaxUnsyncedBytes || (fresh_tail_ && sync_.is_tail_safe);
+  if (sync_.has_begun && !due && (!crowded || sync_.pause_ns != kSyncNs)) return;
   SyncProcess::Request request;
-  if (!unsynced_.empty() || !is_unsynced_whole_) request.segment_fd = writer_.segment_fd();
+  if (!sync_.waiting.is_empty()) request.segment_fd = writer_.segment_fd();
   if (!fresh_tail_) request.tail_fd = writer_.tail_fd();
-  if (has_new_names_) request.folder = folder_;
-  request.is_first = !has_synced_;
-  if (sync_.is_running() || !sync_.start(request)) return;
-  syncing_ = std::exchange(unsynced_, {});
-  is_syncing_whole_ = std::exchange(is_unsynced_whole_, true);
-  syncing_bytes_ = writer_.segment_bytes();
-  is_tail_syncing_ = request.tail_fd >= 0;
-  unsynced_since_ns_ = 0;
-  has_new_names_ = false;
-  has_synced_ = true;
+  if (sync_.has_new_names) request.folder = folder_;
+  request.is_first = !sync_.has_begun;
+  if (sync_.process.is_running() || !sync_.process.start(request)) return;
+  sync_.running = std::exchange(sync_.waiting, {});
+  sync_.running_bytes = writer_.segment_bytes();
+  sync_.includes_tail = request.tail_fd >= 0;
+  sync_.waiting_since_ns = 0;
+  sync_.has_new_names = false;
+  sync_.has_begun = true;
 }
 
 // Records the result of the last sync, and writes again what it could not save.
 Status Journal::finish_sync() {
-  const auto outcome = sync_.poll();
+  const auto outcome = sync_.process.poll();
   const bool segment_failed = outcome == SyncProcess::Outcome::segment_failed;
   const bool tail_failed = outcome == SyncProcess::Outcome::tail_failed;
   if (outcome == SyncProcess::Outcome::unknown) {
-    unsynced_ = syncing_ + unsynced_;
-    is_unsynced_whole_ = is_unsynced_whole_ && is_syncing_whole_;
-    has_new_names_ = true;
-    if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
+    sync_.waiting = joined(std::move(sync_.running), sync_.waiting);
+    sync_.has_new_names = true;
+    if (sync_.waiting_since_ns == 0) sync_.waiting_since_ns = monotonic_ns();
   }
   if (outcome == SyncProcess::Outcome::done || tail_failed) {
-    const bool had_segment = !syncing_.empty() || !is_syncing_whole_;
-    if (had_segment && writer_.is_open()) writer_.set_synced(syncing_bytes_);
-    sync_pause_ns_ = kSyncNs;
+    const bool had_segment = !sync_.running.is_empty();
+    if (had_segment && writer_.is_open()) writer_.set_synced(sync_.running_bytes);
+    sync_.pause_ns = kSyncNs;
     // The rows of a tail that was to be replaced are safe in the segment now.
-    is_tail_safe_ = is_tail_syncing_;
+    sync_.is_tail_safe = sync_.includes_tail;
   }
   // The rows are in the ring still: all of them go to a new file.
   if (tail_failed) forget_tail();
   if (segment_failed) plan_rewrite("a sync failed");
-  if (outcome) {
-    syncing_.clear();
-    is_syncing_whole_ = true;
-  }
+  if (outcome) sync_.running = {};
   return rewrite_.empty() ? Status() : append("");
+}
+
+void Journal::append_storage_event(std::string& frames, const std::string& text) const {
+  const Json event = {
+      {"time_ns", monotonic_ns() - memory_->zero_ns}, {"kind", "storage"}, {"text", text}};
+  append_frame(frames, FrameType::event, 0, dump_json(event));
 }
 
 // The kernel has dropped the data it could not write, and reports that once: these bytes are
 // written to a new segment from memory, and the old one is never used again. If memory no longer
 // has all of them, the old segment stays: the kernel's copy is more complete than ours.
 void Journal::plan_rewrite(const std::string& reason) {
-  sync_pause_ns_ = std::min(2 * sync_pause_ns_, kMaxSyncPauseNs);
-  const bool has_all = std::exchange(is_syncing_whole_, true) && is_unsynced_whole_;
-  is_unsynced_whole_ = true;
-  const std::string kept = std::exchange(syncing_, {}) + std::exchange(unsynced_, {});
+  sync_.pause_ns = std::min(2 * sync_.pause_ns, kMaxSyncPauseNs);
+  const Unsynced lost = joined(std::exchange(sync_.running, {}), std::exchange(sync_.waiting, {}));
   const std::string old_name = writer_.path().substr(writer_.path().rfind('/') + 1);
   const std::string text =
-      has_all ? fmt::format("{}: the last {} bytes of {} are written again to a new segment",
-                            reason, kept.size(), old_name)
-              : fmt::format("{}: {} may lack data written since its last sync", reason, old_name);
-  const Json event = {
-      {"time_ns", monotonic_ns() - memory_->zero_ns}, {"kind", "storage"}, {"text", text}};
-  if (has_all) rewrite_ = kept + rewrite_;
-  append_frame(rewrite_, FrameType::event, 0, dump_json(event));
-  has_all ? writer_.abandon() : writer_.leave();
-  if (unsynced_since_ns_ == 0) unsynced_since_ns_ = monotonic_ns();
+      lost.is_whole
+          ? fmt::format("{}: the last {} bytes of {} are written again to a new segment", reason,
+                        lost.bytes.size(), old_name)
+          : fmt::format("{}: {} may lack data written since its last sync", reason, old_name);
+  if (lost.is_whole) rewrite_ = lost.bytes + rewrite_;
+  append_storage_event(rewrite_, text);
+  lost.is_whole ? writer_.abandon() : writer_.leave();
+  if (sync_.waiting_since_ns == 0) sync_.waiting_since_ns = monotonic_ns();
 }
 
 }  // namespace trainscope

@@ -48,6 +48,25 @@ class Journal {
     StreamLayout layout;
   };
 
+  // Data of the segment that a power loss would cost, kept to be written again.
+  struct Unsynced {
+    std::string bytes;
+    bool is_whole = true;  // false: a part was too large to keep
+    bool is_empty() const { return bytes.empty() && is_whole; }
+  };
+  struct SyncState {
+    SyncProcess process;
+    Unsynced running;              // data of the running sync
+    Unsynced waiting;              // data appended to the segment since that sync began
+    size_t running_bytes = 0;      // so much of the segment will be there then
+    bool includes_tail = false;    // the running sync
+    bool has_new_names = true;     // of files, since that sync began
+    bool has_begun = false;        // a first sync
+    bool is_tail_safe = false;     // a part of the tail file is on the disk
+    int64_t waiting_since_ns = 0;  // arrival of the oldest record that a power loss would cost
+    int64_t pause_ns = kSyncNs;    // longer after each failure
+  };
+
   Status drain();
   Status take_schemas();
   Status seal_block();
@@ -56,12 +75,12 @@ class Journal {
   Status ensure_segment();
   Status append(const std::string& frames);
   std::string manifest_frame() const;
-  bool is_synced() const {
-    return unsynced_.empty() && syncing_.empty() && is_unsynced_whole_ && is_syncing_whole_;
-  }
+  bool is_synced() const { return sync_.waiting.is_empty() && sync_.running.is_empty(); }
+  static Unsynced joined(Unsynced earlier, const Unsynced& later);
   void start_sync_if_due();
   Status finish_sync();
   void plan_rewrite(const std::string& reason);
+  void append_storage_event(std::string& frames, const std::string& text) const;
   void take(const RecordHeader& header);
   void take_reports(std::string_view text);
   void take_schema(const SchemaRecord& record, std::string& frames);
@@ -89,18 +108,8 @@ class Journal {
   uint64_t block_ = 0, tail_block_ = 0;
   bool fresh_tail_ = true;
 
-  int64_t unsynced_since_ns_ = 0;  // arrival of the oldest record that a power loss would cost
-  SyncProcess sync_;
-  std::string syncing_;       // data of the running sync
-  size_t syncing_bytes_ = 0;  // so much of the segment will be there then
-  bool is_tail_syncing_ = false;
-  std::string unsynced_;  // data appended to the segment since that sync began
-  bool is_syncing_whole_ = true,
-       is_unsynced_whole_ = true;  // false: a part was too large to keep
+  SyncState sync_;
   std::string rewrite_;  // to be written first to the next segment, because an earlier one lost it
-  bool has_new_names_ = true, has_synced_ = false;
-  bool is_tail_safe_ = false;        // a part of the tail file is on the disk
-  int64_t sync_pause_ns_ = kSyncNs;  // longer after each failure
 };
 
 }  // namespace trainscope

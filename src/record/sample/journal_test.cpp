@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -90,6 +91,27 @@ TEST_F(JournalTest, AFullBlockIsSealedAndReleased) {
   ASSERT_TRUE(settle_run(folder_, true));
   EXPECT_FALSE(exists(folder_ + "/tail"));
   EXPECT_EQ(ticks_on_disk(), range(0, 1210));
+}
+
+TEST_F(JournalTest, damaged_memory_is_reported) {
+  Journal journal(ring_, memory_, folder_, manifest_);
+  announce(1000);
+  push(0, 30);
+  ASSERT_TRUE(journal.flush());
+  const uint64_t damaged = ring_.head();
+  push(30, 45);
+  std::memset(memory_.ring_space() + damaged, 0, 8);
+  ASSERT_TRUE(journal.flush());
+  push(45, 50);
+  ASSERT_TRUE(journal.close());
+  auto expected = range(0, 30);
+  for (const int64_t tick : range(45, 50)) expected.push_back(tick);
+  EXPECT_EQ(ticks_on_disk(), expected);
+  const auto run = open_run(folder_);
+  ASSERT_TRUE(run);
+  const auto& events = (*run)->events();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].kind, "storage");
 }
 
 // Records that a killed recorder had in the ring are written by the next one, once.

@@ -1,12 +1,11 @@
 #include "record/sample/recorder_process.h"
 
-#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
+#include "base/bounded_child.h"
 #include "base/fd.h"
 
 namespace trainscope {
@@ -33,15 +32,14 @@ void prepare_recorder_process() {
   // Die before the job when memory runs out, whatever the job's own value is or becomes, and
   // however large the job is: a difference of 500 weighs as much as half of the machine's memory,
   // no more.
-  if (auto fd = open_file("/proc/self/oom_score_adj", O_WRONLY)) (void)write_all(fd->get(), "1000");
+  be_first_oom_victim();
   // Two descriptors a process of the job, and a job may have thousands.
   rlimit files{};
   if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
   }
-  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+  null_standard_streams();
 }
 
 }  // namespace trainscope

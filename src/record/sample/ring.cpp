@@ -85,7 +85,11 @@ uint64_t Ring::visit(uint64_t position,
     uint32_t bytes = 0;
     std::memcpy(&bytes, at, sizeof bytes);
     const auto* header = reinterpret_cast<const RecordHeader*>(at);
-    if (bytes < 8 || bytes > capacity()) return end;  // cannot be: a record is published whole
+    if (bytes < 8 || bytes > capacity()) {
+      // A record is published whole, so something else wrote here. What follows cannot be found.
+      memory_->ring_is_damaged = 1;
+      return end;
+    }
     if (header->kind != RecordKind::padding && !visit(*header)) return position;
     position += bytes;
   }

@@ -67,7 +67,8 @@ class Ring {
   uint64_t tail() const { return memory_->ring_tail.load(std::memory_order_acquire); }
   uint64_t capacity() const { return memory_->ring_capacity; }
   // Visits the records from `position` on; returns where it stopped (the head at entry, or the
-  // position of the record for which `visit` returned false).
+  // position of the record for which `visit` returned false). Records from a damaged one on are
+  // skipped; ring_is_damaged reports it.
   uint64_t visit(uint64_t position, const std::function<bool(const RecordHeader&)>& visit) const;
   // Records before `position` are on disk.
   void release(uint64_t position) { memory_->ring_tail.store(position, std::memory_order_release); }

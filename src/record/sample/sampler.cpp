@@ -149,7 +149,6 @@ void Sampler::take_due(Schedule& schedule, int64_t now) {
   if (missed > 0) note_missed(schedule, schedule.next_tick, missed);
   schedule.next_tick = latest + 1;
   if (stream.id() == 0) {
-    self_.lateness_ns = late;
     memory_->next_tick = schedule.next_tick;
     memory_->last_tick_ns = now;
   }

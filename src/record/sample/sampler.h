@@ -61,6 +61,7 @@ class SourceGroup {
   bool announce();
   bool has_counters() const;
   using Reading = Sampled (Source::*)(std::span<int64_t>);
+  Sampled read_slot(Slot& slot, Reading reading);
   void read_slots(Reading reading);
 
   uint32_t id_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <new>
 
 #include "base/clock.h"
@@ -37,11 +38,23 @@ void SharedMemory::unmap() {
 }
 
 void leave_message(Shared& shared, std::string_view text) {
-  ++shared.message_count;  // odd: being written
+  shared.message_count |= 1;  // odd: being written, perhaps by a recorder that died
   const size_t n = std::min(text.size(), sizeof(shared.message) - 1);
   text.copy(shared.message, n);
   shared.message[n] = '\0';
   ++shared.message_count;
+}
+
+std::optional<std::string> take_message(const Shared& shared, uint32_t& shown) {
+  const uint32_t count = shared.message_count;
+  if (count == shown || count % 2 != 0) return std::nullopt;
+  char text[sizeof shared.message];
+  std::memcpy(text, shared.message, sizeof text);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (shared.message_count != count)
+    return std::nullopt;  // written meanwhile: the next call has it
+  shown = count;
+  return text;
 }
 
 bool begin_time(Shared& shared) {

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -131,11 +133,14 @@ struct Shared {
 
   // The ring (see ring.h): byte counts since the beginning; the space follows this struct.
   std::atomic<uint64_t> ring_capacity{0}, ring_head{0}, ring_tail{0};
+  std::atomic<int32_t> ring_is_damaged{0};  // until an event states it
   StreamLayout layouts[kMaxStreams];
 };
 
 // Leaves a sentence for the supervisor to show; one thread at a time.
 void leave_message(Shared& shared, std::string_view text);
+// The sentence, whole; nothing if it is the one that was `shown` last, or is being written.
+std::optional<std::string> take_message(const Shared& shared, uint32_t& shown);
 
 // Begins the time of the run: now is t = 0. False, without effect, if it has begun already.
 // Supervisor and recorder both call this, and neither waits for the other: each completes what the

@@ -80,17 +80,19 @@ bool SourceGroup::announce() {
   return true;
 }
 
+Sampled SourceGroup::read_slot(Slot& slot, Reading reading) {
+  const auto part = std::span(row_).subspan(slot.offset, slot.columns.size());
+  // What the source leaves out is unknown, not the value of an earlier sample or another column.
+  std::fill(part.begin(), part.end(), kAbsent);
+  return (*slot.source.*reading)(part);
+}
+
 void SourceGroup::read_slots(Reading reading) {
   for (size_t i = 0; i < slots_.size(); ++i) {
-    Slot& slot = slots_[i];
-    const auto part = [&] { return std::span(row_).subspan(slot.offset, slot.columns.size()); };
-    if ((*slot.source.*reading)(part()) == Sampled::ok) continue;
+    if (read_slot(slots_[i], reading) == Sampled::ok) continue;
     // The layout has changed. The row starts again: the offsets of the later sources moved.
     open_slot(i);
-    for (size_t k = 0; k <= i; ++k) {
-      Slot& again = slots_[k];
-      (*again.source.*reading)(std::span(row_).subspan(again.offset, again.columns.size()));
-    }
+    for (size_t k = 0; k <= i; ++k) (void)read_slot(slots_[k], reading);
   }
 }
 

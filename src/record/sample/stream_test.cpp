@@ -108,6 +108,56 @@ TEST(Stream, TellsNoClosingValuesOfALayoutThatNobodyKnows) {
   EXPECT_EQ(ring.head(), head);
 }
 
+// Its layout changes with every sample from the second on, and it fills in nothing then.
+class RestlessSource : public Source {
+ public:
+  Opened open(const SourceContext&) override {
+    Opened opened;
+    opened.columns = {{"test.value", {{"place", "here"}}, {}}};
+    return opened;
+  }
+  Sampled sample(std::span<int64_t> values) override {
+    if (samples_++ > 0) return Sampled::layout_changed;
+    values[0] = 7;
+    return Sampled::ok;
+  }
+
+ private:
+  int samples_ = 0;
+};
+
+const Collector kRestless = {
+    .name = "restless",
+    .summary = "",
+    .needs = "",
+    .metrics = kMetrics,
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<RestlessSource>()); },
+};
+
+std::vector<std::vector<int64_t>> rows_in(const Ring& ring) {
+  std::vector<std::vector<int64_t>> rows;
+  ring.visit(ring.tail(), [&](const RecordHeader& header) {
+    if (header.kind != RecordKind::row) return true;
+    const auto& row = reinterpret_cast<const RowRecord&>(header);
+    rows.emplace_back(row.values(), row.values() + row.count());
+    return true;
+  });
+  return rows;
+}
+
+TEST(Stream, a_value_that_is_not_filled_in_is_absent) {
+  Ring ring(*SharedMemory::create(kRingBytes));
+  columns_wanted() = 2;
+  SourceGroup group(0, 1'000'000, {&kGrowing, &kRestless});
+  const SourceContext context;
+  std::atomic<uint32_t> next_schema{1};
+  group.open(context, ring, next_schema);
+  EXPECT_TRUE(group.sample(0, 0, ring));
+  EXPECT_TRUE(group.sample(1, 0, ring));
+  const std::vector<std::vector<int64_t>> wanted = {{7, 7, 7}, {7, 7, kAbsent}};
+  EXPECT_EQ(rows_in(ring), wanted);
+}
+
 constexpr MetricSpec kCounted[] = {{"test.count", "1", Kind::counter, "", "a count"},
                                    {"test.level", "1", Kind::gauge, "", "a level"}};
 

@@ -14,22 +14,12 @@ namespace {
 
 constexpr int kSegmentFailed = 1, kTailFailed = 2;
 
-// Only the two files stay open: the reader of the job's output must not wait for us.
-void keep_only(int& segment_fd, int& tail_fd) {
-  constexpr int kSegment = 0, kTail = 1;
-  // Moved aside first: either may have the number that the other is to get.
-  if (segment_fd >= 0) segment_fd = ::dup(segment_fd);
-  if (tail_fd >= 0) tail_fd = ::dup(tail_fd);
-  if (segment_fd >= 0) segment_fd = ::dup2(segment_fd, kSegment);
-  if (tail_fd >= 0) tail_fd = ::dup2(tail_fd, kTail);
-  close_range_of(kTail + 1);
-}
-
 int sync_all(const SyncProcess::Request& request) {
-  int segment_fd = request.segment_fd, tail_fd = request.tail_fd;
-  keep_only(segment_fd, tail_fd);
-  if (segment_fd >= 0 && !sync_data(segment_fd, "")) return kSegmentFailed;
-  if (tail_fd >= 0 && !sync_data(tail_fd, "")) return kTailFailed;
+  // Only the two files stay open: the reader of the job's output must not wait for us. They are not
+  // moved, because a recorder without a free descriptor could not.
+  close_all_but({request.segment_fd, request.tail_fd});
+  if (request.segment_fd >= 0 && !sync_data(request.segment_fd, "")) return kSegmentFailed;
+  if (request.tail_fd >= 0 && !sync_data(request.tail_fd, "")) return kTailFailed;
   // A failure of these harms no samples.
   if (request.folder.empty()) return 0;
   if (request.is_first) (void)settle_run(request.folder, false);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 
@@ -48,7 +49,9 @@ Status replace_or_write(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-Result<NewRun> make_run_folder(const std::string& home, Manifest& manifest) {
+std::string progress_path(const NewRun& run) { return run.path + "/progress"; }
+
+Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
   const auto made = in_child(kHomeHangNs, [&]() -> Result<std::string> {
     TS_TRY(const NewRun run, create_run(home));
     manifest.id = run.id;
@@ -57,15 +60,21 @@ Result<NewRun> make_run_folder(const std::string& home, Manifest& manifest) {
       (void)remove_run(run.path);  // a run that never began leaves no folder
       return written.error();
     }
-    return run.id;
+    if (::mkfifo(progress_path(run).c_str(), 0600) == 0) return run.id;
+    return run.id + "\n" +
+           Error::from_errno("cannot create " + progress_path(run), errno).message();
   });
   if (!made && made.error().error_number() == ETIMEDOUT) {
     return Error(fmt::format("cannot create a run in {}: {}; set TRAINSCOPE_HOME to another folder",
                              printable(home), made.error().message()));
   }
   if (!made) return made.error();
-  manifest.id = *made;
-  return NewRun{*made, home + "/" + *made};
+  const size_t end = std::min(made->find('\n'), made->size());
+  manifest.id = made->substr(0, end);
+  RunFolder folder;
+  folder.run = {manifest.id, home + "/" + manifest.id};
+  if (end < made->size()) folder.progress_pipe = Error(made->substr(end + 1));
+  return folder;
 }
 
 Status write_id_file(const std::string& path, const std::string& id) {

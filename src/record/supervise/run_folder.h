@@ -12,9 +12,15 @@
 
 namespace trainscope {
 
+struct RunFolder {
+  NewRun run;
+  Status progress_pipe;  // some file systems have no FIFOs
+};
 // A folder for the run with its first manifest, which proves that it can be written before anything
-// is started. The manifest gets the run's id.
-Result<NewRun> make_run_folder(const std::string& home, Manifest& manifest);
+// is started, and the FIFO for progress. The manifest gets the run's id.
+Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest);
+// The path of the FIFO.
+std::string progress_path(const NewRun& run);
 
 // --id-file: a file is replaced, so that a reader never sees half an id, whichever of many ranks
 // writes it last; a pipe or device is written to.

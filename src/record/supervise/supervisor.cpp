@@ -350,10 +350,7 @@ void Supervisor::print_message(const std::string& text) {
 }
 
 void Supervisor::show_messages() {
-  const uint32_t count = memory_->message_count;
-  if (count == messages_shown_ || count % 2 != 0) return;
-  messages_shown_ = count;
-  print_message(std::string(memory_->message));
+  if (const auto message = take_message(*memory_, message_shown_)) print_message(*message);
 }
 
 }  // namespace trainscope

@@ -81,7 +81,7 @@ class Supervisor {
   int64_t limit_at_ns_ = 0, kill_at_ns_ = 0, grace_ns_ = 0;
   bool limit_reached_ = false;
   int64_t monitor_at_ns_ = 0, status_at_ns_ = 0, stop_key_ns_ = 0;
-  uint32_t messages_shown_ = 0;
+  uint32_t message_shown_ = 0;
 };
 
 }  // namespace trainscope

@@ -78,12 +78,16 @@ void CounterFiles::find_files() {
       if (!state.elsewhere) add(state, state.path);
       continue;
     }
+    // A file that is read anyway is not examined again: that takes a system call per component.
+    const auto is_read_here = [&](const std::string& path) {
+      return by_path_.contains(path) || is_ours(path);
+    };
     const auto may_enter = [&](const std::string& path) {
-      return mount_kind_ == MountKind::slow_mounts || is_ours(path);
+      return mount_kind_ == MountKind::slow_mounts || is_read_here(path);
     };
     const auto found = expand_path(root_, state.path, kMaxFiles, may_enter);
     for (const std::string& path : found) {
-      if (is_ours(path)) add(state, path);
+      if (is_read_here(path)) add(state, path);
     }
     if (found.empty()) state.reason = "no file matches " + state.path;
   }
@@ -92,10 +96,9 @@ void CounterFiles::find_files() {
 }
 
 void CounterFiles::add(SpecState& state, const std::string& path) {
-  auto file = std::find_if(files_.begin(), files_.end(),
-                           [&](const File& known) { return known.path == path; });
-  if (file == files_.end()) {
-    file = files_.emplace(files_.end());
+  File*& file = by_path_[path];
+  if (file == nullptr) {
+    file = &files_.emplace_back();
     file->path = path;
     file->full = root_ + path;
     file->from_pattern = true;
@@ -109,7 +112,11 @@ void CounterFiles::add(SpecState& state, const std::string& path) {
 
 // A file matched by a pattern may disappear; a file given by its path is waited for.
 void CounterFiles::drop_vanished() {
-  files_.remove_if([&](const File& file) { return file.from_pattern && !exists(file.full); });
+  files_.remove_if([&](const File& file) {
+    const bool vanished = file.from_pattern && !exists(file.full);
+    if (vanished) by_path_.erase(file.path);
+    return vanished;
+  });
 }
 
 Opened CounterFiles::open(const SourceContext& context) {

@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/fd.h"
@@ -99,6 +100,7 @@ class CounterFiles : public Source {
   std::vector<Mount> mounts_;
   std::deque<SpecState> counters_;  // of stable address: series point to them
   std::list<File> files_;
+  std::unordered_map<std::string, File*> by_path_;
   std::vector<char> buffer_;
   CounterText text_;
   int64_t next_search_ns_ = 0;

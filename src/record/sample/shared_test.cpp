@@ -1,0 +1,32 @@
+#include "record/sample/shared.h"
+
+#include <gtest/gtest.h>
+
+namespace trainscope {
+namespace {
+
+class Message : public testing::Test {
+ protected:
+  ~Message() override { memory_.unmap(); }
+  SharedMemory memory_ = *SharedMemory::create(4096);
+  uint32_t shown_ = 0;
+};
+
+TEST_F(Message, is_shown_once) {
+  EXPECT_EQ(take_message(*memory_, shown_), std::nullopt);
+  leave_message(*memory_, "recording paused");
+  EXPECT_EQ(take_message(*memory_, shown_), "recording paused");
+  EXPECT_EQ(take_message(*memory_, shown_), std::nullopt);
+  leave_message(*memory_, std::string(1000, 'x'));
+  EXPECT_EQ(take_message(*memory_, shown_), std::string(sizeof memory_->message - 1, 'x'));
+}
+
+TEST_F(Message, of_the_next_recorder_is_shown_if_the_last_one_died_while_writing) {
+  memory_->message_count = 1;
+  EXPECT_EQ(take_message(*memory_, shown_), std::nullopt);
+  leave_message(*memory_, "recording resumed");
+  EXPECT_EQ(take_message(*memory_, shown_), "recording resumed");
+}
+
+}  // namespace
+}  // namespace trainscope
