@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,13 @@ struct Reaped {
   std::atomic<int64_t> read_chars{0}, write_chars{0}, read_calls{0}, write_calls{0};
   std::atomic<int64_t> read_bytes{0}, write_bytes{0};
   std::atomic<int64_t> voluntary_switches{0}, involuntary_switches{0};
+
+  // The last processes that were reaped: so many between two samples are recognised.
+  static constexpr size_t kPids = 256;
+  std::atomic<pid_t> pids[kPids] = {};
+  std::atomic<size_t> count{0};
+  void note(pid_t pid) { pids[count++ % kPids] = pid; }
+  bool has(pid_t pid) const { return std::find(pids, pids + kPids, pid) != pids + kPids; }
 };
 
 // State of a source of the job that a restarted recorder could not find out again. It is in the

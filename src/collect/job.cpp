@@ -80,11 +80,17 @@ struct Process {
   int64_t own_user_ns = 0;
   Amounts now{}, before{}, before_that{};
   Amounts claimed{}, claimed_before{};
+  // Page faults of children that it has reaped.
+  int64_t child_faults = 0, child_faults_before = 0, child_faults_before_that = 0;
+
+  int64_t grown(size_t i) const {
+    return i == kMinor ? child_faults - child_faults_before_that : now[i] - before_that[i];
+  }
 };
 
 // An ended process that its parent has not visibly absorbed yet.
 struct Gone {
-  pid_t parent = 0;
+  pid_t pid = 0, parent = 0;
   Amounts last{};
   int age = 0;
 };
@@ -223,6 +229,8 @@ class JobSource : public Source {
   bool read(Process& process) {
     process.before_that = process.before;
     process.before = process.now;
+    process.child_faults_before_that = process.child_faults_before;
+    process.child_faults_before = process.child_faults;
     process.claimed_before = std::exchange(process.claimed, {});
     // Before the files: later work moves the clock for the next sample.
     const int64_t cpu_ns = root_.empty() ? process_cpu_ns(process.pid) : -1;
@@ -245,6 +253,7 @@ class JobSource : public Source {
     process.now[kSystem] = system_ns + stat.child_system_ticks * ns_per_tick_;
     process.now[kMajor] = stat.major_faults + stat.child_major_faults;
     process.now[kMinor] = stat.minor_faults + stat.child_minor_faults;
+    process.child_faults = stat.child_minor_faults;
     read_io(process);
     return true;
   }
@@ -270,7 +279,7 @@ class JobSource : public Source {
       some_ended_ = true;
       end_is_lost_ = end_is_lost_ || tree_.is_attached_first(process.pid);
       parents_[process.pid] = process.stat.parent;
-      if (process.counted) gone_.push_back({process.stat.parent, process.now, 0});
+      if (process.counted) gone_.push_back({process.pid, process.stat.parent, process.now, 0});
       tree_.remove(process.pid);
     }
     std::erase_if(processes_, [](const Process& process) { return !process.alive; });
@@ -279,6 +288,8 @@ class JobSource : public Source {
   }
 
   bool is_settled(Gone& gone) {
+    // The last parent that we saw may have ended first and left an orphan to our reaper.
+    if (job_ != nullptr && job_->reaped != nullptr && job_->reaped->has(gone.pid)) return true;
     // A parent that has ended as well was absorbed by its own parent, with everything it had.
     for (auto it = parents_.find(gone.parent); it != parents_.end();
          it = parents_.find(gone.parent)) {
@@ -296,11 +307,11 @@ class JobSource : public Source {
   }
 
   // Whether the parent's counters grew by at least the usage of the process, beyond that of other
-  // children.
+  // children. The parent's own work cannot be taken for it: every process has page faults, and
+  // those of children are counted apart.
   static bool absorb(Process& parent, const Amounts& last) {
     for (size_t i = 0; i < kAmounts; ++i) {
-      const int64_t grown =
-          parent.now[i] - parent.before_that[i] - parent.claimed[i] - parent.claimed_before[i];
+      const int64_t grown = parent.grown(i) - parent.claimed[i] - parent.claimed_before[i];
       const bool is_time = i == kUser || i == kSystem;
       if (grown + (is_time ? kTickTolerance : 0) < last[i]) return false;
     }

@@ -268,6 +268,7 @@ void Supervisor::reap_children() {
 // Reaps an ended process of the job and stores its final numbers.
 void Supervisor::account(pid_t pid) {
   const auto io = read_file(fmt::format("/proc/{}/io", pid));
+  memory_->reaped.note(pid);  // before it is gone, or it would look like one that nobody reaped
   rusage usage{};
   if (::wait4(pid, nullptr, WNOHANG, &usage) != pid) return;
   if (pid == memory_->gpu_pid) return;  // left by a recorder that was killed
