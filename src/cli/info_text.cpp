@@ -136,7 +136,7 @@ class InfoWriter {
     }
     if (o.max_rss_bytes) add(bytes_text(*o.max_rss_bytes) + " memory");
     if (o.bytes_written) add(bytes_text(*o.bytes_written) + " written");
-    if (o.bytes_per_value) add(fmt::format("{:.3g} bytes per value", *o.bytes_per_value));
+    if (o.bytes_per_value) add(number_text(*o.bytes_per_value) + " bytes per value");
     return text;
   }
 
