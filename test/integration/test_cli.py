@@ -53,6 +53,11 @@ class Case(unittest.TestCase):
         return json.loads(done.stdout)
 
 
+def no_file_may_grow():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
 class Usage(Case):
     def test_errors_come_before_anything_starts(self):
         mark = self.work / "started"
@@ -203,6 +208,27 @@ class Job(Case):
             self.assertEqual(done.returncode, 124, done.stderr)
             done = self.run_cli("export", "latest", "--to", "csv", "--begin", nothing, "--metric", "job.process.count")
             self.assertEqual((done.returncode, done.stdout[:6]), (0, "time_s"), done.stderr)
+
+    def test_export_replaces_only_the_file_it_was_given(self):
+        self.assertEqual(self.run_cli("run", "--quiet", "--", "true").returncode, 0)
+        export = ("export", "latest", "--to", "csv", "--metric", "job.process.count")
+        whole = self.run_cli(*export).stdout
+        old, other, link = self.work / "run.csv", self.work / "run.csv.new", self.work / "link.csv"
+        link.symlink_to("run.csv")
+        other.write_text("of somebody else")
+        for name in ("run.csv", "link.csv"):
+            old.write_text("old " * 100000)
+            self.assertEqual(self.run_cli(*export, "-o", name).returncode, 2)
+            done = self.run_cli(*export, "--force", "-o", name)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(old.read_text(), whole)
+        self.assertEqual(other.read_text(), "of somebody else")
+        self.assertEqual(sorted(os.listdir(self.work)), ["link.csv", "run.csv", "run.csv.new"])
+        # A file that cannot be written in whole: only what the export created is removed.
+        for name in ("run.csv", "link.csv"):
+            done = self.run_cli(*export, "--force", "-o", name, preexec_fn=no_file_may_grow)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertEqual(sorted(os.listdir(self.work)), ["link.csv", "run.csv", "run.csv.new"])
 
     def test_rm_leaves_the_folders_of_others(self):
         built = self.work / "dist"
