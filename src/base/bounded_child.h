@@ -52,7 +52,7 @@ struct ChildAnswer {
   std::string text;  // the result of the work, or the reason why there is none
 };
 
-// Runs `work` in a child and returns its answer.
+// Runs `work` in a child and returns its answer: all of it, or an error if it is over 16 MiB.
 ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string()>& work);
 
 }  // namespace trainscope
