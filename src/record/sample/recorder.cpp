@@ -222,13 +222,11 @@ class Recorder {
               fmt::format("the run folder did not respond for {:.1f} s", to_seconds(took_ns)));
   }
 
-  // A failed write was reported already; one that hangs has not ended yet.
   void warn_of_lost_samples() {
-    if (!storage_failed_) {
-      post_message(
-          "samples are being lost, the job is still running: the run folder does not respond, and "
-          "the memory for samples is full");
-    }
+    post_message(fmt::format(
+        "samples are being lost, the job is still running: the run folder {}, and the memory for "
+        "samples is full",
+        storage_failed_ ? "cannot be written" : "does not respond"));
   }
 
   void post_message(const std::string& text) {
