@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <set>
@@ -101,6 +102,7 @@ class CounterFiles : public Source {
   std::list<File> files_;
   std::vector<char> buffer_;
   CounterText text_;
+  std::function<int64_t()> now_ns_;
   int64_t next_search_ns_ = 0;
 };
 
