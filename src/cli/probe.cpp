@@ -112,9 +112,8 @@ ProbedSource probe_within(const Collector& collector, const SourceContext& conte
   if (answer.wait_for(std::chrono::nanoseconds(deadline_ns)) == std::future_status::ready) {
     return answer.get();
   }
-  return unavailable(
-      collector,
-      fmt::format("no reply within {}", duration_text(static_cast<double>(deadline_ns) / 1e9)));
+  return unavailable(collector, fmt::format("no reply within {}",
+                                            duration_text(static_cast<double>(deadline_ns) / 1e9)));
 }
 
 }  // namespace trainscope
