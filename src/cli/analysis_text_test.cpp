@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/info_json.h"
 #include "cli/training_text.h"
-#include "model/fake_run.h"
+#include "testing/fake_run.h"
 
 namespace trainscope {
 namespace {

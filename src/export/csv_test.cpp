@@ -5,7 +5,7 @@
 
 #include "export/export.h"
 #include "export/support/selection.h"
-#include "model/fake_run.h"
+#include "testing/fake_run.h"
 
 namespace trainscope {
 
