@@ -141,7 +141,7 @@ class Recorder {
         closing = closing_;
         is_half_full_ = false;
       }
-      // A thousand rows a second of a machine with hundreds of processors fill the ring sooner.
+      // A thousand rows per second of a machine with hundreds of processors fill the ring sooner.
       const bool fast = ring_.head() - taken > ring_.capacity() / 4;
       pause = fast ? std::max(pause / 2, milliseconds(20)) : std::min(pause * 2, kWritePause);
       taken = ring_.head();
