@@ -22,13 +22,14 @@ std::string full_outcome_text(const Manifest& manifest, RunStatus status) {
     case EndedBy::not_started:
       return fmt::format("did not start (exit code {})", manifest.exit_code.value_or(125));
     case EndedBy::detached:
-      return "left running";
+      return "still running when the recording ended";
     case EndedBy::running:
       return "still running";
     case EndedBy::unknown:
       break;
   }
-  return "outcome unknown";
+  // Only the parent of a process gets its exit code.
+  return manifest.attached ? "ended, exit code unknown" : "outcome unknown";
 }
 
 std::string sampling_text(const Sampling& sampling, Detail detail) {
@@ -41,7 +42,10 @@ std::string sampling_text(const Sampling& sampling, Detail detail) {
     }
     text += "p99 " + duration_text(*sampling.jitter_p99_s);
   }
-  if (sampling.restarts > 0) text += fmt::format(", {} recorder restarts", sampling.restarts);
+  if (sampling.restarts > 0) {
+    text += fmt::format(", {} recorder restart{}", sampling.restarts,
+                        sampling.restarts == 1 ? "" : "s");
+  }
   return text;
 }
 

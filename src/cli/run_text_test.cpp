@@ -20,9 +20,13 @@ TEST(run_text, each_outcome_has_one_sentence) {
   EXPECT_EQ(outcome(EndedBy::signal, {}, 40), "killed by signal 40");
   EXPECT_EQ(outcome(EndedBy::time_limit, 124), "stopped by --for");
   EXPECT_EQ(outcome(EndedBy::not_started, 127), "did not start (exit code 127)");
-  EXPECT_EQ(outcome(EndedBy::detached, {}), "left running");
+  EXPECT_EQ(outcome(EndedBy::detached, {}), "still running when the recording ended");
   EXPECT_EQ(outcome(EndedBy::unknown, {}), "outcome unknown");
   EXPECT_EQ(full_outcome_text(Manifest(), RunStatus::running), "still running");
+  Manifest attached;
+  attached.attached = true;
+  attached.ended_by = EndedBy::unknown;
+  EXPECT_EQ(full_outcome_text(attached, RunStatus::ended), "ended, exit code unknown");
   EXPECT_EQ(full_outcome_text(Manifest(), RunStatus::damaged), "damaged");
 }
 
