@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "collect/collect.h"
 #include "collect/support/counters/counter_row.h"
@@ -102,7 +103,7 @@ class CounterFiles : public Source {
   std::list<File> files_;
   std::vector<char> buffer_;
   CounterText text_;
-  std::function<int64_t()> now_ns_;
+  std::function<int64_t()> now_ns_ = monotonic_ns;
   int64_t next_search_ns_ = 0;
 };
 
