@@ -38,7 +38,7 @@ TEST(BoundedChild, an_answer_that_is_too_long_is_an_error_not_a_part_of_it) {
   EXPECT_EQ(longest.text.size(), size_t{16} << 20);
   const ChildAnswer answer =
       ask_child(patient(), [] { return std::string((size_t{16} << 20) + 1, 'x'); });
-  EXPECT_EQ(answer.end, ChildEnd::failed);
+  ASSERT_EQ(answer.end, ChildEnd::failed);
   EXPECT_EQ(answer.text, "its reply is too long");
 }
 
