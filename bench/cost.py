@@ -154,25 +154,27 @@ def run(options, idle_machine):
         pid = start_target(watched).pid
         lines, held = open_files(pid)
         tasks = plan(options, lines, pid)
-        results = {key: [] for key in tasks}
+        results = {key: {} for key in tasks}  # by number of the round: one that failed is in none
         for number in range(options.rounds):
             for key, task in tasks.items():
                 idle_machine.wait([watched])
                 say(f"  round {number + 1} of {options.rounds}: {key[0]} at {key[1]} Hz")
                 try:
-                    results[key].append(task(watched))
+                    results[key][number] = task(watched)
                 except (RuntimeError, OSError, subprocess.SubprocessError) as error:
                     say(f"  failed: {key[0]} at {key[1]} Hz: {error}")
         size, _ = watched.memory()
     report = {"target_rss_mb": size / 1e6, "lower_bound_files": lines, "held_open": held,
-              "results": [{"who": who, "rate": rate, "rounds": r} for (who, rate), r in results.items() if r]}
+              "results": [{"who": who, "rate": rate, "rounds": list(r.values())} for (who, rate), r in results.items() if r]}
     report["ratios"] = compare(results, options.rates)
     show(report, results)
     return report
 
 
 def paired(numerator, denominator):
-    return [a["cpu_us_per_sample"] / b["cpu_us_per_sample"] for a, b in zip(numerator, denominator)]
+    """The ratios of the rounds that both have."""
+    return [numerator[number]["cpu_us_per_sample"] / denominator[number]["cpu_us_per_sample"]
+            for number in sorted(numerator.keys() & denominator.keys())]
 
 
 def compare(results, rates):
@@ -181,15 +183,18 @@ def compare(results, rates):
     for rate in rates:
         ours = results["Trainscope", rate]
         to_lower_bound = paired(ours, results["lower bound", rate])
-        ratios.append({"name": f"Trainscope / lower bound at {rate} Hz", "ratios": to_lower_bound,
-                       **verdict(statistics.median(to_lower_bound), 1.5)})
+        if to_lower_bound:
+            ratios.append({"name": f"Trainscope / lower bound at {rate} Hz", "ratios": to_lower_bound,
+                           **verdict(statistics.median(to_lower_bound), 1.5)})
         cheapest = None
         for (who, tool_rate), got in results.items():
-            if who in ("lower bound", "Trainscope") or not got or (tool_rate != rate and tool_rate in rates):
+            if who in ("lower bound", "Trainscope") or (tool_rate != rate and tool_rate in rates):
                 continue
-            ratio = {"name": f"{who} at {tool_rate} Hz / Trainscope at {rate} Hz", "ratios": paired(got, ours)}
-            ratios.append(ratio)
-            middle = statistics.median(ratio["ratios"])
+            to_ours = paired(got, ours)
+            if not to_ours:
+                continue
+            ratios.append({"name": f"{who} at {tool_rate} Hz / Trainscope at {rate} Hz", "ratios": to_ours})
+            middle = statistics.median(to_ours)
             cheapest = min(cheapest or middle, middle)
         if cheapest is not None:
             ratios.append({"name": f"cheapest other tool / Trainscope at {rate} Hz", "ratios": [cheapest],
@@ -204,7 +209,7 @@ def show(report, results):
     rows = []
     for (who, rate), rounds in results.items():
         if rounds:
-            column = lambda key: [got[key] for got in rounds]
+            column = lambda key: [got[key] for got in rounds.values()]
             rows.append([who, f"{rate}", spread(column("stored_hz")), spread(column("cpu_us_per_sample"), 0),
                          spread(column("cpu_percent"), 2), spread(column("rss_mb")), spread(column("pss_mb")),
                          f"{max(column('background_cores')):.2f}"])
@@ -217,9 +222,9 @@ def show(report, results):
     rows = []
     for (who, rate), rounds in results.items():
         if who == "Trainscope" and rounds:
-            names = rounds[0]["threads_us_per_sample"]
+            names = next(iter(rounds.values()))["threads_us_per_sample"]
             for name in sorted(names, key=names.get, reverse=True):
-                each = [got["threads_us_per_sample"].get(name, 0) for got in rounds]
+                each = [got["threads_us_per_sample"].get(name, 0) for got in rounds.values()]
                 if statistics.median(each) >= 0.05:
                     rows.append([f"{rate} Hz", name, spread(each)])
     table(["Trainscope's threads", "", "CPU us/sample"], rows)

@@ -1,4 +1,4 @@
-"""What people write first: psutil in a loop, one CSV line a sample. The process list is found once,
+"""What people write first: psutil in a loop, one CSV line per sample. The process list is found once,
 PSS is read every 10 s.
 
 psutil_loop.py EVERY_S OUT PID...

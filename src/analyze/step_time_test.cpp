@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "analyze/analyze.h"
-#include "model/fake_run.h"
+#include "testing/fake_run.h"
 
 namespace trainscope {
 

@@ -107,6 +107,12 @@ bool reap_soon(pid_t child, int64_t limit_ns, int& status) {
   }
 }
 
+void kill_child(pid_t child) {
+  int status = 0;
+  ::kill(child, SIGKILL);  // not reaped yet: its pid is not reused
+  (void)reap_soon(child, kReapKilledNs, status);
+}
+
 // Does any of its threads wait for nothing but a processor?
 bool is_runnable(pid_t pid) {
   const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
@@ -120,14 +126,15 @@ bool is_runnable(pid_t pid) {
   return false;
 }
 
-enum class Hearing { over, more, nothing };
+enum class Hearing { over, more, nothing, too_long };
 
 Hearing hear(int fd, std::string& text) {
   std::array<pollfd, 1> ready = {{{fd, POLLIN, 0}}};
   if (poll_whole(ready, kLookNs) <= 0) return Hearing::nothing;
   std::array<char, 4096> part;
   const ssize_t n = retry_interrupted([&] { return ::read(fd, part.data(), part.size()); });
-  if (n <= 0 || text.size() > kMaxAnswer) return Hearing::over;
+  if (n <= 0) return Hearing::over;
+  if (text.size() + static_cast<size_t>(n) > kMaxAnswer) return Hearing::too_long;
   text.append(part.data(), static_cast<size_t>(n));
   return Hearing::more;
 }
@@ -170,18 +177,19 @@ ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string
   pipe->write.reset();
   StallWatch watch(child, limits.idle_ns, limits.total_ns);
   std::string text;
-  int status = 0;
   for (;;) {
     const Hearing heard = hear(pipe->read.get(), text);
     if (heard == Hearing::over) break;
-    if (heard == Hearing::more || !watch.is_over()) continue;
-    if (!limits.leave_behind) {
-      ::kill(child, SIGKILL);  // not reaped yet: its pid is not reused
-      (void)reap_soon(child, kReapKilledNs, status);
+    if (heard == Hearing::too_long) {
+      kill_child(child);
+      return {ChildEnd::failed, "its reply is too long"};
     }
+    if (heard == Hearing::more || !watch.is_over()) continue;
+    if (!limits.leave_behind) kill_child(child);
     return watch.is_idle() ? ChildAnswer{ChildEnd::hung, "no response"}
                            : ChildAnswer{ChildEnd::too_slow, "it took too long"};
   }
+  int status = 0;
   if (!reap_soon(child, kReapNs, status)) return {ChildEnd::done, std::move(text)};
   return ended(status, std::move(text));
 }

@@ -55,7 +55,7 @@ struct ChildAnswer {
 // Makes this process the first to die when memory runs out.
 void be_first_oom_victim();
 
-// Runs `work` in a child and returns its answer.
+// Runs `work` in a child and returns its answer: all of it, or an error if it is over 16 MiB.
 ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string()>& work);
 
 }  // namespace trainscope

@@ -31,6 +31,17 @@ TEST(BoundedChild, returns_what_the_work_returned) {
   EXPECT_EQ(ask_child(patient(), [] { return std::string(); }).end, ChildEnd::done);
 }
 
+TEST(BoundedChild, an_answer_that_is_too_long_is_an_error_not_a_part_of_it) {
+  const ChildAnswer longest =
+      ask_child(patient(), [] { return std::string(size_t{16} << 20, 'x'); });
+  EXPECT_EQ(longest.end, ChildEnd::done);
+  EXPECT_EQ(longest.text.size(), size_t{16} << 20);
+  const ChildAnswer answer =
+      ask_child(patient(), [] { return std::string((size_t{16} << 20) + 1, 'x'); });
+  ASSERT_EQ(answer.end, ChildEnd::failed);
+  EXPECT_EQ(answer.text, "its reply is too long");
+}
+
 TEST(BoundedChild, an_exception_a_crash_and_a_lack_of_memory_cost_the_answer_alone) {
   EXPECT_EQ(ask_child(patient(), []() -> std::string { throw 1; }).end, ChildEnd::failed);
   EXPECT_EQ(ask_child(patient(), []() -> std::string { throw std::bad_alloc(); }).end,

@@ -112,9 +112,6 @@ Status write_all(int fd, std::string_view bytes) {
   return {};
 }
 
-namespace {
-
-// A name that no other process uses, on any host of a shared file system.
 std::string neighbour_name(const std::string& path) {
   uint64_t bits = 0;
   if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
@@ -124,8 +121,6 @@ std::string neighbour_name(const std::string& path) {
   (void)std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(bits));
   return path + ".new-" + digits;
 }
-
-}  // namespace
 
 Status replace_file(const std::string& path, std::string_view bytes) {
   const std::string next = neighbour_name(path);

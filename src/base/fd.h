@@ -71,6 +71,8 @@ Result<std::string> read_line(const std::string& path);
 
 // Every byte or an error; EINTR and short writes are handled.
 Status write_all(int fd, std::string_view bytes);
+// A name in the folder of `path` that no other process uses, on any host of a shared file system.
+std::string neighbour_name(const std::string& path);
 // Writes a neighbour file and renames it over `path`: readers see the old or the new, never half,
 // however many write at once.
 Status replace_file(const std::string& path, std::string_view bytes);

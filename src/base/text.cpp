@@ -144,10 +144,19 @@ Result<int64_t> parse_duration_or_zero(std::string_view given) {
   return std::llround(seconds * 1e9);
 }
 
+std::string number_text(double value) {
+  const double size = std::abs(value);
+  if (size < 5e-7) return "0";
+  if (size < 1e-4) return fmt::format("{:.6f}", value);
+  if (size < 999.5) return fmt::format("{:.3g}", value);
+  return fmt::format("{:.0f}", value);
+}
+
+// A unit ends where its rounded text would reach the next one: 999.5 µs are 1 ms, not 1000 µs.
 std::string duration_text(double seconds) {
   if (seconds < 0) return "-" + duration_text(-seconds);
-  if (seconds < 1e-3) return fmt::format("{:.0f} µs", seconds * 1e6);
-  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  if (seconds * 1e6 < 999.5) return fmt::format("{:.0f} µs", seconds * 1e6);
+  if (seconds * 1e3 < 999.5) return number_text(seconds * 1e3) + " ms";
   if (seconds < 99.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = std::llround(seconds);
   if (whole < 3600) {
@@ -161,28 +170,25 @@ std::string duration_text(double seconds) {
 std::string bytes_text(double bytes) {
   static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
-  while (std::abs(bytes) >= 1024 && unit + 1 < kUnits.size()) {
+  while (std::abs(bytes) >= 1023.5 && unit + 1 < kUnits.size()) {
     bytes /= 1024;
     ++unit;
   }
-  if (unit == 0) return fmt::format("{:.0f} B", bytes);
-  return fmt::format("{:.{}f} {}", bytes,
-                     std::abs(bytes) < 10    ? 2
-                     : std::abs(bytes) < 100 ? 1
-                                             : 0,
-                     kUnits[unit]);
+  const double size = std::abs(bytes);
+  const int decimals = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f} {}", bytes, decimals, kUnits[unit]);
 }
 
 std::string count_text(double value) {
   static constexpr std::array<const char*, 5> kUnits = {"", "k", "M", "G", "T"};
   size_t unit = 0;
-  while (std::abs(value) >= 10'000 && unit + 1 < kUnits.size()) {
+  double limit = 9999.5;  // 5850, not 5.85k
+  while (std::abs(value) >= limit && unit + 1 < kUnits.size()) {
     value /= 1000;
     ++unit;
+    limit = 999.5;
   }
-  const bool exact = value == std::floor(value) || std::abs(value) >= 1000;  // 5850, not 5.85e+03
-  if (unit == 0 && exact) return fmt::format("{:.0f}", value);
-  return fmt::format("{:.3g}{}", value, kUnits[unit]);
+  return number_text(value) + kUnits[unit];
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {

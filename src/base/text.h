@@ -26,11 +26,14 @@ Result<int64_t> parse_duration(std::string_view text);
 // The same, but zero is a duration too: "0", "0s", "0ms".
 Result<int64_t> parse_duration_or_zero(std::string_view text);
 
-// 0.1 s, 1.5 s, 75 min, 1 h 15 min
+// None of these prints an exponent.
+// 0.000012, 0.98, 12.3, 5850: three significant digits, or the nearest integer from 1000 on.
+std::string number_text(double value);
+// 46 µs, 100 ms, 1.5 s, 1 min 40 s, 1 h 15 min, 2 d 3 h
 std::string duration_text(double seconds);
-// 12 B, 1.5 KiB, 300 MiB
+// 12 B, 1.50 KiB, 300 MiB
 std::string bytes_text(double bytes);
-// 12.3k, 4.5M: at most four significant characters and an SI suffix.
+// 42, 5850, 12.3k, 4.5M: three significant digits and an SI suffix from 10,000 on.
 std::string count_text(double value);
 
 // How many single-character edits apart; for "did you mean".

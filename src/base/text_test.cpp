@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "base/clock.h"
 
 namespace trainscope {
@@ -46,6 +49,34 @@ TEST(Texts, AreShortAndHaveUnits) {
   EXPECT_EQ(bytes_text(300.0 * 1024 * 1024), "300 MiB");
   EXPECT_EQ(count_text(12345), "12.3k");
   EXPECT_EQ(count_text(42), "42");
+}
+
+TEST(Texts, CountsChangeTheirUnitWhenTheyAreRounded) {
+  const std::vector<std::pair<double, const char*>> expected = {
+      {0, "0"},          {1e-9, "0"},      {0.000012, "0.000012"}, {0.00123, "0.00123"},
+      {0.9994, "0.999"}, {0.9996, "1"},    {12.34, "12.3"},        {999, "999"},
+      {999.4, "999"},    {999.5, "1000"},  {999.6, "1000"},        {1000, "1000"},
+      {5850, "5850"},    {9999, "9999"},   {9999.6, "10k"},        {10'000, "10k"},
+      {999'499, "999k"}, {999'500, "1M"},  {1'234'567, "1.23M"},   {9'999'499, "10M"},
+      {1.5e9, "1.5G"},   {1.5e12, "1.5T"}, {1.5e16, "15000T"},     {-1'234'567, "-1.23M"}};
+  for (const auto& [value, text] : expected) EXPECT_EQ(count_text(value), text) << value;
+}
+
+TEST(Texts, DurationsChangeTheirUnitWhenTheyAreRounded) {
+  const std::vector<std::pair<double, const char*>> expected = {
+      {0, "0 µs"},           {0.0009994, "999 µs"},   {0.0009996, "1 ms"},   {0.00125, "1.25 ms"},
+      {0.9994, "999 ms"},    {0.9996, "1.0 s"},       {59.96, "60.0 s"},     {99.94, "99.9 s"},
+      {99.96, "1 min 40 s"}, {3599.4, "59 min 59 s"}, {3599.7, "1 h 0 min"}, {86'399.6, "1 d 0 h"},
+      {-0.9996, "-1.0 s"}};
+  for (const auto& [seconds, text] : expected) EXPECT_EQ(duration_text(seconds), text) << seconds;
+}
+
+TEST(Texts, BytesChangeTheirUnitWhenTheyAreRounded) {
+  const std::vector<std::pair<double, const char*>> expected = {
+      {1023.4, "1023 B"},          {1023.6, "1.00 KiB"},        {9.994 * 1024, "9.99 KiB"},
+      {9.996 * 1024, "10.0 KiB"},  {99.94 * 1024, "99.9 KiB"},  {99.96 * 1024, "100 KiB"},
+      {1023.4 * 1024, "1023 KiB"}, {1023.6 * 1024, "1.00 MiB"}, {1e22, "8881784 PiB"}};
+  for (const auto& [bytes, text] : expected) EXPECT_EQ(bytes_text(bytes), text) << bytes;
 }
 
 TEST(DisplayWidth, CountsColumnsNotBytes) {

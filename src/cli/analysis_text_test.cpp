@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "cli/info_json.h"
 #include "cli/training_text.h"
-#include "model/fake_run.h"
+#include "testing/fake_run.h"
 
 namespace trainscope {
 namespace {
@@ -69,6 +69,26 @@ TEST(AnalysisText, findings_above_info_have_a_row) {
 
 TEST(AnalysisText, a_run_without_training_has_no_rows) {
   EXPECT_TRUE(training_rows(FakeRun(0.1, 1)).empty());
+}
+
+TEST(AnalysisText, the_best_accuracy_names_its_set_if_there_are_several) {
+  Training training = training_with_a_pause();
+  training.numbers = {{"accuracy", "test", "pipe", 1, {}, 0.55},
+                      {"loss", "train", "pipe", 1, {}, 2}};
+  const auto learning = [&] {
+    FakeRun run(0.1, 3);
+    run.set_training(training);
+    for (const auto& [label, text] : training_rows(run)) {
+      if (label == "learning") return text;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(learning(), "loss 2, accuracy (test) 0.55; best 0.55 after 1.0 s, 50% after 1.0 s");
+  training.numbers.push_back({"accuracy", "validation", "pipe", 2, {}, 0.25});
+  EXPECT_EQ(
+      learning(),
+      "loss 2, accuracy (validation) 0.25, accuracy (test) 0.55; best (validation) 0.25 after "
+      "2.0 s; best (test) 0.55 after 1.0 s, 50% after 1.0 s");
 }
 
 TEST(AnalysisText, the_json_of_a_run_has_the_results_of_all_analyses) {

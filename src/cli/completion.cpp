@@ -1,6 +1,7 @@
 #include "cli/completion.h"
 
 #include "cli/cli.h"
+#include "cli/help.h"
 
 namespace trainscope {
 
@@ -27,7 +28,7 @@ CompletionCommand describe(const CommandOptions& described) {
   command.name = described.command->name;
   command.help = described.command->summary;
   command.takes_job = described.options->takes_job();
-  command.options.push_back({{"-h", "--help"}, "print this help", false, false, {}});
+  command.options.push_back({{"-h", "--help"}, std::string(kHelpHelp), false, false, {}});
   for (const Option& option : described.options->all()) {
     if (option.is_argument()) {
       command.arguments.push_back(value_of(option));

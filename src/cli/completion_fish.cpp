@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/completion.h"
+#include "cli/help.h"
 
 namespace trainscope {
 
@@ -48,8 +49,6 @@ function __trainscope_job
 end
 
 complete -c trainscope -f
-complete -c trainscope -n __trainscope_no_command -s h -l help -d 'this text'
-complete -c trainscope -n __trainscope_no_command -l version -d 'the version'
 )fish";
 
 std::string candidates(const CompletionValue& value) {
@@ -88,10 +87,13 @@ std::string value_options(const CompletionCommand& command) {
 }  // namespace
 
 std::string fish_completion(const std::vector<CompletionCommand>& commands) {
+  const std::string program = "complete -c trainscope -n __trainscope_no_command";
   std::string out = kFishBegin;
+  out += fmt::format("{} -s h -l help -d '{}'\n", program, kHelpHelp);
+  out += fmt::format("{} -l version -d '{}'\n", program, kVersionHelp);
   for (const CompletionCommand& command : commands) {
-    out += fmt::format("complete -c trainscope -n __trainscope_no_command -a {} -d {}\n",
-                       command.name, single_quoted(command.help, true));
+    out +=
+        fmt::format("{} -a {} -d {}\n", program, command.name, single_quoted(command.help, true));
     const std::string prefix =
         fmt::format("complete -c trainscope -n '__trainscope_command {}'", command.name);
     for (const CompletionOption& option : command.options) out += option_line(prefix, option);

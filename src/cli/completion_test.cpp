@@ -62,6 +62,14 @@ TEST_F(CompletionTest, HelpTextCannotLeaveItsQuotes) {
   EXPECT_THAT(fish_completion(describe_completion(commands_)), HasSubstr("'run it\\'s job'"));
 }
 
+TEST_F(CompletionTest, OptionsOfTheProgramHaveTheWordsOfItsHelp) {
+  const auto commands = describe_completion(commands_);
+  for (const std::string& text : {zsh_completion(commands), fish_completion(commands)}) {
+    EXPECT_THAT(text, HasSubstr(std::string(kHelpHelp)));
+    EXPECT_THAT(text, HasSubstr(std::string(kVersionHelp)));
+  }
+}
+
 TEST_F(CompletionTest, UsageLines) {
   EXPECT_EQ(usage_line(commands_[0]), "trainscope run [OPTIONS] -- COMMAND…");
   EXPECT_EQ(usage_line(commands_[1]), "trainscope show [OPTIONS] RUN…");

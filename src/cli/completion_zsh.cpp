@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/completion.h"
+#include "cli/help.h"
 
 namespace trainscope {
 
@@ -20,8 +21,9 @@ _trainscope_runs() {
 _trainscope() {
   local program=$words[1] curcontext=$curcontext state line
   local -a commands
-  _arguments -C '(- *)'{-h,--help}'[this text]' '(- *)--version[the version]' \
-    '1: :->command' '*:: :->rest'
+)zsh";
+
+constexpr const char* kZshCommands = R"zsh(    '1: :->command' '*:: :->rest'
   case $state in
     command)
       commands=(
@@ -86,6 +88,9 @@ std::string zsh_case(const CompletionCommand& command) {
 
 std::string zsh_completion(const std::vector<CompletionCommand>& commands) {
   std::string out = kZshBegin;
+  out += fmt::format("  _arguments -C '(- *)'{{-h,--help}}'[{}]' '(- *)--version[{}]' \\\n",
+                     kHelpHelp, kVersionHelp);
+  out += kZshCommands;
   for (const CompletionCommand& command : commands) {
     out += "        " + single_quoted(command.name + ":" + escaped(command.help)) + "\n";
   }

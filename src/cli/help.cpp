@@ -41,7 +41,7 @@ std::string option_row(const Option& option) {
   return row(name, option.help);
 }
 
-std::string help_row() { return row("-h,--help", "print this help"); }
+std::string help_row() { return row("-h,--help", kHelpHelp); }
 
 }  // namespace
 
@@ -63,7 +63,7 @@ std::string program_help() {
   for (const Command* command : commands()) {
     if (!command->hidden) out += row(std::string(command->name), command->summary);
   }
-  out += "\nOptions:\n" + help_row() + row("--version", "print the version");
+  out += "\nOptions:\n" + help_row() + row("--version", kVersionHelp);
   return out + "\nRun 'trainscope COMMAND --help' for details.\n";
 }
 

@@ -4,10 +4,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cli/options.h"
 
 namespace trainscope {
+
+// Of the options that every command, and the program, has.
+inline constexpr std::string_view kHelpHelp = "print this help", kVersionHelp = "print the version";
 
 std::string program_help();
 std::string command_help(const CommandOptions& command);

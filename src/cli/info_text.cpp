@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/metric_table.h"
+#include "cli/run_text.h"
 #include "cli/table.h"
 #include "cli/training_text.h"
 
@@ -29,7 +30,7 @@ class InfoWriter {
     describe_host();
     for (const auto& [label, text] : training_rows(run_)) row(label, text);
     describe_sampling();
-    row("overhead", overhead_text());
+    row("overhead", overhead_text(run_.overhead(), run_.duration_s(), Detail::info));
     row("settings", settings_text());
     for (const std::string& note : m.notes) row("note", printable(note));
     TS_CHECK_OK(add_metrics());
@@ -57,16 +58,11 @@ class InfoWriter {
     } else {
       row("imported", fmt::format("from {}, {}", m.imported_format, printable(m.imported_path)));
     }
-    const std::string how = outcome_text(m, run_.status());
-    const bool coded = m.ended_by == EndedBy::exit && run_.status() == RunStatus::ended;
     const std::string when = m.started.empty() ? "unknown time" : local_time_text(m.started);
-    row("started", fmt::format("{}, {} {}; {}{}", when,
-                               run_.status() == RunStatus::running ? "recorded so far" : "took",
-                               duration_text(run_.duration_s()),
-                               coded                       ? "exit code "
-                               : m.imported_format.empty() ? ""
-                                                           : "outcome ",
-                               how));
+    row("started",
+        fmt::format("{}, {} {}; {}", when,
+                    run_.status() == RunStatus::running ? "recorded so far" : "took",
+                    duration_text(run_.duration_s()), full_outcome_text(m, run_.status())));
     std::string tags;
     for (const auto& [key, value] : m.tags) tags += (tags.empty() ? "" : ", ") + key + "=" + value;
     row("tags", printable(tags));
@@ -82,39 +78,19 @@ class InfoWriter {
     const auto add = [&](const std::string& part) {
       if (!part.empty()) text += (text.empty() ? "" : ", ") + part;
     };
-    const auto word = [&](const char* key) -> std::string {
-      return host.is_object() && host.contains(key) && host[key].is_string()
-                 ? printable(host[key].get<std::string>())
-                 : "";
-    };
-    const auto number = [&](const char* key) -> double {
-      return host.is_object() && host.contains(key) && host[key].is_number()
-                 ? host[key].get<double>()
-                 : 0;
-    };
-    add(word("cpu_model"));
+    const auto number = [&](const char* key) { return number_field(host, key).value_or(0); };
+    add(printable(text_field(host, "cpu_model")));
     if (number("threads") > 0) add(fmt::format("{:.0f} CPUs", number("threads")));
     if (number("memory_bytes") > 0) add(bytes_text(number("memory_bytes")) + " memory");
-    add(word("kernel"));
+    add(printable(text_field(host, "kernel")));
     row("host", text);
-    if (!host.is_object() || !host.contains("gpus") || !host["gpus"].is_array()) return;
-    for (const Json& gpu : host["gpus"]) {
-      if (gpu.is_object() && gpu.contains("name") && gpu["name"].is_string()) {
-        row("gpu", printable(gpu["name"].get<std::string>()));
-      }
-    }
+    if (!field(host, "gpus").is_array()) return;
+    for (const Json& gpu : field(host, "gpus")) row("gpu", printable(text_field(gpu, "name")));
   }
 
   void describe_sampling() {
     const Sampling& s = run_.sampling();
-    std::string text =
-        fmt::format("{} every {}, {} missed", s.samples, duration_text(s.period_s), s.missed);
-    if (s.jitter_p50_s && s.jitter_p99_s) {
-      text += fmt::format(", jitter p50 {}, p99 {}", duration_text(*s.jitter_p50_s),
-                          duration_text(*s.jitter_p99_s));
-    }
-    if (s.restarts > 0) text += fmt::format(", {} recorder restarts", s.restarts);
-    row("samples", text);
+    row("samples", sampling_text(s, Detail::info));
     for (size_t i = 0; i < s.gaps.size() && i < kShownGaps; ++i) {
       row("gap", fmt::format("{:.3f} – {:.3f} s: {}", s.gaps[i].from_s, s.gaps[i].to_s,
                              printable(s.gaps[i].reason)));
@@ -122,22 +98,6 @@ class InfoWriter {
     if (s.gaps.size() > kShownGaps) {
       row("", fmt::format("and {} more gaps; use --json to list them", s.gaps.size() - kShownGaps));
     }
-  }
-
-  std::string overhead_text() const {
-    const Overhead o = run_.overhead();
-    std::string text;
-    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-    // Starting costs the same for a job of a millisecond, where a ratio would be meaningless.
-    if (run_.duration_s() < 1 && o.cpu_s) {
-      add(duration_text(*o.cpu_s) + " of CPU time");
-    } else if (o.cpu_ratio) {
-      add(percent_text(*o.cpu_ratio) + " of one CPU");
-    }
-    if (o.max_rss_bytes) add(bytes_text(*o.max_rss_bytes) + " memory");
-    if (o.bytes_written) add(bytes_text(*o.bytes_written) + " written");
-    if (o.bytes_per_value) add(fmt::format("{:.3g} bytes per value", *o.bytes_per_value));
-    return text;
   }
 
   // Settings that the user chose, and their origin; the defaults are the same everywhere.

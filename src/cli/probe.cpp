@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <future>
 #include <set>
 #include <thread>
@@ -61,6 +62,14 @@ std::string joined(const std::vector<ProbedMetric>& missing, std::string ProbedM
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
+ProbedSource unavailable(const Collector& collector, const std::string& reason) {
+  ProbedSource found = head_of(collector);
+  found.status = "unavailable";
+  found.reason = reason;
+  for (const MetricSpec& spec : collector.metrics) add_missing(found, spec.name, reason, "");
+  return found;
+}
+
 }  // namespace
 
 ProbedSource probe_source(const Collector& collector, const SourceContext& context) {
@@ -94,17 +103,17 @@ ProbedSource probe_within(const Collector& collector, const SourceContext& conte
   auto answer = promise->get_future();
   // Detached if it hangs: it uses nothing of the caller.
   std::thread([promise, &collector, context] {
-    promise->set_value(probe_source(collector, context));
+    try {
+      promise->set_value(probe_source(collector, context));
+    } catch (const std::exception& error) {  // the others are still worth probing
+      promise->set_value(unavailable(collector, error.what()));
+    }
   }).detach();
   if (answer.wait_for(std::chrono::nanoseconds(deadline_ns)) == std::future_status::ready) {
     return answer.get();
   }
-  ProbedSource found = head_of(collector);
-  found.status = "unavailable";
-  found.reason =
-      fmt::format("no reply within {}", duration_text(static_cast<double>(deadline_ns) / 1e9));
-  for (const MetricSpec& spec : collector.metrics) add_missing(found, spec.name, found.reason, "");
-  return found;
+  return unavailable(collector, fmt::format("no reply within {}",
+                                            duration_text(static_cast<double>(deadline_ns) / 1e9)));
 }
 
 }  // namespace trainscope

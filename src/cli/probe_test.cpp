@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
 
 namespace trainscope {
 namespace {
@@ -22,7 +23,7 @@ void hang() {
 
 // Behaviour of the next source that is created.
 struct Script {
-  bool a = true, b = true, hangs = false;
+  bool a = true, b = true, hangs = false, throws = false;
   int layout_changes = 0;
 };
 Script script;
@@ -32,6 +33,7 @@ class ScriptedSource : public Source {
   Opened open(const SourceContext& /*context*/) override {
     const Script mine = script;
     if (mine.hangs) hang();
+    if (mine.throws) throw std::runtime_error("no memory for it");
     Opened opened;
     opened.columns.push_back({"a", {}, {}});
     if (!mine.b) opened.missing.push_back({"b", "there is no b", "modprobe b"});
@@ -80,6 +82,15 @@ TEST(Probe, LayoutChangesAreFollowedButNotForEver) {
   EXPECT_EQ(probe_source(collector(std::span(kMetrics).first(1)), {}).status, "ok");
   script = {.layout_changes = 1'000'000};
   EXPECT_EQ(probe_source(collector(std::span(kMetrics).first(1)), {}).status, "unavailable");
+}
+
+TEST(Probe, AnExceptionCostsItsSourceAlone) {
+  script = {.throws = true};
+  static const Collector throwing = collector(kMetrics);
+  const ProbedSource found = probe_within(throwing, {}, 60'000'000'000);
+  EXPECT_EQ(found.status, "unavailable");
+  EXPECT_EQ(found.reason, "no memory for it");
+  EXPECT_EQ(found.missing.size(), 2U);
 }
 
 TEST(Probe, AHangingSourceCostsItsDeadline) {

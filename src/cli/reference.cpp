@@ -47,7 +47,7 @@ std::string commands_page(const std::vector<CommandOptions>& commands) {
     if (!command.examples.empty()) out += fmt::format("\n```\n{}\n```\n", command.examples);
     out += "\n| option | description |\n|---|---|\n";
     for (const bool is_argument : {true, false}) {
-      if (!is_argument) out += "| `-h,--help` | print this help |\n";
+      if (!is_argument) out += fmt::format("| `-h,--help` | {} |\n", kHelpHelp);
       for (const Option& option : described.options->all()) {
         if (option.is_argument() == is_argument) out += markdown_row(option);
       }

@@ -1,7 +1,6 @@
 #include "cli/summary.h"
 
 #include <fmt/format.h>
-#include <string.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/run_text.h"
 #include "cli/table.h"
 #include "cli/training_text.h"
 
@@ -30,42 +30,14 @@ std::optional<Summary> find_summary(const RunView& run, std::string_view metric,
   return std::nullopt;
 }
 
-std::string percent(double ratio) {
-  const double value = ratio * 100;
-  return value != 0 && value < 10 ? fmt::format("{:.1f}%", value) : fmt::format("{:.0f}%", value);
-}
-
-std::string full_outcome_text(const Manifest& manifest) {
-  switch (manifest.ended_by) {
-    case EndedBy::exit:
-      return fmt::format("exit code {}", manifest.exit_code.value_or(0));
-    case EndedBy::signal: {
-      const int number = manifest.signal.value_or(0);
-      const char* name = sigabbrev_np(number);
-      return fmt::format("killed by signal {} (SIG{})", number, name == nullptr ? "?" : name);
-    }
-    case EndedBy::time_limit:
-      return "stopped by --for";
-    case EndedBy::not_started:
-      return fmt::format("did not start (exit code {})", manifest.exit_code.value_or(125));
-    case EndedBy::detached:
-      return "left running";
-    case EndedBy::running:
-      return "still running";
-    case EndedBy::unknown:
-      break;
-  }
-  return "unknown";
-}
-
-// "61% of the CPUs it may use; machine 34%"
+// "61% of the CPUs available to the job, machine 34%"
 std::string cpu_row(const RunView& run) {
   std::string text;
   const auto job = find_summary(run, "job.cpu.utilization", {});
-  if (job && job->mean) text = percent(*job->mean) + " of the CPUs available to the job";
+  if (job && job->mean) text = percent_text(*job->mean) + " of the CPUs available to the job";
   const auto machine = find_summary(run, "system.cpu.utilization", {{"cpu", "all"}});
   if (machine && machine->mean) {
-    text += (text.empty() ? "" : ", ") + ("machine " + percent(*machine->mean));
+    text += (text.empty() ? "" : ", ") + ("machine " + percent_text(*machine->mean));
   }
   return text;
 }
@@ -87,38 +59,16 @@ std::string disk_row(const RunView& run) {
   return text;
 }
 
-std::string sampling_row(const Sampling& sampling) {
-  std::string text = fmt::format("{} every {}, {} missed", sampling.samples,
-                                 duration_text(sampling.period_s), sampling.missed);
-  if (sampling.jitter_p99_s) text += ", jitter p99 " + duration_text(*sampling.jitter_p99_s);
-  if (sampling.restarts > 0) text += fmt::format(", {} recorder restarts", sampling.restarts);
-  return text;
-}
-
-std::string overhead_row(const Overhead& overhead, double duration_s) {
-  std::string text;
-  const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  // Starting costs the same for a job of a millisecond, where a ratio would be meaningless.
-  if (duration_s < 1 && overhead.cpu_s) {
-    add(duration_text(*overhead.cpu_s) + " of CPU time");
-  } else if (overhead.cpu_ratio) {
-    add(percent(*overhead.cpu_ratio) + " of one CPU");
-  }
-  if (overhead.max_rss_bytes) add(bytes_text(*overhead.max_rss_bytes) + " memory");
-  if (overhead.bytes_written) add(bytes_text(*overhead.bytes_written) + " written");
-  return text;
-}
-
 std::vector<Row> rows_of(const RunView& run) {
   const Manifest& manifest = run.manifest();
   std::vector<Row> rows = {
       {"duration", duration_text(run.duration_s())},
-      {"job", full_outcome_text(manifest)},
+      {"job", full_outcome_text(manifest, RunStatus::ended)},
       {"CPU", cpu_row(run)},
       {"memory", memory_row(run)},
       {"disk", disk_row(run)},
-      {"samples", sampling_row(run.sampling())},
-      {"overhead", overhead_row(run.overhead(), run.duration_s())},
+      {"samples", sampling_text(run.sampling(), Detail::summary)},
+      {"overhead", overhead_text(run.overhead(), run.duration_s(), Detail::summary)},
   };
   const std::vector<Row> training = training_rows(run);
   rows.insert(rows.begin() + 2, training.begin(), training.end());

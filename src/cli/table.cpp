@@ -25,15 +25,15 @@ std::string padded(const std::string& text, size_t width, bool right) {
   return right ? spaces + text : text + spaces;
 }
 
-// 2.40 GHz, 750 kHz
+// 2.4 GHz, 750 kHz
 std::string si_text(double value, const char* unit) {
   static constexpr std::array<const char*, 5> kPrefixes = {"", "k", "M", "G", "T"};
   size_t prefix = 0;
-  while (std::abs(value) >= 1000 && prefix + 1 < kPrefixes.size()) {
+  while (std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size()) {
     value /= 1000;
     ++prefix;
   }
-  return fmt::format("{:.3g} {}{}", value, kPrefixes[prefix], unit);
+  return fmt::format("{} {}{}", number_text(value), kPrefixes[prefix], unit);
 }
 
 bool is_annotation(std::string_view unit) { return unit.starts_with('{') && unit.ends_with('}'); }
@@ -108,10 +108,10 @@ std::string value_text(double value, std::string_view unit) {
 }
 
 std::string rate_text(double rate, std::string_view unit) {
-  if (unit == "s") return fmt::format("{:.3g} s/s", rate);
+  if (unit == "s") return number_text(rate) + " s/s";
   if (unit == "J") return si_text(rate, "W");
-  if (unit == "By" && rate < 10) return fmt::format("{:.3g} B/s", rate);
-  if (unit != "By" && rate < 10) return fmt::format("{:.3g}/s", rate);
+  if (unit == "By" && rate < 10) return number_text(rate) + " B/s";
+  if (unit != "By" && rate < 10) return number_text(rate) + "/s";
   return value_text(rate, unit) + "/s";
 }
 

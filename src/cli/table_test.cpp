@@ -35,6 +35,18 @@ TEST(table, values_have_units) {
   EXPECT_EQ(rate_text(31, "J"), "31 W");
 }
 
+TEST(table, values_change_their_unit_when_they_are_rounded) {
+  EXPECT_EQ(value_text(999.4, "Hz"), "999 Hz");
+  EXPECT_EQ(value_text(999.6, "Hz"), "1 kHz");
+  EXPECT_EQ(value_text(999.6e6, "Hz"), "1 GHz");
+  EXPECT_EQ(value_text(999.6, "W"), "1 kW");
+  EXPECT_EQ(value_text(0.00001, "J"), "0.000010 J");
+  EXPECT_EQ(value_text(1'234'567, "{fault}"), "1.23M");
+  EXPECT_EQ(rate_text(1234, "s"), "1234 s/s");
+  EXPECT_EQ(rate_text(0.00001, "{fault}"), "0.000010/s");
+  EXPECT_EQ(rate_text(-2000, "By"), "-2000 B/s");
+}
+
 TEST(table, commands_are_shown_as_one_would_type_them) {
   EXPECT_EQ(command_text({"sh", "-c", "exit 3", "it's", ""}), "sh -c 'exit 3' 'it'\\''s' ''");
   EXPECT_EQ(command_text({"a\x1b[31mb"}), "'a?[31mb'");

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "analyze/analyze.h"
@@ -44,24 +45,33 @@ std::string steps_text(const Training& training) {
   return text;
 }
 
-// The last of each, and of a set that it did not train on how soon it was how good.
+// "best 0.91 after 3 min": of a set that the job did not train on.
+std::string best_text(const SetResults& results, const std::string& set) {
+  std::string text = fmt::format("; best{} {:.4g} after {}", set, *results.best_accuracy,
+                                 duration_text(results.best_time_s));
+  if (!results.milestones.empty()) {
+    const SetResults::Milestone& last = results.milestones.back();
+    text += fmt::format(", {:.3g}% after {}", 100 * last.accuracy, duration_text(last.time_s));
+  }
+  return text;
+}
+
+// The last value of each, then the best ones, with the name of the set if there are several.
 std::string learning_text(const Training& training) {
-  std::string text;
+  const std::vector<SetResults> all = results_by_set(training);
+  const auto is_rated = [](const SetResults& results) {
+    return results.set != "train" && results.best_accuracy;
+  };
+  const bool has_several = std::count_if(all.begin(), all.end(), is_rated) > 1;
+  std::string text, best;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
-  std::string when;
-  for (const SetResults& results : results_by_set(training)) {
+  for (const SetResults& results : all) {
     const std::string set = results.set == "train" ? "" : " (" + results.set + ")";
     if (results.loss) add(fmt::format("loss{} {:.4g}", set, *results.loss));
     if (results.accuracy) add(fmt::format("accuracy{} {:.4g}", set, *results.accuracy));
-    if (results.set == "train" || !results.best_accuracy) continue;
-    when = fmt::format("; best {:.4g} after {}", *results.best_accuracy,
-                       duration_text(results.best_time_s));
-    if (!results.milestones.empty()) {
-      const SetResults::Milestone& last = results.milestones.back();
-      when += fmt::format(", {:.3g}% after {}", 100 * last.accuracy, duration_text(last.time_s));
-    }
+    if (is_rated(results)) best += best_text(results, has_several ? set : "");
   }
-  return text + when;
+  return text + best;
 }
 
 }  // namespace

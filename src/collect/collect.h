@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "kernel/job_processes.h"
 #include "model/metric.h"
@@ -91,6 +92,7 @@ struct SourceContext : SourceOptions {
   // Adds an event (a GPU was lost, a file was replaced) to the run, from any thread; empty if
   // nothing is recorded.
   std::function<void(const std::string& kind, const std::string& text)> event_sink;
+  std::function<int64_t()> now_ns = monotonic_ns;  // tests have their own clock
 };
 
 // One stored column: a series and how its raw integers become values.

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <bit>
-#include <thread>
 
 #include "collect/support/opened_source.h"
 
@@ -30,14 +29,20 @@ void follow(OpenedSource& source) {
   source.sample();
 }
 
-// New files are searched for once per second.
-void follow_a_while(OpenedSource& source) {
-  for (int i = 0; i < 3; ++i) {
-    follow(source);
-    std::this_thread::sleep_for(std::chrono::milliseconds(510));
+// New files are searched for once per second of this clock.
+class Clock {
+ public:
+  void set_in(SourceContext& context) const {
+    context.now_ns = [this] { return now_ns_; };
   }
-  follow(source);
-}
+  void follow_for_a_second(OpenedSource& source) {
+    for (int i = 0; i < 3; ++i, now_ns_ += kNsPerSecond / 2) follow(source);
+    follow(source);
+  }
+
+ private:
+  int64_t now_ns_ = 0;
+};
 
 TEST(Counters, ReadsSeveralOfOneFile) {
   TestRoot root;
@@ -114,7 +119,10 @@ TEST(Counters, GivesAReasonOfItsOwnToEachThatHasNoValue) {
 TEST(Counters, TakesUpACounterThatAppears) {
   TestRoot root;
   root.write("/s", "a 1\n");
-  OpenedSource source(counters_collector, root.path(), with({"x:/s+key=b", "y:/t+"}));
+  Clock clock;
+  SourceContext context = with({"x:/s+key=b", "y:/t+"});
+  clock.set_in(context);
+  OpenedSource source(counters_collector, root.path(), context);
   EXPECT_TRUE(source.opened().columns.empty());
   EXPECT_TRUE(source.opened().waits);
   root.write("/s", "a 1\nb 2\n");
@@ -123,7 +131,9 @@ TEST(Counters, TakesUpACounterThatAppears) {
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 2);
   root.write("/t", "3\n");
-  follow_a_while(source);
+  follow(source);  // too early to search
+  EXPECT_FALSE(source.has("counter.y"));
+  clock.follow_for_a_second(source);
   EXPECT_EQ(source.value("counter.y"), 3);
 }
 
@@ -204,13 +214,16 @@ TEST(Counters, LabelsTheFilesOfAPattern) {
   root.write("/fs/ost0/stats", "read 1\n");
   root.write("/fs/ost1/stats", "read 2\n");
   root.write("/fs/other", "");
-  OpenedSource source(counters_collector, root.path(), with({"x:/fs/ost*/stats+c=1"}));
+  Clock clock;
+  SourceContext context = with({"x:/fs/ost*/stats+c=1"});
+  clock.set_in(context);
+  OpenedSource source(counters_collector, root.path(), context);
   source.sample();
   EXPECT_EQ(source.value("counter.x{file=/fs/ost0/stats}"), 1);
   EXPECT_EQ(source.value("counter.x{file=/fs/ost1/stats}"), 2);
   root.write("/fs/ost2/stats", "read 3\n");
   root.remove("/fs/ost0");
-  follow_a_while(source);
+  clock.follow_for_a_second(source);
   EXPECT_EQ(source.value("counter.x{file=/fs/ost2/stats}"), 3);
   EXPECT_FALSE(source.has("counter.x{file=/fs/ost0/stats}"));
   OpenedSource nothing(counters_collector, root.path(), with({"x:/fs/mdt*/stats+c=1"}));

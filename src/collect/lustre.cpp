@@ -167,7 +167,7 @@ class LustreSource : public Source {
     }
     watch_.open(clients.empty() ? fmt::format("{}{}/llite", root_, kBases[0])
                                 : fmt::format("{}{}/..", root_, clients[0].folder));
-    tell_missing(opened, !clients.empty());
+    add_missing(opened, !clients.empty());
     return opened;
   }
 
@@ -313,7 +313,7 @@ class LustreSource : public Source {
     stats_.push_back(std::move(stats));
   }
 
-  void tell_missing(Opened& opened, bool mounted) const {
+  void add_missing(Opened& opened, bool mounted) const {
     for (const MetricSpec& spec : kMetrics) {
       const bool there = std::any_of(opened.columns.begin(), opened.columns.end(),
                                      [&](const Column& it) { return it.metric == spec.name; });

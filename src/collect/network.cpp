@@ -101,7 +101,7 @@ class NetworkSource : public Source {
 
   Interfaces interfaces_;
   std::vector<std::string> names_;  // sorted
-  std::vector<ProcFile> files_;     // two a name
+  std::vector<ProcFile> files_;     // two per name
   ProcFile table_;
   int samples_ = 0;
 };

@@ -102,7 +102,7 @@ class NfsSource : public Source {
     open_ = nullptr;
     for (NfsMount& mount : mounts_) add_columns(opened, mount);
     if (mounts_.empty()) return all_missing(kMetrics, "no NFS file system is mounted here", "");
-    tell_missing(opened);
+    add_missing(opened);
     return opened;
   }
 
@@ -167,7 +167,7 @@ class NfsSource : public Source {
     }
   }
 
-  static void tell_missing(Opened& opened) {
+  static void add_missing(Opened& opened) {
     for (const MetricSpec& spec : kMetrics) {
       const bool there = std::any_of(opened.columns.begin(), opened.columns.end(),
                                      [&](const Column& it) { return it.metric == spec.name; });

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "export/export.h"
-#include "model/fake_run.h"
+#include "export/support/selection.h"
+#include "testing/fake_run.h"
 
 namespace trainscope {
 
@@ -147,6 +149,34 @@ TEST(csv, windows_leave_nothing_out) {
     return {};
   }));
   EXPECT_EQ(lines, 200'002U);
+}
+
+// A bucket that begins where a window does, of samples that are in it by less than rounding.
+TEST(csv, windows_do_not_cut_a_bucket) {
+  FakeRun run(0.01, 2000);
+  std::vector<double> times, values;
+  for (int i = 0; i < 200'000; ++i) {
+    times.push_back(i * 0.01);
+    values.push_back(i / 3);
+  }
+  run.add("a", {}, Kind::gauge, times, values);
+  ExportOptions options;
+  options.every_ns = 30'000'000;
+  const std::string text = write(csv_exporter, run, options);
+  EXPECT_NE(text.find("\n1966.050000,a,,65535\n"), std::string::npos);
+  EXPECT_EQ(text.find("\n1966.050000,"), text.rfind("\n1966.050000,"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 66'667);
+}
+
+TEST(csv, a_damaged_duration_does_not_mean_millions_of_windows) {
+  FakeRun run(0.001, 9e9);
+  run.add("a", {}, Kind::gauge, {0, 0.001, 4e9}, {1, 2, 3});
+  size_t windows = 0, samples = 0;
+  ASSERT_TRUE(for_each_window(run, {0}, {}, [&](const Window& window) -> Status {
+    samples += window.series[0].value.size();
+    return ++windows > 1'000'000 ? Status(Error("too many")) : Status();
+  }));
+  EXPECT_EQ(samples, 3U);
 }
 
 TEST(csv, an_error_of_the_sink_ends_it) {

@@ -1,4 +1,4 @@
-// jsonl: one JSON object a line. The first is the header: schema trainscope.export/1, the run and
+// jsonl: one JSON object per line. The first is the header: schema trainscope.export/1, the run and
 // its series; each further one is a sample with time_s, metric, labels and value, in order of time.
 #include "base/json.h"
 #include "export/export.h"
@@ -17,7 +17,6 @@ Json labels_json(const Labels& labels) {
 
 std::string header_line(const RunView& run, const std::vector<size_t>& selected) {
   const Manifest& m = run.manifest();
-  const Json started = m.started.empty() ? Json(nullptr) : Json(m.started);
   Json series = Json::array();
   for (const size_t i : selected) {
     const Series& s = run.series_at(i);
@@ -27,11 +26,12 @@ std::string header_line(const RunView& run, const std::vector<size_t>& selected)
                       {"kind", kind_name(s.kind)},
                       {"derived", s.derived}});
   }
-  const Json header = {{"schema", "trainscope.export/1"},
-                       {"run", {{"id", m.id}, {"name", m.name}, {"started", started}}},
-                       {"duration_s", run.duration_s()},
-                       {"period_s", run.sampling().period_s},
-                       {"series", std::move(series)}};
+  const Json header = {
+      {"schema", "trainscope.export/1"},
+      {"run", {{"id", m.id}, {"name", m.name}, {"started", text_or_null(m.started)}}},
+      {"duration_s", run.duration_s()},
+      {"period_s", run.sampling().period_s},
+      {"series", std::move(series)}};
   return dump_json(header) + "\n";
 }
 

@@ -22,7 +22,8 @@ namespace trainscope {
 
 struct Training;  // model/training.h, which most of the program does not need
 
-// One series over time. `present` has one entry a time; a value whose entry is false means nothing.
+// One series over time. `present` has one entry per time; a value whose entry is false means
+// nothing.
 struct Points {
   std::vector<double> time_s;
   std::vector<double> value;

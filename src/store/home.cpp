@@ -59,18 +59,25 @@ void use_rebuilt(RunListing& listing, RunFiles files) {
   if (files.status == RunStatus::running) listing.status = RunStatus::running;
 }
 
-RunListing list_one(const std::string& path, const std::string& folder_name) {
+// Only the manifest, unless it is damaged.
+RunListing identify_run(const std::string& path, const std::string& folder_name) {
   RunListing listing;
   listing.path = path;
   auto manifest = read_manifest(path);
-  if (!manifest) {
-    listing.manifest.id = folder_name.substr(0, kRunIdLength);
-    listing.status = RunStatus::damaged;
-    listing.problem = manifest.error().message();
-    if (auto files = load_run_files(path, Extent::ends)) use_rebuilt(listing, std::move(*files));
+  if (manifest) {
+    listing.manifest = std::move(*manifest);
     return listing;
   }
-  listing.manifest = std::move(*manifest);
+  listing.manifest.id = folder_name.substr(0, kRunIdLength);
+  listing.status = RunStatus::damaged;
+  listing.problem = manifest.error().message();
+  if (auto files = load_run_files(path, Extent::ends)) use_rebuilt(listing, std::move(*files));
+  return listing;
+}
+
+RunListing list_one(const std::string& path, const std::string& folder_name) {
+  RunListing listing = identify_run(path, folder_name);
+  if (!listing.problem.empty()) return listing;
   listing.status = run_status(path, listing.manifest);
   const auto names = list_folder(path);
   if (!names) return listing;
@@ -84,29 +91,42 @@ RunListing list_one(const std::string& path, const std::string& folder_name) {
   return listing;
 }
 
+using ReadRun = RunListing (*)(const std::string& path, const std::string& folder_name);
+
 // One run never stops the others.
-RunListing list_safely(const std::string& path, const std::string& folder_name) {
-  try {
-    return list_one(path, folder_name);
-  } catch (const std::bad_alloc&) {
-    RunListing listing;
-    listing.path = path;
-    listing.manifest.id = folder_name.substr(0, kRunIdLength);
-    listing.status = RunStatus::damaged;
-    listing.problem = path + ": not enough memory to read it";
-    return listing;
+std::vector<RunListing> read_safely(const std::string& home,
+                                    const std::vector<std::string>& folders, ReadRun read_run) {
+  std::vector<RunListing> runs;
+  runs.reserve(folders.size());
+  for (const std::string& name : folders) {
+    const std::string path = home + "/" + name;
+    try {
+      runs.push_back(read_run(path, name));
+    } catch (const std::bad_alloc&) {
+      RunListing listing;
+      listing.path = path;
+      listing.manifest.id = name.substr(0, kRunIdLength);
+      listing.status = RunStatus::damaged;
+      listing.problem = path + ": not enough memory to read it";
+      runs.push_back(std::move(listing));
+    }
   }
+  return runs;
 }
 
-// Names of the run folders of a home, oldest first; a home that is not there yet has none.
+// Names in a home that a run folder may have, oldest first; a home that is not there yet has none.
+Result<std::vector<std::string>> folder_names(const std::string& home) {
+  if (!exists(home)) return std::vector<std::string>();
+  TS_TRY(std::vector<std::string> names, list_folder(home));
+  std::erase_if(names, [](const std::string& name) { return !is_run_folder_name(name); });
+  return names;
+}
+
+// Those that hold a run.
 Result<std::vector<std::string>> run_folders(const std::string& home) {
-  std::vector<std::string> folders;
-  if (!exists(home)) return folders;
-  TS_TRY(const std::vector<std::string> names, list_folder(home));
-  for (const std::string& name : names) {
-    if (is_run_folder_name(name) && holds_run(home + "/" + name)) folders.push_back(name);
-  }
-  return folders;
+  TS_TRY(std::vector<std::string> names, folder_names(home));
+  std::erase_if(names, [&](const std::string& name) { return !holds_run(home + "/" + name); });
+  return names;
 }
 
 // "latest" is 0, "latest~2" is 2.
@@ -152,15 +172,20 @@ Error not_found(const std::string& text, const std::vector<RunListing>& runs) {
   return Error(message);
 }
 
-Result<std::string> find_latest(const std::string& home, const std::vector<std::string>& folders,
-                                size_t back) {
-  if (back < folders.size()) return home + "/" + folders[folders.size() - 1 - back];
-  if (folders.empty()) {
+// Does not touch runs before the one that is meant.
+Result<std::string> find_latest(const std::string& home, size_t back) {
+  TS_TRY(const std::vector<std::string> names, folder_names(home));
+  size_t found = 0;
+  for (auto name = names.rbegin(); name != names.rend(); ++name) {
+    const std::string path = home + "/" + *name;
+    if (holds_run(path) && found++ == back) return path;
+  }
+  if (found == 0) {
     return Error(
         fmt::format("no runs in {} yet; record one with `trainscope run -- COMMAND`", home));
   }
-  return Error(folders.size() == 1 ? fmt::format("only 1 run exists in {}", home)
-                                   : fmt::format("only {} runs exist in {}", folders.size(), home));
+  return Error(found == 1 ? fmt::format("only 1 run exists in {}", home)
+                          : fmt::format("only {} runs exist in {}", found, home));
 }
 
 // A path that leads to no run.
@@ -176,10 +201,7 @@ Error not_a_run(const std::string& path) {
 
 Result<std::vector<RunListing>> list_runs(const std::string& home) {
   TS_TRY(const std::vector<std::string> folders, run_folders(home));
-  std::vector<RunListing> runs;
-  runs.reserve(folders.size());
-  for (const std::string& name : folders) runs.push_back(list_safely(home + "/" + name, name));
-  return runs;
+  return read_safely(home, folders, list_one);
 }
 
 std::optional<double> last_sample_s(const std::string& run_path) {
@@ -196,11 +218,13 @@ std::optional<double> last_sample_s(const std::string& run_path) {
 Result<std::string> find_run(const std::string& home, const std::string& text) {
   if (text.empty()) return Error("the name of the run is empty");
   if (is_run_folder(text)) return text;
+  // Before names, which need every manifest: no run can have this one (check_run_name).
+  if (const auto back = latest_index(text)) return find_latest(home, *back);
   TS_TRY(const std::vector<std::string> folders, run_folders(home));
   for (const std::string& name : folders) {
     if (name == text || (is_run_id(text) && name.starts_with(text))) return home + "/" + name;
   }
-  TS_TRY(const std::vector<RunListing> runs, list_runs(home));
+  const std::vector<RunListing> runs = read_safely(home, folders, identify_run);
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     if (run->manifest.name == text) return run->path;
   }
@@ -213,7 +237,6 @@ Result<std::string> find_run(const std::string& home, const std::string& text) {
     return Error(fmt::format("'{}' matches {} run ids, including {} and {}; use a longer prefix",
                              text, matches.size(), matches.front(), matches.back()));
   }
-  if (const auto back = latest_index(text)) return find_latest(home, folders, *back);
   const bool is_path = text.find('/') != std::string::npos || exists(text + "/manifest.json");
   return is_path ? not_a_run(text) : not_found(text, runs);
 }

@@ -1,9 +1,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <fstream>
 #include <set>
 
@@ -92,9 +94,46 @@ TEST_F(Home, runs_are_found_in_the_order_of_the_contract) {
   EXPECT_NE(found("latest~3").find("only 3"), std::string::npos);
   EXPECT_NE(found("twi").find("did you mean two (0aaaaaab00)"), std::string::npos) << found("twi");
   EXPECT_NE(found("/nowhere/x").find("/nowhere/x"), std::string::npos);
-  add("0ccccccc00", "latest");  // a name comes before the word
-  add("0ddddddd00", "new");
-  EXPECT_EQ(found("latest"), "0ccccccc00");
+  ::mkdir((home_ + "/0ccccccc00").c_str(), 0700);  // nothing in it yet
+  EXPECT_EQ(found("latest"), "0bbbbbbb00");
+}
+
+// How often files of these folders were opened since the watch began.
+class OpenWatch {
+ public:
+  explicit OpenWatch(const std::vector<std::string>& folders) {
+    for (const std::string& folder : folders) {
+      EXPECT_GE(::inotify_add_watch(fd_.get(), folder.c_str(), IN_OPEN), 0) << folder;
+    }
+  }
+  size_t count() const {
+    alignas(inotify_event) char bytes[4096];
+    const ssize_t n = ::read(fd_.get(), bytes, sizeof bytes);
+    size_t events = 0;
+    for (ssize_t at = 0; at < n; ++events) {
+      inotify_event event{};
+      std::memcpy(&event, bytes + at, sizeof event);
+      at += static_cast<ssize_t>(sizeof event + event.len);
+    }
+    return events;
+  }
+
+ private:
+  UniqueFd fd_{::inotify_init1(IN_NONBLOCK | IN_CLOEXEC)};
+};
+
+TEST_F(Home, finding_a_run_opens_no_more_files_than_it_needs) {
+  const std::vector<std::string> folders = {add("0aaaaaaa00", "one"), add("0aaaaaab00", "two"),
+                                            add("0bbbbbbb00", "one")};
+  const OpenWatch watch(folders);
+  for (const char* text : {"latest", "latest~1", "latest~9", "0aaaaaaa00"}) {
+    found(text);
+    EXPECT_EQ(watch.count(), 0U) << text;
+  }
+  for (const char* text : {"two", "0b", "three"}) {  // names: all manifests, no samples
+    found(text);
+    EXPECT_EQ(watch.count(), folders.size()) << text;
+  }
 }
 
 // `rm dist` must not take the folder that a web tool has made.

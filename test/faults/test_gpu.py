@@ -32,9 +32,9 @@ class FakeGpus(Case):
         os.mkdir(self.driver)
         os.symlink(os.path.abspath(os.path.join(FAKE, LIBRARY)), os.path.join(self.driver, LIBRARY))
         self.control = pathlib.Path(self.driver, "control")
-        self.say("")
+        self.control_driver("")
 
-    def say(self, words):
+    def control_driver(self, words):
         new = self.control.with_suffix(".new")
         new.write_text(words)
         new.rename(self.control)
@@ -63,7 +63,7 @@ class FakeGpus(Case):
             if callable(words):
                 words()
             else:
-                self.say(words)
+                self.control_driver(words)
         time.sleep(max(0, end - time.monotonic()))
         self.told_to_end = time.time()
         process.communicate(timeout=120)
@@ -71,7 +71,7 @@ class FakeGpus(Case):
         return self.info()
 
     def test_known_numbers_are_reported_with_their_units(self):
-        self.say("process=1:1:77")
+        self.control_driver("process=1:1:77")
         began = time.time()
         info = self.while_it_runs(2.5, (0, lambda: self.wait_for_samples(2, "hw.gpu.energy", gpu="0")))
         self.assert_energy_is_of_300_watts(of(info, "hw.gpu.energy", gpu="0"), began, time.time())
@@ -106,7 +106,7 @@ class FakeGpus(Case):
     def test_the_memory_of_the_job_is_told_from_that_of_others(self):
         process = self.start(["sleep", "4"])
         job = wait_until(lambda: self.children_named(process.pid, "sleep"))[0]
-        self.say(f"process=0:{job}:{5 << 30} process=0:1:{3 << 30} process=2:1:{1 << 30}")
+        self.control_driver(f"process=0:{job}:{5 << 30} process=0:1:{3 << 30} process=2:1:{1 << 30}")
         self.assertEqual(process.wait(timeout=60), 0)
         info = self.info()
         self.assertEqual(of(info, "job.gpu.memory.usage", gpu="0")["last"], 5 << 30)
@@ -157,7 +157,7 @@ class FakeGpus(Case):
         self.assertGreater(float(last), 5)
 
     def test_a_dear_call_is_made_rarely_and_at_the_end(self):
-        self.say("dear=0")
+        self.control_driver("dear=0")
         info = self.while_it_runs(3)
         dear, cheap = (of(info, "hw.gpu.energy", gpu=gpu) for gpu in "01")
         self.assertLess(dear["samples"], cheap["samples"])
@@ -172,7 +172,7 @@ class FakeGpus(Case):
         self.assertEqual(self.gpu_processes(), [])
 
     def test_a_driver_that_starts_slowly_is_waited_for(self):
-        self.say("starting")
+        self.control_driver("starting")
         info = self.while_it_runs(11, (7, ""))
         self.assertEqual(of(info, "hw.gpu.utilization", gpu="0")["status"], "ok")
 
@@ -203,7 +203,7 @@ class FakeGpus(Case):
         end(process)
 
     def test_nothing_is_left_behind(self):
-        self.say("hang=0")
+        self.control_driver("hang=0")
         self.record(["sleep", "1"])
         wait_until(lambda: not self.gpu_processes())
 

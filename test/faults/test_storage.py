@@ -4,7 +4,6 @@ import re
 import select
 import shutil
 import subprocess
-import time
 import unittest
 
 from mounted_home import OwnMounts
@@ -157,18 +156,20 @@ class Mounted(OwnMounts, StorageCase):
         self.assertGreaterEqual(len(self.series("system.cpu.time", "cpu=all;state=user")), before)
 
     def test_full_for_longer_than_memory_lasts(self):
-        # 1 ms rows fill the memory for samples in a few seconds; then rows are lost, counted and told.
+        # 1 ms rows fill the memory for samples in a few seconds; then rows are lost, counted and reported.
         process = self.start_counting("1ms")
         self.fill()
         self.wait_for_words(process, "paused")
-        time.sleep(6)
+        self.wait_for_words(process, "samples are being lost")
         subprocess.run(["mount", "-o", "remount,size=64m", self.home], check=True)
         self.free()
         self.wait_for_words(process, "recording resumed")
         errors = self.assert_unharmed(process)
         self.assertEqual(errors.count("paused"), 1, errors)
+        self.assertEqual(errors.count("samples are being lost"), 1, errors)
         self.assertEqual(errors.count("recording resumed"), 1, errors)
-        self.assert_ticks_add_up()
+        gaps = self.assert_ticks_add_up()["sampling"]["gaps"]
+        self.assertTrue(any("samples were lost" in gap["reason"] for gap in gaps), gaps)
 
     def test_the_run_folder_removed(self):
         process = self.start_counting()

@@ -11,10 +11,9 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
-from trainscope_test import main
+from trainscope_test import main, wait_until
 
 BIN = os.path.abspath(os.environ.get("TRAINSCOPE_BIN", "build/trainscope"))
 SECONDS = 60
@@ -51,6 +50,11 @@ class Case(unittest.TestCase):
         done = self.run_cli("info", run, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
+
+
+def no_file_may_grow():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
 
 
 class Usage(Case):
@@ -185,15 +189,18 @@ class Job(Case):
 
     def test_an_interrupt_between_two_runs_stops_the_series(self):
         # Most of the time there is no job here that the signal could reach.
+        def runs():
+            return len(os.listdir(self.home)) if self.home.exists() else 0
         for number in (signal.SIGINT, signal.SIGTERM):
+            before = runs()
             process = subprocess.Popen([BIN, "run", "--quiet", "--repeat", "5000", "--", "true"], cwd=self.work,
                                        env=self.env, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
             self.addCleanup(process.stderr.close)
             self.addCleanup(process.wait)
             self.addCleanup(process.kill)
-            time.sleep(0.5)
+            wait_until(lambda before=before: runs() >= before + 3)
             process.send_signal(number)
-            self.assertEqual(process.wait(timeout=10), -number)
+            self.assertEqual(process.wait(timeout=SECONDS), -number)
 
     def test_a_duration_of_nothing_where_it_means_something(self):
         self.refused("run", "--every", "0s", "--", "true", says=["--every", "'0s'"])
@@ -203,6 +210,27 @@ class Job(Case):
             self.assertEqual(done.returncode, 124, done.stderr)
             done = self.run_cli("export", "latest", "--to", "csv", "--begin", nothing, "--metric", "job.process.count")
             self.assertEqual((done.returncode, done.stdout[:6]), (0, "time_s"), done.stderr)
+
+    def test_export_replaces_only_the_file_it_was_given(self):
+        self.assertEqual(self.run_cli("run", "--quiet", "--", "true").returncode, 0)
+        export = ("export", "latest", "--to", "csv", "--metric", "job.process.count")
+        whole = self.run_cli(*export).stdout
+        old, other, link = self.work / "run.csv", self.work / "run.csv.new", self.work / "link.csv"
+        link.symlink_to("run.csv")
+        other.write_text("of somebody else")
+        for name in ("run.csv", "link.csv"):
+            old.write_text("old " * 100000)
+            self.assertEqual(self.run_cli(*export, "-o", name).returncode, 2)
+            done = self.run_cli(*export, "--force", "-o", name)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(old.read_text(), whole)
+        self.assertEqual(other.read_text(), "of somebody else")
+        self.assertEqual(sorted(os.listdir(self.work)), ["link.csv", "run.csv", "run.csv.new"])
+        # A file that cannot be written in whole: only what the export created is removed.
+        for name in ("run.csv", "link.csv"):
+            done = self.run_cli(*export, "--force", "-o", name, preexec_fn=no_file_may_grow)
+            self.assertEqual(done.returncode, 2, done)
+            self.assertEqual(sorted(os.listdir(self.work)), ["link.csv", "run.csv", "run.csv.new"])
 
     def test_rm_leaves_the_folders_of_others(self):
         built = self.work / "dist"

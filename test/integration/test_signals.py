@@ -127,30 +127,37 @@ class Signals(Case):
         self.assertLess(total(self.info(), "job.cpu.time"), 0.5, "what is not the job's was counted")
 
     def test_daemons_of_one_run_are_not_the_next_runs(self):
-        job = f"(trap '' TERM; echo x >> {self.path('begun')}; sleep 6; echo y >> {self.path('ended')}) > /dev/null 2>&1 & " \
-              "trap '' TERM; sleep 0.2; [ -e $0 ] && while :; do sleep 0.05; done; touch $0"
-        done = self.record(["sh", "-c", job, self.path("second")], "--repeat", "2", "--for", "3s", "--grace", "0s", check=False)
+        # The first job ends as soon as its daemon runs, the second one never does by itself.
+        daemon = "trap '' TERM; echo $$ >> begun; while ! [ -e end ]; do sleep 0.05; done; echo $$ >> ended"
+        job = 'trap "" TERM; n=$(cat begun 2> /dev/null | wc -l); sh -c "$0" > /dev/null 2>&1 & ' \
+              "while [ $(cat begun 2> /dev/null | wc -l) -eq $n ] || [ $n -gt 0 ]; do sleep 0.05; done"
+        done = self.record(["sh", "-c", job, daemon], "--repeat", "2", "--for", "5s", "--grace", "0s", check=False, cwd=self.folder)
         self.assertEqual(done.returncode, 124, done)
+        with open(self.path("begun")) as begun:
+            first, second = map(int, begun.read().split())
         # The daemon of the first run lives on; the second run's own was killed with its tree.
-        wait_until(lambda: os.path.exists(self.path("ended")))
-        time.sleep(1.5)
-        with open(self.path("begun")) as begun, open(self.path("ended")) as ended:
-            self.assertEqual((begun.read(), ended.read()), ("x\nx\n", "y\n"))
+        wait_until(lambda: process_state(second) in ("", "Z"))
+        self.assertNotIn(process_state(first), ("", "Z"))
+        open(self.path("end"), "w").close()
+        wait_until(lambda: process_state(first) in ("", "Z"))
+        with open(self.path("ended")) as ended:
+            self.assertEqual(list(map(int, ended.read().split())), [first])
 
     def test_a_job_stopped_and_continued_by_others(self):
         process = self.start("""
-import os, signal, time
+import os
 os.write(1, b"%d\\n" % os.getpid())
-end = time.monotonic() + 1.5
-while time.monotonic() < end: time.sleep(0.05)
+os.read(0, 1)
 raise SystemExit(8)
-""")
+""", stdin=subprocess.PIPE)
         pid = int(process.stdout.readline())
         os.kill(pid, signal.SIGSTOP)
-        time.sleep(0.5)
+        wait_until(lambda: process_state(pid) == "T")
+        self.wait_for_samples(self.on_disk().get("samples", 0) + 10)  # the supervisor has had time to notice
         self.assertNotEqual(process_state(process.pid), "T", "the supervisor stopped with a job that another had stopped")
         os.kill(pid, signal.SIGCONT)
-        self.assertEqual(process.wait(timeout=60), 8)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 8)
         self.assert_ticks_add_up()
 
 

@@ -203,7 +203,7 @@ def end(process):
 
 
 class _Result(unittest.TextTestResult):
-    """One line a test, with how long it took; knows how many were not skipped."""
+    """One line per test, with how long it took; counts the tests that were not skipped."""
     passed = 0
 
     def addSuccess(self, test):

@@ -1,4 +1,4 @@
-"""Counters from files: a file that changes a hundred times a second is followed, and what is no number is absent."""
+"""Counters from files: a file that changes a hundred times per second is followed, and what is not a number is absent."""
 import json
 import os
 import struct

@@ -216,6 +216,19 @@ class Limits(unittest.TestCase):
                 self.assertEqual(other.returncode, 2)
                 self.assertIn("--seed", other.stderr)
 
+    def test_the_first_loss_after_a_stop_is_of_the_steps_since(self):
+        losses = [float(loss) for _, loss in self.steps_of("--seed", "5", "--steps", "20")]
+        with tempfile.TemporaryDirectory() as folder:
+            options = ("--seed", "5", "--checkpoint", os.path.join(folder, "state"))
+            self.steps_of(*options, "--steps", "13")
+            every_fifth = (*self.small[:-1], "5")
+            result = run(*every_fifth, *options, "--steps", "20", "--resume")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        printed = {int(step): float(loss) for step, loss, _ in matches(STEP, result.stdout)}
+        self.assertEqual(sorted(printed), [15, 20])
+        self.assertAlmostEqual(printed[15], statistics.mean(losses[13:15]), delta=2e-4)
+        self.assertAlmostEqual(printed[20], statistics.mean(losses[15:20]), delta=2e-4)
+
     def test_checkpoints_are_phases(self):
         with tempfile.TemporaryDirectory() as folder:
             result, lines = run_with_pipe(

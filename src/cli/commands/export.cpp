@@ -65,6 +65,7 @@ Result<ExportOptions> export_options(const ExportFlags& flags, const Exporter& e
 struct Target {
   UniqueFd fd;
   std::string path, rename_to;
+  bool is_created = true;
 };
 
 Result<Target> open_target(const ExportFlags& flags) {
@@ -77,15 +78,14 @@ Result<Target> open_target(const ExportFlags& flags) {
   }
   Target target;
   target.path = flags.output;
-  int mode = O_WRONLY | O_CREAT | O_EXCL;
   if (there && S_ISREG(info.st_mode)) {
     target.rename_to = flags.output;
-    target.path += ".new";
-    mode = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
+    target.path = neighbour_name(flags.output);
   } else if (there) {
-    mode = O_WRONLY;  // a device or a pipe
+    target.is_created = false;  // a device, a pipe or a link
   }
-  TS_TRY(target.fd, open_file(target.path, mode, 0666));
+  const int mode = target.is_created ? O_CREAT | O_EXCL : O_TRUNC;
+  TS_TRY(target.fd, open_file(target.path, O_WRONLY | mode, 0666));
   return target;
 }
 
@@ -95,16 +95,13 @@ Status write_file(const RunView& run, const Exporter& exporter, const ExportOpti
   Status written = exporter.write(run, options, [&](std::string_view bytes) {
     return write_all(target.fd.get(), bytes).with_context(target.path);
   });
-  if (!written) {  // half a file would look like a whole one
-    struct stat info {};
-    if (::fstat(target.fd.get(), &info) == 0 && S_ISREG(info.st_mode))
-      ::unlink(target.path.c_str());
-    return written;
+  if (written && !target.rename_to.empty() &&
+      ::rename(target.path.c_str(), target.rename_to.c_str()) != 0) {
+    written = Error::from_errno("cannot rename " + target.path, errno);
   }
-  if (!target.rename_to.empty() && ::rename(target.path.c_str(), target.rename_to.c_str()) != 0) {
-    return Error::from_errno("cannot rename " + target.path, errno);
-  }
-  return {};
+  // Half a file would look like a whole one.
+  if (!written && target.is_created) ::unlink(target.path.c_str());
+  return written;
 }
 
 Result<int> run_export(const ExportFlags& flags) {

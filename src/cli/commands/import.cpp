@@ -71,7 +71,7 @@ Json document_of(const RunData& run, const WrittenRun& made) {
   return {{"schema", "trainscope.import/1"},
           {"run",
            {{"id", m.id},
-            {"name", m.name.empty() ? Json(nullptr) : Json(m.name)},
+            {"name", text_or_null(m.name)},
             {"path", made.path},
             {"imported_format", m.imported_format},
             {"imported_path", m.imported_path}}},

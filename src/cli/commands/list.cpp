@@ -25,15 +25,14 @@ std::optional<double> duration_of(const RunListing& run) {
 Json listing_json(const RunListing& run) {
   const Manifest& m = run.manifest;
   const bool damaged = run.status == RunStatus::damaged;
-  const auto duration_s = duration_of(run);
   return {{"id", m.id},
-          {"name", m.name.empty() ? Json(nullptr) : Json(m.name)},
-          {"started", m.started.empty() ? Json(nullptr) : Json(m.started)},
-          {"duration_s", duration_s ? Json(*duration_s) : Json(nullptr)},
+          {"name", text_or_null(m.name)},
+          {"started", text_or_null(m.started)},
+          {"duration_s", value_or_null(duration_of(run))},
           {"command", m.command},
-          {"exit_code", m.exit_code ? Json(*m.exit_code) : Json(nullptr)},
+          {"exit_code", value_or_null(m.exit_code)},
           {"verdict", nullptr},
-          {"steps", m.steps ? Json(*m.steps) : Json(nullptr)},
+          {"steps", value_or_null(m.steps)},
           {"status", run_status_name(run.status)},
           {"path", run.path},
           {"problem", damaged ? Json(run.problem) : Json(nullptr)}};

@@ -39,7 +39,7 @@ Result<RunToRemove> describe_run(const std::string& path) {
   return entry;
 }
 
-// Why a run is not removed; "" when it may be.
+// The run and the reason why it is not removed; "" when it may be.
 std::string obstacle(const std::string& path, bool force) {
   const auto manifest = read_manifest(path);
   const std::string id = manifest ? manifest->id : path;
@@ -48,16 +48,17 @@ std::string obstacle(const std::string& path, bool force) {
     case Liveness::ended:
       return "";
     case Liveness::here:
-      return fmt::format("{} is being recorded", id);
+      return fmt::format("{}: it is being recorded", id);
     case Liveness::elsewhere:
       return force ? ""
-                   : fmt::format("{} is being recorded on {}; use --force if it is not", id, host);
+                   : fmt::format("{}: it is being recorded on {}; use --force if it is not", id,
+                                 host);
     case Liveness::silent_elsewhere:
       break;
   }
   return force ? ""
                : fmt::format(
-                     "{} was started on {} and may still be running there; use --force if it "
+                     "{}: it was started on {} and may still be running there; use --force if it "
                      "is not",
                      id, host);
 }
@@ -70,7 +71,7 @@ Result<std::vector<RunToRemove>> named_runs(const RmFlags& flags) {
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
     if (!seen.insert(path).second) continue;
     if (const std::string reason = obstacle(path, flags.force); !reason.empty()) {
-      return Error(fmt::format("rm: {}; nothing was removed", reason));
+      return Error(fmt::format("cannot remove {}; nothing was removed", reason));
     }
     TS_TRY(RunToRemove entry, describe_run(path));
     to_remove.push_back(std::move(entry));
@@ -88,7 +89,7 @@ Result<std::vector<RunToRemove>> old_runs(const RmFlags& flags) {
     if (run.status == RunStatus::damaged || started < 0 || realtime_ns() - started < age_ns)
       continue;
     if (const std::string reason = obstacle(run.path, flags.force); !reason.empty()) {
-      print_message("left {}\n", reason);
+      print_message("kept {}\n", reason);
       continue;
     }
     TS_TRY(RunToRemove entry, describe_run(run.path));
@@ -138,7 +139,7 @@ Result<int> remove(const RmFlags& flags) {
     bytes += removed.bytes;
     show("removed {}, {}\n", entry.title, bytes_text(static_cast<double>(removed.bytes)));
     for (const std::string& name : removed.foreign) {
-      print_message("left {}/{}: not created by Trainscope\n", entry.path, name);
+      print_message("kept {}/{}: it was not created by Trainscope\n", entry.path, name);
     }
   }
   if (to_remove.size() > 1) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kValuesAWindow = 2e6;
 constexpr double kMinRows = 256, kMaxRows = 65536;
+constexpr double kMaxWindows = 100'000;  // a damaged manifest may claim thousands of years
 constexpr size_t kSuggestions = 3;
 
 Error unknown_metric(const RunView& run, const std::string& wanted) {
@@ -84,17 +85,30 @@ const std::vector<Series>& series_to_search(const RunView& run,
   return metrics.empty() ? run.series() : run.recorded_series();
 }
 
-// The length of a window: so long that there are not too many values in it, a multiple of the
-// buckets.
-double window_length_s(const RunView& run, size_t series, int64_t every_ns) {
-  const double period_s = run.sampling().period_s > 0 ? run.sampling().period_s : 1;
-  const double rows = std::clamp(kValuesAWindow / static_cast<double>(std::max<size_t>(series, 1)),
-                                 kMinRows, kMaxRows);
-  const double length = rows * period_s;
-  if (every_ns == 0) return length;
-  const double every_s = static_cast<double>(every_ns) / 1e9;
-  return std::max(1.0, std::floor(length / every_s)) * every_s;
-}
+// Window k is [edge_s(k), edge_s(k + 1)). An edge is computed from its number: a sum of lengths
+// would drift across samples.
+class Windows {
+ public:
+  // So long that there are not too many values in a window, and a multiple of the buckets.
+  Windows(const RunView& run, size_t series, int64_t every_ns) {
+    const double period_s = run.sampling().period_s > 0 ? run.sampling().period_s : 1;
+    const double rows = std::clamp(
+        kValuesAWindow / static_cast<double>(std::max<size_t>(series, 1)), kMinRows, kMaxRows);
+    const double wanted_ns = std::max(rows * period_s, run.duration_s() / kMaxWindows) * 1e9;
+    // Buckets have their own edges, where a time rounds to the nanosecond of the next bucket.
+    // Other edges are between ticks, where no sample is, so that rows read together stay together.
+    const double part_ns = every_ns > 0 ? static_cast<double>(every_ns) : period_s * 1e9;
+    length_ns_ = std::max(1.0, std::floor(wanted_ns / part_ns)) * part_ns;
+    shift_ns_ = every_ns > 0 ? 0.5 : part_ns / 2;
+  }
+  double edge_s(int64_t k) const { return (static_cast<double>(k) * length_ns_ - shift_ns_) / 1e9; }
+  int64_t window_at(double time_s) const {
+    return static_cast<int64_t>(std::max(0.0, std::floor((time_s * 1e9 + shift_ns_) / length_ns_)));
+  }
+
+ private:
+  double length_ns_ = 0, shift_ns_ = 0;
+};
 
 }  // namespace
 
@@ -153,27 +167,22 @@ std::vector<SampleAt> samples_by_time(const Window& window) {
 Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
                        const ExportOptions& options,
                        const std::function<Status(const Window&)>& take) {
-  const double length = window_length_s(run, selected.size(), options.every_ns);
-  // Window edges are between ticks, where no sample is, so that rows read together stay together.
-  // Buckets have their own edges.
-  const double shift = options.every_ns == 0 ? run.sampling().period_s / 2 : 0;
+  const Windows windows(run, selected.size(), options.every_ns);
   const double end_s = std::min(options.range.end_s.value_or(run.duration_s()), run.duration_s());
-  double from = options.every_ns == 0 ? -shift : 0;
-  const double begin_s = options.range.begin_s.value_or(0);
-  from += std::floor(std::max(0.0, begin_s - from) / length) * length;
-  for (bool last = false; !last; from += length) {
-    last = from + length > end_s;
-    // The first and the last window are open, for samples a little outside of the run's time.
-    const double low = options.range.begin_s ? std::max(from, begin_s) : from;
-    Range range{low, from + length};
-    if (!options.range.begin_s && from <= 0) range.begin_s.reset();
-    if (last) range.end_s = options.range.end_s;
-    if (!last && options.range.end_s) range.end_s = std::min(*range.end_s, *options.range.end_s);
+  const int64_t first = windows.window_at(options.range.begin_s.value_or(0));
+  bool is_last = false;
+  for (int64_t k = first; !is_last; ++k) {
+    is_last = windows.edge_s(k + 1) > end_s;
+    // Without a range the first and the last window are open, for samples a little outside of the
+    // run's time.
+    Range range = options.range;
+    if (k > first) range.begin_s = windows.edge_s(k);
+    if (!is_last) range.end_s = windows.edge_s(k + 1);
     Window window;
     TS_TRY(const std::vector<Points> all, run.points_of(selected, range));
-    for (size_t k = 0; k < selected.size(); ++k) {
-      Values values = present_values(all[k]);
-      const Kind kind = run.series_at(selected[k]).kind;
+    for (size_t i = 0; i < selected.size(); ++i) {
+      Values values = present_values(all[i]);
+      const Kind kind = run.series_at(selected[i]).kind;
       if (options.every_ns > 0) values = resampled(values, kind, options.every_ns);
       window.series.push_back(std::move(values));
     }

@@ -141,7 +141,7 @@ class Recorder {
         closing = closing_;
         is_half_full_ = false;
       }
-      // A thousand rows a second of a machine with hundreds of processors fill the ring sooner.
+      // A thousand rows per second of a machine with hundreds of processors fill the ring sooner.
       const bool fast = ring_.head() - taken > ring_.capacity() / 4;
       pause = fast ? std::max(pause / 2, milliseconds(20)) : std::min(pause * 2, kWritePause);
       taken = ring_.head();
@@ -222,13 +222,11 @@ class Recorder {
               fmt::format("the run folder did not respond for {:.1f} s", to_seconds(took_ns)));
   }
 
-  // A failed write was reported already; one that hangs has not ended yet.
   void warn_of_lost_samples() {
-    if (!storage_failed_) {
-      post_message(
-          "samples are being lost, the job is still running: the run folder does not respond, and "
-          "the memory for samples is full");
-    }
+    post_message(fmt::format(
+        "samples are being lost, the job is still running: the run folder {}, and the memory for "
+        "samples is full",
+        storage_failed_ ? "cannot be written" : "does not respond"));
   }
 
   void post_message(const std::string& text) {

@@ -45,7 +45,7 @@ std::string StatusLine::compose(const Shared& shared) {
   if (last_ns_ != 0 && seconds > 0.4) {
     if (cpu >= 0 && last_cpu_us_ >= 0 && cpus_ > 0) {
       const double share = static_cast<double>(cpu - last_cpu_us_) / 1e6 / seconds;
-      cpu_text_ = fmt::format("CPU {:.0f}% of {:.3g}", 100 * share / cpus_, cpus_);
+      cpu_text_ = fmt::format("CPU {:.0f}% of {}", 100 * share / cpus_, number_text(cpus_));
     }
     if (disk >= 0 && last_disk_bytes_ >= 0) {
       disk_text_ =

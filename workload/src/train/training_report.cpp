@@ -55,6 +55,7 @@ void TrainingReport::step(const StepRecord& record) {
   }
   summaries_.scalar("train", "loss", record.number, record.loss);
   loss_sum_ += record.loss;
+  ++steps_;
   epoch_loss_sum_ += record.loss;
   ++epoch_steps_;
   busy_s_ += record.duration_s;
@@ -62,10 +63,11 @@ void TrainingReport::step(const StepRecord& record) {
   if (record.number % every_ != 0) return;
   const double images_per_s = busy_s_ > 0.0 ? static_cast<double>(images_) / busy_s_ : 0.0;
   std::printf("step %" PRIu64 " loss %.4f images/s %.*f\n", record.number,
-              one_nan(loss_sum_ / static_cast<double>(every_)), images_per_s < 100.0 ? 1 : 0,
+              one_nan(loss_sum_ / static_cast<double>(steps_)), images_per_s < 100.0 ? 1 : 0,
               images_per_s);
   std::fflush(stdout);
   loss_sum_ = 0.0;
+  steps_ = 0;
   busy_s_ = 0.0;
   images_ = 0;
 }

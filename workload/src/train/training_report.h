@@ -77,8 +77,9 @@ class TrainingReport {
   double epoch_loss_sum_ = 0.0;
   std::uint64_t epoch_steps_ = 0;
 
-  // Since the last printed line.
+  // Since the last printed line; after --resume fewer steps than every_.
   double loss_sum_ = 0.0;
+  std::uint64_t steps_ = 0;
   double busy_s_ = 0.0;
   std::uint64_t images_ = 0;
 };

@@ -72,7 +72,7 @@ bool CounterFiles::is_ours(const std::string& path) const {
 }
 
 void CounterFiles::find_files() {
-  const int64_t begin = monotonic_ns();
+  const int64_t begin = now_ns_();
   for (SpecState& state : counters_) {
     if (!state.is_pattern) {
       if (!state.elsewhere) add(state, state.path);
@@ -91,7 +91,7 @@ void CounterFiles::find_files() {
     }
     if (found.empty()) state.reason = "no file matches " + state.path;
   }
-  const int64_t end = monotonic_ns();
+  const int64_t end = now_ns_();
   next_search_ns_ = end + std::max(kSearchEveryNs, kSearchRest * (end - begin));
 }
 
@@ -127,10 +127,11 @@ Opened CounterFiles::open(const SourceContext& context) {
     return all_missing(kCounterMetrics, "no counter was given",
                        "trainscope run --counter 'NAME:uint@FILE+r=0;c=0' -- COMMAND");
   }
+  now_ns_ = context.now_ns;
   if (!named_) name_counters(context);
   drop_vanished();
   find_files();
-  const int64_t now = monotonic_ns();
+  const int64_t now = now_ns_();
   for (File& file : files_) {
     for (Counter& counter : file.counters) counter.has_column = false;
     if (!file.fd) open_file_of(file);
@@ -273,7 +274,7 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
     counter.has_value = true;
     if (counter.has_column) values[counter.column] = value;
   }
-  const int64_t took = monotonic_ns() - now;
+  const int64_t took = now_ns_() - now;
   file.slow_readings = took > kSlowReadNs ? file.slow_readings + 1 : 0;
   if (mount_kind_ == MountKind::local_files && file.slow_readings >= kSlowReadings) {
     file.skip_until_ns = now + kReadRest * took;
@@ -283,10 +284,10 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
 
 Sampled CounterFiles::sample(std::span<int64_t> values) {
   bool changed = false;
-  int64_t now = monotonic_ns();
+  int64_t now = now_ns_();
   for (File& file : files_) {
     changed |= take(file, values, now);
-    now = monotonic_ns();
+    now = now_ns_();
   }
   if (!counters_.empty() && now >= next_search_ns_) {
     // New files are read at the next tick; their first value changes the layout.

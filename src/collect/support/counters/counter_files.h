@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <set>
@@ -18,6 +19,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "collect/collect.h"
 #include "collect/support/counters/counter_row.h"
@@ -103,6 +105,7 @@ class CounterFiles : public Source {
   std::unordered_map<std::string, File*> by_path_;
   std::vector<char> buffer_;
   CounterText text_;
+  std::function<int64_t()> now_ns_ = monotonic_ns;
   int64_t next_search_ns_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// A run whose series are written down, for tests of exporters and analyses.
+// For tests: a run whose series are given as lists of numbers.
 #pragma once
 
 #include <string>
