@@ -103,15 +103,46 @@ void append_column(std::string& out, std::span<const int64_t* const> rows, size_
 
 Error bad(const char* what) { return Error(fmt::format("malformed block: {}", what)); }
 
-// One difference after another; most take a byte.
+uint64_t unzigzag(uint64_t value) { return (value >> 1U) ^ (~(value & 1U) + 1U); }
+
+constexpr size_t kWordBytes = sizeof(uint64_t);
+constexpr uint64_t kTopBits = 0x8080808080808080U;
+
+uint64_t word_at(const char* bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof(word));
+  return word;
+}
+
+// One difference after another. Most take a byte and many are 0, so eight bytes are looked at
+// together.
 bool take_deltas(std::string_view& in, std::span<int64_t> out) {
-  int64_t value = 0;
-  for (int64_t& each : out) {
-    int64_t delta = 0;
-    if (!take_svarint(in, delta)) return false;
-    value = sum(value, delta);
-    each = value;
+  const char* at = in.data();
+  const char* const end = at + in.size();
+  uint64_t value = 0;
+  size_t r = 0;
+  while (r < out.size()) {
+    if (out.size() - r >= kWordBytes && static_cast<size_t>(end - at) >= kWordBytes) {
+      uint64_t word = word_at(at);
+      if ((word & kTopBits) == 0) {
+        for (size_t i = 0; i < kWordBytes; ++i, word >>= 8U) {
+          value += unzigzag(word & 0x7FU);
+          out[r + i] = static_cast<int64_t>(value);
+        }
+        at += kWordBytes;
+        r += kWordBytes;
+        continue;
+      }
+    }
+    std::string_view rest(at, static_cast<size_t>(end - at));
+    uint64_t delta = 0;
+    if (!take_uvarint(rest, delta)) return false;
+    at = rest.data();
+    value += unzigzag(delta);
+    out[r++] = static_cast<int64_t>(value);
   }
+  in.remove_prefix(static_cast<size_t>(at - in.data()));
   return true;
 }
 
@@ -154,12 +185,7 @@ bool take_column(std::string_view& in, std::span<int64_t> out) {
 }
 
 // Varints that end within these eight bytes, as a bit at the top of each one's last byte.
-uint64_t varint_ends(const char* bytes) {
-  static_assert(std::endian::native == std::endian::little);
-  uint64_t word = 0;
-  std::memcpy(&word, bytes, sizeof(word));
-  return ~word & 0x8080808080808080U;
-}
+uint64_t varint_ends(const char* bytes) { return ~word_at(bytes) & kTopBits; }
 
 // Eight bytes at a time. A varint is at most kMaxVarintBytes long; `open` counts the bytes of one
 // that began in the bytes before.
