@@ -18,12 +18,7 @@ namespace {
 enum class Presence : char { all = 0, bitmap = 1, none = 2, constant = 3 };
 
 constexpr uint64_t kMaxRows = 1 << 20;
-constexpr size_t kMaxVarintBytes = 10;
 constexpr size_t kZstdBlockHeaderBytes = 3;  // the least that a block of ZSTD_BLOCKSIZE_MAX takes
-
-uint64_t zigzag(int64_t value) {
-  return (static_cast<uint64_t>(value) << 1U) ^ static_cast<uint64_t>(value >> 63);
-}
 
 // Differences are taken modulo 2^64: any two values have one, and adding it back is exact.
 int64_t difference(int64_t a, int64_t b) {
@@ -106,7 +101,7 @@ Error bad(const char* what) { return Error(fmt::format("malformed block: {}", wh
 uint64_t unzigzag(uint64_t value) { return (value >> 1U) ^ (~(value & 1U) + 1U); }
 
 constexpr size_t kWordBytes = sizeof(uint64_t);
-constexpr uint64_t kTopBits = 0x8080808080808080U;
+constexpr uint64_t kTopBits = 0x8080808080808080U, kLowBits = 0x0101010101010101U;
 
 uint64_t word_at(const char* bytes) {
   static_assert(std::endian::native == std::endian::little);
@@ -125,6 +120,13 @@ bool take_deltas(std::string_view& in, std::span<int64_t> out) {
   while (r < out.size()) {
     if (out.size() - r >= kWordBytes && static_cast<size_t>(end - at) >= kWordBytes) {
       uint64_t word = word_at(at);
+      if (word == 0) {
+        std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(r), kWordBytes,
+                    static_cast<int64_t>(value));
+        at += kWordBytes;
+        r += kWordBytes;
+        continue;
+      }
       if ((word & kTopBits) == 0) {
         for (size_t i = 0; i < kWordBytes; ++i, word >>= 8U) {
           value += unzigzag(word & 0x7FU);
@@ -196,7 +198,7 @@ bool skip_varints(std::string_view& in, size_t count) {
     const auto leading = static_cast<size_t>(ends == 0 ? 8 : std::countr_zero(ends) / 8);
     if (open + leading >= kMaxVarintBytes) return false;
     open = ends == 0 ? open + 8 : static_cast<size_t>(std::countl_zero(ends) / 8);
-    count -= static_cast<size_t>(std::popcount(ends));
+    count -= ((ends >> 7U) * kLowBits) >> 56U;  // adds up the eight bytes
     in.remove_prefix(8);
   }
   if (open > 0) in = std::string_view(in.data() - open, in.size() + open);
@@ -263,29 +265,6 @@ Result<std::string> decompress(std::string_view body, size_t most) {
   if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation) throw std::bad_alloc();
   if (ZSTD_isError(n) != 0U || n != size) return bad("zstd data");
   return plain;
-}
-
-void append_uvarint(std::string& out, uint64_t value) {
-  while (value >= 0x80) {
-    out += static_cast<char>(value | 0x80U);
-    value >>= 7U;
-  }
-  out += static_cast<char>(value);
-}
-
-void append_svarint(std::string& out, int64_t value) { append_uvarint(out, zigzag(value)); }
-
-bool take_long_uvarint(std::string_view& in, uint64_t& value) {
-  value = 0;
-  for (size_t i = 0; i < kMaxVarintBytes && i < in.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(in[i]);
-    value |= static_cast<uint64_t>(byte & 0x7FU) << (7 * i);
-    if (byte < 0x80) {
-      in.remove_prefix(i + 1);
-      return true;
-    }
-  }
-  return false;
 }
 
 std::string encode_times(uint64_t stream, uint64_t block, std::span<const RowTime> rows) {

@@ -81,6 +81,10 @@ std::optional<double> per_second(const Row& row) {
   return row.numerator / row.elapsed_s;
 }
 
+bool is_constant(std::span<const double> values) {
+  return std::memcmp(values.data(), values.data() + 1, (values.size() - 1) * sizeof(double)) == 0;
+}
+
 // A formula over many rows, whose times are those of `points`. The spans are its own: a char that
 // is written could be part of anything else.
 template <std::optional<double> (*kFormula)(const Row&)>
@@ -312,14 +316,16 @@ void DerivedCalculator::add(const InputValues& input) {
 void DerivedCalculator::add_increases(std::span<const double> values, std::span<double> sums,
                                       double& before) {
   const double first = before;
-  double last = before;
+  before = values.back();
+  // Many counters do not move in a whole block.
+  if (values.front() == first && is_constant(values)) return;
+  double last = first;
   size_t falls = 0;
   for (size_t r = 0; r < sums.size(); ++r) {
     sums[r] += values[r] - last;
     falls += static_cast<size_t>(values[r] < last);
     last = values[r];
   }
-  before = last;
   if (falls == 0) return;
   fell_.resize(sums.size());
   for (size_t r = 0; r < sums.size(); ++r) {
@@ -331,7 +337,8 @@ void DerivedCalculator::add_increases(std::span<const double> values, std::span<
 void DerivedCalculator::use_row_before() {
   std::vector<char>& is_known = sums_.is_known;
   const bool has_last = is_known.back() != 0;
-  for (size_t r = is_known.size() - 1; r > 0; --r) {
+  const bool is_whole = std::memchr(is_known.data(), 0, is_known.size()) == nullptr;
+  for (size_t r = is_known.size() - 1; r > 0 && !is_whole; --r) {
     if (is_known[r - 1] == 0) is_known[r] = 0;
   }
   if (!state_->has_before) is_known[0] = 0;

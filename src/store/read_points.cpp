@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -151,6 +152,13 @@ void set_values(const StoredColumn& column, std::span<const int64_t> raw, std::s
   const Scale scale = column.scale;
   int64_t last = kAbsent;
   double value = 0;
+  if (!raw.empty() &&
+      std::memcmp(raw.data(), raw.data() + 1, raw.size_bytes() - sizeof(last)) == 0) {
+    last = raw[0];
+    std::fill(values.begin(), values.end(), last == kAbsent ? 0 : scale.apply(last));
+    std::fill(present.begin(), present.end(), static_cast<char>(last == kAbsent ? 0 : 1));
+    return;
+  }
   for (size_t r = 0; r < raw.size(); ++r) {
     if (raw[r] != last) {
       last = raw[r];
