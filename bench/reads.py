@@ -1,21 +1,24 @@
-"""Reading runs: time and peak memory of opening one and of four commands, against linear growth.
+"""Reading runs: CPU time and peak memory of opening one and of four commands, against linear growth.
 
-Runs of days are written by bench-reads, not recorded. The sampling period goes with the duration, so that a run
-stays below 1 GB. Linear growth is predicted from one reference run: a run is opened in a time per stored byte; what a
-command does besides opening takes a time per value that it reads.
+Runs of days are written by bench-reads, not recorded: 100, 1,000 and 5,000 series and 1 h, 24 h and 30 days, with the
+shortest sampling period that keeps a run below 300 million values. Linear growth is predicted from one of them and from
+a run of ten seconds: a run is opened in a time per stored byte; what a command does besides takes a time per value that it
+must read or decompress. Memory is that of the whole process; for streamed output it should not grow with the run's length.
 """
 import os
 import subprocess
 import sys
-import time
 
 from harness import PROGRAM, ROOT, folder_bytes, scratch_home, table, verdict, verdict_text
 
 MICRO = ROOT / "build/release/bench-reads"
-PERIOD_MS = {"1 h": 100, "24 h": 1000, "30 days": 30_000}
 SECONDS = {"1 h": 3600, "24 h": 86_400, "30 days": 30 * 86_400}
 SERIES = (100, 1000, 5000)
-REFERENCE = (1000, "1 h")
+PERIODS_MS = (100, 1000, 10_000, 100_000)
+MOST_VALUES = 300e6
+REFERENCE = (1000, "24 h")
+TARGET = (300, "24 h")
+SHORT = (100, 10)  # series and seconds of the run that shows what a command costs without values
 SQL_METRIC, CSV_METRIC = "system.memory.usage", "system.network.io"  # 5 series, and a tenth of all
 COMMANDS = {
     "info": ["info", "{run}"],
@@ -23,9 +26,11 @@ COMMANDS = {
     "sql": ["sql", "{run}", f"select count(*), avg(value) from samples where metric = '{SQL_METRIC}'"],
     "csv": ["export", "{run}", "--to", "csv", "--metric", CSV_METRIC],
 }
-START_S, START_BYTES = 0.02, 20e6  # of a command that reads little: below this nothing is said about growth
-TARGETS = {("open", "time"): 0.1, ("info", "time"): 1.0, ("info --json", "time"): 1.0}
-STEPS, STEPS_BYTES = 10_000_000, 100e6
+QUESTIONS = ("open", *COMMANDS)
+TARGETS_S = {"open": 0.1, "info": 1.0, "info --json": 1.0}
+LINEAR = 1.5  # a ratio to linear growth up to this is linear: caches and short blocks take their share
+LEAST_S = 0.03  # of less CPU time no ratio is stated
+STEPS_BYTES = 100e6
 
 
 def build():
@@ -44,14 +49,13 @@ def remove(folder):
 
 
 def run_command(words):
-    """Seconds and peak bytes of a command whose output nobody keeps."""
-    begin = time.monotonic()
+    """CPU seconds and peak bytes of a command whose output nobody keeps."""
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"bench: {' '.join(map(str, words))} failed with exit code {process.returncode}")
-    return {"time": time.monotonic() - begin, "bytes": usage.ru_maxrss * 1024}
+    return {"time": usage.ru_utime + usage.ru_stime, "bytes": usage.ru_maxrss * 1024}
 
 
 def measure_open(folder):
@@ -61,7 +65,7 @@ def measure_open(folder):
 
 
 def measure(folder, rounds):
-    """The fastest of some rounds: what disturbs a reading only makes it longer."""
+    """The fastest of some rounds: what disturbs a command only makes it slower."""
     def best(once):
         results = [once() for _ in range(rounds)]
         return {"time": min(r["time"] for r in results), "bytes": max(r["bytes"] for r in results)}
@@ -73,55 +77,85 @@ def measure(folder, rounds):
     return found
 
 
-def values_read(question, series, rows):
-    """How many values a command needs besides what opening reads."""
-    return {"open": 0, "info": 8 * rows, "info --json": 0.8 * series * rows, "sql": 5 * rows,
-            "csv": 0.1 * series * rows}[question]
+def period_of(series, seconds):
+    return next(period for period in PERIODS_MS if series * seconds * 1000 / period <= MOST_VALUES)
 
 
-def predicted_time(question, cell, reference):
-    per_byte = reference["questions"]["open"]["time"] / reference["bytes"]
-    opening = per_byte * cell["bytes"]
-    if question == "open":
-        return opening
-    rest = reference["questions"][question]["time"] - reference["questions"]["open"]["time"] - START_S
-    per_value = max(0.0, rest) / values_read(question, reference["series"], reference["rows"])
-    return START_S + opening + per_value * values_read(question, cell["series"], cell["rows"])
-
-
-def ratio(question, what, cell, reference):
-    """Measured over predicted; None where both are too small to say anything."""
-    measured = cell["questions"][question][what]
-    if what == "time":
-        predicted, least = predicted_time(question, cell, reference), START_S
-    else:
-        growth = max(1.0, cell["series"] * cell["rows"] / (reference["series"] * reference["rows"]))
-        predicted, least = START_BYTES + (reference["questions"][question]["bytes"] - START_BYTES) * growth, START_BYTES
-    return None if measured < least else measured / max(predicted, least)
-
-
-def row_of(name, cell, reference):
-    row = [name, f"{cell['period_ms'] / 1000:g} s", f"{cell['bytes'] / 1e6:.0f}"]
-    for question in ("open", *COMMANDS):
-        found = cell["questions"][question]
-        times, sizes = (ratio(question, what, cell, reference) for what in ("time", "bytes"))
-        row.append(f"{1000 * found['time']:.0f} ({'-' if times is None else f'{times:.1f}'})")
-        row.append(f"{found['bytes'] / 1e6:.0f} ({'-' if sizes is None else f'{sizes:.1f}'})")
-    return row
-
-
-def measure_cell(home, options, series, duration, period_ms):
-    folder = make_run(home, series, SECONDS[duration], period_ms)
-    cell = {"series": series, "rows": SECONDS[duration] * 1000 // period_ms, "period_ms": period_ms,
-            "bytes": folder_bytes(folder), "questions": measure(folder, options.read_rounds)}
+def measure_cell(home, series, seconds, rounds):
+    period_ms = period_of(series, seconds)
+    folder = make_run(home, series, seconds, period_ms)
+    cell = {"series": series, "rows": seconds * 1000 // period_ms, "period_ms": period_ms, "bytes": folder_bytes(folder),
+            "questions": measure(folder, rounds)}
     remove(folder)
     return cell
 
 
-def measure_steps(home, options):
+def values_read(question, cell):
+    """How many values a command reads, or decompresses because they are stored together: info needs those of all CPUs."""
+    share = {"info": 0.8, "info --json": 0.8, "sql": 5 / cell["series"], "csv": 0.1}[question]
+    return share * cell["series"] * cell["rows"]
+
+
+def predicted_time(question, cell, reference, short):
+    def spent(which):
+        return reference["questions"][which]["time"] - short["questions"][which]["time"]
+
+    opening = spent("open") * cell["bytes"] / reference["bytes"]
+    start = short["questions"][question]["time"]
+    if question == "open":
+        return start + opening
+    per_value = max(0.0, spent(question) - spent("open")) / values_read(question, reference)
+    return start + opening + per_value * values_read(question, cell)
+
+
+def ratio(question, cell, reference, short):
+    """Measured over predicted CPU time; None where it is too short to say anything."""
+    measured = cell["questions"][question]["time"]
+    return None if measured < LEAST_S else measured / predicted_time(question, cell, reference, short)
+
+
+def print_cells(cells, short):
+    reference = cells[REFERENCE]
+    heads = ["series x duration", "period", "values", "stored MB", *QUESTIONS]
+    times, sizes = [], []
+    for (series, duration), cell in cells.items():
+        row = [f"{series} x {duration}", f"{cell['period_ms'] / 1000:g} s", f"{series * cell['rows'] / 1e6:.0f} M",
+               f"{cell['bytes'] / 1e6:.1f}"]
+        ratios = {question: ratio(question, cell, reference, short) for question in QUESTIONS}
+        times.append(row + [f"{1000 * cell['questions'][q]['time']:.0f}" + (f" ({r:.2f})" if r else "")
+                            for q, r in ratios.items()])
+        sizes.append(row + [f"{cell['questions'][q]['bytes'] / 1e6:.0f}" for q in QUESTIONS])
+    print(f"Reading runs: CPU time in ms, and in parentheses the ratio to linear growth from {REFERENCE[0]} x {REFERENCE[1]}\n"
+          f"(1: as predicted; less is better; none below {1000 * LEAST_S:.0f} ms). sql: {SQL_METRIC}; csv: {CSV_METRIC}.\n")
+    table(heads, times)
+    print("Peak memory in MB:\n")
+    table(heads, sizes)
+
+
+def judge(cells, short, steps):
+    verdicts = {}
+
+    def state(key, text, measured, limit, unit):
+        verdicts[key] = verdict(measured, limit)
+        print(verdict_text(text, verdicts[key], unit))
+
+    target = cells.get(TARGET)
+    for question, limit in TARGETS_S.items() if target else ():
+        state(f"target {question}", f"300 series x 24 h at 10 Hz, {question}, CPU time",
+              target["questions"][question]["time"], limit, " s")
+    for question in QUESTIONS:
+        worst = max((r for cell in cells.values() if (r := ratio(question, cell, cells[REFERENCE], short))), default=0)
+        state(f"linear {question}", f"{question}: highest ratio to linear growth", worst, LINEAR, "")
+    for question, found in steps["questions"].items() if steps else ():
+        state(f"steps {question}", f"{steps['steps']} steps, {question} ({found['time']:.1f} s)", found["bytes"] / 1e6,
+              STEPS_BYTES / 1e6, " MB")
+    print()
+    return verdicts
+
+
+def measure_steps(home, steps):
     """A run whose job reported millions of steps: what does not need them, and what does."""
-    steps = STEPS if not options.quick else STEPS // 100
-    folder = make_run(home, 100, SECONDS["1 h"], PERIOD_MS["1 h"], steps)
+    folder = make_run(home, 100, SECONDS["1 h"], PERIODS_MS[0], steps)
     found = measure(folder, 1)
     remove(folder)
     return {"steps": steps, "questions": found}
@@ -130,32 +164,14 @@ def measure_steps(home, options):
 def run(options, idle_machine):
     build()
     idle_machine.wait()
-    cells = {}
+    wanted = [(series, duration) for series in SERIES for duration in options.read_durations]
+    wanted += [cell for cell in (REFERENCE, TARGET) if cell not in wanted and (cell == REFERENCE or not options.quick)]
     with scratch_home() as home:
-        for duration in options.read_durations:
-            for series in SERIES if not options.quick else SERIES[:2]:
-                cells[(series, duration)] = measure_cell(home, options, series, duration, PERIOD_MS[duration])
-        if REFERENCE not in cells:
-            cells[REFERENCE] = measure_cell(home, options, *REFERENCE, PERIOD_MS[REFERENCE[1]])
-        target = None if options.quick else measure_cell(home, options, 300, "24 h", 100)
-        steps = measure_steps(home, options)
-    reference = cells[REFERENCE]
-    names = [f"{series} x {duration}" for series, duration in cells]
-    rows = [row_of(name, cell, reference) for name, cell in zip(names, cells.values())]
-    if target:
-        rows.append(row_of("300 x 24 h", target, reference))
-    heads = [f"{question}, {unit}" for question in ("open", *COMMANDS) for unit in ("ms", "MB")]
-    print(f"Reading runs: time and peak memory, and in parentheses the ratio to linear growth from\n"
-          f"{REFERENCE[0]} x {REFERENCE[1]} (1: as predicted, less: better; -: too small to say). "
-          f"sql: {SQL_METRIC}; csv: {CSV_METRIC}.\n")
-    table(["series x duration", "period", "MB", *heads], rows)
-    verdicts = {}
-    for question, limit in ((q, limit) for (q, _), limit in TARGETS.items() if target):
-        verdicts[question] = verdict(target["questions"][question]["time"], limit)
-        print(verdict_text(f"300 series x 24 h at 10 Hz, {question}", verdicts[question], " s"))
-    for question, found in steps["questions"].items():
-        verdicts[f"steps {question}"] = verdict(found["bytes"] / 1e6, STEPS_BYTES / 1e6)
-        print(verdict_text(f"{steps['steps']} steps, {question} ({found['time']:.1f} s)",
-                           verdicts[f"steps {question}"], " MB"))
-    print()
-    return {"cells": dict(zip(names, cells.values())), "target": target, "steps": steps, "verdicts": verdicts}
+        short = measure_cell(home, *SHORT, max(5, options.read_rounds))
+        cells = {(series, duration): measure_cell(home, series, SECONDS[duration], options.read_rounds)
+                 for series, duration in sorted(wanted)}
+        steps = measure_steps(home, options.read_steps) if options.read_steps > 0 else None
+    print_cells(cells, short)
+    verdicts = judge(cells, short, steps)
+    named = {f"{series} x {duration}": cell for (series, duration), cell in cells.items()}
+    return {"cells": named, "short": short, "steps": steps, "verdicts": verdicts}

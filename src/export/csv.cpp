@@ -31,15 +31,15 @@ Status write_long(const RunView& run, const std::vector<size_t>& selected,
   TextBuffer buffer(sink);
   buffer.text() = "time_s,metric,labels,value";
   buffer.text() += kEol;
-  TS_CHECK_OK(for_each_window(run, selected, options, [&](const Window& window) -> Status {
-    for (const SampleAt& at : samples_by_time(window)) {
-      append_time(buffer.text(), at.time_s);
+  TimeText time;
+  TS_CHECK_OK(for_each_window(run, selected, options, [&](const Window& window) {
+    return for_each_sample(window, [&](const SampleAt& at) {
+      buffer.text() += time.of(at.time_s);
       buffer.text() += middles[at.series];
       append_value(buffer.text(), window.series[at.series].value[at.sample]);
       buffer.text() += kEol;
-      TS_CHECK_OK(buffer.pass_on_when_full());
-    }
-    return {};
+      return buffer.pass_on_when_full();
+    });
   }));
   return buffer.pass_on();
 }
@@ -67,14 +67,16 @@ class WideRows {
 
   Status add(const Window& window) {
     const std::vector<double> grid = grid_of(window);
-    std::vector<SampleAt> samples = samples_by_time(window);
-    for (SampleAt& at : samples) {
+    std::vector<SampleAt> samples;
+    TS_CHECK_OK(for_each_sample(window, [&](SampleAt at) -> Status {
       const auto& times = window.series[at.series].time_s;
       const double row = row_time(grid, period_s_, at.time_s);
       // Two samples of a series cannot share a row: the later one gets its own.
       const bool taken = at.sample > 0 && times[at.sample - 1] >= row && row < at.time_s;
       if (!taken) at.time_s = row;
-    }
+      samples.push_back(at);
+      return {};
+    }));
     sort_by_time(samples);
     for (size_t i = 0; i < samples.size();) {
       const double time_s = samples[i].time_s;

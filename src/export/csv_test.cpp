@@ -61,6 +61,37 @@ TEST(csv, long_form_is_in_order_of_time_with_exact_values) {
             "0.200001,level,,0.30000000000000004\n");
 }
 
+TEST(csv, integers_and_others_are_written_as_short_as_they_can_be) {
+  FakeRun run(1, 9);
+  run.add("a", {}, Kind::gauge, {0, 1, 2, 3, 4, 5, 6, 7, 8},
+          {0, -0.0, 1, -7, 999'999'999'999'999, 1e15, 1e16, 0.5, 1e300});
+  EXPECT_EQ(write(csv_exporter, run, {}),
+            "time_s,metric,labels,value\n"
+            "0.000000,a,,0\n"
+            "1.000000,a,,-0\n"
+            "2.000000,a,,1\n"
+            "3.000000,a,,-7\n"
+            "4.000000,a,,999999999999999\n"
+            "5.000000,a,,1000000000000000\n"
+            "6.000000,a,,1e+16\n"
+            "7.000000,a,,0.5\n"
+            "8.000000,a,,1e+300\n");
+}
+
+// Times that do not increase: no sample is lost.
+TEST(csv, samples_of_the_same_time_are_all_written) {
+  FakeRun run(1, 4);
+  run.add("a", {}, Kind::gauge, {1, 1, 2}, {1, 2, 3});
+  run.add("b", {}, Kind::gauge, {0, 1}, {4, 5});
+  EXPECT_EQ(write(csv_exporter, run, {}),
+            "time_s,metric,labels,value\n"
+            "0.000000,b,,4\n"
+            "1.000000,a,,1\n"
+            "1.000000,a,,2\n"
+            "1.000000,b,,5\n"
+            "2.000000,a,,3\n");
+}
+
 TEST(csv, lines_end_as_rfc_4180_says) {
   std::string out;
   const FakeRun run = two_streams();

@@ -45,16 +45,16 @@ Status write_jsonl(const RunView& run, const ExportOptions& options, const Expor
   }
   TextBuffer buffer(sink);
   buffer.text() = header_line(run, selected);
-  TS_CHECK_OK(for_each_window(run, selected, options, [&](const Window& window) -> Status {
-    for (const SampleAt& at : samples_by_time(window)) {
+  TimeText time;
+  TS_CHECK_OK(for_each_window(run, selected, options, [&](const Window& window) {
+    return for_each_sample(window, [&](const SampleAt& at) {
       buffer.text() += "{\"time_s\":";
-      append_time(buffer.text(), at.time_s);
+      buffer.text() += time.of(at.time_s);
       buffer.text() += middles[at.series];
       append_value(buffer.text(), window.series[at.series].value[at.sample]);
       buffer.text() += "}\n";
-      TS_CHECK_OK(buffer.pass_on_when_full());
-    }
-    return {};
+      return buffer.pass_on_when_full();
+    });
   }));
   return buffer.pass_on();
 }

@@ -18,12 +18,7 @@ namespace {
 enum class Presence : char { all = 0, bitmap = 1, none = 2, constant = 3 };
 
 constexpr uint64_t kMaxRows = 1 << 20;
-constexpr size_t kMaxVarintBytes = 10;
 constexpr size_t kZstdBlockHeaderBytes = 3;  // the least that a block of ZSTD_BLOCKSIZE_MAX takes
-
-uint64_t zigzag(int64_t value) {
-  return (static_cast<uint64_t>(value) << 1U) ^ static_cast<uint64_t>(value >> 63);
-}
 
 // Differences are taken modulo 2^64: any two values have one, and adding it back is exact.
 int64_t difference(int64_t a, int64_t b) {
@@ -103,15 +98,53 @@ void append_column(std::string& out, std::span<const int64_t* const> rows, size_
 
 Error bad(const char* what) { return Error(fmt::format("malformed block: {}", what)); }
 
-// One difference after another; most take a byte.
+uint64_t unzigzag(uint64_t value) { return (value >> 1U) ^ (~(value & 1U) + 1U); }
+
+constexpr size_t kWordBytes = sizeof(uint64_t);
+constexpr uint64_t kTopBits = 0x8080808080808080U, kLowBits = 0x0101010101010101U;
+
+uint64_t word_at(const char* bytes) {
+  static_assert(std::endian::native == std::endian::little);
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof(word));
+  return word;
+}
+
+// One difference after another. Most take a byte and many are 0, so eight bytes are looked at
+// together.
 bool take_deltas(std::string_view& in, std::span<int64_t> out) {
-  int64_t value = 0;
-  for (int64_t& each : out) {
-    int64_t delta = 0;
-    if (!take_svarint(in, delta)) return false;
-    value = sum(value, delta);
-    each = value;
+  const char* at = in.data();
+  const char* const end = at + in.size();
+  uint64_t value = 0;
+  size_t r = 0;
+  while (r < out.size()) {
+    if (out.size() - r >= kWordBytes && static_cast<size_t>(end - at) >= kWordBytes) {
+      uint64_t word = word_at(at);
+      if (word == 0) {
+        std::fill_n(out.begin() + static_cast<std::ptrdiff_t>(r), kWordBytes,
+                    static_cast<int64_t>(value));
+        at += kWordBytes;
+        r += kWordBytes;
+        continue;
+      }
+      if ((word & kTopBits) == 0) {
+        for (size_t i = 0; i < kWordBytes; ++i, word >>= 8U) {
+          value += unzigzag(word & 0x7FU);
+          out[r + i] = static_cast<int64_t>(value);
+        }
+        at += kWordBytes;
+        r += kWordBytes;
+        continue;
+      }
+    }
+    std::string_view rest(at, static_cast<size_t>(end - at));
+    uint64_t delta = 0;
+    if (!take_uvarint(rest, delta)) return false;
+    at = rest.data();
+    value += unzigzag(delta);
+    out[r++] = static_cast<int64_t>(value);
   }
+  in.remove_prefix(static_cast<size_t>(at - in.data()));
   return true;
 }
 
@@ -154,12 +187,7 @@ bool take_column(std::string_view& in, std::span<int64_t> out) {
 }
 
 // Varints that end within these eight bytes, as a bit at the top of each one's last byte.
-uint64_t varint_ends(const char* bytes) {
-  static_assert(std::endian::native == std::endian::little);
-  uint64_t word = 0;
-  std::memcpy(&word, bytes, sizeof(word));
-  return ~word & 0x8080808080808080U;
-}
+uint64_t varint_ends(const char* bytes) { return ~word_at(bytes) & kTopBits; }
 
 // Eight bytes at a time. A varint is at most kMaxVarintBytes long; `open` counts the bytes of one
 // that began in the bytes before.
@@ -170,7 +198,7 @@ bool skip_varints(std::string_view& in, size_t count) {
     const auto leading = static_cast<size_t>(ends == 0 ? 8 : std::countr_zero(ends) / 8);
     if (open + leading >= kMaxVarintBytes) return false;
     open = ends == 0 ? open + 8 : static_cast<size_t>(std::countl_zero(ends) / 8);
-    count -= static_cast<size_t>(std::popcount(ends));
+    count -= ((ends >> 7U) * kLowBits) >> 56U;  // adds up the eight bytes
     in.remove_prefix(8);
   }
   if (open > 0) in = std::string_view(in.data() - open, in.size() + open);
@@ -237,29 +265,6 @@ Result<std::string> decompress(std::string_view body, size_t most) {
   if (ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation) throw std::bad_alloc();
   if (ZSTD_isError(n) != 0U || n != size) return bad("zstd data");
   return plain;
-}
-
-void append_uvarint(std::string& out, uint64_t value) {
-  while (value >= 0x80) {
-    out += static_cast<char>(value | 0x80U);
-    value >>= 7U;
-  }
-  out += static_cast<char>(value);
-}
-
-void append_svarint(std::string& out, int64_t value) { append_uvarint(out, zigzag(value)); }
-
-bool take_long_uvarint(std::string_view& in, uint64_t& value) {
-  value = 0;
-  for (size_t i = 0; i < kMaxVarintBytes && i < in.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(in[i]);
-    value |= static_cast<uint64_t>(byte & 0x7FU) << (7 * i);
-    if (byte < 0x80) {
-      in.remove_prefix(i + 1);
-      return true;
-    }
-  }
-  return false;
 }
 
 std::string encode_times(uint64_t stream, uint64_t block, std::span<const RowTime> rows) {

@@ -18,6 +18,7 @@ namespace trainscope {
 inline constexpr uint64_t kMaxColumns = 1 << 20;
 inline constexpr int64_t kMaxPeriodNs = int64_t{366} * 86400 * 1'000'000'000;
 
+inline constexpr size_t kMaxVarintBytes = 10;
 void append_uvarint(std::string& out, uint64_t value);
 void append_svarint(std::string& out, int64_t value);
 // Takes one off the front; false when the bytes end or it is longer than 10 bytes. Most are a byte

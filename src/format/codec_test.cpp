@@ -129,23 +129,40 @@ TEST(codec, statistics_are_those_of_the_values) {
   EXPECT_EQ(counter.total, 4U);
 }
 
-// Skipping a column goes eight bytes at a time: every length of its numbers, at every place.
+// Skipping and reading a column go eight bytes at a time: every length of its numbers, at every
+// place.
 TEST(codec, columns_of_numbers_of_any_length_are_found) {
   std::vector<std::vector<int64_t>> rows;
   for (int64_t r = 0; r < 67; ++r) {
     const int64_t wide = int64_t{1} << (r % 62);
-    rows.push_back({r % 2 == 0 ? wide : -wide, r, r % 3 == 0 ? kAbsent : wide, 5 * r});
+    const int64_t sometimes_wide = r - (r % 11 == 3 ? wide : 0);
+    rows.push_back(
+        {r % 2 == 0 ? wide : -wide, r, r % 3 == 0 ? kAbsent : wide, sometimes_wide, 5 * r});
   }
   uint8_t flags = 0;
-  const std::string bytes = encode_columns(1, 1, pointers(rows), 4, {}, flags);
+  const std::string bytes = encode_columns(1, 1, pointers(rows), 5, {}, flags);
   const auto header = decode_columns_header(bytes, flags, {});
   ASSERT_TRUE(header);
-  const auto offsets = column_offsets(header->body, header->rows, 4);
+  const auto offsets = column_offsets(header->body, header->rows, 5);
   ASSERT_TRUE(offsets);
-  for (size_t c = 0; c < 4; ++c) {
+  for (size_t c = 0; c < 5; ++c) {
     std::vector<int64_t> one(rows.size());
     ASSERT_TRUE(decode_column(header->body, (*offsets)[c], one));
     for (size_t r = 0; r < rows.size(); ++r) EXPECT_EQ(one[r], rows[r][c]) << r << "," << c;
+  }
+}
+
+TEST(codec, a_column_that_ends_early_is_refused) {
+  std::vector<std::vector<int64_t>> rows;
+  for (int64_t r = 0; r < 40; ++r) rows.push_back({r % 13 == 12 ? 100'000 * r : r});
+  uint8_t flags = 0;
+  const std::string bytes = encode_columns(1, 1, pointers(rows), 1, {}, flags);
+  const auto header = decode_columns_header(bytes, flags, {});
+  ASSERT_TRUE(header);
+  std::vector<int64_t> one(rows.size());
+  ASSERT_TRUE(decode_column(header->body, 0, one));
+  for (size_t n = 0; n < header->body.size(); ++n) {
+    EXPECT_FALSE(decode_column(header->body.substr(0, n), 0, one)) << n;
   }
 }
 

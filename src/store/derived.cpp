@@ -1,8 +1,8 @@
 #include "store/derived.h"
 
 #include <algorithm>
+#include <cstring>
 #include <map>
-#include <span>
 
 #include "base/json.h"
 #include "store/store.h"
@@ -11,31 +11,13 @@ namespace trainscope {
 
 namespace {
 
-// The inputs of one row and of the one in front of it (empty for formulas that need none).
+// What a formula computes a value from: sums over the inputs of a role, of rates the increases
+// since the row in front.
 struct Row {
-  std::span<const double> now, before;
-  std::span<const char> roles;
+  double numerator = 0, other = 0;
   double elapsed_s = 0;
   double divisor = 1;
-
-  // The sum over the inputs of a role, now or as increase.
-  double sum(char role) const {
-    double total = 0;
-    for (size_t i = 0; i < now.size(); ++i) {
-      if (roles[i] == role) total += now[i];
-    }
-    return total;
-  }
-  double increase(char role) const {
-    double total = 0;
-    for (size_t i = 0; i < now.size(); ++i) {
-      if (roles[i] == role) total += now[i] - before[i];
-    }
-    return total;
-  }
 };
-
-constexpr char kBusy = 'b', kIdle = 'i', kUsed = 'u', kRest = 'r', kCycles = 'c', kNone = 0;
 
 std::string_view label(const Labels& labels, std::string_view name) {
   for (const auto& [key, value] : labels) {
@@ -44,58 +26,84 @@ std::string_view label(const Labels& labels, std::string_view name) {
   return {};
 }
 
-char cpu_role(const Series& series) {
+InputRole cpu_role(const Series& series) {
   const std::string_view state = label(series.labels, "state");
-  return state == "idle" || state == "iowait" ? kIdle : kBusy;
+  return state == "idle" || state == "iowait" ? InputRole::other : InputRole::numerator;
 }
 
 // At 100 samples a second the kernel's own tick may not have passed between two: then nothing is
 // known, which is not the same as idle.
 std::optional<double> cpu_utilization(const Row& row) {
-  const double busy = row.increase(kBusy), all = busy + row.increase(kIdle);
+  const double all = row.numerator + row.other;
   // Sums of hundredths: less than half of one is rounding.
   if (all < 0.005) return std::nullopt;
-  return std::clamp(busy / all, 0.0, 1.0);
+  return std::clamp(row.numerator / all, 0.0, 1.0);
 }
 
 // used + free + cached + buffers is the machine's memory; `available` overlaps them.
-char memory_role(const Series& series) {
+InputRole memory_role(const Series& series) {
   const std::string_view state = label(series.labels, "state");
-  if (state == "used") return kUsed;
-  return state == "free" || state == "cached" || state == "buffers" ? kRest : kNone;
+  if (state == "used") return InputRole::numerator;
+  return state == "free" || state == "cached" || state == "buffers" ? InputRole::other
+                                                                    : InputRole::none;
 }
 
 std::optional<double> memory_utilization(const Row& row) {
-  const double used = row.sum(kUsed), total = used + row.sum(kRest);
+  const double total = row.numerator + row.other;
   if (!(total > 0)) return std::nullopt;
-  return std::clamp(used / total, 0.0, 1.0);
+  return std::clamp(row.numerator / total, 0.0, 1.0);
 }
 
-char any_role(const Series& /*series*/) { return kBusy; }
+InputRole any_role(const Series& /*series*/) { return InputRole::numerator; }
 
-char cycles_role(const Series& series) { return series.metric == "perf.cycles" ? kCycles : kBusy; }
+InputRole cycles_role(const Series& series) {
+  return series.metric == "perf.cycles" ? InputRole::other : InputRole::numerator;
+}
 
 std::optional<double> instructions_per_cycle(const Row& row) {
-  const double cycles = row.increase(kCycles);
-  if (!(cycles > 0)) return std::nullopt;
-  return row.increase(kBusy) / cycles;
+  if (!(row.other > 0)) return std::nullopt;
+  return row.numerator / row.other;
 }
 
 std::optional<double> busy_share(const Row& row) {
   if (!(row.elapsed_s > 0)) return std::nullopt;
-  return std::clamp(row.increase(kBusy) / row.elapsed_s, 0.0, 1.0);
+  return std::clamp(row.numerator / row.elapsed_s, 0.0, 1.0);
 }
 
 // Not clipped: a job whose threads are counted late may use more than all for a tick, and that is
 // seen.
 std::optional<double> job_utilization(const Row& row) {
   if (!(row.elapsed_s > 0)) return std::nullopt;
-  return row.increase(kBusy) / row.elapsed_s / row.divisor;
+  return row.numerator / row.elapsed_s / row.divisor;
 }
 
 std::optional<double> per_second(const Row& row) {
   if (!(row.elapsed_s > 0)) return std::nullopt;
-  return row.increase(kBusy) / row.elapsed_s;
+  return row.numerator / row.elapsed_s;
+}
+
+bool is_constant(std::span<const double> values) {
+  return std::memcmp(values.data(), values.data() + 1, (values.size() - 1) * sizeof(double)) == 0;
+}
+
+// A formula over many rows, whose times are those of `points`. The spans are its own: a char that
+// is written could be part of anything else.
+template <std::optional<double> (*kFormula)(const Row&)>
+void each_row(const RowSums& sums, const DerivedState& state, Points& points) {
+  const std::span<const double> numerator = sums.numerator, other = sums.other;
+  const std::span<const char> is_known = sums.is_known;
+  const std::span<const double> times = points.time_s;
+  const std::span<double> values = points.value;
+  const std::span<char> present = points.present;
+  const double divisor = state.derived->divisor;
+  double before_s = state.before_s;
+  for (size_t r = 0; r < times.size(); ++r) {
+    std::optional<double> value;
+    if (is_known[r] != 0) value = kFormula({numerator[r], other[r], times[r] - before_s, divisor});
+    values[r] = value.value_or(0);
+    present[r] = value ? 1 : 0;
+    before_s = times[r];
+  }
 }
 
 }  // namespace
@@ -105,8 +113,8 @@ struct DerivedSpec {
   std::string_view input = "";
   bool is_rate = false;      // needs the row in front
   bool per_job_cpu = false;  // divides by the number of CPUs that the job may use
-  char (*role)(const Series&) = nullptr;
-  std::optional<double> (*compute)(const Row&) = nullptr;
+  InputRole (*role)(const Series&) = nullptr;
+  void (*compute)(const RowSums&, const DerivedState&, Points&) = nullptr;
   std::string_view second_input = "";  // a metric that must be there too
 };
 
@@ -120,13 +128,13 @@ constexpr DerivedSpec kDerivedSpecs[] = {
      .is_rate = true,
      .per_job_cpu = true,
      .role = any_role,
-     .compute = job_utilization},
+     .compute = each_row<job_utilization>},
     {.metric = {"perf.ipc", "{instruction}/{cycle}", Kind::gauge, "mode", "Instructions per cycle",
                 InfoPlace(), "increase of perf.instructions / increase of perf.cycles"},
      .input = "perf.instructions",
      .is_rate = true,
      .role = cycles_role,
-     .compute = instructions_per_cycle,
+     .compute = each_row<instructions_per_cycle>,
      .second_input = "perf.cycles"},
     {.metric = {"system.cpu.utilization", "1", Kind::gauge, "cpu",
                 "Share of the time in which the CPU was busy", in_info(301).only("cpu", "all"),
@@ -134,19 +142,19 @@ constexpr DerivedSpec kDerivedSpecs[] = {
      .input = "system.cpu.time",
      .is_rate = true,
      .role = cpu_role,
-     .compute = cpu_utilization},
+     .compute = each_row<cpu_utilization>},
     {.metric = {"system.disk.utilization", "1", Kind::gauge, "device",
                 "Share of the time in which the device had requests", in_info(305).unless_idle(),
                 "increase of system.disk.io_time / time"},
      .input = "system.disk.io_time",
      .is_rate = true,
      .role = any_role,
-     .compute = busy_share},
+     .compute = each_row<busy_share>},
     {.metric = {"system.memory.utilization", "1", Kind::gauge, "", "Share of the memory in use",
                 in_info(303), "used / (used + free + cached + buffers) of system.memory.usage"},
      .input = "system.memory.usage",
      .role = memory_role,
-     .compute = memory_utilization},
+     .compute = each_row<memory_utilization>},
 };
 
 // Of the counters that only the command line names.
@@ -157,7 +165,7 @@ constexpr DerivedSpec kFileCounterRate = {
                "increase of counter.NAME / time"},
     .is_rate = true,
     .role = any_role,
-    .compute = per_second};
+    .compute = each_row<per_second>};
 
 Series described(const DerivedSpec& spec, const std::string& group) {
   Series series;
@@ -214,8 +222,8 @@ void list_one(const DerivedSpec& spec, const SeriesDirectory& directory,
   for (size_t i = 0; i < directory.stored.size(); ++i) {
     const Series& series = directory.stored[i].series;
     if (!is_input(spec, series.metric)) continue;
-    const char role = spec.role(series);
-    if (role == kNone) continue;
+    const InputRole role = spec.role(series);
+    if (role == InputRole::none) continue;
     const std::string group(label(series.labels, spec.metric.labels));
     const auto [place, added] = groups.emplace(group, out.size());
     if (added) out.push_back({described(spec, group), &spec, {}, {}, 1});
@@ -247,39 +255,9 @@ void list_file_counter_rates(const SeriesDirectory& directory, std::vector<Deriv
                    SeriesStatus::ok,
                    "",
                    ""};
-    out.push_back({std::move(rate), &kFileCounterRate, {i}, {kBusy}, 1});
+    out.push_back({std::move(rate), &kFileCounterRate, {i}, {InputRole::numerator}, 1});
     inherit_status(out.back(), directory);
   }
-}
-
-// The values of `points` at the given times; most inputs have the very same times.
-void align(const std::vector<double>& times, Points& points) {
-  if (points.time_s == times) return;
-  Points aligned{times, std::vector<double>(times.size()), std::vector<char>(times.size())};
-  size_t at = 0;
-  for (size_t i = 0; i < times.size(); ++i) {
-    while (at < points.time_s.size() && points.time_s[at] < times[i]) ++at;
-    if (at == points.time_s.size() || points.time_s[at] != times[i]) continue;
-    aligned.value[i] = points.value[at];
-    aligned.present[i] = points.present[at];
-  }
-  points = std::move(aligned);
-}
-
-// The inputs' values at row i; false when one is absent.
-bool take_row(const std::vector<Points>& inputs, size_t i, std::vector<double>& values) {
-  for (size_t k = 0; k < inputs.size(); ++k) {
-    if (inputs[k].present[i] == 0) return false;
-    values[k] = inputs[k].value[i];
-  }
-  return true;
-}
-
-bool any_decrease(const std::vector<double>& before, const std::vector<double>& now) {
-  for (size_t k = 0; k < now.size(); ++k) {
-    if (now[k] < before[k]) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -304,33 +282,79 @@ std::vector<DerivedSeries> list_derived(const SeriesDirectory& directory,
   return list;
 }
 
-Points compute_derived(const DerivedSeries& derived, const Range& range,
-                       std::vector<Points> inputs) {
-  Points out;
-  if (inputs.empty() || derived.series.status == SeriesStatus::absent) return out;
-  const std::vector<double> times = inputs[0].time_s;
-  for (Points& points : inputs) align(times, points);
-  out.time_s.reserve(times.size());
-  out.value.reserve(times.size());
-  out.present.reserve(times.size());
-  std::vector<double> now(inputs.size()), before(inputs.size());
-  bool have_before = false;
-  for (size_t i = 0; i < times.size(); ++i) {
-    const bool have = take_row(inputs, i, now);
-    std::optional<double> value;
-    if (have && (!derived.spec->is_rate || (have_before && !any_decrease(before, now)))) {
-      value = derived.spec->compute(
-          {now, before, derived.roles, i == 0 ? 0 : times[i] - times[i - 1], derived.divisor});
-    }
-    if (!range.begin_s || times[i] >= *range.begin_s) {
-      out.time_s.push_back(times[i]);
-      out.value.push_back(value.value_or(0));
-      out.present.push_back(value ? 1 : 0);
-    }
-    have_before = have;
-    std::swap(now, before);
+void DerivedCalculator::begin(DerivedState& state, std::span<const double> times) {
+  state_ = &state;
+  input_ = 0;
+  sums_.numerator.assign(times.size(), 0);
+  sums_.other.assign(times.size(), 0);
+  sums_.is_known.assign(times.size(), 1);
+  fell_.clear();
+  points_.time_s.assign(times.begin(), times.end());
+  points_.value.resize(times.size());
+  points_.present.resize(times.size());
+}
+
+void DerivedCalculator::add(const InputValues& input) {
+  const size_t number = input_++;
+  std::vector<char>& is_known = sums_.is_known;
+  if (input.value.empty()) {
+    std::fill(is_known.begin(), is_known.end(), char{0});
+    return;
   }
-  return out;
+  const bool is_whole = std::memchr(input.present.data(), 0, input.present.size()) == nullptr;
+  for (size_t r = 0; r < is_known.size() && !is_whole; ++r) {
+    if (input.present[r] == 0) is_known[r] = 0;
+  }
+  const bool is_numerator = state_->derived->roles[number] == InputRole::numerator;
+  const std::span<double> sums = is_numerator ? sums_.numerator : sums_.other;
+  if (state_->derived->spec->is_rate) {
+    add_increases(input.value, sums, state_->before[number]);
+  } else {
+    for (size_t r = 0; r < sums.size(); ++r) sums[r] += input.value[r];
+  }
+}
+
+void DerivedCalculator::add_increases(std::span<const double> values, std::span<double> sums,
+                                      double& before) {
+  const double first = before;
+  before = values.back();
+  // Many counters do not move in a whole block.
+  if (values.front() == first && is_constant(values)) return;
+  double last = first;
+  size_t falls = 0;
+  for (size_t r = 0; r < sums.size(); ++r) {
+    sums[r] += values[r] - last;
+    falls += static_cast<size_t>(values[r] < last);
+    last = values[r];
+  }
+  if (falls == 0) return;
+  fell_.resize(sums.size());
+  for (size_t r = 0; r < sums.size(); ++r) {
+    if (values[r] < (r == 0 ? first : values[r - 1])) fell_[r] = 1;
+  }
+}
+
+// A rate needs all inputs in the row in front as well.
+void DerivedCalculator::use_row_before() {
+  std::vector<char>& is_known = sums_.is_known;
+  const bool has_last = is_known.back() != 0;
+  const bool is_whole = std::memchr(is_known.data(), 0, is_known.size()) == nullptr;
+  for (size_t r = is_known.size() - 1; r > 0 && !is_whole; --r) {
+    if (is_known[r - 1] == 0) is_known[r] = 0;
+  }
+  if (!state_->has_before) is_known[0] = 0;
+  state_->has_before = has_last;
+  for (size_t r = 0; r < fell_.size(); ++r) {
+    if (fell_[r] != 0) is_known[r] = 0;
+  }
+}
+
+const Points& DerivedCalculator::finish() {
+  if (points_.time_s.empty()) return points_;
+  if (state_->derived->spec->is_rate) use_row_before();
+  state_->derived->spec->compute(sums_, *state_, points_);
+  state_->before_s = points_.time_s.back();
+  return points_;
 }
 
 }  // namespace trainscope

@@ -76,6 +76,71 @@ TEST(derived, values_do_not_depend_on_blocks) {
   EXPECT_DOUBLE_EQ(*a->mean, *b->mean);
 }
 
+// An absent input and a counter that went backwards, at the border of blocks as within one.
+TEST(derived, what_is_unknown_does_not_depend_on_blocks) {
+  const std::vector<std::vector<int64_t>> rows = {{0, 0},       {1, 9},  {2, 18}, {0, 27},
+                                                  {5, 36},      {6, 45}, {7, 54}, {8, kAbsent},
+                                                  {kAbsent, 1}, {9, 72}, {8, 80}, {18, 90}};
+  const std::vector<FixtureColumn> columns = {cpu("0", "user"), cpu("0", "idle")};
+  const std::string expected =
+      "0=- 0.1=0.1 0.2=0.1 0.3=- 0.4=0.357143 0.5=0.1 0.6=0.1 0.7=- 0.8=- "
+      "0.9=- 1=- 1.1=0.5";
+  for (size_t length = 1; length <= rows.size(); ++length) {
+    FixtureFile file;
+    file.schema(1, 0, 100 * kMs, "a", columns);
+    for (size_t begin = 0; begin < rows.size(); begin += length) {
+      const size_t end = std::min(begin + length, rows.size());
+      std::vector<RowTime> times;
+      for (size_t r = begin; r < end; ++r) times.push_back({static_cast<int64_t>(r), 0});
+      file.times(0, begin + 1, times)
+          .values(1, begin + 1,
+                  {rows.begin() + static_cast<std::ptrdiff_t>(begin),
+                   rows.begin() + static_cast<std::ptrdiff_t>(end)});
+    }
+    const auto run = open_fixture(fixture_files({file.bytes()}, 10));
+    EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}"), expected) << length;
+  }
+}
+
+TEST(derived, a_block_without_an_input_has_no_values) {
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a", {cpu("0", "user")})
+      .schema(2, 0, 100 * kMs, "b", {cpu("0", "idle")})
+      .times(0, 1, {{0, 0}, {1, 0}})
+      .values(1, 1, {{0}, {5}})
+      .values(2, 1, {{0}, {5}})
+      .times(0, 2, {{2, 0}, {3, 0}})
+      .values(1, 2, {{6}, {7}})
+      .times(0, 3, {{4, 0}, {5, 0}})
+      .values(2, 3, {{15}, {20}})
+      .values(1, 3, {{8}, {13}});
+  const auto run = open_fixture(fixture_files({file.bytes()}, 0.55));
+  EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}"),
+            "0=- 0.1=0.5 0.2=- 0.3=- 0.4=- 0.5=0.5");
+}
+
+// The rows are those of the first input; the other one has a row less.
+TEST(derived, inputs_may_be_in_different_streams) {
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a",
+              {{"job.cpu.time", {{"mode", "system"}}, "s", Kind::counter, {1, 1000}}})
+      .schema(2, 1, 100 * kMs, "b",
+              {{"job.cpu.time", {{"mode", "user"}}, "s", Kind::counter, {1, 1000}}});
+  for (int64_t r = 0; r < 12; ++r) {
+    const auto block = static_cast<uint64_t>(r + 1);
+    file.times(0, block, {{r, 0}}).values(1, block, {{10 * r}});
+    if (r != 6) file.times(1, block, {{r, 0}}).values(2, block, {{40 * r}});
+  }
+  file.frame(FrameType::info, R"({"threads": 1})");
+  const auto run = open_fixture(fixture_files({file.bytes()}, 10));
+  EXPECT_EQ(
+      points_text(*run, "job.cpu.utilization"),
+      "0=- 0.1=0.5 0.2=0.5 0.3=0.5 0.4=0.5 0.5=0.5 0.6=- 0.7=- 0.8=0.5 0.9=0.5 1=0.5 1.1=0.5");
+  EXPECT_EQ(points_text(*run, "job.cpu.utilization", {0.45, 0.95}),
+            "0.5=0.5 0.6=- 0.7=- 0.8=0.5 0.9=0.5");
+  EXPECT_EQ(run->summary(series_index(*run, "job.cpu.utilization"))->samples, 9);
+}
+
 TEST(derived, a_range_gives_the_same_values_as_the_whole) {
   const auto run = make({cpu("0", "user"), cpu("0", "idle")}, {{0, 0}, {5, 5}, {8, 12}, {10, 20}});
   EXPECT_EQ(points_text(*run, "system.cpu.utilization{cpu=0}"), "0=- 0.1=0.5 0.2=0.3 0.3=0.2");

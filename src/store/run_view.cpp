@@ -16,6 +16,9 @@ namespace trainscope {
 
 namespace {
 
+// What a pass over all blocks holds of them: it needs each block once.
+constexpr size_t kPassBytes = size_t{1} << 20;
+
 Points within(const Points& all, const Range& range) {
   Points points;
   for (size_t i = 0; i < all.time_s.size(); ++i) {
@@ -78,25 +81,15 @@ class StoredRun : public RunView {
   Result<std::vector<Points>> points_of(const std::vector<size_t>& series,
                                         const Range& range) const override {
     std::vector<Points> all(series.size());
-    std::vector<const StoredSeries*> stored;
-    std::vector<size_t> stored_at, derived_at;
-    for (size_t i = 0; i < series.size(); ++i) {
-      if (is_stored(series[i])) {
-        stored.push_back(&directory_.stored[series[i]]);
-        stored_at.push_back(i);
-      } else if (is_derived(series[i])) {
-        derived_at.push_back(i);
-      } else {
-        TS_TRY(all[i], other_points(series[i], range));
-      }
+    const SeriesByKind kinds = sort_out(series);
+    for (const size_t i : kinds.others) {
+      TS_TRY(all[i], other_points(series[i], range));
     }
-    TS_TRY(std::vector<Points> read, read_points(index_, cache_, stored, range, false));
-    for (size_t k = 0; k < read.size(); ++k) all[stored_at[k]] = std::move(read[k]);
-    TS_CHECK_OK(compute_by_blocks(series, derived_at, range, [&](size_t i, const Points& more) {
-      all[i].time_s.insert(all[i].time_s.end(), more.time_s.begin(), more.time_s.end());
-      all[i].value.insert(all[i].value.end(), more.value.begin(), more.value.end());
-      all[i].present.insert(all[i].present.end(), more.present.begin(), more.present.end());
-    }));
+    TS_TRY(std::vector<Points> read, read_points(index_, cache_, kinds.stored, range, false));
+    for (size_t k = 0; k < read.size(); ++k) all[kinds.stored_at[k]] = std::move(read[k]);
+    TS_CHECK_OK(read_derived(
+        index_, cache_, directory_, kinds.derived, range,
+        [&](size_t k, const Points& more) { append_points(all[kinds.derived_at[k]], more); }));
     return all;
   }
 
@@ -107,20 +100,21 @@ class StoredRun : public RunView {
 
   Result<std::vector<Summary>> summaries_of(const std::vector<size_t>& series) const override {
     std::vector<Summary> all(series.size());
-    std::vector<size_t> derived_at;
-    std::vector<PointsSummary> derived(series.size());
-    for (size_t i = 0; i < series.size(); ++i) {
-      if (is_stored(series[i])) {
-        TS_TRY(all[i], summarize(index_, cache_, directory_.stored[series[i]]));
-      } else if (is_derived(series[i])) {
-        derived_at.push_back(i);
-      } else {
-        TS_TRY(all[i], other_summary(series[i]));
-      }
+    const SeriesByKind kinds = sort_out(series);
+    ColumnCache blocks(kPassBytes);
+    for (const size_t i : kinds.others) {
+      TS_TRY(all[i], other_summary(series[i], blocks));
     }
-    TS_CHECK_OK(compute_by_blocks(series, derived_at, {},
-                                  [&](size_t i, const Points& more) { derived[i].add(more); }));
-    for (const size_t i : derived_at) all[i] = derived[i].finish(recorded_[series[i]].kind);
+    auto stored = summarize(index_, blocks, kinds.stored);
+    for (size_t k = 0; k < stored.size(); ++k) {
+      TS_TRY(all[kinds.stored_at[k]], std::move(stored[k]));
+    }
+    std::vector<PointsSummary> derived(kinds.derived.size());
+    TS_CHECK_OK(read_derived(index_, blocks, directory_, kinds.derived, {},
+                             [&](size_t k, const Points& more) { derived[k].add(more); }));
+    for (size_t k = 0; k < derived.size(); ++k) {
+      all[kinds.derived_at[k]] = derived[k].finish(kinds.derived[k]->series.kind);
+    }
     return all;
   }
 
@@ -130,11 +124,15 @@ class StoredRun : public RunView {
     const auto add = [](std::optional<double>& sum, const std::optional<double>& more) {
       if (more) sum = sum.value_or(0) + *more;
     };
-    for (const StoredSeries& stored : directory_.stored) {
-      const auto summary = summarize(index_, cache_, stored);
+    std::vector<const StoredSeries*> stored;
+    for (const StoredSeries& each : directory_.stored) stored.push_back(&each);
+    ColumnCache blocks(kPassBytes);
+    const auto summaries = summarize(index_, blocks, stored);
+    for (size_t i = 0; i < stored.size(); ++i) {
+      const auto& summary = summaries[i];
       if (!summary) continue;
       values += summary->samples;
-      const std::string& metric = stored.series.metric;
+      const std::string& metric = stored[i]->series.metric;
       if (metric == "recorder.cpu.time") add(overhead.cpu_s, summary->last);
       if (metric == "recorder.memory.usage") add(overhead.max_rss_bytes, summary->max);
       if (metric == "recorder.bytes_written") add(overhead.bytes_written, summary->last);
@@ -154,6 +152,28 @@ class StoredRun : public RunView {
  private:
   bool is_stored(size_t series) const { return series < directory_.stored.size(); }
   bool is_derived(size_t series) const { return !is_stored(series) && series < lateness_at_; }
+
+  // Some series, and where they are in the list that was asked for.
+  struct SeriesByKind {
+    std::vector<const StoredSeries*> stored;
+    std::vector<const DerivedSeries*> derived;
+    std::vector<size_t> stored_at, derived_at, others;
+  };
+  SeriesByKind sort_out(const std::vector<size_t>& series) const {
+    SeriesByKind kinds;
+    for (size_t i = 0; i < series.size(); ++i) {
+      if (is_stored(series[i])) {
+        kinds.stored.push_back(&directory_.stored[series[i]]);
+        kinds.stored_at.push_back(i);
+      } else if (is_derived(series[i])) {
+        kinds.derived.push_back(&derived_[series[i] - directory_.stored.size()]);
+        kinds.derived_at.push_back(i);
+      } else {
+        kinds.others.push_back(i);
+      }
+    }
+    return kinds;
+  }
 
   // A column that never had a value is as absent as one that is not there.
   void mark_empty_series() {
@@ -176,42 +196,19 @@ class StoredRun : public RunView {
     return within(progress().series[at].points, range);
   }
 
-  Result<Summary> other_summary(size_t series) const {
+  Result<Summary> other_summary(size_t series, ColumnCache& blocks) const {
     PointsSummary summary;
     if (series != lateness_at_) {
       TS_TRY(const Points all, other_points(series, {}));
       summary.add(all);
       return summary.finish(progress().all_series[series].kind);
     }
+    if (recorded_[series].status == SeriesStatus::absent) return Summary();
     for (const Range& part : split_by_blocks(index_, 0, {})) {
-      TS_TRY(const Points points, other_points(series, part));
+      TS_TRY(const Points points, read_lateness(index_, blocks, part));
       summary.add(points);
     }
     return summary.finish(recorded_[series].kind);
-  }
-
-  // Computes the derived ones of `series`, which are at the places `which`, a few blocks at a time.
-  template <typename Take>
-  Status compute_by_blocks(const std::vector<size_t>& series, const std::vector<size_t>& which,
-                           const Range& range, const Take& take) const {
-    std::map<uint64_t, std::vector<size_t>> by_stream;  // of the first input
-    for (const size_t i : which) {
-      const DerivedSeries& derived = derived_[series[i] - directory_.stored.size()];
-      if (derived.inputs.empty() || derived.series.status == SeriesStatus::absent) continue;
-      by_stream[directory_.stored[derived.inputs[0]].streams[0]].push_back(i);
-    }
-    for (const auto& [stream, places] : by_stream) {
-      for (const Range& part : split_by_blocks(index_, stream, range)) {
-        for (const size_t i : places) {
-          const DerivedSeries& derived = derived_[series[i] - directory_.stored.size()];
-          std::vector<const StoredSeries*> inputs;
-          for (const size_t input : derived.inputs) inputs.push_back(&directory_.stored[input]);
-          TS_TRY(std::vector<Points> read, read_points(index_, cache_, inputs, part, true));
-          take(i, compute_derived(derived, part, std::move(read)));
-        }
-      }
-    }
-    return {};
   }
 
   const Progress& progress() const {

@@ -130,6 +130,32 @@ TEST(run_view, doubles_keep_their_bits) {
   EXPECT_EQ(points->present[1], 0);
 }
 
+// Statistics do not have them, so their values are read: of several series together.
+TEST(run_view, summaries_of_doubles) {
+  const auto bits = [](double value) { return std::bit_cast<int64_t>(value); };
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a",
+              {{"counter.a", {}, "1", Kind::gauge, {}, "f64"},
+               {"counter.b", {}, "1", Kind::counter, {}, "f64"}})
+      .times(0, 1, {{0, 0}, {1, 0}})
+      .values(1, 1, {{bits(0.5), bits(1.5)}, {bits(std::nan("")), bits(2.5)}})
+      .times(0, 2, {{2, 0}, {3, 0}})
+      .values(1, 2, {{bits(2.5), bits(0.25)}, {bits(-1), kAbsent}});
+  const auto run = open_fixture(fixture_files({file.bytes()}, 0.35));
+  const auto summaries =
+      run->summaries_of({series_index(*run, "counter.a"), series_index(*run, "counter.b")});
+  ASSERT_TRUE(summaries);
+  const Summary &gauge = (*summaries)[0], &counter = (*summaries)[1];
+  EXPECT_EQ(gauge.samples, 3);
+  EXPECT_DOUBLE_EQ(*gauge.min, -1);
+  EXPECT_DOUBLE_EQ(*gauge.max, 2.5);
+  EXPECT_DOUBLE_EQ(*gauge.mean, 2.0 / 3);
+  EXPECT_EQ(counter.samples, 3);
+  EXPECT_DOUBLE_EQ(*counter.delta, 1);  // then a reset
+  EXPECT_DOUBLE_EQ(*counter.rate, 1 / 0.2);
+  EXPECT_DOUBLE_EQ(*counter.last, 0.25);
+}
+
 TEST(run_view, missing_metrics_and_empty_columns_are_absent_with_a_reason) {
   FixtureFile file;
   file.schema(

@@ -119,12 +119,13 @@ std::vector<Series> list_absent(const RunIndex& index, const std::vector<StoredS
 const ColumnsFrame* StoredSeries::find(const StoredBlock& block, const StoredColumn*& column,
                                        size_t& at) const {
   for (const ColumnsFrame& frame : block.columns) {
-    for (const SeriesPart& part : parts) {
-      if (part.schema != frame.schema) continue;
-      column = &part.schema->columns[part.column];
-      at = part.column;
-      return &frame;
-    }
+    const auto part = std::lower_bound(
+        parts.begin(), parts.end(), frame.schema->number,
+        [](const SeriesPart& a, uint64_t number) { return a.schema->number < number; });
+    if (part == parts.end() || part->schema != frame.schema) continue;
+    column = &part->schema->columns[part->column];
+    at = part->column;
+    return &frame;
   }
   return nullptr;
 }

@@ -17,7 +17,7 @@ struct SeriesPart {
 
 struct StoredSeries {
   Series series;
-  std::vector<SeriesPart> parts;  // in order of schemas
+  std::vector<SeriesPart> parts;  // by the numbers of their schemas
   std::vector<uint64_t> streams;  // usually one
 
   // The frame of this block that holds the series, and the column in it; null when there is none.

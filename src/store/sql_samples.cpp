@@ -17,14 +17,19 @@ namespace {
 
 constexpr int kTimeColumn = 0, kMetricColumn = 1, kLabelsColumn = 2, kValueColumn = 3;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// The points of series that are read together.
-constexpr double kBatchBytes = 64e6;
 constexpr double kPointBytes = 2 * sizeof(double) + 1;
 constexpr double kMaxBatch = 256;
+
+// What SQLite hands to connect().
+struct Samples {
+  const RunView* run = nullptr;
+  double held_bytes = 0;  // of the points of series that are read together
+};
 
 struct Table {
   sqlite3_vtab base{};  // must be first
   const RunView* run = nullptr;
+  double held_bytes = 0;
   std::deque<std::string> labels;  // of the first series; SQLite keeps pointers to them
 
   const std::string& labels_of(size_t series) {
@@ -38,28 +43,46 @@ struct Table {
 struct Cursor {
   sqlite3_vtab_cursor base{};  // must be first
   Table* table = nullptr;
-  Range range;
   std::vector<size_t> series;  // that the query selects
-  size_t at = 0;               // the current one
-  size_t batch_at = 0;         // the first one in `batch`
+  std::vector<Range>
+      windows;  // that are read one after the other; several only with one series per batch
+  size_t batch_size = 1;  // how many series are read together
+  size_t at = 0;          // the current series
+  size_t window = 0;      // its current window
+  size_t batch_at = 0;    // the first series of those in `batch`
   std::vector<Points> batch;
   size_t sample = 0;
   sqlite3_int64 row = 0;
 
   bool is_in_batch() const { return at - batch_at < batch.size(); }
   const Points& points() const { return batch[at - batch_at]; }
+
+  // The next window of this series, or the next series.
+  void move_on() {
+    sample = 0;
+    if (window + 1 < windows.size()) {
+      ++window;
+      batch.clear();
+    } else {
+      window = 0;
+      ++at;
+      if (windows.size() > 1) batch.clear();
+    }
+  }
 };
 
 Table& table_of(sqlite3_vtab* base) { return *reinterpret_cast<Table*>(base); }
 Cursor& cursor_of(sqlite3_vtab_cursor* base) { return *reinterpret_cast<Cursor*>(base); }
 
-int connect(sqlite3* database, void* run, int /*argc*/, const char* const* /*argv*/,
+int connect(sqlite3* database, void* data, int /*argc*/, const char* const* /*argv*/,
             sqlite3_vtab** out, char** /*error*/) {
   const int code = sqlite3_declare_vtab(
       database, "CREATE TABLE x(time_s REAL, metric TEXT, labels TEXT, value REAL)");
   if (code != SQLITE_OK) return code;
   auto table = std::make_unique<Table>();
-  table->run = static_cast<const RunView*>(run);
+  const auto& samples = *static_cast<const Samples*>(data);
+  table->run = samples.run;
+  table->held_bytes = samples.held_bytes;
   *out = &table.release()->base;
   return SQLITE_OK;
 }
@@ -140,33 +163,47 @@ struct SeriesFilter {
   }
 };
 
-// How many series are read together, by the rows that they have in the range.
-size_t batch_size(const RunView& run, const Range& range) {
+// Decides how many series are read together by the rows that they have in the range, and divides it
+// where those of one are too many.
+void plan_reading(Cursor& cursor, const Range& range) {
+  const RunView& run = *cursor.table->run;
   const double duration_s = std::max(run.duration_s(), 1e-9);
   const double begin_s = std::clamp(range.begin_s.value_or(0), 0.0, duration_s);
   const double end_s = std::clamp(range.end_s.value_or(duration_s), begin_s, duration_s);
   const double rows =
       1 + static_cast<double>(run.sampling().samples) * (end_s - begin_s) / duration_s;
-  return static_cast<size_t>(std::clamp(kBatchBytes / (kPointBytes * rows), 1.0, kMaxBatch));
+  const double fitting = cursor.table->held_bytes / (kPointBytes * rows);
+  cursor.batch_size = static_cast<size_t>(std::clamp(fitting, 1.0, kMaxBatch));
+  const double count = std::ceil(1 / std::min(fitting, 1.0));
+  cursor.windows = {range};
+  for (double i = 1; i < count; ++i) {
+    const double border_s = begin_s + (end_s - begin_s) * i / count;
+    cursor.windows.back().end_s = border_s;
+    cursor.windows.push_back({border_s, range.end_s});
+  }
+}
+
+Status read_batch(Cursor& cursor) {
+  const size_t count = std::min(cursor.batch_size, cursor.series.size() - cursor.at);
+  const auto first = cursor.series.begin() + static_cast<std::ptrdiff_t>(cursor.at);
+  cursor.batch.clear();
+  TS_TRY(cursor.batch,
+         cursor.table->run->points_of({first, first + static_cast<std::ptrdiff_t>(count)},
+                                      cursor.windows[cursor.window]));
+  cursor.batch_at = cursor.at;
+  return {};
 }
 
 // Goes to the first present sample at or after the current place, loading series as needed.
 int settle(Cursor& cursor) {
-  for (;; ++cursor.at, cursor.sample = 0) {
+  for (;; cursor.move_on()) {
     if (cursor.at == cursor.series.size()) return SQLITE_OK;
     if (!cursor.is_in_batch()) {
-      const RunView& run = *cursor.table->run;
-      const size_t count =
-          std::min(batch_size(run, cursor.range), cursor.series.size() - cursor.at);
-      const auto first = cursor.series.begin() + static_cast<std::ptrdiff_t>(cursor.at);
-      cursor.batch.clear();
-      auto batch = run.points_of({first, first + static_cast<std::ptrdiff_t>(count)}, cursor.range);
-      if (!batch) {
-        cursor.base.pVtab->zErrMsg = sqlite3_mprintf("%s", batch.error().message().c_str());
+      const Status read = read_batch(cursor);
+      if (!read) {
+        cursor.base.pVtab->zErrMsg = sqlite3_mprintf("%s", read.error().message().c_str());
         return SQLITE_ERROR;
       }
-      cursor.batch = std::move(*batch);
-      cursor.batch_at = cursor.at;
     }
     const Points& points = cursor.points();
     while (cursor.sample < points.time_s.size() && points.present[cursor.sample] == 0) {
@@ -196,19 +233,20 @@ int filter(sqlite3_vtab_cursor* base, int /*number*/, const char* plan, int argc
            sqlite3_value** argv) {
   Cursor& cursor = cursor_of(base);
   SeriesFilter wanted;
-  cursor.range = {};
+  Range range;
   for (int i = 0; i < argc; ++i) {
     if (plan[i] == 'm') {
       wanted.metric = text_of(argv[i]);
     } else if (plan[i] == 'l') {
       wanted.labels = text_of(argv[i]);
     } else {
-      use_bound(cursor.range, plan[i], argv[i]);
+      use_bound(range, plan[i], argv[i]);
     }
   }
   cursor.series = wanted.select(*cursor.table);
   cursor.batch.clear();
-  cursor.at = cursor.batch_at = cursor.sample = 0;
+  plan_reading(cursor, range);
+  cursor.at = cursor.window = cursor.batch_at = cursor.sample = 0;
   cursor.row = 0;
   return settle(cursor);
 }
@@ -274,11 +312,11 @@ sqlite3_module samples_module() {
 
 }  // namespace
 
-Status add_samples_table(sqlite3* database, const RunView& run) {
+Status add_samples_table(sqlite3* database, const RunView& run, double held_bytes) {
   static const sqlite3_module kModule = samples_module();
-  // SQLite hands the pointer back as void*; connect() only reads through it.
-  void* data = const_cast<RunView*>(&run);
-  int code = sqlite3_create_module(database, "trainscope_samples", &kModule, data);
+  int code = sqlite3_create_module_v2(database, "trainscope_samples", &kModule,
+                                      new Samples{&run, held_bytes},
+                                      [](void* data) { delete static_cast<Samples*>(data); });
   if (code == SQLITE_OK) {
     code = sqlite3_exec(database, "CREATE VIRTUAL TABLE samples USING trainscope_samples", nullptr,
                         nullptr, nullptr);

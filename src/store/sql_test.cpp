@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include "base/fd.h"
 #include "store/run_fixture.h"
+#include "store/sql.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -40,6 +42,37 @@ TEST(sql, samples_are_the_present_values) {
   EXPECT_EQ(ask("select count(*) as n, count(distinct metric) as m from samples"), "n,m|15,3|");
   EXPECT_EQ(ask("select time_s, value from samples where metric = 'b' order by 1"),
             "time_s,value|0,5|0.2,7|0.6,8|");
+}
+
+// All rows of `samples`, of which so many bytes are held at a time.
+std::string all_samples(const RunView& run, double held_bytes, const std::string& condition) {
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(":memory:", &database), SQLITE_OK);
+  EXPECT_TRUE(add_samples_table(database, run, held_bytes));
+  std::string text;
+  const auto add = [](void* out, int columns, char** values, char** /*names*/) {
+    for (int c = 0; c < columns; ++c)
+      *static_cast<std::string*>(out) += std::string(values[c]) + ",";
+    *static_cast<std::string*>(out) += "|";
+    return 0;
+  };
+  const std::string query = "select labels, time_s, value from samples" + condition;
+  EXPECT_EQ(sqlite3_exec(database, query.c_str(), add, &text, nullptr), SQLITE_OK);
+  sqlite3_close(database);
+  return text;
+}
+
+// A series that is too long to be held is read in several ranges of time, the others together.
+TEST(sql, rows_do_not_depend_on_how_many_are_held) {
+  const auto run = sample_run();
+  for (const char* condition :
+       {"", " where metric = 'a'", " where time_s >= 0.1 and time_s < 0.6"}) {
+    const std::string all = all_samples(*run, kSamplesBytes, condition);
+    EXPECT_FALSE(all.empty());
+    for (const double bytes : {1.0, 20.0, 40.0, 70.0, 150.0}) {
+      EXPECT_EQ(all_samples(*run, bytes, condition), all) << bytes << condition;
+    }
+  }
 }
 
 // Constraints that are pushed down must not change a result.

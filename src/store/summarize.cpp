@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "store/series_reader.h"
 
@@ -29,35 +30,58 @@ std::optional<std::vector<const ColumnSummary*>> known_parts(const RunIndex& ind
   return summaries;
 }
 
+// `raw` is a buffer for the values of a block, which many may share.
 class Summarizer {
  public:
-  Summarizer(const RunIndex& index, ColumnCache& cache, const StoredSeries& series)
-      : index_(index), cache_(cache), series_(series) {}
+  Summarizer(const RunIndex& index, ColumnCache& cache, const StoredSeries& series,
+             std::vector<int64_t>& raw)
+      : index_(index), cache_(cache), series_(series), raw_(raw) {}
 
-  Result<Summary> run() {
-    if (const auto parts = known_parts(index_, series_)) {
-      add_known(*parts);
-    } else {
-      TS_CHECK_OK(add_all_values(false));
-    }
-    TS_CHECK_OK(find_times());
-    add_closing();
-    return finish();
+  // False: the values must be added, block by block.
+  bool use_statistics() {
+    const auto parts = known_parts(index_, series_);
+    if (parts) add_known(*parts);
+    return parts.has_value();
   }
 
-  // Ends at the first value when that is all that is wanted.
-  Status add_all_values(bool only_first) {
-    for (const uint64_t number : series_.streams) {
-      const auto stream = index_.streams.find(number);
-      if (stream == index_.streams.end()) continue;
-      for (const StoredBlock& block : stream->second.blocks) {
-        if (only_first && all_.present > 0) return {};
-        if (!block.is_empty()) TS_CHECK_OK(add_values(stream->second, block));
-      }
+  // The values of a block; in order of time within a stream.
+  Status add_block(const StoredStream& stream, const StoredBlock& block) {
+    const StoredColumn* column = nullptr;
+    size_t at = 0;
+    const ColumnsFrame* frame = block.is_empty() ? nullptr : series_.find(block, column, at);
+    if (frame == nullptr) return {};
+    raw_.resize(block.rows);
+    TS_CHECK_OK(cache_.read(*frame, at, raw_));
+    const auto counted = std::span(raw_).subspan(block.begin, block.end - block.begin);
+    const ColumnSummary part = summarize_values(counted, *column);
+    if (part.present == 0) return {};
+    const ValueBlock place{&stream, &block, part.present == counted.size()};
+    if (all_.present == 0) first_ = place;
+    last_ = place;
+    all_.add(part);
+    return {};
+  }
+
+  bool has_any() const { return all_.present > 0; }
+
+  // When the first and the last value were read. Only rates and closing values need it.
+  Status find_begin() {
+    if (needs_times()) {
+      TS_TRY(begin_s_, time_of(first_, true));
     }
     return {};
   }
-  bool has_any() const { return all_.present > 0; }
+  Status find_end() {
+    if (needs_times()) {
+      TS_TRY(end_s_, time_of(last_, false));
+    }
+    return {};
+  }
+
+  Summary finish() {
+    add_closing();
+    return result();
+  }
 
  private:
   // A block in which the first or the last value is, for the time of it.
@@ -75,32 +99,11 @@ class Summarizer {
     last_ = {&stream, &stream.blocks[all_.last_block], all_.is_last_full};
   }
 
-  Status add_values(const StoredStream& stream, const StoredBlock& block) {
-    const StoredColumn* column = nullptr;
-    size_t at = 0;
-    const ColumnsFrame* frame = series_.find(block, column, at);
-    if (frame == nullptr) return {};
-    raw_.resize(block.rows);
-    TS_CHECK_OK(cache_.read(*frame, at, raw_));
-    const auto counted = std::span(raw_).subspan(block.begin, block.end - block.begin);
-    const ColumnSummary part = summarize_values(counted, *column);
-    if (part.present == 0) return {};
-    const ValueBlock place{&stream, &block, part.present == counted.size()};
-    if (all_.present == 0) first_ = place;
-    last_ = place;
-    all_.add(part);
-    return {};
-  }
-
-  // Only rates and closing values need them.
-  Status find_times() {
+  bool needs_times() const {
     const bool has_closing = std::any_of(
         series_.parts.begin(), series_.parts.end(),
         [&](const SeriesPart& part) { return index_.closings.contains(part.schema->number); });
-    if (all_.present == 0 || (series_.series.kind != Kind::counter && !has_closing)) return {};
-    TS_TRY(begin_s_, time_of(first_, true));
-    TS_TRY(end_s_, time_of(last_, false));
-    return {};
+    return all_.present > 0 && (series_.series.kind == Kind::counter || has_closing);
   }
 
   Result<double> time_of(const ValueBlock& place, bool first) {
@@ -139,7 +142,7 @@ class Summarizer {
     }
   }
 
-  Summary finish() const {
+  Summary result() const {
     Summary summary;
     summary.samples = static_cast<int64_t>(all_.present);
     if (all_.present == 0 && !closed_) return summary;
@@ -159,17 +162,62 @@ class Summarizer {
   const RunIndex& index_;
   ColumnCache& cache_;
   const StoredSeries& series_;
+  std::vector<int64_t>& raw_;
   ColumnSummary all_;
   ValueBlock first_, last_;
   double begin_s_ = 0, end_s_ = 0;
   bool closed_ = false;
-  std::vector<int64_t> raw_;
 };
+
+// All blocks of these streams, one stream after the other; ends when `take` returns false.
+void for_each_block(const RunIndex& index, const std::vector<uint64_t>& streams,
+                    const std::function<bool(const StoredStream&, const StoredBlock&)>& take) {
+  for (const uint64_t number : streams) {
+    const auto stream = index.streams.find(number);
+    if (stream == index.streams.end()) continue;
+    for (const StoredBlock& block : stream->second.blocks) {
+      if (!take(stream->second, block)) return;
+    }
+  }
+}
 
 }  // namespace
 
-Result<Summary> summarize(const RunIndex& index, ColumnCache& cache, const StoredSeries& series) {
-  return Summarizer(index, cache, series).run();
+std::vector<Result<Summary>> summarize(const RunIndex& index, ColumnCache& cache,
+                                       std::span<const StoredSeries* const> series) {
+  std::vector<int64_t> raw;
+  std::vector<Summarizer> summarizers;
+  summarizers.reserve(series.size());
+  std::vector<Status> states(series.size());
+  std::map<std::vector<uint64_t>, std::vector<size_t>> unknown;  // by their streams
+  for (size_t i = 0; i < series.size(); ++i) {
+    summarizers.emplace_back(index, cache, *series[i], raw);
+    if (!summarizers[i].use_statistics()) unknown[series[i]->streams].push_back(i);
+  }
+  for (const auto& [streams, places] : unknown) {
+    for_each_block(index, streams, [&](const StoredStream& stream, const StoredBlock& block) {
+      for (const size_t i : places) {
+        if (states[i]) states[i] = summarizers[i].add_block(stream, block);
+      }
+      return true;
+    });
+  }
+  // First all beginnings, then all ends: most series have them in the same two blocks.
+  for (size_t i = 0; i < series.size(); ++i) {
+    if (states[i]) states[i] = summarizers[i].find_begin();
+  }
+  for (size_t i = 0; i < series.size(); ++i) {
+    if (states[i]) states[i] = summarizers[i].find_end();
+  }
+  std::vector<Result<Summary>> summaries;
+  for (size_t i = 0; i < series.size(); ++i) {
+    if (states[i]) {
+      summaries.emplace_back(summarizers[i].finish());
+    } else {
+      summaries.emplace_back(states[i].error());
+    }
+  }
+  return summaries;
 }
 
 bool has_values(const RunIndex& index, ColumnCache& cache, const StoredSeries& series) {
@@ -182,33 +230,50 @@ bool has_values(const RunIndex& index, ColumnCache& cache, const StoredSeries& s
     return std::any_of(parts->begin(), parts->end(),
                        [](const ColumnSummary* part) { return part->present > 0; });
   }
-  Summarizer values(index, cache, series);
-  return !values.add_all_values(true) || values.has_any();
+  std::vector<int64_t> raw;
+  Summarizer values(index, cache, series, raw);
+  Status state;
+  for_each_block(index, series.streams, [&](const StoredStream& stream, const StoredBlock& block) {
+    state = values.add_block(stream, block);
+    return state && !values.has_any();
+  });
+  return !state || values.has_any();
 }
 
 void PointsSummary::add(const Points& points) {
   if (points.time_s.empty()) return;
   begin_s_ = begin_s_.value_or(points.time_s.front());
   end_s_ = points.time_s.back();
+  int64_t samples = samples_;
+  double min = min_, max = max_, last = last_;
+  long double sum = sum_;
   for (size_t i = 0; i < points.time_s.size(); ++i) {
     if (points.present[i] == 0) continue;
-    const double value = points.value[i];
-    sum_ += static_cast<long double>(value);
-    summary_.min = std::min(summary_.min.value_or(value), value);
-    summary_.max = std::max(summary_.max.value_or(value), value);
-    summary_.last = value;
-    ++summary_.samples;
+    last = points.value[i];
+    sum += static_cast<long double>(last);
+    min = samples == 0 ? last : std::min(min, last);
+    max = samples == 0 ? last : std::max(max, last);
+    ++samples;
   }
+  samples_ = samples;
+  min_ = min;
+  max_ = max;
+  last_ = last;
+  sum_ = sum;
 }
 
 Summary PointsSummary::finish(Kind kind) const {
-  Summary summary = summary_;
-  if (summary.samples == 0) return summary;
+  Summary summary;
+  summary.samples = samples_;
+  if (samples_ == 0) return summary;
+  summary.min = min_;
+  summary.max = max_;
+  summary.last = last_;
   if (kind != Kind::counter) {
-    summary.mean = static_cast<double>(sum_ / static_cast<long double>(summary.samples));
+    summary.mean = static_cast<double>(sum_ / static_cast<long double>(samples_));
     return summary;
   }
-  summary.delta = *summary.max - *summary.min;
+  summary.delta = max_ - min_;
   const double elapsed_s = end_s_ - begin_s_.value_or(end_s_);
   if (elapsed_s > 0) summary.rate = *summary.delta / elapsed_s;
   return summary;

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <functional>
+#include <iterator>
 #include <set>
 
 #include "base/text.h"
@@ -31,7 +32,9 @@ Error unknown_metric(const RunView& run, const std::string& wanted) {
   return Error(message);
 }
 
-Values present_values(const Points& points) {
+Values present_values(Points points) {
+  const auto absent = std::find(points.present.begin(), points.present.end(), char{0});
+  if (absent == points.present.end()) return {std::move(points.time_s), std::move(points.value)};
   Values values;
   for (size_t i = 0; i < points.time_s.size(); ++i) {
     if (points.present[i] == 0) continue;
@@ -83,6 +86,37 @@ const std::vector<Series>& series_to_search(const RunView& run,
     if (may_be_of_training(wanted) || !is_known(run.recorded_series(), wanted)) return run.series();
   }
   return metrics.empty() ? run.series() : run.recorded_series();
+}
+
+bool is_increasing(const std::vector<double>& times) {
+  return std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) == times.end();
+}
+
+// The times of all series, each once. Most series have the same times.
+std::vector<double> distinct_times(const Window& window) {
+  std::vector<double> all, more;
+  for (const Values& values : window.series) {
+    const std::vector<double>& times = values.time_s;
+    if (times == all || std::includes(all.begin(), all.end(), times.begin(), times.end())) continue;
+    more.clear();
+    std::set_union(all.begin(), all.end(), times.begin(), times.end(), std::back_inserter(more));
+    all.swap(more);
+  }
+  return all;
+}
+
+// for_each_sample where the times of each series increase. A window is so small that looking at
+// every series at every time takes less than sorting.
+Status merge_by_time(const Window& window, const TakeSample& take) {
+  std::vector<uint32_t> next(window.series.size());
+  for (const double time_s : distinct_times(window)) {
+    for (uint32_t s = 0; s < next.size(); ++s) {
+      const std::vector<double>& times = window.series[s].time_s;
+      if (next[s] == times.size() || times[next[s]] != time_s) continue;
+      TS_CHECK_OK(take({time_s, s, next[s]++}));
+    }
+  }
+  return {};
 }
 
 // Window k is [edge_s(k), edge_s(k + 1)). An edge is computed from its number: a sum of lengths
@@ -154,14 +188,19 @@ void sort_by_time(std::vector<SampleAt>& samples) {
                    [](const SampleAt& a, const SampleAt& b) { return a.time_s < b.time_s; });
 }
 
-std::vector<SampleAt> samples_by_time(const Window& window) {
+Status for_each_sample(const Window& window, const TakeSample& take) {
+  const bool is_ordered =
+      std::all_of(window.series.begin(), window.series.end(),
+                  [](const Values& values) { return is_increasing(values.time_s); });
+  if (is_ordered) return merge_by_time(window, take);
   std::vector<SampleAt> samples;
   for (uint32_t s = 0; s < window.series.size(); ++s) {
     const std::vector<double>& times = window.series[s].time_s;
     for (uint32_t i = 0; i < times.size(); ++i) samples.push_back({times[i], s, i});
   }
   sort_by_time(samples);
-  return samples;
+  for (const SampleAt& at : samples) TS_CHECK_OK(take(at));
+  return {};
 }
 
 Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
@@ -179,9 +218,9 @@ Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
     if (k > first) range.begin_s = windows.edge_s(k);
     if (!is_last) range.end_s = windows.edge_s(k + 1);
     Window window;
-    TS_TRY(const std::vector<Points> all, run.points_of(selected, range));
+    TS_TRY(std::vector<Points> all, run.points_of(selected, range));
     for (size_t i = 0; i < selected.size(); ++i) {
-      Values values = present_values(all[i]);
+      Values values = present_values(std::move(all[i]));
       const Kind kind = run.series_at(selected[i]).kind;
       if (options.every_ns > 0) values = resampled(values, kind, options.every_ns);
       window.series.push_back(std::move(values));

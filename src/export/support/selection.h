@@ -39,7 +39,8 @@ struct SampleAt {
 // Those of the same time stay in their order.
 void sort_by_time(std::vector<SampleAt>& samples);
 // All samples of a window in order of time; those of the same time in the order of their series.
-std::vector<SampleAt> samples_by_time(const Window& window);
+using TakeSample = std::function<Status(const SampleAt&)>;
+Status for_each_sample(const Window& window, const TakeSample& take);
 
 Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
                        const ExportOptions& options,

@@ -11,6 +11,24 @@ namespace trainscope {
 // The store has microseconds.
 void append_time(std::string& out, double time_s);
 
+// The text of append_time, written again only for another time: samples that were read together
+// have the same.
+class TimeText {
+ public:
+  const std::string& of(double time_s) {
+    if (text_.empty() || time_s != time_s_) {
+      text_.clear();
+      append_time(text_, time_s);
+      time_s_ = time_s;
+    }
+    return text_;
+  }
+
+ private:
+  double time_s_ = 0;
+  std::string text_;
+};
+
 // The shortest text that reads back as the same double.
 void append_value(std::string& out, double value);
 
