@@ -27,7 +27,7 @@ std::string source_text(const Training& training) {
 
 std::string steps_text(const Training& training) {
   if (!training.count) return printable(training.reason);
-  const StepStatistics statistics = step_statistics(training);
+  const StepStatistics& statistics = training.statistics;
   std::string text = fmt::format("{} {}", *training.count, source_text(training));
   if (statistics.p50_s && statistics.p99_s) {
     text += fmt::format("; p50 {}, p99 {}", duration_text(*statistics.p50_s),
@@ -38,9 +38,7 @@ std::string steps_text(const Training& training) {
   if (!training.times_reason.empty()) text += "; " + printable(training.times_reason);
   if (statistics.throughput)
     text += fmt::format("; {} items/s", count_text(*statistics.throughput));
-  if (const int64_t warmup = training.warmup_steps(); warmup > 0) {
-    text += fmt::format("; {} warm-up", warmup);
-  }
+  if (training.warmup_steps > 0) text += fmt::format("; {} warm-up", training.warmup_steps);
   return text;
 }
 
@@ -49,7 +47,7 @@ std::string learning_text(const Training& training) {
   std::string text;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   std::string when;
-  for (const SetResults& results : results_by_set(training)) {
+  for (const SetResults& results : training.results) {
     const std::string set = results.set == "train" ? "" : " (" + results.set + ")";
     if (results.loss) add(fmt::format("loss{} {:.4g}", set, *results.loss));
     if (results.accuracy) add(fmt::format("accuracy{} {:.4g}", set, *results.accuracy));
@@ -69,7 +67,7 @@ std::string learning_text(const Training& training) {
 std::vector<std::pair<std::string, std::string>> training_rows(const RunView& run) {
   const Training& training = run.training();
   const bool has_training =
-      !training.steps.empty() || !training.epochs.empty() || training.are_steps_refused;
+      training.observed > 0 || !training.epochs.empty() || training.are_steps_refused;
   std::vector<std::pair<std::string, std::string>> rows;
   if (has_training) rows.emplace_back("steps", steps_text(training));
   if (const auto completed = run_analyses(run)) {

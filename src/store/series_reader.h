@@ -33,19 +33,4 @@ Result<Summary> summarize(const RunIndex& index, ColumnCache& cache, const Store
 // A series without a single value. Values are read only where statistics do not tell.
 bool has_values(const RunIndex& index, ColumnCache& cache, const StoredSeries& series);
 
-// The same of points, for series that are not stored: min, max, last, and the mean or, of a
-// counter, how much and how fast it grew.
-class PointsSummary {
- public:
-  // Points that follow those added before.
-  void add(const Points& points);
-  Summary finish(Kind kind) const;
-
- private:
-  Summary summary_;
-  long double sum_ = 0;
-  std::optional<double> begin_s_;
-  double end_s_ = 0;
-};
-
 }  // namespace trainscope

@@ -186,32 +186,4 @@ bool has_values(const RunIndex& index, ColumnCache& cache, const StoredSeries& s
   return !values.add_all_values(true) || values.has_any();
 }
 
-void PointsSummary::add(const Points& points) {
-  if (points.time_s.empty()) return;
-  begin_s_ = begin_s_.value_or(points.time_s.front());
-  end_s_ = points.time_s.back();
-  for (size_t i = 0; i < points.time_s.size(); ++i) {
-    if (points.present[i] == 0) continue;
-    const double value = points.value[i];
-    sum_ += static_cast<long double>(value);
-    summary_.min = std::min(summary_.min.value_or(value), value);
-    summary_.max = std::max(summary_.max.value_or(value), value);
-    summary_.last = value;
-    ++summary_.samples;
-  }
-}
-
-Summary PointsSummary::finish(Kind kind) const {
-  Summary summary = summary_;
-  if (summary.samples == 0) return summary;
-  if (kind != Kind::counter) {
-    summary.mean = static_cast<double>(sum_ / static_cast<long double>(summary.samples));
-    return summary;
-  }
-  summary.delta = *summary.max - *summary.min;
-  const double elapsed_s = end_s_ - begin_s_.value_or(end_s_);
-  if (elapsed_s > 0) summary.rate = *summary.delta / elapsed_s;
-  return summary;
-}
-
 }  // namespace trainscope

@@ -16,6 +16,7 @@ namespace {
 constexpr double kValuesAWindow = 2e6;
 constexpr double kMinRows = 256, kMaxRows = 65536;
 constexpr size_t kSuggestions = 3;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Error unknown_metric(const RunView& run, const std::string& wanted) {
   std::set<std::string> names;
@@ -84,12 +85,25 @@ const std::vector<Series>& series_to_search(const RunView& run,
   return metrics.empty() ? run.series() : run.recorded_series();
 }
 
+// A job may report steps much faster than samples are taken: how much of the run's time has as many
+// of them as a window may have.
+double reported_length_s(const RunView& run, const std::vector<size_t>& selected) {
+  double values = 0;
+  for (const size_t i : selected) {
+    if (i < run.recorded_series().size()) continue;
+    if (const auto summary = run.summary(i)) values += static_cast<double>(summary->samples);
+  }
+  return values > kValuesAWindow ? run.duration_s() * kValuesAWindow / values : kInfinity;
+}
+
 // The length of a window: so long that there are not too many values in it, a multiple of the
-// buckets.
-double window_length_s(const RunView& run, size_t series, int64_t every_ns) {
+// period and of the buckets.
+double window_length_s(const RunView& run, const std::vector<size_t>& selected, int64_t every_ns) {
   const double period_s = run.sampling().period_s > 0 ? run.sampling().period_s : 1;
-  const double rows = std::clamp(kValuesAWindow / static_cast<double>(std::max<size_t>(series, 1)),
-                                 kMinRows, kMaxRows);
+  double rows =
+      std::clamp(kValuesAWindow / static_cast<double>(std::max<size_t>(selected.size(), 1)),
+                 kMinRows, kMaxRows);
+  rows = std::clamp(std::floor(reported_length_s(run, selected) / period_s), 1.0, rows);
   const double length = rows * period_s;
   if (every_ns == 0) return length;
   const double every_s = static_cast<double>(every_ns) / 1e9;
@@ -153,7 +167,7 @@ std::vector<SampleAt> samples_by_time(const Window& window) {
 Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
                        const ExportOptions& options,
                        const std::function<Status(const Window&)>& take) {
-  const double length = window_length_s(run, selected.size(), options.every_ns);
+  const double length = window_length_s(run, selected, options.every_ns);
   // Window edges are between ticks, where no sample is, so that rows read together stay together.
   // Buckets have their own edges.
   const double shift = options.every_ns == 0 ? run.sampling().period_s / 2 : 0;
