@@ -1,5 +1,8 @@
 // Writes runs that would take days to record, and opens them.
-//   bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS   prints the folder of a new run
+//   bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases]
+//                                                          prints the folder of a new run; each
+//                                                          step may report an input and a forward
+//                                                          phase
 //   bench-reads open FOLDER                                prints CPU seconds and peak bytes of
 //                                                          open_run
 //
@@ -27,6 +30,7 @@ namespace {
 constexpr int64_t kBlockRows = 1000;
 constexpr size_t kSegmentBytes = size_t{64} << 20;
 constexpr int kZstdLevel = 3;
+constexpr size_t kReportBytes = size_t{4} << 20;  // half of the recorder's ring
 
 // How a column goes from row to row.
 enum class Motion { busy, idle, still, bytes, noise };
@@ -96,11 +100,12 @@ Source sensor_source(int64_t series) {
 class RunMaker {
  public:
   RunMaker(const std::string& folder, int64_t series, int64_t period_ns, double seconds,
-           int64_t steps)
+           int64_t steps, bool has_phases)
       : writer_(folder),
         period_ns_(period_ns),
         rows_(std::llround(seconds * 1e9) / period_ns),
-        steps_(steps) {
+        steps_(steps),
+        has_phases_(has_phases) {
     sources_.push_back(memory_source());
     sources_.push_back(cpu_source(series * 8 / 10));
     sources_.push_back(network_source(series / 10));
@@ -160,19 +165,31 @@ class RunMaker {
                                {source.schema.totals, kZstdLevel});
   }
 
-  // Evenly over the run, "step N loss=X" as a training job reports it.
+  // Evenly over the run, "step N loss=X" as a training job reports it; a tenth of its time waits
+  // for data.
   void append_reports(std::string& frames, int64_t first_row, int64_t end_row) {
     const int64_t end = end_row * steps_ / rows_;
-    if (next_step_ == end) return;
-    std::string lines = fmt::format("{}\n", next_step_);
-    for (; next_step_ < end; ++next_step_) {
-      const int64_t time_ns =
-          static_cast<int64_t>(static_cast<double>(rows_) * static_cast<double>(next_step_) /
-                               static_cast<double>(steps_) * static_cast<double>(period_ns_));
-      lines += fmt::format("{} pipe step {} loss=0.{}\n", std::max(time_ns, first_row * period_ns_),
-                           next_step_ + 1, 1000 + below(9000));
+    const double step_ns =
+        static_cast<double>(rows_) / static_cast<double>(steps_) * static_cast<double>(period_ns_);
+    while (next_step_ < end) {
+      std::string lines = fmt::format("{}\n", next_step_ * (has_phases_ ? 5 : 1));
+      for (; next_step_ < end && lines.size() < kReportBytes; ++next_step_) {
+        const auto end_ns = static_cast<int64_t>(static_cast<double>(next_step_) * step_ns);
+        const int64_t time_ns = std::max(end_ns, first_row * period_ns_);
+        if (has_phases_) append_phases(lines, time_ns, static_cast<int64_t>(step_ns / 10));
+        lines +=
+            fmt::format("{} pipe step {} loss=0.{}\n", time_ns, next_step_ + 1, 1000 + below(9000));
+      }
+      append_frame(frames, FrameType::step, kFrameZstd, compress(lines, kZstdLevel));
     }
-    append_frame(frames, FrameType::step, kFrameZstd, compress(lines, kZstdLevel));
+  }
+
+  static void append_phases(std::string& lines, int64_t end_ns, int64_t tenth_ns) {
+    for (const auto& [name, from, to] : {std::tuple("input", 10, 9), std::tuple("forward", 9, 1)}) {
+      lines +=
+          fmt::format("{} pipe begin {}\n", std::max<int64_t>(0, end_ns - from * tenth_ns), name);
+      lines += fmt::format("{} pipe end {}\n", std::max<int64_t>(0, end_ns - to * tenth_ns), name);
+    }
   }
 
   int64_t increase(Motion motion) {
@@ -200,17 +217,19 @@ class RunMaker {
 
   SegmentWriter writer_;
   const int64_t period_ns_, rows_, steps_;
+  const bool has_phases_;
   std::vector<Source> sources_;
   std::vector<int64_t> values_;
   uint64_t block_ = 0, random_ = 88172645463325252U;
   int64_t next_step_ = 0;
 };
 
-Status make_run(const std::string& home, char** argv) {
+Status make_run(const std::string& home, char** argv, bool has_phases) {
   const int64_t series = std::atoll(argv[0]), period_ns = std::atoll(argv[2]) * kNsPerMs;
   const double seconds = std::atof(argv[1]);
   TS_TRY(const NewRun run, create_run(home));
-  TS_CHECK_OK(RunMaker(run.path, series, period_ns, seconds, std::atoll(argv[3])).make());
+  TS_CHECK_OK(
+      RunMaker(run.path, series, period_ns, seconds, std::atoll(argv[3]), has_phases).make());
   Manifest manifest;
   manifest.id = run.id;
   manifest.command = {"true"};
@@ -249,8 +268,10 @@ Status time_opening(const std::string& folder) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
-  Status done = Error("usage: bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS | open FOLDER");
-  if (mode == "make" && argc == 7) done = make_run(argv[2], argv + 3);
+  Status done =
+      Error("usage: bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases] | open FOLDER");
+  const bool has_phases = argc == 8 && std::string(argv[7]) == "phases";
+  if (mode == "make" && (argc == 7 || has_phases)) done = make_run(argv[2], argv + 3, has_phases);
   if (mode == "open" && argc == 3) done = time_opening(argv[2]);
   if (!done) std::fprintf(stderr, "%s\n", done.error().message().c_str());
   return done ? 0 : 1;

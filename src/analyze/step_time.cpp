@@ -13,10 +13,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "analyze/analyze.h"
-#include "base/statistics.h"
 #include "base/text.h"
 #include "model/training.h"
 
@@ -27,35 +27,29 @@ namespace {
 constexpr double kScatter = 5 * 1.4826;
 constexpr double kLeastPause = 0.005;
 
-double median(const std::vector<double>& values) { return values.empty() ? 0 : middle_of(values); }
-
 class StepTime {
  public:
-  explicit StepTime(const Training& training) : training_(training) {
-    for (const TrainingPhase& phase : training.phases) {
-      knows_input_ = knows_input_ || phase.is_input();
-    }
-    std::vector<double> durations, rests;
-    for (const Step& step : training.steps) {
-      if (!step.duration_s || step.kind == "warmup") continue;
-      durations.push_back(*step.duration_s);
-      rests.push_back(*step.duration_s - step.input_wait_s.value_or(0));
-    }
-    typical_s_ = median(durations);
-    typical_rest_s_ = median(rests);
-    for (double& duration : durations) duration = std::abs(duration - typical_s_);
-    long_s_ = std::max({typical_s_, kScatter * median(durations), kLeastPause});
-  }
+  explicit StepTime(const Training& training)
+      : training_(training),
+        typical_s_(training.statistics.typical_s),
+        typical_rest_s_(training.statistics.typical_rest_s),
+        long_s_(std::max({typical_s_, kScatter * training.statistics.deviation_s, kLeastPause})) {}
 
-  AnalysisResult run() {
+  Result<AnalysisResult> run() {
     add_named_pauses();
+    const auto steps = training_.details->steps();
     double before_s = -1;
-    for (const Step& step : training_.steps) {
+    Step step;
+    for (;;) {
+      TS_TRY(const bool has_more, steps->next(step));
+      if (!has_more) break;
+      number_pauses(step.time_s, step.step);
       divide(step, before_s);
       before_s = step.time_s;
     }
-    std::sort(out_.pauses.begin(), out_.pauses.end(),
-              [](const Pause& a, const Pause& b) { return a.from_s < b.from_s; });
+    number_pauses(std::numeric_limits<double>::infinity(), step.step);
+    std::stable_sort(out_.pauses.begin(), out_.pauses.end(),
+                     [](const Pause& a, const Pause& b) { return a.from_s < b.from_s; });
     add_parts();
     add_findings();
     return std::move(out_);
@@ -72,22 +66,28 @@ class StepTime {
         time_of(*outer) -= std::min(phase.to_s, outer->to_s) - phase.from_s;
       }
       if (outer == nullptr || phase.to_s > outer->to_s) outer = &phase;
-      const auto next =
-          std::lower_bound(training_.steps.begin(), training_.steps.end(), phase.to_s,
-                           [](const Step& step, double time_s) { return step.time_s < time_s; });
-      const int64_t number =
-          next != training_.steps.end() ? next->step : training_.steps.back().step;
-      out_.pauses.push_back(
-          {phase.name, phase.from_s, phase.to_s, phase.to_s - phase.from_s, number});
+      unnumbered_.push_back(out_.pauses.size());
+      out_.pauses.push_back({phase.name, phase.from_s, phase.to_s, phase.to_s - phase.from_s, 0});
       time_of(phase) += phase.to_s - phase.from_s;
     }
+    // The first to end is the last one here.
+    std::sort(unnumbered_.begin(), unnumbered_.end(),
+              [&](size_t a, size_t b) { return out_.pauses[a].to_s > out_.pauses[b].to_s; });
   }
   double& time_of(const TrainingPhase& phase) {
     return phase.name == "checkpoint" ? checkpoint_s_ : evaluation_s_;
   }
 
+  // Pauses that ended by this time belong to this step.
+  void number_pauses(double time_s, int64_t step) {
+    for (; !unnumbered_.empty() && out_.pauses[unnumbered_.back()].to_s <= time_s;
+         unnumbered_.pop_back()) {
+      out_.pauses[unnumbered_.back()].step = step;
+    }
+  }
+
   void divide(const Step& step, double before_s) {
-    const auto mean_s = step.duration_s ? step.duration_s : step.average_s;
+    const auto mean_s = step.mean_s();
     if (!mean_s) return;
     const auto covers = static_cast<double>(step.covers);
     const double whole = *mean_s * covers;
@@ -117,27 +117,15 @@ class StepTime {
     Pause pause{waited ? "input" : "unexplained", std::max(0.0, before_s), step.time_s, more,
                 step.step};
     if (before_s < 0) pause.from_s = step.time_s - *step.duration_s;
-    const TrainingPhase* longest = nullptr;
-    const auto first = std::lower_bound(
-        training_.phases.begin(), training_.phases.end(), pause.from_s,
-        [](const TrainingPhase& phase, double time_s) { return phase.from_s < time_s; });
-    for (auto it = first; waited && it != training_.phases.end(); ++it) {
-      const TrainingPhase& phase = *it;
-      if (phase.from_s >= step.time_s) break;
-      if (!phase.is_input()) continue;
-      const bool longer =
-          longest == nullptr || phase.to_s - phase.from_s > longest->to_s - longest->from_s;
-      if (longer) longest = &phase;
-    }
-    if (longest != nullptr) {
-      pause.from_s = longest->from_s;
-      pause.to_s = longest->to_s;
+    if (waited && step.longest_wait_to_s > 0) {
+      pause.from_s = step.longest_wait_from_s;
+      pause.to_s = step.longest_wait_to_s;
     }
     out_.pauses.push_back(std::move(pause));
   }
 
   void add_parts() {
-    const bool divided = knows_input_ || knows_compute();
+    const bool divided = training_.has_input_phases || training_.has_compute_phases;
     if (!divided) {
       unexplained_s_ += std::exchange(compute_s_, 0);
       out_.unknown = "the job reports no input or compute phases; see docs/guide/progress.md";
@@ -181,22 +169,17 @@ class StepTime {
     return finding;
   }
 
-  bool knows_compute() const {
-    return std::any_of(training_.phases.begin(), training_.phases.end(),
-                       [](const TrainingPhase& phase) { return phase.is_compute(); });
-  }
-
   const Training& training_;
-  bool knows_input_ = false;
-  double typical_s_ = 0, typical_rest_s_ = 0, long_s_ = 0;
+  const double typical_s_, typical_rest_s_, long_s_;
   double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
          unexplained_s_ = 0, sum_s_ = 0;
+  std::vector<size_t> unnumbered_;  // pauses without their step, the last to end first
   AnalysisResult out_;
 };
 
 Result<AnalysisResult> analyze(const RunView& run) {
   const Training& training = run.training();
-  if (training.steps.empty()) {
+  if (training.observed == 0) {
     AnalysisResult nothing;
     nothing.is_applicable = false;
     nothing.unknown = training.reason;

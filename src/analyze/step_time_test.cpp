@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyze/analyze.h"
+#include "base/distribution.h"
 #include "testing/fake_run.h"
 
 namespace trainscope {
@@ -16,15 +17,18 @@ namespace {
 class Story {
  public:
   Story& step(double seconds, double input_s = 0) {
-    if (input_s > 0) training_.phases.push_back({"input", "", now_s_, now_s_ + input_s, false});
-    now_s_ += seconds;
     Step step;
-    step.step = static_cast<int64_t>(training_.steps.size()) + 1;
+    if (input_s > 0) {
+      training_.has_input_phases = true;
+      step.input_wait_s = input_s;
+      step.longest_wait_from_s = now_s_;
+      step.longest_wait_to_s = now_s_ + input_s;
+    }
+    now_s_ += seconds;
+    step.step = static_cast<int64_t>(steps_.size()) + 1;
     step.time_s = now_s_;
     step.duration_s = seconds;
-    if (input_s > 0) step.input_wait_s = input_s;
-    step.kind = "step";
-    training_.steps.push_back(step);
+    steps_.push_back(step);
     return *this;
   }
   Story& pause(const std::string& name, double seconds) {
@@ -34,17 +38,29 @@ class Story {
   }
   // The last step has no own time.
   Story& untimed() {
-    Step& step = training_.steps.back();
+    Step& step = steps_.back();
     step.average_s = std::exchange(step.duration_s, std::nullopt);
     return *this;
   }
   Story& warm_up() {
-    training_.steps.back().kind = "warmup";
+    steps_.back().kind = "warmup";
     return *this;
   }
   AnalysisResult analyze() const {
+    Training training = training_;
+    Distribution durations, rests;
+    for (const Step& step : steps_) {
+      if (!step.duration_s || step.kind == "warmup") continue;
+      durations.add(*step.duration_s);
+      rests.add(*step.duration_s - step.input_wait_s.value_or(0));
+    }
+    training.statistics.typical_s = durations.median();
+    training.statistics.typical_rest_s = rests.median();
+    training.statistics.deviation_s = durations.median_distance(durations.median());
+    training.observed = static_cast<int64_t>(steps_.size());
+    training.details = std::make_shared<ListedSteps>(steps_);
     FakeRun run(0.1, now_s_);
-    run.set_training(training_);
+    run.set_training(training);
     auto analyzed = step_time_analysis.analyze(run);
     EXPECT_TRUE(analyzed);
     return *analyzed;
@@ -52,6 +68,7 @@ class Story {
 
  private:
   Training training_;
+  std::vector<Step> steps_;
   double now_s_ = 1;
 };
 

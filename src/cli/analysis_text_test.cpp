@@ -24,7 +24,9 @@ AnalysisResult result_of(std::vector<BreakdownPart> breakdown) {
 Training training_with_a_pause() {
   Training training;
   training.source = "pipe";
-  training.count = 20;
+  training.count = training.observed = 20;
+  training.statistics.typical_s = training.statistics.typical_rest_s = 0.05;
+  std::vector<Step> steps;
   double now_s = 1;
   for (int64_t k = 1; k <= 20; ++k) {
     Step step;
@@ -32,9 +34,9 @@ Training training_with_a_pause() {
     step.duration_s = k == 8 ? 0.5 : 0.05;
     now_s += *step.duration_s;
     step.time_s = now_s;
-    step.kind = "step";
-    training.steps.push_back(step);
+    steps.push_back(step);
   }
+  training.details = std::make_shared<ListedSteps>(std::move(steps));
   return training;
 }
 

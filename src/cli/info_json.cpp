@@ -138,23 +138,17 @@ Json metric_json(const Series& s, const Summary& summary) {
           {"rate", value_or_null(summary.rate)}};
 }
 
-// More of one name than this are part of each step, whatever they are called.
-constexpr int64_t kMaxPhasesOfAName = 1000;
-
 // The run's own (--after), then phases that are not part of each step: a long run has a million of
 // the others, which `sql` provides as `phases`.
 Json phases_json(const RunView& run) {
-  const auto is_listed = [](const TrainingPhase& p) { return p.who.empty() && !p.is_step_phase(); };
   std::map<std::string, int64_t> counts;
-  for (const TrainingPhase& p : run.training().phases) {
-    if (is_listed(p)) ++counts[p.name];
-  }
+  for (const TrainingPhase& p : run.training().phases) ++counts[p.name];
   Json phases = Json::array();
   for (const Phase& p : run.manifest().phases) {
     phases.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", value_or_null(p.to_s)}});
   }
   for (const TrainingPhase& p : run.training().phases) {
-    if (!is_listed(p) || counts[p.name] > kMaxPhasesOfAName) continue;
+    if (counts[p.name] > kMaxPhasesOfAName) continue;
     phases.push_back({{"name", p.name},
                       {"from_s", p.from_s},
                       {"to_s", p.is_open ? Json(nullptr) : Json(p.to_s)}});
@@ -163,13 +157,13 @@ Json phases_json(const RunView& run) {
 }
 
 Json steps_json(const Training& training) {
-  const StepStatistics statistics = step_statistics(training);
-  const bool has_steps = !training.steps.empty();
+  const StepStatistics& statistics = training.statistics;
+  const bool has_steps = training.observed > 0;
   return {{"source", text_or_null(training.source)},
           {"other_sources", training.unused_sources},
           {"count", value_or_null(training.count)},
-          {"observed", has_steps ? Json(training.steps.size()) : Json(nullptr)},
-          {"warmup", has_steps ? Json(training.warmup_steps()) : Json(nullptr)},
+          {"observed", has_steps ? Json(training.observed) : Json(nullptr)},
+          {"warmup", has_steps ? Json(training.warmup_steps) : Json(nullptr)},
           {"mean_s", value_or_null(statistics.mean_s)},
           {"p50_s", value_or_null(statistics.p50_s)},
           {"p99_s", value_or_null(statistics.p99_s)},
@@ -189,7 +183,7 @@ Json epochs_json(const Training& training) {
 
 Json learning_json(const Training& training) {
   Json all = Json::array();
-  for (const SetResults& results : results_by_set(training)) {
+  for (const SetResults& results : training.results) {
     Json milestones = Json::array();
     for (const SetResults::Milestone& m : results.milestones) {
       milestones.push_back(

@@ -28,7 +28,7 @@ std::string source_text(const Training& training) {
 
 std::string steps_text(const Training& training) {
   if (!training.count) return printable(training.reason);
-  const StepStatistics statistics = step_statistics(training);
+  const StepStatistics& statistics = training.statistics;
   std::string text = fmt::format("{} {}", *training.count, source_text(training));
   if (statistics.p50_s && statistics.p99_s) {
     text += fmt::format("; p50 {}, p99 {}", duration_text(*statistics.p50_s),
@@ -39,9 +39,7 @@ std::string steps_text(const Training& training) {
   if (!training.times_reason.empty()) text += "; " + printable(training.times_reason);
   if (statistics.throughput)
     text += fmt::format("; {} items/s", count_text(*statistics.throughput));
-  if (const int64_t warmup = training.warmup_steps(); warmup > 0) {
-    text += fmt::format("; {} warm-up", warmup);
-  }
+  if (training.warmup_steps > 0) text += fmt::format("; {} warm-up", training.warmup_steps);
   return text;
 }
 
@@ -58,7 +56,7 @@ std::string best_text(const SetResults& results, const std::string& set) {
 
 // The last value of each, then the best ones, with the name of the set if there are several.
 std::string learning_text(const Training& training) {
-  const std::vector<SetResults> all = results_by_set(training);
+  const std::vector<SetResults>& all = training.results;
   const auto is_rated = [](const SetResults& results) {
     return results.set != "train" && results.best_accuracy;
   };
@@ -79,7 +77,7 @@ std::string learning_text(const Training& training) {
 std::vector<std::pair<std::string, std::string>> training_rows(const RunView& run) {
   const Training& training = run.training();
   const bool has_training =
-      !training.steps.empty() || !training.epochs.empty() || training.are_steps_refused;
+      training.observed > 0 || !training.epochs.empty() || training.are_steps_refused;
   std::vector<std::pair<std::string, std::string>> rows;
   if (has_training) rows.emplace_back("steps", steps_text(training));
   if (const auto completed = run_analyses(run)) {

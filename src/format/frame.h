@@ -24,7 +24,7 @@ enum class FrameType : uint8_t {
   info = 6,
   step = 7,
   closing = 8,
-  status = 9,
+  // 9 was never written.
   manifest = 10,
 };
 

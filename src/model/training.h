@@ -1,14 +1,20 @@
 // The training of a run: steps, epochs, phases, numbers, from any source.
 //
 // Times are seconds from t = 0. Only finite numbers are stored: a loss that is not finite is absent
-// and listed in `notes`.
+// and listed in `notes`. Memory grows with what a job reports rarely (epochs, checkpoints,
+// evaluations), never with its steps: those are read one by one.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "base/result.h"
+#include "model/model.h"
 
 namespace trainscope {
 
@@ -23,9 +29,13 @@ struct Step {
   // group. Then there is no `duration_s`.
   std::optional<double> average_s;
   std::optional<double> input_wait_s;  // waiting for data, of one step
-  std::optional<double> items;         // the batch size at that time
+  // The longest single wait for data that began in it; both 0: none did.
+  double longest_wait_from_s = 0, longest_wait_to_s = 0;
+  std::optional<double> items;  // the batch size at that time
   std::optional<double> loss, accuracy, throughput;
-  std::string kind;  // warmup, step
+  std::string_view kind = "step";  // warmup, step
+
+  std::optional<double> mean_s() const { return duration_s ? duration_s : average_s; }
 };
 
 struct Epoch {
@@ -56,32 +66,14 @@ struct TrainingNumber {
   double value = 0;
 };
 
-struct Training {
-  std::string source;                       // of the steps: pipe, tensorboard, output; empty: none
-  std::vector<std::string> unused_sources;  // other sources that reported steps
-  std::vector<Step> steps;
-  std::optional<int64_t> count;    // how many steps the job did
-  std::string reason;              // why there is no count
-  bool are_steps_refused = false;  // some reported steps may not be the job's
-  std::string times_reason;        // why the times of single steps are unknown
-  std::optional<double> batch;     // items per step, the largest reported
-  std::vector<Epoch> epochs;
-  std::vector<TrainingPhase> phases;  // by begin
-  std::vector<TrainingNumber> numbers;
-  int64_t dropped = 0;  // messages that senders could not send
-  std::vector<std::string> notes;
-
-  int64_t warmup_steps() const;
-};
-
-// A number that a job calls so is an accuracy; that of the best five is another thing.
-bool is_accuracy(const std::string& name);
-
-// Of the steps after the warm-up.
+// Of the steps after the warm-up. Quantiles and medians of more than a million steps have an error
+// of up to 0.1 % (base/distribution.h).
 struct StepStatistics {
   std::optional<double> mean_s, p50_s, p99_s, throughput;
+  // Of those with their own time: the median, its part that did not wait for data, and the median
+  // distance from it.
+  double typical_s = 0, typical_rest_s = 0, deviation_s = 0;
 };
-StepStatistics step_statistics(const Training& training);
 
 // How well it learnt on one set, and when.
 struct SetResults {
@@ -91,11 +83,63 @@ struct SetResults {
   double best_time_s = 0;
   struct Milestone {
     double accuracy = 0, time_s = 0;
-    std::optional<int64_t> step;
+    std::optional<int64_t> step;  // the last that had ended then
   };
   std::vector<Milestone> milestones;  // when 50 %, 60 %, … 99 % were reached first
 };
-// One per set with reported numbers, train first. A number belongs to the step that had ended then.
-std::vector<SetResults> results_by_set(const Training& training);
+
+// A series train.*; its points are read from the details.
+struct TrainingSeries {
+  Series series;
+  Summary summary;
+};
+
+// Items one by one, in order.
+template <typename Item>
+class Reader {
+ public:
+  virtual ~Reader() = default;
+  // False after the last one.
+  virtual Result<bool> next(Item& item) = 0;
+};
+
+// Everything that was reported, which may be millions: each call reads the reports again.
+class TrainingDetails {
+ public:
+  virtual ~TrainingDetails() = default;
+  virtual std::unique_ptr<Reader<Step>> steps() const = 0;              // by time
+  virtual std::unique_ptr<Reader<TrainingPhase>> phases() const = 0;    // by end
+  virtual std::unique_ptr<Reader<TrainingNumber>> numbers() const = 0;  // by time
+};
+
+struct Training {
+  std::string source;                       // of the steps: pipe, tensorboard, output; empty: none
+  std::vector<std::string> unused_sources;  // other sources that reported steps
+  int64_t reports = 0;                      // of any kind and source
+  int64_t observed = 0;                     // steps that its source reported
+  std::optional<int64_t> count;             // how many steps the job did
+  std::string reason;                       // why there is no count
+  bool are_steps_refused = false;           // some reported steps may not be the job's
+  std::string times_reason;                 // why the times of single steps are unknown
+  std::optional<double> batch;              // items per step, the largest reported
+  int64_t warmup_steps = 0;
+  StepStatistics statistics;
+  std::vector<Epoch> epochs;
+  bool has_input_phases = false, has_compute_phases = false;
+  // Those of the thread that does the steps that are not part of each step, by begin: checkpoints,
+  // evaluations, and others of which there are at most kMaxPhasesOfAName with the same name.
+  std::vector<TrainingPhase> phases;
+  std::vector<SetResults> results;  // one per set with reported numbers, train first
+  std::vector<TrainingSeries> series;
+  int64_t dropped = 0;  // messages that senders could not send
+  std::vector<std::string> notes;
+  std::shared_ptr<const TrainingDetails> details;  // none: nothing was reported
+};
+
+// More phases of one name than this are part of each step, whatever they are called.
+inline constexpr int64_t kMaxPhasesOfAName = 1000;
+
+// A number that a job calls so is an accuracy; that of the best five is another thing.
+bool is_accuracy(std::string_view name);
 
 }  // namespace trainscope

@@ -1,7 +1,9 @@
 // The frames that hold reported progress: lines of text, and the reports that they are.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,12 +20,31 @@ Result<std::string_view> report_lines(std::string_view payload, uint8_t flags, s
 // How many reports it holds. An Error when it does not begin with the number of the first.
 Result<uint64_t> count_reports(std::string_view lines);
 
-struct StoredReports {
-  std::vector<StoredReport> reports;  // in the order in which they were written
-  int64_t unreadable = 0;             // lines that are not reports
+// A frame of reports, and the first of their times.
+struct ReportFrame {
+  FramePlace place;
+  size_t skipped = 0;  // so many of its first lines are in an earlier frame too
+  int64_t first_ns = INT64_MAX;
+  bool is_sorted = true;  // its lines are in order of time
 };
-// A report that was sealed while its file was read is in `tail` and in a segment, and is taken
-// once.
-Result<StoredReports> read_reports(std::span<const FramePlace> frames);
+
+// The reports of a run in order of time.
+//
+// Guarantees: a report that was sealed while its file was read, and is in `tail` and in a segment,
+// is given once. Memory is that of the frames whose times overlap, as a rule one or two. Limits: it
+// reads from RunFiles, which must outlive it.
+class StoredReports : public Reports {
+ public:
+  // Reads the times of all reports.
+  static Result<std::shared_ptr<const StoredReports>> open(std::span<const FramePlace> frames);
+
+  std::unique_ptr<Reader<StoredReport>> read() const override;
+  // Lines that are not reports; known once all were read.
+  int64_t unreadable() const { return unreadable_; }
+
+ private:
+  std::vector<ReportFrame> frames_;  // in the order in which they were written
+  mutable std::atomic<int64_t> unreadable_ = 0;
+};
 
 }  // namespace trainscope

@@ -111,8 +111,6 @@ class Indexer {
         return {};
       case FrameType::closing:
         return add_closing(frame.payload);
-      case FrameType::status:
-        return add_status(frame.payload);
       default:
         return {};  // from a later version, or reserved
     }
@@ -251,7 +249,7 @@ class Indexer {
     return {};
   }
 
-  // They are only counted here: read_reports reads them.
+  // They are only counted here: StoredReports reads them.
   Status add_reports(const Frame& frame) {
     TS_TRY(const std::string_view lines, report_lines(frame.payload, frame.flags, report_buffer_));
     TS_TRY(const uint64_t count, count_reports(lines));
@@ -278,20 +276,6 @@ class Indexer {
     for (const Json& value : values) closing.values.push_back(integer(value).value_or(kAbsent));
     index_.closings[schema->first] = std::move(closing);
     return {};
-  }
-
-  Status add_status(std::string_view payload) {
-    const Json json = parse_json(payload);
-    StatusChange change{text_field(json, "metric"), labels_from_json(field(json, "labels")),
-                        SeriesStatus::ok, text_field(json, "reason")};
-    const std::string status = text_field(json, "status");
-    for (const SeriesStatus known : {SeriesStatus::ok, SeriesStatus::absent, SeriesStatus::stale}) {
-      if (status_name(known) != status) continue;
-      change.status = known;
-      index_.status_changes.push_back(std::move(change));
-      return {};
-    }
-    return Error("malformed status");
   }
 
   static constexpr size_t kDropped = SIZE_MAX;

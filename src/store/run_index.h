@@ -53,13 +53,6 @@ struct Closing {
   std::vector<int64_t> values;  // one per column, kAbsent where absent
 };
 
-struct StatusChange {
-  std::string metric;
-  Labels labels;
-  SeriesStatus status = SeriesStatus::ok;
-  std::string reason;
-};
-
 // Something that could not be read, and how many blocks of stream 0 are before it.
 struct IndexDamage {
   std::string text;  // names file and offset
@@ -79,8 +72,7 @@ struct RunIndex {
   std::map<uint64_t, StoredSchema> schemas;  // by StoredSchema::number, which is also their order
   std::map<uint64_t, SchemaSummary> summaries;  // by the same number
   std::map<uint64_t, StoredStream> streams;
-  std::map<uint64_t, Closing> closings;  // by schema
-  std::vector<StatusChange> status_changes;
+  std::map<uint64_t, Closing> closings;   // by schema
   std::vector<Event> events;              // by time
   std::vector<FramePlace> report_frames;  // in the order in which they were written
   LatenessCounts lateness;                // of stream 0

@@ -1,6 +1,7 @@
 // The recorded run behind RunView: index, directory and cache put together.
 #include <mutex>
 
+#include "model/points_summary.h"
 #include "store/column_cache.h"
 #include "store/derived.h"
 #include "store/files.h"
@@ -19,22 +20,9 @@ namespace {
 // What a pass over all blocks holds of them: it needs each block once.
 constexpr size_t kPassBytes = size_t{1} << 20;
 
-Points within(const Points& all, const Range& range) {
-  Points points;
-  for (size_t i = 0; i < all.time_s.size(); ++i) {
-    if (all.time_s[i] < range.begin_s.value_or(all.time_s[i])) continue;
-    if (range.end_s && all.time_s[i] >= *range.end_s) break;
-    points.time_s.push_back(all.time_s[i]);
-    points.value.push_back(all.value[i]);
-    points.present.push_back(all.present[i]);
-  }
-  return points;
-}
-
 // What reported progress is read for: only when somebody wants it.
 struct Progress {
   Training training;
-  std::vector<TrainingSeries> series;
   std::vector<Series> all_series;  // of the run
 };
 
@@ -85,6 +73,7 @@ class StoredRun : public RunView {
     for (const size_t i : kinds.others) {
       TS_TRY(all[i], other_points(series[i], range));
     }
+    TS_CHECK_OK(add_training_points(series, kinds.training_at, range, all));
     TS_TRY(std::vector<Points> read, read_points(index_, cache_, kinds.stored, range, false));
     for (size_t k = 0; k < read.size(); ++k) all[kinds.stored_at[k]] = std::move(read[k]);
     TS_CHECK_OK(read_derived(
@@ -104,6 +93,9 @@ class StoredRun : public RunView {
     ColumnCache blocks(kPassBytes);
     for (const size_t i : kinds.others) {
       TS_TRY(all[i], other_summary(series[i], blocks));
+    }
+    for (const size_t i : kinds.training_at) {
+      all[i] = progress().training.series[series[i] - recorded_.size()].summary;
     }
     auto stored = summarize(index_, blocks, kinds.stored);
     for (size_t k = 0; k < stored.size(); ++k) {
@@ -152,12 +144,16 @@ class StoredRun : public RunView {
  private:
   bool is_stored(size_t series) const { return series < directory_.stored.size(); }
   bool is_derived(size_t series) const { return !is_stored(series) && series < lateness_at_; }
+  bool is_of_training(size_t series) const {
+    return series >= recorded_.size() &&
+           series - recorded_.size() < progress().training.series.size();
+  }
 
   // Some series, and where they are in the list that was asked for.
   struct SeriesByKind {
     std::vector<const StoredSeries*> stored;
     std::vector<const DerivedSeries*> derived;
-    std::vector<size_t> stored_at, derived_at, others;
+    std::vector<size_t> stored_at, derived_at, training_at, others;
   };
   SeriesByKind sort_out(const std::vector<size_t>& series) const {
     SeriesByKind kinds;
@@ -168,6 +164,8 @@ class StoredRun : public RunView {
       } else if (is_derived(series[i])) {
         kinds.derived.push_back(&derived_[series[i] - directory_.stored.size()]);
         kinds.derived_at.push_back(i);
+      } else if (is_of_training(series[i])) {
+        kinds.training_at.push_back(i);
       } else {
         kinds.others.push_back(i);
       }
@@ -184,31 +182,38 @@ class StoredRun : public RunView {
     }
   }
 
-  // Lateness, what the training reported, and what is absent.
+  // Lateness, and what is absent.
   Result<Points> other_points(size_t series, const Range& range) const {
-    if (series == lateness_at_) {
-      const bool is_known = recorded_[series].status != SeriesStatus::absent;
-      return is_known ? read_lateness(index_, cache_, range) : Points{};
-    }
-    CHECK(series < progress().all_series.size());
-    const size_t at = series - recorded_.size();
-    if (at >= progress().series.size()) return Points{};
-    return within(progress().series[at].points, range);
+    const bool is_known =
+        series == lateness_at_ && recorded_[series].status != SeriesStatus::absent;
+    return is_known ? read_lateness(index_, cache_, range) : Points{};
   }
 
   Result<Summary> other_summary(size_t series, ColumnCache& blocks) const {
     PointsSummary summary;
-    if (series != lateness_at_) {
-      TS_TRY(const Points all, other_points(series, {}));
-      summary.add(all);
-      return summary.finish(progress().all_series[series].kind);
-    }
-    if (recorded_[series].status == SeriesStatus::absent) return Summary();
+    if (series != lateness_at_ || recorded_[series].status == SeriesStatus::absent)
+      return Summary();
     for (const Range& part : split_by_blocks(index_, 0, {})) {
       TS_TRY(const Points points, read_lateness(index_, blocks, part));
       summary.add(points);
     }
-    return summary.finish(recorded_[series].kind);
+    return summary.finish(recorded_[lateness_at_].kind);
+  }
+
+  // Points of the series of the training, which are at the places `which`. Reports are read from
+  // their beginning, unless the range continues the last one of the same series.
+  Status add_training_points(const std::vector<size_t>& series, const std::vector<size_t>& which,
+                             const Range& range, std::vector<Points>& all) const {
+    if (which.empty()) return {};
+    std::vector<size_t> places;
+    for (const size_t i : which) places.push_back(series[i] - recorded_.size());
+    const std::lock_guard lock(points_mutex_);
+    const bool continues = training_points_ && training_points_->series() == places &&
+                           range.begin_s && *range.begin_s >= training_points_->position_s();
+    if (!continues) training_points_.emplace(progress().training, std::move(places));
+    TS_TRY(std::vector<Points> read, training_points_->read(range));
+    for (size_t k = 0; k < which.size(); ++k) all[which[k]] = std::move(read[k]);
+    return {};
   }
 
   const Progress& progress() const {
@@ -218,21 +223,26 @@ class StoredRun : public RunView {
 
   Progress read_progress() const {
     Progress progress;
-    auto stored = read_reports(index_.report_frames);
-    if (stored) {
-      progress.training = read_training(std::move(stored->reports), duration_s_, index_.events);
-      if (stored->unreadable > 0) {
-        progress.training.notes.push_back(std::to_string(stored->unreadable) +
-                                          " stored messages of progress cannot be read");
-      }
-    } else {
-      progress.training.reason = "reported progress cannot be read: " + stored.error().message();
+    if (const Status read = read_training_into(progress.training); !read) {
+      progress.training = {};
+      progress.training.reason = "reported progress cannot be read: " + read.error().message();
     }
-    progress.series = list_training_series(progress.training);
     progress.all_series = recorded_;
-    for (const TrainingSeries& each : progress.series) progress.all_series.push_back(each.series);
+    for (const TrainingSeries& each : progress.training.series) {
+      progress.all_series.push_back(each.series);
+    }
     for (const Series& absent : directory_.absent) progress.all_series.push_back(absent);
     return progress;
+  }
+
+  Status read_training_into(Training& training) const {
+    TS_TRY(const auto reports, StoredReports::open(index_.report_frames));
+    TS_TRY(training, read_training(reports, duration_s_, index_.events));
+    if (reports->unreadable() > 0) {
+      training.notes.push_back(std::to_string(reports->unreadable()) +
+                               " stored messages of progress cannot be read");
+    }
+    return {};
   }
 
   RunFiles files_;
@@ -246,6 +256,8 @@ class StoredRun : public RunView {
   double duration_s_ = 0;
   mutable std::once_flag progress_once_;
   mutable Progress progress_;
+  mutable std::mutex points_mutex_;
+  mutable std::optional<TrainingPoints> training_points_;
 };
 
 }  // namespace

@@ -72,17 +72,6 @@ void set_stale(StoredSeries& series, const std::set<const StoredSchema*>& curren
   series.series.reason = "it disappeared before the run ended";
 }
 
-void apply_status_changes(const RunIndex& index, std::map<std::string, size_t>& places,
-                          std::vector<StoredSeries>& stored) {
-  for (const StatusChange& change : index.status_changes) {
-    const auto place = places.find(key_of(change.metric, change.labels));
-    if (place == places.end()) continue;
-    Series& series = stored[place->second].series;
-    series.status = change.status;
-    series.reason = change.status == SeriesStatus::ok ? "" : change.reason;
-  }
-}
-
 // "a; b": the reasons of all sources, each once.
 void append_once(std::string& text, const std::string& more) {
   if (more.empty() || text.find(more) != std::string::npos) return;
@@ -168,7 +157,6 @@ SeriesDirectory list_series(const RunIndex& index) {
   }
   const auto current = current_schemas(index);
   for (StoredSeries& series : directory.stored) set_stale(series, current);
-  apply_status_changes(index, places, directory.stored);
   directory.absent = list_absent(index, directory.stored);
   sort_by_series(directory.stored);
   return directory;

@@ -70,20 +70,4 @@ std::vector<Result<Summary>> summarize(const RunIndex& index, ColumnCache& cache
 // A series without a single value. Values are read only if statistics do not decide.
 bool has_values(const RunIndex& index, ColumnCache& cache, const StoredSeries& series);
 
-// The same of points, for series that are not stored: min, max, last, and the mean or, of a
-// counter, how much and how fast it grew.
-class PointsSummary {
- public:
-  // Points after all that were added before.
-  void add(const Points& points);
-  Summary finish(Kind kind) const;
-
- private:
-  int64_t samples_ = 0;
-  double min_ = 0, max_ = 0, last_ = 0;
-  long double sum_ = 0;
-  std::optional<double> begin_s_;
-  double end_s_ = 0;
-};
-
 }  // namespace trainscope

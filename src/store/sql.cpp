@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "model/training.h"
+#include "store/sql_tables.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -62,98 +62,17 @@ Result<Statement> prepare(sqlite3* database, const std::string& query, const cha
   return statement;
 }
 
-void bind(sqlite3_stmt* statement, int at, const SqlValue& value) {
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    sqlite3_bind_text64(statement, at, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
-  } else if (const auto* number = std::get_if<double>(&value)) {
-    sqlite3_bind_double(statement, at, *number);
-  } else if (const auto* whole = std::get_if<int64_t>(&value)) {
-    sqlite3_bind_int64(statement, at, *whole);
-  } else {
-    sqlite3_bind_null(statement, at);
+// The only statement of a query.
+Result<Statement> prepare_reading(sqlite3* database, const std::string& query) {
+  const char* rest = nullptr;
+  TS_TRY(Statement statement, prepare(database, query, &rest));
+  if (statement == nullptr) return Error("the query is empty");
+  if (rest != nullptr &&
+      std::string_view(rest).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+    return Error("one statement at a time");
   }
-}
-
-SqlValue sql_text(std::string_view text) {
-  return text.empty() ? SqlValue() : SqlValue(std::string(text));
-}
-
-SqlValue sql_number(const std::optional<double>& number) {
-  return number ? SqlValue(*number) : SqlValue();
-}
-
-// Takes the rows of a table, one by one.
-using AddRow = std::function<void(std::initializer_list<SqlValue>)>;
-
-// A table other than `samples`. It is filled when a query reads it: a run may have millions of
-// steps.
-struct RunTable {
-  const char* name;
-  const char* columns;
-  void (*list)(const RunView& run, const AddRow& add);
-};
-
-constexpr RunTable kTables[] = {
-    {"metrics", "name TEXT, labels TEXT, unit TEXT, kind TEXT, status TEXT, reason TEXT",
-     [](const RunView& run, const AddRow& add) {
-       for (const Series& s : run.series()) {
-         add({s.metric, labels_text(s.labels), s.unit, std::string(kind_name(s.kind)),
-              std::string(status_name(s.status)), sql_text(s.reason)});
-       }
-     }},
-    {"steps", "step INTEGER, time_s REAL, duration_s REAL, loss REAL, accuracy REAL, kind TEXT",
-     [](const RunView& run, const AddRow& add) {
-       for (const Step& s : run.training().steps) {
-         add({s.step, s.time_s, sql_number(s.duration_s), sql_number(s.loss),
-              sql_number(s.accuracy), s.kind});
-       }
-     }},
-    {"phases", "name TEXT, who TEXT, from_s REAL, to_s REAL",
-     [](const RunView& run, const AddRow& add) {
-       for (const TrainingPhase& p : run.training().phases) {
-         add({p.name, sql_text(p.who), p.from_s, p.to_s});
-       }
-     }},
-    {"numbers", "name TEXT, set_name TEXT, time_s REAL, step INTEGER, value REAL",
-     [](const RunView& run, const AddRow& add) {
-       for (const TrainingNumber& n : run.training().numbers) {
-         add({n.name, n.set, n.time_s, n.step ? SqlValue(*n.step) : SqlValue(), n.value});
-       }
-     }},
-    {"events", "time_s REAL, kind TEXT, text TEXT",
-     [](const RunView& run, const AddRow& add) {
-       for (const Event& e : run.events()) add({e.time_s, e.kind, e.text});
-     }},
-    {"gaps", "from_s REAL, to_s REAL, reason TEXT",
-     [](const RunView& run, const AddRow& add) {
-       for (const Gap& g : run.sampling().gaps) add({g.from_s, g.to_s, g.reason});
-     }},
-};
-
-Status create_tables(sqlite3* database, const RunView& run) {
-  for (const RunTable& table : kTables) {
-    const std::string create = fmt::format("CREATE TABLE {}({})", table.name, table.columns);
-    if (sqlite3_exec(database, create.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-      return sql_error(database);
-    }
-  }
-  return add_samples_table(database, run);
-}
-
-Status fill_table(sqlite3* database, const RunTable& table, const RunView& run) {
-  std::string places = "?";
-  for (const char* c = table.columns; *c != '\0'; ++c) places += *c == ',' ? ",?" : "";
-  TS_TRY(const Statement insert,
-         prepare(database, fmt::format("INSERT INTO {} VALUES({})", table.name, places), nullptr));
-  bool is_done = sqlite3_exec(database, "BEGIN", nullptr, nullptr, nullptr) == SQLITE_OK;
-  table.list(run, [&](std::initializer_list<SqlValue> row) {
-    int at = 0;
-    for (const SqlValue& value : row) bind(insert.get(), ++at, value);
-    is_done = is_done && sqlite3_step(insert.get()) == SQLITE_DONE;
-    sqlite3_reset(insert.get());
-  });
-  is_done = is_done && sqlite3_exec(database, "COMMIT", nullptr, nullptr, nullptr) == SQLITE_OK;
-  return is_done ? Status() : sql_error(database);
+  if (sqlite3_stmt_readonly(statement.get()) == 0) return Error("only reading is allowed");
+  return statement;
 }
 
 SqlValue value_of(sqlite3_stmt* statement, int column) {
@@ -201,7 +120,8 @@ void append_csv(std::string& line, const SqlValue& value) {
 
 }  // namespace
 
-Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output) {
+Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output,
+                 int64_t most_filled) {
   sqlite3* raw = nullptr;
   const int opened =
       sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
@@ -209,22 +129,16 @@ Status query_sql(const RunView& run, const std::string& query, const SqlOutput& 
   if (opened != SQLITE_OK) return Error("SQLite does not start");
   // A large sort must not leave files behind, nor fail on a read-only machine.
   sqlite3_exec(raw, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
-  TS_CHECK_OK(create_tables(raw, run));
+  TS_CHECK_OK(create_run_tables(raw));
+  TS_CHECK_OK(add_samples_table(raw, run));
   std::set<std::string> wanted;
   sqlite3_set_authorizer(raw, authorize, &wanted);
-  const char* rest = nullptr;
-  TS_TRY(const Statement statement, prepare(raw, query, &rest));
-  if (statement == nullptr) return Error("the query is empty");
-  if (rest != nullptr &&
-      std::string_view(rest).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
-    return Error("one statement at a time");
-  }
-  if (sqlite3_stmt_readonly(statement.get()) == 0) return Error("only reading is allowed");
+  TS_TRY(Statement statement, prepare_reading(raw, query));
+  statement.reset();  // no table that it reads could be replaced
   sqlite3_set_authorizer(raw, nullptr, nullptr);
-  for (const RunTable& table : kTables) {
-    if (wanted.contains(table.name)) TS_CHECK_OK(fill_table(raw, table, run));
-  }
+  TS_CHECK_OK(provide_run_tables(raw, run, wanted, most_filled));
   sqlite3_set_authorizer(raw, authorize, &wanted);
+  TS_TRY(statement, prepare_reading(raw, query));
   return pass_rows(raw, statement.get(), output);
 }
 

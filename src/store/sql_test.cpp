@@ -100,6 +100,48 @@ TEST(sql, the_other_tables) {
   EXPECT_EQ(ask("select * from steps"), "step,time_s,duration_s,loss,accuracy,kind|");
 }
 
+// The same rows, whether a table is filled or read from the run.
+TEST(sql, reported_tables_may_be_streamed) {
+  FixtureFile file;
+  file.frame(FrameType::step,
+             "0\n1000000000 pipe step 1 loss=0.5\n1250000000 pipe phase input 0.125\n"
+             "2000000000 pipe step 2 loss=0.25\n2500000000 pipe phase save 0.25 who=other\n");
+  const auto run = open_fixture(fixture_files({file.bytes()}, 3));
+  for (const int64_t most_filled : {int64_t{0}, kMaxFilledReports}) {
+    const auto ask = [&](const std::string& query) {
+      std::string out;
+      const auto add = [&](const std::vector<SqlValue>& row) -> Status {
+        for (const SqlValue& value : row) {
+          std::visit(
+              [&](const auto& v) {
+                if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) {
+                  out += fmt::format("{}", v);
+                }
+              },
+              value);
+          out += ",";
+        }
+        out += "|";
+        return {};
+      };
+      const SqlOutput output = {[](const auto&) { return Status(); }, add};
+      const Status done = query_sql(*run, query, output, most_filled);
+      return done ? out : "error: " + done.error().message();
+    };
+    SCOPED_TRACE(most_filled);
+    EXPECT_EQ(ask("select * from steps"), "1,1,,0.5,,step,|2,2,1,0.25,,step,|");
+    EXPECT_EQ(ask("select * from phases"), "input,,1.125,1.25,|save,other,2.25,2.5,|");
+    EXPECT_EQ(ask("select name, set_name, step, value from numbers"),
+              "loss,train,1,0.5,|loss,train,2,0.25,|");
+    EXPECT_EQ(ask("select count(*), min(kind) from steps s, steps t where s.step = t.step"),
+              "error: ambiguous column name: kind");
+    EXPECT_EQ(ask("select count(*), max(s.time_s) from steps s join steps t on s.step = t.step"),
+              "2,2,|");
+    EXPECT_EQ(ask("delete from steps").substr(0, 6), "error:");
+    EXPECT_EQ(ask("select 1 from steps limit 1"), "1,|");
+  }
+}
+
 // A table is filled when a query reads it, however it names it.
 TEST(sql, a_table_is_filled_however_it_is_named) {
   EXPECT_EQ(ask("select count(*) from EVENTS"), "count(*)|1|");

@@ -99,9 +99,13 @@ struct SqlOutput {
   std::function<Status(const std::vector<std::string>&)> columns;
   std::function<Status(const std::vector<SqlValue>&)> row;
 };
-// Runs one read-only statement over the views samples, metrics, steps, events and gaps. An Error
-// has SQLite's own message.
-Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output);
+// Of a run with more reports than this, the tables `steps`, `phases` and `numbers` are not held in
+// memory.
+inline constexpr int64_t kMaxFilledReports = 500'000;
+// Runs one read-only statement over the tables samples, metrics, steps, phases, numbers, events and
+// gaps. An Error has SQLite's own message.
+Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output,
+                 int64_t most_filled = kMaxFilledReports);
 // The same as CSV with a header.
 Status run_sql(const RunView& run, const std::string& query,
                const std::function<Status(std::string_view)>& out);

@@ -240,43 +240,4 @@ bool has_values(const RunIndex& index, ColumnCache& cache, const StoredSeries& s
   return !state || values.has_any();
 }
 
-void PointsSummary::add(const Points& points) {
-  if (points.time_s.empty()) return;
-  begin_s_ = begin_s_.value_or(points.time_s.front());
-  end_s_ = points.time_s.back();
-  int64_t samples = samples_;
-  double min = min_, max = max_, last = last_;
-  long double sum = sum_;
-  for (size_t i = 0; i < points.time_s.size(); ++i) {
-    if (points.present[i] == 0) continue;
-    last = points.value[i];
-    sum += static_cast<long double>(last);
-    min = samples == 0 ? last : std::min(min, last);
-    max = samples == 0 ? last : std::max(max, last);
-    ++samples;
-  }
-  samples_ = samples;
-  min_ = min;
-  max_ = max;
-  last_ = last;
-  sum_ = sum;
-}
-
-Summary PointsSummary::finish(Kind kind) const {
-  Summary summary;
-  summary.samples = samples_;
-  if (samples_ == 0) return summary;
-  summary.min = min_;
-  summary.max = max_;
-  summary.last = last_;
-  if (kind != Kind::counter) {
-    summary.mean = static_cast<double>(sum_ / static_cast<long double>(samples_));
-    return summary;
-  }
-  summary.delta = max_ - min_;
-  const double elapsed_s = end_s_ - begin_s_.value_or(end_s_);
-  if (elapsed_s > 0) summary.rate = *summary.delta / elapsed_s;
-  return summary;
-}
-
 }  // namespace trainscope

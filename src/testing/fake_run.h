@@ -1,13 +1,48 @@
 // For tests: a run whose series are given as lists of numbers.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/model.h"
 #include "model/training.h"
 
 namespace trainscope {
+
+// Steps that are written down; no other details.
+class ListedSteps : public TrainingDetails {
+ public:
+  explicit ListedSteps(std::vector<Step> steps) : steps_(std::move(steps)) {}
+  std::unique_ptr<Reader<Step>> steps() const override {
+    return std::make_unique<ListReader<Step>>(steps_);
+  }
+  std::unique_ptr<Reader<TrainingPhase>> phases() const override {
+    return std::make_unique<ListReader<TrainingPhase>>(std::vector<TrainingPhase>());
+  }
+  std::unique_ptr<Reader<TrainingNumber>> numbers() const override {
+    return std::make_unique<ListReader<TrainingNumber>>(std::vector<TrainingNumber>());
+  }
+
+ private:
+  template <typename Item>
+  class ListReader : public Reader<Item> {
+   public:
+    explicit ListReader(std::vector<Item> items) : items_(std::move(items)) {}
+    Result<bool> next(Item& item) override {
+      if (at_ == items_.size()) return false;
+      item = items_[at_++];
+      return true;
+    }
+
+   private:
+    std::vector<Item> items_;
+    size_t at_ = 0;
+  };
+
+  std::vector<Step> steps_;
+};
 
 class FakeRun : public RunView {
  public:

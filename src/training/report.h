@@ -40,6 +40,8 @@ struct NamedNumber {
 NamedNumber without_set_prefix(std::string_view name);
 
 Result<Report> parse_report(std::string_view line);
+// The same, using the memory of `report` again.
+Status parse_report(std::string_view line, Report& report);
 // Without a newline.
 std::string format_report(const Report& report);
 

@@ -6,47 +6,40 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMostUntimed = 4;  // one in so many
+constexpr int64_t kMostUntimed = 4;  // one in so many
 constexpr double kLeastSpan = 0.5;
 
 }  // namespace
 
-size_t end_of_group(const std::vector<Step>& steps, size_t begin) {
-  size_t end = begin + 1;
-  while (end < steps.size() && steps[end].time_s == steps[begin].time_s) ++end;
-  return end;
-}
-
-size_t count_untimed(const std::vector<Step>& steps) {
-  size_t untimed = 0;
-  for (size_t i = 0; i < steps.size();) {
-    const size_t end = end_of_group(steps, i);
-    for (size_t k = i; end - i > 1 && k < end; ++k) untimed += steps[k].duration_s ? 0 : 1;
-    i = end;
+void StepGroups::add(const Step& step) {
+  if (steps_ == 0) first_s_ = step.time_s;
+  if (steps_ == 0 || step.time_s != last_s_) {
+    untimed_ = untimed();
+    group_size_ = group_untimed_ = 0;
   }
-  return untimed;
+  ++group_size_;
+  ++(step.duration_s ? reported_ : group_untimed_);
+  ++steps_;
+  last_s_ = step.time_s;
 }
 
-std::string why_times_are_unknown(const std::vector<Step>& steps, std::string_view source) {
-  const size_t untimed = count_untimed(steps);
-  if (untimed * kMostUntimed <= steps.size()) return "";
+std::string StepGroups::reason(std::string_view source) const {
+  if (untimed() * kMostUntimed <= steps_) return "";
   if (source == "pipe") {
     return fmt::format(
         "step times are unknown: {} of {} steps arrived through the pipe together with others; "
         "write "
         "each line when its step ends, or give it t=",
-        untimed, steps.size());
+        untimed(), steps_);
   }
   return fmt::format(
       "step times are unknown: {} of {} printed steps arrived together with others, because of "
       "buffered output; try python -u or PYTHONUNBUFFERED=1",
-      untimed, steps.size());
+      untimed(), steps_);
 }
 
-bool are_averages_known(const std::vector<Step>& steps) {
-  if (steps.empty()) return false;
-  const double last_s = steps.back().time_s;
-  return last_s - steps.front().time_s >= kLeastSpan * last_s;
+bool StepGroups::are_averages_known() const {
+  return steps_ > 0 && last_s_ - first_s_ >= kLeastSpan * last_s_;
 }
 
 }  // namespace trainscope

@@ -1,29 +1,41 @@
-// Steps that were read together, printed ones or lines of the pipe without a time of their own:
+// Steps that were read together, printed ones or lines of the pipe without their own timestamp:
 // what the job writes is buffered, or steps follow each other faster than they can be read. They
-// have the same time, and none has one of its own.
+// have the same timestamp, and none has its own time.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "model/training.h"
 
 namespace trainscope {
 
-// Behind the last step that has the time of this one.
-size_t end_of_group(const std::vector<Step>& steps, size_t begin);
+class StepGroups {
+ public:
+  // In order of time.
+  void add(const Step& step);
 
-// How many steps have neither a time of their own nor a duration that the job told.
-size_t count_untimed(const std::vector<Step>& steps);
+  // Why the times of single steps are not known, when so many came together that the others mean
+  // little: more than a quarter. Empty: they are known well enough. (Buffered output makes it
+  // nearly all; a reader that a busy machine holds up now and then, a few.) `source`: pipe or
+  // output.
+  std::string reason(std::string_view source) const;
+  // Do the averages of groups mean anything? Lines that were all printed near the end of the run
+  // were not printed when their steps were done.
+  bool are_averages_known() const;
+  // The job reported the duration of every step.
+  bool are_durations_reported() const { return reported_ == steps_; }
 
-// Why the times of single steps are not known, when so many came together that the others say
-// little: more than a quarter. Empty: they are known well enough. (Buffered output makes it nearly
-// all; a reader that a busy machine holds up now and then, a few.) `source`: pipe or output.
-std::string why_times_are_unknown(const std::vector<Step>& steps, std::string_view source);
+ private:
+  // Steps with neither their own time nor a duration that the job reported.
+  int64_t untimed() const { return untimed_ + (group_size_ > 1 ? group_untimed_ : 0); }
 
-// Do the averages of groups mean anything? Lines that were all printed near the end of the run
-// were not printed when their steps were done.
-bool are_averages_known(const std::vector<Step>& steps);
+  int64_t steps_ = 0, reported_ = 0;
+  int64_t untimed_ = 0;                         // in groups that have ended
+  int64_t group_size_ = 0, group_untimed_ = 0;  // of the last group
+  double first_s_ = 0, last_s_ = 0;
+};
 
 }  // namespace trainscope

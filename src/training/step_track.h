@@ -1,49 +1,32 @@
-// The steps that one source tells of: numbers unrolled over epochs, repeats merged, all counted.
+// The steps that one source reports, one after the other: repeats merged, numbers unrolled.
 //
-// Guarantees: count() follows the contract ("Steps"). Reports are given in order of time. Limits:
-// numbers that go back begin a new epoch.
+// Limits: reports are given in order of time.
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "model/training.h"
 #include "training/report.h"
+#include "training/step_counter.h"
 
 namespace trainscope {
 
 class StepTrack {
  public:
-  // `items`: the batch size that holds at this time.
-  void add(double time_s, const Report& report, std::optional<double> items = std::nullopt);
-  // Takes what another track of the same training tells of the same steps.
-  void merge_from(const StepTrack& other);
+  // `items`: the batch size that applies at this time. Returns the step before, once this report
+  // begins another: nothing more is reported of it.
+  std::optional<Step> add(double time_s, const Report& report,
+                          std::optional<double> items = std::nullopt);
+  // The last step.
+  std::optional<Step> finish();
 
-  size_t observed() const { return steps_.size(); }
-  // Ends the track.
-  std::vector<Step> take_steps();
-  std::optional<int64_t> count() const;
+  const StepCounter& counter() const { return counter_; }
 
  private:
-  struct Numbered {
-    int64_t number = 0;
-    std::optional<double> epoch, of;
-  };
-  bool begins_epoch(const Numbered& now) const;
   void merge(const Report& report);
-  int64_t interval() const;
 
-  std::vector<Step> steps_;
-  Numbered last_;
-  int64_t first_number_ = 0, offset_ = 0;
-  int64_t gap_ = 1;            // between the last two numbers that went on
-  bool knows_length_ = false;  // "7 of 100": numbers begin at 1, whatever was seen first
+  StepCounter counter_;
+  std::optional<Step> step_;
 };
-
-// The steps at the beginning that took much longer than the rest and did not wait for data.
-void mark_warmup(std::vector<Step>& steps);
-
-// The middle of the durations; nothing without one.
-std::optional<double> median_duration_s(const std::vector<Step>& steps);
 
 }  // namespace trainscope

@@ -1,10 +1,12 @@
-// From the lines that were told of a training to what a run knows of it.
+// From the reports of a training to what a run knows of it.
 //
-// Guarantees: the same lines give the same answer in whatever order the sources were read; what
-// cannot be known is absent with a reason (contract: `steps.count`). Limits: one job, one sequence
-// of steps.
+// Guarantees: the same reports give the same result in whatever order the sources were read; what
+// cannot be known is absent with a reason (contract: `steps.count`). Reports are read one by one,
+// several times: memory does not grow with the number of steps. Limits: one job, one sequence of
+// steps.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,25 +24,56 @@ struct StoredReport {
   Report report;
 };
 
-// One stored line: "TIME_NS SOURCE REPORT".
+// One stored line: "TIME_NS SOURCE REPORT". The second form uses the memory of `stored` again.
 Result<StoredReport> parse_stored_report(std::string_view line);
+Status parse_stored_report(std::string_view line, StoredReport& stored);
 std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report);
 
-// Kinds of events by which the recorder says what printed lines are worth; the text says why.
+// Everything that was reported in a run.
+class Reports {
+ public:
+  virtual ~Reports() = default;
+  // By time; of those with the same time the one that was stored first.
+  virtual std::unique_ptr<Reader<StoredReport>> read() const = 0;
+};
+
+// Kinds of events by which the recorder states what printed lines are worth; the text is the
+// reason.
 inline constexpr std::string_view kOutputIsShared = "output_shared";  // they may be a stranger's
 inline constexpr std::string_view kOutputIsPolled = "output_polled";  // their times are coarse
 
-// `reports` in any order; `duration_s` closes phases that were left open.
-Training read_training(std::vector<StoredReport> reports, double duration_s,
-                       std::span<const Event> events = {});
+// `duration_s` closes phases that were left open.
+Result<Training> read_training(std::shared_ptr<const Reports> reports, double duration_s,
+                               std::span<const Event> events = {});
 
-// The series train.*, with all their points: a run has few of them.
-struct TrainingSeries {
-  Series series;
-  Points points;
+// Points of some of the series train.*, range after range.
+class TrainingPoints {
+ public:
+  // `series`: their places in Training::series. The training must outlive this.
+  TrainingPoints(const Training& training, std::vector<size_t> series);
+  // For each of the series. No range begins before the end of the last one.
+  Result<std::vector<Points>> read(const Range& range);
+
+  const std::vector<size_t>& series() const { return series_; }
+  // Before this time nothing can be read any more.
+  double position_s() const { return position_s_; }
+
+ private:
+  Status read_steps(const Range& range, std::vector<Points>& all);
+  Status read_numbers(const Range& range, std::vector<Points>& all);
+
+  const Training& training_;
+  std::vector<size_t> series_;
+  double position_s_;
+  // The next one of each, if it was read already.
+  std::unique_ptr<Reader<Step>> steps_;
+  std::unique_ptr<Reader<TrainingNumber>> numbers_;
+  Step step_;
+  TrainingNumber number_;
+  bool has_step_ = false, has_number_ = false;
 };
-std::vector<TrainingSeries> list_training_series(const Training& training);
-// What they are, for the reference.
+
+// What the series train.* are, for the reference.
 std::span<const MetricSpec> training_metrics();
 
 }  // namespace trainscope

@@ -1,5 +1,6 @@
-// The series train.*: steps and their numbers as the rest of a run is read, by name and time.
-#include <map>
+#include "training/training_series.h"
+
+#include <limits>
 #include <span>
 
 #include "training/training.h"
@@ -37,52 +38,118 @@ std::optional<double> value_of(const Step& step, size_t place) {
   }
 }
 
+// The place of a series of steps; nothing for a series of numbers.
+std::optional<size_t> step_place(const Series& series) {
+  for (size_t place = kStep; place <= kThroughput; ++place) {
+    if (series.metric == kTrainingSpecs[place].name) return place;
+  }
+  return std::nullopt;
+}
+
+bool belongs_to(const TrainingNumber& number, const Series& series) {
+  const MetricSpec* spec = metric_of_number(number.name);
+  return spec != nullptr && spec->name == series.metric && series.labels.size() == 2 &&
+         series.labels[0].second == number.set && series.labels[1].second == number.source;
+}
+
 void add_point(Points& points, double time_s, double value) {
   points.time_s.push_back(time_s);
   points.value.push_back(value);
   points.present.push_back(1);
 }
 
-Series described(const MetricSpec& spec, Labels labels) {
-  Series series;
-  series.metric = spec.name;
-  series.unit = spec.unit;
-  series.kind = spec.kind;
-  series.labels = std::move(labels);
-  return series;
-}
-
-// Which metric a number of the job is, or none: others are found in the run by their own names.
-const MetricSpec* metric_of(const std::string& name) {
-  if (name == "loss" || name == "cross_entropy") return &kTrainingSpecs[kLoss];
-  return is_accuracy(name) ? &kTrainingSpecs[kAccuracy] : nullptr;
+// Visits the items of a range; the first one after it stays in `item`.
+template <typename Item, typename Visit>
+Status visit_range(Reader<Item>& reader, Item& item, bool& has_item, const Range& range,
+                   const Visit& visit) {
+  for (;;) {
+    if (!has_item) {
+      TS_TRY(has_item, reader.next(item));
+      if (!has_item) return {};
+    }
+    if (range.end_s && item.time_s >= *range.end_s) return {};
+    has_item = false;
+    if (!range.begin_s || item.time_s >= *range.begin_s) visit(item);
+  }
 }
 
 }  // namespace
 
 std::span<const MetricSpec> training_metrics() { return kTrainingSpecs; }
 
-std::vector<TrainingSeries> list_training_series(const Training& training) {
+Series make_series(const MetricSpec& spec, Labels labels) {
+  Series series;
+  series.metric = spec.name;
+  series.unit = spec.unit;
+  series.kind = spec.kind;
+  series.labels = std::move(labels);
+  series.derived = spec.is_derived();
+  return series;
+}
+
+const MetricSpec* metric_of_number(std::string_view name) {
+  if (name == "loss" || name == "cross_entropy") return &kTrainingSpecs[kLoss];
+  return is_accuracy(name) ? &kTrainingSpecs[kAccuracy] : nullptr;
+}
+
+void StepSeries::add(const Step& step) {
+  for (size_t place = kStep; place <= kThroughput; ++place) {
+    if (const auto value = value_of(step, place)) summaries_[place].add(step.time_s, *value);
+  }
+}
+
+std::vector<TrainingSeries> StepSeries::list(const std::string& source) const {
   std::vector<TrainingSeries> all;
   for (size_t place = kStep; place <= kThroughput; ++place) {
-    TrainingSeries one{described(kTrainingSpecs[place], {{"source", training.source}}), {}};
-    one.series.derived = kTrainingSpecs[place].is_derived();
-    for (const Step& step : training.steps) {
-      if (const auto value = value_of(step, place)) add_point(one.points, step.time_s, *value);
-    }
-    if (!one.points.time_s.empty()) all.push_back(std::move(one));
-  }
-  std::map<std::tuple<const MetricSpec*, std::string, std::string>, Points> numbers;
-  for (const TrainingNumber& number : training.numbers) {
-    const MetricSpec* spec = metric_of(number.name);
-    if (spec == nullptr) continue;
-    add_point(numbers[{spec, number.set, number.source}], number.time_s, number.value);
-  }
-  for (auto& [key, points] : numbers) {
-    const auto& [spec, set, source] = key;
-    all.push_back({described(*spec, {{"set", set}, {"source", source}}), std::move(points)});
+    const MetricSpec& spec = kTrainingSpecs[place];
+    const Summary summary = summaries_[place].finish(spec.kind);
+    if (summary.samples > 0) all.push_back({make_series(spec, {{"source", source}}), summary});
   }
   return all;
+}
+
+TrainingPoints::TrainingPoints(const Training& training, std::vector<size_t> series)
+    : training_(training),
+      series_(std::move(series)),
+      position_s_(-std::numeric_limits<double>::infinity()) {}
+
+Result<std::vector<Points>> TrainingPoints::read(const Range& range) {
+  std::vector<Points> all(series_.size());
+  if (training_.details == nullptr) return all;
+  TS_CHECK_OK(read_steps(range, all));
+  TS_CHECK_OK(read_numbers(range, all));
+  position_s_ = range.end_s.value_or(std::numeric_limits<double>::infinity());
+  return all;
+}
+
+Status TrainingPoints::read_steps(const Range& range, std::vector<Points>& all) {
+  std::vector<std::pair<size_t, size_t>> wanted;  // the place of the metric and in `all`
+  for (size_t i = 0; i < series_.size(); ++i) {
+    const auto place = step_place(training_.series[series_[i]].series);
+    if (place) wanted.emplace_back(*place, i);
+  }
+  if (wanted.empty()) return {};
+  if (steps_ == nullptr) steps_ = training_.details->steps();
+  return visit_range(*steps_, step_, has_step_, range, [&](const Step& step) {
+    for (const auto& [place, i] : wanted) {
+      if (const auto value = value_of(step, place)) add_point(all[i], step.time_s, *value);
+    }
+  });
+}
+
+Status TrainingPoints::read_numbers(const Range& range, std::vector<Points>& all) {
+  std::vector<size_t> wanted;
+  for (size_t i = 0; i < series_.size(); ++i) {
+    if (!step_place(training_.series[series_[i]].series)) wanted.push_back(i);
+  }
+  if (wanted.empty()) return {};
+  if (numbers_ == nullptr) numbers_ = training_.details->numbers();
+  return visit_range(*numbers_, number_, has_number_, range, [&](const TrainingNumber& number) {
+    for (const size_t i : wanted) {
+      const bool is_its = belongs_to(number, training_.series[series_[i]].series);
+      if (is_its) add_point(all[i], number.time_s, number.value);
+    }
+  });
 }
 
 }  // namespace trainscope

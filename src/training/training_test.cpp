@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "training/listed_reports.h"
+
 namespace trainscope {
 namespace {
 
 // "TIME_S SOURCE LINE" each.
-Training told(const std::vector<std::string>& lines, double duration_s = 100,
-              const std::vector<Event>& events = {}) {
+ListedTraining told(const std::vector<std::string>& lines, double duration_s = 100,
+                    const std::vector<Event>& events = {}) {
   std::vector<StoredReport> reports;
   for (const std::string& line : lines) {
     const size_t space = line.find(' ');
@@ -17,10 +19,10 @@ Training told(const std::vector<std::string>& lines, double duration_s = 100,
     EXPECT_TRUE(report) << line;
     if (report) reports.push_back(*report);
   }
-  return read_training(std::move(reports), duration_s, events);
+  return read_listed(std::move(reports), duration_s, events);
 }
 
-Training numbered(const std::vector<int>& numbers) {
+ListedTraining numbered(const std::vector<int>& numbers) {
   std::vector<std::string> lines;
   for (size_t i = 0; i < numbers.size(); ++i) {
     lines.push_back(fmt::format("{} output step {}", i + 1, numbers[i]));
@@ -55,7 +57,7 @@ TEST(Training, CountsStepsAsTheContractSays) {
 }
 
 TEST(Training, KnowsTheLengthOfAnEpochWhereItIsTold) {
-  const Training training =
+  const ListedTraining training =
       told({"1 output step 5 epoch=1 of=32", "2 output step 31 epoch=1 of=32",
             "3 output step 9 epoch=2 of=32", "4 output step 32 epoch=2 of=32"});
   EXPECT_EQ(training.count, 64);
@@ -67,14 +69,15 @@ TEST(Training, KnowsTheLengthOfAnEpochWhereItIsTold) {
 }
 
 TEST(Training, ASourceThatTellsEveryTenthStepGivesTheDurationOfOne) {
-  const Training training = numbered({10, 20, 30});
+  const ListedTraining training = numbered({10, 20, 30});
   EXPECT_FALSE(training.steps[0].duration_s);
   EXPECT_DOUBLE_EQ(*training.steps[1].duration_s, 0.1);
   EXPECT_EQ(training.steps[0].covers, 10);
 }
 
 TEST(Training, EpochsAloneGiveNoCount) {
-  const Training training = told({"1 tensorboard epoch 0 loss=2", "2 tensorboard epoch 1 loss=1"});
+  const ListedTraining training =
+      told({"1 tensorboard epoch 0 loss=2", "2 tensorboard epoch 1 loss=1"});
   EXPECT_FALSE(training.count);
   EXPECT_EQ(training.reason, "2 epochs were reported, but no steps");
   EXPECT_EQ(training.epochs.size(), 2U);
@@ -82,7 +85,7 @@ TEST(Training, EpochsAloneGiveNoCount) {
 }
 
 TEST(Training, ThePipeIsTakenBeforeTheOthers) {
-  const Training training =
+  const ListedTraining training =
       told({"1 output step 1", "1.1 pipe step 1", "2 output step 2", "3 output step 3"});
   EXPECT_EQ(training.source, "pipe");
   EXPECT_EQ(training.count, 1);
@@ -95,7 +98,7 @@ TEST(Training, OfTwoOthersTheOneThatTellsMore) {
 }
 
 TEST(Training, TimeWithoutCheckpointsIsTheSteps) {
-  const Training training = told(
+  const ListedTraining training = told(
       {"1 pipe step 1", "1.5 pipe begin checkpoint", "2.5 pipe end checkpoint", "3 pipe step 2"});
   EXPECT_DOUBLE_EQ(*training.steps[1].duration_s, 1.0);
   ASSERT_EQ(training.phases.size(), 1U);
@@ -103,7 +106,7 @@ TEST(Training, TimeWithoutCheckpointsIsTheSteps) {
 }
 
 TEST(Training, WaitingForDataIsKnownOfEachStep) {
-  const Training training =
+  const ListedTraining training =
       told({"0.4 pipe phase input 0.4", "1 pipe step 1", "1.3 pipe phase input 0.3",
             "1.35 pipe phase input 0.2 who=worker", "2 pipe step 2", "2.1 pipe begin evaluation",
             "2.3 pipe phase input 0.2", "2.5 pipe end evaluation", "3.5 pipe step 3"});
@@ -115,16 +118,16 @@ TEST(Training, WaitingForDataIsKnownOfEachStep) {
 }
 
 TEST(Training, WhereAllHaveANameTheOneWhoTellsMostIsTheTraining) {
-  const Training training = told({"0.5 pipe phase input 0.4 who=rank1", "1 pipe step 1 who=rank1",
-                                  "1.5 pipe step 1 who=77", "2 pipe step 2 who=rank1",
-                                  "2.1 pipe phase input 0.1 who=77"});
+  const ListedTraining training = told(
+      {"0.5 pipe phase input 0.4 who=rank1", "1 pipe step 1 who=rank1", "1.5 pipe step 1 who=77",
+       "2 pipe step 2 who=rank1", "2.1 pipe phase input 0.1 who=77"});
   EXPECT_EQ(training.count, 2);
   EXPECT_NEAR(*training.steps[0].input_wait_s, 0.4, 1e-9);
-  EXPECT_EQ(training.phases[1].who, "77");
+  EXPECT_EQ(training.all_phases[1].who, "77");
 }
 
 TEST(Training, WhatIsNoNumberIsAbsentAndSaid) {
-  const Training training = told({"1 pipe step 1 loss=0.5", "2 pipe step 2 loss=nan"});
+  const ListedTraining training = told({"1 pipe step 1 loss=0.5", "2 pipe step 2 loss=nan"});
   EXPECT_EQ(training.steps[0].loss, 0.5);
   EXPECT_FALSE(training.steps[1].loss);
   ASSERT_EQ(training.notes.size(), 1U);
@@ -132,17 +135,17 @@ TEST(Training, WhatIsNoNumberIsAbsentAndSaid) {
 }
 
 TEST(Training, SlowFirstStepsAreWarmUp) {
-  const Training training =
+  const ListedTraining training =
       told({"0.1 pipe phase input 0.1", "5 pipe step 1", "6 pipe step 2", "6.1 pipe step 3",
             "6.2 pipe step 4", "6.3 pipe step 5", "6.4 pipe step 6", "6.5 pipe step 7"});
-  EXPECT_EQ(training.warmup_steps(), 2);
+  EXPECT_EQ(training.warmup_steps, 2);
   EXPECT_EQ(training.steps[2].kind, "step");
-  const StepStatistics statistics = step_statistics(training);
+  const StepStatistics statistics = training.statistics;
   EXPECT_NEAR(*statistics.mean_s, 0.1, 1e-9);
 }
 
 TEST(Training, PhasesInEachOtherCountOnce) {
-  const Training training =
+  const ListedTraining training =
       told({"1 pipe step 1", "1.1 pipe begin evaluation", "1.2 pipe begin checkpoint",
             "1.7 pipe end checkpoint", "1.9 pipe end evaluation", "2 pipe step 2"});
   EXPECT_NEAR(*training.steps[1].duration_s, 0.2, 1e-9);
@@ -159,7 +162,7 @@ TEST(Training, ManyStepsWithinOneLongPhaseAreReadAtOnce) {
     add(i * 1e-3, "phase input 0.0001");
     add(i * 1e-3, "step");
   }
-  const Training training = read_training(std::move(reports), 300);
+  const ListedTraining training = read_listed(std::move(reports), 300);
   EXPECT_EQ(training.count, 200'000);
   EXPECT_NEAR(*training.steps.back().input_wait_s, 1e-4, 1e-9);
 }
@@ -178,21 +181,22 @@ TEST(Training, InEventFilesEveryNumberHasItsOwnAxis) {
     lines.push_back(fmt::format("{} tensorboard step {} accuracy=0.5", i, i));
     if (i % 10 == 0) lines.push_back(fmt::format("{} tensorboard step {} lr=0.1", i, i / 10));
   }
-  const Training training = told(lines);
+  const ListedTraining training = told(lines);
   EXPECT_EQ(training.count, 40);
   EXPECT_EQ(training.steps[3].loss, 0.25);
   EXPECT_EQ(training.steps[3].accuracy, 0.5);
 }
 
 TEST(Training, EventsThatAreReadTwiceCountOnce) {
-  const Training training = told({"1 tensorboard step 1 loss=2", "2 tensorboard step 2 loss=1",
-                                  "1 tensorboard step 1 loss=2", "2 tensorboard step 2 loss=1"});
+  const ListedTraining training =
+      told({"1 tensorboard step 1 loss=2", "2 tensorboard step 2 loss=1",
+            "1 tensorboard step 1 loss=2", "2 tensorboard step 2 loss=1"});
   EXPECT_EQ(training.count, 2);
   EXPECT_EQ(training.numbers.size(), 2U);
 }
 
 TEST(Training, TheValidationsLossIsNotTheTrainings) {
-  const Training training =
+  const ListedTraining training =
       told({"1 tensorboard epoch 0 loss=0.25", "1 tensorboard epoch 0 loss=0.75 set=validation"});
   ASSERT_EQ(training.epochs.size(), 1U);
   EXPECT_EQ(training.epochs[0].values.at("loss"), 0.25);
@@ -200,11 +204,11 @@ TEST(Training, TheValidationsLossIsNotTheTrainings) {
 }
 
 TEST(Training, NumbersOutOfRangeAreLeftOut) {
-  const Training training = told({"1 pipe step 5 of=1e300", "2 pipe step 1", "3 pipe step 2",
-                                  "3 pipe scalar x 1 step=nan", "4 pipe phase input 1e300"});
+  const ListedTraining training = told({"1 pipe step 5 of=1e300", "2 pipe step 1", "3 pipe step 2",
+                                        "3 pipe scalar x 1 step=nan", "4 pipe phase input 1e300"});
   EXPECT_GE(*training.count, 2);
   EXPECT_LT(*training.count, 10);
-  EXPECT_GE(training.phases[0].from_s, 0);
+  EXPECT_GE(training.all_phases[0].from_s, 0);
 }
 
 TEST(Training, ASmallerLastBatchIsNotThatOfAll) {
@@ -212,30 +216,30 @@ TEST(Training, ASmallerLastBatchIsNotThatOfAll) {
   for (int i = 1; i <= 10; ++i) lines.push_back(fmt::format("{} pipe step {}", i, i));
   lines.emplace_back("10.5 pipe batch 1");
   lines.emplace_back("11 pipe step 11");
-  const Training training = told(lines);
-  EXPECT_NEAR(*step_statistics(training).throughput, (9 * 32 + 1) / 10.0, 1e-9);
+  const ListedTraining training = told(lines);
+  EXPECT_NEAR(*training.statistics.throughput, (9 * 32 + 1) / 10.0, 1e-9);
   EXPECT_EQ(training.batch, 32);
 }
 
 TEST(Training, APrintedBarDoesNotTakeThePlaceOfARank) {
-  const Training training =
+  const ListedTraining training =
       told({"1 pipe step 1 who=rank1", "2 pipe step 2 who=rank1", "2 output step 1"});
   EXPECT_EQ(training.source, "pipe");
   EXPECT_EQ(training.count, 2);
 }
 
 TEST(Training, BatchesGiveThroughput) {
-  const Training training =
+  const ListedTraining training =
       told({"0 pipe batch 64", "1 pipe step 1", "1.5 pipe step 2", "2 pipe step 3"});
-  EXPECT_NEAR(*step_statistics(training).throughput, 128, 1e-9);
+  EXPECT_NEAR(*training.statistics.throughput, 128, 1e-9);
 }
 
 TEST(Training, TellsWhenItWasHowGood) {
-  const Training training =
+  const ListedTraining training =
       told({"1 pipe step 1 loss=2", "1.5 pipe scalar accuracy 0.62 set=test",
             "2 pipe step 2 loss=1", "2.5 pipe scalar accuracy 0.91 set=test",
             "3 pipe epoch 1 val_accuracy=0.4", "4 pipe scalar accuracy 0.9 set=test"});
-  const std::vector<SetResults> all = results_by_set(training);
+  const std::vector<SetResults> all = training.results;
   ASSERT_EQ(all.size(), 3U);
   EXPECT_EQ(all[0].set, "train");
   EXPECT_EQ(all[0].loss, 1);
@@ -252,10 +256,10 @@ TEST(Training, TellsWhenItWasHowGood) {
 }
 
 TEST(Training, SeriesHaveNamesOfTheContract) {
-  const Training training = told({"1 pipe step 1 loss=0.5 accuracy=0.8", "2 pipe step 2 loss=0.4",
-                                  "2 pipe epoch 1 val_loss=1"});
+  const ListedTraining training = told({"1 pipe step 1 loss=0.5 accuracy=0.8",
+                                        "2 pipe step 2 loss=0.4", "2 pipe epoch 1 val_loss=1"});
   std::vector<std::string> names;
-  for (const TrainingSeries& each : list_training_series(training)) {
+  for (const TrainingSeries& each : training.series) {
     names.push_back(series_text(each.series));
   }
   const std::vector<std::string> expected = {
@@ -268,20 +272,20 @@ TEST(Training, SeriesHaveNamesOfTheContract) {
 TEST(Training, PrintedStepsThatCameTogetherHaveNoTimesOfTheirOwn) {
   std::vector<std::string> lines;
   for (int i = 1; i <= 150; ++i) lines.push_back(fmt::format("3 output step {} loss=1", i));
-  const Training once = told(lines);
+  const ListedTraining once = told(lines);
   EXPECT_EQ(once.count, 150);
   EXPECT_NE(once.times_reason.find("150 of 150"), std::string::npos) << once.times_reason;
-  EXPECT_FALSE(step_statistics(once).mean_s);
-  EXPECT_FALSE(step_statistics(once).p50_s);
-  EXPECT_EQ(once.warmup_steps(), 0);
+  EXPECT_FALSE(once.statistics.mean_s);
+  EXPECT_FALSE(once.statistics.p50_s);
+  EXPECT_EQ(once.warmup_steps, 0);
   for (int i = 151; i <= 190; ++i) lines.push_back(fmt::format("7 output step {} loss=1", i));
-  const Training blocks = told(lines);
-  EXPECT_DOUBLE_EQ(*step_statistics(blocks).mean_s, 0.1);
-  EXPECT_FALSE(step_statistics(blocks).p50_s);
+  const ListedTraining blocks = told(lines);
+  EXPECT_DOUBLE_EQ(*blocks.statistics.mean_s, 0.1);
+  EXPECT_FALSE(blocks.statistics.p50_s);
   EXPECT_FALSE(blocks.steps.back().duration_s);
   // Printed at the end, whatever it was that took the time before.
   for (std::string& line : lines) line.replace(0, 1, line[0] == '3' ? "6.9" : "7");
-  EXPECT_FALSE(step_statistics(told(lines)).mean_s);
+  EXPECT_FALSE(told(lines).statistics.mean_s);
 }
 
 TEST(Training, AFewThatCameTogetherSpoilNothing) {
@@ -289,39 +293,40 @@ TEST(Training, AFewThatCameTogetherSpoilNothing) {
   for (int i = 1; i <= 100; ++i) {
     lines.push_back(fmt::format("{} output step {}", i == 50 ? 51 : i, i));
   }
-  const Training training = told(lines);
+  const ListedTraining training = told(lines);
   EXPECT_EQ(training.times_reason, "");
-  EXPECT_DOUBLE_EQ(*step_statistics(training).p50_s, 1);
-  EXPECT_DOUBLE_EQ(*step_statistics(training).p99_s, 1);
+  EXPECT_DOUBLE_EQ(*training.statistics.p50_s, 1);
+  EXPECT_DOUBLE_EQ(*training.statistics.p99_s, 1);
   EXPECT_FALSE(training.steps[49].duration_s);
   EXPECT_DOUBLE_EQ(*training.steps[50].average_s, 1);
 }
 
 TEST(Training, TimesThatTheJobTellsAreKnownHoweverItsLinesCome) {
-  const Training training = told({"1 output step 1 duration=0.5", "1 output step 2 duration=0.7"});
+  const ListedTraining training =
+      told({"1 output step 1 duration=0.5", "1 output step 2 duration=0.7"});
   EXPECT_EQ(training.times_reason, "");
-  EXPECT_DOUBLE_EQ(*step_statistics(training).mean_s, 0.6);
+  EXPECT_DOUBLE_EQ(*training.statistics.mean_s, 0.6);
   EXPECT_EQ(told({"1 tensorboard step 1", "1 tensorboard step 2"}).times_reason, "")
       << "event files have dates of their own";
 }
 
 TEST(Training, LinesOfThePipeThatCameTogetherHaveNoTimes) {
-  const Training training = told({"1 pipe step 1", "1 pipe step 2"});
+  const ListedTraining training = told({"1 pipe step 1", "1 pipe step 2"});
   EXPECT_NE(training.times_reason.find("through the pipe together"), std::string::npos);
-  EXPECT_FALSE(step_statistics(training).p50_s);
+  EXPECT_FALSE(training.statistics.p50_s);
 }
 
 TEST(Training, CoarseTimesAreNoTimes) {
-  const Training training = told({"1 output step 1", "2 output step 2", "3 output step 3"}, 100,
-                                 {{0, std::string(kOutputIsPolled), "no inotify"}});
+  const ListedTraining training = told({"1 output step 1", "2 output step 2", "3 output step 3"},
+                                       100, {{0, std::string(kOutputIsPolled), "no inotify"}});
   EXPECT_NE(training.times_reason.find("no inotify"), std::string::npos);
-  EXPECT_DOUBLE_EQ(*step_statistics(training).mean_s, 1);
-  EXPECT_FALSE(step_statistics(training).p50_s);
+  EXPECT_DOUBLE_EQ(*training.statistics.mean_s, 1);
+  EXPECT_FALSE(training.statistics.p50_s);
 }
 
 TEST(Training, PrintedStepsThatMayBeAStrangersAreNotCounted) {
   const std::vector<Event> events = {{1.5, std::string(kOutputIsShared), "process 7 writes too"}};
-  const Training refused = told({"1 output step 1 loss=1", "2 output step 2"}, 100, events);
+  const ListedTraining refused = told({"1 output step 1 loss=1", "2 output step 2"}, 100, events);
   EXPECT_FALSE(refused.count);
   EXPECT_NE(refused.reason.find("process 7 writes too"), std::string::npos);
   EXPECT_TRUE(refused.numbers.empty());

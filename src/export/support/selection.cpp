@@ -18,6 +18,7 @@ constexpr double kValuesAWindow = 2e6;
 constexpr double kMinRows = 256, kMaxRows = 65536;
 constexpr double kMaxWindows = 100'000;  // a damaged manifest may claim thousands of years
 constexpr size_t kSuggestions = 3;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Error unknown_metric(const RunView& run, const std::string& wanted) {
   std::set<std::string> names;
@@ -88,6 +89,17 @@ const std::vector<Series>& series_to_search(const RunView& run,
   return metrics.empty() ? run.series() : run.recorded_series();
 }
 
+// A job may report steps much faster than samples are taken: how much of the run's time has as many
+// of them as a window may have.
+double reported_length_s(const RunView& run, const std::vector<size_t>& selected) {
+  double values = 0;
+  for (const size_t i : selected) {
+    if (i < run.recorded_series().size()) continue;
+    if (const auto summary = run.summary(i)) values += static_cast<double>(summary->samples);
+  }
+  return values > kValuesAWindow ? run.duration_s() * kValuesAWindow / values : kInfinity;
+}
+
 bool is_increasing(const std::vector<double>& times) {
   return std::adjacent_find(times.begin(), times.end(), std::greater_equal<>()) == times.end();
 }
@@ -124,10 +136,12 @@ Status merge_by_time(const Window& window, const TakeSample& take) {
 class Windows {
  public:
   // So long that there are not too many values in a window, and a multiple of the buckets.
-  Windows(const RunView& run, size_t series, int64_t every_ns) {
+  Windows(const RunView& run, const std::vector<size_t>& selected, int64_t every_ns) {
     const double period_s = run.sampling().period_s > 0 ? run.sampling().period_s : 1;
-    const double rows = std::clamp(
-        kValuesAWindow / static_cast<double>(std::max<size_t>(series, 1)), kMinRows, kMaxRows);
+    double rows =
+        std::clamp(kValuesAWindow / static_cast<double>(std::max<size_t>(selected.size(), 1)),
+                   kMinRows, kMaxRows);
+    rows = std::clamp(std::floor(reported_length_s(run, selected) / period_s), 1.0, rows);
     const double wanted_ns = std::max(rows * period_s, run.duration_s() / kMaxWindows) * 1e9;
     // Buckets have their own edges, where a time rounds to the nanosecond of the next bucket.
     // Other edges are between ticks, where no sample is, so that rows read together stay together.
@@ -206,7 +220,7 @@ Status for_each_sample(const Window& window, const TakeSample& take) {
 Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
                        const ExportOptions& options,
                        const std::function<Status(const Window&)>& take) {
-  const Windows windows(run, selected.size(), options.every_ns);
+  const Windows windows(run, selected, options.every_ns);
   const double end_s = std::min(options.range.end_s.value_or(run.duration_s()), run.duration_s());
   const int64_t first = windows.window_at(options.range.begin_s.value_or(0));
   bool is_last = false;

@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "parse/parse.h"
 #include "record/sample/test_ring.h"
+#include "training/listed_reports.h"
 #include "training/training.h"
 
 namespace trainscope {
@@ -133,7 +134,7 @@ TEST_F(EventFilesTest, WhatProgramsReallyWrite) {
     for (const std::string_view line : split(lines, '\n')) {
       if (auto report = parse_stored_report(line)) reports.push_back(std::move(*report));
     }
-    const Training training = read_training(std::move(reports), 1e7);
+    const ListedTraining training = read_listed(std::move(reports), 1e7);
     EXPECT_EQ(training.count, capture.count) << capture.folder;
     EXPECT_EQ(training.epochs.size(), capture.epochs) << capture.folder;
     const auto& scalars = expected[capture.train]["scalars"];

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "record/record.h"
 #include "record/sample/test_ring.h"
-#include "training/training.h"
+#include "training/listed_reports.h"
 
 namespace trainscope {
 namespace {
@@ -66,7 +66,7 @@ TEST_F(PrintedTest, WhatProgramsReallyPrint) {
     for (const std::string_view line : split(lines, '\n')) {
       if (auto report = parse_report(line)) reports.push_back({0, "output", std::move(*report)});
     }
-    const Training training = read_training(std::move(reports), 1);
+    const ListedTraining training = read_listed(std::move(reports), 1);
     const std::optional<int64_t> count =
         told["count"].is_null() ? std::nullopt : std::optional(told["count"].get<int64_t>());
     EXPECT_EQ(training.count, count) << name;

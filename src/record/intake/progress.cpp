@@ -40,6 +40,7 @@ void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, Report r
   }
   lines_ += format_stored_report(time_ns, source, report);
   ++count_;
+  if (report.kind == Report::Kind::step) steps_.push_back({time_ns, source, std::move(report)});
 }
 
 void ProgressSink::push(const Batch& batch) {
@@ -47,13 +48,18 @@ void ProgressSink::push(const Batch& batch) {
   if (batch.count_ == 0) return;
   const std::lock_guard lock(mutex_);
   const int64_t number = memory_->next_report;
-  if (!has_room() ||
-      !ring_.push_text(RecordKind::step, fmt::format("{}\n", number) + batch.lines_)) {
+  SharedSteps& steps = memory_->steps;
+  steps.begin();
+  const bool is_stored =
+      has_room() && ring_.push_text(RecordKind::step, fmt::format("{}\n", number) + batch.lines_);
+  if (is_stored) {
+    memory_->next_report = number + batch.count_;
+    for (const auto& [time_ns, source, report] : batch.steps_) steps.add(time_ns, source, report);
+    if (batch.last_step_ >= 0) memory_->step = batch.last_step_;
+  } else {
     memory_->refused_reports += batch.count_;
-    return;
   }
-  memory_->next_report = number + batch.count_;
-  if (batch.last_step_ >= 0) memory_->step = batch.last_step_;
+  steps.end();
 }
 
 bool ProgressPipe::read_some() {

@@ -27,13 +27,19 @@ class ProgressSink {
   // Reports that are stored together; one push into the ring.
   class Batch {
    public:
-    // `time_ns` since t = 0. A mark becomes an event.
+    // `time_ns` since t = 0; `source` is a literal. A mark becomes an event.
     void add(int64_t time_ns, std::string_view source, Report report);
 
    private:
     friend class ProgressSink;
     std::string lines_;
     int64_t count_ = 0, last_step_ = -1;
+    struct StepReport {
+      int64_t time_ns = 0;
+      std::string_view source;
+      Report report;
+    };
+    std::vector<StepReport> steps_;
     std::vector<std::pair<int64_t, std::string>> marks_;
   };
   void push(const Batch& batch);

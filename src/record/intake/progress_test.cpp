@@ -80,6 +80,18 @@ TEST_F(ProgressTest, ALineMayComeInPieces) {
   EXPECT_TRUE(kept(RecordKind::step)[0].ends_with(" pipe step 7\n"));
 }
 
+TEST_F(ProgressTest, counts_the_steps_that_are_stored) {
+  send("step 10\nstep 20 loss=0.5\nbegin input\nstep 30\n");
+  EXPECT_TRUE(memory_->steps.is_known());
+  EXPECT_EQ(memory_->steps.count(false), 30);
+  while (sink_.has_room()) ring_.push_text(RecordKind::event, std::string(60'000, 'x'));
+  ProgressSink::Batch refused;
+  refused.add(kNsPerSecond * 100, "pipe", *parse_report("step 40"));
+  sink_.push(refused);
+  EXPECT_EQ(memory_->refused_reports, 1);
+  EXPECT_EQ(memory_->steps.count(false), 30) << "a step that is not in the run does not count";
+}
+
 TEST_F(ProgressTest, GarbageIsCountedAndTheFirstIsTold) {
   send(std::string("\x01\x02\xff\n", 4) + "hello\n\n" + std::string(10'000, 'x') + "\nstep 3\n");
   EXPECT_EQ(memory_->unreadable_reports, 3);

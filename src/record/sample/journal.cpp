@@ -172,6 +172,7 @@ Status Journal::seal_block() {
   }
   texts_.clear();
   texts_in_tail_ = 0;
+  if (!reports_.empty()) memory_->sealed_reports = first_report_ + reports_count_;
   reports_.clear();
   reports_count_ = reports_count_in_tail_ = 0;
   reports_in_tail_ = 0;

@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "collect/collect.h"
+#include "record/sample/shared_steps.h"
 
 namespace trainscope {
 
@@ -122,8 +123,10 @@ struct Shared {
   // Over all recorders of the run.
   std::atomic<int64_t> bytes_written{0}, missed_ticks{0};
   std::atomic<uint32_t> next_segment{1};
-  std::atomic<uint32_t> next_schema{1};  // a number names one layout in the whole run
-  std::atomic<int64_t> next_report{0};   // stored progress lines
+  std::atomic<uint32_t> next_schema{1};    // a number names one layout in the whole run
+  std::atomic<int64_t> next_report{0};     // progress lines in the ring and in segments
+  std::atomic<int64_t> sealed_reports{0};  // those in segments
+  SharedSteps steps;
   std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
   // Lines of output in which steps were found; that were skipped because of their cost; whose
   // search was stopped.

@@ -41,9 +41,16 @@ int64_t available_memory() {
   return kilobytes ? *kilobytes * 1024 : INT64_MAX;
 }
 
-// For `list`, which reads nothing but manifests. False when the run folder does not respond.
+// For `list`, which reads nothing but manifests. The recorder has counted the steps; only where it
+// could not, or where not all of them are in the run folder, the run is read. False when the run
+// folder does not respond.
 bool count_steps(const RunToClose& run) {
-  if (run.memory->next_report == 0) return true;
+  const Shared& shared = *run.memory;
+  if (shared.next_report == 0) return true;
+  if (shared.steps.is_known() && shared.next_report == shared.sealed_reports) {
+    run.manifest.steps = shared.steps.count(shared.output_is_shared != 0);
+    return true;
+  }
   const ChildAnswer answer = ask_child(reading_limits(), [&] {
     const auto opened = open_run(run.run_path);
     const auto count = opened ? (*opened)->training().count : std::nullopt;

@@ -1,0 +1,92 @@
+#include "record/sample/shared_steps.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "training/listed_reports.h"
+
+namespace trainscope {
+namespace {
+
+// Lines "TIME_NS SOURCE REPORT", counted as they arrive.
+class Arrivals {
+ public:
+  explicit Arrivals(const std::vector<std::string>& lines) {
+    steps_->begin();
+    for (const std::string& line : lines) {
+      const auto stored = parse_stored_report(line);
+      EXPECT_TRUE(stored) << line;
+      steps_->add(std::stoll(line), stored->source, stored->report);
+      stored_.push_back(*stored);
+    }
+    steps_->end();
+  }
+  bool is_known() const { return steps_->is_known(); }
+  std::optional<int64_t> count(bool is_output_refused = false) const {
+    return steps_->count(is_output_refused);
+  }
+  // What a reader of the run finds.
+  std::optional<int64_t> count_stored() const { return read_listed(stored_, 100).count; }
+
+ private:
+  std::unique_ptr<SharedSteps> steps_ = std::make_unique<SharedSteps>();
+  std::vector<StoredReport> stored_;
+};
+
+TEST(shared_steps, count_as_a_reader_of_the_run_does) {
+  const std::vector<std::vector<std::string>> cases = {
+      {},
+      {"1 pipe phase input 0.1", "2 pipe epoch 1"},
+      {"1 pipe step 10", "2 pipe step 20", "3 pipe step 30"},
+      {"1 pipe step 9", "2 pipe step 19", "3 pipe step 29"},
+      {"1 pipe step", "2 pipe step", "3 output step 5", "4 output step 6", "5 output step 7"},
+      {"1 output step 1", "2 output step 2", "2 tensorboard step 2 loss=1"},
+      {"1 output step 1", "2 tensorboard step 2 loss=1"},
+      {"1 tensorboard step 1 lr=1", "1 tensorboard step 1 loss=1", "2 tensorboard step 2 loss=1",
+       "3 tensorboard step 2 lr=1", "3 tensorboard step 3 loss=1"},
+      {"1 pipe step 1 who=a", "2 pipe step 1 who=b", "3 pipe step 2 who=b"},
+      {"1 pipe step 1 who=a", "2 pipe step 2 who=a", "3 pipe step 7"},
+      {"1 output step 1 epoch=1 of=32", "2 output step 32 epoch=1 of=32",
+       "3 output step 9 epoch=2 of=32"},
+      {"1 output step 0 of=32"},
+  };
+  for (const auto& lines : cases) {
+    const Arrivals arrivals(lines);
+    SCOPED_TRACE(lines.empty() ? "" : lines[0]);
+    EXPECT_TRUE(arrivals.is_known());
+    EXPECT_EQ(arrivals.count(), arrivals.count_stored());
+  }
+}
+
+TEST(shared_steps, printed_steps_that_are_refused_do_not_count) {
+  const Arrivals both({"1 output step 1", "2 output step 2", "3 tensorboard step 1 loss=1"});
+  EXPECT_EQ(both.count(false), 2);
+  EXPECT_EQ(both.count(true), 1);
+  EXPECT_FALSE(Arrivals({"1 output step 1"}).count(true));
+}
+
+TEST(shared_steps, tracks_may_be_late_but_not_out_of_order) {
+  EXPECT_TRUE(Arrivals({"9 pipe step 1", "1 tensorboard step 1 loss=1"}).is_known());
+  EXPECT_FALSE(Arrivals({"2 pipe step 2", "1 pipe step 1"}).is_known());
+  EXPECT_FALSE(Arrivals({"1 tensorboard step 1 loss=1", "1 tensorboard step 2 loss=1",
+                         "1 tensorboard step 1 loss=1"})
+                   .is_known())
+      << "read again";
+}
+
+TEST(shared_steps, a_recorder_that_died_while_it_counted_leaves_no_count) {
+  SharedSteps steps;
+  steps.begin();
+  EXPECT_FALSE(steps.is_known());
+  steps.end();
+  EXPECT_TRUE(steps.is_known());
+}
+
+TEST(shared_steps, more_tracks_than_fit_leave_no_count) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 200; ++i) lines.push_back(fmt::format("{} pipe step 1 who=sender{}", i, i));
+  EXPECT_FALSE(Arrivals(lines).is_known());
+}
+
+}  // namespace
+}  // namespace trainscope

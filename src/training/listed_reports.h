@@ -1,0 +1,75 @@
+// Reports that are written down, for tests.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "training/training.h"
+
+namespace trainscope {
+
+class ListedReports : public Reports {
+ public:
+  // In any order.
+  explicit ListedReports(std::vector<StoredReport> all) : all_(std::move(all)) {
+    std::stable_sort(all_.begin(), all_.end(), [](const StoredReport& a, const StoredReport& b) {
+      return a.time_s < b.time_s;
+    });
+  }
+
+  std::unique_ptr<Reader<StoredReport>> read() const override {
+    return std::make_unique<ListedReader>(all_);
+  }
+
+ private:
+  class ListedReader : public Reader<StoredReport> {
+   public:
+    explicit ListedReader(const std::vector<StoredReport>& all) : all_(all) {}
+    Result<bool> next(StoredReport& report) override {
+      if (at_ == all_.size()) return false;
+      report = all_[at_++];
+      return true;
+    }
+
+   private:
+    const std::vector<StoredReport>& all_;
+    size_t at_ = 0;
+  };
+
+  std::vector<StoredReport> all_;
+};
+
+template <typename Item>
+std::vector<Item> read_all(std::unique_ptr<Reader<Item>> reader) {
+  std::vector<Item> all;
+  for (Item item;;) {
+    const auto has_more = reader->next(item);
+    CHECK(has_more);
+    if (!*has_more) return all;
+    all.push_back(item);
+  }
+}
+
+// A training with everything that was reported in lists.
+struct ListedTraining : Training {
+  std::vector<Step> steps;
+  std::vector<TrainingPhase> all_phases;  // by end
+  std::vector<TrainingNumber> numbers;
+};
+
+inline ListedTraining read_listed(std::vector<StoredReport> reports, double duration_s,
+                                  std::span<const Event> events = {}) {
+  auto read =
+      read_training(std::make_shared<ListedReports>(std::move(reports)), duration_s, events);
+  CHECK(read);
+  ListedTraining training;
+  static_cast<Training&>(training) = std::move(*read);
+  training.steps = read_all(training.details->steps());
+  training.all_phases = read_all(training.details->phases());
+  training.numbers = read_all(training.details->numbers());
+  return training;
+}
+
+}  // namespace trainscope

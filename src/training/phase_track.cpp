@@ -1,0 +1,69 @@
+#include "training/phase_track.h"
+
+#include <algorithm>
+
+namespace trainscope {
+
+namespace {
+
+TrainingPhase make_phase(std::string name, std::string who, double from_s, double to_s,
+                         bool is_open) {
+  from_s = std::max(0.0, from_s);
+  return {std::move(name), std::move(who), from_s, std::max(from_s, to_s), is_open};
+}
+
+}  // namespace
+
+std::optional<TrainingPhase> PhaseTrack::add(const StoredReport& stored) {
+  const Report& report = stored.report;
+  if (report.kind == Report::Kind::phase) {
+    return make_phase(report.name, shown(report.who), stored.time_s - report.value, stored.time_s,
+                      false);
+  }
+  if (report.kind == Report::Kind::begin) {
+    open_[{shown(report.who), report.name}] = stored.time_s;
+    return std::nullopt;
+  }
+  if (report.kind != Report::Kind::end) return std::nullopt;
+  const auto found = open_.find({shown(report.who), report.name});
+  if (found == open_.end()) return std::nullopt;  // its begin was dropped
+  const double from_s = found->second;
+  open_.erase(found);
+  return make_phase(report.name, shown(report.who), from_s, stored.time_s, false);
+}
+
+std::vector<TrainingPhase> PhaseTrack::finish(double end_s) const {
+  std::vector<TrainingPhase> phases;
+  for (const auto& [key, from_s] : open_) {
+    phases.push_back(make_phase(key.second, key.first, from_s, end_s, true));
+  }
+  return phases;
+}
+
+void Spans::add(double from_s, double to_s) {
+  if (!ends_.empty() && from_s <= ends_.back()) {
+    if (to_s <= ends_.back()) return;
+    sums_.back() += to_s - ends_.back();
+    ends_.back() = to_s;
+    return;
+  }
+  if (!(to_s > from_s)) return;
+  sums_.push_back((sums_.empty() ? 0 : sums_.back()) + to_s - from_s);
+  begins_.push_back(from_s);
+  ends_.push_back(to_s);
+}
+
+bool Spans::contains(double time_s) const {
+  const auto after = std::upper_bound(begins_.begin(), begins_.end(), time_s);
+  return after != begins_.begin() &&
+         ends_[static_cast<size_t>(after - begins_.begin()) - 1] > time_s;
+}
+
+double Spans::before(double time_s) const {
+  const auto after = std::upper_bound(begins_.begin(), begins_.end(), time_s);
+  if (after == begins_.begin()) return 0;
+  const auto last = static_cast<size_t>(after - begins_.begin()) - 1;
+  return sums_[last] - std::max(0.0, ends_[last] - time_s);
+}
+
+}  // namespace trainscope

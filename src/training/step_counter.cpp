@@ -1,0 +1,87 @@
+#include "training/step_counter.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "training/report.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr double kMaxEpochLength = 1e12;
+
+}  // namespace
+
+bool StepCounter::begins_epoch(const Numbered& now) const {
+  if (now.number < last_.number) return true;
+  // The same number again is the same step reported twice, but in another epoch.
+  const bool other_epoch = now.epoch && last_.epoch && *now.epoch != *last_.epoch;
+  return other_epoch && now.number <= last_.number;
+}
+
+StepCounter::Outcome StepCounter::add(const Report& report) {
+  Numbered now{0, report.find("epoch"), report.find("of")};
+  if (now.of && !(*now.of >= 1 && *now.of <= kMaxEpochLength)) now.of.reset();
+  now.number = report.number.value_or(observed_ == 0 ? 1 : last_.number + 1);
+  if (now.of && now.number == 0) return Outcome::nothing;  // "0 of 100": nothing is done yet
+  if (observed_ == 0) {
+    first_number_ = now.number;
+    knows_length_ = now.of.has_value();
+  } else if (begins_epoch(now)) {
+    // 1 … 57, 50: a job that went back to its checkpoint does those steps once more.
+    const bool resumed = !now.of && now.number > std::max(gap_, first_number_);
+    const int64_t from_zero = first_number_ == 0 ? 1 : 0;
+    if (resumed) {
+      offset_ = step_ + 1 - now.number;
+    } else {
+      offset_ += last_.of ? std::llround(*last_.of) : last_.number + from_zero;
+    }
+  } else if (now.number == last_.number) {
+    return Outcome::same_step;
+  }
+  advance(now);
+  return Outcome::next_step;
+}
+
+void StepCounter::advance(const Numbered& now) {
+  const int64_t step = offset_ + now.number;
+  if (observed_ > 0) {
+    const int64_t gap = step - step_;
+    covers_ = std::max<int64_t>(1, gap);
+    if (now.number > last_.number) gap_ = now.number - last_.number;
+    ++gaps_;
+    gaps_below_ += gap < first_number_ ? 1 : 0;
+    gaps_equal_ += gap == first_number_ ? 1 : 0;
+    gaps_one_above_ += gap == first_number_ + 1 ? 1 : 0;
+  }
+  step_ = step;
+  last_ = now;
+  ++observed_;
+}
+
+// Is this, the first number or one more, the median of all gaps? Every step, or every hundredth.
+bool StepCounter::is_usual_gap(int64_t gap) const {
+  if (gaps_ == 0) return gap == 1;
+  const bool is_first = gap == first_number_;
+  const int64_t below = gaps_below_ + (is_first ? 0 : gaps_equal_);
+  const int64_t equal = is_first ? gaps_equal_ : gaps_one_above_;
+  return below <= gaps_ / 2 && gaps_ / 2 < below + equal;
+}
+
+int64_t StepCounter::first_covers() const {
+  const bool from_first = knows_length_ || is_usual_gap(first_number_);
+  return from_first ? std::max<int64_t>(1, first_number_) : 1;
+}
+
+std::optional<int64_t> StepCounter::count() const {
+  if (observed_ == 0) return std::nullopt;
+  if (knows_length_) return step_;
+  // 9, 19, 29: counted from 0.
+  if (first_number_ > 1 && is_usual_gap(first_number_ + 1)) return step_ + 1;
+  // 10, 20, 30: thirty steps. 500, 501, 502: a job that was resumed, three steps.
+  const bool counts_from_start = first_number_ == 1 || is_usual_gap(first_number_);
+  return counts_from_start ? step_ : step_ - first_number_ + 1;
+}
+
+}  // namespace trainscope

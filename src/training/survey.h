@@ -1,0 +1,48 @@
+// The first pass over the reports of a run: what is known of its training before the time of any
+// step is, and what a second pass needs for that.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/training.h"
+#include "training/phase_track.h"
+#include "training/training.h"
+
+namespace trainscope {
+
+inline constexpr size_t kMaxWarmup = 10;
+
+struct Survey {
+  double duration_s = 0;            // of the run
+  bool is_output_refused = false;   // printed lines may be a stranger's
+  std::string sender;               // whose phases are the training's
+  std::string source, track;        // of the steps
+  std::vector<std::string> joined;  // other numbers of the event files that give loss or accuracy
+  int64_t first_covers = 1;         // steps that the first report stands for
+  bool are_averages_known = true;
+  bool are_times_known = true;
+  Spans pauses;
+  bool has_input_phases = false;
+  double longest_input_s = 0;                // of the closed ones
+  std::optional<double> open_input_from_s;   // the run ended while it waited
+  std::optional<double> first_phase_from_s;  // of those that are not pauses
+  std::array<bool, kMaxWarmup> is_warmup{};  // which of the first steps
+
+  // Printed lines, and those of the pipe without a timestamp, have the time of their arrival.
+  bool may_arrive_together() const { return source == "pipe" || source == "output"; }
+};
+
+// The reports that count: without those that were stored twice, and without printed lines where
+// they are refused.
+std::unique_ptr<Reader<StoredReport>> read_counted(const Reports& reports, bool is_output_refused);
+
+// Fills `training` but for the times of steps.
+Result<Survey> survey_training(const Reports& reports, double duration_s,
+                               std::span<const Event> events, Training& training);
+
+}  // namespace trainscope

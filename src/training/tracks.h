@@ -1,0 +1,48 @@
+// Tracks: sequences of steps that are counted separately, and which of them is the training.
+//
+// The pipe has a track per sender, event files one per number (each may have its own axis: one
+// counts batches, another epochs), printed lines have one.
+#pragma once
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "training/report.h"
+#include "training/step_counter.h"
+
+namespace trainscope {
+
+inline constexpr std::string_view kPipe = "pipe", kEventFiles = "tensorboard", kOutput = "output";
+
+// Points into the report.
+struct TrackKey {
+  std::string_view source, name;
+  auto operator<=>(const TrackKey&) const = default;
+};
+// The track of a step; nothing for other reports and for steps that are not the training's.
+std::optional<TrackKey> track_of(std::string_view source, const Report& report);
+
+struct TrackTally {
+  TrackKey key;
+  int64_t reports = 0;
+  const StepCounter* counter = nullptr;
+
+  int64_t observed() const { return counter->observed(); }
+};
+
+// The sender that does the steps: the one without a name, or, where all have one (one of several
+// ranks, a training in a forked process), the one with the most reports.
+std::string_view choose_sender(std::vector<TrackTally> tallies);
+
+// The track of each source, in order of the sources: that of the sender that does the steps, and of
+// the numbers in event files the one that was reported most often.
+std::vector<TrackTally> choose_tracks(std::vector<TrackTally> tallies);
+
+// The pipe was meant for us; of the others the one with more steps, and of two with as many the
+// event files, whose times are the job's own. Nothing without a step.
+std::optional<TrackTally> choose_training(const std::vector<TrackTally>& tracks);
+
+}  // namespace trainscope
