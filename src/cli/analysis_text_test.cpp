@@ -75,8 +75,9 @@ TEST(AnalysisText, a_run_without_training_has_no_rows) {
 
 TEST(AnalysisText, the_best_accuracy_names_its_set_if_there_are_several) {
   Training training = training_with_a_pause();
-  training.numbers = {{"accuracy", "test", "pipe", 1, {}, 0.55},
-                      {"loss", "train", "pipe", 1, {}, 2}};
+  SetResults train{"train", 2, {}, {}, 0, {}};
+  SetResults test{"test", {}, 0.55, 0.55, 1, {{0.5, 1, {}}}};
+  training.results = {train, test};
   const auto learning = [&] {
     FakeRun run(0.1, 3);
     run.set_training(training);
@@ -86,7 +87,7 @@ TEST(AnalysisText, the_best_accuracy_names_its_set_if_there_are_several) {
     return std::string();
   };
   EXPECT_EQ(learning(), "loss 2, accuracy (test) 0.55; best 0.55 after 1.0 s, 50% after 1.0 s");
-  training.numbers.push_back({"accuracy", "validation", "pipe", 2, {}, 0.25});
+  training.results = {train, {"validation", {}, 0.25, 0.25, 2, {}}, test};
   EXPECT_EQ(
       learning(),
       "loss 2, accuracy (validation) 0.25, accuracy (test) 0.55; best (validation) 0.25 after "

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "model/training.h"
-#include "store/sql.h"
+#include "store/store.h"
 
 struct sqlite3;
 

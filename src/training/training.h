@@ -15,6 +15,7 @@
 #include "model/model.h"
 #include "model/training.h"
 #include "training/report.h"
+#include "training/tracks.h"
 
 namespace trainscope {
 

@@ -20,7 +20,7 @@
 #include "base/text.h"
 #include "parse/parse.h"
 #include "record/sample/test_ring.h"
-#include "training/listed_reports.h"
+#include "testing/listed_reports.h"
 #include "training/training.h"
 
 namespace trainscope {

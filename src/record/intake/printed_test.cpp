@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "record/record.h"
 #include "record/sample/test_ring.h"
-#include "training/listed_reports.h"
+#include "testing/listed_reports.h"
 
 namespace trainscope {
 namespace {

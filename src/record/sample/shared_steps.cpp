@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "training/tracks.h"
-
 namespace trainscope {
 
 SharedSteps::Track* SharedSteps::find(std::string_view source, std::string_view name) {

@@ -11,7 +11,6 @@
 #include <optional>
 #include <string_view>
 
-#include "training/step_counter.h"
 #include "training/training.h"
 
 namespace trainscope {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "training/listed_reports.h"
+#include "testing/listed_reports.h"
 
 namespace trainscope {
 namespace {
