@@ -33,9 +33,6 @@ std::string bytes_text(double bytes);
 // 12.3k, 4.5M: at most four significant characters and an SI suffix.
 std::string count_text(double value);
 
-// How many single-character edits apart; for "did you mean".
-size_t edit_distance(std::string_view a, std::string_view b);
-
 // Columns that a terminal uses to show UTF-8 text (wide characters count 2).
 size_t display_width(std::string_view utf8);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
+#include "base/suggest.h"
 
 namespace trainscope {
 namespace {

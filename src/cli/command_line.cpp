@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/print.h"
-#include "cli/suggest.h"
 #include "version.h"
 
 namespace trainscope {

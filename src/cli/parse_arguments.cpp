@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <deque>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/options.h"
-#include "cli/suggest.h"
 
 namespace trainscope {
 

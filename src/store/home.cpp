@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/fd.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "format/format.h"
 #include "store/files.h"

@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "base/suggest.h"
 #include "base/text.h"
 
 namespace trainscope {
