@@ -121,6 +121,13 @@ Result<int64_t> parse_duration(std::string_view given) {
   return ns;
 }
 
+Result<int64_t> parse_period(std::string_view given) {
+  TS_TRY(const int64_t ns, parse_duration(given));
+  const bool has_unit = trim(given).find_first_not_of("0123456789.") != std::string_view::npos;
+  if (!has_unit) return not_a_duration(given, "a unit is missing");
+  return ns;
+}
+
 Result<int64_t> parse_duration_or_zero(std::string_view given) {
   const std::string text = lower(trim(given));
   const auto bad = [&](const char* why) { return not_a_duration(given, why); };
@@ -156,6 +163,10 @@ std::string duration_text(double seconds) {
   }
   if (whole < 86400) return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
   return fmt::format("{} d {} h", whole / 86400, whole % 86400 / 3600);
+}
+
+std::string counted(int64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
 }
 
 std::string bytes_text(double bytes) {

@@ -26,12 +26,18 @@ Result<int64_t> parse_duration(std::string_view text);
 // The same, but zero is a duration too: "0", "0s", "0ms".
 Result<int64_t> parse_duration_or_zero(std::string_view text);
 
+// A sampling period: as parse_duration, but a bare number is an Error. Some people mean seconds by
+// it, others milliseconds.
+Result<int64_t> parse_period(std::string_view text);
+
 // 0.1 s, 1.5 s, 75 min, 1 h 15 min
 std::string duration_text(double seconds);
 // 12 B, 1.5 KiB, 300 MiB
 std::string bytes_text(double bytes);
 // 12.3k, 4.5M: at most four significant characters and an SI suffix.
 std::string count_text(double value);
+// "1 run", "3 runs".
+std::string counted(int64_t count, std::string_view thing);
 
 // Columns that a terminal uses to show UTF-8 text (wide characters count 2).
 size_t display_width(std::string_view utf8);

@@ -49,13 +49,14 @@ std::string full_outcome_text(const Manifest& manifest) {
     case EndedBy::not_started:
       return fmt::format("did not start (exit code {})", manifest.exit_code.value_or(125));
     case EndedBy::detached:
-      return "left running";
+      return "still running when the recording ended";
     case EndedBy::running:
       return "still running";
     case EndedBy::unknown:
       break;
   }
-  return "unknown";
+  // Only the parent of a process gets its exit code.
+  return manifest.attached ? "ended, exit code unknown" : "unknown";
 }
 
 // "61% of the CPUs it may use; machine 34%"
@@ -91,7 +92,7 @@ std::string sampling_row(const Sampling& sampling) {
   std::string text = fmt::format("{} every {}, {} missed", sampling.samples,
                                  duration_text(sampling.period_s), sampling.missed);
   if (sampling.jitter_p99_s) text += ", jitter p99 " + duration_text(*sampling.jitter_p99_s);
-  if (sampling.restarts > 0) text += fmt::format(", {} recorder restarts", sampling.restarts);
+  if (sampling.restarts > 0) text += ", " + counted(sampling.restarts, "recorder restart");
   return text;
 }
 
@@ -109,6 +110,18 @@ std::string overhead_row(const Overhead& overhead, double duration_s) {
   return text;
 }
 
+// The command after the job, which is part of the duration.
+std::string after_row(const Manifest& manifest) {
+  if (!manifest.after_exit_code) return "";
+  std::string text;
+  for (const Phase& phase : manifest.phases) {
+    if (phase.name == "after" && phase.to_s) text = duration_text(*phase.to_s - phase.from_s);
+  }
+  if (*manifest.after_exit_code == 0) return text;
+  return fmt::format("failed with code {}{}", *manifest.after_exit_code,
+                     text.empty() ? "" : " after " + text);
+}
+
 std::vector<Row> rows_of(const RunView& run) {
   const Manifest& manifest = run.manifest();
   std::vector<Row> rows = {
@@ -122,9 +135,7 @@ std::vector<Row> rows_of(const RunView& run) {
   };
   const std::vector<Row> training = training_rows(run);
   rows.insert(rows.begin() + 2, training.begin(), training.end());
-  if (manifest.after_exit_code && *manifest.after_exit_code != 0) {
-    rows.push_back({"--after", fmt::format("failed with code {}", *manifest.after_exit_code)});
-  }
+  rows.push_back({"--after", after_row(manifest)});
   for (const std::string& note : manifest.notes) rows.push_back({"note", printable(note)});
   return rows;
 }

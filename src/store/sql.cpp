@@ -89,11 +89,13 @@ using AddRow = std::function<void(std::initializer_list<SqlValue>)>;
 struct RunTable {
   const char* name;
   const char* columns;
+  const char* help;
   void (*list)(const RunView& run, const AddRow& add);
 };
 
 constexpr RunTable kTables[] = {
     {"metrics", "name TEXT, labels TEXT, unit TEXT, kind TEXT, status TEXT, reason TEXT",
+     "the series of the run; status: ok, absent (with the reason) or stale",
      [](const RunView& run, const AddRow& add) {
        for (const Series& s : run.series()) {
          add({s.metric, labels_text(s.labels), s.unit, std::string(kind_name(s.kind)),
@@ -101,6 +103,7 @@ constexpr RunTable kTables[] = {
        }
      }},
     {"steps", "step INTEGER, time_s REAL, duration_s REAL, loss REAL, accuracy REAL, kind TEXT",
+     "reported training steps; kind: warmup or step",
      [](const RunView& run, const AddRow& add) {
        for (const Step& s : run.training().steps) {
          add({s.step, s.time_s, sql_number(s.duration_s), sql_number(s.loss),
@@ -108,26 +111,44 @@ constexpr RunTable kTables[] = {
        }
      }},
     {"phases", "name TEXT, who TEXT, from_s REAL, to_s REAL",
+     "phases of the run (job, after) and those that the job reported; who: the reporting thread",
      [](const RunView& run, const AddRow& add) {
+       for (const Phase& p : run.manifest().phases) {
+         add({p.name, SqlValue(), p.from_s, sql_number(p.to_s)});
+       }
        for (const TrainingPhase& p : run.training().phases) {
          add({p.name, sql_text(p.who), p.from_s, p.to_s});
        }
      }},
     {"numbers", "name TEXT, set_name TEXT, time_s REAL, step INTEGER, value REAL",
+     "every reported number, such as loss and accuracy; set_name: train, validation or test",
      [](const RunView& run, const AddRow& add) {
        for (const TrainingNumber& n : run.training().numbers) {
          add({n.name, n.set, n.time_s, n.step ? SqlValue(*n.step) : SqlValue(), n.value});
        }
      }},
     {"events", "time_s REAL, kind TEXT, text TEXT",
+     "what happened during the recording, and marks that the job reported",
      [](const RunView& run, const AddRow& add) {
        for (const Event& e : run.events()) add({e.time_s, e.kind, e.text});
      }},
     {"gaps", "from_s REAL, to_s REAL, reason TEXT",
+     "where three or more samples in a row are missing",
      [](const RunView& run, const AddRow& add) {
        for (const Gap& g : run.sampling().gaps) add({g.from_s, g.to_s, g.reason});
      }},
 };
+
+// "time_s, kind" of "time_s REAL, kind TEXT".
+std::string column_names(std::string_view columns) {
+  std::string names;
+  for (const std::string_view column : split(columns, ',')) {
+    const std::string_view text = trim(column);
+    if (!names.empty()) names += ", ";
+    names += text.substr(0, text.find(' '));
+  }
+  return names;
+}
 
 Status create_tables(sqlite3* database, const RunView& run) {
   for (const RunTable& table : kTables) {
@@ -199,6 +220,15 @@ void append_csv(std::string& line, const SqlValue& value) {
 }
 
 }  // namespace
+
+std::vector<SqlTable> sql_tables() {
+  std::vector<SqlTable> tables = {
+      {"samples", column_names(kSamplesColumns), "every value of every series; labels as k=v;k=v"}};
+  for (const RunTable& table : kTables) {
+    tables.push_back({table.name, column_names(table.columns), table.help});
+  }
+  return tables;
+}
 
 Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output) {
   sqlite3* raw = nullptr;

@@ -49,8 +49,11 @@ Result<std::vector<RunListing>> list_runs(const std::string& home);
 std::optional<double> last_sample_s(const std::string& run_path);
 
 // The folder that a RUN argument means: a path, an id, a name (the newest of that name), a unique
-// prefix of an id, `latest`, `latest~2`. The error lists what is near.
+// prefix of an id, `latest`, `latest~2`, `NAME~1` (the one before the newest of that name) or
+// `NAME*` (the newest whose name matches). The error lists what is near.
 Result<std::string> find_run(const std::string& home, const std::string& text);
+// All that it means, oldest first: every run of that name, and every one whose name matches.
+Result<std::vector<std::string>> find_runs(const std::string& home, const std::string& text);
 
 // Opens a run for reading. Errors name file and offset.
 Result<std::unique_ptr<RunView>> open_run(const std::string& run_path);

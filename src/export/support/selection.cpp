@@ -20,7 +20,9 @@ constexpr size_t kSuggestions = 3;
 
 Error unknown_metric(const RunView& run, const std::string& wanted) {
   std::set<std::string> names;
-  for (const Series& series : run.series()) names.insert(series.metric);
+  for (const Series& series : run.series()) {
+    if (series.status != SeriesStatus::absent) names.insert(series.metric);
+  }
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& name : names) near.emplace_back(edit_distance(wanted, name), name);
   std::sort(near.begin(), near.end());
