@@ -17,8 +17,8 @@ namespace trainscope {
 
 // As given on the command line; "" and empty: not given.
 struct RunFilterTexts {
-  std::string name, command, status, newer_than, older_than, count;
-  std::vector<std::string> tags;
+  std::string name = {}, command = {}, status = {}, newer_than = {}, older_than = {}, count = {};
+  std::vector<std::string> tags = {};
 };
 
 struct RunFilter {
