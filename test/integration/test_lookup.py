@@ -1,9 +1,13 @@
 """Looking runs up and changing what a person wrote: RUN arguments, list and its filters, edit, rm, info --events."""
+import fcntl
 import json
 import os
 import pathlib
 import pty
+import re
+import struct
 import subprocess
+import termios
 
 from test_cli import BIN, Case
 from trainscope_test import main, wait_until
@@ -35,10 +39,11 @@ class Lookup(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)["runs"]
 
-    def answered(self, typed, *words):
+    def answered(self, typed, *words, columns=80):
         """(exit code, everything on the terminal) of a command whose question is answered so."""
         pid, master = pty.fork()
         if pid == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 33, columns, 0, 0))
             os.chdir(self.work)
             os.execve(BIN, [BIN, *words], self.env)
         os.write(master, typed)
@@ -91,6 +96,15 @@ class Lookup(Case):
         self.assertRegex(shown, r"\d\d:\d\d:\d\d ")
         done = self.run_cli("list", "--name", "nothing")
         self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    def test_list_shows_the_columns_that_fit(self):
+        self.run_cli("run", "--quiet", "--name", "base", "--tag", "lr=0.1", "--", "sh", "-c", "true " + "x" * 100)
+        for columns, seconds, tags in ((60, False, False), (80, True, False), (200, True, True)):
+            shown = self.answered(b"", "list", columns=columns)[1].replace("\r", "")
+            for line in shown.splitlines():
+                self.assertLessEqual(len(re.sub(r"\x1b\[\d+m", "", line)), columns)
+            self.assertEqual(bool(re.search(r" \d\d:\d\d:\d\d ", shown)), seconds, shown)
+            self.assertEqual("lr=0.1" in shown, tags, shown)
 
     def test_a_rank_of_a_launcher_has_a_group(self):
         self.run_cli("run", "--quiet", "--", "true", env={"RANK": "2", "WORLD_SIZE": "4"})

@@ -71,27 +71,30 @@ std::string speed_cell(const RunListing& run) {
   return fmt::format("{:.3g}", static_cast<double>(*run.manifest.steps) / *duration_s);
 }
 
+// The wider the terminal, the higher the level, and the more columns are shown.
+constexpr int kHighestLevel = 3;
+constexpr size_t kCommandWidth = 24;  // of the last column, at least
+
 struct Column {
   std::string_view heading;
   std::string (*cell)(const RunListing& run);
-  int priority;  // 0: always shown; the highest is left out first
+  int from_level = 0, to_level = kHighestLevel;
 };
 
 constexpr Column kColumns[] = {
-    {"id", [](const RunListing& run) { return run.manifest.id; }, 0},
-    {"name", [](const RunListing& run) { return shortened(printable(run.manifest.name), 24); }, 0},
+    {"id", [](const RunListing& run) { return run.manifest.id; }},
+    {"name", [](const RunListing& run) { return shortened(printable(run.manifest.name), 24); }},
+    {"started", [](const RunListing& run) { return local_time_text(run.manifest.started); }, 0, 0},
     {"started", [](const RunListing& run) { return local_time_text(run.manifest.started, true); },
-     0},
-    {">duration", duration_cell, 0},
-    {"exit", [](const RunListing& run) { return outcome_text(run.manifest, run.status); }, 0},
-    {">steps/s", speed_cell, 1},
+     1},
+    {">duration", duration_cell},
+    {"exit", [](const RunListing& run) { return outcome_text(run.manifest, run.status); }},
+    {">steps/s", speed_cell, 2},
     {"tags",
      [](const RunListing& run) { return shortened(printable(tags_text(run.manifest.tags)), 32); },
-     2},
-    {"command", command_cell, 0},
+     3},
+    {"command", command_cell},
 };
-constexpr int kHighestPriority = 2;
-constexpr size_t kCommandWidth = 24;  // of the last column, at least
 
 using Cells = std::vector<std::string>;  // of one column, one per run
 
@@ -104,17 +107,18 @@ std::vector<Cells> cells_of(const std::vector<RunListing>& runs) {
   return all;
 }
 
-// Columns up to a priority. One that is not always shown must have something to show.
-Table table_of(const std::vector<Cells>& all, int priority) {
+// The columns of a level. One that is not shown at every level must have something to show.
+Table table_of(const std::vector<Cells>& all, int level) {
   std::vector<size_t> shown;
   std::vector<std::string> headings;
   for (size_t c = 0; c < all.size(); ++c) {
+    const Column& column = kColumns[c];
     const bool is_filled =
         std::any_of(all[c].begin(), all[c].end(), [](const auto& cell) { return !cell.empty(); });
-    const int rank = kColumns[c].priority;
-    if (rank > priority || (rank > 0 && !is_filled)) continue;
+    if (level < column.from_level || level > column.to_level) continue;
+    if (column.from_level > 0 && !is_filled) continue;
     shown.push_back(c);
-    headings.emplace_back(kColumns[c].heading);
+    headings.emplace_back(column.heading);
   }
   Table table(headings);
   for (size_t run = 0; run < all.front().size(); ++run) {
@@ -136,12 +140,12 @@ void print_human(const std::vector<RunListing>& runs, const std::string& home, b
   }
   const size_t width = terminal_width(STDOUT_FILENO);
   const std::vector<Cells> cells = cells_of(runs);
-  int priority = kHighestPriority;
-  while (width > 0 && priority > 0 &&
-         table_of(cells, priority).width_before_last() + kCommandWidth > width) {
-    --priority;
+  int level = kHighestLevel;
+  while (width > 0 && level > 0 &&
+         table_of(cells, level).width_before_last() + kCommandWidth > width) {
+    --level;
   }
-  show_text(table_of(cells, priority).text(colour_wanted(STDOUT_FILENO), width));
+  show_text(table_of(cells, level).text(colour_wanted(STDOUT_FILENO), width));
 }
 
 void add_filter_rows(Options& options, RunFilterTexts& texts) {
