@@ -5,7 +5,8 @@ TRAINSCOPE_PIPE, with the timestamp of the call. Outside a run every function re
 this needs only modules that Python has loaded already; frameworks are imported only by their own modules
 (trainscope.keras, .torch, .lightning, .huggingface).
 
-Guarantees: never raises, never blocks. Lines that cannot be written at once are counted, and `dropped N` is
+Guarantees: never raises, never blocks. What is not a number is left out; the first such value of step() or
+epoch() is printed on stderr. Lines that cannot be written at once are counted, and `dropped N` is
 sent before the next line that succeeds. A forked process opens the FIFO again.
 
 Sender: the process that imported this first and its training thread (the first to end a step; before
@@ -19,6 +20,8 @@ Names have at most 128 letters, digits and _ . / : - ; other bytes become _. A j
 which it did not open must do so before the first line. Before Python 3.8 a process that multiprocessing
 spawns counts as a first one.
 """
+import sys
+
 from ._pipe import as_name, encoded, now_ns, sender
 
 __all__ = ["active", "batch", "begin", "end", "epoch", "iterate", "mark", "phase", "scalar", "set_who",
@@ -37,12 +40,12 @@ def active():
 
 def step(number=None, set=None, **numbers):
     """A step has ended: step(), step(7), step(7, loss=0.3). Without a number the recorder counts."""
-    send_report("step", number, numbers, set)
+    send_report("step", number, numbers, set, reports_ignored=True)
 
 
 def epoch(number=None, set=None, **numbers):
     """An epoch has ended: epoch(2, loss=0.3, val_accuracy=0.9)."""
-    send_report("epoch", number, numbers, set)
+    send_report("epoch", number, numbers, set, reports_ignored=True)
 
 
 def phase(name, seconds=None):
@@ -217,11 +220,28 @@ def _send_phase(name, seconds, thread=None):
         pipe.send(b"phase %s %s" % (as_name(name), took), thread)
 
 
-def send_report(word, number, numbers, set=None):
+def send_report(word, number, numbers, set=None, reports_ignored=False):
     """step() and epoch() for the callbacks of this package: numbers with any names."""
     pipe = sender()
     if pipe.is_open():
+        if reports_ignored and not _ignored:
+            _report_ignored(word, number, numbers)
         pipe.send(encoded(word) + _count(number) + _numbers(numbers) + _set(set))
+
+
+_ignored = []  # the first thing that was not a number
+
+
+def _report_ignored(word, number, numbers):
+    """Prints the first value that is left out because it is not a number; None is left out on purpose."""
+    found = [] if number is None or _count(number) else [(word + " number", number)]
+    found += [item for item in numbers.items() if item[1] is not None and not _real(item[1])]
+    for name, value in found[:1]:
+        _ignored.append(name)
+        try:
+            sys.stderr.write("trainscope: ignored %s %.80r: it is not a number; later ones are not reported\n" % (name, value))
+        except Exception:  # Raised by a __repr__ of the job, or without a stderr.
+            pass
 
 
 def report_input_wait(seconds):

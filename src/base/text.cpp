@@ -121,6 +121,13 @@ Result<int64_t> parse_duration(std::string_view given) {
   return ns;
 }
 
+Result<int64_t> parse_period(std::string_view given) {
+  TS_TRY(const int64_t ns, parse_duration(given));
+  const bool has_unit = trim(given).find_first_not_of("0123456789.") != std::string_view::npos;
+  if (!has_unit) return not_a_duration(given, "a unit is missing");
+  return ns;
+}
+
 Result<int64_t> parse_duration_or_zero(std::string_view given) {
   const std::string text = lower(trim(given));
   const auto bad = [&](const char* why) { return not_a_duration(given, why); };
@@ -167,6 +174,10 @@ std::string duration_text(double seconds) {
   return fmt::format("{} d {} h", whole / 86400, whole % 86400 / 3600);
 }
 
+std::string counted(int64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
 std::string bytes_text(double bytes) {
   static constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   size_t unit = 0;
@@ -189,21 +200,6 @@ std::string count_text(double value) {
     limit = 999.5;
   }
   return number_text(value) + kUnits[unit];
-}
-
-size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
-    }
-  }
-  return row.back();
 }
 
 namespace {

@@ -26,6 +26,10 @@ Result<int64_t> parse_duration(std::string_view text);
 // The same, but zero is a duration too: "0", "0s", "0ms".
 Result<int64_t> parse_duration_or_zero(std::string_view text);
 
+// A sampling period: as parse_duration, but a bare number is an Error. Some people mean seconds by
+// it, others milliseconds.
+Result<int64_t> parse_period(std::string_view text);
+
 // None of these prints an exponent.
 // 0.000012, 0.98, 12.3, 5850: three significant digits, or the nearest integer from 1000 on.
 std::string number_text(double value);
@@ -35,9 +39,8 @@ std::string duration_text(double seconds);
 std::string bytes_text(double bytes);
 // 42, 5850, 12.3k, 4.5M: three significant digits and an SI suffix from 10,000 on.
 std::string count_text(double value);
-
-// How many single-character edits apart; for "did you mean".
-size_t edit_distance(std::string_view a, std::string_view b);
+// "1 run", "3 runs".
+std::string counted(int64_t count, std::string_view thing);
 
 // Columns that a terminal uses to show UTF-8 text (wide characters count 2).
 size_t display_width(std::string_view utf8);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/suggest.h"
 
 namespace trainscope {
 namespace {
@@ -37,6 +38,23 @@ TEST(ParseDuration, RefusesNonsenseAndSaysSo) {
     ASSERT_FALSE(parsed) << text;
     EXPECT_NE(parsed.error().message().find("duration"), std::string::npos) << text;
   }
+}
+
+TEST(ParseDuration, a_period_needs_a_unit) {
+  EXPECT_EQ(*parse_period("100ms"), 100'000'000);
+  EXPECT_EQ(*parse_period(" 2 s"), 2'000'000'000);
+  for (const char* bare : {"100", " 1 ", "0.5"}) {
+    const auto parsed = parse_period(bare);
+    ASSERT_FALSE(parsed) << bare;
+    EXPECT_NE(parsed.error().message().find("a unit is missing"), std::string::npos) << bare;
+  }
+  EXPECT_NE(parse_period("0").error().message().find("more than 0"), std::string::npos);
+}
+
+TEST(Texts, counts_are_in_the_singular_or_the_plural) {
+  EXPECT_EQ(counted(0, "run"), "0 runs");
+  EXPECT_EQ(counted(1, "recorder restart"), "1 recorder restart");
+  EXPECT_EQ(counted(2, "recorder restart"), "2 recorder restarts");
 }
 
 TEST(Texts, AreShortAndHaveUnits) {

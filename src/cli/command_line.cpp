@@ -6,11 +6,11 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/help.h"
 #include "cli/print.h"
-#include "cli/suggest.h"
 #include "version.h"
 
 namespace trainscope {
@@ -23,7 +23,33 @@ int usage_error(const std::string& message, std::string_view command) {
   return kExitUsage;
 }
 
+// Names that other programs have for our commands.
+struct OtherName {
+  std::string_view name, command;
+};
+constexpr OtherName kOtherNames[] = {{"ls", "list"}, {"show", "info"}};
+
+// What to type instead of a command that other programs have.
+struct Hint {
+  std::string_view name, instead;
+};
+constexpr Hint kHints[] = {
+    {"rename", "edit RUN --name NAME"},
+    {"tag", "edit RUN --tag KEY=VALUE"},
+    {"note", "edit RUN --note TEXT"},
+    {"remove", "rm RUN"},
+    {"delete", "rm RUN"},
+    {"record", "run -- COMMAND"},
+    {"start", "run -- COMMAND"},
+    {"query", "sql RUN QUERY"},
+};
+
 std::string unknown_command(const std::string& word) {
+  for (const Hint& hint : kHints) {
+    if (hint.name == word) {
+      return fmt::format("unknown command '{}'; try: trainscope {}", word, hint.instead);
+    }
+  }
   std::vector<std::string_view> known;
   for (const Command* command : commands()) {
     if (!command->hidden) known.push_back(command->name);
@@ -32,6 +58,9 @@ std::string unknown_command(const std::string& word) {
 }
 
 const Command* find_command(std::string_view name) {
+  for (const OtherName& other : kOtherNames) {
+    if (other.name == name) name = other.command;
+  }
   for (const Command* command : commands()) {
     if (command->name == name) return command;
   }
@@ -68,17 +97,25 @@ int run_command(const Command& command, std::vector<std::string> arguments) {
   return kExitUsage;
 }
 
+// `help`, `help COMMAND`
+int show_help(const std::vector<std::string>& words) {
+  if (words.size() < 2) {
+    show_text(program_help());
+    return finish(0);
+  }
+  const Command* command = find_command(words[1]);
+  if (command == nullptr) return usage_error(unknown_command(words[1]), "");
+  return run_command(*command, {"--help"});
+}
+
 int parse_and_run(std::vector<std::string> words) {
   if (words.empty()) {
     print_message_text(program_help());
     return kExitUsage;
   }
   const std::string first = words.front();
-  if (first == "--help" || first == "-h") {
-    show_text(program_help());
-    return finish(0);
-  }
-  if (first == "--version") {
+  if (first == "--help" || first == "-h" || first == "help") return show_help(words);
+  if (first == "--version" || first == "-v" || first == "-V" || first == "version") {
     show("trainscope {}\n", kVersion);
     return finish(0);
   }

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/help.h"
-#include "cli/suggest.h"
 
 namespace trainscope {
 namespace {

@@ -78,7 +78,11 @@ std::string command_help(const CommandOptions& described) {
     (option.is_argument() ? arguments : options) += option_row(option);
   }
   if (!arguments.empty()) out += "\nArguments:\n" + arguments;
-  return out + "\nOptions:\n" + options;
+  out += "\nOptions:\n" + options;
+  if (command.details == nullptr) return out;
+  out += fmt::format("\n{}:\n", command.details_title);
+  for (const HelpRow& detail : command.details()) out += row(detail.name, detail.help);
+  return out;
 }
 
 }  // namespace trainscope

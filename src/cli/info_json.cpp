@@ -13,13 +13,11 @@ namespace {
 
 Json run_json(const RunView& run) {
   const Manifest& m = run.manifest();
-  Json tags = Json::object();
-  for (const auto& [key, value] : m.tags) tags[key] = value;
   return {{"id", m.id},
           {"name", text_or_null(m.name)},
           {"note", text_or_null(m.note)},
           {"path", run.path()},
-          {"tags", std::move(tags)},
+          {"tags", tags_json(m)},
           {"started", text_or_null(m.started)},
           {"ended", text_or_null(m.ended)},
           {"duration_s", run.duration_s()},
@@ -156,6 +154,14 @@ Json phases_json(const RunView& run) {
   return phases;
 }
 
+Json events_json(const RunView& run) {
+  Json events = Json::array();
+  for (const Event& event : run.events()) {
+    events.push_back({{"time_s", event.time_s}, {"kind", event.kind}, {"text", event.text}});
+  }
+  return events;
+}
+
 Json steps_json(const Training& training) {
   const StepStatistics& statistics = training.statistics;
   const bool has_steps = training.observed > 0;
@@ -249,7 +255,19 @@ Status add_analyses(const RunView& run, Json& document) {
 
 }  // namespace
 
-Result<Json> info_json(const RunView& run) {
+Json tags_json(const Manifest& manifest) {
+  Json tags = Json::object();
+  for (const auto& [key, value] : manifest.tags) tags[key] = value;
+  return tags;
+}
+
+// The job's id in the launcher is not recorded.
+Json group_json(const Manifest& manifest) {
+  if (manifest.world_size <= 1) return nullptr;
+  return {{"job", nullptr}, {"rank", manifest.rank}, {"world_size", manifest.world_size}};
+}
+
+Result<Json> info_json(const RunView& run, bool has_events) {
   std::vector<size_t> present;
   for (size_t i = 0; i < run.series().size(); ++i) {
     if (run.series()[i].status != SeriesStatus::absent) present.push_back(i);
@@ -272,7 +290,9 @@ Result<Json> info_json(const RunView& run) {
                    {"steps", steps_json(run.training())},
                    {"epochs", epochs_json(run.training())},
                    {"learning", learning_json(run.training())},
-                   {"phases", phases_json(run)}};
+                   {"phases", phases_json(run)},
+                   {"group", group_json(run.manifest())},
+                   {"events", has_events ? events_json(run) : Json(nullptr)}};
   TS_CHECK_OK(add_analyses(run, document));
   return document;
 }

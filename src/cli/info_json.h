@@ -7,7 +7,13 @@
 
 namespace trainscope {
 
-// Every key is always present; unknown values are null.
-Result<Json> info_json(const RunView& run);
+// Every key is always present; unknown values are null, and so are `events` unless they are asked
+// for: a job may report millions of marks.
+Result<Json> info_json(const RunView& run, bool has_events = false);
+
+// Parts that `list --json` has as well.
+Json tags_json(const Manifest& manifest);
+// {job, rank, world_size}; null outside a launcher.
+Json group_json(const Manifest& manifest);
 
 }  // namespace trainscope

@@ -11,13 +11,14 @@
 #include "cli/metric_table.h"
 #include "cli/run_text.h"
 #include "cli/table.h"
+#include "cli/tags.h"
 #include "cli/training_text.h"
 
 namespace trainscope {
 
 namespace {
 
-constexpr size_t kShownGaps = 5;
+constexpr size_t kShownGaps = 5, kShownEvents = 5;
 
 class InfoWriter {
  public:
@@ -33,6 +34,11 @@ class InfoWriter {
     row("overhead", overhead_text(run_.overhead(), run_.duration_s(), Detail::info));
     row("settings", settings_text());
     for (const std::string& note : m.notes) row("note", printable(note));
+    describe_progress();
+    if (style_.events) {
+      add_events();
+      return std::move(out_);
+    }
     TS_CHECK_OK(add_metrics());
     add_absent();
     return std::move(out_);
@@ -63,13 +69,40 @@ class InfoWriter {
         fmt::format("{}, {} {}; {}", when,
                     run_.status() == RunStatus::running ? "recorded so far" : "took",
                     duration_text(run_.duration_s()), full_outcome_text(m, run_.status())));
-    std::string tags;
-    for (const auto& [key, value] : m.tags) tags += (tags.empty() ? "" : ", ") + key + "=" + value;
-    row("tags", printable(tags));
+    row("tags", printable(tags_text(m.tags)));
     row("note", printable(m.note));
     if (m.world_size > 1) row("rank", fmt::format("{} of {}", m.rank, m.world_size));
     if (m.after_exit_code) row("after", fmt::format("--after exit code {}", *m.after_exit_code));
+    row("phases", phases_text());
     row("folder", printable(run_.path()));
+  }
+
+  // The parts of a run with --after: the job and the command after it.
+  std::string phases_text() const {
+    std::string text;
+    for (const Phase& phase : run_.manifest().phases) {
+      if (!text.empty()) text += ", ";
+      text +=
+          phase.name + " " + duration_text(phase.to_s.value_or(run_.duration_s()) - phase.from_s);
+    }
+    return text;
+  }
+
+  // What is wrong with reported progress: in full, because the refused line is at its end.
+  void describe_progress() {
+    size_t shown = 0;
+    for (const Event& event : run_.events()) {
+      if (event.kind != "progress" || ++shown > kShownEvents) continue;
+      out_ += styled(kDim, "  progress   ") + printable(event.text) + "\n";
+    }
+  }
+
+  void add_events() {
+    Table table({">time", "kind", "event"});
+    for (const Event& event : run_.events()) {
+      table.add({fmt::format("{:.3f} s", event.time_s), event.kind, event.text});
+    }
+    out_ += table.empty() ? "\n  no events\n" : "\n" + table.text(style_.colour, 0, "  ");
   }
 
   void describe_host() {

@@ -9,7 +9,8 @@
 namespace trainscope {
 
 struct InfoStyle {
-  bool all = false;  // all series, not only the main ones
+  bool all = false;     // all series, not only the main ones
+  bool events = false;  // what happened during the recording, instead of the metrics
   bool colour = false;
   size_t width = 0;  // of the terminal; 0: lines are as long as they are
 };

@@ -3,10 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <deque>
+#include <optional>
 
+#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/options.h"
-#include "cli/suggest.h"
 
 namespace trainscope {
 
@@ -105,6 +106,23 @@ Status check_values(const Command& command, const Option& option, bool is_given,
   return {};
 }
 
+// `sql QUERY`: an argument that is required takes the value of the optional one before it.
+void fill_required_argument(const Options& options, std::vector<bool>& given,
+                            std::deque<std::vector<std::string>>& values) {
+  std::optional<size_t> before;
+  for (size_t i = 0; i < given.size(); ++i) {
+    const Option& option = options.all()[i];
+    if (!option.is_argument()) continue;
+    if (before && option.is_required && !given[i] && given[*before] &&
+        !options.all()[*before].is_required) {
+      std::swap(values[*before], values[i]);
+      given[*before] = false;
+      given[i] = true;
+    }
+    before = i;
+  }
+}
+
 }  // namespace
 
 Result<Parsed> parse_arguments(const Command& command, Options& options,
@@ -126,12 +144,15 @@ Result<Parsed> parse_arguments(const Command& command, Options& options,
   } catch (const CLI::ParseError& error) {
     return parse_error(command, options, app, error);
   }
+  std::vector<bool> given;
+  for (const CLI::Option* row : rows) given.push_back(row->count() > 0);
+  fill_required_argument(options, given, values);
   for (size_t i = 0; i < rows.size(); ++i) {
-    TS_CHECK_OK(check_values(command, options.all()[i], rows[i]->count() > 0, values[i]));
+    TS_CHECK_OK(check_values(command, options.all()[i], given[i], values[i]));
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     const Option& option = options.all()[i];
-    if (rows[i]->count() == 0) continue;
+    if (!given[i]) continue;
     if (option.is_flag()) option.set("");
     for (const std::string& value : values[i]) option.set(value);
   }

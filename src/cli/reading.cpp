@@ -21,11 +21,7 @@ std::shared_ptr<ReadingFlags> add_reading_flags(Options& options, const Settings
 }
 
 void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& flags) {
-  options.add({.name = "RUN",
-               .value = "RUN",
-               .help = "folder, id, name, prefix of an id, latest, or latest~2",
-               .is_required = true,
-               .set = store_in(flags->run)});
+  options.add({.name = "RUN", .value = "RUN", .help = kRunHelp, .set = store_in(flags->run)});
 }
 
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {

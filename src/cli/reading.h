@@ -14,16 +14,18 @@ namespace trainscope {
 
 struct ReadingFlags {
   std::string home;
-  std::string run;  // the RUN argument
+  std::string run = "latest";  // the RUN argument
   bool json = false;
 };
 
 inline constexpr const char* kJsonHelp = "print one JSON document";
+inline constexpr const char* kRunHelp =
+    "folder, id, name, prefix of an id, latest, latest~2, NAME~1 or 'NAME*' (default: latest)";
 
 // Adds --home and, for documents, --json.
 std::shared_ptr<ReadingFlags> add_reading_flags(Options& options, const Settings& settings,
                                                 bool json);
-// Adds the RUN argument.
+// Adds the RUN argument, which may be left out.
 void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& flags);
 
 // The run that the flags name, opened. A damaged one is an Error with file and offset.

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/print.h"
 #include "cli/summary.h"
+#include "cli/tags.h"
 #include "collect/collect.h"
 #include "record/record.h"
 #include "store/store.h"
@@ -16,8 +17,6 @@
 namespace trainscope {
 
 namespace {
-
-constexpr size_t kMaxTextBytes = 4096;
 
 Status check_range(int64_t value_ns, const DurationField& field, const std::string& origin,
                    std::string_view given) {
@@ -49,7 +48,9 @@ class FieldReader {
 
   Status operator()(const DurationField& field) {
     if (is_unset()) return {};
-    auto parsed = field.min_ns == 0 ? parse_duration_or_zero(text()) : parse_duration(text());
+    auto parsed = field.min_ns == 0  ? parse_duration_or_zero(text())
+                  : field.needs_unit ? parse_period(text())
+                                     : parse_duration(text());
     TS_TRY(const int64_t value_ns, std::move(parsed).with_context(origin_));
     TS_CHECK_OK(check_range(value_ns, field, origin_, text()));
     options_.*field.member_ns = value_ns;
@@ -87,14 +88,7 @@ class FieldReader {
   }
 
   Status operator()(const PairsField& field) {
-    for (const std::string& value : values_) {
-      const size_t equals = value.find('=');
-      if (equals == std::string::npos || equals == 0) {
-        return Error(
-            fmt::format("{}: '{}' is not of the form key=value", origin_, printable(value)));
-      }
-      (options_.*field.member)[value.substr(0, equals)] = value.substr(equals + 1);
-    }
+    TS_TRY(options_.*field.member, parse_tags(values_).with_context(origin_));
     return {};
   }
 

@@ -15,6 +15,9 @@
 
 namespace trainscope {
 
+// Of a name, a note or another text that a run stores.
+inline constexpr size_t kMaxTextBytes = 4096;
+
 // Adds the flags of the settings that this command takes; they are set in `settings`.
 void add_recording_flags(Options& options, const std::shared_ptr<Settings>& settings,
                          std::string_view command);

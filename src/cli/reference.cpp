@@ -52,6 +52,11 @@ std::string commands_page(const std::vector<CommandOptions>& commands) {
         if (option.is_argument() == is_argument) out += markdown_row(option);
       }
     }
+    if (command.details == nullptr) continue;
+    out += fmt::format("\n| {} | description |\n|---|---|\n", lower(command.details_title));
+    for (const HelpRow& row : command.details()) {
+      out += fmt::format("| `{}` | {} |\n", cell(row.name), cell(row.help));
+    }
   }
   return out;
 }

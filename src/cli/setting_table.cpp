@@ -33,8 +33,8 @@ constexpr SettingSpec kSettings[] = {
     {.name = "every",
      .value = "DURATION",
      .help = "sampling period, 1ms to 1h",
-     .field =
-         DurationField{&RunOptions::every_ns, kShortestPeriodNs, kLongestPeriodNs, kPeriodRange},
+     .field = DurationField{&RunOptions::every_ns, kShortestPeriodNs, kLongestPeriodNs,
+                            kPeriodRange, true},
      .default_value = "100ms",
      .commands = kEveryRecording},
     {.name = "for",

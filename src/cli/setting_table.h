@@ -40,6 +40,7 @@ struct DurationField {
   int64_t min_ns = 1;  // 0: no time at all is accepted
   int64_t max_ns = std::numeric_limits<int64_t>::max();
   std::string_view range = "";  // the limits as messages write them
+  bool needs_unit = false;      // a bare number is refused
 };
 struct IntegerField {
   int64_t RunOptions::*member = nullptr;

@@ -8,9 +8,9 @@
 #include <cstdlib>
 
 #include "base/fd.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/setting_table.h"
-#include "cli/suggest.h"
 
 namespace trainscope {
 

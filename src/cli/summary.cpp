@@ -59,6 +59,18 @@ std::string disk_row(const RunView& run) {
   return text;
 }
 
+// The command after the job, which is part of the duration.
+std::string after_row(const Manifest& manifest) {
+  if (!manifest.after_exit_code) return "";
+  std::string text;
+  for (const Phase& phase : manifest.phases) {
+    if (phase.name == "after" && phase.to_s) text = duration_text(*phase.to_s - phase.from_s);
+  }
+  if (*manifest.after_exit_code == 0) return text;
+  return fmt::format("failed with code {}{}", *manifest.after_exit_code,
+                     text.empty() ? "" : " after " + text);
+}
+
 std::vector<Row> rows_of(const RunView& run) {
   const Manifest& manifest = run.manifest();
   std::vector<Row> rows = {
@@ -72,9 +84,7 @@ std::vector<Row> rows_of(const RunView& run) {
   };
   const std::vector<Row> training = training_rows(run);
   rows.insert(rows.begin() + 2, training.begin(), training.end());
-  if (manifest.after_exit_code && *manifest.after_exit_code != 0) {
-    rows.push_back({"--after", fmt::format("failed with code {}", *manifest.after_exit_code)});
-  }
+  rows.push_back({"--after", after_row(manifest)});
   for (const std::string& note : manifest.notes) rows.push_back({"note", printable(note)});
   return rows;
 }

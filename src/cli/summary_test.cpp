@@ -120,5 +120,31 @@ TEST(RunSummary, OtherEndings) {
   EXPECT_THAT(summary_text(run, false), HasSubstr("failed with code 4"));
 }
 
+TEST(RunSummary, an_attached_job_may_still_be_running) {
+  FakeRun run = finished_run();
+  run.manifest_.attached = true;
+  run.manifest_.ended_by = EndedBy::detached;
+  EXPECT_THAT(summary_text(run, false), HasSubstr("still running when the recording ended\n"));
+  run.manifest_.ended_by = EndedBy::unknown;
+  EXPECT_THAT(summary_text(run, false), HasSubstr("  job       ended, exit code unknown\n"));
+}
+
+TEST(RunSummary, the_command_after_the_job_has_its_time) {
+  FakeRun run = finished_run();
+  run.manifest_.phases = {{"job", 0, 88}, {"after", 88, 90}};
+  run.manifest_.after_exit_code = 0;
+  EXPECT_THAT(summary_text(run, false), HasSubstr("  --after   2.0 s\n"));
+  run.manifest_.after_exit_code = 4;
+  EXPECT_THAT(summary_text(run, false), HasSubstr("  --after   failed with code 4 after 2.0 s\n"));
+}
+
+TEST(RunSummary, one_restart_is_in_the_singular) {
+  FakeRun run = finished_run();
+  run.sampling_.restarts = 1;
+  EXPECT_THAT(summary_text(run, false), HasSubstr(", 1 recorder restart\n"));
+  run.sampling_.restarts = 2;
+  EXPECT_THAT(summary_text(run, false), HasSubstr(", 2 recorder restarts\n"));
+}
+
 }  // namespace
 }  // namespace trainscope

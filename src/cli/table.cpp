@@ -69,13 +69,25 @@ std::string Table::line(const std::vector<std::string>& cells, const std::vector
   return out;
 }
 
-std::string Table::text(bool colour, size_t width, std::string_view indent) const {
+std::vector<size_t> Table::widths() const {
   std::vector<size_t> widths;
   for (size_t c = 0; c < headings_.size(); ++c) {
     size_t widest = display_width(headings_[c]);
     for (const auto& row : rows_) widest = std::max(widest, display_width(row[c]));
     widths.push_back(widest);
   }
+  return widths;
+}
+
+size_t Table::width_before_last() const {
+  size_t used = 0;
+  const std::vector<size_t> all = widths();
+  for (size_t c = 0; c + 1 < all.size(); ++c) used += all[c] + kGap.size();
+  return used;
+}
+
+std::string Table::text(bool colour, size_t width, std::string_view indent) const {
+  const std::vector<size_t> widths = this->widths();
   const size_t room = width > indent.size() ? width - indent.size() : 0;
   std::string out(indent);
   const std::string head = line(headings_, widths, room);
@@ -137,14 +149,16 @@ size_t terminal_width(int fd) {
   return size.ws_col == 0 ? 80 : size.ws_col;
 }
 
-std::string local_time_text(const std::string& utc) {
+std::string local_time_text(const std::string& utc, bool has_seconds) {
   const int64_t ns = utc_from_text(utc);
   if (ns < 0) return "";
   const auto seconds = static_cast<time_t>(ns / kNsPerSecond);
   tm parts{};
   localtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min);
+  const std::string text =
+      fmt::format("{:04}-{:02}-{:02} {:02}:{:02}", parts.tm_year + 1900, parts.tm_mon + 1,
+                  parts.tm_mday, parts.tm_hour, parts.tm_min);
+  return has_seconds ? fmt::format("{}:{:02}", text, parts.tm_sec) : text;
 }
 
 std::string outcome_text(const Manifest& manifest, RunStatus status) {

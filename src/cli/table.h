@@ -20,10 +20,13 @@ class Table {
   explicit Table(std::vector<std::string> headings);
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
+  // Columns of the terminal before the last column begins.
+  size_t width_before_last() const;
   // With `width`, the last column is shortened so that lines fit; 0: as long as they are.
   std::string text(bool colour, size_t width, std::string_view indent = "") const;
 
  private:
+  std::vector<size_t> widths() const;
   std::string line(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
                    size_t room) const;
 
@@ -45,8 +48,9 @@ std::string shortened(std::string_view text, size_t width);
 // Columns of the terminal of a descriptor; 0 if it is not a terminal.
 size_t terminal_width(int fd);
 
-// "2026-11-15 12:03" in local time; "" if the text is not a time.
-std::string local_time_text(const std::string& utc);
+// "2026-11-15 12:03" in local time, with seconds "2026-11-15 12:03:45"; "" if the text is not a
+// time.
+std::string local_time_text(const std::string& utc, bool has_seconds = false);
 
 // The outcome of a job in a word or two: "0", "9", "SIGKILL", "time limit", "running".
 std::string outcome_text(const Manifest& manifest, RunStatus status);

@@ -163,6 +163,8 @@ TEST(csv, metrics_by_name_and_pattern) {
   const std::string error = write(csv_exporter, two_streams(), options);
   EXPECT_NE(error.find("no metric 'levle'"), std::string::npos);
   EXPECT_NE(error.find("level"), std::string::npos);
+  options.metrics = {"gona"};  // a hint names metrics that this run has
+  EXPECT_EQ(write(csv_exporter, two_streams(), options).find("gone"), std::string::npos);
 }
 
 // So long that it takes several windows: nothing is lost or doubled between them.

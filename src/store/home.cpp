@@ -7,9 +7,11 @@
 #include <new>
 
 #include "base/fd.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "format/format.h"
 #include "store/files.h"
+#include "store/run_argument.h"
 #include "store/run_id.h"
 #include "store/run_index.h"
 #include "store/sampling.h"
@@ -188,6 +190,30 @@ Result<std::string> find_latest(const std::string& home, size_t back) {
                           : fmt::format("only {} runs exist in {}", found, home));
 }
 
+// Folders of the runs that an argument means by name, oldest first.
+std::vector<std::string> paths_of(const std::vector<RunListing>& runs, const RunsByName& wanted) {
+  std::vector<std::string> paths;
+  for (const RunListing& run : runs) {
+    if (is_meant(wanted, run.manifest.name)) paths.push_back(run.path);
+  }
+  return paths;
+}
+
+// NAME~1 and 'NAME*'.
+Result<std::vector<std::string>> find_by_name(const std::string& text,
+                                              const std::vector<RunListing>& runs) {
+  const RunsByName wanted = parse_runs_by_name(text);
+  std::vector<std::string> paths = paths_of(runs, wanted);
+  if (paths.empty()) return not_found(wanted.counts_back ? wanted.name : text, runs);
+  if (!wanted.counts_back) return paths;
+  if (wanted.back >= paths.size()) {
+    return Error(fmt::format("only {} run{} the name '{}'; try `trainscope list --name '{}'`",
+                             paths.size(), paths.size() == 1 ? " has" : "s have", wanted.name,
+                             wanted.name));
+  }
+  return std::vector<std::string>{paths[paths.size() - 1 - wanted.back]};
+}
+
 // A path that leads to no run.
 Error not_a_run(const std::string& path) {
   if (!exists(path)) return Error(fmt::format("folder {} does not exist", path));
@@ -215,30 +241,42 @@ std::optional<double> last_sample_s(const std::string& run_path) {
   }
 }
 
-Result<std::string> find_run(const std::string& home, const std::string& text) {
+Result<std::vector<std::string>> find_runs(const std::string& home, const std::string& text) {
+  using Paths = std::vector<std::string>;
   if (text.empty()) return Error("the name of the run is empty");
-  if (is_run_folder(text)) return text;
+  if (is_run_folder(text)) return Paths{text};
   // Before names, which need every manifest: no run can have this one (check_run_name).
-  if (const auto back = latest_index(text)) return find_latest(home, *back);
+  if (const auto back = latest_index(text)) {
+    TS_TRY(std::string path, find_latest(home, *back));
+    return Paths{std::move(path)};
+  }
   TS_TRY(const std::vector<std::string> folders, run_folders(home));
   for (const std::string& name : folders) {
-    if (name == text || (is_run_id(text) && name.starts_with(text))) return home + "/" + name;
+    if (name == text || (is_run_id(text) && name.starts_with(text))) {
+      return Paths{home + "/" + name};
+    }
   }
   const std::vector<RunListing> runs = read_safely(home, folders, identify_run);
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
-    if (run->manifest.name == text) return run->path;
-  }
-  std::vector<std::string> matches;
+  if (Paths named = paths_of(runs, {.name = text}); !named.empty()) return named;
+  Paths matches;
   for (const std::string& name : folders) {
-    if (name.starts_with(text)) matches.push_back(name);
+    if (name.starts_with(text)) matches.push_back(home + "/" + name);
   }
-  if (matches.size() == 1) return home + "/" + matches[0];
+  if (matches.size() == 1) return matches;
   if (matches.size() > 1) {
     return Error(fmt::format("'{}' matches {} run ids, including {} and {}; use a longer prefix",
-                             text, matches.size(), matches.front(), matches.back()));
+                             text, matches.size(), matches.front().substr(home.size() + 1),
+                             matches.back().substr(home.size() + 1)));
   }
   const bool is_path = text.find('/') != std::string::npos || exists(text + "/manifest.json");
-  return is_path ? not_a_run(text) : not_found(text, runs);
+  auto by_name = find_by_name(text, runs);
+  if (!by_name && is_path) return not_a_run(text);
+  return by_name;
+}
+
+Result<std::string> find_run(const std::string& home, const std::string& text) {
+  TS_TRY(const std::vector<std::string> paths, find_runs(home, text));
+  return paths.back();
 }
 
 }  // namespace trainscope

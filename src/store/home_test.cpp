@@ -136,6 +136,33 @@ TEST_F(Home, finding_a_run_opens_no_more_files_than_it_needs) {
   }
 }
 
+TEST_F(Home, finds_runs_before_the_newest_of_a_name_and_by_pattern) {
+  add("0aaaaaaa00", "one");
+  add("0aaaaaab00", "two");
+  add("0bbbbbbb00", "one");
+  add("0ccccccc00", "");
+  add("0ddddddd00", "other");
+  EXPECT_EQ(found("one"), "0bbbbbbb00");
+  EXPECT_EQ(found("one~0"), "0bbbbbbb00");
+  EXPECT_EQ(found("one~1"), "0aaaaaaa00");
+  EXPECT_NE(found("one~2").find("only 2 runs have the name 'one'"), std::string::npos);
+  EXPECT_NE(found("two~1").find("only 1 run has the name 'two'"), std::string::npos);
+  EXPECT_NE(found("nix~1").find("no run matches 'nix'"), std::string::npos);
+  EXPECT_EQ(found("o*"), "0ddddddd00");
+  EXPECT_EQ(found("o*~1"), "0bbbbbbb00");
+  EXPECT_NE(found("x*").find("no run matches 'x*'"), std::string::npos);
+  const auto all = [&](const char* text) {
+    const auto paths = find_runs(home_, text);
+    return paths ? paths->size() : 0;
+  };
+  EXPECT_EQ(all("one"), 2U);
+  EXPECT_EQ(all("one~1"), 1U);
+  EXPECT_EQ(all("o*"), 3U);
+  EXPECT_EQ(all("*"), 4U);  // the run without a name is not among them
+  EXPECT_EQ(all("latest"), 1U);
+  EXPECT_EQ(all("0c"), 1U);
+}
+
 // `rm dist` must not take the folder that a web tool has made.
 TEST_F(Home, a_folder_with_the_manifest_of_another_program_is_no_run) {
   const std::string foreign = home_ + "/dist";

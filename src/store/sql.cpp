@@ -75,6 +75,17 @@ Result<Statement> prepare_reading(sqlite3* database, const std::string& query) {
   return statement;
 }
 
+// "time_s, kind" of "time_s REAL, kind TEXT".
+std::string column_names(std::string_view columns) {
+  std::string names;
+  for (const std::string_view column : split(columns, ',')) {
+    const std::string_view text = trim(column);
+    if (!names.empty()) names += ", ";
+    names += text.substr(0, text.find(' '));
+  }
+  return names;
+}
+
 SqlValue value_of(sqlite3_stmt* statement, int column) {
   switch (sqlite3_column_type(statement, column)) {
     case SQLITE_INTEGER:
@@ -119,6 +130,15 @@ void append_csv(std::string& line, const SqlValue& value) {
 }
 
 }  // namespace
+
+std::vector<SqlTable> sql_tables() {
+  std::vector<SqlTable> tables = {
+      {"samples", column_names(kSamplesColumns), "every value of every series; labels as k=v;k=v"}};
+  for (const RunTable& table : run_tables()) {
+    tables.push_back({table.name, column_names(table.columns), table.help});
+  }
+  return tables;
+}
 
 Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output,
                  int64_t most_filled) {

@@ -1,6 +1,8 @@
 // The virtual table of samples.
 #pragma once
 
+#include <string_view>
+
 #include "base/result.h"
 #include "model/model.h"
 
@@ -11,6 +13,9 @@ namespace trainscope {
 // What the table `samples` holds of a run at a time.
 inline constexpr double kSamplesBytes = 64e6;
 
+// The virtual table `samples`, as SQL declares its columns.
+inline constexpr std::string_view kSamplesColumns =
+    "time_s REAL, metric TEXT, labels TEXT, value REAL";
 // Registers the virtual table `samples` over `run`, which must outlive the connection.
 Status add_samples_table(sqlite3* database, const RunView& run, double held_bytes = kSamplesBytes);
 

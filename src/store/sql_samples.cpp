@@ -1,6 +1,7 @@
 // The virtual table samples(time_s, metric, labels, value): rows come from RunView::points_of,
 // series by series, some of them read together. `metric = ?`, `labels = ?` and bounds of time_s are
 // used to read only what is wanted.
+#include <fmt/format.h>
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -76,8 +77,8 @@ Cursor& cursor_of(sqlite3_vtab_cursor* base) { return *reinterpret_cast<Cursor*>
 
 int connect(sqlite3* database, void* data, int /*argc*/, const char* const* /*argv*/,
             sqlite3_vtab** out, char** /*error*/) {
-  const int code = sqlite3_declare_vtab(
-      database, "CREATE TABLE x(time_s REAL, metric TEXT, labels TEXT, value REAL)");
+  const std::string declaration = fmt::format("CREATE TABLE x({})", kSamplesColumns);
+  const int code = sqlite3_declare_vtab(database, declaration.c_str());
   if (code != SQLITE_OK) return code;
   auto table = std::make_unique<Table>();
   const auto& samples = *static_cast<const Samples*>(data);

@@ -34,6 +34,21 @@ class ListedRows : public Reader<SqlRow> {
   size_t at_ = 0;
 };
 
+// The rows of one reader, then those of another.
+class JoinedRows : public Reader<SqlRow> {
+ public:
+  JoinedRows(RowReader first, RowReader second)
+      : first_(std::move(first)), second_(std::move(second)) {}
+  Result<bool> next(SqlRow& row) override {
+    TS_TRY(const bool has_more, first_->next(row));
+    if (has_more) return true;
+    return second_->next(row);
+  }
+
+ private:
+  RowReader first_, second_;
+};
+
 // A row for each item.
 template <typename Item>
 class ReportedRows : public Reader<SqlRow> {
@@ -69,8 +84,20 @@ RowReader read_list(const std::vector<Item>& items, const MakeRow& make_row) {
   return std::make_unique<ListedRows>(std::move(rows));
 }
 
+RowReader read_phases(const RunView& run) {
+  auto own = read_list(run.manifest().phases, [](const Phase& p) {
+    return SqlRow{p.name, SqlValue(), p.from_s, sql_number(p.to_s)};
+  });
+  auto reported =
+      read_reported<TrainingPhase>(run, &TrainingDetails::phases, [](const TrainingPhase& p) {
+        return SqlRow{p.name, sql_text(p.who), p.from_s, p.to_s};
+      });
+  return std::make_unique<JoinedRows>(std::move(own), std::move(reported));
+}
+
 constexpr RunTable kTables[] = {
-    {"metrics", "name TEXT, labels TEXT, unit TEXT, kind TEXT, status TEXT, reason TEXT", false,
+    {"metrics", "name TEXT, labels TEXT, unit TEXT, kind TEXT, status TEXT, reason TEXT",
+     "the series of the run; status: ok, absent (with the reason) or stale", false,
      [](const RunView& run) {
        return read_list(run.series(), [](const Series& s) {
          return SqlRow{s.metric,
@@ -82,7 +109,7 @@ constexpr RunTable kTables[] = {
        });
      }},
     {"steps", "step INTEGER, time_s REAL, duration_s REAL, loss REAL, accuracy REAL, kind TEXT",
-     true,
+     "reported training steps; kind: warmup or step", true,
      [](const RunView& run) {
        return read_reported<Step>(run, &TrainingDetails::steps, [](const Step& s) {
          return SqlRow{s.step,
@@ -93,27 +120,26 @@ constexpr RunTable kTables[] = {
                        std::string(s.kind)};
        });
      }},
-    {"phases", "name TEXT, who TEXT, from_s REAL, to_s REAL", true,
-     [](const RunView& run) {
-       return read_reported<TrainingPhase>(
-           run, &TrainingDetails::phases, [](const TrainingPhase& p) {
-             return SqlRow{p.name, sql_text(p.who), p.from_s, p.to_s};
-           });
-     }},
-    {"numbers", "name TEXT, set_name TEXT, time_s REAL, step INTEGER, value REAL", true,
+    {"phases", "name TEXT, who TEXT, from_s REAL, to_s REAL",
+     "phases of the run (job, after) and those that the job reported; who: the reporting thread",
+     true, read_phases},
+    {"numbers", "name TEXT, set_name TEXT, time_s REAL, step INTEGER, value REAL",
+     "every reported number, such as loss and accuracy; set_name: train, validation or test", true,
      [](const RunView& run) {
        return read_reported<TrainingNumber>(
            run, &TrainingDetails::numbers, [](const TrainingNumber& n) {
              return SqlRow{n.name, n.set, n.time_s, sql_number(n.step), n.value};
            });
      }},
-    {"events", "time_s REAL, kind TEXT, text TEXT", false,
+    {"events", "time_s REAL, kind TEXT, text TEXT",
+     "what happened during the recording, and marks that the job reported", false,
      [](const RunView& run) {
        return read_list(run.events(), [](const Event& e) {
          return SqlRow{e.time_s, e.kind, e.text};
        });
      }},
-    {"gaps", "from_s REAL, to_s REAL, reason TEXT", false,
+    {"gaps", "from_s REAL, to_s REAL, reason TEXT",
+     "where three or more samples in a row are missing", false,
      [](const RunView& run) {
        return read_list(run.sampling().gaps, [](const Gap& g) {
          return SqlRow{g.from_s, g.to_s, g.reason};

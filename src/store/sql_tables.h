@@ -23,6 +23,7 @@ using SqlRow = std::vector<SqlValue>;
 struct RunTable {
   const char* name;
   const char* columns;
+  const char* help;
   bool is_reported;  // it has about as many rows as the job sent reports
   std::unique_ptr<Reader<SqlRow>> (*read)(const RunView& run);
 };

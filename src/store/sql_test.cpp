@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
@@ -140,6 +141,32 @@ TEST(sql, reported_tables_may_be_streamed) {
     EXPECT_EQ(ask("delete from steps").substr(0, 6), "error:");
     EXPECT_EQ(ask("select 1 from steps limit 1"), "1,|");
   }
+}
+
+// Help and reference list them as they can be queried.
+TEST(sql, every_listed_table_has_the_listed_columns) {
+  const std::vector<SqlTable> tables = sql_tables();
+  EXPECT_EQ(tables.size(), 7U);
+  for (const SqlTable& table : tables) {
+    const std::string query = fmt::format("select {} from {}", table.columns, table.name);
+    std::string heading = table.columns;
+    std::erase(heading, ' ');
+    EXPECT_EQ(ask(query).substr(0, heading.size() + 1), heading + "|");
+    EXPECT_FALSE(table.help.empty());
+  }
+}
+
+TEST(sql, the_command_after_the_job_is_a_phase) {
+  FixtureFile file;
+  RunFiles files = fixture_files({file.bytes()}, 3);
+  files.manifest.phases = {{"job", 0, 2}, {"after", 2, 3}};
+  const auto run = open_fixture(std::move(files));
+  std::string out;
+  ASSERT_TRUE(run_sql(*run, "select * from phases", [&](std::string_view text) -> Status {
+    out += text;
+    return {};
+  }));
+  EXPECT_EQ(out, "name,who,from_s,to_s\r\njob,,0,2\r\nafter,,2,3\r\n");
 }
 
 // A table is filled when a query reads it, however it names it.

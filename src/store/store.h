@@ -16,6 +16,8 @@
 
 #include "base/result.h"
 #include "model/model.h"
+#include "store/edit.h"
+#include "store/run_argument.h"
 
 namespace trainscope {
 
@@ -50,8 +52,11 @@ Result<std::vector<RunListing>> list_runs(const std::string& home);
 std::optional<double> last_sample_s(const std::string& run_path);
 
 // The folder that a RUN argument means: a path, an id, a name (the newest of that name), a unique
-// prefix of an id, `latest`, `latest~2`. The error lists similar names.
+// prefix of an id, `latest`, `latest~2`, `NAME~1` (the one before the newest of that name) or
+// `NAME*` (the newest whose name matches). The error lists similar names.
 Result<std::string> find_run(const std::string& home, const std::string& text);
+// All that it means, oldest first: every run of that name, and every one whose name matches.
+Result<std::vector<std::string>> find_runs(const std::string& home, const std::string& text);
 // An Error if a run cannot have this name, because find_run reads it as an id, a path, `latest`,
 // `NAME~1` or a pattern.
 Status check_run_name(std::string_view name);
@@ -99,6 +104,13 @@ struct SqlOutput {
   std::function<Status(const std::vector<std::string>&)> columns;
   std::function<Status(const std::vector<SqlValue>&)> row;
 };
+// A table that a query may read, for help and reference.
+struct SqlTable {
+  std::string name;
+  std::string columns;  // "time_s, kind, text"
+  std::string help;
+};
+std::vector<SqlTable> sql_tables();
 // Of a run with more reports than this, the tables `steps`, `phases` and `numbers` are not held in
 // memory.
 inline constexpr int64_t kMaxFilledReports = 500'000;

@@ -67,6 +67,17 @@ class Usage(Case):
             (["run", "--evry", "5s", *job], ["--evry", "did you mean '--every'?"]),
             (["run", "--every", "abc", *job], ["--every", "'abc'", "100ms"]),
             (["run", "--every", "0", *job], ["--every", "'0'"]),
+            (["run", "--every", "100", *job], ["--every", "'100' is not a duration: a unit is missing"]),
+            (["run", "--tag", "a=1", "--tag", "a=2", *job], ["--tag", "'a' is given twice"]),
+            (["rename", "a", "b"], ["unknown command 'rename'", "trainscope edit RUN --name NAME"]),
+            (["edit"], ["RUN is required"]),
+            (["edit", "latest"], ["nothing to change"]),
+            (["edit", "latest", "--name", "a/b"], ["--name", "'a/b'"]),
+            (["edit", "latest", "--tag", "x"], ["--tag", "'x'"]),
+            (["list", "--status", "lost"], ["--status", "'lost'"]),
+            (["list", "-n", "0"], ["-n", "'0'"]),
+            (["sql"], ["SQL is required"]),
+            (["sql", "latest"], ["'latest' is not a query"]),
             (["run", "--every", "10us", *job], ["'10us'", "1ms to 1h"]),
             (["run", "--every", "2h", *job], ["'2h'", "1ms to 1h"]),
             (["run", "--for", "-5", *job], ["--for", "'-5'"]),
@@ -78,6 +89,7 @@ class Usage(Case):
             (["run", "--"], ["no command given"]),
             (["attach"], ["PID"]),
             (["attach", "zero"], ["'zero' is not a process id"]),
+            (["attach", ""], ["is the job running?"]),
             (["attach", "4194303"], ["process 4194303 does not exist"]),
             (["completion", "tcsh"], ["tcsh"]),
             (["doctor", "extra"], ["unexpected argument 'extra'"]),
@@ -104,7 +116,11 @@ class Usage(Case):
             done = self.run_cli(*words)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             self.assertLess(done.stdout.index("Examples:"), done.stdout.index("Usage: "))
-        self.assertRegex(self.run_cli("--version").stdout, r"\Atrainscope \d+\.\d+\.\d+\n\Z")
+        for word in ("--version", "version", "-v", "-V"):
+            self.assertRegex(self.run_cli(word).stdout, r"\Atrainscope \d+\.\d+\.\d+\n\Z")
+        self.assertEqual(self.run_cli("help").stdout, self.run_cli("--help").stdout)
+        self.assertEqual(self.run_cli("help", "run").stdout, self.run_cli("run", "--help").stdout)
+        self.assertEqual(self.run_cli("help", "rnu").returncode, 2)
         self.assertEqual(self.run_cli().returncode, 2)
 
     def test_help_works_beside_a_broken_settings_file(self):

@@ -37,6 +37,30 @@ class Lines(FifoCase):
     def test_every_function(self):
         self.assertEqual(self.fifo.run_python(EVERYTHING), EVERY_LINE)
 
+    def test_the_first_value_that_is_no_number_is_printed(self):
+        done = self.fifo.run(client("""
+            import trainscope
+            trainscope.step(1, loss=None)
+            trainscope.step("bad", loss="x")
+            trainscope.step(2, loss="y")
+            trainscope.epoch("z")
+            print("the job continues")
+            """), quiet=False)
+        self.assertEqual(done.stdout, b"the job continues\n")
+        self.assertEqual(done.stderr, b"trainscope: ignored step number 'bad': it is not a number; "
+                                      b"later ones are not reported\n")
+        self.assertEqual(self.fifo.sent(), ["step 1", "step", "step 2", "epoch"])
+
+    def test_a_value_that_cannot_be_printed_stops_nothing(self):
+        self.assertEqual(self.fifo.run_python("""
+            import sys, trainscope
+            class Odd:
+                def __repr__(self): raise RuntimeError
+            trainscope.step(1, loss=Odd())
+            sys.stderr = None
+            trainscope.step("x")
+            """), ["step 1", "step"])
+
     def test_what_is_no_number_is_left_out(self):
         self.assertEqual(self.fifo.run_python("""
             import trainscope
@@ -56,7 +80,7 @@ class Lines(FifoCase):
             trainscope.mark("")
             trainscope.mark(Odd())
             trainscope.begin("")
-            """), ["step fine=2", "step t_=1 who_=2", "epoch 3", "scalar _ 1", "begin _"])
+            """, quiet=False), ["step fine=2", "step t_=1 who_=2", "epoch 3", "scalar _ 1", "begin _"])
 
     def test_an_exception_in_a_phase_goes_its_way(self):
         self.assertEqual(self.fifo.run_python("""

@@ -11,6 +11,7 @@ import termios
 import time
 import unittest
 
+from terminal_screen import Screen
 from trainscope_test import BIN, IS_ROOT, Case, command, main, processes, python, wait_until
 
 # A shell with job control, as small as can be: runs its arguments in a foreground group; when they stop it says so,
@@ -264,7 +265,7 @@ for i in range(60):
             self.read(rb"\[status 0\]")
             seen[name] = self.text
         text = seen["recorded"]
-        status = re.compile(rb"\r\x1b\[K\x1b\[2m(trainscope [^\x1b]*)\x1b\[0m")
+        status = re.compile(rb"\r\x1b\[K\x1b\[2m(trainscope [^\x1b]*)\x1b\[0m\r")
         shown = list(status.finditer(text))
         self.assertTrue(shown, text[:300])
         for match in shown:  # only where a line begins, or over itself
@@ -273,6 +274,29 @@ for i in range(60):
         plain = status.sub(b"", text).replace(b"\r\x1b[K", b"")
         end = plain.index(b"\x1b[1mrun ") if b"\x1b[1mrun " in plain else plain.index(b"run ")
         self.assertEqual(plain[:end], seen["bare"][:seen["bare"].index(b"[status")])
+
+    def test_nothing_of_the_status_line_stays_after_the_interrupt_key(self):
+        self.open([BIN, "run", "--", "sleep", "60"], columns=40)
+        self.read(rb"memory [^\x1b]*\x1b\[0m")
+        self.type(b"\x03")
+        self.read(rb"\[status 2\]")
+        screen = Screen(40)
+        screen.feed(self.text)
+        self.assertRegex(screen.text(), r"\Arun \w+\n")
+
+    def test_nothing_of_the_status_line_stays_when_the_window_shrinks(self):
+        self.open([BIN, "run", "--for", "3s", "--", "sleep", "60"], columns=100)
+        self.read(rb"memory [^\x1b]*\x1b\[0m")
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 20, 0, 0))
+        self.read(rb"\[status 31744\]")
+        # A line that is longer than the small window was written before the window shrank.
+        drawn = [m for m in re.finditer(rb"\x1b\[2m(trainscope [^\x1b]*)\x1b\[0m\r?", self.text) if len(m[1].decode()) > 20]
+        screen = Screen(100)
+        screen.feed(self.text[:drawn[-1].end()])
+        self.assertRegex(screen.text(), r"trainscope \d+:\d\d")
+        screen.columns = 20
+        screen.feed(self.text[drawn[-1].end():])
+        self.assertRegex(screen.text(), r"\Arun \w+\n")
 
     def test_a_terminal_that_vanishes_tells_the_job(self):
         # Nobody but the leader of the session is told, and that is us, as below `ssh -t`.

@@ -123,6 +123,18 @@ class Attach(Case):
         modes = [metric(info, "job.cpu.time", mode=mode)["delta"] for mode in ("user", "system")]
         self.assertTrue(None in modes or sum(modes) >= truth["cpu"] - 0.05, modes)
 
+    @unittest.skipUnless(IS_ROOT, "needs root")
+    def test_what_the_kernel_forbids_root_is_named(self):
+        try:
+            pathlib.Path("/proc/1/io").read_text()
+            self.skipTest("root may read process 1 here")
+        except PermissionError:
+            pass
+        done = self.trainscope("attach", "1", "--for", "1s", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"the kernel's ptrace rule forbids it", done.stderr)
+        self.assertNotIn(b"another user", done.stderr)
+
     def test_counting_goes_on_when_the_recorder_is_restarted(self):
         job = self.job()
         recording = self.attach(job.pid)

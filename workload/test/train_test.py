@@ -340,6 +340,9 @@ class Program(unittest.TestCase):
                 names = archive.namelist()
                 code = b"".join(archive.read(name) for name in names if name.endswith(".py")).decode()
                 sizes = sorted(archive.getinfo(name).file_size for name in names if "/data/" in name)
+            label = run("label", f"{folder}/missing.png", "--weights", file)
+            self.assertEqual(label.returncode, 2)
+            self.assertIn("missing.png", label.stderr)  # the network itself was read
         self.assertIn("def forward(", code)
         self.assertEqual(sizes, sorted([128 * 784 * 4, 128 * 4, 10 * 128 * 4, 10 * 4]))
 

@@ -1,12 +1,5 @@
 // attach: records a job that already runs, and leaves it alone.
-#include <errno.h>
-#include <fmt/format.h>
-#include <signal.h>
-
-#include <cstdio>
-
-#include "base/fd.h"
-#include "base/text.h"
+#include "cli/attach_target.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/print.h"
@@ -16,29 +9,23 @@ namespace trainscope {
 
 namespace {
 
-// Recording needs permission to read the files of the process, not to signal it.
-Result<pid_t> process_to_follow(const std::string& text) {
-  const auto pid = parse_integer(text);
-  if (!pid || *pid < 1 || *pid > 4'194'304) {
-    return Error(fmt::format("attach: '{}' is not a process id", printable(text)));
+// Of several processes, the one that started the others: its children are followed anyway. Some may
+// have ended since pgrep listed them.
+Result<pid_t> process_to_follow(const std::vector<std::string>& texts) {
+  TS_TRY(const std::vector<pid_t> given, parse_process_ids(texts));
+  std::vector<pid_t> running;
+  for (const pid_t pid : given) {
+    if (parent_of_process(pid) > 0 || pid == 1) running.push_back(pid);
   }
-  if (!exists(fmt::format("/proc/{}", *pid))) {
-    return Error(fmt::format("attach: process {} does not exist", *pid));
-  }
-  const auto status = read_file(fmt::format("/proc/{}/io", *pid), 65536);
-  if (!status &&
-      (status.error().error_number() == EACCES || status.error().error_number() == EPERM)) {
-    return Error(
-        fmt::format("attach: cannot read process {}: it belongs to another user; try: sudo "
-                    "trainscope attach {}",
-                    *pid, *pid));
-  }
-  return static_cast<pid_t>(*pid);
+  if (running.empty()) running.push_back(given.front());
+  TS_TRY(const pid_t root, common_root(running, parent_of_process));
+  TS_CHECK_OK(check_readable(root));
+  return root;
 }
 
-Result<int> attach(const std::string& pid, const Settings& settings) {
+Result<int> attach(const std::vector<std::string>& pids, const Settings& settings) {
   TS_TRY(RunOptions options, recording_options(settings));
-  TS_TRY(options.attach_pid, process_to_follow(pid));
+  TS_TRY(options.attach_pid, process_to_follow(pids));
   options.steps_from.clear();  // the output of a running job cannot be read
   auto outcome = record_attached(options);
   if (!outcome) {
@@ -51,14 +38,16 @@ Result<int> attach(const std::string& pid, const Settings& settings) {
 
 std::function<Result<int>()> add(Options& options, const Settings& loaded) {
   auto settings = std::make_shared<Settings>(loaded);
-  auto pid = std::make_shared<std::string>();
+  auto pids = std::make_shared<std::vector<std::string>>();
   options.add({.name = "PID",
                .value = "PID",
-               .help = "first process of the job; its children are recorded as well",
+               .help = "first process of the job, or several as pgrep prints them, of which one "
+                       "started the others; children are recorded as well",
                .is_required = true,
-               .set = store_in(*pid)});
+               .repeats = true,
+               .set = store_in(*pids)});
   add_recording_flags(options, settings, "attach");
-  return [settings, pid] { return attach(*pid, *settings); };
+  return [settings, pids] { return attach(*pids, *settings); };
 }
 
 }  // namespace

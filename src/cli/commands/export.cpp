@@ -56,7 +56,7 @@ Result<ExportOptions> export_options(const ExportFlags& flags, const Exporter& e
     return Error("export: --end must be after --begin");
   }
   if (!flags.every.empty()) {
-    TS_TRY(options.every_ns, parse_duration(flags.every).with_context("--every"));
+    TS_TRY(options.every_ns, parse_period(flags.every).with_context("--every"));
   }
   return options;
 }

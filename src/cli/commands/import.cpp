@@ -60,7 +60,7 @@ Result<ImportOptions> import_options(const ImportFlags& flags) {
   }
   TS_CHECK_OK(check_run_name(flags.name).with_context("--name"));
   if (flags.every.empty()) return options;
-  TS_TRY(const int64_t every_ns, parse_duration(flags.every).with_context("--every"));
+  TS_TRY(const int64_t every_ns, parse_period(flags.every).with_context("--every"));
   TS_CHECK_OK(check_period(every_ns, "--every", flags.every));
   options.every_ns = every_ns;
   return options;

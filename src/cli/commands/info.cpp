@@ -14,14 +14,19 @@ namespace trainscope {
 
 namespace {
 
-Result<int> show(const ReadingFlags& flags, bool all) {
+struct InfoFlags {
+  bool all = false, events = false;
+};
+
+Result<int> show(const ReadingFlags& flags, const InfoFlags& wanted) {
   TS_TRY(const auto run, open_named_run(flags));
   if (flags.json) {
-    TS_TRY(const Json document, info_json(*run));
+    TS_TRY(const Json document, info_json(*run, wanted.events));
     print_json(document);
     return 0;
   }
-  const InfoStyle style{all, colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
+  const InfoStyle style{wanted.all, wanted.events, colour_wanted(STDOUT_FILENO),
+                        terminal_width(STDOUT_FILENO)};
   TS_TRY(const std::string text, info_text(*run, style));
   show_text(text);
   return 0;
@@ -30,12 +35,16 @@ Result<int> show(const ReadingFlags& flags, bool all) {
 std::function<Result<int>()> add(Options& options, const Settings& settings) {
   const auto flags = add_reading_flags(options, settings, true);
   add_run_argument(options, flags);
-  auto all = std::make_shared<bool>(false);
+  auto wanted = std::make_shared<InfoFlags>();
   options.add({.name = "--all",
                .value = "",
                .help = "show all series, not only the main ones",
-               .set = store_in(*all)});
-  return [flags, all] { return show(*flags, *all); };
+               .set = store_in(wanted->all)});
+  options.add({.name = "--events",
+               .value = "",
+               .help = "show what happened during the recording, instead of the metrics",
+               .set = store_in(wanted->events)});
+  return [flags, wanted] { return show(*flags, *wanted); };
 }
 
 }  // namespace
@@ -44,8 +53,9 @@ extern const Command info_command;
 const Command info_command = {
     .name = "info",
     .summary = "show a run: outcome, recording quality and metrics",
-    .examples = R"(trainscope info latest
+    .examples = R"(trainscope info
 trainscope info baseline --all
+trainscope info baseline~1 --events
 trainscope info baseline --json)",
     .add = add,
 };

@@ -10,7 +10,8 @@
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "cli/reading.h"
-#include "format/format.h"
+#include "cli/run_in_use.h"
+#include "cli/table.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -25,56 +26,35 @@ struct RmFlags {
 };
 
 struct RunToRemove {
-  std::string path, title;
+  std::string path, title, started;
   int64_t bytes = 0;
 };
 
 Result<RunToRemove> describe_run(const std::string& path) {
-  RunToRemove entry{path, path, 0};
+  RunToRemove entry{path, path, "", 0};
   if (const auto manifest = read_manifest(path)) {
     entry.title = manifest->id;
     if (!manifest->name.empty()) entry.title += " " + manifest->name;
+    entry.started = local_time_text(manifest->started);
   }
   TS_TRY(entry.bytes, run_disk_bytes(path));
   return entry;
-}
-
-// The run and the reason why it is not removed; "" when it may be.
-std::string obstacle(const std::string& path, bool force) {
-  const auto manifest = read_manifest(path);
-  const std::string id = manifest ? manifest->id : path;
-  const std::string host = manifest ? manifest->host_name : "another host";
-  switch (manifest ? liveness(path, *manifest) : liveness_without_manifest(path)) {
-    case Liveness::ended:
-      return "";
-    case Liveness::here:
-      return fmt::format("{}: it is being recorded", id);
-    case Liveness::elsewhere:
-      return force ? ""
-                   : fmt::format("{}: it is being recorded on {}; use --force if it is not", id,
-                                 host);
-    case Liveness::silent_elsewhere:
-      break;
-  }
-  return force ? ""
-               : fmt::format(
-                     "{}: it was started on {} and may still be running there; use --force if it "
-                     "is not",
-                     id, host);
 }
 
 Result<std::vector<RunToRemove>> named_runs(const RmFlags& flags) {
   std::vector<RunToRemove> to_remove;
   std::set<std::string> seen;
   for (const std::string& text : flags.runs) {
-    TS_TRY(std::string path, find_run(flags.reading->home, text));
-    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
-    if (!seen.insert(path).second) continue;
-    if (const std::string reason = obstacle(path, flags.force); !reason.empty()) {
-      return Error(fmt::format("cannot remove {}; nothing was removed", reason));
+    TS_TRY(const std::vector<std::string> paths, find_runs(flags.reading->home, text));
+    for (std::string path : paths) {
+      while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+      if (!seen.insert(path).second) continue;
+      if (const std::string reason = reason_in_use(path, flags.force); !reason.empty()) {
+        return Error(fmt::format("cannot remove {}; nothing was removed", reason));
+      }
+      TS_TRY(RunToRemove entry, describe_run(path));
+      to_remove.push_back(std::move(entry));
     }
-    TS_TRY(RunToRemove entry, describe_run(path));
-    to_remove.push_back(std::move(entry));
   }
   return to_remove;
 }
@@ -88,7 +68,7 @@ Result<std::vector<RunToRemove>> old_runs(const RmFlags& flags) {
     const int64_t started = utc_from_text(run.manifest.started);
     if (run.status == RunStatus::damaged || started < 0 || realtime_ns() - started < age_ns)
       continue;
-    if (const std::string reason = obstacle(run.path, flags.force); !reason.empty()) {
+    if (const std::string reason = reason_in_use(run.path, flags.force); !reason.empty()) {
       print_message("kept {}\n", reason);
       continue;
     }
@@ -98,17 +78,24 @@ Result<std::vector<RunToRemove>> old_runs(const RmFlags& flags) {
   return to_remove;
 }
 
+// Everything that is going to be removed.
+void show_runs(const std::vector<RunToRemove>& to_remove) {
+  Table table({"run", "started", ">size"});
+  for (const RunToRemove& entry : to_remove) {
+    table.add({entry.title, entry.started, bytes_text(static_cast<double>(entry.bytes))});
+  }
+  print_message("{}", table.text(false, 0, "  "));
+}
+
 Result<bool> confirm_removal(const std::vector<RunToRemove>& to_remove, bool yes) {
-  if (yes) return true;
-  if (::isatty(STDIN_FILENO) != 1) {
+  if (!yes && ::isatty(STDIN_FILENO) != 1) {
     return Error("rm: cannot ask for confirmation: stdin is not a terminal; use --yes");
   }
+  if (!yes || to_remove.size() > 1) show_runs(to_remove);
+  if (yes) return true;
   int64_t bytes = 0;
-  for (const RunToRemove& entry : to_remove) {
-    bytes += entry.bytes;
-    print_message("  {}  {}\n", entry.title, bytes_text(static_cast<double>(entry.bytes)));
-  }
-  print_message("remove {} run{}, {}? [y/N] ", to_remove.size(), to_remove.size() == 1 ? "" : "s",
+  for (const RunToRemove& entry : to_remove) bytes += entry.bytes;
+  print_message("remove {}, {}? [y/N] ", counted(static_cast<int64_t>(to_remove.size()), "run"),
                 bytes_text(static_cast<double>(bytes)));
   std::string answer;
   for (int c = std::getchar(); c != EOF && c != '\n'; c = std::getchar()) {
@@ -153,7 +140,7 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
   flags->reading = add_reading_flags(options, settings, false);
   options.add({.name = "RUN",
                .value = "RUN",
-               .help = "runs to remove: folders, ids, names, latest",
+               .help = "runs to remove: folders, ids, latest; a name or 'NAME*' means all of them",
                .repeats = true,
                .set = store_in(flags->runs)});
   options.add({.name = "--older-than",
@@ -178,6 +165,7 @@ const Command rm_command = {
     .name = "rm",
     .summary = "remove runs",
     .examples = R"(trainscope rm latest
+trainscope rm 'test*'
 trainscope rm --older-than 30d --yes)",
     .add = add,
 };

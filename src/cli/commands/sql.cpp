@@ -44,7 +44,16 @@ Result<int> print_document(const RunView& run, const std::string& query) {
   return 0;
 }
 
+// `sql RUN` alone: the only argument is taken as the query, and no query is a single word.
+bool is_single_word(std::string_view text) {
+  return !text.empty() && text.find_first_of(" \t\r\n(;") == std::string_view::npos;
+}
+
 Result<int> query(const ReadingFlags& flags, const std::string& text) {
+  if (is_single_word(text)) {
+    return Error(fmt::format(
+        "sql: '{}' is not a query; try: trainscope sql RUN \"select * from metrics\"", text));
+  }
   TS_TRY(const auto run, open_named_run(flags));
   if (flags.json) return print_document(*run, text);
   if (const Status done = run_sql(*run, text, write_stdout); !done) {
@@ -59,12 +68,18 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto text = std::make_shared<std::string>();
   options.add({.name = "SQL",
                .value = "SQL",
-               .help = "query over samples(time_s, metric, labels, value), metrics(name, labels, "
-                       "unit, kind, status, reason), steps(step, time_s, duration_s, loss, "
-                       "accuracy, kind), events(time_s, kind, text), gaps(from_s, to_s, reason)",
+               .help = "query over the tables below; the only argument is the query",
                .is_required = true,
                .set = store_in(*text)});
   return [flags, text] { return query(*flags, *text); };
+}
+
+std::vector<HelpRow> tables() {
+  std::vector<HelpRow> rows;
+  for (const SqlTable& table : sql_tables()) {
+    rows.push_back({fmt::format("{}({})", table.name, table.columns), table.help});
+  }
+  return rows;
 }
 
 }  // namespace
@@ -74,8 +89,10 @@ const Command sql_command = {
     .name = "sql",
     .summary = "query a run with SQL and print CSV",
     .examples =
-        R"(trainscope sql latest "select metric, labels, max(value) from samples group by 1, 2"
+        R"(trainscope sql "select metric, labels, max(value) from samples group by 1, 2"
 trainscope sql baseline "select * from gaps")",
+    .details = tables,
+    .details_title = "Tables",
     .add = add,
 };
 

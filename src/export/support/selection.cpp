@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/suggest.h"
 #include "base/text.h"
 
 namespace trainscope {
@@ -22,7 +23,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Error unknown_metric(const RunView& run, const std::string& wanted) {
   std::set<std::string> names;
-  for (const Series& series : run.series()) names.insert(series.metric);
+  for (const Series& series : run.series()) {
+    if (series.status != SeriesStatus::absent) names.insert(series.metric);
+  }
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& name : names) near.emplace_back(edit_distance(wanted, name), name);
   std::sort(near.begin(), near.end());

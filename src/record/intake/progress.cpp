@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "record/host/redact.h"
 #include "record/sample/sampler.h"
 #include "training/training.h"
 
@@ -149,7 +150,7 @@ void ProgressPipe::note_unreadable(std::string_view line, const std::string& rea
   if (memory_->unreadable_reports++ > 0) return;
   push_event(ring_, now_ns - memory_->zero_ns, "progress",
              fmt::format("malformed line in the progress pipe ({}): {}", printable(reason),
-                         printable(line.substr(0, kShownBytes))));
+                         printable(redact_text(line).substr(0, kShownBytes))));
 }
 
 namespace {
@@ -187,7 +188,7 @@ std::vector<std::string> progress_notes(const Shared& shared, bool from_own_patt
   if (const int64_t unreadable = shared.unreadable_reports; unreadable > 0) {
     const std::string lines = unreadable == 1 ? "a line" : fmt::format("{} lines", unreadable);
     notes.push_back(lines +
-                    " in the progress pipe could not be parsed; the first is in the run's events");
+                    " in the progress pipe could not be parsed; `trainscope info` shows the first");
   }
   if (const int64_t refused = shared.refused_reports; refused > 0) {
     notes.push_back(

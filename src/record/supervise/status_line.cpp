@@ -15,7 +15,7 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::string_view kWipe = "\r\033[K";
+constexpr std::string_view kWipeRow = "\r\033[K", kWipeBelow = "\r\033[J";
 
 // 1:02:03 or 2:03
 std::string clock_text(int64_t ns) {
@@ -71,12 +71,21 @@ void StatusLine::draw(const Shared& shared, bool at_line_start) {
   if (!enabled() || shared.zero_ns == 0) return;
   const std::string text = compose(shared);
   if (!at_line_start || !may_write()) return;
+  // One column is left free: a full line would wrap. The cursor goes back to the first column:
+  // there the terminal's echo of a key (^C) does not wrap either.
+  const std::string shown = cut(text, columns() - 1);
+  (void)write_all(fd_, fmt::format("{}\033[2m{}\033[0m\r", wipe_text(), shown));
+  shown_columns_ = display_width(shown);
+}
+
+size_t StatusLine::columns() const {
   winsize size{};
-  const size_t columns = ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-  // One column is left free: a full line would wrap.
-  const std::string line = std::string(kWipe) + "\033[2m" + cut(text, columns - 1) + "\033[0m";
-  (void)write_all(fd_, line);
-  shown_ = true;
+  return ::ioctl(fd_, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// If the window has shrunk, the terminal may show the line in several rows, from the cursor on.
+std::string_view StatusLine::wipe_text() const {
+  return shown_columns_ > columns() ? kWipeBelow : kWipeRow;
 }
 
 // In the foreground, and the terminal takes bytes now.
@@ -88,9 +97,9 @@ bool StatusLine::may_write() const {
 }
 
 void StatusLine::wipe() {
-  if (!shown_ || !may_write()) return;
-  (void)write_all(fd_, kWipe);
-  shown_ = false;
+  if (shown_columns_ == 0 || !may_write()) return;
+  (void)write_all(fd_, wipe_text());
+  shown_columns_ = 0;
 }
 
 void StatusLine::print_message(int stderr_fd, const std::string& text, bool at_line_start) {

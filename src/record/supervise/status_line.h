@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "record/sample/shared.h"
 
@@ -28,11 +29,13 @@ class StatusLine {
  private:
   std::string compose(const Shared& shared);
   bool may_write() const;
+  size_t columns() const;  // of the terminal
+  std::string_view wipe_text() const;
 
   int fd_;
   int64_t limit_ns_;
   double cpus_;
-  bool shown_ = false;
+  size_t shown_columns_ = 0;  // of the line on the terminal; 0: it is not shown
   int64_t last_ns_ = 0, last_cpu_us_ = -1, last_disk_bytes_ = -1;
   std::string cpu_text_, disk_text_;
 };

@@ -163,6 +163,42 @@ TEST(Arguments, UnknownWordsAndNoCommandAreUsageErrors) {
   EXPECT_EQ(parse({"train", "extra"}).exit_code, 2);
 }
 
+TEST(Arguments, speaks_like_trainscope) {
+  EXPECT_EQ(parse({"fly"}).message,
+            "trainscope-workload: unknown command 'fly'\ntry 'trainscope-workload --help'\n");
+  EXPECT_NE(parse({"trian"}).message.find("; did you mean 'train'?\n"), std::string::npos);
+  const ParsedArguments mistyped = parse({"train", "--stepz=5"});
+  EXPECT_EQ(mistyped.message,
+            "trainscope-workload: unknown option '--stepz' for train; did you mean '--steps'?\n"
+            "try 'trainscope-workload train --help'\n");
+  EXPECT_NE(parse({"train", "--steps"}).message.find("train: --steps needs a value: N\n"),
+            std::string::npos)
+      << parse({"train", "--steps"}).message;
+  EXPECT_NE(parse({"label", "x.png"}).message.find("label: --weights is required\n"),
+            std::string::npos);
+  EXPECT_NE(parse({"train", "extra"}).message.find("train: unexpected argument 'extra'\n"),
+            std::string::npos);
+  for (const char* word : {"--version", "-v", "version"}) {
+    const ParsedArguments version = parse({word});
+    EXPECT_EQ(version.exit_code, 0);
+    EXPECT_TRUE(version.message.starts_with("trainscope-workload ")) << version.message;
+  }
+}
+
+TEST(Arguments, options_may_be_in_any_order) {
+  const ParsedArguments parsed = parse({"label", "--top", "3", "--weights", "w", "cat.png"});
+  ASSERT_TRUE(parsed.label) << parsed.message;
+  EXPECT_EQ(parsed.label->image, "cat.png");
+}
+
+TEST(Arguments, help_shows_examples_first) {
+  const std::string help = parse({"label", "--help"}).message;
+  EXPECT_LT(help.find("Examples:"), help.find("Usage: trainscope-workload label [OPTIONS] IMAGE"));
+  EXPECT_LT(help.find("Arguments:"), help.find("Options:"));
+  EXPECT_NE(help.find("--weights FILE"), std::string::npos) << help;
+  EXPECT_EQ(parse({"--help"}).message, parse({"help"}).message);
+}
+
 TEST(Arguments, HelpNamesTheModelsAndSucceeds) {
   const ParsedArguments parsed = parse({"train", "--help"});
   EXPECT_FALSE(parsed.train);

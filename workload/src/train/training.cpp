@@ -231,10 +231,12 @@ Status Training::export_network() {
   const bool as_program = file.ends_with(".pt");
   const ImageShape shape = data_.train->shape();
   parts_.network->to(torch::kCPU);  // a file that any machine can load
+  const WeightsNote note{options_.model, data_.class_names};
   Status written =
-      as_program ? write_torchscript(file, *parts_.network,
-                                     torch::zeros({1, shape.channels, shape.rows, shape.columns}))
-                 : write_weights(file, *parts_.network, {options_.model, data_.class_names});
+      as_program
+          ? write_torchscript(file, *parts_.network,
+                              torch::zeros({1, shape.channels, shape.rows, shape.columns}), note)
+          : write_weights(file, *parts_.network, note);
   if (written) std::printf("%s %s\n", as_program ? "torchscript" : "weights", file.c_str());
   return written;
 }

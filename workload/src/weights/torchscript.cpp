@@ -2,8 +2,11 @@
 
 #include <torch/csrc/jit/api/module.h>
 #include <torch/csrc/jit/frontend/tracer.h>
+#include <torch/csrc/jit/serialization/import.h>
 
 #include <algorithm>
+#include <array>
+#include <sstream>
 
 #include "compute/guarded.h"
 
@@ -26,10 +29,39 @@ torch::jit::Module module_with_weights_of(const Network& network) {
   return module;
 }
 
+// Files in the archive next to the program: one of tensor names, and the note.
+constexpr const char* kTensorNames = "tensors";
+constexpr std::array kNoteKeys = {"model", "labels"};
+
+torch::jit::ExtraFilesMap extra_files(const Network& network, const WeightsNote& note) {
+  torch::jit::ExtraFilesMap files;
+  for (const auto& [key, value] : note_metadata(note)) files[key] = value;
+  std::string& names = files[kTensorNames];
+  for (const auto& item : network.named_parameters()) names += item.key() + '\n';
+  for (const auto& item : network.named_buffers()) names += item.key() + '\n';
+  return files;
+}
+
+Status read_program(const std::string& file, TensorBundle& bundle) {
+  torch::jit::ExtraFilesMap files = {{kTensorNames, ""}};
+  for (const char* key : kNoteKeys) files[key] = "";
+  const torch::jit::Module module = torch::jit::load(file, torch::kCPU, files);
+  for (const char* key : kNoteKeys) {
+    if (!files[key].empty()) bundle.set(key, files[key]);
+  }
+  if (files[kTensorNames].empty()) return Error("it does not name its tensors; export it again");
+  std::istringstream names(files[kTensorNames]);
+  for (std::string name; std::getline(names, name);) {
+    bundle.add(name, module.attr(with_underscores(name)).toTensor());
+  }
+  return {};
+}
+
 }  // namespace
 
 // What the network does to the example is written down, operation by operation.
-Status write_torchscript(const std::string& file, Network& network, const torch::Tensor& example) {
+Status write_torchscript(const std::string& file, Network& network, const torch::Tensor& example,
+                         const WeightsNote& note) {
   const torch::NoGradGuard no_gradients;
   network.eval();
   torch::jit::Module module = module_with_weights_of(network);
@@ -45,10 +77,18 @@ Status write_torchscript(const std::string& file, Network& network, const torch:
       module._ivalue()->compilation_unit()->create_function(name, traced->graph));
   module.eval();
   return guarded([&]() -> Status {
-           module.save(file);
+           module.save(file, extra_files(network, note));
            return {};
          })
       .with_context(file + ": cannot write");
+}
+
+Result<TensorBundle> read_torchscript(const std::string& file) {
+  TensorBundle bundle;
+  const Status done = guarded([&] { return read_program(file, bundle); });
+  // The file is at fault, not the run.
+  if (!done) return Error(file + ": not a network that --export wrote: " + done.error().message());
+  return bundle;
 }
 
 }  // namespace trainscope::workload

@@ -5,6 +5,7 @@
 #include <torch/script.h>
 #include <torch/utils.h>
 
+#include "errors.h"
 #include "models/model.h"
 #include "test_folder.h"
 
@@ -18,7 +19,8 @@ void expect_same_scores(const char* name, std::uint32_t channels, std::uint32_t 
   ASSERT_TRUE(made) << name;
   Network& network = *made.value();
   const std::string file = (folder.path() / "network.pt").string();
-  ASSERT_TRUE(write_torchscript(file, network, torch::randn({2, channels, side, side})));
+  ASSERT_TRUE(write_torchscript(file, network, torch::randn({2, channels, side, side}),
+                                {name, {"a", "b"}}));
   torch::jit::Module program = torch::jit::load(file);
   const torch::NoGradGuard no_gradients;
   network.eval();
@@ -36,10 +38,39 @@ TEST(TorchScript, GivesTheScoresOfTheNetwork) {
   expect_same_scores("inception_v3", 3, 96);
 }
 
+TEST(TorchScript, gives_its_weights_back) {
+  const TestFolder folder;
+  const Model& model = *find_model("digits_cnn");
+  const auto made = make_network(model, {{1, 28, 28}, 10});
+  const std::string file = (folder.path() / "network.pt").string();
+  ASSERT_TRUE(write_torchscript(file, *made.value(), torch::randn({1, 1, 28, 28}),
+                                {"digits_cnn", {"zero", "one"}}));
+  const auto bundle = read_torchscript(file);
+  ASSERT_TRUE(bundle) << bundle.error().message();
+  const WeightsNote note = read_note(bundle->content());
+  EXPECT_EQ(note.model, "digits_cnn");
+  EXPECT_EQ(note.class_names, (std::vector<std::string>{"zero", "one"}));
+  const auto other = make_network(model, {{1, 28, 28}, 10});
+  ASSERT_TRUE(load_network(*other.value(), bundle->content(), file));
+  const torch::NoGradGuard no_gradients;
+  made.value()->eval();
+  other.value()->eval();
+  const torch::Tensor images = torch::randn({3, 1, 28, 28});
+  EXPECT_TRUE(
+      torch::equal(made.value()->forward(images).main, other.value()->forward(images).main));
+}
+
+TEST(TorchScript, another_file_is_bad_input) {
+  const auto bundle = read_torchscript("/dev/null");
+  ASSERT_FALSE(bundle);
+  EXPECT_FALSE(is_run_failure(bundle.error()));
+  EXPECT_NE(bundle.error().message().find("/dev/null"), std::string::npos);
+}
+
 TEST(TorchScript, SaysWhichFileCannotBeWritten) {
   const auto made = make_network(*find_model("digits_dense"), {{1, 28, 28}, 10});
   const Status written =
-      write_torchscript("/nowhere/network.pt", *made.value(), torch::randn({1, 1, 28, 28}));
+      write_torchscript("/nowhere/network.pt", *made.value(), torch::randn({1, 1, 28, 28}), {});
   ASSERT_FALSE(written);
   EXPECT_NE(written.error().message().find("/nowhere/network.pt"), std::string::npos);
 }

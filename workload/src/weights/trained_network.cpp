@@ -3,13 +3,21 @@
 #include <zlib.h>
 
 #include "weights/safetensors.h"
+#include "weights/torchscript.h"
 #include "weights/weights.h"
 
 namespace trainscope::workload {
 namespace {
 
-std::uint32_t crc_of(const std::vector<std::uint8_t>& bytes) {
-  return static_cast<std::uint32_t>(crc32_z(0, bytes.data(), bytes.size()));
+std::uint32_t crc_of(const TensorFile& content) {
+  if (!content.storage.empty()) {
+    return static_cast<std::uint32_t>(crc32_z(0, content.storage.data(), content.storage.size()));
+  }
+  uLong crc = 0;
+  for (const TensorView& view : content.tensors) {
+    crc = crc32_z(crc, view.bytes.data(), view.bytes.size());
+  }
+  return static_cast<std::uint32_t>(crc);
 }
 
 // The last parameter of every network here is the bias of its last layer.
@@ -24,11 +32,8 @@ Result<std::uint32_t> count_classes(const Model& model, const ImageShape& shape,
   return static_cast<std::uint32_t>(bias->shape[0]);
 }
 
-}  // namespace
-
-Result<TrainedNetwork> load_trained(const std::string& weights, const std::string& model,
-                                    const c10::Device& device) {
-  TS_TRY(const TensorFile content, read_safetensors(weights));
+Result<TrainedNetwork> network_of(const TensorFile& content, const std::string& weights,
+                                  const std::string& model, const c10::Device& device) {
   const WeightsNote note = read_note(content);
   TrainedNetwork trained;
   const std::string& name = model.empty() ? note.model : model;
@@ -44,8 +49,20 @@ Result<TrainedNetwork> load_trained(const std::string& weights, const std::strin
   trained.network->to(device);
   trained.network->eval();
   trained.class_names = note.class_names;
-  trained.crc = crc_of(content.storage);
+  trained.crc = crc_of(content);
   return trained;
+}
+
+}  // namespace
+
+Result<TrainedNetwork> load_trained(const std::string& weights, const std::string& model,
+                                    const c10::Device& device) {
+  if (weights.ends_with(".pt")) {
+    TS_TRY(const TensorBundle bundle, read_torchscript(weights));
+    return network_of(bundle.content(), weights, model, device);
+  }
+  TS_TRY(const TensorFile content, read_safetensors(weights));
+  return network_of(content, weights, model, device);
 }
 
 }  // namespace trainscope::workload

@@ -25,7 +25,8 @@ struct TrainedNetwork {
   std::uint32_t crc = 0;                 // of the file: two with the same are the same network
 };
 
-// `model` may be empty where the file names it.
+// A file NAME.pt is a program that --export wrote, any other name safetensors. `model` may be empty
+// where the file names it.
 Result<TrainedNetwork> load_trained(const std::string& weights, const std::string& model,
                                     const c10::Device& device);
 

@@ -92,17 +92,22 @@ Status load_network(Network& network, const TensorFile& content, const std::stri
 }
 
 // Names are stored one per line: a newline inside a name would make two of it.
-Status write_weights(const std::filesystem::path& file, const Network& network,
-                     const WeightsNote& note) {
-  TensorBundle bundle;
-  bundle.add_network(network);
-  bundle.set("model", note.model);
+std::map<std::string, std::string> note_metadata(const WeightsNote& note) {
+  std::map<std::string, std::string> metadata = {{"model", note.model}};
   std::string names;
   for (std::string name : note.class_names) {
     std::ranges::replace(name, '\n', ' ');
     names += name + '\n';
   }
-  if (!names.empty()) bundle.set("labels", names);
+  if (!names.empty()) metadata["labels"] = names;
+  return metadata;
+}
+
+Status write_weights(const std::filesystem::path& file, const Network& network,
+                     const WeightsNote& note) {
+  TensorBundle bundle;
+  bundle.add_network(network);
+  for (const auto& [key, value] : note_metadata(note)) bundle.set(key, value);
   return bundle.write(file);
 }
 

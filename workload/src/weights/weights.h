@@ -9,6 +9,7 @@
 #include <torch/types.h>
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,13 +19,14 @@
 
 namespace trainscope::workload {
 
-// Tensors on their way to a file; keeps alive what the file's views point into.
+// Tensors on their way to a file, or from a program; keeps alive what the file's views point into.
 class TensorBundle {
  public:
   void add(const std::string& name, const torch::Tensor& tensor);
   void add_network(const Network& network);
   void set(const std::string& key, const std::string& value) { file_.metadata[key] = value; }
   Status write(const std::filesystem::path& file) const { return write_safetensors(file, file_); }
+  const TensorFile& content() const { return file_; }
 
  private:
   TensorFile file_;
@@ -42,6 +44,9 @@ struct WeightsNote {
   std::string model;
   std::vector<std::string> class_names;  // one per score, or none
 };
+
+// The note as the metadata of a file.
+std::map<std::string, std::string> note_metadata(const WeightsNote& note);
 
 Status write_weights(const std::filesystem::path& file, const Network& network,
                      const WeightsNote& note);

@@ -1,10 +1,25 @@
-#include "cli/suggest.h"
+#include "base/suggest.h"
 
 #include <algorithm>
-
-#include "base/text.h"
+#include <cctype>
+#include <vector>
 
 namespace trainscope {
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t substituted = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row.back();
+}
 
 namespace {
 
@@ -20,7 +35,8 @@ size_t slips(const std::string& given, std::string_view candidate) {
 
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> known) {
   // A third of the letters may be wrong; more would suggest unrelated words.
-  const std::string given = lower(word);
+  std::string given(word);
+  for (char& c : given) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   size_t best_distance = std::max<size_t>(1, given.size() / 3) + 1;
   std::string_view best;
   for (const std::string_view candidate : known) {
