@@ -77,8 +77,12 @@ TEST(AnalysisText, a_long_breakdown_leaves_what_is_unknown_to_the_next_row) {
                   {"", "no phases reported; see trainscope send --help"}}));
 }
 
-TEST(AnalysisText, a_run_without_training_has_no_rows) {
-  EXPECT_TRUE(training_rows(FakeRun(0.1, 1)).empty());
+TEST(AnalysisText, a_run_without_steps_has_one_row_with_the_reason) {
+  FakeRun run(0.1, 1);
+  Training nothing;
+  nothing.reason = "no steps found; try something";
+  run.set_training(nothing);
+  EXPECT_EQ(training_rows(run), (Rows{{"steps", "no steps found; try something"}}));
 }
 
 TEST(AnalysisText, the_json_of_a_run_has_the_results_of_all_analyses) {

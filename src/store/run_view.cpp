@@ -231,6 +231,11 @@ class StoredRun : public RunView {
     } else {
       progress.training.reason = "reported progress cannot be read: " + stored.error().message();
     }
+    const bool is_imported = !files_.manifest.imported_format.empty();
+    const bool has_steps = progress.training.count || !progress.training.epochs.empty();
+    if (is_imported && stored && !has_steps) {
+      progress.training.reason = "the imported recording has no steps";
+    }
     progress.series = list_training_series(progress.training);
     progress.all_series = recorded_;
     for (const TrainingSeries& each : progress.series) progress.all_series.push_back(each.series);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "base/statistics.h"
 
@@ -27,11 +28,24 @@ std::optional<double> accuracy_of(const Report& report) {
 
 }  // namespace
 
+bool is_place(std::string_view name) {
+  return name == "epoch" || name == "of" || name == "step" || name == "duration" ||
+         name == "item" || name == "items";
+}
+
 bool StepTrack::begins_epoch(const Numbered& now) const {
   if (now.number < last_.number) return true;
   // The same number again is the same step told twice, but in another epoch.
   const bool other_epoch = now.epoch && last_.epoch && *now.epoch != *last_.epoch;
   return other_epoch && now.number <= last_.number;
+}
+
+// Nothing for the first report of an epoch.
+std::optional<double> StepTrack::items_since_last(const Report& report) {
+  const auto item = report.find("item");
+  if (!item) return std::nullopt;
+  const auto before = std::exchange(last_item_, item);
+  return before && *item > *before ? std::optional(*item - *before) : std::nullopt;
 }
 
 void StepTrack::add(double time_s, const Report& report, std::optional<double> items) {
@@ -59,7 +73,8 @@ void StepTrack::add(double time_s, const Report& report, std::optional<double> i
   step.step = offset_ + now.number;
   step.time_s = time_s;
   step.kind = "step";
-  step.items = items;
+  const auto counted = items_since_last(report);
+  step.items = counted ? counted : items;
   if (!steps_.empty()) step.covers = std::max<int64_t>(1, step.step - steps_.back().step);
   if (!steps_.empty() && now.number > last_.number) gap_ = now.number - last_.number;
   steps_.push_back(std::move(step));

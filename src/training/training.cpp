@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "training/no_steps.h"
 #include "training/step_groups.h"
 #include "training/step_track.h"
 
@@ -62,7 +63,7 @@ class Spans {
 class Reader {
  public:
   Reader(std::vector<StoredReport> reports, double duration_s, std::span<const Event> events)
-      : reports_(std::move(reports)), duration_s_(duration_s) {
+      : reports_(std::move(reports)), duration_s_(duration_s), why_no_steps_(why_no_steps(events)) {
     for (const Event& event : events) {
       if (event.kind == kOutputIsShared) why_refused_ = event.text;
       if (event.kind == kOutputIsPolled) why_polled_ = event.text;
@@ -218,7 +219,7 @@ class Reader {
     if (report.kind == ReportKind::step && report.number)
       step = static_cast<double>(*report.number);
     for (const auto& [name, value] : report.numbers) {
-      if (name == "epoch" || name == "of" || name == "step" || name == "duration") continue;
+      if (is_place(name)) continue;
       if (std::isfinite(value)) {
         const auto [plain, set] = name_and_set(name, report.set);
         add_number(plain, set, stored.time_s, step, value, stored.source);
@@ -256,6 +257,7 @@ class Reader {
     }
     if (!out_.source.empty()) {
       out_.count = tracks_[out_.source].count();
+      if (tracks_[out_.source].counts_items()) out_.notes.emplace_back(kCountsItems);
       out_.steps = tracks_[out_.source].take_steps();
     }
     take_epochs();
@@ -267,7 +269,7 @@ class Reader {
       return;
     }
     out_.reason = out_.epochs.empty()
-                      ? "no training steps were reported"
+                      ? why_no_steps_
                       : fmt::format("{} epochs were reported, but no steps", out_.epochs.size());
   }
 
@@ -354,6 +356,7 @@ class Reader {
 
   std::vector<StoredReport> reports_;
   double duration_s_;
+  std::string why_no_steps_;
   std::string main_;  // who does the steps
   Training out_;
   std::string why_refused_, why_polled_;  // of printed lines

@@ -29,6 +29,9 @@ std::string format_stored_report(int64_t time_ns, std::string_view source, const
 // Kinds of events by which the recorder says what printed lines are worth; the text says why.
 inline constexpr std::string_view kOutputIsShared = "output_shared";  // they may be a stranger's
 inline constexpr std::string_view kOutputIsPolled = "output_polled";  // their times are coarse
+inline constexpr std::string_view kOutputIsUnseen = "output_unseen";  // and what to do instead
+// A pattern for --steps-from, guessed from printed lines in which no steps were found.
+inline constexpr std::string_view kStepsPattern = "steps_pattern";
 
 // `reports` in any order; `duration_s` closes phases that were left open.
 Training read_training(std::vector<StoredReport> reports, double duration_s,
