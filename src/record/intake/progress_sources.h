@@ -35,7 +35,7 @@ class ProgressSources {
     const JobLink* job = nullptr;
     std::function<void()> on_half_full;                       // the ring is half full
     std::function<void(const std::string& text)> event_sink;  // of event files
-    std::string unseen_output;  // why printed lines are not seen; empty: they are
+    std::string unseen_output = {};  // why printed lines are not seen; empty: they are
     std::chrono::milliseconds event_files_limit{500};  // for the remaining event files at the end
   };
   ProgressSources(Ring& ring, SharedMemory memory, Setup setup);
