@@ -128,7 +128,7 @@ class StepTime {
     const bool divided = training_.has_input_phases || training_.has_compute_phases;
     if (!divided) {
       unexplained_s_ += std::exchange(compute_s_, 0);
-      out_.unknown = "the job reports no input or compute phases; see docs/guide/progress.md";
+      out_.unknown = "no phases reported; see trainscope send --help";
     }
     const std::pair<const char*, double> parts[] = {
         {"input", input_s_},           {"compute", compute_s_}, {"checkpoint", checkpoint_s_},
@@ -195,7 +195,7 @@ const Analysis step_time_analysis = {
     .name = "step_time",
     .title = "step time",
     .summary = "breakdown of step time: input, compute, checkpoints, evaluations, pauses",
-    .needs = "steps; phases to separate input from compute (docs/guide/progress.md)",
+    .needs = "steps; phases to separate input from compute (trainscope send --help)",
     .json_key = "breakdown",
     .analyze = analyze,
 };

@@ -127,7 +127,7 @@ TEST(StepTime, WithoutPhasesEverythingIsUnexplained) {
   EXPECT_EQ(pauses(analyzed), (std::map<std::string, int>{{"unexplained", 1}}));
   ASSERT_EQ(analyzed.breakdown.size(), 1U);
   EXPECT_EQ(analyzed.breakdown[0].part, "unexplained");
-  EXPECT_NE(analyzed.unknown.find("reports no input or compute phases"), std::string::npos);
+  EXPECT_NE(analyzed.unknown.find("no phases reported; see trainscope send"), std::string::npos);
 }
 
 TEST(StepTime, WhatNoPhaseFillsIsUnexplained) {

@@ -10,13 +10,25 @@ namespace trainscope {
 
 namespace {
 
+constexpr size_t kRowColumns = 80 - 13;  // without the label
+
 std::string breakdown_text(const AnalysisResult& result) {
   std::string text;
   for (const BreakdownPart& part : result.breakdown) {
     text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : " · ", part.part, 100 * part.share);
   }
-  if (!result.unknown.empty()) text += (text.empty() ? "" : ": ") + result.unknown;
   return text;
+}
+
+// What is unknown has its own row unless the breakdown is short.
+void add_breakdown(const Analysis& analysis, const AnalysisResult& result,
+                   std::vector<std::pair<std::string, std::string>>& rows) {
+  const std::string parts = breakdown_text(result);
+  const std::string both =
+      parts + (parts.empty() || result.unknown.empty() ? "" : ": ") + result.unknown;
+  const bool fits = display_width(both) <= kRowColumns;
+  rows.emplace_back(analysis.title, fits ? both : parts);
+  if (!fits) rows.emplace_back("", result.unknown);
 }
 
 // "7 input (3.5 s), 2 checkpoint (0.4 s)"
@@ -46,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> analysis_rows(
   std::vector<std::pair<std::string, std::string>> rows;
   for (const auto& [analysis, result] : completed) {
     if (!result.is_applicable) continue;
-    rows.emplace_back(analysis->title, breakdown_text(result));
+    add_breakdown(*analysis, result, rows);
     rows.emplace_back("pauses", pauses_text(result));
     for (const Finding& finding : result.findings) {
       if (finding.severity != "info") rows.emplace_back(finding.severity, finding_text(finding));

@@ -69,8 +69,22 @@ TEST(AnalysisText, findings_above_info_have_a_row) {
             (Rows{{"warning", "4 workers for 8 GPUs; use 16 workers"}}));
 }
 
-TEST(AnalysisText, a_run_without_training_has_no_rows) {
-  EXPECT_TRUE(training_rows(FakeRun(0.1, 1)).empty());
+TEST(AnalysisText, a_long_breakdown_leaves_what_is_unknown_to_the_next_row) {
+  const Analysis analysis = {"any", "one", "", "", "", nullptr};
+  AnalysisResult result =
+      result_of({{"checkpoint", 0.1, 1}, {"evaluation", 0.1, 1}, {"unexplained", 0.8, 8}});
+  result.unknown = "no phases reported; see trainscope send --help";
+  EXPECT_EQ(analysis_rows({{&analysis, result}}),
+            (Rows{{"one", "checkpoint 10% · evaluation 10% · unexplained 80%"},
+                  {"", "no phases reported; see trainscope send --help"}}));
+}
+
+TEST(AnalysisText, a_run_without_steps_has_one_row_with_the_reason) {
+  FakeRun run(0.1, 1);
+  Training nothing;
+  nothing.reason = "no steps found; try something";
+  run.set_training(nothing);
+  EXPECT_EQ(training_rows(run), (Rows{{"steps", "no steps found; try something"}}));
 }
 
 TEST(AnalysisText, the_best_accuracy_names_its_set_if_there_are_several) {

@@ -79,7 +79,9 @@ std::vector<std::pair<std::string, std::string>> training_rows(const RunView& ru
   const bool has_training =
       training.observed > 0 || !training.epochs.empty() || training.are_steps_refused;
   std::vector<std::pair<std::string, std::string>> rows;
-  if (has_training) rows.emplace_back("steps", steps_text(training));
+  // An imported recording was made by a tool that knows no steps.
+  const bool is_imported = !run.manifest().imported_format.empty();
+  if (has_training || !is_imported) rows.emplace_back("steps", steps_text(training));
   if (const auto completed = run_analyses(run)) {
     for (auto& row : analysis_rows(*completed)) rows.push_back(std::move(row));
   }

@@ -127,7 +127,10 @@ void add_conveniences(Session& session, const RecordOptions& options) {
       session.output = std::move(*plan);
     } else {
       session.warnings.push_back("the job's output is not recorded: " + plan.error().message());
+      session.output.unseen = "the output is not recorded; try trainscope send or --tensorboard";
     }
+  } else {
+    session.output.unseen = "attach does not see printed lines; try --tensorboard DIR";
   }
   if (options.id_file.empty()) return;
   const Status written = write_id_file(options.id_file, session.run.id);

@@ -223,9 +223,16 @@ class StoredRun : public RunView {
 
   Progress read_progress() const {
     Progress progress;
-    if (const Status read = read_training_into(progress.training); !read) {
+    const Status read = read_training_into(progress.training);
+    const bool is_readable = static_cast<bool>(read);
+    if (!is_readable) {
       progress.training = {};
       progress.training.reason = "reported progress cannot be read: " + read.error().message();
+    }
+    const bool is_imported = !files_.manifest.imported_format.empty();
+    const bool has_steps = progress.training.count || !progress.training.epochs.empty();
+    if (is_imported && is_readable && !has_steps) {
+      progress.training.reason = "the imported recording has no steps";
     }
     progress.all_series = recorded_;
     for (const TrainingSeries& each : progress.training.series) {

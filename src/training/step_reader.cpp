@@ -217,9 +217,8 @@ class StepReader : public Reader<Step> {
     const bool is_own = size == 1 && survey_->are_times_known;
     for (size_t i = 0; i < size; ++i) {
       Step& step = pending_[i];
-      if (step.duration_s) continue;
-      (is_own ? step.duration_s : step.average_s) = each_s;
       if (survey_->has_input_phases) step.input_wait_s = wait_s;
+      if (!step.duration_s) (is_own ? step.duration_s : step.average_s) = each_s;
     }
   }
 

@@ -13,7 +13,7 @@ void take_finite(std::optional<double>& to, const std::optional<double>& from) {
 
 std::optional<double> accuracy_of(const Report& report) {
   for (const auto& [name, value] : report.numbers) {
-    if (is_accuracy(name) && !name.starts_with("val_")) return value;
+    if (is_accuracy(name) && without_set_prefix(name).set.empty()) return value;
   }
   return std::nullopt;
 }
@@ -30,10 +30,19 @@ std::optional<Step> StepTrack::add(double time_s, const Report& report,
     step_->step = counter_.step();
     step_->time_s = time_s;
     step_->covers = counter_.covers();
-    step_->items = items;
+    const auto counted = items_since_last(report);
+    step_->items = counted ? counted : items;
   }
   merge(report);
   return ended;
+}
+
+// Nothing for the first report of an epoch.
+std::optional<double> StepTrack::items_since_last(const Report& report) {
+  const auto item = report.find("item");
+  if (!item) return std::nullopt;
+  const auto before = std::exchange(last_item_, item);
+  return before && *item > *before ? std::optional(*item - *before) : std::nullopt;
 }
 
 std::optional<Step> StepTrack::finish() { return std::exchange(step_, std::nullopt); }

@@ -21,12 +21,16 @@ class StepTrack {
   std::optional<Step> finish();
 
   const StepCounter& counter() const { return counter_; }
+  // Reports name items of the dataset instead of steps: each counts as a step.
+  bool counts_items() const { return last_item_.has_value(); }
 
  private:
+  std::optional<double> items_since_last(const Report& report);
   void merge(const Report& report);
 
   StepCounter counter_;
   std::optional<Step> step_;
+  std::optional<double> last_item_;
 };
 
 }  // namespace trainscope

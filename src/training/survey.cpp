@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "training/no_steps.h"
 #include "training/numbers.h"
 #include "training/step_groups.h"
 #include "training/step_track.h"
@@ -18,6 +19,9 @@ namespace trainscope {
 namespace {
 
 using ReportKind = Report::Kind;
+
+constexpr const char* kCountsItems =
+    "the job prints items, not steps: each printed line counts as a step";
 
 class CountedReports : public Reader<StoredReport> {
  public:
@@ -242,7 +246,10 @@ class Surveyor {
     training_.count = chosen.counter->count();
     for (const auto& [key, track] : tracks_) {
       const bool is_same_source = key.first == survey_.source;
-      if (is_same_source && key.second == survey_.track) groups_ = &track.groups;
+      if (is_same_source && key.second == survey_.track) {
+        groups_ = &track.groups;
+        if (track.track.counts_items()) training_.notes.emplace_back(kCountsItems);
+      }
       const bool is_joined = is_same_source && key.first == kEventFiles && !key.second.empty() &&
                              key.second != survey_.track && track.has_values;
       if (is_joined) survey_.joined.push_back(key.second);
@@ -269,7 +276,7 @@ std::string reason_in(std::span<const Event> events, std::string_view kind) {
   return reason;
 }
 
-void explain_count(const std::string& refused, Training& training) {
+void explain_count(const std::string& refused, std::span<const Event> events, Training& training) {
   if (training.count) return;
   if (!refused.empty()) {
     training.are_steps_refused = true;
@@ -277,7 +284,7 @@ void explain_count(const std::string& refused, Training& training) {
                       "; redirect the output of each run to its own file";
     return;
   }
-  training.reason = training.epochs.empty() ? "no training steps were reported"
+  training.reason = training.epochs.empty() ? why_no_steps(events)
                                             : fmt::format("{} epochs were reported, but no steps",
                                                           training.epochs.size());
 }
@@ -310,7 +317,7 @@ Result<Survey> survey_training(const Reports& reports, double duration_s,
     if (surveyor->sender() == sender) break;
   }
   Survey survey = surveyor->finish();
-  explain_count(refused, training);
+  explain_count(refused, events, training);
   if (survey.may_arrive_together()) {
     explain_times(reason_in(events, kOutputIsPolled), *surveyor->groups(), training);
   }

@@ -42,6 +42,9 @@ class Reports {
 // reason.
 inline constexpr std::string_view kOutputIsShared = "output_shared";  // they may be a stranger's
 inline constexpr std::string_view kOutputIsPolled = "output_polled";  // their times are coarse
+inline constexpr std::string_view kOutputIsUnseen = "output_unseen";  // and what to do instead
+// A pattern for --steps-from, guessed from printed lines in which no steps were found.
+inline constexpr std::string_view kStepsPattern = "steps_pattern";
 
 // `duration_s` closes phases that were left open.
 Result<Training> read_training(std::shared_ptr<const Reports> reports, double duration_s,

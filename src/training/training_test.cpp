@@ -333,5 +333,48 @@ TEST(Training, PrintedStepsThatMayBeAStrangersAreNotCounted) {
   EXPECT_EQ(told({"1 output step 1", "2 pipe step 2"}, 100, events).count, 1);
 }
 
+TEST(Training, an_accuracy_of_another_set_is_not_the_steps_own) {
+  const ListedTraining training =
+      told({"1 pipe step 1 accuracy=0.5 test_accuracy=0.9", "2 pipe step 2 test_accuracy=0.8"});
+  EXPECT_EQ(training.steps[0].accuracy, 0.5);
+  EXPECT_FALSE(training.steps[1].accuracy);
+}
+
+TEST(Training, a_step_that_reports_its_duration_waited_as_its_phases_say) {
+  const ListedTraining training =
+      told({"1 pipe step 1 duration=1", "1.5 pipe phase input 0.5", "2 pipe step 2 duration=1"});
+  EXPECT_DOUBLE_EQ(training.steps[1].duration_s.value(), 1);
+  EXPECT_DOUBLE_EQ(training.steps[1].input_wait_s.value(), 0.5);
+}
+
+TEST(Training, lines_that_count_items_are_a_step_each_with_exact_items_per_second) {
+  const ListedTraining training = told({"1 output step loss=2 item=0 items=1280 epoch=1",
+                                        "2 output step loss=1 item=640 items=1280 epoch=1",
+                                        "3 output step loss=1 item=0 items=1280 epoch=2",
+                                        "5 output step loss=1 item=640 items=1280 epoch=2"});
+  EXPECT_EQ(training.count, 4);
+  ASSERT_EQ(training.steps.size(), 4U);
+  EXPECT_DOUBLE_EQ(training.steps[1].throughput.value(), 640);
+  EXPECT_FALSE(training.steps[2].throughput);
+  EXPECT_DOUBLE_EQ(training.steps[3].throughput.value(), 320);
+  ASSERT_EQ(training.notes.size(), 1U);
+  EXPECT_NE(training.notes[0].find("items, not steps"), std::string::npos);
+  for (const TrainingNumber& number : training.numbers) EXPECT_EQ(number.name, "loss");
+}
+
+TEST(Training, a_run_without_steps_says_what_to_do) {
+  const std::string ways = told({}).reason;
+  for (const char* way : {"trainscope send", "--tensorboard", "--steps-from"}) {
+    EXPECT_NE(ways.find(way), std::string::npos) << ways;
+  }
+  EXPECT_LE(ways.size(), 67U) << "with its label it fits 80 columns";
+  const Event unseen{1, std::string(kOutputIsUnseen), "stdout is /dev/null"};
+  EXPECT_EQ(told({}, 100, {unseen}).reason, "no steps: stdout is /dev/null");
+  const Event pattern{1, std::string(kStepsPattern), R"(it (?<step>\d+))"};
+  EXPECT_NE(told({}, 100, {unseen, pattern}).reason.find(R"(--steps-from 'it (?<step>\d+)')"),
+            std::string::npos);
+  EXPECT_EQ(told({"1 pipe step 1"}, 100, {unseen, pattern}).reason, "");
+}
+
 }  // namespace
 }  // namespace trainscope

@@ -1,9 +1,12 @@
 // What a job prints, searched for steps.
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/check.h"
 #include "record/intake/printed.h"
+#include "record/intake/steps_guess.h"
+#include "record/record.h"
 #include "training/training.h"
 
 using namespace trainscope;
@@ -13,12 +16,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static Ring ring(memory);
   ProgressSink sink(ring, memory);
   MatchingBudget budget(0, [] { return int64_t{0}; });  // no line is left out
-  PrintedSteps printed(sink, "", budget);
+  StepsGuess guess;
+  PrintedSteps printed(sink, "", budget, nullptr, &guess);
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   // In two pieces, as a pipe may give them.
   printed.take(bytes.substr(0, size / 2), 1000);
   printed.take(bytes.substr(size / 2), 2000);
   printed.finish();
+  // A guessed pattern is one that --steps-from accepts.
+  const std::string pattern = guess.pattern();
+  CHECK(pattern.empty() || static_cast<bool>(check_steps_pattern(pattern)));
   // Whatever was found can be stored and read back.
   ring.visit(ring.tail(), [](const RecordHeader& header) {
     std::string_view text = reinterpret_cast<const TextRecord&>(header).text();

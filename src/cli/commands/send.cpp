@@ -51,7 +51,9 @@ const Command send_command = {
     .name = "send",
     .summary = "report training progress from a shell script; never waits, never fails",
     .examples = R"(trainscope send step 5 loss=0.31
-trainscope send begin checkpoint)",
+trainscope send phase input 0.02      # the step waited 20 ms for data
+trainscope send begin checkpoint; save; trainscope send end checkpoint
+# in Python: trainscope.step(loss=0.31), with trainscope.phase("input"): …)",
     .add = add,
 };
 

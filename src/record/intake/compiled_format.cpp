@@ -11,15 +11,30 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::array<const char*, 13> kGroups = {
-    "step",    "of",       "epoch",        "loss",        "accuracy",  "percent",      "throughput",
-    "seconds", "val_loss", "val_accuracy", "val_percent", "test_loss", "test_accuracy"};
+constexpr std::array<const char*, 19> kGroups = {
+    "step",       "index",         "of",         "item",         "items",
+    "epoch",      "loss",          "accuracy",   "percent",      "lr",
+    "throughput", "seconds",       "val_loss",   "val_accuracy", "val_percent",
+    "test_loss",  "test_accuracy", "test_right", "test_all"};
 // Placeholders in the patterns of the table, and their expansion.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kWords = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kWords = {{
+    {"JSON_NUMBERS",
+     R"((?!.*["'](?:split|mode|phase|stage|set)["']\s*+:\s*+["'](?i:val|eval|test)))"
+     R"((?=(?:.*["']epoch["']\s*+:\s*+(?<epoch>\d+)\s*+[,}])?))"
+     R"((?=(?:.*["'](?:train[_/])?loss["']\s*+:\s*+["']?(?<loss>NUM))?))"
+     R"((?=(?:.*["'](?:train[_/])?acc(?:uracy)?["']\s*+:\s*+["']?(?<accuracy>NUM))?))"
+     R"((?=(?:.*["'](?:lr|learning_rate)["']\s*+:\s*+["']?(?<lr>NUM))?))"
+     R"((?=(?:.*["'](?:val|valid|validation|eval)[_/]loss["']\s*+:\s*+["']?(?<val_loss>NUM))?))"
+     R"((?=(?:.*["'](?:val|valid|validation|eval)[_/]acc(?:uracy)?["']\s*+:\s*+["']?(?<val_accuracy>NUM))?))"
+     R"((?=(?:.*["']test[_/]loss["']\s*+:\s*+["']?(?<test_loss>NUM))?))"},
+    {"MEMBERS",
+     R"((?:(?:"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+')\s*+:\s*+)"
+     R"((?:"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|\[[^\[\]]*+\]|\{[^{}]*+\}|[^"'\[\]{},]++))"
+     R"(\s*+,\s*+)*?)"},
     {"NUM", R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))"},
     {"NOT_OTHER",
      R"((?![^|\[]*(?i:valid|eval|test|sanity|predict|download|load|map|filter|fetch|generat|)"
-     R"(token|extract|sav|writ)[^|\[]*[|\[]))"},
+     R"(token|extract|sav|writ|scanning|caching|mAP50|top1_acc)[^|\[]*[|\[]))"},
 }};
 // A pattern may take for ever on a line that does not match; one of the user's on any.
 constexpr uint32_t kMatchLimit = 100'000;

@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "record/intake/compiled_format.h"
+#include "record/intake/steps_guess.h"
 
 namespace trainscope {
 
@@ -18,9 +19,32 @@ constexpr size_t kLinesPerCharge = 16;  // reading the clock costs as much as a 
 constexpr size_t kLongLineBytes = 512;
 constexpr char kEscape = '\x1b';
 
-void add_group(const PrintedMatch& match, std::string_view group, std::string_view name,
-               double factor, Report& report) {
-  if (const auto value = match.find(group)) report.numbers.emplace_back(name, *value * factor);
+struct NumberGroup {
+  std::string_view group, name;
+  double factor = 1;
+};
+constexpr NumberGroup kTrainingNumbers[] = {
+    {"loss", "loss"}, {"accuracy", "accuracy"}, {"percent", "accuracy", 0.01}, {"lr", "lr"}};
+constexpr NumberGroup kHeldOutNumbers[] = {{"val_loss", "val_loss"},
+                                           {"val_accuracy", "val_accuracy"},
+                                           {"val_percent", "val_accuracy", 0.01},
+                                           {"test_loss", "test_loss"},
+                                           {"test_accuracy", "test_accuracy"}};
+constexpr NumberGroup kStepNumbers[] = {
+    {"throughput", "throughput"}, {"seconds", "duration"}, {"item", "item"}, {"items", "items"}};
+
+void add_numbers(const PrintedMatch& match, std::span<const NumberGroup> groups, Report& report) {
+  for (const auto& [group, name, factor] : groups) {
+    if (const auto value = match.find(group)) report.numbers.emplace_back(name, *value * factor);
+  }
+}
+
+Report held_out_numbers(const PrintedMatch& match) {
+  Report report;
+  add_numbers(match, kHeldOutNumbers, report);
+  const auto right = match.find("test_right"), all = match.find("test_all");
+  if (right && all && *all > 0) report.numbers.emplace_back("test_accuracy", *right / *all);
+  return report;
 }
 
 void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& batch) {
@@ -39,6 +63,15 @@ void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& ba
 std::optional<int64_t> whole(const std::optional<double>& number) {
   if (!number || !(*number >= 0 && *number < 9e15)) return std::nullopt;
   return std::llround(*number);
+}
+
+std::optional<double> step_number(const PrintedMatch& match) {
+  const auto index = match.find("index");
+  return index ? *index + 1 : match.find("step");
+}
+
+bool names_step(const CompiledFormat& format) {
+  return format.has_group("step") || format.has_group("index") || format.has_group("item");
 }
 
 // Where lines end: at a newline, and where a bar is redrawn. Each is searched for once per chunk,
@@ -98,8 +131,8 @@ std::string plain_line(std::string_view line) {
 }
 
 PrintedSteps::PrintedSteps(ProgressSink& sink, const std::string& own_pattern,
-                           MatchingBudget& budget, SharedLine* kept)
-    : sink_(sink), budget_(budget), kept_(kept) {
+                           MatchingBudget& budget, SharedLine* kept, StepsGuess* guess)
+    : sink_(sink), budget_(budget), kept_(kept), guess_(guess) {
   take_up_state();
   if (!own_pattern.empty()) {
     formats_.push_back({{}, own_pattern, nullptr});
@@ -178,8 +211,11 @@ void PrintedSteps::end_line(ProgressSink::Batch& batch) {
   if (has_digit(line)) {
     if (!budget_.allows_line()) {
       ++counts_.skipped;
-    } else if (!take_line(line, batch) && chunk_begin_ > 0) {
-      take_line(line.substr(std::min(chunk_begin_, line.size())), batch);
+    } else {
+      const std::string_view of_chunk = line.substr(std::min(chunk_begin_, line.size()));
+      const bool is_known =
+          take_line(line, batch) || (chunk_begin_ > 0 && take_line(of_chunk, batch));
+      if (!is_known && guess_ != nullptr) guess_->observe(line);
     }
   }
   line_.clear();
@@ -209,7 +245,7 @@ bool PrintedSteps::take_line(std::string_view line, ProgressSink::Batch& batch) 
 
 // Keras shows an evaluation by the same bar: one that follows a whole bar with no "Epoch 2/5"
 // between, or has another length.
-bool PrintedSteps::is_of_training(const PrintedMatch& match, PrintedFormat::Kind kind) {
+bool PrintedSteps::is_bar_of_training(const PrintedMatch& match, PrintedFormat::Kind kind) {
   const auto of = match.find("of"), step = match.find("step");
   if (!of || !step) return true;
   if (!bar_of_) bar_of_ = of;
@@ -218,6 +254,28 @@ bool PrintedSteps::is_of_training(const PrintedMatch& match, PrintedFormat::Kind
   if (*of != *bar_of_ || begins_alone) return false;
   bar_step_ = step;
   return true;
+}
+
+// A booster that stops early prints its best round once more; another booster begins with the first
+// number again.
+bool PrintedSteps::is_next_round(const PrintedMatch& match) {
+  const auto round = match.find("step");
+  if (last_round_ && round && *round <= *last_round_ && round != first_round_) return false;
+  if (!first_round_) first_round_ = round;
+  last_round_ = round;
+  return true;
+}
+
+bool PrintedSteps::is_of_training(const PrintedMatch& match, PrintedFormat::Kind kind) {
+  switch (kind) {
+    case PrintedFormat::Kind::bar:
+    case PrintedFormat::Kind::bar_of_epoch:
+      return is_bar_of_training(match, kind);
+    case PrintedFormat::Kind::rounds:
+      return is_next_round(match);
+    default:
+      return true;
+  }
 }
 
 void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch& match,
@@ -230,25 +288,16 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
     bar_step_.reset();
     return;
   }
-  const bool is_bar = kind == FormatKind::bar || kind == FormatKind::bar_of_epoch;
-  if (is_bar && !is_of_training(match, kind)) return;
+  if (!is_of_training(match, kind)) return;
   Report report;
-  add_group(match, "loss", "loss", 1, report);
-  add_group(match, "accuracy", "accuracy", 1, report);
-  add_group(match, "percent", "accuracy", 0.01, report);
-  Report held_out;
-  add_group(match, "val_loss", "val_loss", 1, held_out);
-  add_group(match, "val_accuracy", "val_accuracy", 1, held_out);
-  add_group(match, "val_percent", "val_accuracy", 0.01, held_out);
-  add_group(match, "test_loss", "test_loss", 1, held_out);
-  add_group(match, "test_accuracy", "test_accuracy", 1, held_out);
-  const auto step = whole(match.find("step"));
-  const auto of = match.find("of");
+  add_numbers(match, kTrainingNumbers, report);
+  const Report held_out = held_out_numbers(match);
+  const auto number = step_number(match), of = match.find("of");
   auto epoch = match.find("epoch") ? match.find("epoch") : epoch_;
   if (!epoch && kind == FormatKind::bar_of_epoch) epoch = 1;  // a single epoch is not announced
-  const bool epoch_alone = format.has_group("epoch") && !format.has_group("step");
+  const bool epoch_alone = format.has_group("epoch") && !names_step(format);
   // The last line of an epoch has the numbers of the whole epoch.
-  if (epoch_alone || (epoch && of && match.find("step") == of)) {
+  if (epoch_alone || (epoch && of && number == of)) {
     Report over = report;
     over.kind = Report::Kind::epoch;
     over.number = whole(epoch);
@@ -263,14 +312,24 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
     return;
   }
   if (kind == FormatKind::numbers) return add_scalars(report, time_ns_, batch);
+  const auto step = whole(number);
+  const bool has_number = format.has_group("step") || format.has_group("index");
+  if (has_number && !step) {
+    waiting_.numbers.clear();
+    return;
+  }
+  add_step(match, step, epoch, std::move(report), batch);
+}
+
+void PrintedSteps::add_step(const PrintedMatch& match, std::optional<int64_t> step,
+                            std::optional<double> epoch, Report report,
+                            ProgressSink::Batch& batch) {
   report.numbers.insert(report.numbers.end(), waiting_.numbers.begin(), waiting_.numbers.end());
   waiting_.numbers.clear();
-  if (format.has_group("step") && !step) return;
   report.number = step;
-  add_group(match, "throughput", "throughput", 1, report);
-  add_group(match, "seconds", "duration", 1, report);
+  add_numbers(match, kStepNumbers, report);
   if (epoch) report.numbers.emplace_back("epoch", *epoch);
-  if (of) report.numbers.emplace_back("of", *of);
+  if (const auto of = match.find("of")) report.numbers.emplace_back("of", *of);
   batch.add(time_ns_, "output", std::move(report));
 }
 

@@ -21,14 +21,16 @@
 
 namespace trainscope {
 
-// Named groups: step, of, epoch, loss, accuracy, percent (accuracy in percent), throughput, seconds
-// (of one step), and val_loss, val_accuracy, val_percent of the validation set, test_loss and
-// test_accuracy of the test set.
+// Named groups: step, or index (counted from 0), or item of items (for a line that counts items of
+// the dataset instead of steps); of, epoch, loss, accuracy, percent (accuracy in percent), lr,
+// throughput, seconds (of one step); val_loss, val_accuracy, val_percent of the validation set;
+// test_loss, test_accuracy, or test_right of test_all, of the test set.
 struct PrintedFormat {
   enum class Kind {
     step,
     bar,           // a bar of another length is not training
     bar_of_epoch,  // the same, and a bar without "Epoch 2/5" before it is not training
+    rounds,        // a number that goes back repeats the best round, unless it is the first
     epoch_begins,  // a separate line
     numbers,       // of the step that the next line reports
   };
@@ -43,6 +45,7 @@ struct PrintedFormat {
 std::span<const PrintedFormat> printed_formats();
 
 class CompiledFormat;
+class StepsGuess;
 struct PrintedMatch;
 
 class PrintedSteps {
@@ -58,8 +61,9 @@ class PrintedSteps {
 
   // `own_pattern` of --steps-from replaces all others; empty: none. Streams of one job share the
   // budget. `kept` outlives this process, so that a restarted one continues there; may be null.
+  // `guess` gets the lines that matched nothing; may be null.
   PrintedSteps(ProgressSink& sink, const std::string& own_pattern, MatchingBudget& budget,
-               SharedLine* kept = nullptr);
+               SharedLine* kept = nullptr, StepsGuess* guess = nullptr);
   ~PrintedSteps();
 
   // Bytes of one stream of output as they arrive, at `since_zero_ns`. Lines that arrive together
@@ -82,7 +86,11 @@ class PrintedSteps {
   bool take_line(std::string_view line, ProgressSink::Batch& batch);
   void add_reports(const CompiledFormat& format, const PrintedMatch& match,
                    ProgressSink::Batch& batch);
+  void add_step(const PrintedMatch& match, std::optional<int64_t> step, std::optional<double> epoch,
+                Report report, ProgressSink::Batch& batch);
   bool is_of_training(const PrintedMatch& match, PrintedFormat::Kind kind);
+  bool is_bar_of_training(const PrintedMatch& match, PrintedFormat::Kind kind);
+  bool is_next_round(const PrintedMatch& match);
   const CompiledFormat& compiled(Candidate& candidate);
   void keep_state() const;
   void take_up_state();
@@ -90,13 +98,15 @@ class PrintedSteps {
   ProgressSink& sink_;
   MatchingBudget& budget_;
   SharedLine* kept_;
+  StepsGuess* guess_;
   std::vector<Candidate> formats_;
   std::string line_;
   size_t chunk_begin_ = 0;                   // where in line_ the bytes of the last chunk begin
   int64_t time_ns_ = 0;                      // when the last byte of line_ came
   std::optional<double> epoch_;              // announced by a separate line
   std::optional<double> bar_of_, bar_step_;  // of the bar of this epoch
-  Report waiting_;                           // numbers of the step that comes next
+  std::optional<double> first_round_, last_round_;
+  Report waiting_;  // numbers of the step that comes next
   Counts counts_;
 };
 

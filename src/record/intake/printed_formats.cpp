@@ -1,6 +1,8 @@
-// The lines that training programs print. To add a format, add a row here and a captured file in
-// test/data/printed. NUM stands for a number, NOT_OTHER for a lookahead that excludes bars of
-// downloads, validation and the like.
+// The lines that training programs print. To add a format, add a row here, a captured file in
+// test/data/printed and a row in docs/guide/progress.md. NUM stands for a number, NOT_OTHER for a
+// lookahead that excludes bars of downloads, validation and the like, MEMBERS for members of a JSON
+// object (or a printed dictionary) before the one that follows, JSON_NUMBERS for the numbers of
+// one.
 #include "record/intake/printed.h"
 
 namespace trainscope {
@@ -13,6 +15,15 @@ constexpr PrintedFormat kFormats[] = {
      .pattern = R"(^Epoch (?<epoch>\d+)/\d+\s*$)",
      .kind = PrintedFormat::Kind::epoch_begins,
      .example = "Epoch 3/10"},
+    // Before the other bars: the text before this one is the row of a table.
+    {.name = "Ultralytics",
+     .begins = " ",
+     .hint = "G ",
+     .second_hint = "%",
+     .pattern = R"(^\s+(?<epoch>\d+)/\d+\s+[\d.e+]+G\s[^%|]*?:\s+\d+%[ |━╸─█▏▎▍▌▋▊▉]*+)"
+                R"((?<step>\d+)/(?<of>\d+)\s)",
+     .example = "      1/100      2.1G      1.2      1.5      1.1         12        640: "
+                "100% ━━━━━━━━━━━━ 125/125 12.3it/s 10.2s"},
     {.name = "keras",
      .hint = "/",
      .pattern =
@@ -47,6 +58,18 @@ constexpr PrintedFormat kFormats[] = {
          R"((?=(?:.*?\btrain_loss(?:_step)?: (?<loss>NUM))?))"
          R"((?=(?:.*?\bval_loss: (?<val_loss>NUM))?))",
      .example = "Epoch 0/1  ━━━━━━━━━━━ 3/25 0:00:00 • 0:00:01 31.99it/s train_loss: 0.903"},
+    {.name = "JSON lines",
+     .begins = "{",
+     .hint = "step",
+     .pattern =
+         R"(^(?=\{\s*+MEMBERS["'](?:global_)?step["']\s*+:\s*+(?<step>\d+)\s*+[,}])JSON_NUMBERS)",
+     .example = R"({"step": 3, "loss": 0.5})"},
+    {.name = "JSON lines of iterations",
+     .begins = "{",
+     .hint = "iter",
+     .pattern =
+         R"(^(?=\{\s*+MEMBERS["']iter(?:ation)?["']\s*+:\s*+(?<step>\d+)\s*+[,}])JSON_NUMBERS)",
+     .example = R"({"iteration": 3, "lr": 0.001, "loss": 0.5})"},
     {.name = "Hugging Face, numbers",
      .begins = "{",
      .hint = "'epoch': ",
@@ -83,6 +106,129 @@ constexpr PrintedFormat kFormats[] = {
      .pattern = R"(^Epoch: \[(?<epoch>\d+)\]\[\s*(?<step>\d+)/(?<of>\d+)\])"
                 R"((?=(?:.*?\bLoss\s+(?<loss>NUM))?)(?=(?:.*?\bAcc@1\s+(?<percent>NUM))?))",
      .example = "Epoch: [0][11/25]\tTime  0.345 ( 0.400)\tLoss 6.9000e+00 (6.9500e+00)"},
+    {.name = "torchvision's reference scripts",
+     .begins = "Epoch: [",
+     .hint = "eta: ",
+     .pattern = R"(^Epoch: \[(?<epoch>\d+)(?:/\d+)?\]\s+\[\s*(?<index>\d+)/(?<of>\d+)\]\s+eta: )"
+                R"((?=(?:.*?\slr: (?<lr>NUM))?)(?=(?:.*?\simg/s: (?<throughput>NUM))?))"
+                R"((?=(?:.*?\sloss: (?<loss>NUM))?)(?=(?:.*?\sacc1: (?<percent>NUM))?))",
+     .example = "Epoch: [0]  [  10/1251]  eta: 0:10:00  lr: 0.1  img/s: 256.0  loss: 6.9 (7.0)  "
+                "acc1: 1.5 (1.2)  time: 0.42  data: 0.01"},
+    {.name = "torchvision's reference scripts, epoch",
+     .begins = "Epoch: [",
+     .hint = "] Total time: ",
+     .pattern = R"(^Epoch: \[(?<epoch>\d+)(?:/\d+)?\] Total time: )",
+     .example = "Epoch: [0] Total time: 0:08:47"},
+    {.name = "timm",
+     .begins = "Train: ",
+     .pattern = R"(^Train: (?<epoch>\d+) \[\s*(?<index>\d+)/(?<of>\d+) \(\s*\d+%\)\])"
+                R"((?=(?:.*?\bLoss:\s+(?<loss>NUM))?)(?=(?:.*?\bLR: (?<lr>NUM))?))"
+                R"((?=(?:.*?\bTime: [\d.]+s,\s+(?<throughput>NUM)/s)?))",
+     .example = "Train: 0 [  50/1251 (  4%)]  Loss: 6.94 (6.95)  Time: 0.421s, 2432.11/s  "
+                "(0.430s, 2381.40/s)  LR: 1.000e-05  Data: 0.010 (0.012)"},
+    // Its numbers are items of the dataset.
+    {.name = "PyTorch's MNIST example",
+     .begins = "Train Epoch: ",
+     .pattern = R"(^Train Epoch: (?<epoch>\d+) \[(?<item>\d+)/(?<items>\d+) \(\s*[\d.]+%\)\])"
+                R"((?=(?:.*?\b[Ll]oss: (?<loss>NUM))?))",
+     .example = "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.300000"},
+    {.name = "PyTorch's MNIST example, test",
+     .begins = "Test set: ",
+     .pattern = R"(^Test set: Average loss: (?<test_loss>NUM), )"
+                R"(Accuracy: (?<test_right>\d+)/(?<test_all>\d+))",
+     .kind = PrintedFormat::Kind::numbers,
+     .example = "Test set: Average loss: 0.0478, Accuracy: 9843/10000 (98%)"},
+    {.name = "tutorials with an epoch",
+     .begins = "Epoch",
+     .hint = "oss",
+     .pattern =
+         R"((?i)^Epoch[ :]*\[?(?<epoch>\d+)(?:/\d+)?\]?[,:|]?\s+(?:[-|]\s+)?)"
+         R"((?:step|batch|iter(?:ation)?)[ :]*\[?(?<step>\d+)(?:/(?<of>\d+))?\]?\b)"
+         R"((?=.*?\bloss\b[\s:=]*(?<loss>NUM)))"
+         R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?:(?<percent>(?>NUM))\s*%|(?<accuracy>(?>NUM))))?))",
+     .example = "Epoch [1/5], Step [3/600], Loss: 0.5"},
+    {.name = "MMEngine",
+     .hint = "(train)",
+     .pattern = R"(\b(?:Epoch\(train\)\s+\[(?<epoch>\d+)\]|Iter\(train\)\s+))"
+                R"(\[\s*(?<step>\d+)/(?<of>\d+)\])"
+                R"((?=(?:.*?\slr: (?<lr>NUM))?)(?=(?:.*?\sloss: (?<loss>NUM))?))",
+     .example = "11/16 12:00:00 - mmengine - INFO - Epoch(train)  [1][  50/1250]  lr: 1.0000e-02  "
+                "eta: 0:10:00  time: 0.5000  data_time: 0.0100  loss: 0.6931"},
+    {.name = "MMEngine, evaluation",
+     .hint = "Epoch(val)",
+     .second_hint = "accuracy/top1: ",
+     .pattern = R"(\bEpoch\(val\).*?\baccuracy/top1: (?<val_percent>NUM))",
+     .kind = PrintedFormat::Kind::numbers,
+     .example =
+         "11/16 12:00:00 - mmengine - INFO - Epoch(val) [1][10/10]    accuracy/top1: 75.2000"},
+    {.name = "MMCV",
+     .hint = "][",
+     .second_hint = "data_time: ",
+     .pattern = R"(\bEpoch \[(?<epoch>\d+)\]\[(?<step>\d+)/(?<of>\d+)\]\s+lr: (?<lr>NUM))"
+                R"((?=(?:.*?\sloss: (?<loss>NUM))?))",
+     .example = "2021-06-01 12:00:00,123 - mmdet - INFO - Epoch [1][50/7330]\tlr: 1.978e-03, "
+                "eta: 8:20:00, time: 0.410, data_time: 0.053, memory: 3858, loss: 1.2345"},
+    {.name = "DeepSpeed",
+     .hint = "[Rank 0] step=",
+     .pattern = R"(\[Rank 0\] step=(?<step>\d+), skipped=\d+, lr=\[(?<lr>NUM)?)",
+     .example = "[2026-11-16 12:00:00,123] [INFO] [logging.py:107:log_dist] [Rank 0] step=10, "
+                "skipped=0, lr=[0.001], mom=[(0.9, 0.999)]"},
+    {.name = "DeepSpeed, pipelines",
+     .begins = "steps: ",
+     .pattern = R"(^steps: (?<step>\d+) loss: (?<loss>NUM) .*?iter time \(s\): (?<seconds>NUM))"
+                R"((?: samples/sec: (?<throughput>NUM))?)",
+     .example = "steps: 10 loss: 0.5000 iter time (s): 0.123 samples/sec: 260.163"},
+    {.name = "fairseq",
+     .hint = "/ ",
+     .second_hint = "epoch ",
+     .pattern = R"(\bepoch (?<epoch>\d+):\s+(?<step>\d+) / (?<of>\d+) (?=[^\s=]+=))"
+                R"((?=(?:.*?\bloss=(?<loss>NUM))?)(?=(?:.*?\blr=(?<lr>NUM))?))",
+     .example = "2022-06-01 12:00:00 | INFO | train_inner | epoch 001:     50 / 1250 loss=10.5, "
+                "ppl=1448, num_updates=50, lr=1.25e-05"},
+    {.name = "fairseq, epoch",
+     .hint = "| loss ",
+     .second_hint = "epoch ",
+     .pattern = R"(\bepoch (?<epoch>\d+) \| (?:valid on '[^']*' subset \| loss (?<val_loss>NUM)|)"
+                R"(loss (?<loss>NUM)) \|)",
+     .example = "2022-06-01 12:10:00 | INFO | valid | epoch 001 | valid on 'valid' subset | "
+                "loss 8.7 | ppl 415.87 | num_updates 1250"},
+    {.name = "fairseq, JSON",
+     .hint = "\"num_updates\": ",
+     .pattern = R"(\{"epoch": (?<epoch>\d+), "update": [\d.]+, )"
+                R"((?=(?:.*?"loss": "?(?<loss>NUM))?)(?=(?:.*?"lr": "?(?<lr>NUM))?))"
+                R"(.*?"num_updates": "?(?<step>\d+))",
+     .example = R"(2022-06-01 12:00:00 | INFO | train_inner | {"epoch": 1, "update": 0.04, )"
+                R"("loss": "10.5", "num_updates": "50", "lr": "1.25e-05"})"},
+    {.name = "fairseq, JSON of an epoch",
+     .hint = "{\"epoch\": ",
+     .second_hint = "_num_updates\": ",
+     .pattern = R"(\{"epoch": (?<epoch>\d+), )"
+                R"("(?:train_loss": "?(?<loss>NUM)|valid_loss": "?(?<val_loss>NUM)))",
+     .example = R"(2022-06-01 12:10:00 | INFO | valid | {"epoch": 1, "valid_loss": "8.7", )"
+                R"("valid_num_updates": "1250"})"},
+    {.name = "XGBoost",
+     .begins = "[",
+     .hint = "]\t",
+     .second_hint = "-",
+     .pattern = R"(^\[(?<step>\d+)\]\t(?=[^\s:]+-[^\s:]+:NUM(?:\+NUM)?(?:\s|$)))"
+                R"((?=(?:.*?\btrain-[^\s:]*logloss:(?<loss>NUM))?))"
+                R"((?=(?:.*?\b(?:eval|val|valid\w*)-[^\s:]*logloss:(?<val_loss>NUM))?))"
+                R"((?=(?:.*?\btest-[^\s:]*logloss:(?<test_loss>NUM))?))",
+     .kind = PrintedFormat::Kind::rounds,
+     .example = "[12]\ttrain-logloss:0.3512\teval-logloss:0.4023"},
+    {.name = "LightGBM",
+     .begins = "[",
+     .hint = "]\t",
+     .second_hint = "'s ",
+     .pattern = R"(^\[(?<step>\d+)\]\t(?=[^\t:]+'s [^\t:]+: NUM))"
+                R"((?=(?:.*?\btrain(?:ing)?'s [^\t:]*logloss: (?<loss>NUM))?))"
+                R"((?=(?:.*?\bvalid\w*'s [^\t:]*logloss: (?<val_loss>NUM))?))",
+     .kind = PrintedFormat::Kind::rounds,
+     .example = "[12]\ttraining's binary_logloss: 0.3512\tvalid_1's binary_logloss: 0.4023"},
+    {.name = "LightGBM's program",
+     .begins = "[LightGBM] [Info] Iteration:",
+     .pattern = R"(^\[LightGBM\] \[Info\] Iteration:(?<step>\d+), \S+ [^:]+ : NUM)",
+     .example = "[LightGBM] [Info] Iteration:12, training l2 : 0.234567"},
     {.name = "trainscope-workload",
      .begins = "step ",
      .pattern = R"(^step (?<step>\d+) loss (?<loss>NUM)(?: images/s (?<throughput>NUM))?)",

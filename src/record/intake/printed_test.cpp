@@ -50,11 +50,19 @@ TEST_F(PrintedTest, EveryFormatUnderstandsItsExample) {
   }
 }
 
+TEST_F(PrintedTest, the_guide_lists_every_format) {
+  std::ifstream file(std::string(TRAINSCOPE_TEST_DATA) + "/../../docs/guide/progress.md");
+  const std::string guide((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  for (const PrintedFormat& format : printed_formats()) {
+    EXPECT_NE(guide.find("| " + std::string(format.name) + " |"), std::string::npos) << format.name;
+  }
+}
+
 // Output of real programs, and its values according to a reader without patterns.
 TEST_F(PrintedTest, WhatProgramsReallyPrint) {
   const std::string folder = std::string(TRAINSCOPE_TEST_DATA) + "/printed/";
   const auto expected = Json::parse(std::ifstream(folder + "expected.json"));
-  ASSERT_GT(expected.size(), 40U);
+  ASSERT_GT(expected.size(), 60U);
   for (const auto& [name, told] : expected.items()) {
     if (name == "keras_v2_evaluate_pipe.txt") continue;  // the evaluation's line comes first
     std::ifstream file(folder + name, std::ios::binary);
@@ -121,7 +129,72 @@ TEST_F(PrintedTest, a_test_is_a_test) {
 }
 
 TEST_F(PrintedTest, a_loss_with_a_capital_letter) {
-  EXPECT_EQ(kept("Epoch [1/5], Step [100/600], Loss: 0.25\n"), "step 100 loss=0.25 of=600\n");
+  EXPECT_EQ(kept("Epoch [1/5], Step [100/600], Loss: 0.25\n"),
+            "step 100 loss=0.25 epoch=1 of=600\n");
+  EXPECT_EQ(kept("Epoch 1/5, Batch 3/600, Loss: 0.5, Accuracy: 87.5%\n"),
+            "step 3 loss=0.5 accuracy=0.875 epoch=1 of=600\n");
+  EXPECT_EQ(kept("Step 3/100, Loss: 0.5\n"), "step 3 loss=0.5 of=100\n");
+}
+
+TEST_F(PrintedTest, an_index_that_begins_at_0_is_a_step_later) {
+  EXPECT_EQ(
+      kept("Train: 0 [   0/23 (  4%)]  Loss: 6.5 (6.5)  Time: 0.421s, 2432.5/s  (0.4s, 2400.0/s)"
+           "  LR: 0.5  Data: 0.010 (0.012)\n"),
+      "step 1 loss=6.5 lr=0.5 throughput=2432.5 epoch=0 of=23\n");
+  EXPECT_EQ(kept("Epoch: [1]  [22/23]  eta: 0:00:00  lr: 0.5  img/s: 300.5  loss: 1.5 (2.0)  "
+                 "acc1: 12.5 (12.0)  acc5: 20.0 (20.0)  time: 0.4210  data: 0.0100\n"),
+            "epoch 1 loss=1.5 accuracy=0.125 lr=0.5\n"
+            "step 23 loss=1.5 accuracy=0.125 lr=0.5 throughput=300.5 epoch=1 of=23\n");
+}
+
+TEST_F(PrintedTest, items_of_the_dataset_are_not_steps) {
+  EXPECT_EQ(kept("Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.25\n"
+                 "Test set: Average loss: 0.5, Accuracy: 9875/10000 (99%)\n"),
+            "step loss=2.25 item=640 items=60000 epoch=1\n"
+            "scalar loss 0.5 set=test\nscalar accuracy 0.9875 set=test\n");
+}
+
+TEST_F(PrintedTest, json_needs_an_integer_step_of_the_object_itself) {
+  EXPECT_EQ(kept(R"({"loss": 0.5, "x": [1, 2], "y": {"z": 1}, "global_step": 7, "val_loss": 0.25})"
+                 "\n"),
+            "scalar loss 0.25 set=validation\nstep 7 loss=0.5\n");
+  EXPECT_EQ(kept("{'iteration': 3, 'note': \"it's\", 'loss': 0.5}\n"), "step 3 loss=0.5\n");
+  for (const char* line :
+       {R"({"step": 3.5, "loss": 0.5})", R"({"step": "3", "loss": 0.5})", R"({"steps": 3})",
+        R"({"config": {"step": 3}, "loss": 0.5})", R"({"text": "\"step\": 3, ", "loss": 0.5})",
+        R"({"step": 3, "split": "val", "loss": 0.5})", R"(["step", 3])"}) {
+    EXPECT_EQ(kept(std::string(line) + "\n"), "") << line;
+  }
+}
+
+TEST_F(PrintedTest, a_booster_that_repeats_its_best_round) {
+  const std::string rounds =
+      "[1]\tvalid_0's l2: 0.5\n[2]\tvalid_0's l2: 0.4\n[3]\tvalid_0's l2: 0.45\n";
+  const std::string best = "Early stopping, best iteration is:\n[2]\tvalid_0's l2: 0.4\n";
+  EXPECT_EQ(kept(rounds + best), "step 1\nstep 2\nstep 3\n");
+  EXPECT_EQ(kept(rounds + best + "[1]\tvalid_0's l2: 0.5\n"), "step 1\nstep 2\nstep 3\nstep 1\n");
+  EXPECT_EQ(kept("[0]\ttrain-rmse:0.5\teval-rmse:0.6\n[1]\ttrain-rmse:0.4+0.1\n"),
+            "step 0\nstep 1\n");
+}
+
+TEST_F(PrintedTest, a_bar_of_ultralytics_among_other_bars) {
+  EXPECT_EQ(
+      kept("train: Scanning labels... 4 images: 100%|████| 23/23 [00:00<?, ?it/s]\n"
+           "\r\x1b[K        1/2         0G       1.17  …\x1b[0m: 13% ━╸────────── 3/23 8.7it/s\n"
+           "     Class     Images      mAP50  mAP50-95): 100%|████| 23/23 [00:01<00:00,  "
+           "3.9it/s]\n"),
+      "step 3 epoch=1 of=23\n");
+}
+
+TEST_F(PrintedTest, the_epochs_of_fairseq_and_mmengine) {
+  EXPECT_EQ(
+      kept("2022 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 8.5 | ppl 415.87\n"
+           "2022 | INFO | train | epoch 001 | loss 9.5 | nll_loss 9.1\n"
+           "2022 | INFO | train_inner | epoch 002:      7 / 23 loss=7.5, lr=0.5\n"),
+      "epoch 1 val_loss=8.5\nepoch 1 loss=9.5\nstep 7 loss=7.5 lr=0.5 epoch=2 of=23\n");
+  EXPECT_EQ(kept("11/16 - INFO - Epoch(val) [1][10/10]    accuracy/top1: 75.0000  time: 0.1\n"
+                 "11/16 - INFO - Iter(train) [  10/1000]  lr: 5.0000e-01  time: 0.5  loss: 0.25\n"),
+            "scalar accuracy 0.75 set=validation\nstep 10 loss=0.25 lr=0.5 of=1000\n");
 }
 
 // JSON as programs log it, 4 KiB long and with words that formats search for.
@@ -167,6 +240,13 @@ TEST_F(PrintedTest, LinesOfOldTensorFlow) {
 
 TEST_F(PrintedTest, OtherLinesAreNoSteps) {
   EXPECT_EQ(kept("Step into 3/4 time\nloss of signal at step 5\n3/4 done\n2026-11-15 12:00\n"), "");
+  for (const char* line :
+       {"[ 50/1251]", "Downloading [ 50/1251]", "[50/1251] Building CXX object foo-bar.o",
+        "[12:30:45] WARNING: foo-bar:1", "[5] kworker-x:5 waits", "Epoch 2 step 5 done",
+        "Epoch: [0] [50/1251] files copied", "Train: 0 examples of 5", "steps: 10 of the recipe",
+        "Test:  [ 0/10]  eta: 0:00:02  loss: 6.5 (6.5)  acc1: 12.5 (12.5)"}) {
+    EXPECT_EQ(kept(std::string(line) + "\n"), "") << line;
+  }
 }
 
 TEST_F(PrintedTest, APatternOfTheUsersTakesTheirPlace) {

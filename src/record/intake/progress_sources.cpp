@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "record/sample/sampler.h"
+#include "training/training.h"
 
 namespace trainscope {
 
@@ -62,7 +63,8 @@ void ProgressSources::observe_output(size_t stream, std::string_view bytes, int6
   if (memory_->output_is_shared != 0) return;  // they may come from another process
   while (printed_.size() <= stream) {
     SharedLine* const kept = &memory_->lines[printed_.size()];
-    printed_.push_back(std::make_unique<PrintedSteps>(sink_, setup_.steps_from, budget_, kept));
+    printed_.push_back(
+        std::make_unique<PrintedSteps>(sink_, setup_.steps_from, budget_, kept, &guess_));
   }
   printed_[stream]->take(bytes, std::max<int64_t>(0, time_ns - memory_->zero_ns));
   count_searched(*printed_[stream]);
@@ -72,6 +74,17 @@ void ProgressSources::finish_output() {
   for (const auto& printed : printed_) {
     printed->finish();
     count_searched(*printed);
+  }
+  if (memory_->step < 0 && memory_->output_is_shared == 0) explain_missing_steps();
+}
+
+// Events that reading a run without steps turns into advice.
+void ProgressSources::explain_missing_steps() {
+  if (const std::string pattern = guess_.pattern(); !pattern.empty()) {
+    push_event(ring_, since_zero_ns(), std::string(kStepsPattern), pattern);
+  }
+  if (!setup_.unseen_output.empty()) {
+    push_event(ring_, since_zero_ns(), std::string(kOutputIsUnseen), setup_.unseen_output);
   }
 }
 

@@ -21,6 +21,7 @@
 #include "record/intake/event_files.h"
 #include "record/intake/printed.h"
 #include "record/intake/progress.h"
+#include "record/intake/steps_guess.h"
 
 namespace trainscope {
 
@@ -33,6 +34,7 @@ class ProgressSources {
     const JobProcesses* job = nullptr;
     std::function<void()> on_half_full;                       // the ring is half full
     std::function<void(const std::string& text)> event_sink;  // of event files
+    std::string unseen_output = {};  // why printed lines are not seen; empty: they are
     std::chrono::milliseconds event_files_limit{500};  // for the remaining event files at the end
   };
   ProgressSources(Ring& ring, SharedMemory memory, Setup setup);
@@ -55,6 +57,7 @@ class ProgressSources {
   // True when the job has ended.
   bool wait_for_end_of_events(int64_t until_ns);
   void count_searched(PrintedSteps& printed);
+  void explain_missing_steps();
   int64_t since_zero_ns() const;
 
   Ring& ring_;
@@ -64,6 +67,7 @@ class ProgressSources {
   ProgressPipe pipe_;
   EventFiles event_files_;
   MatchingBudget budget_;
+  StepsGuess guess_;
   std::vector<std::unique_ptr<PrintedSteps>> printed_;  // one per stream of output
   UniqueFd pipe_wake_;
   std::atomic<bool> pipe_over_ = false;

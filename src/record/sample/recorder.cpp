@@ -108,7 +108,8 @@ class Recorder {
             setup_.steps_from,
             &job_,
             [this] { on_half_full(); },
-            [this](const std::string& text) { add_event("tensorboard", text); }};
+            [this](const std::string& text) { add_event("tensorboard", text); },
+            setup_.output->unseen};
   }
 
   void on_half_full() {

@@ -229,6 +229,20 @@ bool has_no_name(int fd, Target target) {
   return target == Target::socket;
 }
 
+// Why lines that the job prints to stdout are lost, and the alternatives; empty if they are not
+// lost. A closed descriptor is our own /dev/null, which the job does not inherit.
+std::string why_stdout_is_unseen() {
+  struct stat out {
+  }, null{};
+  const bool is_open = ::fstat(STDOUT_FILENO, &out) == 0;
+  const bool is_null = is_open && ::stat("/dev/null", &null) == 0 && S_ISCHR(out.st_mode) &&
+                       S_ISCHR(null.st_mode) && out.st_rdev == null.st_rdev;
+  if (is_open && !is_null) return "";
+  const bool is_closed = !is_open || (::fcntl(STDOUT_FILENO, F_GETFD) & FD_CLOEXEC) != 0;
+  return std::string(is_closed ? "stdout is closed" : "stdout is /dev/null") +
+         "; try trainscope send or --tensorboard";
+}
+
 Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
   Pipe ends;
   if (target == Target::terminal) {
@@ -250,6 +264,7 @@ Status plan_one(OutputPlan& plan, int fd, Target target, UniqueFd& job_end) {
 
 Result<OutputPlan> plan_output() {
   OutputPlan plan;
+  plan.unseen = why_stdout_is_unseen();
   const Target out = target_of(STDOUT_FILENO), err = target_of(STDERR_FILENO);
   const auto passed = [](Target t) { return t != Target::inherit && t != Target::follow; };
   const bool one = out == err && passed(out) &&

@@ -80,6 +80,7 @@ struct OutputPlan {
   std::vector<OutputChannel> channels;
   UniqueFd job_stdout, job_stderr;  // to be the job's 1 and 2; none: inherited
   std::vector<int> followed;        // 1 and/or 2 if it is a regular file that we follow
+  std::string unseen;               // why we do not see what the job prints; empty: we do
 };
 
 Result<OutputPlan> plan_output();

@@ -293,6 +293,159 @@ def imagenet(pieces):
     return found
 
 
+def mnist(pieces):
+    """A line states how many items of the dataset were seen: it is one report, without a number."""
+    found = Found()
+    for i, piece in enumerate(pieces):
+        if piece.startswith("Train Epoch: "):
+            item = ratio_of(after(piece, "[", " "))[0]
+            found.step(i, step=item, epoch=int(after(piece, "Epoch: ", " ")), loss=number(after(piece, "Loss: ")))
+    return found
+
+
+def tutorial(pieces):
+    found = Found()
+    for piece in pieces:
+        if ", Loss: " in piece:
+            epoch = ratio_of(after(piece, "Epoch [", "]")) if piece.startswith("Epoch") else None
+            step, total = ratio_of(after(piece, "Step ", ",").strip("[]"))
+            found.step((epoch, step), step=step, of=total, epoch=epoch[0] if epoch else None,
+                       loss=number(after(piece, "Loss: ")))
+            if epoch and step == total:
+                found.epoch(epoch[0], loss=number(after(piece, "Loss: ")))
+    return found
+
+
+def timm(pieces):
+    """The index begins at 0."""
+    found = Found()
+    for piece in pieces:
+        if piece.startswith("Train: "):
+            epoch = int(piece.split()[1])
+            index, total = ratio_of(after(piece, "[", " ("))
+            loss = number(after(piece, "Loss: ", " ("))
+            found.step((epoch, index), step=index + 1, of=total, epoch=epoch, loss=loss,
+                       throughput=number(after(piece, "s, ", "/s")))
+            if index + 1 == total:
+                found.epoch(epoch, loss=loss)
+    return found
+
+
+def torchvision(pieces):
+    """The index begins at 0."""
+    found = Found()
+    for piece in pieces:
+        if not piece.startswith("Epoch: ["):
+            continue
+        epoch = int(after(piece, "[", "]"))
+        if "Total time" in piece:
+            found.epoch(epoch)
+            continue
+        index, total = ratio_of(after(piece, "]  [", "]"))
+        values = {"loss": number(after(piece, " loss: ", " (")),
+                  "accuracy": rounded(number(after(piece, "acc1: ", " (")) / 100)}
+        found.step((epoch, index), step=index + 1, of=total, epoch=epoch,
+                   throughput=number(after(piece, "img/s: ", "  ")), **values)
+        if index + 1 == total:
+            found.epoch(epoch, **values)
+    return found
+
+
+def json_lines(pieces):
+    """A step is an integer of the object itself; a line of another split is not training."""
+    found = Found()
+    for piece in pieces:
+        values = ast.literal_eval(piece)
+        step = values.get("step", values.get("iteration"))
+        if step is not None and "split" not in values:
+            found.step(step, step=step, epoch=values.get("epoch"), loss=values["loss"])
+    return found
+
+
+def deepspeed(pieces):
+    found = Found()
+    for piece in pieces:
+        if "[Rank 0] step=" in piece:
+            step = int(after(piece, "step=", ","))
+            found.step(step, step=step)
+        elif piece.startswith("steps: "):
+            words = piece.split()
+            found.step(int(words[1]), step=int(words[1]), loss=number(words[3]), seconds=number(words[7]),
+                       throughput=number(words[9]))
+    return found
+
+
+def mmengine(pieces):
+    found = Found()
+    for piece in pieces:
+        where = piece.partition(" - INFO - ")[2].split("]  ")[0].split("]\t")[0]
+        if not where.startswith(("Epoch(train)", "Iter(train)", "Epoch [")):
+            continue
+        step, total = ratio_of(where.rpartition("[")[2])
+        epoch = int(after(where, "[", "]")) if where.startswith("Epoch") else None
+        found.step((epoch, step), step=step, of=total, epoch=epoch, loss=number(after(piece, " loss: ")))
+    return found
+
+
+def fairseq(pieces):
+    found = Found()
+    for piece in pieces:
+        _, _, tag, *rest = piece.split(" | ")
+        if tag == "train_inner" and rest[0].startswith("{"):
+            values = json.loads(rest[0])
+            found.step(values["num_updates"], step=int(values["num_updates"]), epoch=values["epoch"],
+                       loss=number(values["loss"]))
+        elif tag == "train_inner":
+            epoch, step, total = (int(word.rstrip(":")) for word in rest[0].split()[1:5] if word != "/")
+            found.step((epoch, step), step=step, of=total, epoch=epoch, loss=number(after(piece, " loss=")))
+        elif rest[0].startswith("{"):
+            values = json.loads(rest[0])
+            found.epoch(values["epoch"], **{name.replace("train_", "").replace("valid", "val"): number(value)
+                                            for name, value in values.items() if name.endswith("_loss")})
+        else:
+            loss = number(after(piece, "| loss ", " "))
+            found.epoch(int(rest[0].split()[1]), **{"val_loss" if tag == "valid" else "loss": loss})
+    return found
+
+
+def ultralytics(pieces):
+    """`k/n memory …: 95% bar i/N …` is training, every other bar is not."""
+    found = Found()
+    for piece in pieces:
+        words = piece.split()
+        place = ratio_of(words[0])
+        if not place or not words[1].endswith("G"):
+            continue
+        step, total = next(filter(None, (ratio_of(word) for word in words[2:])))
+        if step > 0:
+            found.step((place[0], step), step=step, of=total, epoch=place[0])
+        if step == total:
+            found.epoch(place[0])
+    return found
+
+
+def boosting(pieces):
+    """`[i]` and a tab begin a round. A number that goes back repeats the best round."""
+    found, last = Found(), -1
+    for piece in pieces:
+        text, tab, rest = piece.partition("]\t")
+        if not tab or not text[1:].isdigit() or int(text[1:]) <= last:
+            continue
+        last = int(text[1:])
+        values = [part.replace(": ", ":").rpartition(":")[2] for part in rest.split("\t")]
+        found.step(last, step=last, loss=number(values[0]))
+    return found
+
+
+def lightgbm_program(pieces):
+    found = Found()
+    for piece in pieces:
+        if " Iteration:" in piece:
+            step = int(after(piece, "Iteration:", ","))
+            found.step(step, step=step)
+    return found
+
+
 def workload(pieces):
     found = Found()
     for piece in pieces:
@@ -311,7 +464,9 @@ def count(reports, read):
     if not steps:
         return None
     numbers = [report["step"] for report in steps]
-    if read in (keras, tqdm, lightning_tqdm, lightning_rich, hf_trainer, imagenet):
+    if read is mnist:
+        return len(steps)
+    if read in (keras, tqdm) or "of" in steps[0]:
         epochs = {}
         for report in steps:
             whole = report.get("epoch") if read is not hf_trainer else None  # Its one bar is over all epochs.
@@ -349,6 +504,16 @@ FILES = {
     "tf_cnn_benchmarks": (tf_cnn_benchmarks, 50), "tf_cnn_benchmarks_accuracy": (tf_cnn_benchmarks, 50),
     "object_detection": (object_detection, 300), "object_detection_first": (object_detection, 300),
     "pytorch_imagenet": (imagenet, 50, "the last report is of step 21 of 25"),
+    "pytorch_mnist": (mnist, 46), "tutorial": (tutorial, 60), "tutorial_step": (tutorial, 23), "timm": (timm, 46),
+    "torchvision": (torchvision, 46), "json_lines": (json_lines, 23), "python_dictionaries": (json_lines, 23),
+    "deepspeed": (deepspeed, 40), "deepspeed_pipeline": (deepspeed, 40),
+    "mmengine": (mmengine, 46, "the last report is of step 20 of 23"), "mmengine_iterations": (mmengine, 40),
+    "mmcv": (mmengine, 46, "the last report is of step 20 of 23"),
+    "fairseq": (fairseq, 46, "the last report is of update 40"),
+    "fairseq_json": (fairseq, 46, "the last report is of update 40"),
+    "ultralytics_tqdm": (ultralytics, 46), "ultralytics_pipe": (ultralytics, 46), "ultralytics_pty": (ultralytics, 46),
+    "xgboost_pipe": (boosting, 23), "lightgbm_pipe": (boosting, 23), "lightgbm_early_pipe": (boosting, 8),
+    "lightgbm_program": (lightgbm_program, 23),
     "workload": (workload, 541),
 }
 

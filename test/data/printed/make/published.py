@@ -4,6 +4,7 @@ are made up.
   published.py FOLDER
 """
 import datetime
+import json
 import pathlib
 import pprint
 import sys
@@ -112,6 +113,162 @@ def imagenet():
         yield " *   Acc@1 %.3f Acc@5 %.3f" % (2.5 + epoch, 9.0 + epoch)
 
 
+def mnist():
+    """examples/mnist of PyTorch, --log-interval 1: two epochs of 23 batches of 64; its numbers are items."""
+    for epoch in (1, 2):
+        for i in range(23):
+            yield "Train Epoch: {} [{}/{} ({:.0f}%)]\tLoss: {:.6f}".format(
+                epoch, i * 64, 23 * 64, 100. * i / 23, 2.3 / (epoch + i))
+        yield from ["", "Test set: Average loss: {:.4f}, Accuracy: {}/{} ({:.0f}%)".format(
+            0.3 / epoch, 9000 + 100 * epoch, 10000, 90. + epoch), ""]
+
+
+def tutorial():
+    """The lines of many tutorials: every tenth of 30 steps in two epochs."""
+    for epoch in range(2):
+        for i in range(9, 30, 10):
+            yield "Epoch [{}/{}], Step [{}/{}], Loss: {:.4f}".format(epoch + 1, 2, i + 1, 30, 2.3 / (1 + i + epoch))
+    yield "Test Accuracy of the model on the 10000 test images: 97.5 %"
+
+
+def tutorial_step():
+    for i in range(23):
+        yield "Step {}/{}, Loss: {:.4f}".format(i + 1, 23, 2.3 / (1 + i))
+
+
+def timm():
+    """train.py of pytorch-image-models 1.0: the index of the update, from 0; the last one is always shown."""
+    for epoch in range(2):
+        for i in [0, 10, 20, 22]:
+            loss, seconds, rate = 6.95 - 0.1 * i - epoch, 0.421, 2432.11 + i
+            yield (f"Train: {epoch} [{i:>4d}/23 ({100. * (i + 1) / 23:>3.0f}%)]  Loss: {loss:#.3g} ({loss + .01:#.3g})  "
+                   f"Time: {seconds:.3f}s, {rate:>7.2f}/s  ({seconds:.3f}s, {rate:>7.2f}/s)  "
+                   f"LR: {1e-5:.3e}  Data: {0.01:.3f} ({0.012:.3f})")
+        for i in [0, 4]:
+            yield (f"Test: [{i:>4d}/4]  Time: {0.2:>7.3f} ({0.2:>7.3f})  Loss: {6.5:>7.3f} ({6.6:>6.3f})  "
+                   f"Acc@1: {12.5:>7.3f} ({12.4:>7.3f})  Acc@5: {30.1:>7.3f} ({30.2:>7.3f})")
+    yield "*** Best metric: 12.4 (epoch 1)"
+
+
+def torchvision():
+    """references/classification of torchvision, --print-freq 11: the index of the batch, from 0; time and data are
+    averages."""
+    for epoch in range(2):
+        for i in range(0, 23, 11):
+            loss, rate = 6.9 - 0.1 * i - epoch, 300.5 + i
+            yield "  ".join([f"Epoch: [{epoch}]", f"[{i:2d}/23]", "eta: 0:00:10", f"lr: {0.1}", f"img/s: {rate}",
+                             f"loss: {loss:.4f} ({loss + .1:.4f})", f"acc1: {1.25 + i:.4f} ({1 + i:.4f})",
+                             f"acc5: {5 + i:.4f} ({5 + i:.4f})", "time: 0.4210", "data: 0.0100", "max mem: 4096"])
+        yield f"Epoch: [{epoch}] Total time: 0:00:10"
+        yield "  ".join(["Test: ", "[ 0/10]", "eta: 0:00:02", "loss: 6.5000 (6.5000)", "acc1: 12.5000 (12.5000)",
+                         "acc5: 30.0000 (30.0000)", "time: 0.2000", "data: 0.1000", "max mem: 4096"])
+        yield "Test:  Total time: 0:00:02"
+        yield "Test:  Acc@1 12.400 Acc@5 30.200"
+
+
+def json_lines():
+    """One object a line, as many scripts log; an evaluation names its split."""
+    for step in range(1, 24):
+        yield json.dumps({"time": 1e9 + step, "epoch": 1, "step": step, "loss": round(2.3 / step, 4), "lr": 1e-3})
+    yield json.dumps({"step": 23, "split": "val", "loss": 0.7})
+    yield json.dumps({"config": {"step": 5}, "loss": 1})
+
+
+def python_dictionaries():
+    for step in range(23):
+        yield str({"loss": round(2.3 / (1 + step), 4), "iteration": step, "note": "it's fine"})
+
+
+def deepspeed():
+    """DeepSpeed 0.19, steps_per_print 10: its logger's lines, and those of the throughput timer."""
+    for step in range(10, 41, 10):
+        before = "[2026-11-16 12:00:%02d,123] [INFO] " % step
+        yield before + "[logging.py:107:log_dist] [Rank 0] step=%d, skipped=0, lr=[%g], mom=[(0.9, 0.999)]" % (
+            step, 0.001 / step)
+        yield before + ("[timer.py:264:stop] epoch=0/micro_step=%d/global_step=%d, RunningAvgSamplesPerSec=%s, "
+                        "CurrSamplesPerSec=%s, MemAllocated=0.5GB, MaxMemAllocated=1.2GB" % (step, step, 260.1, 259.3))
+
+
+def deepspeed_pipeline():
+    """PipelineEngine.train_batch."""
+    for step in range(10, 41, 10):
+        yield f"steps: {step} loss: {5 / step:0.4f} iter time (s): {0.123:0.3f} samples/sec: {260.163:0.3f}"
+
+
+def mmengine(by_epoch=True):
+    """MMEngine 0.10: every tenth of 23 iterations, an evaluation after each epoch."""
+    before = "11/16 12:00:00 - mmengine - INFO - "
+    for epoch in (1, 2):
+        for i in (10, 20):
+            where = f"Epoch(train)  [{epoch}][{i}/23]" if by_epoch else f"Iter(train) [{(epoch - 1) * 20 + i}/40]"
+            yield before + (f"{where}  lr: {1e-2:.4e}  eta: 0:00:10  time: 0.5000  data_time: 0.0100  memory: 1024  "
+                            f"loss: {0.7 / epoch - i / 100:.4f}")
+        if by_epoch:
+            yield before + f"Saving checkpoint at {epoch} epochs"
+            yield before + f"Epoch(val)  [{epoch}][10/10]    eta: 0:00:01  time: 0.1  data_time: 0.1  "
+            yield before + (f"Epoch(val) [{epoch}][10/10]    accuracy/top1: {70.0 + epoch:.4f}  data_time: 0.1  "
+                            "time: 0.1")
+
+
+def mmcv():
+    """MMCV 1: TextLoggerHook."""
+    for epoch in (1, 2):
+        for i in (10, 20):
+            yield (f"2021-06-01 12:00:00,123 - mmdet - INFO - Epoch [{epoch}][{i}/23]\tlr: {1.978e-3:.3e}, "
+                   f"eta: 8:20:00, time: 0.410, data_time: 0.053, memory: 3858, loss_cls: 0.5000, "
+                   f"loss: {0.7 / epoch - i / 100:.4f}")
+
+
+def fairseq():
+    """fairseq 0.12, --log-format simple --log-interval 10: two epochs of 23 updates."""
+    for epoch in (1, 2):
+        for i in (10, 20) if epoch == 1 else (7, 17):
+            update = (epoch - 1) * 23 + i
+            yield ("2022-06-01 12:00:00 | INFO | train_inner | {}:  {:5d} / {:d} {}".format(
+                "epoch {:03d}".format(epoch), i, 23, f"loss={10.5 - update / 10:.3f}, nll_loss=9.1, ppl=1448.15, "
+                f"wps=1, ups=1, wpb=1, bsz=8, num_updates={update}, lr={1.25e-7 * update:g}, gnorm=1.2, train_wall=1, "
+                "wall=3"))
+        yield ("2022-06-01 12:00:00 | INFO | valid | epoch {:03d} | valid on 'valid' subset | loss {:.3f} | nll_loss "
+               "8.1 | ppl 415.87 | num_updates {}".format(epoch, 8.7 - epoch, 23 * epoch))
+        yield ("2022-06-01 12:00:00 | INFO | train | epoch {:03d} | loss {:.3f} | nll_loss 9.1 | ppl 1000 | "
+               "num_updates {} | lr 1e-05".format(epoch, 9.5 - epoch, 23 * epoch))
+
+
+def fairseq_json():
+    """The same with --log-format json."""
+    for epoch in (1, 2):
+        for i in (10, 20) if epoch == 1 else (7, 17):
+            update = (epoch - 1) * 23 + i
+            yield "2022-06-01 12:00:00 | INFO | train_inner | " + json.dumps(
+                {"epoch": epoch, "update": round(epoch - 1 + i / 23, 3), "loss": f"{10.5 - update / 10:.3f}",
+                 "nll_loss": "9.1", "ppl": "1448.15", "num_updates": f"{update}", "lr": f"{1.25e-7 * update:g}"})
+        yield "2022-06-01 12:00:00 | INFO | valid | " + json.dumps(
+            {"epoch": epoch, "valid_loss": f"{8.7 - epoch:.3f}", "valid_num_updates": f"{23 * epoch}"})
+        yield "2022-06-01 12:00:00 | INFO | train | " + json.dumps(
+            {"epoch": epoch, "train_loss": f"{9.5 - epoch:.3f}", "train_num_updates": f"{23 * epoch}"})
+
+
+def ultralytics_tqdm():
+    """Ultralytics up to 8.3.180, whose bars were tqdm's; each line without its \\r frames."""
+    yield "train: Scanning /data/coco8/labels/train.cache... 4 images, 0 backgrounds, 0 corrupt: 100%|██████████| 23/23 [00:00<?, ?it/s]"
+    for epoch in (1, 2):
+        yield "      Epoch    GPU_mem   box_loss   cls_loss   dfl_loss  Instances       Size"
+        for i in (0, 11, 23):
+            desc = ("%11s" * 2 + "%11.4g" * 5) % (f"{epoch}/2", "2.1G", 1.2, 1.5, 1.1, 12, 640)
+            yield f"{desc}: {100 * i // 23:3d}%|{'█' * (10 * i // 23):<10}| {i}/23 [00:{i // 10:02d}<00:01, 12.3it/s]"
+        yield ("%22s" + "%11s" * 6) % ("Class", "Images", "Instances", "Box(P", "R", "mAP50", "mAP50-95)") + \
+            ": 100%|██████████| 23/23 [00:01<00:00,  3.9it/s]"
+        yield ("%22s" + "%11i" * 2 + "%11.3g" * 4) % ("all", 4, 17, 0.6, 0.5, 0.7, 0.5)
+
+
+def lightgbm_program():
+    """The lightgbm program, metric_freq 1."""
+    for i in range(1, 24):
+        yield f"[LightGBM] [Info] Iteration:{i}, training l2 : {1 / i:f}"
+        yield f"[LightGBM] [Info] Iteration:{i}, valid_1 l2 : {1.1 / i:f}"
+        yield f"[LightGBM] [Info] {0.01 * i:f} seconds elapsed, finished iteration {i}"
+
+
 def workload():
     """trainscope-workload, as README.md shows it."""
     yield "data fashion_mnist train 60000 test 10000 from /usr/share/datasets/fashion-mnist"
@@ -132,7 +289,13 @@ def main():
                         "object_detection": object_detection(),
                         "object_detection_first": object_detection_first(),
                         "hf_trainer_v4": hf_trainer_v4(), "pytorch_imagenet": imagenet(),
-                        "workload": workload()}.items():
+                        "pytorch_mnist": mnist(), "tutorial": tutorial(), "tutorial_step": tutorial_step(),
+                        "timm": timm(), "torchvision": torchvision(), "json_lines": json_lines(),
+                        "python_dictionaries": python_dictionaries(), "deepspeed": deepspeed(),
+                        "deepspeed_pipeline": deepspeed_pipeline(), "mmengine": mmengine(),
+                        "mmengine_iterations": mmengine(False), "mmcv": mmcv(), "fairseq": fairseq(),
+                        "fairseq_json": fairseq_json(), "ultralytics_tqdm": ultralytics_tqdm(),
+                        "lightgbm_program": lightgbm_program(), "workload": workload()}.items():
         (folder / (name + ".txt")).write_text("".join(line + "\n" for line in lines))
 
 
