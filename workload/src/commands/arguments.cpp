@@ -7,6 +7,8 @@
 #include <sstream>
 #include <utility>
 
+#include "commands/manual.h"
+
 namespace trainscope::workload {
 namespace {
 
@@ -274,6 +276,7 @@ ParsedArguments parse_arguments(int argc, const char* const* argv,
   CLI::App app("Train models in C++ on libtorch: a job to record and measure.",
                "trainscope-workload");
   app.require_subcommand(1);
+  add_manual_option(app);
   CLI::App* train = app.add_subcommand("train", "train a model and evaluate it on held-out images");
   add_train_options(*train, options, models);
   add_input_options(*train, options);
