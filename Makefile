@@ -6,7 +6,7 @@ export NINJA_STATUS ?= [%f/%t]
 
 BIN := build/trainscope
 
-.PHONY: help demo build test check bench install format asan tsan fuzz cross tidy clean
+.PHONY: help demo build test check bench install packages format asan tsan fuzz cross tidy clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -37,6 +37,12 @@ bench: build ## measure the overhead of recording, compared with other tools and
 
 install: build ## install into PREFIX (default /usr/local), below DESTDIR if set
 	@scripts/install "$(DESTDIR)" "$(PREFIX)"
+
+packages: build ## write a wheel, a .deb and a tar.gz for amd64 and arm64 into build/packages
+	@scripts/install-deps cross
+	@scripts/configure arm64
+	@cmake --build --preset arm64 --target trainscope
+	@scripts/package build/trainscope build/arm64/trainscope
 
 format: ## format every C++ file with clang-format
 	@scripts/install-deps test

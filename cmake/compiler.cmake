@@ -18,6 +18,8 @@ else()
 endif()
 include_directories("${PROJECT_SOURCE_DIR}/src" "${CMAKE_BINARY_DIR}/generated")
 
+# Programs name source files relative to the project: where it was built does not change their bytes.
+add_compile_options("-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=")
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_compile_options(-ffunction-sections -fdata-sections)
   add_link_options(-Wl,--gc-sections -s)

@@ -1,8 +1,8 @@
-"""Builds the wheel of trainscope for `pip install ./python`: a zip file of the package and three short texts.
+"""Builds wheels of trainscope: for `pip install ./python` that of the Python module alone.
 
 A build backend (PEP 517) of the standard library alone, so that installing needs neither network nor
-setuptools. For pip install; it makes no source distribution. What pyproject.toml says of the project is
-said to pip by METADATA here.
+setuptools. For pip install; it makes no source distribution. What pyproject.toml states about the project
+goes to pip in METADATA here. scripts/package builds the wheel with the programs from the same parts.
 """
 import base64
 import hashlib
@@ -11,6 +11,8 @@ import re
 import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+FIRST_ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+MODE_FILE, MODE_PROGRAM = 0o644, 0o755
 
 
 def _text(name):
@@ -18,38 +20,60 @@ def _text(name):
         return file.read()
 
 
-def _field(name):
-    """A string of pyproject.toml; Python had no reader of TOML before 3.11."""
-    return re.search(r'^%s = "([^"]*)"$' % name, _text("pyproject.toml"), re.M).group(1)
+def _field(name, file="pyproject.toml"):
+    """A string of a file; Python had no reader of TOML before 3.11."""
+    return re.search(r'^%s = "([^"]*)"$' % name, _text(file), re.M).group(1)
 
 
-def _metadata():
-    return ("Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nRequires-Python: %s\n"
-            "License: Apache-2.0\nDescription-Content-Type: text/markdown\n\n%s"
-            % (_field("name"), _field("version"), _field("description"), _field("requires-python"),
-               _text("README.md")))
+def version():
+    return _field("__version__", "trainscope/__init__.py")
 
 
-def _files():
-    """(path in the wheel, text) of everything but the record."""
-    info = "trainscope-%s.dist-info/" % _field("version")
+def info_folder():
+    return "trainscope-%s.dist-info/" % version()
+
+
+def module_files():
+    """(path in the wheel, content, mode) of the Python module."""
     for name in sorted(os.listdir(os.path.join(HERE, "trainscope"))):
         if name.endswith(".py"):
-            yield "trainscope/" + name, _text("trainscope/" + name)
-    yield info + "METADATA", _metadata()
-    yield info + "WHEEL", ("Wheel-Version: 1.0\nGenerator: trainscope\nRoot-Is-Purelib: true\n"
-                           "Tag: py3-none-any\n")
+            yield "trainscope/" + name, _text("trainscope/" + name).encode("utf-8"), MODE_FILE
+
+
+def info_files(summary, tags, is_pure):
+    """The same of METADATA and WHEEL."""
+    metadata = ("Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: %s\nRequires-Python: %s\n"
+                "License: Apache-2.0\nDescription-Content-Type: text/markdown\n\n%s"
+                % (_field("name"), version(), summary, _field("requires-python"), _text("README.md")))
+    wheel = ("Wheel-Version: 1.0\nGenerator: trainscope\nRoot-Is-Purelib: %s\n"
+             % ("true" if is_pure else "false")) + "".join("Tag: %s\n" % tag for tag in tags)
+    yield info_folder() + "METADATA", metadata.encode("utf-8"), MODE_FILE
+    yield info_folder() + "WHEEL", wheel.encode("utf-8"), MODE_FILE
+
+
+def write_wheel(path, files, time=FIRST_ZIP_TIME):
+    """A zip file of `files` and their RECORD; the same files and time give the same bytes."""
+    rows = []
+
+    def add(wheel, name, data, mode):
+        entry = zipfile.ZipInfo(name, time)
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        entry.create_system = 3  # Unix: modes count
+        entry.external_attr = (0o100000 | mode) << 16
+        wheel.writestr(entry, data)
+
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, data, mode in files:
+            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+            rows.append("%s,sha256=%s,%d\n" % (name, digest, len(data)))
+            add(wheel, name, data, mode)
+        record = info_folder() + "RECORD"
+        add(wheel, record, ("".join(rows) + record + ",,\n").encode("utf-8"), MODE_FILE)
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    name = "trainscope-%s-py3-none-any.whl" % _field("version")
-    record = "trainscope-%s.dist-info/RECORD" % _field("version")
-    rows = []
-    with zipfile.ZipFile(os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
-        for path, text in _files():
-            data = text.encode("utf-8")
-            digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-            rows.append("%s,sha256=%s,%d\n" % (path, digest, len(data)))
-            wheel.writestr(path, data)
-        wheel.writestr(record, "".join(rows) + record + ",,\n")
+    tag = "py3-none-any"
+    name = "trainscope-%s-%s.whl" % (version(), tag)
+    files = list(module_files()) + list(info_files(_field("description"), [tag], True))
+    write_wheel(os.path.join(wheel_directory, name), files)
     return name

@@ -26,6 +26,7 @@ from ._pipe import as_name, encoded, now_ns, sender
 
 __all__ = ["active", "batch", "begin", "end", "epoch", "iterate", "mark", "phase", "scalar", "set_who",
            "step"]
+# Of the whole project: CMakeLists.txt and the packages read it here.
 __version__ = "0.1.0"
 
 _AS_TEXT = bytes(ord(" ") if c < 32 or c == 127 else c for c in range(256))

@@ -56,6 +56,8 @@ std::string usage_line(const CommandOptions& described) {
   return line;
 }
 
+std::string_view program_examples() { return kExamples; }
+
 std::string program_help() {
   std::string out = "Record a training job and the machine it runs on.\n\n";
   out += fmt::format("Examples:\n{}\nUsage: trainscope COMMAND [OPTIONS]\n\nCommands:\n",

@@ -1,6 +1,4 @@
 // The layout of --help: examples first, then usage, arguments and options.
-//
-// The headings are those that help2man turns into sections.
 #pragma once
 
 #include <string>
@@ -15,6 +13,9 @@ inline constexpr std::string_view kHelpHelp = "print this help", kVersionHelp = 
 
 std::string program_help();
 std::string command_help(const CommandOptions& command);
+
+// Lines of commands that most people need first.
+std::string_view program_examples();
 
 // The text after "Usage: " for a subcommand: "trainscope run [OPTIONS] -- COMMAND…".
 std::string usage_line(const CommandOptions& command);

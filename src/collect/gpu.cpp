@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <set>
 #include <string>
 
@@ -72,6 +73,16 @@ constexpr int64_t kFirstRetry = kNsPerSecond / 2, kLastRetry = 60 * kNsPerSecond
 constexpr int64_t kFindJobPeriod = kNsPerSecond / 2;
 constexpr size_t kOwnColumns = 2;  // recorder.* of the GPU process come first
 
+bool cannot_be_loaded(const Error& error) { return error.error_number() == ELIBACC; }
+
+Opened missing_for(const Error& error, const std::string& remedy) {
+  return all_missing(kMetrics, error.message(),
+                     cannot_be_loaded(error)
+                         ? "record GPUs on a system with glibc 2.34 or later, such as Debian 12, "
+                           "Ubuntu 22.04 or RHEL 9"
+                         : remedy);
+}
+
 class GpuSource : public Source {
  public:
   Opened open(const SourceContext& context) override {
@@ -80,19 +91,18 @@ class GpuSource : public Source {
     if (!process_.running()) {
       if (const Status started = start(); !started) {
         is_settled_ = !had_gpus_;
-        return all_missing(kMetrics, started.error().message(),
-                           "put trainscope-gpu next to trainscope");
+        return missing_for(started.error(), "put trainscope-gpu next to trainscope");
       }
     }
     const auto layout = process_.ask_layout(kLayoutLimit, context.event_sink);
     Json parsed = Json::object();
     if (layout) parsed = parse_json(*layout);
-    Opened opened =
-        layout ? read_layout(parsed) : all_missing(kMetrics, layout.error().message(), "");
+    Opened opened = layout ? read_layout(parsed) : missing_for(layout.error(), "");
     had_gpus_ = had_gpus_ || !opened.columns.empty();
     // A driver that is still starting (nvmlInit of eight GPUs can take longer than we wait) is
     // queried again; a machine without a GPU is not, and its process is not needed.
-    is_settled_ = layout && parsed.is_object() && !parsed.value("searching", false) && !had_gpus_;
+    const bool is_answered = layout && parsed.is_object() && !parsed.value("searching", false);
+    is_settled_ = !had_gpus_ && (is_answered || (!layout && cannot_be_loaded(layout.error())));
     if (is_settled_) process_.stop();
     opened.waits = !is_settled_;
     if (opened.columns.empty()) retry_ns_ = monotonic_ns() + back_off();

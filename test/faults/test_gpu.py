@@ -241,5 +241,44 @@ class Program(Case):
         self.assertIn("driver", gpu["remedy"])
 
 
+class OldSystem(Case):
+    """The dynamic loader refuses trainscope-gpu; the real program, changed so that this system is too old for it."""
+
+    def gpu_source(self, before, after):
+        shutil.copy(BIN, self.path("trainscope"))
+        program = pathlib.Path(GPU_PROGRAM).read_bytes()
+        self.assertIn(before, program)
+        changed = pathlib.Path(self.path("trainscope-gpu"))
+        changed.write_bytes(program.replace(before, after))
+        changed.chmod(0o755)
+        done = self.trainscope("doctor", "--json", program=self.path("trainscope"))
+        return next(source for source in json.loads(done.stdout)["sources"] if source["name"] == "gpu")
+
+    def test_an_older_glibc_is_the_reason(self):
+        gpu = self.gpu_source(b"GLIBC_2.34", b"GLIBC_9.34")
+        self.assertEqual(gpu["status"], "unavailable")
+        self.assertEqual(gpu["reason"], "trainscope-gpu needs glibc 2.34 or later; this system has an older one")
+        self.assertIn("Debian 12", gpu["remedy"])
+
+    def test_a_system_without_glibc_is_the_reason(self):
+        gpu = self.gpu_source(b"/ld-linux", b"/no-linux")
+        self.assertEqual(gpu["reason"], "trainscope-gpu needs glibc 2.34 or later; this system has none")
+        self.assertIn("Debian 12", gpu["remedy"])
+
+    def test_a_missing_library_is_named(self):
+        gpu = self.gpu_source(b"libgcc_s.so", b"libgcc_X.so")
+        self.assertIn("cannot load trainscope-gpu", gpu["reason"])
+        self.assertIn("libgcc_X.so", gpu["reason"])
+
+    def test_a_run_records_the_reason(self):
+        self.gpu_source(b"GLIBC_2.34", b"GLIBC_9.34")
+        job = subprocess.Popen([self.path("trainscope"), "run", "--quiet", "--", "cat"], stdin=subprocess.PIPE,
+                               env=self.environment())
+        self.addCleanup(end, job)
+        wait_until(lambda: "needs glibc 2.34" in (self.on_disk("hw.gpu.utilization").get("reason") or ""))
+        job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 0)
+
+
 if __name__ == "__main__":
     main()

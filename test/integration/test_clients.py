@@ -239,7 +239,7 @@ class Package(Case):
         environment = {k: v for k, v in os.environ.items() if not k.startswith("PIP_")}
         done = subprocess.run(pip, env=environment, capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
-        version = re.search(r"project\(trainscope VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text())[1]
+        version = self.trainscope("--version").stdout.decode().split()[1]
         installed = subprocess.run(
             [sys.executable, "-B", "-c", "import importlib.metadata, trainscope, trainscope.torch\n"
              "print(trainscope.__file__, trainscope.__version__, importlib.metadata.version('trainscope'))"],

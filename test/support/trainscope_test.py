@@ -93,11 +93,11 @@ class Case(unittest.TestCase):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("TRAINSCOPE_")}
         return {**kept, "TRAINSCOPE_HOME": self.home, **more}
 
-    def trainscope(self, *words, check=True, **keywords):
+    def trainscope(self, *words, check=True, program=BIN, **keywords):
         """Runs the program; returns the finished process."""
         keywords = {"env": self.environment(), "stdin": subprocess.DEVNULL, "capture_output": True,
                     "timeout": PATIENCE_S * 2, **keywords}
-        done = subprocess.run([BIN, *words], **keywords)
+        done = subprocess.run([program, *words], **keywords)
         if check:
             self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
         return done

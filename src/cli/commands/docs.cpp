@@ -1,4 +1,4 @@
-// docs (hidden): writes docs/reference.
+// docs (hidden): writes docs/reference and the man pages.
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -6,33 +6,52 @@
 
 #include "base/fd.h"
 #include "cli/cli.h"
+#include "cli/man.h"
 #include "cli/reference.h"
 
 namespace trainscope {
 
 namespace {
 
-Result<int> write_pages(const std::vector<CommandOptions>& commands, const std::string& folder) {
+struct DocsFlags {
+  std::string reference_folder, man_folder;
+};
+
+// Does nothing without a folder.
+Status write_pages(const std::map<std::string, std::string>& pages, const std::string& folder) {
+  if (folder.empty()) return {};
   if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
-    return Error::from_errno("cannot make " + folder, errno);
+    return Error::from_errno("cannot create " + folder, errno);
   }
-  for (const auto& [name, text] : reference_pages(commands)) {
+  for (const auto& [name, text] : pages) {
     const std::string path = folder + "/" + name;
     TS_TRY(const UniqueFd fd, open_file(path, O_WRONLY | O_CREAT | O_TRUNC, 0644));
     const Status written = write_all(fd.get(), text);
     if (!written) return written.error().with_context(path);
   }
+  return {};
+}
+
+Result<int> write_docs(const std::vector<CommandOptions>& commands, const DocsFlags& flags) {
+  if (flags.reference_folder.empty() && flags.man_folder.empty()) {
+    return Error("docs: --out DIR or --man DIR is required");
+  }
+  TS_CHECK_OK(write_pages(reference_pages(commands), flags.reference_folder));
+  TS_CHECK_OK(write_pages(man_pages(commands), flags.man_folder));
   return 0;
 }
 
 std::function<Result<int>()> add(Options& options, const Settings& settings) {
-  auto folder = std::make_shared<std::string>();
+  auto flags = std::make_shared<DocsFlags>();
   options.add({.name = "--out",
                .value = "DIR",
-               .help = "folder to write to",
-               .is_required = true,
-               .set = store_in(*folder)});
-  return [settings, folder] { return write_pages(describe_commands(settings), *folder); };
+               .help = "folder to write the reference pages to",
+               .set = store_in(flags->reference_folder)});
+  options.add({.name = "--man",
+               .value = "DIR",
+               .help = "folder to write the man pages to",
+               .set = store_in(flags->man_folder)});
+  return [settings, flags] { return write_docs(describe_commands(settings), *flags); };
 }
 
 }  // namespace
@@ -40,8 +59,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 extern const Command docs_command;
 const Command docs_command = {
     .name = "docs",
-    .summary = "write the reference pages",
-    .examples = "trainscope docs --out docs/reference",
+    .summary = "write the reference and man pages",
+    .examples = "trainscope docs --out docs/reference\ntrainscope docs --man man1",
     .hidden = true,
     .add = add,
 };

@@ -10,6 +10,7 @@
 
 #include "base/suggest.h"
 #include "commands/help.h"
+#include "commands/manual.h"
 #include "version.h"
 
 namespace trainscope::workload {
@@ -266,10 +267,9 @@ std::string fault(const CommandText& command, const CLI::App& app, const CLI::Pa
   return name + ": " + flag + " needs a value" + value;
 }
 
-ParsedArguments parse_command(const CommandText& command, std::vector<std::string> words,
-                              std::span<const ModelName> models) {
-  ParsedArguments parsed;
-  CLI::App app;
+// The options of a command, which fill its part of `parsed`.
+void add_options(CLI::App& app, const CommandText& command, std::span<const ModelName> models,
+                 ParsedArguments& parsed) {
   app.set_help_flag("-h,--help", "print this help");
   if (command.name == "train") {
     TrainOptions& options = parsed.train.emplace();
@@ -281,6 +281,24 @@ ParsedArguments parse_command(const CommandText& command, std::vector<std::strin
   } else {
     add_transfer_options(app, parsed.transfer.emplace());
   }
+}
+
+std::string manual_of_all(std::span<const ModelName> models) {
+  Manual manual;
+  for (const CommandText& command : kCommands) {
+    CLI::App app;
+    ParsedArguments parsed;
+    add_options(app, command, models, parsed);
+    manual.add(command, app);
+  }
+  return manual.text();
+}
+
+ParsedArguments parse_command(const CommandText& command, std::vector<std::string> words,
+                              std::span<const ModelName> models) {
+  ParsedArguments parsed;
+  CLI::App app;
+  add_options(app, command, models, parsed);
   try {
     std::reverse(words.begin(), words.end());  // CLI11 takes them from the end.
     app.parse(std::move(words));
@@ -375,6 +393,7 @@ ParsedArguments parse_arguments(int argc, const char* const* argv,
   if (first == "--version" || first == "-v" || first == "-V" || first == "version") {
     return stopped("trainscope-workload " + std::string(kVersion) + "\n", 0);
   }
+  if (first == "--man") return stopped(manual_of_all(models), 0);  // hidden: for `make install`
   for (const CommandText& command : kCommands) {
     if (command.name == first) {
       return parse_command(command, {words.begin() + 1, words.end()}, models);

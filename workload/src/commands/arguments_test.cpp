@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <sstream>
 #include <vector>
+
+#include "base/man_page.h"
 
 namespace trainscope::workload {
 namespace {
@@ -204,6 +207,24 @@ TEST(Arguments, HelpNamesTheModelsAndSucceeds) {
   EXPECT_FALSE(parsed.train);
   EXPECT_EQ(parsed.exit_code, 0);
   EXPECT_NE(parsed.message.find("digits_cnn"), std::string::npos) << parsed.message;
+}
+
+TEST(Arguments, the_manual_has_every_option_of_every_command) {
+  const ParsedArguments manual = parse({"--man"});
+  EXPECT_EQ(manual.exit_code, 0);
+  EXPECT_EQ(manual.message.rfind(".TH \"trainscope\\-workload\"", 0), 0U) << manual.message;
+  for (const char* command : {"train", "label", "transfer"}) {
+    const std::string help = parse({command, "--help"}).message;
+    std::istringstream lines(help);
+    int options = 0;
+    for (std::string line; std::getline(lines, line);) {
+      if (line.rfind("  --", 0) != 0) continue;
+      const std::string name = line.substr(2, line.find(' ', 2) - 2);
+      EXPECT_NE(manual.message.find("\\fB" + roff_text(name) + "\\fR"), std::string::npos) << line;
+      ++options;
+    }
+    EXPECT_GT(options, 5) << help;
+  }
 }
 
 TEST(ParseDuration, Units) {

@@ -1,19 +1,26 @@
 #include "collect/support/programs/gpu_process.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace trainscope {
 
 namespace {
 
 constexpr int kEndsByItselfMs = 20;
+// A test compares this with the symbols that the program needs.
+constexpr const char* kNeedsGlibc = "trainscope-gpu needs glibc 2.34 or later";
 
 }  // namespace
 
@@ -29,14 +36,28 @@ Status GpuProcess::start(const std::string& root) {
   UniqueFd ours(ends[0]);
   const UniqueFd theirs(ends[1]);
   plan.socket = theirs.get();
-  TS_CHECK_OK(helper_.start(plan));
+  // Nobody reads the pipe while the program runs: a full one must not stop it.
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) {
+    return Error::from_errno("cannot create a pipe", errno);
+  }
+  UniqueFd errors(ends[0]);
+  const UniqueFd errors_of_helper(ends[1]);
+  plan.err = errors_of_helper.get();
+  const Status started = helper_.start(plan);
+  // The program exists, so it is its loader that does not.
+  if (!started && started.error().error_number() == ENOENT) {
+    return Error(fmt::format("{}; this system has none", kNeedsGlibc), ELIBACC);
+  }
+  TS_CHECK_OK(started);
   socket_ = std::move(ours);
+  errors_ = std::move(errors);
   return {};
 }
 
 void GpuProcess::stop() {
   socket_.reset();
   helper_.end(kEndsByItselfMs);
+  errors_.reset();
 }
 
 bool GpuProcess::running() {
@@ -88,9 +109,26 @@ Result<std::string> GpuProcess::ask_layout(int64_t limit_ns, const EventSink& ev
   if (!send(GpuMessage::ask_layout, {}) ||
       !receive(monotonic_ns() + limit_ns, event_sink, header, body) ||
       header.message != GpuMessage::layout) {
-    return Error("no reply from trainscope-gpu");
+    return no_reply();
   }
   return body;
+}
+
+// A loader that cannot load the program says so and ends: what it printed was written before our
+// socket was closed.
+Error GpuProcess::no_reply() const {
+  std::array<char, 1024> printed{};
+  const ssize_t n = ::read(errors_.get(), printed.data(), printed.size());
+  const std::string_view text(printed.data(), n > 0 ? static_cast<size_t>(n) : 0);
+  const std::string_view line = text.substr(0, text.find('\n'));
+  const auto has = [&](std::string_view part) { return line.find(part) != line.npos; };
+  if (has("GLIBC_")) {
+    return Error(fmt::format("{}; this system has an older one", kNeedsGlibc), ELIBACC);
+  }
+  if (has("loading shared librar") || has("Error relocating")) {  // as glibc and musl print it
+    return Error(fmt::format("cannot load trainscope-gpu: {}", printable(line)), ELIBACC);
+  }
+  return Error("no reply from trainscope-gpu");
 }
 
 GpuProcess::Answer GpuProcess::ask_row(GpuMessage message, const std::vector<pid_t>& job,

@@ -22,7 +22,8 @@ class GpuProcess {
   GpuProcess& operator=(const GpuProcess&) = delete;
   ~GpuProcess() { stop(); }
 
-  // The program next to ours. `root` is for fixtures.
+  // The program next to ours. `root` is for fixtures. An Error with ELIBACC, here or from
+  // ask_layout: this system cannot load the program, so trying again is no use.
   Status start(const std::string& root);
   // Closes our end, at which it ends; one that hangs is left to the kernel.
   void stop();
@@ -41,8 +42,11 @@ class GpuProcess {
   bool send(GpuMessage message, const std::vector<int64_t>& values);
   // The reply with the number of the last request; events before it go to the sink.
   bool receive(int64_t until_ns, const EventSink& event_sink, GpuHeader& header, std::string& body);
+  // Why there was no reply.
+  Error no_reply() const;
 
   UniqueFd socket_;
+  UniqueFd errors_;  // what the program prints on standard error, as far as a pipe holds it
   HelperProcess helper_;
   uint64_t number_ = 0;
   std::vector<char> buffer_;

@@ -40,7 +40,7 @@ constexpr std::array kKeptCapabilities = {CAP_DAC_OVERRIDE,
 // wait, so it must not allocate. (A copy of our memory would cost a short job milliseconds.)
 struct Prepared {
   std::vector<char*> argv, environment;
-  int in = -1, out = -1, null = -1, socket = -1;
+  int in = -1, out = -1, err = -1, socket = -1;
   bool keeps_all_capabilities = false;
   int error = 0;  // why exec failed
 };
@@ -76,7 +76,7 @@ int become(void* plan) {
   reset_signals();
   const bool placed = ::dup2(prepared.in, STDIN_FILENO) >= 0 &&
                       ::dup2(prepared.out, STDOUT_FILENO) >= 0 &&
-                      ::dup2(prepared.null, STDERR_FILENO) >= 0 &&
+                      ::dup2(prepared.err, STDERR_FILENO) >= 0 &&
                       (prepared.socket < 0 || ::dup2(prepared.socket, kSocketOfChild) >= 0);
   close_others_on_exec(prepared.socket < 0 ? kSocketOfChild : kSocketOfChild + 1);
   if (!prepared.keeps_all_capabilities) drop_capabilities();
@@ -151,12 +151,13 @@ Status HelperProcess::start(const HelperPlan& plan) {
   TS_TRY(const UniqueFd null, moved_up(opened.get()));
   TS_TRY(const UniqueFd in, moved_up(plan.in < 0 ? null.get() : plan.in));
   TS_TRY(const UniqueFd out, moved_up(plan.out < 0 ? null.get() : plan.out));
+  TS_TRY(const UniqueFd err, moved_up(plan.err < 0 ? null.get() : plan.err));
   TS_TRY(const UniqueFd socket, moved_up(plan.socket < 0 ? null.get() : plan.socket));
   Prepared prepared{pointers_to(words),
                     pointers_to(variables),
                     in.get(),
                     out.get(),
-                    null.get(),
+                    err.get(),
                     plan.socket < 0 ? -1 : socket.get(),
                     plan.keeps_all_capabilities};
   pid_ = start_prepared(prepared);

@@ -20,7 +20,7 @@ namespace trainscope {
 struct HelperPlan {
   std::string program;                 // an absolute path; PATH is never searched
   std::vector<std::string> arguments;  // without the program's own name
-  int in = -1, out = -1;               // standard input and output; -1: /dev/null
+  int in = -1, out = -1, err = -1;     // standard input, output and error; -1: /dev/null
   int socket = -1;                     // becomes descriptor 3
   bool keeps_all_capabilities = false;
 };

@@ -1,0 +1,115 @@
+#include "base/man_page.h"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+
+namespace trainscope {
+
+namespace {
+
+// ASCII characters that roff obeys, or prints as another one (a hyphen, a curly quote).
+std::string_view escape_of(char c) {
+  switch (c) {
+    case '\\':
+      return "\\(rs";
+    case '-':
+      return "\\-";
+    case '\'':
+      return "\\(aq";
+    case '"':
+      return "\\(dq";
+    case '`':
+      return "\\(ga";
+    case '^':
+      return "\\(ha";
+    case '~':
+      return "\\(ti";
+    default:
+      return {};
+  }
+}
+
+// Decodes the UTF-8 character at `at` and moves behind it; U+FFFD for a byte that begins none.
+uint32_t next_character(std::string_view text, size_t& at) {
+  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
+  const uint8_t first = byte(at++);
+  if (first < 0x80) return first;
+  const size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
+  if (more == 0 || at + more > text.size()) return 0xfffd;
+  uint32_t code = first & (0x3fU >> more);
+  for (size_t i = at; i < at + more; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return 0xfffd;
+    code = (code << 6) | (byte(i) & 0x3fU);
+  }
+  at += more;
+  return code;
+}
+
+}  // namespace
+
+std::string roff_text(std::string_view text) {
+  // A line that begins with a dot is a request.
+  std::string out = text.starts_with('.') ? "\\&" : "";
+  for (size_t at = 0; at < text.size();) {
+    const uint32_t code = next_character(text, at);
+    if (code >= 0x80) {
+      std::array<char, 16> escape{};
+      std::snprintf(escape.data(), escape.size(), "\\[u%04X]", code);
+      out += escape.data();
+    } else if (code < 0x20) {
+      out += ' ';
+    } else if (const auto escape = escape_of(static_cast<char>(code)); !escape.empty()) {
+      out += escape;
+    } else {
+      out += static_cast<char>(code);
+    }
+  }
+  return out;
+}
+
+ManPage::ManPage(std::string_view name, std::string_view summary, std::string_view source) {
+  text_ = ".TH \"" + roff_text(name) + "\" 1 \"\" \"" + roff_text(source) + "\"\n";
+  text_ += ".nh\n.ad l\n";  // A name that is hyphenated cannot be copied.
+  section("NAME");
+  text_ += roff_text(name) + " \\- " + roff_text(summary) + "\n";
+}
+
+void ManPage::begin_heading(std::string_view macro, std::string_view title) {
+  text_ += std::string(macro) + " " + roff_text(title) + "\n";
+  is_after_heading_ = true;
+}
+
+void ManPage::begin_paragraph() {
+  if (!is_after_heading_) text_ += ".PP\n";
+  is_after_heading_ = false;
+}
+
+void ManPage::section(std::string_view title) { begin_heading(".SH", title); }
+
+void ManPage::subsection(std::string_view title) { begin_heading(".SS", title); }
+
+void ManPage::paragraph(std::string_view text) {
+  begin_paragraph();
+  text_ += roff_text(text) + "\n";
+}
+
+void ManPage::example(std::string_view lines) {
+  begin_paragraph();
+  text_ += ".RS 4\n.nf\n";
+  while (!lines.empty()) {
+    const size_t end = lines.find('\n');
+    text_ += roff_text(lines.substr(0, end)) + "\n";
+    lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
+  }
+  text_ += ".fi\n.RE\n";
+}
+
+void ManPage::entry(std::string_view term, std::string_view value, std::string_view meaning) {
+  is_after_heading_ = false;
+  text_ += ".TP\n\\fB" + roff_text(term) + "\\fR";
+  if (!value.empty()) text_ += " \\fI" + roff_text(value) + "\\fR";
+  text_ += "\n" + roff_text(meaning) + "\n";
+}
+
+}  // namespace trainscope
