@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "format/format.h"
 #include "store/store.h"
 
 namespace trainscope {

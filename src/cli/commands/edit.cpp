@@ -8,6 +8,7 @@
 #include "cli/recording.h"
 #include "cli/run_in_use.h"
 #include "cli/tags.h"
+#include "format/format.h"
 #include "record/record.h"
 #include "store/store.h"
 

@@ -12,6 +12,7 @@
 #include "cli/reading.h"
 #include "cli/run_in_use.h"
 #include "cli/table.h"
+#include "format/format.h"
 #include "store/store.h"
 
 namespace trainscope {

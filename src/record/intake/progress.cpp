@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "record/host/redact.h"
+#include "record/record.h"
 #include "record/sample/sampler.h"
 #include "training/training.h"
 

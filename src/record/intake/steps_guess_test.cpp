@@ -7,6 +7,7 @@
 #include "record/intake/printed.h"
 #include "record/record.h"
 #include "record/sample/test_ring.h"
+#include "testing/listed_reports.h"
 #include "training/training.h"
 
 namespace trainscope {
@@ -23,7 +24,7 @@ class StepsGuessTest : public testing::Test {
     return guess.pattern();
   }
   // What --steps-from finds in this output with this pattern.
-  Training found(const std::string& output, const std::string& pattern) {
+  ListedTraining found(const std::string& output, const std::string& pattern) {
     PrintedSteps printed(sink_, pattern, unlimited_);
     printed.take(output, 0);
     printed.finish();
@@ -32,7 +33,7 @@ class StepsGuessTest : public testing::Test {
     for (const std::string_view line : split(stored, '\n')) {
       if (auto report = parse_stored_report(line)) reports.push_back(std::move(*report));
     }
-    return read_training(std::move(reports), 1);
+    return read_listed(std::move(reports), 1);
   }
 
   SharedMemory memory_;

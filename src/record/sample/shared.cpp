@@ -39,21 +39,24 @@ void SharedMemory::unmap() {
 
 void leave_message(Shared& shared, std::string_view text) {
   shared.message_count |= 1;  // odd: being written, perhaps by a recorder that died
-  const size_t n = std::min(text.size(), sizeof(shared.message) - 1);
-  text.copy(shared.message, n);
-  shared.message[n] = '\0';
+  char* message = shared.messages[shared.message_count / 2 % Shared::kMessages];
+  const size_t n = std::min(text.size(), sizeof(shared.messages[0]) - 1);
+  text.copy(message, n);
+  message[n] = '\0';
   ++shared.message_count;
 }
 
 std::optional<std::string> take_message(const Shared& shared, uint32_t& shown) {
-  const uint32_t count = shared.message_count;
-  if (count == shown || count % 2 != 0) return std::nullopt;
-  char text[sizeof shared.message];
-  std::memcpy(text, shared.message, sizeof text);
+  const uint32_t written = shared.message_count / 2;
+  if (written == shown) return std::nullopt;
+  // The place of the oldest is that of the one that is being written.
+  if (written - shown >= Shared::kMessages) shown = written - (Shared::kMessages - 1);
+  char text[sizeof shared.messages[0]];
+  std::memcpy(text, shared.messages[shown % Shared::kMessages], sizeof text);
   std::atomic_thread_fence(std::memory_order_acquire);
-  if (shared.message_count != count)
-    return std::nullopt;  // written meanwhile: the next call has it
-  shown = count;
+  if (shared.message_count / 2 - shown >= Shared::kMessages)
+    return std::nullopt;  // overwritten meanwhile: the next call has a later one
+  ++shown;
   return text;
 }
 

@@ -112,9 +112,11 @@ struct Shared {
   std::atomic<int32_t> output_is_polled{
       0};  // an event reported that timestamps of printed lines are coarse
 
-  // A sentence for the user, shown once by the supervisor: even count = settled.
+  // The last sentences for the user, each shown once by the supervisor. Twice their number; odd
+  // while one is being written.
+  static constexpr uint32_t kMessages = 8;
   std::atomic<uint32_t> message_count{0};
-  char message[512] = {};
+  char messages[kMessages][512] = {};
 
   // Values of the status line; -1 unknown.
   std::atomic<int64_t> job_cpu_us{-1}, job_memory_bytes{-1}, disk_bytes{-1}, gpu_percent{-1};
@@ -142,7 +144,7 @@ struct Shared {
 
 // Leaves a sentence for the supervisor to show; one thread at a time.
 void leave_message(Shared& shared, std::string_view text);
-// The sentence, whole; nothing if it is the one that was `shown` last, or is being written.
+// The next sentence after those that were `shown`, whole; nothing if there is none.
 std::optional<std::string> take_message(const Shared& shared, uint32_t& shown);
 
 // Begins the time of the run: now is t = 0. False, without effect, if it has begun already.

@@ -350,7 +350,7 @@ void Supervisor::print_message(const std::string& text) {
 }
 
 void Supervisor::show_messages() {
-  if (const auto message = take_message(*memory_, message_shown_)) print_message(*message);
+  while (const auto message = take_message(*memory_, message_shown_)) print_message(*message);
 }
 
 }  // namespace trainscope
