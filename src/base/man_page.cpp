@@ -109,7 +109,8 @@ void ManPage::entry(std::string_view term, std::string_view value, std::string_v
   is_after_heading_ = false;
   text_ += ".TP\n\\fB" + roff_text(term) + "\\fR";
   if (!value.empty()) text_ += " \\fI" + roff_text(value) + "\\fR";
-  text_ += "\n" + roff_text(meaning) + "\n";
+  text_ += '\n';
+  text_ += roff_text(meaning) + '\n';
 }
 
 }  // namespace trainscope

@@ -3,7 +3,6 @@ run says what to do."""
 import pathlib
 import re
 import subprocess
-import sys
 
 from trainscope_test import BIN, Case, main, python
 
