@@ -24,7 +24,7 @@ std::optional<int64_t> time_of(std::string_view line) {
 struct Position {
   int64_t time_ns = 0;
   size_t frame = 0;
-  auto operator<=>(const Position&) const = default;
+  auto operator<=>(const Position&) const = default;  // NOLINT: clang-tidy 14 sees a literal 0
 };
 constexpr Position kNever{INT64_MAX, SIZE_MAX};
 

@@ -186,7 +186,7 @@ Status fill_table(sqlite3* database, const RunTable& table, const RunView& run) 
   }
   const Status inserted = insert_rows(database, insert, *table.read(run));
   sqlite3_finalize(insert);
-  TS_CHECK_OK(inserted);
+  if (!inserted) return inserted.error();
   return execute(database, "COMMIT");
 }
 

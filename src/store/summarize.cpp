@@ -194,8 +194,9 @@ std::vector<Result<Summary>> summarize(const RunIndex& index, ColumnCache& cache
     summarizers.emplace_back(index, cache, *series[i], raw);
     if (!summarizers[i].use_statistics()) unknown[series[i]->streams].push_back(i);
   }
-  for (const auto& [streams, places] : unknown) {
-    for_each_block(index, streams, [&](const StoredStream& stream, const StoredBlock& block) {
+  for (const auto& entry : unknown) {
+    const std::vector<size_t>& places = entry.second;
+    for_each_block(index, entry.first, [&](const StoredStream& stream, const StoredBlock& block) {
       for (const size_t i : places) {
         if (states[i]) states[i] = summarizers[i].add_block(stream, block);
       }

@@ -20,7 +20,7 @@ inline constexpr std::string_view kPipe = "pipe", kEventFiles = "tensorboard", k
 // Points into the report.
 struct TrackKey {
   std::string_view source, name;
-  auto operator<=>(const TrackKey&) const = default;
+  auto operator<=>(const TrackKey&) const = default;  // NOLINT: clang-tidy 14 sees a literal 0
 };
 // The track of a step; nothing for other reports and for steps that are not the training's.
 std::optional<TrackKey> track_of(std::string_view source, const Report& report);

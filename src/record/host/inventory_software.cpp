@@ -35,11 +35,11 @@ OrderedJson package_versions(const Versions& installed) {
     const auto found = installed.find(std::string(name));
     if (found != installed.end()) versions[found->first] = found->second;
   }
-  for (const auto& [name, version] : installed) {
+  for (const auto& package : installed) {
     const bool wanted =
         std::any_of(kCudaPackages.begin(), kCudaPackages.end(),
-                    [&](std::string_view prefix) { return name.starts_with(prefix); });
-    if (wanted) versions[name] = version;
+                    [&](std::string_view prefix) { return package.first.starts_with(prefix); });
+    if (wanted) versions[package.first] = package.second;
   }
   return versions;
 }

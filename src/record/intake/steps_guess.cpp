@@ -183,7 +183,7 @@ std::string StepsGuess::pattern() const {
             [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [points, text] : ranked) {
     if (is_of_other_work(*text)) continue;
-    const std::string pattern = pattern_for(*text);
+    std::string pattern = pattern_for(*text);
     const Seen& seen = seen_.at(*text);
     const auto compiled = CompiledFormat::compile({}, pattern);
     PrintedMatch match;

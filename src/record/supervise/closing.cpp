@@ -76,7 +76,7 @@ void complete_manifest(const RunToClose& run) {
 
 Status complete_run(const RunToClose& run, bool is_sealed) {
   complete_manifest(run);
-  const Status written = write_manifest(run.run_path, run.manifest);
+  Status written = write_manifest(run.run_path, run.manifest);
   ::unlink((run.run_path + "/progress").c_str());
   settle_in_background(run.run_path, is_sealed);
   return written;

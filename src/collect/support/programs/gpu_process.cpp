@@ -48,7 +48,7 @@ Status GpuProcess::start(const std::string& root) {
   if (!started && started.error().error_number() == ENOENT) {
     return Error(fmt::format("{}; this system has none", kNeedsGlibc), ELIBACC);
   }
-  TS_CHECK_OK(started);
+  if (!started) return started.error();
   socket_ = std::move(ours);
   errors_ = std::move(errors);
   return {};
