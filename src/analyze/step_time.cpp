@@ -56,16 +56,22 @@ class StepTime {
   }
 
  private:
-  // Checkpoints and evaluations between the first and the last step, and after it.
+  // Checkpoints and evaluations.
   void add_named_pauses() {
     const TrainingPhase* outer = nullptr;
+    size_t outer_at = 0;
     for (const TrainingPhase& phase : training_.phases) {
       if (!phase.is_pause()) continue;
       // Of two nested phases the inner one has the time.
       if (outer != nullptr && phase.from_s < outer->to_s) {
-        time_of(*outer) -= std::min(phase.to_s, outer->to_s) - phase.from_s;
+        const double common_s = std::min(phase.to_s, outer->to_s) - phase.from_s;
+        time_of(*outer) -= common_s;
+        out_.pauses[outer_at].lost_s -= common_s;
       }
-      if (outer == nullptr || phase.to_s > outer->to_s) outer = &phase;
+      if (outer == nullptr || phase.to_s > outer->to_s) {
+        outer = &phase;
+        outer_at = out_.pauses.size();
+      }
       unnumbered_.push_back(out_.pauses.size());
       out_.pauses.push_back({phase.name, phase.from_s, phase.to_s, phase.to_s - phase.from_s, 0});
       time_of(phase) += phase.to_s - phase.from_s;

@@ -36,6 +36,13 @@ class Story {
     now_s_ += seconds;
     return *this;
   }
+  // A pause with a checkpoint in the middle of it.
+  Story& pause_around_checkpoint(const std::string& name, double seconds, double checkpoint_s) {
+    const double from_s = now_s_ + (seconds - checkpoint_s) / 2;
+    pause(name, seconds);
+    training_.phases.push_back({"checkpoint", "", from_s, from_s + checkpoint_s, false});
+    return *this;
+  }
   // The last step has no own time.
   Story& untimed() {
     Step& step = steps_.back();
@@ -118,6 +125,16 @@ TEST(StepTime, KnownPartsAreFoundAgain) {
   const double all_s = 23 * 0.04 + 7 * 0.41 + 16 * 0.01 + 0.4 + 0.3;
   EXPECT_NEAR(input.max_speedup.value(), all_s / (all_s - 7 * 0.4), 1e-9);
   EXPECT_EQ(input.from_s, analyzed.pauses[0].from_s);
+}
+
+TEST(StepTime, TimeOfNestedPausesCountsOnce) {
+  Story story;
+  for (int i = 0; i < 10; ++i) story.step(1);
+  story.pause_around_checkpoint("evaluation", 10, 4);
+  for (int i = 0; i < 10; ++i) story.step(1);
+  double lost_s = 0;
+  for (const Pause& pause : story.analyze().pauses) lost_s += pause.lost_s;
+  EXPECT_DOUBLE_EQ(lost_s, 10);
 }
 
 TEST(StepTime, WithoutPhasesEverythingIsUnexplained) {

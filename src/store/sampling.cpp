@@ -78,12 +78,15 @@ class GapFinder {
   std::string reason_of(double from_s, double to_s) const {
     const double until = to_s + std::max(period_s_, kReasonSlackS);
     std::string reasons;
-    for (const Event& event : index_.events) {
-      if (event.kind != "gap" || event.time_s < from_s - period_s_ || event.time_s > until)
-        continue;
-      if (event.time_s > to_s) return reasons.empty() ? event.text : reasons;
-      if (reasons.find(event.text) != std::string::npos) continue;
-      reasons += (reasons.empty() ? "" : "; ") + event.text;
+    const auto is_before = [](const Event& event, double time_s) { return event.time_s < time_s; };
+    // Events are in order of time, and there may be as many as gaps.
+    auto event =
+        std::lower_bound(index_.events.begin(), index_.events.end(), from_s - period_s_, is_before);
+    for (; event != index_.events.end() && event->time_s <= until; ++event) {
+      if (event->kind != "gap") continue;
+      if (event->time_s > to_s) return reasons.empty() ? event->text : reasons;
+      if (reasons.find(event->text) != std::string::npos) continue;
+      reasons += (reasons.empty() ? "" : "; ") + event->text;
     }
     return reasons.empty() ? no_reason_ : reasons;
   }

@@ -17,12 +17,12 @@ struct Streamed {
   const RunView* run = nullptr;
 };
 
-struct Table {
+struct StreamedTable {
   sqlite3_vtab base{};  // must be first
   Streamed streamed;
 };
 
-struct Cursor {
+struct StreamedCursor {
   sqlite3_vtab_cursor base{};  // must be first
   std::unique_ptr<Reader<SqlRow>> rows;
   SqlRow row;
@@ -30,45 +30,49 @@ struct Cursor {
   bool is_over = false;
 };
 
-Table& table_of(sqlite3_vtab* base) { return *reinterpret_cast<Table*>(base); }
-Cursor& cursor_of(sqlite3_vtab_cursor* base) { return *reinterpret_cast<Cursor*>(base); }
+StreamedTable& streamed_table_of(sqlite3_vtab* base) {
+  return *reinterpret_cast<StreamedTable*>(base);
+}
+StreamedCursor& streamed_cursor_of(sqlite3_vtab_cursor* base) {
+  return *reinterpret_cast<StreamedCursor*>(base);
+}
 
-int connect(sqlite3* database, void* data, int /*argc*/, const char* const* /*argv*/,
-            sqlite3_vtab** out, char** /*error*/) {
+int streamed_connect(sqlite3* database, void* data, int /*argc*/, const char* const* /*argv*/,
+                     sqlite3_vtab** out, char** /*error*/) {
   const auto& streamed = *static_cast<const Streamed*>(data);
   const std::string columns = fmt::format("CREATE TABLE x({})", streamed.table->columns);
   const int code = sqlite3_declare_vtab(database, columns.c_str());
   if (code != SQLITE_OK) return code;
-  auto table = std::make_unique<Table>();
+  auto table = std::make_unique<StreamedTable>();
   table->streamed = streamed;
   *out = &table.release()->base;
   return SQLITE_OK;
 }
 
-int disconnect(sqlite3_vtab* base) {
-  delete &table_of(base);
+int streamed_disconnect(sqlite3_vtab* base) {
+  delete &streamed_table_of(base);
   return SQLITE_OK;
 }
 
 // Going through it once is dear: it should be the outer loop of a join.
-int best_index(sqlite3_vtab* /*table*/, sqlite3_index_info* info) {
+int streamed_best_index(sqlite3_vtab* /*table*/, sqlite3_index_info* info) {
   info->estimatedCost = kManyRows;
   info->estimatedRows = static_cast<sqlite3_int64>(kManyRows);
   return SQLITE_OK;
 }
 
-int open_cursor(sqlite3_vtab* /*base*/, sqlite3_vtab_cursor** out) {
-  *out = &std::make_unique<Cursor>().release()->base;
+int streamed_open_cursor(sqlite3_vtab* /*base*/, sqlite3_vtab_cursor** out) {
+  *out = &std::make_unique<StreamedCursor>().release()->base;
   return SQLITE_OK;
 }
 
-int close_cursor(sqlite3_vtab_cursor* base) {
-  delete &cursor_of(base);
+int streamed_close_cursor(sqlite3_vtab_cursor* base) {
+  delete &streamed_cursor_of(base);
   return SQLITE_OK;
 }
 
-int next(sqlite3_vtab_cursor* base) {
-  Cursor& cursor = cursor_of(base);
+int streamed_next(sqlite3_vtab_cursor* base) {
+  StreamedCursor& cursor = streamed_cursor_of(base);
   const auto has_more = cursor.rows->next(cursor.row);
   if (!has_more) {
     base->pVtab->zErrMsg = sqlite3_mprintf("%s", has_more.error().message().c_str());
@@ -79,19 +83,19 @@ int next(sqlite3_vtab_cursor* base) {
   return SQLITE_OK;
 }
 
-int filter(sqlite3_vtab_cursor* base, int /*number*/, const char* /*plan*/, int /*argc*/,
-           sqlite3_value** /*argv*/) {
-  Cursor& cursor = cursor_of(base);
-  const Streamed& streamed = table_of(base->pVtab).streamed;
+int streamed_filter(sqlite3_vtab_cursor* base, int /*number*/, const char* /*plan*/, int /*argc*/,
+                    sqlite3_value** /*argv*/) {
+  StreamedCursor& cursor = streamed_cursor_of(base);
+  const Streamed& streamed = streamed_table_of(base->pVtab).streamed;
   cursor.rows = streamed.table->read(*streamed.run);
   cursor.number = 0;
-  return next(base);
+  return streamed_next(base);
 }
 
-int eof(sqlite3_vtab_cursor* base) { return cursor_of(base).is_over ? 1 : 0; }
+int streamed_eof(sqlite3_vtab_cursor* base) { return streamed_cursor_of(base).is_over ? 1 : 0; }
 
-int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int which) {
-  const SqlValue& value = cursor_of(base).row[static_cast<size_t>(which)];
+int streamed_column(sqlite3_vtab_cursor* base, sqlite3_context* context, int which) {
+  const SqlValue& value = streamed_cursor_of(base).row[static_cast<size_t>(which)];
   if (const auto* text = std::get_if<std::string>(&value)) {
     sqlite3_result_text64(context, text->data(), text->size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   } else if (const auto* number = std::get_if<double>(&value)) {
@@ -104,25 +108,25 @@ int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int which) {
   return SQLITE_OK;
 }
 
-int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
-  *out = cursor_of(base).number;
+int streamed_rowid(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
+  *out = streamed_cursor_of(base).number;
   return SQLITE_OK;
 }
 
 sqlite3_module streamed_module() {
   sqlite3_module module{};
-  module.xCreate = connect;
-  module.xConnect = connect;
-  module.xBestIndex = best_index;
-  module.xDisconnect = disconnect;
-  module.xDestroy = disconnect;
-  module.xOpen = open_cursor;
-  module.xClose = close_cursor;
-  module.xFilter = filter;
-  module.xNext = next;
-  module.xEof = eof;
-  module.xColumn = column;
-  module.xRowid = rowid;
+  module.xCreate = streamed_connect;
+  module.xConnect = streamed_connect;
+  module.xBestIndex = streamed_best_index;
+  module.xDisconnect = streamed_disconnect;
+  module.xDestroy = streamed_disconnect;
+  module.xOpen = streamed_open_cursor;
+  module.xClose = streamed_close_cursor;
+  module.xFilter = streamed_filter;
+  module.xNext = streamed_next;
+  module.xEof = streamed_eof;
+  module.xColumn = streamed_column;
+  module.xRowid = streamed_rowid;
   return module;
 }
 

@@ -15,7 +15,7 @@ namespace trainscope {
 namespace {
 
 constexpr int kMaxLines = 5000;
-constexpr size_t kMaxLineBytes = 1024, kMaxTexts = 256, kMaxTextBytes = 24;
+constexpr size_t kMaxGuessedLineBytes = 1024, kMaxTexts = 256, kMaxTextBytes = 24;
 constexpr int kMaxIntegers = 4;
 constexpr size_t kMaxDigits = 15;
 constexpr int kLeastLines = 5;
@@ -119,7 +119,7 @@ std::string pattern_for(const std::string& text) {
 }  // namespace
 
 void StepsGuess::observe(std::string_view line) {
-  if (lines_ >= kMaxLines || line.size() > kMaxLineBytes) return;
+  if (lines_ >= kMaxLines || line.size() > kMaxGuessedLineBytes) return;
   ++lines_;
   const std::string plain = plain_line(line);
   line = plain;
