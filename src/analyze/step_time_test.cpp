@@ -91,7 +91,7 @@ std::map<std::string, int> pauses(const AnalysisResult& analyzed) {
   return all;
 }
 
-TEST(StepTime, KnownPartsAreFoundAgain) {
+TEST(StepTime, known_parts_are_found_again) {
   Story story;
   for (int i = 0; i < 23; ++i) {
     const bool stalled = i % 3 == 2;  // 7 of 23
@@ -127,7 +127,7 @@ TEST(StepTime, KnownPartsAreFoundAgain) {
   EXPECT_EQ(input.from_s, analyzed.pauses[0].from_s);
 }
 
-TEST(StepTime, TimeOfNestedPausesCountsOnce) {
+TEST(StepTime, time_of_nested_pauses_counts_once) {
   Story story;
   for (int i = 0; i < 10; ++i) story.step(1);
   story.pause_around_checkpoint("evaluation", 10, 4);
@@ -137,7 +137,7 @@ TEST(StepTime, TimeOfNestedPausesCountsOnce) {
   EXPECT_DOUBLE_EQ(lost_s, 10);
 }
 
-TEST(StepTime, WithoutPhasesEverythingIsUnexplained) {
+TEST(StepTime, without_phases_everything_is_unexplained) {
   Story story;
   for (int i = 0; i < 20; ++i) story.step(i == 7 ? 0.5 : 0.05);
   const AnalysisResult analyzed = story.analyze();
@@ -147,7 +147,7 @@ TEST(StepTime, WithoutPhasesEverythingIsUnexplained) {
   EXPECT_NE(analyzed.unknown.find("no phases reported; see trainscope send"), std::string::npos);
 }
 
-TEST(StepTime, WhatNoPhaseFillsIsUnexplained) {
+TEST(StepTime, what_no_phase_fills_is_unexplained) {
   Story story;
   for (int i = 0; i < 20; ++i) story.step(i == 7 ? 0.5 : 0.05, 0.01);
   const auto parts = times(story.analyze());
@@ -155,7 +155,7 @@ TEST(StepTime, WhatNoPhaseFillsIsUnexplained) {
   EXPECT_NEAR(parts.at("compute"), 20 * 0.04, 1e-9);
 }
 
-TEST(StepTime, WarmUpIsItsOwnPart) {
+TEST(StepTime, warm_up_is_its_own_part) {
   Story story;
   story.step(2, 0.01).warm_up();
   for (int i = 0; i < 20; ++i) story.step(0.05, 0.01);
@@ -164,13 +164,13 @@ TEST(StepTime, WarmUpIsItsOwnPart) {
   EXPECT_TRUE(pauses(story.analyze()).empty());
 }
 
-TEST(StepTime, UsualScatterIsNoPause) {
+TEST(StepTime, usual_scatter_is_no_pause) {
   Story story;
   for (int i = 0; i < 40; ++i) story.step(0.02 + 0.001 * (i % 13), 0.002);
   EXPECT_TRUE(story.analyze().pauses.empty());
 }
 
-TEST(StepTime, ARunWithoutStepsSaysSo) {
+TEST(StepTime, a_run_without_steps_says_so) {
   FakeRun run(0.1, 1);
   Training nothing;
   nothing.reason = "no training steps were reported";
@@ -183,7 +183,7 @@ TEST(StepTime, ARunWithoutStepsSaysSo) {
   EXPECT_EQ(analyzed->unknown, "no training steps were reported");
 }
 
-TEST(StepTime, AStepWithoutATimeOfItsOwnIsNoPause) {
+TEST(StepTime, a_step_without_a_time_of_its_own_is_no_pause) {
   Story story;
   for (int i = 0; i < 20; ++i) story.step(0.05);
   story.step(2).untimed();

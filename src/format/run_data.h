@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "format/codec.h"
-#include "model/model.h"
+#include "model/manifest.h"
 
 namespace trainscope {
 

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/model.h"
+#include "model/metric.h"
+#include "model/points.h"
 
 namespace trainscope {
 

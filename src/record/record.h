@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 #include "collect/collect.h"
-#include "model/model.h"
+#include "model/manifest.h"
 #include "record/host/variables.h"
 
 namespace trainscope {

@@ -1,14 +1,12 @@
 #include "store/edit.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
-
-#include <filesystem>
 
 #include "base/fd.h"
 #include "base/json.h"
 #include "format/format.h"
 #include "store/store.h"
+#include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
@@ -16,8 +14,6 @@ namespace {
 class Edit : public testing::Test {
  protected:
   void SetUp() override {
-    char folder[] = "/tmp/ts-edit-XXXXXX";
-    folder_ = ::mkdtemp(folder);
     Manifest manifest;
     manifest.id = "0aaaaaaa00";
     manifest.name = "first";
@@ -30,11 +26,10 @@ class Edit : public testing::Test {
     ASSERT_TRUE(replace_file(folder_ + "/manifest.json", dump_json(json, 1) + "\n"));
     before_ = json;
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   Json on_disk() const { return parse_json(*read_file(folder_ + "/manifest.json")); }
 
-  std::string folder_;
+  TemporaryFolder temporary_;
+  const std::string& folder_ = temporary_.path();
   Json before_;
 };
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "format/format.h"
+#include "model/model.h"
 #include "store/run_id.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"

@@ -39,7 +39,7 @@ class LivenessTest : public ::testing::Test {
 };
 
 // NFS shows a write 30 s late and more; nothing that may be alive counts as ended.
-TEST_F(LivenessTest, OfAnotherHostIsJudgedWithPatience) {
+TEST_F(LivenessTest, of_another_host_is_judged_with_patience) {
   for (const int age : {0, 20, 120}) {
     written(age);
     EXPECT_EQ(seen_from("node2", "boot2"), Liveness::elsewhere) << age;
@@ -52,7 +52,7 @@ TEST_F(LivenessTest, OfAnotherHostIsJudgedWithPatience) {
   EXPECT_EQ(seen_from("node2", "boot2"), Liveness::ended);
 }
 
-TEST_F(LivenessTest, FromBeforeARebootHasEnded) {
+TEST_F(LivenessTest, from_before_a_reboot_has_ended) {
   written(1000);
   EXPECT_EQ(seen_from("node1", "boot2"), Liveness::ended);
   written(1);  // another host of the same name
@@ -60,7 +60,7 @@ TEST_F(LivenessTest, FromBeforeARebootHasEnded) {
 }
 
 // A container has its own pids for processes of the same kernel: only the pipe shows the recorder.
-TEST_F(LivenessTest, TheOpenPipeTellsOfOtherContainers) {
+TEST_F(LivenessTest, the_open_pipe_tells_of_other_containers) {
   written(1000);
   manifest_.supervisor_pid = 2'000'000'000;
   ASSERT_EQ(::mkfifo((path_ + "/progress").c_str(), 0600), 0);
@@ -72,7 +72,7 @@ TEST_F(LivenessTest, TheOpenPipeTellsOfOtherContainers) {
   EXPECT_EQ(liveness_without_manifest(path_), Liveness::here);
 }
 
-TEST_F(LivenessTest, LookingLeavesNothingBehind) {
+TEST_F(LivenessTest, looking_leaves_nothing_behind) {
   written(10);
   EXPECT_EQ(seen_from("node2", "boot2"), Liveness::elsewhere);
   const auto names = list_folder(home_);

@@ -1,9 +1,6 @@
 // The virtual table samples(time_s, metric, labels, value): rows come from RunView::points_of,
 // series by series, some of them read together. `metric = ?`, `labels = ?` and bounds of time_s are
 // used to read only what is wanted.
-#include <fmt/format.h>
-#include <sqlite3.h>
-
 #include <algorithm>
 #include <cmath>
 #include <deque>
@@ -11,6 +8,7 @@
 #include <optional>
 
 #include "store/sql.h"
+#include "store/virtual_table.h"
 
 namespace trainscope {
 
@@ -21,85 +19,137 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kPointBytes = 2 * sizeof(double) + 1;
 constexpr double kMaxBatch = 256;
 
-// What SQLite hands to connect().
-struct Samples {
-  const RunView* run = nullptr;
-  double held_bytes = 0;  // of the points of series that are read together
+// The columns `labels` of a run, made when they are first wanted.
+class SeriesLabels {
+ public:
+  explicit SeriesLabels(const RunView& run) : run_(run) {}
+
+  const std::string& of(size_t series) {
+    while (texts_.size() <= series) {
+      texts_.push_back(labels_text(run_.series_at(texts_.size()).labels));
+    }
+    return texts_[series];
+  }
+
+ private:
+  const RunView& run_;
+  std::deque<std::string> texts_;  // of the first series; SQLite keeps pointers to them
 };
 
-struct Table {
-  sqlite3_vtab base{};  // must be first
-  const RunView* run = nullptr;
-  double held_bytes = 0;
-  std::deque<std::string> labels;  // of the first series; SQLite keeps pointers to them
+// The constraints of a query on series.
+struct SeriesFilter {
+  std::optional<std::string> metric, labels;
 
-  const std::string& labels_of(size_t series) {
-    while (labels.size() <= series) {
-      labels.push_back(labels_text(run->series_at(labels.size()).labels));
+  std::vector<size_t> select(const RunView& run, SeriesLabels& all_labels) const {
+    // Reported progress is not read for other metrics.
+    const bool may_be_training = !metric || metric->starts_with("train.");
+    const auto& all = may_be_training ? run.series() : run.recorded_series();
+    std::vector<size_t> selected;
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (all[i].status == SeriesStatus::absent || (metric && all[i].metric != *metric)) continue;
+      if (!labels || all_labels.of(i) == *labels) selected.push_back(i);
     }
-    return labels[series];
+    return selected;
   }
 };
 
-struct Cursor {
-  sqlite3_vtab_cursor base{};  // must be first
-  Table* table = nullptr;
-  std::vector<size_t> series;  // that the query selects
-  std::vector<Range>
-      windows;  // that are read one after the other; several only with one series per batch
-  size_t batch_size = 1;  // how many series are read together
-  size_t at = 0;          // the current series
-  size_t window = 0;      // its current window
-  size_t batch_at = 0;    // the first series of those in `batch`
-  std::vector<Points> batch;
-  size_t sample = 0;
-  sqlite3_int64 row = 0;
+class SamplesCursor : public VirtualCursor {
+ public:
+  // `held_bytes` of the points of series that are read together.
+  SamplesCursor(const RunView& run, SeriesLabels& labels, double held_bytes)
+      : run_(run), labels_(labels), held_bytes_(held_bytes) {}
 
-  bool is_in_batch() const { return at - batch_at < batch.size(); }
-  const Points& points() const { return batch[at - batch_at]; }
-
-  // The next window of this series, or the next series.
-  void move_on() {
-    sample = 0;
-    if (window + 1 < windows.size()) {
-      ++window;
-      batch.clear();
-    } else {
-      window = 0;
-      ++at;
-      if (windows.size() > 1) batch.clear();
-    }
+  Status begin(const char* plan, std::span<sqlite3_value*> values) override;
+  Status next() override {
+    ++sample_;
+    return settle();
   }
+  bool is_over() const override { return at_ == series_.size(); }
+  void give_column(sqlite3_context* context, int which) override;
+
+ private:
+  void plan_reading(const Range& range);
+  Status read_batch();
+  Status settle();
+  void move_on();
+
+  bool is_in_batch() const { return at_ - batch_at_ < batch_.size(); }
+  const Points& points() const { return batch_[at_ - batch_at_]; }
+
+  const RunView& run_;
+  SeriesLabels& labels_;
+  double held_bytes_;
+  std::vector<size_t> series_;  // that the query selects
+  // That are read one after the other; several only with one series per batch.
+  std::vector<Range> windows_;
+  size_t batch_size_ = 1;  // how many series are read together
+  size_t at_ = 0;          // the current series
+  size_t window_ = 0;      // its current window
+  size_t batch_at_ = 0;    // the first series of those in `batch_`
+  std::vector<Points> batch_;
+  size_t sample_ = 0;
 };
 
-Table& table_of(sqlite3_vtab* base) { return *reinterpret_cast<Table*>(base); }
-Cursor& cursor_of(sqlite3_vtab_cursor* base) { return *reinterpret_cast<Cursor*>(base); }
-
-int connect(sqlite3* database, void* data, int /*argc*/, const char* const* /*argv*/,
-            sqlite3_vtab** out, char** /*error*/) {
-  const std::string declaration = fmt::format("CREATE TABLE x({})", kSamplesColumns);
-  const int code = sqlite3_declare_vtab(database, declaration.c_str());
-  if (code != SQLITE_OK) return code;
-  auto table = std::make_unique<Table>();
-  const auto& samples = *static_cast<const Samples*>(data);
-  table->run = samples.run;
-  table->held_bytes = samples.held_bytes;
-  *out = &table.release()->base;
-  return SQLITE_OK;
+// The next window of this series, or the next series.
+void SamplesCursor::move_on() {
+  sample_ = 0;
+  if (window_ + 1 < windows_.size()) {
+    ++window_;
+    batch_.clear();
+  } else {
+    window_ = 0;
+    ++at_;
+    if (windows_.size() > 1) batch_.clear();
+  }
 }
 
-int disconnect(sqlite3_vtab* base) {
-  delete &table_of(base);
-  return SQLITE_OK;
+// Decides how many series are read together by the rows that they have in the range, and divides it
+// where those of one are too many.
+void SamplesCursor::plan_reading(const Range& range) {
+  const double duration_s = std::max(run_.duration_s(), 1e-9);
+  const double begin_s = std::clamp(range.begin_s.value_or(0), 0.0, duration_s);
+  const double end_s = std::clamp(range.end_s.value_or(duration_s), begin_s, duration_s);
+  const double rows =
+      1 + static_cast<double>(run_.sampling().samples) * (end_s - begin_s) / duration_s;
+  const double fitting = held_bytes_ / (kPointBytes * rows);
+  batch_size_ = static_cast<size_t>(std::clamp(fitting, 1.0, kMaxBatch));
+  const double count = std::ceil(1 / std::min(fitting, 1.0));
+  windows_ = {range};
+  for (double i = 1; i < count; ++i) {
+    const double border_s = begin_s + (end_s - begin_s) * i / count;
+    windows_.back().end_s = border_s;
+    windows_.push_back({border_s, range.end_s});
+  }
+}
+
+Status SamplesCursor::read_batch() {
+  const size_t count = std::min(batch_size_, series_.size() - at_);
+  const auto first = series_.begin() + static_cast<std::ptrdiff_t>(at_);
+  batch_.clear();
+  TS_TRY(batch_,
+         run_.points_of({first, first + static_cast<std::ptrdiff_t>(count)}, windows_[window_]));
+  batch_at_ = at_;
+  return {};
+}
+
+// Goes to the first present sample at or after the current place, loading series as needed.
+Status SamplesCursor::settle() {
+  for (;; move_on()) {
+    if (is_over()) return {};
+    if (!is_in_batch()) TS_CHECK_OK(read_batch());
+    const Points& now = points();
+    while (sample_ < now.time_s.size() && now.present[sample_] == 0) ++sample_;
+    if (sample_ < now.time_s.size()) return {};
+  }
 }
 
 // The letter that stands for a usable constraint in xFilter; 0 for the others.
-char usable_constraint(sqlite3_index_info* info, int i) {
-  const auto& constraint = info->aConstraint[i];
+char usable_constraint(sqlite3_index_info& info, int i) {
+  const auto& constraint = info.aConstraint[i];
   if (constraint.usable == 0) return 0;
   const bool equal = constraint.op == SQLITE_INDEX_CONSTRAINT_EQ;
   // Another collation (NOCASE) would match more than we would look at.
-  const bool exact = std::string_view(sqlite3_vtab_collation(info, i)) == "BINARY";
+  const bool exact = std::string_view(sqlite3_vtab_collation(&info, i)) == "BINARY";
   if (constraint.iColumn == kMetricColumn && equal && exact) return 'm';
   if (constraint.iColumn == kLabelsColumn && equal && exact) return 'l';
   if (constraint.iColumn != kTimeColumn) return 0;
@@ -118,100 +168,19 @@ char usable_constraint(sqlite3_index_info* info, int i) {
 }
 
 // SQLite still checks every row: a constraint only narrows what is read.
-int best_index(sqlite3_vtab* /*table*/, sqlite3_index_info* info) {
+std::string plan_constraints(sqlite3_index_info& info) {
   std::string plan;
   double cost = 1e6;
-  for (int i = 0; i < info->nConstraint; ++i) {
+  for (int i = 0; i < info.nConstraint; ++i) {
     const char letter = usable_constraint(info, i);
     if (letter == 0) continue;
     plan += letter;
-    info->aConstraintUsage[i].argvIndex = static_cast<int>(plan.size());
+    info.aConstraintUsage[i].argvIndex = static_cast<int>(plan.size());
     cost /= letter == 'm' ? 50 : letter == 'l' ? 10 : 2;
   }
-  info->estimatedCost = cost;
-  info->estimatedRows = static_cast<sqlite3_int64>(cost);
-  info->idxStr = sqlite3_mprintf("%s", plan.c_str());
-  info->needToFreeIdxStr = 1;
-  return info->idxStr == nullptr ? SQLITE_NOMEM : SQLITE_OK;
-}
-
-int open_cursor(sqlite3_vtab* base, sqlite3_vtab_cursor** out) {
-  auto cursor = std::make_unique<Cursor>();
-  cursor->table = &table_of(base);
-  *out = &cursor.release()->base;
-  return SQLITE_OK;
-}
-
-int close_cursor(sqlite3_vtab_cursor* base) {
-  delete &cursor_of(base);
-  return SQLITE_OK;
-}
-
-// The constraints of a query on series.
-struct SeriesFilter {
-  std::optional<std::string> metric, labels;
-
-  std::vector<size_t> select(Table& table) const {
-    // Reported progress is not read for other metrics.
-    const bool may_be_training = !metric || metric->starts_with("train.");
-    const auto& all = may_be_training ? table.run->series() : table.run->recorded_series();
-    std::vector<size_t> selected;
-    for (size_t i = 0; i < all.size(); ++i) {
-      if (all[i].status == SeriesStatus::absent || (metric && all[i].metric != *metric)) continue;
-      if (!labels || table.labels_of(i) == *labels) selected.push_back(i);
-    }
-    return selected;
-  }
-};
-
-// Decides how many series are read together by the rows that they have in the range, and divides it
-// where those of one are too many.
-void plan_reading(Cursor& cursor, const Range& range) {
-  const RunView& run = *cursor.table->run;
-  const double duration_s = std::max(run.duration_s(), 1e-9);
-  const double begin_s = std::clamp(range.begin_s.value_or(0), 0.0, duration_s);
-  const double end_s = std::clamp(range.end_s.value_or(duration_s), begin_s, duration_s);
-  const double rows =
-      1 + static_cast<double>(run.sampling().samples) * (end_s - begin_s) / duration_s;
-  const double fitting = cursor.table->held_bytes / (kPointBytes * rows);
-  cursor.batch_size = static_cast<size_t>(std::clamp(fitting, 1.0, kMaxBatch));
-  const double count = std::ceil(1 / std::min(fitting, 1.0));
-  cursor.windows = {range};
-  for (double i = 1; i < count; ++i) {
-    const double border_s = begin_s + (end_s - begin_s) * i / count;
-    cursor.windows.back().end_s = border_s;
-    cursor.windows.push_back({border_s, range.end_s});
-  }
-}
-
-Status read_batch(Cursor& cursor) {
-  const size_t count = std::min(cursor.batch_size, cursor.series.size() - cursor.at);
-  const auto first = cursor.series.begin() + static_cast<std::ptrdiff_t>(cursor.at);
-  cursor.batch.clear();
-  TS_TRY(cursor.batch,
-         cursor.table->run->points_of({first, first + static_cast<std::ptrdiff_t>(count)},
-                                      cursor.windows[cursor.window]));
-  cursor.batch_at = cursor.at;
-  return {};
-}
-
-// Goes to the first present sample at or after the current place, loading series as needed.
-int settle(Cursor& cursor) {
-  for (;; cursor.move_on()) {
-    if (cursor.at == cursor.series.size()) return SQLITE_OK;
-    if (!cursor.is_in_batch()) {
-      const Status read = read_batch(cursor);
-      if (!read) {
-        cursor.base.pVtab->zErrMsg = sqlite3_mprintf("%s", read.error().message().c_str());
-        return SQLITE_ERROR;
-      }
-    }
-    const Points& points = cursor.points();
-    while (cursor.sample < points.time_s.size() && points.present[cursor.sample] == 0) {
-      ++cursor.sample;
-    }
-    if (cursor.sample < points.time_s.size()) return SQLITE_OK;
-  }
+  info.estimatedCost = cost;
+  info.estimatedRows = static_cast<sqlite3_int64>(cost);
+  return plan;
 }
 
 std::string text_of(sqlite3_value* value) {
@@ -230,100 +199,65 @@ void use_bound(Range& range, char letter, sqlite3_value* value) {
   }
 }
 
-int filter(sqlite3_vtab_cursor* base, int /*number*/, const char* plan, int argc,
-           sqlite3_value** argv) {
-  Cursor& cursor = cursor_of(base);
+Status SamplesCursor::begin(const char* plan, std::span<sqlite3_value*> values) {
   SeriesFilter wanted;
   Range range;
-  for (int i = 0; i < argc; ++i) {
+  for (size_t i = 0; i < values.size(); ++i) {
     if (plan[i] == 'm') {
-      wanted.metric = text_of(argv[i]);
+      wanted.metric = text_of(values[i]);
     } else if (plan[i] == 'l') {
-      wanted.labels = text_of(argv[i]);
+      wanted.labels = text_of(values[i]);
     } else {
-      use_bound(range, plan[i], argv[i]);
+      use_bound(range, plan[i], values[i]);
     }
   }
-  cursor.series = wanted.select(*cursor.table);
-  cursor.batch.clear();
-  plan_reading(cursor, range);
-  cursor.at = cursor.window = cursor.batch_at = cursor.sample = 0;
-  cursor.row = 0;
-  return settle(cursor);
-}
-
-int next(sqlite3_vtab_cursor* base) {
-  Cursor& cursor = cursor_of(base);
-  ++cursor.sample;
-  ++cursor.row;
-  return settle(cursor);
-}
-
-int eof(sqlite3_vtab_cursor* base) {
-  const Cursor& cursor = cursor_of(base);
-  return cursor.at == cursor.series.size() ? 1 : 0;
+  series_ = wanted.select(run_, labels_);
+  batch_.clear();
+  plan_reading(range);
+  at_ = window_ = batch_at_ = sample_ = 0;
+  return settle();
 }
 
 void give_text(sqlite3_context* context, const std::string& text) {
   sqlite3_result_text64(context, text.data(), text.size(), SQLITE_STATIC, SQLITE_UTF8);
 }
 
-int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int which) {
-  const Cursor& cursor = cursor_of(base);
+void SamplesCursor::give_column(sqlite3_context* context, int which) {
   switch (which) {
     case kTimeColumn:
-      sqlite3_result_double(context, cursor.points().time_s[cursor.sample]);
-      break;
+      return sqlite3_result_double(context, points().time_s[sample_]);
     case kMetricColumn:
-      give_text(context, cursor.table->run->series_at(cursor.series[cursor.at]).metric);
-      break;
+      return give_text(context, run_.series_at(series_[at_]).metric);
     case kLabelsColumn:
-      give_text(context, cursor.table->labels_of(cursor.series[cursor.at]));
-      break;
+      return give_text(context, labels_.of(series_[at_]));
     case kValueColumn:
-      sqlite3_result_double(context, cursor.points().value[cursor.sample]);
-      break;
+      return sqlite3_result_double(context, points().value[sample_]);
     default:
-      sqlite3_result_null(context);
+      return sqlite3_result_null(context);
   }
-  return SQLITE_OK;
 }
 
-int rowid(sqlite3_vtab_cursor* base, sqlite3_int64* out) {
-  *out = cursor_of(base).row;
-  return SQLITE_OK;
-}
+class SamplesTable : public VirtualTable {
+ public:
+  SamplesTable(const RunView& run, double held_bytes)
+      : run_(run), labels_(run), held_bytes_(held_bytes) {}
 
-sqlite3_module samples_module() {
-  sqlite3_module module{};
-  module.xCreate = connect;
-  module.xConnect = connect;
-  module.xBestIndex = best_index;
-  module.xDisconnect = disconnect;
-  module.xDestroy = disconnect;
-  module.xOpen = open_cursor;
-  module.xClose = close_cursor;
-  module.xFilter = filter;
-  module.xNext = next;
-  module.xEof = eof;
-  module.xColumn = column;
-  module.xRowid = rowid;
-  return module;
-}
+  std::string columns() const override { return std::string(kSamplesColumns); }
+  std::string plan(sqlite3_index_info& info) const override { return plan_constraints(info); }
+  std::unique_ptr<VirtualCursor> open() override {
+    return std::make_unique<SamplesCursor>(run_, labels_, held_bytes_);
+  }
+
+ private:
+  const RunView& run_;
+  SeriesLabels labels_;
+  double held_bytes_;
+};
 
 }  // namespace
 
 Status add_samples_table(sqlite3* database, const RunView& run, double held_bytes) {
-  static const sqlite3_module kModule = samples_module();
-  int code = sqlite3_create_module_v2(database, "trainscope_samples", &kModule,
-                                      new Samples{&run, held_bytes},
-                                      [](void* data) { delete static_cast<Samples*>(data); });
-  if (code == SQLITE_OK) {
-    code = sqlite3_exec(database, "CREATE VIRTUAL TABLE samples USING trainscope_samples", nullptr,
-                        nullptr, nullptr);
-  }
-  if (code != SQLITE_OK) return Error(sqlite3_errmsg(database));
-  return {};
+  return add_virtual_table(database, "samples", std::make_unique<SamplesTable>(run, held_bytes));
 }
 
 }  // namespace trainscope

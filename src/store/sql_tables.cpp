@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "model/model.h"
 #include "model/training.h"
 
 namespace trainscope {

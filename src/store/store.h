@@ -15,11 +15,14 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/model.h"
+#include "model/manifest.h"
+#include "model/metric.h"
 #include "store/edit.h"
 #include "store/run_argument.h"
 
 namespace trainscope {
+
+class RunView;  // model/model.h
 
 // ---- The home
 

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/model.h"
+#include "model/manifest.h"
 #include "model/training.h"
 #include "training/report.h"
 #include "training/tracks.h"

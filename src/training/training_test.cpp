@@ -30,7 +30,7 @@ ListedTraining numbered(const std::vector<int>& numbers) {
   return told(lines);
 }
 
-TEST(Training, StoredLinesComeBackTheSame) {
+TEST(Training, stored_lines_come_back_the_same) {
   const auto report = parse_report("step 5 loss=0.5");
   EXPECT_EQ(format_stored_report(1500, "pipe", *report), "1500 pipe step 5 loss=0.5\n");
   const auto back = parse_stored_report("1500 pipe step 5 loss=0.5");
@@ -42,7 +42,7 @@ TEST(Training, StoredLinesComeBackTheSame) {
 }
 
 // The contract's own examples.
-TEST(Training, CountsStepsAsTheContractSays) {
+TEST(Training, counts_steps_as_the_contract_says) {
   EXPECT_EQ(numbered({0, 1, 2, 3}).count, 4);
   EXPECT_EQ(numbered({1, 2, 3}).count, 3);
   EXPECT_EQ(numbered({10, 20, 30}).count, 30);
@@ -56,7 +56,7 @@ TEST(Training, CountsStepsAsTheContractSays) {
   EXPECT_EQ(numbered({10, 20, 30}).steps.size(), 3U);
 }
 
-TEST(Training, KnowsTheLengthOfAnEpochWhereItIsTold) {
+TEST(Training, knows_the_length_of_an_epoch_where_it_is_told) {
   const ListedTraining training =
       told({"1 output step 5 epoch=1 of=32", "2 output step 31 epoch=1 of=32",
             "3 output step 9 epoch=2 of=32", "4 output step 32 epoch=2 of=32"});
@@ -68,14 +68,14 @@ TEST(Training, KnowsTheLengthOfAnEpochWhereItIsTold) {
   EXPECT_EQ(told({"1 output step 32 epoch=1 of=32", "2 output step 32 epoch=2 of=32"}).count, 64);
 }
 
-TEST(Training, ASourceThatTellsEveryTenthStepGivesTheDurationOfOne) {
+TEST(Training, a_source_that_tells_every_tenth_step_gives_the_duration_of_one) {
   const ListedTraining training = numbered({10, 20, 30});
   EXPECT_FALSE(training.steps[0].duration_s);
   EXPECT_DOUBLE_EQ(*training.steps[1].duration_s, 0.1);
   EXPECT_EQ(training.steps[0].covers, 10);
 }
 
-TEST(Training, EpochsAloneGiveNoCount) {
+TEST(Training, epochs_alone_give_no_count) {
   const ListedTraining training =
       told({"1 tensorboard epoch 0 loss=2", "2 tensorboard epoch 1 loss=1"});
   EXPECT_FALSE(training.count);
@@ -84,7 +84,7 @@ TEST(Training, EpochsAloneGiveNoCount) {
   EXPECT_EQ(training.epochs[1].values.at("loss"), 1);
 }
 
-TEST(Training, ThePipeIsTakenBeforeTheOthers) {
+TEST(Training, the_pipe_is_taken_before_the_others) {
   const ListedTraining training =
       told({"1 output step 1", "1.1 pipe step 1", "2 output step 2", "3 output step 3"});
   EXPECT_EQ(training.source, "pipe");
@@ -92,12 +92,12 @@ TEST(Training, ThePipeIsTakenBeforeTheOthers) {
   EXPECT_EQ(training.unused_sources, std::vector<std::string>{"output"});
 }
 
-TEST(Training, OfTwoOthersTheOneThatTellsMore) {
+TEST(Training, of_two_others_the_one_that_tells_more) {
   EXPECT_EQ(told({"1 output step 1", "2 output step 2", "2 tensorboard step 2"}).source, "output");
   EXPECT_EQ(told({"1 output step 1", "2 tensorboard step 2"}).source, "tensorboard");
 }
 
-TEST(Training, TimeWithoutCheckpointsIsTheSteps) {
+TEST(Training, time_without_checkpoints_is_the_steps) {
   const ListedTraining training = told(
       {"1 pipe step 1", "1.5 pipe begin checkpoint", "2.5 pipe end checkpoint", "3 pipe step 2"});
   EXPECT_DOUBLE_EQ(*training.steps[1].duration_s, 1.0);
@@ -105,7 +105,7 @@ TEST(Training, TimeWithoutCheckpointsIsTheSteps) {
   EXPECT_DOUBLE_EQ(training.phases[0].to_s, 2.5);
 }
 
-TEST(Training, WaitingForDataIsKnownOfEachStep) {
+TEST(Training, waiting_for_data_is_known_of_each_step) {
   const ListedTraining training =
       told({"0.4 pipe phase input 0.4", "1 pipe step 1", "1.3 pipe phase input 0.3",
             "1.35 pipe phase input 0.2 who=worker", "2 pipe step 2", "2.1 pipe begin evaluation",
@@ -117,7 +117,7 @@ TEST(Training, WaitingForDataIsKnownOfEachStep) {
       << "that of an evaluation is not the step's";
 }
 
-TEST(Training, WhereAllHaveANameTheOneWhoTellsMostIsTheTraining) {
+TEST(Training, where_all_have_a_name_the_one_who_tells_most_is_the_training) {
   const ListedTraining training = told(
       {"0.5 pipe phase input 0.4 who=rank1", "1 pipe step 1 who=rank1", "1.5 pipe step 1 who=77",
        "2 pipe step 2 who=rank1", "2.1 pipe phase input 0.1 who=77"});
@@ -126,7 +126,7 @@ TEST(Training, WhereAllHaveANameTheOneWhoTellsMostIsTheTraining) {
   EXPECT_EQ(training.all_phases[1].who, "77");
 }
 
-TEST(Training, WhatIsNoNumberIsAbsentAndSaid) {
+TEST(Training, what_is_no_number_is_absent_and_said) {
   const ListedTraining training = told({"1 pipe step 1 loss=0.5", "2 pipe step 2 loss=nan"});
   EXPECT_EQ(training.steps[0].loss, 0.5);
   EXPECT_FALSE(training.steps[1].loss);
@@ -134,7 +134,7 @@ TEST(Training, WhatIsNoNumberIsAbsentAndSaid) {
   EXPECT_NE(training.notes[0].find("loss is not a number"), std::string::npos);
 }
 
-TEST(Training, SlowFirstStepsAreWarmUp) {
+TEST(Training, slow_first_steps_are_warm_up) {
   const ListedTraining training =
       told({"0.1 pipe phase input 0.1", "5 pipe step 1", "6 pipe step 2", "6.1 pipe step 3",
             "6.2 pipe step 4", "6.3 pipe step 5", "6.4 pipe step 6", "6.5 pipe step 7"});
@@ -144,7 +144,7 @@ TEST(Training, SlowFirstStepsAreWarmUp) {
   EXPECT_NEAR(*statistics.mean_s, 0.1, 1e-9);
 }
 
-TEST(Training, PhasesInEachOtherCountOnce) {
+TEST(Training, phases_in_each_other_count_once) {
   const ListedTraining training =
       told({"1 pipe step 1", "1.1 pipe begin evaluation", "1.2 pipe begin checkpoint",
             "1.7 pipe end checkpoint", "1.9 pipe end evaluation", "2 pipe step 2"});
@@ -152,7 +152,7 @@ TEST(Training, PhasesInEachOtherCountOnce) {
 }
 
 // One phase around everything must not make each step look at all phases.
-TEST(Training, ManyStepsWithinOneLongPhaseAreReadAtOnce) {
+TEST(Training, many_steps_within_one_long_phase_are_read_at_once) {
   std::vector<StoredReport> reports;
   const auto add = [&](double time_s, const char* line) {
     reports.push_back({time_s, "pipe", *parse_report(line)});
@@ -167,14 +167,14 @@ TEST(Training, ManyStepsWithinOneLongPhaseAreReadAtOnce) {
   EXPECT_NEAR(*training.steps.back().input_wait_s, 1e-4, 1e-9);
 }
 
-TEST(Training, AJobThatWentBackToItsCheckpointDidThoseStepsTwice) {
+TEST(Training, a_job_that_went_back_to_its_checkpoint_did_those_steps_twice) {
   std::vector<int> numbers;
   for (int i = 1; i <= 57; ++i) numbers.push_back(i);
   for (int i = 50; i <= 60; ++i) numbers.push_back(i);
   EXPECT_EQ(numbered(numbers).count, 68);
 }
 
-TEST(Training, InEventFilesEveryNumberHasItsOwnAxis) {
+TEST(Training, in_event_files_every_number_has_its_own_axis) {
   std::vector<std::string> lines;
   for (int i = 1; i <= 40; ++i) {
     lines.push_back(fmt::format("{} tensorboard step {} loss={}", i, i, 1.0 / i));
@@ -187,7 +187,7 @@ TEST(Training, InEventFilesEveryNumberHasItsOwnAxis) {
   EXPECT_EQ(training.steps[3].accuracy, 0.5);
 }
 
-TEST(Training, EventsThatAreReadTwiceCountOnce) {
+TEST(Training, events_that_are_read_twice_count_once) {
   const ListedTraining training =
       told({"1 tensorboard step 1 loss=2", "2 tensorboard step 2 loss=1",
             "1 tensorboard step 1 loss=2", "2 tensorboard step 2 loss=1"});
@@ -195,7 +195,7 @@ TEST(Training, EventsThatAreReadTwiceCountOnce) {
   EXPECT_EQ(training.numbers.size(), 2U);
 }
 
-TEST(Training, TheValidationsLossIsNotTheTrainings) {
+TEST(Training, the_validations_loss_is_not_the_trainings) {
   const ListedTraining training =
       told({"1 tensorboard epoch 0 loss=0.25", "1 tensorboard epoch 0 loss=0.75 set=validation"});
   ASSERT_EQ(training.epochs.size(), 1U);
@@ -203,7 +203,7 @@ TEST(Training, TheValidationsLossIsNotTheTrainings) {
   EXPECT_EQ(training.epochs[0].values.at("val_loss"), 0.75);
 }
 
-TEST(Training, NumbersOutOfRangeAreLeftOut) {
+TEST(Training, numbers_out_of_range_are_left_out) {
   const ListedTraining training = told({"1 pipe step 5 of=1e300", "2 pipe step 1", "3 pipe step 2",
                                         "3 pipe scalar x 1 step=nan", "4 pipe phase input 1e300"});
   EXPECT_GE(*training.count, 2);
@@ -211,7 +211,7 @@ TEST(Training, NumbersOutOfRangeAreLeftOut) {
   EXPECT_GE(training.all_phases[0].from_s, 0);
 }
 
-TEST(Training, ASmallerLastBatchIsNotThatOfAll) {
+TEST(Training, a_smaller_last_batch_is_not_that_of_all) {
   std::vector<std::string> lines = {"0 pipe batch 32"};
   for (int i = 1; i <= 10; ++i) lines.push_back(fmt::format("{} pipe step {}", i, i));
   lines.emplace_back("10.5 pipe batch 1");
@@ -221,20 +221,20 @@ TEST(Training, ASmallerLastBatchIsNotThatOfAll) {
   EXPECT_EQ(training.batch, 32);
 }
 
-TEST(Training, APrintedBarDoesNotTakeThePlaceOfARank) {
+TEST(Training, a_printed_bar_does_not_take_the_place_of_a_rank) {
   const ListedTraining training =
       told({"1 pipe step 1 who=rank1", "2 pipe step 2 who=rank1", "2 output step 1"});
   EXPECT_EQ(training.source, "pipe");
   EXPECT_EQ(training.count, 2);
 }
 
-TEST(Training, BatchesGiveThroughput) {
+TEST(Training, batches_give_throughput) {
   const ListedTraining training =
       told({"0 pipe batch 64", "1 pipe step 1", "1.5 pipe step 2", "2 pipe step 3"});
   EXPECT_NEAR(*training.statistics.throughput, 128, 1e-9);
 }
 
-TEST(Training, TellsWhenItWasHowGood) {
+TEST(Training, tells_when_it_was_how_good) {
   const ListedTraining training =
       told({"1 pipe step 1 loss=2", "1.5 pipe scalar accuracy 0.62 set=test",
             "2 pipe step 2 loss=1", "2.5 pipe scalar accuracy 0.91 set=test",
@@ -255,7 +255,7 @@ TEST(Training, TellsWhenItWasHowGood) {
   EXPECT_EQ(test.milestones[6].step, 2);
 }
 
-TEST(Training, SeriesHaveNamesOfTheContract) {
+TEST(Training, series_have_names_of_the_contract) {
   const ListedTraining training = told({"1 pipe step 1 loss=0.5 accuracy=0.8",
                                         "2 pipe step 2 loss=0.4", "2 pipe epoch 1 val_loss=1"});
   std::vector<std::string> names;
@@ -269,7 +269,7 @@ TEST(Training, SeriesHaveNamesOfTheContract) {
   EXPECT_EQ(names, expected);
 }
 
-TEST(Training, PrintedStepsThatCameTogetherHaveNoTimesOfTheirOwn) {
+TEST(Training, printed_steps_that_came_together_have_no_times_of_their_own) {
   std::vector<std::string> lines;
   for (int i = 1; i <= 150; ++i) lines.push_back(fmt::format("3 output step {} loss=1", i));
   const ListedTraining once = told(lines);
@@ -288,7 +288,7 @@ TEST(Training, PrintedStepsThatCameTogetherHaveNoTimesOfTheirOwn) {
   EXPECT_FALSE(told(lines).statistics.mean_s);
 }
 
-TEST(Training, AFewThatCameTogetherSpoilNothing) {
+TEST(Training, a_few_that_came_together_spoil_nothing) {
   std::vector<std::string> lines;
   for (int i = 1; i <= 100; ++i) {
     lines.push_back(fmt::format("{} output step {}", i == 50 ? 51 : i, i));
@@ -301,7 +301,7 @@ TEST(Training, AFewThatCameTogetherSpoilNothing) {
   EXPECT_DOUBLE_EQ(*training.steps[50].average_s, 1);
 }
 
-TEST(Training, TimesThatTheJobTellsAreKnownHoweverItsLinesCome) {
+TEST(Training, times_that_the_job_tells_are_known_however_its_lines_come) {
   const ListedTraining training =
       told({"1 output step 1 duration=0.5", "1 output step 2 duration=0.7"});
   EXPECT_EQ(training.times_reason, "");
@@ -310,13 +310,13 @@ TEST(Training, TimesThatTheJobTellsAreKnownHoweverItsLinesCome) {
       << "event files have dates of their own";
 }
 
-TEST(Training, LinesOfThePipeThatCameTogetherHaveNoTimes) {
+TEST(Training, lines_of_the_pipe_that_came_together_have_no_times) {
   const ListedTraining training = told({"1 pipe step 1", "1 pipe step 2"});
   EXPECT_NE(training.times_reason.find("through the pipe together"), std::string::npos);
   EXPECT_FALSE(training.statistics.p50_s);
 }
 
-TEST(Training, CoarseTimesAreNoTimes) {
+TEST(Training, coarse_times_are_no_times) {
   const ListedTraining training = told({"1 output step 1", "2 output step 2", "3 output step 3"},
                                        100, {{0, std::string(kOutputIsPolled), "no inotify"}});
   EXPECT_NE(training.times_reason.find("no inotify"), std::string::npos);
@@ -324,7 +324,7 @@ TEST(Training, CoarseTimesAreNoTimes) {
   EXPECT_FALSE(training.statistics.p50_s);
 }
 
-TEST(Training, PrintedStepsThatMayBeAStrangersAreNotCounted) {
+TEST(Training, printed_steps_that_may_be_a_strangers_are_not_counted) {
   const std::vector<Event> events = {{1.5, std::string(kOutputIsShared), "process 7 writes too"}};
   const ListedTraining refused = told({"1 output step 1 loss=1", "2 output step 2"}, 100, events);
   EXPECT_FALSE(refused.count);

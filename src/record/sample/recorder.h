@@ -3,7 +3,7 @@
 #pragma once
 
 #include "collect/collect.h"
-#include "model/model.h"
+#include "model/manifest.h"
 #include "record/sample/shared.h"
 #include "record/supervise/output.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "model/model.h"
+#include "model/manifest.h"
 
 namespace trainscope {
 

@@ -15,6 +15,7 @@
 #include "format/format.h"
 #include "kernel/cgroup_limits.h"
 #include "kernel/process_handle.h"
+#include "model/model.h"
 #include "model/training.h"
 #include "record/intake/progress.h"
 #include "record/record.h"
@@ -167,8 +168,7 @@ void leave_relay_behind(OutputPlan& output, Supervisor& supervisor, SharedMemory
   supervisor.drain_output(0);
   if (!supervisor.output_is_open() || ::fork() != 0) return;
   prctl(PR_SET_NAME, "trainscope-rly");
-  const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-  for (int fd = 0; fd < 3; ++fd) ::dup2(null.get(), fd);
+  null_standard_streams();
   lifeline.reset();
   while (supervisor.output_is_open()) {
     std::vector<pollfd> polls;
