@@ -49,8 +49,11 @@ class Indexer {
 
   void note_missing_segments(const std::string& name) {
     const int number = segment_number(name).value_or(next_segment_);
-    if (number > next_segment_) {
+    if (number == next_segment_ + 1) {
       note(fmt::format("samples-{:04}.seg is missing", next_segment_));
+    } else if (number > next_segment_) {
+      note(fmt::format("samples-{:04}.seg to samples-{:04}.seg are missing", next_segment_,
+                       number - 1));
     }
     next_segment_ = number + 1;
   }
@@ -84,7 +87,12 @@ class Indexer {
   void note(std::string text) {
     const auto first = index_.streams.find(0);
     const size_t before = first == index_.streams.end() ? 0 : first->second.blocks.size();
-    index_.damages.push_back({std::move(text), before});
+    auto& damages = index_.damages;
+    if (damages.size() >= kMaxListedDamages && damages.back().blocks_before == before) {
+      ++damages.back().unlisted;
+    } else {
+      damages.push_back({std::move(text), before});
+    }
   }
 
   Status add_frame(const Frame& frame) {

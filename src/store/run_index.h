@@ -57,7 +57,12 @@ struct Closing {
 struct IndexDamage {
   std::string text;  // names file and offset
   size_t blocks_before = 0;
+  int64_t unlisted = 0;  // how many more are at the same place, beyond kMaxListedDamages
 };
+
+// So many are listed one by one. Of the others only the first at each place between two blocks is
+// listed: a file may consist of nothing but damaged frames.
+inline constexpr size_t kMaxListedDamages = 1000;
 
 // Ticks [from, to) that are missing within a block.
 struct MissedTicks {
@@ -77,7 +82,7 @@ struct RunIndex {
   std::vector<FramePlace> report_frames;  // in the order in which they were written
   LatenessCounts lateness;                // of stream 0
   std::vector<MissedTicks> missed;        // of stream 0, kGapTicks or more, in order of ticks
-  std::vector<IndexDamage> damages;
+  std::vector<IndexDamage> damages;       // in order of blocks_before
   std::string host_json = "{}";
   int64_t incarnations = 0;
   int64_t value_bytes = 0;  // of segments and tail, without reported progress

@@ -1,5 +1,7 @@
 #include "store/sampling.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -25,7 +27,8 @@ class GapFinder {
         stream_(stream),
         no_reason_(no_reason),
         period_s_(static_cast<double>(stream.period_ns) / 1e9),
-        duration_s_(duration_s) {}
+        duration_s_(duration_s),
+        explained_(index.damages.size()) {}
 
   std::vector<Gap> find() {
     int64_t next = 0;  // the tick that is expected
@@ -42,8 +45,8 @@ class GapFinder {
     const int64_t last = std::llround(duration_s_ * 1e9) / stream_.period_ns;
     if (next <= last) note_hole(next, last + 1, stream_.blocks.size(), duration_s_);
     add_lost_values();
-    std::sort(gaps_.begin(), gaps_.end(),
-              [](const Gap& a, const Gap& b) { return a.from_s < b.from_s; });
+    std::stable_sort(gaps_.begin(), gaps_.end(),
+                     [](const Gap& a, const Gap& b) { return a.from_s < b.from_s; });
     return std::move(gaps_);
   }
 
@@ -55,22 +58,23 @@ class GapFinder {
   // Ticks [from, to) are missing before block `before`.
   void note_hole(int64_t from, int64_t to, size_t before, double to_s) {
     if (to <= from) return;
-    const std::string damage = before == kInside ? "" : damage_in_front_of(before);
+    const std::string damage = before == kInside ? "" : damage_before(before);
     if (to - from < kGapTicks && damage.empty()) return;
     const double from_s = time_of(from);
     gaps_.push_back({from_s, to_s, damage.empty() ? reason_of(from_s, to_s) : damage});
   }
 
   // What could not be read between two blocks, once: it explains the gap between them.
-  std::string damage_in_front_of(size_t block) {
-    std::string text;
-    for (size_t i = 0; i < index_.damages.size(); ++i) {
-      if (index_.damages[i].blocks_before != block) continue;
-      if (explained_.size() <= i) explained_.resize(index_.damages.size());
-      explained_[i] = 1;
-      if (text.empty()) text = index_.damages[i].text;
+  std::string damage_before(size_t block) {
+    const auto& damages = index_.damages;
+    const auto is_before = [](const IndexDamage& damage, size_t place) {
+      return damage.blocks_before < place;
+    };
+    const auto first = std::lower_bound(damages.begin(), damages.end(), block, is_before);
+    for (auto each = first; each != damages.end() && each->blocks_before == block; ++each) {
+      explained_[static_cast<size_t>(each - damages.begin())] = 1;
     }
-    return text;
+    return first == damages.end() || first->blocks_before != block ? "" : first->text;
   }
 
   // All reasons reported within the gap (killed, and then delayed by a busy machine); otherwise a
@@ -93,11 +97,12 @@ class GapFinder {
 
   // Damage that cost no rows cost values of the block before it.
   void add_lost_values() {
-    explained_.resize(index_.damages.size());
     for (size_t i = 0; i < index_.damages.size(); ++i) {
       if (explained_[i] != 0) continue;
       const IndexDamage& damage = index_.damages[i];
-      Gap gap{0, 0, damage.text + "; some values of this time are lost"};
+      std::string text = damage.text;
+      if (damage.unlisted > 0) text += fmt::format(" and {} more places", damage.unlisted);
+      Gap gap{0, 0, text + "; some values of this time are lost"};
       if (damage.blocks_before > 0) {
         const StoredBlock& block = stream_.blocks[damage.blocks_before - 1];
         gap.from_s = time_of(block.front_tick);

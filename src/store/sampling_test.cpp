@@ -108,5 +108,38 @@ TEST(sampling, a_missing_segment_is_the_reason_of_its_gap) {
   EXPECT_EQ(run->sampling().gaps[0].reason, "samples-0002.seg is missing");
 }
 
+TEST(sampling, all_missing_segments_are_named) {
+  FixtureFile first, sixth;
+  first.schema(1, 0, 100 * kMs, "a", {kGauge}).times(0, 1, {{0, 0}}).values(1, 1, {{5}});
+  sixth.schema(1, 0, 100 * kMs, "a", {kGauge}).times(0, 1, {{9, 0}}).values(1, 1, {{6}});
+  RunFiles files = fixture_files({first.bytes(), sixth.bytes()}, 0.95);
+  files.segments[1].name = "samples-0006.seg";
+  const auto run = open_fixture(std::move(files));
+  ASSERT_EQ(run->sampling().gaps.size(), 1U);
+  EXPECT_EQ(run->sampling().gaps[0].reason, "samples-0002.seg to samples-0005.seg are missing");
+}
+
+// A file may consist of nothing but damaged frames: most of them are only counted. Where they cost
+// rows, the gap still has its reason.
+TEST(sampling, many_damages_are_counted_not_listed) {
+  constexpr size_t kDamages = 5000;
+  const auto add_damages = [](FixtureFile& file) {
+    for (size_t i = 0; i < kDamages; ++i) file.frame(FrameType::times, "");
+  };
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a", {kGauge}).times(0, 1, {{0, 0}}).values(1, 1, {{5}});
+  add_damages(file);
+  file.times(0, 2, {{1, 0}}).values(1, 2, {{6}});
+  add_damages(file);
+  file.times(0, 3, {{9, 0}}).values(1, 3, {{7}});
+  const auto run = open_fixture(fixture_files({file.bytes()}, 0.95));
+  const std::vector<Gap>& gaps = run->sampling().gaps;
+  ASSERT_EQ(gaps.size(), kMaxListedDamages + 1);
+  EXPECT_NE(gaps[kMaxListedDamages - 1].reason.find("and 4000 more places"), std::string::npos)
+      << gaps[kMaxListedDamages - 1].reason;
+  EXPECT_NE(gaps.back().reason.find("samples-0001.seg: frame at offset"), std::string::npos)
+      << gaps.back().reason;
+}
+
 }  // namespace
 }  // namespace trainscope

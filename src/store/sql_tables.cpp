@@ -140,7 +140,7 @@ constexpr RunTable kTables[] = {
        });
      }},
     {"gaps", "from_s REAL, to_s REAL, reason TEXT",
-     "where three or more samples in a row are missing", false,
+     "where three or more samples in a row are missing, or something is damaged", false,
      [](const RunView& run) {
        return read_list(run.sampling().gaps, [](const Gap& g) {
          return SqlRow{g.from_s, g.to_s, g.reason};
