@@ -76,7 +76,6 @@ struct FrameBytes {
   size_t size = 0;
   // `length` bytes at `offset`, fewer where the file ends; valid until the next call.
   std::function<Result<std::string_view>(size_t offset, size_t length)> read;
-  bool is_stable = false;  // they stay valid: the file is in memory
 };
 
 // What becomes of the parts of a file, in their order. A frame's payload is valid during the call.
@@ -85,9 +84,8 @@ struct FrameVisitor {
   std::function<void(const Damage&)> damage;
 };
 
-// Visits all frames of a file; returns FrameScan::torn_at. Memory is that of the largest frame;
-// only from a damaged place on the rest of the file is read at once. An Error of the visitor ends
-// it.
+// Visits all frames of a file; returns FrameScan::torn_at. What is read at a time is a frame, or
+// what a damaged place claims to be one. An Error of the visitor ends it.
 Result<size_t> visit_frames(const FrameBytes& file, const FrameVisitor& visitor);
 
 // The payload of the frame that these bytes begin with; an Error when it is not whole.

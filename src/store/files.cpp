@@ -14,16 +14,16 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMaxSegmentBytes = size_t{8} << 30;
+constexpr size_t kMaxFileBytes = size_t{8} << 30;
 // Extent::ends. Head, schemas and manifest are at the beginning of a segment; the last rows are at
 // the end, and in an imported run the manifest too.
 constexpr size_t kBeginBytes = size_t{1} << 20, kEndBytes = size_t{4} << 20;
 constexpr size_t kLastSegments = 7;
-// Extent::all. Small segments, and all up to so many bytes, are held in memory; of the others so
-// many stay open.
+// Extent::all. Small files, and all up to so many bytes, are held in memory; of the others so many
+// stay open: the tail, which may be removed, before the segments.
 constexpr size_t kSmallBytes = 4096;
 constexpr size_t kHeldBytes = size_t{16} << 20;
-constexpr size_t kOpenSegments = 64;
+constexpr size_t kOpenFiles = 64;
 // Of one pass over a file. A core's cache holds it, where its sums are computed.
 constexpr size_t kWindowBytes = size_t{512} << 10;
 
@@ -37,36 +37,43 @@ Result<std::string> read_ends(const std::string& path) {
   return bytes;
 }
 
-Result<RunFile> load(const std::string& folder, const std::string& name, Extent extent) {
-  const std::string path = folder + "/" + name;
-  TS_TRY(std::string bytes,
-         extent == Extent::all ? read_regular_file(path, kMaxSegmentBytes) : read_ends(path));
-  return RunFile{name, std::move(bytes), nullptr};
-}
+// Loads the files of a run one after the other.
+class FileLoader {
+ public:
+  FileLoader(const std::string& folder, Extent extent) : folder_(folder), extent_(extent) {}
 
-// A segment of a run of which `held` bytes are in memory already and `open` segments are open.
-Result<RunFile> load_segment(const std::string& folder, const std::string& name, size_t& held,
-                             size_t& open) {
-  const std::string path = folder + "/" + name;
-  TS_TRY(UniqueFd fd, open_regular_file(path));
-  TS_TRY(const size_t size, file_size(fd, path));
-  if (size > kMaxSegmentBytes) {
-    return Error(fmt::format("{} is larger than we read ({} bytes)", path, size));
+  Result<RunFile> load(const std::string& name) {
+    const std::string path = folder_ + "/" + name;
+    RunFile file{name, "", nullptr};
+    if (extent_ == Extent::ends) {
+      TS_TRY(file.bytes, read_ends(path));
+      return file;
+    }
+    TS_TRY(UniqueFd fd, open_regular_file(path));
+    TS_TRY(const size_t size, file_size(fd, path));
+    if (size > kMaxFileBytes) {
+      return Error(fmt::format("{} is larger than we read ({} bytes)", path, size));
+    }
+    if (size <= kSmallBytes || held_ + size <= kHeldBytes) {
+      TS_CHECK_OK(read_part(fd, path, 0, size, file.bytes));
+      held_ += size;
+      return file;
+    }
+    if (open_ == kOpenFiles) {
+      fd.reset();
+    } else {
+      ++open_;
+    }
+    file.on_disk = std::make_shared<const DiskFile>(DiskFile{path, size, std::move(fd)});
+    return file;
   }
-  RunFile segment{name, "", nullptr};
-  if (size <= kSmallBytes || held + size <= kHeldBytes) {
-    TS_CHECK_OK(read_part(fd, path, 0, size, segment.bytes));
-    held += size;
-    return segment;
-  }
-  if (open == kOpenSegments) {
-    fd.reset();
-  } else {
-    ++open;
-  }
-  segment.on_disk = std::make_shared<const DiskFile>(DiskFile{path, size, std::move(fd)});
-  return segment;
-}
+
+ private:
+  const std::string& folder_;
+  const Extent extent_;
+  size_t held_ = 0;  // bytes in memory
+  size_t open_ = 0;  // files that stay open
+};
 
 // The names of the segments to be read, in order of their numbers.
 Result<std::vector<std::string>> segment_names(const std::string& run_path, Extent extent) {
@@ -106,11 +113,9 @@ Result<std::string_view> RunFile::read(size_t offset, size_t length, std::string
 
 FrameBytes RunFile::frames() const {
   if (!on_disk) {
-    return {bytes.size(),
-            [this](size_t offset, size_t length) -> Result<std::string_view> {
+    return {bytes.size(), [this](size_t offset, size_t length) -> Result<std::string_view> {
               return std::string_view(bytes).substr(offset, length);
-            },
-            true};
+            }};
   }
   struct Window {
     std::string bytes;
@@ -126,8 +131,7 @@ FrameBytes RunFile::frames() const {
                      this->read(offset, std::max(length, kWindowBytes), window->bytes));
             }
             return std::string_view(window->bytes).substr(offset - window->offset, length);
-          },
-          false};
+          }};
 }
 
 Result<std::string_view> FramePlace::payload(std::string& buffer) const {
@@ -156,16 +160,15 @@ Result<RunFiles> load_run_files(const std::string& run_path, Extent extent) {
   }
   // No tail: everything is sealed. It may be removed at any time, so only opening it shows whether
   // it exists.
-  if (auto tail = load(run_path, "tail", extent)) {
+  FileLoader loader(run_path, extent);
+  if (auto tail = loader.load("tail")) {
     files.tail = std::move(*tail);
   } else if (tail.error().error_number() != ENOENT) {
     return tail.error();
   }
   TS_TRY(const std::vector<std::string> segments, segment_names(run_path, extent));
-  size_t held = 0, open = 0;
   for (const std::string& name : segments) {
-    TS_TRY(RunFile segment, extent == Extent::all ? load_segment(run_path, name, held, open)
-                                                  : load(run_path, name, extent));
+    TS_TRY(RunFile segment, loader.load(name));
     files.segments.push_back(std::move(segment));
   }
   if (!manifest) TS_CHECK_OK(use_rebuilt(files, manifest.error()));

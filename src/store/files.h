@@ -1,8 +1,9 @@
 // The files of a run folder: which are ours, and how they are read safely.
 //
 // Guarantees: only regular files are read (a FIFO or a device in a run folder cannot stall a
-// reader). A run of more than 16 MiB takes no more memory than that before it is queried; of a
-// smaller one nothing is read a second time.
+// reader). Of the files of a run, the tail included, 16 MiB are held in memory; small files (4 KiB)
+// always are. Others are read in parts: 512 KiB, or a frame where that is longer (64 MiB at most),
+// also after a damaged place. A run of up to 16 MiB is not read a second time.
 #pragma once
 
 #include <cstdint>
@@ -69,11 +70,11 @@ struct RunFiles {
 // damage.
 enum class Extent { all, ends };
 
-// `tail` is read before the segments: a block that is sealed in between is read twice
+// `tail` is opened before the segments: a block that is sealed in between is read twice
 // rather than missed.
 Result<RunFiles> load_run_files(const std::string& run_path, Extent extent = Extent::all);
 
-// The view over files that are in memory already; open_run is load_run_files and this.
+// The view over files that were loaded; open_run is load_run_files and this.
 Result<std::unique_ptr<RunView>> view_run(RunFiles files);
 
 }  // namespace trainscope

@@ -115,5 +115,18 @@ TEST_F(RunOnDisk, recorded_series_do_not_need_reported_progress) {
   EXPECT_NE(run->training().reason.find("samples-0001.seg"), std::string::npos);
 }
 
+TEST_F(RunOnDisk, a_long_tail_is_not_held_either) {
+  ASSERT_TRUE(write_manifest(folder_, fixture_manifest(std::nullopt)));
+  const std::string first = folder_ + "/samples-0001.seg", tail = folder_ + "/tail";
+  ASSERT_TRUE(replace_file(first, three_blocks()));
+  ASSERT_TRUE(replace_file(tail, three_blocks()));
+  ASSERT_EQ(::truncate(tail.c_str(), off_t{20} << 20), 0);  // zeros, as a power loss leaves them
+  const auto files = load_run_files(folder_);
+  ASSERT_TRUE(files);
+  EXPECT_TRUE(files->tail.on_disk);
+  EXPECT_TRUE(files->tail.bytes.empty());
+  EXPECT_FALSE(files->segments[0].on_disk);
+}
+
 }  // namespace
 }  // namespace trainscope
