@@ -4,6 +4,7 @@
 // reported with its offset. Limits: a payload of 64 MiB.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -37,6 +38,11 @@ inline constexpr uint8_t kFrameStatistics = 2;
 inline constexpr size_t kFrameHeaderBytes = 12;
 inline constexpr size_t kFileHeaderBytes = 16;
 inline constexpr size_t kMaxPayloadBytes = size_t{64} << 20;
+
+// To how many bytes a step frame may decompress: 64 KiB, and 1024 for each byte of its payload.
+constexpr size_t most_report_bytes(size_t payload_bytes) {
+  return std::min(kMaxPayloadBytes, (size_t{64} << 10) + 1024 * payload_bytes);
+}
 
 // The 16 bytes that every file of frames begins with.
 std::string file_header();

@@ -1,5 +1,7 @@
 #include "store/reports.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -9,6 +11,11 @@
 namespace trainscope {
 
 namespace {
+
+// No report has a longer line (training/report.h).
+constexpr size_t kMaxLineBytes = 8192;
+// As a step's number: larger ones cannot be counted on.
+constexpr int64_t kMaxFirstNumber = int64_t{1} << 53;
 
 std::string_view take_line(std::string_view& lines) {
   const std::string_view line = lines.substr(0, lines.find('\n'));
@@ -46,6 +53,7 @@ class OpenFrame {
   }
 
   bool is_over() const { return is_over_; }
+  size_t bytes() const { return payload_.size() + text_.size() + sorted_.size() * sizeof(Line); }
   Position position() const { return {line_.time_ns, number_}; }
   std::string_view take() {
     const std::string_view text = line_.text;
@@ -78,7 +86,7 @@ class OpenFrame {
     while (!rest_.empty()) {
       line.text = take_line(rest_);
       const auto time_ns = time_of(line.text);
-      if (time_ns) {
+      if (time_ns && line.text.size() <= kMaxLineBytes) {
         line.time_ns = *time_ns;
         return true;
       }
@@ -99,8 +107,12 @@ class OpenFrame {
 // Takes the lines of all frames, opening a frame when the first of its times is reached.
 class ReportReader : public Reader<StoredReport> {
  public:
-  ReportReader(std::span<const ReportFrame> frames, std::atomic<int64_t>& unreadable)
-      : frames_(frames), unreadable_(unreadable), order_(frames.size()) {
+  ReportReader(std::span<const ReportFrame> frames, std::atomic<int64_t>& unreadable,
+               size_t max_open_bytes)
+      : frames_(frames),
+        unreadable_(unreadable),
+        max_open_bytes_(max_open_bytes),
+        order_(frames.size()) {
     std::iota(order_.begin(), order_.end(), size_t{0});
     std::sort(order_.begin(), order_.end(),
               [&](size_t a, size_t b) { return begin_of(a) < begin_of(b); });
@@ -128,7 +140,11 @@ class ReportReader : public Reader<StoredReport> {
   Position begin_of(size_t frame) const { return {frames_[frame].first_ns, frame}; }
 
   void put_back(std::unique_ptr<OpenFrame> frame) {
-    if (frame == nullptr || frame->is_over()) return;
+    if (frame == nullptr) return;
+    if (frame->is_over()) {
+      open_bytes_ -= frame->bytes();
+      return;
+    }
     others_.push_back(std::move(frame));
     std::push_heap(others_.begin(), others_.end(), IsLater());
   }
@@ -140,6 +156,10 @@ class ReportReader : public Reader<StoredReport> {
            (others_.empty() || begin_of(order_[opened_]) < others_.front()->position())) {
       const size_t number = order_[opened_++];
       TS_TRY(auto frame, OpenFrame::open(frames_[number], number, bad_lines_));
+      open_bytes_ += frame->bytes();
+      if (open_bytes_ > max_open_bytes_) {
+        return Error(fmt::format("frames of more than {} bytes overlap in time", max_open_bytes_));
+      }
       put_back(std::move(frame));
     }
     if (others_.empty()) return {};
@@ -155,9 +175,11 @@ class ReportReader : public Reader<StoredReport> {
 
   std::span<const ReportFrame> frames_;
   std::atomic<int64_t>& unreadable_;
+  const size_t max_open_bytes_;
   int64_t bad_lines_ = 0;
   std::vector<size_t> order_;  // frames by their first times
   size_t opened_ = 0;          // so many of them
+  size_t open_bytes_ = 0;      // of those that are not over
   std::unique_ptr<OpenFrame> current_;
   std::vector<std::unique_ptr<OpenFrame>> others_;  // a heap, the earliest first
   Position next_position_;                          // the first line that is not of current_
@@ -168,12 +190,14 @@ class ReportReader : public Reader<StoredReport> {
 Result<std::string_view> report_lines(std::string_view payload, uint8_t flags,
                                       std::string& buffer) {
   if ((flags & kFrameZstd) == 0) return payload;
-  TS_TRY(buffer, decompress(payload, kMaxPayloadBytes));
+  TS_TRY(buffer, decompress(payload, most_report_bytes(payload.size())));
   return std::string_view(buffer);
 }
 
 Result<uint64_t> count_reports(std::string_view lines) {
-  if (!parse_integer(take_line(lines))) return Error("progress without its number");
+  const auto first = parse_integer(take_line(lines));
+  if (!first) return Error("progress without its number");
+  if (*first < 0 || *first > kMaxFirstNumber) return Error("progress with an impossible number");
   const auto ends = static_cast<uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
   return ends + (lines.empty() || lines.back() == '\n' ? 0 : 1);
 }
@@ -207,7 +231,11 @@ Result<std::shared_ptr<const StoredReports>> StoredReports::open(
 }
 
 std::unique_ptr<Reader<StoredReport>> StoredReports::read() const {
-  return std::make_unique<ReportReader>(frames_, unreadable_);
+  return read_within(kMaxOpenReportBytes);
+}
+
+std::unique_ptr<Reader<StoredReport>> StoredReports::read_within(size_t max_open_bytes) const {
+  return std::make_unique<ReportReader>(frames_, unreadable_, max_open_bytes);
 }
 
 }  // namespace trainscope

@@ -15,9 +15,11 @@
 
 namespace trainscope {
 
-// The text of such a frame; in `buffer` when it was compressed.
+// The text of such a frame; in `buffer` when it was compressed. An Error if it decompresses to more
+// than most_report_bytes.
 Result<std::string_view> report_lines(std::string_view payload, uint8_t flags, std::string& buffer);
-// How many reports it holds. An Error when it does not begin with the number of the first.
+// How many reports it holds. An Error when it does not begin with the number of the first, or one
+// above 2^53, after which no number could follow.
 Result<uint64_t> count_reports(std::string_view lines);
 
 // A frame of reports, and the first of their times.
@@ -28,17 +30,23 @@ struct ReportFrame {
   bool is_sorted = true;  // its lines are in order of time
 };
 
+// Of the text of frames that are open together.
+inline constexpr size_t kMaxOpenReportBytes = size_t{256} << 20;
+
 // The reports of a run in order of time.
 //
 // Guarantees: a report that was sealed while its file was read, and is in `tail` and in a segment,
-// is given once. Memory is that of the frames whose times overlap, as a rule one or two. Limits: it
-// reads from RunFiles, which must outlive it.
+// is given once. Memory is that of the frames whose times overlap, as a rule one or two, and 256
+// MiB at most: more is an Error. A line of more than 8 KiB is unreadable. Limits: it reads from
+// RunFiles, which must outlive it.
 class StoredReports : public Reports {
  public:
   // Reads the times of all reports.
   static Result<std::shared_ptr<const StoredReports>> open(std::span<const FramePlace> frames);
 
   std::unique_ptr<Reader<StoredReport>> read() const override;
+  // The same with another limit than kMaxOpenReportBytes.
+  std::unique_ptr<Reader<StoredReport>> read_within(size_t max_open_bytes) const;
   // Lines that are not reports; known once all were read.
   int64_t unreadable() const { return unreadable_; }
 

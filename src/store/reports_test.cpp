@@ -102,6 +102,51 @@ TEST(stored_reports, lines_that_are_no_reports_are_counted) {
   EXPECT_EQ(reports->unreadable(), 3);
 }
 
+// A few bytes may not become many: not in one frame, nor in many that are open together.
+TEST(stored_reports, a_frame_may_not_decompress_to_any_size) {
+  const std::string text = "0\n1 pipe step 1 " + std::string(size_t{8} << 20, 'x') + "\n";
+  const std::string payload = compress(text, 3);
+  ASSERT_LT(payload.size(), 4000U);
+  std::string buffer;
+  EXPECT_FALSE(report_lines(payload, kFrameZstd, buffer));
+  const std::string credible = "0\n" + std::string(size_t{60} << 10, 'x');
+  EXPECT_TRUE(report_lines(compress(credible, 3), kFrameZstd, buffer));
+}
+
+TEST(stored_reports, frames_that_are_open_together_have_a_limit) {
+  ReportsFile overlapping, in_order;
+  for (int64_t i = 0; i < 20; ++i) {
+    overlapping.add(2 * i, {line(i, i), line(1'000'000, i)});
+    in_order.add(2 * i, {line(10 * i, i), line(10 * i + 5, i)});
+  }
+  constexpr size_t kLimit = 500;  // bytes; a frame has about 40
+  const auto first_error = [](const StoredReports& reports) -> std::string {
+    const auto reader = reports.read_within(kLimit);
+    for (StoredReport stored;;) {
+      const auto has_more = reader->next(stored);
+      if (!has_more) return has_more.error().message();
+      if (!*has_more) return "";
+    }
+  };
+  EXPECT_EQ(first_error(*in_order.open()), "");
+  EXPECT_EQ(first_error(*overlapping.open()), "frames of more than 500 bytes overlap in time");
+  EXPECT_EQ(read(*overlapping.open()).size(), 40U);
+}
+
+TEST(stored_reports, a_line_that_nobody_can_have_sent_is_unreadable) {
+  ReportsFile file;
+  file.add(0, {line(1, 1), "2 pipe step 2 name=" + std::string(9000, '1'), line(3, 3)}, false);
+  const auto reports = file.open();
+  EXPECT_EQ(read(*reports), (std::vector<std::string>{"1 step 1", "3 step 3"}));
+  EXPECT_EQ(reports->unreadable(), 1);
+}
+
+TEST(stored_reports, an_impossible_number_is_damage) {
+  EXPECT_TRUE(count_reports("9007199254740992\n1 pipe step 1\n"));
+  EXPECT_FALSE(count_reports("9007199254740993\n1 pipe step 1\n"));
+  EXPECT_FALSE(count_reports("-1\n1 pipe step 1\n"));
+}
+
 TEST(stored_reports, a_run_without_reports_has_none) {
   EXPECT_TRUE(read(*ReportsFile().open()).empty());
 }

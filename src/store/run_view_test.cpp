@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <random>
 #include <set>
 
 #include "store/run_fixture.h"
@@ -298,13 +299,16 @@ TEST(run_view, a_file_that_claims_more_progress_than_it_can_hold_is_refused) {
   FixtureFile bomb = one_block();
   const size_t offset = bomb.bytes().size();
   bomb.frame(FrameType::step, compress(lines, 19), kFrameZstd);
-  ASSERT_LT(bomb.bytes().size(), 2000U);
+  ASSERT_LT(bomb.bytes().size(), 20'000U);
   const auto run = view_run(fixture_files({bomb.bytes()}, 0.35));
   ASSERT_FALSE(run);
   EXPECT_EQ(
       run.error().message().find(fmt::format("run/samples-0001.seg: frame at offset {}: ", offset)),
       0U)
       << run.error().message();
+  std::mt19937 random(7);
+  for (int i = 0; i < 10'000; ++i) lines += static_cast<char>(' ' + 1 + random() % 90);
+  lines += '\n';
 }
 
 // Many small frames may claim no more than one large one.
@@ -318,6 +322,20 @@ TEST(run_view, frames_of_progress_add_up) {
   }
   EXPECT_FALSE(view_run(fixture_files({bomb.bytes()}, 0.35)));
 }
+// The rest of the run can be read.
+TEST(run_view, a_frame_of_progress_that_decompresses_to_too_much_is_damage) {
+  FixtureFile bomb = one_block();
+  const size_t offset = bomb.bytes().size();
+  bomb.frame(FrameType::step, compress("0\n1 pipe step " + std::string(8'000'000, '1'), 3),
+             kFrameZstd);
+  const auto run = open_fixture(fixture_files({bomb.bytes()}, 0.35));
+  ASSERT_EQ(run->sampling().gaps.size(), 1U);
+  EXPECT_EQ(run->sampling().gaps[0].reason.find(
+                fmt::format("samples-0001.seg: frame at offset {}: ", offset)),
+            0U);
+  EXPECT_FALSE(run->training().count);
+}
+
 
 // What the recorder itself compresses best: numbers that count up, all read at one moment.
 TEST(run_view, honest_progress_is_never_too_much) {

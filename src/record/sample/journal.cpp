@@ -159,7 +159,8 @@ Status Journal::seal_block() {
     const std::string text = fmt::format("{}\n{}", first_report_, reports_);
     const std::string packed = compress(text, kZstdLevel);
     const bool is_credible =
-        static_cast<uint64_t>(reports_count_) <= kReportsPerByte * packed.size();
+        static_cast<uint64_t>(reports_count_) <= kReportsPerByte * packed.size() &&
+        text.size() <= most_report_bytes(packed.size());
     append_frame(frames, FrameType::step, is_credible ? kFrameZstd : 0,
                  is_credible ? packed : text);
   }
