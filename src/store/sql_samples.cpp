@@ -53,6 +53,31 @@ struct SeriesFilter {
   }
 };
 
+// How some series are read: so many together, and the range in parts; several parts only with one
+// series at a time.
+struct ReadingPlan {
+  std::vector<Range> windows;
+  size_t batch_size = 1;
+};
+
+// Of a run of this duration with so many rows in all of it. At most `held_bytes` are to be held.
+ReadingPlan plan_reading(const Range& range, double run_duration_s, double all_rows,
+                         double held_bytes) {
+  const double duration_s = std::max(run_duration_s, 1e-9);
+  const double begin_s = std::clamp(range.begin_s.value_or(0), 0.0, duration_s);
+  const double end_s = std::clamp(range.end_s.value_or(duration_s), begin_s, duration_s);
+  const double rows = 1 + all_rows * (end_s - begin_s) / duration_s;
+  const double fitting = held_bytes / (kPointBytes * rows);
+  const double count = std::ceil(1 / std::min(fitting, 1.0));
+  ReadingPlan plan = {{range}, static_cast<size_t>(std::clamp(fitting, 1.0, kMaxBatch))};
+  for (double i = 1; i < count; ++i) {
+    const double border_s = begin_s + (end_s - begin_s) * i / count;
+    plan.windows.back().end_s = border_s;
+    plan.windows.push_back({border_s, range.end_s});
+  }
+  return plan;
+}
+
 class SamplesCursor : public VirtualCursor {
  public:
   // `held_bytes` of the points of series that are read together.
@@ -68,11 +93,12 @@ class SamplesCursor : public VirtualCursor {
   void give_column(sqlite3_context* context, int which) override;
 
  private:
-  void plan_reading(const Range& range);
+  void set_plans(const Range& range);
   Status read_batch();
   Status settle();
   void move_on();
 
+  const ReadingPlan& plan() const { return at_ < reported_at_ ? sampled_ : reported_; }
   bool is_in_batch() const { return at_ - batch_at_ < batch_.size(); }
   const Points& points() const { return batch_[at_ - batch_at_]; }
 
@@ -80,12 +106,11 @@ class SamplesCursor : public VirtualCursor {
   SeriesLabels& labels_;
   double held_bytes_;
   std::vector<size_t> series_;  // that the query selects
-  // That are read one after the other; several only with one series per batch.
-  std::vector<Range> windows_;
-  size_t batch_size_ = 1;  // how many series are read together
-  size_t at_ = 0;          // the current series
-  size_t window_ = 0;      // its current window
-  size_t batch_at_ = 0;    // the first series of those in `batch_`
+  size_t reported_at_ = 0;      // the first of them that the job reported: the rest, too
+  ReadingPlan sampled_, reported_;
+  size_t at_ = 0;        // the current series
+  size_t window_ = 0;    // its current window
+  size_t batch_at_ = 0;  // the first series of those in `batch_`
   std::vector<Points> batch_;
   size_t sample_ = 0;
 };
@@ -93,41 +118,37 @@ class SamplesCursor : public VirtualCursor {
 // The next window of this series, or the next series.
 void SamplesCursor::move_on() {
   sample_ = 0;
-  if (window_ + 1 < windows_.size()) {
+  const size_t windows = plan().windows.size();
+  if (window_ + 1 < windows) {
     ++window_;
     batch_.clear();
   } else {
     window_ = 0;
     ++at_;
-    if (windows_.size() > 1) batch_.clear();
+    if (windows > 1) batch_.clear();
   }
 }
 
-// Decides how many series are read together by the rows that they have in the range, and divides it
-// where those of one are too many.
-void SamplesCursor::plan_reading(const Range& range) {
-  const double duration_s = std::max(run_.duration_s(), 1e-9);
-  const double begin_s = std::clamp(range.begin_s.value_or(0), 0.0, duration_s);
-  const double end_s = std::clamp(range.end_s.value_or(duration_s), begin_s, duration_s);
-  const double rows =
-      1 + static_cast<double>(run_.sampling().samples) * (end_s - begin_s) / duration_s;
-  const double fitting = held_bytes_ / (kPointBytes * rows);
-  batch_size_ = static_cast<size_t>(std::clamp(fitting, 1.0, kMaxBatch));
-  const double count = std::ceil(1 / std::min(fitting, 1.0));
-  windows_ = {range};
-  for (double i = 1; i < count; ++i) {
-    const double border_s = begin_s + (end_s - begin_s) * i / count;
-    windows_.back().end_s = border_s;
-    windows_.push_back({border_s, range.end_s});
-  }
+// Samples and reports are planned apart: a job may report much faster than samples are taken.
+void SamplesCursor::set_plans(const Range& range) {
+  const size_t recorded = run_.recorded_series().size();
+  const auto first = std::lower_bound(series_.begin(), series_.end(), recorded);
+  reported_at_ = static_cast<size_t>(first - series_.begin());
+  const double duration_s = run_.duration_s();
+  sampled_ =
+      plan_reading(range, duration_s, static_cast<double>(run_.sampling().samples), held_bytes_);
+  if (first == series_.end()) return;
+  const int64_t reported = reported_samples(run_, series_).most_of_one;
+  reported_ = plan_reading(range, duration_s, static_cast<double>(reported), held_bytes_);
 }
 
 Status SamplesCursor::read_batch() {
-  const size_t count = std::min(batch_size_, series_.size() - at_);
+  const size_t end = at_ < reported_at_ ? reported_at_ : series_.size();
+  const size_t count = std::min(plan().batch_size, end - at_);
   const auto first = series_.begin() + static_cast<std::ptrdiff_t>(at_);
   batch_.clear();
-  TS_TRY(batch_,
-         run_.points_of({first, first + static_cast<std::ptrdiff_t>(count)}, windows_[window_]));
+  TS_TRY(batch_, run_.points_of({first, first + static_cast<std::ptrdiff_t>(count)},
+                                plan().windows[window_]));
   batch_at_ = at_;
   return {};
 }
@@ -213,7 +234,7 @@ Status SamplesCursor::begin(const char* plan, std::span<sqlite3_value*> values) 
   }
   series_ = wanted.select(run_, labels_);
   batch_.clear();
-  plan_reading(range);
+  set_plans(range);
   at_ = window_ = batch_at_ = sample_ = 0;
   return settle();
 }

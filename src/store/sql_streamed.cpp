@@ -10,12 +10,22 @@ namespace trainscope {
 namespace {
 
 constexpr double kManyRows = 1e7;
+// A pass takes seconds, and a join may make one for each row of the other table.
+constexpr int kMaxPasses = 10;
 
 class StreamedCursor : public VirtualCursor {
  public:
-  StreamedCursor(const RunTable& table, const RunView& run) : table_(table), run_(run) {}
+  StreamedCursor(const RunTable& table, const RunView& run, int& passes)
+      : table_(table), run_(run), passes_(passes) {}
 
   Status begin(const char* /*plan*/, std::span<sqlite3_value*> /*values*/) override {
+    if (++passes_ > kMaxPasses) {
+      return Error(fmt::format(
+          "this query reads the table {0} again for each row of another table, and {0} is too long "
+          "for that; use a window function such as lag(), or read it once: with t as materialized "
+          "(select … from {0})",
+          table_.name));
+    }
     rows_ = table_.read(run_);
     return next();
   }
@@ -30,6 +40,7 @@ class StreamedCursor : public VirtualCursor {
  private:
   const RunTable& table_;
   const RunView& run_;
+  int& passes_;  // over the table, by all cursors
   std::unique_ptr<Reader<SqlRow>> rows_;
   SqlRow row_;
   bool is_over_ = false;
@@ -60,12 +71,13 @@ class StreamedTable : public VirtualTable {
     return {};
   }
   std::unique_ptr<VirtualCursor> open() override {
-    return std::make_unique<StreamedCursor>(table_, run_);
+    return std::make_unique<StreamedCursor>(table_, run_, passes_);
   }
 
  private:
   const RunTable& table_;
   const RunView& run_;
+  int passes_ = 0;
 };
 
 }  // namespace

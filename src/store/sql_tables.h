@@ -1,7 +1,8 @@
 // The SQL tables of a run besides `samples`: metrics, steps, phases, numbers, events, gaps.
 //
 // A table is filled when a query reads it. What a job reported may be too much for that: such a
-// table is read from the run row by row, each time a query goes through it.
+// table is read from the run row by row, each time a query goes through it. A query that goes
+// through it more than ten times, as a join may, is an Error that says what to do instead.
 #pragma once
 
 #include <cstdint>

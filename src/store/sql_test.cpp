@@ -76,6 +76,59 @@ TEST(sql, rows_do_not_depend_on_how_many_are_held) {
   }
 }
 
+// A run that remembers how many points were asked for at once.
+class CountingRun : public RunView {
+ public:
+  explicit CountingRun(std::unique_ptr<RunView> run) : run_(std::move(run)) {}
+
+  const Manifest& manifest() const override { return run_->manifest(); }
+  const std::string& path() const override { return run_->path(); }
+  RunStatus status() const override { return run_->status(); }
+  double duration_s() const override { return run_->duration_s(); }
+  const std::string& host_json() const override { return run_->host_json(); }
+  const std::vector<Series>& series() const override { return run_->series(); }
+  const std::vector<Series>& recorded_series() const override { return run_->recorded_series(); }
+  Result<Points> points(size_t i, const Range& range) const override {
+    return run_->points(i, range);
+  }
+  Result<Summary> summary(size_t i) const override { return run_->summary(i); }
+  Result<std::vector<Points>> points_of(const std::vector<size_t>& series,
+                                        const Range& range) const override {
+    auto all = run_->points_of(series, range);
+    if (!all) return all;
+    size_t count = 0;
+    for (const Points& points : *all) count += points.time_s.size();
+    most_points = std::max(most_points, count);
+    return all;
+  }
+  const Sampling& sampling() const override { return run_->sampling(); }
+  Overhead overhead() const override { return run_->overhead(); }
+  const std::vector<Event>& events() const override { return run_->events(); }
+  const Training& training() const override { return run_->training(); }
+
+  mutable size_t most_points = 0;
+
+ private:
+  std::unique_ptr<RunView> run_;
+};
+
+// Steps may come much faster than samples.
+TEST(sql, samples_of_the_training_are_not_held_together_either) {
+  std::string lines = "0\n";
+  for (int i = 1; i <= 1000; ++i) lines += fmt::format("{} pipe step {} loss=1\n", i * kMs, i);
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a", {{"b", {}, "By", Kind::gauge, {}}})
+      .times(0, 1, {{0, 0}, {1, 0}, {2, 0}})
+      .values(1, 1, {{5}, {6}, {7}})
+      .frame(FrameType::step, lines);
+  const CountingRun run(open_fixture(fixture_files({file.bytes()}, 1)));
+  const std::string all = all_samples(run, kSamplesBytes, "");
+  EXPECT_GT(run.most_points, 2000U);
+  run.most_points = 0;
+  EXPECT_EQ(all_samples(run, 17.0 * 100, ""), all);
+  EXPECT_LT(run.most_points, 200U);
+}
+
 // Constraints that are pushed down must not change a result.
 TEST(sql, constraints_give_what_a_full_scan_gives) {
   EXPECT_EQ(ask("select count(*) from samples where metric = 'a' and labels = 'x=2'"),
@@ -101,6 +154,28 @@ TEST(sql, the_other_tables) {
   EXPECT_EQ(ask("select * from steps"), "step,time_s,duration_s,loss,accuracy,kind|");
 }
 
+// The rows of a query as "a,b,|"; tables of more reports than this are read from the run.
+std::string ask_of(const RunView& run, const std::string& query, int64_t most_filled) {
+  std::string out;
+  const auto add = [&](const std::vector<SqlValue>& row) -> Status {
+    for (const SqlValue& value : row) {
+      std::visit(
+          [&](const auto& v) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) {
+              out += fmt::format("{}", v);
+            }
+          },
+          value);
+      out += ",";
+    }
+    out += "|";
+    return {};
+  };
+  const SqlOutput output = {[](const auto&) { return Status(); }, add};
+  const Status done = query_sql(run, query, output, most_filled);
+  return done ? out : "error: " + done.error().message();
+}
+
 // The same rows, whether a table is filled or read from the run.
 TEST(sql, reported_tables_may_be_streamed) {
   FixtureFile file;
@@ -109,27 +184,11 @@ TEST(sql, reported_tables_may_be_streamed) {
              "2000000000 pipe step 2 loss=0.25\n2500000000 pipe phase save 0.25 who=other\n");
   const auto run = open_fixture(fixture_files({file.bytes()}, 3));
   for (const int64_t most_filled : {int64_t{0}, kMaxFilledReports}) {
-    const auto ask = [&](const std::string& query) {
-      std::string out;
-      const auto add = [&](const std::vector<SqlValue>& row) -> Status {
-        for (const SqlValue& value : row) {
-          std::visit(
-              [&](const auto& v) {
-                if constexpr (!std::is_same_v<std::decay_t<decltype(v)>, std::monostate>) {
-                  out += fmt::format("{}", v);
-                }
-              },
-              value);
-          out += ",";
-        }
-        out += "|";
-        return {};
-      };
-      const SqlOutput output = {[](const auto&) { return Status(); }, add};
-      const Status done = query_sql(*run, query, output, most_filled);
-      return done ? out : "error: " + done.error().message();
-    };
+    const auto ask = [&](const std::string& query) { return ask_of(*run, query, most_filled); };
     SCOPED_TRACE(most_filled);
+    EXPECT_EQ(ask("select sql like 'create virtual%' from sqlite_master, (select 1 from steps) "
+                  "where name = 'steps' limit 1"),
+              most_filled == 0 ? "1,|" : "0,|");
     EXPECT_EQ(ask("select * from steps"), "1,1,,0.5,,step,|2,2,1,0.25,,step,|");
     EXPECT_EQ(ask("select * from phases"), "input,,1.125,1.25,|save,other,2.25,2.5,|");
     EXPECT_EQ(ask("select name, set_name, step, value from numbers"),
@@ -141,6 +200,29 @@ TEST(sql, reported_tables_may_be_streamed) {
     EXPECT_EQ(ask("delete from steps").substr(0, 6), "error:");
     EXPECT_EQ(ask("select 1 from steps limit 1"), "1,|");
   }
+}
+
+// A join would read all reports again for every row: it ends with an error that says what to do.
+TEST(sql, a_table_that_is_streamed_is_not_read_for_each_row) {
+  std::string lines = "0\n";
+  for (int64_t i = 1; i <= 50; ++i) lines += fmt::format("{} pipe step {}\n", i * 100'000'000, i);
+  FixtureFile file;
+  file.frame(FrameType::step, lines);
+  const auto run = open_fixture(fixture_files({file.bytes()}, 6));
+  const std::string join = "select count(*) from {} a join {} b on b.step = a.step + 1";
+  const std::string direct = fmt::format(fmt::runtime(join), "steps", "steps");
+  const std::string once = "with t as materialized (select step from steps) " +
+                           fmt::format(fmt::runtime(join), "t", "t");
+  const std::string window =
+      "select count(*) from (select step - lag(step) over (order by step) as d from steps) "
+      "where d = 1";
+  EXPECT_EQ(ask_of(*run, direct, kMaxFilledReports), "49,|");
+  const std::string error = ask_of(*run, direct, 0);
+  EXPECT_NE(error.find("error: this query reads the table steps again for each row"),
+            std::string::npos)
+      << error;
+  EXPECT_EQ(ask_of(*run, once, 0), "49,|");
+  EXPECT_EQ(ask_of(*run, window, 0), "49,|");
 }
 
 // Help and reference list them as they can be queried.

@@ -95,11 +95,7 @@ const std::vector<Series>& series_to_search(const RunView& run,
 // A job may report steps much faster than samples are taken: how much of the run's time has as many
 // of them as a window may have.
 double reported_length_s(const RunView& run, const std::vector<size_t>& selected) {
-  double values = 0;
-  for (const size_t i : selected) {
-    if (i < run.recorded_series().size()) continue;
-    if (const auto summary = run.summary(i)) values += static_cast<double>(summary->samples);
-  }
+  const auto values = static_cast<double>(reported_samples(run, selected).all);
   return values > kValuesAWindow ? run.duration_s() * kValuesAWindow / values : kInfinity;
 }
 
