@@ -288,6 +288,36 @@ TEST_F(Home, removing_takes_only_what_is_ours_and_follows_no_link) {
   EXPECT_TRUE(exists(real + "/manifest.json"));
 }
 
+class NoRows : public RowSource {
+ public:
+  Result<bool> next(RowTime& /*time*/, std::span<int64_t> /*values*/) override { return false; }
+};
+
+TEST_F(Home, what_a_killed_import_left_is_removed_after_a_day) {
+  const auto leave = [&](const std::string& id, const std::string& name, int64_t age_s) {
+    const std::string folder = home_ + "/" + name;
+    ::mkdir((home_ + "/" + id).c_str(), 0700);
+    ::mkdir(folder.c_str(), 0700);
+    put(folder + "/samples-0001.seg", file_header());
+    const timespec old = {::time(nullptr) - age_s, 0};
+    const timespec times[2] = {old, old};
+    ::utimensat(AT_FDCWD, (folder + "/samples-0001.seg").c_str(), times, 0);
+    ::utimensat(AT_FDCWD, folder.c_str(), times, 0);
+  };
+  leave("0aaaaaaa00", ".import-0aaaaaaa00", 2 * 86'400);
+  leave("0aaaaaab00", ".import-0aaaaaab00", 3600);
+  leave("0aaaaaac00", ".import-of-mine", 2 * 86'400);
+  RunData run;
+  run.manifest.period_ns = 100'000'000;
+  run.rows = std::make_unique<NoRows>();
+  ASSERT_TRUE(write_run(home_, run));
+  EXPECT_FALSE(exists(home_ + "/.import-0aaaaaaa00"));
+  EXPECT_FALSE(exists(home_ + "/0aaaaaaa00"));
+  EXPECT_TRUE(exists(home_ + "/.import-0aaaaaab00/samples-0001.seg"));
+  EXPECT_TRUE(exists(home_ + "/0aaaaaab00"));
+  EXPECT_TRUE(exists(home_ + "/.import-of-mine/samples-0001.seg"));
+}
+
 TEST_F(Home, a_fifo_in_a_run_folder_stalls_nobody) {
   const std::string path = add("0aaaaaaa00", "");
   ASSERT_EQ(::mkfifo((path + "/samples-0002.seg").c_str(), 0600), 0);
