@@ -15,7 +15,6 @@ namespace trainscope {
 namespace {
 
 constexpr int kZstdLevel = 3;
-constexpr size_t kSegmentBytes = size_t{64} << 20;
 constexpr int64_t kMaxSyncPauseNs = 600'000'000'000;
 
 FrameType frame_type(RecordKind kind) {
