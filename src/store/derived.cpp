@@ -12,7 +12,7 @@ namespace trainscope {
 namespace {
 
 // What a formula computes a value from: sums over the inputs of a role, of rates the increases
-// since the row in front.
+// since the row before.
 struct Row {
   double numerator = 0, other = 0;
   double elapsed_s = 0;
@@ -31,7 +31,7 @@ InputRole cpu_role(const Series& series) {
   return state == "idle" || state == "iowait" ? InputRole::other : InputRole::numerator;
 }
 
-// At 100 samples a second the kernel's own tick may not have passed between two: then nothing is
+// At 100 samples per second the kernel's own tick may not have passed between two: then nothing is
 // known, which is not the same as idle.
 std::optional<double> cpu_utilization(const Row& row) {
   const double all = row.numerator + row.other;
@@ -111,7 +111,7 @@ void each_row(const RowSums& sums, const DerivedState& state, Points& points) {
 struct DerivedSpec {
   MetricSpec metric;  // with a label, one series for each of its values
   std::string_view input = "";
-  bool is_rate = false;      // needs the row in front
+  bool is_rate = false;      // needs the row before
   bool per_job_cpu = false;  // divides by the number of CPUs that the job may use
   InputRole (*role)(const Series&) = nullptr;
   void (*compute)(const RowSums&, const DerivedState&, Points&) = nullptr;
@@ -334,7 +334,7 @@ void DerivedCalculator::add_increases(std::span<const double> values, std::span<
   }
 }
 
-// A rate needs all inputs in the row in front as well.
+// A rate needs all inputs in the row before as well.
 void DerivedCalculator::use_row_before() {
   std::vector<char>& is_known = sums_.is_known;
   const bool has_last = is_known.back() != 0;

@@ -1,7 +1,7 @@
 // Series that are not stored but computed from stored ones on reading (marked † in the reference).
 //
 // Guarantees: a value is there only when all its inputs are, at its row and, for rates, at the row
-// in front of it; a counter that went backwards gives no value there. The same rows give the same
+// before it; a counter that went backwards gives no value there. The same rows give the same
 // values whatever range is asked for.
 #pragma once
 
@@ -23,7 +23,7 @@ struct DerivedSeries {
   Series series;
   const DerivedSpec* spec = nullptr;
   std::vector<size_t> inputs;    // places in the directory's stored series
-  std::vector<InputRole> roles;  // one an input
+  std::vector<InputRole> roles;  // one per input
   double divisor = 1;            // what the formula divides by besides time
 };
 
