@@ -159,19 +159,14 @@ Error not_found(const std::string& text, const std::vector<RunListing>& runs) {
   }
   std::stable_sort(near.begin(), near.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::string message = fmt::format("no run matches '{}'", text);
+  std::vector<std::string> suggestions;
   for (size_t i = 0; i < near.size() && i < kSuggestions; ++i) {
-    message += (i == 0                                         ? "; did you mean "
-                : i + 1 == std::min(near.size(), kSuggestions) ? " or "
-                                                               : ", ") +
-               known_as(*near[i].second);
+    suggestions.push_back(known_as(*near[i].second));
   }
-  if (!near.empty()) {
-    message += '?';
-  } else {
-    message += runs.empty() ? "; nothing has been recorded yet" : "; try `trainscope list`";
-  }
-  return Error(message);
+  const std::string message = fmt::format("no run matches '{}'", text);
+  if (!suggestions.empty()) return Error(message + did_you_mean(suggestions));
+  return Error(message +
+               (runs.empty() ? "; nothing has been recorded yet" : "; try `trainscope list`"));
 }
 
 // Does not touch runs before the one that is meant.

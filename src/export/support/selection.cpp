@@ -29,11 +29,10 @@ Error unknown_metric(const RunView& run, const std::string& wanted) {
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& name : names) near.emplace_back(edit_distance(wanted, name), name);
   std::sort(near.begin(), near.end());
-  std::string message = fmt::format("this run has no metric '{}'", wanted);
-  for (size_t i = 0; i < near.size() && i < kSuggestions; ++i) {
-    message += (i == 0 ? "; similar: " : ", ") + near[i].second;
-  }
-  return Error(message);
+  std::vector<std::string> suggestions;
+  for (size_t i = 0; i < near.size() && i < kSuggestions; ++i)
+    suggestions.push_back(near[i].second);
+  return Error(fmt::format("this run has no metric '{}'{}", wanted, did_you_mean(suggestions)));
 }
 
 Values present_values(Points points) {
