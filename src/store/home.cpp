@@ -133,11 +133,8 @@ Result<std::vector<std::string>> run_folders(const std::string& home) {
 
 // "latest" is 0, "latest~2" is 2.
 std::optional<size_t> latest_index(std::string_view text) {
-  if (text == "latest") return 0;
-  if (!text.starts_with("latest~")) return std::nullopt;
-  const auto back = parse_integer(text.substr(7));
-  if (!back || *back < 0) return std::nullopt;
-  return static_cast<size_t>(*back);
+  const RunsByName wanted = parse_runs_by_name(text);
+  return wanted.name == "latest" ? std::optional(wanted.back) : std::nullopt;
 }
 
 std::string known_as(const RunListing& run) {

@@ -1,7 +1,6 @@
 #include "store/run_argument.h"
 
-#include <fnmatch.h>
-
+#include "base/glob.h"
 #include "base/text.h"
 
 namespace trainscope {
@@ -18,14 +17,12 @@ RunsByName parse_runs_by_name(std::string_view text) {
     }
   }
   wanted.name = text;
-  wanted.is_pattern = text.find_first_of("*?[") != std::string_view::npos;
+  wanted.is_pattern = is_glob(text);
   return wanted;
 }
 
 bool is_meant(const RunsByName& wanted, const std::string& run_name) {
-  if (run_name.empty()) return false;
-  if (!wanted.is_pattern) return run_name == wanted.name;
-  return ::fnmatch(wanted.name.c_str(), run_name.c_str(), 0) == 0;
+  return !run_name.empty() && glob_matches(wanted.name, run_name);
 }
 
 }  // namespace trainscope

@@ -18,7 +18,7 @@ struct RunsByName {
 
 RunsByName parse_runs_by_name(std::string_view text);
 
-// Does a run of this name belong to what the argument means? Wildcards as in a shell.
+// Does a run of this name belong to what the argument means? Wildcards as in base/glob.h.
 bool is_meant(const RunsByName& wanted, const std::string& run_name);
 
 }  // namespace trainscope

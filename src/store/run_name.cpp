@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/text.h"
 #include "store/run_id.h"
 #include "store/store.h"
@@ -10,17 +8,9 @@ namespace trainscope {
 
 namespace {
 
-// NAME~1: the run before the newest of that name.
-bool counts_back(std::string_view name) {
-  const size_t tilde = name.rfind('~');
-  if (tilde == std::string_view::npos || tilde + 1 == name.size()) return false;
-  const std::string_view number = name.substr(tilde + 1);
-  return std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 std::string_view reads_as(std::string_view name) {
   if (name == "latest") return "the newest run";
-  if (counts_back(name)) return "a run before the newest";
+  if (parse_runs_by_name(name).counts_back) return "a run before the newest";
   if (name == "." || name == ".." || name.find('/') != std::string_view::npos) return "a path";
   if (name.find_first_of("*?[]") != std::string_view::npos) return "a pattern for many runs";
   if (is_run_id(name)) return "the id of a run";
