@@ -37,8 +37,15 @@ int natural_compare(std::string_view a, std::string_view b) {
   return a.empty() ? (b.empty() ? 0 : -1) : 1;
 }
 
+// Unlike labels_text, never the same for different labels: a value may contain ; and =.
 std::string key_of(const std::string& metric, const Labels& labels) {
-  return metric + '\n' + labels_text(labels);
+  std::string key = metric;
+  for (const auto& [name, value] : labels) {
+    for (const std::string& part : {name, value}) {
+      key += '\n' + std::to_string(part.size()) + ':' + part;
+    }
+  }
+  return key;
 }
 
 // The schema of each source that held at the end: the last one that has rows.
