@@ -134,10 +134,12 @@ TEST(stored_reports, frames_that_are_open_together_have_a_limit) {
 }
 
 TEST(stored_reports, a_line_that_nobody_can_have_sent_is_unreadable) {
+  std::string numbers;
+  while (numbers.size() < 8000) numbers += " a=1";
   ReportsFile file;
-  file.add(0, {line(1, 1), "2 pipe step 2 name=" + std::string(9000, '1'), line(3, 3)}, false);
+  file.add(0, {line(1, 1) + numbers, line(2, 2) + numbers + numbers, line(3, 3)}, false);
   const auto reports = file.open();
-  EXPECT_EQ(read(*reports), (std::vector<std::string>{"1 step 1", "3 step 3"}));
+  EXPECT_EQ(read(*reports).size(), 2U);
   EXPECT_EQ(reports->unreadable(), 1);
 }
 
