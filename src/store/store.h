@@ -17,8 +17,8 @@
 #include "base/result.h"
 #include "model/manifest.h"
 #include "model/metric.h"
-#include "store/edit.h"
-#include "store/run_argument.h"
+#include "store/home/edit.h"
+#include "store/home/run_argument.h"
 
 namespace trainscope {
 
