@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/glob.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -29,11 +30,10 @@ Error unknown_metric(const RunView& run, const std::string& wanted) {
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& name : names) near.emplace_back(edit_distance(wanted, name), name);
   std::sort(near.begin(), near.end());
-  std::string message = fmt::format("this run has no metric '{}'", wanted);
-  for (size_t i = 0; i < near.size() && i < kSuggestions; ++i) {
-    message += (i == 0 ? "; similar: " : ", ") + near[i].second;
-  }
-  return Error(message);
+  std::vector<std::string> suggestions;
+  for (size_t i = 0; i < near.size() && i < kSuggestions; ++i)
+    suggestions.push_back(near[i].second);
+  return Error(fmt::format("this run has no metric '{}'{}", wanted, did_you_mean(suggestions)));
 }
 
 Values present_values(Points points) {
@@ -77,7 +77,8 @@ bool is_known(const std::vector<Series>& all, const std::string& wanted) {
 // Whether a pattern matches a name that begins with "train.".
 bool may_be_of_training(const std::string& pattern) {
   constexpr std::string_view kTraining = "train.";
-  const std::string_view literal = std::string_view(pattern).substr(0, pattern.find('*'));
+  const std::string_view literal =
+      std::string_view(pattern).substr(0, pattern.find_first_of("*?["));
   return literal.starts_with(kTraining) ||
          (literal.size() < pattern.size() && kTraining.starts_with(literal));
 }
@@ -92,14 +93,9 @@ const std::vector<Series>& series_to_search(const RunView& run,
   return metrics.empty() ? run.series() : run.recorded_series();
 }
 
-// A job may report steps much faster than samples are taken: how much of the run's time has as many
-// of them as a window may have.
+// How much of the run's time has as many reported values as a window may have.
 double reported_length_s(const RunView& run, const std::vector<size_t>& selected) {
-  double values = 0;
-  for (const size_t i : selected) {
-    if (i < run.recorded_series().size()) continue;
-    if (const auto summary = run.summary(i)) values += static_cast<double>(summary->samples);
-  }
+  const auto values = static_cast<double>(reported_samples(run, selected).all);
   return values > kValuesAWindow ? run.duration_s() * kValuesAWindow / values : kInfinity;
 }
 
@@ -162,26 +158,6 @@ class Windows {
 };
 
 }  // namespace
-
-bool glob_matches(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0, star = std::string_view::npos, retry = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      retry = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 Result<std::vector<size_t>> select_series(const RunView& run,
                                           const std::vector<std::string>& metrics) {

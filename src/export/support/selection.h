@@ -12,11 +12,8 @@
 
 namespace trainscope {
 
-// "system.cpu.*" and the like; without a * it is the name itself.
-bool glob_matches(std::string_view pattern, std::string_view text);
-
-// Indices of the selected series that are not absent. An Error for a name that the run does not
-// have, with similar ones.
+// Indices of the selected series that are not absent. An Error for a name or pattern (base/glob.h)
+// that the run does not have, with similar ones.
 Result<std::vector<size_t>> select_series(const RunView& run,
                                           const std::vector<std::string>& metrics);
 
