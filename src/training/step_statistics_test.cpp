@@ -34,5 +34,16 @@ TEST(StepStatistics, batches_give_throughput) {
   EXPECT_NEAR(*training.statistics.throughput, 128, 1e-9);
 }
 
+TEST(StepStatistics, reported_throughput_is_known_without_step_times) {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 40; ++i) {
+    lines.push_back(fmt::format("3 output step {} throughput={}", i, i % 2 == 0 ? 100 : 140));
+  }
+  const ListedTraining training = read_lines(lines);
+  EXPECT_FALSE(training.statistics.mean_s);
+  ASSERT_TRUE(training.statistics.throughput);
+  EXPECT_NEAR(*training.statistics.throughput, 120, 1e-9);
+}
+
 }  // namespace
 }  // namespace trainscope
