@@ -1,5 +1,6 @@
 #include "training/step_counter.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "testing/listed_reports.h"
@@ -59,6 +60,19 @@ TEST(StepCounter, numbers_out_of_range_are_ignored) {
   ASSERT_EQ(training.all_phases.size(), 1U);
   EXPECT_EQ(training.all_phases[0].from_s, 0);
   EXPECT_EQ(training.all_phases[0].to_s, 4);
+}
+
+TEST(StepCounter, huge_numbers_do_not_overflow) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 3000; ++i) {
+    lines.push_back(fmt::format("{} pipe step {}", i + 1, i % 2 == 0 ? int64_t{1} << 53 : 0));
+    lines.push_back(fmt::format("{} pipe dropped {}", i + 1, int64_t{1} << 53));
+  }
+  const ListedTraining training = read_lines(lines, 4000);
+  EXPECT_GT(*training.count, int64_t{1} << 61);
+  EXPECT_LE(*training.count, INT64_MAX);
+  for (const Step& step : training.steps) EXPECT_GE(step.step, 0);
+  EXPECT_EQ(training.dropped, int64_t{1} << 62);
 }
 
 }  // namespace

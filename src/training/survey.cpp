@@ -135,7 +135,7 @@ class Surveyor {
             std::max(training_.batch.value_or(0), static_cast<double>(*report.number));
         return;
       case ReportKind::dropped:
-        training_.dropped += *report.number;
+        training_.dropped = std::min(training_.dropped + *report.number, kMaxCount);
         return;
       case ReportKind::mark:
         return;  // an event already
