@@ -12,7 +12,7 @@ constexpr double kMilestones[] = {0.5,  0.6,  0.7,  0.8,  0.85, 0.9,  0.91, 0.92
                                   0.93, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 0.995};
 
 // "val_loss" is the loss of the validation set, whatever else the line says.
-NamedNumber name_and_set(const std::string& name, const std::string& set) {
+NamedNumber name_and_set(std::string_view name, std::string_view set) {
   NamedNumber number = without_set_prefix(name);
   if (number.set.empty()) number.set = set.empty() ? "train" : set;
   return number;
@@ -20,11 +20,11 @@ NamedNumber name_and_set(const std::string& name, const std::string& set) {
 
 void append_number(const StoredReport& stored, const std::string& name, std::optional<double> step,
                    double value, std::vector<TrainingNumber>& numbers) {
-  NamedNumber named = name_and_set(name, stored.report.set);
+  const NamedNumber named = name_and_set(name, stored.report.set);
   std::optional<int64_t> number;
   if (step && *step >= 0 && *step < 9e15) number = std::llround(*step);
-  numbers.push_back(
-      {std::move(named.name), std::move(named.set), stored.source, stored.time_s, number, value});
+  numbers.push_back({std::string(named.name), std::string(named.set), stored.source, stored.time_s,
+                     number, value});
 }
 
 void take_accuracy(const TrainingNumber& number, SetResults& results) {

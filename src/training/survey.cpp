@@ -108,6 +108,7 @@ class Surveyor {
   }
 
   const StepGroups* groups() const { return groups_; }
+  int64_t steps_of_other_sets() const { return steps_of_other_sets_; }
 
  private:
   void take(const StoredReport& stored) {
@@ -143,6 +144,7 @@ class Surveyor {
   }
 
   void take_step(const StoredReport& stored) {
+    if (stored.report.is_of_other_set()) ++steps_of_other_sets_;
     const auto key = track_of(stored.source, stored.report);
     if (!key) return;
     auto found = tracks_.find(*key);
@@ -161,8 +163,8 @@ class Surveyor {
     const int64_t number = report.number.value_or(next);
     if (epochs.empty() || epochs.back().epoch != number) epochs.push_back({number, 0, {}});
     epochs.back().time_s = stored.time_s;
-    const bool other_set = !report.set.empty() && report.set != "train";
-    const std::string prefix = !other_set ? "" : report.set == "test" ? "test_" : "val_";
+    const std::string other = report.set == "validation" ? "val_" : report.set + "_";
+    const std::string prefix = report.is_of_other_set() ? other : "";
     for (const auto& [name, value] : report.numbers) {
       if (std::isfinite(value)) epochs.back().values[prefix + name] = value;
     }
@@ -265,6 +267,7 @@ class Surveyor {
   std::map<std::string, int64_t> phase_counts_;
   std::vector<TrainingNumber> found_numbers_;
   NumberFold numbers_;
+  int64_t steps_of_other_sets_ = 0;
 };
 
 // Why the recorder refused printed lines, or why their times are coarse.
@@ -276,17 +279,21 @@ std::string reason_in(std::span<const Event> events, std::string_view kind) {
   return reason;
 }
 
-void explain_count(const std::string& refused, std::span<const Event> events, Training& training) {
+void explain_count(const std::string& refused, std::span<const Event> events,
+                   const Surveyor& surveyor, Training& training) {
   if (training.count) return;
   if (!refused.empty()) {
     training.are_steps_refused = true;
     training.reason = "printed steps are not counted: " + refused +
                       "; redirect the output of each run to its own file";
-    return;
+  } else if (!training.epochs.empty()) {
+    training.reason = fmt::format("{} epochs were reported, but no steps", training.epochs.size());
+  } else if (surveyor.steps_of_other_sets() > 0) {
+    training.reason = fmt::format("{} steps of other sets were reported, but none of the training",
+                                  surveyor.steps_of_other_sets());
+  } else {
+    training.reason = why_no_steps(events);
   }
-  training.reason = training.epochs.empty() ? why_no_steps(events)
-                                            : fmt::format("{} epochs were reported, but no steps",
-                                                          training.epochs.size());
 }
 
 void explain_times(const std::string& polled, const StepGroups& groups, Training& training) {
@@ -317,7 +324,7 @@ Result<Survey> survey_training(const Reports& reports, double duration_s,
     if (surveyor->sender() == sender) break;
   }
   Survey survey = surveyor->finish();
-  explain_count(refused, events, training);
+  explain_count(refused, events, *surveyor, training);
   if (survey.may_arrive_together()) {
     explain_times(reason_in(events, kOutputIsPolled), *surveyor->groups(), training);
   }

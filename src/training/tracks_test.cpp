@@ -69,5 +69,19 @@ TEST(Tracks, printed_steps_that_may_be_of_another_process_are_not_counted) {
   EXPECT_EQ(read_lines({"1 output step 1", "2 pipe step 2"}, 100, events).count, 1);
 }
 
+TEST(Tracks, steps_of_another_set_are_not_steps_of_the_training) {
+  const ListedTraining training = read_lines(
+      {"1 pipe step 499 loss=1", "2 pipe step 500 loss=1", "3 pipe step 0 loss=2 set=validation",
+       "4 pipe step loss=3 set=validation", "5 pipe step 501 loss=1 set=train"});
+  EXPECT_EQ(training.count, 3);
+  EXPECT_EQ(training.observed, 3);
+  ASSERT_EQ(training.results.size(), 2U);
+  EXPECT_EQ(training.results[1].set, "validation");
+  EXPECT_EQ(training.results[1].loss, 3);
+  const ListedTraining none = read_lines({"1 pipe step 1 set=test", "2 pipe step 2 set=test"});
+  EXPECT_FALSE(none.count);
+  EXPECT_EQ(none.reason, "2 steps of other sets were reported, but none of the training");
+}
+
 }  // namespace
 }  // namespace trainscope
