@@ -14,7 +14,9 @@ namespace {
 class JoinedTrack {
  public:
   JoinedTrack(const Reports& reports, const Survey& survey, std::string name)
-      : name_(std::move(name)), reports_(read_counted(reports, survey.is_output_refused)) {}
+      : name_(std::move(name)),
+        reports_(read_counted(reports, survey.is_output_refused)),
+        track_(survey.names) {}
 
   // Fills what a step lacks. Steps are given in order of their numbers.
   Status join(Step& step) {
@@ -110,6 +112,7 @@ class StepReader : public Reader<Step> {
       : all_(std::move(reports)),
         survey_(std::move(survey)),
         reports_(read_counted(*all_, survey_->is_output_refused)),
+        track_(survey_->names),
         phases_(survey_->sender) {
     for (const std::string& name : survey_->joined) joined_.emplace_back(*all_, *survey_, name);
     if (const auto from_s = survey_->open_input_from_s) {

@@ -20,6 +20,7 @@ namespace {
 
 using ReportKind = Report::Kind;
 
+constexpr size_t kMaxNotFinite = 5;  // numbers that are noted
 constexpr const char* kCountsItems =
     "the job prints items, not steps: each printed line counts as a step";
 
@@ -66,12 +67,9 @@ struct TrackSurvey {
   StepTrack track;
   StepGroups groups;
   int64_t reports = 0;
-  bool has_values = false;  // a loss or an accuracy
 
   void take(const std::optional<Step>& step) {
-    if (!step) return;
-    groups.add(*step);
-    has_values = has_values || step->loss || step->accuracy;
+    if (step) groups.add(*step);
   }
 };
 
@@ -104,6 +102,7 @@ class Surveyor {
     choose_source();
     training_.results = numbers_.results(training_.source);
     training_.series = numbers_.series();
+    note_left_out();
     return std::move(survey_);
   }
 
@@ -172,11 +171,19 @@ class Surveyor {
 
   void take_numbers(const StoredReport& stored) {
     found_numbers_.clear();
-    const std::string not_finite = append_numbers(stored, found_numbers_);
+    not_finite_.clear();
+    append_numbers(stored, found_numbers_, &not_finite_);
     for (const TrainingNumber& number : found_numbers_) numbers_.add(number);
-    if (not_finite.empty() || !training_.notes.empty()) return;
-    training_.notes.push_back(
-        fmt::format("{} is not a number from {:.1f} s on", printable(not_finite), stored.time_s));
+    for (const TrainingNumber& number : not_finite_) note_not_finite(number);
+  }
+
+  void note_not_finite(const TrainingNumber& number) {
+    const bool is_new =
+        noted_.size() < kMaxNotFinite && noted_.emplace(number.name, number.set).second;
+    if (!is_new) return;
+    const std::string set = number.set == "train" ? "" : " (" + number.set + ")";
+    training_.notes.push_back(fmt::format("{} is not a number from {:.1f} s on",
+                                          printable(number.name + set), number.time_s));
   }
 
   void take_phase(const TrainingPhase& phase) {
@@ -246,16 +253,27 @@ class Surveyor {
     survey_.first_covers = chosen.counter->first_covers();
     training_.observed = chosen.observed();
     training_.count = chosen.counter->count();
+    survey_.names = {numbers_.name_of(TrainingMetric::loss, "train", survey_.source),
+                     numbers_.name_of(TrainingMetric::accuracy, "train", survey_.source)};
     for (const auto& [key, track] : tracks_) {
       const bool is_same_source = key.first == survey_.source;
       if (is_same_source && key.second == survey_.track) {
         groups_ = &track.groups;
         if (track.track.counts_items()) training_.notes.emplace_back(kCountsItems);
       }
+      const bool has_values =
+          key.second == survey_.names.loss || key.second == survey_.names.accuracy;
       const bool is_joined = is_same_source && key.first == kEventFiles && !key.second.empty() &&
-                             key.second != survey_.track && track.has_values;
+                             key.second != survey_.track && has_values;
       if (is_joined) survey_.joined.push_back(key.second);
     }
+  }
+
+  void note_left_out() {
+    const auto note = [&](int64_t count, const char* text) {
+      if (count > 0) training_.notes.push_back(fmt::format("{} {}", count, text));
+    };
+    note(numbers_.left_out(), "losses and accuracies are not used: they have too many names");
   }
 
   Survey survey_;
@@ -265,7 +283,8 @@ class Surveyor {
   const StepGroups* groups_ = nullptr;                             // of the chosen one
   std::map<std::string, std::vector<Epoch>, std::less<>> epochs_;  // by source
   std::map<std::string, int64_t> phase_counts_;
-  std::vector<TrainingNumber> found_numbers_;
+  std::vector<TrainingNumber> found_numbers_, not_finite_;  // of the last report
+  std::set<std::pair<std::string, std::string>> noted_;     // names and sets
   NumberFold numbers_;
   int64_t steps_of_other_sets_ = 0;
 };

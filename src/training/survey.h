@@ -11,6 +11,7 @@
 
 #include "model/training.h"
 #include "training/phase_track.h"
+#include "training/step_track.h"
 #include "training/training.h"
 
 namespace trainscope {
@@ -22,7 +23,8 @@ struct Survey {
   bool is_output_refused = false;   // printed lines may be a stranger's
   std::string sender;               // whose phases are the training's
   std::string source, track;        // of the steps
-  std::vector<std::string> joined;  // other numbers of the event files that give loss or accuracy
+  ValueNames names;                 // of the values of a step
+  std::vector<std::string> joined;  // other numbers of the event files that give these
   int64_t first_covers = 1;         // steps that the first report stands for
   bool are_averages_known = true;
   bool are_times_known = true;

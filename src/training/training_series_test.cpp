@@ -22,5 +22,17 @@ TEST(TrainingSeries, series_have_the_names_of_the_contract) {
   EXPECT_EQ(names, expected);
 }
 
+TEST(TrainingSeries, losses_and_accuracies_are_recognised_by_name) {
+  for (const char* name : {"loss", "cross_entropy"}) {
+    EXPECT_EQ(metric_of_number(name), TrainingMetric::loss) << name;
+  }
+  for (const char* name : {"accuracy", "acc", "balanced_accuracy", "mean_token_accuracy"}) {
+    EXPECT_EQ(metric_of_number(name), TrainingMetric::accuracy) << name;
+  }
+  for (const char* name : {"top5_accuracy", "top_k_categorical_accuracy", "train_loss", "lr", ""}) {
+    EXPECT_FALSE(metric_of_number(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace trainscope
