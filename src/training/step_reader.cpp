@@ -10,7 +10,10 @@ namespace trainscope {
 
 namespace {
 
-// A number of the event files beside the one that counts the steps: its values by step.
+constexpr size_t kMaxHeldBack = 100'000;
+constexpr size_t kMaxWaits = 1'000'000;
+
+// A number of the event files next to the one that counts the steps: its values by step.
 class JoinedTrack {
  public:
   JoinedTrack(const Reports& reports, const Survey& survey, std::string name)
@@ -56,6 +59,7 @@ class JoinedTrack {
 class Waits {
  public:
   void add(const TrainingPhase& phase, bool is_counted) {
+    if (waits_.size() == kMaxWaits) return;
     const auto after =
         std::upper_bound(waits_.begin(), waits_.end(), phase.from_s,
                          [](double from_s, const Wait& wait) { return from_s < wait.from_s; });
@@ -190,12 +194,21 @@ class StepReader : public Reader<Step> {
     pending_.push_back(*step);
   }
 
-  // The steps of the first group are all there, and so are the phases that began before it.
+  // The steps of the first group are all there, and so are the waits that began before it.
   bool is_front_complete() const {
     if (is_over_ || groups_.empty()) return !groups_.empty();
+    if (pending_.size() >= kMaxHeldBack) return true;
+    return groups_.size() > 1 && !may_lack_wait(pending_.front().time_s);
+  }
+
+  // May a wait for data have begun before this time that is not known yet? One that is open, or one
+  // that is reported when it has ended. (The one that is open at the end was added at the begin.)
+  bool may_lack_wait(double time_s) const {
+    if (!survey_->has_input_phases) return false;
     constexpr double kRounding_s = 1e-6;
-    const double latest_s = pending_.front().time_s + survey_->longest_input_s + kRounding_s;
-    return groups_.size() > 1 && (!survey_->has_input_phases || now_s_ > latest_s);
+    if (now_s_ <= time_s + survey_->longest_input_s + kRounding_s) return true;
+    const auto open_from_s = phases_.open_from("input");
+    return open_from_s && *open_from_s < time_s && open_from_s != survey_->open_input_from_s;
   }
 
   void settle_front() {

@@ -7,6 +7,57 @@
 namespace trainscope {
 namespace {
 
+// How far the first step makes its reader read.
+class CountingReports : public Reports {
+ public:
+  CountingReports(std::vector<StoredReport> all, size_t* most_read)
+      : all_(std::move(all)), most_read_(most_read) {}
+  std::unique_ptr<Reader<StoredReport>> read() const override {
+    return std::make_unique<CountingReader>(all_.read(), most_read_);
+  }
+
+ private:
+  class CountingReader : public Reader<StoredReport> {
+   public:
+    CountingReader(std::unique_ptr<Reader<StoredReport>> all, size_t* most_read)
+        : all_(std::move(all)), most_read_(most_read) {}
+    Result<bool> next(StoredReport& report) override {
+      *most_read_ = std::max(*most_read_, ++read_);
+      return all_->next(report);
+    }
+
+   private:
+    std::unique_ptr<Reader<StoredReport>> all_;
+    size_t* most_read_;
+    size_t read_ = 0;
+  };
+  ListedReports all_;
+  size_t* most_read_;
+};
+
+size_t reports_read_for_the_first_step(std::vector<StoredReport> reports) {
+  size_t most_read = 0;
+  auto listed = std::make_shared<CountingReports>(std::move(reports), &most_read);
+  const auto training = read_training(listed, 1e6);
+  CHECK(training);
+  const auto steps = training->details->steps();
+  most_read = 0;
+  Step step;
+  CHECK(steps->next(step));
+  return most_read;
+}
+
+std::vector<StoredReport> steps_after_a_long_wait(const std::vector<std::string>& wait) {
+  std::vector<StoredReport> reports;
+  const auto add = [&](double time_s, const std::string& line) {
+    reports.push_back({time_s, "pipe", *parse_report(line)});
+  };
+  if (wait.size() == 2) add(2, wait[0]);
+  add(3602, wait.back());
+  for (int i = 0; i < 300'000; ++i) add(3603 + i * 1e-3, "step");
+  return reports;
+}
+
 TEST(StepReader, checkpoints_are_not_part_of_a_step) {
   const ListedTraining training = read_lines(
       {"1 pipe step 1", "1.5 pipe begin checkpoint", "2.5 pipe end checkpoint", "3 pipe step 2"});
@@ -70,6 +121,26 @@ TEST(StepReader, each_line_that_counts_items_is_a_step_with_exact_throughput) {
   ASSERT_EQ(training.notes.size(), 1U);
   EXPECT_NE(training.notes[0].find("items, not steps"), std::string::npos);
   for (const TrainingNumber& number : training.numbers) EXPECT_EQ(number.name, "loss");
+}
+
+TEST(StepReader, a_long_wait_that_ended_holds_back_no_steps) {
+  EXPECT_LT(reports_read_for_the_first_step(steps_after_a_long_wait({"begin input", "end input"})),
+            10U);
+}
+
+TEST(StepReader, steps_that_are_held_back_are_limited) {
+  EXPECT_LT(reports_read_for_the_first_step(steps_after_a_long_wait({"phase input 3600"})),
+            110'000U);
+}
+
+TEST(StepReader, a_step_that_is_reported_during_a_wait_has_its_part_of_it) {
+  const ListedTraining training =
+      read_lines({"1 pipe step 1", "2 pipe begin input", "3 pipe step 2", "4 pipe step 3",
+                  "5 pipe end input", "6 pipe step 4"});
+  EXPECT_EQ(training.steps[1].input_wait_s, 1);
+  EXPECT_EQ(training.steps[1].longest_wait_to_s, 5);
+  EXPECT_EQ(training.steps[2].input_wait_s, 1);
+  EXPECT_EQ(training.steps[3].input_wait_s, 1);
 }
 
 }  // namespace

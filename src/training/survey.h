@@ -30,7 +30,7 @@ struct Survey {
   bool are_times_known = true;
   Spans pauses;
   bool has_input_phases = false;
-  double longest_input_s = 0;                // of the closed ones
+  double longest_input_s = 0;                // of those that were reported when they had ended
   std::optional<double> open_input_from_s;   // the run ended while it waited
   std::optional<double> first_phase_from_s;  // of those that are not pauses
   std::array<bool, kMaxWarmup> is_warmup{};  // which of the first steps

@@ -1,5 +1,6 @@
 #include "training/survey.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "testing/listed_reports.h"
@@ -36,6 +37,45 @@ TEST(Survey, the_reason_for_no_steps_states_what_to_do) {
   EXPECT_NE(read_lines({}, 100, {unseen, pattern}).reason.find(R"(--steps-from 'it (?<step>\d+)')"),
             std::string::npos);
   EXPECT_EQ(read_lines({"1 pipe step 1"}, 100, {unseen, pattern}).reason, "");
+}
+
+TEST(Survey, phases_with_many_names_are_left_out_and_noted) {
+  std::vector<std::string> lines = {"0.5 pipe step 1"};
+  for (int i = 0; i < 1500; ++i) lines.push_back(fmt::format("{} pipe phase step{} 0.5", i + 1, i));
+  lines.push_back("1600 pipe phase save 1");
+  lines.push_back("1601 pipe phase checkpoint 1");
+  const ListedTraining training = read_lines(lines, 2000);
+  ASSERT_EQ(training.phases.size(), 1001U) << "1,000 names, and the checkpoint";
+  EXPECT_EQ(training.phases.back().name, "checkpoint");
+  ASSERT_EQ(training.notes.size(), 1U);
+  EXPECT_EQ(training.notes[0], "501 phases are not listed; `trainscope sql` has all of them");
+}
+
+TEST(Survey, evaluations_beyond_a_limit_are_part_of_the_steps) {
+  std::vector<StoredReport> reports;
+  const Report step = *parse_report("step"), evaluation = *parse_report("phase evaluation 0.25");
+  for (int i = 1; i <= 100'001; ++i) {
+    reports.push_back({i - 0.5, "pipe", evaluation});
+    reports.push_back({static_cast<double>(i), "pipe", step});
+  }
+  reports.push_back({100'002, "pipe", *parse_report("phase checkpoint 0.5")});
+  const ListedTraining training = read_listed(std::move(reports), 200'000);
+  ASSERT_EQ(training.phases.size(), 1U);
+  EXPECT_EQ(training.phases[0].name, "checkpoint");
+  EXPECT_DOUBLE_EQ(*training.statistics.p50_s, 1);
+  ASSERT_EQ(training.notes.size(), 1U);
+  EXPECT_EQ(training.notes[0], "100001 evaluations are too many: they count as part of the steps");
+}
+
+TEST(Survey, epochs_beyond_a_limit_are_left_out_and_noted) {
+  std::vector<StoredReport> reports;
+  const Report epoch = *parse_report("epoch loss=1");
+  for (int i = 1; i <= 100'005; ++i) reports.push_back({static_cast<double>(i), "pipe", epoch});
+  const ListedTraining training = read_listed(std::move(reports), 200'000);
+  EXPECT_EQ(training.epochs.size(), 100'000U);
+  EXPECT_EQ(training.reason, "100005 epochs were reported, but no steps");
+  ASSERT_EQ(training.notes.size(), 1U);
+  EXPECT_EQ(training.notes[0], "only the first 100000 of 100005 epochs are listed");
 }
 
 }  // namespace
