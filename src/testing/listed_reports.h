@@ -12,6 +12,12 @@
 
 namespace trainscope {
 
+inline Result<StoredReport> parse_stored_report(std::string_view line) {
+  StoredReport stored;
+  TS_CHECK_OK(parse_stored_report(line, stored));
+  return stored;
+}
+
 class ListedReports : public Reports {
  public:
   // In any order.
@@ -81,9 +87,9 @@ inline ListedTraining read_lines(const std::vector<std::string>& lines, double d
   for (const std::string& line : lines) {
     const size_t space = line.find(' ');
     const auto time_ns = std::llround(std::stod(line.substr(0, space)) * 1e9);
-    StoredReport stored;
-    CHECK(parse_stored_report(std::to_string(time_ns) + line.substr(space), stored));
-    reports.push_back(std::move(stored));
+    auto stored = parse_stored_report(std::to_string(time_ns) + line.substr(space));
+    CHECK(stored);
+    reports.push_back(std::move(*stored));
   }
   return read_listed(std::move(reports), duration_s, events);
 }
