@@ -123,6 +123,42 @@ TEST(StepReader, each_line_that_counts_items_is_a_step_with_exact_throughput) {
   for (const TrainingNumber& number : training.numbers) EXPECT_EQ(number.name, "loss");
 }
 
+// So many steps at each of these times.
+class StepsTogether : public Reports {
+ public:
+  StepsTogether(size_t count, std::vector<double> times)
+      : count_(count), times_(std::move(times)) {}
+  std::unique_ptr<Reader<StoredReport>> read() const override {
+    return std::make_unique<TogetherReader>(*this);
+  }
+
+ private:
+  class TogetherReader : public Reader<StoredReport> {
+   public:
+    explicit TogetherReader(const StepsTogether& all) : all_(all) {}
+    Result<bool> next(StoredReport& report) override {
+      const size_t at = given_++ / all_.count_;
+      if (at == all_.times_.size()) return false;
+      report = {all_.times_[at], "output", Report()};
+      return true;
+    }
+
+   private:
+    const StepsTogether& all_;
+    size_t given_ = 0;
+  };
+  size_t count_;
+  std::vector<double> times_;
+};
+
+TEST(StepReader, steps_that_arrive_together_have_the_right_mean_however_many_they_are) {
+  const auto training =
+      read_training(std::make_shared<StepsTogether>(250'001, std::vector<double>{10, 25, 40}), 50);
+  ASSERT_TRUE(training);
+  EXPECT_EQ(training->count, 750'003);
+  EXPECT_NEAR(*training->statistics.mean_s, 15 / 250'001.0, 1e-12);
+}
+
 TEST(StepReader, a_long_wait_that_ended_holds_back_no_steps) {
   EXPECT_LT(reports_read_for_the_first_step(steps_after_a_long_wait({"begin input", "end input"})),
             10U);

@@ -78,5 +78,19 @@ TEST(Survey, epochs_beyond_a_limit_are_left_out_and_noted) {
   EXPECT_EQ(training.notes[0], "only the first 100000 of 100005 epochs are listed");
 }
 
+TEST(Survey, what_has_too_many_names_is_left_out_and_noted) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 1001; ++i) lines.push_back(fmt::format("1 pipe step 1 a{}_accuracy=0.5", i));
+  for (int i = 0; i < 10'000; ++i) lines.push_back(fmt::format("2 pipe step 1 who=w{}", i));
+  for (int i = 0; i < 10'001; ++i) lines.push_back(fmt::format("3 pipe begin p{} who=w", i));
+  const ListedTraining training = read_lines(lines);
+  EXPECT_EQ(training.count, 1);
+  const std::vector<std::string> expected = {
+      "1 phases are unknown: too many were open at once",
+      "1 losses and accuracies are not used: they have too many names",
+      "1 steps are not counted: they have too many senders or names"};
+  EXPECT_EQ(training.notes, expected);
+}
+
 }  // namespace
 }  // namespace trainscope
