@@ -17,7 +17,7 @@ namespace trainscope {
 
 class EpochList {
  public:
-  static constexpr size_t kMaxEpochs = 100'000, kMaxValues = 400'000;
+  static constexpr size_t kMaxEpochs = 100'000, kMaxValues = 200'000;
 
   void add(const StoredReport& stored);
   // The epochs of this source or, if it reports none, of the first one that does. Returns how many

@@ -78,6 +78,21 @@ TEST(Survey, epochs_beyond_a_limit_are_left_out_and_noted) {
   EXPECT_EQ(training.notes[0], "only the first 100000 of 100005 epochs are listed");
 }
 
+TEST(Survey, values_of_epochs_beyond_a_limit_are_left_out_and_noted) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i <= 1001; ++i) {
+    Report epoch = *parse_report("epoch");
+    for (int k = 0; k < 200; ++k) epoch.numbers.emplace_back(fmt::format("v{}", k), 1);
+    reports.push_back({static_cast<double>(i), "pipe", epoch});
+  }
+  const ListedTraining training = read_listed(std::move(reports), 2000);
+  ASSERT_EQ(training.epochs.size(), 1001U);
+  EXPECT_EQ(training.epochs[999].values.size(), 200U);
+  EXPECT_TRUE(training.epochs[1000].values.empty());
+  ASSERT_EQ(training.notes.size(), 1U);
+  EXPECT_EQ(training.notes[0], "only the first 200000 values of epochs are listed");
+}
+
 TEST(Survey, what_has_too_many_names_is_left_out_and_noted) {
   std::vector<std::string> lines;
   for (int i = 0; i < 1001; ++i) lines.push_back(fmt::format("1 pipe step 1 a{}_accuracy=0.5", i));
