@@ -11,13 +11,6 @@ void take_finite(std::optional<double>& to, const std::optional<double>& from) {
   if (from && std::isfinite(*from)) to = from;
 }
 
-std::optional<double> accuracy_of(const Report& report) {
-  for (const auto& [name, value] : report.numbers) {
-    if (is_accuracy(name) && without_set_prefix(name).set.empty()) return value;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<Step> StepTrack::add(double time_s, const Report& report,
@@ -48,9 +41,10 @@ std::optional<double> StepTrack::items_since_last(const Report& report) {
 std::optional<Step> StepTrack::finish() { return std::exchange(step_, std::nullopt); }
 
 void StepTrack::merge(const Report& report) {
-  if (!report.set.empty() && report.set != "train") return;
-  take_finite(step_->loss, report.find("loss"));
-  take_finite(step_->accuracy, accuracy_of(report));
+  for (const auto& [name, value] : report.numbers) {
+    if (name == names_.loss) take_finite(step_->loss, value);
+    if (name == names_.accuracy) take_finite(step_->accuracy, value);
+  }
   take_finite(step_->throughput, report.find("throughput"));
   const auto duration_s = report.find("duration");
   if (duration_s && *duration_s >= 0) take_finite(step_->duration_s, duration_s);

@@ -51,9 +51,9 @@ void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& ba
   for (const auto& [name, value] : numbers.numbers) {
     Report scalar;
     scalar.kind = Report::Kind::scalar;
-    auto [plain, set] = without_set_prefix(name);
-    scalar.name = std::move(plain);
-    scalar.set = std::move(set);
+    const auto [plain, set] = without_set_prefix(name);
+    scalar.name = plain;
+    scalar.set = set;
     scalar.value = value;
     batch.add(time_ns, "output", std::move(scalar));
   }

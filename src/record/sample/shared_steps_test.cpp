@@ -49,6 +49,7 @@ TEST(shared_steps, count_as_a_reader_of_the_run_does) {
       {"1 output step 1 epoch=1 of=32", "2 output step 32 epoch=1 of=32",
        "3 output step 9 epoch=2 of=32"},
       {"1 output step 0 of=32"},
+      {"1 pipe step 7", "2 pipe step 1 set=validation", "3 pipe step set=val", "4 pipe step 8"},
   };
   for (const auto& lines : cases) {
     const Arrivals arrivals(lines);
