@@ -144,6 +144,7 @@ struct Shared {
 
 // Leaves a sentence for the supervisor to show; one thread at a time.
 void leave_message(Shared& shared, std::string_view text);
+bool has_message(const Shared& shared, uint32_t shown);
 // The next sentence after those that were `shown`, whole; nothing if there is none.
 std::optional<std::string> take_message(const Shared& shared, uint32_t& shown);
 
