@@ -118,6 +118,8 @@ class Sampler {
   // Waits until this time or the stop; true if the time has come.
   bool wait_until(int64_t monotonic_ns);
   void take_due(Schedule& schedule, int64_t now);
+  // In the manifest's count and in the series recorder.missed_ticks.
+  void add_missed(int64_t count);
   void note_refused(int64_t tick, int64_t period_ns, bool kept);
   void note_missed(Schedule& schedule, int64_t first, int64_t count);
   void close_ticks(std::vector<Schedule>& schedules);
