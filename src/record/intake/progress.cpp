@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "record/record.h"
-#include "record/sample/sampler.h"
+#include "record/sample/ring.h"
 #include "training/training.h"
 
 namespace trainscope {

@@ -141,7 +141,4 @@ class Sampler {
   std::string restart_reason_;
 };
 
-// Pushes an event record; false if the ring has no space for it.
-bool push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text);
-
 }  // namespace trainscope
