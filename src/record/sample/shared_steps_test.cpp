@@ -81,6 +81,10 @@ TEST(shared_steps, a_recorder_that_died_while_it_counted_leaves_no_count) {
   EXPECT_FALSE(steps.is_known());
   steps.end();
   EXPECT_TRUE(steps.is_known());
+  steps.begin();  // and dies
+  steps.begin();  // another recorder
+  steps.end();
+  EXPECT_FALSE(steps.is_known());
 }
 
 TEST(shared_steps, more_tracks_than_fit_leave_no_count) {

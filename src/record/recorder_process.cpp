@@ -1,4 +1,4 @@
-#include "record/sample/recorder_process.h"
+#include "record/recorder_process.h"
 
 #include <malloc.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "record/sample/recorder.h"
+#include "record/recorder.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -22,9 +22,9 @@
 #include "record/intake/progress.h"
 #include "record/intake/progress_sources.h"
 #include "record/record.h"
+#include "record/recorder_process.h"
 #include "record/sample/clock_watch.h"
 #include "record/sample/journal.h"
-#include "record/sample/recorder_process.h"
 #include "record/sample/sampler.h"
 #include "record/supervise/closing.h"
 
