@@ -42,12 +42,6 @@ void take_accuracy(const TrainingNumber& number, SetResults& results) {
   }
 }
 
-// Does this number of a report say where in the training it is, or how long the step took?
-bool is_place(std::string_view name) {
-  return name == "epoch" || name == "of" || name == "step" || name == "duration" ||
-         name == "item" || name == "items";
-}
-
 }  // namespace
 
 std::string append_numbers(const StoredReport& stored, std::vector<TrainingNumber>& numbers) {
@@ -63,7 +57,7 @@ std::string append_numbers(const StoredReport& stored, std::vector<TrainingNumbe
   std::optional<double> step;
   if (report.kind == ReportKind::step && report.number) step = static_cast<double>(*report.number);
   for (const auto& [name, value] : report.numbers) {
-    if (is_place(name)) continue;
+    if (is_place_in_training(name)) continue;
     if (std::isfinite(value)) {
       append_number(stored, name, step, value, numbers);
     } else if (not_finite.empty()) {

@@ -168,6 +168,16 @@ NamedNumber without_set_prefix(std::string_view name) {
   return {std::string(name), ""};
 }
 
+std::string_view prefix_of_set(std::string_view set) {
+  if (set.empty() || set == "train") return "";
+  return set == "test" ? "test_" : "val_";
+}
+
+bool is_place_in_training(std::string_view name) {
+  return name == "epoch" || name == "of" || name == "step" || name == "duration" ||
+         name == "item" || name == "items";
+}
+
 Result<Report> parse_report(std::string_view line) {
   Report report;
   TS_CHECK_OK(parse_report(line, report));

@@ -38,6 +38,10 @@ struct NamedNumber {
   std::string name, set;
 };
 NamedNumber without_set_prefix(std::string_view name);
+// That prefix: "val_", "test_", or "" for the training itself.
+std::string_view prefix_of_set(std::string_view set);
+// Does a number of this name state where in the training a report is, or how long the step took?
+bool is_place_in_training(std::string_view name);
 
 Result<Report> parse_report(std::string_view line);
 // The same, using the memory of `report` again.

@@ -11,11 +11,21 @@ void take_finite(std::optional<double>& to, const std::optional<double>& from) {
   if (from && std::isfinite(*from)) to = from;
 }
 
-std::optional<double> accuracy_of(const Report& report) {
-  for (const auto& [name, value] : report.numbers) {
-    if (is_accuracy(name) && without_set_prefix(name).set.empty()) return value;
+// The number that is the accuracy of the step; null if there is none.
+const std::pair<std::string, double>* accuracy_of(const Report& report) {
+  for (const auto& number : report.numbers) {
+    if (is_accuracy(number.first) && without_set_prefix(number.first).set.empty()) return &number;
   }
-  return std::nullopt;
+  return nullptr;
+}
+
+void set_number(Step& step, std::string name, double value) {
+  for (auto& [known, last] : step.numbers) {
+    if (known != name) continue;
+    last = value;
+    return;
+  }
+  step.numbers.emplace_back(std::move(name), value);
 }
 
 }  // namespace
@@ -30,6 +40,7 @@ std::optional<Step> StepTrack::add(double time_s, const Report& report,
     step_->step = counter_.step();
     step_->time_s = time_s;
     step_->covers = counter_.covers();
+    step_->reported_number = report.number;
     const auto counted = items_since_last(report);
     step_->items = counted ? counted : items;
   }
@@ -48,9 +59,20 @@ std::optional<double> StepTrack::items_since_last(const Report& report) {
 std::optional<Step> StepTrack::finish() { return std::exchange(step_, std::nullopt); }
 
 void StepTrack::merge(const Report& report) {
-  if (!report.set.empty() && report.set != "train") return;
+  take_finite(step_->epoch, report.find("epoch"));
+  const std::string_view prefix = prefix_of_set(report.set);
+  const auto* const accuracy = prefix.empty() ? accuracy_of(report) : nullptr;
+  for (const auto& number : report.numbers) {
+    const auto& [name, value] = number;
+    const bool is_own = prefix.empty() && (name == "loss" || name == "throughput");
+    if (is_own || &number == accuracy || is_place_in_training(name) || !std::isfinite(value)) {
+      continue;
+    }
+    set_number(*step_, std::string(prefix) + name, value);
+  }
+  if (!prefix.empty()) return;
   take_finite(step_->loss, report.find("loss"));
-  take_finite(step_->accuracy, accuracy_of(report));
+  if (accuracy != nullptr) take_finite(step_->accuracy, accuracy->second);
   take_finite(step_->throughput, report.find("throughput"));
   const auto duration_s = report.find("duration");
   if (duration_s && *duration_s >= 0) take_finite(step_->duration_s, duration_s);

@@ -161,8 +161,7 @@ class Surveyor {
     const int64_t number = report.number.value_or(next);
     if (epochs.empty() || epochs.back().epoch != number) epochs.push_back({number, 0, {}});
     epochs.back().time_s = stored.time_s;
-    const bool other_set = !report.set.empty() && report.set != "train";
-    const std::string prefix = !other_set ? "" : report.set == "test" ? "test_" : "val_";
+    const std::string prefix(prefix_of_set(report.set));
     for (const auto& [name, value] : report.numbers) {
       if (std::isfinite(value)) epochs.back().values[prefix + name] = value;
     }

@@ -362,6 +362,24 @@ TEST(Training, lines_that_count_items_are_a_step_each_with_exact_items_per_secon
   for (const TrainingNumber& number : training.numbers) EXPECT_EQ(number.name, "loss");
 }
 
+TEST(Training, a_step_has_all_numbers_that_were_reported_with_it) {
+  const ListedTraining training =
+      told({"1 pipe step 5 epoch=2 loss=0.5 acc=0.9 accuracy=0.8 lr=0.1 val_loss=3 of=10",
+            "1.5 pipe step 5 lr=0.2 bad=nan", "1.6 pipe step 5 set=test loss=7", "2 pipe step"});
+  ASSERT_EQ(training.steps.size(), 2U);
+  const Step& step = training.steps[0];
+  EXPECT_EQ(step.step, 5);
+  EXPECT_EQ(step.reported_number, 5);
+  EXPECT_EQ(step.epoch, 2);
+  EXPECT_EQ(step.loss, 0.5);
+  EXPECT_EQ(step.accuracy, 0.9);
+  const std::vector<std::pair<std::string, double>> others = {
+      {"accuracy", 0.8}, {"lr", 0.2}, {"val_loss", 3}, {"test_loss", 7}};
+  EXPECT_EQ(step.numbers, others);
+  EXPECT_FALSE(training.steps[1].reported_number);
+  EXPECT_TRUE(training.steps[1].numbers.empty());
+}
+
 TEST(Training, a_run_without_steps_says_what_to_do) {
   const std::string ways = told({}).reason;
   for (const char* way : {"trainscope send", "--tensorboard", "--steps-from"}) {
