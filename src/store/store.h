@@ -18,6 +18,7 @@
 #include "model/model.h"
 #include "store/edit.h"
 #include "store/run_argument.h"
+#include "store/run_follower.h"
 
 namespace trainscope {
 
