@@ -258,7 +258,8 @@ for step in range(1, 6):
         for each in followed:
             each.first = each.stdout.readline()
         recorder = self.recorder()
-        os.kill(job.pid, signal.SIGKILL)
+        job.kill()
+        job.wait()
         for pid in [recorder, *processes("trainscope-rec", self.home)]:
             os.kill(pid, signal.SIGKILL)
         job.stdin.close()

@@ -16,11 +16,13 @@ namespace {
 constexpr double kHeldBack_s = 1;
 constexpr double kForever_s = std::numeric_limits<double>::infinity();
 
-// What was written of a series.
+// What was read and written of a series.
 struct FollowedSeries {
   SeriesFilter filter;
-  std::string middle;           // of its lines
-  double last_s = -kForever_s;  // its samples up to this time were taken
+  std::string middle;              // of its lines
+  double read_s = -kForever_s;     // samples up to this time were read
+  double written_s = -kForever_s;  // and written
+  Values held;                     // those between: a later part may not have them
 };
 
 class FollowedSamples : public FollowedExport {
@@ -55,11 +57,16 @@ class FollowedSamples : public FollowedExport {
     std::vector<size_t> recorded, of_training;
     Range range = options_.range;
     double from_s = kForever_s;  // nothing before this is new
+    // The run may have ended before samples that were held back.
+    for (auto& [name, series] : all_) {
+      series.held = {};
+      series.read_s = series.written_s;
+    }
     for (const size_t i : selected) {
       const bool is_recorded = i < whole.recorded_series().size();
       (is_recorded ? recorded : of_training).push_back(i);
       const auto known = all_.find(series_text(whole.series_at(i)));
-      const double last_s = known == all_.end() ? -kForever_s : known->second.last_s;
+      const double last_s = known == all_.end() ? -kForever_s : known->second.written_s;
       if (is_recorded) from_s = std::min(from_s, last_s);
     }
     if (from_s > range.begin_s.value_or(0) && from_s < kForever_s) range.begin_s = from_s;
@@ -86,8 +93,11 @@ class FollowedSamples : public FollowedExport {
     const auto known = all_.find(name);
     if (known != all_.end()) return known->second;
     return all_
-        .emplace(std::move(name),
-                 FollowedSeries{SeriesFilter(series, options_), sample_middle(series)})
+        .emplace(std::move(name), FollowedSeries{SeriesFilter(series, options_),
+                                                 sample_middle(series),
+                                                 -kForever_s,
+                                                 -kForever_s,
+                                                 {}})
         .first->second;
   }
 
@@ -122,16 +132,23 @@ class FollowedSamples : public FollowedExport {
     if (!added.empty()) buffer_.text() += samples_header_line(run, added, options_);
   }
 
-  // Samples of the training may have the same time; they are given once, window after window.
+  // What was not written yet, up to a time. Samples of the training may have the same time; they
+  // are given once, window after window.
   static Values take_new(FollowedSeries& series, const Values& values, double limit_s) {
-    Values fresh;
-    const double last_s = series.last_s;
+    const double read_s = series.read_s;
+    Values& held = series.held;
     for (size_t i = 0; i < values.time_s.size(); ++i) {
-      const double time_s = values.time_s[i];
-      if (time_s <= last_s || time_s > limit_s) continue;
-      fresh.add(time_s, values.value[i]);
-      series.last_s = time_s;
+      if (values.time_s[i] <= read_s) continue;
+      held.add(values.time_s[i], values.value[i]);
+      series.read_s = values.time_s[i];
     }
+    const auto end = std::upper_bound(held.time_s.begin(), held.time_s.end(), limit_s);
+    const auto count = end - held.time_s.begin();
+    if (count == 0) return {};
+    Values fresh{{held.time_s.begin(), end}, {held.value.begin(), held.value.begin() + count}};
+    held.time_s.erase(held.time_s.begin(), end);
+    held.value.erase(held.value.begin(), held.value.begin() + count);
+    series.written_s = fresh.time_s.back();
     return fresh;
   }
 

@@ -182,6 +182,25 @@ TEST(followed_samples, are_written_once_and_the_last_second_later) {
   EXPECT_EQ(lines_of(out.take()), 10U);
 }
 
+// The rows that are held back are not in the next part any more.
+TEST(followed_samples, what_was_held_back_is_not_lost) {
+  const ExportOptions options;
+  Followed out;
+  const auto followed = follow_samples(options, out.sink);
+  ASSERT_TRUE(followed->begin(recorded(1, RunStatus::running)));
+  EXPECT_EQ(lines_of(out.take()), 1U + 1U);
+  FakeRun part(0.1, 3);
+  part.add("a", {}, Kind::counter, {1.0, 1.1, 2.9, 3.0}, {10, 11, 29, 30});
+  part.set_status(RunStatus::running);
+  ASSERT_TRUE(followed->add(part));
+  const std::string more = out.take();
+  EXPECT_EQ(lines_of(more), 11U) << more;  // 0.1 to 1.1
+  EXPECT_TRUE(more.starts_with("{\"time_s\":0.100000,")) << more;
+  // It ended at 1.1 s after all: what was held back from after that does not count.
+  ASSERT_TRUE(followed->finish(recorded(1, RunStatus::ended)));
+  EXPECT_EQ(out.take(), "");
+}
+
 TEST(followed_samples, a_series_that_appears_later_is_announced) {
   const ExportOptions options;
   Followed out;
