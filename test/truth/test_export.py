@@ -51,6 +51,16 @@ def lines(text):
     return [json.loads(line) for line in text.decode().splitlines()]
 
 
+def next_line(process):
+    """Of its stdout, and no byte more: communicate() does not see what a buffered reader holds."""
+    line = b""
+    while not line.endswith(b"\n"):
+        more = os.read(process.stdout.fileno(), 1)
+        assert more, f"it ended after {line}"
+        line += more
+    return line
+
+
 class Export(Case):
     def export(self, *options, to="csv", **keywords):
         return self.trainscope("export", "latest", "--to", to, *options, **keywords).stdout
@@ -256,7 +266,7 @@ for step in range(1, 6):
         followed = [self.follow("export", "latest", "--to", "jsonl", "--follow"),
                     self.follow("info", "latest", "--json", "--follow")]
         for each in followed:
-            each.first = each.stdout.readline()
+            each.first = next_line(each)
         recorder = self.recorder()
         job.kill()
         job.wait()
@@ -278,7 +288,7 @@ for step in range(1, 6):
         self.assertEqual((refused.returncode, refused.stdout), (2, b""))
         self.assertIn("--json", refused.stderr.decode())
         documents = self.follow("info", "latest", "--json", "--follow")
-        first = [documents.stdout.readline() for _ in range(3)]
+        first = [next_line(documents) for _ in range(3)]
         master, terminal = pty.openpty()
         self.addCleanup(os.close, master)
         shown = self.follow("info", "latest", "--follow", stdout=terminal)
