@@ -83,7 +83,20 @@ Status write_stdout(std::string_view bytes) {
   return Error::from_errno("cannot write the output", errno);
 }
 
+Status flush_stdout() {
+  if (std::fflush(stdout) == 0) return {};
+  return Error::from_errno("cannot write the output", errno);
+}
+
+void redraw_text(std::string_view text) {
+  constexpr std::string_view kClear = "\x1b[H\x1b[2J";  // home, then erase the screen
+  (void)std::fwrite(kClear.data(), 1, kClear.size(), stdout);
+  show_text(text);
+}
+
 std::string json_text(const Json& document) { return without_controls(dump_json(document, 2)); }
+
+std::string json_line_text(const Json& document) { return without_controls(dump_json(document)); }
 
 std::string json_text(const OrderedJson& document) {
   return without_controls(dump_json(document, 2));

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -35,6 +36,10 @@ struct Step {
   double longest_wait_from_s = 0, longest_wait_to_s = 0;
   std::optional<double> items;  // the batch size at that time
   std::optional<double> loss, accuracy, throughput;
+  std::optional<int64_t> reported_number;  // as the job counts: it may begin anew in each epoch
+  std::optional<double> epoch;             // that the job reported with the step
+  // What else it reported with the step, by the names that the job gave: lr, grad_norm, val_loss, …
+  std::vector<std::pair<std::string, double>> numbers;
   std::string_view kind = "step";  // warmup, step
 
   std::optional<double> mean_s() const { return duration_s ? duration_s : average_s; }

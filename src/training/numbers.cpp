@@ -43,12 +43,6 @@ void take_accuracy(const TrainingNumber& number, SetResults& results) {
   }
 }
 
-// Does this number of a report state where in the training it is, or how long the step took?
-bool is_place(std::string_view name) {
-  return name == "epoch" || name == "of" || name == "step" || name == "duration" ||
-         name == "item" || name == "items";
-}
-
 // Of two names for one metric the smaller rank is the one that is used.
 int rank_of(std::string_view name) {
   if (name == "loss" || name == "accuracy") return 0;
@@ -72,7 +66,7 @@ void append_numbers(const StoredReport& stored, std::vector<TrainingNumber>& fin
   std::optional<double> step;
   if (report.kind == ReportKind::step && report.number) step = static_cast<double>(*report.number);
   for (const auto& [name, value] : report.numbers) {
-    if (!is_place(name)) append(name, step, value);
+    if (!is_place_in_training(name)) append(name, step, value);
   }
 }
 

@@ -185,6 +185,11 @@ NamedNumber without_set_prefix(std::string_view name) {
   return {name.substr(end + 1), set};
 }
 
+bool is_place_in_training(std::string_view name) {
+  return name == "epoch" || name == "of" || name == "step" || name == "duration" ||
+         name == "item" || name == "items";
+}
+
 Result<Report> parse_report(std::string_view line) {
   Report report;
   TS_CHECK_OK(parse_report(line, report));

@@ -45,6 +45,8 @@ struct NamedNumber {
   std::string_view name, set;
 };
 NamedNumber without_set_prefix(std::string_view name);
+// Does a number of this name state where in the training a report is, or how long the step took?
+bool is_place_in_training(std::string_view name);
 
 Result<Report> parse_report(std::string_view line);
 // The same, using the memory of `report` again.

@@ -25,7 +25,7 @@ class JoinedTrack {
   // Fills what a step lacks. Steps are given in order of their numbers.
   Status join(Step& step) {
     while (!next_ || next_->step <= step.step) {
-      if (next_) last_ = *next_;
+      if (next_) last_ = std::move(next_);
       TS_TRY(next_, read());
       if (!next_) break;
     }
@@ -135,7 +135,7 @@ class StepReader : public Reader<Step> {
         TS_CHECK_OK(read_report());
       }
     }
-    step = pending_.front();
+    step = std::move(pending_.front());
     pending_.pop_front();
     --settled_;
     for (JoinedTrack& joined : joined_) TS_CHECK_OK(joined.join(step));
@@ -192,7 +192,7 @@ class StepReader : public Reader<Step> {
                              pending_.back().time_s == step->time_s;
     if (!is_together) groups_.push_back(0);
     ++groups_.back();
-    pending_.push_back(*step);
+    pending_.push_back(std::move(*step));
   }
 
   // The steps of the first group are all there, and so are the waits that began before it.

@@ -11,6 +11,15 @@ void take_finite(std::optional<double>& to, const std::optional<double>& from) {
   if (from && std::isfinite(*from)) to = from;
 }
 
+void set_number(Step& step, const std::string& name, double value) {
+  for (auto& [known, last] : step.numbers) {
+    if (known != name) continue;
+    last = value;
+    return;
+  }
+  step.numbers.emplace_back(name, value);
+}
+
 }  // namespace
 
 std::optional<Step> StepTrack::add(double time_s, const Report& report,
@@ -23,6 +32,7 @@ std::optional<Step> StepTrack::add(double time_s, const Report& report,
     step_->step = counter_.step();
     step_->time_s = time_s;
     step_->covers = counter_.covers();
+    step_->reported_number = report.number;
     const auto counted = items_since_last(report);
     step_->items = counted ? counted : items;
   }
@@ -41,9 +51,16 @@ std::optional<double> StepTrack::items_since_last(const Report& report) {
 std::optional<Step> StepTrack::finish() { return std::exchange(step_, std::nullopt); }
 
 void StepTrack::merge(const Report& report) {
+  take_finite(step_->epoch, report.find("epoch"));
   for (const auto& [name, value] : report.numbers) {
-    if (name == names_.loss) take_finite(step_->loss, value);
-    if (name == names_.accuracy) take_finite(step_->accuracy, value);
+    if (!std::isfinite(value) || is_place_in_training(name) || name == "throughput") continue;
+    if (name == names_.loss) {
+      step_->loss = value;
+    } else if (name == names_.accuracy) {
+      step_->accuracy = value;
+    } else {
+      set_number(*step_, name, value);
+    }
   }
   take_finite(step_->throughput, report.find("throughput"));
   const auto duration_s = report.find("duration");

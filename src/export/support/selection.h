@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "export/export.h"
+#include "export/support/series_filter.h"
 
 namespace trainscope {
 
@@ -17,10 +18,9 @@ namespace trainscope {
 Result<std::vector<size_t>> select_series(const RunView& run,
                                           const std::vector<std::string>& metrics);
 
-// The present values of one series, resampled if requested.
-struct Values {
-  std::vector<double> time_s, value;
-};
+// The same among these series, without an Error.
+std::vector<size_t> matching_series(const std::vector<Series>& all,
+                                    const std::vector<std::string>& metrics);
 
 // A stretch of time with the values of each selected series, in their order.
 struct Window {

@@ -144,6 +144,7 @@ SeriesDirectory list_series(const RunIndex& index) {
   SeriesDirectory directory;
   std::map<std::string, size_t> places;
   for (const auto& [number, schema] : index.schemas) {
+    const double period_s = static_cast<double>(index.streams.at(schema.stream).period_ns) / 1e9;
     for (size_t c = 0; c < schema.columns.size(); ++c) {
       const StoredColumn& column = schema.columns[c];
       const auto [place, added] =
@@ -154,6 +155,7 @@ SeriesDirectory list_series(const RunIndex& index) {
                                           false,         SeriesStatus::ok, "",          ""};
       }
       StoredSeries& series = directory.stored[place->second];
+      series.series.period_s = std::max(series.series.period_s, period_s);
       if (!series.parts.empty() && series.parts.back().schema == &schema) continue;
       series.parts.push_back({&schema, c});
       if (std::find(series.streams.begin(), series.streams.end(), schema.stream) ==
