@@ -1,5 +1,5 @@
-// Virtual tables whose rows are read from the run one by one, in its order, each time a query goes
-// through them.
+// Virtual tables whose rows are read from the runs one by one, in their order, each time a query
+// goes through them.
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -14,7 +14,7 @@ constexpr double kManyRows = 1e7;
 // What SQLite hands to connect().
 struct Streamed {
   const RunTable* table = nullptr;
-  const RunView* run = nullptr;
+  const QueriedRuns* runs = nullptr;
 };
 
 struct StreamedTable {
@@ -40,7 +40,8 @@ StreamedCursor& streamed_cursor_of(sqlite3_vtab_cursor* base) {
 int streamed_connect(sqlite3* database, void* data, int /*argc*/, const char* const* /*argv*/,
                      sqlite3_vtab** out, char** /*error*/) {
   const auto& streamed = *static_cast<const Streamed*>(data);
-  const std::string columns = fmt::format("CREATE TABLE x({})", streamed.table->columns);
+  const std::string columns =
+      fmt::format("CREATE TABLE x({})", columns_of(*streamed.table, *streamed.runs));
   const int code = sqlite3_declare_vtab(database, columns.c_str());
   if (code != SQLITE_OK) return code;
   auto table = std::make_unique<StreamedTable>();
@@ -87,7 +88,7 @@ int streamed_filter(sqlite3_vtab_cursor* base, int /*number*/, const char* /*pla
                     sqlite3_value** /*argv*/) {
   StreamedCursor& cursor = streamed_cursor_of(base);
   const Streamed& streamed = streamed_table_of(base->pVtab).streamed;
-  cursor.rows = streamed.table->read(*streamed.run);
+  cursor.rows = read_rows(*streamed.table, *streamed.runs);
   cursor.number = 0;
   return streamed_next(base);
 }
@@ -132,11 +133,11 @@ sqlite3_module streamed_module() {
 
 }  // namespace
 
-Status add_streamed_table(sqlite3* database, const RunTable& table, const RunView& run) {
+Status add_streamed_table(sqlite3* database, const RunTable& table, const QueriedRuns& runs) {
   static const sqlite3_module kModule = streamed_module();
   const std::string module = fmt::format("trainscope_{}", table.name);
   int code =
-      sqlite3_create_module_v2(database, module.c_str(), &kModule, new Streamed{&table, &run},
+      sqlite3_create_module_v2(database, module.c_str(), &kModule, new Streamed{&table, &runs},
                                [](void* data) { delete static_cast<Streamed*>(data); });
   const std::string replace =
       fmt::format("DROP TABLE {0}; CREATE VIRTUAL TABLE {0} USING {1}", table.name, module);

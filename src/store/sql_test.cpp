@@ -49,7 +49,8 @@ TEST(sql, samples_are_the_present_values) {
 std::string all_samples(const RunView& run, double held_bytes, const std::string& condition) {
   sqlite3* database = nullptr;
   EXPECT_EQ(sqlite3_open(":memory:", &database), SQLITE_OK);
-  EXPECT_TRUE(add_samples_table(database, run, held_bytes));
+  const OneQueriedRun only(run);
+  EXPECT_TRUE(add_samples_table(database, only, held_bytes));
   std::string text;
   const auto add = [](void* out, int columns, char** values, char** /*names*/) {
     for (int c = 0; c < columns; ++c)
@@ -141,6 +142,79 @@ TEST(sql, reported_tables_may_be_streamed) {
     EXPECT_EQ(ask("delete from steps").substr(0, 6), "error:");
     EXPECT_EQ(ask("select 1 from steps limit 1"), "1,|");
   }
+}
+
+// Two runs of a job as a group, without a folder.
+class FixtureGroup : public QueriedRuns {
+ public:
+  FixtureGroup() {
+    for (const int64_t rank : {0, 1}) {
+      FixtureFile file;
+      const std::vector<FixtureColumn> columns = {
+          FixtureColumn{"a", {{"x", std::to_string(rank)}}}};
+      file.schema(1, 0, 100 * kMs, "a", columns)
+          .times(0, 1, {{0, 0}, {1, 0}})
+          .values(1, 1, {{10 + rank}, {20 + rank}})
+          .frame(FrameType::step, "0\n1000000000 pipe step 1\n2000000000 pipe step 2\n");
+      RunFiles files = fixture_files({file.bytes()}, 3);
+      files.manifest.id = rank == 0 ? "0000000000" : "1111111111";
+      files.manifest.rank = rank;
+      runs_.push_back(open_fixture(std::move(files)));
+    }
+  }
+  bool is_group() const override { return true; }
+  size_t size() const override { return runs_.size(); }
+  const Manifest& manifest(size_t at) const override { return runs_[at]->manifest(); }
+  Result<std::shared_ptr<const RunView>> open(size_t at) const override { return runs_[at]; }
+
+ private:
+  std::vector<std::shared_ptr<const RunView>> runs_;
+};
+
+std::string ask_group(const std::string& query, int64_t most_filled = kMaxFilledReports) {
+  std::string out;
+  const auto add = [&](const std::vector<SqlValue>& row) -> Status {
+    for (const SqlValue& value : row) {
+      if (const auto* text = std::get_if<std::string>(&value)) out += *text;
+      if (const auto* number = std::get_if<double>(&value)) out += fmt::format("{}", *number);
+      if (const auto* whole = std::get_if<int64_t>(&value)) out += fmt::format("{}", *whole);
+      out += ",";
+    }
+    out += "|";
+    return {};
+  };
+  const FixtureGroup group;
+  const SqlOutput output = {[](const auto&) { return Status(); }, add};
+  const Status done = query_runs(group, query, output, most_filled);
+  return done ? out : "error: " + done.error().message();
+}
+
+TEST(sql, tables_of_a_group_begin_with_run_and_rank) {
+  const std::string all =
+      "0000000000,0,0,a,x=0,10,|0000000000,0,0.1,a,x=0,20,|1111111111,1,0,a,x=1,11,|"
+      "1111111111,1,0.1,a,x=1,21,|";
+  EXPECT_EQ(ask_group("select * from samples where metric = 'a'"), all);
+  EXPECT_EQ(ask_group("select value from samples where metric = 'a' and rank = 1"), "11,|21,|");
+  EXPECT_EQ(ask_group("select value from samples where metric = 'a' and run = '0000000000'"),
+            "10,|20,|");
+  EXPECT_EQ(ask_group("select value from samples where labels = 'x=1' and time_s > 0"), "21,|");
+  EXPECT_EQ(ask_group("select count(*) from samples where rowid = 0 and metric = 'a'"), "1,|");
+  EXPECT_EQ(ask_group("select run, rank, steps from runs"), "0000000000,0,,|1111111111,1,,|");
+}
+
+TEST(sql, reported_tables_of_a_group_may_be_streamed) {
+  for (const int64_t most_filled : {int64_t{0}, kMaxFilledReports}) {
+    SCOPED_TRACE(most_filled);
+    EXPECT_EQ(ask_group("select run, rank, step from steps", most_filled),
+              "0000000000,0,1,|0000000000,0,2,|1111111111,1,1,|1111111111,1,2,|");
+  }
+}
+
+TEST(sql, the_table_of_runs_is_only_in_groups) {
+  EXPECT_EQ(ask("select * from runs"), "error: no such table: runs");
+  ASSERT_EQ(group_sql_tables().size(), 1U);
+  const SqlTable table = group_sql_tables()[0];
+  EXPECT_EQ(ask_group("select " + table.columns + " from " + table.name).substr(0, 6), "000000");
 }
 
 // Help and reference list them as they can be queried.
