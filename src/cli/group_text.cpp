@@ -142,8 +142,10 @@ class GroupWriter {
       const auto text = [&](double value) { return cell(i, value); };
       const std::string title(kGroupMeasures[i].title);
       if (is_ranks_) {
-        table.add({title, text(spread.min), member_text(spread.min_at), text(spread.median),
-                   text(spread.max), member_text(spread.max_at)});
+        const bool differ = spread.min != spread.max;
+        table.add({title, text(spread.min), differ ? member_text(spread.min_at) : "",
+                   text(spread.median), text(spread.max),
+                   differ ? member_text(spread.max_at) : ""});
       } else {
         table.add({title, fmt::format("{}", spread.count), text(spread.mean),
                    spread.standard_deviation ? text(*spread.standard_deviation) : "–",
