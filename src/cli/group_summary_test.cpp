@@ -51,7 +51,7 @@ TEST(group_summary, mean_and_spread_over_repeats) {
   const std::string text = group_text(summary, {});
   EXPECT_NE(text.find("group group, 3 repeats"), std::string::npos) << text;
   EXPECT_NE(text.find("standard deviation"), std::string::npos) << text;
-  EXPECT_EQ(text.find("step time p50  "), std::string::npos) << text;
+  EXPECT_EQ(text.find("step time p50"), std::string::npos) << text;
 }
 
 TEST(group_summary, a_single_repeat_has_no_spread) {

@@ -138,7 +138,7 @@ class GroupWriter {
                                                      ">standard deviation", ">min", ">max"});
     for (size_t i = 0; i < kGroupMeasures.size(); ++i) {
       const Spread& spread = summary_.spreads[i];
-      if (spread.count == 0) continue;
+      if (!has_measure(i)) continue;
       const auto text = [&](double value) { return cell(i, value); };
       const std::string title(kGroupMeasures[i].title);
       if (is_ranks_) {
@@ -155,6 +155,9 @@ class GroupWriter {
     out_ += "\n" + table.text(style_.colour, 0, "  ");
   }
 
+  // No column for what no run has.
+  bool has_measure(size_t measure) const { return summary_.spreads[measure].count > 0; }
+
   static std::string cell(size_t measure, const std::optional<double>& value) {
     if (!value) return "–";
     const std::string_view unit = kGroupMeasures[measure].unit;
@@ -163,8 +166,8 @@ class GroupWriter {
 
   void add_members() {
     std::vector<std::string> headings = {is_ranks_ ? ">rank" : ">repeat", "run", "host", "exit"};
-    for (const GroupMeasure& measure : kGroupMeasures) {
-      headings.push_back(">" + std::string(measure.title));
+    for (size_t k = 0; k < kGroupMeasures.size(); ++k) {
+      if (has_measure(k)) headings.push_back(">" + std::string(kGroupMeasures[k].title));
     }
     Table table(headings);
     const size_t count = summary_.members.size();
@@ -175,7 +178,9 @@ class GroupWriter {
       std::vector<std::string> cells = {fmt::format("{}", is_ranks_ ? m.rank : m.repeat.index),
                                         printable(m.id), printable(m.host_name),
                                         outcome_text(m, run.status)};
-      for (size_t k = 0; k < values.size(); ++k) cells.push_back(cell(k, values[k]));
+      for (size_t k = 0; k < values.size(); ++k) {
+        if (has_measure(k)) cells.push_back(cell(k, values[k]));
+      }
       table.add(std::move(cells));
     }
     out_ += "\n" + table.text(style_.colour, 0, "  ");

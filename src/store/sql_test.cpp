@@ -151,7 +151,7 @@ class FixtureGroup : public QueriedRuns {
     for (const int64_t rank : {0, 1}) {
       FixtureFile file;
       const std::vector<FixtureColumn> columns = {
-          FixtureColumn{"a", {{"x", std::to_string(rank)}}}};
+          FixtureColumn{"a", {{"x", std::to_string(rank)}}, "1", Kind::gauge, {}}};
       file.schema(1, 0, 100 * kMs, "a", columns)
           .times(0, 1, {{0, 0}, {1, 0}})
           .values(1, 1, {{10 + rank}, {20 + rank}})
