@@ -46,7 +46,17 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
     best = candidate;
   }
   if (best.empty()) return "";
-  return "; did you mean '" + std::string(best) + "'?";
+  const std::string quoted = "'" + std::string(best) + "'";
+  return did_you_mean(std::span(&quoted, 1));
+}
+
+std::string did_you_mean(std::span<const std::string> suggestions) {
+  if (suggestions.empty()) return "";
+  std::string text = "; did you mean " + suggestions[0];
+  for (size_t i = 1; i < suggestions.size(); ++i) {
+    text += (i + 1 == suggestions.size() ? " or " : ", ") + suggestions[i];
+  }
+  return text + "?";
 }
 
 }  // namespace trainscope

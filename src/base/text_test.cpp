@@ -6,12 +6,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/suggest.h"
 
 namespace trainscope {
 namespace {
 
-TEST(ParseDuration, TakesWhatPeopleWrite) {
+TEST(ParseDuration, takes_what_people_write) {
   EXPECT_EQ(*parse_duration("100ms"), 100'000'000);
   EXPECT_EQ(*parse_duration("250us"), 250'000);
   EXPECT_EQ(*parse_duration("250µs"), 250'000);
@@ -31,7 +30,7 @@ TEST(ParseDuration, TakesWhatPeopleWrite) {
   EXPECT_FALSE(parse_duration_or_zero("-1s"));
 }
 
-TEST(ParseDuration, RefusesNonsenseAndSaysSo) {
+TEST(ParseDuration, refuses_nonsense_and_says_so) {
   for (const char* text : {"", " ", "0", "0ms", "-1s", "soon", "5 parsecs", "1h30", "ms", "1..2s",
                            "1e9s", "99999999999d", "nan", "inf"}) {
     const auto parsed = parse_duration(text);
@@ -57,7 +56,7 @@ TEST(Texts, counts_are_in_the_singular_or_the_plural) {
   EXPECT_EQ(counted(2, "recorder restart"), "2 recorder restarts");
 }
 
-TEST(Texts, AreShortAndHaveUnits) {
+TEST(Texts, are_short_and_have_units) {
   EXPECT_EQ(duration_text(0.000046), "46 µs");
   EXPECT_EQ(duration_text(0.1), "100 ms");
   EXPECT_EQ(duration_text(17.44), "17.4 s");
@@ -69,7 +68,7 @@ TEST(Texts, AreShortAndHaveUnits) {
   EXPECT_EQ(count_text(42), "42");
 }
 
-TEST(Texts, CountsChangeTheirUnitWhenTheyAreRounded) {
+TEST(Texts, counts_change_their_unit_when_they_are_rounded) {
   const std::vector<std::pair<double, const char*>> expected = {
       {0, "0"},          {1e-9, "0"},      {0.000012, "0.000012"}, {0.00123, "0.00123"},
       {0.9994, "0.999"}, {0.9996, "1"},    {12.34, "12.3"},        {999, "999"},
@@ -80,7 +79,7 @@ TEST(Texts, CountsChangeTheirUnitWhenTheyAreRounded) {
   for (const auto& [value, text] : expected) EXPECT_EQ(count_text(value), text) << value;
 }
 
-TEST(Texts, DurationsChangeTheirUnitWhenTheyAreRounded) {
+TEST(Texts, durations_change_their_unit_when_they_are_rounded) {
   const std::vector<std::pair<double, const char*>> expected = {
       {0, "0 µs"},           {0.0009994, "999 µs"},   {0.0009996, "1 ms"},   {0.00125, "1.25 ms"},
       {0.9994, "999 ms"},    {0.9996, "1.0 s"},       {59.96, "60.0 s"},     {99.94, "99.9 s"},
@@ -89,7 +88,7 @@ TEST(Texts, DurationsChangeTheirUnitWhenTheyAreRounded) {
   for (const auto& [seconds, text] : expected) EXPECT_EQ(duration_text(seconds), text) << seconds;
 }
 
-TEST(Texts, BytesChangeTheirUnitWhenTheyAreRounded) {
+TEST(Texts, bytes_change_their_unit_when_they_are_rounded) {
   const std::vector<std::pair<double, const char*>> expected = {
       {1023.4, "1023 B"},          {1023.6, "1.00 KiB"},        {9.994 * 1024, "9.99 KiB"},
       {9.996 * 1024, "10.0 KiB"},  {99.94 * 1024, "99.9 KiB"},  {99.96 * 1024, "100 KiB"},
@@ -97,14 +96,14 @@ TEST(Texts, BytesChangeTheirUnitWhenTheyAreRounded) {
   for (const auto& [bytes, text] : expected) EXPECT_EQ(bytes_text(bytes), text) << bytes;
 }
 
-TEST(DisplayWidth, CountsColumnsNotBytes) {
+TEST(DisplayWidth, counts_columns_not_bytes) {
   EXPECT_EQ(display_width("abc"), 3U);
   EXPECT_EQ(display_width("µs·"), 3U);
   EXPECT_EQ(display_width("日本"), 4U);
   EXPECT_EQ(display_width("\xff\xfe"), 2U);  // invalid bytes are shown as one sign each
 }
 
-TEST(Printable, DisarmsWhatATerminalWouldObey) {
+TEST(Printable, disarms_what_a_terminal_would_obey) {
   EXPECT_EQ(printable("a\tb"), "a b");
   EXPECT_EQ(printable("a\nb"), "a⏎b");
   EXPECT_EQ(printable("\033[31mred"), "?[31mred");
@@ -113,7 +112,7 @@ TEST(Printable, DisarmsWhatATerminalWouldObey) {
   EXPECT_EQ(printable("a\xe2\x80\xae"), "a?");  // right-to-left override
 }
 
-TEST(Csv, QuotesWhatWouldEndAField) {
+TEST(Csv, quotes_what_would_end_a_field) {
   const auto field = [](std::string_view text) {
     std::string out = "a,";
     append_csv_field(out, text);
@@ -126,13 +125,7 @@ TEST(Csv, QuotesWhatWouldEndAField) {
   EXPECT_EQ(field(""), "a,");
 }
 
-TEST(EditDistance, CountsEdits) {
-  EXPECT_EQ(edit_distance("info", "info"), 0U);
-  EXPECT_EQ(edit_distance("inof", "info"), 2U);
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
-}
-
-TEST(Utc, GoesThereAndBack) {
+TEST(Utc, goes_there_and_back) {
   const int64_t moment = 1'794'742'200'123'000'000;
   EXPECT_EQ(utc_text(moment), "2026-11-15T11:30:00.123Z");
   EXPECT_EQ(utc_from_text(utc_text(moment)), moment);

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 
@@ -37,7 +36,7 @@ class CompletionTest : public ::testing::Test {
                                            {&show_, std::make_shared<Options>()}};
 };
 
-TEST_F(CompletionTest, DescribesTheTree) {
+TEST_F(CompletionTest, describes_the_tree) {
   const auto commands = describe_completion(commands_);
   ASSERT_EQ(commands.size(), 2U);
   EXPECT_TRUE(commands[0].takes_job);
@@ -49,20 +48,20 @@ TEST_F(CompletionTest, DescribesTheTree) {
   EXPECT_EQ(as.value.choices, (std::vector<std::string>{"a", "b"}));
 }
 
-TEST_F(CompletionTest, FlagsTakeNoValue) {
+TEST_F(CompletionTest, flags_take_no_value) {
   const auto run = describe_completion(commands_)[0];
   for (const CompletionOption& option : run.options) {
     EXPECT_EQ(option.takes_value, option.names.front() == "--name") << option.names.front();
   }
 }
 
-TEST_F(CompletionTest, HelpTextCannotLeaveItsQuotes) {
+TEST_F(CompletionTest, help_text_cannot_leave_its_quotes) {
   EXPECT_THAT(zsh_completion(describe_completion(commands_)), HasSubstr("'run:run it'\\''s job'"));
   EXPECT_THAT(zsh_completion(describe_completion(commands_)), HasSubstr("[a name\\: \\[any\\]]"));
   EXPECT_THAT(fish_completion(describe_completion(commands_)), HasSubstr("'run it\\'s job'"));
 }
 
-TEST_F(CompletionTest, OptionsOfTheProgramHaveTheWordsOfItsHelp) {
+TEST_F(CompletionTest, options_of_the_program_have_the_words_of_its_help) {
   const auto commands = describe_completion(commands_);
   for (const std::string& text : {zsh_completion(commands), fish_completion(commands)}) {
     EXPECT_THAT(text, HasSubstr(std::string(kHelpHelp)));
@@ -70,17 +69,9 @@ TEST_F(CompletionTest, OptionsOfTheProgramHaveTheWordsOfItsHelp) {
   }
 }
 
-TEST_F(CompletionTest, UsageLines) {
+TEST_F(CompletionTest, usage_lines) {
   EXPECT_EQ(usage_line(commands_[0]), "trainscope run [OPTIONS] -- COMMAND…");
   EXPECT_EQ(usage_line(commands_[1]), "trainscope show [OPTIONS] RUN…");
-}
-
-TEST(Suggest, OnlyWhatIsNear) {
-  const std::vector<std::string_view> known = {"run", "list", "export", "doctor"};
-  EXPECT_EQ(did_you_mean("rnu", known), "; did you mean 'run'?");
-  EXPECT_EQ(did_you_mean("exprot", known), "; did you mean 'export'?");
-  EXPECT_EQ(did_you_mean("LIST", known), "; did you mean 'list'?");
-  EXPECT_EQ(did_you_mean("frobnicate", known), "");
 }
 
 }  // namespace

@@ -7,14 +7,14 @@
 namespace trainscope {
 namespace {
 
-TEST(Print, SendsTextNewlinesAndOurOwnStyles) {
+TEST(Print, sends_text_newlines_and_our_own_styles) {
   EXPECT_EQ(terminal_text("a\nb µ…\n"), "a\nb µ…\n");
   EXPECT_EQ(terminal_text("\x1b[1mbold\x1b[0m \x1b[31mred\x1b[0m"),
             "\x1b[1mbold\x1b[0m \x1b[31mred\x1b[0m");
   EXPECT_EQ(terminal_text("a,b\r\n"), "a,b\r\n");
 }
 
-TEST(Print, SendsNothingThatATerminalObeys) {
+TEST(Print, sends_nothing_that_a_terminal_obeys) {
   EXPECT_EQ(terminal_text("a\x1b[2Jb"), "a?[2Jb");
   EXPECT_EQ(terminal_text("\x1b]0;title\x07"), "?]0;title?");
   EXPECT_EQ(terminal_text("\xc2\x9b"
@@ -26,7 +26,7 @@ TEST(Print, SendsNothingThatATerminalObeys) {
   EXPECT_EQ(terminal_text("\x1b\x1b[1m\x1b[1"), "?\x1b[1m?[1");
 }
 
-TEST(Print, JsonStaysWhatItWas) {
+TEST(Print, json_stays_what_it_was) {
   const Json document = {{"a\x7f", "\x1b[2J \xc2\x9b \xe2\x80\xae µ \xf0\x9f\x98\x80"}};
   const std::string text = json_text(document);
   EXPECT_EQ(Json::parse(text), document);
@@ -34,7 +34,7 @@ TEST(Print, JsonStaysWhatItWas) {
   EXPECT_NE(text.find("µ"), std::string::npos);
 }
 
-TEST(Print, JsonOfBytesThatAreNoTextIsStillJson) {
+TEST(Print, json_of_bytes_that_are_no_text_is_still_json) {
   const Json document = {{"a", "\xff\x9b"}};
   const std::string text = json_text(document);
   EXPECT_TRUE(Json::accept(text)) << text;

@@ -54,7 +54,7 @@ Collector collector(std::span<const MetricSpec> metrics) {
   return made;
 }
 
-TEST(Probe, OkWhenAllGiveValues) {
+TEST(Probe, ok_when_all_give_values) {
   script = {};
   const ProbedSource found = probe_source(collector(std::span(kMetrics).first(1)), {});
   EXPECT_EQ(found.status, "ok");
@@ -62,7 +62,7 @@ TEST(Probe, OkWhenAllGiveValues) {
   EXPECT_EQ(found.reason, "");
 }
 
-TEST(Probe, PartialWithReasonAndRemedy) {
+TEST(Probe, partial_with_reason_and_remedy) {
   script = {.b = false};
   const ProbedSource found = probe_source(collector(kMetrics), {});
   EXPECT_EQ(found.status, "partial");
@@ -70,21 +70,21 @@ TEST(Probe, PartialWithReasonAndRemedy) {
   EXPECT_EQ(found.remedy, "modprobe b");
 }
 
-TEST(Probe, AColumnWithoutValuesIsMissing) {
+TEST(Probe, a_column_without_values_is_missing) {
   script = {.a = false, .b = false};
   const ProbedSource found = probe_source(collector(kMetrics), {});
   EXPECT_EQ(found.status, "unavailable");
   EXPECT_EQ(found.missing.size(), 2U);
 }
 
-TEST(Probe, LayoutChangesAreFollowedButNotForEver) {
+TEST(Probe, layout_changes_are_followed_but_not_for_ever) {
   script = {.layout_changes = 2};
   EXPECT_EQ(probe_source(collector(std::span(kMetrics).first(1)), {}).status, "ok");
   script = {.layout_changes = 1'000'000};
   EXPECT_EQ(probe_source(collector(std::span(kMetrics).first(1)), {}).status, "unavailable");
 }
 
-TEST(Probe, AnExceptionCostsItsSourceAlone) {
+TEST(Probe, an_exception_costs_its_source_alone) {
   script = {.throws = true};
   static const Collector throwing = collector(kMetrics);
   const ProbedSource found = probe_within(throwing, {}, 60'000'000'000);
@@ -93,7 +93,7 @@ TEST(Probe, AnExceptionCostsItsSourceAlone) {
   EXPECT_EQ(found.missing.size(), 2U);
 }
 
-TEST(Probe, AHangingSourceCostsItsDeadline) {
+TEST(Probe, a_hanging_source_costs_its_deadline) {
   script = {.hangs = true};
   static const Collector hanging = collector(kMetrics);
   const ProbedSource found = probe_within(hanging, {}, 20'000'000);

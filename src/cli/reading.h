@@ -34,6 +34,8 @@ std::shared_ptr<ReadingFlags> add_reading_flags(Options& options, const Settings
 void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& flags,
                       const char* help = kRunHelp);
 
+// The folder of the run that the flags name, as an absolute path.
+Result<std::string> find_named_run(const ReadingFlags& flags);
 // The run that the flags name, opened. A damaged one is an Error with file and offset.
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags);
 
@@ -41,5 +43,7 @@ Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags);
 Result<std::unique_ptr<RunView>> open_found_run(const std::string& path);
 
 void print_json(const Json& document);
+// The same on one line.
+void print_json_line(const Json& document);
 
 }  // namespace trainscope

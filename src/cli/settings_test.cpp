@@ -56,7 +56,7 @@ class SettingsTest : public ::testing::Test {
   std::map<std::string, std::string> variables_ = {{"HOME", "/home/ann"}};
 };
 
-TEST_F(SettingsTest, DefaultsAreNamedSo) {
+TEST_F(SettingsTest, defaults_are_named_so) {
   const auto settings = load();
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->get("every").value, "100ms");
@@ -65,7 +65,7 @@ TEST_F(SettingsTest, DefaultsAreNamedSo) {
   EXPECT_EQ(settings->all().size(), setting_specs().size());
 }
 
-TEST_F(SettingsTest, FlagBeforeEnvironmentBeforeFilesBeforeDefault) {
+TEST_F(SettingsTest, flag_before_environment_before_files_before_default) {
   root_.write(kUser, "every = \"1s\"\ngrace = \"2s\"\nname = \"user\"\n");
   root_.write(kHere, "every = \"3s\"\nname = \"here\"\n");
   variables_["TRAINSCOPE_EVERY"] = "4s";
@@ -206,13 +206,13 @@ TEST_F(SettingsTest, paths_in_a_file) {
   EXPECT_EQ(load()->get("id-file").value, "id");
 }
 
-TEST_F(SettingsTest, AnEmptyVariableIsUnset) {
+TEST_F(SettingsTest, an_empty_variable_is_unset) {
   root_.write(kHere, "name = \"here\"\n");
   variables_["TRAINSCOPE_NAME"] = "";
   EXPECT_EQ(load()->get("name").value, "here");
 }
 
-TEST_F(SettingsTest, ACommandComesFromTheUserNotFromTheWorkingDirectory) {
+TEST_F(SettingsTest, a_command_comes_from_the_user_not_from_the_working_directory) {
   root_.write(kUser, "after = \"true\"\n");
   EXPECT_EQ(load()->get("after").value, "true");
   root_.write(kHere, "name = \"x\"\n\nafter = \"rm -rf ~\"\n");
@@ -220,7 +220,7 @@ TEST_F(SettingsTest, ACommandComesFromTheUserNotFromTheWorkingDirectory) {
 }
 
 // Another user's file could show runs of that user, or copy any file into our runs.
-TEST_F(SettingsTest, AWorkingDirectoryNamesNoPath) {
+TEST_F(SettingsTest, a_working_directory_names_no_path) {
   root_.write(kHere, "home = \"/tmp/stranger\"\n");
   EXPECT_THAT(error(), HasSubstr(root_.at(kHere) + ":1: 'home' names a folder"));
   EXPECT_THAT(error(), HasSubstr("use --home, TRAINSCOPE_HOME or your user configuration file"));
@@ -232,14 +232,14 @@ TEST_F(SettingsTest, AWorkingDirectoryNamesNoPath) {
   EXPECT_EQ(error(), "no error");
 }
 
-TEST_F(SettingsTest, TheUsersOwnFolderAsWorkingDirectoryIsTrusted) {
+TEST_F(SettingsTest, the_users_own_folder_as_working_directory_is_trusted) {
   root_.write(kUser, "after = \"true\"\n");
   root_.write("/w/x", "");
   std::filesystem::create_symlink("../config/trainscope.toml", root_.at(kHere));
   EXPECT_EQ(load()->get("after").value, "true");
 }
 
-TEST_F(SettingsTest, UnknownKeysNameFileLineAndTheNearest) {
+TEST_F(SettingsTest, unknown_keys_name_file_line_and_the_nearest) {
   root_.write(kHere, "# mine\nevry = \"1s\"\n");
   EXPECT_EQ(error(), root_.at(kHere) + ":2: unknown setting 'evry'; did you mean 'every'?");
   root_.write(kHere, "steps_from = \"x\"\n");
@@ -248,12 +248,12 @@ TEST_F(SettingsTest, UnknownKeysNameFileLineAndTheNearest) {
   EXPECT_EQ(error(), root_.at(kHere) + ":1: unknown setting 'recorder'");
 }
 
-TEST_F(SettingsTest, SyntaxErrorsNameFileAndLine) {
+TEST_F(SettingsTest, syntax_errors_name_file_and_line) {
   root_.write(kUser, "name = \"x\"\nevery = 1s\n");
   EXPECT_THAT(error(), HasSubstr(root_.at(kUser) + ":2: "));
 }
 
-TEST_F(SettingsTest, ScalarsAreAcceptedTablesAreNot) {
+TEST_F(SettingsTest, scalars_are_accepted_tables_are_not) {
   root_.write(kHere, "quiet = true\nfor = 90\ngrace = 2.5\n");
   EXPECT_EQ(load()->get("quiet").value, "true");
   EXPECT_EQ(load()->get("for").value, "90");
@@ -262,7 +262,7 @@ TEST_F(SettingsTest, ScalarsAreAcceptedTablesAreNot) {
   EXPECT_THAT(error(), HasSubstr(":1: name: expected a string, a number, true or false"));
 }
 
-TEST_F(SettingsTest, RelativeHomes) {
+TEST_F(SettingsTest, relative_homes) {
   root_.write(kUser, "home = \"runs\"\n");
   EXPECT_EQ(load()->home(), root_.at("/config/runs"));
   variables_["TRAINSCOPE_HOME"] = "mine";
@@ -271,20 +271,20 @@ TEST_F(SettingsTest, RelativeHomes) {
   EXPECT_EQ(load()->home(), "/abs");
 }
 
-TEST_F(SettingsTest, XdgFoldersCountWhenAbsolute) {
+TEST_F(SettingsTest, xdg_folders_count_when_absolute) {
   variables_["XDG_DATA_HOME"] = "/data";
   EXPECT_EQ(load()->home(), "/data/trainscope");
   variables_["XDG_DATA_HOME"] = "data";
   EXPECT_EQ(load()->home(), "/home/ann/.local/share/trainscope");
 }
 
-TEST_F(SettingsTest, AFifoInPlaceOfAFileIsRefusedNotWaitedFor) {
+TEST_F(SettingsTest, a_fifo_in_place_of_a_file_is_refused_not_waited_for) {
   root_.write("/w/x", "");
   ASSERT_EQ(::mkfifo(root_.at(kHere).c_str(), 0600), 0);
   EXPECT_THAT(error(), HasSubstr("is not a regular file"));
 }
 
-TEST_F(SettingsTest, Origins) {
+TEST_F(SettingsTest, origins) {
   EXPECT_EQ(setting_origin({"every", "x", "flag"}), "--every");
   EXPECT_EQ(setting_origin({"every", "x", "environment"}), "TRAINSCOPE_EVERY");
   EXPECT_EQ(setting_origin({"every", "x", "file /a/b"}), "every in /a/b");

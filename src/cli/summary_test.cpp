@@ -72,7 +72,7 @@ FakeRun finished_run() {
   return run;
 }
 
-TEST(RunSummary, SaysWhatHappenedWithUnits) {
+TEST(RunSummary, says_what_happened_with_units) {
   const std::string text = summary_text(finished_run(), false);
   EXPECT_THAT(text, HasSubstr("  duration  90.0 s\n"));
   EXPECT_THAT(text, HasSubstr("  job       exit code 3\n"));
@@ -84,13 +84,13 @@ TEST(RunSummary, SaysWhatHappenedWithUnits) {
   EXPECT_THAT(text, HasSubstr("trainscope info 6a0cxqwqma\n"));
 }
 
-TEST(RunSummary, ColourOnlyWhenAskedAndNamesAreNotObeyed) {
+TEST(RunSummary, colour_only_when_asked_and_names_are_not_obeyed) {
   EXPECT_THAT(summary_text(finished_run(), false), Not(HasSubstr("\x1b")));
   EXPECT_THAT(summary_text(finished_run(), true), HasSubstr("\x1b[1m"));
   EXPECT_THAT(summary_text(finished_run(), true), Not(HasSubstr("\x1b[31m")));
 }
 
-TEST(RunSummary, WhatWasNotMeasuredIsLeftOut) {
+TEST(RunSummary, what_was_not_measured_is_left_out) {
   FakeRun run;
   run.manifest_.id = "x";
   run.manifest_.ended_by = EndedBy::signal;
@@ -109,7 +109,7 @@ TEST(RunSummary, WhatWasNotMeasuredIsLeftOut) {
   EXPECT_THAT(text, HasSubstr("125 ms of CPU time"));
 }
 
-TEST(RunSummary, OtherEndings) {
+TEST(RunSummary, other_endings) {
   FakeRun run = finished_run();
   run.manifest_.ended_by = EndedBy::time_limit;
   EXPECT_THAT(summary_text(run, false), HasSubstr("stopped by --for"));

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kNodes = "/proc/fs/beegfs/1A2-65F0-node7/storage_nodes";
 
-TEST(Beegfs, CountsConnectionsByTransport) {
+TEST(Beegfs, counts_connections_by_transport) {
   TestRoot root;
   root.write(kNodes,
              "storage01 [ID: 1]\n   Connections: RDMA: 4 (10.0.0.1:8003); \n"

@@ -10,7 +10,7 @@ namespace {
 
 const std::string kPod = "/sys/fs/cgroup/kubepods.slice/kubepods-pod1f.slice";
 
-TEST(Cgroup, ReadsWhereTheTightestLimitIs) {
+TEST(Cgroup, reads_where_the_tightest_limit_is) {
   OpenedSource source(cgroup_collector, machine_root("container-v2"));
   ASSERT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("cgroup.cpu.limit"), 2.5);
@@ -18,7 +18,7 @@ TEST(Cgroup, ReadsWhereTheTightestLimitIs) {
   EXPECT_EQ(source.value("cgroup.memory.usage"), 8182736896);
 }
 
-TEST(Cgroup, FollowsALimitThatChanges) {
+TEST(Cgroup, follows_a_limit_that_changes) {
   TestRoot root("container-v2");
   OpenedSource source(cgroup_collector, root.path());
   root.write(kPod + "/cpu.max", "200000 100000\n");
@@ -36,7 +36,7 @@ TEST(Cgroup, FollowsALimitThatChanges) {
   EXPECT_EQ(source.missing("cgroup.cpu.limit"), "no CPU limit is set on this cgroup");
 }
 
-TEST(Cgroup, IsTheJobsOnceThereIsOne) {
+TEST(Cgroup, is_the_jobs_once_there_is_one) {
   TestRoot root("container-v2");
   root.write("/proc/4711/cgroup", "0::/kubepods.slice\n");
   JobLink job;
@@ -49,7 +49,7 @@ TEST(Cgroup, IsTheJobsOnceThereIsOne) {
   EXPECT_EQ(source.value("cgroup.memory.limit"), 60129542144);
 }
 
-TEST(Cgroup, IsAbsentWhenItsFilesAreTorn) {
+TEST(Cgroup, is_absent_when_its_files_are_torn) {
   TestRoot root("container-v1");
   OpenedSource source(cgroup_collector, root.path());
   root.write("/sys/fs/cgroup/cpu,cpuacct/cpu.stat", "nr_periods 4812\nnr_thro");
@@ -61,7 +61,7 @@ TEST(Cgroup, IsAbsentWhenItsFilesAreTorn) {
   EXPECT_EQ(source.value("cgroup.memory.oom_kills"), 2);  // not oom_kill_disable
 }
 
-TEST(Cgroup, SaysWhyItIsMissing) {
+TEST(Cgroup, says_why_it_is_missing) {
   OpenedSource none(cgroup_collector, machine_root("jetson"));
   EXPECT_EQ(none.missing("cgroup.memory.usage"), "the cgroup of this process is not mounted here");
   OpenedSource top(cgroup_collector, machine_root("epyc-256"));

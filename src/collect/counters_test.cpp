@@ -44,7 +44,7 @@ class Clock {
   int64_t now_ns_ = 0;
 };
 
-TEST(Counters, ReadsSeveralOfOneFile) {
+TEST(Counters, reads_several_of_one_file) {
   TestRoot root;
   root.write("/s", "a 1 2\nb 3 4\n");
   OpenedSource source(
@@ -63,7 +63,7 @@ TEST(Counters, ReadsSeveralOfOneFile) {
   EXPECT_EQ(source.value("counter.y"), 40);
 }
 
-TEST(Counters, ReadsRelativePathsFromTheWorkingDirectory) {
+TEST(Counters, reads_relative_paths_from_the_working_directory) {
   TestRoot root;
   root.write("/training/s", "7\n");
   OpenedSource source(counters_collector, root.path(), with({"x:s+"}));
@@ -71,7 +71,7 @@ TEST(Counters, ReadsRelativePathsFromTheWorkingDirectory) {
   EXPECT_EQ(source.value("counter.x"), 7);
 }
 
-TEST(Counters, CountsFromTheFirstValueThatWasRead) {
+TEST(Counters, counts_from_the_first_value_that_was_read) {
   TestRoot root;
   root.write("/s", "100\n");
   OpenedSource source(counters_collector, root.path(), with({"x:/s+d", "y:/s+"}));
@@ -86,7 +86,7 @@ TEST(Counters, CountsFromTheFirstValueThatWasRead) {
   EXPECT_EQ(source.value("counter.x"), 30);
 }
 
-TEST(Counters, KeepsRealNumbersAsDoubles) {
+TEST(Counters, keeps_real_numbers_as_doubles) {
   TestRoot root;
   root.write("/s", "0.1 -0.0\n");
   OpenedSource source(counters_collector, root.path(), with({"x:double@/s+", "y:double@/s+c=1"}));
@@ -97,7 +97,7 @@ TEST(Counters, KeepsRealNumbersAsDoubles) {
 }
 
 // In Score-P a row that was not found blocked every other counter of the file.
-TEST(Counters, GivesAReasonOfItsOwnToEachThatHasNoValue) {
+TEST(Counters, gives_a_reason_of_its_own_to_each_that_has_no_value) {
   TestRoot root;
   root.write("/s", "a 1\nb x\n");
   OpenedSource source(
@@ -116,7 +116,7 @@ TEST(Counters, GivesAReasonOfItsOwnToEachThatHasNoValue) {
   EXPECT_EQ(source.missing("counter.folder"), "/ is not a regular file");
 }
 
-TEST(Counters, TakesUpACounterThatAppears) {
+TEST(Counters, takes_up_a_counter_that_appears) {
   TestRoot root;
   root.write("/s", "a 1\n");
   Clock clock;
@@ -137,7 +137,7 @@ TEST(Counters, TakesUpACounterThatAppears) {
   EXPECT_EQ(source.value("counter.y"), 3);
 }
 
-TEST(Counters, FollowsAFileThatIsReplacedByRename) {
+TEST(Counters, follows_a_file_that_is_replaced_by_rename) {
   TestRoot root;
   root.write("/s", "1\n");
   OpenedSource source(counters_collector, root.path(), with({"x:/s+"}));
@@ -149,7 +149,7 @@ TEST(Counters, FollowsAFileThatIsReplacedByRename) {
   }
 }
 
-TEST(Counters, IsAbsentWhileAFileIsGoneOrTorn) {
+TEST(Counters, is_absent_while_a_file_is_gone_or_torn) {
   TestRoot root;
   root.write("/s", "read 100200\n");
   OpenedSource source(counters_collector, root.path(), with({"x:/s+c=1"}));
@@ -168,7 +168,7 @@ TEST(Counters, IsAbsentWhileAFileIsGoneOrTorn) {
   EXPECT_EQ(source.value("counter.x"), 100300);
 }
 
-TEST(Counters, ReadsAFileThatNeverHasANewline) {
+TEST(Counters, reads_a_file_that_never_has_a_newline) {
   TestRoot root;
   root.write("/s", "5");
   OpenedSource source(counters_collector, root.path(), with({"x:/s+"}));
@@ -177,7 +177,7 @@ TEST(Counters, ReadsAFileThatNeverHasANewline) {
 }
 
 // Score-P lost values at offset 0 and at the edges of its read buffer.
-TEST(Counters, ReadsBinaryNumbersWhereverTheyAre) {
+TEST(Counters, reads_binary_numbers_wherever_they_are) {
   TestRoot root;
   std::string bytes(size_t{1} << 21, '\0');
   std::vector<std::string> specs;
@@ -196,7 +196,7 @@ TEST(Counters, ReadsBinaryNumbersWhereverTheyAre) {
   }
 }
 
-TEST(Counters, ReadsRowsBeyondTheFirstPieceOfAFile) {
+TEST(Counters, reads_rows_beyond_the_first_piece_of_a_file) {
   TestRoot root;
   std::string text;
   for (int i = 0; i < 40'000; ++i)
@@ -209,7 +209,7 @@ TEST(Counters, ReadsRowsBeyondTheFirstPieceOfAFile) {
   EXPECT_EQ(source.value("counter.y"), 20000);
 }
 
-TEST(Counters, LabelsTheFilesOfAPattern) {
+TEST(Counters, labels_the_files_of_a_pattern) {
   TestRoot root;
   root.write("/fs/ost0/stats", "read 1\n");
   root.write("/fs/ost1/stats", "read 2\n");
@@ -230,7 +230,7 @@ TEST(Counters, LabelsTheFilesOfAPattern) {
   EXPECT_EQ(nothing.missing("counter.x"), "no file matches /fs/mdt*/stats");
 }
 
-TEST(Counters, TakesAPathWithBracketsAsItIsWhenItExists) {
+TEST(Counters, takes_a_path_with_brackets_as_it_is_when_it_exists) {
   TestRoot root;
   root.write("/a[1]", "4\n");
   OpenedSource source(counters_collector, root.path(), with({"x:/a[1]+"}));
@@ -238,7 +238,7 @@ TEST(Counters, TakesAPathWithBracketsAsItIsWhenItExists) {
   EXPECT_EQ(source.value("counter.x"), 4);
 }
 
-TEST(Counters, DoesNotWaitForAFifo) {
+TEST(Counters, does_not_wait_for_a_fifo) {
   TestRoot root;
   ASSERT_EQ(::mkfifo(root.at("/fifo").c_str(), 0600), 0);
   OpenedSource source(counters_collector, root.path(), with({"x:/fifo+"}));
@@ -246,7 +246,7 @@ TEST(Counters, DoesNotWaitForAFifo) {
 }
 
 // Files that may hang are read by the source with its own thread.
-TEST(Counters, LeavesNetworkMountsToTheOtherSource) {
+TEST(Counters, leaves_network_mounts_to_the_other_source) {
   TestRoot root;
   root.write("/proc/self/mountinfo",
              "27 1 8:2 / / rw - ext4 /dev/sda2 rw\n48 27 0:47 / /nfs rw - nfs4 filer:/x rw\n");
@@ -273,7 +273,7 @@ TEST(Counters, LeavesNetworkMountsToTheOtherSource) {
   EXPECT_EQ(slow.value("counter.far"), 8);
 }
 
-TEST(Counters, SaysNothingOfARunWithoutCounters) {
+TEST(Counters, says_nothing_of_a_run_without_counters) {
   OpenedSource run(counters_collector, "", with({}));
   EXPECT_TRUE(run.opened().missing.empty());
   OpenedSource doctor(counters_collector, "");

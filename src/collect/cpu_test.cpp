@@ -14,7 +14,7 @@ std::string line(const std::string& cpu, int user) {
   return cpu + " " + std::to_string(user) + " 1 2 3 4 5 6 7 8 9\n";
 }
 
-TEST(Cpu, TellsProcessor1FromProcessor10) {
+TEST(Cpu, tells_processor_1_from_processor_10) {
   TestRoot root;
   root.write("/proc/stat", line("cpu ", 30) + line("cpu1", 10) + line("cpu10", 20) + kTail);
   OpenedSource source(cpu_collector, root.path());
@@ -24,7 +24,7 @@ TEST(Cpu, TellsProcessor1FromProcessor10) {
   EXPECT_EQ(source.sample(), Sampled::layout_changed);
 }
 
-TEST(Cpu, LooksAgainWhenAProcessorGoesOrComes) {
+TEST(Cpu, looks_again_when_a_processor_goes_or_comes) {
   TestRoot root;
   const std::string all = line("cpu ", 30) + line("cpu0", 10) + line("cpu1", 20) + kTail;
   root.write("/proc/stat", all);
@@ -38,7 +38,7 @@ TEST(Cpu, LooksAgainWhenAProcessorGoesOrComes) {
   EXPECT_EQ(source.sample(), Sampled::layout_changed);
 }
 
-TEST(Cpu, HasAbsentValuesForWhatIsTornOrEmpty) {
+TEST(Cpu, has_absent_values_for_what_is_torn_or_empty) {
   TestRoot root;
   const std::string two = line("cpu ", 30) + line("cpu0", 10);
   root.write("/proc/stat", two + kTail);
@@ -53,7 +53,7 @@ TEST(Cpu, HasAbsentValuesForWhatIsTornOrEmpty) {
   EXPECT_EQ(source.value("system.cpu.time{cpu=all;state=user}"), std::nullopt);
 }
 
-TEST(Cpu, SaysWhyItIsMissing) {
+TEST(Cpu, says_why_it_is_missing) {
   TestRoot root;
   OpenedSource source(cpu_collector, root.path());
   EXPECT_EQ(source.missing("system.cpu.time"),

@@ -8,7 +8,7 @@ extern const Collector disk_collector;
 
 namespace {
 
-TEST(Disk, CountsOnWhenTheKernelsMillisecondsWrap) {
+TEST(Disk, counts_on_when_the_kernels_milliseconds_wrap) {
   TestRoot root;
   root.write("/sys/block/sda/size", "1000\n");
   root.write("/sys/block/sda/stat", "1 0 8 4294967290 1 0 8 5 0 5 4294967295\n");
@@ -22,7 +22,7 @@ TEST(Disk, CountsOnWhenTheKernelsMillisecondsWrap) {
   EXPECT_EQ(source.value("system.disk.io{device=sda;direction=read}"), 16 * 512);
 }
 
-TEST(Disk, IsAbsentWhileTornAndLookedForAgain) {
+TEST(Disk, is_absent_while_torn_and_looked_for_again) {
   TestRoot root("vm");
   OpenedSource source(disk_collector, root.path());
   root.write("/sys/block/vda/stat", "63059 8958 27");
@@ -31,7 +31,7 @@ TEST(Disk, IsAbsentWhileTornAndLookedForAgain) {
   EXPECT_EQ(source.sample(99), Sampled::layout_changed);
 }
 
-TEST(Disk, FindsANewDeviceWithinAHundredSamples) {
+TEST(Disk, finds_a_new_device_within_a_hundred_samples) {
   TestRoot root("vm");
   OpenedSource source(disk_collector, root.path());
   EXPECT_EQ(source.sample(200), Sampled::ok);
@@ -48,14 +48,14 @@ TEST(Disk, FindsANewDeviceWithinAHundredSamples) {
   EXPECT_FALSE(source.has("system.disk.io_time{device=vdb}"));
 }
 
-TEST(Disk, LeavesOutWhatIsNoDisk) {
+TEST(Disk, leaves_out_what_is_no_disk) {
   OpenedSource source(disk_collector, machine_root("laptop"));
   EXPECT_TRUE(source.has("system.disk.io_time{device=dm-0}"));
   EXPECT_FALSE(source.has("system.disk.io_time{device=loop0}"));
   EXPECT_FALSE(source.has("system.disk.io_time{device=zram0}"));
 }
 
-TEST(Disk, SaysWhyItIsMissing) {
+TEST(Disk, says_why_it_is_missing) {
   TestRoot root;
   OpenedSource source(disk_collector, root.path());
   EXPECT_EQ(source.missing("system.disk.io"),

@@ -17,7 +17,7 @@ SourceContext at(const std::string& run_folder, const std::string& working_direc
   return context;
 }
 
-TEST(Filesystem, TellsWhatStatfsTells) {
+TEST(Filesystem, tells_what_statfs_tells) {
   OpenedSource source(filesystem_collector, "", at("/proc/../", "/"));
   ASSERT_EQ(source.opened().columns.size(), 2U);  // both on one mount
   source.sample();
@@ -31,7 +31,7 @@ TEST(Filesystem, TellsWhatStatfsTells) {
   EXPECT_LE(*used + *free, size * 1.001);
 }
 
-TEST(Filesystem, FollowsSymbolicLinksToTheRightMount) {
+TEST(Filesystem, follows_symbolic_links_to_the_right_mount) {
   TestRoot root("laptop");
   std::filesystem::create_directories(root.at("/home/ann/my disk/runs"));
   std::filesystem::create_directories(root.at("/training"));
@@ -42,7 +42,7 @@ TEST(Filesystem, FollowsSymbolicLinksToTheRightMount) {
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=free}"));
 }
 
-TEST(Filesystem, TellsWhereTheDataAre) {
+TEST(Filesystem, tells_where_the_data_are) {
   TestRoot root("laptop");
   std::filesystem::create_directories(root.at("/home/ann/my disk/train"));
   std::filesystem::create_directories(root.at("/training"));
@@ -54,7 +54,7 @@ TEST(Filesystem, TellsWhereTheDataAre) {
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/home/ann/my disk;state=free}"));
 }
 
-TEST(Filesystem, IsAbsentForAFolderThatVanished) {
+TEST(Filesystem, is_absent_for_a_folder_that_vanished) {
   TestRoot root("laptop");
   std::filesystem::create_directories(root.at("/training"));
   OpenedSource source(filesystem_collector, root.path(), at("/training", ""));
@@ -65,7 +65,7 @@ TEST(Filesystem, IsAbsentForAFolderThatVanished) {
   EXPECT_FALSE(source.value("system.filesystem.usage{mountpoint=/;state=used}"));
 }
 
-TEST(Filesystem, SaysWhyItIsMissing) {
+TEST(Filesystem, says_why_it_is_missing) {
   OpenedSource nowhere(filesystem_collector, machine_root("laptop"));
   EXPECT_EQ(nowhere.missing("system.filesystem.usage"),
             "neither a run folder nor a working directory exists here");

@@ -101,7 +101,7 @@ std::vector<std::string> machines() {
 
 class Machine : public testing::TestWithParam<std::string> {};
 
-TEST_P(Machine, GivesTheGoldenListing) {
+TEST_P(Machine, gives_the_golden_listing) {
   const std::vector<std::string> got = listing(GetParam());
   std::string text;
   for (const std::string& line : got) text += line + "\n";
@@ -121,7 +121,7 @@ TEST_P(Machine, GivesTheGoldenListing) {
 
 // Every metric is either there or missing with a reason; series are unique and labelled as
 // declared.
-TEST_P(Machine, AccountsForEveryMetric) {
+TEST_P(Machine, accounts_for_every_metric) {
   std::set<std::string> seen;
   for (const Collector* collector : machine_collectors()) {
     OpenedSource source(*collector, machine_root(GetParam()), user_surroundings());

@@ -27,7 +27,7 @@ _oc_ 1 _cc_ 2 _rdc_ 3 _wc_ 4 _dir_ 5 _iu_ 6"
 done
 )";
 
-TEST(Gpfs, AsksForEveryFileSystem) {
+TEST(Gpfs, asks_for_every_file_system) {
   TestRoot root;
   install(root, kAnswers);
   OpenedSource source(gpfs_collector, root.path());
@@ -39,7 +39,7 @@ TEST(Gpfs, AsksForEveryFileSystem) {
   EXPECT_EQ(source.value("gpfs.read.bytes{fs=home}"), 3000);
 }
 
-TEST(Gpfs, DoesNotWaitForOneThatHangsOrEnds) {
+TEST(Gpfs, does_not_wait_for_one_that_hangs_or_ends) {
   for (const char* script : {"sleep 1000\n", "exit 1\n", "read -r q; printf torn; sleep 1000\n"}) {
     TestRoot root;
     install(root, script);
@@ -52,7 +52,7 @@ TEST(Gpfs, DoesNotWaitForOneThatHangsOrEnds) {
   }
 }
 
-TEST(Gpfs, IsMissingWhereThereIsNoProgram) {
+TEST(Gpfs, is_missing_where_there_is_no_program) {
   TestRoot root;
   OpenedSource source(gpfs_collector, root.path());
   EXPECT_EQ(source.missing("gpfs.read.bytes"), "/usr/lpp/mmfs/bin/mmpmon does not exist");

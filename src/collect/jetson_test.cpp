@@ -8,7 +8,7 @@ extern const Collector jetson_collector;
 
 namespace {
 
-TEST(Jetson, ReadsATX2) {
+TEST(Jetson, reads_a_tx2) {
   OpenedSource source(jetson_collector, machine_root("jetson-tx2"));
   source.sample();
   EXPECT_EQ(source.value("hw.gpu.utilization{gpu=0}"), 0.356);
@@ -18,7 +18,7 @@ TEST(Jetson, ReadsATX2) {
   EXPECT_EQ(source.value("hw.power{sensor=VDD_IN}"), 3.204);
 }
 
-TEST(Jetson, MultipliesVoltageAndCurrentOfAnOrin) {
+TEST(Jetson, multiplies_voltage_and_current_of_an_orin) {
   OpenedSource source(jetson_collector, machine_root("jetson-orin"));
   source.sample();
   EXPECT_EQ(source.value("hw.gpu.utilization{gpu=0}"), 0.99);
@@ -30,7 +30,7 @@ TEST(Jetson, MultipliesVoltageAndCurrentOfAnOrin) {
             "controller is in debugfs");
 }
 
-TEST(Jetson, WhatCannotBeTrueIsAbsent) {
+TEST(Jetson, what_cannot_be_true_is_absent) {
   const TestRoot root("jetson-tx2");
   OpenedSource source(jetson_collector, root.path());
   root.write("/sys/devices/17000000.gp10b/load", "1001\n");
@@ -43,7 +43,7 @@ TEST(Jetson, WhatCannotBeTrueIsAbsent) {
   EXPECT_EQ(source.value("hw.power{sensor=VDD_SYS_CPU}"), 0.61);
 }
 
-TEST(Jetson, RailsOfOneNameAreToldApart) {
+TEST(Jetson, rails_of_one_name_are_told_apart) {
   const TestRoot root("jetson-tx2");
   root.write("/sys/bus/i2c/drivers/ina3221x/0-0041/iio:device1/rail_name_1", "VDD_IN\n");
   OpenedSource source(jetson_collector, root.path());
@@ -52,7 +52,7 @@ TEST(Jetson, RailsOfOneNameAreToldApart) {
   EXPECT_EQ(source.value("hw.power{sensor=VDD_IN 2}"), 0.61);
 }
 
-TEST(Jetson, OtherMachinesAreNone) {
+TEST(Jetson, other_machines_are_none) {
   OpenedSource source(jetson_collector, machine_root("vm"));
   EXPECT_TRUE(source.opened().columns.empty());
   EXPECT_EQ(source.missing("hw.gpu.utilization"), "this machine is not a Jetson");

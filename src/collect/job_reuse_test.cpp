@@ -44,7 +44,7 @@ class ReusedPid : public testing::Test {
   SourceContext context_;
 };
 
-TEST_F(ReusedPid, IsNotCountedInTheSwitches) {
+TEST_F(ReusedPid, is_not_counted_in_the_switches) {
   const std::string voluntary = "job.context_switches{type=voluntary}";
   put_process(1000, 10, 50, 1);
   OpenedSource source(job_switches_collector, root_.path(), context_);
@@ -57,7 +57,7 @@ TEST_F(ReusedPid, IsNotCountedInTheSwitches) {
   EXPECT_EQ(source.value(voluntary), 10);
 }
 
-TEST_F(ReusedPid, IsNotCountedInTheMemory) {
+TEST_F(ReusedPid, is_not_counted_in_the_memory) {
   put_process(1000, 10, 1, 1000);
   OpenedSource source(job_pss_collector, root_.path(), context_);
   source.sample();

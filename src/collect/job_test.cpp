@@ -66,7 +66,7 @@ class JobTree : public testing::Test {
 };
 
 // Both are seen once and gone at the next sample; the parent ended first.
-TEST_F(JobTree, CountsAnOrphanOnceWhoseLastSeenParentHasEndedToo) {
+TEST_F(JobTree, counts_an_orphan_once_whose_last_seen_parent_has_ended_too) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 0);
   put(kOrphan, kParent, 2'000);
@@ -82,7 +82,7 @@ TEST_F(JobTree, CountsAnOrphanOnceWhoseLastSeenParentHasEndedToo) {
 }
 
 // The recorder of a job with very many processes may run out of descriptors.
-TEST_F(JobTree, CountsAProcessLaterThatItHadNoDescriptorFor) {
+TEST_F(JobTree, counts_a_process_later_that_it_had_no_descriptor_for) {
   put(kFirst, kReaper, 2'000);
   std::vector<std::string> events;
   context_.event_sink = [&](const std::string&, const std::string& text) {
@@ -106,7 +106,7 @@ TEST_F(JobTree, CountsAProcessLaterThatItHadNoDescriptorFor) {
 }
 
 // One descriptor is enough to find a process, not to follow it.
-TEST_F(JobTree, NeedsBothFilesOfAProcess) {
+TEST_F(JobTree, needs_both_files_of_a_process) {
   OpenedSource source(job_collector, root_.path(), context_);
   source.sample();
   put(kFirst, kReaper, 2'000);
@@ -122,7 +122,7 @@ TEST_F(JobTree, NeedsBothFilesOfAProcess) {
 }
 
 // Only its end removes a process: it would not be found again.
-TEST_F(JobTree, StaysWithAProcessThatCannotBeReadOnce) {
+TEST_F(JobTree, stays_with_a_process_that_cannot_be_read_once) {
   put(kFirst, kReaper, 2'000);
   OpenedSource source(job_collector, root_.path(), context_);
   source.sample();
@@ -135,7 +135,7 @@ TEST_F(JobTree, StaysWithAProcessThatCannotBeReadOnce) {
   EXPECT_EQ(source.value(kWritten), 5'000);
 }
 
-TEST_F(JobTree, KeepsWhatNobodyAbsorbed) {
+TEST_F(JobTree, keeps_what_nobody_absorbed) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 2'000);
   OpenedSource source(job_collector, root_.path(), context_);
@@ -145,7 +145,7 @@ TEST_F(JobTree, KeepsWhatNobodyAbsorbed) {
   EXPECT_EQ(source.value(kWritten), 2'000);
 }
 
-TEST_F(JobTree, DoesNotTakeTheParentsOwnWritesForAChildsThatNobodyReaped) {
+TEST_F(JobTree, does_not_take_the_parents_own_writes_for_a_childs_that_nobody_reaped) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 2'000);
   OpenedSource source(job_collector, root_.path(), context_);
@@ -156,7 +156,7 @@ TEST_F(JobTree, DoesNotTakeTheParentsOwnWritesForAChildsThatNobodyReaped) {
   EXPECT_EQ(source.value(kWritten), 6'000);
 }
 
-TEST_F(JobTree, CountsAChildOnceThatItsParentReaped) {
+TEST_F(JobTree, counts_a_child_once_that_its_parent_reaped) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 2'000);
   OpenedSource source(job_collector, root_.path(), context_);
@@ -167,7 +167,7 @@ TEST_F(JobTree, CountsAChildOnceThatItsParentReaped) {
   EXPECT_EQ(source.value(kWritten), 2'000);
 }
 
-TEST_F(JobTree, HasNoMemoryToShowWhenItsLastProcessHasGivenItBack) {
+TEST_F(JobTree, has_no_memory_to_show_when_its_last_process_has_given_it_back) {
   put(kFirst, kReaper, 0);
   OpenedSource source(job_collector, root_.path(), context_);
   source.sample();
@@ -180,7 +180,7 @@ TEST_F(JobTree, HasNoMemoryToShowWhenItsLastProcessHasGivenItBack) {
 
 // Pids 101 and 102 are given out again, now to a child of 102: two processes that were each other's
 // parents.
-TEST_F(JobTree, IsNotLedInACircleByReusedPids) {
+TEST_F(JobTree, is_not_led_in_a_circle_by_reused_pids) {
   root_.write("/proc/sys/kernel/pid_max", "200\n");
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 0);

@@ -13,7 +13,7 @@ constexpr const char* kStats = "/sys/kernel/debug/lustre/llite/scratch-ffff8d0c5
 constexpr const char* kExtents =
     "/sys/kernel/debug/lustre/llite/scratch-ffff8d0c5c1e3800/extents_stats";
 
-TEST(Lustre, ReadsAClientAndItsTargets) {
+TEST(Lustre, reads_a_client_and_its_targets) {
   OpenedSource source(lustre_collector, machine_root("lustre-client"));
   EXPECT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("lustre.read.bytes{fs=scratch}"), 146821914624);
@@ -29,14 +29,14 @@ TEST(Lustre, ReadsAClientAndItsTargets) {
 }
 
 // Lustre omits lines that have counted nothing yet.
-TEST(Lustre, TakesALineThatIsNotThereForNothing) {
+TEST(Lustre, takes_a_line_that_is_not_there_for_nothing) {
   OpenedSource source(lustre_collector, machine_root("lustre-client"));
   source.sample();
   EXPECT_EQ(source.value("lustre.write.bytes{fs=home}"), 0);
   EXPECT_EQ(source.value("lustre.operations{fs=scratch;operation=rename}"), 0);
 }
 
-TEST(Lustre, IsAbsentWhenAFileIsTorn) {
+TEST(Lustre, is_absent_when_a_file_is_torn) {
   TestRoot root("lustre-client");
   OpenedSource source(lustre_collector, root.path());
   const std::string text = root.text(kStats);
@@ -49,7 +49,7 @@ TEST(Lustre, IsAbsentWhenAFileIsTorn) {
   EXPECT_EQ(source.value("lustre.write.bytes{fs=home}"), 0);
 }
 
-TEST(Lustre, NoticesLargerReads) {
+TEST(Lustre, notices_larger_reads) {
   TestRoot root("lustre-client");
   OpenedSource source(lustre_collector, root.path());
   root.write(kExtents, root.text(kExtents) + " 256K -  512K :  3    0  100  |   4    0  100\n");
@@ -60,7 +60,7 @@ TEST(Lustre, NoticesLargerReads) {
 }
 
 // To 2.11: below /proc, [regs] instead of times.
-TEST(Lustre, ReadsOldClients) {
+TEST(Lustre, reads_old_clients) {
   TestRoot root;
   root.write("/proc/fs/lustre/llite/work-ffff881038261c00/stats",
              "snapshot_time             1477386221.123456 secs.usecs\n"
@@ -74,7 +74,7 @@ TEST(Lustre, ReadsOldClients) {
             "not counted by this version of the Lustre client");
 }
 
-TEST(Lustre, SaysWhatWouldSwitchTheSizesOn) {
+TEST(Lustre, says_what_would_switch_the_sizes_on) {
   TestRoot root("lustre-client");
   root.write(kExtents, "disabled\n write anything to this file to activate\n");
   OpenedSource source(lustre_collector, root.path());
@@ -83,7 +83,7 @@ TEST(Lustre, SaysWhatWouldSwitchTheSizesOn) {
             "llite.*.extents_stats=1");
 }
 
-TEST(Lustre, SaysHowToReadDebugfs) {
+TEST(Lustre, says_how_to_read_debugfs) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   TestRoot root("lustre-client");
   std::filesystem::permissions(root.at("/sys/kernel/debug"), std::filesystem::perms::none);

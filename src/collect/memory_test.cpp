@@ -9,7 +9,7 @@ extern const Collector paging_collector;
 
 namespace {
 
-TEST(Memory, KeepsPagesWhereAllAreWholeAndKilobytesElse) {
+TEST(Memory, keeps_pages_where_all_are_whole_and_kilobytes_else) {
   OpenedSource pages(memory_collector, machine_root("laptop"));
   EXPECT_EQ(pages.opened().columns[0].scale, (Scale{4096, 1}));
   OpenedSource kilobytes(memory_collector, machine_root("container-v2"));
@@ -18,7 +18,7 @@ TEST(Memory, KeepsPagesWhereAllAreWholeAndKilobytesElse) {
   EXPECT_EQ(kilobytes.value("system.memory.limit"), 65829122.0 * 1024);
 }
 
-TEST(Memory, AddsUp) {
+TEST(Memory, adds_up) {
   OpenedSource source(memory_collector, machine_root("laptop"));
   source.sample();
   EXPECT_EQ(*source.value("system.memory.usage{state=used}") +
@@ -28,7 +28,7 @@ TEST(Memory, AddsUp) {
             *source.value("system.memory.limit"));
 }
 
-TEST(Memory, NoticesSwapThatIsSwitchedOn) {
+TEST(Memory, notices_swap_that_is_switched_on) {
   TestRoot root("vm");
   OpenedSource source(memory_collector, root.path());
   EXPECT_EQ(source.missing("system.swap.usage"), "this machine has no swap space");
@@ -41,7 +41,7 @@ TEST(Memory, NoticesSwapThatIsSwitchedOn) {
   EXPECT_EQ(source.value("system.swap.usage{state=used}"), 4096.0 * 1024);
 }
 
-TEST(Memory, HasAbsentValuesForWhatIsNotTold) {
+TEST(Memory, has_absent_values_for_what_is_not_told) {
   TestRoot root("vm");
   OpenedSource source(memory_collector, root.path());
   root.write("/proc/meminfo", "MemTotal: 400 kB\nMemFree: 100 kB\n");
@@ -56,7 +56,7 @@ TEST(Memory, HasAbsentValuesForWhatIsNotTold) {
   EXPECT_EQ(source.value("system.memory.usage{state=used}"), std::nullopt);
 }
 
-TEST(Memory, SaysWhyItIsMissing) {
+TEST(Memory, says_why_it_is_missing) {
   TestRoot root;
   OpenedSource source(memory_collector, root.path());
   EXPECT_EQ(source.missing("system.memory.usage"),
@@ -64,7 +64,7 @@ TEST(Memory, SaysWhyItIsMissing) {
   EXPECT_NE(source.missing("system.swap.usage"), "");
 }
 
-TEST(Paging, LeavesMajorFaultsOutOfTheMinor) {
+TEST(Paging, leaves_major_faults_out_of_the_minor) {
   TestRoot root;
   root.write("/proc/vmstat", "nr_free_pages 1\npgfault 100\npgmajfault 7\npgmajfault_s 9\n");
   OpenedSource source(paging_collector, root.path());

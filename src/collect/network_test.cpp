@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kEth0Receive = "system.network.io{device=eth0;direction=receive}";
 
-TEST(Network, IsAbsentForAnInterfaceThatVanished) {
+TEST(Network, is_absent_for_an_interface_that_vanished) {
   TestRoot root("vm");
   OpenedSource source(network_collector, root.path());
   source.sample();
@@ -23,7 +23,7 @@ TEST(Network, IsAbsentForAnInterfaceThatVanished) {
   EXPECT_EQ(source.sample(98), Sampled::layout_changed);
 }
 
-TEST(Network, NoticesAnInterfaceThatComesUp) {
+TEST(Network, notices_an_interface_that_comes_up) {
   TestRoot root("vm");
   OpenedSource source(network_collector, root.path());
   OpenedSource errors(network_errors_collector, root.path());
@@ -36,7 +36,7 @@ TEST(Network, NoticesAnInterfaceThatComesUp) {
   EXPECT_EQ(source.value("system.network.io{device=ifb0;direction=receive}"), 0);
 }
 
-TEST(Network, ReadsTheTableWhereThereIsNoSysfsOrThereAreMany) {
+TEST(Network, reads_the_table_where_there_is_no_sysfs_or_there_are_many) {
   TestRoot root("vm");
   root.remove("/sys");
   OpenedSource bare(network_collector, root.path());
@@ -56,7 +56,7 @@ TEST(Network, ReadsTheTableWhereThereIsNoSysfsOrThereAreMany) {
   EXPECT_TRUE(source.value("system.network.io{device=eno1;direction=transmit}"));
 }
 
-TEST(Network, LeavesOutInterfacesOfAnotherNamespace) {
+TEST(Network, leaves_out_interfaces_of_another_namespace) {
   TestRoot root("vm");
   root.write("/proc/net/dev", "    lo: 1 2 0 0 0 0 0 0 3 4 0 0 0 0 0 0\n");
   OpenedSource source(network_collector, root.path());
@@ -64,7 +64,7 @@ TEST(Network, LeavesOutInterfacesOfAnotherNamespace) {
   EXPECT_EQ(source.sample(100), Sampled::ok);
 }
 
-TEST(Network, SaysWhyItIsMissing) {
+TEST(Network, says_why_it_is_missing) {
   TestRoot root;
   OpenedSource source(network_collector, root.path());
   EXPECT_EQ(source.missing("system.network.io"), "no network interface is up");
@@ -73,7 +73,7 @@ TEST(Network, SaysWhyItIsMissing) {
             "/proc/net/dev does not exist | sudo mount -t proc proc /proc");
 }
 
-TEST(NetDev, PassesOverWhatItDoesNotUnderstand) {
+TEST(NetDev, passes_over_what_it_does_not_understand) {
   Scanner scan(
       "Inter-| Receive | Transmit\n face |bytes packets|bytes\n: 1 2 3 4\n  eth0: 1 2 3\n"
       "eth0:1: 1 2 3 4 0 0 0 0 5 6 7 8 0 0 0 0\n");

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kTable = "/proc/self/mountstats";
 
-TEST(Nfs, ReadsEveryMountAndOperation) {
+TEST(Nfs, reads_every_mount_and_operation) {
   OpenedSource source(nfs_collector, machine_root("nfs-client"));
   EXPECT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("nfs.io{direction=read;mountpoint=/data}"), 146821914624 + 1048576);
@@ -24,7 +24,7 @@ TEST(Nfs, ReadsEveryMountAndOperation) {
   EXPECT_FALSE(source.has("nfs.operations{mountpoint=/home;operation=OPEN}"));
 }
 
-TEST(Nfs, NoticesMountsThatComeAndGo) {
+TEST(Nfs, notices_mounts_that_come_and_go) {
   TestRoot root("nfs-client");
   OpenedSource source(nfs_collector, root.path());
   const std::string text = root.text(kTable);
@@ -41,7 +41,7 @@ TEST(Nfs, NoticesMountsThatComeAndGo) {
   EXPECT_EQ(source.sample(), Sampled::ok);
 }
 
-TEST(Nfs, IsMissingWhereNothingIsMounted) {
+TEST(Nfs, is_missing_where_nothing_is_mounted) {
   TestRoot root;
   root.write(kTable, "device /dev/sda2 mounted on / with fstype ext4\n");
   OpenedSource source(nfs_collector, root.path());

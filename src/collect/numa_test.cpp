@@ -8,7 +8,7 @@ extern const Collector numa_collector;
 
 namespace {
 
-TEST(Numa, CountsPagesByNode) {
+TEST(Numa, counts_pages_by_node) {
   OpenedSource source(numa_collector, machine_root("ib-node"));
   source.sample();
   EXPECT_EQ(source.value("system.numa.allocations{node=0;type=hit}"), 8000000);
@@ -16,7 +16,7 @@ TEST(Numa, CountsPagesByNode) {
   EXPECT_EQ(source.value("system.numa.allocations{node=1;type=other}"), 100001);
 }
 
-TEST(Numa, ALineThatIsGoneIsAbsent) {
+TEST(Numa, a_line_that_is_gone_is_absent) {
   const TestRoot root("ib-node");
   OpenedSource source(numa_collector, root.path());
   root.write("/sys/devices/system/node/node0/numastat", "numa_hit 7\nnuma_miss\n");
@@ -26,7 +26,7 @@ TEST(Numa, ALineThatIsGoneIsAbsent) {
   EXPECT_FALSE(source.value("system.numa.allocations{node=0;type=local}"));
 }
 
-TEST(Numa, IsMissingWhereTheKernelKnowsNoNodes) {
+TEST(Numa, is_missing_where_the_kernel_knows_no_nodes) {
   OpenedSource source(numa_collector, machine_root("vm"));
   EXPECT_EQ(source.missing("system.numa.allocations"),
             "the kernel shows no memory nodes in /sys/devices/system/node");

@@ -20,7 +20,7 @@ SourceContext with(std::vector<std::string> data) {
   return context;
 }
 
-TEST(PageCache, TellsWhatIsInMemory) {
+TEST(PageCache, tells_what_is_in_memory) {
   TestRoot root;
   root.write("/data/a", std::string(100'000, 'x'));
   root.write("/data/b/c", std::string(50'000, 'x'));
@@ -31,7 +31,7 @@ TEST(PageCache, TellsWhatIsInMemory) {
   EXPECT_EQ(source.value("system.page_cache.cached{path=/data}"), 150'000);  // just written
 }
 
-TEST(PageCache, IsMissingWithTheReason) {
+TEST(PageCache, is_missing_with_the_reason) {
   TestRoot root;
   root.write("/empty/x/y", "");
   root.remove("/empty/x/y");
@@ -41,7 +41,7 @@ TEST(PageCache, IsMissingWithTheReason) {
   EXPECT_EQ(nothing.missing("system.page_cache.cached"), "/nowhere does not exist");
 }
 
-TEST(FileSample, IsTheSameEachTimeAndSpreadOverFolders) {
+TEST(FileSample, is_the_same_each_time_and_spread_over_folders) {
   TestRoot root;
   for (int i = 0; i < 300; ++i) {
     root.write("/d/" + std::to_string(i % 3) + "/" + std::to_string(i), "");

@@ -28,7 +28,7 @@ std::optional<double> value(const OpenedSource& source, const std::string& metri
   return all ? all : source.value(metric + "{mode=user}");
 }
 
-TEST(Perf, EveryMetricIsThereOrHasAReason) {
+TEST(Perf, every_metric_is_there_or_has_a_reason) {
   OpenedSource source(perf_collector, "");
   std::set<std::string_view> there;
   for (const Column& column : source.opened().columns) there.insert(column.metric);
@@ -38,7 +38,7 @@ TEST(Perf, EveryMetricIsThereOrHasAReason) {
   }
 }
 
-TEST(Perf, CountsTheTimeOfAChildThatHasEnded) {
+TEST(Perf, counts_the_time_of_a_child_that_has_ended) {
   OpenedSource source(perf_collector, "");
   if (!source.missing("perf.task_clock").empty()) {
     GTEST_SKIP() << source.missing("perf.task_clock");
@@ -59,7 +59,7 @@ TEST(Perf, CountsTheTimeOfAChildThatHasEnded) {
   EXPECT_LT(*after - *before, 0.5);
 }
 
-TEST(Perf, InstructionsAreCountedWhereTheProcessorDoes) {
+TEST(Perf, instructions_are_counted_where_the_processor_does) {
   OpenedSource source(perf_collector, "");
   if (!source.missing("perf.cycles").empty()) GTEST_SKIP() << source.missing("perf.cycles");
   source.sample();
@@ -69,7 +69,7 @@ TEST(Perf, InstructionsAreCountedWhereTheProcessorDoes) {
   EXPECT_GT(*value(source, "perf.instructions"), 1e6);
 }
 
-TEST(Perf, AJobThatIsNotThereIsAReason) {
+TEST(Perf, a_job_that_is_not_there_is_a_reason) {
   JobLink job;
   SourceContext context;
   context.job = &job;
@@ -77,7 +77,7 @@ TEST(Perf, AJobThatIsNotThereIsAReason) {
   EXPECT_EQ(source.missing("perf.cycles"), "the job was not running when counting began");
 }
 
-TEST(Perf, RefusalsAreExplained) {
+TEST(Perf, refusals_are_explained) {
   const TestRoot root;
   root.write("/proc/sys/kernel/perf_event_paranoid", "4\n");
   const PerfRefusal refused = explain_perf_error(EACCES, true, root.path());

@@ -9,14 +9,14 @@ extern const Collector cpu_frequency_collector;
 
 namespace {
 
-TEST(Pressure, HasNoFullForTheCpuWhereTheKernelHasNone) {
+TEST(Pressure, has_no_full_for_the_cpu_where_the_kernel_has_none) {
   OpenedSource source(pressure_collector, machine_root("container-v2"));
   source.sample();
   EXPECT_FALSE(source.has("system.pressure.time{kind=full;resource=cpu}"));
   EXPECT_EQ(source.value("system.pressure.time{kind=some;resource=cpu}"), 4.663517);
 }
 
-TEST(Pressure, SaysHowToSwitchItOn) {
+TEST(Pressure, says_how_to_switch_it_on) {
   TestRoot root("vm");
   for (const char* file : {"cpu", "memory", "io"}) {
     root.write(std::string("/proc/pressure/") + file, "");  // as with psi=0 before 5.12
@@ -32,7 +32,7 @@ TEST(Pressure, SaysHowToSwitchItOn) {
             "boot with psi=1");
 }
 
-TEST(Pressure, IsAbsentWhenTorn) {
+TEST(Pressure, is_absent_when_torn) {
   TestRoot root("vm");
   OpenedSource source(pressure_collector, root.path());
   root.write("/proc/pressure/io", "some avg10=0.00 avg60=0.12 tot");
@@ -41,7 +41,7 @@ TEST(Pressure, IsAbsentWhenTorn) {
   EXPECT_TRUE(source.value("system.pressure.time{kind=some;resource=cpu}"));
 }
 
-TEST(CpuFrequency, LooksAgainWhenAProcessorGoesOffline) {
+TEST(CpuFrequency, looks_again_when_a_processor_goes_offline) {
   TestRoot root("server");
   OpenedSource source(cpu_frequency_collector, root.path());
   ASSERT_EQ(source.sample(), Sampled::ok);
@@ -53,7 +53,7 @@ TEST(CpuFrequency, LooksAgainWhenAProcessorGoesOffline) {
   EXPECT_FALSE(source.has("system.cpu.frequency{cpu=7}"));
 }
 
-TEST(CpuFrequency, SaysWhyItIsMissing) {
+TEST(CpuFrequency, says_why_it_is_missing) {
   OpenedSource vm(cpu_frequency_collector, machine_root("vm"));
   EXPECT_EQ(vm.missing("system.cpu.frequency"),
             "this virtual machine does not show the processors' clock");

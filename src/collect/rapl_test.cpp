@@ -12,7 +12,7 @@ namespace {
 
 const std::string kPackage = "/sys/class/powercap/intel-rapl:0";
 
-TEST(Rapl, CountsOnWhenTheCounterWraps) {
+TEST(Rapl, counts_on_when_the_counter_wraps) {
   TestRoot root("server");
   OpenedSource source(rapl_collector, root.path());
   source.sample();
@@ -28,7 +28,7 @@ TEST(Rapl, CountsOnWhenTheCounterWraps) {
   EXPECT_EQ(source.value("hw.energy{sensor=package-0}"), 262145);
 }
 
-TEST(Rapl, NamesPartsByTheirPackage) {
+TEST(Rapl, names_parts_by_their_package) {
   OpenedSource source(rapl_collector, machine_root("server"));
   EXPECT_TRUE(source.has("hw.energy{sensor=dram-1}"));
   OpenedSource laptop(rapl_collector, machine_root("laptop"));
@@ -51,7 +51,7 @@ class AsNobody {
   uid_t was_;
 };
 
-TEST(Rapl, SaysHowToMakeItReadable) {
+TEST(Rapl, says_how_to_make_it_readable) {
   TestRoot root("server");
   ASSERT_EQ(::chmod(root.path().c_str(), 0755), 0);
   for (const char* zone : {"0", "0:0", "1", "1:0"}) {
@@ -65,7 +65,7 @@ TEST(Rapl, SaysHowToMakeItReadable) {
             "sudo chmod o+r /sys/class/powercap/intel-rapl:*/energy_uj");
 }
 
-TEST(Rapl, SaysWhyItIsMissing) {
+TEST(Rapl, says_why_it_is_missing) {
   OpenedSource vm(rapl_collector, machine_root("vm"));
   EXPECT_EQ(vm.missing("hw.energy"), "this virtual machine does not show energy counters");
   OpenedSource board(rapl_collector, machine_root("jetson"));

@@ -51,7 +51,7 @@ void add_job(const TestRoot& root) {
   }
 }
 
-TEST(EveryCollector, SamplesEveryTickWithoutAllocating) {
+TEST(EveryCollector, samples_every_tick_without_allocating) {
   JobLink job;
   job.first_pid = 100;
   SourceContext context;
@@ -94,7 +94,7 @@ std::vector<std::string> files_of(const TestRoot& root) {
 }
 
 // Each file in turn empty, cut in the middle, full of garbage, and removed.
-TEST(EveryCollector, StandsFilesThatAreTornOrGone) {
+TEST(EveryCollector, stands_files_that_are_torn_or_gone) {
   for (const char* machine :
        {"laptop", "container-v1", "container-v2", "jetson-tx2", "jetson-orin"}) {
     TestRoot root(machine);
@@ -161,7 +161,7 @@ std::set<std::string> present(const Watched::Readings& readings) {
 }
 
 // An empty file takes values away and changes none; when it is whole again, so are they.
-TEST(EveryCollector, StandsFilesThatChangeWhileOpen) {
+TEST(EveryCollector, stands_files_that_change_while_open) {
   TestRoot root("laptop");
   std::vector<Watched> watched;
   for (const Collector* collector : collectors()) {

@@ -8,7 +8,7 @@ extern const Collector sensors_collector;
 
 namespace {
 
-TEST(Sensors, ShowEachSocketsPackageOnceMore) {
+TEST(Sensors, show_each_sockets_package_once_more) {
   OpenedSource intel(sensors_collector, machine_root("server"));
   intel.sample();
   EXPECT_EQ(intel.value("hw.temperature{sensor=cpu_package}"), 61);
@@ -21,7 +21,7 @@ TEST(Sensors, ShowEachSocketsPackageOnceMore) {
   EXPECT_EQ(arm.value("hw.temperature{sensor=cpu_package}"), 47.593);
 }
 
-TEST(Sensors, PreferTheTrueTemperatureOnAmd) {
+TEST(Sensors, prefer_the_true_temperature_on_amd) {
   TestRoot root("epyc-256");
   root.write("/sys/class/hwmon/hwmon0/temp2_label", "Tdie\n");
   root.write("/sys/class/hwmon/hwmon0/temp2_input", "38125\n");
@@ -30,7 +30,7 @@ TEST(Sensors, PreferTheTrueTemperatureOnAmd) {
   EXPECT_EQ(source.value("hw.temperature{sensor=cpu_package}"), 38.125);
 }
 
-TEST(Sensors, AreAbsentWhenTheyFailOrCannotBeTrue) {
+TEST(Sensors, are_absent_when_they_fail_or_cannot_be_true) {
   TestRoot root("laptop");
   const std::string file = "/sys/class/hwmon/hwmon4/temp1_input";
   OpenedSource source(sensors_collector, root.path());
@@ -45,7 +45,7 @@ TEST(Sensors, AreAbsentWhenTheyFailOrCannotBeTrue) {
   EXPECT_EQ(source.value("hw.temperature{sensor=cpu_package}"), -5);
 }
 
-TEST(Sensors, HaveNamesOfTheirOwn) {
+TEST(Sensors, have_names_of_their_own) {
   TestRoot root;
   for (const char* chip : {"0", "1", "2"}) {
     const std::string folder = std::string("/sys/class/hwmon/hwmon") + chip;
@@ -65,7 +65,7 @@ TEST(Sensors, HaveNamesOfTheirOwn) {
   EXPECT_EQ(source.opened().columns.size(), 9U);
 }
 
-TEST(Sensors, SayWhyTheyAreMissing) {
+TEST(Sensors, say_why_they_are_missing) {
   OpenedSource vm(sensors_collector, machine_root("vm"));
   EXPECT_EQ(vm.missing("hw.temperature"),
             "this machine shows no temperature sensor: it is a virtual machine");

@@ -41,7 +41,7 @@ std::optional<double> wait_for(OpenedSource& source, const std::string& series) 
   return std::nullopt;
 }
 
-TEST(TegrastatsSource, GivesWhatSysfsLacks) {
+TEST(TegrastatsSource, gives_what_sysfs_lacks) {
   const auto root = board(counting());
   OpenedSource source(tegrastats_collector, root->path());
   ASSERT_TRUE(source.has("hw.gpu.utilization{gpu=0}")) << source.missing("hw.gpu.utilization");
@@ -58,7 +58,7 @@ TEST(TegrastatsSource, GivesWhatSysfsLacks) {
   EXPECT_EQ(source.missing("jetson.engine.utilization"), "not reported by tegrastats");
 }
 
-TEST(TegrastatsSource, AReadingIsNotRepeated) {
+TEST(TegrastatsSource, a_reading_is_not_repeated) {
   const auto root =
       board(std::string("load=7\necho \"") + kLine + "\"\necho \"" + kLine + "\"\nsleep 60\n");
   OpenedSource source(tegrastats_collector, root->path());
@@ -68,7 +68,7 @@ TEST(TegrastatsSource, AReadingIsNotRepeated) {
   EXPECT_FALSE(source.value("hw.gpu.utilization{gpu=0}"));
 }
 
-TEST(TegrastatsSource, AProgramThatEndsIsRestarted) {
+TEST(TegrastatsSource, a_program_that_ends_is_restarted) {
   const auto root = board("");
   const std::string ran = root->at("/ran");
   root->write("/usr/bin/tegrastats", "#!/bin/sh\nload=7\n[ -e " + ran + " ] && load=50\n: > " +
@@ -82,7 +82,7 @@ TEST(TegrastatsSource, AProgramThatEndsIsRestarted) {
   EXPECT_EQ(events, std::vector<std::string>{"tegrastats has ended; it was restarted"});
 }
 
-TEST(TegrastatsSource, TheProgramEndsWithTheSource) {
+TEST(TegrastatsSource, the_program_ends_with_the_source) {
   const auto root = board(counting());
   pid_t pid = 0;
   {
@@ -94,7 +94,7 @@ TEST(TegrastatsSource, TheProgramEndsWithTheSource) {
   EXPECT_NE(::kill(pid, 0), 0);
 }
 
-TEST(TegrastatsSource, ATornOrSilentProgramIsAReason) {
+TEST(TegrastatsSource, a_torn_or_silent_program_is_a_reason) {
   const auto broken = board("echo nonsense\n");
   OpenedSource source(tegrastats_collector, broken->path());
   EXPECT_EQ(source.missing("hw.gpu.utilization"),
@@ -104,14 +104,14 @@ TEST(TegrastatsSource, ATornOrSilentProgramIsAReason) {
   EXPECT_EQ(other.missing("hw.gpu.utilization"), "tegrastats: it printed nothing");
 }
 
-TEST(TegrastatsSource, IsNotAskedWhereSysfsShowsTheLoad) {
+TEST(TegrastatsSource, is_not_asked_where_sysfs_shows_the_load) {
   OpenedSource source(tegrastats_collector, machine_root("jetson-orin"));
   EXPECT_TRUE(source.opened().columns.empty());
   EXPECT_EQ(source.missing("hw.gpu.utilization"),
             "/sys shows the GPU's load, so tegrastats is not used");
 }
 
-TEST(TegrastatsSource, IsMissingWithAReason) {
+TEST(TegrastatsSource, is_missing_with_a_reason) {
   const auto root = board("");
   root->remove("/usr/bin/tegrastats");
   OpenedSource source(tegrastats_collector, root->path());

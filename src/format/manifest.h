@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/model.h"
+#include "model/manifest.h"
 
 namespace trainscope {
 

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "base/fd.h"
+#include "model/model.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"
 
@@ -76,7 +77,7 @@ const Series* find(const RunView& run, const std::string& metric) {
   return nullptr;
 }
 
-TEST_F(Import, CollectLogsBecomeARun) {
+TEST_F(Import, collect_logs_become_a_run) {
   const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->status(), RunStatus::ended);
@@ -95,7 +96,7 @@ TEST_F(Import, CollectLogsBecomeARun) {
   EXPECT_THAT(run->host_json(), HasSubstr("1048576000"));
 }
 
-TEST_F(Import, CollectLogsDerivedMetricsAreNotThereTwice) {
+TEST_F(Import, collect_logs_derived_metrics_are_not_there_twice) {
   const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
   ASSERT_NE(run, nullptr);
   for (const char* metric : {"system.cpu.utilization", "system.disk.utilization"}) {
@@ -108,7 +109,7 @@ TEST_F(Import, CollectLogsDerivedMetricsAreNotThereTwice) {
   EXPECT_EQ(find(*run, "hw.gpu.utilization")->reason, "the collect script did not record it");
 }
 
-TEST_F(Import, CollectLogsSuffixesAreUnderstood) {
+TEST_F(Import, collect_logs_suffixes_are_understood) {
   const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
   ASSERT_NE(run, nullptr);
   const std::string read = "{device=unknown;direction=read}";
@@ -121,7 +122,7 @@ TEST_F(Import, CollectLogsSuffixesAreUnderstood) {
   EXPECT_EQ(summary_of(*run, "system.disk.utilization{device=unknown}").samples, 3);
 }
 
-TEST_F(Import, CollectLogsTellWhatIsNotKnown) {
+TEST_F(Import, collect_logs_tell_what_is_not_known) {
   const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
   ASSERT_NE(run, nullptr);
   const auto& notes = run->manifest().notes;
@@ -133,7 +134,7 @@ TEST_F(Import, CollectLogsTellWhatIsNotKnown) {
   EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").min, 95);
 }
 
-TEST_F(Import, CollectLogsOfTwoGpusAndPackages) {
+TEST_F(Import, collect_logs_of_two_gpus_and_packages) {
   write("two/cpu.out", "1 0 0 0 0 0 0 0 0 99\n2 0 0 0 0 0 0 0 0 98\n");
   write("two/gputemp.out", "40\n60\n41\n61\n");
   write("two/cputemp.out", "50.0\n70.0\n51.0\n71.0\n");
@@ -146,7 +147,7 @@ TEST_F(Import, CollectLogsOfTwoGpusAndPackages) {
   EXPECT_THAT(find(*run, "system.memory.usage")->reason, HasSubstr("memory.out does not exist"));
 }
 
-TEST_F(Import, CollectLogsNameTheBadLine) {
+TEST_F(Import, collect_logs_name_the_bad_line) {
   const std::string good = "1 0 0 0 0 0 0 0 0 99\n";
   EXPECT_EQ(problem(collect_logs_importer, folder_ + "/none"),
             folder_ +
@@ -166,7 +167,7 @@ TEST_F(Import, CollectLogsNameTheBadLine) {
             memory + ":1: the line does not begin with Mem:");
 }
 
-TEST_F(Import, CollectLogsStandALineThatWasBeingWritten) {
+TEST_F(Import, collect_logs_stand_a_line_that_was_being_written) {
   write("torn/cpu.out", "1 0 0 0 0 0 0 0 0 99\n2 0 0 0");
   const auto run = imported(collect_logs_importer, {folder_ + "/torn", std::nullopt});
   ASSERT_NE(run, nullptr);
@@ -175,7 +176,7 @@ TEST_F(Import, CollectLogsStandALineThatWasBeingWritten) {
               Contains("the last line of cpu.out is incomplete and left out"));
 }
 
-TEST_F(Import, TegrastatsWithoutAClock) {
+TEST_F(Import, tegrastats_without_a_clock) {
   const auto run = imported(tegrastats_importer, {test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().samples, 3);
@@ -192,14 +193,14 @@ TEST_F(Import, TegrastatsWithoutAClock) {
   EXPECT_THAT(notes, Contains(HasSubstr("PMIC reports 100 °C")));
 }
 
-TEST_F(Import, TegrastatsTakesTheGivenPeriod) {
+TEST_F(Import, tegrastats_takes_the_given_period) {
   const auto run = imported(tegrastats_importer, {test_data("tegrastats/tx2.log"), 500'000'000});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().period_s, 0.5);
   EXPECT_EQ(run->duration_s(), 1);
 }
 
-TEST_F(Import, TegrastatsWithAClockShowsWhereLinesAreMissing) {
+TEST_F(Import, tegrastats_with_a_clock_shows_where_lines_are_missing) {
   const auto run = imported(tegrastats_importer, {test_data("tegrastats/orin.log"), std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().period_s, 1);
@@ -216,7 +217,7 @@ TEST_F(Import, TegrastatsWithAClockShowsWhereLinesAreMissing) {
   }
 }
 
-TEST_F(Import, TegrastatsSeveralLinesASecond) {
+TEST_F(Import, tegrastats_several_lines_a_second) {
   std::string text;
   for (int i = 0; i < 20; ++i) {
     text += "01-01-2024 00:00:" + std::string(i / 2 < 10 ? "0" : "") + std::to_string(i / 2) +
@@ -235,7 +236,7 @@ std::string lines_at(const std::vector<std::string>& clocks) {
   return text;
 }
 
-TEST_F(Import, TegrastatsStandsAWildClock) {
+TEST_F(Import, tegrastats_stands_a_wild_clock) {
   const std::string log =
       write("wild.log", lines_at({"01-01-2024 00:00:00", "01-01-2024 00:00:01",
                                   "01-01-2024 00:00:02", "12-31-9999 23:59:59"}));
@@ -248,7 +249,7 @@ TEST_F(Import, TegrastatsStandsAWildClock) {
   EXPECT_THAT(run->manifest().notes, Not(Contains(HasSubstr("go back"))));
 }
 
-TEST_F(Import, TegrastatsOfABoardThatStartsIn1970) {
+TEST_F(Import, tegrastats_of_a_board_that_starts_in_1970) {
   const std::string log = write(
       "board.log", lines_at({"01-01-1970 00:00:10", "01-01-1970 00:00:15", "11-16-2022 00:00:00",
                              "11-16-2022 00:00:05", "11-16-2022 00:00:15"}));
@@ -260,7 +261,7 @@ TEST_F(Import, TegrastatsOfABoardThatStartsIn1970) {
   EXPECT_EQ(run->duration_s(), 25);
 }
 
-TEST_F(Import, TegrastatsWhoseClockWasSetBackHasAClock) {
+TEST_F(Import, tegrastats_whose_clock_was_set_back_has_a_clock) {
   const std::string log =
       write("back.log", lines_at({"12-31-9999 02:59:58", "12-31-9999 02:59:59",
                                   "10-27-2024 02:00:00", "10-27-2024 02:00:01"}));
@@ -282,7 +283,7 @@ TEST_F(Import, TegrastatsWhoseClockWasSetBackHasAClock) {
   EXPECT_THAT(down->manifest().notes, Not(Contains(HasSubstr("have no timestamps"))));
 }
 
-TEST_F(Import, TimesThatNoRunCanHoldAreRefused) {
+TEST_F(Import, times_that_no_run_can_hold_are_refused) {
   struct FarRows : RowSource {
     Result<bool> next(RowTime& time, std::span<int64_t> /*values*/) override {
       time = {row * (int64_t{1} << 50), 0};
@@ -300,14 +301,14 @@ TEST_F(Import, TimesThatNoRunCanHoldAreRefused) {
   EXPECT_THAT(*list_folder(home()), testing::IsEmpty());
 }
 
-TEST_F(Import, TegrastatsNameTheBadLine) {
+TEST_F(Import, tegrastats_name_the_bad_line) {
   const std::string path = write("bad.log", "RAM 1/2MB CPU [1%@2]\n\nRAM 1/2 CPU [1%@2]\n");
   EXPECT_EQ(problem(tegrastats_importer, path), path + ":3: RAM is followed by '1/2'");
   EXPECT_THAT(problem(tegrastats_importer, write("empty.log", "\n")), HasSubstr("no lines"));
   EXPECT_THAT(problem(tegrastats_importer, folder_), HasSubstr("is not a regular file"));
 }
 
-TEST_F(Import, FormatsAreRecognised) {
+TEST_F(Import, formats_are_recognised) {
   EXPECT_TRUE(collect_logs_importer.recognises(test_data("collect-logs")));
   EXPECT_FALSE(collect_logs_importer.recognises(test_data("tegrastats")));
   EXPECT_TRUE(tegrastats_importer.recognises(test_data("tegrastats/orin.log")));
@@ -315,7 +316,7 @@ TEST_F(Import, FormatsAreRecognised) {
   EXPECT_FALSE(tegrastats_importer.recognises(test_data("collect-logs/cpu.out")));
 }
 
-TEST_F(Import, ARunThatCannotBeKeptLeavesNothing) {
+TEST_F(Import, a_run_that_cannot_be_kept_leaves_nothing) {
   auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_TRUE(read);
   const std::string file = write("file", "");
@@ -327,7 +328,7 @@ TEST_F(Import, ARunThatCannotBeKeptLeavesNothing) {
   EXPECT_THAT(*names, testing::ElementsAre(made->manifest.id));
 }
 
-TEST_F(Import, TegrastatsWithTooManyFieldsIsRefused) {
+TEST_F(Import, tegrastats_with_too_many_fields_is_refused) {
   std::string line = "RAM 1/2MB CPU [1%@2]";
   for (int i = 0; i < 2000; ++i) line += " e" + std::to_string(i) + " 1";
   const std::string path = write("wide.log", "RAM 1/2MB CPU [1%@2]\n" + line + "\n");
@@ -336,7 +337,7 @@ TEST_F(Import, TegrastatsWithTooManyFieldsIsRefused) {
   EXPECT_EQ(problem(tegrastats_importer, other), other + ":2: it is longer than 65536 bytes");
 }
 
-TEST_F(Import, AFileThatChangesWhileItIsReadLeavesNothing) {
+TEST_F(Import, a_file_that_changes_while_it_is_read_leaves_nothing) {
   const std::string path = write("changing.log", "RAM 1/2MB CPU [1%@2]\nRAM 1/2MB CPU [2%@2]\n");
   const auto read = tegrastats_importer.read({path, std::nullopt});
   ASSERT_TRUE(read);
@@ -347,7 +348,7 @@ TEST_F(Import, AFileThatChangesWhileItIsReadLeavesNothing) {
   EXPECT_THAT(*list_folder(home()), testing::IsEmpty());
 }
 
-TEST_F(Import, AManyTimesLongerTemperatureFileIsNotThatManyDevices) {
+TEST_F(Import, a_many_times_longer_temperature_file_is_not_that_many_devices) {
   write("many/cpu.out", "1 0 0 0 0 0 0 0 0 99\n");
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "50\n";
@@ -359,7 +360,7 @@ TEST_F(Import, AManyTimesLongerTemperatureFileIsNotThatManyDevices) {
   EXPECT_EQ(summary_of(*run, "system.cpu.utilization{cpu=all}").samples, 1);
 }
 
-TEST_F(Import, AnImportedRunIsRebuiltWithoutItsManifest) {
+TEST_F(Import, an_imported_run_is_rebuilt_without_its_manifest) {
   auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_TRUE(read);
   read->manifest.name = "board";

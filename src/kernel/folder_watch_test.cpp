@@ -8,7 +8,7 @@ namespace trainscope {
 
 namespace {
 
-TEST(FolderWatch, SeesNamesComeAndGo) {
+TEST(FolderWatch, sees_names_come_and_go) {
   TestRoot root;
   root.write("/sda/stat", "");
   FolderWatch watch;
@@ -23,7 +23,7 @@ TEST(FolderWatch, SeesNamesComeAndGo) {
   EXPECT_FALSE(watch.changed());
 }
 
-TEST(FolderWatch, SeesOneNameInsteadOfAnother) {
+TEST(FolderWatch, sees_one_name_instead_of_another) {
   TestRoot root;
   root.write("/sda", "");
   FolderWatch watch;
@@ -33,7 +33,7 @@ TEST(FolderWatch, SeesOneNameInsteadOfAnother) {
   EXPECT_TRUE(watch.changed());
 }
 
-TEST(FolderWatch, ReadsAFolderLargerThanItsBuffer) {
+TEST(FolderWatch, reads_a_folder_larger_than_its_buffer) {
   TestRoot root;
   for (int i = 0; i < 500; ++i) root.write("/device-" + std::to_string(i), "");
   FolderWatch watch;
@@ -43,7 +43,7 @@ TEST(FolderWatch, ReadsAFolderLargerThanItsBuffer) {
   EXPECT_TRUE(watch.changed());
 }
 
-TEST(FolderWatch, NeverChangesWhereThereIsNoFolder) {
+TEST(FolderWatch, never_changes_where_there_is_no_folder) {
   FolderWatch watch;
   EXPECT_FALSE(watch.changed());
   watch.open("/no/such/folder");

@@ -17,7 +17,7 @@ constexpr const char* kText =
     "32 27 0:42 / /home rw - tmpfs tmpfs rw\n"
     "33 27 0:43 / /data\n";
 
-TEST(Mounts, AreParsedAndUnescaped) {
+TEST(Mounts, are_parsed_and_unescaped) {
   const auto mounts = parse_mountinfo(kText);
   ASSERT_EQ(mounts.size(), 4U);
   EXPECT_EQ(mounts[0].device, "254:0");
@@ -29,7 +29,7 @@ TEST(Mounts, AreParsedAndUnescaped) {
   EXPECT_EQ(mounts[0].options, "rw,discard");
 }
 
-TEST(Mounts, AreFoundByWholeComponentsTheLaterFirst) {
+TEST(Mounts, are_found_by_whole_components_the_later_first) {
   const auto mounts = parse_mountinfo(kText);
   EXPECT_EQ(mount_of(mounts, "/home/ann")->type, "tmpfs");
   EXPECT_EQ(mount_of(mounts, "/home")->type, "tmpfs");
@@ -39,7 +39,7 @@ TEST(Mounts, AreFoundByWholeComponentsTheLaterFirst) {
   EXPECT_EQ(mount_of({}, "/"), nullptr);
 }
 
-TEST(Mounts, ThatMayHangAreSeenThroughLinks) {
+TEST(Mounts, that_may_hang_are_seen_through_links) {
   TestRoot root;
   root.write("/local/file", "");
   const auto mounts = parse_mountinfo(

@@ -8,7 +8,7 @@ namespace trainscope {
 
 namespace {
 
-TEST(Scanner, TakesNumbersThatFitAndSkipsThoseThatDoNot) {
+TEST(Scanner, takes_numbers_that_fit_and_skips_those_that_do_not) {
   Scanner scan("  12\t9223372036854775807 9223372036854775808 18446744073709551616 7");
   int64_t value = -1;
   EXPECT_TRUE(scan.number(value));
@@ -24,7 +24,7 @@ TEST(Scanner, TakesNumbersThatFitAndSkipsThoseThatDoNot) {
   EXPECT_TRUE(scan.done());
 }
 
-TEST(Scanner, TakesSignedNumbers) {
+TEST(Scanner, takes_signed_numbers) {
   int64_t value = 0;
   EXPECT_TRUE(Scanner("-274000\n").signed_number(value));
   EXPECT_EQ(value, -274000);
@@ -33,7 +33,7 @@ TEST(Scanner, TakesSignedNumbers) {
   EXPECT_FALSE(Scanner("").signed_number(value));
 }
 
-TEST(Scanner, WalksWordsAndLines) {
+TEST(Scanner, walks_words_and_lines) {
   Scanner scan("one two\nthree\n\nlast");
   EXPECT_EQ(scan.word(), "one");
   EXPECT_EQ(scan.word(), "two");
@@ -46,7 +46,7 @@ TEST(Scanner, WalksWordsAndLines) {
   EXPECT_EQ(scan.line(), "");
 }
 
-TEST(ProcFile, CutsContentAtAWholeLine) {
+TEST(ProcFile, cuts_content_at_a_whole_line) {
   TestRoot root;
   root.write("/file", "total 123\nfree 456\n");
   ProcFile file;
@@ -57,7 +57,7 @@ TEST(ProcFile, CutsContentAtAWholeLine) {
   EXPECT_EQ(file.read(), "");
 }
 
-TEST(ProcFile, ReadsToTheEndOfAPagedFile) {
+TEST(ProcFile, reads_to_the_end_of_a_paged_file) {
   // The kernel gives a part of such a file to each read; all of it must arrive.
   ProcFile file;
   ASSERT_TRUE(file.open("/proc/self/mountinfo", 1 << 20));
@@ -65,7 +65,7 @@ TEST(ProcFile, ReadsToTheEndOfAPagedFile) {
   EXPECT_EQ(file.read_all(), *read_file("/proc/self/mountinfo"));
 }
 
-TEST(ProcFile, IsEmptyWhenItCannotBeRead) {
+TEST(ProcFile, is_empty_when_it_cannot_be_read) {
   ProcFile file;
   EXPECT_EQ(file.read(), "");
   EXPECT_FALSE(file.open("/no/such/file"));
@@ -77,7 +77,7 @@ TEST(ProcFile, IsEmptyWhenItCannotBeRead) {
   EXPECT_EQ(file.read(), "");
 }
 
-TEST(ProcFile, TellsWhyInWords) {
+TEST(ProcFile, tells_why_in_words) {
   EXPECT_EQ(read_error_text("/x", Error("", ENOENT)), "/x does not exist");
   EXPECT_EQ(read_error_text("/x", Error("", EACCES)), "no permission to read /x");
   EXPECT_EQ(read_error_text("/x", Error("it broke", EIO)), "it broke");

@@ -6,7 +6,7 @@ namespace trainscope {
 
 namespace {
 
-TEST(Unwrap, CountsOnBehindTheEnd) {
+TEST(Unwrap, counts_on_behind_the_end) {
   Unwrap unwrap(1000);
   EXPECT_EQ(unwrap(900), 900);
   EXPECT_EQ(unwrap(990), 990);
@@ -16,7 +16,7 @@ TEST(Unwrap, CountsOnBehindTheEnd) {
   EXPECT_EQ(unwrap(0), 2000);
 }
 
-TEST(Unwrap, TakesASmallFallForAReset) {
+TEST(Unwrap, takes_a_small_fall_for_a_reset) {
   Unwrap unwrap(1000, 500);
   EXPECT_EQ(unwrap(400), 400);
   EXPECT_EQ(unwrap(5), 5);  // the device was replaced

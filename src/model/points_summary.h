@@ -4,7 +4,8 @@
 
 #include <optional>
 
-#include "model/model.h"
+#include "model/metric.h"
+#include "model/points.h"
 
 namespace trainscope {
 

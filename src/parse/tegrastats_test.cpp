@@ -37,7 +37,7 @@ TegraLine parsed(const std::string& line) {
   return result ? std::move(*result) : TegraLine();
 }
 
-TEST(Tegrastats, TX2WithCoresOffAndClocks) {
+TEST(Tegrastats, tx2_with_cores_off_and_clocks) {
   const TegraLine line = parsed(
       "RAM 2448/7858MB (lfb 2x2MB) SWAP 10/3929MB (cached 1MB) IRAM 0/252kB(lfb 252kB) "
       "CPU [12%@1420,off,off,4%@1420,0%@1420,8%@1420] EMC_FREQ 4%@1600 GR3D_FREQ 35%@1122 "
@@ -69,7 +69,7 @@ TEST(Tegrastats, TX2WithCoresOffAndClocks) {
   EXPECT_EQ(value(line, "hw.power{sensor=VDD_GPU}"), "0.4");
 }
 
-TEST(Tegrastats, OrinWithTwoClustersInvalidSensorsAndMilliwatts) {
+TEST(Tegrastats, orin_with_two_clusters_invalid_sensors_and_milliwatts) {
   const TegraLine line = parsed(
       "03-04-2023 12:00:01 RAM 5123/30536MB (lfb 4x4MB) SWAP 0/15268MB (cached 0MB) "
       "CPU [2%@1190,0%@1190,off,off] EMC_FREQ 0%@2133 GR3D_FREQ 0%@[305,305] NVENC off NVDEC off "
@@ -89,14 +89,14 @@ TEST(Tegrastats, OrinWithTwoClustersInvalidSensorsAndMilliwatts) {
   EXPECT_EQ(value(line, "hw.power{sensor=VIN_SYS_5V0}"), "3.632");
 }
 
-TEST(Tegrastats, GpuClocksWithoutLoad) {
+TEST(Tegrastats, gpu_clocks_without_load) {
   const TegraLine line = parsed("RAM 1/2MB CPU [0%@1] GR3D_FREQ @[305,306,307]");
   EXPECT_EQ(value(line, "hw.gpu.utilization{gpu=0}"), "not there");
   EXPECT_EQ(value(line, "hw.gpu.clock{clock=sm;gpu=0}"), "3.07e+08");
   EXPECT_EQ(value(line, "hw.gpu.clock{clock=gpc0;gpu=0}"), "3.05e+08");
 }
 
-TEST(Tegrastats, WithoutRootClocksAreMissing) {
+TEST(Tegrastats, without_root_clocks_are_missing) {
   const TegraLine line =
       parsed("RAM 1024/3964MB (lfb 1x1MB) CPU [10%,20%,off,off] EMC_FREQ 0% GR3D_FREQ 7%");
   EXPECT_EQ(value(line, "system.cpu.utilization{cpu=1}"), "0.2");
@@ -106,7 +106,7 @@ TEST(Tegrastats, WithoutRootClocksAreMissing) {
   EXPECT_EQ(value(line, "hw.gpu.clock{clock=sm;gpu=0}"), "not there");
 }
 
-TEST(Tegrastats, FieldsInAnyOrder) {
+TEST(Tegrastats, fields_in_any_order) {
   const TegraLine line = parsed(
       "GPU@30C VDD_IN 100/100 NVENC 115 POM_5V_GPU 40/40 CPU [1%@102] SWAP 1/2MB (cached 0MB) "
       "GR3D2_FREQ 9%@76 RAM 5/10kB");
@@ -119,7 +119,7 @@ TEST(Tegrastats, FieldsInAnyOrder) {
 }
 
 // Xavier calls rails by the names of the parts: CPU is a rail, a list of cores and a sensor.
-TEST(Tegrastats, OneNameForThreeThings) {
+TEST(Tegrastats, one_name_for_three_things) {
   const TegraLine line = parsed("CPU [3%@1190] CPU@41.5C CPU 310/305 GPU 155/150 VIC_FREQ 5%@115");
   EXPECT_EQ(value(line, "system.cpu.utilization{cpu=0}"), "0.03");
   EXPECT_EQ(value(line, "hw.temperature{sensor=CPU}"), "41.5");
@@ -128,17 +128,17 @@ TEST(Tegrastats, OneNameForThreeThings) {
   EXPECT_EQ(value(line, "jetson.engine.clock{engine=VIC}"), "1.15e+08");
 }
 
-TEST(Tegrastats, SecondTemperatureIsReadOver) {
+TEST(Tegrastats, second_temperature_is_read_over) {
   EXPECT_EQ(value(parsed("GPU@45C/50.5C"), "hw.temperature{sensor=GPU}"), "45");
 }
 
-TEST(Tegrastats, WhatIsNewIsNamedAndTheRestRead) {
+TEST(Tegrastats, what_is_new_is_named_and_the_rest_read) {
   const TegraLine line = parsed("RAM 1/2MB NEWTHING {x} CPU [1%@2]");
   EXPECT_THAT(line.unknown, ElementsAre("NEWTHING", "{x}"));
   EXPECT_EQ(value(line, "system.cpu.utilization{cpu=0}"), "0.01");
 }
 
-TEST(Tegrastats, MalformedFieldsAreErrors) {
+TEST(Tegrastats, malformed_fields_are_errors) {
   for (const char* bad : {"RAM 24", "RAM 1/2", "RAM x/yMB", "RAM -1/2MB", "CPU [1%@", "CPU [x]",
                           "CPU [1%@]", "MTS fg x% bg 1%", "", "hello world", "12 13"}) {
     EXPECT_FALSE(parse_tegrastats(bad)) << bad;
@@ -146,17 +146,17 @@ TEST(Tegrastats, MalformedFieldsAreErrors) {
   EXPECT_THAT(parse_tegrastats("RAM 24").error().message(), HasSubstr("RAM is followed by '24'"));
 }
 
-TEST(Tegrastats, ATimeThatCannotBeIsNoTime) {
+TEST(Tegrastats, a_time_that_cannot_be_is_no_time) {
   EXPECT_FALSE(parsed("02-30-2023 12:00:01 RAM 1/2MB").clock_s);
   EXPECT_TRUE(parsed("02-28-2023 12:00:01 RAM 1/2MB").clock_s);
 }
 
-TEST(Tegrastats, LabelsHoldNoSeparators) {
+TEST(Tegrastats, labels_hold_no_separators) {
   const TegraLine line = parsed("A;b=c@40C");
   EXPECT_EQ(value(line, "hw.temperature{sensor=A_b_c}"), "40");
 }
 
-TEST(Tegrastats, IsRecognised) {
+TEST(Tegrastats, is_recognised) {
   EXPECT_TRUE(looks_like_tegrastats("RAM 1/2MB CPU [1%@2]"));
   EXPECT_FALSE(looks_like_tegrastats("RAM 1/2MB"));
   EXPECT_FALSE(looks_like_tegrastats("time,value"));

@@ -5,7 +5,7 @@
 namespace trainscope {
 namespace {
 
-TEST(TfRecord, ReadsItsOwn) {
+TEST(TfRecord, reads_its_own) {
   std::string file;
   append_tf_record(file, "hello");
   append_tf_record(file, "");
@@ -17,7 +17,7 @@ TEST(TfRecord, ReadsItsOwn) {
   EXPECT_EQ(second.data, "");
 }
 
-TEST(TfRecord, EveryBeginningIsIncompleteAndEveryFlippedByteIsSeen) {
+TEST(TfRecord, every_beginning_is_incomplete_and_every_flipped_byte_is_seen) {
   std::string file;
   append_tf_record(file, "some data");
   for (size_t n = 0; n < file.size(); ++n) {
@@ -29,7 +29,7 @@ TEST(TfRecord, EveryBeginningIsIncompleteAndEveryFlippedByteIsSeen) {
 }
 
 // Protobuf by hand: wall_time 2.5, step 7, summary { value { tag "loss" simple_value 0.5 } }.
-TEST(TfRecord, ReadsTheScalarsOfAnEvent) {
+TEST(TfRecord, reads_the_scalars_of_an_event) {
   const std::string value("\x0a\x04loss\x15\0\0\0\x3f", 11);
   const std::string summary = "\x0a" + std::string(1, static_cast<char>(value.size())) + value;
   const std::string event = std::string("\x09\0\0\0\0\0\0\x04\x40\x10\x07\x2a", 12) +

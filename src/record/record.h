@@ -15,7 +15,7 @@
 
 #include "base/result.h"
 #include "collect/collect.h"
-#include "model/model.h"
+#include "model/manifest.h"
 #include "record/host/variables.h"
 
 namespace trainscope {
@@ -41,7 +41,7 @@ struct RecordOptions : SourceOptions {
 
 struct RecordOutcome {
   std::string run_path;
-  Manifest manifest;      // as written at the end
+  Manifest manifest;  // without the notes and the byte count that a child process adds at the end
   bool is_closed = true;  // false: the run folder did not respond, or could not be written
 };
 

@@ -15,12 +15,16 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/model.h"
-#include "store/edit.h"
-#include "store/groups.h"
-#include "store/run_argument.h"
+#include "model/manifest.h"
+#include "model/metric.h"
+#include "store/home/edit.h"
+#include "store/home/groups.h"
+#include "store/home/run_argument.h"
+#include "store/read/run_follower.h"
 
 namespace trainscope {
+
+class RunView;  // model/model.h
 
 // ---- The home
 
@@ -33,7 +37,8 @@ struct NewRun {
 Result<NewRun> create_run(const std::string& home);
 
 // Writes a run that has ended (format/run_data.h) into `home`. It appears there complete or not at
-// all: it is written to a folder of another name, which is renamed at the end.
+// all: it is written to a folder of another name, which is renamed at the end. Such folders that
+// nothing was written to for a day are removed: their writers were killed.
 struct RunData;
 struct WrittenRun;
 Result<WrittenRun> write_run(const std::string& home, const RunData& run);
@@ -130,6 +135,9 @@ std::vector<SqlTable> sql_tables();
 // Of a run with more reports than this, the tables `steps`, `phases` and `numbers` are not held in
 // memory.
 inline constexpr int64_t kMaxFilledReports = 500'000;
+// Instead a query goes through them, so often at most: a pass takes seconds, and a join may make
+// one for each row of the other table.
+inline constexpr int kMaxStreamedPasses = 10;
 // Runs one read-only statement over the tables samples, metrics, steps, phases, numbers, events and
 // gaps. An Error has SQLite's own message.
 Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output,

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "model/model.h"
+#include "model/manifest.h"
 
 namespace trainscope {
 

@@ -7,7 +7,7 @@
 namespace trainscope {
 namespace {
 
-TEST(Progress, ReadsAStepWithItsNumbers) {
+TEST(Progress, reads_a_step_with_its_numbers) {
   const auto report = parse_report("step 5 loss=0.25 accuracy=0.5 t=123456789");
   ASSERT_TRUE(report);
   EXPECT_EQ(report->kind, Report::Kind::step);
@@ -18,7 +18,7 @@ TEST(Progress, ReadsAStepWithItsNumbers) {
   EXPECT_FALSE(report->find("learning_rate"));
 }
 
-TEST(Progress, ReadsWhatHasNoNumber) {
+TEST(Progress, reads_what_has_no_number) {
   const auto step = parse_report("step");
   ASSERT_TRUE(step);
   EXPECT_FALSE(step->number);
@@ -28,7 +28,7 @@ TEST(Progress, ReadsWhatHasNoNumber) {
   EXPECT_EQ(epoch->find("val_accuracy"), 0.9);
 }
 
-TEST(Progress, ReadsPhasesScalarsAndMarks) {
+TEST(Progress, reads_phases_scalars_and_marks) {
   EXPECT_EQ(parse_report("begin input")->name, "input");
   EXPECT_EQ(parse_report("end checkpoint who=rank1")->who, "rank1");
   EXPECT_EQ(parse_report("phase input 0.0034")->value, 0.0034);
@@ -44,12 +44,37 @@ TEST(Progress, ReadsPhasesScalarsAndMarks) {
   EXPECT_EQ(behind->who, "rank1");
 }
 
-TEST(Progress, ALossMayBeNoNumberAtAll) {
+TEST(Progress, a_loss_may_be_no_number_at_all) {
   EXPECT_TRUE(std::isnan(parse_report("step 1 loss=nan")->find("loss").value()));
   EXPECT_TRUE(std::isinf(parse_report("step 1 loss=inf")->find("loss").value()));
 }
 
-TEST(Progress, RefusesWhatIsNotOfTheGrammar) {
+TEST(Progress, words_for_a_set_mean_one_set) {
+  for (const char* word : {"val", "valid", "validation", "eval", "evaluation", "Val"}) {
+    EXPECT_EQ(parse_report(std::string("step 1 set=") + word)->set, "validation") << word;
+  }
+  EXPECT_EQ(parse_report("step 1 set=training")->set, "train");
+  EXPECT_EQ(parse_report("step 1 set=test")->set, "test");
+  EXPECT_EQ(parse_report("step 1 set=Holdout")->set, "Holdout") << "the job's own word";
+  EXPECT_EQ(parse_report("step 1 who=val")->who, "val");
+  EXPECT_FALSE(parse_report("step 1 set=train")->is_of_other_set());
+  EXPECT_TRUE(parse_report("step 1 set=val")->is_of_other_set());
+}
+
+TEST(Progress, a_prefix_names_the_set_of_a_number) {
+  for (const char* name : {"val_loss", "valid_loss", "validation_loss", "eval_loss"}) {
+    EXPECT_EQ(without_set_prefix(name).name, "loss") << name;
+    EXPECT_EQ(without_set_prefix(name).set, "validation") << name;
+  }
+  EXPECT_EQ(without_set_prefix("test_top5_accuracy").name, "top5_accuracy");
+  EXPECT_EQ(without_set_prefix("test_top5_accuracy").set, "test");
+  for (const char* name : {"loss", "train_loss", "val_", "_loss", "value_loss", "val"}) {
+    EXPECT_EQ(without_set_prefix(name).name, name);
+    EXPECT_EQ(without_set_prefix(name).set, "") << name;
+  }
+}
+
+TEST(Progress, refuses_what_is_not_of_the_grammar) {
   for (const char* line : {"",
                            "  ",
                            "stop 5",
@@ -78,7 +103,7 @@ TEST(Progress, RefusesWhatIsNotOfTheGrammar) {
   EXPECT_FALSE(parse_report("begin " + std::string(200, 'x')));
 }
 
-TEST(Progress, WritesWhatItReads) {
+TEST(Progress, writes_what_it_reads) {
   for (const char* line :
        {"step", "step 5", "step 5 loss=0.25 t=1 who=w set=validation", "epoch 3 val_loss=1.5",
         "begin input", "end input t=9", "phase input 0.125", "batch 32", "scalar lr 0.001",

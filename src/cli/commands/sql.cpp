@@ -1,47 +1,22 @@
 // trainscope sql: a query over one run, or over the runs of a group.
 #include <fmt/format.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "cli/reading.h"
+#include "cli/sql_json.h"
 #include "store/store.h"
 
 namespace trainscope {
 
 namespace {
 
-Json value_json(const SqlValue& value) {
-  return std::visit(
-      [](const auto& held) -> Json {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
-          return nullptr;
-        } else {
-          return held;
-        }
-      },
-      value);
-}
-
 using Query = std::function<Status(const SqlOutput& output)>;
 
 Result<int> print_document(const Query& query) {
-  Json document = {
-      {"schema", "trainscope.sql/1"}, {"columns", Json::array()}, {"rows", Json::array()}};
-  const SqlOutput output = {
-      [&](const std::vector<std::string>& names) -> Status {
-        document["columns"] = names;
-        return {};
-      },
-      [&](const std::vector<SqlValue>& values) -> Status {
-        Json row = Json::array();
-        for (const SqlValue& value : values) row.push_back(value_json(value));
-        document["rows"].push_back(std::move(row));
-        return {};
-      },
-  };
-  if (const Status done = query(output); !done) return done.error().with_context("sql");
-  print_json(document);
+  SqlDocument document(write_stdout);
+  if (const Status done = query(document.output()); !done) return done.error().with_context("sql");
+  TS_CHECK_OK(document.finish());
   return 0;
 }
 
@@ -103,6 +78,11 @@ std::vector<HelpRow> tables() {
     rows.push_back({fmt::format("{}({})", table.name, table.columns), table.help});
   }
   rows.push_back({"run, rank", "the first columns of every table of a group"});
+  rows.push_back(
+      {"joins", fmt::format("of long trainings steps, phases and numbers are read at most {} times "
+                            "per query: use lag() over (order by step), or read them once: with t "
+                            "as materialized (select …)",
+                            kMaxStreamedPasses)});
   return rows;
 }
 

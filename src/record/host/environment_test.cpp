@@ -23,7 +23,7 @@ class Environment : public ::testing::Test {
   TestEnvironment environment_;
 };
 
-TEST_F(Environment, KeepsTheListedAndHidesSecrets) {
+TEST_F(Environment, keeps_the_listed_and_hides_secrets) {
   set("CUDA_VISIBLE_DEVICES", "0,1");
   set("TF_API_TOKEN", "abc");
   set("NCCL_PROXY", "http://me:word@proxy:1");
@@ -39,14 +39,14 @@ TEST_F(Environment, KeepsTheListedAndHidesSecrets) {
   EXPECT_FALSE(kept.contains("PRIVATE_THING"));
 }
 
-TEST_F(Environment, NoLauncherIsOneRank) {
+TEST_F(Environment, no_launcher_is_one_rank) {
   const Rank rank = rank_from_environment();
   EXPECT_EQ(rank.rank, 0);
   EXPECT_EQ(rank.world_size, 1);
   EXPECT_EQ(rank.from, "");
 }
 
-TEST_F(Environment, RankOfSlurm) {
+TEST_F(Environment, rank_of_slurm) {
   set("SLURM_PROCID", "5");
   set("SLURM_NTASKS", "8");
   set("SLURM_LOCALID", "1");
@@ -57,7 +57,7 @@ TEST_F(Environment, RankOfSlurm) {
   EXPECT_EQ(rank.from, "SLURM_PROCID");
 }
 
-TEST_F(Environment, TorchrunWithinSlurmIsTheInnerOne) {
+TEST_F(Environment, torchrun_within_slurm_is_the_inner_one) {
   set("SLURM_PROCID", "1");
   set("SLURM_NTASKS", "2");
   set("RANK", "6");
@@ -67,7 +67,7 @@ TEST_F(Environment, TorchrunWithinSlurmIsTheInnerOne) {
   EXPECT_EQ(rank_from_environment().from, "RANK");
 }
 
-TEST_F(Environment, RankOfOpenMpi) {
+TEST_F(Environment, rank_of_open_mpi) {
   set("OMPI_COMM_WORLD_RANK", "3");
   set("OMPI_COMM_WORLD_SIZE", "4");
   set("OMPI_COMM_WORLD_LOCAL_RANK", "3");
@@ -82,7 +82,7 @@ TEST_F(Environment, rank_of_another_process_is_not_ours) {
   EXPECT_EQ(rank_from_environment(Variables()).from, "");
 }
 
-TEST_F(Environment, WordsThatAreNoRankAreIgnored) {
+TEST_F(Environment, words_that_are_no_rank_are_ignored) {
   set("RANK", "3");  // without WORLD_SIZE: a variable of another program
   EXPECT_EQ(rank_from_environment().from, "");
   set("WORLD_SIZE", "4");

@@ -9,7 +9,7 @@ namespace {
 const std::string kHash(40, 'a');
 const std::string kOther(40, 'b');
 
-TEST(Git, LooseBranchFromAFolderBelow) {
+TEST(Git, loose_branch_from_a_folder_below) {
   const TestRoot root;
   root.write("/w/.git/HEAD", "ref: refs/heads/feature/x\n");
   root.write("/w/.git/refs/heads/feature/x", kHash + "\n");
@@ -19,7 +19,7 @@ TEST(Git, LooseBranchFromAFolderBelow) {
   EXPECT_TRUE(state["dirty"].is_null());
 }
 
-TEST(Git, PackedBranchAndDetachedHead) {
+TEST(Git, packed_branch_and_detached_head) {
   const TestRoot root;
   root.write("/w/.git/HEAD", "ref: refs/heads/main\n");
   root.write("/w/.git/packed-refs", "# pack-refs with: peeled\n" + kOther + " refs/heads/main2\n" +
@@ -30,7 +30,7 @@ TEST(Git, PackedBranchAndDetachedHead) {
   EXPECT_TRUE(git_state(root.path(), "/w")["branch"].is_null());
 }
 
-TEST(Git, WorktreeReadsTheSharedBranches) {
+TEST(Git, worktree_reads_the_shared_branches) {
   const TestRoot root;
   root.write("/tree/.git", "gitdir: /w/.git/worktrees/tree\n");
   root.write("/w/.git/worktrees/tree/HEAD", "ref: refs/heads/side\n");
@@ -39,7 +39,7 @@ TEST(Git, WorktreeReadsTheSharedBranches) {
   EXPECT_EQ(git_state(root.path(), "/tree/a")["commit"], kHash);
 }
 
-TEST(Git, NoCommitYetAndNoRepository) {
+TEST(Git, no_commit_yet_and_no_repository) {
   const TestRoot root;
   EXPECT_TRUE(git_state(root.path(), "/w").is_null());
   EXPECT_TRUE(git_state(root.path(), "").is_null());
@@ -48,7 +48,7 @@ TEST(Git, NoCommitYetAndNoRepository) {
   EXPECT_TRUE(git_state(root.path(), "/w")["commit"].is_null());
 }
 
-TEST(Git, AHostileHeadLeadsNowhere) {
+TEST(Git, a_hostile_head_leads_nowhere) {
   const TestRoot root;
   root.write("/etc/secret", kHash + "\n");
   root.write("/w/.git/HEAD", "ref: refs/../../../etc/secret\n");

@@ -16,7 +16,7 @@ Json inventory(const std::string& root, const std::string& folder = "/home/ann/p
   return Json::parse(host_inventory(root, folder, {"./train"}, "/data sets/runs/1"));
 }
 
-TEST(Inventory, ProcessorsMemoryAndSystem) {
+TEST(Inventory, processors_memory_and_system) {
   const Json host = inventory(kDgx);
   EXPECT_EQ(host["name"], "dgx-07");
   EXPECT_EQ(host["kernel"], "5.15.0-1042-nvidia");
@@ -43,14 +43,14 @@ TEST(Inventory, an_arc_card_is_a_gpu_and_the_graphics_of_the_processor_is_not) {
   EXPECT_EQ(host["gpus"][0]["vendor"], "intel");
 }
 
-TEST(Inventory, CpusOfTheJobAreTheSmallerOfMaskAndQuota) {
+TEST(Inventory, cpus_of_the_job_are_the_smaller_of_mask_and_quota) {
   const Json host = inventory(kDgx);
   EXPECT_EQ(host["allowed_cpus"], 6);
   EXPECT_EQ(host["job_cpus"], 4.5);
   EXPECT_EQ(host["cgroup"]["memory_bytes"], int64_t{68719476736});
 }
 
-TEST(Inventory, AWholeNumberOfCpusIsAnInteger) {
+TEST(Inventory, a_whole_number_of_cpus_is_an_integer) {
   const TestRoot root;
   root.write("/proc/self/status", "Cpus_allowed_list:\t0,2-3\n");
   EXPECT_TRUE(inventory(root.path())["job_cpus"].is_number_integer());
@@ -58,7 +58,7 @@ TEST(Inventory, AWholeNumberOfCpusIsAnInteger) {
 }
 
 // For an attached job its own limits count, not ours.
-TEST(Inventory, LimitsAreThoseOfTheAttachedProcess) {
+TEST(Inventory, limits_are_those_of_the_attached_process) {
   const TestRoot root;
   root.write("/proc/self/status", "Cpus_allowed_list:\t0-7\n");
   root.write("/proc/4711/status", "Cpus_allowed_list:\t2-3\n");
@@ -68,7 +68,7 @@ TEST(Inventory, LimitsAreThoseOfTheAttachedProcess) {
   EXPECT_EQ(usable_cpus(root.path(), 0), 8.0);
 }
 
-TEST(Inventory, DisksAreThoseWithAMedium) {
+TEST(Inventory, disks_are_those_with_a_medium) {
   const Json disks = inventory(kDgx)["disks"];
   ASSERT_EQ(disks.size(), 2U);
   EXPECT_EQ(disks[0]["name"], "nvme0n1");
@@ -78,7 +78,7 @@ TEST(Inventory, DisksAreThoseWithAMedium) {
   EXPECT_EQ(disks[1]["rotational"], true);
 }
 
-TEST(Inventory, FileSystemsByTheLongestMountPoint) {
+TEST(Inventory, file_systems_by_the_longest_mount_point) {
   const Json systems = inventory(kDgx)["filesystems"];
   EXPECT_EQ(systems["working_directory"]["type"], "lustre");
   EXPECT_EQ(systems["run_folder"]["type"], "nfs4");
@@ -87,7 +87,7 @@ TEST(Inventory, FileSystemsByTheLongestMountPoint) {
   EXPECT_EQ(inventory(kDgx, "/homestead")["filesystems"]["working_directory"]["type"], "ext4");
 }
 
-TEST(Inventory, GpusByDriverAndBus) {
+TEST(Inventory, gpus_by_driver_and_bus) {
   const Json host = inventory(kDgx);
   EXPECT_EQ(host["gpu_driver"], "535.161.08");
   const Json& gpus = host["gpus"];
@@ -102,7 +102,7 @@ TEST(Inventory, GpusByDriverAndBus) {
   EXPECT_EQ(host["display_devices"].size(), 4U);  // with the console, without the network card
 }
 
-TEST(Inventory, ContainerByItsCgroup) {
+TEST(Inventory, container_by_its_cgroup) {
   TestEnvironment environment;
   for (const char* name : {"KUBERNETES_SERVICE_HOST", "container", "APPTAINER_CONTAINER"}) {
     environment.set(name, nullptr);
@@ -114,7 +114,7 @@ TEST(Inventory, ContainerByItsCgroup) {
   EXPECT_EQ(inventory(root.path())["container"]["kind"], "docker");
 }
 
-TEST(Inventory, AnEmptyRootIsUnknownNotZero) {
+TEST(Inventory, an_empty_root_is_unknown_not_zero) {
   const TestRoot root;
   const Json host = inventory(root.path());
   for (const char* key :
@@ -127,7 +127,7 @@ TEST(Inventory, AnEmptyRootIsUnknownNotZero) {
   EXPECT_TRUE(host["software"]["packages"]["torch"].is_null());
 }
 
-TEST(Inventory, HypervisorByNameOrFlag) {
+TEST(Inventory, hypervisor_by_name_or_flag) {
   const TestRoot root;
   root.write("/proc/cpuinfo", "model name\t: X\nflags\t\t: fpu hypervisor avx\n");
   EXPECT_EQ(virtualisation(root.path()), "unknown hypervisor");
@@ -135,7 +135,7 @@ TEST(Inventory, HypervisorByNameOrFlag) {
   EXPECT_EQ(virtualisation(root.path()), "kvm");
 }
 
-TEST(Inventory, CoresFromCpuinfoWhereSysIsMissing) {
+TEST(Inventory, cores_from_cpuinfo_where_sys_is_missing) {
   const TestRoot root(std::string("server"));
   root.remove("/sys/devices/system/cpu");
   root.write("/proc/cpuinfo",
@@ -148,20 +148,20 @@ TEST(Inventory, CoresFromCpuinfoWhereSysIsMissing) {
   EXPECT_EQ(host["threads"], 3);
 }
 
-TEST(Inventory, AFifoIsNotWaitedFor) {
+TEST(Inventory, a_fifo_is_not_waited_for) {
   const TestRoot root;
   root.write("/etc/x", "");
   ASSERT_EQ(::mkfifo(root.at("/etc/os-release").c_str(), 0600), 0);
   EXPECT_TRUE(distribution(root.path()).is_null());
 }
 
-TEST(Inventory, NamesThatAreNoUtf8DoNotBreakTheDocument) {
+TEST(Inventory, names_that_are_no_utf8_do_not_break_the_document) {
   const TestRoot root;
   root.write("/proc/sys/kernel/hostname", "h\xff\xfe\n");
   EXPECT_EQ(inventory(root.path())["name"], "h\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-TEST(Inventory, CpuLists) {
+TEST(Inventory, cpu_lists) {
   EXPECT_EQ(count_cpu_list("0-3,8,10-11\n"), 7);
   EXPECT_EQ(count_cpu_list("0"), 1);
   EXPECT_FALSE(count_cpu_list("3-1"));

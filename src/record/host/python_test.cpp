@@ -49,7 +49,7 @@ class PythonTest : public ::testing::Test {
   TestEnvironment environment_;
 };
 
-TEST_F(PythonTest, OfTheSystem) {
+TEST_F(PythonTest, of_the_system) {
   const OrderedJson found = look({"python3", "train.py"});
   EXPECT_EQ(found["python"]["executable"], "/usr/bin/python3");
   EXPECT_EQ(found["python"]["version"], "3.11");
@@ -57,7 +57,7 @@ TEST_F(PythonTest, OfTheSystem) {
   EXPECT_TRUE(found["packages"]["torch"].is_null());
 }
 
-TEST_F(PythonTest, OfAVirtualEnvironmentBeforeItsLinkIsFollowed) {
+TEST_F(PythonTest, of_a_virtual_environment_before_its_link_is_followed) {
   virtual_environment();
   const OrderedJson found = look({"/v/bin/python", "-m", "x"});
   EXPECT_EQ(found["python"]["prefix"], "/v");
@@ -69,12 +69,12 @@ TEST_F(PythonTest, OfAVirtualEnvironmentBeforeItsLinkIsFollowed) {
   EXPECT_EQ(found["cuda"]["version"], "12.1");
 }
 
-TEST_F(PythonTest, OfAVirtualEnvironmentThatSeesTheSystem) {
+TEST_F(PythonTest, of_a_virtual_environment_that_sees_the_system) {
   virtual_environment("true");
   EXPECT_EQ(look({"/v/bin/python"})["packages"]["numpy"], "1.24.2");
 }
 
-TEST_F(PythonTest, OfAScriptByItsFirstLine) {
+TEST_F(PythonTest, of_a_script_by_its_first_line) {
   virtual_environment();
   root_.write("/v/bin/torchrun", "#!/v/bin/python\nimport sys\n");
   EXPECT_EQ(look({"/v/bin/torchrun", "t.py"})["python"]["prefix"], "/v");
@@ -84,14 +84,14 @@ TEST_F(PythonTest, OfAScriptByItsFirstLine) {
   EXPECT_EQ(look({"/w/long"})["python"]["prefix"], "/v");
 }
 
-TEST_F(PythonTest, BehindAnotherProgram) {
+TEST_F(PythonTest, behind_another_program) {
   root_.write("/usr/bin/nice",
               "\x7f"
               "ELF");
   EXPECT_EQ(look({"nice", "-n", "5", "python3", "t.py"})["python"]["version"], "3.11");
 }
 
-TEST_F(PythonTest, OfTheActiveEnvironmentWhenTheCommandSaysNothing) {
+TEST_F(PythonTest, of_the_active_environment_when_the_command_says_nothing) {
   virtual_environment();
   root_.write("/bin/bash",
               "\x7f"
@@ -101,7 +101,7 @@ TEST_F(PythonTest, OfTheActiveEnvironmentWhenTheCommandSaysNothing) {
   EXPECT_EQ(look({"bash", "train.sh"})["packages"]["torch"], "2.1.0+cu121");
 }
 
-TEST_F(PythonTest, BehindAPyenvShim) {
+TEST_F(PythonTest, behind_a_pyenv_shim) {
   root_.write("/p/shims/python3", "#!/usr/bin/env bash\n");
   root_.write("/p/versions/3.12.1/bin/python3",
               "\x7f"
@@ -111,13 +111,13 @@ TEST_F(PythonTest, BehindAPyenvShim) {
   EXPECT_EQ(look({"/p/shims/python3"})["packages"]["jax"], "0.4.30");
 }
 
-TEST_F(PythonTest, LinksThatGoInCirclesEnd) {
+TEST_F(PythonTest, links_that_go_in_circles_end) {
   link("b", "/w/a");
   link("a", "/w/b");
   EXPECT_TRUE(look({"/w/a"})["python"].is_null());
 }
 
-TEST_F(PythonTest, CudaOfTheMachine) {
+TEST_F(PythonTest, cuda_of_the_machine) {
   root_.write("/usr/local/cuda/version.json", R"({"cuda": {"version": "12.2.2"}})");
   EXPECT_EQ(look({"x"})["cuda"]["version"], "12.2.2");
   root_.write("/usr/local/cuda/version.json", "{broken");

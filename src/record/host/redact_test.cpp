@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-TEST(Redact, HidesValuesOfNamedWords) {
+TEST(Redact, hides_values_of_named_words) {
   EXPECT_EQ(redact_command({"train", "--api-key=abc", "--token", "t0p", "PASSWORD=x=y z"}),
             (Words{"train", "--api-key=***", "--token", "***", "PASSWORD=***"}));
   EXPECT_EQ(redact_command({"wandb.api_key=abc,def&g"}), (Words{"wandb.api_key=***"}));
@@ -19,12 +19,12 @@ TEST(Redact, HidesValuesOfNamedWords) {
             (Words{"env", "AWS_SECRET_ACCESS_KEY=***", "python"}));
 }
 
-TEST(Redact, LeavesOptionsBehindASwitch) {
+TEST(Redact, leaves_options_behind_a_switch) {
   EXPECT_EQ(redact_command({"--use-token", "--lr", "0.1"}), (Words{"--use-token", "--lr", "0.1"}));
   EXPECT_EQ(redact_command({"--token"}), (Words{"--token"}));
 }
 
-TEST(Redact, HidesCredentialsInUrls) {
+TEST(Redact, hides_credentials_in_urls) {
   EXPECT_EQ(redact_command({"s3://user:pa@ss@host/x"}), (Words{"s3://user:***@host/x"}));
   EXPECT_EQ(redact_command({"https://ghp_0123456789abcdef0123@github.com/a/b"}),
             (Words{"https://***@github.com/a/b"}));
@@ -34,14 +34,14 @@ TEST(Redact, HidesCredentialsInUrls) {
             (Words{"http://h/x?a=1&token=***&b=2"}));
 }
 
-TEST(Redact, LooksIntoTextForAShell) {
+TEST(Redact, looks_into_text_for_a_shell) {
   EXPECT_EQ(redact_command({"sh", "-c", "API_KEY=abc python t.py --token xyz --lr 1"}),
             (Words{"sh", "-c", "API_KEY=*** python t.py --token *** --lr 1"}));
   EXPECT_EQ(redact_command({"export PASSWORD='a b' && go"}),
             (Words{"export PASSWORD='***' && go"}));
 }
 
-TEST(Redact, LooksIntoJsonAndHeaders) {
+TEST(Redact, looks_into_json_and_headers) {
   EXPECT_EQ(redact_text(R"({"api_key": "abc", "lr": 1})"), R"({"api_key": "***", "lr": 1})");
   EXPECT_EQ(redact_text(R"({"api_key":"a,b","lr":1})"), R"({"api_key":"***","lr":1})");
   EXPECT_EQ(redact_text("X-Api-Key: abc"), "X-Api-Key: ***");
@@ -49,7 +49,7 @@ TEST(Redact, LooksIntoJsonAndHeaders) {
 }
 
 // The scheme before the secret must not be taken for the secret.
-TEST(Redact, HidesAllOfAHeader) {
+TEST(Redact, hides_all_of_a_header) {
   EXPECT_EQ(redact_text("Authorization: Bearer abc.def"), "Authorization: ***");
   EXPECT_EQ(redact_text("Authorization: Basic dXNlcjpwdw=="), "Authorization: ***");
   EXPECT_EQ(redact_text("Cookie: a=1; b=2\nAccept: text"), "Cookie: ***\nAccept: text");
@@ -66,12 +66,12 @@ TEST(Redact, HidesAllOfAHeader) {
             (Words{"Bearer", "***", "--bearer=***", "--bearer", "***"}));
 }
 
-TEST(Redact, HidesEveryBearer) {
+TEST(Redact, hides_every_bearer) {
   EXPECT_EQ(redact_text("Bearer abc and bearer def, Bearer"), "Bearer *** and bearer *** Bearer");
   EXPECT_EQ(redact_text("f\"Bearer {t}\" Bearer\tx"), "f\"Bearer ***\" Bearer\t***");
 }
 
-TEST(Redact, LeavesWhatOnlySoundsSecret) {
+TEST(Redact, leaves_what_only_sounds_secret) {
   const Words plain = {
       "--tokenizer",       "bert",       "--tokenizer=gpt2", "--max-new-tokens=512",
       "--max-tokens",      "512",        "--keypoints=17",   "token-server:8080",
@@ -83,7 +83,7 @@ struct Case {
   Words given, kept;
 };
 
-TEST(Redact, HidesSecretsInCommands) {
+TEST(Redact, hides_secrets_in_commands) {
   const Case cases[] = {
       {{"--password", "-x"}, {"--password", "***"}},
       {{"--auth", "x"}, {"--auth", "***"}},
@@ -129,7 +129,7 @@ TEST(Redact, HidesSecretsInCommands) {
   for (const Case& each : cases) EXPECT_EQ(redact_command(each.given), each.kept);
 }
 
-TEST(Redact, HidesTokensByTheirShape) {
+TEST(Redact, hides_tokens_by_their_shape) {
   const std::string letters = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9";
   for (const std::string prefix : {"hf_", "ghp_", "github_pat_", "glpat-", "sk-", "sk-proj-",
                                    "xoxb-", "AIza", "npm_", "nvapi-", "eyJ"}) {
@@ -140,14 +140,14 @@ TEST(Redact, HidesTokensByTheirShape) {
   EXPECT_EQ(redact_command({"--x=hf_" + letters}), (Words{"--x=***"}));
 }
 
-TEST(Redact, HidesSecretsInTags) {
+TEST(Redact, hides_secrets_in_tags) {
   using Tags = std::map<std::string, std::string>;
   EXPECT_EQ(redact_tags({{"api_key", "x"}, {"lr", "0.1"}, {"url", "http://a:b@h"}}),
             (Tags{{"api_key", "***"}, {"lr", "0.1"}, {"url", "http://a:***@h"}}));
   EXPECT_EQ(redact_tags({{"max_tokens", "512"}}), (Tags{{"max_tokens", "512"}}));
 }
 
-TEST(Redact, LeavesInnocentCommands) {
+TEST(Redact, leaves_innocent_commands) {
   const Words commands[] = {
       {"python", "-u", "train.py", "--lr", "1e-3"},
       {"--token-length", "512"},
@@ -169,7 +169,7 @@ TEST(Redact, LeavesInnocentCommands) {
   for (const Words& plain : commands) EXPECT_EQ(redact_command(plain), plain);
 }
 
-TEST(Redact, HidesKeysOfServicesThatNameData) {
+TEST(Redact, hides_keys_of_services_that_name_data) {
   for (const std::string name :
        {"DATA_ACCESS_KEY", "DATASET_ENCRYPTION_KEY", "AZURE_TEXT_ANALYTICS_KEY", "AZURE_TEXT_KEY",
         "--primary-key", "--data-storage-key", "--image-api-key", "--text-private-key",
@@ -180,7 +180,7 @@ TEST(Redact, HidesKeysOfServicesThatNameData) {
   EXPECT_EQ(redact_command({"--primary-key", "s3cr3t"}), (Words{"--primary-key", "***"}));
 }
 
-TEST(Redact, HidesPasswordsOfUsersAndPrograms) {
+TEST(Redact, hides_passwords_of_users_and_programs) {
   const Case cases[] = {
       {{"curl", "--proxy-user=me:hunter2"}, {"curl", "--proxy-user=me:***"}},
       {{"curl", "-Ume:hunter2"}, {"curl", "-Ume:***"}},
@@ -197,7 +197,7 @@ TEST(Redact, HidesPasswordsOfUsersAndPrograms) {
   for (const Case& each : cases) EXPECT_EQ(redact_command(each.given), each.kept);
 }
 
-TEST(Redact, HidesSecretsInShellLines) {
+TEST(Redact, hides_secrets_in_shell_lines) {
   const std::pair<std::string, std::string> lines[] = {
       {"sshpass -p hunter2 ssh h", "sshpass -p *** ssh h"},
       {"sshpass  -p 'hunter2 x'  ssh h", "sshpass  -p '***'  ssh h"},
@@ -234,7 +234,7 @@ TEST(Redact, HidesSecretsInShellLines) {
   EXPECT_EQ(redact_command({"ssh", "h", "mysql -phunter2"}), (Words{"ssh", "h", "mysql -p***"}));
 }
 
-TEST(Redact, HidesWholeValuesInText) {
+TEST(Redact, hides_whole_values_in_text) {
   const std::pair<std::string, std::string> texts[] = {
       {"PASSWORD=ab\"cd hunter2\"ef x", "PASSWORD=*** x"},
       {"PASSWORD=\"ab\\\"hunter2\" x", "PASSWORD=\"***\" x"},
@@ -253,7 +253,7 @@ TEST(Redact, HidesWholeValuesInText) {
   for (const auto& [text, kept] : texts) EXPECT_EQ(redact_text(text), kept);
 }
 
-TEST(Redact, LeavesInnocentNames) {
+TEST(Redact, leaves_innocent_names) {
   const Words commands[] = {
       {"--pad-token", "X", "--eos_token=</s>", "--bos-token", "<s>", "pad_token_id=50256"},
       {"--key-frames", "3", "--key-frames=a", "--key-points", "x"},
@@ -270,7 +270,7 @@ TEST(Redact, LeavesInnocentNames) {
 }
 
 // A hostile command line must not take long.
-TEST(Redact, TakesLongTextInItsStride) {
+TEST(Redact, takes_long_text_in_its_stride) {
   std::string bearers, quotes;
   for (int i = 0; i < 20'000; ++i) bearers += "bearer token=\" http://";
   for (int i = 0; i < 20'000; ++i) quotes += "token=\"";
@@ -290,7 +290,7 @@ TEST(Redact, TakesLongTextInItsStride) {
   }
 }
 
-TEST(Redact, WhenInDoubtItGoes) {
+TEST(Redact, when_in_doubt_it_goes) {
   EXPECT_EQ(redact_command({"--tokens=abc"}), (Words{"--tokens=***"}));
   EXPECT_EQ(redact_command({"--pass", "1234"}), (Words{"--pass", "***"}));
   EXPECT_EQ(redact_text("--password=\"unclosed x"), "--password=***");

@@ -96,7 +96,7 @@ class EventFilesTest : public testing::Test {
   EventFiles files_;
 };
 
-TEST_F(EventFilesTest, FollowsAFileThatGrows) {
+TEST_F(EventFilesTest, follows_a_file_that_grows) {
   const std::string second = event(1002.5, 2, "batch_loss", 0.25F);
   append(event(1001.5, 1, "batch_loss", 0.5F) + second.substr(0, 20));
   EXPECT_EQ(kept(), "1500000000 tensorboard step 1 loss=0.5\n");
@@ -121,7 +121,7 @@ constexpr Capture kCaptures[] = {
     {"torch", "torch", "Loss/train", 46},
 };
 
-TEST_F(EventFilesTest, WhatProgramsReallyWrite) {
+TEST_F(EventFilesTest, what_programs_really_write) {
   const std::string data = std::string(TRAINSCOPE_TEST_DATA) + "/tensorboard/";
   const auto expected = Json::parse(std::ifstream(data + "expected.json"));
   constexpr EventFiles::Clock kClock{1'794'000'000 * kNsPerSecond, 10'000'000 * kNsPerSecond};
@@ -147,12 +147,12 @@ TEST_F(EventFilesTest, WhatProgramsReallyWrite) {
   }
 }
 
-TEST_F(EventFilesTest, LeavesWhatAnEarlierTrainingWrote) {
+TEST_F(EventFilesTest, leaves_what_an_earlier_training_wrote) {
   append(event(900, 1, "loss", 0.5F) + event(1010, 2, "loss", 0.5F));
   EXPECT_EQ(kept(), "10000000000 tensorboard step 2 loss=0.5\n");
 }
 
-TEST_F(EventFilesTest, SaysOnceWhereAFileIsDamaged) {
+TEST_F(EventFilesTest, says_once_where_a_file_is_damaged) {
   append(event(1001, 1, "loss", 0.5F) + "this is no record at all");
   EXPECT_NE(kept(), "");
   append(event(1002, 2, "loss", 0.5F));
@@ -161,7 +161,7 @@ TEST_F(EventFilesTest, SaysOnceWhereAFileIsDamaged) {
   EXPECT_NE(warnings_[0].find("damaged at offset"), std::string::npos);
 }
 
-TEST_F(EventFilesTest, SkipsWhatIsTooLarge) {
+TEST_F(EventFilesTest, skips_what_is_too_large) {
   std::string graph;
   append_tf_record(graph, std::string(5 << 20, 'g'));
   append(graph + event(1003, 3, "loss", 0.5F));

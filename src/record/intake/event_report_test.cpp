@@ -10,7 +10,7 @@ std::string line(std::string_view folder, std::string_view tag, int64_t step = 7
   return report ? format_report(*report) : "";
 }
 
-TEST(EventReport, KnowsTheNamesThatFrameworksGive) {
+TEST(EventReport, knows_the_names_that_frameworks_give) {
   // Keras
   EXPECT_EQ(line("train", "batch_loss"), "step 7 loss=0.5");
   EXPECT_EQ(line("train", "epoch_accuracy"), "epoch 7 accuracy=0.5");
@@ -32,7 +32,7 @@ TEST(EventReport, KnowsTheNamesThatFrameworksGive) {
   EXPECT_EQ(line("runs", "eval/loss"), "scalar loss 0.5 step=7 set=validation");
 }
 
-TEST(EventReport, MakesNamesOfAnyTag) {
+TEST(EventReport, makes_names_of_any_tag) {
   EXPECT_EQ(line("x", "a b\nc=d"), "step 7 a_b_c_d=0.5");
   EXPECT_EQ(line("x", "train"), "");
   EXPECT_EQ(line("x", "loss", -1), "");

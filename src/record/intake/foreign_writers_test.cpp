@@ -90,7 +90,7 @@ class ForeignWritersTest : public testing::Test {
   UniqueFd log_, other_;
 };
 
-TEST_F(ForeignWritersTest, WhoOpensTheFileAndWritesIsFound) {
+TEST_F(ForeignWritersTest, who_opens_the_file_and_writes_is_found) {
   UniqueFd own;
   Actor stranger([&](int turn) {
     if (turn == 0) own = opened(path_, O_WRONLY | O_APPEND);
@@ -112,7 +112,7 @@ TEST_F(ForeignWritersTest, WhoOpensTheFileAndWritesIsFound) {
   EXPECT_NE(found->find(std::to_string(stranger.pid())), std::string::npos) << *found;
 }
 
-TEST_F(ForeignWritersTest, WhoIsOfTheJobMayOpenItAgain) {
+TEST_F(ForeignWritersTest, who_is_of_the_job_may_open_it_again) {
   UniqueFd own;
   Actor job([&](int turn) {
     if (turn == 0) own = opened(path_, O_WRONLY | O_APPEND);
@@ -125,7 +125,7 @@ TEST_F(ForeignWritersTest, WhoIsOfTheJobMayOpenItAgain) {
   EXPECT_FALSE(watched.look(false, 14));
 }
 
-TEST_F(ForeignWritersTest, OfThoseWhoShareItsStdoutTheOneWhoWritesIsFound) {
+TEST_F(ForeignWritersTest, of_those_who_share_its_stdout_the_one_who_writes_is_found) {
   Actor stranger([&](int turn) {
     if (turn == 0) {
       ::dup2(log_.get(), STDOUT_FILENO);
@@ -144,7 +144,7 @@ TEST_F(ForeignWritersTest, OfThoseWhoShareItsStdoutTheOneWhoWritesIsFound) {
   EXPECT_TRUE(watched.look(false, 27));
 }
 
-TEST_F(ForeignWritersTest, WhoMayHaveWrittenToItsOwnPipeIsADoubtOnly) {
+TEST_F(ForeignWritersTest, who_may_have_written_to_its_own_pipe_is_a_doubt_only) {
   int fds[2] = {-1, -1};
   Actor stranger([&](int turn) {
     if (turn == 0) ::dup2(log_.get(), STDOUT_FILENO);

@@ -26,7 +26,7 @@ class OutputLogTest : public testing::Test {
   SharedMemory memory_;
 };
 
-TEST_F(OutputLogTest, KeepsWhatCameAndCountsWhatItCannotKeep) {
+TEST_F(OutputLogTest, keeps_what_came_and_counts_what_it_cannot_keep) {
   std::string seen;
   const OutputLog::OutputObserver see = [&](size_t /*stream*/, std::string_view bytes, int64_t) {
     seen += bytes;
@@ -49,7 +49,7 @@ TEST_F(OutputLogTest, KeepsWhatCameAndCountsWhatItCannotKeep) {
   EXPECT_EQ(nowhere.keep_searched(), 0);
 }
 
-TEST_F(OutputLogTest, ARestartedRecorderGoesOnWhereTheLastOneEnded) {
+TEST_F(OutputLogTest, a_restarted_recorder_goes_on_where_the_last_one_ended) {
   const std::string path = folder_ + "/file";
   const auto file = open_file(path, O_RDWR | O_CREAT | O_APPEND);
   ASSERT_TRUE(file);
@@ -80,7 +80,7 @@ TEST_F(OutputLogTest, ARestartedRecorderGoesOnWhereTheLastOneEnded) {
   EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 1\nstep 2\nstep 2\n");
 }
 
-TEST_F(OutputLogTest, WhatIsTakenTogetherHasOneTime) {
+TEST_F(OutputLogTest, what_is_taken_together_has_one_time) {
   std::vector<int64_t> times;
   const OutputLog::OutputObserver see = [&](size_t, std::string_view, int64_t time_ns) {
     times.push_back(time_ns);

@@ -43,7 +43,7 @@ class PrintedTest : public testing::Test {
   PrintedSteps::Counts counts_;  // of the last call of kept()
 };
 
-TEST_F(PrintedTest, EveryFormatUnderstandsItsExample) {
+TEST_F(PrintedTest, every_format_understands_its_example) {
   for (const PrintedFormat& format : printed_formats()) {
     if (format.kind == PrintedFormat::Kind::epoch_begins) continue;
     EXPECT_NE(kept(std::string(format.example) + "\n"), "") << format.name;
@@ -59,7 +59,7 @@ TEST_F(PrintedTest, the_guide_lists_every_format) {
 }
 
 // Output of real programs, and its values according to a reader without patterns.
-TEST_F(PrintedTest, WhatProgramsReallyPrint) {
+TEST_F(PrintedTest, what_programs_really_print) {
   const std::string folder = std::string(TRAINSCOPE_TEST_DATA) + "/printed/";
   const auto expected = Json::parse(std::ifstream(folder + "expected.json"));
   ASSERT_GT(expected.size(), 60U);
@@ -91,7 +91,7 @@ TEST_F(PrintedTest, WhatProgramsReallyPrint) {
   }
 }
 
-TEST_F(PrintedTest, KerasWithABarThatIsDrawnOver) {
+TEST_F(PrintedTest, keras_with_a_bar_that_is_drawn_over) {
   EXPECT_EQ(kept("Epoch 1/2\n"
                  "\r\x1b[1m1/2\x1b[0m \x1b[37m━━━\x1b[0m \x1b[1m1s\x1b[0m 100ms/step - loss: 0.5"
                  "\b\b\b\b\b"
@@ -106,7 +106,7 @@ TEST_F(PrintedTest, KerasWithABarThatIsDrawnOver) {
             "step 2 loss=0.3 epoch=2 of=2\n");
 }
 
-TEST_F(PrintedTest, TheLossOfAnEvaluationIsNotThatOfTheTraining) {
+TEST_F(PrintedTest, the_loss_of_an_evaluation_is_not_that_of_the_training) {
   EXPECT_EQ(kept("step 900 loss 0.5\neval step 938 accuracy 0.87 loss 0.35\nstep 1000 loss 0.4\n"),
             "step 900 loss=0.5\n"
             "scalar loss 0.35 set=test\nscalar accuracy 0.87 set=test\nstep 938\n"
@@ -217,7 +217,7 @@ TEST_F(PrintedTest, no_search_of_a_long_line_is_given_up) {
   }
 }
 
-TEST_F(PrintedTest, ALineOfTheOtherStreamThatHasNoEndYet) {
+TEST_F(PrintedTest, a_line_of_the_other_stream_that_has_no_end_yet) {
   PrintedSteps printed(sink_, "", unlimited_);
   printed.take("\rloading 1", 0);
   printed.take("global step 7: loss = 0.5 (0.25 sec/step)\n", 0);
@@ -226,7 +226,7 @@ TEST_F(PrintedTest, ALineOfTheOtherStreamThatHasNoEndYet) {
   EXPECT_EQ(memory_->next_report, 2);
 }
 
-TEST_F(PrintedTest, LinesOfOldTensorFlow) {
+TEST_F(PrintedTest, lines_of_old_tensor_flow) {
   EXPECT_EQ(kept("INFO:tensorflow:loss = 2.5, step = 100 (0.345 sec)\n"), "step 100 loss=2.5\n");
   EXPECT_EQ(kept("INFO:tensorflow:global step 100: loss = 2.5 (0.25 sec/step)\n"),
             "step 100 loss=2.5 duration=0.25\n");
@@ -238,7 +238,7 @@ TEST_F(PrintedTest, LinesOfOldTensorFlow) {
             "step 10 loss=7.5 throughput=128.5\n");
 }
 
-TEST_F(PrintedTest, OtherLinesAreNoSteps) {
+TEST_F(PrintedTest, other_lines_are_no_steps) {
   EXPECT_EQ(kept("Step into 3/4 time\nloss of signal at step 5\n3/4 done\n2026-11-15 12:00\n"), "");
   for (const char* line :
        {"[ 50/1251]", "Downloading [ 50/1251]", "[50/1251] Building CXX object foo-bar.o",
@@ -249,20 +249,20 @@ TEST_F(PrintedTest, OtherLinesAreNoSteps) {
   }
 }
 
-TEST_F(PrintedTest, APatternOfTheUsersTakesTheirPlace) {
+TEST_F(PrintedTest, a_pattern_of_the_users_takes_their_place) {
   const std::string pattern = R"(it (?<step>\d+) loss (?<loss>[\d.]+))";
   EXPECT_TRUE(check_steps_pattern(pattern));
   EXPECT_EQ(kept("it 5 loss 0.5\nINFO:tensorflow:loss = 2.5, step = 100 (1 sec)\n", pattern),
             "step 5 loss=0.5\n");
 }
 
-TEST_F(PrintedTest, APatternOfEpochsGivesEpochsAndOneOfStepsOnlyNumbers) {
+TEST_F(PrintedTest, a_pattern_of_epochs_gives_epochs_and_one_of_steps_only_numbers) {
   EXPECT_EQ(kept("Epoch 3 loss 0.5\n", R"(Epoch (?<epoch>\d+) loss (?<loss>\S+))"),
             "epoch 3 loss=0.5\n");
   EXPECT_EQ(kept("step function 9\nstep 5\n", R"(step (?<step>\S+))"), "step 5\n");
 }
 
-TEST_F(PrintedTest, APatternThatCannotBeUsedIsRefused) {
+TEST_F(PrintedTest, a_pattern_that_cannot_be_used_is_refused) {
   EXPECT_FALSE(check_steps_pattern("(?<step>"));
   const Status nameless = check_steps_pattern("step \\d+");
   ASSERT_FALSE(nameless);
@@ -319,7 +319,7 @@ TEST_F(PrintedTest, a_pattern_of_the_users_has_a_thousand_lines_a_second) {
   EXPECT_EQ(printed.take_counts().matched, 1000);
 }
 
-TEST_F(PrintedTest, AnotherRecorderGoesOnInTheMiddleOfALine) {
+TEST_F(PrintedTest, another_recorder_goes_on_in_the_middle_of_a_line) {
   SharedLine& kept = memory_->lines[1];
   {
     PrintedSteps printed(sink_, "", unlimited_, &kept);
@@ -330,6 +330,42 @@ TEST_F(PrintedTest, AnotherRecorderGoesOnInTheMiddleOfALine) {
   const std::string stored = take_reports(ring_);
   EXPECT_NE(stored.find("2000 output epoch 3"), std::string::npos) << stored;
   EXPECT_NE(stored.find("step 2 loss=0.25"), std::string::npos) << stored;
+}
+
+// The output of one stream, of which a second recorder gets the rest.
+std::string kept_by_two(ProgressSink& sink, Ring& ring, MatchingBudget& budget, SharedLine& kept,
+                        const std::string& before, const std::string& after) {
+  PrintedSteps(sink, "", budget, &kept).take(before, 1000);
+  PrintedSteps(sink, "", budget, &kept).take(after, 2000);
+  return take_reports(ring);
+}
+
+TEST_F(PrintedTest, another_recorder_knows_the_rounds_of_a_booster) {
+  const std::string stored = kept_by_two(
+      sink_, ring_, unlimited_, memory_->lines[0],
+      "[1]\tvalid_0's l2: 0.5\n[2]\tvalid_0's l2: 0.4\n",
+      "Early stopping, best iteration is:\n[2]\tvalid_0's l2: 0.4\n[3]\tvalid_0's l2: 0.3\n");
+  EXPECT_EQ(stored, "1000 output step 1\n1000 output step 2\n2000 output step 3\n");
+}
+
+TEST_F(PrintedTest, another_recorder_has_the_numbers_of_the_next_step) {
+  const std::string stored =
+      kept_by_two(sink_, ring_, unlimited_, memory_->lines[0],
+                  " 10%|█         | 1/10 [00:01<00:09,  1.00s/it]\n{'loss': 0.5, 'epoch': 0.1}\n",
+                  " 20%|██        | 2/10 [00:02<00:08,  1.00s/it]\n");
+  EXPECT_EQ(stored, "1000 output step 1 of=10\n2000 output step 2 loss=0.5 of=10\n");
+}
+
+TEST_F(PrintedTest, another_recorder_knows_the_bar_of_epochs) {
+  const std::string stored = kept_by_two(sink_, ring_, unlimited_, memory_->lines[0],
+                                         "  0%|    | 0/9 [00:00<?, ?it/s]\n"
+                                         " 50%|██  | 1/2 [00:01<00:01,  1.00s/it]\r"
+                                         "100%|████| 2/2 [00:02<00:00,  1.00s/it]\n",
+                                         " 11%|▌   | 1/9 [00:02<00:16,  2.00s/it]\n"
+                                         " 50%|██  | 1/2 [00:01<00:01,  1.00s/it]\r");
+  EXPECT_EQ(stored,
+            "1000 output step 0 of=9\n1000 output step 1 of=2\n1000 output step 2 of=2\n"
+            "2000 output step 1 of=2\n");
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ class ProgressTest : public testing::Test {
   std::optional<ProgressPipe> pipe_;
 };
 
-TEST_F(ProgressTest, KeepsLinesWithTheirTimeAndNumber) {
+TEST_F(ProgressTest, keeps_lines_with_their_time_and_number) {
   const int64_t zero = memory_->zero_ns;
   send("step 1 t=" + std::to_string(zero + 500) + "\nbegin input t=" + std::to_string(zero + 700) +
        "\n");
@@ -62,7 +62,7 @@ TEST_F(ProgressTest, a_number_that_is_not_a_step_is_not_shown) {
   EXPECT_EQ(kept(RecordKind::step), std::vector<std::string>{"0\n500 tensorboard step 3\n"});
 }
 
-TEST_F(ProgressTest, KnowsWhetherToHurry) {
+TEST_F(ProgressTest, knows_whether_to_hurry) {
   const std::string timed = " t=" + std::to_string(memory_->zero_ns + 500) + "\n";
   send("step 1" + timed + "step 2" + timed);
   EXPECT_TRUE(pipe_->are_all_timed());
@@ -72,7 +72,7 @@ TEST_F(ProgressTest, KnowsWhetherToHurry) {
   EXPECT_FALSE(pipe_->are_all_timed());
 }
 
-TEST_F(ProgressTest, ALineMayComeInPieces) {
+TEST_F(ProgressTest, a_line_may_come_in_pieces) {
   send("ste");
   EXPECT_TRUE(kept(RecordKind::step).empty());
   send("p 7\n");
@@ -92,7 +92,7 @@ TEST_F(ProgressTest, counts_the_steps_that_are_stored) {
   EXPECT_EQ(memory_->steps.count(false), 30) << "a step that is not in the run does not count";
 }
 
-TEST_F(ProgressTest, GarbageIsCountedAndTheFirstIsTold) {
+TEST_F(ProgressTest, garbage_is_counted_and_the_first_is_told) {
   send(std::string("\x01\x02\xff\n", 4) + "hello\n\n" + std::string(10'000, 'x') + "\nstep 3\n");
   EXPECT_EQ(memory_->unreadable_reports, 3);
   EXPECT_EQ(kept(RecordKind::event).size(), 1U);
@@ -101,7 +101,13 @@ TEST_F(ProgressTest, GarbageIsCountedAndTheFirstIsTold) {
   EXPECT_EQ(progress_notes(*memory_, false).size(), 1U);
 }
 
-TEST_F(ProgressTest, ATimeOfAnotherClockIsReplaced) {
+TEST_F(ProgressTest, a_number_above_2_to_the_53_is_malformed) {
+  send("step 9007199254740992\nstep 9007199254740993\nepoch 9007199254740993\n");
+  EXPECT_EQ(memory_->unreadable_reports, 2);
+  EXPECT_EQ(memory_->next_report, 1);
+}
+
+TEST_F(ProgressTest, a_time_of_another_clock_is_replaced) {
   send("step 1 t=5\nstep 2 t=6\n");
   const auto texts = kept(RecordKind::step);
   ASSERT_EQ(texts.size(), 1U);
@@ -109,14 +115,14 @@ TEST_F(ProgressTest, ATimeOfAnotherClockIsReplaced) {
   EXPECT_EQ(kept(RecordKind::event).size(), 1U) << "reported once";
 }
 
-TEST_F(ProgressTest, AMarkIsAnEvent) {
+TEST_F(ProgressTest, a_mark_is_an_event) {
   send("mark learning rate lowered\n");
   ASSERT_EQ(kept(RecordKind::event).size(), 1U);
   EXPECT_NE(kept(RecordKind::event)[0].find("learning rate lowered"), std::string::npos);
   EXPECT_TRUE(kept(RecordKind::step).empty());
 }
 
-TEST_F(ProgressTest, HalfOfTheRingIsLeftToTheSamples) {
+TEST_F(ProgressTest, half_of_the_ring_is_left_to_the_samples) {
   std::string lines;
   for (int i = 0; i < 500; ++i) lines += "scalar some/name/of/a/number 0.123456789\n";
   bool full = false;

@@ -24,7 +24,7 @@ std::vector<std::string> texts(const std::vector<ClockEvent>& events) {
 
 using Texts = std::vector<std::string>;
 
-TEST(ClockWatch, TellsAStepOfTheWallClockOnceWhicheverWayItWent) {
+TEST(ClockWatch, tells_a_step_of_the_wall_clock_once_whichever_way_it_went) {
   for (const auto& [step, text] :
        {std::pair{kDay, "clock: the wall clock was set by +86400.000 s"},
         std::pair{-kDay, "clock: the wall clock was set by -86400.000 s"}}) {
@@ -35,14 +35,14 @@ TEST(ClockWatch, TellsAStepOfTheWallClockOnceWhicheverWayItWent) {
   }
 }
 
-TEST(ClockWatch, ASleepIsNoStepOfTheWallClock) {
+TEST(ClockWatch, a_sleep_is_no_step_of_the_wall_clock) {
   ClockWatch watch(kFirst);
   EXPECT_EQ(texts(watch.look(after(kSecond, 3600 * kSecond))),
             Texts{"suspend: the machine slept for 3600.0 s"});
   EXPECT_EQ(texts(watch.look(after(2 * kSecond, 3600 * kSecond))), Texts{});
 }
 
-TEST(ClockWatch, AClockThatWasSetDuringTheSleepIsToldBesideIt) {
+TEST(ClockWatch, a_clock_that_was_set_during_the_sleep_is_told_beside_it) {
   ClockWatch watch(kFirst);
   EXPECT_EQ(texts(watch.look(after(kSecond, 60 * kSecond, -5 * kSecond))),
             (Texts{"suspend: the machine slept for 60.0 s",
@@ -50,19 +50,19 @@ TEST(ClockWatch, AClockThatWasSetDuringTheSleepIsToldBesideIt) {
 }
 
 // NTP moves the clock by at most half a millisecond a second.
-TEST(ClockWatch, SlewingIsNoEvent) {
+TEST(ClockWatch, slewing_is_no_event) {
   ClockWatch watch(kFirst);
   for (int64_t second = 1; second < 1000; ++second) {
     EXPECT_EQ(texts(watch.look(after(second * kSecond, 0, second * kSecond / 2000))), Texts{});
   }
 }
 
-TEST(ClockWatch, TheRealClocksGoOnWithoutEvents) {
+TEST(ClockWatch, the_real_clocks_go_on_without_events) {
   ClockWatch watch(ClockReading::now());
   EXPECT_EQ(texts(watch.look(ClockReading::now())), Texts{});
 }
 
-TEST(ClockWatch, NobodySetsTheClockAndTheDescriptorIsQuiet) {
+TEST(ClockWatch, nobody_sets_the_clock_and_the_descriptor_is_quiet) {
   const int fd = watch_clock_changes();
   ASSERT_GE(fd, 0);
   pollfd ready = {fd, POLLIN, 0};

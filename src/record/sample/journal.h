@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "format/format.h"
-#include "model/model.h"
+#include "model/manifest.h"
 #include "record/sample/ring.h"
 #include "record/sample/sync_process.h"
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "format/format.h"
+#include "model/model.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"
 
@@ -67,7 +68,7 @@ class JournalTest : public testing::Test {
   Manifest manifest_;
 };
 
-TEST_F(JournalTest, UnsealedRowsAreInTheTail) {
+TEST_F(JournalTest, unsealed_rows_are_in_the_tail) {
   Journal journal(ring_, memory_, folder_, manifest_);
   announce(1000);
   push(0, 30);
@@ -78,7 +79,7 @@ TEST_F(JournalTest, UnsealedRowsAreInTheTail) {
   EXPECT_GT(ring_.head(), ring_.tail());  // not released: not sealed
 }
 
-TEST_F(JournalTest, AFullBlockIsSealedAndReleased) {
+TEST_F(JournalTest, a_full_block_is_sealed_and_released) {
   Journal journal(ring_, memory_, folder_, manifest_);
   announce(1000);
   push(0, 1200);
@@ -115,7 +116,7 @@ TEST_F(JournalTest, damaged_memory_is_reported) {
 }
 
 // Records that a killed recorder had in the ring are written by the next one, once.
-TEST_F(JournalTest, TheNextRecorderDrainsTheRing) {
+TEST_F(JournalTest, the_next_recorder_drains_the_ring) {
   {
     Journal journal(ring_, memory_, folder_, manifest_);
     announce(1000);
@@ -133,7 +134,7 @@ TEST_F(JournalTest, TheNextRecorderDrainsTheRing) {
   EXPECT_EQ(ticks_on_disk(), expected);
 }
 
-TEST_F(JournalTest, AFolderThatWasRemovedIsMadeAgainAndNothingInTheRingIsLost) {
+TEST_F(JournalTest, a_folder_that_was_removed_is_made_again_and_nothing_in_the_ring_is_lost) {
   Journal journal(ring_, memory_, folder_, manifest_);
   announce(1000);
   push(0, 20);
@@ -148,7 +149,7 @@ TEST_F(JournalTest, AFolderThatWasRemovedIsMadeAgainAndNothingInTheRingIsLost) {
 }
 
 // A run in which devices come and go: the numbers of layouts are one sequence for all recorders.
-TEST_F(JournalTest, MoreThanAThousandLayoutsAndARestart) {
+TEST_F(JournalTest, more_than_a_thousand_layouts_and_a_restart) {
   std::vector<int64_t> expected;
   for (int recorder = 0; recorder < 2; ++recorder) {
     Journal journal(ring_, memory_, folder_, manifest_);
@@ -167,7 +168,7 @@ TEST_F(JournalTest, MoreThanAThousandLayoutsAndARestart) {
   EXPECT_EQ(ticks_on_disk(), expected);
 }
 
-TEST_F(JournalTest, ARunWithoutItsManifestIsRebuiltFromTheSegments) {
+TEST_F(JournalTest, a_run_without_its_manifest_is_rebuilt_from_the_segments) {
   manifest_.name = "resnet";
   manifest_.command = {"python", "train.py"};
   Journal journal(ring_, memory_, folder_, manifest_);
@@ -196,7 +197,7 @@ TEST_F(JournalTest, ARunWithoutItsManifestIsRebuiltFromTheSegments) {
 }
 
 // Only the samples are left, from a recorder that stored no manifest in them.
-TEST_F(JournalTest, ARunOfAnEarlierRecorderWithoutItsManifest) {
+TEST_F(JournalTest, a_run_of_an_earlier_recorder_without_its_manifest) {
   memory_->zero_realtime_ns = 0;
   Journal journal(ring_, memory_, folder_, manifest_);
   announce(1000);

@@ -22,7 +22,7 @@ std::vector<int64_t> ticks_in(const Ring& ring) {
   return ticks;
 }
 
-TEST(Ring, GivesBackWhatWasPushed) {
+TEST(Ring, gives_back_what_was_pushed) {
   Ring ring(*SharedMemory::create(kRingBytes));
   ASSERT_TRUE(ring.push_row(3, 7, -2, std::vector<int64_t>{1, INT64_MIN, 5}));
   ASSERT_TRUE(ring.push_text(RecordKind::event, "{\"a\":1}"));
@@ -43,7 +43,7 @@ TEST(Ring, GivesBackWhatWasPushed) {
   EXPECT_EQ(seen, 2);
 }
 
-TEST(Ring, RefusesWhenFullAndGoesOnWhenReleased) {
+TEST(Ring, refuses_when_full_and_goes_on_when_released) {
   Ring ring(*SharedMemory::create(kRingBytes));
   const std::vector<int64_t> values(20, 1);
   int64_t tick = 0;
@@ -57,7 +57,7 @@ TEST(Ring, RefusesWhenFullAndGoesOnWhenReleased) {
 }
 
 // Records of many sizes over many rounds: none is torn at the end of the space, none is lost.
-TEST(Ring, WrapsWithoutTearing) {
+TEST(Ring, wraps_without_tearing) {
   Ring ring(*SharedMemory::create(kRingBytes));
   int64_t expected = 0;
   for (int64_t tick = 0; tick < 5000; ++tick) {
@@ -77,12 +77,29 @@ TEST(Ring, WrapsWithoutTearing) {
   EXPECT_GE(expected, 4999);
 }
 
-TEST(Ring, RefusesARecordThatIsTooLarge) {
+TEST(Ring, refuses_a_record_that_is_too_large) {
   Ring ring(*SharedMemory::create(kRingBytes));
   EXPECT_FALSE(ring.push_text(RecordKind::info, std::string(3000, 'x')));
 }
 
-TEST(Ring, TakesRowsFromSeveralThreads) {
+TEST(Ring, a_damaged_record_is_not_visited) {
+  for (const RecordHeader damaged :
+       {RecordHeader{8, RecordKind::row, 0, 0}, RecordHeader{32, RecordKind::row, kMaxStreams, 0},
+        RecordHeader{4096, RecordKind::row, 0, 0}}) {
+    SharedMemory memory = *SharedMemory::create(kRingBytes);
+    Ring ring(memory);
+    ASSERT_TRUE(ring.push_row(0, 0, 0, {}));
+    std::memcpy(memory.ring_space(), &damaged, sizeof damaged);
+    int visited = 0;
+    const auto count = [&](const RecordHeader&) { return ++visited > 0; };
+    EXPECT_EQ(ring.visit(ring.tail(), count), ring.head());
+    EXPECT_EQ(visited, 0) << damaged.bytes << " bytes, stream " << damaged.stream;
+    EXPECT_EQ(memory->ring_is_damaged, 1);
+    memory.unmap();
+  }
+}
+
+TEST(Ring, takes_rows_from_several_threads) {
   Ring ring(*SharedMemory::create(1 << 20));
   std::vector<std::thread> threads;
   for (uint32_t stream = 0; stream < 4; ++stream) {

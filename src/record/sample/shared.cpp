@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "model/model.h"
+#include "model/manifest.h"
 
 namespace trainscope {
 
@@ -45,6 +45,8 @@ void leave_message(Shared& shared, std::string_view text) {
   message[n] = '\0';
   ++shared.message_count;
 }
+
+bool has_message(const Shared& shared, uint32_t shown) { return shared.message_count / 2 != shown; }
 
 std::optional<std::string> take_message(const Shared& shared, uint32_t& shown) {
   const uint32_t written = shared.message_count / 2;

@@ -61,7 +61,7 @@ void expect_rows_fit(const Ring& ring, uint64_t from, uint32_t columns) {
   });
 }
 
-TEST(Stream, RefusesRowsUntilTheirLayoutIsAnnounced) {
+TEST(Stream, refuses_rows_until_their_layout_is_announced) {
   columns_wanted() = 1;
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&kGrowing});
@@ -93,7 +93,7 @@ TEST(Stream, RefusesRowsUntilTheirLayoutIsAnnounced) {
 }
 
 // Closing values are useless without the schema that names them.
-TEST(Stream, TellsNoClosingValuesOfALayoutThatNobodyKnows) {
+TEST(Stream, tells_no_closing_values_of_a_layout_that_nobody_knows) {
   columns_wanted() = 1;
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&kGrowing});
@@ -187,7 +187,7 @@ const Collector kResting = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<RestingSource>()); },
 };
 
-TEST(Stream, CountersAreReadAtTheEndByThoseThatRestAndHaveGaugesToo) {
+TEST(Stream, counters_are_read_at_the_end_by_those_that_rest_and_have_gauges_too) {
   Ring ring(*SharedMemory::create(kRingBytes));
   SourceGroup group(0, 1'000'000, {&kResting});
   const SourceContext context;
@@ -199,7 +199,7 @@ TEST(Stream, CountersAreReadAtTheEndByThoseThatRestAndHaveGaugesToo) {
 }
 
 // Reading gauges once more would only delay the job's end.
-TEST(Stream, WithoutCountersNothingIsReadAtTheEnd) {
+TEST(Stream, without_counters_nothing_is_read_at_the_end) {
   Collector levels = kGrowing;
   levels.metrics = kLevelMetrics;
   columns_wanted() = 1;

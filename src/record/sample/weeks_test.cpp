@@ -7,6 +7,7 @@
 
 #include "base/fd.h"
 #include "format/format.h"
+#include "model/model.h"
 #include "record/sample/journal.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"
@@ -90,7 +91,7 @@ size_t bytes_to_read_the_end(const std::string& folder, double end_s) {
   return bytes_in_use() - before;
 }
 
-TEST_F(Weeks, NothingGrowsWithTheLengthOfARun) {
+TEST_F(Weeks, nothing_grows_with_the_length_of_a_run) {
   const char* lengthy = ::getenv("TRAINSCOPE_LONG");
   const int days = lengthy != nullptr && std::string_view(lengthy) == "1" ? 30 : 2;
   Journal journal(ring_, memory_, folder_, manifest_);

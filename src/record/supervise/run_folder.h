@@ -7,7 +7,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "model/model.h"
+#include "model/manifest.h"
 #include "store/store.h"
 
 namespace trainscope {

@@ -46,7 +46,7 @@ class DatasetFolder : public ::testing::Test {
   TestFolder folder_;
 };
 
-TEST_F(DatasetFolder, LoadsFourFilesUnderEitherSpelling) {
+TEST_F(DatasetFolder, loads_four_files_under_either_spelling) {
   const Result<Dataset> data = load_dataset({.choice = folder_.path().string()});
   ASSERT_TRUE(data) << data.error().message();
   EXPECT_EQ(data.value().name, "directory");
@@ -62,27 +62,27 @@ TEST_F(DatasetFolder, LoadsFourFilesUnderEitherSpelling) {
   EXPECT_EQ(pixels, std::vector<std::uint8_t>(16, 'p'));
 }
 
-TEST_F(DatasetFolder, MissingFileIsNamed) {
+TEST_F(DatasetFolder, missing_file_is_named) {
   std::filesystem::remove(file("train-labels-idx1-ubyte"));
   expect_fault("no train-labels-idx1-ubyte");
 }
 
-TEST_F(DatasetFolder, CountsMustAgree) {
+TEST_F(DatasetFolder, counts_must_agree) {
   put(file("train-labels-idx1-ubyte"), labels({0, 2}));
   expect_fault("3 train images, but 2 labels");
 }
 
-TEST_F(DatasetFolder, SizesMustAgree) {
+TEST_F(DatasetFolder, sizes_must_agree) {
   put(file("t10k-images.idx3-ubyte"), images(2, 5));
   expect_fault("differ in size");
 }
 
-TEST_F(DatasetFolder, UnknownTestLabelIsAFault) {
+TEST_F(DatasetFolder, unknown_test_label_is_a_fault) {
   put(file("t10k-labels.idx1-ubyte"), labels({3, 0}));
   expect_fault("a label that no train image has");
 }
 
-TEST(Dataset, DrawnImagesNeedNoFilesAndAreHeldOutForReal) {
+TEST(Dataset, drawn_images_need_no_files_and_are_held_out_for_real) {
   const Result<Dataset> data = load_dataset({.choice = "drawn", .seed = 5});
   ASSERT_TRUE(data);
   EXPECT_EQ(data.value().classes, 10U);
@@ -96,7 +96,7 @@ TEST(Dataset, DrawnImagesNeedNoFilesAndAreHeldOutForReal) {
   EXPECT_NE(train, test);
 }
 
-TEST(Dataset, SyntheticImagesHaveTheShapeAskedFor) {
+TEST(Dataset, synthetic_images_have_the_shape_asked_for) {
   const Result<Dataset> data =
       load_dataset({.choice = "synthetic", .seed = 2, .channels = 3, .side = 20, .classes = 7});
   ASSERT_TRUE(data);
@@ -113,7 +113,7 @@ TEST(Dataset, SyntheticImagesHaveTheShapeAskedFor) {
   }
 }
 
-TEST(Dataset, FolderWithoutImagesSaysWhatWasLookedFor) {
+TEST(Dataset, folder_without_images_says_what_was_looked_for) {
   const TestFolder folder;
   const Result<Dataset> data = load_dataset({.choice = folder.path().string()});
   ASSERT_FALSE(data);
@@ -121,7 +121,7 @@ TEST(Dataset, FolderWithoutImagesSaysWhatWasLookedFor) {
   EXPECT_FALSE(load_dataset({.choice = "/no/such/folder"}));
 }
 
-TEST(Dataset, CifarRecordsAreALabelAndThreePlanes) {
+TEST(Dataset, cifar_records_are_a_label_and_three_planes) {
   const TestFolder folder;
   const auto record = [](char label, char first) {
     std::string bytes(3073, 'x');

@@ -17,18 +17,18 @@ std::vector<std::uint8_t> image(const ImageSet& set, std::size_t index) {
   return {begin, begin + kPixels};
 }
 
-TEST(DrawnDigits, SameSeedSameImages) {
+TEST(DrawnDigits, same_seed_same_images) {
   const ImageSet first = draw_digits(50, 7);
   const ImageSet again = draw_digits(50, 7);
   EXPECT_EQ(first.pixels, again.pixels);
   EXPECT_EQ(first.labels, again.labels);
 }
 
-TEST(DrawnDigits, ImageDoesNotDependOnTheCount) {
+TEST(DrawnDigits, image_does_not_depend_on_the_count) {
   EXPECT_EQ(image(draw_digits(50, 7), 9), image(draw_digits(10, 7), 9));
 }
 
-TEST(DrawnDigits, AllImagesDifferWithinAndAcrossSeeds) {
+TEST(DrawnDigits, all_images_differ_within_and_across_seeds) {
   std::set<std::vector<std::uint8_t>> seen;
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
     const ImageSet set = draw_digits(200, seed);
@@ -37,7 +37,7 @@ TEST(DrawnDigits, AllImagesDifferWithinAndAcrossSeeds) {
   EXPECT_EQ(seen.size(), 800U);
 }
 
-TEST(DrawnDigits, ClassesAreBalanced) {
+TEST(DrawnDigits, classes_are_balanced) {
   const ImageSet set = draw_digits(1000, 3);
   EXPECT_EQ(set.rows, 28U);
   EXPECT_EQ(set.columns, 28U);
@@ -46,7 +46,7 @@ TEST(DrawnDigits, ClassesAreBalanced) {
   EXPECT_EQ(std::ranges::count(counts, 100), 10);
 }
 
-TEST(DrawnDigits, EveryImageHasInkAndPaper) {
+TEST(DrawnDigits, every_image_has_ink_and_paper) {
   const ImageSet set = draw_digits(1000, 3);
   for (std::size_t i = 0; i < set.count(); ++i) {
     const std::vector<std::uint8_t> pixels = image(set, i);
@@ -58,7 +58,7 @@ TEST(DrawnDigits, EveryImageHasInkAndPaper) {
 
 // The easiest classifier there is must already do far better than chance (50 of 500): the shapes
 // carry their class, and a second seed is of the same kind.
-TEST(DrawnDigits, NearestMeanImageOfAnotherSeedTellsTheClass) {
+TEST(DrawnDigits, nearest_mean_image_of_another_seed_tells_the_class) {
   const ImageSet train = draw_digits(2000, 1);
   const ImageSet test = draw_digits(500, 2);
   std::array<std::array<double, kPixels>, 10> means{};

@@ -58,7 +58,7 @@ class IdxFile : public ::testing::Test {
   TestFolder folder_;
 };
 
-TEST_F(IdxFile, ReadsPlainAndGzip) {
+TEST_F(IdxFile, reads_plain_and_gzip) {
   for (const auto& file : {plain(two_images()), packed(two_images())}) {
     const Result<IdxArray> array = read_idx(file, 3);
     ASSERT_TRUE(array) << array.error().message();
@@ -69,7 +69,7 @@ TEST_F(IdxFile, ReadsPlainAndGzip) {
   }
 }
 
-TEST_F(IdxFile, ReadsMoreThanOneChunk) {
+TEST_F(IdxFile, reads_more_than_one_chunk) {
   Bytes bytes{"\0\0\x08\x03\0\0\0\x03\0\0\x04\0\0\0\x04\0", 16};
   bytes.resize(16 + 3 * 1024 * 1024, 'x');
   bytes.back() = 'y';
@@ -79,27 +79,27 @@ TEST_F(IdxFile, ReadsMoreThanOneChunk) {
   EXPECT_EQ(array.value().bytes.back(), 'y');
 }
 
-TEST_F(IdxFile, EveryTruncationOfAPlainFileIsAFault) {
+TEST_F(IdxFile, every_truncation_of_a_plain_file_is_a_fault) {
   const Bytes whole = two_images();
   for (std::size_t length = 0; length < whole.size(); ++length) {
     expect_fault(plain(whole.substr(0, length)), "offset " + std::to_string(length), "too early");
   }
 }
 
-TEST_F(IdxFile, EveryTruncationOfAGzipFileIsAFault) {
+TEST_F(IdxFile, every_truncation_of_a_gzip_file_is_a_fault) {
   const Bytes whole = content(packed(two_images()));
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(read_idx(plain(whole.substr(0, length)), 3)) << length;
   }
 }
 
-TEST_F(IdxFile, DamagedGzipIsAFault) {
+TEST_F(IdxFile, damaged_gzip_is_a_fault) {
   Bytes bytes = content(packed(two_images()));
   bytes[bytes.size() - 6] ^= 0x55;  // in the checksum
   expect_fault(plain(bytes), "offset ", "gzip data: incorrect data check");
 }
 
-TEST_F(IdxFile, DamageDeepInAGzipFileIsLocated) {
+TEST_F(IdxFile, damage_deep_in_a_gzip_file_is_located) {
   Bytes bytes{"\0\0\x08\x03\0\0\0\x03\0\0\x04\0\0\0\x04\0", 16};
   bytes.resize(16 + 3 * 1024 * 1024);
   std::uint32_t state = 1;  // noise, so that packing does not shrink it
@@ -118,7 +118,7 @@ TEST_F(IdxFile, DamageDeepInAGzipFileIsLocated) {
   EXPECT_NE(message.find("end too early"), std::string::npos) << message;
 }
 
-TEST_F(IdxFile, WrongMagicIsAFault) {
+TEST_F(IdxFile, wrong_magic_is_a_fault) {
   Bytes text = two_images();
   text[1] = 'P';
   expect_fault(plain(text), "offset 0", "not an IDX file");
@@ -130,7 +130,7 @@ TEST_F(IdxFile, WrongMagicIsAFault) {
   expect_fault(plain(labels), "offset 3", "1 dimensions, expected 3");
 }
 
-TEST_F(IdxFile, DimensionsMustBeSensible) {
+TEST_F(IdxFile, dimensions_must_be_sensible) {
   Bytes empty = two_images();
   empty[7] = 0;
   expect_fault(plain(empty), "offset 4", "dimension of 0");
@@ -139,11 +139,11 @@ TEST_F(IdxFile, DimensionsMustBeSensible) {
   expect_fault(plain(huge), "offset 8", "larger than 1 GiB");
 }
 
-TEST_F(IdxFile, BytesTooManyAreAFault) {
+TEST_F(IdxFile, bytes_too_many_are_a_fault) {
   expect_fault(plain(two_images() + "x"), "offset 28", "more bytes");
 }
 
-TEST_F(IdxFile, MissingFileAndFolderAreFaults) {
+TEST_F(IdxFile, missing_file_and_folder_are_faults) {
   expect_fault("no/such/file", "cannot open", "No such file");
   expect_fault(std::filesystem::temp_directory_path(), "offset 0", "directory");
 }

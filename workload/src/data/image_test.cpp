@@ -36,7 +36,7 @@ Image plain(std::uint32_t rows, std::uint32_t columns, std::uint8_t red, std::ui
   return image;
 }
 
-TEST(Image, PngComesBackAsItWas) {
+TEST(Image, png_comes_back_as_it_was) {
   Image image = plain(3, 2, 10, 20, 30);
   image.pixels[5] = 200;
   const Result<Image> decoded = decode_image(png_of(image), "p");
@@ -46,7 +46,7 @@ TEST(Image, PngComesBackAsItWas) {
   EXPECT_EQ(decoded.value().pixels, image.pixels);
 }
 
-TEST(Image, DamageIsAnErrorThatNamesTheImage) {
+TEST(Image, damage_is_an_error_that_names_the_image) {
   std::vector<std::uint8_t> bytes = png_of(plain(50, 50, 1, 2, 3));
   bytes.resize(bytes.size() / 2);
   for (const std::vector<std::uint8_t>& bad :
@@ -58,7 +58,7 @@ TEST(Image, DamageIsAnErrorThatNamesTheImage) {
   }
 }
 
-TEST(Image, OneColourStaysThatColourAtAnySize) {
+TEST(Image, one_colour_stays_that_colour_at_any_size) {
   for (const std::uint32_t side : {1U, 7U, 64U}) {
     std::vector<std::uint8_t> pixels(3 * side * side);
     fit_image(plain(20, 31, 9, 99, 199), {3, side, 0.875}, pixels);
@@ -70,7 +70,7 @@ TEST(Image, OneColourStaysThatColourAtAnySize) {
   }
 }
 
-TEST(Image, MiddleSquareIsKeptAndGreyIsBrightness) {
+TEST(Image, middle_square_is_kept_and_grey_is_brightness) {
   Image image = plain(2, 6, 0, 0, 0);
   for (std::size_t row = 0; row < 2; ++row) {
     for (std::size_t column = 2; column < 4; ++column) {
@@ -83,7 +83,7 @@ TEST(Image, MiddleSquareIsKeptAndGreyIsBrightness) {
   EXPECT_EQ(pixels, std::vector<std::uint8_t>(4, 200));
 }
 
-TEST(ImageFolder, ClassesArePathsInOrderAndHeldOutImagesAreByName) {
+TEST(ImageFolder, classes_are_paths_in_order_and_held_out_images_are_by_name) {
   const TestFolder folder;
   const std::vector<std::uint8_t> red = png_of(plain(4, 4, 255, 0, 0));
   const std::vector<std::uint8_t> blue = png_of(plain(4, 4, 0, 0, 255));
@@ -109,7 +109,7 @@ TEST(ImageFolder, ClassesArePathsInOrderAndHeldOutImagesAreByName) {
   EXPECT_GT(times.decode_s, 0.0);
 }
 
-TEST(ImageFolder, OneClassIsTooFew) {
+TEST(ImageFolder, one_class_is_too_few) {
   const TestFolder folder;
   std::filesystem::create_directory(folder.path() / "only");
   const std::vector<std::uint8_t> bytes = png_of(plain(2, 2, 1, 2, 3));

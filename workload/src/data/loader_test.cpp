@@ -34,7 +34,7 @@ std::vector<std::vector<std::int64_t>> batches(const Samples& samples, const Loa
   return result;
 }
 
-TEST(Loader, EveryPassHasEveryImageOnceInAnotherOrder) {
+TEST(Loader, every_pass_has_every_image_once_in_another_order) {
   const MemorySamples samples(numbers(25));
   LoaderOptions options;
   options.batch = 10;
@@ -55,7 +55,7 @@ TEST(Loader, EveryPassHasEveryImageOnceInAnotherOrder) {
   EXPECT_FALSE(std::ranges::is_sorted(first));
 }
 
-TEST(Loader, ThreadsAndPlaceOfBeginningChangeNothing) {
+TEST(Loader, threads_and_place_of_beginning_change_nothing) {
   const MemorySamples samples(numbers(50));
   LoaderOptions options;
   options.batch = 7;
@@ -71,7 +71,7 @@ TEST(Loader, ThreadsAndPlaceOfBeginningChangeNothing) {
   EXPECT_NE(batches(samples, options, 30), alone);
 }
 
-TEST(Loader, WithoutShufflingTheOrderIsThatOfTheData) {
+TEST(Loader, without_shuffling_the_order_is_that_of_the_data) {
   const MemorySamples samples(numbers(5));
   LoaderOptions options;
   options.batch = 2;
@@ -92,7 +92,7 @@ class BrokenSamples : public MemorySamples {
   }
 };
 
-TEST(Loader, ImageThatCannotBeReadIsAnErrorInItsPlace) {
+TEST(Loader, image_that_cannot_be_read_is_an_error_in_its_place) {
   const BrokenSamples samples;
   for (const unsigned threads : {0U, 2U}) {
     LoaderOptions options;
@@ -107,7 +107,7 @@ TEST(Loader, ImageThatCannotBeReadIsAnErrorInItsPlace) {
   }
 }
 
-TEST(Loader, EndsWhileThreadsStillHaveWork) {
+TEST(Loader, ends_while_threads_still_have_work) {
   const MemorySamples samples(numbers(100));
   LoaderOptions options;
   options.batch = 1;

@@ -19,7 +19,7 @@ std::string hex(std::string_view text) {
   return result;
 }
 
-TEST(Sha1, VectorsOfTheStandard) {
+TEST(Sha1, vectors_of_the_standard) {
   EXPECT_EQ(hex(""), "da39a3ee5e6b4b0d3255bfef95601890afd80709");
   EXPECT_EQ(hex("abc"), "a9993e364706816aba3e25717850c26c9cd0d89d");
   EXPECT_EQ(hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
@@ -28,19 +28,19 @@ TEST(Sha1, VectorsOfTheStandard) {
 }
 
 // What hashlib and retrain.py's formula give in Python.
-TEST(Split, AgreesWithRetrainPy) {
+TEST(Split, agrees_with_retrain_py) {
   EXPECT_DOUBLE_EQ(split_percent("daisy/5547758_eea9edfd54_n.jpg"), 68.68499941144138);
   EXPECT_DOUBLE_EQ(split_percent("roses/a.png"), 59.49824720247274);
   EXPECT_DOUBLE_EQ(split_percent("x/1_nohash_0.jpg"), 29.413044671811495);
   EXPECT_DOUBLE_EQ(split_percent("tulips/\xc3\xbc.jpg"), 61.52398930135361);
 }
 
-TEST(Split, NamesBeforeNohashStayTogether) {
+TEST(Split, names_before_nohash_stay_together) {
   EXPECT_EQ(split_percent("daisy/1_nohash_0.jpg"), split_percent("daisy/1_nohash_77.jpg"));
   EXPECT_NE(split_percent("daisy/1_nohash_0.jpg"), split_percent("daisy/2_nohash_0.jpg"));
 }
 
-TEST(Split, SharesHoldOnAverage) {
+TEST(Split, shares_hold_on_average) {
   int validation = 0;
   int test = 0;
   constexpr int kNames = 20000;

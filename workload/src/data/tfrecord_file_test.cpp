@@ -27,7 +27,7 @@ class TfrecordTest : public ::testing::Test {
   TestFolder folder_;
 };
 
-TEST_F(TfrecordTest, ReadsRecordsInAnyOrder) {
+TEST_F(TfrecordTest, reads_records_in_any_order) {
   const auto file =
       TfrecordFile::open(put(record("first") + record("") + record(std::string(1000, 'x'))));
   ASSERT_TRUE(file) << file.error().message();
@@ -37,7 +37,7 @@ TEST_F(TfrecordTest, ReadsRecordsInAnyOrder) {
   EXPECT_TRUE(file.value()->read(1).value().empty());
 }
 
-TEST_F(TfrecordTest, CutOffOrDamagedIsAnErrorWithItsOffset) {
+TEST_F(TfrecordTest, cut_off_or_damaged_is_an_error_with_its_offset) {
   const std::string good = record("first") + record("second");
   const auto cut = TfrecordFile::open(put(good.substr(0, good.size() - 1)));
   ASSERT_FALSE(cut);

@@ -32,7 +32,7 @@ NetworkShape own_shape(const Model& model) {
   return {{model.channels, model.side, model.side}, model.classes};
 }
 
-TEST(Network, ParameterCountsAreTheReferences) {
+TEST(Network, parameter_counts_are_the_references) {
   EXPECT_EQ(all_models().size(), std::size(kReferences));
   for (const Reference& reference : kReferences) {
     const Model* model = find_model(reference.name);
@@ -44,7 +44,7 @@ TEST(Network, ParameterCountsAreTheReferences) {
   }
 }
 
-TEST(Network, InceptionHasItsKnownSizeWithoutTheSecondExit) {
+TEST(Network, inception_has_its_known_size_without_the_second_exit) {
   const Model* model = find_model("inception_v3");
   const auto network = make_network(*model, own_shape(*model));
   std::int64_t count = 0;
@@ -54,7 +54,7 @@ TEST(Network, InceptionHasItsKnownSizeWithoutTheSecondExit) {
   EXPECT_EQ(count, 23834568);
 }
 
-TEST(Network, TwoImagesGiveTwoRowsOfScoresAndGradientsEverywhere) {
+TEST(Network, two_images_give_two_rows_of_scores_and_gradients_everywhere) {
   at::set_num_threads(1);  // a second one that waits for a busy machine takes ten times as long
   torch::manual_seed(1);
   for (const Model* model : all_models()) {
@@ -84,12 +84,12 @@ TEST(Network, TwoImagesGiveTwoRowsOfScoresAndGradientsEverywhere) {
   }
 }
 
-TEST(Network, TooSmallImagesAreAFault) {
+TEST(Network, too_small_images_are_a_fault) {
   const Model* model = find_model("inception_v3");
   EXPECT_FALSE(make_network(*model, {{3, 32, 32}, 10}));
 }
 
-TEST(Weights, ComeBackBitForBitAndMustFit) {
+TEST(Weights, come_back_bit_for_bit_and_must_fit) {
   const TestFolder folder;
   const std::filesystem::path file = folder.path() / "w.safetensors";
   const Model* model = find_model("cifar_resnet20");

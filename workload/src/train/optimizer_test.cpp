@@ -59,7 +59,7 @@ std::unique_ptr<torch::optim::Optimizer> reference(OptimizerKind kind, const Two
 
 class OptimizerOfKind : public testing::TestWithParam<OptimizerKind> {};
 
-TEST_P(OptimizerOfKind, TakesTheStepsOfTorchOptim) {
+TEST_P(OptimizerOfKind, takes_the_steps_of_torch_optim) {
   const auto ours = same_each_time();
   const auto theirs = same_each_time();
   Optimizer optimizer(GetParam(), kRate, *ours);
@@ -75,7 +75,7 @@ TEST_P(OptimizerOfKind, TakesTheStepsOfTorchOptim) {
   }
 }
 
-TEST_P(OptimizerOfKind, LeavesAParameterWithoutAGradientAlone) {
+TEST_P(OptimizerOfKind, leaves_a_parameter_without_a_gradient_alone) {
   const auto network = same_each_time();
   const auto before = same_each_time();
   Optimizer optimizer(GetParam(), kRate, *network);
@@ -86,7 +86,7 @@ TEST_P(OptimizerOfKind, LeavesAParameterWithoutAGradientAlone) {
   EXPECT_TRUE(torch::equal(network->parameters()[3], before->parameters()[3]));
 }
 
-TEST_P(OptimizerOfKind, GoesOnFromItsState) {
+TEST_P(OptimizerOfKind, goes_on_from_its_state) {
   const TestFolder folder;
   const auto whole = same_each_time();
   Optimizer optimizer(GetParam(), kRate, *whole);
@@ -119,7 +119,7 @@ TEST_P(OptimizerOfKind, GoesOnFromItsState) {
   }
 }
 
-TEST_P(OptimizerOfKind, AnOverflowChangesNothing) {
+TEST_P(OptimizerOfKind, an_overflow_changes_nothing) {
   const auto network = same_each_time();
   const auto before = same_each_time();
   Optimizer optimizer(GetParam(), kRate, *network);

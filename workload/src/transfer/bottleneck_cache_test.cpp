@@ -9,7 +9,7 @@
 namespace trainscope::workload {
 namespace {
 
-TEST(BottleneckCache, GivesBackOnlyWhatBelongsToWeightsAndImage) {
+TEST(BottleneckCache, gives_back_only_what_belongs_to_weights_and_image) {
   const TestFolder folder;
   const std::filesystem::path file = folder.path() / "class" / "a.jpg.bottleneck";
   const std::vector<std::uint8_t> image{1, 2, 3};
@@ -24,7 +24,7 @@ TEST(BottleneckCache, GivesBackOnlyWhatBelongsToWeightsAndImage) {
   EXPECT_FALSE(read_bottleneck(file, bottleneck_key(7, other), 3));
 }
 
-TEST(BottleneckCache, AnyFlippedBitCountsAsNotThere) {
+TEST(BottleneckCache, any_flipped_bit_counts_as_not_there) {
   const TestFolder folder;
   const std::filesystem::path file = folder.path() / "a";
   const BottleneckKey key{1, 2, 3};

@@ -32,7 +32,7 @@ class SafetensorsTest : public ::testing::Test {
   TestFolder folder_;
 };
 
-TEST_F(SafetensorsTest, WhatIsWrittenIsReadBack) {
+TEST_F(SafetensorsTest, what_is_written_is_read_back) {
   const std::vector<std::uint8_t> floats{0, 0, 128, 63, 0, 0, 0, 64};
   const std::vector<std::uint8_t> bytes{1, 2, 3};
   TensorFile content;
@@ -57,7 +57,7 @@ TEST_F(SafetensorsTest, WhatIsWrittenIsReadBack) {
   EXPECT_EQ(read.value().find("none"), nullptr);
 }
 
-TEST_F(SafetensorsTest, WhatDoesNotFitIsAFault) {
+TEST_F(SafetensorsTest, what_does_not_fit_is_a_fault) {
   put(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", "ab");
   expect_fault("tensor a");
   put(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}})", "abcd");
@@ -82,7 +82,7 @@ TEST_F(SafetensorsTest, WhatDoesNotFitIsAFault) {
   expect_fault("bad header");
 }
 
-TEST_F(SafetensorsTest, CutOffFilesAreFaults) {
+TEST_F(SafetensorsTest, cut_off_files_are_faults) {
   std::ofstream(file(), std::ios::binary) << "abc";
   expect_fault("cut off");
   std::ofstream(file(), std::ios::binary) << std::string(8, '\xff');
@@ -91,7 +91,7 @@ TEST_F(SafetensorsTest, CutOffFilesAreFaults) {
   expect_fault("cannot open");
 }
 
-TEST_F(SafetensorsTest, FolderThatIsNotThereIsNamed) {
+TEST_F(SafetensorsTest, folder_that_is_not_there_is_named) {
   const Status written = write_safetensors(folder_.path() / "no" / "w", {});
   ASSERT_FALSE(written);
   EXPECT_NE(written.error().message().find("no/w"), std::string::npos);

@@ -31,7 +31,7 @@ void expect_same_scores(const char* name, std::uint32_t channels, std::uint32_t 
   EXPECT_EQ(program.named_parameters(false).size(), network.named_parameters().size()) << name;
 }
 
-TEST(TorchScript, GivesTheScoresOfTheNetwork) {
+TEST(TorchScript, gives_the_scores_of_the_network) {
   expect_same_scores("digits_dense", 1, 28);
   expect_same_scores("digits_cnn", 1, 28);
   expect_same_scores("mobilenet_v2", 3, 64);
@@ -67,7 +67,7 @@ TEST(TorchScript, another_file_is_bad_input) {
   EXPECT_NE(bundle.error().message().find("/dev/null"), std::string::npos);
 }
 
-TEST(TorchScript, SaysWhichFileCannotBeWritten) {
+TEST(TorchScript, says_which_file_cannot_be_written) {
   const auto made = make_network(*find_model("digits_dense"), {{1, 28, 28}, 10});
   const Status written =
       write_torchscript("/nowhere/network.pt", *made.value(), torch::randn({1, 1, 28, 28}), {});

@@ -47,7 +47,7 @@ constexpr const char* kLustre =
     "read_bytes                1281167 samples [bytes] 1 4194304 146821914624\n"
     "write_bytes               20480 samples [bytes] 17 1048576 21474836480\n";
 
-TEST(CounterRow, TakesTheColumnsOfALustreRow) {
+TEST(CounterRow, takes_the_columns_of_a_lustre_row) {
   EXPECT_EQ(take("c=6;r=1", kLustre).integer(), 146821914624);
   EXPECT_EQ(take("c=1;r=1", kLustre).integer(), 1281167);
   EXPECT_EQ(take("key=write_bytes;c=6", kLustre).integer(), 21474836480);
@@ -57,7 +57,7 @@ TEST(CounterRow, TakesTheColumnsOfALustreRow) {
 }
 
 // Repeated separators collapse, leading ones are skipped, a tab is not a space.
-TEST(CounterRow, CutsColumnsAsStrtokDoes) {
+TEST(CounterRow, cuts_columns_as_strtok_does) {
   EXPECT_EQ(take("c=1", "  7   8  9\n").integer(), 8);
   EXPECT_EQ(take("c=0", "  7   8  9\n").integer(), 7);
   EXPECT_EQ(take("c=2;s=:", "::a::b:12\n").integer(), 12);
@@ -66,7 +66,7 @@ TEST(CounterRow, CutsColumnsAsStrtokDoes) {
   EXPECT_EQ(take("c=1;s=\\t", "a b\t\t5\n").integer(), 5);
 }
 
-TEST(CounterRow, ReadsIntegersAsCWritesThem) {
+TEST(CounterRow, reads_integers_as_c_writes_them) {
   EXPECT_EQ(take("", "0x1f\n").integer(), 31);
   EXPECT_EQ(take("", "017\n").integer(), 15);  // octal, as documented
   EXPECT_EQ(take("", "-42\n").integer(), -42);
@@ -80,7 +80,7 @@ TEST(CounterRow, ReadsIntegersAsCWritesThem) {
   EXPECT_EQ(take("", "18446744073709551615\n", true, "uint").bits, UINT64_MAX);
 }
 
-TEST(CounterRow, ReadsRealNumbers) {
+TEST(CounterRow, reads_real_numbers) {
   EXPECT_EQ(take("c=1", "0.25 1.5e3 x\n", true, "double").real(), 1500);
   EXPECT_EQ(take("", "-0.5\n", true, "float").real(), -0.5);
   EXPECT_EQ(take("", "nan\n", true, "double").how, Extraction::not_a_number);
@@ -88,7 +88,7 @@ TEST(CounterRow, ReadsRealNumbers) {
   EXPECT_EQ(take("", "1e999\n", true, "double").how, Extraction::out_of_range);
 }
 
-TEST(CounterRow, GivesNoNumberWhereThereIsNone) {
+TEST(CounterRow, gives_no_number_where_there_is_none) {
   EXPECT_EQ(take("", "abc\n").how, Extraction::not_a_number);
   EXPECT_EQ(take("", "089\n").how, Extraction::not_a_number);
   EXPECT_EQ(take("", "0x\n").how, Extraction::not_a_number);
@@ -102,7 +102,7 @@ TEST(CounterRow, GivesNoNumberWhereThereIsNone) {
   EXPECT_EQ(take("match=c", "a 1\nb 2\n").how, Extraction::no_row);
 }
 
-TEST(CounterRow, DoesNotTakeATornNumber) {
+TEST(CounterRow, does_not_take_a_torn_number) {
   EXPECT_EQ(take("c=1", "a 123").how, Extraction::torn);
   EXPECT_EQ(take("c=1", "a ").how, Extraction::torn);
   EXPECT_EQ(take("c=0", "12 4").integer(), 12);
@@ -111,12 +111,12 @@ TEST(CounterRow, DoesNotTakeATornNumber) {
   EXPECT_EQ(take("c=1;r=0", "a 123\nb 4").integer(), 123);
 }
 
-TEST(CounterRow, StopsAPatternThatTakesTooLong) {
+TEST(CounterRow, stops_a_pattern_that_takes_too_long) {
   const Taken taken = take("match=^(a+)+$", std::string(60, 'a') + "b\n1\n");
   EXPECT_EQ(taken.how, Extraction::too_costly);
 }
 
-TEST(CounterRow, ReadsBinaryNumbersAtEveryOffset) {
+TEST(CounterRow, reads_binary_numbers_at_every_offset) {
   std::string bytes(40, '\0');
   const auto put = [&](size_t at, auto value) { std::memcpy(&bytes[at], &value, sizeof value); };
   put(0, int8_t{-3});
@@ -140,7 +140,7 @@ TEST(CounterRow, ReadsBinaryNumbersAtEveryOffset) {
   EXPECT_EQ(take("b=40", bytes, true, "int8_bin").how, Extraction::no_row);
 }
 
-TEST(CounterRow, StoresDifferencesToTheFirstValue) {
+TEST(CounterRow, stores_differences_to_the_first_value) {
   const CounterType natural{"uint", CounterType::Number::natural, 0, 0};
   const CounterType integer{"int", CounterType::Number::integer, 0, 0};
   const CounterType real{"double", CounterType::Number::real, 0, 0};

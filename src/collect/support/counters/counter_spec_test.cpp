@@ -18,7 +18,7 @@ std::string refused(const std::string& text) {
   return specs ? "accepted" : specs.error().message();
 }
 
-TEST(CounterSpec, TakesEveryPartOfTheGrammar) {
+TEST(CounterSpec, takes_every_part_of_the_grammar) {
   const CounterSpec spec = parsed("read bytes:uint@/proc/fs/lustre/stats+c=6;r=2;s= ;d");
   EXPECT_EQ(spec.name, "read bytes");
   EXPECT_EQ(spec.type.name, "uint");
@@ -31,7 +31,7 @@ TEST(CounterSpec, TakesEveryPartOfTheGrammar) {
   EXPECT_EQ(spec.unit, "1");
 }
 
-TEST(CounterSpec, HasTheDefaultsOfTheGrammar) {
+TEST(CounterSpec, has_the_defaults_of_the_grammar) {
   const CounterSpec spec = parsed("load:/proc/loadavg+");
   EXPECT_EQ(spec.type.name, "int");
   EXPECT_EQ(spec.column, 0U);
@@ -42,7 +42,7 @@ TEST(CounterSpec, HasTheDefaultsOfTheGrammar) {
   EXPECT_EQ(parsed("load:/proc/loadavg").path, "/proc/loadavg");
 }
 
-TEST(CounterSpec, KnowsEveryTypeInAnyCase) {
+TEST(CounterSpec, knows_every_type_in_any_case) {
   using Number = CounterType::Number;
   struct Row {
     const char* name;
@@ -67,7 +67,7 @@ TEST(CounterSpec, KnowsEveryTypeInAnyCase) {
   }
 }
 
-TEST(CounterSpec, TakesLettersInBothCasesAndLongerWords) {
+TEST(CounterSpec, takes_letters_in_both_cases_and_longer_words) {
   for (const char* text : {"x:/f+C=4;R=5;S=:;D;P;A", "x:/f+c=4;l=5;s=:;d;a", "x:/f+C=4;L=5;s=:;d",
                            "x:/f+column=4;row=5;separator=:;delta;point"}) {
     const CounterSpec spec = parsed(text);
@@ -82,7 +82,7 @@ TEST(CounterSpec, TakesLettersInBothCasesAndLongerWords) {
 }
 
 // The example of Score-P's own page, with its forgotten semicolon and its empty parameter.
-TEST(CounterSpec, TakesTheDocumentedExample) {
+TEST(CounterSpec, takes_the_documented_example) {
   const auto specs = parse_counters(std::string_view(
       "CPU Clock 1:double@/proc/cpuinfo+c=2;r=7;s= ;p,CPU Clock 2:double@/proc/cpuinfo+c=2;r=34;s= "
       ";p,Load AVG:double@/proc/loadavg+c=1;r=0;s= ,MemFree:int@/proc/meminfo+c=1;r=1;s= "
@@ -101,7 +101,7 @@ TEST(CounterSpec, TakesTheDocumentedExample) {
 }
 
 // Score-P's code needs the name that its page calls optional.
-TEST(CounterSpec, NamesACounterThatHasNoName) {
+TEST(CounterSpec, names_a_counter_that_has_no_name) {
   EXPECT_EQ(parsed("uint@/proc/fs/lustre/stats+c=6;r=2").name, "stats.r2.c6");
   EXPECT_EQ(parsed("/proc/loadavg+c=1").name, "loadavg.r0.c1");
   EXPECT_EQ(parsed("int64_bin@/run/state+b=16").name, "state.b16");
@@ -110,7 +110,7 @@ TEST(CounterSpec, NamesACounterThatHasNoName) {
             "/sys/bus/pci/devices/0000:00:1f.2/numa_node");
 }
 
-TEST(CounterSpec, TellsPathsFromNamesAndTypes) {
+TEST(CounterSpec, tells_paths_from_names_and_types) {
   EXPECT_EQ(parsed("MB/s:uint@/x+").name, "MB/s");
   EXPECT_EQ(parsed("x:/devices/0000:00:1f.2/state+").path, "/devices/0000:00:1f.2/state");
   EXPECT_EQ(parsed("x:/firmware/cpu@0/reg+").path, "/firmware/cpu@0/reg");
@@ -118,7 +118,7 @@ TEST(CounterSpec, TellsPathsFromNamesAndTypes) {
   EXPECT_EQ(parsed("x:int@stats/*.txt+r=1").path, "stats/*.txt");
 }
 
-TEST(CounterSpec, TakesWhatScorePLacks) {
+TEST(CounterSpec, takes_what_score_p_lacks) {
   const CounterSpec spec = parsed("r:uint@/s+key=read_bytes;c=6;unit=By;rate");
   EXPECT_EQ(spec.key, "read_bytes");
   EXPECT_EQ(spec.unit, "By");
@@ -130,7 +130,7 @@ TEST(CounterSpec, TakesWhatScorePLacks) {
   EXPECT_EQ(parsed("r:/s+match=^cpu\\s+(\\d{1,3});c=0").match, "^cpu\\s+(\\d{1,3})");
 }
 
-TEST(CounterSpec, SplitsAtCommasThatBeginASpec) {
+TEST(CounterSpec, splits_at_commas_that_begin_a_spec) {
   const auto specs = parse_counters(std::string_view("a:/x+c=1,b:int@/y+match=\\d{1,2}x,c:/z+,"));
   ASSERT_TRUE(specs) << specs.error().message();
   ASSERT_EQ(specs->size(), 3U);
@@ -138,7 +138,7 @@ TEST(CounterSpec, SplitsAtCommasThatBeginASpec) {
   EXPECT_EQ((*specs)[2].path, "/z");
 }
 
-TEST(CounterSpec, NamesTheSpecAndTheCharacterOfNonsense) {
+TEST(CounterSpec, names_the_spec_and_the_character_of_nonsense) {
   EXPECT_EQ(
       refused("x:flot@/y+"),
       "'x:flot@/y+': character 3: unknown type 'flot'; use one of int, int_hex, uint, uint_hex, "
@@ -162,7 +162,7 @@ TEST(CounterSpec, NamesTheSpecAndTheCharacterOfNonsense) {
             "'x:/y+kind=sum': character 11: kind must be counter or gauge, not 'sum'");
 }
 
-TEST(CounterSpec, RefusesWhatCannotBe) {
+TEST(CounterSpec, refuses_what_cannot_be) {
   for (const char* text :
        {"", ",", "x:", "x:+c=1", "x:int@+c=1", "x:/y+c=", "x:/y+c",
         "x:/y+s=", "x:/y+key=", "x:/y+key=a;r=2", "x:/y+key=a;match=b",
@@ -172,7 +172,7 @@ TEST(CounterSpec, RefusesWhatCannotBe) {
   }
 }
 
-TEST(CounterSpec, RefusesTwoOfOneName) {
+TEST(CounterSpec, refuses_two_of_one_name) {
   const auto specs = parse_counters(std::vector<std::string>{"a:/x+", "b:/x+", "a:/y+"});
   ASSERT_FALSE(specs);
   EXPECT_EQ(specs.error().message(), "'a:/y+': counter 'a' exists already; use another name");

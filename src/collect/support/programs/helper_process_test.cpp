@@ -47,7 +47,7 @@ struct Variable {
   std::string before_;
 };
 
-TEST(HelperProcess, SeesAFixedSmallEnvironment) {
+TEST(HelperProcess, sees_a_fixed_small_environment) {
   const Variable preload("LD_AUDIT", "/nonexistent.so"), path("PATH", "/tmp:."),
       python("PYTHONPATH", "/x"), libraries("LD_LIBRARY_PATH", ".:/opt/driver::lib:/usr/local/x");
   EXPECT_EQ(output_of("/usr/bin/env", {}),
@@ -55,7 +55,7 @@ TEST(HelperProcess, SeesAFixedSmallEnvironment) {
             "LD_LIBRARY_PATH=/opt/driver:/usr/local/x\n");
 }
 
-TEST(HelperProcess, WorksInTheRootFolderInAGroupOfItsOwn) {
+TEST(HelperProcess, works_in_the_root_folder_in_a_group_of_its_own) {
   const std::string text =
       output_of("/bin/sh", {"-c", "pwd; cut -d' ' -f1,5 /proc/$$/stat; echo ..."});
   const auto lines = split(text, '\n');
@@ -67,12 +67,12 @@ TEST(HelperProcess, WorksInTheRootFolderInAGroupOfItsOwn) {
 }
 
 // Neither ours nor those that our caller left open without close-on-exec.
-TEST(HelperProcess, HasNoDescriptorsButItsOwn) {
+TEST(HelperProcess, has_no_descriptors_but_its_own) {
   const UniqueFd left_open(::open("/dev/null", O_RDONLY));  // NOLINT: without O_CLOEXEC on purpose
   EXPECT_EQ(output_of("/bin/sh", {"-c", "for fd in /proc/$$/fd/[3-9]; do readlink $fd; done"}), "");
 }
 
-TEST(HelperProcess, HasDefaultSignals) {
+TEST(HelperProcess, has_default_signals) {
   ::signal(SIGPIPE, SIG_IGN);
   sigset_t all, before;
   sigfillset(&all);
@@ -88,7 +88,7 @@ TEST(HelperProcess, HasDefaultSignals) {
   EXPECT_EQ(std::strtoull(text.c_str() + at + 8, nullptr, 16) & ~kOfTheLibrary, 0U) << text;
 }
 
-TEST(HelperProcess, AsRootKeepsOnlyWhatDriversAskFor) {
+TEST(HelperProcess, as_root_keeps_only_what_drivers_ask_for) {
   const auto limit = read_file("/proc/self/status");
   ASSERT_TRUE(limit);
   if (limit->find("CapBnd:\t0000000000000000") != std::string::npos || ::geteuid() != 0) {
@@ -101,7 +101,7 @@ TEST(HelperProcess, AsRootKeepsOnlyWhatDriversAskFor) {
   EXPECT_EQ(effective & (1ULL << 5U), 0U) << "CAP_KILL";
 }
 
-TEST(HelperProcess, SaysWhyAProgramCannotBeStarted) {
+TEST(HelperProcess, says_why_a_program_cannot_be_started) {
   HelperProcess helper;
   HelperPlan plan;
   plan.program = "/nonexistent/program";
@@ -113,7 +113,7 @@ TEST(HelperProcess, SaysWhyAProgramCannotBeStarted) {
   EXPECT_FALSE(helper.start(plan));
 }
 
-TEST(HelperProcess, EndsWithItsWholeGroup) {
+TEST(HelperProcess, ends_with_its_whole_group) {
   ChildLines lines;
   ASSERT_TRUE(lines.start("/bin/sh", {"-c", "sleep 600 & echo $!; wait"}));
   std::string line;
