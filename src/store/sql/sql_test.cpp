@@ -46,11 +46,10 @@ TEST(sql, samples_are_the_present_values) {
 }
 
 // All rows of `samples`, of which so many bytes are held at a time.
-std::string all_samples(const RunView& run, double held_bytes, const std::string& condition) {
+std::string all_samples(const QueriedRuns& runs, double held_bytes, const std::string& condition) {
   sqlite3* database = nullptr;
   EXPECT_EQ(sqlite3_open(":memory:", &database), SQLITE_OK);
-  const OneQueriedRun only(run);
-  EXPECT_TRUE(add_samples_table(database, only, held_bytes));
+  EXPECT_TRUE(add_samples_table(database, runs, held_bytes));
   std::string text;
   const auto add = [](void* out, int columns, char** values, char** /*names*/) {
     for (int c = 0; c < columns; ++c)
@@ -69,10 +68,10 @@ TEST(sql, rows_do_not_depend_on_how_many_are_held) {
   const auto run = sample_run();
   for (const char* condition :
        {"", " where metric = 'a'", " where time_s >= 0.1 and time_s < 0.6"}) {
-    const std::string all = all_samples(*run, kSamplesBytes, condition);
+    const std::string all = all_samples(OneQueriedRun(*run), kSamplesBytes, condition);
     EXPECT_FALSE(all.empty());
     for (const double bytes : {1.0, 20.0, 40.0, 70.0, 150.0}) {
-      EXPECT_EQ(all_samples(*run, bytes, condition), all) << bytes << condition;
+      EXPECT_EQ(all_samples(OneQueriedRun(*run), bytes, condition), all) << bytes << condition;
     }
   }
 }
@@ -123,10 +122,10 @@ TEST(sql, samples_of_the_training_are_not_held_together_either) {
       .values(1, 1, {{5}, {6}, {7}})
       .frame(FrameType::step, lines);
   const CountingRun run(open_fixture(fixture_files({file.bytes()}, 1)));
-  const std::string all = all_samples(run, kSamplesBytes, "");
+  const std::string all = all_samples(OneQueriedRun(run), kSamplesBytes, "");
   EXPECT_GT(run.most_points, 2000U);
   run.most_points = 0;
-  EXPECT_EQ(all_samples(run, 17.0 * 100, ""), all);
+  EXPECT_EQ(all_samples(OneQueriedRun(run), 17.0 * 100, ""), all);
   EXPECT_LT(run.most_points, 200U);
 }
 
@@ -290,6 +289,23 @@ TEST(sql, reported_tables_of_a_group_may_be_streamed) {
     EXPECT_EQ(ask_group("select run, rank, step from steps", most_filled),
               "0000000000,0,1,|0000000000,0,2,|1111111111,1,1,|1111111111,1,2,|");
   }
+}
+
+TEST(sql, rows_of_a_group_do_not_depend_on_how_many_are_held) {
+  for (const double bytes : {1.0, 20.0, 40.0, kSamplesBytes}) {
+    EXPECT_EQ(all_samples(FixtureGroup(), bytes, " where metric = 'a'"),
+              "x=0,0.0,10.0,|x=0,0.1,20.0,|x=1,0.0,11.0,|x=1,0.1,21.0,|")
+        << bytes;
+  }
+}
+
+// A pass goes through all runs of the group.
+TEST(sql, a_streamed_table_of_a_group_is_not_read_for_each_row) {
+  const std::string pairs = "select count(*) from steps a cross join steps b";
+  EXPECT_EQ(ask_group(pairs, 0), "16,|");
+  EXPECT_EQ(ask_group(pairs + " cross join steps c"), "64,|");
+  EXPECT_EQ(ask_group(pairs + " cross join steps c", 0).substr(0, 41),
+            "error: this query reads the table steps a");
 }
 
 TEST(sql, the_table_of_runs_is_only_in_groups) {
