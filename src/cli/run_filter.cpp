@@ -23,12 +23,6 @@ bool has_tags(const RunFilter& filter, const Manifest& manifest) {
   });
 }
 
-bool has_failed(const RunListing& run) {
-  const Manifest& m = run.manifest;
-  if (run.status != RunStatus::ended || !m.imported_format.empty()) return false;
-  return m.ended_by != EndedBy::detached && m.exit_code.value_or(1) != 0;
-}
-
 bool has_status(const RunFilter& filter, const RunListing& run) {
   if (filter.status.empty()) return true;
   return filter.status == "failed" ? has_failed(run) : filter.status == run_status_name(run.status);
@@ -59,6 +53,12 @@ Result<int64_t> parse_age(const char* flag, const std::string& text) {
 }
 
 }  // namespace
+
+bool has_failed(const RunListing& run) {
+  const Manifest& m = run.manifest;
+  if (run.status != RunStatus::ended || !m.imported_format.empty()) return false;
+  return m.ended_by != EndedBy::detached && m.exit_code.value_or(1) != 0;
+}
 
 std::vector<std::string> run_filter_statuses() { return {"running", "ended", "damaged", "failed"}; }
 

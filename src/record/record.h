@@ -35,6 +35,7 @@ struct RecordOptions : SourceOptions {
   std::vector<std::string> tensorboard;  // --tensorboard
   std::string steps_from;                // --steps-from
   bool quiet = false;
+  Repeat repeat_of;               // of --repeat; the first run has no group yet
   std::vector<Setting> settings;  // as shown by `info`, secrets redacted
 };
 

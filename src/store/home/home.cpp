@@ -206,6 +206,21 @@ Result<std::vector<std::string>> find_by_name(const std::string& text,
   return std::vector<std::string>{paths[paths.size() - 1 - wanted.back]};
 }
 
+// Where one run is needed.
+Error not_one_run(const std::string& text, const RunTarget& target) {
+  std::string ids;
+  for (size_t i = 0; i < target.paths.size() && i < kSuggestions; ++i) {
+    ids += (i == 0 ? "" : ", ") + target.paths[i].substr(target.paths[i].rfind('/') + 1);
+  }
+  if (target.paths.size() > kSuggestions) ids += ", …";
+  return Error(fmt::format("'{}' is a group of {} runs; use the id of one of them: {}", text,
+                           target.paths.size(), ids));
+}
+
+bool contains(const std::vector<std::string>& all, const std::string& text) {
+  return std::find(all.begin(), all.end(), text) != all.end();
+}
+
 // A path that leads to no run.
 Error not_a_run(const std::string& path) {
   if (!exists(path)) return Error(fmt::format("folder {} does not exist", path));
@@ -233,42 +248,75 @@ std::optional<double> last_sample_s(const std::string& run_path) {
   }
 }
 
-Result<std::vector<std::string>> find_runs(const std::string& home, const std::string& text) {
+RunListing list_run(const std::string& run_path) {
+  return list_one(run_path, run_path.substr(run_path.rfind('/') + 1));
+}
+
+Result<RunTarget> find_target(const std::string& home, const std::string& text) {
   using Paths = std::vector<std::string>;
   if (text.empty()) return Error("the name of the run is empty");
-  if (is_run_folder(text)) return Paths{text};
+  if (is_run_folder(text)) return RunTarget{{text}};
   // Before names, which need every manifest: no run can have this one (check_run_name).
   if (const auto back = latest_index(text)) {
     TS_TRY(std::string path, find_latest(home, *back));
-    return Paths{std::move(path)};
+    return RunTarget{{std::move(path)}};
   }
   TS_TRY(const std::vector<std::string> folders, run_folders(home));
   for (const std::string& name : folders) {
     if (name == text || (is_run_id(text) && name.starts_with(text))) {
-      return Paths{home + "/" + name};
+      return RunTarget{{home + "/" + name}};
     }
   }
   const std::vector<RunListing> runs = read_safely(home, folders, identify_run);
-  if (Paths named = paths_of(runs, {.name = text}); !named.empty()) return named;
+  if (Paths named = paths_of(runs, {.name = text}); !named.empty()) {
+    return RunTarget{std::move(named)};
+  }
   Paths matches;
   for (const std::string& name : folders) {
     if (name.starts_with(text)) matches.push_back(home + "/" + name);
   }
-  if (matches.size() == 1) return matches;
+  if (matches.size() == 1) return RunTarget{std::move(matches)};
   if (matches.size() > 1) {
     return Error(fmt::format("'{}' matches {} run ids, including {} and {}; use a longer prefix",
                              text, matches.size(), matches.front().substr(home.size() + 1),
                              matches.back().substr(home.size() + 1)));
   }
+  TS_TRY(const auto group, find_group(group_runs(runs), text));
+  if (group) return RunTarget{group->paths, group};
   const bool is_path = text.find('/') != std::string::npos || exists(text + "/manifest.json");
   auto by_name = find_by_name(text, runs);
   if (!by_name && is_path) return not_a_run(text);
-  return by_name;
+  if (!by_name) return by_name.error();
+  return RunTarget{std::move(*by_name)};
+}
+
+Result<std::vector<std::string>> find_runs(const std::string& home, const std::string& text) {
+  TS_TRY(RunTarget target, find_target(home, text));
+  return std::move(target.paths);
 }
 
 Result<std::string> find_run(const std::string& home, const std::string& text) {
-  TS_TRY(const std::vector<std::string> paths, find_runs(home, text));
-  return paths.back();
+  TS_TRY(const RunTarget target, find_target(home, text));
+  if (target.group && target.paths.size() > 1) return not_one_run(text, target);
+  return target.paths.back();
+}
+
+std::optional<Manifest> find_machine_run(const std::string& run_path, const Manifest& manifest) {
+  if (manifest.records_machine) return manifest;
+  if (manifest.job.empty()) return std::nullopt;
+  const std::string home = run_path.substr(0, run_path.rfind('/'));
+  const auto folders = run_folders(home);
+  if (!folders) return std::nullopt;
+  const std::vector<RunListing> runs = read_safely(home, *folders, identify_run);
+  for (const RunGroup& group : group_runs(runs)) {
+    const auto has = [&](const std::string& path) { return contains(group.paths, path); };
+    if (group.kind != GroupKind::ranks || !has(run_path)) continue;
+    for (const RunListing& run : runs) {
+      const Manifest& other = run.manifest;
+      if (other.records_machine && is_same_machine(other, manifest) && has(run.path)) return other;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace trainscope

@@ -129,41 +129,8 @@ void append_csv(std::string& line, const SqlValue& value) {
   }
 }
 
-}  // namespace
-
-std::vector<SqlTable> sql_tables() {
-  std::vector<SqlTable> tables = {
-      {"samples", column_names(kSamplesColumns), "every value of every series; labels as k=v;k=v"}};
-  for (const RunTable& table : run_tables()) {
-    tables.push_back({table.name, column_names(table.columns), table.help});
-  }
-  return tables;
-}
-
-Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output,
-                 int64_t most_filled) {
-  sqlite3* raw = nullptr;
-  const int opened =
-      sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  const Database database(raw);
-  if (opened != SQLITE_OK) return Error("SQLite does not start");
-  // A large sort must not leave files behind, nor fail on a read-only machine.
-  sqlite3_exec(raw, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
-  TS_CHECK_OK(create_run_tables(raw));
-  TS_CHECK_OK(add_samples_table(raw, run));
-  std::set<std::string> wanted;
-  sqlite3_set_authorizer(raw, authorize, &wanted);
-  TS_TRY(Statement statement, prepare_reading(raw, query));
-  statement.reset();  // no table that it reads could be replaced
-  sqlite3_set_authorizer(raw, nullptr, nullptr);
-  TS_CHECK_OK(provide_run_tables(raw, run, wanted, most_filled));
-  sqlite3_set_authorizer(raw, authorize, &wanted);
-  TS_TRY(statement, prepare_reading(raw, query));
-  return pass_rows(raw, statement.get(), output);
-}
-
-Status run_sql(const RunView& run, const std::string& query,
-               const std::function<Status(std::string_view)>& out) {
+Status write_csv(const QueriedRuns& runs, const std::string& query,
+                 const std::function<Status(std::string_view)>& out) {
   std::string text;
   constexpr size_t kFull = 1 << 16;
   const auto add_line = [&](const std::vector<SqlValue>& values) -> Status {
@@ -183,8 +150,72 @@ Status run_sql(const RunView& run, const std::string& query,
       },
       add_line,
   };
-  TS_CHECK_OK(query_sql(run, query, output));
+  TS_CHECK_OK(query_runs(runs, query, output, kMaxFilledReports));
   return out(text);
+}
+
+}  // namespace
+
+Status query_runs(const QueriedRuns& runs, const std::string& query, const SqlOutput& output,
+                  int64_t most_filled) {
+  sqlite3* raw = nullptr;
+  const int opened =
+      sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const Database database(raw);
+  if (opened != SQLITE_OK) return Error("SQLite does not start");
+  // A large sort must not leave files behind, nor fail on a read-only machine.
+  sqlite3_exec(raw, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
+  TS_CHECK_OK(create_run_tables(raw, runs));
+  TS_CHECK_OK(add_samples_table(raw, runs));
+  std::set<std::string> wanted;
+  sqlite3_set_authorizer(raw, authorize, &wanted);
+  TS_TRY(Statement statement, prepare_reading(raw, query));
+  statement.reset();  // no table that it reads could be replaced
+  sqlite3_set_authorizer(raw, nullptr, nullptr);
+  TS_CHECK_OK(provide_run_tables(raw, runs, wanted, most_filled));
+  sqlite3_set_authorizer(raw, authorize, &wanted);
+  TS_TRY(statement, prepare_reading(raw, query));
+  return pass_rows(raw, statement.get(), output);
+}
+
+std::vector<SqlTable> sql_tables() {
+  std::vector<SqlTable> tables = {
+      {"samples", column_names(kSamplesColumns), "every value of every series; labels as k=v;k=v"}};
+  for (const RunTable& table : run_tables()) {
+    if (table.is_of_group) continue;
+    tables.push_back({table.name, column_names(table.columns), table.help});
+  }
+  return tables;
+}
+
+std::vector<SqlTable> group_sql_tables() {
+  std::vector<SqlTable> tables;
+  for (const RunTable& table : run_tables()) {
+    if (!table.is_of_group) continue;
+    const std::string columns = std::string(kGroupColumns) + table.columns;
+    tables.push_back({table.name, column_names(columns), table.help});
+  }
+  return tables;
+}
+
+Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output,
+                 int64_t most_filled) {
+  return query_runs(OneQueriedRun(run), query, output, most_filled);
+}
+
+Status query_group_sql(const RunGroup& group, const std::string& query, const SqlOutput& output,
+                       int64_t most_filled) {
+  return query_runs(QueriedGroup(group.paths), query, output, most_filled);
+}
+
+Status run_sql(const RunView& run, const std::string& query,
+               const std::function<Status(std::string_view)>& out) {
+  return write_csv(OneQueriedRun(run), query, out);
+}
+
+Status run_group_sql(const RunGroup& group, const std::string& query,
+                     const std::function<Status(std::string_view)>& out) {
+  return write_csv(QueriedGroup(group.paths), query, out);
 }
 
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/model.h"
+#include "store/sql/sql_runs.h"
 
 struct sqlite3;
 
@@ -16,7 +16,12 @@ inline constexpr double kSamplesBytes = 64e6;
 // The virtual table `samples`, as SQL declares its columns.
 inline constexpr std::string_view kSamplesColumns =
     "time_s REAL, metric TEXT, labels TEXT, value REAL";
-// Registers the virtual table `samples` over `run`, which must outlive the connection.
-Status add_samples_table(sqlite3* database, const RunView& run, double held_bytes = kSamplesBytes);
+// Registers the virtual table `samples` over `runs`, which must outlive the connection.
+Status add_samples_table(sqlite3* database, const QueriedRuns& runs,
+                         double held_bytes = kSamplesBytes);
+
+// The queries of store.h over any runs.
+Status query_runs(const QueriedRuns& runs, const std::string& query, const SqlOutput& output,
+                  int64_t most_filled);
 
 }  // namespace trainscope

@@ -1,5 +1,5 @@
-// Virtual tables whose rows are read from the run one by one, in its order, each time a query goes
-// through them.
+// Virtual tables whose rows are read from the runs one by one, in their order, each time a query
+// goes through them.
 #include <fmt/format.h>
 
 #include "store/sql/sql_tables.h"
@@ -10,23 +10,21 @@ namespace trainscope {
 namespace {
 
 constexpr double kManyRows = 1e7;
-// A pass takes seconds, and a join may make one for each row of the other table.
-constexpr int kMaxPasses = 10;
 
 class StreamedCursor : public VirtualCursor {
  public:
-  StreamedCursor(const RunTable& table, const RunView& run, int& passes)
-      : table_(table), run_(run), passes_(passes) {}
+  StreamedCursor(const RunTable& table, const QueriedRuns& runs, int& passes)
+      : table_(table), runs_(runs), passes_(passes) {}
 
   Status begin(const char* /*plan*/, std::span<sqlite3_value*> /*values*/) override {
-    if (++passes_ > kMaxPasses) {
+    if (++passes_ > kMaxStreamedPasses) {
       return Error(fmt::format(
           "this query reads the table {0} again for each row of another table, and {0} is too long "
           "for that; use a window function such as lag(), or read it once: with t as materialized "
           "(select … from {0})",
           table_.name));
     }
-    rows_ = table_.read(run_);
+    rows_ = read_rows(table_, runs_);
     return next();
   }
   Status next() override {
@@ -39,7 +37,7 @@ class StreamedCursor : public VirtualCursor {
 
  private:
   const RunTable& table_;
-  const RunView& run_;
+  const QueriedRuns& runs_;
   int& passes_;  // over the table, by all cursors
   std::unique_ptr<Reader<SqlRow>> rows_;
   SqlRow row_;
@@ -61,9 +59,9 @@ void StreamedCursor::give_column(sqlite3_context* context, int which) {
 
 class StreamedTable : public VirtualTable {
  public:
-  StreamedTable(const RunTable& table, const RunView& run) : table_(table), run_(run) {}
+  StreamedTable(const RunTable& table, const QueriedRuns& runs) : table_(table), runs_(runs) {}
 
-  std::string columns() const override { return table_.columns; }
+  std::string columns() const override { return columns_of(table_, runs_); }
   // Going through it once is dear: it should be the outer loop of a join.
   std::string plan(sqlite3_index_info& info) const override {
     info.estimatedCost = kManyRows;
@@ -71,23 +69,23 @@ class StreamedTable : public VirtualTable {
     return {};
   }
   std::unique_ptr<VirtualCursor> open() override {
-    return std::make_unique<StreamedCursor>(table_, run_, passes_);
+    return std::make_unique<StreamedCursor>(table_, runs_, passes_);
   }
 
  private:
   const RunTable& table_;
-  const RunView& run_;
+  const QueriedRuns& runs_;
   int passes_ = 0;
 };
 
 }  // namespace
 
-Status add_streamed_table(sqlite3* database, const RunTable& table, const RunView& run) {
+Status add_streamed_table(sqlite3* database, const RunTable& table, const QueriedRuns& runs) {
   const std::string drop = fmt::format("DROP TABLE {}", table.name);
   if (sqlite3_exec(database, drop.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
     return Error(sqlite3_errmsg(database));
   }
-  return add_virtual_table(database, table.name, std::make_unique<StreamedTable>(table, run));
+  return add_virtual_table(database, table.name, std::make_unique<StreamedTable>(table, runs));
 }
 
 }  // namespace trainscope

@@ -96,6 +96,18 @@ RowReader read_phases(const RunView& run) {
   return std::make_unique<JoinedRows>(std::move(own), std::move(reported));
 }
 
+SqlRow describe_run(const RunView& run) {
+  const Manifest& m = run.manifest();
+  const bool is_repeat = !m.repeat.group.empty();
+  return {is_repeat ? SqlValue(m.repeat.index) : SqlValue(),
+          sql_text(m.name),
+          sql_text(m.host_name),
+          sql_text(m.started),
+          SqlValue(run.duration_s()),
+          m.exit_code ? SqlValue(int64_t{*m.exit_code}) : SqlValue(),
+          sql_number(m.steps)};
+}
+
 constexpr RunTable kTables[] = {
     {"metrics", "name TEXT, labels TEXT, unit TEXT, kind TEXT, status TEXT, reason TEXT",
      "the series of the run; status: ok, absent (with the reason) or stale", false,
@@ -146,7 +158,59 @@ constexpr RunTable kTables[] = {
          return SqlRow{g.from_s, g.to_s, g.reason};
        });
      }},
+    {"runs",
+     "repeat INTEGER, name TEXT, host TEXT, started TEXT, duration_s REAL, exit_code INTEGER, "
+     "steps INTEGER",
+     "the runs of the group", false,
+     [](const RunView& run) -> RowReader {
+       return std::make_unique<ListedRows>(std::vector<SqlRow>{describe_run(run)});
+     },
+     true},
 };
+
+// One run is open at a time.
+class RowsOfRuns : public Reader<SqlRow> {
+ public:
+  RowsOfRuns(const RunTable& table, const QueriedRuns& runs) : table_(table), runs_(runs) {}
+  Result<bool> next(SqlRow& row) override {
+    for (; at_ < runs_.size(); ++at_) {
+      if (rows_ == nullptr) {
+        TS_TRY(run_, runs_.open(at_));
+        rows_ = table_.read(*run_);
+      }
+      TS_TRY(const bool has_more, rows_->next(row));
+      if (has_more) {
+        add_first_columns(row);
+        return true;
+      }
+      rows_.reset();
+      run_.reset();
+    }
+    return false;
+  }
+
+ private:
+  void add_first_columns(SqlRow& row) const {
+    if (!runs_.is_group()) return;
+    const Manifest& m = runs_.manifest(at_);
+    row.insert(row.begin(), {SqlValue(m.id), SqlValue(m.rank)});
+  }
+
+  const RunTable& table_;
+  const QueriedRuns& runs_;
+  size_t at_ = 0;
+  std::shared_ptr<const RunView> run_;
+  RowReader rows_;  // of run_
+};
+
+Result<int64_t> reports_of_runs(const QueriedRuns& runs) {
+  int64_t count = 0;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    TS_TRY(const auto run, runs.open(i));
+    count += run->training().reports;
+  }
+  return count;
+}
 
 Status execute(sqlite3* database, const std::string& statement) {
   const bool is_done =
@@ -176,16 +240,16 @@ Status insert_rows(sqlite3* database, sqlite3_stmt* insert, Reader<SqlRow>& rows
   }
 }
 
-Status fill_table(sqlite3* database, const RunTable& table, const RunView& run) {
+Status fill_table(sqlite3* database, const RunTable& table, const QueriedRuns& runs) {
   std::string places = "?";
-  for (const char* c = table.columns; *c != '\0'; ++c) places += *c == ',' ? ",?" : "";
+  for (const char c : columns_of(table, runs)) places += c == ',' ? ",?" : "";
   const std::string text = fmt::format("INSERT INTO {} VALUES({})", table.name, places);
   TS_CHECK_OK(execute(database, "BEGIN"));
   sqlite3_stmt* insert = nullptr;
   if (sqlite3_prepare_v2(database, text.c_str(), -1, &insert, nullptr) != SQLITE_OK) {
     return Error(sqlite3_errmsg(database));
   }
-  const Status inserted = insert_rows(database, insert, *table.read(run));
+  const Status inserted = insert_rows(database, insert, *read_rows(table, runs));
   sqlite3_finalize(insert);
   if (!inserted) return inserted.error();
   return execute(database, "COMMIT");
@@ -195,20 +259,34 @@ Status fill_table(sqlite3* database, const RunTable& table, const RunView& run) 
 
 std::span<const RunTable> run_tables() { return kTables; }
 
-Status create_run_tables(sqlite3* database) {
+std::string columns_of(const RunTable& table, const QueriedRuns& runs) {
+  return std::string(runs.first_columns()) + table.columns;
+}
+
+std::unique_ptr<Reader<SqlRow>> read_rows(const RunTable& table, const QueriedRuns& runs) {
+  return std::make_unique<RowsOfRuns>(table, runs);
+}
+
+Status create_run_tables(sqlite3* database, const QueriedRuns& runs) {
   for (const RunTable& table : kTables) {
-    TS_CHECK_OK(execute(database, fmt::format("CREATE TABLE {}({})", table.name, table.columns)));
+    if (table.is_of_group && !runs.is_group()) continue;
+    TS_CHECK_OK(
+        execute(database, fmt::format("CREATE TABLE {}({})", table.name, columns_of(table, runs))));
   }
   return {};
 }
 
-Status provide_run_tables(sqlite3* database, const RunView& run, const std::set<std::string>& names,
-                          int64_t most_filled) {
+Status provide_run_tables(sqlite3* database, const QueriedRuns& runs,
+                          const std::set<std::string>& names, int64_t most_filled) {
+  std::optional<int64_t> reports;  // counted when a table of them is read
   for (const RunTable& table : kTables) {
-    if (!names.contains(table.name)) continue;
-    const bool is_streamed = table.is_reported && run.training().reports > most_filled;
-    TS_CHECK_OK(is_streamed ? add_streamed_table(database, table, run)
-                            : fill_table(database, table, run));
+    if (!names.contains(table.name) || (table.is_of_group && !runs.is_group())) continue;
+    if (table.is_reported && !reports) {
+      TS_TRY(reports, reports_of_runs(runs));
+    }
+    const bool is_streamed = table.is_reported && *reports > most_filled;
+    TS_CHECK_OK(is_streamed ? add_streamed_table(database, table, runs)
+                            : fill_table(database, table, runs));
   }
   return {};
 }

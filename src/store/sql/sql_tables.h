@@ -1,4 +1,4 @@
-// The SQL tables of a run besides `samples`: metrics, steps, phases, numbers, events, gaps.
+// The SQL tables of runs besides `samples`: metrics, steps, phases, numbers, events, gaps.
 //
 // A table is filled when a query reads it. What a job reported may be too much for that: such a
 // table is read from the run row by row, each time a query goes through it. A query that goes
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/training.h"
+#include "store/sql/sql_runs.h"
 #include "store/store.h"
 
 struct sqlite3;
@@ -27,19 +28,25 @@ struct RunTable {
   const char* help;
   bool is_reported;  // it has about as many rows as the job sent reports
   std::unique_ptr<Reader<SqlRow>> (*read)(const RunView& run);
+  bool is_of_group = false;  // a single run does not have it
 };
 std::span<const RunTable> run_tables();
 
+// As SQL declares them.
+std::string columns_of(const RunTable& table, const QueriedRuns& runs);
+// The rows of all runs, one run after the other. Both arguments must outlive the reader.
+std::unique_ptr<Reader<SqlRow>> read_rows(const RunTable& table, const QueriedRuns& runs);
+
 // Empty tables, so that a query can be prepared.
-Status create_run_tables(sqlite3* database);
+Status create_run_tables(sqlite3* database, const QueriedRuns& runs);
 
-// Makes the tables of these names readable. Of a run with more than `most_filled` reports, those
-// that were reported are not filled: then a statement that was prepared before must be prepared
-// again. `run` must outlive the connection.
-Status provide_run_tables(sqlite3* database, const RunView& run, const std::set<std::string>& names,
-                          int64_t most_filled);
+// Makes the tables of these names readable. If the runs have more than `most_filled` reports,
+// tables of reports are not filled: then a statement that was prepared before must be prepared
+// again. `runs` must outlive the connection.
+Status provide_run_tables(sqlite3* database, const QueriedRuns& runs,
+                          const std::set<std::string>& names, int64_t most_filled);
 
-// Replaces a table by a virtual one that reads its rows from the run.
-Status add_streamed_table(sqlite3* database, const RunTable& table, const RunView& run);
+// Replaces a table by a virtual one that reads its rows from the runs.
+Status add_streamed_table(sqlite3* database, const RunTable& table, const QueriedRuns& runs);
 
 }  // namespace trainscope

@@ -46,10 +46,10 @@ TEST(sql, samples_are_the_present_values) {
 }
 
 // All rows of `samples`, of which so many bytes are held at a time.
-std::string all_samples(const RunView& run, double held_bytes, const std::string& condition) {
+std::string all_samples(const QueriedRuns& runs, double held_bytes, const std::string& condition) {
   sqlite3* database = nullptr;
   EXPECT_EQ(sqlite3_open(":memory:", &database), SQLITE_OK);
-  EXPECT_TRUE(add_samples_table(database, run, held_bytes));
+  EXPECT_TRUE(add_samples_table(database, runs, held_bytes));
   std::string text;
   const auto add = [](void* out, int columns, char** values, char** /*names*/) {
     for (int c = 0; c < columns; ++c)
@@ -68,10 +68,10 @@ TEST(sql, rows_do_not_depend_on_how_many_are_held) {
   const auto run = sample_run();
   for (const char* condition :
        {"", " where metric = 'a'", " where time_s >= 0.1 and time_s < 0.6"}) {
-    const std::string all = all_samples(*run, kSamplesBytes, condition);
+    const std::string all = all_samples(OneQueriedRun(*run), kSamplesBytes, condition);
     EXPECT_FALSE(all.empty());
     for (const double bytes : {1.0, 20.0, 40.0, 70.0, 150.0}) {
-      EXPECT_EQ(all_samples(*run, bytes, condition), all) << bytes << condition;
+      EXPECT_EQ(all_samples(OneQueriedRun(*run), bytes, condition), all) << bytes << condition;
     }
   }
 }
@@ -122,10 +122,10 @@ TEST(sql, samples_of_the_training_are_not_held_together_either) {
       .values(1, 1, {{5}, {6}, {7}})
       .frame(FrameType::step, lines);
   const CountingRun run(open_fixture(fixture_files({file.bytes()}, 1)));
-  const std::string all = all_samples(run, kSamplesBytes, "");
+  const std::string all = all_samples(OneQueriedRun(run), kSamplesBytes, "");
   EXPECT_GT(run.most_points, 2000U);
   run.most_points = 0;
-  EXPECT_EQ(all_samples(run, 17.0 * 100, ""), all);
+  EXPECT_EQ(all_samples(OneQueriedRun(run), 17.0 * 100, ""), all);
   EXPECT_LT(run.most_points, 200U);
 }
 
@@ -223,6 +223,96 @@ TEST(sql, a_table_that_is_streamed_is_not_read_for_each_row) {
       << error;
   EXPECT_EQ(ask_of(*run, once, 0), "49,|");
   EXPECT_EQ(ask_of(*run, window, 0), "49,|");
+}
+
+// Two runs of a job as a group, without a folder.
+class FixtureGroup : public QueriedRuns {
+ public:
+  FixtureGroup() {
+    for (const int64_t rank : {0, 1}) {
+      FixtureFile file;
+      const std::vector<FixtureColumn> columns = {
+          FixtureColumn{"a", {{"x", std::to_string(rank)}}, "1", Kind::gauge, {}}};
+      file.schema(1, 0, 100 * kMs, "a", columns)
+          .times(0, 1, {{0, 0}, {1, 0}})
+          .values(1, 1, {{10 + rank}, {20 + rank}})
+          .frame(FrameType::step, "0\n1000000000 pipe step 1\n2000000000 pipe step 2\n");
+      RunFiles files = fixture_files({file.bytes()}, 3);
+      files.manifest.id = rank == 0 ? "0000000000" : "1111111111";
+      files.manifest.rank = rank;
+      runs_.push_back(open_fixture(std::move(files)));
+    }
+  }
+  bool is_group() const override { return true; }
+  size_t size() const override { return runs_.size(); }
+  const Manifest& manifest(size_t at) const override { return runs_[at]->manifest(); }
+  Result<std::shared_ptr<const RunView>> open(size_t at) const override { return runs_[at]; }
+
+ private:
+  std::vector<std::shared_ptr<const RunView>> runs_;
+};
+
+std::string ask_group(const std::string& query, int64_t most_filled = kMaxFilledReports) {
+  std::string out;
+  const auto add = [&](const std::vector<SqlValue>& row) -> Status {
+    for (const SqlValue& value : row) {
+      if (const auto* text = std::get_if<std::string>(&value)) out += *text;
+      if (const auto* number = std::get_if<double>(&value)) out += fmt::format("{}", *number);
+      if (const auto* whole = std::get_if<int64_t>(&value)) out += fmt::format("{}", *whole);
+      out += ",";
+    }
+    out += "|";
+    return {};
+  };
+  const FixtureGroup group;
+  const SqlOutput output = {[](const auto&) { return Status(); }, add};
+  const Status done = query_runs(group, query, output, most_filled);
+  return done ? out : "error: " + done.error().message();
+}
+
+TEST(sql, tables_of_a_group_begin_with_run_and_rank) {
+  const std::string all =
+      "0000000000,0,0,a,x=0,10,|0000000000,0,0.1,a,x=0,20,|1111111111,1,0,a,x=1,11,|"
+      "1111111111,1,0.1,a,x=1,21,|";
+  EXPECT_EQ(ask_group("select * from samples where metric = 'a'"), all);
+  EXPECT_EQ(ask_group("select value from samples where metric = 'a' and rank = 1"), "11,|21,|");
+  EXPECT_EQ(ask_group("select value from samples where metric = 'a' and run = '0000000000'"),
+            "10,|20,|");
+  EXPECT_EQ(ask_group("select value from samples where labels = 'x=1' and time_s > 0"), "21,|");
+  EXPECT_EQ(ask_group("select count(*) from samples where rowid = 0 and metric = 'a'"), "1,|");
+  EXPECT_EQ(ask_group("select run, rank, steps from runs"), "0000000000,0,,|1111111111,1,,|");
+}
+
+TEST(sql, reported_tables_of_a_group_may_be_streamed) {
+  for (const int64_t most_filled : {int64_t{0}, kMaxFilledReports}) {
+    SCOPED_TRACE(most_filled);
+    EXPECT_EQ(ask_group("select run, rank, step from steps", most_filled),
+              "0000000000,0,1,|0000000000,0,2,|1111111111,1,1,|1111111111,1,2,|");
+  }
+}
+
+TEST(sql, rows_of_a_group_do_not_depend_on_how_many_are_held) {
+  for (const double bytes : {1.0, 20.0, 40.0, kSamplesBytes}) {
+    EXPECT_EQ(all_samples(FixtureGroup(), bytes, " where metric = 'a'"),
+              "x=0,0.0,10.0,|x=0,0.1,20.0,|x=1,0.0,11.0,|x=1,0.1,21.0,|")
+        << bytes;
+  }
+}
+
+// A pass goes through all runs of the group.
+TEST(sql, a_streamed_table_of_a_group_is_not_read_for_each_row) {
+  const std::string pairs = "select count(*) from steps a cross join steps b";
+  EXPECT_EQ(ask_group(pairs, 0), "16,|");
+  EXPECT_EQ(ask_group(pairs + " cross join steps c"), "64,|");
+  EXPECT_EQ(ask_group(pairs + " cross join steps c", 0).substr(0, 41),
+            "error: this query reads the table steps a");
+}
+
+TEST(sql, the_table_of_runs_is_only_in_groups) {
+  EXPECT_EQ(ask("select * from runs"), "error: no such table: runs");
+  ASSERT_EQ(group_sql_tables().size(), 1U);
+  const SqlTable table = group_sql_tables()[0];
+  EXPECT_EQ(ask_group("select " + table.columns + " from " + table.name).substr(0, 6), "000000");
 }
 
 // Help and reference list them as they can be queried.
