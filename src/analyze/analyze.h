@@ -35,4 +35,13 @@ struct CompletedAnalysis {
 // Runs all of them, in the order of analyses().
 Result<std::vector<CompletedAnalysis>> run_analyses(const RunView& run);
 
+// All rules of `diagnose` (analyze/rule.h), sorted by name. Generated from the folder rules/.
+struct Rule;
+std::span<const Rule* const> rules();
+// Grows when a rule may decide otherwise.
+inline constexpr int kRulesVersion = 1;
+
+// What held the training back, by all rules together. "Cannot tell" is a verdict: `unknown`.
+Result<Diagnosis> diagnose(const RunView& run);
+
 }  // namespace trainscope
