@@ -41,6 +41,9 @@ std::span<const Rule* const> rules();
 // Grows when a rule may decide otherwise.
 inline constexpr int kRulesVersion = 1;
 
+// Less than this is too little to judge by.
+inline constexpr double kLeastTrainingS = 1;
+
 // What held the training back, by all rules together. "Cannot tell" is a verdict: `unknown`.
 Result<Diagnosis> diagnose(const RunView& run);
 

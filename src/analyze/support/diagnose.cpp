@@ -17,8 +17,6 @@ constexpr double kLeastStrength = 0.5;
 constexpr double kWorthMentioning = 0.2;
 // Below this much of the time there is little to be won.
 constexpr double kWorthMending = 0.05, kMuch = 0.2;
-// Too little to judge by.
-constexpr double kLeastTrainingS = 1;
 
 struct Judged {
   const Rule* rule = nullptr;

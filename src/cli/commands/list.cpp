@@ -40,7 +40,7 @@ Json listing_json(const RunListing& run) {
           {"duration_s", value_or_null(duration_of(run))},
           {"command", m.command},
           {"exit_code", value_or_null(m.exit_code)},
-          {"verdict", nullptr},
+          {"verdict", m.verdict ? Json(m.verdict->verdict) : Json(nullptr)},
           {"steps", value_or_null(m.steps)},
           {"status", run_status_name(run.status)},
           {"path", run.path},
@@ -89,6 +89,11 @@ constexpr Column kColumns[] = {
     {">duration", duration_cell},
     {"exit", [](const RunListing& run) { return outcome_text(run.manifest, run.status); }},
     {">steps/s", speed_cell, 2},
+    {"verdict",
+     [](const RunListing& run) {
+       return run.manifest.verdict ? printable(run.manifest.verdict->verdict) : std::string();
+     },
+     1},
     {"tags",
      [](const RunListing& run) { return shortened(printable(tags_text(run.manifest.tags)), 32); },
      3},
