@@ -1,7 +1,6 @@
 #include "cli/info_json.h"
 
 #include <cmath>
-#include <map>
 
 #include "analyze/analyze.h"
 #include "base/json.h"
@@ -139,14 +138,11 @@ Json metric_json(const Series& s, const Summary& summary) {
 // The run's own (--after), then phases that are not part of each step: a long run has a million of
 // the others, which `sql` provides as `phases`.
 Json phases_json(const RunView& run) {
-  std::map<std::string, int64_t> counts;
-  for (const TrainingPhase& p : run.training().phases) ++counts[p.name];
   Json phases = Json::array();
   for (const Phase& p : run.manifest().phases) {
     phases.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", value_or_null(p.to_s)}});
   }
   for (const TrainingPhase& p : run.training().phases) {
-    if (counts[p.name] > kMaxPhasesOfAName) continue;
     phases.push_back({{"name", p.name},
                       {"from_s", p.from_s},
                       {"to_s", p.is_open ? Json(nullptr) : Json(p.to_s)}});

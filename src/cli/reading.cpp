@@ -24,18 +24,25 @@ void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& fla
   options.add({.name = "RUN", .value = "RUN", .help = kRunHelp, .set = store_in(flags->run)});
 }
 
-Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
+Result<std::string> find_named_run(const ReadingFlags& flags) {
   TS_TRY(const std::string path, find_run(flags.home, flags.run));
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error).lexically_normal();
   std::string text = error ? path : absolute.string();
   while (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  return open_run(text);
+  return text;
+}
+
+Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
+  TS_TRY(const std::string path, find_named_run(flags));
+  return open_run(path);
 }
 
 void print_json(const Json& document) {
   (void)write_stdout(json_text(document) +
                      "\n");  // the command line checks that the output was written
 }
+
+void print_json_line(const Json& document) { (void)write_stdout(json_line_text(document) + "\n"); }
 
 }  // namespace trainscope

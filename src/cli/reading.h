@@ -28,9 +28,13 @@ std::shared_ptr<ReadingFlags> add_reading_flags(Options& options, const Settings
 // Adds the RUN argument, which may be left out.
 void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& flags);
 
+// The folder of the run that the flags name, as an absolute path.
+Result<std::string> find_named_run(const ReadingFlags& flags);
 // The run that the flags name, opened. A damaged one is an Error with file and offset.
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags);
 
 void print_json(const Json& document);
+// The same on one line.
+void print_json_line(const Json& document);
 
 }  // namespace trainscope

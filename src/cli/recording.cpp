@@ -36,10 +36,7 @@ class FieldReader {
         options_(options) {}
 
   Status operator()(const TextField& field) {
-    if (text().size() > kMaxTextBytes) {
-      return Error(fmt::format("{} is {} bytes long; at most {} are accepted", origin_,
-                               text().size(), kMaxTextBytes));
-    }
+    TS_CHECK_OK(check_text(origin_, text()));
     if (field.check != nullptr && !text().empty()) {
       TS_CHECK_OK(field.check(text()).with_context(origin_));
     }
@@ -136,6 +133,13 @@ Status take_scorep_counters(Settings& settings) {
 }
 
 }  // namespace
+
+Status check_text(const std::string& origin, std::string_view text) {
+  constexpr size_t kMaxBytes = 4096;
+  if (text.size() <= kMaxBytes) return {};
+  return Error(
+      fmt::format("{} is {} bytes long; at most {} are accepted", origin, text.size(), kMaxBytes));
+}
 
 Status check_period(int64_t every_ns, const std::string& origin, const std::string& given) {
   return check_range(every_ns, {nullptr, kShortestPeriodNs, kLongestPeriodNs, kPeriodRange}, origin,

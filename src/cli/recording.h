@@ -15,8 +15,9 @@
 
 namespace trainscope {
 
-// Of a name, a note or another text that a run stores.
-inline constexpr size_t kMaxTextBytes = 4096;
+// An Error if a name, a note or another text that a run stores is too long. `origin` is for the
+// message: "--name".
+Status check_text(const std::string& origin, std::string_view text);
 
 // Adds the flags of the settings that this command takes; they are set in `settings`.
 void add_recording_flags(Options& options, const std::shared_ptr<Settings>& settings,

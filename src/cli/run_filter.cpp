@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/glob.h"
 #include "base/text.h"
 #include "cli/table.h"
 #include "store/store.h"
@@ -44,7 +45,7 @@ bool has_age(const RunFilter& filter, const Manifest& manifest, int64_t now_ns) 
 
 bool passes(const RunFilter& filter, const RunListing& run, int64_t now_ns) {
   const Manifest& m = run.manifest;
-  if (!filter.name.empty() && !is_meant(parse_runs_by_name(filter.name), m.name)) return false;
+  if (!filter.name.empty() && (m.name.empty() || !glob_matches(filter.name, m.name))) return false;
   if (!filter.command.empty() &&
       lower(command_text(m.command)).find(lower(filter.command)) == std::string::npos) {
     return false;

@@ -1,8 +1,9 @@
 // A collector is one .cpp in this folder that defines one constant `<stem>_collector`.
 //
-// The build lists the folder and generates collectors(); the recorder, `doctor`, the reference
-// pages and the dashboard's labels read that table. A collector depends neither on the store nor on
-// other collectors. Shared reading code is in collect/support/.
+// The build lists the folder and generates collectors(); the recorder, `doctor` and the reference
+// pages read that table. A collector depends neither on the store nor on other collectors. What
+// several share is in collect/support/: counters/ (files as series), devices/ (sensors, interfaces,
+// performance counters), programs/ (child processes that print values).
 #pragma once
 
 #include <sys/types.h>

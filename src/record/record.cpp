@@ -18,6 +18,7 @@
 #include "kernel/process_handle.h"
 #include "kernel/process_tree.h"
 #include "record/host/inventory.h"
+#include "record/recorder.h"
 #include "record/supervise/closing.h"
 #include "record/supervise/run_folder.h"
 #include "record/supervise/supervisor.h"
@@ -194,6 +195,21 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   return setup;
 }
 
+MonitoredRecorder monitored(const Session& session, const RecorderSetup& setup) {
+  MonitoredRecorder recorder;
+  recorder.memory = session.memory;
+  recorder.wake_fd = session.wake.get();
+  recorder.ready_fd = session.ready.get();
+  recorder.lifeline_write_fd = session.lifeline.write.get();
+  recorder.period_ns = setup.period_ns;
+  recorder.run = [setup](const std::string& restart_reason) {
+    RecorderSetup own = setup;
+    own.restart_reason = restart_reason;
+    run_recorder(std::move(own));
+  };
+  return recorder;
+}
+
 int status_fd(const RecordOptions& options) {
   const char* terminal = ::getenv("TERM");
   const bool dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
@@ -245,7 +261,7 @@ struct Recording {
       : signals(std::move(inbox)),
         session(std::move(made)),
         status(status_line(options)),
-        monitor(recorder_setup(session, options, status.enabled()), session.lifeline.write.get()),
+        monitor(monitored(session, recorder_setup(session, options, status.enabled()))),
         supervisor(session.memory, session.output, signals, monitor, status,
                    session.log.write.get()) {}
 };

@@ -40,7 +40,7 @@ struct RecordOptions : SourceOptions {
 
 struct RecordOutcome {
   std::string run_path;
-  Manifest manifest;      // as written at the end
+  Manifest manifest;  // without the notes and the byte count that a child process adds at the end
   bool is_closed = true;  // false: the run folder did not respond, or could not be written
 };
 

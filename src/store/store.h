@@ -17,8 +17,9 @@
 #include "base/result.h"
 #include "model/manifest.h"
 #include "model/metric.h"
-#include "store/edit.h"
-#include "store/run_argument.h"
+#include "store/home/edit.h"
+#include "store/home/run_argument.h"
+#include "store/read/run_follower.h"
 
 namespace trainscope {
 
@@ -35,7 +36,8 @@ struct NewRun {
 Result<NewRun> create_run(const std::string& home);
 
 // Writes a run that has ended (format/run_data.h) into `home`. It appears there complete or not at
-// all: it is written to a folder of another name, which is renamed at the end.
+// all: it is written to a folder of another name, which is renamed at the end. Such folders that
+// nothing was written to for a day are removed: their writers were killed.
 struct RunData;
 struct WrittenRun;
 Result<WrittenRun> write_run(const std::string& home, const RunData& run);

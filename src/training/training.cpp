@@ -105,12 +105,6 @@ Status parse_stored_report(std::string_view line, StoredReport& stored) {
   return parse_report(line.substr(second + 1), stored.report);
 }
 
-Result<StoredReport> parse_stored_report(std::string_view line) {
-  StoredReport stored;
-  TS_CHECK_OK(parse_stored_report(line, stored));
-  return stored;
-}
-
 std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report) {
   return fmt::format("{} {} {}\n", time_ns, source, format_report(report));
 }

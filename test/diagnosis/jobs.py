@@ -7,12 +7,14 @@ import ctypes
 import hashlib
 import mmap
 import os
+import signal
 import sys
 import threading
 import time
 import zlib
 
 MB = 1 << 20
+PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
 CORES = len(os.sched_getaffinity(0))
 
 
@@ -101,7 +103,8 @@ class Workers:
             slot_reader, slot_writer = os.pipe()
             os.write(slot_writer, b"." * ahead)
             if os.fork() == 0:
-                ctypes.CDLL(None).prctl(15, b"pt_data_worker", 0, 0, 0)
+                ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+                ctypes.CDLL(None).prctl(PR_SET_NAME, b"pt_data_worker", 0, 0, 0)
                 while os.read(slot_reader, 1):
                     work(index)
                     os.write(writer, b"b")

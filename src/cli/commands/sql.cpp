@@ -1,46 +1,21 @@
 // trainscope sql: a query over one run.
 #include <fmt/format.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "cli/reading.h"
+#include "cli/sql_json.h"
 #include "store/store.h"
 
 namespace trainscope {
 
 namespace {
 
-Json value_json(const SqlValue& value) {
-  return std::visit(
-      [](const auto& held) -> Json {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
-          return nullptr;
-        } else {
-          return held;
-        }
-      },
-      value);
-}
-
 Result<int> print_document(const RunView& run, const std::string& query) {
-  Json document = {
-      {"schema", "trainscope.sql/1"}, {"columns", Json::array()}, {"rows", Json::array()}};
-  const SqlOutput output = {
-      [&](const std::vector<std::string>& names) -> Status {
-        document["columns"] = names;
-        return {};
-      },
-      [&](const std::vector<SqlValue>& values) -> Status {
-        Json row = Json::array();
-        for (const SqlValue& value : values) row.push_back(value_json(value));
-        document["rows"].push_back(std::move(row));
-        return {};
-      },
-  };
-  if (const Status done = query_sql(run, query, output); !done)
+  SqlDocument document(write_stdout);
+  if (const Status done = query_sql(run, query, document.output()); !done)
     return done.error().with_context("sql");
-  print_json(document);
+  TS_CHECK_OK(document.finish());
   return 0;
 }
 

@@ -332,5 +332,41 @@ TEST_F(PrintedTest, another_recorder_goes_on_in_the_middle_of_a_line) {
   EXPECT_NE(stored.find("step 2 loss=0.25"), std::string::npos) << stored;
 }
 
+// The output of one stream, of which a second recorder gets the rest.
+std::string kept_by_two(ProgressSink& sink, Ring& ring, MatchingBudget& budget, SharedLine& kept,
+                        const std::string& before, const std::string& after) {
+  PrintedSteps(sink, "", budget, &kept).take(before, 1000);
+  PrintedSteps(sink, "", budget, &kept).take(after, 2000);
+  return take_reports(ring);
+}
+
+TEST_F(PrintedTest, another_recorder_knows_the_rounds_of_a_booster) {
+  const std::string stored = kept_by_two(
+      sink_, ring_, unlimited_, memory_->lines[0],
+      "[1]\tvalid_0's l2: 0.5\n[2]\tvalid_0's l2: 0.4\n",
+      "Early stopping, best iteration is:\n[2]\tvalid_0's l2: 0.4\n[3]\tvalid_0's l2: 0.3\n");
+  EXPECT_EQ(stored, "1000 output step 1\n1000 output step 2\n2000 output step 3\n");
+}
+
+TEST_F(PrintedTest, another_recorder_has_the_numbers_of_the_next_step) {
+  const std::string stored =
+      kept_by_two(sink_, ring_, unlimited_, memory_->lines[0],
+                  " 10%|█         | 1/10 [00:01<00:09,  1.00s/it]\n{'loss': 0.5, 'epoch': 0.1}\n",
+                  " 20%|██        | 2/10 [00:02<00:08,  1.00s/it]\n");
+  EXPECT_EQ(stored, "1000 output step 1 of=10\n2000 output step 2 loss=0.5 of=10\n");
+}
+
+TEST_F(PrintedTest, another_recorder_knows_the_bar_of_epochs) {
+  const std::string stored = kept_by_two(sink_, ring_, unlimited_, memory_->lines[0],
+                                         "  0%|    | 0/9 [00:00<?, ?it/s]\n"
+                                         " 50%|██  | 1/2 [00:01<00:01,  1.00s/it]\r"
+                                         "100%|████| 2/2 [00:02<00:00,  1.00s/it]\n",
+                                         " 11%|▌   | 1/9 [00:02<00:16,  2.00s/it]\n"
+                                         " 50%|██  | 1/2 [00:01<00:01,  1.00s/it]\r");
+  EXPECT_EQ(stored,
+            "1000 output step 0 of=9\n1000 output step 1 of=2\n1000 output step 2 of=2\n"
+            "2000 output step 1 of=2\n");
+}
+
 }  // namespace
 }  // namespace trainscope

@@ -65,7 +65,12 @@ struct SharedLine {
   static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
   std::atomic<uint32_t> size{0};
   std::atomic<int64_t> time_ns{0};
-  std::atomic<double> epoch{kNothing}, bar_of{kNothing}, bar_step{kNothing};
+  std::atomic<double> epoch{kNothing};
+  std::atomic<double> bar_length{kNothing}, bar_step{kNothing};
+  std::atomic<double> bar_outer{kNothing}, bar_outer_step{kNothing};
+  std::atomic<double> bar_replaced{kNothing}, bar_rejected{kNothing};
+  std::atomic<double> first_round{kNothing}, last_round{kNothing};
+  std::atomic<double> next_loss{kNothing}, next_accuracy{kNothing}, next_lr{kNothing};
   char text[kBytes] = {};
 };
 
@@ -144,6 +149,7 @@ struct Shared {
 
 // Leaves a sentence for the supervisor to show; one thread at a time.
 void leave_message(Shared& shared, std::string_view text);
+bool has_message(const Shared& shared, uint32_t shown);
 // The next sentence after those that were `shown`, whole; nothing if there is none.
 std::optional<std::string> take_message(const Shared& shared, uint32_t& shown);
 

@@ -349,8 +349,12 @@ void Supervisor::print_message(const std::string& text) {
   status_.print_message(STDERR_FILENO, text, at_line_start());
 }
 
+// While the job runs, a reader of our stderr that is slow (less, Ctrl-S) must not delay its output
+// and signals: the message waits for a later turn.
 void Supervisor::show_messages() {
-  while (const auto message = take_message(*memory_, message_shown_)) print_message(*message);
+  while (has_message(*memory_, message_shown_) && StatusLine::takes_message(STDERR_FILENO)) {
+    if (const auto message = take_message(*memory_, message_shown_)) print_message(*message);
+  }
 }
 
 }  // namespace trainscope
