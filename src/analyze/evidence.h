@@ -84,7 +84,7 @@ class Evidence {
   }
   const Windows& windows() const { return windows_; }
 
-  double cpus() const { return cpus_; }     // that the job may use
+  double cpus() const { return cpus_; }  // that the job may use
   int64_t workers() const { return workers_; }
   // CPU time of strangers, in cores.
   std::optional<double> others_cores() const;

@@ -1,5 +1,5 @@
-// A rule: one .cpp in rules/ that defines one constant `<stem>_rule`. It judges by the evidence of a
-// run how far one verdict holds. The build lists the folder and generates rules().
+// A rule: one .cpp in rules/ that defines one constant `<stem>_rule`. It judges by the evidence of
+// a run how far one verdict holds. The build lists the folder and generates rules().
 #pragma once
 
 #include <optional>

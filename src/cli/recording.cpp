@@ -176,8 +176,8 @@ std::string conclusion_text(const std::string& run_path, bool colour) {
   }
   const auto diagnosis = diagnose(**run);
   if (diagnosis) {
-    (void)store_verdict(run_path, {diagnosis->verdict, diagnosis->cause, diagnosis->confidence,
-                                   kRulesVersion});
+    (void)store_verdict(
+        run_path, {diagnosis->verdict, diagnosis->cause, diagnosis->confidence, kRulesVersion});
   }
   return summary_text(**run, diagnosis ? *diagnosis : Diagnosis(), colour);
 }
@@ -189,8 +189,8 @@ void conclude_run(const RecordOutcome& outcome, bool quiet) {
   // Nothing would be said and nothing concluded.
   if (quiet && outcome.manifest.duration_s.value_or(0) < kLeastTrainingS) return;
   const bool colour = colour_wanted(STDERR_FILENO);
-  const ChildAnswer answer = ask_child(
-      reading_limits(), [&] { return conclusion_text(outcome.run_path, colour); });
+  const ChildAnswer answer =
+      ask_child(reading_limits(), [&] { return conclusion_text(outcome.run_path, colour); });
   if (quiet) return;
   if (answer.end == ChildEnd::done) {
     print_message_text(answer.text);

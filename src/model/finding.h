@@ -41,7 +41,7 @@ struct Diagnosis {
   struct Seen {
     std::string what;             // "main thread running"
     std::optional<double> value;  // empty: not recorded
-    double low = 0, high = 0;     // speaks not at all up to `low`, fully from `high` on (or reverse)
+    double low = 0, high = 0;  // speaks not at all up to `low`, fully from `high` on (or reverse)
     double degree = 0;
   };
   struct Judged {

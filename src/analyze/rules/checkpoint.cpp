@@ -32,8 +32,7 @@ Judgement judge(Witness& witness) {
             : fmt::format("the main thread waits {:.0f} % of the time while it writes {}/s",
                           100 * judgement.share,
                           bytes_text(*witness.value(Signal::disk_write_bytes)));
-  judgement.finding.advice =
-      "save less often, save in the background, or save to faster storage";
+  judgement.finding.advice = "save less often, save in the background, or save to faster storage";
   return judgement;
 }
 

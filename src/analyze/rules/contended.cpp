@@ -16,12 +16,11 @@ Judgement judge(Witness& witness) {
   const auto others = evidence.others_cores();
   const double strangers =
       others ? witness.degree("CPU of others per core", *others / evidence.cpus(), 0.12, 0.35) : 0;
-  const double stolen = witness.degree(Signal::steal_cores, 0.1 * evidence.cpus(),
-                                       0.3 * evidence.cpus());
-  const double waits = std::max(witness.degree(Signal::main_runnable, 0.08, 0.25),
-                                witness.value(Signal::main_runnable)
-                                    ? 0
-                                    : witness.degree(Signal::cpu_pressure, 0.2, 0.5));
+  const double stolen =
+      witness.degree(Signal::steal_cores, 0.1 * evidence.cpus(), 0.3 * evidence.cpus());
+  const double waits = std::max(
+      witness.degree(Signal::main_runnable, 0.08, 0.25),
+      witness.value(Signal::main_runnable) ? 0 : witness.degree(Signal::cpu_pressure, 0.2, 0.5));
   judgement.strength = 0.9 * std::max(strangers * waits, stolen);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.9, witness.value(Signal::main_runnable).value_or(0));
@@ -29,8 +28,9 @@ Judgement judge(Witness& witness) {
       stolen > strangers
           ? fmt::format("the hypervisor takes {} cores",
                         number_text(*witness.value(Signal::steal_cores)))
-          : fmt::format("others use {} of {} cores, and the job waits for a core {:.0f} % of the time",
-                        number_text(*others), number_text(evidence.cpus()), 100 * judgement.share);
+          : fmt::format(
+                "others use {} of {} cores, and the job waits for a core {:.0f} % of the time",
+                number_text(*others), number_text(evidence.cpus()), 100 * judgement.share);
   judgement.finding.advice = "run it alone, or ask for cores of your own";
   return judgement;
 }

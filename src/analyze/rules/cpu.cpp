@@ -36,6 +36,11 @@ Judgement judge(Witness& witness) {
   if (const auto saves = evidence.share("checkpoint")) {
     judgement.strength *= 1 - witness.degree("checkpoints of step time", saves, 0.05, 0.2);
   }
+  // Cores that loading workers fill while the main thread waits for them are input.
+  if (evidence.workers() > 0) {
+    judgement.strength *= 1 - 0.8 * witness.degree(Signal::main_blocked, 0.2, 0.5) *
+                                  witness.degree(Signal::worker_most, 0.5, 0.8);
+  }
   if (evidence.uses_gpu()) judgement.strength *= 0.3;
   judgement.strength *= 1 - witness.degree(Signal::throttled, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;
@@ -46,15 +51,16 @@ Judgement judge(Witness& witness) {
       others ? witness.degree("CPU of others per core", *others / evidence.cpus(), 0.1, 0.3) : 0;
   const bool is_oversubscribed = all > 0.5 && waits * (1 - strangers) > 0.5;
   judgement.strength *= 1 - 0.7 * strangers * waits;
-  judgement.cause = is_oversubscribed ? "oversubscribed" : all > 0.5 ? "all_cores" : "single_thread";
-  judgement.finding.summary = fmt::format("the job uses {} of {} it may use",
-                                          number_text(*cores),
+  judgement.cause = is_oversubscribed ? "oversubscribed"
+                    : all > 0.5       ? "all_cores"
+                                      : "single_thread";
+  judgement.finding.summary = fmt::format("the job uses {} of {} it may use", number_text(*cores),
                                           counted(std::lround(evidence.cpus()), "core"));
   if (is_oversubscribed) {
     const double waited = witness.value(Signal::main_runnable).value_or(0);
     judgement.share = std::min(0.9, waited);
-    judgement.finding.summary += fmt::format(
-        ", and its threads wait for each other {:.0f} % of the time", 100 * waited);
+    judgement.finding.summary +=
+        fmt::format(", and its threads wait for each other {:.0f} % of the time", 100 * waited);
     judgement.finding.advice =
         "use as many threads as cores: OMP_NUM_THREADS, torch.set_num_threads, fewer workers";
   } else if (all <= 0.5 && evidence.cpus() > 1.5) {

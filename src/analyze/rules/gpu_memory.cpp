@@ -15,13 +15,13 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   if (!evidence.uses_gpu()) return judgement;
   const double memory = witness.degree(Signal::gpu_memory, 0.45, 0.65);
-  const double tensor = witness.value(Signal::gpu_tensor)
-                            ? witness.degree(Signal::gpu_tensor, 0.3, 0.1)
-                            : 0.6;
+  const double tensor =
+      witness.value(Signal::gpu_tensor) ? witness.degree(Signal::gpu_tensor, 0.3, 0.1) : 0.6;
   judgement.strength = 0.93 * memory * tensor;
   if (!(judgement.strength > 0)) return judgement;
-  judgement.finding.summary = fmt::format("the memory interface of the GPU is active {:.0f} % of the time",
-                                          100 * *witness.value(Signal::gpu_memory));
+  judgement.finding.summary =
+      fmt::format("the memory interface of the GPU is active {:.0f} % of the time",
+                  100 * *witness.value(Signal::gpu_memory));
   judgement.finding.advice =
       "fuse element-wise operations (torch.compile), use a smaller type (bf16), channels_last";
   return judgement;

@@ -22,8 +22,8 @@ Judgement judge(Witness& witness) {
   if (evidence.uses_gpu()) quiet *= 1 - witness.degree(Signal::gpu_busy, 0.02, 0.1);
   judgement.strength = 0.9 * quiet;
   if (!(judgement.strength > 0)) return judgement;
-  judgement.finding.summary =
-      fmt::format("the job uses {:.0f} % of a core and reads nothing", 100 * *witness.value(Signal::job_cores));
+  judgement.finding.summary = fmt::format("the job uses {:.0f} % of a core and reads nothing",
+                                          100 * *witness.value(Signal::job_cores));
   judgement.finding.advice = "look at what it waits for: a lock, a server, a sleep";
   return judgement;
 }

@@ -18,19 +18,18 @@ Judgement judge(Witness& witness) {
   const double on_disk = witness.degree(Signal::main_on_disk, 0.08, 0.25);
   const double pressure = witness.degree(Signal::io_pressure, 0.1, 0.35);
   const double waits = std::max(on_disk, 0.9 * pressure);
-  const double blocked = witness.value(Signal::main_blocked)
-                             ? witness.degree(Signal::main_blocked, 0.1, 0.25)
-                             : 0.8;
+  const double blocked =
+      witness.value(Signal::main_blocked) ? witness.degree(Signal::main_blocked, 0.1, 0.25) : 0.8;
   judgement.strength = 0.92 * reads * waits * blocked;
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = "storage";
-  judgement.share = std::min(
-      0.99, std::max(witness.value(Signal::main_on_disk).value_or(0),
-                     std::min(witness.value(Signal::main_blocked).value_or(1),
-                              witness.value(Signal::io_pressure).value_or(0))));
-  judgement.finding.summary = fmt::format(
-      "the job reads {}/s from storage and waits for it about {:.0f} % of the time",
-      bytes_text(*witness.value(Signal::disk_read_bytes)), 100 * judgement.share);
+  judgement.share =
+      std::min(0.99, std::max(witness.value(Signal::main_on_disk).value_or(0),
+                              std::min(witness.value(Signal::main_blocked).value_or(1),
+                                       witness.value(Signal::io_pressure).value_or(0))));
+  judgement.finding.summary =
+      fmt::format("the job reads {}/s from storage and waits for it about {:.0f} % of the time",
+                  bytes_text(*witness.value(Signal::disk_read_bytes)), 100 * judgement.share);
   judgement.finding.advice =
       "read ahead (num_workers, prefetch), or put the data on faster storage or into memory";
   return judgement;

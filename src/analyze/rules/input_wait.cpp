@@ -66,10 +66,9 @@ Judgement judge(Witness& witness) {
   judgement.cause = cause_of(witness, *share);
   judgement.finding.summary =
       fmt::format("{:.0f} % of the step time is spent waiting for data", 100 * *share);
-  judgement.finding.evidence = {
-      fmt::format("input: {} of {} (train.input_wait)",
-                  duration_text(*share * evidence.training_s()),
-                  duration_text(evidence.training_s()))};
+  judgement.finding.evidence = {fmt::format("input: {} of {} (train.input_wait)",
+                                            duration_text(*share * evidence.training_s()),
+                                            duration_text(evidence.training_s()))};
   judgement.finding.advice = advice_for(judgement.cause);
   return judgement;
 }

@@ -37,10 +37,10 @@ Judgement judge(Witness& witness) {
     judgement.finding.advice = "make a sample cheaper to load: smaller images, decoded once";
   }
   judgement.share = std::min(0.99, *witness.value(Signal::main_blocked));
-  judgement.finding.summary =
-      fmt::format("the main thread is blocked {:.0f} % of the time while a loading worker runs at "
-                  "{:.0f} % of a core",
-                  100 * judgement.share, 100 * most);
+  judgement.finding.summary = fmt::format(
+      "the main thread is blocked {:.0f} % of the time while a loading worker runs at "
+      "{:.0f} % of a core",
+      100 * judgement.share, 100 * most);
   return judgement;
 }
 

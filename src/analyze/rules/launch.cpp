@@ -27,8 +27,8 @@ Judgement judge(Witness& witness) {
   }
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = "host_code";
-  judgement.share = std::min(0.95, 1 - witness.value(is_exact ? Signal::gpu_sm : Signal::gpu_busy)
-                                           .value_or(1));
+  judgement.share =
+      std::min(0.95, 1 - witness.value(is_exact ? Signal::gpu_sm : Signal::gpu_busy).value_or(1));
   judgement.finding.summary = fmt::format(
       "the GPU is idle {:.0f} % of the time while the main thread is busy", 100 * judgement.share);
   judgement.finding.advice = "raise the batch size; torch.compile or CUDA graphs launch less";

@@ -15,9 +15,10 @@ Judgement judge(Witness& witness) {
   judgement.strength = 0.95 * witness.degree(Signal::throttled, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.95, *witness.value(Signal::throttled));
-  judgement.finding.summary = fmt::format("the CPU limit stops the job {:.0f} % of the time",
-                                          100 * judgement.share);
-  judgement.finding.advice = "raise the CPU limit (cpu.max, --cpus, limits.cpu), or use fewer threads";
+  judgement.finding.summary =
+      fmt::format("the CPU limit stops the job {:.0f} % of the time", 100 * judgement.share);
+  judgement.finding.advice =
+      "raise the CPU limit (cpu.max, --cpus, limits.cpu), or use fewer threads";
   return judgement;
 }
 

@@ -24,7 +24,8 @@ Judgement judge(Witness& witness) {
   judgement.finding.summary = fmt::format(
       "{} slows the GPU down {:.0f} % of the time", is_heat ? "heat" : "its power limit",
       100 * *witness.value(is_heat ? Signal::gpu_throttled_heat : Signal::gpu_throttled_power));
-  judgement.finding.advice = is_heat ? "improve the cooling" : "raise the power limit (nvidia-smi -pl)";
+  judgement.finding.advice =
+      is_heat ? "improve the cooling" : "raise the power limit (nvidia-smi -pl)";
   return judgement;
 }
 

@@ -120,9 +120,8 @@ void add_alternatives(const std::vector<Judged>& judged, Diagnosis& diagnosis) {
   for (const Judged& one : judged) {
     const std::string verdict(one.rule->verdict);
     if (one.judgement.strength < kWorthMentioning || verdict == diagnosis.verdict) continue;
-    const bool is_known =
-        std::any_of(diagnosis.alternatives.begin(), diagnosis.alternatives.end(),
-                    [&](const auto& known) { return known.verdict == verdict; });
+    const bool is_known = std::any_of(diagnosis.alternatives.begin(), diagnosis.alternatives.end(),
+                                      [&](const auto& known) { return known.verdict == verdict; });
     if (!is_known) diagnosis.alternatives.push_back({verdict, one.judgement.strength});
   }
 }

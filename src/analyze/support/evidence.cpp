@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "analyze/analyze.h"
 #include "base/json.h"
@@ -274,7 +275,9 @@ void combine(std::optional<double>& all, const std::optional<double>& one, Combi
 Result<Reduction> reduce(const RunView& run, size_t series, const Windows& windows,
                          Reading reading) {
   Reduction result(windows);
-  TS_TRY(const Points points, run.points(series, {windows.begin_s, windows.end_s()}));
+  // A range ends before its end.
+  const double end_s = std::nextafter(windows.end_s(), std::numeric_limits<double>::infinity());
+  TS_TRY(const Points points, run.points(series, {windows.begin_s, end_s}));
   if (reading == Reading::rate) {
     result.add_rate(points);
   } else {
@@ -285,16 +288,14 @@ Result<Reduction> reduce(const RunView& run, size_t series, const Windows& windo
 
 Windows divide(double begin_s, double end_s) {
   const double length_s = std::max(end_s - begin_s, 1e-3);
-  const auto count = std::clamp(static_cast<size_t>(length_s / kLeastWindowS), size_t{1},
-                                kMostWindows);
+  const auto count =
+      std::clamp(static_cast<size_t>(length_s / kLeastWindowS), size_t{1}, kMostWindows);
   return {begin_s, length_s / static_cast<double>(count), count};
 }
 
 }  // namespace
 
-const SignalSpec& signal_spec(Signal signal) {
-  return sources()[static_cast<size_t>(signal)].spec;
-}
+const SignalSpec& signal_spec(Signal signal) { return sources()[static_cast<size_t>(signal)].spec; }
 
 size_t Windows::at(double time_s) const {
   const double place = (time_s - begin_s) / length_s;

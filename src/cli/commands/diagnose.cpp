@@ -52,17 +52,18 @@ Json diagnosis_json(const RunView& run, const Diagnosis& diagnosis, bool explain
   for (const auto& other : diagnosis.alternatives) {
     alternatives.push_back({{"verdict", other.verdict}, {"confidence", other.confidence}});
   }
-  Json document = {{"schema", "trainscope.diagnose/1"},
-                   {"run", {{"id", run.manifest().id}, {"name", text_or_null(run.manifest().name)}}},
-                   {"verdict", diagnosis.verdict},
-                   {"cause", text_or_null(diagnosis.cause)},
-                   {"confidence", diagnosis.confidence},
-                   {"breakdown", std::move(breakdown)},
-                   {"findings", std::move(findings)},
-                   {"alternatives", std::move(alternatives)},
-                   {"limits", Json::array()},
-                   {"missing", diagnosis.missing},
-                   {"rules", kRulesVersion}};
+  Json document = {
+      {"schema", "trainscope.diagnose/1"},
+      {"run", {{"id", run.manifest().id}, {"name", text_or_null(run.manifest().name)}}},
+      {"verdict", diagnosis.verdict},
+      {"cause", text_or_null(diagnosis.cause)},
+      {"confidence", diagnosis.confidence},
+      {"breakdown", std::move(breakdown)},
+      {"findings", std::move(findings)},
+      {"alternatives", std::move(alternatives)},
+      {"limits", Json::array()},
+      {"missing", diagnosis.missing},
+      {"rules", kRulesVersion}};
   if (!explain) return document;
   Json judged = Json::array();
   for (const auto& one : diagnosis.judged) judged.push_back(judged_json(one));
@@ -101,10 +102,12 @@ std::string diagnosis_text(const RunView& run, const Diagnosis& diagnosis, bool 
   std::string title = "run " + run.manifest().id;
   if (!run.manifest().name.empty()) title += " " + printable(run.manifest().name);
   std::string out = title + "\n";
-  out += fmt::format("  verdict   {}{}\n", diagnosis.verdict + (diagnosis.cause.empty() ? "" : " (" + diagnosis.cause + ")") + ": " + diagnosis.sentence,
-                     diagnosis.confidence > 0
-                         ? fmt::format(" (confidence {:.0f} %)", 100 * diagnosis.confidence)
-                         : "");
+  out += fmt::format(
+      "  verdict   {}{}\n",
+      diagnosis.verdict + (diagnosis.cause.empty() ? "" : " (" + diagnosis.cause + ")") + ": " +
+          diagnosis.sentence,
+      diagnosis.confidence > 0 ? fmt::format(" (confidence {:.0f} %)", 100 * diagnosis.confidence)
+                               : "");
   std::string parts;
   for (const BreakdownPart& part : diagnosis.breakdown) {
     parts += fmt::format("{}{} {:.0f}%", parts.empty() ? "" : " · ", part.part, 100 * part.share);
