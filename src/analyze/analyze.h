@@ -35,8 +35,19 @@ struct CompletedAnalysis {
 // Runs all of them, in the order of analyses().
 Result<std::vector<CompletedAnalysis>> run_analyses(const RunView& run);
 
-// All rules of `diagnose` (analyze/rule.h), sorted by name. Generated from the folder rules/.
-struct Rule;
+// A rule of `diagnose`: one .cpp in rules/ that defines one constant `<stem>_rule`. It judges by
+// the evidence of a run how far one verdict holds.
+class Witness;     // analyze/support/rule.h
+struct Judgement;  // the same
+struct Rule {
+  std::string_view name;     // "input_wait"
+  std::string_view verdict;  // of the contract
+  std::string_view summary;  // one line for the reference
+  std::string_view needs;    // what a run must have for it
+  Judgement (*judge)(Witness& witness) = nullptr;
+};
+
+// All rules, sorted by name. Generated from the folder.
 std::span<const Rule* const> rules();
 // Grows when a rule may decide otherwise.
 inline constexpr int kRulesVersion = 1;

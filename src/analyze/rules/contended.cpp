@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyze/rule.h"
+#include "analyze/support/rule.h"
 #include "base/text.h"
 
 namespace trainscope {
@@ -23,14 +23,17 @@ Judgement judge(Witness& witness) {
       witness.value(Signal::main_runnable) ? 0 : witness.degree(Signal::cpu_pressure, 0.2, 0.5));
   judgement.strength = 0.9 * std::max(strangers * waits, stolen);
   if (!(judgement.strength > 0)) return judgement;
-  judgement.share = std::min(0.9, witness.value(Signal::main_runnable).value_or(0));
-  judgement.finding.summary =
-      stolen > strangers
-          ? fmt::format("the hypervisor takes {} cores",
-                        number_text(*witness.value(Signal::steal_cores)))
-          : fmt::format(
-                "others use {} of {} cores, and the job waits for a core {:.0f} % of the time",
-                number_text(*others), number_text(evidence.cpus()), 100 * judgement.share);
+  const auto waited = witness.value(Signal::main_runnable);
+  judgement.share = std::min(0.9, waited.value_or(0));
+  judgement.finding.summary = stolen > strangers
+                                  ? fmt::format("the hypervisor takes {} cores",
+                                                number_text(*witness.value(Signal::steal_cores)))
+                                  : fmt::format("others use {} of {} cores", number_text(*others),
+                                                number_text(evidence.cpus()));
+  if (waited) {
+    judgement.finding.summary +=
+        fmt::format(", and the job waits for a core {:.0f} % of the time", 100 * *waited);
+  }
   judgement.finding.advice = "run it alone, or ask for cores of your own";
   return judgement;
 }

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyze/rule.h"
+#include "analyze/support/rule.h"
 #include "base/text.h"
 
 namespace trainscope {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "analyze/rule.h"
+#include "analyze/support/rule.h"
 #include "base/text.h"
 
 namespace trainscope {

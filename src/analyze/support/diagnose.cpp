@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "analyze/analyze.h"
-#include "analyze/rule.h"
+#include "analyze/support/rule.h"
 #include "base/text.h"
 
 namespace trainscope {

@@ -1,4 +1,4 @@
-#include "analyze/evidence.h"
+#include "analyze/support/evidence.h"
 
 #include <algorithm>
 #include <cmath>

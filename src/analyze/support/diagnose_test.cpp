@@ -4,7 +4,7 @@
 #include <set>
 
 #include "analyze/analyze.h"
-#include "analyze/rule.h"
+#include "analyze/support/rule.h"
 #include "testing/fake_run.h"
 #include "testing/listed_reports.h"
 

@@ -3,12 +3,12 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyze/evidence.h"
+#include "analyze/analyze.h"
+#include "analyze/support/evidence.h"
 #include "model/finding.h"
 
 namespace trainscope {
@@ -42,17 +42,7 @@ struct Judgement {
   std::vector<std::string> missing;
 };
 
-struct Rule {
-  std::string_view name;     // "input_wait"
-  std::string_view verdict;  // of the contract
-  std::string_view summary;  // one line for the reference
-  std::string_view needs;    // what a run must have for it
-  Judgement (*judge)(Witness& witness) = nullptr;
-};
-
 // "93 % of a core", "412 MB/s": a value of a signal as people read it.
 std::string signal_text(Signal signal, double value);
-
-std::span<const Rule* const> rules();
 
 }  // namespace trainscope
