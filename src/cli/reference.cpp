@@ -170,6 +170,17 @@ std::string analyses_page() {
                        analysis->json_key.empty() ? "" : fmt::format("`{}`", analysis->json_key),
                        cell(analysis->needs), cell(analysis->summary));
   }
+  out += fmt::format(
+      "\n## Rules of `diagnose`, version {}\n\nEach rule judges how far one verdict holds, from 0 "
+      "to 1; "
+      "the strongest is the verdict, and below 0.5 the verdict is `unknown`. `trainscope diagnose "
+      "--explain` shows what each rule saw.\n\n| rule | verdict | needs | what it finds "
+      "|\n|---|---|---|---|\n",
+      kRulesVersion);
+  for (const Rule* rule : rules()) {
+    out += fmt::format("| `{}` | `{}` | {} | {} |\n", rule->name, rule->verdict, cell(rule->needs),
+                       cell(rule->summary));
+  }
   return out;
 }
 

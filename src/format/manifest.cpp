@@ -89,6 +89,11 @@ void read_numbers(const Json& json, Manifest& m) {
   m.supervisor_start_ticks = number("supervisor_start_ticks", 0);
   m.steps = integer_field(json, "steps");
   m.bytes_written = integer_field(json, "bytes_written");
+  if (const Json& verdict = field(json, "verdict"); verdict.is_object()) {
+    m.verdict = {text_field(verdict, "verdict"), text_field(verdict, "cause"),
+                 number_field(verdict, "confidence").value_or(0),
+                 integer_field(verdict, "rules").value_or(0)};
+  }
 }
 
 void read_groups(const Json& json, Manifest& m) {
@@ -102,6 +107,13 @@ void read_groups(const Json& json, Manifest& m) {
 }
 
 }  // namespace
+
+Json verdict_to_json(const StoredVerdict& verdict) {
+  return {{"verdict", verdict.verdict},
+          {"cause", text_or_null(verdict.cause)},
+          {"confidence", verdict.confidence},
+          {"rules", verdict.rules}};
+}
 
 std::string manifest_to_json(const Manifest& m) {
   Json json = {
@@ -141,6 +153,7 @@ std::string manifest_to_json(const Manifest& m) {
       {"supervisor_start_ticks", m.supervisor_start_ticks},
       {"steps", value_or_null(m.steps)},
       {"bytes_written", value_or_null(m.bytes_written)},
+      {"verdict", m.verdict ? verdict_to_json(*m.verdict) : Json(nullptr)},
       {"settings", settings_json(m.settings)},
       {"phases", phases_json(m.phases)},
       {"notes", m.notes},

@@ -37,6 +37,13 @@ struct Repeat {
   int64_t index = 0, count = 0;  // 1 to count
 };
 
+// What `diagnose` said when the run ended, and by which version of its rules.
+struct StoredVerdict {
+  std::string verdict, cause;
+  double confidence = 0;
+  int64_t rules = 0;
+};
+
 // The run's identity card: small, written at start and end, enough for `list`.
 struct Manifest {
   std::string id, name, note;
@@ -66,6 +73,7 @@ struct Manifest {
   int64_t supervisor_pid = 0, supervisor_start_ticks = 0;
   std::optional<int64_t> steps;          // of the training; known at the end
   std::optional<int64_t> bytes_written;  // of samples and events; known at the end
+  std::optional<StoredVerdict> verdict;  // known after the end
   std::vector<Setting> settings;
   std::vector<Phase> phases;
   std::vector<std::string> notes;  // caveats, such as "recorder did not reply at the end"

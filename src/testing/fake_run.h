@@ -89,6 +89,7 @@ class FakeRun : public RunView {
   Overhead overhead() const override { return {}; }
   const std::vector<Event>& events() const override { return events_; }
   const Training& training() const override { return training_; }
+  void set_host(std::string json) { host_ = std::move(json); }
   void set_training(Training training) { training_ = std::move(training); }
 
  private:

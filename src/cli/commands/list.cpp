@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -42,7 +43,7 @@ Json listing_json(const RunListing& run) {
           {"duration_s", value_or_null(duration_of(run))},
           {"command", m.command},
           {"exit_code", value_or_null(m.exit_code)},
-          {"verdict", nullptr},
+          {"verdict", m.verdict ? Json(m.verdict->verdict) : Json(nullptr)},
           {"steps", value_or_null(m.steps)},
           {"status", run_status_name(run.status)},
           {"path", run.path},
@@ -96,6 +97,17 @@ std::string outcome_cell(const ListRow& row) {
   return outcome_text(run.manifest, run.status);
 }
 
+// The verdicts of its runs, each once.
+std::string verdict_cell(const ListRow& row) {
+  std::set<std::string> all;
+  for (const RunListing* run : row.runs) {
+    if (run->manifest.verdict) all.insert(printable(run->manifest.verdict->verdict));
+  }
+  std::string text;
+  for (const std::string& verdict : all) text += (text.empty() ? "" : ", ") + verdict;
+  return text;
+}
+
 // The wider the terminal, the higher the level, and the more columns are shown.
 constexpr int kHighestLevel = 3;
 constexpr size_t kCommandWidth = 24;  // of the last column, at least
@@ -118,6 +130,7 @@ constexpr Column kColumns[] = {
     {">duration", duration_cell},
     {"exit", outcome_cell},
     {">steps/s", speed_cell, 2, kHighestLevel, true},
+    {"verdict", verdict_cell, 1, kHighestLevel, true},
     {"tags",
      [](const ListRow& row) { return shortened(printable(tags_text(common_tags(row.runs))), 32); },
      3, kHighestLevel, true},

@@ -68,7 +68,7 @@ int record_series(RunOptions options) {
       print_error(outcome.error().message());
       return kExitFailedBeforeJob;
     }
-    if (!options.quiet) print_run_summary(*outcome);
+    conclude_run(*outcome, options.quiet);
     const Manifest& manifest = outcome->manifest;
     options.repeat_of.group = manifest.repeat.group;
     if (!first_failure && failed(manifest)) first_failure = manifest;

@@ -1,4 +1,4 @@
-// Changes what a person wrote about a run: its name, note and tags.
+// Changes what a person wrote about a run, its name, note and tags, or what was concluded from it.
 //
 // Guarantees: nothing else of the manifest changes, fields that this version does not know
 // included; a reader sees the old manifest or the new one. Limits: the recorder writes the manifest
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/manifest.h"
 
 namespace trainscope {
 
@@ -25,5 +26,8 @@ struct RunEdit {
 
 // An Error when the manifest is damaged or lacks a tag that is to be removed; then nothing changes.
 Status edit_run(const std::string& run_path, const RunEdit& edit);
+
+// Stores the verdict of a run that has ended.
+Status store_verdict(const std::string& run_path, const StoredVerdict& verdict);
 
 }  // namespace trainscope
