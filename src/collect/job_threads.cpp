@@ -133,7 +133,8 @@ class JobThreadsSource : public Source {
     size_t at = 0;
     const auto put = [&](size_t role, int64_t value) {
       if (at == values.size()) return;
-      values[at++] = is_unknown_[role] ? kAbsent : is_first_row_[role] ? 0 : value;
+      const bool is_absent = is_unknown_[role] && !is_behind_[role];
+      values[at++] = is_first_row_[role] ? 0 : is_absent ? kAbsent : value;
     };
     for (size_t role = 0; role < kRoles; ++role) {
       if (!has_columns_[role]) continue;
@@ -145,7 +146,8 @@ class JobThreadsSource : public Source {
         for (const int64_t ns : {time.disk_ns, time.other_ns}) put(role, ns / 1000);
         if (!missing_delay_) put(role, time.delay_ticks);
       }
-      is_first_row_[role] = false;
+      const bool has_past = time.running_ns + time.runnable_ns + time.blocked_ns > 0;
+      is_behind_[role] = std::exchange(is_first_row_[role], false) && has_past;
     }
   }
 
@@ -366,6 +368,8 @@ class JobThreadsSource : public Source {
   RoleTable roles_{};
   std::array<FirstThread, kRoles> files_;  // open: the role has a holder
   std::array<bool, kRoles> has_columns_{}, is_first_row_{}, is_unknown_{};
+  // The last row was the first one, and time before it is not in any row yet.
+  std::array<bool, kRoles> is_behind_{};
   int64_t main_threads_ = 1;
   bool is_open_ = false, is_continued_ = false, must_reattach_ = false;
   bool noted_threads_ = false, noted_workers_ = false;
