@@ -61,6 +61,8 @@ class Recorder {
     job_.reaped = &memory_->reaped;
     job_.usage = &memory_->usage;
     job_.switches = &memory_->switches;
+    job_.threads = &memory_->threads;
+    job_.first_end = &memory_->first_end;
     job_.recorder_pid = getpid();
     job_.gpu_pid = &memory_->gpu_pid;
     if (setup_.reaps_orphans) job_.reaper_pid = setup_.supervisor_pid;

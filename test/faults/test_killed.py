@@ -107,6 +107,7 @@ os.read(0, 1)
         self.assertGreaterEqual(metric(info, "job.context_switches", type="voluntary")["last"], 300)
         for name, labels in (("job.cpu.time", "mode=user"), ("job.context_switches", "type=voluntary"),
                              ("job.io.bytes", "direction=read"), ("job.paging.faults", "type=minor"),
+                             ("job.thread.time", "role=main;state=running"), ("job.thread.time", "role=main;state=blocked"),
                              ("recorder.bytes_written", "process=recorder"), ("recorder.missed_ticks", "process=recorder")):
             values = [v for _, v in self.series(name, labels)]
             self.assertEqual(values, sorted(values), f"{name} went back")

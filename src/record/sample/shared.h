@@ -91,6 +91,8 @@ struct Shared {
   std::atomic<int32_t> finished{0};  // kWriting, then kAllWritten or kNotAllWritten
   Reaped reaped;
   JobTotals usage, switches;
+  JobThreadState threads;
+  JobFirstEnd first_end;
 
   std::atomic<int32_t> inventory_taken{0};
 
