@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <string>
+#include <utility>
 
 #include "export/support/header.h"
 #include "export/support/selection.h"
@@ -15,6 +16,11 @@ namespace {
 
 constexpr double kHeldBack_s = 1;
 constexpr double kForever_s = std::numeric_limits<double>::infinity();
+
+// Metric and labels. Not series_text: a label may contain ; and =.
+using SeriesKey = std::pair<std::string, Labels>;
+
+SeriesKey key_of(const Series& series) { return {series.metric, series.labels}; }
 
 // What was read and written of a series.
 struct FollowedSeries {
@@ -58,14 +64,14 @@ class FollowedSamples : public FollowedExport {
     Range range = options_.range;
     double from_s = kForever_s;  // nothing before this is new
     // The run may have ended before samples that were held back.
-    for (auto& [name, series] : all_) {
+    for (auto& [key, series] : all_) {
       series.held = {};
       series.read_s = series.written_s;
     }
     for (const size_t i : selected) {
       const bool is_recorded = i < whole.recorded_series().size();
       (is_recorded ? recorded : of_training).push_back(i);
-      const auto known = all_.find(series_text(whole.series_at(i)));
+      const auto known = all_.find(key_of(whole.series_at(i)));
       const double last_s = known == all_.end() ? -kForever_s : known->second.written_s;
       if (is_recorded) from_s = std::min(from_s, last_s);
     }
@@ -74,7 +80,7 @@ class FollowedSamples : public FollowedExport {
     TS_CHECK_OK(add_windows(whole, of_training, options_.range, kForever_s));
     Window window;
     in_window_.clear();
-    for (auto& [name, series] : all_) {
+    for (auto& [key, series] : all_) {
       in_window_.push_back(&series);
       series.filter.finish_bucket(window.series.emplace_back());
     }
@@ -89,15 +95,15 @@ class FollowedSamples : public FollowedExport {
   }
 
   FollowedSeries& followed(const Series& series) {
-    std::string name = series_text(series);
-    const auto known = all_.find(name);
+    SeriesKey key = key_of(series);
+    const auto known = all_.find(key);
     if (known != all_.end()) return known->second;
     return all_
-        .emplace(std::move(name), FollowedSeries{SeriesFilter(series, options_),
-                                                 sample_middle(series),
-                                                 -kForever_s,
-                                                 -kForever_s,
-                                                 {}})
+        .emplace(std::move(key), FollowedSeries{SeriesFilter(series, options_),
+                                                sample_middle(series),
+                                                -kForever_s,
+                                                -kForever_s,
+                                                {}})
         .first->second;
   }
 
@@ -127,7 +133,7 @@ class FollowedSamples : public FollowedExport {
   void announce(const RunView& run, const std::vector<size_t>& selected) {
     std::vector<size_t> added;
     for (const size_t i : selected) {
-      if (!all_.contains(series_text(run.series_at(i)))) added.push_back(i);
+      if (!all_.contains(key_of(run.series_at(i)))) added.push_back(i);
     }
     if (!added.empty()) buffer_.text() += samples_header_line(run, added, options_);
   }
@@ -168,8 +174,8 @@ class FollowedSamples : public FollowedExport {
   ExportOptions raw_;  // the samples themselves
   TextBuffer buffer_;
   TimeText time_;
-  std::map<std::string, FollowedSeries> all_;  // by series_text
-  std::vector<FollowedSeries*> in_window_;     // the series of the window that is written
+  std::map<SeriesKey, FollowedSeries> all_;
+  std::vector<FollowedSeries*> in_window_;  // the series of the window that is written
 };
 
 }  // namespace

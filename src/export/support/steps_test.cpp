@@ -218,6 +218,31 @@ TEST(followed_samples, a_series_that_appears_later_is_announced) {
       << more;
 }
 
+TEST(followed_samples, of_series_whose_labels_look_alike_are_all_written) {
+  const auto run_until = [](int seconds, RunStatus status) {
+    FakeRun run(0.1, seconds);
+    std::vector<double> times, values;
+    for (int i = 0; i <= seconds; ++i) {
+      times.push_back(i);
+      values.push_back(i);
+    }
+    run.add("m", {{"a", "1;b=2"}}, Kind::gauge, times, values);
+    run.add("m", {{"a", "1"}, {"b", "2"}}, Kind::gauge, times, values);
+    run.set_status(status);
+    return run;
+  };
+  const ExportOptions options;
+  Followed out;
+  const auto followed = follow_samples(options, out.sink);
+  ASSERT_TRUE(followed->begin(run_until(2, RunStatus::running)));
+  ASSERT_TRUE(followed->add(run_until(3, RunStatus::running)));
+  ASSERT_TRUE(followed->finish(run_until(4, RunStatus::ended)));
+  const FakeRun ended = run_until(4, RunStatus::ended);
+  const std::string whole = written(jsonl_exporter.write, ended, options);
+  const std::string parts = out.take();
+  EXPECT_EQ(parts.substr(parts.find('\n')), whole.substr(whole.find('\n')));
+}
+
 // Buckets and rates do not care where a part ends.
 TEST(followed_samples, in_buckets_are_those_of_an_export) {
   for (const bool rates : {false, true}) {

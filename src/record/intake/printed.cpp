@@ -289,7 +289,7 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
   const FormatKind kind = format.format().kind;
   if (kind == FormatKind::epoch_begins) {
     epoch_ = match.find("epoch");
-    bar_ = {};
+    bar_.begin_epoch();
     return;
   }
   if (!is_of_training(match, kind)) return;

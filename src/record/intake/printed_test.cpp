@@ -186,6 +186,15 @@ TEST_F(PrintedTest, a_bar_of_ultralytics_among_other_bars) {
       "step 3 epoch=1 of=23\n");
 }
 
+TEST_F(PrintedTest, a_longer_bar_of_an_evaluation_is_not_counted_in_the_second_announced_epoch) {
+  const std::string bars =
+      "100%|████| 2/2 [00:02<00:00,  1.00s/it]\n"
+      " 25%|█   | 1/4 [00:01<00:03,  1.00s/it]\r100%|████| 4/4 [00:04<00:00,  1.00s/it]\n";
+  EXPECT_EQ(kept("Epoch 1/2\n" + bars + "Epoch 2/2\n" + bars),
+            "epoch 1\nstep 2 epoch=1 of=2\nstep 1 epoch=1 of=4\nepoch 1\nstep 4 epoch=1 of=4\n"
+            "epoch 2\nstep 2 epoch=2 of=2\n");
+}
+
 TEST_F(PrintedTest, the_epochs_of_fairseq_and_mmengine) {
   EXPECT_EQ(
       kept("2022 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 8.5 | ppl 415.87\n"

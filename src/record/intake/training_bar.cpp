@@ -49,6 +49,12 @@ bool TrainingBar::accepts_outer(double now) {
   return true;
 }
 
+void TrainingBar::begin_epoch() {
+  const std::optional<double> evaluation = replaced ? length : rejected;
+  *this = {};
+  rejected = evaluation;
+}
+
 bool TrainingBar::accepts_announced(double now, double of) {
   if (!length) length = of;
   const bool is_complete = step == length;

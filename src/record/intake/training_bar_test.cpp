@@ -55,6 +55,26 @@ TEST(TrainingBar, a_longer_evaluation_is_rejected_once_the_training_is_shown_aga
   }
 }
 
+TEST(TrainingBar, a_longer_evaluation_is_rejected_in_every_announced_epoch_but_the_first) {
+  TrainingBar bar;
+  for (int epoch = 1; epoch <= 4; ++epoch) {
+    bar.begin_epoch();
+    EXPECT_EQ(run_through(bar, 100), 101) << "epoch " << epoch;
+    EXPECT_EQ(run_through(bar, 500), epoch == 1 ? 501 : 0) << "epoch " << epoch;
+  }
+}
+
+TEST(TrainingBar, a_training_after_preprocessing_in_the_first_announced_epoch_is_the_training) {
+  TrainingBar bar;
+  bar.begin_epoch();
+  run_through(bar, 50);
+  run_through(bar, 1000);
+  for (int epoch = 2; epoch <= 3; ++epoch) {
+    bar.begin_epoch();
+    EXPECT_EQ(run_through(bar, 1000), 1001) << "epoch " << epoch;
+  }
+}
+
 TEST(TrainingBar, a_training_after_preprocessing_is_the_training) {
   TrainingBar bar;
   run_through(bar, 50);
