@@ -27,7 +27,7 @@ void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& fla
 
 namespace {
 
-std::string absolute_path(const std::string& path) {
+std::string normal_path(const std::string& path) {
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error).lexically_normal();
   std::string text = error ? path : absolute.string();
@@ -39,7 +39,7 @@ std::string absolute_path(const std::string& path) {
 
 Result<std::string> find_named_run(const ReadingFlags& flags) {
   TS_TRY(const std::string path, find_run(flags.home, flags.run));
-  return absolute_path(path);
+  return normal_path(path);
 }
 
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
@@ -48,7 +48,7 @@ Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
 }
 
 Result<std::unique_ptr<RunView>> open_found_run(const std::string& path) {
-  return open_run(absolute_path(path));
+  return open_run(normal_path(path));
 }
 
 void print_json(const Json& document) {
