@@ -185,7 +185,7 @@ class JobThreadsSource : public Source {
     reading.now_ns = now_ns_();
     reading.delay_ticks = time.last.delay_ticks;
     ProcessStat stat;
-    const ThreadState state = files_[role].read(stat, reading);
+    const ThreadState state = files_[role].read(stat, reading, role != kMain);
     if (state == ThreadState::unreadable) {
       is_unknown_[role] = true;
     } else if (state == ThreadState::ended) {

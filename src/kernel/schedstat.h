@@ -14,6 +14,7 @@ namespace trainscope {
 struct ThreadTimes {
   int64_t run_ns = 0;   // on a CPU
   int64_t wait_ns = 0;  // ready to run, without a CPU
+  bool operator==(const ThreadTimes&) const = default;
 };
 
 // /proc/PID/task/TID/schedstat: "run_ns wait_ns timeslices". False, and `times` unchanged, if the

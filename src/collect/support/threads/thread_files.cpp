@@ -39,17 +39,23 @@ void FirstThread::close() {
   schedstat_.close();
 }
 
-ThreadState FirstThread::read(ProcessStat& stat, ThreadReading& reading) {
+ThreadState FirstThread::read(ProcessStat& stat, ThreadReading& reading, bool is_alone) {
   ThreadTimes times;
   const ThreadState state = read_times(schedstat_, times);
   if (state != ThreadState::alive) return state;
+  const bool slept = times == last_times_ && (last_stat_.state == 'S' || last_stat_.state == 'D');
+  reading.times = times;
+  if (slept && is_alone) {
+    stat = last_stat_;
+    return ThreadState::alive;
+  }
   errno = 0;
   const std::string_view text = stat_.read();
   if (text.empty()) return state_of_unread();
   ProcessStat parsed;
   if (!parse_stat(text, parsed)) return ThreadState::unreadable;
-  stat = parsed;
-  reading.times = times;
+  stat = last_stat_ = parsed;
+  last_times_ = times;
   reading.delay_ticks = block_delay_ticks(text).value_or(reading.delay_ticks);
   return ThreadState::alive;
 }

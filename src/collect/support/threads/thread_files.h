@@ -28,11 +28,14 @@ class FirstThread {
   Status open(const std::string& root, pid_t pid);
   void close();
   bool is_open() const { return schedstat_.is_open(); }
-  // Fills both if the thread is alive.
-  ThreadState read(ProcessStat& stat, ThreadReading& reading);
+  // Fills both if the thread is alive. A thread that slept since the last reading has the same
+  // stat, except for what other threads of its process change: `is_alone` if that does not matter.
+  ThreadState read(ProcessStat& stat, ThreadReading& reading, bool is_alone = false);
 
  private:
   ProcFile stat_, schedstat_;
+  ProcessStat last_stat_;
+  ThreadTimes last_times_;
 };
 
 // All other threads of one process.

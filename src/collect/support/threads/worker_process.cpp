@@ -61,6 +61,7 @@ bool is_worker_process(const std::string& root, pid_t pid, std::string_view name
   if (name.starts_with(kWorkerName)) return true;
   if (parent == 0) return false;
   const std::string command = text_of_process(root, pid, "cmdline");
+  if (!is_python(command)) return false;
   return is_started_as_worker(command, text_of_process(root, parent, "cmdline")) &&
          !has_training_thread(root, pid);
 }
