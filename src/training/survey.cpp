@@ -81,7 +81,7 @@ struct TrackSurvey {
 class Surveyor {
  public:
   Surveyor(const std::string& sender, bool is_output_refused, double duration_s, Training& training)
-      : phases_(sender), training_(training) {
+      : phases_(sender), training_(training), epochs_(sender), numbers_(sender) {
     survey_.sender = sender;
     survey_.is_output_refused = is_output_refused;
     survey_.duration_s = duration_s;
