@@ -71,6 +71,7 @@ struct TrainingNumber {
   double time_s = 0;
   std::optional<int64_t> step;
   double value = 0;
+  std::string who = {};  // the sender; empty for the thread that does the steps
 };
 
 // Of the steps after the warm-up. Quantiles and medians of more than a million steps have an error
@@ -100,6 +101,7 @@ struct TrainingSeries {
   Series series;
   Summary summary;
   std::string number;  // the name of the reported numbers that it consists of; "": it is of steps
+  std::optional<std::string> sender = {};  // whose numbers these are; nothing: of every sender
 };
 
 // Items one by one, in order.

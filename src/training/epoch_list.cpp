@@ -19,13 +19,35 @@ std::string prefix_of(const Report& report) {
 
 }  // namespace
 
-void EpochList::add(const StoredReport& stored) {
+void EpochList::forget(const std::string& source) {
+  const auto found = sources_.find(source);
+  if (found == sources_.end()) return;
+  for (const Epoch& epoch : found->second.listed) values_ -= epoch.values.size();
+  listed_ -= found->second.listed.size();
+  sources_.erase(found);
+}
+
+// Where this epoch is listed, or null if it does not count.
+EpochList::OfSource* EpochList::find(const StoredReport& stored) {
+  const bool is_of_sender = stored.source == kPipe && stored.report.who == sender_;
   auto found = sources_.find(stored.source);
-  if (found == sources_.end()) {
-    if (listed_ == kMaxEpochs) return;
-    found = sources_.try_emplace(stored.source).first;
+  if (found != sources_.end() && found->second.is_of_sender != is_of_sender) {
+    if (!is_of_sender) return nullptr;
+    forget(stored.source);
+    found = sources_.end();
   }
-  OfSource& epochs = found->second;
+  if (found == sources_.end()) {
+    if (listed_ == kMaxEpochs) return nullptr;
+    found = sources_.try_emplace(stored.source).first;
+    found->second.is_of_sender = is_of_sender;
+  }
+  return &found->second;
+}
+
+void EpochList::add(const StoredReport& stored) {
+  OfSource* const of_source = find(stored);
+  if (of_source == nullptr) return;
+  OfSource& epochs = *of_source;
   const int64_t number = stored.report.number.value_or(epochs.last + 1);
   if (epochs.count == 0 || number != epochs.last) {
     ++epochs.count;

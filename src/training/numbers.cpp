@@ -25,7 +25,8 @@ TrainingNumber make_number(const StoredReport& stored, std::string_view name,
   std::optional<int64_t> number;
   if (step && *step >= 0 && *step < 9e15) number = std::llround(*step);
   return {
-      std::string(named.name), std::string(named.set), stored.source, stored.time_s, number, value};
+      std::string(named.name), std::string(named.set), stored.source, stored.time_s, number, value,
+      stored.report.who};
 }
 
 void take_accuracy(const TrainingNumber& number, SetResults& results) {
@@ -70,25 +71,40 @@ void append_numbers(const StoredReport& stored, std::vector<TrainingNumber>& fin
   }
 }
 
-NumberFold::Candidate* NumberFold::find(TrainingMetric metric, const TrainingNumber& number) {
-  Key key(metric, number.set, number.source);
-  auto found = candidates_.find(key);
-  if (found != candidates_.end()) {
-    for (Candidate& candidate : found->second) {
-      if (candidate.name == number.name) return &candidate;
+// The numbers of the sender replace those of others.
+bool NumberFold::counts(const Key& key, bool is_of_sender) {
+  const auto group = groups_.find(key);
+  if (group == groups_.end() || group->second.is_of_sender == is_of_sender) return true;
+  if (!is_of_sender) return false;
+  names_ -= group->second.candidates.size();
+  groups_.erase(group);
+  return true;
+}
+
+NumberFold::Candidate* NumberFold::find(const Key& key, bool is_of_sender,
+                                        const std::string& name) {
+  const auto found = groups_.find(key);
+  if (found != groups_.end()) {
+    for (Candidate& candidate : found->second.candidates) {
+      if (candidate.name == name) return &candidate;
     }
   }
   if (names_ == kMaxNames) return nullptr;
   ++names_;
-  if (found == candidates_.end()) found = candidates_.try_emplace(std::move(key)).first;
-  found->second.push_back({number.name, {}, {}});
-  return &found->second.back();
+  Group& group = groups_[key];
+  group.is_of_sender = is_of_sender;
+  group.candidates.push_back({name, {}, {}});
+  return &group.candidates.back();
 }
 
 void NumberFold::add(const TrainingNumber& number) {
   const auto metric = metric_of_number(number.name);
   if (!metric) return;
-  Candidate* const candidate = find(*metric, number);
+  const Key key(*metric, number.set, number.source);
+  const bool is_of_sender =
+      number.set == "train" && number.source == kPipe && number.who == sender_;
+  if (!counts(key, is_of_sender)) return;
+  Candidate* const candidate = find(key, is_of_sender, number.name);
   if (candidate == nullptr) {
     ++left_out_;
     return;
@@ -101,16 +117,16 @@ void NumberFold::add(const TrainingNumber& number) {
   }
 }
 
-const NumberFold::Candidate& NumberFold::choose(const Candidates& candidates) {
+const NumberFold::Candidate& NumberFold::choose(const Group& group) {
   return *std::min_element(
-      candidates.begin(), candidates.end(),
+      group.candidates.begin(), group.candidates.end(),
       [](const Candidate& a, const Candidate& b) { return rank_of(a.name) < rank_of(b.name); });
 }
 
 const NumberFold::Candidate* NumberFold::chosen(TrainingMetric metric, std::string_view set,
                                                 std::string_view source) const {
-  const auto found = candidates_.find(Key(metric, set, source));
-  return found == candidates_.end() ? nullptr : &choose(found->second);
+  const auto found = groups_.find(Key(metric, set, source));
+  return found == groups_.end() ? nullptr : &choose(found->second);
 }
 
 const NumberFold::Candidate* NumberFold::chosen_of_sources(TrainingMetric metric,
@@ -130,7 +146,7 @@ std::string NumberFold::name_of(TrainingMetric metric, std::string_view set,
 
 std::vector<SetResults> NumberFold::results(std::string_view source) const {
   std::vector<std::string> sets = {"train", "validation", "test"};
-  for (const auto& [key, candidates] : candidates_) {
+  for (const auto& [key, group] : groups_) {
     const std::string& set = std::get<1>(key);
     if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(set);
   }
@@ -149,12 +165,13 @@ std::vector<SetResults> NumberFold::results(std::string_view source) const {
 
 std::vector<TrainingSeries> NumberFold::series() const {
   std::vector<TrainingSeries> all;
-  for (const auto& [key, candidates] : candidates_) {
+  for (const auto& [key, group] : groups_) {
     const auto& [metric, set, source] = key;
     const MetricSpec& spec = spec_of(metric);
-    const Candidate& candidate = choose(candidates);
+    const Candidate& candidate = choose(group);
     all.push_back({make_series(spec, {{"set", set}, {"source", source}}),
-                   candidate.summary.finish(spec.kind), candidate.name});
+                   candidate.summary.finish(spec.kind), candidate.name,
+                   group.is_of_sender ? std::optional(sender_) : std::nullopt});
   }
   return all;
 }

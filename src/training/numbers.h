@@ -3,13 +3,16 @@
 //
 // A job may report several accuracies (accuracy, balanced_accuracy) and losses (loss,
 // cross_entropy). One name per metric, set and source is used everywhere: in steps, series and
-// results. It is the plain name if it ever occurs, otherwise the first that was reported.
+// results. It is the plain name if it ever occurs, otherwise the first that was reported. Several
+// senders (ranks) may write to the pipe: of the train set only the numbers of the one that does the
+// steps are used, unless it reports none of a metric.
 #pragma once
 
 #include <map>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "model/points_summary.h"
@@ -29,6 +32,9 @@ class NumberFold {
   // Of losses and accuracies with more names than this, the later ones are left out.
   static constexpr size_t kMaxNames = 1000;
 
+  // `sender`: the one that does the steps.
+  explicit NumberFold(std::string sender) : sender_(std::move(sender)) {}
+
   void add(const TrainingNumber& number);
   // The name that was chosen, or "" without any.
   std::string name_of(TrainingMetric metric, std::string_view set, std::string_view source) const;
@@ -46,16 +52,21 @@ class NumberFold {
     PointsSummary summary;
     SetResults results;  // of this number alone
   };
-  using Candidates = std::vector<Candidate>;  // in order of their first report
+  struct Group {
+    std::vector<Candidate> candidates;  // in order of their first report; at least one
+    bool is_of_sender = false;          // its numbers of the train set; otherwise those of everyone
+  };
   using Key = std::tuple<TrainingMetric, std::string, std::string>;  // and set, source
-  Candidate* find(TrainingMetric metric, const TrainingNumber& number);
+  bool counts(const Key& key, bool is_of_sender);
+  Candidate* find(const Key& key, bool is_of_sender, const std::string& name);
   const Candidate* chosen(TrainingMetric metric, std::string_view set,
                           std::string_view source) const;
   const Candidate* chosen_of_sources(TrainingMetric metric, std::string_view set,
                                      std::string_view first) const;
-  static const Candidate& choose(const Candidates& candidates);
+  static const Candidate& choose(const Group& group);
 
-  std::map<Key, Candidates> candidates_;
+  std::string sender_;
+  std::map<Key, Group> groups_;
   size_t names_ = 0;
   int64_t left_out_ = 0;
 };

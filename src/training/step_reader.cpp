@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kMaxHeldBack = 100'000;
 constexpr size_t kMaxGroup = 250'000;  // more than the shortest lines that fill the pipe
+// With names of up to 15 characters 40 MB; four times as many as fit into the pipe.
+constexpr size_t kMaxHeldNumbers = 1'000'000;
 constexpr size_t kMaxWaits = 1'000'000;
 
 // A number of the event files next to the one that counts the steps: its values by step.
@@ -113,11 +115,12 @@ class Waits {
 
 class StepReader : public Reader<Step> {
  public:
-  StepReader(std::shared_ptr<const Reports> reports, std::shared_ptr<const Survey> survey)
+  StepReader(std::shared_ptr<const Reports> reports, std::shared_ptr<const Survey> survey,
+             StepNumbers numbers)
       : all_(std::move(reports)),
         survey_(std::move(survey)),
         reports_(read_counted(*all_, survey_->is_output_refused)),
-        track_(survey_->names),
+        track_(survey_->names, numbers),
         phases_(survey_->sender) {
     for (const std::string& name : survey_->joined) joined_.emplace_back(*all_, *survey_, name);
     if (const auto from_s = survey_->open_input_from_s) {
@@ -138,6 +141,7 @@ class StepReader : public Reader<Step> {
     step = std::move(pending_.front());
     pending_.pop_front();
     --settled_;
+    held_numbers_ -= step.numbers.size();
     for (JoinedTrack& joined : joined_) TS_CHECK_OK(joined.join(step));
     return true;
   }
@@ -192,12 +196,14 @@ class StepReader : public Reader<Step> {
                              pending_.back().time_s == step->time_s;
     if (!is_together) groups_.push_back(0);
     ++groups_.back();
+    held_numbers_ += step->numbers.size();
     pending_.push_back(std::move(*step));
   }
 
   // The steps of the first group are all there, and so are the waits that began before it.
   bool is_front_complete() const {
     if (is_over_ || groups_.empty()) return !groups_.empty();
+    if (held_numbers_ >= kMaxHeldNumbers) return true;
     if (groups_.size() == 1) return pending_.size() >= kMaxGroup;
     return pending_.size() >= kMaxHeldBack || !may_lack_wait(pending_.front().time_s);
   }
@@ -275,6 +281,7 @@ class StepReader : public Reader<Step> {
   std::deque<Step> pending_;     // steps without their times; the first ones have them
   std::deque<size_t> groups_;    // how many of these came together, for those without times
   size_t settled_ = 0;           // how many of the first have their times
+  size_t held_numbers_ = 0;      // of all these
   size_t count_ = 0, given_ = 0;
   double now_s_ = 0, last_s_ = 0;
   bool is_over_ = false;
@@ -284,8 +291,9 @@ class StepReader : public Reader<Step> {
 }  // namespace
 
 std::unique_ptr<Reader<Step>> read_steps(std::shared_ptr<const Reports> reports,
-                                         std::shared_ptr<const Survey> survey) {
-  return std::make_unique<StepReader>(std::move(reports), std::move(survey));
+                                         std::shared_ptr<const Survey> survey,
+                                         StepNumbers numbers) {
+  return std::make_unique<StepReader>(std::move(reports), std::move(survey), numbers);
 }
 
 }  // namespace trainscope

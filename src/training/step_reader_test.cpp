@@ -169,6 +169,17 @@ TEST(StepReader, steps_that_are_held_back_are_limited) {
             110'000U);
 }
 
+TEST(StepReader, the_numbers_of_steps_that_are_held_back_are_limited) {
+  constexpr size_t kNumbers = 50, kSteps = 21'000;
+  Report step;
+  for (size_t i = 0; i < kNumbers; ++i) step.numbers.emplace_back("n" + std::to_string(i), 0);
+  std::vector<StoredReport> reports = {{3602, "pipe", *parse_report("phase input 3600")}};
+  for (size_t i = 0; i < kSteps; ++i) {
+    reports.push_back({3603 + static_cast<double>(i) * 1e-3, "pipe", step});
+  }
+  EXPECT_LT(reports_read_for_the_first_step(std::move(reports)), 20'100U);
+}
+
 TEST(StepReader, a_step_that_is_reported_during_a_wait_has_its_part_of_it) {
   const ListedTraining training =
       read_lines({"1 pipe step 1", "2 pipe begin input", "3 pipe step 2", "4 pipe step 3",

@@ -58,7 +58,7 @@ void StepTrack::merge(const Report& report) {
       step_->loss = value;
     } else if (name == names_.accuracy) {
       step_->accuracy = value;
-    } else {
+    } else if (numbers_ == StepNumbers::present) {
       set_number(*step_, name, value);
     }
   }

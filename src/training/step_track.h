@@ -18,9 +18,13 @@ struct ValueNames {
   std::string loss, accuracy;
 };
 
+// Whether steps have Step::numbers, which take much more memory than the rest.
+enum class StepNumbers { absent, present };
+
 class StepTrack {
  public:
-  explicit StepTrack(ValueNames names = {}) : names_(std::move(names)) {}
+  explicit StepTrack(ValueNames names = {}, StepNumbers numbers = StepNumbers::absent)
+      : names_(std::move(names)), numbers_(numbers) {}
 
   // `items`: the batch size that applies at this time. Returns the step before, once this report
   // begins another: nothing more is reported of it.
@@ -38,6 +42,7 @@ class StepTrack {
   void merge(const Report& report);
 
   ValueNames names_;
+  StepNumbers numbers_;
   StepCounter counter_;
   std::optional<Step> step_;
   std::optional<double> last_item_;

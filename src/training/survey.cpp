@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "base/text.h"
 #include "training/epoch_list.h"
 #include "training/no_steps.h"
+#include "training/not_finite.h"
 #include "training/numbers.h"
 #include "training/phase_list.h"
 #include "training/step_groups.h"
@@ -24,7 +24,6 @@ using ReportKind = Report::Kind;
 
 constexpr size_t kMaxTracks = 10'000;
 constexpr size_t kMaxRemembered = 100'000;  // reports of event files with the same time
-constexpr size_t kMaxNotFinite = 5;         // numbers that are noted
 constexpr const char* kCountsItems =
     "the job prints items, not steps: each printed line counts as a step";
 
@@ -81,7 +80,7 @@ struct TrackSurvey {
 class Surveyor {
  public:
   Surveyor(const std::string& sender, bool is_output_refused, double duration_s, Training& training)
-      : phases_(sender), training_(training) {
+      : phases_(sender), training_(training), epochs_(sender), numbers_(sender) {
     survey_.sender = sender;
     survey_.is_output_refused = is_output_refused;
     survey_.duration_s = duration_s;
@@ -103,6 +102,7 @@ class Surveyor {
   std::string sender() const { return std::string(choose_sender(tallies())); }
 
   Survey finish() {
+    not_finite_numbers_.append_notes(training_.notes);
     finish_phases();
     choose_source();
     epochs_reported_ = epochs_.finish(training_.source, training_.epochs, training_.notes);
@@ -174,16 +174,7 @@ class Surveyor {
     not_finite_.clear();
     append_numbers(stored, found_numbers_, &not_finite_);
     for (const TrainingNumber& number : found_numbers_) numbers_.add(number);
-    for (const TrainingNumber& number : not_finite_) note_not_finite(number);
-  }
-
-  void note_not_finite(const TrainingNumber& number) {
-    const bool is_new =
-        noted_.size() < kMaxNotFinite && noted_.emplace(number.name, number.set).second;
-    if (!is_new) return;
-    const std::string set = number.set == "train" ? "" : " (" + number.set + ")";
-    training_.notes.push_back(fmt::format("{} is not a number from {:.1f} s on",
-                                          printable(number.name + set), number.time_s));
+    for (const TrainingNumber& number : not_finite_) not_finite_numbers_.add(number);
   }
 
   void take_phase(const TrainingPhase& phase) {
@@ -271,7 +262,7 @@ class Surveyor {
   EpochList epochs_;
   PhaseList listed_phases_;
   std::vector<TrainingNumber> found_numbers_, not_finite_;  // of the last report
-  std::set<std::pair<std::string, std::string>> noted_;     // names and sets
+  NotFiniteNumbers not_finite_numbers_;
   NumberFold numbers_;
   int64_t epochs_reported_ = 0, steps_of_other_sets_ = 0, uncounted_ = 0;
 };

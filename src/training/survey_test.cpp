@@ -25,6 +25,23 @@ TEST(Survey, values_of_an_epoch_are_kept_by_set) {
   EXPECT_EQ(training.epochs[0].values.at("val_loss"), 0.75);
 }
 
+TEST(Survey, epochs_are_those_of_the_sender_of_the_steps) {
+  const ListedTraining ranks =
+      read_lines({"1 pipe epoch loss=9 who=rank1", "1.5 pipe step 1", "1.5 pipe step 1 who=rank1",
+                  "2 pipe epoch loss=2", "2 pipe epoch loss=8 who=rank1", "3 pipe epoch loss=1"});
+  ASSERT_EQ(ranks.epochs.size(), 2U);
+  EXPECT_EQ(ranks.epochs[0].values.at("loss"), 2);
+  EXPECT_EQ(ranks.epochs[1].epoch, 2);
+  EXPECT_EQ(ranks.epochs[1].values.at("loss"), 1);
+  const ListedTraining named = read_lines({"1 pipe epoch 1 loss=9 who=a", "2 pipe step 1 who=b",
+                                           "3 pipe epoch 1 loss=2 who=b", "4 pipe step 2 who=b"});
+  ASSERT_EQ(named.epochs.size(), 1U);
+  EXPECT_EQ(named.epochs[0].values.at("loss"), 2);
+  const ListedTraining other = read_lines({"1 pipe step 1", "2 pipe epoch 1 loss=3 who=logger"});
+  ASSERT_EQ(other.epochs.size(), 1U) << "the sender of the steps reports none";
+  EXPECT_EQ(other.epochs[0].values.at("loss"), 3);
+}
+
 TEST(Survey, the_reason_for_no_steps_states_what_to_do) {
   const std::string ways = read_lines({}).reason;
   for (const char* way : {"trainscope send", "--tensorboard", "--steps-from"}) {

@@ -79,7 +79,9 @@ class ReportedDetails : public TrainingDetails {
   ReportedDetails(std::shared_ptr<const Reports> reports, std::shared_ptr<const Survey> survey)
       : reports_(std::move(reports)), survey_(std::move(survey)) {}
 
-  std::unique_ptr<Reader<Step>> steps() const override { return read_steps(reports_, survey_); }
+  std::unique_ptr<Reader<Step>> steps() const override {
+    return read_steps(reports_, survey_, StepNumbers::present);
+  }
   std::unique_ptr<Reader<TrainingPhase>> phases() const override {
     return std::make_unique<PhaseReader>(reports_, survey_);
   }
@@ -115,7 +117,7 @@ Result<Training> read_training(std::shared_ptr<const Reports> reports, double du
   TS_TRY(Survey surveyed, survey_training(*reports, duration_s, events, training));
   const auto survey = std::make_shared<Survey>(std::move(surveyed));
   if (training.observed > 0) {
-    const auto steps = read_steps(reports, survey);
+    const auto steps = read_steps(reports, survey, StepNumbers::absent);
     TS_CHECK_OK(summarize_steps(*steps, *survey, training));
   }
   training.details = std::make_shared<ReportedDetails>(std::move(reports), survey);

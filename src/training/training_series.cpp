@@ -48,8 +48,9 @@ std::optional<size_t> step_place(const Series& series) {
 
 bool belongs_to(const TrainingNumber& number, const TrainingSeries& its) {
   const Labels& labels = its.series.labels;
-  return number.name == its.number && labels.size() == 2 && labels[0].second == number.set &&
-         labels[1].second == number.source;
+  const bool is_of_sender = !its.sender || number.who == *its.sender;
+  return is_of_sender && number.name == its.number && labels.size() == 2 &&
+         labels[0].second == number.set && labels[1].second == number.source;
 }
 
 void add_point(Points& points, double time_s, double value) {
