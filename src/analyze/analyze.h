@@ -53,7 +53,7 @@ std::span<const Rule* const> rules();
 inline constexpr int kRulesVersion = 1;
 
 // Less than this is too little to judge by.
-inline constexpr double kLeastTrainingS = 1;
+inline constexpr double kLeastTrainingS = 1.5;
 
 // What held the training back, by all rules together. "Cannot tell" is a verdict: `unknown`.
 Result<Diagnosis> diagnose(const RunView& run);

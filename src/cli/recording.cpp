@@ -174,6 +174,7 @@ std::string conclusion_text(const std::string& run_path, bool colour) {
   if (!run) {
     return fmt::format("trainscope: the run cannot be read back: {}\n", run.error().message());
   }
+  if ((*run)->duration_s() < kLeastTrainingS) return summary_text(**run, {}, colour);
   const auto diagnosis = diagnose(**run);
   if (diagnosis) {
     (void)store_verdict(

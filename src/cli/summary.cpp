@@ -124,7 +124,9 @@ std::string summary_text(const RunView& run, const Diagnosis& diagnosis, bool co
     if (value.empty()) continue;
     out += styled(kDim, fmt::format("  {:<10}", label)) + value + "\n";
   }
-  out += styled(kDim, "  next      ") + "trainscope diagnose " + manifest.id + "\n";
+  out += styled(kDim, "  next      ") +
+         (diagnosis.verdict.empty() ? "trainscope info " : "trainscope diagnose ") + manifest.id +
+         "\n";
   return out;
 }
 

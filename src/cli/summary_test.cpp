@@ -81,7 +81,7 @@ TEST(RunSummary, says_what_happened_with_units) {
   EXPECT_THAT(text, HasSubstr("300 MiB read\n"));
   EXPECT_THAT(text, HasSubstr("900 every 100 ms, 1 missed, jitter p99 200 µs\n"));
   EXPECT_THAT(text, HasSubstr("0.4% of one CPU\n"));
-  EXPECT_THAT(text, HasSubstr("trainscope diagnose 6a0cxqwqma\n"));
+  EXPECT_THAT(text, HasSubstr("trainscope info 6a0cxqwqma\n"));
 }
 
 TEST(RunSummary, ends_with_the_verdict_and_what_to_try) {
