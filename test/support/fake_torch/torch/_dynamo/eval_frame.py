@@ -1,0 +1,3 @@
+class OptimizeContext:
+    def __init__(self, callback=None):
+        self.callback = callback
