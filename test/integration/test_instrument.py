@@ -5,7 +5,7 @@ import subprocess
 import sys
 import unittest
 
-from instrumented_job import SOURCES, InstrumentedCase
+from instrumented_job import SOURCES, InstrumentedCase, install
 from progress_fifo import PYTHON_CLIENT, ROOT
 from trainscope_test import main
 
@@ -79,6 +79,11 @@ class Startup(InstrumentedCase):
             subprocess.run([sys.executable, "child.py"], check=True)
             """, python_path=FAKES)
         self.assertEqual(len(lines.steps()), 3)
+
+    def test_a_run_inside_of_a_run_reports_once(self):
+        other = install(self.path("other"))
+        lines = self.sent_by(sys.executable, MODEL + "train(loader(4))", python_path=other + ":" + FAKES)
+        self.assertEqual(len(lines.steps()), 4)
 
     def test_old_pythons_start_as_without_it(self):
         found = False

@@ -271,6 +271,9 @@ def _end_update(optimizer, arguments, keywords):
 
 def attach_compiler(module):
     """From the first use of the compiler on no hook is replaced any more."""
+    for function in (hooks.backward, _begin_update, _end_update):
+        if function is not None and hasattr(module, "skip_code"):
+            module.skip_code(function.__code__)  # As functions of torch itself: not worth a graph.
     contexts = getattr(module, "OptimizeContext", None)
     if contexts is None:
         hooks.compiles = True

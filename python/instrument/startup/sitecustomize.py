@@ -28,6 +28,7 @@ _TARGETS = frozenset((
 
 class _Finder(object):
     """Lets the other finders find a module, and attaches hooks once its loader has executed it."""
+    is_of_trainscope = True
 
     def find_spec(self, name, path=None, target=None):
         if name not in _TARGETS:
@@ -86,6 +87,9 @@ def _run_own_sitecustomize():
 
 
 sys.path[:] = [path for path in sys.path if path != _HERE]
-if sys.version_info >= (3, 7) and os.environ.get("TRAINSCOPE_PIPE") and os.environ.get("TRAINSCOPE_INSTRUMENT") != "0":
+_is_wanted = os.environ.get("TRAINSCOPE_PIPE") and os.environ.get("TRAINSCOPE_INSTRUMENT") != "0"
+# A run inside of a run has two of these folders in PYTHONPATH.
+_is_first = not any(getattr(finder, "is_of_trainscope", False) for finder in sys.meta_path)
+if sys.version_info >= (3, 7) and _is_wanted and _is_first:
     sys.meta_path.insert(0, _Finder())
 _run_own_sitecustomize()
