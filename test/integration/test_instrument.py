@@ -150,7 +150,7 @@ for batch in loader(10): torch.optim.SGD().step(closure)
 """)
         self.assert_steps(lines, 10)
         self.assertEqual((len(lines.phase_s("backward")), len(lines.phase_s("forward"))), (30, 30))
-        self.assertLess(max(lines.phase_s("optimizer")), 0.002, "contains the closure")
+        self.assertLess(min(lines.phase_s("optimizer")), 0.006, "contains the closure, which sleeps that long")
 
     def test_without_a_loader(self):
         lines = self.sent("""

@@ -6,7 +6,8 @@ from .torch_state import is_compiling
 
 
 def attach_save(module):
-    replace(module, "save", lambda original: around(original, CHECKPOINT, _is_to_file, is_compiling), "torch", "checkpoint")
+    replace(module, "save", lambda original: around(original, CHECKPOINT, _is_to_file, is_compiling), "torch",
+            "checkpoint")
 
 
 def attach_distributed(module):

@@ -136,8 +136,10 @@ class Session:
         return self._sender if self._sender.is_open() else None
 
     def _who(self, sender, log):
-        is_training = log is self.main_log or self.main_log is None and (log is None or log.thread == sender.training_thread)
-        return sender.who if is_training or len(self.logs) < 2 else log.name
+        if log is None or len(self.logs) < 2:
+            return sender.who
+        is_training = log.thread == sender.training_thread if self.main_log is None else log is self.main_log
+        return sender.who if is_training else log.name
 
     def _take_marks(self):
         marks, self._unsent_marks = self._unsent_marks, []

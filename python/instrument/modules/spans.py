@@ -51,7 +51,7 @@ def end(name, time_ns=None):
 
 
 def is_open(name):
-    return (session.log(), name) in _open
+    return bool(_open) and (session.log(), name) in _open
 
 
 def around(original, name, is_counted=None, is_compiling=None, before=None):

@@ -31,7 +31,8 @@ def attach_trainer(module):
 
 def attach_huggingface(module):
     replace(module.Trainer, "evaluation_loop", _evaluation, "transformers", "evaluation")
-    replace(module.Trainer, "_save_checkpoint", lambda original: around(original, CHECKPOINT), "transformers", "checkpoint")
+    replace(module.Trainer, "_save_checkpoint", lambda original: around(original, CHECKPOINT), "transformers",
+            "checkpoint")
     replace(module.Trainer, "log", _logged, "transformers", "loss")
 
 

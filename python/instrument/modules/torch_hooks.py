@@ -79,7 +79,8 @@ class _Hooks:
         return True
 
     def may_update_unseen(self):
-        return self.compiles or self.replays > 0
+        has_seen = any(trace.has_updated for trace in list(self.traces.values()))
+        return not has_seen and (self.compiles or self.replays > 0)
 
     def is_device_dry(self):
         """Whether the device had finished the last step when this batch arrived; None if that is unknown."""
@@ -271,9 +272,6 @@ def _end_update(optimizer, arguments, keywords):
 
 def attach_compiler(module):
     """From the first use of the compiler on no hook is replaced any more."""
-    for function in (hooks.backward, _begin_update, _end_update):
-        if function is not None and hasattr(module, "skip_code"):
-            module.skip_code(function.__code__)  # As functions of torch itself: not worth a graph.
     contexts = getattr(module, "OptimizeContext", None)
     if contexts is None:
         hooks.compiles = True
@@ -286,12 +284,38 @@ def attach_compiler(module):
         if not hooks.compiles and not session.is_off:
             hooks.compiles = True
             try:
+                _hide_from(module)
                 hooks.arrange()
             except Exception as error:
                 session.failed("the compiler", error)
         original(self, *arguments, **keywords)
 
     contexts.__init__ = __init__
+
+
+def _hide_from(compiler):
+    """Where a graph ends in one of our functions, it is called as those of torch are: nothing in it is compiled."""
+    package = __name__.rpartition(".")[0]
+    for name, module in list(sys.modules.items()):
+        if name.startswith(package + "."):
+            for code in _codes_of(vars(module).values(), module.__name__):
+                compiler.skip_code(code)
+
+
+def _codes_of(values, module):
+    for value in values:
+        if isinstance(value, type) and value.__module__ == module:
+            yield from _codes_of(vars(value).values(), module)
+        code = getattr(value, "__code__", None)
+        if code is not None and getattr(value, "__module__", None) == module:
+            yield from _with_inner(code)
+
+
+def _with_inner(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            yield from _with_inner(constant)
 
 
 def attach_graphs(module):

@@ -150,7 +150,8 @@ class Trace:
             if session.main_log is None:
                 session.main_log = self.log
             self._note_batch_size(now)
-            self.log.events.append((now, step_text, (self.number, updates, self.batches, budget.is_timed, self.dry, self.loss)))
+            values = (self.number, updates, self.batches, budget.is_timed, self.dry, self.loss)
+            self.log.events.append((now, step_text, values))
         self.updates = self.batches = 0
         self.loss = self.dry = None
         self.updated.clear()
@@ -205,7 +206,8 @@ class Trace:
 
     def _end_evaluation(self, now):
         """The last batch is given as much time as the longest of the others."""
-        spans.end(EVALUATION, min(now, self.evaluated_ns + max(self.evaluation_gap_ns, self.evaluated_ns - self.evaluation_ns)))
+        last_ns = max(self.evaluation_gap_ns, self.evaluated_ns - self.evaluation_ns)
+        spans.end(EVALUATION, min(now, self.evaluated_ns + last_ns))
         self.evaluation_ns = 0
 
     def _iterator_is_gone(self, reference):

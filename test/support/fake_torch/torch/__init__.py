@@ -43,5 +43,7 @@ class Tensor:
         return self.value
 
 
-from . import autograd, compiler, cuda, optim, utils  # noqa: E402
-from .serialization import save  # noqa: E402
+from . import autograd, compiler, cuda, optim, utils
+from .serialization import save
+
+__all__ = ["autograd", "compiler", "cuda", "optim", "save", "utils"]

@@ -1,4 +1,6 @@
-from .graphs import CUDAGraph  # noqa: F401
+from .graphs import CUDAGraph
+
+__all__ = ["CUDAGraph"]
 
 dry = []  # what each query answers; empty: there is no device
 calls = []

@@ -1,1 +1,3 @@
-from .optimizer import SGD, Optimizer  # noqa: F401
+from .optimizer import SGD, Optimizer
+
+__all__ = ["SGD", "Optimizer"]

@@ -1,1 +1,3 @@
-from . import data  # noqa: F401
+from . import data
+
+__all__ = ["data"]

@@ -1,1 +1,3 @@
-from .dataloader import DataLoader  # noqa: F401
+from .dataloader import DataLoader
+
+__all__ = ["DataLoader"]
