@@ -34,6 +34,7 @@ struct RecordOptions : SourceOptions {
   std::string id_file;
   std::vector<std::string> tensorboard;  // --tensorboard
   std::string steps_from;                // --steps-from
+  bool instrument = false;               // --instrument
   bool quiet = false;
   std::vector<Setting> settings;  // as shown by `info`, secrets redacted
 };

@@ -130,6 +130,7 @@ struct Shared {
   std::atomic<int64_t> sealed_reports{0};  // those in segments
   SharedSteps steps;
   std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
+  std::atomic<int64_t> instrumented_processes{0};  // marks of --instrument about what it observes
   // Lines of output in which steps were found; that were skipped because of their cost; whose
   // search was stopped.
   std::atomic<int64_t> matched_lines{0}, skipped_lines{0}, costly_lines{0};
