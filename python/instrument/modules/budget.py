@@ -61,9 +61,9 @@ class Budget:
         else:  # A pause is not a step: it counts as four at most.
             self._step_ns += _WEIGHT * (min(step_ns, 4 * self._step_ns) - self._step_ns)
         if self.is_timed:
-            self._timed_ns = _moved(self._timed_ns, own_ns)
+            self._timed_ns = _moved(self._timed_ns, own_ns, self.timed_steps)
         else:
-            self._untimed_ns = _moved(self._untimed_ns, own_ns)
+            self._untimed_ns = _moved(self._untimed_ns, own_ns, self.steps - self.timed_steps)
 
     def _pause_ns(self):
         untimed = self._timed_ns / 3 if self._untimed_ns is None else self._untimed_ns
@@ -72,6 +72,9 @@ class Budget:
         return int(min(max(BURST_STEPS * more / room, SHORTEST_PAUSE_NS), LONGEST_PAUSE_NS))
 
 
-def _moved(mean, value):
-    # The flush of lines, every few steps, is part of the mean; one that was interrupted for long is not.
-    return value if mean is None else mean + _WEIGHT * (min(value, 8 * mean + 1000) - mean)
+def _moved(mean, value, count):
+    """The mean of recent values. A hook that was interrupted by another process is not expensive: the first values
+    only lower the mean, later ones count as three times the mean at most (lines are sent every few steps)."""
+    if mean is None or count <= 4:
+        return value if mean is None else min(mean, value)
+    return mean + _WEIGHT * (min(value, 3 * mean) - mean)
