@@ -175,6 +175,16 @@ for a, b in zip(loader(8), loader(8)): torch.Tensor().backward(); optimizer.step
         self.assert_steps(lines, 8)
         self.assertEqual({step["batches"] for step in lines.steps()}, {2})
 
+    def test_a_loader_that_reads_from_another_one(self):
+        """In bursts and between them."""
+        lines = self.sent("""
+outer = torch.utils.data.DataLoader(batch for batch in loader(3000, 0.0003))
+assert train(outer, every=2) == 1500
+""")
+        self.assert_steps(lines, 1500)
+        self.assertEqual(len(lines.phase_s("input")), 3000)
+        self.assertLess(sum(step["timed"] for step in lines.steps()), 1500)
+
     def test_steps_between_bursts_are_counted(self):
         """Steps of 0.3 ms cannot all be timed; a pause of a burst is half a second."""
         lines = self.sent("""

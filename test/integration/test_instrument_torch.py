@@ -1,9 +1,9 @@
-"""The module of `run --instrument` with real PyTorch, Lightning and Hugging Face Trainer: steps are those that the job
+"""The module of `run --instrument` with real PyTorch, Lightning, Hugging Face Trainer and JAX: steps are those that the job
 counts itself, and the job behaves as without it."""
 # ctest-timeout: 900
 import re
 
-from instrumented_job import InstrumentedCase, torch_python
+from instrumented_job import InstrumentedCase, python_with, torch_python
 from trainscope_test import main
 
 MODEL = """
@@ -199,6 +199,19 @@ class Frameworks(InstrumentedCase):
         self.assertEqual(len(lines.starting("begin evaluation", "phase evaluation")), 2)
         self.assertEqual(len(lines.starting("begin checkpoint", "phase checkpoint")), 2)
         self.assertGreaterEqual(len(lines.starting("scalar loss ")), 2)
+
+
+class Jax(InstrumentedCase):
+    def test_compile_time(self):
+        """Steps are unknown: a jitted call returns before it has computed."""
+        lines = self.sent_by(python_with("jax"), """
+            import jax
+            print(float(jax.jit(lambda x: (x * 2).sum())(jax.numpy.ones(8))))
+            """)
+        self.assertEqual(self.job.stdout, b"16.0\n")
+        self.assertGreaterEqual(len(lines.phase_s("compile")), 1)
+        self.assertEqual(lines.steps(), [])
+        self.assertRegex(lines.marks()[0], r"^instrumented jax \d\S+: compile")
 
 
 if __name__ == "__main__":

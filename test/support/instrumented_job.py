@@ -23,9 +23,13 @@ def has_module(python, module):
 
 
 def torch_python(*modules):
-    """A Python that has torch and these modules; skips the test if there is none."""
+    return python_with("torch", *modules)
+
+
+def python_with(*modules):
+    """A Python that has these modules; skips the test if there is none."""
     python = os.environ.get(_VARIABLE, sys.executable)
-    missing = [module for module in ("torch",) + modules if not has_module(python, module)]
+    missing = [module for module in modules if not has_module(python, module)]
     if missing:
         raise unittest.SkipTest(f"{missing[-1]} is missing (pip install {' '.join(missing)}, or set {_VARIABLE} to a "
                                 "Python that has it)")

@@ -15,14 +15,14 @@ _WEIGHT = 1.0 / 8
 
 
 class Budget:
-    __slots__ = ("is_timed", "has_bursts", "_left", "_resume_ns", "_last_ns", "_step_ns", "_timed_ns", "_untimed_ns",
+    __slots__ = ("is_timed", "has_bursts", "_left", "resume_ns", "_last_ns", "_step_ns", "_timed_ns", "_untimed_ns",
                  "steps", "timed_steps", "own_ns", "measured_ns")
 
     def __init__(self):
         self.is_timed = True
         self.has_bursts = False
         self._left = FIRST_STEPS
-        self._resume_ns = 0
+        self.resume_ns = 0
         self._last_ns = None
         self._step_ns = None
         self._timed_ns = self._untimed_ns = None
@@ -32,7 +32,7 @@ class Budget:
         """A step has ended in which the hooks took this long; decides about the next one."""
         self._take(now, own_ns)
         if not self.is_timed:
-            if now >= self._resume_ns:
+            if now >= self.resume_ns:
                 self.is_timed, self._left = True, BURST_STEPS
             return
         self._left -= 1
@@ -41,7 +41,7 @@ class Budget:
         self._left = BURST_STEPS
         if self._timed_ns > SHARE * self._step_ns:
             self.is_timed, self.has_bursts = False, True
-            self._resume_ns = now + self._pause_ns()
+            self.resume_ns = now + self._pause_ns()
 
     def share(self):
         """Of the steps' time, in all; None before the second step."""

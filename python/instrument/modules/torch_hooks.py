@@ -33,6 +33,11 @@ class _Hooks:
         self.autograd = self.backward = self.original_backward = None
         self.pre_hooks = self.post_hooks = self.pre_key = self.post_key = None
         self.flag = None  # closed by an update that nothing else notices
+        # Between bursts __next__ of this iterator (its id) only appends to `records`; 0: of none.
+        self.fast = 0
+        self.records = []
+        self.is_waiting = False  # inside of __next__ of that iterator
+        self.due_ns = 0  # when the records must become lines
         self.compiles = False
         self.replays = 0
         self.event = None
@@ -64,18 +69,31 @@ class _Hooks:
         if self.post_hooks is None:
             return
         self.pre_hooks[self.pre_key] = _begin_update if is_detailed else _nothing
-        needs_count = len(traces) != 1 or traces[0].iterator is None
-        if is_detailed or needs_count:
+        self.fast = 0
+        iterator = traces[0].iterator() if len(traces) == 1 and traces[0].iterator is not None else None
+        if is_detailed or iterator is None:
             self._count_flag(traces)
             self.post_hooks[self.post_key] = _end_update
-        elif self.flag is None:
-            self._raise_flag()
+            return
+        if self.flag is None:
+            self.raise_flag()
+        if not traces[0].is_evaluating():
+            self.due_ns = traces[0].due_ns()
+            self.fast = id(iterator)
+
+    def drain(self):
+        """What __next__ noted since the last time becomes steps and phases."""
+        records, self.records = self.records, []
+        if records:
+            trace = next(iter(self.traces.values()))
+            trace.take_records(records)
+            self.due_ns = trace.due_ns()
 
     def has_updated_unseen(self):
         """Whether an optimizer has updated since the last time, while no hook of ours was called for it."""
         if self.flag is None or not self.flag.closed:
             return False
-        self._raise_flag()
+        self.raise_flag()
         return True
 
     def may_update_unseen(self):
@@ -115,7 +133,7 @@ class _Hooks:
         self.event, self.is_event_recorded = False, False
         session.note_missing("device events", error)
 
-    def _raise_flag(self):
+    def raise_flag(self):
         self.flag = io.BytesIO()
         self.post_hooks[self.post_key] = self.flag.__exit__
 
@@ -128,15 +146,17 @@ class _Hooks:
                 trace.updated_ns = now_ns()
 
     def restore(self):
+        self.fast = 0
         self.post_hooks[self.post_key] = self.pre_hooks[self.pre_key] = _nothing
 
     def finish(self):
+        self.drain()
         for trace in list(self.traces.values()):
             trace.finish()
 
     def forget(self):
         """In a forked process."""
-        self.traces = {}
+        self.traces, self.records, self.fast = {}, [], 0
         self.event, self.is_event_recorded, self.flag = False, False, None  # CUDA does not survive a fork.
         self.arrange()
 
@@ -162,12 +182,16 @@ def attach_loader(module):
 def _timed_next(original):
     @functools.wraps(original)
     def __next__(self):
+        # 0 if anything was compiled: the compiler sees nothing of what follows.
+        if hooks.fast:
+            if hooks.fast == id(self):
+                return _fast_next(self, original)
         if is_compiling():
             return original(self)
         if session.is_off:
             return original(self)
         trace = hooks.traces.get(get_ident()) or current_trace()
-        if trace is None or trace.is_waiting:  # waiting: a loader that reads from another one
+        if trace is None or trace.is_waiting or hooks.is_waiting:  # waiting: a loader that reads from another one
             return original(self)
         trace.is_waiting = True
         began = now_ns()
@@ -188,8 +212,33 @@ def _timed_next(original):
     return __next__
 
 
+def _fast_next(iterator, original):
+    """Between bursts: notes times and whether an optimizer has updated, and nothing else."""
+    hooks.is_waiting = True
+    began = now_ns()
+    try:
+        item = original(iterator)
+    except StopIteration:
+        _end_iterator(next(iter(hooks.traces.values())), iterator, began)
+        raise
+    finally:
+        hooks.is_waiting = False
+    ended = now_ns()
+    try:
+        has_updated = hooks.flag.closed
+        if has_updated:
+            hooks.raise_flag()
+        hooks.records.append((began, ended, has_updated))
+        if ended > hooks.due_ns:
+            hooks.drain()
+    except Exception as error:
+        session.failed("the data loader", error)
+    return item
+
+
 def _end_iterator(trace, iterator, now):
     try:
+        hooks.drain()
         trace.end_iterator(iterator, now, _torch.is_grad_enabled())
         if hooks.models and now - hooks.communication_ns > _COMMUNICATION_NS:
             _report_communication(trace, now)

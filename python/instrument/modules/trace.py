@@ -9,12 +9,13 @@ import weakref
 from . import spans
 from ._pipe import now_ns
 from .budget import UNSEEN_NS_PER_CALL, Budget
-from .session import session
+from .session import FLUSH_NS, phase_text, session
 from .spans import EVALUATION
 
 SOURCE = "torch"
 _ITEMS_NS = 1000000000
 _MOST_EVENTS = 4000
+FAST_NS = 4000  # of a batch that is only noted, as measured like UNSEEN_NS_PER_CALL
 # An accumulation is rarely longer. Where nothing but compiled code may update, batches count after so many.
 _SILENT_BATCHES = 64
 
@@ -43,6 +44,7 @@ class Trace:
 
     def take_batch(self, iterator, item, began, ended, has_gradients):
         """The loader gave a batch."""
+        self.hooks.drain()
         if not has_gradients or spans.is_open(EVALUATION):
             self._take_evaluation_batch(began, ended)
         else:
@@ -61,8 +63,34 @@ class Trace:
             if ended - self.items_ns > _ITEMS_NS:
                 self.items_ns = ended
                 self.items = items_in(item)
+            if not self.budget.is_timed and not self.hooks.fast:
+                self.hooks.arrange()
         self._flush_if_due(ended)
         self.own_ns += now_ns() - ended + UNSEEN_NS_PER_CALL
+
+    def take_records(self, records):
+        """Batches that __next__ noted between bursts: when each was requested and came, and whether an optimizer
+        had updated before."""
+        began_ns = now_ns()
+        append = self.log.events.append
+        for began, ended, has_updated in records:
+            self.own_ns += FAST_NS
+            if has_updated or self.updates:
+                self._end_step(began, 0 if self.updates else None)
+            elif self.counts_batches:
+                self._end_step(began, None)
+            self.batches += 1
+            append((ended, phase_text, (b"input", ended - began)))
+        self.forward_ns = ended
+        self._flush_if_due(ended)
+        self.own_ns += now_ns() - began_ns
+
+    def due_ns(self):
+        """When batches that are only noted must become lines: for a flush, or for the next burst."""
+        return min(self.log.flushed_ns + FLUSH_NS, self.budget.resume_ns)
+
+    def is_evaluating(self):
+        return self.evaluation_ns or spans.is_open(EVALUATION)
 
     def end_iterator(self, iterator, now, has_gradients):
         """The loader has no more batches."""
@@ -113,9 +141,11 @@ class Trace:
     def begin_evaluation(self):
         """A framework begins to evaluate: the step before has ended."""
         now = now_ns()
+        self.hooks.drain()
         if self.evaluation_ns:
             self._end_evaluation(now)
         self._end_batch(now)
+        self.hooks.fast = 0
 
     def finish(self):
         """The process ends."""
@@ -198,6 +228,7 @@ class Trace:
         if not self.evaluation_ns:
             self._end_batch(began)
             self.evaluation_ns = began
+            self.hooks.fast = 0  # The next batch of training ends the evaluation.
             self.evaluation_gap_ns = 0
             spans.begin(EVALUATION, began)
         else:
@@ -213,6 +244,7 @@ class Trace:
     def _iterator_is_gone(self, reference):
         try:
             if self.iterator is reference:
+                self.hooks.drain()
                 self.iterator = None
                 if not session.is_off:
                     self.hooks.arrange()
@@ -229,6 +261,8 @@ class Trace:
 def step_text(session, number, updates, batches, is_timed, dry, loss):
     if session.steps_from != SOURCE:
         return None
+    if updates is None and not is_timed and batches:
+        return b"step %d batches=%d timed=0" % (number, batches)  # Most steps, where there are bursts.
     text = b"step %d" % number
     if updates is not None:
         text += b" updates=%d" % updates
