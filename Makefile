@@ -6,7 +6,7 @@ export NINJA_STATUS ?= [%f/%t]
 
 BIN := build/trainscope
 
-.PHONY: help demo build test check bench install packages format asan tsan fuzz cross tidy clean
+.PHONY: help demo build test check bench install packages format asan tsan truth fuzz cross tidy clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -53,6 +53,9 @@ asan tsan: ## run the unit tests and fuzz corpora under a sanitizer
 	@scripts/configure $@
 	@cmake --build --preset $@
 	@scripts/run-tests build/$@
+
+truth: build ## run planted jobs and check what diagnose says of them, on an idle machine
+	@python3 test/diagnosis/truth.py
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/install-deps test

@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "format/format.h"
+#include "model/model.h"
 #include "store/store.h"
 
 using namespace trainscope;

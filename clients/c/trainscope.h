@@ -13,7 +13,8 @@
 //
 // Sender: the process that loaded this first and its training thread (the first to end a step;
 // before that, the first to send) have no who. Another thread has who=PID.NUMBER, a forked process
-// who=PID, and if RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0, who=rankN. ts_set_who() overrules that for the thread that calls it.
+// who=PID, and if RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0, who=rankN. ts_set_who()
+// overrules that for the thread that calls it.
 //
 // Limits: Linux, GCC or Clang, C99 or later; with -std=c99 include it before any other header. A
 // glibc older than 2.32 needs -pthread. Not for signal handlers. A line has at most 4,096 bytes: a
@@ -62,7 +63,8 @@ static inline void ts_send(const char* format, ...) __attribute__((format(printf
 // Writes waiting lines: before exec(), _exit() or a long silence after more than 1,000 lines per
 // second.
 static inline void ts_flush(void);
-// The name of the calling thread in its own lines, who=NAME, at most 31 letters; NULL or "" ends it.
+// The name of the calling thread in its own lines, who=NAME, at most 31 letters; NULL or "" ends
+// it.
 static inline void ts_set_who(const char* name);
 
 // Everything below is how.
@@ -80,9 +82,9 @@ enum {
 enum { TS_PACE_NS = 1000000, TS_BURST_NS = 100000000, TS_LOCK_NS = 10000000 };
 
 struct ts_state {
-  int lock;  // the process that has it; 0 if free
+  int lock;             // the process that has it; 0 if free
   int main_process;     // the first that loaded this
-  int process;  // the process of the other fields: another one after a fork
+  int process;          // the process of the other fields: another one after a fork
   int descriptor;       // -1: nothing is sent
   int threads;          // how many have sent
   int training_thread;  // by the order in which they first sent
@@ -318,8 +320,8 @@ static inline void ts_set_who(const char* name) {
   ts_thread_who_1[line.size] = '\0';
 }
 
-// With the lock held; `who` is the sender name of this thread. A thread with a name of its own is not
-// numbered: it cannot be mistaken for the training thread when it is the first to send.
+// With the lock held; `who` is the sender name of this thread. A thread with a name of its own is
+// not numbered: it cannot be mistaken for the training thread when it is the first to send.
 static inline void ts_make_tail_(struct ts_tail* tail, struct ts_state* state, int is_step,
                                  long long time_ns) {
   struct ts_thread* thread = &ts_thread_2;

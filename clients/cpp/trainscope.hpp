@@ -31,7 +31,7 @@ struct Number {
 using Numbers = std::initializer_list<Number>;
 
 // The data set of a number; the default is train.
-enum class Set { unsaid, train, validation, test };
+enum class Set { unspecified, train, validation, test, unsaid = unspecified };
 
 inline constexpr long long kNext = -1;  // one more than the last; the recorder counts
 
@@ -78,12 +78,16 @@ inline void flush() noexcept { ts_flush(); }
 // The name of the calling thread in its own lines: see ts_set_who() in trainscope.h.
 inline void set_who(std::string_view name) noexcept { ts_set_who(detail::Name(name).c_str()); }
 
-inline void step(long long number = kNext, Numbers numbers = {}, Set set = Set::unsaid) noexcept {
+inline void step(long long number = kNext, Numbers numbers = {},
+                 Set set = Set::unspecified) noexcept {
   detail::send("step", number, numbers, set);
 }
-inline void step(Numbers numbers, Set set = Set::unsaid) noexcept { step(kNext, numbers, set); }
+inline void step(Numbers numbers, Set set = Set::unspecified) noexcept {
+  step(kNext, numbers, set);
+}
 
-inline void epoch(long long number = kNext, Numbers numbers = {}, Set set = Set::unsaid) noexcept {
+inline void epoch(long long number = kNext, Numbers numbers = {},
+                  Set set = Set::unspecified) noexcept {
   detail::send("epoch", number, numbers, set);
 }
 
@@ -97,7 +101,7 @@ inline void phase(std::string_view name, std::chrono::duration<double> took) noe
 
 inline void batch(long long items) noexcept { ts_batch(items); }
 
-inline void scalar(std::string_view name, double value, Set set = Set::unsaid) noexcept {
+inline void scalar(std::string_view name, double value, Set set = Set::unspecified) noexcept {
   ts_line line;
   if (ts_start_(&line, "scalar ") == 0) return;
   ts_put_name_(&line, name.data(), name.size());

@@ -40,7 +40,8 @@ def active():
 
 
 def step(number=None, set=None, **numbers):
-    """A step has ended: step(), step(7), step(7, loss=0.3). Without a number the recorder counts."""
+    """A step has ended: step(), step(7), step(7, loss=0.3). Without a number the recorder counts.
+    With set="validation" or "test" it reports values only and is not counted."""
     send_report("step", number, numbers, set, reports_ignored=True)
 
 

@@ -35,4 +35,27 @@ struct CompletedAnalysis {
 // Runs all of them, in the order of analyses().
 Result<std::vector<CompletedAnalysis>> run_analyses(const RunView& run);
 
+// A rule of `diagnose`: one .cpp in rules/ that defines one constant `<stem>_rule`. It judges by
+// the evidence of a run how far one verdict holds.
+class Witness;     // analyze/support/rule.h
+struct Judgement;  // the same
+struct Rule {
+  std::string_view name;     // "input_wait"
+  std::string_view verdict;  // of the contract
+  std::string_view summary;  // one line for the reference
+  std::string_view needs;    // what a run must have for it
+  Judgement (*judge)(Witness& witness) = nullptr;
+};
+
+// All rules, sorted by name. Generated from the folder.
+std::span<const Rule* const> rules();
+// Grows when a rule may decide otherwise.
+inline constexpr int kRulesVersion = 1;
+
+// Less than this is too little to judge by.
+inline constexpr double kLeastTrainingS = 1;
+
+// What held the training back, by all rules together. "Cannot tell" is a verdict: `unknown`.
+Result<Diagnosis> diagnose(const RunView& run);
+
 }  // namespace trainscope

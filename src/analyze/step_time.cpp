@@ -56,32 +56,35 @@ class StepTime {
   }
 
  private:
-  // Checkpoints and evaluations.
+  // Checkpoints and evaluations. The time of several at once belongs to the one that began last.
   void add_named_pauses() {
-    const TrainingPhase* outer = nullptr;
-    size_t outer_at = 0;
+    std::vector<size_t> open;  // places in out_.pauses, the innermost last
+    double divided_s = 0;      // up to here all time is divided
+    const auto divide_until = [&](double time_s) {
+      while (!open.empty()) {
+        Pause& innermost = out_.pauses[open.back()];
+        const double end_s = std::min(time_s, innermost.to_s);
+        innermost.lost_s += std::max(0.0, end_s - divided_s);
+        divided_s = std::max(divided_s, end_s);
+        if (innermost.to_s > time_s) break;
+        open.pop_back();
+      }
+      divided_s = time_s;
+    };
     for (const TrainingPhase& phase : training_.phases) {
       if (!phase.is_pause()) continue;
-      // Of two nested phases the inner one has the time.
-      if (outer != nullptr && phase.from_s < outer->to_s) {
-        const double common_s = std::min(phase.to_s, outer->to_s) - phase.from_s;
-        time_of(*outer) -= common_s;
-        out_.pauses[outer_at].lost_s -= common_s;
-      }
-      if (outer == nullptr || phase.to_s > outer->to_s) {
-        outer = &phase;
-        outer_at = out_.pauses.size();
-      }
+      divide_until(phase.from_s);
+      open.push_back(out_.pauses.size());
       unnumbered_.push_back(out_.pauses.size());
-      out_.pauses.push_back({phase.name, phase.from_s, phase.to_s, phase.to_s - phase.from_s, 0});
-      time_of(phase) += phase.to_s - phase.from_s;
+      out_.pauses.push_back({phase.name, phase.from_s, phase.to_s, 0, 0});
+    }
+    divide_until(std::numeric_limits<double>::infinity());
+    for (const Pause& pause : out_.pauses) {
+      (pause.kind == "checkpoint" ? checkpoint_s_ : evaluation_s_) += pause.lost_s;
     }
     // The first to end is the last one here.
     std::sort(unnumbered_.begin(), unnumbered_.end(),
               [&](size_t a, size_t b) { return out_.pauses[a].to_s > out_.pauses[b].to_s; });
-  }
-  double& time_of(const TrainingPhase& phase) {
-    return phase.name == "checkpoint" ? checkpoint_s_ : evaluation_s_;
   }
 
   // Pauses that ended by this time belong to this step.

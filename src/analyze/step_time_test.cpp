@@ -1,11 +1,11 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
-#include <utility>
 
 #include "analyze/analyze.h"
-#include "base/distribution.h"
 #include "testing/fake_run.h"
+#include "testing/listed_reports.h"
 
 namespace trainscope {
 
@@ -13,69 +13,57 @@ extern const Analysis step_time_analysis;
 
 namespace {
 
-// A training of known parts, as a job with phases would report it.
+// A training of known parts, as a job with phases reports it. It begins with the report of step 0,
+// whose duration is unknown.
 class Story {
  public:
+  Story() { report("step 0"); }
+
+  // It waits for data first.
   Story& step(double seconds, double input_s = 0) {
-    Step step;
-    if (input_s > 0) {
-      training_.has_input_phases = true;
-      step.input_wait_s = input_s;
-      step.longest_wait_from_s = now_s_;
-      step.longest_wait_to_s = now_s_ + input_s;
-    }
+    if (input_s > 0) phase("input", now_s_, input_s);
     now_s_ += seconds;
-    step.step = static_cast<int64_t>(steps_.size()) + 1;
-    step.time_s = now_s_;
-    step.duration_s = seconds;
-    steps_.push_back(step);
+    report(fmt::format("step {}", ++steps_));
+    return *this;
+  }
+  // Steps that are reported at the same time.
+  Story& steps_together(int count, double seconds) {
+    now_s_ += seconds;
+    for (int i = 0; i < count; ++i) report(fmt::format("step {}", ++steps_));
     return *this;
   }
   Story& pause(const std::string& name, double seconds) {
-    training_.phases.push_back({name, "", now_s_, now_s_ + seconds, false});
+    phase(name, now_s_, seconds);
     now_s_ += seconds;
     return *this;
   }
-  // A pause with a checkpoint in the middle of it.
-  Story& pause_around_checkpoint(const std::string& name, double seconds, double checkpoint_s) {
-    const double from_s = now_s_ + (seconds - checkpoint_s) / 2;
-    pause(name, seconds);
-    training_.phases.push_back({"checkpoint", "", from_s, from_s + checkpoint_s, false});
-    return *this;
-  }
-  // The last step has no own time.
-  Story& untimed() {
-    Step& step = steps_.back();
-    step.average_s = std::exchange(step.duration_s, std::nullopt);
-    return *this;
-  }
-  Story& warm_up() {
-    steps_.back().kind = "warmup";
+  // A phase during the last pause.
+  Story& nested(const std::string& name, double seconds_before_end, double seconds) {
+    phase(name, now_s_ - seconds_before_end, seconds);
     return *this;
   }
   AnalysisResult analyze() const {
-    Training training = training_;
-    Distribution durations, rests;
-    for (const Step& step : steps_) {
-      if (!step.duration_s || step.kind == "warmup") continue;
-      durations.add(*step.duration_s);
-      rests.add(*step.duration_s - step.input_wait_s.value_or(0));
-    }
-    training.statistics.typical_s = durations.median();
-    training.statistics.typical_rest_s = rests.median();
-    training.statistics.deviation_s = durations.median_distance(durations.median());
-    training.observed = static_cast<int64_t>(steps_.size());
-    training.details = std::make_shared<ListedSteps>(steps_);
     FakeRun run(0.1, now_s_);
-    run.set_training(training);
+    run.set_training(read_listed(reports_, now_s_));
     auto analyzed = step_time_analysis.analyze(run);
     EXPECT_TRUE(analyzed);
     return *analyzed;
   }
 
  private:
-  Training training_;
-  std::vector<Step> steps_;
+  void report(const std::string& line) {
+    reports_.push_back({now_s_, "pipe", *parse_report(line)});
+  }
+  void phase(const std::string& name, double from_s, double seconds) {
+    Report report;
+    report.kind = Report::Kind::phase;
+    report.name = name;
+    report.value = seconds;
+    reports_.push_back({from_s + seconds, "pipe", report});
+  }
+
+  std::vector<StoredReport> reports_;
+  int64_t steps_ = 0;
   double now_s_ = 1;
 };
 
@@ -127,14 +115,29 @@ TEST(StepTime, known_parts_are_found_again) {
   EXPECT_EQ(input.from_s, analyzed.pauses[0].from_s);
 }
 
-TEST(StepTime, time_of_nested_pauses_counts_once) {
+TEST(StepTime, time_of_nested_pauses_belongs_to_the_innermost) {
   Story story;
   for (int i = 0; i < 10; ++i) story.step(1);
-  story.pause_around_checkpoint("evaluation", 10, 4);
+  story.pause("evaluation", 10)
+      .nested("checkpoint", 9, 8)
+      .nested("evaluation", 8, 7)
+      .nested("checkpoint", 7, 6);
   for (int i = 0; i < 10; ++i) story.step(1);
-  double lost_s = 0;
-  for (const Pause& pause : story.analyze().pauses) lost_s += pause.lost_s;
-  EXPECT_DOUBLE_EQ(lost_s, 10);
+  const AnalysisResult analyzed = story.analyze();
+  std::vector<double> lost_s;
+  for (const Pause& pause : analyzed.pauses) lost_s.push_back(pause.lost_s);
+  EXPECT_EQ(lost_s, (std::vector<double>{2, 1, 1, 6}));
+  EXPECT_DOUBLE_EQ(times(analyzed).at("evaluation"), 3);
+  EXPECT_DOUBLE_EQ(times(analyzed).at("checkpoint"), 7);
+}
+
+TEST(StepTime, time_of_pauses_that_overlap_counts_once) {
+  Story story;
+  for (int i = 0; i < 10; ++i) story.step(1);
+  story.pause("evaluation", 10).nested("checkpoint", 4, 8).nested("checkpoint", 10, 1);
+  const AnalysisResult analyzed = story.analyze();
+  EXPECT_DOUBLE_EQ(times(analyzed).at("evaluation"), 5);
+  EXPECT_DOUBLE_EQ(times(analyzed).at("checkpoint"), 9) << "one begins with the evaluation";
 }
 
 TEST(StepTime, without_phases_everything_is_unexplained) {
@@ -157,7 +160,7 @@ TEST(StepTime, what_no_phase_fills_is_unexplained) {
 
 TEST(StepTime, warm_up_is_its_own_part) {
   Story story;
-  story.step(2, 0.01).warm_up();
+  story.step(2, 0.01);
   for (int i = 0; i < 20; ++i) story.step(0.05, 0.01);
   const auto parts = times(story.analyze());
   EXPECT_NEAR(parts.at("warmup"), 2 - 0.05, 1e-9);
@@ -186,7 +189,7 @@ TEST(StepTime, a_run_without_steps_says_so) {
 TEST(StepTime, a_step_without_a_time_of_its_own_is_no_pause) {
   Story story;
   for (int i = 0; i < 20; ++i) story.step(0.05);
-  story.step(2).untimed();
+  story.steps_together(2, 2);
   const AnalysisResult analyzed = story.analyze();
   EXPECT_TRUE(analyzed.pauses.empty());
   EXPECT_NEAR(times(analyzed).at("unexplained"), 20 * 0.05 + 2, 1e-9)

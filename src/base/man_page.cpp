@@ -1,8 +1,9 @@
 #include "base/man_page.h"
 
 #include <array>
-#include <cstdint>
 #include <cstdio>
+
+#include "base/utf8.h"
 
 namespace trainscope {
 
@@ -30,32 +31,16 @@ std::string_view escape_of(char c) {
   }
 }
 
-// Decodes the UTF-8 character at `at` and moves behind it; U+FFFD for a byte that begins none.
-uint32_t next_character(std::string_view text, size_t& at) {
-  const auto byte = [&](size_t i) { return static_cast<uint8_t>(text[i]); };
-  const uint8_t first = byte(at++);
-  if (first < 0x80) return first;
-  const size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : first >= 0xc0 ? 1 : 0;
-  if (more == 0 || at + more > text.size()) return 0xfffd;
-  uint32_t code = first & (0x3fU >> more);
-  for (size_t i = at; i < at + more; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0xfffd;
-    code = (code << 6) | (byte(i) & 0x3fU);
-  }
-  at += more;
-  return code;
-}
-
 }  // namespace
 
 std::string roff_text(std::string_view text) {
   // A line that begins with a dot is a request.
   std::string out = text.starts_with('.') ? "\\&" : "";
-  for (size_t at = 0; at < text.size();) {
-    const uint32_t code = next_character(text, at);
+  while (!text.empty()) {
+    const char32_t code = take_code_point(text);
     if (code >= 0x80) {
       std::array<char, 16> escape{};
-      std::snprintf(escape.data(), escape.size(), "\\[u%04X]", code);
+      std::snprintf(escape.data(), escape.size(), "\\[u%04X]", static_cast<unsigned>(code));
       out += escape.data();
     } else if (code < 0x20) {
       out += ' ';

@@ -46,7 +46,20 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
     best = candidate;
   }
   if (best.empty()) return "";
-  return "; did you mean '" + std::string(best) + "'?";
+  std::string quoted(1, '\'');
+  quoted.append(best).push_back('\'');
+  return did_you_mean(std::span(&quoted, 1));
+}
+
+std::string did_you_mean(std::span<const std::string> suggestions) {
+  if (suggestions.empty()) return "";
+  std::string text = "; did you mean ";
+  for (size_t i = 0; i < suggestions.size(); ++i) {
+    if (i > 0) text += i + 1 == suggestions.size() ? " or " : ", ";
+    text += suggestions[i];
+  }
+  text += '?';
+  return text;
 }
 
 }  // namespace trainscope

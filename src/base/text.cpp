@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/utf8.h"
+
 namespace trainscope {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -202,29 +204,6 @@ std::string count_text(double value) {
   return number_text(value) + kUnits[unit];
 }
 
-namespace {
-
-// One code point off the front; U+FFFD for an invalid byte.
-char32_t take_code_point(std::string_view& text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  size_t length = lead < 0x80 ? 1 : lead >= 0xF0 && lead < 0xF5 ? 4 : lead >= 0xE0 ? 3 : 2;
-  const bool bad_lead = (lead >= 0x80 && lead < 0xC2) || lead >= 0xF5;
-  char32_t point = length == 1 ? lead : lead & (0x7FU >> length);
-  for (size_t i = 1; i < length && !bad_lead; ++i) {
-    if (i >= text.size() || (byte(i) & 0xC0U) != 0x80U) {
-      text.remove_prefix(1);
-      return 0xFFFD;
-    }
-    point = (point << 6U) | (byte(i) & 0x3FU);
-  }
-  if (bad_lead) length = 1;
-  text.remove_prefix(length);
-  return bad_lead ? 0xFFFD : point;
-}
-
-}  // namespace
-
 size_t display_width(std::string_view text) {
   size_t width = 0;
   while (!text.empty()) {
@@ -246,8 +225,9 @@ std::string printable(std::string_view text) {
   while (!text.empty()) {
     const std::string_view before = text;
     const char32_t c = take_code_point(text);
-    const bool obeyed = c < 0x20 || c == 0x7F || (c >= 0x80 && c < 0xA0) || c == 0xFFFD ||
-                        (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+    const bool obeyed = c < 0x20 || c == 0x7F || (c >= 0x80 && c < 0xA0) ||
+                        c == kReplacementCharacter || (c >= 0x202A && c <= 0x202E) ||
+                        (c >= 0x2066 && c <= 0x2069);
     if (obeyed) {
       out += c == '\t' ? " " : c == '\n' ? "⏎" : "?";
     } else {

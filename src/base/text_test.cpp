@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/suggest.h"
 
 namespace trainscope {
 namespace {
@@ -124,12 +123,6 @@ TEST(Csv, quotes_what_would_end_a_field) {
   EXPECT_EQ(field("say \"x\""), "a,\"say \"\"x\"\"\"");
   EXPECT_EQ(field("two\nlines"), "a,\"two\nlines\"");
   EXPECT_EQ(field(""), "a,");
-}
-
-TEST(EditDistance, counts_edits) {
-  EXPECT_EQ(edit_distance("info", "info"), 0U);
-  EXPECT_EQ(edit_distance("inof", "info"), 2U);
-  EXPECT_EQ(edit_distance("", "abc"), 3U);
 }
 
 TEST(Utc, goes_there_and_back) {

@@ -42,7 +42,7 @@ _trainscope_job() {
   fi
 }
 
-# Sets job to where the job's words begin: behind --, or at the first word that is neither an option
+# Sets job to where the job's words begin: after --, or at the first word that is neither an option
 # nor the value of one of those in $1.
 _trainscope_find_job() {
   local i

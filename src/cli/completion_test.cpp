@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/suggest.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 
@@ -73,14 +72,6 @@ TEST_F(CompletionTest, options_of_the_program_have_the_words_of_its_help) {
 TEST_F(CompletionTest, usage_lines) {
   EXPECT_EQ(usage_line(commands_[0]), "trainscope run [OPTIONS] -- COMMAND…");
   EXPECT_EQ(usage_line(commands_[1]), "trainscope show [OPTIONS] RUN…");
-}
-
-TEST(Suggest, only_what_is_near) {
-  const std::vector<std::string_view> known = {"run", "list", "export", "doctor"};
-  EXPECT_EQ(did_you_mean("rnu", known), "; did you mean 'run'?");
-  EXPECT_EQ(did_you_mean("exprot", known), "; did you mean 'export'?");
-  EXPECT_EQ(did_you_mean("LIST", known), "; did you mean 'list'?");
-  EXPECT_EQ(did_you_mean("frobnicate", known), "");
 }
 
 }  // namespace

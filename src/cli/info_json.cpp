@@ -1,11 +1,11 @@
 #include "cli/info_json.h"
 
 #include <cmath>
-#include <map>
 
 #include "analyze/analyze.h"
 #include "base/json.h"
 #include "model/training.h"
+#include "store/store.h"
 
 namespace trainscope {
 
@@ -13,6 +13,7 @@ namespace {
 
 Json run_json(const RunView& run) {
   const Manifest& m = run.manifest();
+  const std::optional<Manifest> machine_run = find_machine_run(run.path(), m);
   return {{"id", m.id},
           {"name", text_or_null(m.name)},
           {"note", text_or_null(m.note)},
@@ -25,6 +26,7 @@ Json run_json(const RunView& run) {
           {"rank", m.rank},
           {"world_size", m.world_size},
           {"local_rank", m.local_rank},
+          {"machine_metrics_run", machine_run ? Json(machine_run->id) : Json(nullptr)},
           {"trainscope_version", text_or_null(m.trainscope_version)},
           {"imported_format", text_or_null(m.imported_format)},
           {"imported_path", text_or_null(m.imported_path)},
@@ -139,14 +141,11 @@ Json metric_json(const Series& s, const Summary& summary) {
 // The run's own (--after), then phases that are not part of each step: a long run has a million of
 // the others, which `sql` provides as `phases`.
 Json phases_json(const RunView& run) {
-  std::map<std::string, int64_t> counts;
-  for (const TrainingPhase& p : run.training().phases) ++counts[p.name];
   Json phases = Json::array();
   for (const Phase& p : run.manifest().phases) {
     phases.push_back({{"name", p.name}, {"from_s", p.from_s}, {"to_s", value_or_null(p.to_s)}});
   }
   for (const TrainingPhase& p : run.training().phases) {
-    if (counts[p.name] > kMaxPhasesOfAName) continue;
     phases.push_back({{"name", p.name},
                       {"from_s", p.from_s},
                       {"to_s", p.is_open ? Json(nullptr) : Json(p.to_s)}});
@@ -261,10 +260,19 @@ Json tags_json(const Manifest& manifest) {
   return tags;
 }
 
-// The job's id in the launcher is not recorded.
+// Earlier versions did not record the launcher's job.
 Json group_json(const Manifest& manifest) {
   if (manifest.world_size <= 1) return nullptr;
-  return {{"job", nullptr}, {"rank", manifest.rank}, {"world_size", manifest.world_size}};
+  return {{"job", text_or_null(manifest.job)},
+          {"rank", manifest.rank},
+          {"world_size", manifest.world_size},
+          {"restart", manifest.restart}};
+}
+
+Json repeat_json(const Manifest& manifest) {
+  const Repeat& repeat = manifest.repeat;
+  if (repeat.group.empty()) return nullptr;
+  return {{"group", repeat.group}, {"index", repeat.index}, {"count", repeat.count}};
 }
 
 Result<Json> info_json(const RunView& run, bool has_events) {
@@ -292,6 +300,7 @@ Result<Json> info_json(const RunView& run, bool has_events) {
                    {"learning", learning_json(run.training())},
                    {"phases", phases_json(run)},
                    {"group", group_json(run.manifest())},
+                   {"repeat", repeat_json(run.manifest())},
                    {"events", has_events ? events_json(run) : Json(nullptr)}};
   TS_CHECK_OK(add_analyses(run, document));
   return document;

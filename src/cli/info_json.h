@@ -13,7 +13,9 @@ Result<Json> info_json(const RunView& run, bool has_events = false);
 
 // Parts that `list --json` has as well.
 Json tags_json(const Manifest& manifest);
-// {job, rank, world_size}; null outside a launcher.
+// {job, rank, world_size, restart}; null outside a launcher.
 Json group_json(const Manifest& manifest);
+// {group, index, count}; null unless it is one of several repeats.
+Json repeat_json(const Manifest& manifest);
 
 }  // namespace trainscope

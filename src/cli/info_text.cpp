@@ -13,6 +13,7 @@
 #include "cli/table.h"
 #include "cli/tags.h"
 #include "cli/training_text.h"
+#include "store/store.h"
 
 namespace trainscope {
 
@@ -71,10 +72,26 @@ class InfoWriter {
                     duration_text(run_.duration_s()), full_outcome_text(m, run_.status())));
     row("tags", printable(tags_text(m.tags)));
     row("note", printable(m.note));
-    if (m.world_size > 1) row("rank", fmt::format("{} of {}", m.rank, m.world_size));
+    describe_group();
     if (m.after_exit_code) row("after", fmt::format("--after exit code {}", *m.after_exit_code));
     row("phases", phases_text());
     row("folder", printable(run_.path()));
+  }
+
+  void describe_group() {
+    const Manifest& m = run_.manifest();
+    if (m.world_size > 1) {
+      row("rank", fmt::format("{} of {}{}", m.rank, m.world_size,
+                              m.job.empty() ? "" : ", job " + printable(m.job)));
+    }
+    if (!m.repeat.group.empty()) {
+      row("repeat", fmt::format("{} of {} in {}", m.repeat.index, m.repeat.count, m.repeat.group));
+    }
+    if (m.records_machine) return;
+    const auto other = find_machine_run(run_.path(), m);
+    row("machine", other
+                       ? fmt::format("its metrics are in run {} (rank {})", other->id, other->rank)
+                       : "its metrics are in the run of local rank 0, which was not found here");
   }
 
   // The parts of a run with --after: the job and the command after it.

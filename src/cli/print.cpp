@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/json.h"
+#include "base/utf8.h"
 
 namespace trainscope {
 
@@ -32,29 +33,22 @@ void write_to(std::FILE* stream, std::string_view text) {
                     stream);  // finish() reports bytes that stdout did not take
 }
 
-// In a JSON document these occur in strings only, where they may be written as \uXXXX.
-std::string without_controls(const std::string& json) {
+// In a JSON document these occur in strings only, where they may be written as \uXXXX: all of them
+// are below U+10000.
+std::string without_controls(std::string_view json) {
   std::string out;
-  for (size_t at = 0; at < json.size();) {
-    const auto byte = [&](size_t i) { return static_cast<unsigned char>(json[at + i]); };
-    if (byte(0) >= 0x20 && byte(0) < 0x7F) {
-      out += json[at++];
-      continue;
-    }
-    const size_t length = byte(0) < 0x80 ? 1 : byte(0) < 0xE0 ? 2 : byte(0) < 0xF0 ? 3 : 4;
-    const std::string character = json.substr(at, length);
-    at += length;
-    if (character == "\n" || printable(character) == character) {
+  while (!json.empty()) {
+    const std::string_view before = json;
+    const char32_t point = take_code_point(json);
+    const std::string_view character = before.substr(0, before.size() - json.size());
+    const bool is_ascii_text = point >= 0x20 && point < 0x7F;
+    // U+FFFD replaces bytes that are not UTF-8; it does no harm.
+    if (is_ascii_text || point == '\n' ||
+        (point == kReplacementCharacter && character.size() > 1) ||
+        printable(character) == character) {
       out += character;
-    } else if (length == 1) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(character[0]));
     } else {
-      const auto bits = [&](size_t i) { return static_cast<unsigned char>(character[i]) & 0x3FU; };
-      const unsigned lead = static_cast<unsigned char>(character[0]);
-      const unsigned point = length == 2 ? ((lead & 0x1FU) << 6U) | bits(1)
-                                         : ((lead & 0x0FU) << 12U) | (bits(1) << 6U) | bits(2);
-      // U+FFFD replaces bytes that are not UTF-8; it does no harm.
-      out += point == 0xFFFD || length == 4 ? character : fmt::format("\\u{:04x}", point);
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(point));
     }
   }
   return out;
@@ -89,7 +83,20 @@ Status write_stdout(std::string_view bytes) {
   return Error::from_errno("cannot write the output", errno);
 }
 
+Status flush_stdout() {
+  if (std::fflush(stdout) == 0) return {};
+  return Error::from_errno("cannot write the output", errno);
+}
+
+void redraw_text(std::string_view text) {
+  constexpr std::string_view kClear = "\x1b[H\x1b[2J";  // home, then erase the screen
+  (void)std::fwrite(kClear.data(), 1, kClear.size(), stdout);
+  show_text(text);
+}
+
 std::string json_text(const Json& document) { return without_controls(dump_json(document, 2)); }
+
+std::string json_line_text(const Json& document) { return without_controls(dump_json(document)); }
 
 std::string json_text(const OrderedJson& document) {
   return without_controls(dump_json(document, 2));

@@ -44,9 +44,13 @@ void print_error(std::string_view message);
 
 // Data to stdout; an Error when it cannot take it.
 Status write_stdout(std::string_view bytes);
+Status flush_stdout();
+// Replaces what is on the terminal of stdout by this text.
+void redraw_text(std::string_view text);
 // JSON as text in which no terminal finds anything to obey.
 std::string json_text(const Json& document);
 std::string json_text(const OrderedJson& document);
+std::string json_line_text(const Json& document);
 
 // The text that show_text sends to a terminal.
 std::string terminal_text(std::string_view text);

@@ -20,22 +20,42 @@ std::shared_ptr<ReadingFlags> add_reading_flags(Options& options, const Settings
   return flags;
 }
 
-void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& flags) {
-  options.add({.name = "RUN", .value = "RUN", .help = kRunHelp, .set = store_in(flags->run)});
+void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& flags,
+                      const char* help) {
+  options.add({.name = "RUN", .value = "RUN", .help = help, .set = store_in(flags->run)});
 }
 
-Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
-  TS_TRY(const std::string path, find_run(flags.home, flags.run));
+namespace {
+
+std::string normal_path(const std::string& path) {
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error).lexically_normal();
   std::string text = error ? path : absolute.string();
   while (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  return open_run(text);
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> find_named_run(const ReadingFlags& flags) {
+  TS_TRY(const std::string path, find_run(flags.home, flags.run));
+  return normal_path(path);
+}
+
+Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
+  TS_TRY(const std::string path, find_named_run(flags));
+  return open_run(path);
+}
+
+Result<std::unique_ptr<RunView>> open_found_run(const std::string& path) {
+  return open_run(normal_path(path));
 }
 
 void print_json(const Json& document) {
   (void)write_stdout(json_text(document) +
                      "\n");  // the command line checks that the output was written
 }
+
+void print_json_line(const Json& document) { (void)write_stdout(json_line_text(document) + "\n"); }
 
 }  // namespace trainscope

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "analyze/analyze.h"
 #include "base/bounded_child.h"
 #include "base/text.h"
 #include "cli/print.h"
@@ -35,10 +36,7 @@ class FieldReader {
         options_(options) {}
 
   Status operator()(const TextField& field) {
-    if (text().size() > kMaxTextBytes) {
-      return Error(fmt::format("{} is {} bytes long; at most {} are accepted", origin_,
-                               text().size(), kMaxTextBytes));
-    }
+    TS_CHECK_OK(check_text(origin_, text()));
     if (field.check != nullptr && !text().empty()) {
       TS_CHECK_OK(field.check(text()).with_context(origin_));
     }
@@ -136,6 +134,13 @@ Status take_scorep_counters(Settings& settings) {
 
 }  // namespace
 
+Status check_text(const std::string& origin, std::string_view text) {
+  constexpr size_t kMaxBytes = 4096;
+  if (text.size() <= kMaxBytes) return {};
+  return Error(
+      fmt::format("{} is {} bytes long; at most {} are accepted", origin, text.size(), kMaxBytes));
+}
+
 Status check_period(int64_t every_ns, const std::string& origin, const std::string& given) {
   return check_range(every_ns, {nullptr, kShortestPeriodNs, kLongestPeriodNs, kPeriodRange}, origin,
                      given);
@@ -161,14 +166,32 @@ Result<RunOptions> recording_options(Settings settings) {
   return options;
 }
 
-void print_run_summary(const RecordOutcome& outcome) {
-  if (!outcome.is_closed) return;  // the reason has been printed
-  const bool colour = colour_wanted(STDERR_FILENO);
-  const ChildAnswer answer = ask_child(reading_limits(), [&] {
-    const auto run = open_run(outcome.run_path);
-    if (run) return summary_text(**run, colour);
+namespace {
+
+// The diagnosis is stored; a failure to do so leaves it to `diagnose`.
+std::string conclusion_text(const std::string& run_path, bool colour) {
+  const auto run = open_run(run_path);
+  if (!run) {
     return fmt::format("trainscope: the run cannot be read back: {}\n", run.error().message());
-  });
+  }
+  const auto diagnosis = diagnose(**run);
+  if (diagnosis) {
+    (void)store_verdict(
+        run_path, {diagnosis->verdict, diagnosis->cause, diagnosis->confidence, kRulesVersion});
+  }
+  return summary_text(**run, diagnosis ? *diagnosis : Diagnosis(), colour);
+}
+
+}  // namespace
+
+void conclude_run(const RecordOutcome& outcome, bool quiet) {
+  if (!outcome.is_closed) return;  // the reason has been printed
+  // Nothing would be said and nothing concluded.
+  if (quiet && outcome.manifest.duration_s.value_or(0) < kLeastTrainingS) return;
+  const bool colour = colour_wanted(STDERR_FILENO);
+  const ChildAnswer answer =
+      ask_child(reading_limits(), [&] { return conclusion_text(outcome.run_path, colour); });
+  if (quiet) return;
   if (answer.end == ChildEnd::done) {
     print_message_text(answer.text);
   } else {

@@ -15,8 +15,9 @@
 
 namespace trainscope {
 
-// Of a name, a note or another text that a run stores.
-inline constexpr size_t kMaxTextBytes = 4096;
+// An Error if a name, a note or another text that a run stores is too long. `origin` is for the
+// message: "--name".
+Status check_text(const std::string& origin, std::string_view text);
 
 // Adds the flags of the settings that this command takes; they are set in `settings`.
 void add_recording_flags(Options& options, const std::shared_ptr<Settings>& settings,
@@ -29,8 +30,9 @@ Result<RunOptions> recording_options(Settings settings);
 // An Error unless the sampling period is within its limits; `origin` and `given` are for messages.
 Status check_period(int64_t every_ns, const std::string& origin, const std::string& given);
 
-// Prints the summary of a run on stderr. It is read in a child process with limits on time and
-// memory: a run that cannot be read back costs one line, never the exit code.
-void print_run_summary(const RecordOutcome& outcome);
+// Stores the verdict of a run that has ended and prints its summary on stderr, unless `quiet`. It
+// is read in a child process with limits on time and memory: a run that cannot be read back costs
+// one line, never the exit code.
+void conclude_run(const RecordOutcome& outcome, bool quiet);
 
 }  // namespace trainscope

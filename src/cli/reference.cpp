@@ -170,6 +170,17 @@ std::string analyses_page() {
                        analysis->json_key.empty() ? "" : fmt::format("`{}`", analysis->json_key),
                        cell(analysis->needs), cell(analysis->summary));
   }
+  out += fmt::format(
+      "\n## Rules of `diagnose`, version {}\n\nEach rule judges how far one verdict holds, from 0 "
+      "to 1; "
+      "the strongest is the verdict, and below 0.5 the verdict is `unknown`. `trainscope diagnose "
+      "--explain` shows what each rule saw.\n\n| rule | verdict | needs | what it finds "
+      "|\n|---|---|---|---|\n",
+      kRulesVersion);
+  for (const Rule* rule : rules()) {
+    out += fmt::format("| `{}` | `{}` | {} | {} |\n", rule->name, rule->verdict, cell(rule->needs),
+                       cell(rule->summary));
+  }
   return out;
 }
 
@@ -185,12 +196,14 @@ std::string exit_codes_page() {
 std::string formats_page() {
   std::string out = fmt::format(
       "# Formats\n{}\n## Export\n\n`trainscope export RUN --to FORMAT`.\n\n"
-      "| format | extension | text | `--wide` | description |\n|---|---|---|---|---|\n",
+      "| format | extension | text | `--wide` | `--follow` | description |\n"
+      "|---|---|---|---|---|---|\n",
       kNotice);
   for (const Exporter* exporter : exporters()) {
-    out += fmt::format("| `{}` | `{}` | {} | {} | {} |\n", exporter->name, exporter->extension,
-                       exporter->is_text ? "yes" : "no", exporter->has_wide ? "yes" : "no",
-                       cell(exporter->summary));
+    const auto yes_or_no = [](bool is_so) { return is_so ? "yes" : "no"; };
+    out += fmt::format("| `{}` | `{}` | {} | {} | {} | {} |\n", exporter->name, exporter->extension,
+                       yes_or_no(exporter->is_text), yes_or_no(exporter->has_wide),
+                       yes_or_no(exporter->follow != nullptr), cell(exporter->summary));
   }
   out +=
       "\n## Import\n\n`trainscope import --from FORMAT PATH`.\n\n"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "base/glob.h"
 #include "base/text.h"
 #include "cli/table.h"
 #include "store/store.h"
@@ -20,12 +21,6 @@ bool has_tags(const RunFilter& filter, const Manifest& manifest) {
     const auto found = manifest.tags.find(wanted.first);
     return found != manifest.tags.end() && (!wanted.second || found->second == *wanted.second);
   });
-}
-
-bool has_failed(const RunListing& run) {
-  const Manifest& m = run.manifest;
-  if (run.status != RunStatus::ended || !m.imported_format.empty()) return false;
-  return m.ended_by != EndedBy::detached && m.exit_code.value_or(1) != 0;
 }
 
 bool has_status(const RunFilter& filter, const RunListing& run) {
@@ -44,7 +39,7 @@ bool has_age(const RunFilter& filter, const Manifest& manifest, int64_t now_ns) 
 
 bool passes(const RunFilter& filter, const RunListing& run, int64_t now_ns) {
   const Manifest& m = run.manifest;
-  if (!filter.name.empty() && !is_meant(parse_runs_by_name(filter.name), m.name)) return false;
+  if (!filter.name.empty() && (m.name.empty() || !glob_matches(filter.name, m.name))) return false;
   if (!filter.command.empty() &&
       lower(command_text(m.command)).find(lower(filter.command)) == std::string::npos) {
     return false;
@@ -58,6 +53,12 @@ Result<int64_t> parse_age(const char* flag, const std::string& text) {
 }
 
 }  // namespace
+
+bool has_failed(const RunListing& run) {
+  const Manifest& m = run.manifest;
+  if (run.status != RunStatus::ended || !m.imported_format.empty()) return false;
+  return m.ended_by != EndedBy::detached && m.exit_code.value_or(1) != 0;
+}
 
 std::vector<std::string> run_filter_statuses() { return {"running", "ended", "damaged", "failed"}; }
 

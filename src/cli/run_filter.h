@@ -39,6 +39,8 @@ struct RunFilter {
 // running, ended and damaged as in JSON, and `failed`: ended, but not with exit code 0.
 std::vector<std::string> run_filter_statuses();
 
+bool has_failed(const RunListing& run);
+
 Result<RunFilter> parse_run_filter(const RunFilterTexts& texts);
 
 // In their order. `now_ns` is the wall clock.

@@ -46,6 +46,14 @@ std::string shown(const RunFilterTexts& texts) {
 
 TEST(RunFilter, shows_all_runs_unless_something_is_given) { EXPECT_EQ(shown({}), "abcd"); }
 
+// It is a name or a pattern, not a RUN argument.
+TEST(RunFilter, a_name_does_not_count_back) {
+  EXPECT_EQ(shown({.name = "base"}), "a");
+  EXPECT_EQ(shown({.name = "base~1"}), "");
+  EXPECT_EQ(shown({.name = "base*"}), "ab");
+  EXPECT_EQ(shown({.name = "*"}), "abd");
+}
+
 TEST(RunFilter, the_newest_are_the_last) {
   EXPECT_EQ(shown({.count = "2"}), "cd");
   EXPECT_EQ(shown({.count = "9"}), "abcd");

@@ -71,7 +71,19 @@ std::string after_row(const Manifest& manifest) {
                      text.empty() ? "" : " after " + text);
 }
 
-std::vector<Row> rows_of(const RunView& run) {
+// The answer: what held the training back, and what to try.
+void add_verdict(const Diagnosis& diagnosis, std::vector<Row>& rows) {
+  if (diagnosis.verdict.empty()) return;
+  std::string verdict = diagnosis.verdict;
+  if (!diagnosis.cause.empty()) verdict += " (" + diagnosis.cause + ")";
+  rows.push_back({"verdict", verdict + ": " + diagnosis.sentence});
+  if (!diagnosis.missing.empty()) rows.push_back({"missing", diagnosis.missing.front()});
+  if (diagnosis.verdict == "unknown" || diagnosis.findings.empty()) return;
+  const Finding& first = diagnosis.findings.front();
+  if (!first.advice.empty()) rows.push_back({"try", first.advice});
+}
+
+std::vector<Row> rows_of(const RunView& run, const Diagnosis& diagnosis) {
   const Manifest& manifest = run.manifest();
   std::vector<Row> rows = {
       {"duration", duration_text(run.duration_s())},
@@ -86,6 +98,7 @@ std::vector<Row> rows_of(const RunView& run) {
   rows.insert(rows.begin() + 2, training.begin(), training.end());
   rows.push_back({"--after", after_row(manifest)});
   for (const std::string& note : manifest.notes) rows.push_back({"note", printable(note)});
+  add_verdict(diagnosis, rows);
   return rows;
 }
 
@@ -99,7 +112,7 @@ bool colour_wanted(int fd) {
   return ::isatty(fd) == 1;
 }
 
-std::string summary_text(const RunView& run, bool colour) {
+std::string summary_text(const RunView& run, const Diagnosis& diagnosis, bool colour) {
   const auto styled = [&](const char* style, const std::string& text) {
     return colour ? style + text + kPlain : text;
   };
@@ -107,11 +120,11 @@ std::string summary_text(const RunView& run, bool colour) {
   std::string title = "run " + manifest.id;
   if (!manifest.name.empty()) title += " " + printable(manifest.name);
   std::string out = styled(kBold, title) + "\n";
-  for (const auto& [label, value] : rows_of(run)) {
+  for (const auto& [label, value] : rows_of(run, diagnosis)) {
     if (value.empty()) continue;
     out += styled(kDim, fmt::format("  {:<10}", label)) + value + "\n";
   }
-  out += styled(kDim, "  next      ") + "trainscope info " + manifest.id + "\n";
+  out += styled(kDim, "  next      ") + "trainscope diagnose " + manifest.id + "\n";
   return out;
 }
 

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "model/finding.h"
 #include "model/model.h"
 
 namespace trainscope {
@@ -11,6 +12,6 @@ namespace trainscope {
 bool colour_wanted(int fd);
 
 // Ends with a newline. Values that were not measured are omitted or unknown, never 0.
-std::string summary_text(const RunView& run, bool colour);
+std::string summary_text(const RunView& run, const Diagnosis& diagnosis, bool colour);
 
 }  // namespace trainscope

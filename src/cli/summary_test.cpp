@@ -73,7 +73,7 @@ FakeRun finished_run() {
 }
 
 TEST(RunSummary, says_what_happened_with_units) {
-  const std::string text = summary_text(finished_run(), false);
+  const std::string text = summary_text(finished_run(), {}, false);
   EXPECT_THAT(text, HasSubstr("  duration  90.0 s\n"));
   EXPECT_THAT(text, HasSubstr("  job       exit code 3\n"));
   EXPECT_THAT(text, HasSubstr("61% of the CPUs available to the job, machine 3.4%\n"));
@@ -81,13 +81,34 @@ TEST(RunSummary, says_what_happened_with_units) {
   EXPECT_THAT(text, HasSubstr("300 MiB read\n"));
   EXPECT_THAT(text, HasSubstr("900 every 100 ms, 1 missed, jitter p99 200 µs\n"));
   EXPECT_THAT(text, HasSubstr("0.4% of one CPU\n"));
-  EXPECT_THAT(text, HasSubstr("trainscope info 6a0cxqwqma\n"));
+  EXPECT_THAT(text, HasSubstr("trainscope diagnose 6a0cxqwqma\n"));
+}
+
+TEST(RunSummary, ends_with_the_verdict_and_what_to_try) {
+  Diagnosis diagnosis;
+  diagnosis.verdict = "input_bound";
+  diagnosis.cause = "storage";
+  diagnosis.sentence = "it waits for data";
+  Finding finding;
+  finding.advice = "read ahead";
+  diagnosis.findings = {finding};
+  EXPECT_THAT(summary_text(finished_run(), diagnosis, false),
+              HasSubstr("  verdict   input_bound (storage): it waits for data\n"
+                        "  try       read ahead\n"
+                        "  next "));
+  diagnosis.verdict = "unknown";
+  diagnosis.cause = "";
+  diagnosis.missing = {"phases"};
+  EXPECT_THAT(summary_text(finished_run(), diagnosis, false),
+              HasSubstr("  verdict   unknown: it waits for data\n"
+                        "  missing   phases\n"
+                        "  next "));
 }
 
 TEST(RunSummary, colour_only_when_asked_and_names_are_not_obeyed) {
-  EXPECT_THAT(summary_text(finished_run(), false), Not(HasSubstr("\x1b")));
-  EXPECT_THAT(summary_text(finished_run(), true), HasSubstr("\x1b[1m"));
-  EXPECT_THAT(summary_text(finished_run(), true), Not(HasSubstr("\x1b[31m")));
+  EXPECT_THAT(summary_text(finished_run(), {}, false), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(summary_text(finished_run(), {}, true), HasSubstr("\x1b[1m"));
+  EXPECT_THAT(summary_text(finished_run(), {}, true), Not(HasSubstr("\x1b[31m")));
 }
 
 TEST(RunSummary, what_was_not_measured_is_left_out) {
@@ -101,7 +122,7 @@ TEST(RunSummary, what_was_not_measured_is_left_out) {
   run.add("job.memory.usage", {}, zero);
   run.overhead_.cpu_ratio = 2.5;
   run.overhead_.cpu_s = 0.125;
-  const std::string text = summary_text(run, false);
+  const std::string text = summary_text(run, {}, false);
   EXPECT_THAT(text, HasSubstr("killed by signal 11 (SIGSEGV)"));
   EXPECT_THAT(text, Not(HasSubstr("  CPU")));
   EXPECT_THAT(text, Not(HasSubstr("memory")));
@@ -112,38 +133,39 @@ TEST(RunSummary, what_was_not_measured_is_left_out) {
 TEST(RunSummary, other_endings) {
   FakeRun run = finished_run();
   run.manifest_.ended_by = EndedBy::time_limit;
-  EXPECT_THAT(summary_text(run, false), HasSubstr("stopped by --for"));
+  EXPECT_THAT(summary_text(run, {}, false), HasSubstr("stopped by --for"));
   run.manifest_.ended_by = EndedBy::not_started;
   run.manifest_.exit_code = 127;
-  EXPECT_THAT(summary_text(run, false), HasSubstr("did not start (exit code 127)"));
+  EXPECT_THAT(summary_text(run, {}, false), HasSubstr("did not start (exit code 127)"));
   run.manifest_.after_exit_code = 4;
-  EXPECT_THAT(summary_text(run, false), HasSubstr("failed with code 4"));
+  EXPECT_THAT(summary_text(run, {}, false), HasSubstr("failed with code 4"));
 }
 
 TEST(RunSummary, an_attached_job_may_still_be_running) {
   FakeRun run = finished_run();
   run.manifest_.attached = true;
   run.manifest_.ended_by = EndedBy::detached;
-  EXPECT_THAT(summary_text(run, false), HasSubstr("still running when the recording ended\n"));
+  EXPECT_THAT(summary_text(run, {}, false), HasSubstr("still running when the recording ended\n"));
   run.manifest_.ended_by = EndedBy::unknown;
-  EXPECT_THAT(summary_text(run, false), HasSubstr("  job       ended, exit code unknown\n"));
+  EXPECT_THAT(summary_text(run, {}, false), HasSubstr("  job       ended, exit code unknown\n"));
 }
 
 TEST(RunSummary, the_command_after_the_job_has_its_time) {
   FakeRun run = finished_run();
   run.manifest_.phases = {{"job", 0, 88}, {"after", 88, 90}};
   run.manifest_.after_exit_code = 0;
-  EXPECT_THAT(summary_text(run, false), HasSubstr("  --after   2.0 s\n"));
+  EXPECT_THAT(summary_text(run, {}, false), HasSubstr("  --after   2.0 s\n"));
   run.manifest_.after_exit_code = 4;
-  EXPECT_THAT(summary_text(run, false), HasSubstr("  --after   failed with code 4 after 2.0 s\n"));
+  EXPECT_THAT(summary_text(run, {}, false),
+              HasSubstr("  --after   failed with code 4 after 2.0 s\n"));
 }
 
 TEST(RunSummary, one_restart_is_in_the_singular) {
   FakeRun run = finished_run();
   run.sampling_.restarts = 1;
-  EXPECT_THAT(summary_text(run, false), HasSubstr(", 1 recorder restart\n"));
+  EXPECT_THAT(summary_text(run, {}, false), HasSubstr(", 1 recorder restart\n"));
   run.sampling_.restarts = 2;
-  EXPECT_THAT(summary_text(run, false), HasSubstr(", 2 recorder restarts\n"));
+  EXPECT_THAT(summary_text(run, {}, false), HasSubstr(", 2 recorder restarts\n"));
 }
 
 }  // namespace

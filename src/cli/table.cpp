@@ -149,6 +149,12 @@ size_t terminal_width(int fd) {
   return size.ws_col == 0 ? 80 : size.ws_col;
 }
 
+size_t terminal_height(int fd) {
+  winsize size{};
+  if (::isatty(fd) != 1 || ::ioctl(fd, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_row == 0 ? 24 : size.ws_row;
+}
+
 std::string local_time_text(const std::string& utc, bool has_seconds) {
   const int64_t ns = utc_from_text(utc);
   if (ns < 0) return "";

@@ -47,6 +47,8 @@ std::string shortened(std::string_view text, size_t width);
 
 // Columns of the terminal of a descriptor; 0 if it is not a terminal.
 size_t terminal_width(int fd);
+// Its lines; 0 if it is not a terminal.
+size_t terminal_height(int fd);
 
 // "2026-11-15 12:03" in local time, with seconds "2026-11-15 12:03:45"; "" if the text is not a
 // time.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "analyze/analyze.h"
 #include "base/text.h"
@@ -13,6 +14,8 @@
 namespace trainscope {
 
 namespace {
+
+constexpr size_t kMaxShownSets = 4;
 
 std::string source_text(const Training& training) {
   const std::map<std::string, std::string> names = {
@@ -56,7 +59,7 @@ std::string best_text(const SetResults& results, const std::string& set) {
 
 // The last value of each, then the best ones, with the name of the set if there are several.
 std::string learning_text(const Training& training) {
-  const std::vector<SetResults>& all = training.results;
+  const std::span all(training.results.data(), std::min(training.results.size(), kMaxShownSets));
   const auto is_rated = [](const SetResults& results) {
     return results.set != "train" && results.best_accuracy;
   };
@@ -64,10 +67,13 @@ std::string learning_text(const Training& training) {
   std::string text, best;
   const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
   for (const SetResults& results : all) {
-    const std::string set = results.set == "train" ? "" : " (" + results.set + ")";
+    const std::string set = results.set == "train" ? "" : " (" + printable(results.set) + ")";
     if (results.loss) add(fmt::format("loss{} {:.4g}", set, *results.loss));
     if (results.accuracy) add(fmt::format("accuracy{} {:.4g}", set, *results.accuracy));
     if (is_rated(results)) best += best_text(results, has_several ? set : "");
+  }
+  if (training.results.size() > all.size()) {
+    add(fmt::format("and {} more sets", training.results.size() - all.size()));
   }
   return text + best;
 }
@@ -84,6 +90,8 @@ std::vector<std::pair<std::string, std::string>> training_rows(const RunView& ru
   if (has_training || !is_imported) rows.emplace_back("steps", steps_text(training));
   if (const auto completed = run_analyses(run)) {
     for (auto& row : analysis_rows(*completed)) rows.push_back(std::move(row));
+  } else {
+    rows.emplace_back("analysis", "cannot be done: " + printable(completed.error().message()));
   }
   if (!has_training) return rows;
   rows.emplace_back("learning", learning_text(training));

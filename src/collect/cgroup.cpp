@@ -1,12 +1,12 @@
 // cgroup: limits on the job's CPU and memory, their usage, and the time they held the job back.
 //
-// Source: the cgroup of the job (our own until it has started), v1 or v2, found with
-// /proc/PID/cgroup and the mounts. Units: v2 µs, v1 ns, bytes; the CPU limit in thousandths of a
-// CPU. Permission: none. Cost: 0.5 to 1 µs per file, five files and two for each cgroup above ours.
-// Caveats: the smallest limit on the way up applies. Usage, throttling and OOM kills are read at
-// the cgroup with that limit, because they are counted there; at our own if there is no limit. They
-// include other processes in that cgroup. Files are only read: no cgroup is created, nothing is
-// moved.
+// Source: the cgroup of an attached job, or our own, which a job that we start inherits; v1 or v2,
+// found with /proc/PID/cgroup and the mounts. Units: v2 µs, v1 ns, bytes; the CPU limit in
+// thousandths of a CPU. Permission: none. Cost: 0.5 to 1 µs per file, five files and two for each
+// cgroup above ours. Caveats: the smallest limit on the way up applies. Usage, throttling and OOM
+// kills are read at the cgroup with that limit, because they are counted there; at our own if there
+// is no limit. They include other processes in that cgroup. Files are only read: no cgroup is
+// created, nothing is moved.
 #include <algorithm>
 #include <array>
 

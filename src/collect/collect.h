@@ -1,8 +1,9 @@
 // A collector is one .cpp in this folder that defines one constant `<stem>_collector`.
 //
-// The build lists the folder and generates collectors(); the recorder, `doctor`, the reference
-// pages and the dashboard's labels read that table. A collector depends neither on the store nor on
-// other collectors. Shared reading code is in collect/support/.
+// The build lists the folder and generates collectors(); the recorder, `doctor` and the reference
+// pages read that table. A collector depends neither on the store nor on other collectors. What
+// several share is in collect/support/: counters/ (files as series), devices/ (sensors, interfaces,
+// performance counters), programs/ (child processes that print values).
 #pragma once
 
 #include <sys/types.h>
@@ -58,11 +59,29 @@ struct JobTotals {
   std::atomic<int32_t> has_base{0};
 };
 
+// The same for job_threads, which has a table: two copies in turn, so that one is always complete.
+struct JobThreadState {
+  static constexpr size_t kBytes = 4096;
+  std::atomic<uint64_t> written{0};  // how often
+  alignas(8) char copies[2][kBytes] = {};
+  const char* last() const { return copies[written % 2]; }
+  char* next() { return copies[(written + 1) % 2]; }
+};
+
+// The job's first process when our supervisor reaped it: the last values of its first thread.
+struct JobFirstEnd {
+  std::atomic<int64_t> pid{0}, start_ticks{0}, run_ns{0}, wait_ns{0};
+  std::atomic<int64_t> ended_ns{0};  // written last; 0: it has not ended
+};
+
 // The recorded job: its processes, and counts that outlive them.
 struct JobLink : JobProcesses {
   const Reaped* reaped = nullptr;
-  JobTotals* usage = nullptr;  // of the sources job and job_switches; null if nothing is recorded
+  // Of the sources job, job_switches and job_threads; null if nothing is recorded.
+  JobTotals* usage = nullptr;
   JobTotals* switches = nullptr;
+  JobThreadState* threads = nullptr;
+  const JobFirstEnd* first_end = nullptr;
 };
 
 // Values of the recorder about itself.

@@ -23,7 +23,7 @@ std::vector<const Collector*> machine_collectors() {
   std::vector<const Collector*> found;
   for (const Collector* collector : collectors()) {
     if (collector->name == "gpu") continue;
-    if (collector->scope == Scope::machine || collector->name == "cgroup") {
+    if (collector->scope == Scope::machine || collector->name.starts_with("cgroup")) {
       found.push_back(collector);
     }
   }

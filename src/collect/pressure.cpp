@@ -5,11 +5,9 @@
 // tasks that were not idle waited. For the CPU of a whole machine `full` means nothing: kernels
 // since 5.13 report 0, earlier ones have no such line. It is stored if the kernel reports it.
 // Reading brings the totals up to date; only the averages, which are not used, are up to 2 s old.
-#include <array>
-
 #include "collect/collect.h"
 #include "collect/support/missing.h"
-#include "kernel/proc_file.h"
+#include "collect/support/pressure_file.h"
 
 namespace trainscope {
 
@@ -21,69 +19,27 @@ constexpr MetricSpec kMetrics[] = {
      in_info(308).unless_idle().only("kind", "some")},
 };
 
-constexpr std::array<std::string_view, 3> kResources = {"cpu", "memory", "io"};
-constexpr std::array<std::string_view, 2> kKinds = {"some", "full"};
-using Totals = std::array<int64_t, kKinds.size()>;
-
-// some avg10=0.00 avg60=0.00 avg300=0.00 total=1234
-Totals parse(std::string_view text) {
-  Totals totals = {kAbsent, kAbsent};
-  Scanner scan(text);
-  while (!scan.done()) {
-    const std::string_view line = scan.line();
-    for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-      const size_t total = line.find(" total=");
-      if (!line.starts_with(kKinds[kind]) || total == std::string_view::npos) continue;
-      Scanner(line.substr(total + 7)).number(totals[kind]);
-    }
-  }
-  return totals;
-}
-
 class PressureSource : public Source {
  public:
   Opened open(const SourceContext& context) override {
-    parts_.clear();
     Opened opened;
-    std::string reason;
-    for (size_t i = 0; i < kResources.size(); ++i) {
-      const std::string path = "/proc/pressure/" + std::string(kResources[i]);
-      files_[i].close();
-      if (Status status = files_[i].open(context.root + path, 512); !status) {
-        reason = read_error_text("/proc/pressure", status.error());
-        continue;
-      }
-      const Totals totals = parse(files_[i].read());
-      for (size_t kind = 0; kind < kKinds.size(); ++kind) {
-        if (totals[kind] == kAbsent) continue;
-        parts_.push_back({i, kind});
-        opened.columns.push_back(
-            {"system.pressure.time",
-             {{"kind", std::string(kKinds[kind])}, {"resource", std::string(kResources[i])}},
-             {1, 1'000'000}});
-      }
-    }
-    if (!parts_.empty()) return opened;
+    const Status status =
+        files_.open(context.root + "/proc/pressure/", "", kMetrics[0].name, opened);
+    if (!opened.columns.empty()) return opened;
     // Off by default: no folder, or (before 5.12) files that cannot be read.
-    if (reason.empty()) reason = "/proc/pressure exists but cannot be read";
+    const std::string reason = status ? "/proc/pressure exists but cannot be read"
+                                      : read_error_text("/proc/pressure", status.error());
     return all_missing(kMetrics, reason + ": the kernel does not measure pressure",
                        "boot with psi=1");
   }
 
   Sampled sample(std::span<int64_t> values) override {
-    std::array<Totals, kResources.size()> totals{};
-    for (size_t i = 0; i < files_.size(); ++i) totals[i] = parse(files_[i].read());
-    for (size_t i = 0; i < parts_.size(); ++i)
-      values[i] = totals[parts_[i].resource][parts_[i].kind];
+    files_.sample(values);
     return Sampled::ok;
   }
 
  private:
-  struct Part {
-    size_t resource, kind;
-  };
-  std::array<ProcFile, kResources.size()> files_;
-  std::vector<Part> parts_;
+  PressureFiles files_;
 };
 
 }  // namespace

@@ -2,8 +2,8 @@
 //
 // Source: the CPU clocks of our processes, /proc/PID/statm, our own counts. Units: µs, pages,
 // bytes. Permission: none. Cost: 2 µs, once per second. Caveats: the CPU time of recorders that
-// died is included; the kernel's write-back of our files is not visible. The jitter of every tick
-// is part of its time.
+// died is included, that of their GPU processes (source gpu) is not; the kernel's write-back of our
+// files is not visible. The jitter of every tick is part of its time.
 #include <unistd.h>
 
 #include <fmt/format.h>

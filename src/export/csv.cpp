@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "export/export.h"
 #include "export/support/selection.h"
+#include "export/support/steps.h"
 #include "export/support/text.h"
 
 namespace trainscope {
@@ -139,6 +140,7 @@ Status write_wide(const RunView& run, const std::vector<size_t>& selected,
 }
 
 Status write_csv(const RunView& run, const ExportOptions& options, const ExportSink& sink) {
+  if (options.steps) return write_steps_csv(run, options, sink);
   TS_TRY(const std::vector<size_t> selected, select_series(run, options.metrics));
   return options.wide ? write_wide(run, selected, options, sink)
                       : write_long(run, selected, options, sink);
@@ -149,7 +151,8 @@ Status write_csv(const RunView& run, const ExportOptions& options, const ExportS
 extern const Exporter csv_exporter;
 const Exporter csv_exporter = {
     .name = "csv",
-    .summary = "comma-separated values: one line per sample, or --wide with one column per series",
+    .summary =
+        "comma-separated values: one line per sample or step, or --wide with one column per series",
     .extension = ".csv",
     .is_text = true,
     .has_wide = true,

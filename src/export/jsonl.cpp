@@ -1,50 +1,25 @@
 // jsonl: one JSON object per line. The first is the header: schema trainscope.export/1, the run and
-// its series; each further one is a sample with time_s, metric, labels and value, in order of time.
-#include "base/json.h"
+// its series; each further one is a sample with time_s, metric, labels and value, in order of time,
+// or a step (export/support/steps.h).
 #include "export/export.h"
+#include "export/support/followed_samples.h"
+#include "export/support/followed_steps.h"
+#include "export/support/header.h"
 #include "export/support/selection.h"
+#include "export/support/steps.h"
 #include "export/support/text.h"
 
 namespace trainscope {
 
 namespace {
 
-Json labels_json(const Labels& labels) {
-  Json json = Json::object();
-  for (const auto& [name, value] : labels) json[name] = value;
-  return json;
-}
-
-std::string header_line(const RunView& run, const std::vector<size_t>& selected) {
-  const Manifest& m = run.manifest();
-  Json series = Json::array();
-  for (const size_t i : selected) {
-    const Series& s = run.series_at(i);
-    series.push_back({{"metric", s.metric},
-                      {"labels", labels_json(s.labels)},
-                      {"unit", s.unit},
-                      {"kind", kind_name(s.kind)},
-                      {"derived", s.derived}});
-  }
-  const Json header = {
-      {"schema", "trainscope.export/1"},
-      {"run", {{"id", m.id}, {"name", m.name}, {"started", text_or_null(m.started)}}},
-      {"duration_s", run.duration_s()},
-      {"period_s", run.sampling().period_s},
-      {"series", std::move(series)}};
-  return dump_json(header) + "\n";
-}
-
 Status write_jsonl(const RunView& run, const ExportOptions& options, const ExportSink& sink) {
+  if (options.steps) return write_steps_jsonl(run, options, sink);
   TS_TRY(const std::vector<size_t> selected, select_series(run, options.metrics));
   std::vector<std::string> middles;
-  for (const size_t i : selected) {
-    const Series& s = run.series_at(i);
-    middles.push_back(",\"metric\":" + dump_json(Json(s.metric)) +
-                      ",\"labels\":" + dump_json(labels_json(s.labels)) + ",\"value\":");
-  }
+  for (const size_t i : selected) middles.push_back(sample_middle(run.series_at(i)));
   TextBuffer buffer(sink);
-  buffer.text() = header_line(run, selected);
+  buffer.text() = samples_header_line(run, selected, options);
   TimeText time;
   TS_CHECK_OK(for_each_window(run, selected, options, [&](const Window& window) {
     return for_each_sample(window, [&](const SampleAt& at) {
@@ -59,16 +34,21 @@ Status write_jsonl(const RunView& run, const ExportOptions& options, const Expor
   return buffer.pass_on();
 }
 
+std::unique_ptr<FollowedExport> follow_jsonl(const ExportOptions& options, const ExportSink& sink) {
+  return options.steps ? follow_steps(options, sink) : follow_samples(options, sink);
+}
+
 }  // namespace
 
 extern const Exporter jsonl_exporter;
 const Exporter jsonl_exporter = {
     .name = "jsonl",
-    .summary = "one JSON object per line: a header, then every sample",
+    .summary = "one JSON object per line: a header, then every sample or step",
     .extension = ".jsonl",
     .is_text = true,
     .has_wide = false,
     .write = write_jsonl,
+    .follow = follow_jsonl,
 };
 
 }  // namespace trainscope

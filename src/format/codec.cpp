@@ -368,9 +368,9 @@ Result<ColumnsHeader> decode_columns_header(std::string_view payload, uint8_t fl
 
 Result<std::string> plain_body(const ColumnsHeader& header, uint8_t flags, size_t columns) {
   if ((flags & kFrameZstd) == 0) return std::string(header.body);
-  const uint64_t most_a_column = 1 + (header.rows + 7) / 8 + header.rows * kMaxVarintBytes;
+  const uint64_t max_column_bytes = 1 + (header.rows + 7) / 8 + header.rows * kMaxVarintBytes;
   if (columns > kMaxColumns) return bad("column count");
-  return decompress(header.body, std::min<uint64_t>(kMaxPayloadBytes, columns * most_a_column));
+  return decompress(header.body, std::min<uint64_t>(kMaxPayloadBytes, columns * max_column_bytes));
 }
 
 Result<std::vector<uint32_t>> column_offsets(std::string_view plain, uint64_t rows,

@@ -52,22 +52,10 @@ Look look_at(std::string_view file, size_t offset, Frame& frame) {
 // with long lengths after them would take time by the square of its size.
 constexpr size_t kMinSearchBytes = size_t{64} << 20;
 
-// The next offset after `from` where a whole frame stands; the file's size when there is none.
-size_t next_whole(std::string_view file, size_t from, size_t& budget) {
-  Frame ignored;
-  for (size_t at = file.find(kMark, from); at != std::string_view::npos;
-       at = file.find(kMark, at + 1)) {
-    if (file.size() - at < kFrameHeaderBytes) break;
-    const size_t length = read_u32(file.substr(at + 4));
-    if (length > kMaxPayloadBytes || length > file.size() - at - kFrameHeaderBytes) continue;
-    if (length > budget) return file.size();
-    budget -= length;
-    if (look_at(file, at, ignored) == Look::whole) return at;
-  }
-  return file.size();
-}
+// What is searched for a mark at a time.
+constexpr size_t kSearchedBytes = size_t{64} << 10;
 
-// One pass over a file. Where nothing is damaged, a frame is all that is looked at together.
+// One pass over a file. A frame is all that is looked at together.
 class FrameWalk {
  public:
   FrameWalk(const FrameBytes& file, const FrameVisitor& visitor)
@@ -86,13 +74,12 @@ class FrameWalk {
         at_ += kFrameHeaderBytes + frame.payload.size();
         continue;
       }
-      TS_CHECK_OK(hold_rest());
-      const std::string_view rest = rest_.substr(at_ - rest_at_);
-      const size_t skipped = next_whole(rest, 1, search_budget_);
-      if (look == Look::torn && skipped == rest.size()) return at_;
-      visitor_.damage({at_, at_ + skipped,
-                       fmt::format("damaged frame at offset {}, {} bytes skipped", at_, skipped)});
-      at_ += skipped;
+      TS_TRY(const size_t next, next_whole(at_ + 1));
+      if (look == Look::torn && next == size_) return at_;
+      visitor_.damage(
+          {at_, next,
+           fmt::format("damaged frame at offset {}, {} bytes skipped", at_, next - at_)});
+      at_ = next;
     }
     return 0;
   }
@@ -114,7 +101,6 @@ class FrameWalk {
   // A file that was cut since its size was asked for ends there.
   Result<std::string_view> read(size_t offset, size_t length) {
     length = std::min(length, size_ - offset);
-    if (is_held_) return rest_.substr(offset - rest_at_, length);
     TS_TRY(const std::string_view bytes, file_.read(offset, length));
     if (bytes.size() < length) size_ = offset + bytes.size();
     return bytes;
@@ -133,24 +119,33 @@ class FrameWalk {
     return look;
   }
 
-  // What follows a damaged place is searched for the next frame, again and again.
-  Status hold_rest() {
-    if (is_held_) return {};
-    TS_TRY(rest_, read(at_, size_ - at_));
-    if (!file_.is_stable) rest_ = kept_ = rest_;
-    rest_at_ = at_;
-    is_held_ = true;
-    return {};
+  // The next offset from `from` on where a whole frame begins; the file's size if there is none.
+  Result<size_t> next_whole(size_t from) {
+    for (size_t at = from; at + kFrameHeaderBytes <= size_; ++at) {
+      TS_TRY(std::string_view bytes, read(at, kSearchedBytes));
+      const size_t mark = bytes.find(kMark);
+      if (mark == std::string_view::npos) {
+        at += bytes.size() - std::min<size_t>(bytes.size(), kMark.size());  // its first half may be
+        continue;
+      }
+      at += mark;
+      if (at + kFrameHeaderBytes > size_) break;
+      TS_TRY(bytes, read(at, kFrameHeaderBytes));
+      const size_t length = bytes.size() < kFrameHeaderBytes ? SIZE_MAX : read_u32(bytes.substr(4));
+      if (length > kMaxPayloadBytes || length > size_ - at - kFrameHeaderBytes) continue;
+      if (length > search_budget_) break;
+      search_budget_ -= length;
+      TS_TRY(bytes, read(at, kFrameHeaderBytes + length));
+      Frame ignored;
+      if (look_at(bytes, 0, ignored) == Look::whole) return at;
+    }
+    return size_;
   }
 
   const FrameBytes& file_;
   const FrameVisitor& visitor_;
   size_t size_, at_ = 0;
   size_t search_budget_;
-  bool is_held_ = false;
-  std::string_view rest_;
-  std::string kept_;  // the bytes of rest_, unless they stay where they are
-  size_t rest_at_ = 0;
 };
 
 }  // namespace
@@ -205,8 +200,7 @@ Result<FrameScan> scan_frames(std::string_view file) {
   const FrameBytes bytes = {file.size(),
                             [&](size_t offset, size_t length) -> Result<std::string_view> {
                               return file.substr(offset, length);
-                            },
-                            true};
+                            }};
   TS_TRY(scan.torn_at, visit_frames(bytes, visitor));
   return scan;
 }

@@ -4,6 +4,7 @@
 // reported with its offset. Limits: a payload of 64 MiB.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -37,6 +38,11 @@ inline constexpr uint8_t kFrameStatistics = 2;
 inline constexpr size_t kFrameHeaderBytes = 12;
 inline constexpr size_t kFileHeaderBytes = 16;
 inline constexpr size_t kMaxPayloadBytes = size_t{64} << 20;
+
+// To how many bytes a step frame may decompress: 64 KiB, and 1024 for each byte of its payload.
+constexpr size_t most_report_bytes(size_t payload_bytes) {
+  return std::min(kMaxPayloadBytes, (size_t{64} << 10) + 1024 * payload_bytes);
+}
 
 // The 16 bytes that every file of frames begins with.
 std::string file_header();
@@ -76,7 +82,6 @@ struct FrameBytes {
   size_t size = 0;
   // `length` bytes at `offset`, fewer where the file ends; valid until the next call.
   std::function<Result<std::string_view>(size_t offset, size_t length)> read;
-  bool is_stable = false;  // they stay valid: the file is in memory
 };
 
 // What becomes of the parts of a file, in their order. A frame's payload is valid during the call.
@@ -85,9 +90,8 @@ struct FrameVisitor {
   std::function<void(const Damage&)> damage;
 };
 
-// Visits all frames of a file; returns FrameScan::torn_at. Memory is that of the largest frame;
-// only from a damaged place on the rest of the file is read at once. An Error of the visitor ends
-// it.
+// Visits all frames of a file; returns FrameScan::torn_at. What is read at a time is a frame, or
+// what a damaged place claims to be one. An Error of the visitor ends it.
 Result<size_t> visit_frames(const FrameBytes& file, const FrameVisitor& visitor);
 
 // The payload of the frame that these bytes begin with; an Error when it is not whole.

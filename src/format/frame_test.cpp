@@ -89,6 +89,37 @@ TEST(frame, a_file_of_marks_is_read_in_time) {
   EXPECT_TRUE(scan_frames(file));
 }
 
+// After a damaged place, too, no more than a frame is read at a time.
+TEST(frame, the_search_after_damage_reads_in_parts) {
+  std::string file = file_header();
+  constexpr size_t kFrames = 2000, kPayload = 1000;
+  std::vector<size_t> offsets;
+  for (size_t i = 0; i < kFrames; ++i) {
+    offsets.push_back(file.size());
+    append_frame(file, FrameType::event, 0, std::string(kPayload, 'T'));
+  }
+  file[offsets[0]] = 'X';
+  file[offsets[kFrames / 2] + 5] = '\x02';  // claims another length
+  size_t longest = 0, seen = 0;
+  std::vector<size_t> damaged;
+  const FrameBytes bytes = {
+      file.size(), [&](size_t offset, size_t length) {
+        longest = std::max(longest, length);
+        return Result<std::string_view>(std::string_view(file).substr(offset, length));
+      }};
+  const FrameVisitor visitor = {[&](const Frame& /*frame*/) {
+                                  ++seen;
+                                  return Status();
+                                },
+                                [&](const Damage& damage) { damaged.push_back(damage.from); }};
+  const auto torn_at = visit_frames(bytes, visitor);
+  ASSERT_TRUE(torn_at);
+  EXPECT_EQ(*torn_at, 0U);
+  EXPECT_EQ(seen, kFrames - 2);
+  EXPECT_EQ(damaged, (std::vector<size_t>{offsets[0], offsets[kFrames / 2]}));
+  EXPECT_LT(longest, file.size() / 8);
+}
+
 TEST(frame, a_newer_version_is_refused_and_says_so) {
   std::string bytes = file_header();
   bytes[8] = 2;

@@ -32,6 +32,11 @@ Json phases_json(const std::vector<Phase>& phases) {
   return list;
 }
 
+Json repeat_json(const Repeat& repeat) {
+  if (repeat.group.empty()) return nullptr;
+  return {{"group", repeat.group}, {"index", repeat.index}, {"count", repeat.count}};
+}
+
 std::vector<std::string> texts(const Json& list) {
   std::vector<std::string> out;
   if (!list.is_array()) return out;
@@ -75,6 +80,7 @@ void read_numbers(const Json& json, Manifest& m) {
   m.rank = number("rank", 0);
   m.world_size = number("world_size", 1);
   m.local_rank = number("local_rank", 0);
+  m.restart = number("restart", 0);
   m.period_ns = number("period_ns", 0);
   m.zero_monotonic_ns = number("zero_monotonic_ns", 0);
   m.zero_boottime_ns = number("zero_boottime_ns", 0);
@@ -83,9 +89,31 @@ void read_numbers(const Json& json, Manifest& m) {
   m.supervisor_start_ticks = number("supervisor_start_ticks", 0);
   m.steps = integer_field(json, "steps");
   m.bytes_written = integer_field(json, "bytes_written");
+  if (const Json& verdict = field(json, "verdict"); verdict.is_object()) {
+    m.verdict = {text_field(verdict, "verdict"), text_field(verdict, "cause"),
+                 number_field(verdict, "confidence").value_or(0),
+                 integer_field(verdict, "rules").value_or(0)};
+  }
+}
+
+void read_groups(const Json& json, Manifest& m) {
+  m.job = text_field(json, "job");
+  const Json& records = field(json, "records_machine");
+  // Earlier versions did not write it.
+  m.records_machine = records.is_boolean() ? records.get<bool>() : m.local_rank == 0;
+  const Json& repeat = field(json, "repeat");
+  m.repeat = {text_field(repeat, "group"), integer_field(repeat, "index").value_or(0),
+              integer_field(repeat, "count").value_or(0)};
 }
 
 }  // namespace
+
+Json verdict_to_json(const StoredVerdict& verdict) {
+  return {{"verdict", verdict.verdict},
+          {"cause", text_or_null(verdict.cause)},
+          {"confidence", verdict.confidence},
+          {"rules", verdict.rules}};
+}
 
 std::string manifest_to_json(const Manifest& m) {
   Json json = {
@@ -113,6 +141,10 @@ std::string manifest_to_json(const Manifest& m) {
       {"rank", m.rank},
       {"world_size", m.world_size},
       {"local_rank", m.local_rank},
+      {"job", text_or_null(m.job)},
+      {"restart", m.restart},
+      {"records_machine", m.records_machine},
+      {"repeat", repeat_json(m.repeat)},
       {"period_ns", m.period_ns},
       {"zero_monotonic_ns", m.zero_monotonic_ns},
       {"zero_boottime_ns", m.zero_boottime_ns},
@@ -121,6 +153,7 @@ std::string manifest_to_json(const Manifest& m) {
       {"supervisor_start_ticks", m.supervisor_start_ticks},
       {"steps", value_or_null(m.steps)},
       {"bytes_written", value_or_null(m.bytes_written)},
+      {"verdict", m.verdict ? verdict_to_json(*m.verdict) : Json(nullptr)},
       {"settings", settings_json(m.settings)},
       {"phases", phases_json(m.phases)},
       {"notes", m.notes},
@@ -164,6 +197,7 @@ Result<Manifest> manifest_from_json(std::string_view text) {
   m.boot_id = text_field(json, "boot_id");
   m.trainscope_version = text_field(json, "trainscope_version");
   read_numbers(json, m);
+  read_groups(json, m);
   read_lists(json, m);
   if (m.period_ns < 0 || m.period_ns > kMaxPeriodNs)
     return Error(fmt::format("its period_ns is {}", m.period_ns), EBADMSG);

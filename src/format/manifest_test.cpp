@@ -30,6 +30,10 @@ TEST(manifest, every_field_comes_back) {
   m.rank = 3;
   m.world_size = 8;
   m.local_rank = 1;
+  m.job = "slurm-4711.0";
+  m.restart = 2;
+  m.records_machine = false;
+  m.repeat = {"repeat-0123456788", 2, 5};
   m.period_ns = 20'000'000;
   m.zero_monotonic_ns = 1;
   m.zero_boottime_ns = 2;
@@ -45,6 +49,12 @@ TEST(manifest, every_field_comes_back) {
   EXPECT_EQ(manifest_to_json(*back), manifest_to_json(m));
   EXPECT_EQ(back->duration_s, m.duration_s);
   EXPECT_EQ(back->command, m.command);
+  EXPECT_EQ(back->job, "slurm-4711.0");
+  EXPECT_EQ(back->restart, 2);
+  EXPECT_FALSE(back->records_machine);
+  EXPECT_EQ(back->repeat.group, "repeat-0123456788");
+  EXPECT_EQ(back->repeat.index, 2);
+  EXPECT_EQ(back->repeat.count, 5);
   EXPECT_EQ(back->ended_by, EndedBy::time_limit);
   EXPECT_EQ(back->phases[1].to_s, std::nullopt);
 }
@@ -70,6 +80,24 @@ TEST(manifest, unknown_fields_and_wrong_types_do_no_harm) {
   EXPECT_FALSE(m->exit_code);
   EXPECT_FALSE(m->duration_s);
   EXPECT_EQ(m->command, std::vector<std::string>{"a"});
+}
+
+TEST(manifest, one_of_an_earlier_version_has_no_group) {
+  const std::string begin = R"({"schema":"trainscope.manifest/1","id":"0123456789")";
+  const auto first = manifest_from_json(begin + R"(,"rank":2,"world_size":4,"local_rank":0})");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->job, "");
+  EXPECT_EQ(first->repeat.group, "");
+  EXPECT_TRUE(first->records_machine);
+  const auto second = manifest_from_json(begin + R"(,"rank":3,"world_size":4,"local_rank":1})");
+  ASSERT_TRUE(second);
+  EXPECT_FALSE(second->records_machine);
+  const auto wrong = manifest_from_json(
+      begin + R"(,"job":7,"restart":"x","records_machine":1,"repeat":{"group":1,"index":"a"}})");
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->job, "");
+  EXPECT_EQ(wrong->restart, 0);
+  EXPECT_EQ(wrong->repeat.group, "");
 }
 
 TEST(manifest, what_is_none_is_refused) {

@@ -40,11 +40,58 @@ StoredSchema schema_of(const RunData& run) {
   return schema;
 }
 
+// The frames that a segment begins with.
+std::string first_frames(const RunData& run, const StoredSchema& schema, const std::string& id,
+                         uint32_t segment) {
+  std::string frames;
+  append_frame(frames, FrameType::head, 0,
+               dump_json(Json{{"run", id}, {"segment", segment}, {"incarnation", 1}}));
+  append_frame(frames, FrameType::schema, 0, schema_json(schema));
+  append_frame(frames, FrameType::info, 0, run.host_json);
+  return frames;
+}
+
+std::string event_frames(const RunData& run) {
+  std::string frames;
+  for (const Event& event : run.events) {
+    append_frame(frames, FrameType::event, 0,
+                 dump_json(Json{{"time_ns", std::llround(event.time_s * 1e9)},
+                                {"kind", event.kind},
+                                {"text", event.text}},
+                           -1));
+  }
+  return frames;
+}
+
+// The segments of a run: when one is full, the next begins.
+class Segments {
+ public:
+  Segments(const std::string& folder, const RunData& run, const StoredSchema& schema,
+           const std::string& id, size_t segment_bytes)
+      : writer_(folder), run_(run), schema_(schema), id_(id), segment_bytes_(segment_bytes) {}
+
+  Status append(std::string_view frames) {
+    if (number_ == 0 || writer_.segment_bytes() >= segment_bytes_) {
+      TS_TRY(number_, writer_.begin(number_ + 1));
+      TS_CHECK_OK(writer_.append(first_frames(run_, schema_, id_, number_)));
+    }
+    return writer_.append(frames);
+  }
+
+ private:
+  SegmentWriter writer_;
+  const RunData& run_;
+  const StoredSchema& schema_;
+  const std::string& id_;
+  const size_t segment_bytes_;
+  uint32_t number_ = 0;
+};
+
 // Takes rows and writes them block by block.
 class RowWriter {
  public:
-  RowWriter(SegmentWriter& writer, const StoredSchema& schema)
-      : writer_(writer),
+  RowWriter(Segments& segments, const StoredSchema& schema)
+      : segments_(segments),
         schema_(schema),
         columns_(schema.columns.size()),
         values_(columns_ * kBlockRows) {}
@@ -81,10 +128,10 @@ class RowWriter {
     for (size_t r = 0; r < times_.size(); ++r) rows.push_back(values_.data() + r * columns_);
     append_columns(frames, kSchemaNumber, block_, rows, columns_, {schema_.totals, kZstdLevel});
     times_.clear();
-    return writer_.append(frames);
+    return segments_.append(frames);
   }
 
-  SegmentWriter& writer_;
+  Segments& segments_;
   const StoredSchema& schema_;
   const size_t columns_;
   std::vector<int64_t> values_;  // of one block, row after row
@@ -93,34 +140,17 @@ class RowWriter {
   int64_t count_ = 0, last_tick_ = 0;
 };
 
-std::string first_frames(const RunData& run, const StoredSchema& schema, const std::string& id) {
-  std::string frames;
-  append_frame(frames, FrameType::head, 0,
-               dump_json(Json{{"run", id}, {"segment", 1}, {"incarnation", 1}}));
-  append_frame(frames, FrameType::schema, 0, schema_json(schema));
-  append_frame(frames, FrameType::info, 0, run.host_json);
-  for (const Event& event : run.events) {
-    append_frame(frames, FrameType::event, 0,
-                 dump_json(Json{{"time_ns", std::llround(event.time_s * 1e9)},
-                                {"kind", event.kind},
-                                {"text", event.text}},
-                           -1));
-  }
-  return frames;
-}
-
 }  // namespace
 
 Result<WrittenRun> write_run_folder(const std::string& folder, const std::string& id,
-                                    const RunData& run) {
+                                    const RunData& run, size_t segment_bytes) {
   if (::mkdir(folder.c_str(), 0700) != 0) {
     return Error::from_errno("cannot create the folder " + folder, errno);
   }
-  SegmentWriter writer(folder);
-  TS_TRY([[maybe_unused]] const uint32_t number, writer.begin(1));
   const StoredSchema schema = schema_of(run);
-  TS_CHECK_OK(writer.append(first_frames(run, schema, id)));
-  RowWriter rows(writer, schema);
+  Segments segments(folder, run, schema, id, segment_bytes);
+  TS_CHECK_OK(segments.append(event_frames(run)));
+  RowWriter rows(segments, schema);
   TS_CHECK_OK(rows.take_all(*run.rows));
   WrittenRun written{folder, run.manifest, rows.count()};
   Manifest& m = written.manifest;
@@ -129,7 +159,7 @@ Result<WrittenRun> write_run_folder(const std::string& folder, const std::string
   m.duration_s = static_cast<double>(rows.last_tick()) * static_cast<double>(m.period_ns) / 1e9;
   std::string frame;
   append_frame(frame, FrameType::manifest, kFrameZstd, compress(manifest_to_json(m), kZstdLevel));
-  TS_CHECK_OK(writer.append(frame));
+  TS_CHECK_OK(segments.append(frame));
   TS_CHECK_OK(write_manifest(folder, m));
   TS_CHECK_OK(settle_run(folder, true));
   return written;

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "format/codec.h"
+#include "format/segment_writer.h"
 #include "model/manifest.h"
 
 namespace trainscope {
@@ -55,9 +56,9 @@ struct WrittenRun {
   int64_t rows = 0;
 };
 
-// Creates `folder` and writes the run into it, synced. After an Error the folder may be left behind
-// with a part of the run.
+// Creates `folder` and writes the run into it, synced. After `segment_bytes` the next segment
+// begins. After an Error the folder may be left behind with a part of the run.
 Result<WrittenRun> write_run_folder(const std::string& folder, const std::string& id,
-                                    const RunData& run);
+                                    const RunData& run, size_t segment_bytes = kSegmentBytes);
 
 }  // namespace trainscope

@@ -15,6 +15,9 @@
 
 namespace trainscope {
 
+// A segment that has so many bytes is full. Readers refuse one of more than 8 GiB.
+inline constexpr size_t kSegmentBytes = size_t{64} << 20;
+
 // "samples-0012.seg" is 12; nothing for other names.
 std::optional<int> segment_number(std::string_view name);
 

@@ -1,4 +1,4 @@
-// Results of analyses: breakdown of time, pauses, findings.
+// Results of analyses: breakdown of time, pauses, findings, and the diagnosis of a run.
 //
 // Times are seconds from t = 0. Commands show these values and compute none of them.
 #pragma once
@@ -33,6 +33,35 @@ struct Finding {
   std::optional<double> from_s, to_s;  // the period concerned; empty: the whole run
   std::optional<double> time_lost_s, max_speedup, confidence;
   std::string advice;  // what to type or change next
+};
+
+// What held the training back, as far as the evidence tells.
+struct Diagnosis {
+  // One thing that a rule looked at: how far it speaks for the rule, from 0 to 1.
+  struct Seen {
+    std::string what;             // "main thread running"
+    std::optional<double> value;  // empty: not recorded
+    double low = 0, high = 0;  // speaks not at all up to `low`, fully from `high` on (or reverse)
+    double degree = 0;
+  };
+  struct Judged {
+    std::string rule, verdict;
+    double strength = 0;  // from 0 to 1; the largest is the verdict
+    std::vector<Seen> seen;
+  };
+  struct Alternative {
+    std::string verdict;
+    double confidence = 0;
+  };
+
+  std::string verdict, cause;  // of the contract; cause is empty where none is known
+  double confidence = 0;
+  std::string sentence;  // the verdict for people
+  std::vector<BreakdownPart> breakdown;
+  std::vector<Finding> findings;  // most important first
+  std::vector<Alternative> alternatives;
+  std::vector<std::string> missing;  // what would have to be recorded to tell, and how
+  std::vector<Judged> judged;        // every rule, strongest first
 };
 
 // The result of one analysis.

@@ -74,8 +74,9 @@ struct Series {
   Kind kind = Kind::gauge;
   bool derived = false;
   SeriesStatus status = SeriesStatus::ok;
-  std::string reason;  // why absent or stale
-  std::string remedy;  // what to do about it
+  std::string reason;   // why absent or stale
+  std::string remedy;   // what to do about it
+  double period_s = 0;  // between two samples; 0: they are not taken at equal intervals
 };
 
 // "metric{k=v;k=v}": one text for a series, as in wide CSV headers.

@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include <algorithm>
 #include <array>
 
 namespace trainscope {
@@ -42,6 +43,18 @@ Result<std::vector<Summary>> RunView::summaries_of(const std::vector<size_t>& se
     all.push_back(summary);
   }
   return all;
+}
+
+ReportedSamples reported_samples(const RunView& run, const std::vector<size_t>& series) {
+  ReportedSamples samples;
+  for (const size_t i : series) {
+    if (i < run.recorded_series().size()) continue;
+    const auto summary = run.summary(i);
+    if (!summary) continue;
+    samples.all += summary->samples;
+    samples.most_of_one = std::max(samples.most_of_one, summary->samples);
+  }
+  return samples;
 }
 
 }  // namespace trainscope

@@ -70,4 +70,12 @@ class RunView {
   virtual const Training& training() const = 0;
 };
 
+// How many samples some series of the training have: a job may report steps much faster than
+// samples are taken, so the sampling period says nothing about them. Others of `series` are left
+// out.
+struct ReportedSamples {
+  int64_t all = 0, most_of_one = 0;
+};
+ReportedSamples reported_samples(const RunView& run, const std::vector<size_t>& series);
+
 }  // namespace trainscope

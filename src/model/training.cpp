@@ -17,9 +17,4 @@ bool TrainingPhase::is_step_phase() const {
   return is_input() || is_compute() || (who.empty() && name == "prepare");
 }
 
-bool is_accuracy(std::string_view name) {
-  return name == "accuracy" || name == "acc" ||
-         (name.ends_with("_accuracy") && name.find("top") == std::string_view::npos);
-}
-
 }  // namespace trainscope

@@ -1,8 +1,9 @@
 // The training of a run: steps, epochs, phases, numbers, from any source.
 //
 // Times are seconds from t = 0. Only finite numbers are stored: a loss that is not finite is absent
-// and listed in `notes`. Memory grows with what a job reports rarely (epochs, checkpoints,
-// evaluations), never with its steps: those are read one by one.
+// and listed in `notes`. Memory never grows with the steps of a job, which are read one by one; it
+// grows with what a job reports rarely (epochs, checkpoints, evaluations), up to limits that are
+// stated in `notes` when they are reached.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -34,6 +36,10 @@ struct Step {
   double longest_wait_from_s = 0, longest_wait_to_s = 0;
   std::optional<double> items;  // the batch size at that time
   std::optional<double> loss, accuracy, throughput;
+  std::optional<int64_t> reported_number;  // as the job counts: it may begin anew in each epoch
+  std::optional<double> epoch;             // that the job reported with the step
+  // What else it reported with the step, by the names that the job gave: lr, grad_norm, val_loss, …
+  std::vector<std::pair<std::string, double>> numbers;
   std::string_view kind = "step";  // warmup, step
 
   std::optional<double> mean_s() const { return duration_s ? duration_s : average_s; }
@@ -60,15 +66,16 @@ struct TrainingPhase {
 
 struct TrainingNumber {
   std::string name;
-  std::string set;     // train, validation, test
+  std::string set;     // train, validation, test, or the job's own word
   std::string source;  // pipe, tensorboard, output
   double time_s = 0;
   std::optional<int64_t> step;
   double value = 0;
+  std::string who = {};  // the sender; empty for the thread that does the steps
 };
 
 // Of the steps after the warm-up. Quantiles and medians of more than a million steps have an error
-// of up to 0.1 % (base/distribution.h).
+// of up to 0.05 % (base/distribution.h).
 struct StepStatistics {
   std::optional<double> mean_s, p50_s, p99_s, throughput;
   // Of those with their own time: the median, its part that did not wait for data, and the median
@@ -78,7 +85,7 @@ struct StepStatistics {
 
 // How well it learnt on one set, and when.
 struct SetResults {
-  std::string set;                       // train, validation, test
+  std::string set;                       // train, validation, test, or the job's own word
   std::optional<double> loss, accuracy;  // the last reported
   std::optional<double> best_accuracy;
   double best_time_s = 0;
@@ -93,6 +100,8 @@ struct SetResults {
 struct TrainingSeries {
   Series series;
   Summary summary;
+  std::string number;  // the name of the reported numbers that it consists of; "": it is of steps
+  std::optional<std::string> sender = {};  // whose numbers these are; nothing: of every sender
 };
 
 // Items one by one, in order.
@@ -128,7 +137,8 @@ struct Training {
   std::vector<Epoch> epochs;
   bool has_input_phases = false, has_compute_phases = false;
   // Those of the thread that does the steps that are not part of each step, by begin: checkpoints,
-  // evaluations, and others of which there are at most kMaxPhasesOfAName with the same name.
+  // evaluations, and others of which there are at most kMaxPhasesOfAName with the same name. Of two
+  // that begin together the longer one is first.
   std::vector<TrainingPhase> phases;
   std::vector<SetResults> results;  // one per set with reported numbers, train first
   std::vector<TrainingSeries> series;
@@ -139,8 +149,5 @@ struct Training {
 
 // More phases of one name than this are part of each step, whatever they are called.
 inline constexpr int64_t kMaxPhasesOfAName = 1000;
-
-// A number that a job calls so is an accuracy; that of the best five is another thing.
-bool is_accuracy(std::string_view name);
 
 }  // namespace trainscope

@@ -18,6 +18,8 @@
 #include "kernel/process_handle.h"
 #include "kernel/process_tree.h"
 #include "record/host/inventory.h"
+#include "record/host/launcher_job.h"
+#include "record/recorder.h"
 #include "record/supervise/closing.h"
 #include "record/supervise/instrument.h"
 #include "record/supervise/run_folder.h"
@@ -68,6 +70,30 @@ std::string host_name() {
   return name;
 }
 
+// The process that started the job, or us, who start it.
+LauncherProcess launcher_process(pid_t attach_pid, const std::string& boot_id) {
+  LauncherProcess parent{boot_id, ::getppid(), 0};
+  if (ProcessStat stat; attach_pid != 0) {
+    parent.pid = read_stat("", attach_pid, stat) ? stat.parent : 0;
+  }
+  parent.start_ticks = start_ticks(parent.pid);
+  return parent;
+}
+
+void set_rank(Manifest& m, pid_t attach_pid) {
+  // A job that we start inherits our variables.
+  const Variables variables = attach_pid == 0 ? Variables::ours() : Variables::of(attach_pid);
+  const Rank rank = rank_from_environment(variables);
+  m.rank = rank.rank;
+  m.world_size = rank.world_size;
+  m.local_rank = rank.local_rank;
+  const LauncherJob job = launcher_job(variables, rank, launcher_process(attach_pid, m.boot_id));
+  m.job = job.id;
+  m.restart = job.restart;
+  // Of us, not of the job: nobody else may have attached to its other ranks.
+  m.records_machine = rank_from_environment(Variables::ours()).local_rank == 0;
+}
+
 Manifest first_manifest(const RecordOptions& options) {
   Manifest m;
   m.name = options.name;
@@ -82,12 +108,8 @@ Manifest first_manifest(const RecordOptions& options) {
   m.host_name = host_name();
   if (auto boot = read_line("/proc/sys/kernel/random/boot_id")) m.boot_id = *boot;
   m.trainscope_version = kVersion;
-  // A job that we start inherits our variables.
-  const Rank rank =
-      rank_from_environment(m.attached ? Variables::of(options.attach_pid) : Variables::ours());
-  m.rank = rank.rank;
-  m.world_size = rank.world_size;
-  m.local_rank = rank.local_rank;
+  set_rank(m, options.attach_pid);
+  m.repeat = options.repeat_of;
   m.period_ns = options.every_ns;
   m.supervisor_pid = ::getpid();
   m.supervisor_start_ticks = start_ticks(::getpid());
@@ -198,11 +220,25 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.log_fd = session.log.read.get();
   setup.progress_fd = session.progress.get();
   setup.period_ns = options.every_ns;
-  // Of us, not of the job: nobody else may have attached to its other ranks.
-  setup.records_machine = rank_from_environment(Variables::ours()).local_rank == 0;
+  setup.records_machine = session.manifest.records_machine;
   setup.reaps_orphans = options.attach_pid == 0;
   setup.publishes_status = shows_status;
   return setup;
+}
+
+MonitoredRecorder monitored(const Session& session, const RecorderSetup& setup) {
+  MonitoredRecorder recorder;
+  recorder.memory = session.memory;
+  recorder.wake_fd = session.wake.get();
+  recorder.ready_fd = session.ready.get();
+  recorder.lifeline_write_fd = session.lifeline.write.get();
+  recorder.period_ns = setup.period_ns;
+  recorder.run = [setup](const std::string& restart_reason) {
+    RecorderSetup own = setup;
+    own.restart_reason = restart_reason;
+    run_recorder(std::move(own));
+  };
+  return recorder;
 }
 
 int status_fd(const RecordOptions& options) {
@@ -271,7 +307,7 @@ struct Recording {
       : signals(std::move(inbox)),
         session(std::move(made)),
         status(status_line(options)),
-        monitor(recorder_setup(session, options, status.enabled()), session.lifeline.write.get()),
+        monitor(monitored(session, recorder_setup(session, options, status.enabled()))),
         supervisor(session.memory, session.output, signals, monitor, status,
                    session.log.write.get()) {}
 };

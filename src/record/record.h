@@ -36,12 +36,13 @@ struct RecordOptions : SourceOptions {
   std::string steps_from;                // --steps-from
   bool instrument = false;               // --instrument
   bool quiet = false;
+  Repeat repeat_of;               // of --repeat; the first run has no group yet
   std::vector<Setting> settings;  // as shown by `info`, secrets redacted
 };
 
 struct RecordOutcome {
   std::string run_path;
-  Manifest manifest;      // as written at the end
+  Manifest manifest;  // without the notes and the byte count that a child process adds at the end
   bool is_closed = true;  // false: the run folder did not respond, or could not be written
 };
 

@@ -17,8 +17,10 @@
 #include "base/result.h"
 #include "model/manifest.h"
 #include "model/metric.h"
-#include "store/edit.h"
-#include "store/run_argument.h"
+#include "store/home/edit.h"
+#include "store/home/groups.h"
+#include "store/home/run_argument.h"
+#include "store/read/run_follower.h"
 
 namespace trainscope {
 
@@ -35,7 +37,8 @@ struct NewRun {
 Result<NewRun> create_run(const std::string& home);
 
 // Writes a run that has ended (format/run_data.h) into `home`. It appears there complete or not at
-// all: it is written to a folder of another name, which is renamed at the end.
+// all: it is written to a folder of another name, which is renamed at the end. Such folders that
+// nothing was written to for a day are removed: their writers were killed.
 struct RunData;
 struct WrittenRun;
 Result<WrittenRun> write_run(const std::string& home, const RunData& run);
@@ -57,9 +60,24 @@ std::optional<double> last_sample_s(const std::string& run_path);
 // The folder that a RUN argument means: a path, an id, a name (the newest of that name), a unique
 // prefix of an id, `latest`, `latest~2`, `NAME~1` (the one before the newest of that name) or
 // `NAME*` (the newest whose name matches). The error lists similar names.
+// A group is not one run: the error names its runs.
 Result<std::string> find_run(const std::string& home, const std::string& text);
-// All that it means, oldest first: every run of that name, and every one whose name matches.
+// All that it means, oldest first: every run of that name, every one whose name matches, and those
+// of a group.
 Result<std::vector<std::string>> find_runs(const std::string& home, const std::string& text);
+// The same, and the group if the argument is the id of one: a name and a prefix of a run's id take
+// precedence.
+struct RunTarget {
+  std::vector<std::string> paths;
+  std::optional<RunGroup> group = std::nullopt;
+};
+Result<RunTarget> find_target(const std::string& home, const std::string& text);
+// The run of the same job that has the metrics of the machine on which this one was recorded; this
+// run itself if it has them, nothing if no stored run does. `run_path` is absolute.
+// Reads the manifests of its home only if it must.
+std::optional<Manifest> find_machine_run(const std::string& run_path, const Manifest& manifest);
+// One run as list_runs gives it.
+RunListing list_run(const std::string& run_path);
 // An Error if a run cannot have this name, because find_run reads it as an id, a path, `latest`,
 // `NAME~1` or a pattern.
 Status check_run_name(std::string_view name);
@@ -123,6 +141,9 @@ std::vector<SqlTable> sql_tables();
 // Of a run with more reports than this, the tables `steps`, `phases` and `numbers` are not held in
 // memory.
 inline constexpr int64_t kMaxFilledReports = 500'000;
+// Instead a query goes through them, so often at most: a pass takes seconds, and a join may make
+// one for each row of the other table.
+inline constexpr int kMaxStreamedPasses = 10;
 // Runs one read-only statement over the tables samples, metrics, steps, phases, numbers, events and
 // gaps. An Error has SQLite's own message.
 Status query_sql(const RunView& run, const std::string& query, const SqlOutput& output,
@@ -130,5 +151,13 @@ Status query_sql(const RunView& run, const std::string& query, const SqlOutput& 
 // The same as CSV with a header.
 Status run_sql(const RunView& run, const std::string& query,
                const std::function<Status(std::string_view)>& out);
+// Both over the runs of a group: each table has the rows of all of them and begins with the columns
+// `run` and `rank`; the table `runs` has a row for each.
+Status query_group_sql(const RunGroup& group, const std::string& query, const SqlOutput& output,
+                       int64_t most_filled = kMaxFilledReports);
+Status run_group_sql(const RunGroup& group, const std::string& query,
+                     const std::function<Status(std::string_view)>& out);
+// Tables that only a query over a group may read.
+std::vector<SqlTable> group_sql_tables();
 
 }  // namespace trainscope

@@ -66,7 +66,10 @@ class FakeRun : public RunView {
 
   const Manifest& manifest() const override { return manifest_; }
   const std::string& path() const override { return path_; }
-  RunStatus status() const override { return RunStatus::ended; }
+  RunStatus status() const override { return status_; }
+  void set_status(RunStatus status) { status_ = status; }
+  // The series that was added last.
+  Series& last_series() { return series_.back(); }
   double duration_s() const override { return duration_s_; }
   const std::string& host_json() const override { return host_; }
   const std::vector<Series>& series() const override { return series_; }
@@ -86,12 +89,14 @@ class FakeRun : public RunView {
   Overhead overhead() const override { return {}; }
   const std::vector<Event>& events() const override { return events_; }
   const Training& training() const override { return training_; }
+  void set_host(std::string json) { host_ = std::move(json); }
   void set_training(Training training) { training_ = std::move(training); }
 
  private:
   Manifest manifest_;
   std::string path_ = "run", host_ = "{}";
   double duration_s_;
+  RunStatus status_ = RunStatus::ended;
   std::vector<Series> series_;
   std::vector<Points> points_;
   Sampling sampling_;

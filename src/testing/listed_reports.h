@@ -2,13 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "training/training.h"
 
 namespace trainscope {
+
+inline Result<StoredReport> parse_stored_report(std::string_view line) {
+  StoredReport stored;
+  TS_CHECK_OK(parse_stored_report(line, stored));
+  return stored;
+}
 
 class ListedReports : public Reports {
  public:
@@ -70,6 +78,29 @@ inline ListedTraining read_listed(std::vector<StoredReport> reports, double dura
   training.all_phases = read_all(training.details->phases());
   training.numbers = read_all(training.details->numbers());
   return training;
+}
+
+// One line "TIME_S SOURCE REPORT" each.
+inline ListedTraining read_lines(const std::vector<std::string>& lines, double duration_s = 100,
+                                 const std::vector<Event>& events = {}) {
+  std::vector<StoredReport> reports;
+  for (const std::string& line : lines) {
+    const size_t space = line.find(' ');
+    const auto time_ns = std::llround(std::stod(line.substr(0, space)) * 1e9);
+    auto stored = parse_stored_report(std::to_string(time_ns) + line.substr(space));
+    CHECK(stored);
+    reports.push_back(std::move(*stored));
+  }
+  return read_listed(std::move(reports), duration_s, events);
+}
+
+// Printed steps with these numbers, one per second.
+inline ListedTraining read_numbered(const std::vector<int>& numbers) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    lines.push_back(std::to_string(i + 1) + " output step " + std::to_string(numbers[i]));
+  }
+  return read_lines(lines);
 }
 
 }  // namespace trainscope

@@ -21,7 +21,12 @@ std::optional<TrainingPhase> PhaseTrack::add(const StoredReport& stored) {
                       false);
   }
   if (report.kind == Report::Kind::begin) {
-    open_[{shown(report.who), report.name}] = stored.time_s;
+    std::pair key(shown(report.who), report.name);
+    if (open_.size() < kMaxOpen || open_.contains(key)) {
+      open_[std::move(key)] = stored.time_s;
+    } else {
+      ++ignored_;
+    }
     return std::nullopt;
   }
   if (report.kind != Report::Kind::end) return std::nullopt;
@@ -38,6 +43,11 @@ std::vector<TrainingPhase> PhaseTrack::finish(double end_s) const {
     phases.push_back(make_phase(key.second, key.first, from_s, end_s, true));
   }
   return phases;
+}
+
+std::optional<double> PhaseTrack::open_from(const std::string& name) const {
+  const auto found = open_.find({"", name});
+  return found == open_.end() ? std::nullopt : std::optional(std::max(0.0, found->second));
 }
 
 void Spans::add(double from_s, double to_s) {

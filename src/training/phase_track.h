@@ -1,6 +1,9 @@
 // Phases from the reports that begin and end them, and the time that some of them fill.
+//
+// Limits: kMaxOpen phases are open at once; a begin beyond that is ignored.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +17,8 @@ namespace trainscope {
 
 class PhaseTrack {
  public:
+  static constexpr size_t kMaxOpen = 10'000;
+
   // `main`: the sender that does the steps; its phases have an empty `who`.
   explicit PhaseTrack(std::string main) : main_(std::move(main)) {}
 
@@ -21,12 +26,17 @@ class PhaseTrack {
   std::optional<TrainingPhase> add(const StoredReport& stored);
   // Phases that were never ended: the run ends them.
   std::vector<TrainingPhase> finish(double end_s) const;
+  // When the phase of this name began that the sender of the steps has open, or nothing.
+  std::optional<double> open_from(const std::string& name) const;
+  // How many begins were ignored.
+  int64_t ignored() const { return ignored_; }
 
  private:
   std::string shown(const std::string& who) const { return who == main_ ? "" : who; }
 
   std::string main_;
   std::map<std::pair<std::string, std::string>, double> open_;  // by who and name
+  int64_t ignored_ = 0;
 };
 
 // Spans of time in order, overlaps merged.

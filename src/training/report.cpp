@@ -30,6 +30,18 @@ constexpr std::array<std::pair<std::string_view, ReportKind>, 9> kWords = {{
     {"dropped", ReportKind::dropped},
 }};
 
+struct SetWord {
+  std::string_view word, set;
+};
+constexpr std::array<SetWord, 8> kSetWords = {{{"train", "train"},
+                                               {"training", "train"},
+                                               {"validation", "validation"},
+                                               {"valid", "validation"},
+                                               {"val", "validation"},
+                                               {"eval", "validation"},
+                                               {"evaluation", "validation"},
+                                               {"test", "test"}}};
+
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= kMaxNameBytes &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) {
@@ -79,7 +91,8 @@ Status take_key(std::string_view word, Report& report) {
   const std::string_view value = word.substr(equals + 1);
   if (name == kWhoKey || name == kSetKey) {
     if (!is_name(value)) return Error(fmt::format("'{}' is not a name", value));
-    (name == kWhoKey ? report.who : report.set) = value;
+    const std::string_view set = name == kSetKey ? set_of_word(lower(value)) : "";
+    (name == kWhoKey ? report.who : report.set) = set.empty() ? value : set;
     return {};
   }
   if (name == kTimeKey) {
@@ -157,15 +170,24 @@ std::optional<double> Report::find(std::string_view wanted) const {
   return std::nullopt;
 }
 
-NamedNumber without_set_prefix(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 2> kPrefixes = {
-      {{"val_", "validation"}, {"test_", "test"}}};
-  for (const auto& [prefix, set] : kPrefixes) {
-    if (name.starts_with(prefix) && name.size() > prefix.size()) {
-      return {std::string(name.substr(prefix.size())), std::string(set)};
-    }
+std::string_view set_of_word(std::string_view word) {
+  for (const SetWord& known : kSetWords) {
+    if (known.word == word) return known.set;
   }
-  return {std::string(name), ""};
+  return {};
+}
+
+NamedNumber without_set_prefix(std::string_view name) {
+  const size_t end = name.find('_');
+  if (end == std::string_view::npos || end + 1 == name.size()) return {name, ""};
+  const std::string_view set = set_of_word(name.substr(0, end));
+  if (set.empty() || set == "train") return {name, ""};
+  return {name.substr(end + 1), set};
+}
+
+bool is_place_in_training(std::string_view name) {
+  return name == "epoch" || name == "of" || name == "step" || name == "duration" ||
+         name == "item" || name == "items";
 }
 
 Result<Report> parse_report(std::string_view line) {

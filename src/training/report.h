@@ -25,19 +25,28 @@ struct Report {
   std::string name;                // of a phase or scalar; the text of a mark
   double value = 0;                // of a scalar; seconds of a phase
   std::optional<int64_t> time_ns;  // t=
-  std::string who, set;
+  std::string who, set;            // words for a set are replaced by train, validation or test
   // Other NAME=NUMBER pairs, in that order: loss, accuracy, epoch, of, …
   std::vector<std::pair<std::string, double>> numbers;
 
   std::optional<double> find(std::string_view name) const;
+  // Its values are of a set that the job does not train on.
+  bool is_of_other_set() const { return !set.empty() && set != "train"; }
 };
 
-// The name of a number and its set, by the prefix of its name: "val_loss" is the loss of the
-// validation set, "test_loss" that of the test set. No prefix: no set.
+// The set that a word means: val, valid, validation, eval and evaluation are the validation set.
+// Nothing for another word.
+std::string_view set_of_word(std::string_view word);
+
+// The name of a number and its set, by the prefix of its name: "val_loss" and "eval_loss" are the
+// loss of the validation set, "test_loss" that of the test set. No prefix: no set. ("train_loss" is
+// another number than "loss": Hugging Face reports the mean of all steps by that name.)
 struct NamedNumber {
-  std::string name, set;
+  std::string_view name, set;
 };
 NamedNumber without_set_prefix(std::string_view name);
+// Does a number of this name state where in the training a report is, or how long the step took?
+bool is_place_in_training(std::string_view name);
 
 Result<Report> parse_report(std::string_view line);
 // The same, using the memory of `report` again.

@@ -49,6 +49,31 @@ TEST(Progress, a_loss_may_be_no_number_at_all) {
   EXPECT_TRUE(std::isinf(parse_report("step 1 loss=inf")->find("loss").value()));
 }
 
+TEST(Progress, words_for_a_set_mean_one_set) {
+  for (const char* word : {"val", "valid", "validation", "eval", "evaluation", "Val"}) {
+    EXPECT_EQ(parse_report(std::string("step 1 set=") + word)->set, "validation") << word;
+  }
+  EXPECT_EQ(parse_report("step 1 set=training")->set, "train");
+  EXPECT_EQ(parse_report("step 1 set=test")->set, "test");
+  EXPECT_EQ(parse_report("step 1 set=Holdout")->set, "Holdout") << "the job's own word";
+  EXPECT_EQ(parse_report("step 1 who=val")->who, "val");
+  EXPECT_FALSE(parse_report("step 1 set=train")->is_of_other_set());
+  EXPECT_TRUE(parse_report("step 1 set=val")->is_of_other_set());
+}
+
+TEST(Progress, a_prefix_names_the_set_of_a_number) {
+  for (const char* name : {"val_loss", "valid_loss", "validation_loss", "eval_loss"}) {
+    EXPECT_EQ(without_set_prefix(name).name, "loss") << name;
+    EXPECT_EQ(without_set_prefix(name).set, "validation") << name;
+  }
+  EXPECT_EQ(without_set_prefix("test_top5_accuracy").name, "top5_accuracy");
+  EXPECT_EQ(without_set_prefix("test_top5_accuracy").set, "test");
+  for (const char* name : {"loss", "train_loss", "val_", "_loss", "value_loss", "val"}) {
+    EXPECT_EQ(without_set_prefix(name).name, name);
+    EXPECT_EQ(without_set_prefix(name).set, "") << name;
+  }
+}
+
 TEST(Progress, refuses_what_is_not_of_the_grammar) {
   for (const char* line : {"",
                            "  ",

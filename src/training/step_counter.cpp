@@ -36,6 +36,7 @@ StepCounter::Outcome StepCounter::add(const Report& report) {
       offset_ = step_ + 1 - now.number;
     } else {
       offset_ += last_.of ? std::llround(*last_.of) : last_.number + from_zero;
+      offset_ = std::min(offset_, kMaxCount);
     }
   } else if (now.number == last_.number) {
     return Outcome::same_step;

@@ -12,6 +12,9 @@ namespace trainscope {
 
 struct Report;
 
+// Counts of what a job reports end here, whatever numbers it reports (each is 2^53 at most).
+inline constexpr int64_t kMaxCount = int64_t{1} << 62;
+
 class StepCounter {
  public:
   enum class Outcome { nothing, same_step, next_step };

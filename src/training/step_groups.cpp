@@ -28,8 +28,7 @@ std::string StepGroups::reason(std::string_view source) const {
   if (source == "pipe") {
     return fmt::format(
         "step times are unknown: {} of {} steps arrived through the pipe together with others; "
-        "write "
-        "each line when its step ends, or give it t=",
+        "write each line when its step ends, or give it t=",
         untimed(), steps_);
   }
   return fmt::format(

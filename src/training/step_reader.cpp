@@ -10,16 +10,24 @@ namespace trainscope {
 
 namespace {
 
-// A number of the event files beside the one that counts the steps: its values by step.
+constexpr size_t kMaxHeldBack = 100'000;
+constexpr size_t kMaxGroup = 250'000;  // more than the shortest lines that fill the pipe
+// With names of up to 15 characters 40 MB; four times as many as fit into the pipe.
+constexpr size_t kMaxHeldNumbers = 1'000'000;
+constexpr size_t kMaxWaits = 1'000'000;
+
+// A number of the event files next to the one that counts the steps: its values by step.
 class JoinedTrack {
  public:
   JoinedTrack(const Reports& reports, const Survey& survey, std::string name)
-      : name_(std::move(name)), reports_(read_counted(reports, survey.is_output_refused)) {}
+      : name_(std::move(name)),
+        reports_(read_counted(reports, survey.is_output_refused)),
+        track_(survey.names) {}
 
   // Fills what a step lacks. Steps are given in order of their numbers.
   Status join(Step& step) {
     while (!next_ || next_->step <= step.step) {
-      if (next_) last_ = *next_;
+      if (next_) last_ = std::move(next_);
       TS_TRY(next_, read());
       if (!next_) break;
     }
@@ -54,6 +62,7 @@ class JoinedTrack {
 class Waits {
  public:
   void add(const TrainingPhase& phase, bool is_counted) {
+    if (waits_.size() == kMaxWaits) return;
     const auto after =
         std::upper_bound(waits_.begin(), waits_.end(), phase.from_s,
                          [](double from_s, const Wait& wait) { return from_s < wait.from_s; });
@@ -106,10 +115,12 @@ class Waits {
 
 class StepReader : public Reader<Step> {
  public:
-  StepReader(std::shared_ptr<const Reports> reports, std::shared_ptr<const Survey> survey)
+  StepReader(std::shared_ptr<const Reports> reports, std::shared_ptr<const Survey> survey,
+             StepNumbers numbers)
       : all_(std::move(reports)),
         survey_(std::move(survey)),
         reports_(read_counted(*all_, survey_->is_output_refused)),
+        track_(survey_->names, numbers),
         phases_(survey_->sender) {
     for (const std::string& name : survey_->joined) joined_.emplace_back(*all_, *survey_, name);
     if (const auto from_s = survey_->open_input_from_s) {
@@ -127,9 +138,10 @@ class StepReader : public Reader<Step> {
         TS_CHECK_OK(read_report());
       }
     }
-    step = pending_.front();
+    step = std::move(pending_.front());
     pending_.pop_front();
     --settled_;
+    held_numbers_ -= step.numbers.size();
     for (JoinedTrack& joined : joined_) TS_CHECK_OK(joined.join(step));
     return true;
   }
@@ -184,37 +196,54 @@ class StepReader : public Reader<Step> {
                              pending_.back().time_s == step->time_s;
     if (!is_together) groups_.push_back(0);
     ++groups_.back();
-    pending_.push_back(*step);
+    held_numbers_ += step->numbers.size();
+    pending_.push_back(std::move(*step));
   }
 
-  // The steps of the first group are all there, and so are the phases that began before it.
+  // The steps of the first group are all there, and so are the waits that began before it.
   bool is_front_complete() const {
     if (is_over_ || groups_.empty()) return !groups_.empty();
+    if (held_numbers_ >= kMaxHeldNumbers) return true;
+    if (groups_.size() == 1) return pending_.size() >= kMaxGroup;
+    return pending_.size() >= kMaxHeldBack || !may_lack_wait(pending_.front().time_s);
+  }
+
+  // May a wait for data have begun before this time that is not known yet? One that is open, or one
+  // that is reported when it has ended. (The one that is open at the end was added at the begin.)
+  bool may_lack_wait(double time_s) const {
+    if (!survey_->has_input_phases) return false;
     constexpr double kRounding_s = 1e-6;
-    const double latest_s = pending_.front().time_s + survey_->longest_input_s + kRounding_s;
-    return groups_.size() > 1 && (!survey_->has_input_phases || now_s_ > latest_s);
+    if (now_s_ <= time_s + survey_->longest_input_s + kRounding_s) return true;
+    const auto open_from_s = phases_.open_from("input");
+    return open_from_s && *open_from_s < time_s && open_from_s != survey_->open_input_from_s;
   }
 
   void settle_front() {
     const size_t size = groups_.front();
     groups_.pop_front();
     const double to_s = pending_.front().time_s;
-    const std::optional<double> from_s = given_ == 0 ? first_step_began() : last_s_;
-    if (from_s && survey_->are_averages_known) divide_among(size, *from_s, to_s);
+    std::optional<double> from_s = given_ == 0 ? first_step_began() : last_s_;
+    // The rest of a group that was too large: its time was divided among the first steps.
+    const bool is_rest = given_ > 0 && survey_->may_arrive_together() && to_s == last_s_;
+    if (is_rest && !has_begin_) from_s.reset();
+    has_begin_ = from_s.has_value();
+    if (from_s && survey_->are_averages_known) {
+      divide_among(size, *from_s, to_s, size == 1 && !is_rest && survey_->are_times_known);
+    }
     for (size_t i = 0; i < size; ++i) complete(pending_[i], i == 0 ? last_s_ : to_s);
     last_s_ = to_s;
     waits_.forget_before(to_s);
     settled_ = size;
   }
 
-  // The time from the report before to that of the first steps, which have it in common.
-  void divide_among(size_t size, double from_s, double to_s) {
+  // The time from the report before to that of the first steps, which have it in common. `is_own`:
+  // it is known of the only one.
+  void divide_among(size_t size, double from_s, double to_s, bool is_own) {
     double covers = 0;
     for (size_t i = 0; i < size; ++i) covers += static_cast<double>(pending_[i].covers);
     const double each_s =
         std::max(0.0, to_s - from_s - survey_->pauses.within(from_s, to_s)) / covers;
     const double wait_s = survey_->has_input_phases ? waits_.within(from_s, to_s) / covers : 0;
-    const bool is_own = size == 1 && survey_->are_times_known;
     for (size_t i = 0; i < size; ++i) {
       Step& step = pending_[i];
       if (survey_->has_input_phases) step.input_wait_s = wait_s;
@@ -252,16 +281,19 @@ class StepReader : public Reader<Step> {
   std::deque<Step> pending_;     // steps without their times; the first ones have them
   std::deque<size_t> groups_;    // how many of these came together, for those without times
   size_t settled_ = 0;           // how many of the first have their times
+  size_t held_numbers_ = 0;      // of all these
   size_t count_ = 0, given_ = 0;
   double now_s_ = 0, last_s_ = 0;
   bool is_over_ = false;
+  bool has_begin_ = false;  // when the last group began is known
 };
 
 }  // namespace
 
 std::unique_ptr<Reader<Step>> read_steps(std::shared_ptr<const Reports> reports,
-                                         std::shared_ptr<const Survey> survey) {
-  return std::make_unique<StepReader>(std::move(reports), std::move(survey));
+                                         std::shared_ptr<const Survey> survey,
+                                         StepNumbers numbers) {
+  return std::make_unique<StepReader>(std::move(reports), std::move(survey), numbers);
 }
 
 }  // namespace trainscope

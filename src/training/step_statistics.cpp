@@ -35,16 +35,16 @@ class StatisticsFold {
       durations_.add(*step.duration_s);
       rests_.add(*step.duration_s - step.input_wait_s.value_or(0));
     }
+    if (step.throughput) {
+      throughputs_ += *step.throughput;
+      reported_ += 1;
+    }
     const auto mean_s = step.mean_s();
     if (!mean_s) return;
     const auto covers = static_cast<double>(step.covers);
     means_.add(*mean_s);
     time_s_ += *mean_s * covers;
     steps_ += covers;
-    if (step.throughput) {
-      throughputs_ += *step.throughput;
-      reported_ += 1;
-    }
     if (step.items) {
       items_ += *step.items * covers;
       counted_s_ += *mean_s * covers;
@@ -58,16 +58,16 @@ class StatisticsFold {
     statistics.typical_s = durations_.median();
     statistics.typical_rest_s = rests_.median();
     statistics.deviation_s = durations_.median_distance(statistics.typical_s);
+    if (counted_s_ > 0) {
+      statistics.throughput = items_ / counted_s_;
+    } else if (reported_ > 0) {
+      statistics.throughput = throughputs_ / reported_;
+    }
     if (!(steps_ > 0)) return statistics;
     statistics.mean_s = time_s_ / steps_;
     if (are_times_known) {
       statistics.p50_s = means_.nearest_rank(0.5);
       statistics.p99_s = means_.nearest_rank(0.99);
-    }
-    if (counted_s_ > 0) {
-      statistics.throughput = items_ / counted_s_;
-    } else if (reported_ > 0) {
-      statistics.throughput = throughputs_ / reported_;
     }
     return statistics;
   }

@@ -11,11 +11,13 @@ void take_finite(std::optional<double>& to, const std::optional<double>& from) {
   if (from && std::isfinite(*from)) to = from;
 }
 
-std::optional<double> accuracy_of(const Report& report) {
-  for (const auto& [name, value] : report.numbers) {
-    if (is_accuracy(name) && without_set_prefix(name).set.empty()) return value;
+void set_number(Step& step, const std::string& name, double value) {
+  for (auto& [known, last] : step.numbers) {
+    if (known != name) continue;
+    last = value;
+    return;
   }
-  return std::nullopt;
+  step.numbers.emplace_back(name, value);
 }
 
 }  // namespace
@@ -30,6 +32,7 @@ std::optional<Step> StepTrack::add(double time_s, const Report& report,
     step_->step = counter_.step();
     step_->time_s = time_s;
     step_->covers = counter_.covers();
+    step_->reported_number = report.number;
     const auto counted = items_since_last(report);
     step_->items = counted ? counted : items;
   }
@@ -48,9 +51,17 @@ std::optional<double> StepTrack::items_since_last(const Report& report) {
 std::optional<Step> StepTrack::finish() { return std::exchange(step_, std::nullopt); }
 
 void StepTrack::merge(const Report& report) {
-  if (!report.set.empty() && report.set != "train") return;
-  take_finite(step_->loss, report.find("loss"));
-  take_finite(step_->accuracy, accuracy_of(report));
+  take_finite(step_->epoch, report.find("epoch"));
+  for (const auto& [name, value] : report.numbers) {
+    if (!std::isfinite(value) || is_place_in_training(name) || name == "throughput") continue;
+    if (name == names_.loss) {
+      step_->loss = value;
+    } else if (name == names_.accuracy) {
+      step_->accuracy = value;
+    } else if (numbers_ == StepNumbers::present) {
+      set_number(*step_, name, value);
+    }
+  }
   take_finite(step_->throughput, report.find("throughput"));
   const auto duration_s = report.find("duration");
   if (duration_s && *duration_s >= 0) take_finite(step_->duration_s, duration_s);

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "model/training.h"
 #include "training/report.h"
@@ -11,8 +13,19 @@
 
 namespace trainscope {
 
+// The names of the numbers that are the loss and the accuracy of a step; "": none is.
+struct ValueNames {
+  std::string loss, accuracy;
+};
+
+// Whether steps have Step::numbers, which take much more memory than the rest.
+enum class StepNumbers { absent, present };
+
 class StepTrack {
  public:
+  explicit StepTrack(ValueNames names = {}, StepNumbers numbers = StepNumbers::absent)
+      : names_(std::move(names)), numbers_(numbers) {}
+
   // `items`: the batch size that applies at this time. Returns the step before, once this report
   // begins another: nothing more is reported of it.
   std::optional<Step> add(double time_s, const Report& report,
@@ -28,6 +41,8 @@ class StepTrack {
   std::optional<double> items_since_last(const Report& report);
   void merge(const Report& report);
 
+  ValueNames names_;
+  StepNumbers numbers_;
   StepCounter counter_;
   std::optional<Step> step_;
   std::optional<double> last_item_;

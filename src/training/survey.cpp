@@ -7,9 +7,11 @@
 #include <map>
 #include <set>
 
-#include "base/text.h"
+#include "training/epoch_list.h"
 #include "training/no_steps.h"
+#include "training/not_finite.h"
 #include "training/numbers.h"
+#include "training/phase_list.h"
 #include "training/step_groups.h"
 #include "training/step_track.h"
 #include "training/tracks.h"
@@ -20,6 +22,8 @@ namespace {
 
 using ReportKind = Report::Kind;
 
+constexpr size_t kMaxTracks = 10'000;
+constexpr size_t kMaxRemembered = 100'000;  // reports of event files with the same time
 constexpr const char* kCountsItems =
     "the job prints items, not steps: each printed line counts as a step";
 
@@ -43,6 +47,7 @@ class CountedReports : public Reader<StoredReport> {
   bool is_new(const StoredReport& stored) {
     if (stored.time_s != time_s_) seen_.clear();
     time_s_ = stored.time_s;
+    if (seen_.size() == kMaxRemembered) return true;
     return seen_.insert(format_report(stored.report)).second;
   }
 
@@ -66,19 +71,16 @@ struct TrackSurvey {
   StepTrack track;
   StepGroups groups;
   int64_t reports = 0;
-  bool has_values = false;  // a loss or an accuracy
 
   void take(const std::optional<Step>& step) {
-    if (!step) return;
-    groups.add(*step);
-    has_values = has_values || step->loss || step->accuracy;
+    if (step) groups.add(*step);
   }
 };
 
 class Surveyor {
  public:
   Surveyor(const std::string& sender, bool is_output_refused, double duration_s, Training& training)
-      : phases_(sender), training_(training) {
+      : phases_(sender), training_(training), epochs_(sender), numbers_(sender) {
     survey_.sender = sender;
     survey_.is_output_refused = is_output_refused;
     survey_.duration_s = duration_s;
@@ -100,14 +102,19 @@ class Surveyor {
   std::string sender() const { return std::string(choose_sender(tallies())); }
 
   Survey finish() {
+    not_finite_numbers_.append_notes(training_.notes);
     finish_phases();
     choose_source();
+    epochs_reported_ = epochs_.finish(training_.source, training_.epochs, training_.notes);
     training_.results = numbers_.results(training_.source);
     training_.series = numbers_.series();
+    note_left_out();
     return std::move(survey_);
   }
 
   const StepGroups* groups() const { return groups_; }
+  int64_t epochs_reported() const { return epochs_reported_; }
+  int64_t steps_of_other_sets() const { return steps_of_other_sets_; }
 
  private:
   void take(const StoredReport& stored) {
@@ -119,7 +126,7 @@ class Surveyor {
         take_numbers(stored);
         return;
       case ReportKind::epoch:
-        take_epoch(stored);
+        epochs_.add(stored);
         take_numbers(stored);
         return;
       case ReportKind::scalar:
@@ -128,14 +135,17 @@ class Surveyor {
       case ReportKind::begin:
       case ReportKind::end:
       case ReportKind::phase:
-        if (const auto phase = phases_.add(stored)) take_phase(*phase);
+        if (const auto phase = phases_.add(stored)) {
+          take_phase(*phase);
+          if (report.kind == ReportKind::phase && phase->is_input()) take_ended_input(*phase);
+        }
         return;
       case ReportKind::batch:
         training_.batch =
             std::max(training_.batch.value_or(0), static_cast<double>(*report.number));
         return;
       case ReportKind::dropped:
-        training_.dropped += *report.number;
+        training_.dropped = std::min(training_.dropped + *report.number, kMaxCount);
         return;
       case ReportKind::mark:
         return;  // an event already
@@ -143,10 +153,15 @@ class Surveyor {
   }
 
   void take_step(const StoredReport& stored) {
+    if (stored.report.is_of_other_set()) ++steps_of_other_sets_;
     const auto key = track_of(stored.source, stored.report);
     if (!key) return;
     auto found = tracks_.find(*key);
     if (found == tracks_.end()) {
+      if (tracks_.size() == kMaxTracks) {
+        ++uncounted_;
+        return;
+      }
       const std::pair name(std::string(key->source), std::string(key->name));
       found = tracks_.emplace(name, TrackSurvey()).first;
     }
@@ -154,27 +169,12 @@ class Surveyor {
     found->second.take(found->second.track.add(stored.time_s, stored.report));
   }
 
-  void take_epoch(const StoredReport& stored) {
-    const Report& report = stored.report;
-    auto& epochs = epochs_[stored.source];
-    const int64_t next = epochs.empty() ? 1 : epochs.back().epoch + 1;
-    const int64_t number = report.number.value_or(next);
-    if (epochs.empty() || epochs.back().epoch != number) epochs.push_back({number, 0, {}});
-    epochs.back().time_s = stored.time_s;
-    const bool other_set = !report.set.empty() && report.set != "train";
-    const std::string prefix = !other_set ? "" : report.set == "test" ? "test_" : "val_";
-    for (const auto& [name, value] : report.numbers) {
-      if (std::isfinite(value)) epochs.back().values[prefix + name] = value;
-    }
-  }
-
   void take_numbers(const StoredReport& stored) {
     found_numbers_.clear();
-    const std::string not_finite = append_numbers(stored, found_numbers_);
+    not_finite_.clear();
+    append_numbers(stored, found_numbers_, &not_finite_);
     for (const TrainingNumber& number : found_numbers_) numbers_.add(number);
-    if (not_finite.empty() || !training_.notes.empty()) return;
-    training_.notes.push_back(
-        fmt::format("{} is not a number from {:.1f} s on", printable(not_finite), stored.time_s));
+    for (const TrainingNumber& number : not_finite_) not_finite_numbers_.add(number);
   }
 
   void take_phase(const TrainingPhase& phase) {
@@ -185,29 +185,22 @@ class Surveyor {
       auto& first_s = survey_.first_phase_from_s;
       first_s = std::min(first_s.value_or(phase.from_s), phase.from_s);
     }
-    if (phase.is_step_phase()) return;
-    const int64_t count = ++phase_counts_[phase.name];
-    if (phase.is_pause() || count <= kMaxPhasesOfAName) training_.phases.push_back(phase);
+    if (!phase.is_step_phase()) listed_phases_.add(phase);
   }
 
   void take_input(const TrainingPhase& phase) {
     training_.has_input_phases = survey_.has_input_phases = true;
-    if (phase.is_open) {
-      survey_.open_input_from_s = phase.from_s;
-    } else {
-      survey_.longest_input_s = std::max(survey_.longest_input_s, phase.to_s - phase.from_s);
-    }
+    if (phase.is_open) survey_.open_input_from_s = phase.from_s;
+  }
+
+  // Nothing was known of it before it had ended.
+  void take_ended_input(const TrainingPhase& phase) {
+    survey_.longest_input_s = std::max(survey_.longest_input_s, phase.to_s - phase.from_s);
   }
 
   void finish_phases() {
-    auto& phases = training_.phases;
-    std::erase_if(phases, [&](const TrainingPhase& phase) {
-      return !phase.is_pause() && phase_counts_[phase.name] > kMaxPhasesOfAName;
-    });
-    std::stable_sort(
-        phases.begin(), phases.end(),
-        [](const TrainingPhase& a, const TrainingPhase& b) { return a.from_s < b.from_s; });
-    for (const TrainingPhase& phase : phases) {
+    training_.phases = listed_phases_.finish(training_.notes);
+    for (const TrainingPhase& phase : training_.phases) {
       if (phase.is_pause()) survey_.pauses.add(phase.from_s, phase.to_s);
     }
   }
@@ -228,14 +221,6 @@ class Surveyor {
       const bool is_unused = track.key.source != training_.source && track.observed() > 0;
       if (is_unused) training_.unused_sources.emplace_back(track.key.source);
     }
-    // Of the same source as the steps where it reports epochs.
-    for (const std::string_view source :
-         {std::string_view(training_.source), kPipe, kEventFiles, kOutput}) {
-      const auto found = epochs_.find(source);
-      if (found == epochs_.end()) continue;
-      training_.epochs = found->second;
-      break;
-    }
   }
 
   void take_chosen(const TrackTally& chosen) {
@@ -244,27 +229,42 @@ class Surveyor {
     survey_.first_covers = chosen.counter->first_covers();
     training_.observed = chosen.observed();
     training_.count = chosen.counter->count();
+    survey_.names = {numbers_.name_of(TrainingMetric::loss, "train", survey_.source),
+                     numbers_.name_of(TrainingMetric::accuracy, "train", survey_.source)};
     for (const auto& [key, track] : tracks_) {
       const bool is_same_source = key.first == survey_.source;
       if (is_same_source && key.second == survey_.track) {
         groups_ = &track.groups;
         if (track.track.counts_items()) training_.notes.emplace_back(kCountsItems);
       }
+      const bool has_values =
+          key.second == survey_.names.loss || key.second == survey_.names.accuracy;
       const bool is_joined = is_same_source && key.first == kEventFiles && !key.second.empty() &&
-                             key.second != survey_.track && track.has_values;
+                             key.second != survey_.track && has_values;
       if (is_joined) survey_.joined.push_back(key.second);
     }
+  }
+
+  void note_left_out() {
+    const auto note = [&](int64_t count, const char* text) {
+      if (count > 0) training_.notes.push_back(fmt::format("{} {}", count, text));
+    };
+    note(phases_.ignored(), "phases are unknown: too many were open at once");
+    note(numbers_.left_out(), "losses and accuracies are not used: they have too many names");
+    note(uncounted_, "steps are not counted: they have too many senders or names");
   }
 
   Survey survey_;
   PhaseTrack phases_;
   Training& training_;
   std::map<std::pair<std::string, std::string>, TrackSurvey, ByTrack> tracks_;
-  const StepGroups* groups_ = nullptr;                             // of the chosen one
-  std::map<std::string, std::vector<Epoch>, std::less<>> epochs_;  // by source
-  std::map<std::string, int64_t> phase_counts_;
-  std::vector<TrainingNumber> found_numbers_;
+  const StepGroups* groups_ = nullptr;  // of the chosen one
+  EpochList epochs_;
+  PhaseList listed_phases_;
+  std::vector<TrainingNumber> found_numbers_, not_finite_;  // of the last report
+  NotFiniteNumbers not_finite_numbers_;
   NumberFold numbers_;
+  int64_t epochs_reported_ = 0, steps_of_other_sets_ = 0, uncounted_ = 0;
 };
 
 // Why the recorder refused printed lines, or why their times are coarse.
@@ -276,17 +276,22 @@ std::string reason_in(std::span<const Event> events, std::string_view kind) {
   return reason;
 }
 
-void explain_count(const std::string& refused, std::span<const Event> events, Training& training) {
+void explain_count(const std::string& refused, std::span<const Event> events,
+                   const Surveyor& surveyor, Training& training) {
   if (training.count) return;
   if (!refused.empty()) {
     training.are_steps_refused = true;
     training.reason = "printed steps are not counted: " + refused +
                       "; redirect the output of each run to its own file";
-    return;
+  } else if (surveyor.epochs_reported() > 0) {
+    training.reason =
+        fmt::format("{} epochs were reported, but no steps", surveyor.epochs_reported());
+  } else if (surveyor.steps_of_other_sets() > 0) {
+    training.reason = fmt::format("{} steps of other sets were reported, but none of the training",
+                                  surveyor.steps_of_other_sets());
+  } else {
+    training.reason = why_no_steps(events);
   }
-  training.reason = training.epochs.empty() ? why_no_steps(events)
-                                            : fmt::format("{} epochs were reported, but no steps",
-                                                          training.epochs.size());
 }
 
 void explain_times(const std::string& polled, const StepGroups& groups, Training& training) {
@@ -317,7 +322,7 @@ Result<Survey> survey_training(const Reports& reports, double duration_s,
     if (surveyor->sender() == sender) break;
   }
   Survey survey = surveyor->finish();
-  explain_count(refused, events, training);
+  explain_count(refused, events, *surveyor, training);
   if (survey.may_arrive_together()) {
     explain_times(reason_in(events, kOutputIsPolled), *surveyor->groups(), training);
   }

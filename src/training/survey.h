@@ -11,6 +11,7 @@
 
 #include "model/training.h"
 #include "training/phase_track.h"
+#include "training/step_track.h"
 #include "training/training.h"
 
 namespace trainscope {
@@ -22,13 +23,14 @@ struct Survey {
   bool is_output_refused = false;   // printed lines may be a stranger's
   std::string sender;               // whose phases are the training's
   std::string source, track;        // of the steps
-  std::vector<std::string> joined;  // other numbers of the event files that give loss or accuracy
+  ValueNames names;                 // of the values of a step
+  std::vector<std::string> joined;  // other numbers of the event files that give these
   int64_t first_covers = 1;         // steps that the first report stands for
   bool are_averages_known = true;
   bool are_times_known = true;
   Spans pauses;
   bool has_input_phases = false;
-  double longest_input_s = 0;                // of the closed ones
+  double longest_input_s = 0;                // of those that were reported when they had ended
   std::optional<double> open_input_from_s;   // the run ended while it waited
   std::optional<double> first_phase_from_s;  // of those that are not pauses
   std::array<bool, kMaxWarmup> is_warmup{};  // which of the first steps

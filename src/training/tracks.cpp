@@ -14,7 +14,7 @@ void sort_by_key(std::vector<TrackTally>& tallies) {
 }  // namespace
 
 std::optional<TrackKey> track_of(std::string_view source, const Report& report) {
-  if (report.kind != Report::Kind::step) return std::nullopt;
+  if (report.kind != Report::Kind::step || report.is_of_other_set()) return std::nullopt;
   if (source == kPipe) return TrackKey{kPipe, report.who};
   if (source == kEventFiles && !report.numbers.empty()) {
     return TrackKey{kEventFiles, report.numbers[0].first};

@@ -22,7 +22,8 @@ struct TrackKey {
   std::string_view source, name;
   auto operator<=>(const TrackKey&) const = default;  // NOLINT: clang-tidy 14 sees a literal 0
 };
-// The track of a step; nothing for other reports and for steps that are not the training's.
+// The track of a step; nothing for other reports and for steps that are not the training's: those
+// of another set (set=validation), and printed ones of a named sender.
 std::optional<TrackKey> track_of(std::string_view source, const Report& report);
 
 struct TrackTally {

@@ -79,7 +79,9 @@ class ReportedDetails : public TrainingDetails {
   ReportedDetails(std::shared_ptr<const Reports> reports, std::shared_ptr<const Survey> survey)
       : reports_(std::move(reports)), survey_(std::move(survey)) {}
 
-  std::unique_ptr<Reader<Step>> steps() const override { return read_steps(reports_, survey_); }
+  std::unique_ptr<Reader<Step>> steps() const override {
+    return read_steps(reports_, survey_, StepNumbers::present);
+  }
   std::unique_ptr<Reader<TrainingPhase>> phases() const override {
     return std::make_unique<PhaseReader>(reports_, survey_);
   }
@@ -105,12 +107,6 @@ Status parse_stored_report(std::string_view line, StoredReport& stored) {
   return parse_report(line.substr(second + 1), stored.report);
 }
 
-Result<StoredReport> parse_stored_report(std::string_view line) {
-  StoredReport stored;
-  TS_CHECK_OK(parse_stored_report(line, stored));
-  return stored;
-}
-
 std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report) {
   return fmt::format("{} {} {}\n", time_ns, source, format_report(report));
 }
@@ -121,7 +117,7 @@ Result<Training> read_training(std::shared_ptr<const Reports> reports, double du
   TS_TRY(Survey surveyed, survey_training(*reports, duration_s, events, training));
   const auto survey = std::make_shared<Survey>(std::move(surveyed));
   if (training.observed > 0) {
-    const auto steps = read_steps(reports, survey);
+    const auto steps = read_steps(reports, survey, StepNumbers::absent);
     TS_CHECK_OK(summarize_steps(*steps, *survey, training));
   }
   training.details = std::make_shared<ReportedDetails>(std::move(reports), survey);

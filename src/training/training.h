@@ -25,8 +25,7 @@ struct StoredReport {
   Report report;
 };
 
-// One stored line: "TIME_NS SOURCE REPORT". The second form uses the memory of `stored` again.
-Result<StoredReport> parse_stored_report(std::string_view line);
+// One stored line: "TIME_NS SOURCE REPORT". Uses the memory of `stored` again.
 Status parse_stored_report(std::string_view line, StoredReport& stored);
 std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report);
 

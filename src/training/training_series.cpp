@@ -46,10 +46,11 @@ std::optional<size_t> step_place(const Series& series) {
   return std::nullopt;
 }
 
-bool belongs_to(const TrainingNumber& number, const Series& series) {
-  const MetricSpec* spec = metric_of_number(number.name);
-  return spec != nullptr && spec->name == series.metric && series.labels.size() == 2 &&
-         series.labels[0].second == number.set && series.labels[1].second == number.source;
+bool belongs_to(const TrainingNumber& number, const TrainingSeries& its) {
+  const Labels& labels = its.series.labels;
+  const bool is_of_sender = !its.sender || number.who == *its.sender;
+  return is_of_sender && number.name == its.number && labels.size() == 2 &&
+         labels[0].second == number.set && labels[1].second == number.source;
 }
 
 void add_point(Points& points, double time_s, double value) {
@@ -87,9 +88,16 @@ Series make_series(const MetricSpec& spec, Labels labels) {
   return series;
 }
 
-const MetricSpec* metric_of_number(std::string_view name) {
-  if (name == "loss" || name == "cross_entropy") return &kTrainingSpecs[kLoss];
-  return is_accuracy(name) ? &kTrainingSpecs[kAccuracy] : nullptr;
+const MetricSpec& spec_of(TrainingMetric metric) {
+  return kTrainingSpecs[metric == TrainingMetric::loss ? kLoss : kAccuracy];
+}
+
+std::optional<TrainingMetric> metric_of_number(std::string_view name) {
+  if (name == "loss" || name == "cross_entropy") return TrainingMetric::loss;
+  const bool is_accuracy =
+      name == "accuracy" || name == "acc" ||
+      (name.ends_with("_accuracy") && name.find("top") == std::string_view::npos);
+  return is_accuracy ? std::optional(TrainingMetric::accuracy) : std::nullopt;
 }
 
 void StepSeries::add(const Step& step) {
@@ -103,7 +111,7 @@ std::vector<TrainingSeries> StepSeries::list(const std::string& source) const {
   for (size_t place = kStep; place <= kThroughput; ++place) {
     const MetricSpec& spec = kTrainingSpecs[place];
     const Summary summary = summaries_[place].finish(spec.kind);
-    if (summary.samples > 0) all.push_back({make_series(spec, {{"source", source}}), summary});
+    if (summary.samples > 0) all.push_back({make_series(spec, {{"source", source}}), summary, ""});
   }
   return all;
 }
@@ -146,7 +154,7 @@ Status TrainingPoints::read_numbers(const Range& range, std::vector<Points>& all
   if (numbers_ == nullptr) numbers_ = training_.details->numbers();
   return visit_range(*numbers_, number_, has_number_, range, [&](const TrainingNumber& number) {
     for (const size_t i : wanted) {
-      const bool is_its = belongs_to(number, training_.series[series_[i]].series);
+      const bool is_its = belongs_to(number, training_.series[series_[i]]);
       if (is_its) add_point(all[i], number.time_s, number.value);
     }
   });

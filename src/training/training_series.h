@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,13 @@ namespace trainscope {
 
 Series make_series(const MetricSpec& spec, Labels labels);
 
-// The spec of the series that a number of this name belongs to, or null: other numbers are found in
-// the run by their own names.
-const MetricSpec* metric_of_number(std::string_view name);
+// The metrics that reported numbers give.
+enum class TrainingMetric { loss, accuracy };
+const MetricSpec& spec_of(TrainingMetric metric);
+
+// The metric that a number of this name may be, or nothing: other numbers are found in the run by
+// their own names. An accuracy of the best five classes is not the accuracy.
+std::optional<TrainingMetric> metric_of_number(std::string_view name);
 
 // Summaries of the series that steps give.
 class StepSeries {

@@ -65,7 +65,7 @@ class FakeGpus(Case):
             else:
                 self.control_driver(words)
         time.sleep(max(0, end - time.monotonic()))
-        self.told_to_end = time.time()
+        self.asked_to_end = time.time()
         process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0)
         return self.info()
@@ -91,6 +91,34 @@ class FakeGpus(Case):
         self.assertIn("no GPM", of(info, "hw.gpu.sm_active")["reason"])
         self.assertEqual(of(info, "job.gpu.memory.usage", gpu="1")["max"], 0)
         self.assertIsNotNone(of(info, "recorder.cpu.time", process="gpu")["delta"])
+
+    def test_links_and_counters_before_hopper(self):
+        info = self.while_it_runs(2, (0, lambda: self.wait_for_samples(2, "hw.gpu.nvlink.io", gpu="2", direction="transmit")))
+        for gpu in "012":
+            self.assertEqual(of(info, "hw.gpu.nvlink.io", gpu=gpu, direction="receive")["last"], 5000 << 10)
+            self.assertEqual(of(info, "hw.gpu.nvlink.io", gpu=gpu, direction="transmit")["last"], 7000 << 10)
+            self.assertEqual(of(info, "hw.gpu.memory.temperature", gpu=gpu)["max"], 70 + int(gpu))
+            self.assertEqual(of(info, "hw.gpu.throttle.time", gpu=gpu, reason="power_cap")["last"], 3)
+            self.assertEqual(of(info, "hw.gpu.pcie.generation", gpu=gpu)["last"], 4)
+            self.assertEqual(of(info, "hw.gpu.pcie.width", gpu=gpu)["last"], 16)
+            for direction in ("receive", "transmit"):
+                self.assertGreater(of(info, "hw.gpu.pcie.io", gpu=gpu, direction=direction)["last"], 0)
+
+    def test_counters_inside_the_gpu(self):
+        self.control_driver("gpm=1")
+        info = self.while_it_runs(2, (0, lambda: self.wait_for_samples(3, "hw.gpu.sm_active", gpu="1")))
+        for name, ratio in (("sm_active", 0.75), ("sm_occupancy", 0.5), ("tensor_active", 0.25), ("dram_active", 0.4),
+                            ("fp32_active", 0.1)):
+            self.assertAlmostEqual(of(info, f"hw.gpu.{name}", gpu="1")["mean"], ratio)
+            self.assertIsNone(of(info, f"hw.gpu.{name}", gpu="0"))
+        # MiB/s, added up from the same two times for all: known by their ratios.
+        sums = {(name, direction): of(info, f"hw.gpu.{name}.io", gpu="1", direction=direction)["last"]
+                for name in ("pcie", "nvlink") for direction in ("receive", "transmit")}
+        self.assertGreater(sums["pcie", "transmit"], 0)
+        for key, factor in ((("pcie", "receive"), 2), (("nvlink", "receive"), 3), (("nvlink", "transmit"), 4)):
+            self.assertAlmostEqual(sums[key] / sums["pcie", "transmit"], factor, places=4)
+        links = [m for m in info["metrics"] if m["name"] == "hw.gpu.nvlink.io" and m["labels"].get("gpu") == "1"]
+        self.assertEqual(len(links), 2, "of the counters alone")
 
     def assert_energy_is_of_300_watts(self, energy, began, ended):
         """The fake has used 300 W since 1970: a value states when it was read."""
@@ -163,7 +191,7 @@ class FakeGpus(Case):
         self.assertLess(dear["samples"], cheap["samples"])
         # The fake has used 300 W since 1970: a value states when it was read, the last one at the end for both.
         for energy in (dear, cheap):
-            self.assert_between(self.told_to_end - 0.001, energy["last"] / 300, time.time(), "last reading")
+            self.assert_between(self.asked_to_end - 0.001, energy["last"] / 300, time.time(), "last reading")
 
     def test_the_driver_process_may_be_killed(self):
         info = self.while_it_runs(5, (1, lambda: os.kill(self.gpu_processes()[0], signal.SIGKILL)))

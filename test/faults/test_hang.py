@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from mounted_home import FreezableHome
-from trainscope_test import COUNTING_UNTIL_TOLD, Case, main, wait_until
+from trainscope_test import COUNTING_UNTIL_INPUT, Case, main, wait_until
 
 
 class Hanging(FreezableHome, Case):
@@ -17,7 +17,7 @@ class Hanging(FreezableHome, Case):
         self.mount_image(64 << 20)
 
     def begin(self, every):
-        process = self.start(COUNTING_UNTIL_TOLD, "--every", every, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = self.start(COUNTING_UNTIL_INPUT, "--every", every, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdout.readline()
         wait_until(lambda: self.samples_until() > 0)  # the first second is on disk
         with open(os.path.join(self.info()["run"]["path"], "manifest.json")) as file:

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from trainscope_test import COUNTING_UNTIL_TOLD, LONG, Case, main, metric, process_state, processes, total, wait_until
+from trainscope_test import COUNTING_UNTIL_INPUT, LONG, Case, main, metric, process_state, processes, total, wait_until
 
 RECORDER_KILLS = 200 if LONG else 25
 SUPERVISOR_KILLS = 50 if LONG else 10
@@ -107,12 +107,13 @@ os.read(0, 1)
         self.assertGreaterEqual(metric(info, "job.context_switches", type="voluntary")["last"], 300)
         for name, labels in (("job.cpu.time", "mode=user"), ("job.context_switches", "type=voluntary"),
                              ("job.io.bytes", "direction=read"), ("job.paging.faults", "type=minor"),
+                             ("job.thread.time", "role=main;state=running"), ("job.thread.time", "role=main;state=blocked"),
                              ("recorder.bytes_written", "process=recorder"), ("recorder.missed_ticks", "process=recorder")):
             values = [v for _, v in self.series(name, labels)]
             self.assertEqual(values, sorted(values), f"{name} went back")
 
     def test_again_and_again(self):
-        process = self.start(COUNTING_UNTIL_TOLD, "--every", "20ms", stdin=subprocess.PIPE)
+        process = self.start(COUNTING_UNTIL_INPUT, "--every", "20ms", stdin=subprocess.PIPE)
         killed = set()
         for _ in range(4):
             recorder = wait_until(lambda: set(processes("trainscope-rec", self.home)) - killed).pop()
@@ -197,7 +198,7 @@ report(range(8, 13))
         self.assertIsNone(info["job"]["exit_code"])
 
     def test_a_recorder_that_was_stopped_is_left_alone_and_its_misses_are_counted(self):
-        process = self.start(COUNTING_UNTIL_TOLD, "--every", "20ms", stdin=subprocess.PIPE)
+        process = self.start(COUNTING_UNTIL_INPUT, "--every", "20ms", stdin=subprocess.PIPE)
         recorder = self.recorder()
         self.wait_for_samples(20)
         before = time.monotonic()
@@ -226,7 +227,7 @@ report(range(8, 13))
 
     @unittest.skipUnless(shutil.which("strace"), "strace is not here")
     def test_a_recorder_that_hangs_is_replaced(self):
-        process = self.start(COUNTING_UNTIL_TOLD, "--every", "20ms", stdin=subprocess.PIPE)
+        process = self.start(COUNTING_UNTIL_INPUT, "--every", "20ms", stdin=subprocess.PIPE)
         recorder = self.recorder()
         thread = wait_until(lambda: [t for t in os.listdir(f"/proc/{recorder}/task") if self.thread_name(recorder, t) == "ts-sample"])[0]
         # Its next reading of a file takes a minute.

@@ -8,7 +8,7 @@ import unittest
 
 from mounted_home import OwnMounts
 from strace_log import finished_calls
-from trainscope_test import COUNTING_UNTIL_TOLD, Case, main, metric, wait_until
+from trainscope_test import COUNTING_UNTIL_INPUT, Case, main, metric, wait_until
 
 COUNTING = """
 import os, sys, time
@@ -110,7 +110,7 @@ class Mounted(OwnMounts, StorageCase):
 
     def start_counting(self, every="10ms"):
         """A job that counts until it is told to end, with some samples of it on disk."""
-        process = self.start(COUNTING_UNTIL_TOLD, "--every", every, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = self.start(COUNTING_UNTIL_INPUT, "--every", every, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         self.said = ""
         self.wait_for_samples(20)
         return process
@@ -226,7 +226,7 @@ class FailingCalls(StorageCase):
                 self.assert_ticks_add_up()
 
     def test_read_only_and_back(self):
-        process = self.start(COUNTING_UNTIL_TOLD, "--every", "10ms", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        process = self.start(COUNTING_UNTIL_INPUT, "--every", "10ms", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         process.stdout.readline()
         tracer = self.inject(self.recorder(), "write,openat,rename", "EROFS", "1+1")
         self.assertIn(b"paused", self.next_words(process))

@@ -30,9 +30,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   ring.visit(ring.tail(), [](const RecordHeader& header) {
     std::string_view text = reinterpret_cast<const TextRecord&>(header).text();
     text.remove_prefix(text.find('\n') + 1);
+    StoredReport stored;
     while (header.kind == RecordKind::step && !text.empty()) {
       const size_t end = text.find('\n');
-      CHECK(static_cast<bool>(parse_stored_report(text.substr(0, end))));
+      CHECK(static_cast<bool>(parse_stored_report(text.substr(0, end), stored)));
       text.remove_prefix(end + 1);
     }
     return true;

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "format/format.h"
-#include "store/files.h"
-#include "store/rebuild.h"
+#include "store/read/files.h"
+#include "store/read/rebuild.h"
 
 namespace trainscope {
 namespace {

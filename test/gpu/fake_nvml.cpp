@@ -1,12 +1,12 @@
-// A libnvidia-ml.so.1 for tests: three GPUs with known numbers that can be told to misbehave.
+// A libnvidia-ml.so.1 for tests: three GPUs with known numbers that can be made to misbehave.
 //
-// The file `control` beside this library is looked at in every call (a helper of the recorder is
-// given no variable that could name it). Its words: `count=N`, `hang=I` (calls for GPU I never
-// return while it is there), `lost=I`, `error=I` (unknown error), `reload` (every call says
-// "uninitialized"), `dear=I` (asking GPU I for its energy costs 4 ms of CPU), `starting` (nvmlInit
-// does not return while it is there), `process=I:PID:BYTES`, `xid=I:NUMBER`. Structs are those of
-// NVML's binary interface, written down here once more so that a slip in our own declarations
-// shows.
+// The file `control` next to this library is read in every call (a helper of the recorder gets no
+// variable that could name it). Its words: `count=N`, `hang=I` (calls for GPU I do not return while
+// it is there), `lost=I`, `error=I` (unknown error), `reload` (every call returns "uninitialized"),
+// `dear=I` (reading the energy of GPU I costs 4 ms of CPU), `starting` (nvmlInit does not return
+// while it is there), `gpm=I` (GPU I has counters as since Hopper), `process=I:PID:BYTES`,
+// `xid=I:NUMBER`. Structs are those of NVML's binary interface, declared again so that a mistake in
+// our own declarations shows.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -46,7 +46,7 @@ std::multimap<std::string, std::string> words() {
   return all;
 }
 
-bool told(const char* what, int index) {
+bool is_set(const char* what, int index) {
   const auto all = words();
   const auto [begin, end] = all.equal_range(what);
   for (auto it = begin; it != end; ++it) {
@@ -57,9 +57,9 @@ bool told(const char* what, int index) {
 
 int check(const Device* device) {
   if (words().contains("reload")) return kUninit;
-  while (told("hang", device->index)) ::usleep(20'000);
-  if (told("lost", device->index)) return kLost;
-  if (told("error", device->index)) return kUnknown;
+  while (is_set("hang", device->index)) ::usleep(20'000);
+  if (is_set("lost", device->index)) return kLost;
+  if (is_set("error", device->index)) return kUnknown;
   return kOk;
 }
 
@@ -100,7 +100,7 @@ int nvmlDeviceGetCount_v2(unsigned* count) {
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, Device** device) {
   if (static_cast<int>(index) >= gpu_count()) return kNotFound;
   *device = &devices[index];
-  return told("lost", static_cast<int>(index)) ? kLost : kOk;
+  return is_set("lost", static_cast<int>(index)) ? kLost : kOk;
 }
 int nvmlDeviceGetName(Device* device, char* text, unsigned size) {
   std::snprintf(text, size, "Fake %d", device->index);
@@ -145,7 +145,7 @@ int nvmlDeviceGetTemperature(Device* device, int, unsigned* degrees) {
   return check(device);
 }
 int nvmlDeviceGetTotalEnergyConsumption(Device* device, unsigned long long* millijoules) {
-  if (told("dear", device->index)) use_cpu();
+  if (is_set("dear", device->index)) use_cpu();
   *millijoules = now_us() / 1000 * 300;  // 300 W
   return check(device);
 }
@@ -176,6 +176,85 @@ int nvmlDeviceGetComputeRunningProcesses_v3(Device* device, unsigned* count, voi
     if (index == device->index) to[(*count)++] = {pid, bytes, 0, 0};
   }
   return check(device);
+}
+// Values by number, in the types that drivers use.
+int nvmlDeviceGetFieldValues(Device* device, int count, void* values) {
+  struct Field {
+    unsigned number, scope;
+    long long time_us, latency_us;
+    unsigned type;
+    int result;
+    union {
+      double real;
+      unsigned small;
+      unsigned long long large;
+    } value;
+  };
+  constexpr unsigned kSmall = 1, kLarge = 3, kEveryLink = 0xffffffff;
+  for (int i = 0; i < count; ++i) {
+    Field& field = static_cast<Field*>(values)[i];
+    field.result = kOk;
+    field.type = kLarge;
+    if (field.number == 82) {  // temperature of the memory
+      field.type = kSmall;
+      field.value.small = 70 + static_cast<unsigned>(device->index);
+    } else if (field.number == 74) {  // throttled by power, ns
+      field.value.large = 3'000'000'000;
+    } else if (field.number == 138 && field.scope == kEveryLink) {  // NVLink sent, KiB
+      field.value.large = 7000;
+    } else if (field.number == 139 && field.scope == kEveryLink) {  // received
+      field.value.large = 5000;
+    } else {
+      field.result = kUnsupported;
+    }
+  }
+  return check(device);
+}
+int nvmlDeviceGetCurrPcieLinkGeneration(Device* device, unsigned* generation) {
+  *generation = 4;
+  return check(device);
+}
+int nvmlDeviceGetCurrPcieLinkWidth(Device* device, unsigned* lanes) {
+  *lanes = 16;
+  return check(device);
+}
+// KB/s; 0 is sent, 1 received.
+int nvmlDeviceGetPcieThroughput(Device* device, unsigned way, unsigned* kilobytes) {
+  *kilobytes = way == 0 ? 1000 : 2000;
+  return check(device);
+}
+int nvmlGpmQueryDeviceSupport(Device* device, unsigned version_and_answer[2]) {
+  version_and_answer[1] = is_set("gpm", device->index) ? 1 : 0;
+  return check(device);
+}
+int nvmlGpmSampleAlloc(void** sample) {
+  *sample = new int;
+  return kOk;
+}
+int nvmlGpmSampleGet(Device* device, void*) { return check(device); }
+int nvmlGpmMetricsGet(void* request) {
+  struct Metric {
+    unsigned number;
+    int result;
+    double value;
+    const char* names[3];
+  };
+  struct Request {
+    unsigned version, count;
+    void *before, *after;
+    Metric metrics[1];
+  };
+  // Percent, and MiB/s of PCIe and NVLink.
+  static const std::map<unsigned, double> kValues = {
+      {2, 75}, {3, 50}, {5, 25}, {10, 40}, {12, 10}, {20, 100}, {21, 200}, {60, 300}, {61, 400}};
+  auto* all = static_cast<Request*>(request);
+  for (unsigned i = 0; i < all->count; ++i) {
+    Metric& metric = all->metrics[i];
+    const auto found = kValues.find(metric.number);
+    metric.result = found == kValues.end() ? kUnsupported : kOk;
+    if (found != kValues.end()) metric.value = found->second;
+  }
+  return kOk;
 }
 int nvmlEventSetCreate(void** set) {
   static int anything;

@@ -455,6 +455,21 @@ class Demo(Case):
         self.assertEqual(done.returncode, 2)
         self.assertIn("make build", done.stderr)
 
+    def test_quiet_prints_no_status_and_no_summary(self):
+        alone = self.top / "alone"
+        alone.mkdir()
+        shutil.copy(BIN, alone / "trainscope")
+        workload = alone / "trainscope-workload"
+        workload.write_text("#!/bin/sh\nexit 3\n")
+        workload.chmod(0o755)
+        for flags, says in (((), "training"), (("--quiet",), "")):
+            done = subprocess.run([alone / "trainscope", "demo", *flags], env=self.env, text=True, capture_output=True, timeout=SECONDS)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            if says:
+                self.assertIn(says, done.stderr)
+            else:
+                self.assertEqual(done.stderr, "")
+
 
 class Reference(Case):
     def test_pages_name_what_there_is(self):

@@ -109,7 +109,9 @@ class Lookup(Case):
     def test_a_rank_of_a_launcher_has_a_group(self):
         self.run_cli("run", "--quiet", "--", "true", env={"RANK": "2", "WORLD_SIZE": "4"})
         run = self.listed()[0]
-        self.assertEqual((run["rank"], run["group"]), (2, {"job": None, "rank": 2, "world_size": 4}))
+        job = run["group"]["job"]
+        self.assertRegex(job, "^ranks-[0-9a-f]{8}$")
+        self.assertEqual((run["rank"], run["group"]), (2, {"job": job, "rank": 2, "world_size": 4, "restart": 0}))
         self.assertEqual(self.info()["group"], run["group"])
 
     def test_edit_changes_what_a_person_wrote_and_nothing_else(self):

@@ -26,7 +26,7 @@ PATIENCE_S = 60  # for what must happen, on a machine that may be busy
 
 
 # Prints 0, 1, 2, … until its standard input has something, and ends with 9: no test depends on how long it takes.
-COUNTING_UNTIL_TOLD = """
+COUNTING_UNTIL_INPUT = """
 import select, sys
 i = 0
 while not select.select([sys.stdin], [], [], 0.02)[0]:

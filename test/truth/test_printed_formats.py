@@ -86,7 +86,7 @@ class PrintedFormats(Case):
         self.assertEqual(len(lines), 1, text)
         return lines[0]
 
-    def assert_told(self, summary, *parts):
+    def assert_shown(self, summary, *parts):
         """The summary and info have the same line, with these parts; info --json has it as the reason."""
         told = self.info()["steps"]["reason"]
         for line in (self.line_of_steps(summary), self.line_of_steps(self.trainscope("info", "latest").stdout.decode())):
@@ -96,25 +96,25 @@ class PrintedFormats(Case):
         return self.line_of_steps(summary)
 
     def test_a_run_without_lines_names_the_three_ways(self):
-        line = self.assert_told(self.summary("--", "true"), "no steps", "trainscope send", "--tensorboard", "--steps-from")
+        line = self.assert_shown(self.summary("--", "true"), "no steps", "trainscope send", "--tensorboard", "--steps-from")
         self.assertLessEqual(len(line), 80)
 
     def test_the_guessed_pattern_counts_the_steps(self):
         job = self.trainer('f"[2026-11-16 12:00:{i:02}] it={i + 1:>3} | objective {loss:.4f} | 12 GB"')
-        line = self.assert_told(self.summary("--", *job), "trainscope send", "--tensorboard")
+        line = self.assert_shown(self.summary("--", *job), "trainscope send", "--tensorboard")
         pattern = re.search("--steps-from '([^']*)'", line)[1]
         self.record(job, "--steps-from", pattern)
         self.assertEqual(self.info()["steps"]["count"], STEPS)
         # One that the user gave and that matches nothing is replaced by one that does.
-        self.assert_told(self.summary("--steps-from", "nothing (?<step>\\d+)", "--", *job), pattern)
+        self.assert_shown(self.summary("--steps-from", "nothing (?<step>\\d+)", "--", *job), pattern)
 
     def test_output_to_dev_null_is_the_reason(self):
         job = self.trainer(FORMATS["step"])
-        line = self.assert_told(self.summary("--", *job, stdout=subprocess.DEVNULL), "stdout is /dev/null")
+        line = self.assert_shown(self.summary("--", *job, stdout=subprocess.DEVNULL), "stdout is /dev/null")
         self.assertLessEqual(len(line), 80)
         script = ["sh", "-c", "exec \"$@\" >&-", "sh", BIN, "run", "--", "true"]
         done = subprocess.run(script, env=self.environment(), stderr=subprocess.PIPE, check=True)
-        self.assertLessEqual(len(self.assert_told(done.stderr.decode(), "stdout is closed")), 80)
+        self.assertLessEqual(len(self.assert_shown(done.stderr.decode(), "stdout is closed")), 80)
 
     def test_output_to_dev_null_does_not_matter_where_steps_are_known(self):
         job = self.trainer(FORMATS["step"])

@@ -32,7 +32,7 @@ Result<int> attach(const std::vector<std::string>& pids, const Settings& setting
     print_error(outcome.error().message());
     return kExitFailedBeforeJob;
   }
-  if (!options.quiet) print_run_summary(*outcome);
+  conclude_run(*outcome, options.quiet);
   return 0;
 }
 

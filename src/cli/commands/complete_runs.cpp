@@ -1,4 +1,5 @@
-// complete-runs (hidden): ids and names of runs, one per line, for the shells' completion.
+// complete-runs (hidden): ids and names of runs and ids of groups, one per line, for the shells'
+// completion.
 #include <set>
 
 #include "base/text.h"
@@ -26,6 +27,9 @@ Result<int> print_runs(const std::string& home) {
     for (const std::string& word : {manifest.id, manifest.name}) {
       if (is_harmless(word) && offered.insert(word).second) show("{}\n", word);
     }
+  }
+  for (const RunGroup& group : group_runs(*runs)) {
+    if (is_harmless(group.id) && offered.insert(group.id).second) show("{}\n", group.id);
   }
   return 0;
 }

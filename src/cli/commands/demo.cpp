@@ -63,7 +63,7 @@ Result<int> demo(const DemoFlags& flags) {
     print_error(outcome.error().message());
     return kExitFailedBeforeJob;
   }
-  print_run_summary(*outcome);
+  conclude_run(*outcome, options.quiet);
   const Manifest& manifest = outcome->manifest;
   return manifest.exit_code.value_or(manifest.signal ? 128 + *manifest.signal : 0);
 }

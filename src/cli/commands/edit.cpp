@@ -23,17 +23,11 @@ struct EditFlags {
   bool force = false;
 };
 
-Status check_length(const char* flag, const std::optional<std::string>& text) {
-  if (!text || text->size() <= kMaxTextBytes) return {};
-  return Error(fmt::format("{} is {} bytes long; at most {} are accepted", flag, text->size(),
-                           kMaxTextBytes));
-}
-
 // As `run` checks and stores them.
 Result<RunEdit> checked_edit(const EditFlags& flags) {
   RunEdit edit = flags.edit;
-  TS_CHECK_OK(check_length("--name", edit.name));
-  TS_CHECK_OK(check_length("--note", edit.note));
+  TS_CHECK_OK(check_text("--name", edit.name.value_or("")));
+  TS_CHECK_OK(check_text("--note", edit.note.value_or("")));
   if (edit.name && !edit.name->empty()) {
     TS_CHECK_OK(check_run_name(*edit.name).with_context("--name"));
   }

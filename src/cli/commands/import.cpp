@@ -15,8 +15,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMaxNameBytes = 4096;
-
 struct ImportFlags {
   std::shared_ptr<ReadingFlags> reading;
   std::string format, path, name, every;
@@ -54,10 +52,7 @@ Result<const Importer*> choose_importer(const ImportFlags& flags) {
 Result<ImportOptions> import_options(const ImportFlags& flags) {
   ImportOptions options{flags.path, std::nullopt};
   while (options.path.size() > 1 && options.path.ends_with('/')) options.path.pop_back();
-  if (flags.name.size() > kMaxNameBytes) {
-    return Error(fmt::format("--name is {} bytes long; at most {} are accepted", flags.name.size(),
-                             kMaxNameBytes));
-  }
+  TS_CHECK_OK(check_text("--name", flags.name));
   TS_CHECK_OK(check_run_name(flags.name).with_context("--name"));
   if (flags.every.empty()) return options;
   TS_TRY(const int64_t every_ns, parse_period(flags.every).with_context("--every"));

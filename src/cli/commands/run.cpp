@@ -58,20 +58,28 @@ int record_series(RunOptions options) {
   const int64_t repeat = options.repeat;
   std::optional<Manifest> first_failure;
   for (int64_t k = 1; k <= repeat; ++k) {
-    if (repeat > 1) options.tags["repeat"] = fmt::format("{}/{}", k, repeat);
+    if (repeat > 1) {
+      options.tags["repeat"] = fmt::format("{}/{}", k, repeat);
+      options.repeat_of.index = k;
+      options.repeat_of.count = repeat;
+    }
     auto outcome = record_job(options);
     if (!outcome) {
       print_error(outcome.error().message());
       return kExitFailedBeforeJob;
     }
-    if (!options.quiet) print_run_summary(*outcome);
+    conclude_run(*outcome, options.quiet);
     const Manifest& manifest = outcome->manifest;
+    options.repeat_of.group = manifest.repeat.group;
     if (!first_failure && failed(manifest)) first_failure = manifest;
     if (stops_series(manifest)) break;
     // The job may have ignored it, and between two runs there is no job to receive it.
     if (k < repeat && interrupting_signal() != 0) {
       return first_failure ? end_as(*first_failure) : die_by(interrupting_signal());
     }
+  }
+  if (repeat > 1 && !options.quiet) {
+    print_message("trainscope: mean and spread: trainscope info {}\n", options.repeat_of.group);
   }
   return first_failure ? end_as(*first_failure) : 0;
 }

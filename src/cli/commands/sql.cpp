@@ -1,46 +1,22 @@
-// trainscope sql: a query over one run.
+// trainscope sql: a query over one run, or over the runs of a group.
 #include <fmt/format.h>
 
-#include "base/json.h"
 #include "cli/cli.h"
 #include "cli/print.h"
 #include "cli/reading.h"
+#include "cli/sql_json.h"
 #include "store/store.h"
 
 namespace trainscope {
 
 namespace {
 
-Json value_json(const SqlValue& value) {
-  return std::visit(
-      [](const auto& held) -> Json {
-        if constexpr (std::is_same_v<std::decay_t<decltype(held)>, std::monostate>) {
-          return nullptr;
-        } else {
-          return held;
-        }
-      },
-      value);
-}
+using Query = std::function<Status(const SqlOutput& output)>;
 
-Result<int> print_document(const RunView& run, const std::string& query) {
-  Json document = {
-      {"schema", "trainscope.sql/1"}, {"columns", Json::array()}, {"rows", Json::array()}};
-  const SqlOutput output = {
-      [&](const std::vector<std::string>& names) -> Status {
-        document["columns"] = names;
-        return {};
-      },
-      [&](const std::vector<SqlValue>& values) -> Status {
-        Json row = Json::array();
-        for (const SqlValue& value : values) row.push_back(value_json(value));
-        document["rows"].push_back(std::move(row));
-        return {};
-      },
-  };
-  if (const Status done = query_sql(run, query, output); !done)
-    return done.error().with_context("sql");
-  print_json(document);
+Result<int> print_document(const Query& query) {
+  SqlDocument document(write_stdout);
+  if (const Status done = query(document.output()); !done) return done.error().with_context("sql");
+  TS_CHECK_OK(document.finish());
   return 0;
 }
 
@@ -49,22 +25,41 @@ bool is_single_word(std::string_view text) {
   return !text.empty() && text.find_first_of(" \t\r\n(;") == std::string_view::npos;
 }
 
-Result<int> query(const ReadingFlags& flags, const std::string& text) {
-  if (is_single_word(text)) {
-    return Error(fmt::format(
-        "sql: '{}' is not a query; try: trainscope sql RUN \"select * from metrics\"", text));
+Result<int> query_run(const RunView& run, const ReadingFlags& flags, const std::string& text) {
+  if (flags.json) {
+    return print_document([&](const SqlOutput& output) { return query_sql(run, text, output); });
   }
-  TS_TRY(const auto run, open_named_run(flags));
-  if (flags.json) return print_document(*run, text);
-  if (const Status done = run_sql(*run, text, write_stdout); !done) {
+  if (const Status done = run_sql(run, text, write_stdout); !done) {
     return done.error().with_context("sql");
   }
   return 0;
 }
 
+Result<int> query_group(const RunGroup& group, const ReadingFlags& flags, const std::string& text) {
+  if (flags.json) {
+    return print_document(
+        [&](const SqlOutput& output) { return query_group_sql(group, text, output); });
+  }
+  if (const Status done = run_group_sql(group, text, write_stdout); !done) {
+    return done.error().with_context("sql");
+  }
+  return 0;
+}
+
+Result<int> query(const ReadingFlags& flags, const std::string& text) {
+  if (is_single_word(text)) {
+    return Error(fmt::format(
+        "sql: '{}' is not a query; try: trainscope sql RUN \"select * from metrics\"", text));
+  }
+  TS_TRY(const RunTarget target, find_target(flags.home, flags.run));
+  if (target.group) return query_group(*target.group, flags, text);
+  TS_TRY(const auto run, open_found_run(target.paths.back()));
+  return query_run(*run, flags, text);
+}
+
 std::function<Result<int>()> add(Options& options, const Settings& settings) {
   const auto flags = add_reading_flags(options, settings, true);
-  add_run_argument(options, flags);
+  add_run_argument(options, flags, kRunOrGroupHelp);
   auto text = std::make_shared<std::string>();
   options.add({.name = "SQL",
                .value = "SQL",
@@ -79,6 +74,15 @@ std::vector<HelpRow> tables() {
   for (const SqlTable& table : sql_tables()) {
     rows.push_back({fmt::format("{}({})", table.name, table.columns), table.help});
   }
+  for (const SqlTable& table : group_sql_tables()) {
+    rows.push_back({fmt::format("{}({})", table.name, table.columns), table.help});
+  }
+  rows.push_back({"run, rank", "the first columns of every table of a group"});
+  rows.push_back(
+      {"joins", fmt::format("of long trainings steps, phases and numbers are read at most {} times "
+                            "per query: use lag() over (order by step), or read them once: with t "
+                            "as materialized (select …)",
+                            kMaxStreamedPasses)});
   return rows;
 }
 
@@ -87,10 +91,11 @@ std::vector<HelpRow> tables() {
 extern const Command sql_command;
 const Command sql_command = {
     .name = "sql",
-    .summary = "query a run with SQL and print CSV",
+    .summary = "query a run or a group with SQL and print CSV",
     .examples =
         R"(trainscope sql "select metric, labels, max(value) from samples group by 1, 2"
-trainscope sql baseline "select * from gaps")",
+trainscope sql baseline "select * from gaps"
+trainscope sql slurm-4711.0 "select rank, avg(duration_s) from steps group by rank")",
     .details = tables,
     .details_title = "Tables",
     .add = add,

@@ -23,6 +23,7 @@ class OpenedSource {
     values_.assign(opened_.columns.size(), kAbsent);
   }
   Sampled sample() { return source_->sample(values_); }
+  Sampled sample_last() { return source_->sample_last(values_); }
   Sampled sample(int times) {
     for (int i = 1; i < times; ++i) {
       if (sample() != Sampled::ok) return Sampled::layout_changed;

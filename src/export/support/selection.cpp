@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "base/glob.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
@@ -29,44 +30,10 @@ Error unknown_metric(const RunView& run, const std::string& wanted) {
   std::vector<std::pair<size_t, std::string>> near;
   for (const std::string& name : names) near.emplace_back(edit_distance(wanted, name), name);
   std::sort(near.begin(), near.end());
-  std::string message = fmt::format("this run has no metric '{}'", wanted);
-  for (size_t i = 0; i < near.size() && i < kSuggestions; ++i) {
-    message += (i == 0 ? "; similar: " : ", ") + near[i].second;
-  }
-  return Error(message);
-}
-
-Values present_values(Points points) {
-  const auto absent = std::find(points.present.begin(), points.present.end(), char{0});
-  if (absent == points.present.end()) return {std::move(points.time_s), std::move(points.value)};
-  Values values;
-  for (size_t i = 0; i < points.time_s.size(); ++i) {
-    if (points.present[i] == 0) continue;
-    values.time_s.push_back(points.time_s[i]);
-    values.value.push_back(points.value[i]);
-  }
-  return values;
-}
-
-int64_t bucket_of(double time_s, int64_t every_ns) {
-  return static_cast<int64_t>(std::floor(std::round(time_s * 1e9) / static_cast<double>(every_ns)));
-}
-
-Values resampled(const Values& in, Kind kind, int64_t every_ns) {
-  Values out;
-  for (size_t i = 0; i < in.time_s.size();) {
-    const int64_t bucket = bucket_of(in.time_s[i], every_ns);
-    long double sum = 0;
-    size_t n = 0;
-    for (; i < in.time_s.size() && bucket_of(in.time_s[i], every_ns) == bucket; ++i, ++n) {
-      sum += static_cast<long double>(in.value[i]);
-    }
-    const bool mean = kind == Kind::gauge;
-    out.time_s.push_back(static_cast<double>(bucket) * static_cast<double>(every_ns) / 1e9);
-    out.value.push_back(mean ? static_cast<double>(sum / static_cast<long double>(n))
-                             : in.value[i - 1]);
-  }
-  return out;
+  std::vector<std::string> suggestions;
+  for (size_t i = 0; i < near.size() && i < kSuggestions; ++i)
+    suggestions.push_back(near[i].second);
+  return Error(fmt::format("this run has no metric '{}'{}", wanted, did_you_mean(suggestions)));
 }
 
 bool is_known(const std::vector<Series>& all, const std::string& wanted) {
@@ -77,7 +44,8 @@ bool is_known(const std::vector<Series>& all, const std::string& wanted) {
 // Whether a pattern matches a name that begins with "train.".
 bool may_be_of_training(const std::string& pattern) {
   constexpr std::string_view kTraining = "train.";
-  const std::string_view literal = std::string_view(pattern).substr(0, pattern.find('*'));
+  const std::string_view literal =
+      std::string_view(pattern).substr(0, pattern.find_first_of("*?["));
   return literal.starts_with(kTraining) ||
          (literal.size() < pattern.size() && kTraining.starts_with(literal));
 }
@@ -92,14 +60,9 @@ const std::vector<Series>& series_to_search(const RunView& run,
   return metrics.empty() ? run.series() : run.recorded_series();
 }
 
-// A job may report steps much faster than samples are taken: how much of the run's time has as many
-// of them as a window may have.
+// How much of the run's time has as many reported values as a window may have.
 double reported_length_s(const RunView& run, const std::vector<size_t>& selected) {
-  double values = 0;
-  for (const size_t i : selected) {
-    if (i < run.recorded_series().size()) continue;
-    if (const auto summary = run.summary(i)) values += static_cast<double>(summary->samples);
-  }
+  const auto values = static_cast<double>(reported_samples(run, selected).all);
   return values > kValuesAWindow ? run.duration_s() * kValuesAWindow / values : kInfinity;
 }
 
@@ -163,32 +126,17 @@ class Windows {
 
 }  // namespace
 
-bool glob_matches(std::string_view pattern, std::string_view text) {
-  size_t p = 0, t = 0, star = std::string_view::npos, retry = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      retry = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
-
 Result<std::vector<size_t>> select_series(const RunView& run,
                                           const std::vector<std::string>& metrics) {
   const std::vector<Series>& all = series_to_search(run, metrics);
   for (const std::string& wanted : metrics) {
     if (!is_known(all, wanted)) return unknown_metric(run, wanted);
   }
+  return matching_series(all, metrics);
+}
+
+std::vector<size_t> matching_series(const std::vector<Series>& all,
+                                    const std::vector<std::string>& metrics) {
   std::vector<size_t> selected;
   for (size_t i = 0; i < all.size(); ++i) {
     if (all[i].status == SeriesStatus::absent) continue;
@@ -226,6 +174,8 @@ Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
   const Windows windows(run, selected, options.every_ns);
   const double end_s = std::min(options.range.end_s.value_or(run.duration_s()), run.duration_s());
   const int64_t first = windows.window_at(options.range.begin_s.value_or(0));
+  std::vector<SeriesFilter> filters;
+  for (const size_t i : selected) filters.emplace_back(run.series_at(i), options);
   bool is_last = false;
   for (int64_t k = first; !is_last; ++k) {
     is_last = windows.edge_s(k + 1) > end_s;
@@ -237,10 +187,8 @@ Status for_each_window(const RunView& run, const std::vector<size_t>& selected,
     Window window;
     TS_TRY(std::vector<Points> all, run.points_of(selected, range));
     for (size_t i = 0; i < selected.size(); ++i) {
-      Values values = present_values(std::move(all[i]));
-      const Kind kind = run.series_at(selected[i]).kind;
-      if (options.every_ns > 0) values = resampled(values, kind, options.every_ns);
-      window.series.push_back(std::move(values));
+      window.series.push_back(filters[i].add(present_values(std::move(all[i]))));
+      filters[i].finish_bucket(window.series.back());  // no bucket is in two windows
     }
     TS_CHECK_OK(take(window));
   }

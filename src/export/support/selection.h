@@ -9,21 +9,18 @@
 #include <vector>
 
 #include "export/export.h"
+#include "export/support/series_filter.h"
 
 namespace trainscope {
 
-// "system.cpu.*" and the like; without a * it is the name itself.
-bool glob_matches(std::string_view pattern, std::string_view text);
-
-// Indices of the selected series that are not absent. An Error for a name that the run does not
-// have, with similar ones.
+// Indices of the selected series that are not absent. An Error for a name or pattern (base/glob.h)
+// that the run does not have, with similar ones.
 Result<std::vector<size_t>> select_series(const RunView& run,
                                           const std::vector<std::string>& metrics);
 
-// The present values of one series, resampled if requested.
-struct Values {
-  std::vector<double> time_s, value;
-};
+// The same among these series, without an Error.
+std::vector<size_t> matching_series(const std::vector<Series>& all,
+                                    const std::vector<std::string>& metrics);
 
 // A stretch of time with the values of each selected series, in their order.
 struct Window {

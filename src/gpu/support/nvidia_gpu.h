@@ -2,20 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
-#include <string>
 
-#include "gpu/gpu.h"
-#include "gpu/support/nvidia_library.h"
+#include "gpu/support/nvidia_columns.h"
 
 namespace trainscope {
-
-struct NvidiaPlace {
-  nvml::Device device = nullptr;
-  nvml::Device parent = nullptr;     // the GPU itself, or the one that a MIG instance is part of
-  std::optional<unsigned> instance;  // of a MIG instance
-  std::string label;
-};
 
 // Finds out by a first reading of each which metrics this GPU supports.
 std::unique_ptr<Gpu> open_nvidia_gpu(const nvml::Library& library, XidWatch& xids,

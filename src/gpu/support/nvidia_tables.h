@@ -29,6 +29,9 @@ inline constexpr FieldColumn kFields[] = {
     {nvml::kHwThermalTime, 0, "hw.gpu.throttle.time", "reason", "hw_thermal", {1, 1'000'000'000}},
     {nvml::kPowerBrakeTime, 0, "hw.gpu.throttle.time", "reason", "power_brake", {1, 1'000'000'000}},
     {nvml::kMemoryTemperature, 0, "hw.gpu.memory.temperature", nullptr, nullptr, {}},
+};
+// Of all links together. A GPU with GPM counters reports them there, at every tick.
+inline constexpr FieldColumn kNvlinkFields[] = {
     {nvml::kNvlinkReceived, nvml::kAllLinks, "hw.gpu.nvlink.io", "direction", "receive", {1024, 1}},
     {nvml::kNvlinkTransmitted,
      nvml::kAllLinks,

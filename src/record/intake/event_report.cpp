@@ -1,7 +1,6 @@
 #include "record/intake/event_report.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 
@@ -10,26 +9,6 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kMaxNameBytes = 128;
-
-// Names of sets, as parts of a tag ("eval/loss", "Loss/test") or of a folder.
-struct SetWord {
-  std::string_view word, set;
-};
-constexpr std::array<SetWord, 8> kSetWords = {{{"train", "train"},
-                                               {"training", "train"},
-                                               {"validation", "validation"},
-                                               {"valid", "validation"},
-                                               {"val", "validation"},
-                                               {"eval", "validation"},
-                                               {"evaluation", "validation"},
-                                               {"test", "test"}}};
-
-std::string_view set_of(std::string_view word) {
-  for (const SetWord& known : kSetWords) {
-    if (known.word == word) return known.set;
-  }
-  return {};
-}
 
 bool take_prefix(std::string& name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return false;
@@ -61,12 +40,12 @@ struct Meaning {
 
 Meaning meaning_of(std::string_view folder, std::string_view tag) {
   Meaning meaning;
-  meaning.set = set_of(lower(folder));
+  meaning.set = set_of_word(lower(folder));
   std::string name;
   // "train/loss" and "Loss/train" are the loss of the training set.
   const std::string lowered = lower(tag);
   for (const std::string_view part : split(lowered, '/')) {
-    const std::string_view set = set_of(part);
+    const std::string_view set = set_of_word(part);  // "eval/loss", "Loss/test"
     if (!set.empty()) {
       meaning.set = set;
     } else {
@@ -79,8 +58,11 @@ Meaning meaning_of(std::string_view folder, std::string_view tag) {
     take_suffix(name, "_vs_iterations");
     meaning.set = "validation";
   }
-  if (take_prefix(name, "val_") || take_prefix(name, "eval_")) meaning.set = "validation";
-  if (take_prefix(name, "test_")) meaning.set = "test";
+  const NamedNumber named = without_set_prefix(name);
+  if (!named.set.empty()) {
+    meaning.set = named.set;
+    name = std::string(named.name);
+  }
   take_prefix(name, "train_");
   take_suffix(name, "_step");  // Lightning: train_loss_step
   meaning.name = as_name(name);

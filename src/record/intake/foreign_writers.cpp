@@ -1,22 +1,17 @@
 #include "record/intake/foreign_writers.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/kcmp.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
-#include <cstdlib>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "kernel/process_tree.h"
+#include "record/intake/open_files.h"
 
 namespace trainscope {
 
@@ -25,90 +20,6 @@ namespace {
 constexpr int64_t kManyPids = 500;  // more new ones than this: all are walked
 // A walk over all processes may take a hundredth of the time.
 constexpr int64_t kWalkShare = 100, kWalkSoonest = 100'000'000;
-constexpr int kMaxAncestors = 1000;
-
-// The base name of the file of a process's descriptor.
-std::string file_name_of(pid_t pid, int fd) {
-  char path[PATH_MAX];
-  const ssize_t size =
-      ::readlink(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), path, sizeof path);
-  const std::string_view text(path, size <= 0 ? 0 : static_cast<size_t>(size));
-  return std::string(text.substr(text.rfind('/') + 1));
-}
-
-struct Description {
-  int64_t position = 0;
-  int flags = 0;
-  bool is_writable() const { return (flags & O_ACCMODE) != O_RDONLY; }
-};
-
-std::optional<Description> description_of(pid_t pid, int fd) {
-  const auto text = read_file(fmt::format("/proc/{}/fdinfo/{}", pid, fd));
-  if (!text) return std::nullopt;
-  Description found;
-  for (const std::string_view line : split(*text, '\n')) {
-    const std::vector<std::string_view> words = fields(line);
-    if (words.size() != 2) continue;
-    if (words[0] == "pos:") found.position = parse_integer(words[1]).value_or(0);
-    if (words[0] == "flags:") {
-      found.flags = static_cast<int>(std::strtol(std::string(words[1]).c_str(), nullptr, 8));
-    }
-  }
-  return found;
-}
-
-// Bytes that a process has written so far, to any file; -1 if we may not read it.
-int64_t written_by(pid_t pid) {
-  const auto text = read_file(fmt::format("/proc/{}/io", pid));
-  if (!text) return -1;
-  for (const std::string_view line : split(*text, '\n')) {
-    const std::vector<std::string_view> words = fields(line);
-    if (words.size() == 2 && words[0] == "wchar:") return parse_integer(words[1]).value_or(-1);
-  }
-  return -1;
-}
-
-std::vector<int> descriptors_of(pid_t pid) {
-  std::vector<int> found;
-  const auto names = list_folder(fmt::format("/proc/{}/fd", pid));
-  if (!names) return found;
-  for (const std::string& name : *names) {
-    if (const auto fd = parse_integer(name)) found.push_back(static_cast<int>(*fd));
-  }
-  return found;
-}
-
-// A pipe, a socket, an eventfd, a device: writing there moves no position.
-bool has_no_position(pid_t pid, int fd) {
-  struct stat st {};
-  if (::stat(fmt::format("/proc/{}/fd/{}", pid, fd).c_str(), &st) != 0) return false;
-  return !S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode);
-}
-
-struct Elsewhere {
-  int64_t written = 0;  // sum of the positions of all other files that it writes to
-  bool is_unknown =
-      false;  // it has a writable file without a position, other than stdin and stderr
-};
-
-Elsewhere written_elsewhere_by(pid_t pid, const std::string& name) {
-  Elsewhere all;
-  for (const int fd : descriptors_of(pid)) {
-    const auto found = description_of(pid, fd);
-    if (!found || !found->is_writable() || file_name_of(pid, fd) == name) continue;
-    all.written += found->position;
-    all.is_unknown = all.is_unknown || (fd > STDERR_FILENO && has_no_position(pid, fd));
-  }
-  return all;
-}
-
-bool share_description(pid_t a, int fd_a, pid_t b, int fd_b) {
-  const long order = ::syscall(SYS_kcmp, a, b, KCMP_FILE, fd_a, fd_b);
-  if (order >= 0) return order == 0;
-  // A container may forbid the question: then those with the same position are one.
-  const auto first = description_of(a, fd_a), second = description_of(b, fd_b);
-  return first && second && first->position == second->position && first->flags == second->flags;
-}
 
 int64_t last_pid_given() {
   const auto text = read_line("/proc/loadavg");
@@ -117,28 +28,11 @@ int64_t last_pid_given() {
   return words.empty() ? -1 : parse_integer(words.back()).value_or(-1);
 }
 
-std::string command_name(pid_t pid) {
-  const auto name = read_line(fmt::format("/proc/{}/comm", pid));
-  return name ? printable(*name) : "?";
-}
-
-// A supervisor or recorder, which write to their own pipes and eventfds only; also a job's first
-// process until it executes its program.
-bool is_trainscope(pid_t pid) {
-  char path[PATH_MAX];
-  const ssize_t size = ::readlink(fmt::format("/proc/{}/exe", pid).c_str(), path, sizeof path);
-  const std::string_view exe(path, size <= 0 ? 0 : static_cast<size_t>(size));
-  const std::string_view name = exe.substr(exe.rfind('/') + 1);
-  // An executable that was replaced by a new version shows as "trainscope (deleted)".
-  const std::string_view word = name.substr(0, name.find(' '));
-  return word == "trainscope" || word == "trainscope-gpu";
-}
-
 }  // namespace
 
 ForeignWriters::ForeignWriters(pid_t supervisor, std::vector<pid_t> others,
                                const std::vector<int>& followed)
-    : supervisor_(supervisor), others_(std::move(others)) {
+    : supervisor_(supervisor), family_(supervisor, std::move(others)) {
   for (const int fd : followed) {
     struct stat st {};
     const std::string path = fmt::format("/proc/{}/fd/{}", supervisor, fd);
@@ -156,19 +50,14 @@ ForeignWriters::ForeignWriters(pid_t supervisor, std::vector<pid_t> others,
 bool ForeignWriters::is_shared_with_the_job(pid_t pid, int fd) const {
   for (const File& file : files_) {
     for (const int ours : file.fds) {
-      if (share_description(supervisor_, ours, pid, fd)) return true;
+      if (is_same_open_file(supervisor_, ours, pid, fd)) return true;
     }
   }
   return false;
 }
 
-// Without the supervisor, the job's orphans cannot be identified.
-bool ForeignWriters::is_supervised() const {
-  return ::getppid() == supervisor_ || ::getpid() == supervisor_;
-}
-
 std::optional<std::string> ForeignWriters::look(bool was_opened, int64_t bytes) {
-  if (files_.empty() || !is_supervised()) return std::nullopt;
+  if (files_.empty() || !family_.is_supervised()) return std::nullopt;
   const Candidates candidates = pids_to_look_at(was_opened);
   for (const pid_t pid : candidates.pids) find_holders(pid, candidates.are_new, bytes);
   for (auto it = holders_.begin(); it != holders_.end();) {
@@ -179,7 +68,8 @@ std::optional<std::string> ForeignWriters::look(bool was_opened, int64_t bytes) 
     }
     // Checked again at the end: if the supervisor died in between, its children belong to another
     // process.
-    const bool is_foreign = *writes != Writes::no && !is_of_the_job(it->pid) && is_supervised();
+    const bool is_foreign =
+        *writes != Writes::no && !family_.is_of_the_job(it->pid) && family_.is_supervised();
     if (is_foreign && *writes == Writes::perhaps && !doubt_) {
       doubt_ = fmt::format(
           "process {} ({}) shares the output file and is writing, perhaps only to pipes or sockets",
@@ -224,7 +114,7 @@ bool ForeignWriters::is_same_file(pid_t pid, int fd, const File& file) const {
 }
 
 void ForeignWriters::find_holders(pid_t pid, bool is_new, int64_t bytes) {
-  if (is_of_the_job(pid)) return;
+  if (family_.is_of_the_job(pid)) return;
   for (const int fd : descriptors_of(pid)) {
     for (const File& file : files_) {
       const bool known = std::any_of(holders_.begin(), holders_.end(), [&](const Holder& holder) {
@@ -236,27 +126,21 @@ void ForeignWriters::find_holders(pid_t pid, bool is_new, int64_t bytes) {
 }
 
 void ForeignWriters::add_holder(pid_t pid, int fd, const File& file, bool is_new, int64_t bytes) {
-  const auto description = description_of(pid, fd);
+  const auto open = open_file_of(pid, fd);
   ProcessStat stat;
-  const bool counts = description && description->is_writable() && is_process("", pid);
+  const bool counts = open && open->is_writable() && is_process("", pid);
   if (!counts || !read_stat("", pid, stat)) return;
-  Holder holder{pid,
-                stat.start_ticks,
-                fd,
-                &file,
-                is_shared_with_the_job(pid, fd),
-                description->position,
-                0,
-                0,
-                bytes};
+  Holder holder{
+      pid,  stat.start_ticks, fd, &file, is_shared_with_the_job(pid, fd), open->position, 0, 0,
+      bytes};
   // Among the many processes that share the file, those that print to it; a parent that waits for
   // the run usually writes elsewhere, to its own pipes and sockets.
-  if (holder.is_shared && (fd != STDOUT_FILENO || is_parent_of_the_run(pid))) return;
+  if (holder.is_shared && (fd != STDOUT_FILENO || family_.is_parent_of_the_run(pid))) return;
   if (holder.is_shared && is_new) {
     holder.bytes = seen_bytes_;  // it was not there at the last look: all it wrote is new
   } else {
     holder.written = written_by(pid);
-    if (holder.is_shared) holder.written_elsewhere = written_elsewhere_by(pid, file.name).written;
+    if (holder.is_shared) holder.written_elsewhere = written_elsewhere_by(pid, file.name).bytes;
   }
   holders_.push_back(holder);
 }
@@ -264,7 +148,7 @@ void ForeignWriters::add_holder(pid_t pid, int fd, const File& file, bool is_new
 std::optional<ForeignWriters::Writes> ForeignWriters::judge(Holder& holder, int64_t bytes) const {
   ProcessStat stat;
   const bool alive = read_stat("", holder.pid, stat) && stat.start_ticks == holder.start_ticks;
-  const auto now = alive ? description_of(holder.pid, holder.fd) : std::nullopt;
+  const auto now = alive ? open_file_of(holder.pid, holder.fd) : std::nullopt;
   if (!now || !is_same_file(holder.pid, holder.fd, *holder.file)) return std::nullopt;
   const int64_t written = written_by(holder.pid);
   const int64_t more = written - holder.written;
@@ -276,55 +160,16 @@ std::optional<ForeignWriters::Writes> ForeignWriters::judge(Holder& holder, int6
     return moved && !went_to_end ? Writes::yes : Writes::no;
   }
   if (written < 0) return Writes::no;
-  const Elsewhere elsewhere = written_elsewhere_by(holder.pid, holder.file->name);
-  const bool wrote = more > std::max<int64_t>(0, elsewhere.written - holder.written_elsewhere);
+  const WrittenElsewhere elsewhere = written_elsewhere_by(holder.pid, holder.file->name);
+  const bool wrote = more > std::max<int64_t>(0, elsewhere.bytes - holder.written_elsewhere);
   const bool grew = bytes > holder.bytes;
   holder.written = written;
-  holder.written_elsewhere = elsewhere.written;
+  holder.written_elsewhere = elsewhere.bytes;
   holder.bytes = bytes;
-  holder.has_channels = holder.has_channels || elsewhere.is_unknown;
-  if (!wrote || !grew || is_trainscope(holder.pid)) return Writes::no;
-  return holder.has_channels && !is_of_another_run(holder.pid) ? Writes::perhaps : Writes::yes;
-}
-
-// The job of another run that has our file as its output: whatever channels it has, it prints.
-bool ForeignWriters::is_of_another_run(pid_t pid) const {
-  ProcessStat stat;
-  for (int i = 0; i < kMaxAncestors && pid > 1 && read_stat("", pid, stat); ++i) {
-    pid = stat.parent;
-    if (pid > 1 && is_trainscope(pid) && !is_parent_of_the_run(pid)) return true;
-  }
-  return false;
-}
-
-bool ForeignWriters::is_of_the_job(pid_t pid) const {
-  if (pid == supervisor_ || pid == ::getpid()) return true;
-  pid_t at = pid;
-  for (int i = 0; i < kMaxAncestors; ++i) {
-    ProcessStat stat;
-    // If a process ended in between, its children moved to the supervisor: start again.
-    if (!read_stat("", at, stat)) {
-      if (at == pid) return true;  // it has ended
-      at = pid;
-      continue;
-    }
-    if (stat.parent == supervisor_) {
-      return std::find(others_.begin(), others_.end(), at) == others_.end();
-    }
-    if (stat.parent <= 1) return false;
-    at = stat.parent;
-  }
-  return true;
-}
-
-bool ForeignWriters::is_parent_of_the_run(pid_t pid) const {
-  pid_t at = supervisor_;
-  ProcessStat stat;
-  for (int i = 0; i < kMaxAncestors && at > 1 && read_stat("", at, stat); ++i) {
-    at = stat.parent;
-    if (at == pid) return true;
-  }
-  return false;
+  holder.has_channels = holder.has_channels || elsewhere.may_be_more;
+  if (!wrote || !grew || RunFamily::is_trainscope(holder.pid)) return Writes::no;
+  return holder.has_channels && !family_.is_of_another_run(holder.pid) ? Writes::perhaps
+                                                                       : Writes::yes;
 }
 
 }  // namespace trainscope

@@ -25,6 +25,8 @@
 #include <string>
 #include <vector>
 
+#include "record/intake/run_family.h"
+
 namespace trainscope {
 
 class ForeignWriters {
@@ -67,15 +69,11 @@ class ForeignWriters {
   // Whether a process writes to the file. Stores its current counters for the next check; nothing
   // if it no longer has the file open.
   std::optional<Writes> judge(Holder& holder, int64_t bytes) const;
-  bool is_of_the_job(pid_t pid) const;
-  bool is_parent_of_the_run(pid_t pid) const;
-  bool is_of_another_run(pid_t pid) const;
   bool is_same_file(pid_t pid, int fd, const File& file) const;
   bool is_shared_with_the_job(pid_t pid, int fd) const;
-  bool is_supervised() const;
 
   pid_t supervisor_;
-  std::vector<pid_t> others_;
+  RunFamily family_;
   std::vector<File> files_;
   std::vector<Holder> holders_;
   std::optional<std::string> doubt_;

@@ -51,9 +51,9 @@ void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& ba
   for (const auto& [name, value] : numbers.numbers) {
     Report scalar;
     scalar.kind = Report::Kind::scalar;
-    auto [plain, set] = without_set_prefix(name);
-    scalar.name = std::move(plain);
-    scalar.set = std::move(set);
+    const auto [plain, set] = without_set_prefix(name);
+    scalar.name = plain;
+    scalar.set = set;
     scalar.value = value;
     batch.add(time_ns, "output", std::move(scalar));
   }
@@ -154,27 +154,38 @@ const CompiledFormat& PrintedSteps::compiled(Candidate& candidate) {
   return *candidate.compiled;
 }
 
-void PrintedSteps::keep_state() const {
+std::array<PrintedSteps::KeptNumber, 12> PrintedSteps::kept_numbers() {
+  return {{{epoch_, kept_->epoch},
+           {bar_.length, kept_->bar_length},
+           {bar_.step, kept_->bar_step},
+           {bar_.outer, kept_->bar_outer},
+           {bar_.outer_step, kept_->bar_outer_step},
+           {bar_.replaced, kept_->bar_replaced},
+           {bar_.rejected, kept_->bar_rejected},
+           {first_round_, kept_->first_round},
+           {last_round_, kept_->last_round},
+           {next_loss_, kept_->next_loss},
+           {next_accuracy_, kept_->next_accuracy},
+           {next_lr_, kept_->next_lr}}};
+}
+
+void PrintedSteps::keep_state() {
   if (kept_ == nullptr) return;
   kept_->size = 0;  // half a line is worse than none
   line_.copy(kept_->text, SharedLine::kBytes);
   kept_->time_ns = time_ns_;
-  kept_->epoch = epoch_.value_or(SharedLine::kNothing);
-  kept_->bar_of = bar_of_.value_or(SharedLine::kNothing);
-  kept_->bar_step = bar_step_.value_or(SharedLine::kNothing);
+  for (const auto& [here, shared] : kept_numbers()) shared = here.value_or(SharedLine::kNothing);
   kept_->size = static_cast<uint32_t>(std::min(line_.size(), SharedLine::kBytes));
 }
 
 void PrintedSteps::take_up_state() {
   if (kept_ == nullptr) return;
-  const auto known = [](double number) {
-    return std::isnan(number) ? std::nullopt : std::optional(number);
-  };
   line_.assign(kept_->text, std::min<size_t>(kept_->size, SharedLine::kBytes));
   time_ns_ = kept_->time_ns;
-  epoch_ = known(kept_->epoch);
-  bar_of_ = known(kept_->bar_of);
-  bar_step_ = known(kept_->bar_step);
+  for (const auto& [here, shared] : kept_numbers()) {
+    const double number = shared;
+    here = std::isnan(number) ? std::nullopt : std::optional(number);
+  }
 }
 
 void PrintedSteps::take(std::string_view bytes, int64_t since_zero_ns) {
@@ -243,17 +254,11 @@ bool PrintedSteps::take_line(std::string_view line, ProgressSink::Batch& batch) 
   return false;
 }
 
-// Keras shows an evaluation by the same bar: one that follows a whole bar with no "Epoch 2/5"
-// between, or has another length.
 bool PrintedSteps::is_bar_of_training(const PrintedMatch& match, PrintedFormat::Kind kind) {
   const auto of = match.find("of"), step = match.find("step");
   if (!of || !step) return true;
-  if (!bar_of_) bar_of_ = of;
-  const bool whole = bar_step_ && *bar_step_ == *bar_of_;
-  const bool begins_alone = kind == PrintedFormat::Kind::bar_of_epoch && whole && *step < *of;
-  if (*of != *bar_of_ || begins_alone) return false;
-  bar_step_ = step;
-  return true;
+  return kind == PrintedFormat::Kind::bar_of_epoch ? bar_.accepts_announced(*step, *of)
+                                                   : bar_.accepts(*step, *of);
 }
 
 // A booster that stops early prints its best round once more; another booster begins with the first
@@ -284,8 +289,7 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
   const FormatKind kind = format.format().kind;
   if (kind == FormatKind::epoch_begins) {
     epoch_ = match.find("epoch");
-    bar_of_.reset();
-    bar_step_.reset();
+    bar_.begin_epoch();
     return;
   }
   if (!is_of_training(match, kind)) return;
@@ -307,25 +311,36 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
   } else {
     add_scalars(held_out, time_ns_, batch);
   }
-  if (kind == FormatKind::numbers && bar_of_) {
-    waiting_ = report;
-    return;
+  if (kind == FormatKind::numbers && bar_.length) {
+    return keep_for_next_step(report);
   }
   if (kind == FormatKind::numbers) return add_scalars(report, time_ns_, batch);
   const auto step = whole(number);
   const bool has_number = format.has_group("step") || format.has_group("index");
-  if (has_number && !step) {
-    waiting_.numbers.clear();
-    return;
-  }
+  if (has_number && !step) return take_kept(nullptr);
   add_step(match, step, epoch, std::move(report), batch);
+}
+
+void PrintedSteps::keep_for_next_step(const Report& numbers) {
+  next_loss_ = numbers.find("loss");
+  next_accuracy_ = numbers.find("accuracy");
+  next_lr_ = numbers.find("lr");
+}
+
+void PrintedSteps::take_kept(Report* step) {
+  const auto move_to = [step](std::optional<double>& number, const char* name) {
+    if (number && step != nullptr) step->numbers.emplace_back(name, *number);
+    number.reset();
+  };
+  move_to(next_loss_, "loss");
+  move_to(next_accuracy_, "accuracy");
+  move_to(next_lr_, "lr");
 }
 
 void PrintedSteps::add_step(const PrintedMatch& match, std::optional<int64_t> step,
                             std::optional<double> epoch, Report report,
                             ProgressSink::Batch& batch) {
-  report.numbers.insert(report.numbers.end(), waiting_.numbers.begin(), waiting_.numbers.end());
-  waiting_.numbers.clear();
+  take_kept(&report);
   report.number = step;
   add_numbers(match, kStepNumbers, report);
   if (epoch) report.numbers.emplace_back("epoch", *epoch);

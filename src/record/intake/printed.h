@@ -6,6 +6,8 @@
 // searched.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +20,7 @@
 #include "base/result.h"
 #include "record/intake/matching_budget.h"
 #include "record/intake/progress.h"
+#include "record/intake/training_bar.h"
 
 namespace trainscope {
 
@@ -28,7 +31,7 @@ namespace trainscope {
 struct PrintedFormat {
   enum class Kind {
     step,
-    bar,           // a bar of another length is not training
+    bar,           // one of several bars (training_bar.h)
     bar_of_epoch,  // the same, and a bar without "Epoch 2/5" before it is not training
     rounds,        // a number that goes back repeats the best round, unless it is the first
     epoch_begins,  // a separate line
@@ -88,11 +91,20 @@ class PrintedSteps {
                    ProgressSink::Batch& batch);
   void add_step(const PrintedMatch& match, std::optional<int64_t> step, std::optional<double> epoch,
                 Report report, ProgressSink::Batch& batch);
+  void keep_for_next_step(const Report& numbers);
+  // Adds the kept numbers to the report of a step, or forgets them.
+  void take_kept(Report* step);
   bool is_of_training(const PrintedMatch& match, PrintedFormat::Kind kind);
   bool is_bar_of_training(const PrintedMatch& match, PrintedFormat::Kind kind);
   bool is_next_round(const PrintedMatch& match);
   const CompiledFormat& compiled(Candidate& candidate);
-  void keep_state() const;
+  // A number that a restarted recorder needs, here and in the shared memory.
+  struct KeptNumber {
+    std::optional<double>& here;
+    std::atomic<double>& shared;
+  };
+  std::array<KeptNumber, 12> kept_numbers();
+  void keep_state();
   void take_up_state();
 
   ProgressSink& sink_;
@@ -101,12 +113,12 @@ class PrintedSteps {
   StepsGuess* guess_;
   std::vector<Candidate> formats_;
   std::string line_;
-  size_t chunk_begin_ = 0;                   // where in line_ the bytes of the last chunk begin
-  int64_t time_ns_ = 0;                      // when the last byte of line_ came
-  std::optional<double> epoch_;              // announced by a separate line
-  std::optional<double> bar_of_, bar_step_;  // of the bar of this epoch
+  size_t chunk_begin_ = 0;       // where in line_ the bytes of the last chunk begin
+  int64_t time_ns_ = 0;          // when the last byte of line_ came
+  std::optional<double> epoch_;  // announced by a separate line
+  TrainingBar bar_;              // of this epoch
   std::optional<double> first_round_, last_round_;
-  Report waiting_;  // numbers of the step that comes next
+  std::optional<double> next_loss_, next_accuracy_, next_lr_;  // of the step that comes next
   Counts counts_;
 };
 

@@ -186,6 +186,15 @@ TEST_F(PrintedTest, a_bar_of_ultralytics_among_other_bars) {
       "step 3 epoch=1 of=23\n");
 }
 
+TEST_F(PrintedTest, a_longer_bar_of_an_evaluation_is_not_counted_in_the_second_announced_epoch) {
+  const std::string bars =
+      "100%|████| 2/2 [00:02<00:00,  1.00s/it]\n"
+      " 25%|█   | 1/4 [00:01<00:03,  1.00s/it]\r100%|████| 4/4 [00:04<00:00,  1.00s/it]\n";
+  EXPECT_EQ(kept("Epoch 1/2\n" + bars + "Epoch 2/2\n" + bars),
+            "epoch 1\nstep 2 epoch=1 of=2\nstep 1 epoch=1 of=4\nepoch 1\nstep 4 epoch=1 of=4\n"
+            "epoch 2\nstep 2 epoch=2 of=2\n");
+}
+
 TEST_F(PrintedTest, the_epochs_of_fairseq_and_mmengine) {
   EXPECT_EQ(
       kept("2022 | INFO | valid | epoch 001 | valid on 'valid' subset | loss 8.5 | ppl 415.87\n"
@@ -330,6 +339,42 @@ TEST_F(PrintedTest, another_recorder_goes_on_in_the_middle_of_a_line) {
   const std::string stored = take_reports(ring_);
   EXPECT_NE(stored.find("2000 output epoch 3"), std::string::npos) << stored;
   EXPECT_NE(stored.find("step 2 loss=0.25"), std::string::npos) << stored;
+}
+
+// The output of one stream, of which a second recorder gets the rest.
+std::string kept_by_two(ProgressSink& sink, Ring& ring, MatchingBudget& budget, SharedLine& kept,
+                        const std::string& before, const std::string& after) {
+  PrintedSteps(sink, "", budget, &kept).take(before, 1000);
+  PrintedSteps(sink, "", budget, &kept).take(after, 2000);
+  return take_reports(ring);
+}
+
+TEST_F(PrintedTest, another_recorder_knows_the_rounds_of_a_booster) {
+  const std::string stored = kept_by_two(
+      sink_, ring_, unlimited_, memory_->lines[0],
+      "[1]\tvalid_0's l2: 0.5\n[2]\tvalid_0's l2: 0.4\n",
+      "Early stopping, best iteration is:\n[2]\tvalid_0's l2: 0.4\n[3]\tvalid_0's l2: 0.3\n");
+  EXPECT_EQ(stored, "1000 output step 1\n1000 output step 2\n2000 output step 3\n");
+}
+
+TEST_F(PrintedTest, another_recorder_has_the_numbers_of_the_next_step) {
+  const std::string stored =
+      kept_by_two(sink_, ring_, unlimited_, memory_->lines[0],
+                  " 10%|█         | 1/10 [00:01<00:09,  1.00s/it]\n{'loss': 0.5, 'epoch': 0.1}\n",
+                  " 20%|██        | 2/10 [00:02<00:08,  1.00s/it]\n");
+  EXPECT_EQ(stored, "1000 output step 1 of=10\n2000 output step 2 loss=0.5 of=10\n");
+}
+
+TEST_F(PrintedTest, another_recorder_knows_the_bar_of_epochs) {
+  const std::string stored = kept_by_two(sink_, ring_, unlimited_, memory_->lines[0],
+                                         "  0%|    | 0/9 [00:00<?, ?it/s]\n"
+                                         " 50%|██  | 1/2 [00:01<00:01,  1.00s/it]\r"
+                                         "100%|████| 2/2 [00:02<00:00,  1.00s/it]\n",
+                                         " 11%|▌   | 1/9 [00:02<00:16,  2.00s/it]\n"
+                                         " 50%|██  | 1/2 [00:01<00:01,  1.00s/it]\r");
+  EXPECT_EQ(stored,
+            "1000 output step 0 of=9\n1000 output step 1 of=2\n1000 output step 2 of=2\n"
+            "2000 output step 1 of=2\n");
 }
 
 }  // namespace

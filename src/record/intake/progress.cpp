@@ -11,8 +11,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "record/record.h"
-#include "record/sample/sampler.h"
-#include "record/supervise/instrument.h"
+#include "record/sample/ring.h"
 #include "training/training.h"
 
 namespace trainscope {
@@ -20,6 +19,7 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kShownBytes = 80;
+// Numbers up to here are exact as doubles; above it is a time, not a step.
 constexpr int64_t kMaxStepNumber = int64_t{1} << 53;
 constexpr int kPipeReadsAtOnce = 16;
 // A sender's timestamp may be slightly later than our reading of the clock.
@@ -32,7 +32,8 @@ void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, Report r
     marks_.emplace_back(time_ns, std::move(report.name));
     return;
   }
-  if (report.number && *report.number > kMaxStepNumber) return;  // a time, not a step
+  // Only event files can have one: in a line of the pipe it is malformed.
+  if (report.number && *report.number > kMaxStepNumber) return;
   if (report.kind == Report::Kind::step && report.who.empty() && report.number) {
     last_step_ = *report.number;
   }

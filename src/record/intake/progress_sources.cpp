@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "base/clock.h"
-#include "record/sample/sampler.h"
+#include "record/sample/ring.h"
 #include "training/training.h"
 
 namespace trainscope {

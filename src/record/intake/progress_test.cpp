@@ -101,6 +101,12 @@ TEST_F(ProgressTest, garbage_is_counted_and_the_first_is_told) {
   EXPECT_EQ(progress_notes(*memory_, false).size(), 1U);
 }
 
+TEST_F(ProgressTest, a_number_above_2_to_the_53_is_malformed) {
+  send("step 9007199254740992\nstep 9007199254740993\nepoch 9007199254740993\n");
+  EXPECT_EQ(memory_->unreadable_reports, 2);
+  EXPECT_EQ(memory_->next_report, 1);
+}
+
 TEST_F(ProgressTest, a_time_of_another_clock_is_replaced) {
   send("step 1 t=5\nstep 2 t=6\n");
   const auto texts = kept(RecordKind::step);

@@ -15,7 +15,6 @@ namespace trainscope {
 namespace {
 
 constexpr int kZstdLevel = 3;
-constexpr size_t kSegmentBytes = size_t{64} << 20;
 constexpr int64_t kMaxSyncPauseNs = 600'000'000'000;
 
 FrameType frame_type(RecordKind kind) {
@@ -159,7 +158,8 @@ Status Journal::seal_block() {
     const std::string text = fmt::format("{}\n{}", first_report_, reports_);
     const std::string packed = compress(text, kZstdLevel);
     const bool is_credible =
-        static_cast<uint64_t>(reports_count_) <= kReportsPerByte * packed.size();
+        static_cast<uint64_t>(reports_count_) <= kReportsPerByte * packed.size() &&
+        text.size() <= most_report_bytes(packed.size());
     append_frame(frames, FrameType::step, is_credible ? kFrameZstd : 0,
                  is_credible ? packed : text);
   }

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/json.h"
+
 namespace trainscope {
 
 namespace {
@@ -85,15 +87,24 @@ uint64_t Ring::visit(uint64_t position,
     uint32_t bytes = 0;
     std::memcpy(&bytes, at, sizeof bytes);
     const auto* header = reinterpret_cast<const RecordHeader*>(at);
-    if (bytes < 8 || bytes > capacity()) {
+    const bool is_whole = bytes >= 8 && position + bytes <= end;
+    const bool is_padding = is_whole && header->kind == RecordKind::padding;
+    const bool is_record =
+        is_whole && bytes >= sizeof(RecordHeader) && header->stream < kMaxStreams;
+    if (!is_padding && !is_record) {
       // A record is published whole, so something else wrote here. What follows cannot be found.
       memory_->ring_is_damaged = 1;
       return end;
     }
-    if (header->kind != RecordKind::padding && !visit(*header)) return position;
+    if (!is_padding && !visit(*header)) return position;
     position += bytes;
   }
   return position;
+}
+
+bool push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text) {
+  const Json event = {{"time_ns", time_ns}, {"kind", kind}, {"text", text}};
+  return ring.push_text(RecordKind::event, dump_json(event));
 }
 
 }  // namespace trainscope

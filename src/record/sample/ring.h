@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "record/sample/shared.h"
@@ -81,5 +82,8 @@ class Ring {
   SharedMemory memory_;
   std::mutex push_mutex_;
 };
+
+// Pushes an event record; false if the ring has no space for it.
+bool push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text);
 
 }  // namespace trainscope

@@ -82,6 +82,23 @@ TEST(Ring, refuses_a_record_that_is_too_large) {
   EXPECT_FALSE(ring.push_text(RecordKind::info, std::string(3000, 'x')));
 }
 
+TEST(Ring, a_damaged_record_is_not_visited) {
+  for (const RecordHeader damaged :
+       {RecordHeader{8, RecordKind::row, 0, 0}, RecordHeader{32, RecordKind::row, kMaxStreams, 0},
+        RecordHeader{4096, RecordKind::row, 0, 0}}) {
+    SharedMemory memory = *SharedMemory::create(kRingBytes);
+    Ring ring(memory);
+    ASSERT_TRUE(ring.push_row(0, 0, 0, {}));
+    std::memcpy(memory.ring_space(), &damaged, sizeof damaged);
+    int visited = 0;
+    const auto count = [&](const RecordHeader&) { return ++visited > 0; };
+    EXPECT_EQ(ring.visit(ring.tail(), count), ring.head());
+    EXPECT_EQ(visited, 0) << damaged.bytes << " bytes, stream " << damaged.stream;
+    EXPECT_EQ(memory->ring_is_damaged, 1);
+    memory.unmap();
+  }
+}
+
 TEST(Ring, takes_rows_from_several_threads) {
   Ring ring(*SharedMemory::create(1 << 20));
   std::vector<std::thread> threads;

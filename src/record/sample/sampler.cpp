@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/clock.h"
 
 namespace trainscope {
@@ -50,7 +51,8 @@ void Sampler::start(int64_t period_ns, bool records_machine, const std::string& 
   const std::vector<Schedule> schedules = {{streams_[0].get(), 0}, {streams_[1].get(), 0}};
   for (const Collector* collector : sources) {
     if (collector->scope == Scope::machine && !records_machine) continue;
-    if (collector->pace != Pace::thread || streams_.size() == kMaxStreams) continue;
+    if (collector->pace != Pace::thread) continue;
+    CHECK(streams_.size() < kMaxStreams);
     streams_.push_back(std::make_unique<SourceGroup>(static_cast<uint32_t>(streams_.size()),
                                                      std::max(period_ns, collector->period_ns),
                                                      std::vector<const Collector*>{collector}));
@@ -164,7 +166,7 @@ void Sampler::note_refused(int64_t tick, int64_t period_ns, bool kept) {
   if (!kept) {
     if (refused_rows_++ == 0 && on_refused) on_refused();
     last_refused_tick_ = tick;
-    ++memory_->missed_ticks;
+    add_missed(1);
     return;
   }
   // If the row fitted and this did not, it is reported with the next one.
@@ -193,10 +195,14 @@ bool Sampler::wait_for_first_sample() {
   return memory_->first_sample_taken != 0;
 }
 
-void Sampler::note_missed(Schedule& schedule, int64_t first, int64_t count) {
-  if (schedule.stream->id() != 0 || count <= 0) return;
+void Sampler::add_missed(int64_t count) {
   memory_->missed_ticks += count;
   self_.missed_ticks = memory_->missed_ticks.load();
+}
+
+void Sampler::note_missed(Schedule& schedule, int64_t first, int64_t count) {
+  if (schedule.stream->id() != 0 || count <= 0) return;
+  add_missed(count);
   if (refused_rows_ > 0) {
     // Part of the gap that the refused rows leave.
     last_refused_tick_ = first + count - 1;

@@ -118,6 +118,8 @@ class Sampler {
   // Waits until this time or the stop; true if the time has come.
   bool wait_until(int64_t monotonic_ns);
   void take_due(Schedule& schedule, int64_t now);
+  // In the manifest's count and in the series recorder.missed_ticks.
+  void add_missed(int64_t count);
   void note_refused(int64_t tick, int64_t period_ns, bool kept);
   void note_missed(Schedule& schedule, int64_t first, int64_t count);
   void close_ticks(std::vector<Schedule>& schedules);
@@ -138,8 +140,5 @@ class Sampler {
   int64_t refused_rows_ = 0, last_refused_tick_ = 0;  // without an event yet
   std::string restart_reason_;
 };
-
-// Pushes an event record; false if the ring has no space for it.
-bool push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text);
 
 }  // namespace trainscope

@@ -45,6 +45,16 @@ const Collector kSlow = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<SlowSource>()); },
 };
 constexpr const Collector* kSources[] = {&kSlow};
+const Collector kAtEveryTick = {
+    .name = "tick",
+    .summary = "",
+    .needs = "",
+    .scope = Scope::job,
+    .pace = Pace::tick,
+    .metrics = kMetrics,
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<SlowSource>()); },
+};
+constexpr const Collector* kTickSources[] = {&kAtEveryTick};
 constexpr int64_t kPeriod = 10'000'000;
 
 class SamplerTest : public testing::Test {
@@ -54,12 +64,15 @@ class SamplerTest : public testing::Test {
     on_open = on_read = nullptr;
     memory_.unmap();
   }
-  // Until the first sample is taken.
   void sample() {
-    const UniqueFd ready(::eventfd(0, EFD_CLOEXEC));
     SelfLink self;
+    sample(kSources, self);
+  }
+  // Until the first sample is taken.
+  void sample(std::span<const Collector* const> sources, SelfLink& self) {
+    const UniqueFd ready(::eventfd(0, EFD_CLOEXEC));
     Sampler sampler(ring_, memory_, {}, self);
-    sampler.sources = kSources;
+    sampler.sources = sources;
     sampler.ready_fd = ready.get();
     sampler.start(kPeriod, true, "");
     eventfd_t count = 0;
@@ -103,6 +116,15 @@ TEST_F(SamplerTest, a_zero_that_comes_while_a_source_is_read_stays) {
   sample();
   EXPECT_LE(memory_->zero_ns, before - 3000 * kNsPerSecond);
   EXPECT_GE(memory_->missed_ticks, 300'000);
+}
+
+TEST_F(SamplerTest, rows_that_the_ring_refuses_are_missed_ticks_of_the_series_too) {
+  while (ring_.push_text(RecordKind::info, "")) {
+  }
+  SelfLink self;
+  sample(kTickSources, self);
+  EXPECT_GE(memory_->missed_ticks, 1);
+  EXPECT_EQ(self.missed_ticks, memory_->missed_ticks);
 }
 
 TEST_F(SamplerTest, time_begins_once) {

@@ -46,6 +46,8 @@ void leave_message(Shared& shared, std::string_view text) {
   ++shared.message_count;
 }
 
+bool has_message(const Shared& shared, uint32_t shown) { return shared.message_count / 2 != shown; }
+
 std::optional<std::string> take_message(const Shared& shared, uint32_t& shown) {
   const uint32_t written = shared.message_count / 2;
   if (written == shown) return std::nullopt;

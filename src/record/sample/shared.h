@@ -28,6 +28,9 @@ inline constexpr size_t kMaxEventFiles = 256;
 inline constexpr size_t kMaxSignals = 65;
 inline constexpr size_t kChannelBytes = 64 * 1024;
 
+// Every process that --instrument observes sends a mark that begins like this.
+inline constexpr std::string_view kInstrumentedMark = "instrumented ";
+
 // Progress of a recorder that is ending: its sources are read and only the disk can delay it; all
 // its data is in the run folder; the folder could not take all of it.
 inline constexpr int32_t kWriting = 3, kAllWritten = 1, kNotAllWritten = 2;
@@ -65,7 +68,12 @@ struct SharedLine {
   static constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
   std::atomic<uint32_t> size{0};
   std::atomic<int64_t> time_ns{0};
-  std::atomic<double> epoch{kNothing}, bar_of{kNothing}, bar_step{kNothing};
+  std::atomic<double> epoch{kNothing};
+  std::atomic<double> bar_length{kNothing}, bar_step{kNothing};
+  std::atomic<double> bar_outer{kNothing}, bar_outer_step{kNothing};
+  std::atomic<double> bar_replaced{kNothing}, bar_rejected{kNothing};
+  std::atomic<double> first_round{kNothing}, last_round{kNothing};
+  std::atomic<double> next_loss{kNothing}, next_accuracy{kNothing}, next_lr{kNothing};
   char text[kBytes] = {};
 };
 
@@ -86,6 +94,8 @@ struct Shared {
   std::atomic<int32_t> finished{0};  // kWriting, then kAllWritten or kNotAllWritten
   Reaped reaped;
   JobTotals usage, switches;
+  JobThreadState threads;
+  JobFirstEnd first_end;
 
   std::atomic<int32_t> inventory_taken{0};
 
@@ -145,6 +155,7 @@ struct Shared {
 
 // Leaves a sentence for the supervisor to show; one thread at a time.
 void leave_message(Shared& shared, std::string_view text);
+bool has_message(const Shared& shared, uint32_t shown);
 // The next sentence after those that were `shown`, whole; nothing if there is none.
 std::optional<std::string> take_message(const Shared& shared, uint32_t& shown);
 

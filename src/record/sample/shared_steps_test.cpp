@@ -49,6 +49,7 @@ TEST(shared_steps, count_as_a_reader_of_the_run_does) {
       {"1 output step 1 epoch=1 of=32", "2 output step 32 epoch=1 of=32",
        "3 output step 9 epoch=2 of=32"},
       {"1 output step 0 of=32"},
+      {"1 pipe step 7", "2 pipe step 1 set=validation", "3 pipe step set=val", "4 pipe step 8"},
   };
   for (const auto& lines : cases) {
     const Arrivals arrivals(lines);
@@ -80,6 +81,10 @@ TEST(shared_steps, a_recorder_that_died_while_it_counted_leaves_no_count) {
   EXPECT_FALSE(steps.is_known());
   steps.end();
   EXPECT_TRUE(steps.is_known());
+  steps.begin();  // and dies
+  steps.begin();  // another recorder
+  steps.end();
+  EXPECT_FALSE(steps.is_known());
 }
 
 TEST(shared_steps, more_tracks_than_fit_leave_no_count) {

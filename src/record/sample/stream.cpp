@@ -153,9 +153,4 @@ double SourceGroup::last_sum(std::string_view metric, int64_t* count) const {
   return sum;
 }
 
-bool push_event(Ring& ring, int64_t time_ns, const std::string& kind, const std::string& text) {
-  const Json event = {{"time_ns", time_ns}, {"kind", kind}, {"text", text}};
-  return ring.push_text(RecordKind::event, dump_json(event));
-}
-
 }  // namespace trainscope

@@ -100,6 +100,11 @@ std::string write_end(const RunToClose& run, bool is_late, const ProcessHandle& 
   return written ? "" : written.error().message();
 }
 
+// A monotonic time as a date: closing a run may take seconds, which are not the job's.
+std::string wall_time_of(int64_t monotonic) {
+  return utc_text(realtime_ns() - (monotonic_ns() - monotonic));
+}
+
 std::string message_of(RecorderEnd end) {
   switch (end) {
     case RecorderEnd::not_all_written:
@@ -128,7 +133,7 @@ ChildLimits reading_limits() {
 void close_run_alone(RunToClose& run, bool is_sealed) {
   Manifest& m = run.manifest;
   m.duration_s = to_seconds(run.memory->job_ended_ns - run.memory->zero_ns);
-  m.ended = utc_text(realtime_ns());
+  m.ended = wall_time_of(run.memory->job_ended_ns);
   m.ended_by = EndedBy::unknown;
   m.notes.emplace_back("the supervisor was killed; the outcome of the job is unknown");
   (void)count_steps(run);
@@ -146,7 +151,7 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
     supervisor.print_message(message);
   }
   m.duration_s = std::max(0.0, to_seconds(end.ended_ns - m.zero_monotonic_ns));
-  m.ended = utc_text(realtime_ns());
+  m.ended = wall_time_of(end.ended_ns);
   const ProcessHandle recorder(monitor.pid());
   ChildLimits limits{kHangNs, kClosingLimitNs, 0, false, true, {run.lifeline_fd, recorder.fd()}};
   const bool hangs = recorder_end == RecorderEnd::still_writing || !count_steps(run);

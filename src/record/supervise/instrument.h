@@ -30,11 +30,9 @@ Status write_instrument_files(const std::string& run_path);
 std::map<std::string, std::string> instrument_environment(const std::string& run_path,
                                                           std::string_view python_path);
 
-// Every process that was instrumented sends a mark that begins like this.
-inline constexpr std::string_view kInstrumentedMark = "instrumented ";
 // Whether the run was started with --instrument.
 bool is_instrumented(const Manifest& manifest);
-// For an instrumented run without such a mark: what may be the reason.
+// For an instrumented run in which no process sent kInstrumentedMark: what may be the reason.
 std::string no_instrumentation_note();
 
 }  // namespace trainscope

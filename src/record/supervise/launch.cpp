@@ -41,9 +41,13 @@ Result<Launched> launch(const std::vector<std::string>& command,
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   TS_TRY(Pipe error, make_pipe());
-  const pid_t pid = ::fork();
-  if (pid < 0) return Error::from_errno("cannot start a process", errno);
-  if (pid == 0) become(argv, more_environment, output, error.write.get());
+  pid_t pid = 0;
+  {
+    const SignalInbox::Hold hold;
+    pid = ::fork();
+    if (pid == 0) become(argv, more_environment, output, error.write.get());
+    if (pid < 0) return Error::from_errno("cannot start a process", errno);
+  }
   error.write.reset();
   Launched launched{pid, 0};
   const ssize_t n = retry_interrupted(

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/interrupted.h"
 #include "record/supervise/launch.h"
+#include "record/supervise/signal_inbox.h"
 
 namespace trainscope {
 
@@ -31,14 +32,19 @@ constexpr int64_t kExitLimit = 500 * kNsPerMs;
 }  // namespace
 
 Status RecorderMonitor::start() {
-  ++setup_.memory->incarnation;
-  const pid_t pid = ::fork();
-  if (pid < 0) return Error::from_errno("cannot start the recorder", errno);
-  if (pid == 0) {
-    // The lifeline must die with the supervisor alone.
-    ::close(lifeline_write_fd_);
-    run_recorder(std::move(setup_));
+  ++recorder_.memory->incarnation;
+  pid_t pid = 0;
+  {
+    // A signal to the group before the recorder takes its own would be ours twice.
+    const SignalInbox::Hold hold;
+    pid = ::fork();
+    if (pid == 0) {
+      ::close(recorder_.lifeline_write_fd);
+      recorder_.run(restart_reason_);
+      ::_exit(0);
+    }
   }
+  if (pid < 0) return Error::from_errno("cannot start the recorder", errno);
   pid_ = pid;
   started_ns_ = monotonic_ns();
   killed_ns_ = 0;
@@ -48,18 +54,18 @@ Status RecorderMonitor::start() {
 
 void RecorderMonitor::wait_for_first_sample() {
   const int64_t until = monotonic_ns() + 1000 * kNsPerMs;
-  while (setup_.memory->first_sample_taken == 0 && monotonic_ns() < until) {
-    std::array<pollfd, 1> ready = {{{setup_.ready_fd, POLLIN, 0}}};
+  while (recorder_.memory->first_sample_taken == 0 && monotonic_ns() < until) {
+    std::array<pollfd, 1> ready = {{{recorder_.ready_fd, POLLIN, 0}}};
     (void)poll_whole(ready, std::max<int64_t>(0, until - monotonic_ns()));
   }
   // Time begins now, with a gap, when the recorder did not get there.
-  begin_time(*setup_.memory);
+  begin_time(*recorder_.memory);
 }
 
-void RecorderMonitor::wake() const { eventfd_write(setup_.wake_fd, 1); }
+void RecorderMonitor::wake() const { eventfd_write(recorder_.wake_fd, 1); }
 
 std::string RecorderMonitor::exit_reason() const {
-  const int status = setup_.memory->last_wait_status;
+  const int status = recorder_.memory->last_wait_status;
   if (WIFSIGNALED(status)) {
     return fmt::format("the recorder was killed by signal {} ({})", WTERMSIG(status),
                        ::strsignal(WTERMSIG(status)));
@@ -76,7 +82,7 @@ void RecorderMonitor::reap() {
     rusage usage{};
     if (::wait4(pid, &status, WNOHANG, &usage) != pid) return false;
     const auto ns = [](const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; };
-    setup_.memory->earlier_cpu_ns += ns(usage.ru_utime) + ns(usage.ru_stime);
+    recorder_.memory->earlier_cpu_ns += ns(usage.ru_utime) + ns(usage.ru_stime);
     return true;
   };
   int status = 0;
@@ -86,7 +92,7 @@ void RecorderMonitor::reap() {
 
 void RecorderMonitor::plan_restart(int wait_status) {
   const int64_t now = monotonic_ns();
-  setup_.memory->last_wait_status = wait_status;
+  recorder_.memory->last_wait_status = wait_status;
   pid_ = 0;
   if (now - started_ns_ > kLongLife) backoff_ns_ = kFirstBackoff;
   restart_at_ns_ = now + backoff_ns_;
@@ -97,13 +103,13 @@ int64_t RecorderMonitor::check() {
   const int64_t now = monotonic_ns();
   if (pid_ == 0) {
     if (now < restart_at_ns_) return restart_at_ns_;
-    setup_.restart_reason = killed_ns_ != 0 ? "the recorder hung and was restarted"
-                                            : exit_reason() + " and was restarted";
+    restart_reason_ = killed_ns_ != 0 ? "the recorder hung and was restarted"
+                                      : exit_reason() + " and was restarted";
     if (!start()) restart_at_ns_ = now + backoff_ns_;
     return pid_ == 0 ? restart_at_ns_ : now + kNsPerSecond;
   }
-  const int64_t patience = std::max<int64_t>(5 * kNsPerSecond, 20 * setup_.period_ns);
-  const int64_t last = std::max(setup_.memory->last_tick_ns.load(), started_ns_);
+  const int64_t patience = std::max<int64_t>(5 * kNsPerSecond, 20 * recorder_.period_ns);
+  const int64_t last = std::max(recorder_.memory->last_tick_ns.load(), started_ns_);
   if (now - last < patience) return last + patience;
   // A killed process that is blocked in the kernel never runs again: the next one may start.
   if (killed_ns_ != 0) {
@@ -138,7 +144,8 @@ bool RecorderMonitor::wait_for_exit(int64_t limit_ns) {
 // False when it hangs: neither done nor dead.
 bool RecorderMonitor::wait_for_end() {
   const auto is_done = [this] {
-    return setup_.memory->finished == kAllWritten || setup_.memory->finished == kNotAllWritten;
+    return recorder_.memory->finished == kAllWritten ||
+           recorder_.memory->finished == kNotAllWritten;
   };
   StallWatch watch(pid_, kHangNs, kCloseLimit);
   while (!wait_for_exit(20 * kNsPerMs)) {
@@ -150,17 +157,17 @@ bool RecorderMonitor::wait_for_end() {
 }
 
 RecorderEnd RecorderMonitor::finish() {
-  setup_.memory->stop = 1;
+  recorder_.memory->stop = 1;
   wake();
   for (int attempt = 0; attempt < 2; ++attempt) {
     // One that died before the end left its last samples in the ring: another one writes them.
     if (pid_ == 0) {
-      setup_.memory->finished = 0;
-      setup_.restart_reason = exit_reason() + " near the end of the run";
+      recorder_.memory->finished = 0;
+      restart_reason_ = exit_reason() + " near the end of the run";
       if (!start()) return RecorderEnd::not_all_written;
     }
     const bool ended = wait_for_end();
-    const int32_t finished = setup_.memory->finished;
+    const int32_t finished = recorder_.memory->finished;
     if (finished == kAllWritten) return RecorderEnd::all_written;
     // Another one would find the same disk.
     if (finished == kNotAllWritten) return RecorderEnd::not_all_written;

@@ -6,11 +6,11 @@
 
 #include <sys/types.h>
 
-#include <optional>
+#include <functional>
 #include <string>
 #include <vector>
 
-#include "record/sample/recorder.h"
+#include "record/sample/shared.h"
 
 namespace trainscope {
 
@@ -19,10 +19,21 @@ namespace trainscope {
 // respond, and continues alone.
 enum class RecorderEnd { all_written, not_all_written, no_reply, still_writing };
 
+// What the monitor needs to know of a recorder.
+struct MonitoredRecorder {
+  SharedMemory memory;
+  int wake_fd = -1;            // eventfd: something in the shared memory has changed
+  int ready_fd = -1;           // eventfd: the first sample is taken
+  int lifeline_write_fd = -1;  // must be open in the supervisor alone
+  int64_t period_ns = 0;
+  // The recorder itself, in its process; does not return. `restart_reason`: why the previous one
+  // ended, empty for the first.
+  std::function<void(const std::string& restart_reason)> run;
+};
+
 class RecorderMonitor {
  public:
-  explicit RecorderMonitor(RecorderSetup setup, int lifeline_write_fd)
-      : setup_(std::move(setup)), lifeline_write_fd_(lifeline_write_fd) {}
+  explicit RecorderMonitor(MonitoredRecorder recorder) : recorder_(std::move(recorder)) {}
 
   Status start();
   // Waits for the first sample, at most a second; afterwards time has begun in any case.
@@ -46,8 +57,8 @@ class RecorderMonitor {
   bool wait_for_exit(int64_t limit_ns);
   bool wait_for_end();
 
-  RecorderSetup setup_;
-  int lifeline_write_fd_;
+  MonitoredRecorder recorder_;
+  std::string restart_reason_;
   pid_t pid_ = 0;
   int64_t started_ns_ = 0;
   int64_t seen_stopped_ns_ = 0;

@@ -48,6 +48,14 @@ Status replace_or_write(const std::string& path, const std::string& text) {
   return write_all(fd.get(), text);
 }
 
+// All repeats of a command are named after the first of them.
+void set_id(Manifest& manifest, const std::string& id) {
+  manifest.id = id;
+  if (manifest.repeat.count > 1 && manifest.repeat.group.empty()) {
+    manifest.repeat.group = "repeat-" + id;
+  }
+}
+
 }  // namespace
 
 std::string progress_path(const NewRun& run) { return run.path + "/progress"; }
@@ -55,7 +63,7 @@ std::string progress_path(const NewRun& run) { return run.path + "/progress"; }
 Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
   const auto made = in_child(kHomeHangNs, [&]() -> Result<std::string> {
     TS_TRY(const NewRun run, create_run(home));
-    manifest.id = run.id;
+    set_id(manifest, run.id);
     const Status written = write_manifest(run.path, manifest);
     if (!written) {
       (void)remove_run(run.path);  // a run that never began leaves no folder
@@ -71,7 +79,7 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
   }
   if (!made) return made.error();
   const size_t end = std::min(made->find('\n'), made->size());
-  manifest.id = made->substr(0, end);
+  set_id(manifest, made->substr(0, end));
   RunFolder folder;
   folder.run = {manifest.id, home + "/" + manifest.id};
   if (end < made->size()) folder.progress_pipe = Error(made->substr(end + 1));

@@ -106,6 +106,15 @@ std::optional<SignalNote> SignalInbox::next() {
   return note;
 }
 
+SignalInbox::Hold::Hold() {
+  sigset_t all;
+  sigfillset(&all);
+  sigdelset(&all, SIGTSTP);
+  ::sigprocmask(SIG_SETMASK, &all, &before_);
+}
+
+SignalInbox::Hold::~Hold() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
 void SignalInbox::restore() {
   const CallersSignals& callers = callers_signals();
   const auto give_back = [&](int number) { ::sigaction(number, &callers.action[number], nullptr); };

@@ -37,6 +37,20 @@ class SignalInbox {
   // In the child, before exec: restores what we had changed.
   static void restore();
 
+  // Holds signals back around a fork. One that arrives before the child has called restore() then
+  // ends the child as it would have ended the job, instead of becoming a note of the parent. Not
+  // the stop key: the parent waits for the child to start its program.
+  class Hold {
+   public:
+    Hold();
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    sigset_t before_{};
+  };
+
  private:
   SignalInbox() = default;
   Pipe pipe_;

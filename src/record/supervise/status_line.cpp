@@ -102,6 +102,11 @@ void StatusLine::wipe() {
   shown_columns_ = 0;
 }
 
+bool StatusLine::takes_message(int fd) {
+  pollfd room = {fd, POLLOUT, 0};
+  return ::poll(&room, 1, 0) == 1;
+}
+
 void StatusLine::print_message(int stderr_fd, const std::string& text, bool at_line_start) {
   wipe();
   (void)write_all(stderr_fd,

@@ -23,7 +23,10 @@ class StatusLine {
   void wipe();
   // Redraws the line if it may be drawn.
   void draw(const Shared& shared, bool at_line_start);
-  // Prints our own message on a separate line.
+  // Does a short message go to this descriptor without waiting? A reader that has left and a closed
+  // descriptor do not delay it either.
+  static bool takes_message(int fd);
+  // Prints our own message on a separate line; waits while the descriptor takes no bytes.
   void print_message(int stderr_fd, const std::string& text, bool at_line_start);
 
  private:

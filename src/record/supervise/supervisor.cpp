@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "kernel/process_handle.h"
 #include "kernel/process_tree.h"
+#include "kernel/schedstat.h"
 
 namespace trainscope {
 
@@ -250,6 +251,7 @@ void Supervisor::reap_children() {
                      : exited       ? EndedBy::exit
                                     : EndedBy::signal;
       end_ = end;
+      note_first_end(end.ended_ns);
     }
     if (std::erase(ignored_children_, info.si_pid) > 0) {
       ::waitpid(info.si_pid, nullptr, WNOHANG);
@@ -263,6 +265,19 @@ void Supervisor::reap_children() {
       stopped.si_pid == job_pid_) {
     mirror_stop(stopped.si_status);
   }
+}
+
+// What its first thread did is known only until it is reaped.
+void Supervisor::note_first_end(int64_t ended_ns) {
+  ThreadTimes times;
+  const auto text = read_file(fmt::format("/proc/{}/schedstat", job_pid_));
+  if (!text || !parse_schedstat(*text, times)) return;
+  JobFirstEnd& end = memory_->first_end;
+  end.pid = job_pid_;
+  end.start_ticks = memory_->job_start_ticks.load();
+  end.run_ns = times.run_ns;
+  end.wait_ns = times.wait_ns;
+  end.ended_ns = ended_ns;
 }
 
 // Reaps an ended process of the job and stores its final numbers.
@@ -349,8 +364,12 @@ void Supervisor::print_message(const std::string& text) {
   status_.print_message(STDERR_FILENO, text, at_line_start());
 }
 
+// While the job runs, a reader of our stderr that is slow (less, Ctrl-S) must not delay its output
+// and signals: the message waits for a later turn.
 void Supervisor::show_messages() {
-  while (const auto message = take_message(*memory_, message_shown_)) print_message(*message);
+  while (has_message(*memory_, message_shown_) && StatusLine::takes_message(STDERR_FILENO)) {
+    if (const auto message = take_message(*memory_, message_shown_)) print_message(*message);
+  }
 }
 
 }  // namespace trainscope

@@ -58,6 +58,7 @@ class Supervisor {
   void forward_pending();
   void send_to_own_group(int number);
   void reap_children();
+  void note_first_end(int64_t ended_ns);
   void account(pid_t pid);
   void mirror_stop(int stop_signal);
   void enforce_limit();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/man_page.h"
+#include "version.h"
 
 namespace trainscope::workload {
 namespace {
@@ -171,7 +172,8 @@ TEST(Arguments, speaks_like_trainscope) {
   for (const char* word : {"--version", "-v", "version"}) {
     const ParsedArguments version = parse({word});
     EXPECT_EQ(version.exit_code, 0);
-    EXPECT_TRUE(version.message.starts_with("trainscope-workload ")) << version.message;
+    EXPECT_NE(kVersion, "");
+    EXPECT_EQ(version.message, "trainscope-workload " + std::string(kVersion) + "\n");
   }
 }
 

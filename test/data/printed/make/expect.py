@@ -150,6 +150,22 @@ def tqdm(pieces):
     return found
 
 
+def tqdm_nested(pieces):
+    """A bar around another one: the first bar counts epochs, and the bar within it begins again in each of them."""
+    found, epoch, outer = Found(), 0, None
+    for piece in pieces:
+        seen = bar(piece)
+        if not seen:
+            continue
+        _, step, total, seconds, _ = seen
+        outer = outer or total
+        if total != outer and step == 0:
+            epoch += 1
+        elif total != outer:
+            found.step((epoch, step), step=step, of=total, seconds=rounded(seconds))
+    return found
+
+
 def lightning_tqdm(pieces):
     """`Epoch k:` is training, every other bar is not. val_loss is the last epoch's until the epoch ends."""
     found = Found()
@@ -466,6 +482,9 @@ def count(reports, read):
     numbers = [report["step"] for report in steps]
     if read is mnist:
         return len(steps)
+    if read is tqdm_nested:
+        ends = [report for report, after in zip(steps, numbers[1:]) if after <= report["step"]]
+        return sum(report["of"] for report in ends) + numbers[-1]
     if read in (keras, tqdm) or "of" in steps[0]:
         epochs = {}
         for report in steps:
@@ -489,6 +508,8 @@ FILES = {
     "keras2_v1_val_pty": (keras, 50), "keras2_v2_val_pipe": (keras, 50), "keras2_v1_evaluate_pipe": (keras, 50),
     "tqdm_plain_pipe": (tqdm, 60), "tqdm_postfix_pipe": (tqdm, 60), "tqdm_postfix_pty": (tqdm, 60),
     "tqdm_slow_pipe": (tqdm, 8), "tqdm_unknown_pipe": (tqdm, 60),
+    "tqdm_nested_pipe": (tqdm_nested, 60), "tqdm_nested_pty": (tqdm_nested, 60),
+    "tqdm_many_epochs_pipe": (tqdm_nested, 40), "tqdm_many_epochs_pty": (tqdm_nested, 40),
     "lightning_tqdm_pipe": (lightning_tqdm, 50), "lightning_tqdm_val_pipe": (lightning_tqdm, 50),
     "lightning_tqdm_val_pty": (lightning_tqdm, 50),
     "lightning_rich_val_pipe": (lightning_rich, 50, "without a terminal Rich prints the last epoch alone"),

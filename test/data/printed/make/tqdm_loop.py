@@ -1,11 +1,11 @@
 """A loop with a tqdm bar, as people write it: two epochs, the loss behind the bar.
 
-  tqdm_loop.py plain|postfix|unknown|slow
+  tqdm_loop.py plain|postfix|unknown|slow|nested|many_epochs
 """
 import sys
 import time
 
-from tqdm import tqdm
+from tqdm import tqdm, trange
 
 
 def main():
@@ -19,6 +19,12 @@ def main():
         for i in bar:
             time.sleep(0.02)
             bar.set_postfix(loss=2.0 / (i + 1))
+        return
+    if case in ("nested", "many_epochs"):  # A bar of epochs around that of the batches.
+        epochs, steps = (3, 20) if case == "nested" else (8, 5)
+        for _ in trange(epochs):
+            for _ in tqdm(range(steps)):
+                time.sleep(0.025)
         return
     steps, pause = (4, 1.1) if case == "slow" else (30, 0.025)
     for epoch in range(2):

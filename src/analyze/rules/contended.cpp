@@ -1,0 +1,52 @@
+// contended: neighbours on the machine, or the hypervisor, take CPU time that the job waits for.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+Judgement judge(Witness& witness) {
+  const Evidence& evidence = witness.evidence();
+  Judgement judgement;
+  const auto others = evidence.others_cores();
+  const double strangers =
+      others ? witness.degree("CPU of others per core", *others / evidence.cpus(), 0.12, 0.35) : 0;
+  const double stolen =
+      witness.degree(Signal::steal_cores, 0.1 * evidence.cpus(), 0.3 * evidence.cpus());
+  const double waits = std::max(
+      witness.degree(Signal::main_runnable, 0.08, 0.25),
+      witness.value(Signal::main_runnable) ? 0 : witness.degree(Signal::cpu_pressure, 0.2, 0.5));
+  judgement.strength = 0.9 * std::max(strangers * waits, stolen);
+  if (!(judgement.strength > 0)) return judgement;
+  const auto waited = witness.value(Signal::main_runnable);
+  judgement.share = std::min(0.9, waited.value_or(0));
+  judgement.finding.summary = stolen > strangers
+                                  ? fmt::format("the hypervisor takes {} cores",
+                                                number_text(*witness.value(Signal::steal_cores)))
+                                  : fmt::format("others use {} of {} cores", number_text(*others),
+                                                number_text(evidence.cpus()));
+  if (waited) {
+    judgement.finding.summary +=
+        fmt::format(", and the job waits for a core {:.0f} % of the time", 100 * *waited);
+  }
+  judgement.finding.advice = "run it alone, or ask for cores of your own";
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule contended_rule;
+const Rule contended_rule = {
+    .name = "contended",
+    .verdict = "contended",
+    .summary = "others take the CPU",
+    .needs = "system.cpu.time",
+    .judge = judge,
+};
+
+}  // namespace trainscope

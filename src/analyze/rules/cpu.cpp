@@ -1,0 +1,85 @@
+// cpu: the processor: one thread, all cores, or more threads than cores.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+// The share of time in which some thread of the job computes.
+double computing(Witness& witness) {
+  const auto main = witness.value(Signal::main_running);
+  const auto other = witness.value(Signal::other_running);
+  const double threads = std::max(main ? witness.degree(Signal::main_running, 0.6, 0.85) : 0,
+                                  other ? witness.degree(Signal::other_running, 0.7, 0.92) : 0);
+  if (main || other) return threads;
+  return witness.degree(Signal::job_cores, 0.6, 0.85);
+}
+
+Judgement judge(Witness& witness) {
+  const Evidence& evidence = witness.evidence();
+  Judgement judgement;
+  const auto cores = witness.value(Signal::job_cores);
+  if (!cores) return judgement;
+  const double all = witness.degree("CPU of the job per core that it may use",
+                                    *cores / evidence.cpus(), 0.7, 0.88);
+  const double one = computing(witness);
+  judgement.strength = 0.92 * std::max(all, one);
+  if (const auto input = evidence.share("input"); input && evidence.has_phases()) {
+    judgement.strength *= 1 - witness.degree("input wait of step time", input, 0.05, 0.22);
+  }
+  if (const auto saves = evidence.share("checkpoint")) {
+    judgement.strength *= 1 - witness.degree("checkpoints of step time", saves, 0.05, 0.2);
+  }
+  // Cores that loading workers fill while the main thread waits for them are input.
+  if (evidence.workers() > 0) {
+    judgement.strength *= 1 - 0.8 * witness.degree(Signal::main_blocked, 0.2, 0.5) *
+                                  witness.degree(Signal::worker_most, 0.5, 0.8);
+  }
+  if (evidence.uses_gpu()) judgement.strength *= 0.3;
+  judgement.strength *= 1 - witness.degree(Signal::throttled, 0.05, 0.2);
+  if (!(judgement.strength > 0)) return judgement;
+  const auto others = evidence.others_cores();
+  const double waits = std::max(witness.degree(Signal::main_runnable, 0.15, 0.35),
+                                all * witness.degree(Signal::cpu_pressure, 0.5, 0.8));
+  const double strangers =
+      others ? witness.degree("CPU of others per core", *others / evidence.cpus(), 0.1, 0.3) : 0;
+  const bool is_oversubscribed = all > 0.5 && waits * (1 - strangers) > 0.5;
+  judgement.strength *= 1 - 0.7 * strangers * waits;
+  judgement.cause = is_oversubscribed ? "oversubscribed"
+                    : all > 0.5       ? "all_cores"
+                                      : "single_thread";
+  judgement.finding.summary = fmt::format("the job uses {} of {} it may use", number_text(*cores),
+                                          counted(std::lround(evidence.cpus()), "core"));
+  if (is_oversubscribed) {
+    const double waited = witness.value(Signal::main_runnable).value_or(0);
+    judgement.share = std::min(0.9, waited);
+    judgement.finding.summary +=
+        fmt::format(", and its threads wait for each other {:.0f} % of the time", 100 * waited);
+    judgement.finding.advice =
+        "use as many threads as cores: OMP_NUM_THREADS, torch.set_num_threads, fewer workers";
+  } else if (all <= 0.5 && evidence.cpus() > 1.5) {
+    judgement.finding.summary += ": one thread computes";
+    judgement.finding.advice =
+        "if the work can be divided, use more threads or processes; otherwise a faster core";
+  }
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule cpu_rule;
+const Rule cpu_rule = {
+    .name = "cpu",
+    .verdict = "cpu_bound",
+    .summary = "the job computes all the time",
+    .needs = "job.cpu.time",
+    .judge = judge,
+};
+
+}  // namespace trainscope

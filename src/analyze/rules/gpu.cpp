@@ -1,0 +1,43 @@
+// gpu: a GPU that is busy all the time.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+Judgement judge(Witness& witness) {
+  const Evidence& evidence = witness.evidence();
+  Judgement judgement;
+  if (!evidence.uses_gpu()) return judgement;
+  judgement.strength = 0.93 * witness.degree(Signal::gpu_busy, 0.75, 0.95);
+  if (witness.value(Signal::gpu_sm)) {
+    judgement.strength *= 0.4 + 0.6 * witness.degree(Signal::gpu_sm, 0.3, 0.6);
+  }
+  if (witness.value(Signal::gpu_memory)) {
+    const double memory = witness.degree(Signal::gpu_memory, 0.45, 0.65);
+    const double tensor = witness.degree(Signal::gpu_tensor, 0.3, 0.1);
+    judgement.strength *= 1 - 0.8 * memory * tensor;
+  }
+  if (!(judgement.strength > 0)) return judgement;
+  judgement.finding.summary =
+      fmt::format("the GPU is busy {:.0f} % of the time", 100 * *witness.value(Signal::gpu_busy));
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule gpu_rule;
+const Rule gpu_rule = {
+    .name = "gpu",
+    .verdict = "gpu_bound",
+    .summary = "the GPU computes all the time",
+    .needs = "hw.gpu.utilization",
+    .judge = judge,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,41 @@
+// gpu_memory: a GPU whose memory interface is busy while its tensor cores are not.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+Judgement judge(Witness& witness) {
+  const Evidence& evidence = witness.evidence();
+  Judgement judgement;
+  if (!evidence.uses_gpu()) return judgement;
+  const double memory = witness.degree(Signal::gpu_memory, 0.45, 0.65);
+  const double tensor =
+      witness.value(Signal::gpu_tensor) ? witness.degree(Signal::gpu_tensor, 0.3, 0.1) : 0.6;
+  judgement.strength = 0.93 * memory * tensor;
+  if (!(judgement.strength > 0)) return judgement;
+  judgement.finding.summary =
+      fmt::format("the memory interface of the GPU is active {:.0f} % of the time",
+                  100 * *witness.value(Signal::gpu_memory));
+  judgement.finding.advice =
+      "fuse element-wise operations (torch.compile), use a smaller type (bf16), channels_last";
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule gpu_memory_rule;
+const Rule gpu_memory_rule = {
+    .name = "gpu_memory",
+    .verdict = "gpu_memory_bound",
+    .summary = "the memory of the GPU limits it",
+    .needs = "hw.gpu.dram_active",
+    .judge = judge,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,49 @@
+// input_storage: an unmodified job whose main thread waits for reads from storage.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+Judgement judge(Witness& witness) {
+  const Evidence& evidence = witness.evidence();
+  Judgement judgement;
+  if (evidence.has_phases()) return judgement;  // what the job reports is better
+  const double reads = witness.degree(Signal::disk_read_bytes, 0.3e6, 2e6);
+  const double on_disk = witness.degree(Signal::main_on_disk, 0.08, 0.25);
+  const double pressure = witness.degree(Signal::io_pressure, 0.1, 0.35);
+  const double waits = std::max(on_disk, 0.9 * pressure);
+  const double blocked =
+      witness.value(Signal::main_blocked) ? witness.degree(Signal::main_blocked, 0.1, 0.25) : 0.8;
+  judgement.strength = 0.92 * reads * waits * blocked;
+  if (!(judgement.strength > 0)) return judgement;
+  judgement.cause = "storage";
+  judgement.share =
+      std::min(0.99, std::max(witness.value(Signal::main_on_disk).value_or(0),
+                              std::min(witness.value(Signal::main_blocked).value_or(1),
+                                       witness.value(Signal::io_pressure).value_or(0))));
+  judgement.finding.summary =
+      fmt::format("the job reads {}/s from storage and waits for it about {:.0f} % of the time",
+                  bytes_text(*witness.value(Signal::disk_read_bytes)), 100 * judgement.share);
+  judgement.finding.advice =
+      "read ahead (num_workers, prefetch), or put the data on faster storage or into memory";
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule input_storage_rule;
+const Rule input_storage_rule = {
+    .name = "input_storage",
+    .verdict = "input_bound",
+    .summary = "the main thread waits for storage",
+    .needs = "job.thread.time or system.pressure.time",
+    .judge = judge,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,87 @@
+// input_wait: waiting for data, as the job reports it.
+//
+// The share of input in the time of the steps decides; what the machine did meanwhile gives the
+// cause. On a GPU the wait costs nothing while the device has work queued, so a busy GPU speaks
+// against it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+// Whose work the main thread waited for.
+std::string cause_of(Witness& witness, double share) {
+  const Evidence& evidence = witness.evidence();
+  const auto running = witness.value(Signal::main_running);
+  const double computing = 1 - share;
+  const double workers = witness.degree(Signal::worker_most, 0.6, 0.85);
+  if (workers > 0.5) {
+    const double idle = evidence.cpus() - witness.value(Signal::job_cores).value_or(0);
+    const auto least = witness.value(Signal::worker_least);
+    if (least && evidence.workers() > 1 && *least < 0.5 * *witness.value(Signal::worker_most)) {
+      return "slow_worker";
+    }
+    return idle > 0.3 ? "few_workers" : "decoding";
+  }
+  // The thread that waits is itself busy with the data.
+  if (running && *running > computing + 0.5 * share) return "decoding";
+  const double on_disk = witness.degree(Signal::main_on_disk, 0.1 * share, 0.5 * share);
+  const double pressure = witness.degree(Signal::io_pressure, 0.1 * share, 0.5 * share);
+  if (std::max(on_disk, pressure) > 0.5 &&
+      witness.degree(Signal::disk_read_bytes, 0.2e6, 1e6) > 0.5) {
+    return "storage";
+  }
+  return "";
+}
+
+std::string advice_for(const std::string& cause) {
+  if (cause == "storage") {
+    return "read ahead (num_workers, prefetch), put the data on faster storage or into memory, or "
+           "store it in fewer, larger files";
+  }
+  if (cause == "slow_worker") return "find what the slow worker does: one sample may be far larger";
+  if (cause == "few_workers") return "raise the number of loading workers (num_workers)";
+  if (cause == "decoding") {
+    return "decode in workers (num_workers), decode less (smaller images, cached or resized once)";
+  }
+  return "load ahead of the training: num_workers (PyTorch), prefetch (tf.data)";
+}
+
+Judgement judge(Witness& witness) {
+  const Evidence& evidence = witness.evidence();
+  Judgement judgement;
+  const auto share = evidence.share("input");
+  if (!evidence.has_phases() || !share) return judgement;
+  judgement.strength = 0.97 * witness.degree("input wait of step time", share, 0.05, 0.22);
+  if (evidence.uses_gpu()) {
+    judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
+  }
+  if (!(judgement.strength > 0)) return judgement;
+  judgement.share = *share;
+  judgement.cause = cause_of(witness, *share);
+  judgement.finding.summary =
+      fmt::format("{:.0f} % of the step time is spent waiting for data", 100 * *share);
+  judgement.finding.evidence = {fmt::format("input: {} of {} (train.input_wait)",
+                                            duration_text(*share * evidence.training_s()),
+                                            duration_text(evidence.training_s()))};
+  judgement.finding.advice = advice_for(judgement.cause);
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule input_wait_rule;
+const Rule input_wait_rule = {
+    .name = "input_wait",
+    .verdict = "input_bound",
+    .summary = "the job reports that it waits for data",
+    .needs = "steps and phases",
+    .judge = judge,
+};
+
+}  // namespace trainscope

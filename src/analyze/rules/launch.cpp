@@ -1,0 +1,49 @@
+// launch: a half-idle GPU behind a main thread that is busy all the time.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+Judgement judge(Witness& witness) {
+  const Evidence& evidence = witness.evidence();
+  Judgement judgement;
+  if (!evidence.uses_gpu()) return judgement;
+  const bool is_exact = witness.value(Signal::gpu_sm).has_value();
+  const double idle = is_exact ? witness.degree(Signal::gpu_sm, 0.5, 0.25)
+                               : witness.degree(Signal::gpu_busy, 0.9, 0.6);
+  const double host = witness.value(Signal::main_running)
+                          ? witness.degree(Signal::main_running, 0.6, 0.85)
+                          : 0.8 * witness.degree(Signal::job_cores, 0.6, 0.85);
+  judgement.strength = 0.9 * idle * host;
+  judgement.strength *= 1 - 0.6 * witness.degree(Signal::read_bytes, 30e6, 150e6);
+  if (const auto input = evidence.share("input"); input && evidence.has_phases()) {
+    judgement.strength *= 1 - witness.degree("input wait of step time", input, 0.05, 0.22);
+  }
+  if (!(judgement.strength > 0)) return judgement;
+  judgement.cause = "host_code";
+  judgement.share =
+      std::min(0.95, 1 - witness.value(is_exact ? Signal::gpu_sm : Signal::gpu_busy).value_or(1));
+  judgement.finding.summary = fmt::format(
+      "the GPU is idle {:.0f} % of the time while the main thread is busy", 100 * judgement.share);
+  judgement.finding.advice = "raise the batch size; torch.compile or CUDA graphs launch less";
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule launch_rule;
+const Rule launch_rule = {
+    .name = "launch",
+    .verdict = "launch_bound",
+    .summary = "the GPU waits for the program that feeds it",
+    .needs = "hw.gpu.utilization and job.thread.time",
+    .judge = judge,
+};
+
+}  // namespace trainscope

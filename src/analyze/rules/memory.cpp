@@ -1,0 +1,39 @@
+// memory: memory that does not suffice: reclaim, pages read back, swapping.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+Judgement judge(Witness& witness) {
+  Judgement judgement;
+  const double pressure = witness.degree(Signal::memory_pressure, 0.05, 0.2);
+  const double faults = witness.degree(Signal::major_faults, 100, 1000);
+  const double swapping = witness.degree(Signal::swap_bytes, 1e6, 10e6);
+  judgement.strength = 0.93 * std::max({pressure, 0.7 * faults * pressure, swapping * faults});
+  if (!(judgement.strength > 0)) return judgement;
+  judgement.share = std::min(0.95, witness.value(Signal::memory_pressure).value_or(0));
+  judgement.finding.summary =
+      fmt::format("tasks wait for memory {:.0f} % of the time", 100 * judgement.share);
+  judgement.finding.advice =
+      "use less memory (smaller batch, fewer workers, fewer caches) or raise the memory limit";
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule memory_rule;
+const Rule memory_rule = {
+    .name = "memory",
+    .verdict = "memory_pressure",
+    .summary = "pages are reclaimed and read again",
+    .needs = "system.pressure.time or job.paging.faults",
+    .judge = judge,
+};
+
+}  // namespace trainscope

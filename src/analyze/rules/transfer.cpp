@@ -1,0 +1,45 @@
+// transfer: copies between host and GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+Judgement judge(Witness& witness) {
+  const Evidence& evidence = witness.evidence();
+  Judgement judgement;
+  if (!evidence.uses_gpu()) return judgement;
+  const auto share = evidence.share("transfer");
+  const double reported = share ? witness.degree("transfer of step time", share, 0.1, 0.3) : 0;
+  const double copied = witness.degree(Signal::gpu_copied, 2e9, 6e9);
+  const double idle = witness.value(Signal::gpu_sm) ? witness.degree(Signal::gpu_sm, 0.5, 0.25)
+                                                    : witness.degree(Signal::gpu_busy, 0.8, 0.5);
+  judgement.strength = 0.9 * std::max(reported, copied) * (0.3 + 0.7 * idle);
+  if (!(judgement.strength > 0)) return judgement;
+  judgement.share = share.value_or(0);
+  judgement.finding.summary =
+      share ? fmt::format("copying to the GPU takes {:.0f} % of the step time", 100 * *share)
+            : fmt::format("{}/s are copied to the GPU",
+                          bytes_text(*witness.value(Signal::gpu_copied)));
+  judgement.finding.advice =
+      "pin_memory=True and non_blocking=True; send smaller types and convert on the GPU";
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule transfer_rule;
+const Rule transfer_rule = {
+    .name = "transfer",
+    .verdict = "transfer_bound",
+    .summary = "copying to the GPU takes the time",
+    .needs = "hw.gpu.pcie.io or phases",
+    .judge = judge,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,214 @@
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "analyze/analyze.h"
+#include "analyze/support/rule.h"
+#include "testing/fake_run.h"
+#include "testing/listed_reports.h"
+
+namespace trainscope {
+namespace {
+
+constexpr double kLengthS = 20;
+
+// A run of 20 s on two cores, in which each counter grows evenly.
+class PlantedRun {
+ public:
+  PlantedRun() : run_(0.1, kLengthS) { run_.set_host(R"({"threads": 2})"); }
+
+  PlantedRun& rate(const std::string& metric, const Labels& labels, double per_s) {
+    std::vector<double> times, values;
+    for (int i = 0; i <= 200; ++i) {
+      times.push_back(i * 0.1);
+      values.push_back(i * 0.1 * per_s);
+    }
+    run_.add(metric, labels, Kind::counter, times, values);
+    return *this;
+  }
+  PlantedRun& level(const std::string& metric, const Labels& labels, double value) {
+    run_.add(metric, labels, Kind::gauge, {0, 5, 10, 15, 20}, std::vector<double>(5, value));
+    return *this;
+  }
+  PlantedRun& cpu(double job_cores, double machine_cores) {
+    rate("job.cpu.time", {{"mode", "user"}}, job_cores);
+    return rate("system.cpu.time", {{"cpu", "all"}, {"state", "user"}}, machine_cores);
+  }
+  PlantedRun& thread(const std::string& role, double running, double runnable) {
+    rate("job.thread.time", {{"role", role}, {"state", "running"}}, running);
+    rate("job.thread.time", {{"role", role}, {"state", "runnable"}}, runnable);
+    return rate("job.thread.time", {{"role", role}, {"state", "blocked"}}, 1 - running - runnable);
+  }
+  // Steps of 0.1 s that begin with waiting for data.
+  PlantedRun& steps(double input_share) {
+    std::vector<StoredReport> reports;
+    for (int i = 1; i < 200; ++i) {
+      const double end_s = i * 0.1;
+      if (input_share > 0) {
+        reports.push_back({end_s - 0.1 * (1 - input_share), "pipe",
+                           *parse_report(fmt::format("phase input {}", 0.1 * input_share))});
+      }
+      reports.push_back({end_s, "pipe", *parse_report(fmt::format("step {}", i))});
+    }
+    run_.set_training(read_listed(reports, kLengthS));
+    return *this;
+  }
+  Diagnosis diagnose() const {
+    auto diagnosis = trainscope::diagnose(run_);
+    EXPECT_TRUE(diagnosis);
+    return *diagnosis;
+  }
+
+ private:
+  FakeRun run_;
+};
+
+std::string raised(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.severity != "info") text += finding.id + " ";
+  }
+  return text;
+}
+
+TEST(Diagnose, reported_waiting_for_data_bounds_the_speed_up) {
+  const Diagnosis d = PlantedRun().cpu(0.3, 0.3).steps(0.7).diagnose();
+  EXPECT_EQ(d.verdict, "input_bound");
+  EXPECT_GT(d.confidence, 0.9);
+  ASSERT_FALSE(d.findings.empty());
+  EXPECT_EQ(d.findings[0].id, "input_wait");
+  EXPECT_EQ(d.findings[0].severity, "critical");
+  EXPECT_NEAR(*d.findings[0].max_speedup, 1 / 0.3, 0.05);
+  EXPECT_FALSE(d.findings[0].advice.empty());
+}
+
+TEST(Diagnose, a_clean_run_has_a_verdict_and_nothing_to_mend) {
+  const Diagnosis d =
+      PlantedRun().cpu(0.96, 0.98).thread("main", 0.94, 0.01).steps(0.04).diagnose();
+  EXPECT_EQ(d.verdict, "cpu_bound");
+  EXPECT_EQ(d.cause, "single_thread");
+  EXPECT_EQ(raised(d), "");
+}
+
+TEST(Diagnose, all_cores_and_more_threads_than_cores_are_told_apart) {
+  EXPECT_EQ(PlantedRun().cpu(1.95, 1.97).thread("main", 0.97, 0.02).diagnose().cause, "all_cores");
+  const Diagnosis d = PlantedRun().cpu(1.95, 1.97).thread("main", 0.3, 0.68).diagnose();
+  EXPECT_EQ(d.verdict, "cpu_bound");
+  EXPECT_EQ(d.cause, "oversubscribed");
+  EXPECT_EQ(raised(d), "cpu ");
+}
+
+TEST(Diagnose, strangers_that_take_the_cores_are_named) {
+  const Diagnosis d = PlantedRun().cpu(0.9, 1.98).thread("main", 0.55, 0.4).diagnose();
+  EXPECT_EQ(d.verdict, "contended");
+  // The same waiting without strangers is the job's own doing.
+  EXPECT_NE(PlantedRun().cpu(1.95, 1.98).thread("main", 0.55, 0.4).diagnose().verdict, "contended");
+}
+
+TEST(Diagnose, a_busy_worker_in_front_of_a_waiting_main_thread_is_input) {
+  PlantedRun one;
+  one.cpu(1.2, 1.25).thread("main", 0.2, 0).thread("worker0", 0.97, 0.01);
+  EXPECT_EQ(one.diagnose().verdict, "input_bound");
+  EXPECT_EQ(one.diagnose().cause, "few_workers");
+  PlantedRun uneven;
+  uneven.cpu(1.3, 1.35).thread("main", 0.2, 0).thread("worker0", 0.97, 0).thread("worker1", 0.1, 0);
+  EXPECT_EQ(uneven.diagnose().cause, "slow_worker");
+  PlantedRun all;
+  all.cpu(1.95, 1.97).thread("main", 0.1, 0.1).thread("worker0", 0.9, 0).thread("worker1", 0.9, 0);
+  EXPECT_EQ(all.diagnose().cause, "decoding");
+}
+
+TEST(Diagnose, waiting_for_storage_needs_reads_that_reach_it) {
+  PlantedRun cold;
+  cold.cpu(0.2, 0.25).thread("main", 0.2, 0);
+  cold.rate("job.thread.blocked", {{"on", "disk"}, {"role", "main"}}, 0.7);
+  cold.rate("job.disk.io", {{"direction", "read"}}, 200e6);
+  EXPECT_EQ(cold.diagnose().verdict, "input_bound");
+  EXPECT_EQ(cold.diagnose().cause, "storage");
+  PlantedRun saving;
+  saving.cpu(0.6, 0.65).thread("main", 0.5, 0);
+  saving.rate("job.thread.blocked", {{"on", "disk"}, {"role", "main"}}, 0.45);
+  saving.rate("job.disk.io", {{"direction", "read"}}, 0);
+  saving.rate("job.disk.io", {{"direction", "write"}}, 50e6);
+  EXPECT_EQ(saving.diagnose().verdict, "checkpoint_bound");
+}
+
+TEST(Diagnose, limits_of_the_container_and_memory_come_first) {
+  PlantedRun quota;
+  quota.cpu(0.5, 0.55).thread("main", 0.5, 0.48).rate("cgroup.cpu.throttled_time", {}, 0.48);
+  EXPECT_EQ(quota.diagnose().verdict, "quota_bound");
+  PlantedRun memory;
+  memory.cpu(0.3, 0.4).thread("main", 0.3, 0);
+  memory.rate("system.pressure.time", {{"kind", "some"}, {"resource", "memory"}}, 0.5);
+  EXPECT_EQ(memory.diagnose().verdict, "memory_pressure");
+}
+
+TEST(Diagnose, a_gpu_is_judged_by_what_it_did) {
+  const auto gpu = [](double busy, double sm, double tensor, double memory, double main) {
+    PlantedRun run;
+    run.cpu(main, main + 0.05).thread("main", main, 0).level("job.gpu.memory.usage", {}, 1e9);
+    run.level("hw.gpu.utilization", {{"gpu", "0"}}, busy);
+    run.level("hw.gpu.sm_active", {{"gpu", "0"}}, sm);
+    run.level("hw.gpu.tensor_active", {{"gpu", "0"}}, tensor);
+    run.level("hw.gpu.dram_active", {{"gpu", "0"}}, memory);
+    return run.diagnose().verdict;
+  };
+  EXPECT_EQ(gpu(0.99, 0.95, 0.7, 0.3, 0.3), "gpu_bound");
+  EXPECT_EQ(gpu(0.99, 0.95, 0.02, 0.85, 0.3), "gpu_memory_bound");
+  EXPECT_EQ(gpu(0.45, 0.1, 0.02, 0.05, 0.98), "launch_bound");
+}
+
+TEST(Diagnose, a_job_that_does_nothing_is_idle) {
+  EXPECT_EQ(PlantedRun().cpu(0.001, 0.02).thread("main", 0.001, 0).diagnose().verdict, "idle");
+}
+
+TEST(Diagnose, what_the_evidence_does_not_tell_is_unknown) {
+  const Diagnosis nothing = PlantedRun().diagnose();
+  EXPECT_EQ(nothing.verdict, "unknown");
+  EXPECT_EQ(nothing.confidence, 0);
+  EXPECT_FALSE(nothing.missing.empty());
+  EXPECT_TRUE(nothing.findings.empty());
+  // Half a core, and nobody knows what it waits for.
+  EXPECT_EQ(PlantedRun().cpu(0.5, 0.55).thread("main", 0.5, 0).diagnose().verdict, "unknown");
+}
+
+TEST(Diagnose, rules_have_verdicts_of_the_contract) {
+  const std::set<std::string_view> known = {"input_bound",
+                                            "cpu_bound",
+                                            "gpu_bound",
+                                            "gpu_memory_bound",
+                                            "transfer_bound",
+                                            "launch_bound",
+                                            "communication_bound",
+                                            "checkpoint_bound",
+                                            "memory_pressure",
+                                            "throttled",
+                                            "quota_bound",
+                                            "contended",
+                                            "idle"};
+  EXPECT_GE(rules().size(), 15U);
+  for (const Rule* rule : rules()) {
+    EXPECT_TRUE(known.contains(rule->verdict)) << rule->name;
+    EXPECT_FALSE(rule->summary.empty()) << rule->name;
+    EXPECT_FALSE(rule->needs.empty()) << rule->name;
+  }
+}
+
+TEST(Evidence, rates_are_taken_window_by_window_and_over_resets) {
+  FakeRun run(1, 8);
+  run.add("job.cpu.time", {{"mode", "user"}}, Kind::counter, {0, 1, 2, 3, 4, 5, 6, 7, 8},
+          {0, 1, 2, 0, 0, 0, 0, 0.5, 1});
+  const auto evidence = Evidence::of(run);
+  ASSERT_TRUE(evidence);
+  ASSERT_EQ(evidence->windows().count, 4U);
+  const auto& windows = evidence->by_window(Signal::job_cores);
+  EXPECT_DOUBLE_EQ(*windows[0], 1);
+  EXPECT_DOUBLE_EQ(*windows[1], 0) << "a reset is no negative rate";
+  EXPECT_DOUBLE_EQ(*windows[3], 0.5);
+  EXPECT_DOUBLE_EQ(*evidence->mean(Signal::job_cores), 3.0 / 7) << "the reset has no time either";
+  EXPECT_FALSE(evidence->mean(Signal::gpu_busy));
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,122 @@
+// What a run knows about where its time went: a few quantities, each over the whole training and
+// window by window. Rules read only this.
+//
+// Guarantees: a quantity that was not recorded has no value; each is read once, one series after
+// the other, so memory does not grow with the length of the run.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/finding.h"
+#include "model/model.h"
+
+namespace trainscope {
+
+enum class Signal : size_t {
+  job_cores,
+  job_system_cores,
+  machine_cores,
+  recorder_cores,
+  steal_cores,
+  cpu_pressure,
+  io_pressure,
+  memory_pressure,
+  throttled,
+  read_bytes,
+  read_calls,
+  disk_read_bytes,
+  write_bytes,
+  disk_write_bytes,
+  disk_busy,
+  major_faults,
+  swap_bytes,
+  network_bytes,
+  main_running,
+  main_runnable,
+  main_blocked,
+  main_on_disk,
+  other_running,
+  worker_most,
+  worker_least,
+  gpu_busy,
+  gpu_sm,
+  gpu_tensor,
+  gpu_memory,
+  gpu_copied,
+  gpu_job_bytes,
+  gpu_throttled_heat,
+  gpu_throttled_power,
+  count
+};
+
+struct SignalSpec {
+  Signal signal;
+  std::string_view name;  // for people: "main thread running"
+  std::string_view unit;  // cores, share, bytes/s, 1/s
+};
+const SignalSpec& signal_spec(Signal signal);
+
+// Equal parts of the time that is judged.
+struct Windows {
+  double begin_s = 0, length_s = 0;
+  size_t count = 0;
+
+  double end_s() const { return begin_s + length_s * static_cast<double>(count); }
+  size_t at(double time_s) const;
+};
+
+class Evidence {
+ public:
+  static Result<Evidence> of(const RunView& run);
+
+  // Over the time that is judged: a rate per second of a counter, the mean of a gauge.
+  std::optional<double> mean(Signal signal) const { return values_[index(signal)].mean; }
+  // The same in each window.
+  const std::vector<std::optional<double>>& by_window(Signal signal) const {
+    return values_[index(signal)].windows;
+  }
+  const Windows& windows() const { return windows_; }
+
+  double cpus() const { return cpus_; }  // that the job may use
+  int64_t workers() const { return workers_; }
+  // CPU time of strangers, in cores.
+  std::optional<double> others_cores() const;
+  bool uses_gpu() const;
+
+  bool has_steps() const { return steps_ > 0; }
+  int64_t steps() const { return steps_; }
+  double startup_s() const { return startup_s_; }  // before the first step
+  double training_s() const { return windows_.end_s() - windows_.begin_s; }
+  // Shares of the training's time that the job reported; empty: it reported none of that kind.
+  std::optional<double> share(std::string_view part) const;
+  bool has_phases() const { return has_phases_; }
+  const AnalysisResult& step_time() const { return step_time_; }
+
+ private:
+  struct Value {
+    std::optional<double> mean;
+    std::vector<std::optional<double>> windows;
+  };
+  static size_t index(Signal signal) { return static_cast<size_t>(signal); }
+
+  Status read_training(const RunView& run);
+  Status read_signals(const RunView& run);
+  void read_cpus(const RunView& run);
+
+  std::array<Value, static_cast<size_t>(Signal::count)> values_;
+  Windows windows_;
+  double cpus_ = 1, startup_s_ = 0;
+  int64_t workers_ = 0, steps_ = 0;
+  bool has_phases_ = false;
+  AnalysisResult step_time_;
+  std::map<std::string, double, std::less<>> shares_;
+};
+
+}  // namespace trainscope

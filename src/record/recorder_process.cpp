@@ -1,0 +1,45 @@
+#include "record/recorder_process.h"
+
+#include <malloc.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "base/bounded_child.h"
+#include "base/fd.h"
+
+namespace trainscope {
+
+namespace {
+
+// Memory for the inventory and for writing a block is returned to the kernel: by default every
+// thread keeps its own, and the heap its largest extent, for the whole run.
+void keep_little_memory() {
+  constexpr int kBytesKept = 128 * 1024;
+  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_MMAP_THRESHOLD, kBytesKept);
+  mallopt(M_TRIM_THRESHOLD, kBytesKept);
+}
+
+}  // namespace
+
+void prepare_recorder_process() {
+  prctl(PR_SET_NAME, "trainscope-rec");
+  keep_little_memory();
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  // Die before the job when memory runs out, whatever the job's own value is or becomes, and
+  // however large the job is: a difference of 500 weighs as much as half of the machine's memory,
+  // no more.
+  be_first_oom_victim();
+  // Two descriptors a process of the job, and a job may have thousands.
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+  }
+  null_standard_streams();
+}
+
+}  // namespace trainscope

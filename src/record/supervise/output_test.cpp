@@ -1,0 +1,115 @@
+#include "record/supervise/output.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <string>
+
+namespace trainscope {
+namespace {
+
+std::string read_all(int fd) {
+  std::string text(1 << 20, '\0');
+  const ssize_t size = ::read(fd, text.data(), text.size());
+  text.resize(size < 0 ? 0 : static_cast<size_t>(size));
+  return text;
+}
+
+void send(int fd, std::string_view text) {
+  ASSERT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+}
+
+// The job's pipe, what the user has as stdout, and the channel between them.
+class OutputTest : public testing::TestWithParam<OutputChannel::Transfer> {
+ protected:
+  OutputTest() {
+    ::signal(SIGPIPE, SIG_IGN);  // as in a supervisor
+    const auto make = [](int ends[2], bool is_socket) {
+      if (!is_socket) return ::pipe2(ends, O_NONBLOCK | O_CLOEXEC);
+      return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends);
+    };
+    int job[2], user[2], log[2];
+    EXPECT_EQ(make(job, false), 0);
+    EXPECT_EQ(make(user, GetParam() == OutputChannel::Transfer::copy), 0);
+    EXPECT_EQ(make(log, false), 0);
+    job_.reset(job[1]);
+    user_.reset(user[0]);
+    log_.reset(log[0]);
+    log_end_.reset(log[1]);
+    channel_.emplace(GetParam(), UniqueFd(job[0]), UniqueFd(user[1]), false, true, 1);
+  }
+  ~OutputTest() override { memory_.unmap(); }
+
+  void pump() { channel_->pump(*memory_, log_end_.get()); }
+
+  SharedMemory memory_ = *SharedMemory::create(1 << 20);
+  UniqueFd job_, user_, log_, log_end_;
+  std::optional<OutputChannel> channel_;
+};
+INSTANTIATE_TEST_SUITE_P(Transfers, OutputTest,
+                         testing::Values(OutputChannel::Transfer::splice,
+                                         OutputChannel::Transfer::copy));
+
+TEST_P(OutputTest, passes_bytes_on_and_copies_them) {
+  send(job_.get(), "step 1\n");
+  pump();
+  EXPECT_EQ(read_all(user_.get()), "step 1\n");
+  EXPECT_EQ(read_all(log_.get()), "step 1\n");
+  EXPECT_EQ(memory_->output_dropped, 0);
+}
+
+TEST_P(OutputTest, a_slow_reader_gets_everything_once) {
+  std::string sent, got;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string line = "line " + std::to_string(i) + "\n";
+    while (::write(job_.get(), line.data(), line.size()) < 0) {  // full: as a job would wait
+      pump();
+      if (channel_->poll_request(*memory_).events == POLLOUT) got += read_all(user_.get());
+    }
+    sent += line;
+  }
+  job_.reset();
+  while (!channel_->is_closed()) {
+    pump();
+    got += read_all(user_.get());
+  }
+  EXPECT_EQ(got, sent);
+}
+
+TEST_P(OutputTest, waits_for_a_reader_no_longer_than_it_may) {
+  const std::string page(4096, 'x');
+  for (int i = 0; i < 100; ++i) {
+    while (::write(job_.get(), page.data(), page.size()) > 0) {
+    }
+    pump();
+  }
+  channel_->drain(*memory_, -1, 0);
+  EXPECT_FALSE(channel_->is_closed());
+  EXPECT_EQ(channel_->poll_request(*memory_).events, POLLOUT);
+}
+
+TEST_P(OutputTest, a_reader_that_has_left_is_reported_to_the_job) {
+  user_.reset();
+  send(job_.get(), "step 1\n");
+  pump();
+  EXPECT_TRUE(channel_->is_closed());
+  EXPECT_EQ(memory_->closed_channels, 1U << 1U);
+  EXPECT_EQ(::write(job_.get(), "x", 1), -1);
+  EXPECT_EQ(errno, EPIPE);
+}
+
+TEST_P(OutputTest, a_log_that_takes_nothing_costs_the_copy_alone) {
+  const std::string page(4096, 'x');
+  while (::write(log_end_.get(), page.data(), page.size()) > 0) {
+  }
+  send(job_.get(), "step 1\n");
+  pump();
+  EXPECT_EQ(read_all(user_.get()), "step 1\n");
+  EXPECT_EQ(memory_->output_dropped, 7);
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,58 @@
+// The frames that hold reported progress: lines of text, and the reports that they are.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/read/files.h"
+#include "training/training.h"
+
+namespace trainscope {
+
+// The text of such a frame; in `buffer` when it was compressed. An Error if it decompresses to more
+// than most_report_bytes.
+Result<std::string_view> report_lines(std::string_view payload, uint8_t flags, std::string& buffer);
+// How many reports it holds. An Error when it does not begin with the number of the first, or one
+// above 2^53, after which no number could follow.
+Result<uint64_t> count_reports(std::string_view lines);
+
+// A frame of reports, and the first of their times.
+struct ReportFrame {
+  FramePlace place;
+  size_t skipped = 0;  // so many of its first lines are in an earlier frame too
+  int64_t first_ns = INT64_MAX;
+  bool is_sorted = true;  // its lines are in order of time
+};
+
+// Of the text of frames that are open together.
+inline constexpr size_t kMaxOpenReportBytes = size_t{256} << 20;
+
+// The reports of a run in order of time.
+//
+// Guarantees: a report that was sealed while its file was read, and is in `tail` and in a segment,
+// is given once. Memory is that of the frames whose times overlap, as a rule one or two, and 256
+// MiB at most: more is an Error. A line of more than 8 KiB is unreadable. Limits: it reads from
+// RunFiles, which must outlive it.
+class StoredReports : public Reports {
+ public:
+  // Reads the times of all reports.
+  static Result<std::shared_ptr<const StoredReports>> open(std::span<const FramePlace> frames);
+
+  std::unique_ptr<Reader<StoredReport>> read() const override;
+  // The same with another limit than kMaxOpenReportBytes.
+  std::unique_ptr<Reader<StoredReport>> read_within(size_t max_open_bytes) const;
+  // Lines that are not reports; known once all were read.
+  int64_t unreadable() const { return unreadable_; }
+
+ private:
+  std::vector<ReportFrame> frames_;  // in the order in which they were written
+  mutable std::atomic<int64_t> unreadable_ = 0;
+};
+
+}  // namespace trainscope

@@ -1,0 +1,79 @@
+#include "training/step_counter.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "testing/listed_reports.h"
+
+namespace trainscope {
+namespace {
+
+// The contract's own examples.
+TEST(StepCounter, counts_as_the_contract_states) {
+  EXPECT_EQ(read_numbered({0, 1, 2, 3}).count, 4);
+  EXPECT_EQ(read_numbered({1, 2, 3}).count, 3);
+  EXPECT_EQ(read_numbered({10, 20, 30}).count, 30);
+  EXPECT_EQ(read_numbered({9, 19, 29, 39}).count, 40);
+  EXPECT_EQ(read_numbered({500, 501, 502}).count, 3);
+  EXPECT_EQ(read_numbered({0, 100, 200}).count, 201);
+  EXPECT_EQ(read_numbered({1, 2, 3, 1, 2, 3}).count, 6);
+  EXPECT_EQ(read_numbered({0, 1, 2, 0, 1, 2}).count, 6);
+  EXPECT_EQ(read_numbered({7}).count, 1);
+  EXPECT_EQ(read_numbered({1, 2, 2, 3}).count, 3) << "the same step reported twice is one";
+  EXPECT_EQ(read_numbered({10, 20, 30}).steps.size(), 3U);
+}
+
+TEST(StepCounter, uses_the_reported_length_of_an_epoch) {
+  const ListedTraining training =
+      read_lines({"1 output step 5 epoch=1 of=32", "2 output step 31 epoch=1 of=32",
+                  "3 output step 9 epoch=2 of=32", "4 output step 32 epoch=2 of=32"});
+  EXPECT_EQ(training.count, 64);
+  EXPECT_EQ(training.steps[2].step, 41);
+  EXPECT_EQ(training.steps[2].covers, 10);
+  EXPECT_DOUBLE_EQ(*training.steps[2].duration_s, 0.1);
+  // One line per epoch: the same number, another epoch.
+  EXPECT_EQ(read_lines({"1 output step 32 epoch=1 of=32", "2 output step 32 epoch=2 of=32"}).count,
+            64);
+}
+
+TEST(StepCounter, a_report_of_every_tenth_step_gives_the_duration_of_one) {
+  const ListedTraining training = read_numbered({10, 20, 30});
+  EXPECT_FALSE(training.steps[0].duration_s);
+  EXPECT_DOUBLE_EQ(*training.steps[1].duration_s, 0.1);
+  EXPECT_EQ(training.steps[0].covers, 10);
+}
+
+TEST(StepCounter, a_job_that_returned_to_its_checkpoint_did_those_steps_twice) {
+  std::vector<int> numbers;
+  for (int i = 1; i <= 57; ++i) numbers.push_back(i);
+  for (int i = 50; i <= 60; ++i) numbers.push_back(i);
+  EXPECT_EQ(read_numbered(numbers).count, 68);
+}
+
+TEST(StepCounter, numbers_out_of_range_are_ignored) {
+  const ListedTraining training =
+      read_lines({"1 pipe step 5 of=1e300", "2 pipe step 1", "3 pipe step 2",
+                  "3 pipe scalar x 1 step=nan", "4 pipe phase input 1e300"});
+  EXPECT_EQ(training.count, 3) << "an epoch that began at its fifth step, and two of the next";
+  ASSERT_EQ(training.numbers.size(), 1U);
+  EXPECT_FALSE(training.numbers[0].step);
+  ASSERT_EQ(training.all_phases.size(), 1U);
+  EXPECT_EQ(training.all_phases[0].from_s, 0);
+  EXPECT_EQ(training.all_phases[0].to_s, 4);
+}
+
+TEST(StepCounter, huge_numbers_do_not_overflow) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 3000; ++i) {
+    lines.push_back(fmt::format("{} pipe step {}", i + 1, i % 2 == 0 ? int64_t{1} << 53 : 0));
+    lines.push_back(fmt::format("{} pipe dropped {}", i + 1, int64_t{1} << 53));
+  }
+  const ListedTraining training = read_lines(lines, 4000);
+  EXPECT_GT(*training.count, int64_t{1} << 61);
+  EXPECT_LE(*training.count, INT64_MAX);
+  for (const Step& step : training.steps) EXPECT_GE(step.step, 0);
+  EXPECT_EQ(training.dropped, int64_t{1} << 62);
+}
+
+}  // namespace
+}  // namespace trainscope
