@@ -63,7 +63,7 @@ def train(model, args, data, **fit):
             args.tensorboard, update_freq=args.update_freq, write_graph=False))
     if args.progress:
         from trainscope.keras import ProgressCallback
-        callbacks.append(ProgressCallback(batch_size=args.batch))
+        callbacks.append(ProgressCallback(batch_size=args.batch, step_numbers=True))
     fit["shuffle"] = len(data) > 1  # Arrays; a dataset of tf.data is shuffled already, or not at all.
     history = model.fit(*data, epochs=args.epochs, verbose=args.verbose, callbacks=callbacks, **fit).history
     print(json.dumps({"steps": len(losses), "epochs": len(history["loss"]), "losses": losses,

@@ -1,16 +1,17 @@
 """Progress reports for Keras: `model.fit(…, callbacks=[trainscope.keras.ProgressCallback()])`.
 
-For: Keras 3 (any backend) and tf.keras. Reports each step with Keras' numbers, each epoch with its own
-and the validation's, and evaluation as a phase. measure_input() reports how long each step waits for a
+For: Keras 3 (any backend) and tf.keras. Reports each step, each epoch with its numbers and the validation's,
+and evaluation as a phase. measure_input() reports how long each step waits for a
 tf.data dataset: fit() reads it inside TensorFlow, where callbacks cannot see it.
 
 Guarantees: those of trainscope. Outside a run measure_input() returns the dataset itself.
-Limits: Keras' numbers of a step are means since the epoch began. To provide them Keras fetches them after
-every step, as it does for its TensorBoard and ModelCheckpoint callbacks. Steps are counted from 1, over all
-calls of fit() with the same callback; with steps_per_execution a line represents that many of them.
+Limits: the numbers of single steps are reported only with step_numbers=True. They are Keras' means since the epoch
+began; to provide them Keras fetches them after every step, instead of calling callbacks on another thread.
+On TensorFlow, and in version 2, Keras always does so. Steps are counted from 1, over all calls of fit() with the same callback; with steps_per_execution a line represents that many of them.
 Checkpoints are not visible. measure_input() is for a job with one worker: it calls Python, which
 tf.data cannot send to another machine.
 """
+import functools
 import sys
 
 import trainscope
@@ -31,14 +32,51 @@ def _callback_class():
     return keras.callbacks.Callback
 
 
-class ProgressCallback(_callback_class()):
-    """For fit() and evaluate(); `batch_size` is needed for items per second: Keras does not report it."""
+_Callback = _callback_class()
 
-    def __init__(self, batch_size=None):
+
+def _observe_steps():
+    """Lets Keras' list of callbacks call on_step_end of ours, in the training thread and without numbers.
+
+    A callback that has on_train_batch_end makes Keras fetch the numbers of every step. False if this Keras has
+    no such list.
+    """
+    if not _Callback.__module__.startswith("keras.src."):
+        return False
+    try:
+        from keras.src.callbacks.callback_list import CallbackList
+        original = CallbackList.on_train_batch_end
+    except Exception:  # A Keras whose insides are different.
+        return False
+    if not getattr(original, "calls_trainscope", False):
+        CallbackList.on_train_batch_end = _calling_on_step_end(original)
+    return True
+
+
+def _calling_on_step_end(original):
+    @functools.wraps(original)
+    def on_train_batch_end(self, batch, logs=None):
+        for callback in self.callbacks:
+            if isinstance(callback, ProgressCallback):
+                callback.on_step_end(batch)
+        return original(self, batch, logs)
+
+    on_train_batch_end.calls_trainscope = True
+    return on_train_batch_end
+
+
+class ProgressCallback(_Callback):
+    """For fit() and evaluate(); `batch_size` is needed for items per second: Keras does not report it.
+    `step_numbers`: report loss and metrics of every step, which waits for each of them."""
+
+    def __init__(self, batch_size=None, step_numbers=False):
         super().__init__()
         self._batch_size = batch_size
         self._steps = 0
         self._steps_before_epoch = 0
+        self._has_numbers = trainscope.active() and (step_numbers or not _observe_steps())
+        if self._has_numbers:  # Keras looks for this name.
+            self.on_train_batch_end = self._report_step
 
     def on_train_begin(self, logs=None):
         if self._batch_size:
@@ -47,7 +85,12 @@ class ProgressCallback(_callback_class()):
     def on_epoch_begin(self, epoch, logs=None):
         self._steps_before_epoch = self._steps
 
-    def on_train_batch_end(self, batch, logs=None):
+    def on_step_end(self, batch):
+        """Called by the list of callbacks."""
+        if not self._has_numbers:
+            self._report_step(batch)
+
+    def _report_step(self, batch, logs=None):
         self._steps = self._steps_before_epoch + batch + 1
         trainscope.send_report("step", self._steps, logs or {})
 

@@ -84,6 +84,13 @@ constexpr SettingSpec kSettings[] = {
      .field = SwitchField{&RunOptions::perf},
      .default_value = "false",
      .commands = kEveryRecording},
+    {.name = "instrument",
+     .value = "",
+     .help = "report steps and phases of Python jobs (PyTorch, Lightning, Hugging Face, Keras) "
+             "without changing them",
+     .field = SwitchField{&RunOptions::instrument},
+     .default_value = "false",
+     .commands = "run"},
     {.name = "counter",
      .value = "SPEC",
      .help = "record a number from a file, NAME:TYPE@PATH+c=COLUMN;r=ROW; repeatable",

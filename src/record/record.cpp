@@ -21,6 +21,7 @@
 #include "record/host/launcher_job.h"
 #include "record/recorder.h"
 #include "record/supervise/closing.h"
+#include "record/supervise/instrument.h"
 #include "record/supervise/run_folder.h"
 #include "record/supervise/supervisor.h"
 #include "store/store.h"
@@ -42,6 +43,7 @@ struct Session {
   UniqueFd progress;
   std::vector<pid_t> others;  // children that we had before the run
   bool wants_printed_steps = false;
+  bool has_instrument_files = false;
   std::vector<std::string> warnings;  // of conveniences that this run has to do without
 };
 
@@ -139,11 +141,20 @@ Status open_progress_pipe(Session& session) {
   return {};
 }
 
+void add_instrument(Session& session) {
+  const Status written = add_instrument_files(session.run);
+  session.has_instrument_files = static_cast<bool>(written);
+  if (!written) {
+    session.warnings.push_back("the job is not instrumented: " + written.error().message());
+  }
+}
+
 // Improves the run, but must not prevent the job from starting.
 void add_conveniences(Session& session, const RecordOptions& options) {
   if (const Status opened = open_progress_pipe(session); !opened) {
     session.warnings.push_back("progress cannot be reported: " + opened.error().message());
   }
+  if (options.instrument && session.progress) add_instrument(session);
   if (options.attach_pid == 0) {
     if (auto plan = plan_output()) {
       session.output = std::move(*plan);
@@ -269,6 +280,21 @@ void run_after(Session& session, Supervisor& supervisor, const RecordOptions& op
   end.ended_ns = after.ended_ns;
 }
 
+// What the job and the command after it see in addition to our own variables.
+std::map<std::string, std::string> progress_environment(const Session& session) {
+  return {{"TRAINSCOPE_RUN_ID", session.run.id},
+          {"TRAINSCOPE_PIPE", session.progress ? progress_path(session.run) : "/dev/null"}};
+}
+
+std::map<std::string, std::string> job_environment(const Session& session) {
+  std::map<std::string, std::string> variables = progress_environment(session);
+  if (session.has_instrument_files) {
+    const char* python_path = ::getenv("PYTHONPATH");
+    variables.merge(instrument_environment(session.run.path, python_path ? python_path : ""));
+  }
+  return variables;
+}
+
 // One run from its folder to its end: the common part of `run` and `attach`.
 struct Recording {
   SignalInbox signals;
@@ -334,18 +360,15 @@ RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
 Result<RecordOutcome> record_job(const RecordOptions& options) {
   TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(options));
   Session& session = recording->session;
-  const std::map<std::string, std::string> environment = {
-      {"TRAINSCOPE_RUN_ID", session.run.id},
-      {"TRAINSCOPE_PIPE", session.progress ? progress_path(session.run) : "/dev/null"}};
   // Ctrl-C while we were getting ready, with no job yet that it could reach.
   const int interrupted = SignalInbox::interrupted_by();
   JobEnd end = interrupted != 0
                    ? JobEnd{std::nullopt, interrupted, EndedBy::not_started, monotonic_ns()}
-                   : recording->supervisor.run(options.command, environment, options.for_ns,
-                                               options.grace_ns);
+                   : recording->supervisor.run(options.command, job_environment(session),
+                                               options.for_ns, options.grace_ns);
   if (!options.after.empty() && end.ended_by != EndedBy::not_started) {
     try {
-      run_after(session, recording->supervisor, options, environment, end);
+      run_after(session, recording->supervisor, options, progress_environment(session), end);
     } catch (const std::exception& error) {
       recording->supervisor.print_message(std::string("--after did not run: ") + error.what());
     }

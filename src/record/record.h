@@ -34,6 +34,7 @@ struct RecordOptions : SourceOptions {
   std::string id_file;
   std::vector<std::string> tensorboard;  // --tensorboard
   std::string steps_from;                // --steps-from
+  bool instrument = false;               // --instrument
   bool quiet = false;
   Repeat repeat_of;               // of --repeat; the first run has no group yet
   std::vector<Setting> settings;  // as shown by `info`, secrets redacted

@@ -112,6 +112,12 @@ struct Removed {
 // not being recorded.
 Result<Removed> remove_run(const std::string& run_path);
 
+// The folder of a run with the Python modules of `run --instrument`, while its job runs. Python may
+// store bytecode in it.
+inline constexpr std::string_view kInstrumentFolder = "instrument";
+// Removes it, never through a link; no error if it does not exist.
+Status remove_instrument_folder(const std::string& run_path);
+
 // ---- One run
 
 // Opens a run for reading. Errors name file and offset.

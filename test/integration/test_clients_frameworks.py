@@ -47,30 +47,41 @@ class Keras(Frameworks):
         model.compile("sgd", "mse")
         measured = trainscope.keras.measure_input(data)
         assert measured.element_spec == data.element_spec and int(measured.cardinality()) == 4
-        callback = trainscope.keras.ProgressCallback(batch_size=8)
+        callback = trainscope.keras.ProgressCallback(batch_size=8, step_numbers=NUMBERS)
         for _ in range(2):
             model.fit(measured, epochs=2, validation_data=(x, y), verbose=0, callbacks=[callback])
     """
 
-    def assert_fits(self, lines):
+    def assert_fits(self, lines, numbers=" loss=X"):
         steps = without_input(lines)
         expected = []
         for fit in range(2):
             expected.append("batch 8")
             for epoch in (1, 2):
-                expected += [f"step {8 * fit + 4 * (epoch - 1) + i} loss=X" for i in (1, 2, 3, 4)]
+                expected += [f"step {8 * fit + 4 * (epoch - 1) + i}{numbers}" for i in (1, 2, 3, 4)]
                 expected += ["begin evaluation", "end evaluation", f"epoch {epoch} loss=X val_loss=X"]
         self.assertEqual(steps, expected)
         # Keras looks at a first element before it trains; after that, one wait a step.
         self.assertGreaterEqual(len(lines) - len(steps), 16)
 
+    def fit(self, numbers):
+        return self.FIT.replace("NUMBERS", str(numbers))
+
     def test_fit(self):
-        self.assert_fits(self.reported_lines(["tensorflow"], self.FIT))
+        self.assert_fits(self.reported_lines(["tensorflow"], self.fit(True)))
+
+    def test_fit_without_the_numbers_of_steps(self):
+        """Keras may call callbacks on another thread, and fetches nothing for us."""
+        source = textwrap.dedent(self.fit(False)) + textwrap.dedent("""
+            import keras.src.callbacks.callback_list as lists
+            assert lists.utils.is_default(callback.on_train_batch_end)
+            """)
+        self.assert_fits(self.reported_lines(["tensorflow"], source), "")
 
     def test_fit_of_keras_2(self):
         if importlib.util.find_spec("tf_keras") is None:
             raise unittest.SkipTest("Keras 2 is missing (pip install tf_keras)")
-        self.assert_fits(self.reported_lines(["tensorflow"], self.FIT, TF_USE_LEGACY_KERAS="1"))
+        self.assert_fits(self.reported_lines(["tensorflow"], self.fit(True), TF_USE_LEGACY_KERAS="1"))
 
     def test_a_wait_is_that_of_the_job_and_not_the_reading(self):
         """What is read while the job works is not waited for: waits and work are no more than the whole."""

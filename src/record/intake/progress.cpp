@@ -47,7 +47,10 @@ void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, Report r
 }
 
 void ProgressSink::push(const Batch& batch) {
-  for (const auto& [time_ns, text] : batch.marks_) push_event(ring_, time_ns, "mark", text);
+  for (const auto& [time_ns, text] : batch.marks_) {
+    push_event(ring_, time_ns, "mark", text);
+    if (text.starts_with(kInstrumentedMark)) ++memory_->instrumented_processes;
+  }
   if (batch.count_ == 0) return;
   const std::lock_guard lock(mutex_);
   const int64_t number = memory_->next_report;

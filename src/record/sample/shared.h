@@ -28,6 +28,9 @@ inline constexpr size_t kMaxEventFiles = 256;
 inline constexpr size_t kMaxSignals = 65;
 inline constexpr size_t kChannelBytes = 64 * 1024;
 
+// Every process that --instrument observes sends a mark that begins like this.
+inline constexpr std::string_view kInstrumentedMark = "instrumented ";
+
 // Progress of a recorder that is ending: its sources are read and only the disk can delay it; all
 // its data is in the run folder; the folder could not take all of it.
 inline constexpr int32_t kWriting = 3, kAllWritten = 1, kNotAllWritten = 2;
@@ -137,6 +140,7 @@ struct Shared {
   std::atomic<int64_t> sealed_reports{0};  // those in segments
   SharedSteps steps;
   std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
+  std::atomic<int64_t> instrumented_processes{0};  // marks of --instrument about what it observes
   // Lines of output in which steps were found; that were skipped because of their cost; whose
   // search was stopped.
   std::atomic<int64_t> matched_lines{0}, skipped_lines{0}, costly_lines{0};

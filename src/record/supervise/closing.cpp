@@ -20,6 +20,7 @@
 #include "record/intake/progress.h"
 #include "record/record.h"
 #include "record/sample/settle.h"
+#include "record/supervise/instrument.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -73,12 +74,16 @@ void complete_manifest(const RunToClose& run) {
   for (std::string& note : progress_notes(shared, run.wants_printed_steps)) {
     m.notes.push_back(std::move(note));
   }
+  if (is_instrumented(m) && shared.instrumented_processes == 0) {
+    m.notes.push_back(no_instrumentation_note());
+  }
 }
 
 Status complete_run(const RunToClose& run, bool is_sealed) {
   complete_manifest(run);
   Status written = write_manifest(run.run_path, run.manifest);
   ::unlink((run.run_path + "/progress").c_str());
+  (void)remove_instrument_folder(run.run_path);
   settle_in_background(run.run_path, is_sealed);
   return written;
 }

@@ -13,6 +13,7 @@
 #include "base/fd.h"
 #include "base/text.h"
 #include "format/format.h"
+#include "record/supervise/instrument.h"
 
 namespace trainscope {
 
@@ -83,6 +84,15 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
   folder.run = {manifest.id, home + "/" + manifest.id};
   if (end < made->size()) folder.progress_pipe = Error(made->substr(end + 1));
   return folder;
+}
+
+Status add_instrument_files(const NewRun& run) {
+  const auto written = in_child(kHomeHangNs, [&]() -> Result<std::string> {
+    TS_CHECK_OK(write_instrument_files(run.path));
+    return std::string();
+  });
+  if (!written) return written.error();
+  return {};
 }
 
 Status write_id_file(const std::string& path, const std::string& id) {

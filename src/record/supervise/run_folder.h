@@ -23,6 +23,9 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest);
 // The path of the FIFO.
 std::string progress_path(const NewRun& run);
 
+// The Python modules of --instrument, below the run's folder.
+Status add_instrument_files(const NewRun& run);
+
 // --id-file: a file is replaced, so that a reader never sees half an id, whichever of many ranks
 // writes it last; a pipe or device is written to.
 Status write_id_file(const std::string& path, const std::string& id);

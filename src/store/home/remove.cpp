@@ -19,6 +19,8 @@ namespace {
 constexpr std::array<std::string_view, 7> kOwnNames = {
     "tail", "tail.new", "output.log", "output.1.log", "output.2.log", "progress", "manifest.json"};
 
+constexpr int kInstrumentDepth = 4;
+
 bool is_own(std::string_view name) {
   return segment_number(name).has_value() || name.starts_with("manifest.json.new") ||
          std::find(kOwnNames.begin(), kOwnNames.end(), name) != kOwnNames.end();
@@ -53,6 +55,20 @@ Result<std::vector<std::string>> names_in(int folder) {
   return names;
 }
 
+// A folder and everything in it; a link is removed, not followed.
+Status remove_tree(int parent, const std::string& name, int depth) {
+  if (::unlinkat(parent, name.c_str(), 0) == 0 || errno == ENOENT) return {};
+  const UniqueFd folder(
+      ::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!folder || depth == 0) return Error("cannot remove " + name);
+  TS_TRY(const std::vector<std::string> names, names_in(folder.get()));
+  for (const std::string& inner : names) {
+    TS_CHECK_OK(remove_tree(folder.get(), inner, depth - 1));
+  }
+  if (::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) return {};
+  return Error::from_errno("cannot remove " + name, errno);
+}
+
 int64_t disk_bytes(int folder, const std::string& name) {
   struct stat info {};
   if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return 0;
@@ -71,11 +87,20 @@ Result<int64_t> run_disk_bytes(const std::string& run_path) {
   return bytes;
 }
 
+Status remove_instrument_folder(const std::string& run_path) {
+  TS_TRY(const UniqueFd folder, open_folder(run_path));
+  return remove_tree(folder.get(), std::string(kInstrumentFolder), kInstrumentDepth);
+}
+
 Result<Removed> remove_run(const std::string& run_path) {
   TS_TRY(const UniqueFd folder, open_folder(run_path));
   TS_TRY(const std::vector<std::string> names, names_in(folder.get()));
   Removed removed;
   for (const std::string& name : names) {
+    if (name == kInstrumentFolder) {
+      TS_CHECK_OK(remove_tree(folder.get(), name, kInstrumentDepth));
+      continue;
+    }
     if (!is_own(name)) {
       removed.foreign.push_back(name);
       continue;

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""What the hooks of `run --instrument` cost a step of PyTorch: blocks with and without them, in turn, in one process.
+
+Run by a Python that has torch. A step is as long as --step-ms says, by computing on one thread (or, with --device
+cuda, on the GPU); the hooks are taken out of place for every other block. Steps that took more than 1.5 times the
+median were interrupted and do not count, on either side. Printed: the ratio of the mean step times of neighbouring
+blocks, with and without hooks, its 95 % interval over all pairs, and the mean difference per step.
+
+With --calls only the calls that have hooks are measured, minus what PyTorch does in them: less noise, but what the
+hooks displace from the caches is not seen.
+
+  bench/instrument.py [--step-ms 5] [--steps 40] [--pairs 60] [--device cuda] [--detailed] [--calls]
+"""
+import argparse
+import functools
+import math
+import os
+import pathlib
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+
+
+def install(folder):
+    for part in ("startup", "modules"):
+        shutil.copytree(ROOT / "python/instrument" / part, pathlib.Path(folder) / part)
+    shutil.copy(ROOT / "python/trainscope/_pipe.py", pathlib.Path(folder) / "modules")
+
+
+class Hooks:
+    """Puts the hooks in and out of place."""
+
+    def __init__(self, torch):
+        self.hooks = sys.modules["_trainscope_instrument.torch_hooks"].hooks
+        self.iterators = torch.utils.data.dataloader._BaseDataLoaderIter
+        self.next = self.iterators.__next__
+        self.taken_ns = time.monotonic_ns()
+
+    def put(self):
+        """The time without hooks did not happen: bursts and flushes are as frequent as in a job."""
+        gap = time.monotonic_ns() - self.taken_ns
+        for trace in self.hooks.traces.values():
+            trace.budget.resume_ns += gap
+            trace.budget._last_ns += gap
+            trace.log.flushed_ns += gap
+            trace.items_ns += gap
+        self.iterators.__next__ = self.next
+        self.hooks.pre_hooks[self.hooks.pre_key] = self.hooks.post_hooks[self.hooks.post_key] = None
+        self.hooks.flag = None
+        self.hooks.arrange()
+
+    def take(self):
+        self.taken_ns = time.monotonic_ns()
+        self.iterators.__next__ = self.next.__wrapped__
+        self.hooks.autograd.backward = self.hooks.original_backward
+        self.hooks.pre_hooks.pop(self.hooks.pre_key, None)
+        self.hooks.post_hooks.pop(self.hooks.post_key, None)
+
+
+class Endless:
+    def __init__(self, item):
+        self.item = item
+
+    def __iter__(self):
+        while True:
+            yield self.item
+
+
+class Training:
+    def __init__(self, torch, device, width, depth):
+        layers = [layer for _ in range(depth) for layer in (torch.nn.Linear(width, width), torch.nn.ReLU())]
+        self.torch, self.device = torch, device
+        self.model = torch.nn.Sequential(*layers).to(device)
+        self.optimizer = torch.optim.SGD(self.model.parameters(), 1e-4)
+
+        class Data(torch.utils.data.IterableDataset):
+            def __iter__(self):
+                return iter(Endless(torch.ones(32, width)))
+
+        self.batches = iter(torch.utils.data.DataLoader(Data(), batch_size=None))
+
+    def step(self):
+        batch = next(self.batches).to(self.device, non_blocking=True)
+        self.optimizer.zero_grad()
+        self.model(batch).mean().backward()
+        self.optimizer.step()
+
+    def calls(self, inner):
+        """Seconds that next(), backward() and step() take in one step, without what PyTorch does in them: the
+        probes `inner` measure that. The work in between makes the caches cold, as in a job."""
+        inner.seconds = 0.0
+        began = time.perf_counter()
+        batch = next(self.batches)
+        outer = time.perf_counter() - began
+        self.optimizer.zero_grad()
+        loss = self.model(batch).mean()
+        began = time.perf_counter()
+        loss.backward()
+        outer += time.perf_counter() - began
+        began = time.perf_counter()
+        self.optimizer.step()
+        outer += time.perf_counter() - began
+        return outer - inner.seconds
+
+    def block(self, steps):
+        """Seconds of each step: (wall, CPU time of this thread). On a GPU all of a block have its mean."""
+        if self.device == "cpu":
+            return [self._timed_step() for _ in range(steps)]
+        self.torch.cuda.synchronize()
+        began, began_cpu = time.perf_counter(), time.thread_time()
+        for _ in range(steps):
+            self.step()
+        self.torch.cuda.synchronize()
+        return [((time.perf_counter() - began) / steps, (time.thread_time() - began_cpu) / steps)] * steps
+
+    def _timed_step(self):
+        began, began_cpu = time.perf_counter(), time.thread_time()
+        self.step()
+        return time.perf_counter() - began, time.thread_time() - began_cpu
+
+
+class Probes:
+    """Measures what PyTorch itself does inside of the calls that have hooks."""
+
+    def __init__(self, torch, training):
+        self.seconds = 0.0
+        iterator = type(training.batches)
+        iterator._next_data = self._around(iterator._next_data)
+        torch.autograd._engine_run_backward = self._around(torch.autograd._engine_run_backward)
+        update = type(training.optimizer)
+        update.step = training.optimizer.profile_hook_step(self._around(update.step.__wrapped__))  # below the hooks
+        update.step.hooked = True
+
+    def _around(self, original):
+        @functools.wraps(original)
+        def call(*arguments, **keywords):
+            began = time.perf_counter()
+            try:
+                return original(*arguments, **keywords)
+            finally:
+                self.seconds += time.perf_counter() - began
+        return call
+
+
+def measure_calls(torch, training, hooks, options):
+    inner = Probes(torch, training)
+    sides = {True: [], False: []}
+    for _ in range(options.pairs):
+        for is_on in random.sample((True, False), 2):
+            hooks.take()
+            if is_on:
+                hooks.put()
+            training.step()
+            steps = [training.calls(inner) for _ in range(options.steps)]
+            sides[is_on].append(statistics.fmean(step for step in steps if step < 1e-3))  # else it was interrupted
+    hooks.put()
+    mean, low, high = interval([on - off for on, off in zip(sides[True], sides[False])])
+    bare = statistics.fmean(sides[False])
+    print(f"in the calls: {mean * 1e6:.1f} us per step ({low * 1e6:.1f} to {high * 1e6:.1f}); bare {bare * 1e6:.1f} us")
+
+
+def sized_training(torch, device, step_s):
+    """The width is fixed; layers are added until a step takes as long as it should."""
+    depth = 1
+    while True:
+        training = Training(torch, device, 256, depth)
+        training.block(5)
+        took = statistics.median(step[1 if device == "cpu" else 0] for step in training.block(15))
+        if took >= step_s or depth > 4000:
+            return training
+        depth = max(depth + 1, min(int(depth * step_s / took), depth * 3))
+
+
+def interval(values):
+    mean = statistics.fmean(values)
+    half = 1.96 * statistics.stdev(values) / math.sqrt(len(values))
+    return mean, mean - half, mean + half
+
+
+def measure(options):
+    import torch
+    torch.set_num_threads(1)
+    training = sized_training(torch, options.device, options.step_ms * 1e-3)
+    hooks = Hooks(torch)
+    if options.detailed:
+        sys.modules["_trainscope_instrument.budget"].SHARE = 1.0
+    training.block(100)  # The first bursts are over.
+    if options.calls:
+        return measure_calls(torch, training, hooks, options)
+    pairs = []
+    for _ in range(options.pairs):
+        order = random.sample((True, False), 2)
+        pair = {}
+        for is_on in order:
+            hooks.take()
+            if is_on:
+                hooks.put()
+            training.step()
+            pair[is_on] = training.block(options.steps)
+        pairs.append(pair)
+    hooks.put()
+    for name, place in (("wall", 0), ("thread CPU", 1)):
+        show(name, [[[step[place] for step in pair[is_on]] for is_on in (True, False)] for pair in pairs])
+
+
+def show(name, pairs):
+    """`pairs`: the steps with hooks and those without."""
+    median = statistics.median(step for pair in pairs for step in pair[1])
+    kept = [[[step for step in side if step <= 1.5 * median] for side in pair] for pair in pairs]
+    means = [[statistics.fmean(side) for side in pair] for pair in kept if all(pair)]
+    ratio, low, high = (math.exp(value) for value in interval([math.log(on / off) for on, off in means]))
+    left_out = 1 - sum(len(side) for pair in kept for side in pair) / sum(len(side) for pair in pairs for side in pair)
+    difference = statistics.fmean(on - off for on, off in means)
+    print(f"{name}: step {median * 1e3:.3f} ms, ratio {ratio:.5f} ({low:.5f} to {high:.5f}), difference "
+          f"{difference * 1e6:.1f} us per step, {100 * left_out:.1f} % of the steps left out")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--step-ms", type=float, default=5)
+    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--pairs", type=int, default=60)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--detailed", action="store_true", help="time every phase of every step, without a budget")
+    parser.add_argument("--calls", action="store_true", help="measure only the calls that have hooks, on a CPU")
+    options = parser.parse_args()
+    if "_TRAINSCOPE_BENCH" in os.environ:
+        return measure(options)
+    with tempfile.TemporaryDirectory() as folder:
+        install(folder)
+        pipe = os.path.join(folder, "progress")
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDWR)
+        received = []
+
+        def drain():
+            while True:
+                received.append(os.read(reader, 65536))
+
+        threading.Thread(target=drain, daemon=True).start()
+        environment = {**os.environ, "PYTHONPATH": os.path.join(folder, "startup"), "TRAINSCOPE_PIPE": pipe,
+                       "_TRAINSCOPE_BENCH": "1", "OMP_NUM_THREADS": "1"}
+        code = subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode
+        time.sleep(0.1)
+        for line in b"".join(received).decode().splitlines():
+            if line.startswith("mark "):
+                print(line.rpartition(" t=")[0])
+        return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+"""Reports steps and phases of an unmodified Python job; startup/sitecustomize.py loads this package.
+
+Loaded under a private name from a folder that is not in sys.path, when the job imports the first framework.
+attach() is called for each module of a framework that has been executed.
+
+Guarantees: never raises, never waits, never waits for an accelerator. The first exception of ours puts every
+original back for the rest of the process, and a mark states it. What was attached, and what could not be, is
+in marks too. Limits: see docs/guide/instrument.md.
+"""
+_HOOKS = {
+    "torch.utils.data.dataloader": ("torch_hooks", "attach_loader"),
+    "torch.autograd": ("torch_hooks", "attach_backward"),
+    "torch.optim.optimizer": ("torch_hooks", "attach_optimizer"),
+    "torch._dynamo.eval_frame": ("torch_hooks", "attach_compiler"),
+    "torch.cuda.graphs": ("torch_hooks", "attach_graphs"),
+    "torch.nn.parallel.distributed": ("torch_hooks", "attach_ddp"),
+    "torch.serialization": ("checkpoints", "attach_save"),
+    "torch.distributed.checkpoint.state_dict_saver": ("checkpoints", "attach_distributed"),
+    "safetensors.torch": ("checkpoints", "attach_safetensors"),
+    "accelerate.utils.operations": ("torch_frameworks", "attach_accelerate"),
+    "transformers.trainer": ("torch_frameworks", "attach_huggingface"),
+    "lightning.pytorch.strategies.strategy": ("torch_frameworks", "attach_strategy"),
+    "lightning.pytorch.loops.evaluation_loop": ("torch_frameworks", "attach_evaluation"),
+    "lightning.pytorch.trainer.trainer": ("torch_frameworks", "attach_trainer"),
+    "pytorch_lightning.strategies.strategy": ("torch_frameworks", "attach_strategy"),
+    "pytorch_lightning.loops.evaluation_loop": ("torch_frameworks", "attach_evaluation"),
+    "pytorch_lightning.trainer.trainer": ("torch_frameworks", "attach_trainer"),
+    "keras.src.callbacks.callback_list": ("keras_hooks", "attach_callbacks"),
+    "keras.src.models.model": ("keras_hooks", "attach_model"),
+    "tensorflow.python.ops.gen_dataset_ops": ("tensorflow_hooks", "attach_datasets"),
+    "jax._src.monitoring": ("jax_hooks", "attach_monitoring"),
+    "trainscope._pipe": ("client", "attach_client"),
+}
+
+
+def attach(name, module):
+    """Attaches the hooks for this module; called right after the module was executed."""
+    from importlib import import_module
+    from .session import session
+    if session.is_off:
+        return
+    file, function = _HOOKS[name]
+    try:
+        getattr(import_module(__name__ + "." + file), function)(module)
+    except Exception as error:  # Another version of the framework: the rest still works.
+        session.note_missing(name, error)

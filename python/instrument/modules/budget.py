@@ -1,0 +1,80 @@
+"""Decides in which steps every phase is timed, so that the hooks take at most 0.3 % of step time.
+
+Where timing every step costs less than that, all are timed. Otherwise bursts of consecutive steps are, and only
+waits for data are timed in between. A burst begins and ends where a step does. The cost is what the hooks
+measure of themselves, plus a constant per call for what their own clock cannot see.
+"""
+SHARE = 0.003
+BURST_STEPS = 8
+FIRST_STEPS = 16  # The first steps of a training are slow, and their cost is that of cold code.
+SHORTEST_PAUSE_NS = 500000000
+LONGEST_PAUSE_NS = 30000000000
+# Measured as paired differences at a pace of 5 ms: frames, arguments and code that is not in the caches.
+UNSEEN_NS_PER_CALL = 2000
+_WEIGHT = 1.0 / 8
+
+
+class Budget:
+    __slots__ = ("is_timed", "has_bursts", "_left", "resume_ns", "_last_ns", "_step_ns", "_timed_ns", "_untimed_ns",
+                 "steps", "timed_steps", "own_ns", "measured_ns")
+
+    def __init__(self):
+        self.is_timed = True
+        self.has_bursts = False
+        self._left = FIRST_STEPS
+        self.resume_ns = 0
+        self._last_ns = None
+        self._step_ns = None
+        self._timed_ns = self._untimed_ns = None
+        self.steps = self.timed_steps = self.own_ns = self.measured_ns = 0
+
+    def end_step(self, now, own_ns):
+        """A step has ended in which the hooks took this long; decides about the next one."""
+        self._take(now, own_ns)
+        if not self.is_timed:
+            if now >= self.resume_ns:
+                self.is_timed, self._left = True, BURST_STEPS
+            return
+        self._left -= 1
+        if self._left > 0 or self._step_ns is None:
+            return
+        self._left = BURST_STEPS
+        if self._timed_ns > SHARE * self._step_ns:
+            self.is_timed, self.has_bursts = False, True
+            self.resume_ns = now + self._pause_ns()
+
+    def share(self):
+        """Of the steps' time, in all; None before the second step."""
+        return float(self.own_ns) / self.measured_ns if self.measured_ns else None
+
+    def _take(self, now, own_ns):
+        last, self._last_ns = self._last_ns, now
+        self.steps += 1
+        self.timed_steps += self.is_timed
+        if last is None:
+            return
+        step_ns = now - last
+        self.own_ns += own_ns
+        self.measured_ns += step_ns
+        if self._step_ns is None:
+            self._step_ns = step_ns
+        else:  # A pause is not a step: it counts as four at most.
+            self._step_ns += _WEIGHT * (min(step_ns, 4 * self._step_ns) - self._step_ns)
+        if self.is_timed:
+            self._timed_ns = _moved(self._timed_ns, own_ns, self.timed_steps)
+        else:
+            self._untimed_ns = _moved(self._untimed_ns, own_ns, self.steps - self.timed_steps)
+
+    def _pause_ns(self):
+        untimed = self._timed_ns / 3 if self._untimed_ns is None else self._untimed_ns
+        more = max(0, self._timed_ns - untimed)
+        room = max(SHARE - untimed / max(1, self._step_ns), SHARE / 10)
+        return int(min(max(BURST_STEPS * more / room, SHORTEST_PAUSE_NS), LONGEST_PAUSE_NS))
+
+
+def _moved(mean, value, count):
+    """The mean of recent values. A hook that was interrupted by another process is not expensive: the first values
+    only lower the mean, later ones count as three times the mean at most (lines are sent every few steps)."""
+    if mean is None or count <= 4:
+        return value if mean is None else min(mean, value)
+    return mean + _WEIGHT * (min(value, 3 * mean) - mean)

@@ -1,0 +1,102 @@
+"""Where Keras 3 is observed: methods of its CallbackList, which fit() and evaluate() call in the training thread.
+
+No callback is added: one that needs every step makes Keras fetch the numbers of each of them. With
+steps_per_execution a line represents that many steps.
+"""
+import functools
+
+from . import _pipe
+from ._pipe import now_ns
+from .input_clocks import clocks
+from .session import session
+from .spans import CHECKPOINT, EVALUATION, around, begin, end, replace
+
+SOURCE = "keras"
+
+
+class _Fit:
+    """Steps are counted over all calls of fit()."""
+
+    def __init__(self):
+        self.step = 0
+        self.began_ns = None
+        self.first = 0  # number of the batch at which the execution began, in its epoch
+
+
+fit = _Fit()
+
+
+def attach_callbacks(module):
+    lists = module.CallbackList
+    replace(lists, "on_train_batch_begin", _before(_begin_batch), "keras")
+    replace(lists, "on_train_batch_end", _before(_end_batch), "keras", "steps")
+    replace(lists, "on_epoch_end", _before(_end_epoch), "keras", "epochs")
+    replace(lists, "on_test_begin", _before(_begin_evaluation), "keras")
+    replace(lists, "on_test_end", _before(_end_evaluation), "keras", "evaluation")
+
+
+def attach_model(module):
+    for name in ("save", "save_weights"):
+        replace(module.Model, name, lambda original: around(original, CHECKPOINT), "keras", "checkpoint")
+
+
+def _before(note):
+    """A method of the list that is noted before it calls the callbacks."""
+
+    def make(original):
+        @functools.wraps(original)
+        def method(self, *arguments, **keywords):
+            if not session.is_off:
+                try:
+                    note(*arguments, **keywords)
+                except Exception as error:
+                    session.failed("Keras' callbacks", error)
+            return original(self, *arguments, **keywords)
+        return method
+
+    return make
+
+
+def _begin_batch(batch, logs=None):
+    fit.began_ns, fit.first = now_ns(), int(batch)
+
+
+def _end_batch(batch, logs=None):
+    if fit.began_ns is None:
+        return
+    now = now_ns()
+    log = session.log()
+    fit.step += int(batch) - fit.first + 1
+    if session.steps_from in (None, "torch"):
+        session.steps_from = SOURCE
+    if session.main_log is None:
+        session.main_log = log
+    log.events.append((now, step_text, (fit.step,)))
+    clocks.note_step(log, fit.began_ns, now)
+    fit.began_ns = None
+    log.flush_if_due(now)
+
+
+def _end_epoch(epoch, logs=None):
+    """Keras fetches the numbers of an epoch in any case."""
+    log, now = session.log(), now_ns()
+    clocks.report(log, now)
+    text = b"epoch %d" % (int(epoch) + 1)
+    for name, value in (logs or {}).items():
+        text += b" %s=%.15g" % (_pipe.as_name(name), float(value))
+    if session.steps_from != "client":
+        log.add(now, text)
+
+
+def _begin_evaluation(logs=None):
+    clocks.report(session.log(), now_ns())
+    begin(EVALUATION)
+
+
+def _end_evaluation(logs=None):
+    clocks.forget()  # Waits for data to evaluate with are part of the evaluation.
+    end(EVALUATION)
+
+
+def step_text(session, number):
+    return b"step %d" % number if session.steps_from == SOURCE else None

@@ -1,0 +1,403 @@
+"""Where PyTorch is observed: the data loader's __next__, the backward pass, optimizers, graphs and DDP.
+
+What is entered in every step costs most, because its code is not in the caches any more. Between bursts
+(budget.py) only __next__ is: the original backward is put back, and in place of the optimizers' hooks stand methods
+of io.BytesIO that are not written in Python. Once the job compiles anything, hooks stay as they are: Dynamo
+guards on them.
+"""
+import functools
+import io
+import sys
+import weakref
+from _thread import get_ident
+
+from ._pipe import now_ns
+from .session import session
+from .spans import replace
+from .torch_state import is_compiling
+from .trace import Trace
+
+_LOSS_NS = 100000000
+_COMMUNICATION_NS = 10000000000
+_torch = sys.modules["torch"]
+_ignored = io.BytesIO()
+_ignored.close()
+_nothing = _ignored.__exit__  # accepts any arguments, does nothing, returns None
+
+
+class _Hooks:
+    """Which hooks are in place, in the whole process."""
+
+    def __init__(self):
+        self.traces = {}  # by thread
+        self.autograd = self.backward = self.original_backward = None
+        self.pre_hooks = self.post_hooks = self.pre_key = self.post_key = None
+        self.flag = None  # closed by an update that nothing else notices
+        # Between bursts __next__ of this iterator (its id) only appends to `records`; 0: of none.
+        self.fast = 0
+        self.records = []
+        self.is_waiting = False  # inside of __next__ of that iterator
+        self.due_ns = 0  # when the records must become lines
+        self.compiles = False
+        self.replays = 0
+        self.event = None
+        self.is_event_recorded = False
+        self.models = []  # DDP, weak
+        self.communication_ns = 0
+
+    def trace(self):
+        """Of this thread. Optimizers may update in a thread of the backward pass: that is the training's."""
+        thread = get_ident()
+        trace = self.traces.get(thread)
+        if trace is None:
+            for other in list(self.traces.values()):
+                if other.is_in_backward:
+                    return other
+            trace = self.traces[thread] = Trace(session.log(), self)
+            if len(self.traces) > 1:
+                self.arrange()
+        return trace
+
+    def arrange(self):
+        """Puts hooks where they are needed now. Values are replaced, never removed: an optimizer may iterate."""
+        if session.is_off:
+            return
+        traces = list(self.traces.values())
+        is_detailed = self.compiles or not traces or any(trace.budget.is_timed for trace in traces)
+        if self.backward is not None:
+            self.autograd.backward = self.backward if is_detailed else self.original_backward
+        if self.post_hooks is None:
+            return
+        self.pre_hooks[self.pre_key] = _begin_update if is_detailed else _nothing
+        self.fast = 0
+        iterator = traces[0].iterator() if len(traces) == 1 and traces[0].iterator is not None else None
+        if is_detailed or iterator is None:
+            self._count_flag(traces)
+            self.post_hooks[self.post_key] = _end_update
+            return
+        if self.flag is None:
+            self.raise_flag()
+        if not traces[0].is_evaluating():
+            self.due_ns = traces[0].due_ns()
+            self.fast = id(iterator)
+
+    def drain(self):
+        """What __next__ noted since the last time becomes steps and phases."""
+        records, self.records = self.records, []
+        if records:
+            trace = next(iter(self.traces.values()))
+            trace.take_records(records)
+            self.due_ns = trace.due_ns()
+
+    def has_updated_unseen(self):
+        """Whether an optimizer has updated since the last time, while no hook of ours was called for it."""
+        if self.flag is None or not self.flag.closed:
+            return False
+        self.raise_flag()
+        return True
+
+    def may_update_unseen(self):
+        has_seen = any(trace.has_updated for trace in list(self.traces.values()))
+        return not has_seen and (self.compiles or self.replays > 0)
+
+    def is_device_dry(self):
+        """Whether the device had finished the last step when this batch arrived; None if that is unknown."""
+        if not self.is_event_recorded:
+            return None
+        self.is_event_recorded = False
+        try:
+            if _torch.cuda.is_current_stream_capturing():
+                return None
+            return self.event.query()
+        except Exception as error:
+            self._forget_event(error)
+            return None
+
+    def record_event(self):
+        """After the update of an optimizer, by its own thread, never during a capture."""
+        cuda = _torch.cuda
+        if self.event is False or not cuda.is_initialized():
+            return
+        try:
+            if cuda.is_current_stream_capturing():
+                return
+            if self.event is None:
+                self.event = cuda.Event()
+                session.note_attached("torch", "device")
+            self.event.record()
+            self.is_event_recorded = True
+        except Exception as error:
+            self._forget_event(error)
+
+    def _forget_event(self, error):
+        self.event, self.is_event_recorded = False, False
+        session.note_missing("device events", error)
+
+    def raise_flag(self):
+        self.flag = io.BytesIO()
+        self.post_hooks[self.post_key] = self.flag.__exit__
+
+    def _count_flag(self, traces):
+        """An update before this hook took over belongs to the step that is being made."""
+        flag, self.flag = self.flag, None
+        if flag is not None and flag.closed:
+            for trace in traces[:1]:
+                trace.updates += 1
+                trace.updated_ns = now_ns()
+
+    def restore(self):
+        self.fast = 0
+        self.post_hooks[self.post_key] = self.pre_hooks[self.pre_key] = _nothing
+
+    def finish(self):
+        self.drain()
+        for trace in list(self.traces.values()):
+            trace.finish()
+
+    def forget(self):
+        """In a forked process."""
+        self.traces, self.records, self.fast = {}, [], 0
+        self.event, self.is_event_recorded, self.flag = False, False, None  # CUDA does not survive a fork.
+        self.arrange()
+
+
+hooks = _Hooks()
+session.at_exit(hooks.finish)
+session.after_fork(hooks.forget)
+
+
+def current_trace():
+    """Of this thread; None if ours fails."""
+    try:
+        return hooks.trace()
+    except Exception as error:
+        session.failed("a new thread", error)
+        return None
+
+
+def attach_loader(module):
+    replace(module._BaseDataLoaderIter, "__next__", _timed_next, "torch", "input")
+
+
+def _timed_next(original):
+    @functools.wraps(original)
+    def __next__(self):
+        # 0 if anything was compiled: the compiler sees nothing of what follows.
+        if hooks.fast:
+            if hooks.fast == id(self):
+                return _fast_next(self, original)
+        if is_compiling():
+            return original(self)
+        if session.is_off:
+            return original(self)
+        trace = hooks.traces.get(get_ident()) or current_trace()
+        if trace is None or trace.is_waiting or hooks.is_waiting:  # waiting: a loader that reads from another one
+            return original(self)
+        trace.is_waiting = True
+        began = now_ns()
+        try:
+            item = original(self)
+        except StopIteration:
+            _end_iterator(trace, self, began)
+            raise
+        finally:
+            trace.is_waiting = False
+        ended = now_ns()
+        try:
+            trace.take_batch(self, item, began, ended, _torch.is_grad_enabled())
+        except Exception as error:
+            session.failed("the data loader", error)
+        return item
+
+    return __next__
+
+
+def _fast_next(iterator, original):
+    """Between bursts: notes times and whether an optimizer has updated, and nothing else."""
+    hooks.is_waiting = True
+    began = now_ns()
+    try:
+        item = original(iterator)
+    except StopIteration:
+        _end_iterator(next(iter(hooks.traces.values())), iterator, began)
+        raise
+    finally:
+        hooks.is_waiting = False
+    ended = now_ns()
+    try:
+        has_updated = hooks.flag.closed
+        if has_updated:
+            hooks.raise_flag()
+        hooks.records.append((began, ended, has_updated))
+        if ended > hooks.due_ns:
+            hooks.drain()
+    except Exception as error:
+        session.failed("the data loader", error)
+    return item
+
+
+def _end_iterator(trace, iterator, now):
+    try:
+        hooks.drain()
+        trace.end_iterator(iterator, now, _torch.is_grad_enabled())
+        if hooks.models and now - hooks.communication_ns > _COMMUNICATION_NS:
+            _report_communication(trace, now)
+    except Exception as error:
+        session.failed("the data loader", error)
+
+
+def attach_backward(module):
+    original = module.backward
+
+    @functools.wraps(original)
+    def backward(*arguments, **keywords):
+        if is_compiling():
+            return original(*arguments, **keywords)
+        if session.is_off:
+            return original(*arguments, **keywords)
+        trace = current_trace()
+        if trace is None or trace.is_in_backward or not trace.budget.is_timed:
+            return original(*arguments, **keywords)
+        trace.is_in_backward = True
+        began = now_ns()
+        try:
+            result = original(*arguments, **keywords)
+        finally:
+            trace.is_in_backward = False
+        ended = now_ns()
+        try:
+            trace.take_backward(began, ended, _loss(trace, arguments, keywords, ended))
+        except Exception as error:
+            session.failed("the backward pass", error)
+        return result
+
+    hooks.autograd, hooks.backward, hooks.original_backward = module, backward, original
+    module.backward = backward
+    session.note_attached("torch", "forward", "backward", restore=lambda: setattr(module, "backward", original))
+
+
+def _loss(trace, arguments, keywords, now):
+    """The number that is differentiated, where it is in memory: reading it from a device would wait for it."""
+    if now - trace.loss_ns < _LOSS_NS:
+        return None
+    tensor = arguments[0] if arguments else keywords.get("tensors")
+    if type(tensor) is not _torch.Tensor or tensor.device.type != "cpu" or tensor.numel() != 1:
+        return None
+    return None if tensor.is_complex() else tensor.item()
+
+
+def attach_optimizer(module):
+    """The registration also exists without these functions being called, so it can be replaced in place."""
+    pre = module.register_optimizer_step_pre_hook(_begin_update)
+    try:
+        post = module.register_optimizer_step_post_hook(_end_update)
+        hooks.pre_hooks, hooks.post_hooks = module._global_optimizer_pre_hooks, module._global_optimizer_post_hooks
+        hooks.pre_key, hooks.post_key = pre.id, post.id
+    except Exception:
+        pre.remove()
+        raise
+    session.note_attached("torch", "optimizer", restore=hooks.restore)
+
+
+def _begin_update(optimizer, arguments, keywords):
+    if is_compiling() or session.is_off:
+        return
+    try:
+        trace = hooks.trace()
+        if trace.budget.is_timed:
+            trace.begin_update(optimizer)
+    except Exception as error:
+        session.failed("the beginning of an update", error)
+
+
+def _end_update(optimizer, arguments, keywords):
+    if is_compiling() or session.is_off:
+        return
+    try:
+        hooks.trace().end_update(optimizer)
+    except Exception as error:
+        session.failed("the end of an update", error)
+
+
+def attach_compiler(module):
+    """From the first use of the compiler on no hook is replaced any more."""
+    contexts = getattr(module, "OptimizeContext", None)
+    if contexts is None:
+        hooks.compiles = True
+        hooks.arrange()
+        return
+    original = contexts.__init__
+
+    @functools.wraps(original)
+    def __init__(self, *arguments, **keywords):
+        if not hooks.compiles and not session.is_off:
+            hooks.compiles = True
+            try:
+                _hide_from(module)
+                hooks.arrange()
+            except Exception as error:
+                session.failed("the compiler", error)
+        original(self, *arguments, **keywords)
+
+    contexts.__init__ = __init__
+
+
+def _hide_from(compiler):
+    """Where a graph ends in one of our functions, it is called as those of torch are: nothing in it is compiled."""
+    package = __name__.rpartition(".")[0]
+    for name, module in list(sys.modules.items()):
+        if name.startswith(package + "."):
+            for code in _codes_of(vars(module).values(), module.__name__):
+                compiler.skip_code(code)
+
+
+def _codes_of(values, module):
+    for value in values:
+        if isinstance(value, type) and value.__module__ == module:
+            yield from _codes_of(vars(value).values(), module)
+        code = getattr(value, "__code__", None)
+        if code is not None and getattr(value, "__module__", None) == module:
+            yield from _with_inner(code)
+
+
+def _with_inner(code):
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, type(code)):
+            yield from _with_inner(constant)
+
+
+def attach_graphs(module):
+    def counted(original):
+        @functools.wraps(original)
+        def replay(self):
+            hooks.replays += 1
+            return original(self)
+        return replay
+
+    replace(module.CUDAGraph, "replay", counted, "torch")
+
+
+def attach_ddp(module):
+    def remembered(original):
+        @functools.wraps(original)
+        def __init__(self, *arguments, **keywords):
+            original(self, *arguments, **keywords)
+            try:
+                hooks.models.append(weakref.ref(self))
+            except Exception as error:
+                session.failed("DistributedDataParallel", error)
+        return __init__
+
+    replace(module.DistributedDataParallel, "__init__", remembered, "torch", "communication")
+
+
+def _report_communication(trace, now):
+    """What DDP itself measures of its reductions, in some steps."""
+    hooks.communication_ns = now
+    for model in [reference() for reference in hooks.models]:
+        log = getattr(model, "_get_ddp_logging_data", dict)()
+        whole, hidden = log.get("avg_backward_comm_time", 0), log.get("avg_backward_compute_comm_overlap_time", 0)
+        if whole > 0:
+            trace.log.add(now, b"scalar ddp.communication_s %.9g" % (whole * 1e-9))
+            trace.log.add(now, b"scalar ddp.communication_hidden_s %.9g" % (hidden * 1e-9))

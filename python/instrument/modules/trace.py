@@ -1,0 +1,291 @@
+"""The training of one thread: what is a step, and what the phases of its steps are.
+
+A step ends when the next batch is asked for, or the iterator ends, after at least one update of an optimizer.
+Without a data loader it ends with an update of an optimizer that has updated since the last step. `forward` is
+the time from the end of the last known phase to the beginning of the backward pass.
+"""
+import weakref
+
+from . import spans
+from ._pipe import now_ns
+from .budget import UNSEEN_NS_PER_CALL, Budget
+from .session import FLUSH_NS, phase_text, session
+from .spans import EVALUATION
+
+SOURCE = "torch"
+_ITEMS_NS = 1000000000
+_MOST_EVENTS = 4000
+FAST_NS = 4000  # of a batch that is only noted, as measured like UNSEEN_NS_PER_CALL
+# An accumulation is rarely longer. Where nothing but compiled code may update, batches count after so many.
+_SILENT_BATCHES = 64
+
+
+class Trace:
+    __slots__ = ("log", "hooks", "number", "batches", "updates", "budget", "is_waiting", "is_in_backward", "iterator",
+                 "forward_ns", "backward_ns", "optimizer", "optimizer_ns", "updated_ns", "updated", "own_ns",
+                 "evaluation_ns", "evaluated_ns", "evaluation_gap_ns", "items", "items_ns", "batch_size", "loss",
+                 "loss_ns", "dry", "silent", "has_updated", "counts_batches", "has_reported_bursts")
+
+    def __init__(self, log, hooks):
+        self.log, self.hooks = log, hooks
+        self.number = self.batches = self.updates = self.own_ns = 0
+        self.budget = Budget()
+        self.is_waiting = self.is_in_backward = False
+        self.iterator = None  # weak: of the loader that training reads from
+        self.forward_ns = self.backward_ns = self.optimizer_ns = self.updated_ns = 0
+        self.optimizer = None  # the outermost that is in its step()
+        self.updated = set()  # optimizers that updated in this step, where no loader gives batches
+        self.evaluation_ns = self.evaluated_ns = self.evaluation_gap_ns = 0
+        self.items = self.batch_size = None
+        self.items_ns = self.loss_ns = 0
+        self.loss = self.dry = None
+        self.silent = []  # ends of batches without an update, before the first one
+        self.has_updated = self.counts_batches = self.has_reported_bursts = False
+
+    def take_batch(self, iterator, item, began, ended, has_gradients):
+        """The loader gave a batch."""
+        self.hooks.drain()
+        if not has_gradients or spans.is_open(EVALUATION):
+            self._take_evaluation_batch(began, ended)
+        else:
+            if self.evaluation_ns:
+                self._end_evaluation(began)
+            self._end_batch(began)
+            if self.iterator is None or self.iterator() is not iterator:
+                self.iterator = weakref.ref(iterator, self._iterator_is_gone)
+                self.items_ns = 0
+                self.hooks.arrange()
+            self.batches += 1
+            self.log.phase(b"input", began, ended)
+            self.forward_ns = ended
+            if self.budget.is_timed:
+                self.dry = self.hooks.is_device_dry()
+            if ended - self.items_ns > _ITEMS_NS:
+                self.items_ns = ended
+                self.items = items_in(item)
+            if not self.budget.is_timed and not self.hooks.fast:
+                self.hooks.arrange()
+        self._flush_if_due(ended)
+        self.own_ns += now_ns() - ended + UNSEEN_NS_PER_CALL
+
+    def take_records(self, records):
+        """Batches that __next__ noted between bursts: when each was requested and came, and whether an optimizer
+        had updated before."""
+        began_ns = now_ns()
+        append = self.log.events.append
+        for began, ended, has_updated in records:
+            self.own_ns += FAST_NS
+            if has_updated or self.updates:
+                self._end_step(began, 0 if self.updates else None)
+            elif self.counts_batches:
+                self._end_step(began, None)
+            self.batches += 1
+            append((ended, phase_text, (b"input", ended - began)))
+        self.forward_ns = ended
+        self._flush_if_due(ended)
+        self.own_ns += now_ns() - began_ns
+
+    def due_ns(self):
+        """When batches that are only noted must become lines: for a flush, or for the next burst."""
+        return min(self.log.flushed_ns + FLUSH_NS, self.budget.resume_ns)
+
+    def is_evaluating(self):
+        return self.evaluation_ns or spans.is_open(EVALUATION)
+
+    def end_iterator(self, iterator, now, has_gradients):
+        """The loader has no more batches."""
+        if self.evaluation_ns and not has_gradients:
+            self._end_evaluation(now)
+        if self.iterator is not None and self.iterator() is iterator:
+            self._end_batch(now)
+            self.batches = 0  # Those that were read but not trained on.
+            self.iterator = None
+            self.hooks.arrange()
+
+    def take_backward(self, began, ended, loss):
+        if self.forward_ns:
+            self.log.phase(b"forward", self.forward_ns, began)
+        self.log.phase(b"backward", began, ended)
+        self.forward_ns = self.backward_ns = ended
+        if loss is not None:
+            self.loss, self.loss_ns = loss, ended
+        self.own_ns += now_ns() - ended + UNSEEN_NS_PER_CALL
+
+    def begin_update(self, optimizer):
+        if self.optimizer is None:
+            self.optimizer = id(optimizer)
+            self.optimizer_ns = now_ns()
+            self.own_ns += UNSEEN_NS_PER_CALL
+
+    def end_update(self, optimizer):
+        now = now_ns()
+        if self.iterator is None:
+            if id(optimizer) in self.updated:
+                self._end_step(self.updated_ns)
+            self.updated.add(id(optimizer))
+        if self.budget.is_timed and self.optimizer == id(optimizer):
+            # Frameworks compute the loss inside of the optimizer's step: that part is forward and backward.
+            self.log.phase(b"optimizer", max(self.optimizer_ns, self.backward_ns), now)
+            self.forward_ns = now
+        if self.optimizer == id(optimizer):
+            self.optimizer = None
+        self.updates += 1
+        self.has_updated = True
+        self.updated_ns = now
+        if self.budget.is_timed:
+            self.hooks.record_event()
+        if self.iterator is None:
+            self._flush_if_due(now)
+        self.own_ns += now_ns() - now + UNSEEN_NS_PER_CALL
+
+    def begin_evaluation(self):
+        """A framework begins to evaluate: the step before has ended."""
+        now = now_ns()
+        self.hooks.drain()
+        if self.evaluation_ns:
+            self._end_evaluation(now)
+        self._end_batch(now)
+        self.hooks.fast = 0
+
+    def finish(self):
+        """The process ends."""
+        if self.evaluation_ns:
+            self._end_evaluation(now_ns())
+        if self.updates or self.hooks.has_updated_unseen():
+            self._end_step(self.updated_ns if self.updates else now_ns())
+        if not self.number and self.silent and self.hooks.may_update_unseen():
+            self._count_batches()
+        if self.number:
+            self._report_cost()
+
+    def _end_batch(self, now):
+        if not self.updates and self.hooks.has_updated_unseen():
+            self._end_step(now, None)
+        elif self.updates:
+            self._end_step(self.updated_ns if self.iterator is None else now)
+        elif self.counts_batches and self.batches:
+            self._end_step(now, None)
+        elif self.batches and not self.has_updated:
+            self.silent.append(now)
+            if len(self.silent) >= _SILENT_BATCHES:
+                self._count_batches()
+        self.optimizer = None
+
+    def _end_step(self, now, updates=0):
+        """`updates`: None if nobody counted them."""
+        updates = None if updates is None else self.updates
+        budget = self.budget
+        self.number += 1
+        if session.may_step(SOURCE):
+            if session.main_log is None:
+                session.main_log = self.log
+            self._note_batch_size(now)
+            values = (self.number, updates, self.batches, budget.is_timed, self.dry, self.loss)
+            self.log.events.append((now, step_text, values))
+        self.updates = self.batches = 0
+        self.loss = self.dry = None
+        self.updated.clear()
+        was_timed = budget.is_timed
+        budget.end_step(now, self.own_ns)
+        self.own_ns = 0
+        if budget.is_timed != was_timed:
+            self.hooks.arrange()
+            self.forward_ns = 0
+            if not self.has_reported_bursts:
+                self._report_bursts()
+
+    def _report_bursts(self):
+        self.has_reported_bursts = True
+        session.mark("phases are timed in bursts of steps: timing every step would take more than 0.3 % of step time")
+
+    def _report_cost(self):
+        budget = self.budget
+        share = budget.share()
+        cost = "" if share is None else ", %.2g %% of step time in hooks" % (100 * share)
+        session.mark("instrumentation: %d steps, phases of %d timed%s" % (budget.steps, budget.timed_steps, cost))
+
+    def _count_batches(self):
+        """Compiled or replayed code may update where no hook sees it."""
+        times, self.silent = self.silent, []
+        if not self.hooks.may_update_unseen():
+            self.has_updated = True  # Do not look again: nothing is known of its steps.
+            return
+        self.counts_batches = True
+        session.mark("no update of an optimizer was seen (compiled or replayed): each batch counts as a step")
+        self.batches = 1
+        for time_ns in times:
+            self._end_step(time_ns, None)
+
+    def _note_batch_size(self, now):
+        size = self.items and self.batches and self.items * self.batches
+        if size and size != self.batch_size:
+            self.batch_size = size
+            self.log.add(now, b"batch %d" % size)
+
+    def _take_evaluation_batch(self, began, ended):
+        if spans.is_open(EVALUATION) and not self.evaluation_ns:
+            return
+        if not self.evaluation_ns:
+            self._end_batch(began)
+            self.evaluation_ns = began
+            self.hooks.fast = 0  # The next batch of training ends the evaluation.
+            self.evaluation_gap_ns = 0
+            spans.begin(EVALUATION, began)
+        else:
+            self.evaluation_gap_ns = max(self.evaluation_gap_ns, ended - self.evaluated_ns)
+        self.evaluated_ns = ended
+
+    def _end_evaluation(self, now):
+        """The last batch is given as much time as the longest of the others."""
+        last_ns = max(self.evaluation_gap_ns, self.evaluated_ns - self.evaluation_ns)
+        spans.end(EVALUATION, min(now, self.evaluated_ns + last_ns))
+        self.evaluation_ns = 0
+
+    def _iterator_is_gone(self, reference):
+        try:
+            if self.iterator is reference:
+                self.hooks.drain()
+                self.iterator = None
+                if not session.is_off:
+                    self.hooks.arrange()
+        except Exception as error:
+            session.failed("the end of an iterator", error)
+
+    def _flush_if_due(self, now):
+        if len(self.log.events) > _MOST_EVENTS:
+            self.log.flush(now)
+        else:
+            self.log.flush_if_due(now)
+
+
+def step_text(session, number, updates, batches, is_timed, dry, loss):
+    if session.steps_from != SOURCE:
+        return None
+    if updates is None and not is_timed and batches:
+        return b"step %d batches=%d timed=0" % (number, batches)  # Most steps, where there are bursts.
+    text = b"step %d" % number
+    if updates is not None:
+        text += b" updates=%d" % updates
+    if batches:
+        text += b" batches=%d" % batches
+    text += b" timed=%d" % is_timed
+    if dry is not None:
+        text += b" dry=%d" % dry
+    if loss is not None:
+        text += b" loss=%.9g" % loss
+    return text
+
+
+def items_in(item, depth=3):
+    """How many items a batch has, by the first tensor in it; None if that is not cheap to find."""
+    try:
+        shape = getattr(item, "shape", None)
+        if shape is not None:
+            return int(shape[0])
+        if depth and hasattr(item, "values"):
+            return items_in(next(iter(item.values())), depth - 1)
+        if depth and isinstance(item, (list, tuple)):
+            return items_in(item[0], depth - 1)
+    except Exception:  # A batch may be anything.
+        pass
+    return None

@@ -1,0 +1,40 @@
+#include "record/supervise/instrument.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace trainscope {
+namespace {
+
+TEST(Instrument, the_program_carries_the_stub_and_the_sender) {
+  const auto text_of = [](std::string_view path) {
+    for (const InstrumentFile& file : instrument_files()) {
+      if (file.path == path) return file.text;
+    }
+    return std::string_view();
+  };
+  EXPECT_NE(text_of("startup/sitecustomize.py").find("meta_path"), std::string_view::npos);
+  EXPECT_NE(text_of("modules/_pipe.py").find("class Sender"), std::string_view::npos);
+  EXPECT_NE(text_of("modules/__init__.py").find("def attach"), std::string_view::npos);
+}
+
+TEST(Instrument, nothing_but_the_stub_is_in_the_folder_of_the_path) {
+  const auto files = instrument_files();
+  EXPECT_EQ(std::count_if(files.begin(), files.end(),
+                          [](const auto& file) { return file.path.starts_with("startup/"); }),
+            1);
+}
+
+TEST(Instrument, an_empty_path_adds_no_entry) {
+  EXPECT_EQ(instrument_environment("/runs/a", "")["PYTHONPATH"], "/runs/a/instrument/startup");
+  EXPECT_EQ(instrument_environment("/runs/a", "/lib:/more")["PYTHONPATH"],
+            "/runs/a/instrument/startup:/lib:/more");
+}
+
+TEST(Instrument, a_colon_in_the_path_is_an_error) {
+  EXPECT_FALSE(write_instrument_files("/tmp/a:b"));
+}
+
+}  // namespace
+}  // namespace trainscope

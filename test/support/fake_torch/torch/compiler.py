@@ -1,0 +1,5 @@
+_is_compiling = False
+
+
+def is_compiling():
+    return _is_compiling

@@ -1,0 +1,3 @@
+from .dataloader import DataLoader
+
+__all__ = ["DataLoader"]

@@ -1,0 +1,118 @@
+"""`run --instrument`: steps and input wait of an unmodified script are those that the script measures itself."""
+import json
+import os
+import pathlib
+import sys
+
+from instrumented_job import torch_python
+from progress_fifo import ROOT
+from trainscope_test import Case, main
+
+FAKES = str(ROOT / "test/support/fake_torch")
+# Waits for each batch, then works; prints what it measured of both.
+JOB = """
+import json, sys, time, torch
+waited = 0
+class Data(torch.utils.data.Dataset if hasattr(torch.utils.data, "Dataset") else object):
+    def __len__(self): return 60
+    def __getitem__(self, i):
+        global waited
+        if i >= len(self): raise IndexError
+        began = time.monotonic(); time.sleep(WAIT_S); waited += time.monotonic() - began
+        return i
+optimizer = OPTIMIZER
+began = time.monotonic()
+for epoch in range(2):
+    for batch in torch.utils.data.DataLoader(Data()):
+        time.sleep(0.01)
+        optimizer.step()
+print(json.dumps({"steps": 120, "input": waited / (time.monotonic() - began)}))
+"""
+FAKE = {"OPTIMIZER": "torch.optim.SGD()"}
+REAL = {"OPTIMIZER": "torch.optim.SGD([torch.nn.Parameter(torch.ones(1))])"}
+
+
+class Instrument(Case):
+    def environment(self, **more):
+        kept = {k: v for k, v in super().environment(**more).items() if k != "PYTHONPATH" or k in more}
+        return {"PYTHONPATH": FAKES, **kept}
+
+    def script(self, text=JOB, **replacements):
+        for name, value in replacements.items():
+            text = text.replace(name, value)
+        path = self.path("train.py")
+        pathlib.Path(path).write_text(text)
+        return path
+
+    def notes(self):
+        return self.info()["run"]["notes"]
+
+    def events(self):
+        return self.trainscope("sql", "latest", "select text from events where kind = 'mark'").stdout.decode()
+
+    def check_truth(self, python, variables, replacements):
+        for wait in ("0.03", "0.001"):
+            script = self.script(WAIT_S=wait, **replacements)
+            done = self.record([python, script], "--instrument", env=self.environment(**variables))
+            truth, info = json.loads(done.stdout), self.info()
+            self.assertEqual(info["steps"]["source"], "pipe")
+            self.assertEqual((info["steps"]["count"], info["steps"]["observed"]), (120, 120))
+            parts = {part["part"]: part["share"] for part in info["breakdown"]}
+            self.assertAlmostEqual(parts["input"], truth["input"], delta=0.05)
+
+    def test_steps_and_input_wait(self):
+        self.check_truth(sys.executable, {}, FAKE)
+
+    def test_steps_and_input_wait_of_pytorch(self):
+        self.check_truth(torch_python(), {"PYTHONPATH": ""}, REAL)
+
+    def test_the_folder_goes_with_the_job(self):
+        script = self.script("import os; print(os.environ['PYTHONPATH']); print(os.listdir(os.environ['PYTHONPATH'].split(':')[0]))")
+        done = self.record([sys.executable, "-B", script], "--instrument")
+        path = self.info()["run"]["path"]
+        self.assertEqual(done.stdout.decode().split("\n")[0], f"{path}/instrument/startup:{FAKES}")
+        self.assertIn("'sitecustomize.py'", done.stdout.decode())
+        self.assertNotIn("instrument", os.listdir(path))
+        environment = {k: v for k, v in self.environment().items() if k != "PYTHONPATH"}
+        done = self.record([sys.executable, "-B", script], "--instrument", env=environment)
+        self.assertEqual(done.stdout.decode().split("\n")[0], self.info()["run"]["path"] + "/instrument/startup")
+
+    def test_without_the_option_the_environment_is_the_jobs_own(self):
+        done = self.record([sys.executable, self.script("import os; print(os.environ['PYTHONPATH'])")])
+        self.assertEqual(done.stdout.decode().strip(), FAKES)
+        self.assertEqual(self.notes(), [])
+
+    def test_the_variable_turns_it_on(self):
+        self.record([sys.executable, self.script(WAIT_S="0", **FAKE)], env=self.environment(TRAINSCOPE_INSTRUMENT="1"))
+        self.assertEqual(self.info()["steps"]["count"], 120)
+        self.assertIn("instrumented torch 2.fake: input", self.events())
+
+    def test_a_job_that_cannot_be_instrumented(self):
+        for job in (["/bin/true"], [sys.executable, "-I", "-c", ""], [sys.executable, "-c", "pass"]):
+            self.record(job, "--instrument")
+            self.assertTrue(any("--instrument found nothing to observe" in note for note in self.notes()), job)
+        self.record([sys.executable, self.script(WAIT_S="0", **FAKE)], "--instrument")
+        self.assertEqual(self.notes(), [])
+
+    def test_a_crash_is_the_jobs_own(self):
+        script = self.script(WAIT_S="0", **FAKE)
+        with open(script, "a", encoding="utf-8") as file:
+            file.write("raise ValueError('broken')\n")
+        bare = self.trainscope(script, program=sys.executable, check=False, env=self.environment())
+        done = self.record([sys.executable, script], "--instrument", check=False)
+        self.assertEqual((done.returncode, done.stderr), (bare.returncode, bare.stderr))
+        self.assertEqual(self.info()["steps"]["count"], 120)
+
+    def test_rm_removes_what_a_killed_run_left(self):
+        self.record(["/bin/true"], "--instrument")
+        path = self.info()["run"]["path"]
+        os.makedirs(f"{path}/instrument/modules/__pycache__")
+        pathlib.Path(f"{path}/instrument/modules/__pycache__/trace.pyc").write_bytes(b"")
+        os.symlink("/tmp", f"{path}/instrument/link")
+        self.trainscope("rm", "latest", "--yes")
+        self.assertFalse(os.path.exists(path))
+        self.assertTrue(os.path.exists("/tmp"))
+
+
+if __name__ == "__main__":
+    main()
