@@ -92,9 +92,10 @@ std::vector<BreakdownPart> breakdown_of(const Evidence& evidence) {
 
 std::string missing_for(const Evidence& evidence) {
   if (evidence.training_s() < kLeastTrainingS) return "a longer run";
-  if (!evidence.has_steps()) return "steps: see trainscope send --help";
-  return evidence.has_phases() ? "evidence that the rules agree on"
-                               : "phases of the steps: see trainscope send --help";
+  if (evidence.has_phases()) return "evidence that the rules agree on";
+  const char* const what = evidence.has_steps() ? "phases of the steps" : "steps and their phases";
+  return fmt::format("{}: trainscope run --instrument -- COMMAND (Python), or trainscope send",
+                     what);
 }
 
 void set_unknown(const Evidence& evidence, Diagnosis& diagnosis) {
