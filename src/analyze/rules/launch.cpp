@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analyze/support/rule.h"
 #include "base/text.h"
@@ -17,11 +18,18 @@ Judgement judge(Witness& witness) {
   const bool is_exact = witness.value(Signal::gpu_sm).has_value();
   const double idle = is_exact ? witness.degree(Signal::gpu_sm, 0.5, 0.25)
                                : witness.degree(Signal::gpu_busy, 0.9, 0.6);
-  const double host = witness.value(Signal::main_running)
-                          ? witness.degree(Signal::main_running, 0.6, 0.85)
-                          : 0.8 * witness.degree(Signal::job_cores, 0.6, 0.85);
+  // PyTorch launches the backward pass from a thread of its own while the main thread waits for it.
+  std::optional<double> launching = witness.value(Signal::main_running);
+  if (launching) {
+    *launching = std::min(1.0, *launching + witness.value(Signal::other_running).value_or(0));
+  }
+  const double host =
+      launching ? witness.degree("main and busiest other thread running", launching, 0.6, 0.85)
+                : 0.8 * witness.degree(Signal::job_cores, 0.6, 0.85);
   judgement.strength = 0.9 * idle * host;
   judgement.strength *= 1 - 0.6 * witness.degree(Signal::read_bytes, 30e6, 150e6);
+  // A copy keeps the main thread busy as well.
+  judgement.strength *= 1 - 0.7 * witness.degree(Signal::gpu_copied, 2e9, 6e9);
   if (const auto input = evidence.share("input"); input && evidence.has_phases()) {
     judgement.strength *= 1 - witness.degree("input wait of step time", input, 0.05, 0.22);
   }

@@ -157,6 +157,16 @@ TEST(Diagnose, a_gpu_is_judged_by_what_it_did) {
   EXPECT_EQ(gpu(0.99, 0.95, 0.7, 0.3, 0.3), "gpu_bound");
   EXPECT_EQ(gpu(0.99, 0.95, 0.02, 0.85, 0.3), "gpu_memory_bound");
   EXPECT_EQ(gpu(0.45, 0.1, 0.02, 0.05, 0.98), "launch_bound");
+  // The backward pass is launched from another thread.
+  PlantedRun divided;
+  divided.cpu(1.0, 1.05).thread("main", 0.42, 0).thread("busiest", 0.56, 0);
+  divided.level("job.gpu.memory.usage", {}, 1e9).level("hw.gpu.utilization", {{"gpu", "0"}}, 0.4);
+  EXPECT_EQ(divided.diagnose().verdict, "launch_bound");
+  PlantedRun copying;
+  copying.cpu(1.0, 1.05).thread("main", 0.99, 0).level("job.gpu.memory.usage", {}, 1e9);
+  copying.level("hw.gpu.utilization", {{"gpu", "0"}}, 0.2);
+  copying.rate("hw.gpu.pcie.io", {{"direction", "receive"}, {"gpu", "0"}}, 8e9);
+  EXPECT_EQ(copying.diagnose().verdict, "transfer_bound");
 }
 
 TEST(Diagnose, a_job_that_does_nothing_is_idle) {
