@@ -171,3 +171,18 @@ def _cut(body, room):
     if body.startswith(b"mark "):
         return body[:room].decode("utf-8", "ignore").encode()
     return body[:room + 1].rpartition(b" ")[0]
+
+
+def items_in(item, depth=3):
+    """How many items a batch has, by the first tensor in it; None if that is not cheap to find."""
+    try:
+        shape = getattr(item, "shape", None)
+        if shape is not None:
+            return int(shape[0])
+        if depth and hasattr(item, "values"):
+            return items_in(next(iter(item.values())), depth - 1)
+        if depth and isinstance(item, (list, tuple)):
+            return items_in(item[0], depth - 1)
+    except Exception:  # A batch may be anything; a step must not fail because of it.
+        pass
+    return None

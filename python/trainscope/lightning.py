@@ -12,7 +12,7 @@ steps of all.
 import sys
 
 import trainscope
-from trainscope.torch import items_in
+from trainscope._pipe import items_in
 
 __all__ = ["ProgressCallback"]
 

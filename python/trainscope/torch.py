@@ -9,6 +9,7 @@ Limits: a step whose body is left by break, return or an exception is not report
 have trained. On a GPU the body ends when its work is queued; the loop as a whole keeps the GPU's pace.
 """
 from . import MeasuredIterable, MeasuredIterator, active, batch, step
+from ._pipe import items_in
 
 
 def loop(loader):
@@ -53,18 +54,3 @@ class _Steps(MeasuredIterator):
             self._items = items
             batch(items)
         return item
-
-
-def items_in(item, depth=3):
-    """How many items a batch has, by the first tensor in it; None if that is not cheap to find."""
-    try:
-        shape = getattr(item, "shape", None)
-        if shape is not None:
-            return int(shape[0])
-        if depth and hasattr(item, "values"):
-            return items_in(next(iter(item.values())), depth - 1)
-        if depth and isinstance(item, (list, tuple)):
-            return items_in(item[0], depth - 1)
-    except Exception:  # A batch may be anything; a step must not fail because of it.
-        pass
-    return None

@@ -12,18 +12,10 @@ namespace {
 
 constexpr size_t kRowColumns = 80 - 13;  // without the label
 
-std::string breakdown_text(const AnalysisResult& result) {
-  std::string text;
-  for (const BreakdownPart& part : result.breakdown) {
-    text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : " · ", part.part, 100 * part.share);
-  }
-  return text;
-}
-
 // What is unknown has its own row unless the breakdown is short.
 void add_breakdown(const Analysis& analysis, const AnalysisResult& result,
                    std::vector<std::pair<std::string, std::string>>& rows) {
-  const std::string parts = breakdown_text(result);
+  const std::string parts = breakdown_text(result.breakdown);
   const std::string both =
       parts + (parts.empty() || result.unknown.empty() ? "" : ": ") + result.unknown;
   const bool fits = display_width(both) <= kRowColumns;
@@ -52,6 +44,20 @@ std::string finding_text(const Finding& finding) {
 }
 
 }  // namespace
+
+std::string breakdown_text(const std::vector<BreakdownPart>& parts) {
+  std::string text;
+  for (const BreakdownPart& part : parts) {
+    text += fmt::format("{}{} {:.0f}%", text.empty() ? "" : " · ", part.part, 100 * part.share);
+  }
+  return text;
+}
+
+std::string verdict_text(const Diagnosis& diagnosis) {
+  std::string text = diagnosis.verdict;
+  if (!diagnosis.cause.empty()) text += " (" + diagnosis.cause + ")";
+  return text + ": " + diagnosis.sentence;
+}
 
 std::vector<std::pair<std::string, std::string>> analysis_rows(
     const std::vector<CompletedAnalysis>& completed) {

@@ -205,20 +205,47 @@ Json learning_json(const Training& training) {
   return all;
 }
 
-Json breakdown_json(const AnalysisResult& result) {
-  Json breakdown = Json::array();
-  for (const BreakdownPart& part : result.breakdown) {
-    breakdown.push_back({{"part", part.part}, {"share", part.share}, {"time_s", part.time_s}});
-  }
-  return breakdown;
-}
-
 Json pause_json(const Pause& pause) {
   return {{"kind", pause.kind},
           {"from_s", pause.from_s},
           {"to_s", pause.to_s},
           {"lost_s", pause.lost_s},
           {"step", pause.step}};
+}
+
+// A breakdown under the key of its analysis; pauses and findings of all analyses together.
+Status add_analyses(const RunView& run, Json& document) {
+  TS_TRY(const auto completed, run_analyses(run));
+  document["pauses"] = Json::array();
+  document["findings"] = Json::array();
+  for (const auto& [analysis, result] : completed) {
+    for (const Pause& pause : result.pauses) document["pauses"].push_back(pause_json(pause));
+    for (const Finding& finding : result.findings) {
+      document["findings"].push_back(finding_json(finding));
+    }
+    const std::string key(analysis->json_key);
+    if (key.empty()) continue;
+    document[key] = breakdown_json(result.breakdown);
+    document[key + "_unknown"] = text_or_null(result.unknown);
+  }
+  return {};
+}
+
+}  // namespace
+
+Json tags_json(const Manifest& manifest) {
+  Json tags = Json::object();
+  for (const auto& [key, value] : manifest.tags) tags[key] = value;
+  return tags;
+}
+
+// Earlier versions did not record the launcher's job.
+Json breakdown_json(const std::vector<BreakdownPart>& parts) {
+  Json breakdown = Json::array();
+  for (const BreakdownPart& part : parts) {
+    breakdown.push_back({{"part", part.part}, {"share", part.share}, {"time_s", part.time_s}});
+  }
+  return breakdown;
 }
 
 Json finding_json(const Finding& finding) {
@@ -234,33 +261,6 @@ Json finding_json(const Finding& finding) {
           {"advice", text_or_null(finding.advice)}};
 }
 
-// A breakdown under the key of its analysis; pauses and findings of all analyses together.
-Status add_analyses(const RunView& run, Json& document) {
-  TS_TRY(const auto completed, run_analyses(run));
-  document["pauses"] = Json::array();
-  document["findings"] = Json::array();
-  for (const auto& [analysis, result] : completed) {
-    for (const Pause& pause : result.pauses) document["pauses"].push_back(pause_json(pause));
-    for (const Finding& finding : result.findings) {
-      document["findings"].push_back(finding_json(finding));
-    }
-    const std::string key(analysis->json_key);
-    if (key.empty()) continue;
-    document[key] = breakdown_json(result);
-    document[key + "_unknown"] = text_or_null(result.unknown);
-  }
-  return {};
-}
-
-}  // namespace
-
-Json tags_json(const Manifest& manifest) {
-  Json tags = Json::object();
-  for (const auto& [key, value] : manifest.tags) tags[key] = value;
-  return tags;
-}
-
-// Earlier versions did not record the launcher's job.
 Json group_json(const Manifest& manifest) {
   if (manifest.world_size <= 1) return nullptr;
   return {{"job", text_or_null(manifest.job)},

@@ -3,6 +3,7 @@
 
 #include "base/json_fwd.h"
 #include "base/result.h"
+#include "model/finding.h"
 #include "model/model.h"
 
 namespace trainscope {
@@ -17,5 +18,9 @@ Json tags_json(const Manifest& manifest);
 Json group_json(const Manifest& manifest);
 // {group, index, count}; null unless it is one of several repeats.
 Json repeat_json(const Manifest& manifest);
+
+// Parts that `diagnose --json` has as well.
+Json breakdown_json(const std::vector<BreakdownPart>& parts);
+Json finding_json(const Finding& finding);
 
 }  // namespace trainscope

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "cli/analysis_text.h"
 #include "cli/run_text.h"
 #include "cli/table.h"
 #include "cli/training_text.h"
@@ -74,9 +75,7 @@ std::string after_row(const Manifest& manifest) {
 // The answer: what held the training back, and what to try.
 void add_verdict(const Diagnosis& diagnosis, std::vector<Row>& rows) {
   if (diagnosis.verdict.empty()) return;
-  std::string verdict = diagnosis.verdict;
-  if (!diagnosis.cause.empty()) verdict += " (" + diagnosis.cause + ")";
-  rows.push_back({"verdict", verdict + ": " + diagnosis.sentence});
+  rows.push_back({"verdict", verdict_text(diagnosis)});
   if (!diagnosis.missing.empty()) rows.push_back({"missing", diagnosis.missing.front()});
   if (diagnosis.verdict == "unknown" || diagnosis.findings.empty()) return;
   const Finding& first = diagnosis.findings.front();

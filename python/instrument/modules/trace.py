@@ -7,7 +7,7 @@ the time from the end of the last known phase to the beginning of the backward p
 import weakref
 
 from . import spans
-from ._pipe import now_ns
+from ._pipe import items_in, now_ns
 from .budget import UNSEEN_NS_PER_CALL, Budget
 from .session import FLUSH_NS, phase_text, session
 from .spans import EVALUATION
@@ -274,18 +274,3 @@ def step_text(session, number, updates, batches, is_timed, dry, loss):
     if loss is not None:
         text += b" loss=%.9g" % loss
     return text
-
-
-def items_in(item, depth=3):
-    """How many items a batch has, by the first tensor in it; None if that is not cheap to find."""
-    try:
-        shape = getattr(item, "shape", None)
-        if shape is not None:
-            return int(shape[0])
-        if depth and hasattr(item, "values"):
-            return items_in(next(iter(item.values())), depth - 1)
-        if depth and isinstance(item, (list, tuple)):
-            return items_in(item[0], depth - 1)
-    except Exception:  # A batch may be anything.
-        pass
-    return None

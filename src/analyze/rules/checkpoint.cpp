@@ -15,7 +15,7 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   const auto share = evidence.share("checkpoint");
   if (share) {
-    judgement.strength = 0.95 * witness.degree("checkpoints of step time", share, 0.05, 0.2);
+    judgement.strength = 0.95 * witness.checkpoints();
     judgement.share = *share;
   } else if (!evidence.has_phases()) {
     const double writes = witness.degree(Signal::disk_write_bytes, 1e6, 5e6);

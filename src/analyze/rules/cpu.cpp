@@ -30,12 +30,7 @@ Judgement judge(Witness& witness) {
                                     *cores / evidence.cpus(), 0.7, 0.88);
   const double one = computing(witness);
   judgement.strength = 0.92 * std::max(all, one);
-  if (const auto input = evidence.share("input"); input && evidence.has_phases()) {
-    judgement.strength *= 1 - witness.degree("input wait of step time", input, 0.05, 0.22);
-  }
-  if (const auto saves = evidence.share("checkpoint")) {
-    judgement.strength *= 1 - witness.degree("checkpoints of step time", saves, 0.05, 0.2);
-  }
+  judgement.strength *= (1 - witness.input_wait()) * (1 - witness.checkpoints());
   // Cores that loading workers fill while the main thread waits for them are input.
   if (evidence.workers() > 0) {
     judgement.strength *= 1 - 0.8 * witness.degree(Signal::main_blocked, 0.2, 0.5) *

@@ -57,7 +57,7 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   const auto share = evidence.share("input");
   if (!evidence.has_phases() || !share) return judgement;
-  judgement.strength = 0.97 * witness.degree("input wait of step time", share, 0.05, 0.22);
+  judgement.strength = 0.97 * witness.input_wait();
   if (evidence.uses_gpu()) {
     judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
   }

@@ -30,9 +30,7 @@ Judgement judge(Witness& witness) {
   judgement.strength *= 1 - 0.6 * witness.degree(Signal::read_bytes, 30e6, 150e6);
   // A copy keeps the main thread busy as well.
   judgement.strength *= 1 - 0.7 * witness.degree(Signal::gpu_copied, 2e9, 6e9);
-  if (const auto input = evidence.share("input"); input && evidence.has_phases()) {
-    judgement.strength *= 1 - witness.degree("input wait of step time", input, 0.05, 0.22);
-  }
+  judgement.strength *= 1 - witness.input_wait();
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = "host_code";
   judgement.share =

@@ -21,7 +21,6 @@ namespace trainscope {
 
 enum class Signal : size_t {
   job_cores,
-  job_system_cores,
   machine_cores,
   recorder_cores,
   steal_cores,
@@ -30,11 +29,8 @@ enum class Signal : size_t {
   memory_pressure,
   throttled,
   read_bytes,
-  read_calls,
   disk_read_bytes,
-  write_bytes,
   disk_write_bytes,
-  disk_busy,
   major_faults,
   swap_bytes,
   network_bytes,
@@ -59,7 +55,6 @@ enum class Signal : size_t {
 struct SignalSpec {
   Signal signal;
   std::string_view name;  // for people: "main thread running"
-  std::string_view unit;  // cores, share, bytes/s, 1/s
 };
 const SignalSpec& signal_spec(Signal signal);
 

@@ -23,6 +23,9 @@ class Witness {
   double degree(Signal signal, double low, double high);
   // The same of a number that is no signal.
   double degree(std::string what, std::optional<double> value, double low, double high);
+  // How far waiting for data, and checkpoints, take the time of the steps, as the job reports it.
+  double input_wait();
+  double checkpoints();
   // A value that is only shown.
   std::optional<double> value(Signal signal) const { return evidence_.mean(signal); }
 
@@ -39,10 +42,6 @@ struct Judgement {
   std::string cause;    // "": unknown
   double share = 0;     // of the training's time that it takes; a bound for what can be won
   Finding finding;      // id, severity and times are filled in by the caller
-  std::vector<std::string> missing;
 };
-
-// "93 % of a core", "412 MB/s": a value of a signal as people read it.
-std::string signal_text(Signal signal, double value);
 
 }  // namespace trainscope

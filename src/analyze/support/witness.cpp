@@ -1,9 +1,6 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "analyze/support/rule.h"
-#include "base/text.h"
 
 namespace trainscope {
 
@@ -17,13 +14,15 @@ double Witness::degree(std::string what, std::optional<double> value, double low
   return degree;
 }
 
-std::string signal_text(Signal signal, double value) {
-  const SignalSpec& spec = signal_spec(signal);
-  if (spec.unit == "share") return fmt::format("{} {:.0f} %", spec.name, 100 * value);
-  if (spec.unit == "bytes/s") return fmt::format("{} {}/s", spec.name, bytes_text(value));
-  if (spec.unit == "bytes") return fmt::format("{} {}", spec.name, bytes_text(value));
-  if (spec.unit == "1/s") return fmt::format("{} {}/s", spec.name, count_text(value));
-  return fmt::format("{} {} {}", spec.name, number_text(value), spec.unit);
+double Witness::input_wait() {
+  const auto share = evidence_.share("input");
+  if (!share || !evidence_.has_phases()) return 0;
+  return degree("input wait of step time", share, 0.05, 0.22);
+}
+
+double Witness::checkpoints() {
+  const auto share = evidence_.share("checkpoint");
+  return share ? degree("checkpoints of step time", share, 0.05, 0.2) : 0;
 }
 
 }  // namespace trainscope

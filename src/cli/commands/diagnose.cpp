@@ -5,7 +5,9 @@
 #include "analyze/analyze.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "cli/analysis_text.h"
 #include "cli/cli.h"
+#include "cli/info_json.h"
 #include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
@@ -14,19 +16,6 @@
 namespace trainscope {
 
 namespace {
-
-Json finding_json(const Finding& finding) {
-  return {{"id", finding.id},
-          {"severity", finding.severity},
-          {"summary", finding.summary},
-          {"evidence", finding.evidence},
-          {"from_s", value_or_null(finding.from_s)},
-          {"to_s", value_or_null(finding.to_s)},
-          {"time_lost_s", value_or_null(finding.time_lost_s)},
-          {"max_speedup", value_or_null(finding.max_speedup)},
-          {"confidence", value_or_null(finding.confidence)},
-          {"advice", text_or_null(finding.advice)}};
-}
 
 Json judged_json(const Diagnosis::Judged& judged) {
   Json seen = Json::array();
@@ -44,10 +33,7 @@ Json judged_json(const Diagnosis::Judged& judged) {
 }
 
 Json diagnosis_json(const RunView& run, const Diagnosis& diagnosis, bool explain) {
-  Json breakdown = Json::array(), findings = Json::array(), alternatives = Json::array();
-  for (const BreakdownPart& part : diagnosis.breakdown) {
-    breakdown.push_back({{"part", part.part}, {"share", part.share}, {"time_s", part.time_s}});
-  }
+  Json findings = Json::array(), alternatives = Json::array();
   for (const Finding& finding : diagnosis.findings) findings.push_back(finding_json(finding));
   for (const auto& other : diagnosis.alternatives) {
     alternatives.push_back({{"verdict", other.verdict}, {"confidence", other.confidence}});
@@ -58,7 +44,7 @@ Json diagnosis_json(const RunView& run, const Diagnosis& diagnosis, bool explain
       {"verdict", diagnosis.verdict},
       {"cause", text_or_null(diagnosis.cause)},
       {"confidence", diagnosis.confidence},
-      {"breakdown", std::move(breakdown)},
+      {"breakdown", breakdown_json(diagnosis.breakdown)},
       {"findings", std::move(findings)},
       {"alternatives", std::move(alternatives)},
       {"limits", Json::array()},
@@ -102,16 +88,11 @@ std::string diagnosis_text(const RunView& run, const Diagnosis& diagnosis, bool 
   std::string title = "run " + run.manifest().id;
   if (!run.manifest().name.empty()) title += " " + printable(run.manifest().name);
   std::string out = title + "\n";
-  out += fmt::format(
-      "  verdict   {}{}\n",
-      diagnosis.verdict + (diagnosis.cause.empty() ? "" : " (" + diagnosis.cause + ")") + ": " +
-          diagnosis.sentence,
-      diagnosis.confidence > 0 ? fmt::format(" (confidence {:.0f} %)", 100 * diagnosis.confidence)
-                               : "");
-  std::string parts;
-  for (const BreakdownPart& part : diagnosis.breakdown) {
-    parts += fmt::format("{}{} {:.0f}%", parts.empty() ? "" : " · ", part.part, 100 * part.share);
-  }
+  out += fmt::format("  verdict   {}{}\n", verdict_text(diagnosis),
+                     diagnosis.confidence > 0
+                         ? fmt::format(" (confidence {:.0f} %)", 100 * diagnosis.confidence)
+                         : "");
+  const std::string parts = breakdown_text(diagnosis.breakdown);
   if (!parts.empty()) out += "  time      " + parts + "\n";
   for (const std::string& need : diagnosis.missing) out += "  missing   " + need + "\n";
   std::string others;
