@@ -1,11 +1,11 @@
 // job_switches: context switches of the job's threads.
 //
 // Source: /proc/PID/task/TID/status of every thread. Units: switches. Permission: none. Cost: 20 µs
-// per thread, hence at most 0.05 % of a core: every two seconds on its own thread, more rarely for
-// jobs with more than fifty threads; a process whose CPU clock stands still is not read. Caveats:
-// what a thread did after its last reading is lost when it ends inside a living process; a process
-// that our subreaper reaps is exact. What an attached process did after its last reading is not
-// known once its parent has reaped it: then there is no closing value. Voluntary: it waited;
+// per thread, hence at most 0.05 % of a core: every five seconds on its own thread, more rarely for
+// jobs with more than a hundred threads; a process whose CPU clock stands still is not read.
+// Caveats: what a thread did after its last reading is lost when it ends inside a living process; a
+// process that our subreaper reaps is exact. What an attached process did after its last reading is
+// not known once its parent has reaped it: then there is no closing value. Voluntary: it waited;
 // involuntary: it was taken off.
 #include <fmt/format.h>
 
@@ -236,7 +236,7 @@ const Collector job_switches_collector = {
     .needs = "/proc/PID/task/TID/status",
     .scope = Scope::job,
     .pace = Pace::thread,
-    .period_ns = 2 * kNsPerSecond,
+    .period_ns = 5 * kNsPerSecond,
     .rest_factor = 2000,
     .counts_from_zero = true,
     .metrics = kMetrics,

@@ -1,10 +1,15 @@
 #include "record/intake/event_file_search.h"
 
+#include <dirent.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <climits>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <string_view>
@@ -21,8 +26,8 @@ constexpr size_t kEntriesBetween = 256;  // a millisecond, if no disk is waited 
 constexpr int64_t kSoonest = kNsPerSecond / 2, kLatest = 10 * kNsPerSecond;
 constexpr int64_t kPauses = 500;  // 0.2 % of a core
 
-bool is_event_file(const std::filesystem::path& path) {
-  return path.filename().native().find(kMark) != std::string::npos;
+bool is_event_file(std::string_view path) {
+  return path.find(kMark, path.rfind('/') + 1) != std::string_view::npos;  // npos + 1 is 0
 }
 
 int64_t written_ns(const struct stat& st) {
@@ -56,7 +61,7 @@ void EventFileSearch::search_folder(const std::string& folder, size_t max_entrie
       if (it->symlink_status(gone).type() == std::filesystem::file_type::directory) {
         struct stat st {};
         if (::stat(it->path().c_str(), &st) == 0) folders.emplace(written_ns(st), it->path());
-      } else if (is_event_file(it->path())) {
+      } else if (is_event_file(it->path().native())) {
         if (auto file = look_at(it->path())) found.push_back(std::move(*file));
       }
     }
@@ -67,15 +72,18 @@ void EventFileSearch::search_folder(const std::string& folder, size_t max_entrie
                    [](const auto& a, const auto& b) { return a.written_ns > b.written_ns; });
 }
 
+// Of every open file, so nothing is allocated for those that are something else.
 void EventFileSearch::search_process(pid_t pid) {
-  std::error_code failed;
-  std::filesystem::directory_iterator it(fmt::format("/proc/{}/fd", pid), failed);
-  const std::filesystem::directory_iterator end;
-  for (; !failed && it != end; it.increment(failed)) {
-    std::error_code gone;
-    const auto target = std::filesystem::read_symlink(it->path(), gone);
-    if (gone || !is_event_file(target)) continue;
-    if (auto file = look_at(target)) found.push_back(std::move(*file));
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(
+      ::opendir(fmt::format("/proc/{}/fd", pid).c_str()), ::closedir);
+  if (folder == nullptr) return;
+  std::array<char, PATH_MAX> target{};
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const ssize_t length =
+        ::readlinkat(::dirfd(folder.get()), entry->d_name, target.data(), target.size());
+    const std::string_view path(target.data(), std::max<ssize_t>(length, 0));
+    if (!is_event_file(path)) continue;
+    if (auto file = look_at(std::string(path))) found.push_back(std::move(*file));
   }
 }
 
