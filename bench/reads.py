@@ -1,9 +1,9 @@
 """Reading runs: CPU time and peak memory of opening one and of four commands, against linear growth.
 
 Runs of days are written by bench-reads, not recorded: 100, 1,000 and 5,000 series and 1 h, 24 h and 30 days, with the
-shortest sampling period that keeps a run below 300 million values. Linear growth is predicted from one of them and from
-a run of ten seconds: a run is opened in a time per stored byte; what a command does besides takes a time per value that it
-must read or decompress. Memory is that of the whole process; for streamed output it should not grow with the run's length.
+shortest sampling period that keeps a run below 300 million values. A time that is linear in the series, rows and values
+that a question must read is fitted to all of them; a run that takes much longer than that shows growth that is not linear.
+Memory is that of the whole process; for streamed output it should not grow with the run's length.
 """
 import os
 import subprocess
@@ -16,7 +16,6 @@ SECONDS = {"1 h": 3600, "24 h": 86_400, "30 days": 30 * 86_400}
 SERIES = (100, 1000, 5000)
 PERIODS_MS = (100, 1000, 10_000, 100_000)
 MOST_VALUES = 300e6
-REFERENCE = (1000, "24 h")
 TARGET = (300, "24 h")
 SHORT = (100, 10)  # series and seconds of the run that shows what a command costs without values
 SQL_METRIC, CSV_METRIC = "system.memory.usage", "system.network.io"  # 5 series, and a tenth of all
@@ -28,7 +27,8 @@ COMMANDS = {
 }
 QUESTIONS = ("open", *COMMANDS)
 TARGETS_S = {"open": 0.1, "info": 1.0, "info --json": 1.0}
-LINEAR = 1.5  # a ratio to linear growth up to this is linear: caches and short blocks take their share
+LINEAR = 1.5  # a ratio up to this is linear: caches and short blocks take their share
+FIT_ROUNDS = 5000
 LEAST_S = 0.03  # of less CPU time no ratio is stated
 STEPS_BYTES = 100e6
 
@@ -90,49 +90,56 @@ def measure_cell(home, series, seconds, rounds):
     return cell
 
 
-def values_read(question, cell):
-    """How many values a command reads, or decompresses because they are stored together: info needs those of all CPUs."""
-    share = {"info": 0.8, "info --json": 0.8, "sql": 5 / cell["series"], "csv": 0.1}[question]
-    return share * cell["series"] * cell["rows"]
+def amounts(question, cell):
+    """What the time of a question may be proportional to: nothing, series, rows, and values that it reads or decompresses
+    because they are stored together. info needs those of all CPUs; opening a run reads the index, a part of all values."""
+    share = {"open": 1, "info": 0.8, "info --json": 0.8, "sql": 5 / cell["series"], "csv": 0.1}[question]
+    return [1, cell["series"], cell["rows"], share * cell["series"] * cell["rows"]]
 
 
-def predicted_time(question, cell, reference, short):
-    def spent(which):
-        return reference["questions"][which]["time"] - short["questions"][which]["time"]
-
-    opening = spent("open") * cell["bytes"] / reference["bytes"]
-    start = short["questions"][question]["time"]
-    if question == "open":
-        return start + opening
-    per_value = max(0.0, spent(question) - spent("open")) / values_read(question, reference)
-    return start + opening + per_value * values_read(question, cell)
-
-
-def ratio(question, cell, reference, short):
-    """Measured over predicted CPU time; None where it is too short to say anything."""
-    measured = cell["questions"][question]["time"]
-    return None if measured < LEAST_S else measured / predicted_time(question, cell, reference, short)
+def fit(question, cells):
+    """Time per amount, none negative, with the smallest sum of squared relative errors: coordinate descent."""
+    rows = [[amount / cell["questions"][question]["time"] for amount in amounts(question, cell)] for cell in cells]
+    per_amount = [0.0] * 4
+    for _ in range(FIT_ROUNDS):
+        for j in range(4):
+            others = [sum(per_amount[i] * row[i] for i in range(4) if i != j) for row in rows]
+            best = sum(row[j] * (1 - other) for row, other in zip(rows, others)) / sum(row[j] ** 2 for row in rows)
+            per_amount[j] = max(0.0, best)
+    return per_amount
 
 
-def print_cells(cells, short):
-    reference = cells[REFERENCE]
+def linear_ratios(cells, short):
+    """For each question the ratio of measured to linear time of each cell; None where the time is too short for one."""
+    found = {}
+    for question in QUESTIONS:
+        per_amount = fit(question, [*cells.values(), short])
+        found[question] = {}
+        for key, cell in cells.items():
+            measured = cell["questions"][question]["time"]
+            linear = sum(time * amount for time, amount in zip(per_amount, amounts(question, cell)))
+            found[question][key] = None if measured < LEAST_S else measured / linear
+    return found
+
+
+def print_cells(cells, linear):
     heads = ["series x duration", "period", "values", "stored MB", *QUESTIONS]
     times, sizes = [], []
     for (series, duration), cell in cells.items():
         row = [f"{series} x {duration}", f"{cell['period_ms'] / 1000:g} s", f"{series * cell['rows'] / 1e6:.0f} M",
                f"{cell['bytes'] / 1e6:.1f}"]
-        ratios = {question: ratio(question, cell, reference, short) for question in QUESTIONS}
+        ratios = {question: linear[question][series, duration] for question in QUESTIONS}
         times.append(row + [f"{1000 * cell['questions'][q]['time']:.0f}" + (f" ({r:.2f})" if r else "")
                             for q, r in ratios.items()])
         sizes.append(row + [f"{cell['questions'][q]['bytes'] / 1e6:.0f}" for q in QUESTIONS])
-    print(f"Reading runs: CPU time in ms, and in parentheses the ratio to linear growth from {REFERENCE[0]} x {REFERENCE[1]}\n"
-          f"(1: as predicted; less is better; none below {1000 * LEAST_S:.0f} ms). sql: {SQL_METRIC}; csv: {CSV_METRIC}.\n")
+    print("Reading runs: CPU time in ms, and in parentheses its ratio to a time linear in series, rows and values read, fitted\n"
+          f"to all runs (none below {1000 * LEAST_S:.0f} ms). sql: {SQL_METRIC}; csv: {CSV_METRIC}.\n")
     table(heads, times)
     print("Peak memory in MB:\n")
     table(heads, sizes)
 
 
-def judge(cells, short, steps):
+def judge(cells, linear, steps):
     verdicts = {}
 
     def state(key, text, measured, limit, unit):
@@ -144,8 +151,8 @@ def judge(cells, short, steps):
         state(f"target {question}", f"300 series x 24 h at 10 Hz, {question}, CPU time",
               target["questions"][question]["time"], limit, " s")
     for question in QUESTIONS:
-        worst = max((r for cell in cells.values() if (r := ratio(question, cell, cells[REFERENCE], short))), default=0)
-        state(f"linear {question}", f"{question}: highest ratio to linear growth", worst, LINEAR, "")
+        worst = max((r for r in linear[question].values() if r), default=0)
+        state(f"linear {question}", f"{question}: highest ratio to linear time", worst, LINEAR, "")
     for question, found in steps["questions"].items() if steps else ():
         state(f"steps {question}", f"{steps['steps']} steps, {question} ({found['time']:.1f} s)", found["bytes"] / 1e6,
               STEPS_BYTES / 1e6, " MB")
@@ -165,13 +172,14 @@ def run(options, idle_machine):
     build()
     idle_machine.wait()
     wanted = [(series, duration) for series in SERIES for duration in options.read_durations]
-    wanted += [cell for cell in (REFERENCE, TARGET) if cell not in wanted and (cell == REFERENCE or not options.quick)]
+    wanted += [] if options.quick else [TARGET]
     with scratch_home() as home:
         short = measure_cell(home, *SHORT, max(5, options.read_rounds))
         cells = {(series, duration): measure_cell(home, series, SECONDS[duration], options.read_rounds)
                  for series, duration in sorted(wanted)}
         steps = measure_steps(home, options.read_steps) if options.read_steps > 0 else None
-    print_cells(cells, short)
-    verdicts = judge(cells, short, steps)
+    linear = linear_ratios(cells, short)
+    print_cells(cells, linear)
+    verdicts = judge(cells, linear, steps)
     named = {f"{series} x {duration}": cell for (series, duration), cell in cells.items()}
     return {"cells": named, "short": short, "steps": steps, "verdicts": verdicts}
