@@ -13,9 +13,12 @@ extern const Collector counters_slow_collector;
 
 namespace {
 
+// The clock stands still: on a busy machine a reading may take so long that its file counts as
+// slow.
 SourceContext with(std::vector<std::string> counters) {
   static const JobLink job;
   SourceContext context;
+  context.now_ns = [] { return int64_t{0}; };
   context.counters = std::move(counters);
   context.working_directory = "/training";
   context.job = &job;

@@ -48,15 +48,15 @@ void leave_message(Shared& shared, std::string_view text) {
 
 bool has_message(const Shared& shared, uint32_t shown) { return shared.message_count / 2 != shown; }
 
-std::optional<std::string> take_message(const Shared& shared, uint32_t& shown) {
+std::optional<std::string> take_message(Shared& shared, uint32_t& shown) {
   const uint32_t written = shared.message_count / 2;
   if (written == shown) return std::nullopt;
   // The place of the oldest is that of the one that is being written.
   if (written - shown >= Shared::kMessages) shown = written - (Shared::kMessages - 1);
   char text[sizeof shared.messages[0]];
   std::memcpy(text, shared.messages[shown % Shared::kMessages], sizeof text);
-  std::atomic_thread_fence(std::memory_order_acquire);
-  if (shared.message_count / 2 - shown >= Shared::kMessages)
+  // Written back unchanged, because no reading before a write can take place after it.
+  if (shared.message_count.fetch_add(0) / 2 - shown >= Shared::kMessages)
     return std::nullopt;  // overwritten meanwhile: the next call has a later one
   ++shown;
   return text;

@@ -157,7 +157,7 @@ struct Shared {
 void leave_message(Shared& shared, std::string_view text);
 bool has_message(const Shared& shared, uint32_t shown);
 // The next sentence after those that were `shown`, whole; nothing if there is none.
-std::optional<std::string> take_message(const Shared& shared, uint32_t& shown);
+std::optional<std::string> take_message(Shared& shared, uint32_t& shown);
 
 // Begins the time of the run: now is t = 0. False, without effect, if it has begun already.
 // Supervisor and recorder both call this, and neither waits for the other: each completes what the
