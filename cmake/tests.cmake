@@ -46,7 +46,7 @@ if(unit_sources)
     target_link_options(trainscope-unit-tests PRIVATE -static)  # The emulator has no shared libraries.
   endif()
   set(ts_unit_timeout 60)
-  if(TRAINSCOPE_SANITIZE)
+  if(TRAINSCOPE_SANITIZE OR CMAKE_CROSSCOMPILING)
     set(ts_unit_timeout 600)
   endif()
   # Asking for the list when the tests start, not when they are linked, is what works under an emulator.
