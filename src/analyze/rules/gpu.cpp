@@ -19,7 +19,7 @@ Judgement judge(Witness& witness) {
     judgement.strength *= 0.4 + 0.6 * witness.degree(Signal::gpu_sm, 0.3, 0.6);
   }
   if (witness.value(Signal::gpu_memory)) {
-    const double memory = witness.degree(Signal::gpu_memory, 0.45, 0.65);
+    const double memory = witness.degree(Signal::gpu_memory, 0.6, 0.75);
     const double tensor = witness.degree(Signal::gpu_tensor, 0.3, 0.1);
     judgement.strength *= 1 - 0.8 * memory * tensor;
   }

@@ -14,7 +14,7 @@ Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
   if (!evidence.uses_gpu()) return judgement;
-  const double memory = witness.degree(Signal::gpu_memory, 0.45, 0.65);
+  const double memory = witness.degree(Signal::gpu_memory, 0.6, 0.75);
   const double tensor =
       witness.value(Signal::gpu_tensor) ? witness.degree(Signal::gpu_tensor, 0.3, 0.1) : 0.6;
   judgement.strength = 0.93 * memory * tensor;

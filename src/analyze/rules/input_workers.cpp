@@ -36,11 +36,13 @@ Judgement judge(Witness& witness) {
     judgement.cause = "decoding";
     judgement.finding.advice = "make a sample cheaper to load: smaller images, decoded once";
   }
-  judgement.share = std::min(0.99, *witness.value(Signal::main_blocked));
+  const double waits = *witness.value(Signal::main_blocked);
+  const double device_busy = evidence.uses_gpu() ? witness.value(Signal::gpu_busy).value_or(0) : 0;
+  judgement.share = std::clamp(waits, 0.0, std::min(0.99, 1 - device_busy));
   judgement.finding.summary = fmt::format(
       "the main thread is blocked {:.0f} % of the time while a loading worker runs at "
       "{:.0f} % of a core",
-      100 * judgement.share, 100 * most);
+      100 * waits, 100 * most);
   return judgement;
 }
 

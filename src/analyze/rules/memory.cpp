@@ -15,11 +15,14 @@ Judgement judge(Witness& witness) {
   const double pressure = witness.degree(Signal::memory_pressure, 0.05, 0.2);
   const double faults = witness.degree(Signal::major_faults, 100, 1000);
   const double swapping = witness.degree(Signal::swap_bytes, 1e6, 10e6);
-  judgement.strength = 0.93 * std::max({pressure, 0.7 * faults * pressure, swapping * faults});
+  judgement.strength = 0.93 * std::max(pressure, swapping * faults);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.95, witness.value(Signal::memory_pressure).value_or(0));
   judgement.finding.summary =
-      fmt::format("tasks wait for memory {:.0f} % of the time", 100 * judgement.share);
+      pressure > 0
+          ? fmt::format("tasks wait for memory {:.0f} % of the time", 100 * judgement.share)
+          : fmt::format("{}/s are swapped in and out",
+                        bytes_text(*witness.value(Signal::swap_bytes)));
   judgement.finding.advice =
       "use less memory (smaller batch, fewer workers, fewer caches) or raise the memory limit";
   return judgement;

@@ -10,13 +10,21 @@ namespace trainscope {
 
 namespace {
 
+// The time is that of all stopped CPUs together: with the time that ran it is what was wanted.
+std::optional<double> lost_share(const Witness& witness) {
+  const auto stopped = witness.value(Signal::throttled), ran = witness.value(Signal::job_cores);
+  if (!stopped || !ran || !(*stopped + *ran > 0)) return std::nullopt;
+  return *stopped / (*stopped + *ran);
+}
+
 Judgement judge(Witness& witness) {
   Judgement judgement;
-  judgement.strength = 0.95 * witness.degree(Signal::throttled, 0.05, 0.2);
+  const auto lost = lost_share(witness);
+  judgement.strength = 0.95 * witness.degree("CPU time that the limit withholds", lost, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;
-  judgement.share = std::min(0.95, *witness.value(Signal::throttled));
-  judgement.finding.summary =
-      fmt::format("the CPU limit stops the job {:.0f} % of the time", 100 * judgement.share);
+  judgement.share = std::min(0.95, *lost);
+  judgement.finding.summary = fmt::format(
+      "the CPU limit withholds {:.0f} % of the CPU time that the job wants", 100 * judgement.share);
   judgement.finding.advice =
       "raise the CPU limit (cpu.max, --cpus, limits.cpu), or use fewer threads";
   return judgement;
