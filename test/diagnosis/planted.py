@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 import tomllib
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -39,6 +40,25 @@ def background(info):
                    all(m["labels"].get(k) in v for k, v in labels.items()))
     busy = rate("system.cpu.time", cpu=("all",), state=("user", "nice", "system", "irq", "softirq"))
     return busy - rate("job.cpu.time") - rate("recorder.cpu.time")
+
+
+def busy_cores(over_s=1):
+    """Cores that the machine uses now."""
+    def ticks():
+        user, nice, system, _, _, irq, softirq = map(int, pathlib.Path("/proc/stat").read_text().split()[1:8])
+        return user + nice + system + irq + softirq
+    before = ticks()
+    time.sleep(over_s)
+    return (ticks() - before) / os.sysconf("SC_CLK_TCK") / over_s
+
+
+def wait_until_idle(patience_s):
+    """Returns whether the machine became idle."""
+    end = time.monotonic() + patience_s
+    while busy_cores() >= MOST_BACKGROUND * os.cpu_count():
+        if time.monotonic() > end:
+            return False
+    return True
 
 
 def is_busy(case, others):

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from planted import Skipped, ask, background, is_busy, labelled_cases, record, score
+from planted import Skipped, ask, background, is_busy, labelled_cases, record, score, wait_until_idle
 
 FORMS = ("phases", "instrument", "bare")
 
@@ -28,6 +28,8 @@ def judge(case, form, options, folder):
     name, home = f"{case['name']}-{form}", folder / "home"
     for _ in range(3):
         if not options.again:
+            if not options.busy:
+                wait_until_idle(options.patience)
             record(case, form, options.seconds, folder, home)
         others = background(ask(home, "info", name))
         if options.again or options.busy or not is_busy(case, others):
@@ -82,6 +84,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=8)
     parser.add_argument("--form", action="append", choices=FORMS)
     parser.add_argument("--busy", action="store_true", help="do not repeat runs beside which others were busy")
+    parser.add_argument("--patience", type=float, default=60, metavar="S", help="wait so long for an idle machine (default: 60)")
     parser.add_argument("--keep", metavar="DIR", help="leave files and runs in DIR")
     parser.add_argument("--again", action="store_true", help="judge the runs in --keep DIR again")
     parser.add_argument("-o", "--out", help="write the results as JSON to this file")
