@@ -56,6 +56,7 @@ struct Diagnosis {
 
   std::string verdict, cause;  // of the contract; cause is empty where none is known
   double confidence = 0;
+  double score = 0;      // that the confidence was found by; comparable only between runs
   std::string sentence;  // the verdict for people
   std::vector<BreakdownPart> breakdown;
   std::vector<Finding> findings;  // most important first

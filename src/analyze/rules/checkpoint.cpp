@@ -1,4 +1,5 @@
-// checkpoint: checkpoints, as the job reports them; of an unmodified job: waiting for writes.
+// checkpoint: checkpoints, as the job reports them; of an unmodified job: long steps in which it
+// writes, or waiting for writes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,28 +11,41 @@ namespace trainscope {
 
 namespace {
 
+// Waiting for writes, seen in the state of the main thread.
+double waits_for_writes(Witness& witness) {
+  const double writes = witness.degree(Signal::disk_write_bytes, 1e6, 5e6);
+  const double on_disk = witness.degree(Signal::main_on_disk, 0.08, 0.25);
+  const auto reads = witness.value(Signal::disk_read_bytes);
+  const auto written = witness.value(Signal::disk_write_bytes);
+  const double mostly = reads && written && *reads < 0.5 * *written ? 1 : 0.3;
+  return writes * on_disk * mostly;
+}
+
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
-  const auto share = evidence.share("checkpoint");
-  if (share) {
-    judgement.strength = 0.95 * witness.checkpoints();
+  const double checkpoints = witness.checkpoints();
+  if (const auto share = evidence.share("checkpoint")) {
+    judgement.strength = 0.95 * checkpoints;
     judgement.share = *share;
+    judgement.finding.summary =
+        fmt::format("checkpoints take {:.0f} % of the time", 100 * judgement.share);
   } else if (!evidence.has_phases()) {
-    const double writes = witness.degree(Signal::disk_write_bytes, 1e6, 5e6);
-    const double on_disk = witness.degree(Signal::main_on_disk, 0.08, 0.25);
-    const auto reads = witness.value(Signal::disk_read_bytes);
-    const auto written = witness.value(Signal::disk_write_bytes);
-    const double mostly = reads && written && *reads < 0.5 * *written ? 1 : 0.3;
-    judgement.strength = 0.75 * writes * on_disk * mostly;
-    judgement.share = witness.value(Signal::main_on_disk).value_or(0);
+    const double waits = waits_for_writes(witness);
+    const double on_disk = witness.value(Signal::main_on_disk).value_or(0);
+    const double written = witness.value(Signal::disk_write_bytes).value_or(0);
+    const bool is_by_steps = 0.85 * checkpoints >= 0.75 * waits;
+    judgement.strength = std::max(0.85 * checkpoints, 0.75 * waits);
+    judgement.share = is_by_steps ? evidence.long_steps().lost_share : on_disk;
+    const std::string rate = bytes_text(written) + "/s";
+    const double percent = 100 * judgement.share;
+    judgement.finding.summary =
+        is_by_steps
+            ? fmt::format("steps in which the job writes ({} on average) lose {:.0f} % of the time",
+                          rate, percent)
+            : fmt::format("the main thread waits {:.0f} % of the time while it writes {}", percent,
+                          rate);
   }
-  if (!(judgement.strength > 0)) return judgement;
-  judgement.finding.summary =
-      share ? fmt::format("checkpoints take {:.0f} % of the time", 100 * judgement.share)
-            : fmt::format("the main thread waits {:.0f} % of the time while it writes {}/s",
-                          100 * judgement.share,
-                          bytes_text(*witness.value(Signal::disk_write_bytes)));
   judgement.finding.advice = "save less often, save in the background, or save to faster storage";
   return judgement;
 }

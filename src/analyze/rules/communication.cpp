@@ -13,13 +13,11 @@ namespace {
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
-  const auto share = evidence.share("communication");
-  if (!share) return judgement;
-  judgement.strength = 0.95 * witness.degree("communication of step time", share, 0.08, 0.25);
+  judgement.strength = 0.95 * witness.communication();
   if (!(judgement.strength > 0)) return judgement;
-  judgement.share = *share;
+  judgement.share = std::min(0.99, *evidence.share("communication"));
   judgement.finding.summary =
-      fmt::format("ranks wait for each other {:.0f} % of the step time", 100 * *share);
+      fmt::format("ranks wait for each other {:.0f} % of the step time", 100 * judgement.share);
   judgement.finding.advice = "compare the ranks: a slow one holds up all; overlap communication";
   return judgement;
 }

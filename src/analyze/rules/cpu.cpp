@@ -21,6 +21,17 @@ double computing(Witness& witness) {
   return witness.degree(Signal::job_cores, 0.6, 0.85);
 }
 
+// Nothing else of the job computes next to its busiest thread.
+bool is_single_thread(Witness& witness, double cores) {
+  double busiest = 0;
+  for (const Signal signal : {Signal::main_running, Signal::other_running, Signal::worker_most}) {
+    busiest = std::max(busiest, witness.value(signal).value_or(0));
+  }
+  if (!(busiest > 0)) return cores < 1.2;
+  return witness.degree("CPU of the job besides its busiest thread", cores - busiest, 0.4, 0.2) >
+         0.5;
+}
+
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
@@ -30,7 +41,8 @@ Judgement judge(Witness& witness) {
                                     *cores / evidence.cpus(), 0.7, 0.88);
   const double one = computing(witness);
   judgement.strength = 0.92 * std::max(all, one);
-  judgement.strength *= (1 - witness.input_wait()) * (1 - witness.checkpoints());
+  judgement.strength *= (1 - witness.input_wait()) * (1 - witness.checkpoints()) *
+                        (1 - witness.communication()) * (1 - witness.small_reads());
   // Cores that loading workers fill while the main thread waits for them are input.
   if (evidence.workers() > 0) {
     judgement.strength *= 1 - 0.8 * witness.degree(Signal::main_blocked, 0.2, 0.5) *
@@ -42,13 +54,16 @@ Judgement judge(Witness& witness) {
   const auto others = evidence.others_cores();
   const double waits = std::max(witness.degree(Signal::main_runnable, 0.15, 0.35),
                                 all * witness.degree(Signal::cpu_pressure, 0.5, 0.8));
-  const double strangers =
-      others ? witness.degree("CPU of others per core", *others / evidence.cpus(), 0.1, 0.3) : 0;
+  const double strangers = others ? witness.degree("CPU of others per core of the machine",
+                                                   *others / evidence.machine_cpus(), 0.1, 0.3)
+                                  : 0;
   const bool is_oversubscribed = all > 0.5 && waits * (1 - strangers) > 0.5;
   judgement.strength *= 1 - 0.7 * strangers * waits;
+  const bool is_single = is_single_thread(witness, *cores);
   judgement.cause = is_oversubscribed ? "oversubscribed"
                     : all > 0.5       ? "all_cores"
-                                      : "single_thread";
+                    : is_single       ? "single_thread"
+                                      : "";
   judgement.finding.summary = fmt::format("the job uses {} of {} it may use", number_text(*cores),
                                           counted(std::lround(evidence.cpus()), "core"));
   if (is_oversubscribed) {
@@ -58,7 +73,7 @@ Judgement judge(Witness& witness) {
         fmt::format(", and its threads wait for each other {:.0f} % of the time", 100 * waited);
     judgement.finding.advice =
         "use as many threads as cores: OMP_NUM_THREADS, torch.set_num_threads, fewer workers";
-  } else if (all <= 0.5 && evidence.cpus() > 1.5) {
+  } else if (is_single && all <= 0.5 && evidence.cpus() > 1.5) {
     judgement.finding.summary += ": one thread computes";
     judgement.finding.advice =
         "if the work can be divided, use more threads or processes; otherwise a faster core";

@@ -16,6 +16,7 @@ Judgement judge(Witness& witness) {
   if (evidence.has_phases()) return judgement;
   double quiet = witness.degree(Signal::job_cores, 0.25, 0.06);
   if (!witness.value(Signal::job_cores)) quiet = 0;
+  quiet *= 1 - witness.degree(Signal::read_bytes, 0.1e6, 1e6);
   quiet *= 1 - witness.degree(Signal::disk_read_bytes, 0.1e6, 1e6);
   quiet *= 1 - witness.degree(Signal::disk_write_bytes, 0.1e6, 1e6);
   quiet *= 1 - witness.degree(Signal::network_bytes, 1e6, 10e6);

@@ -1,8 +1,8 @@
 // input_wait: waiting for data, as the job reports it.
 //
 // The share of input in the time of the steps decides; what the machine did meanwhile gives the
-// cause. On a GPU the wait costs nothing while the device has work queued, so a busy GPU speaks
-// against it.
+// cause. On a GPU the wait costs nothing while the device has work queued: only waits count before
+// which it ran dry. Where that is not known, a busy GPU speaks against it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +19,7 @@ std::string cause_of(Witness& witness, double share) {
   const Evidence& evidence = witness.evidence();
   const auto running = witness.value(Signal::main_running);
   const double computing = 1 - share;
+  if (witness.small_reads() > 0.5) return "small_files";
   const double workers = witness.degree(Signal::worker_most, 0.6, 0.85);
   if (workers > 0.5) {
     const double idle = evidence.cpus() - witness.value(Signal::job_cores).value_or(0);
@@ -44,6 +45,8 @@ std::string advice_for(const std::string& cause) {
     return "read ahead (num_workers, prefetch), put the data on faster storage or into memory, or "
            "store it in fewer, larger files";
   }
+  if (cause == "small_files")
+    return "store the samples in fewer, larger files (tar, TFRecord, LMDB)";
   if (cause == "slow_worker") return "find what the slow worker does: one sample may be far larger";
   if (cause == "few_workers") return "raise the number of loading workers (num_workers)";
   if (cause == "decoding") {
@@ -55,10 +58,10 @@ std::string advice_for(const std::string& cause) {
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
-  const auto share = evidence.share("input");
+  const auto share = evidence.lost_input();
   if (!evidence.has_phases() || !share) return judgement;
   judgement.strength = 0.97 * witness.input_wait();
-  if (evidence.uses_gpu()) {
+  if (evidence.uses_gpu() && !evidence.dry_share()) {
     judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
   }
   if (!(judgement.strength > 0)) return judgement;

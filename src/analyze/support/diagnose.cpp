@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analyze/analyze.h"
+#include "analyze/support/confidence.h"
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
@@ -113,7 +114,8 @@ void set_verdict(const std::vector<Judged>& judged, Diagnosis& diagnosis) {
   for (const Judged& one : judged) {
     if (one.rule->verdict != first.rule->verdict) other = std::max(other, one.judgement.strength);
   }
-  diagnosis.confidence = first.judgement.strength * (1 - 0.5 * other);
+  diagnosis.score = first.judgement.strength * (1 - 0.5 * other);
+  diagnosis.confidence = confidence_of(diagnosis.score);
   diagnosis.sentence = first.judgement.finding.summary;
 }
 

@@ -1,76 +1,12 @@
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "analyze/analyze.h"
+#include "analyze/support/planted_run.h"
 #include "analyze/support/rule.h"
-#include "testing/fake_run.h"
-#include "testing/listed_reports.h"
 
 namespace trainscope {
 namespace {
-
-constexpr double kLengthS = 20;
-
-// A run of 20 s on two cores, in which each counter grows evenly.
-class PlantedRun {
- public:
-  PlantedRun() : run_(0.1, kLengthS) { run_.set_host(R"({"threads": 2})"); }
-
-  PlantedRun& rate(const std::string& metric, const Labels& labels, double per_s) {
-    std::vector<double> times, values;
-    for (int i = 0; i <= 200; ++i) {
-      times.push_back(i * 0.1);
-      values.push_back(i * 0.1 * per_s);
-    }
-    run_.add(metric, labels, Kind::counter, times, values);
-    return *this;
-  }
-  PlantedRun& level(const std::string& metric, const Labels& labels, double value) {
-    run_.add(metric, labels, Kind::gauge, {0, 5, 10, 15, 20}, std::vector<double>(5, value));
-    return *this;
-  }
-  PlantedRun& cpu(double job_cores, double machine_cores) {
-    rate("job.cpu.time", {{"mode", "user"}}, job_cores);
-    return rate("system.cpu.time", {{"cpu", "all"}, {"state", "user"}}, machine_cores);
-  }
-  PlantedRun& thread(const std::string& role, double running, double runnable) {
-    rate("job.thread.time", {{"role", role}, {"state", "running"}}, running);
-    rate("job.thread.time", {{"role", role}, {"state", "runnable"}}, runnable);
-    return rate("job.thread.time", {{"role", role}, {"state", "blocked"}}, 1 - running - runnable);
-  }
-  // Steps of 0.1 s that begin with waiting for data.
-  PlantedRun& steps(double input_share) {
-    std::vector<StoredReport> reports;
-    for (int i = 1; i < 200; ++i) {
-      const double end_s = i * 0.1;
-      if (input_share > 0) {
-        reports.push_back({end_s - 0.1 * (1 - input_share), "pipe",
-                           *parse_report(fmt::format("phase input {}", 0.1 * input_share))});
-      }
-      reports.push_back({end_s, "pipe", *parse_report(fmt::format("step {}", i))});
-    }
-    run_.set_training(read_listed(reports, kLengthS));
-    return *this;
-  }
-  Diagnosis diagnose() const {
-    auto diagnosis = trainscope::diagnose(run_);
-    EXPECT_TRUE(diagnosis);
-    return *diagnosis;
-  }
-
- private:
-  FakeRun run_;
-};
-
-std::string raised(const Diagnosis& diagnosis) {
-  std::string text;
-  for (const Finding& finding : diagnosis.findings) {
-    if (finding.severity != "info") text += finding.id + " ";
-  }
-  return text;
-}
 
 TEST(Diagnose, reported_waiting_for_data_bounds_the_speed_up) {
   const Diagnosis d = PlantedRun().cpu(0.3, 0.3).steps(0.7).diagnose();
@@ -99,11 +35,42 @@ TEST(Diagnose, all_cores_and_more_threads_than_cores_are_told_apart) {
   EXPECT_EQ(raised(d), "cpu ");
 }
 
+TEST(Diagnose, one_thread_is_told_from_several) {
+  const auto cause = [](double cores, double main, double other) {
+    PlantedRun run;
+    return run.cpu(cores, cores)
+        .thread("main", main, 0)
+        .thread("busiest", other, 0)
+        .diagnose()
+        .cause;
+  };
+  EXPECT_EQ(cause(1.05, 0.97, 0.05), "single_thread");
+  EXPECT_EQ(cause(1.45, 0.9, 0.52), "") << "neither one thread nor all cores";
+  EXPECT_EQ(cause(1.9, 0.95, 0.93), "all_cores");
+}
+
+TEST(Diagnose, many_small_reads_are_input) {
+  const auto reading = [](double calls, double bytes, double kernel) {
+    PlantedRun run;
+    run.cpu(0.97 - kernel, 1).rate("job.cpu.time", {{"mode", "system"}}, kernel);
+    run.thread("main", 0.97, 0).rate("job.io.calls", {{"direction", "read"}}, calls);
+    return run.rate("job.io.bytes", {{"direction", "read"}}, bytes).diagnose();
+  };
+  EXPECT_EQ(reading(40e3, 60e6, 0.5).verdict, "input_bound");
+  EXPECT_EQ(reading(40e3, 60e6, 0.5).cause, "small_files");
+  EXPECT_EQ(reading(40e3, 60e6, 0.05).verdict, "cpu_bound") << "the kernel does little";
+  EXPECT_EQ(reading(200, 60e6, 0.5).verdict, "cpu_bound") << "large reads";
+}
+
 TEST(Diagnose, strangers_that_take_the_cores_are_named) {
   const Diagnosis d = PlantedRun().cpu(0.9, 1.98).thread("main", 0.55, 0.4).diagnose();
   EXPECT_EQ(d.verdict, "contended");
   // The same waiting without strangers is the job's own doing.
   EXPECT_NE(PlantedRun().cpu(1.95, 1.98).thread("main", 0.55, 0.4).diagnose().verdict, "contended");
+  // So is waiting under the job's own CPU limit.
+  PlantedRun limited;
+  limited.cpu(0.5, 1.5).thread("main", 0.5, 0.48).rate("cgroup.cpu.throttled_time", {}, 0.48);
+  EXPECT_EQ(limited.diagnose().verdict, "quota_bound");
 }
 
 TEST(Diagnose, a_busy_worker_in_front_of_a_waiting_main_thread_is_input) {
@@ -142,6 +109,9 @@ TEST(Diagnose, limits_of_the_container_and_memory_come_first) {
   memory.cpu(0.3, 0.4).thread("main", 0.3, 0);
   memory.rate("system.pressure.time", {{"kind", "some"}, {"resource", "memory"}}, 0.5);
   EXPECT_EQ(memory.diagnose().verdict, "memory_pressure");
+  // The pressure of the job's own cgroup counts, not that of the machine.
+  memory.rate("cgroup.pressure.time", {{"kind", "some"}, {"resource", "memory"}}, 0);
+  EXPECT_EQ(memory.diagnose().verdict, "unknown");
 }
 
 TEST(Diagnose, a_gpu_is_judged_by_what_it_did) {
@@ -171,6 +141,12 @@ TEST(Diagnose, a_gpu_is_judged_by_what_it_did) {
 
 TEST(Diagnose, a_job_that_does_nothing_is_idle) {
   EXPECT_EQ(PlantedRun().cpu(0.001, 0.02).thread("main", 0.001, 0).diagnose().verdict, "idle");
+  // One that reads waits for something; what that is, nobody recorded.
+  PlantedRun reading;
+  reading.cpu(0.05, 0.07)
+      .thread("main", 0.05, 0)
+      .rate("job.io.bytes", {{"direction", "read"}}, 16e6);
+  EXPECT_EQ(reading.diagnose().verdict, "unknown");
 }
 
 TEST(Diagnose, what_the_evidence_does_not_tell_is_unknown) {

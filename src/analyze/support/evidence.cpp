@@ -24,16 +24,21 @@ struct Source {
   std::vector<std::pair<std::string_view, std::string_view>> labels;  // "worker*" is a prefix
   Reading reading;
   Combine combine;
+  std::string_view own = {};  // the same of the job's own cgroup, better where it is recorded
 };
 
 constexpr double kLeastWindowS = 2;
 constexpr size_t kMostWindows = 120;
-constexpr size_t kMostNames = 64;
 
 const std::vector<Source>& sources() {
   using enum Signal;
   static const std::vector<Source> kSources = {
       {{job_cores, "CPU of the job"}, "job.cpu.time", {}, Reading::rate, Combine::sum},
+      {{kernel_cores, "CPU of the job in the kernel"},
+       "job.cpu.time",
+       {{"mode", "system"}},
+       Reading::rate,
+       Combine::sum},
       {{machine_cores, "CPU of the machine"},
        "system.cpu.time",
        {{"cpu", "all"}, {"state", "user|nice|system|irq|softirq"}},
@@ -54,12 +59,14 @@ const std::vector<Source>& sources() {
        "system.pressure.time",
        {{"resource", "io"}, {"kind", "some"}},
        Reading::rate,
-       Combine::sum},
+       Combine::sum,
+       "cgroup.pressure.time"},
       {{memory_pressure, "time in which tasks waited for memory"},
        "system.pressure.time",
        {{"resource", "memory"}, {"kind", "some"}},
        Reading::rate,
-       Combine::sum},
+       Combine::sum,
+       "cgroup.pressure.time"},
       {{throttled, "time in which the CPU limit stopped the job"},
        "cgroup.cpu.throttled_time",
        {},
@@ -67,6 +74,11 @@ const std::vector<Source>& sources() {
        Combine::sum},
       {{read_bytes, "reads of the job"},
        "job.io.bytes",
+       {{"direction", "read"}},
+       Reading::rate,
+       Combine::sum},
+      {{read_calls, "read calls of the job"},
+       "job.io.calls",
        {{"direction", "read"}},
        Reading::rate,
        Combine::sum},
@@ -189,6 +201,19 @@ bool has_labels(const Series& series,
   });
 }
 
+bool is_of(const Series& series, std::string_view metric,
+           const std::vector<std::pair<std::string_view, std::string_view>>& labels) {
+  return series.metric == metric && series.status != SeriesStatus::absent &&
+         has_labels(series, labels);
+}
+
+std::string_view metric_of(const Source& source, const std::vector<Series>& all) {
+  const bool has_own = std::any_of(all.begin(), all.end(), [&](const Series& series) {
+    return is_of(series, source.own, source.labels);
+  });
+  return has_own ? source.own : source.metric;
+}
+
 // Sums of one series over the windows.
 class Reduction {
  public:
@@ -297,6 +322,10 @@ std::optional<double> Evidence::share(std::string_view part) const {
   return found->second;
 }
 
+std::optional<double> Evidence::lost_input() const {
+  return has_phases_ && reported_.lost_input() ? reported_.lost_input() : share("input");
+}
+
 // From the begin of the first step to the end of the last; the whole run if there are none.
 Status Evidence::read_training(const RunView& run) {
   const Training& training = run.training();
@@ -312,6 +341,7 @@ Status Evidence::read_training(const RunView& run) {
     const double length_s = step.mean_s().value_or(0) * static_cast<double>(step.covers);
     begin_s = std::min(begin_s, step.time_s - length_s);
     end_s = std::max(end_s, step.time_s);
+    reported_.take(step);
   }
   startup_s_ = std::max(0.0, begin_s);
   if (end_s > startup_s_) windows_ = divide(startup_s_, end_s);
@@ -319,18 +349,16 @@ Status Evidence::read_training(const RunView& run) {
   has_phases_ = training.has_input_phases || training.has_compute_phases;
   for (const BreakdownPart& part : step_time_.breakdown) shares_[part.part] = part.share;
   if (has_phases_) shares_.try_emplace("input", 0);
-  const auto phases = training.details->phases();
-  TrainingPhase phase;
-  std::map<std::string, double, std::less<>> named;
-  for (;;) {
-    TS_TRY(const bool has_more, phases->next(phase));
-    if (!has_more) break;
-    if (!phase.who.empty() || (named.size() >= kMostNames && !named.contains(phase.name))) continue;
-    named[phase.name] += phase.to_s - phase.from_s;
-  }
-  for (const auto& [name, time_s] : named) {
+  TS_CHECK_OK(reported_.read_phases(*training.details));
+  for (const auto& [name, time_s] : reported_.phase_times()) {
     shares_.try_emplace(name, std::min(1.0, time_s / training_s()));
   }
+  if (const auto step_s = training.statistics.mean_s;
+      step_s && !shares_.contains("communication")) {
+    TS_TRY(const auto communication_s, reported_.communication_s(*training.details));
+    if (communication_s) shares_["communication"] = std::min(1.0, *communication_s / *step_s);
+  }
+  TS_TRY(long_steps_, find_long_steps(run, step_time_.pauses, windows_.begin_s, windows_.end_s()));
   return {};
 }
 
@@ -339,11 +367,9 @@ Status Evidence::read_signals(const RunView& run) {
   for (const Source& source : sources()) {
     Value& value = values_[index(source.spec.signal)];
     value.windows.resize(windows_.count);
+    const std::string_view metric = metric_of(source, series);
     for (size_t i = 0; i < series.size(); ++i) {
-      if (series[i].metric != source.metric || series[i].status == SeriesStatus::absent ||
-          !has_labels(series[i], source.labels)) {
-        continue;
-      }
+      if (!is_of(series[i], metric, source.labels)) continue;
       TS_TRY(const Reduction reduced, reduce(run, i, windows_, source.reading));
       combine(value.mean, reduced.mean(), source.combine);
       for (size_t w = 0; w < windows_.count; ++w) {
@@ -360,7 +386,10 @@ void Evidence::read_cpus(const RunView& run) {
   const Json host = parse_json(run.host_json());
   auto given = number_field(host, "job_cpus");
   if (!given) given = number_field(host, "threads");
-  if (given && *given > 0) cpus_ = *given;
+  if (given && *given > 0) cpus_ = machine_cpus_ = *given;
+  if (const auto threads = number_field(host, "threads"); threads && *threads > 0) {
+    machine_cpus_ = *threads;
+  }
 }
 
 }  // namespace trainscope

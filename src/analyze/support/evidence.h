@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyze/support/reported.h"
 #include "base/result.h"
 #include "model/finding.h"
 #include "model/model.h"
@@ -21,6 +22,7 @@ namespace trainscope {
 
 enum class Signal : size_t {
   job_cores,
+  kernel_cores,
   machine_cores,
   recorder_cores,
   steal_cores,
@@ -29,6 +31,7 @@ enum class Signal : size_t {
   memory_pressure,
   throttled,
   read_bytes,
+  read_calls,
   disk_read_bytes,
   disk_write_bytes,
   major_faults,
@@ -80,6 +83,7 @@ class Evidence {
   const Windows& windows() const { return windows_; }
 
   double cpus() const { return cpus_; }  // that the job may use
+  double machine_cpus() const { return machine_cpus_; }
   int64_t workers() const { return workers_; }
   // CPU time of strangers, in cores.
   std::optional<double> others_cores() const;
@@ -91,6 +95,11 @@ class Evidence {
   double training_s() const { return windows_.end_s() - windows_.begin_s; }
   // Shares of the training's time that the job reported; empty: it reported none of that kind.
   std::optional<double> share(std::string_view part) const;
+  // Of waiting for data, what a device had to wait for too: all of it where devices are unknown.
+  std::optional<double> lost_input() const;
+  // Share of the steps before which a device had nothing left to do; empty: unknown.
+  std::optional<double> dry_share() const { return reported_.dry_share(); }
+  const LongSteps& long_steps() const { return long_steps_; }
   bool has_phases() const { return has_phases_; }
   const AnalysisResult& step_time() const { return step_time_; }
 
@@ -107,10 +116,12 @@ class Evidence {
 
   std::array<Value, static_cast<size_t>(Signal::count)> values_;
   Windows windows_;
-  double cpus_ = 1, startup_s_ = 0;
+  double cpus_ = 1, machine_cpus_ = 1, startup_s_ = 0;
   int64_t workers_ = 0, steps_ = 0;
   bool has_phases_ = false;
   AnalysisResult step_time_;
+  Reported reported_;
+  LongSteps long_steps_;
   std::map<std::string, double, std::less<>> shares_;
 };
 

@@ -23,9 +23,14 @@ class Witness {
   double degree(Signal signal, double low, double high);
   // The same of a number that is no signal.
   double degree(std::string what, std::optional<double> value, double low, double high);
-  // How far waiting for data, and checkpoints, take the time of the steps, as the job reports it.
+  // How far waiting for data, or for other ranks, takes the time of the steps, as the job reports
+  // it. While a device has work queued, waiting for data takes nothing.
   double input_wait();
+  double communication();
+  // The same of checkpoints. Of an unmodified job: long steps are those in which it writes.
   double checkpoints();
+  // How far the job's CPU time goes into many small reads.
+  double small_reads();
   // A value that is only shown.
   std::optional<double> value(Signal signal) const { return evidence_.mean(signal); }
 

@@ -15,14 +15,34 @@ double Witness::degree(std::string what, std::optional<double> value, double low
 }
 
 double Witness::input_wait() {
-  const auto share = evidence_.share("input");
+  const auto share = evidence_.lost_input();
   if (!share || !evidence_.has_phases()) return 0;
   return degree("input wait of step time", share, 0.05, 0.22);
 }
 
+double Witness::communication() {
+  const auto share = evidence_.share("communication");
+  return share ? degree("communication of step time", share, 0.08, 0.25) : 0;
+}
+
 double Witness::checkpoints() {
-  const auto share = evidence_.share("checkpoint");
-  return share ? degree("checkpoints of step time", share, 0.05, 0.2) : 0;
+  if (const auto share = evidence_.share("checkpoint")) {
+    return degree("checkpoints of step time", share, 0.05, 0.2);
+  }
+  if (evidence_.has_phases()) return 0;
+  const LongSteps& long_steps = evidence_.long_steps();
+  return degree("time lost in long steps", long_steps.lost_share, 0.05, 0.2) *
+         degree("writes that fall into long steps only", long_steps.writes, 0.5, 0.85) *
+         degree(Signal::disk_write_bytes, 1e6, 5e6);
+}
+
+double Witness::small_reads() {
+  const auto calls = value(Signal::read_calls), bytes = value(Signal::read_bytes);
+  const auto kernel = value(Signal::kernel_cores), cores = value(Signal::job_cores);
+  if (!calls || !bytes || !kernel || !cores || !(*calls > 0) || !(*cores > 0)) return 0;
+  return degree(Signal::read_calls, 3000, 15000) *
+         degree("bytes per read call", *bytes / *calls, 64e3, 16e3) *
+         degree("share of the job's CPU time in the kernel", *kernel / *cores, 0.2, 0.4);
 }
 
 }  // namespace trainscope

@@ -53,6 +53,7 @@ Json diagnosis_json(const RunView& run, const Diagnosis& diagnosis, bool explain
   if (!explain) return document;
   Json judged = Json::array();
   for (const auto& one : diagnosis.judged) judged.push_back(judged_json(one));
+  document["score"] = diagnosis.score;
   document["explanation"] = std::move(judged);
   return document;
 }

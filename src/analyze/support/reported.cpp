@@ -1,0 +1,139 @@
+#include "analyze/support/reported.h"
+
+#include <algorithm>
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kMostNames = 64;
+constexpr size_t kMostRanks = 4096;
+constexpr std::string_view kCommunication = "communication";
+// Fewer samples than this outside of long steps show nothing about what is usual.
+constexpr double kLeastSamples = 8;
+
+// Times and amounts, inside of pauses and altogether.
+struct Divided {
+  double time_s = 0, amount = 0, paused_time_s = 0, paused_amount = 0, samples_outside = 0;
+
+  // An interval between two samples that overlaps a pause belongs to it: what happened in the
+  // overlap is not known.
+  void add(const Points& points, const std::vector<Pause>& pauses) {
+    auto pause = pauses.begin();
+    size_t before = points.time_s.size();
+    for (size_t i = 0; i < points.time_s.size(); ++i) {
+      if (points.present[i] == 0) continue;
+      if (before < i && points.value[i] >= points.value[before]) {
+        const double from_s = points.time_s[before], to_s = points.time_s[i];
+        while (pause != pauses.end() && pause->to_s <= from_s) ++pause;
+        const bool is_paused = pause != pauses.end() && pause->from_s < to_s;
+        const double more = points.value[i] - points.value[before];
+        time_s += to_s - from_s;
+        amount += more;
+        paused_time_s += is_paused ? to_s - from_s : 0;
+        paused_amount += is_paused ? more : 0;
+        samples_outside += is_paused ? 0 : 1;
+      }
+      before = i;
+    }
+  }
+  std::optional<double> concentration() const {
+    if (!(amount > 0) || samples_outside < kLeastSamples) return std::nullopt;
+    const double usual = paused_time_s / time_s;
+    return std::clamp((paused_amount / amount - usual) / (1 - usual), 0.0, 1.0);
+  }
+};
+
+bool is_write(const Series& series) {
+  return series.metric == "job.io.bytes" && series.status != SeriesStatus::absent &&
+         series.labels == Labels{{"direction", "write"}};
+}
+
+}  // namespace
+
+void Reported::take(const Step& step) {
+  const auto dry = std::find_if(step.numbers.begin(), step.numbers.end(),
+                                [](const auto& number) { return number.first == "dry"; });
+  const auto mean_s = step.mean_s();
+  if (dry == step.numbers.end() || !mean_s) return;
+  const auto covers = static_cast<double>(step.covers);
+  known_ += 1;
+  dry_ += dry->second > 0 ? 1 : 0;
+  known_s_ += *mean_s * covers;
+  lost_s_ += dry->second > 0 ? step.input_wait_s.value_or(0) * covers : 0;
+}
+
+Status Reported::read_phases(const TrainingDetails& details) {
+  std::map<std::string, double, std::less<>> communication;  // by sender
+  const auto phases = details.phases();
+  TrainingPhase phase;
+  for (;;) {
+    TS_TRY(const bool has_more, phases->next(phase));
+    if (!has_more) break;
+    has_other_senders_ = has_other_senders_ || !phase.who.empty();
+    if (phase.name == kCommunication) {
+      if (communication.size() < kMostRanks || communication.contains(phase.who)) {
+        communication[phase.who] += phase.to_s - phase.from_s;
+      }
+    } else if (phase.who.empty() &&
+               (phase_s_.size() < kMostNames || phase_s_.contains(phase.name))) {
+      phase_s_[phase.name] += phase.to_s - phase.from_s;
+    }
+  }
+  for (const auto& [who, time_s] : communication) {
+    double& most = phase_s_[std::string(kCommunication)];
+    most = std::max(most, time_s);
+  }
+  return {};
+}
+
+Result<std::optional<double>> Reported::communication_s(const TrainingDetails& details) const {
+  std::optional<double> most;
+  if (!has_other_senders_) return most;
+  std::map<std::string, std::pair<double, double>, std::less<>> ranks;  // whole, hidden
+  const auto numbers = details.numbers();
+  TrainingNumber number;
+  for (;;) {
+    TS_TRY(const bool has_more, numbers->next(number));
+    if (!has_more) break;
+    if (!number.name.starts_with("ddp.communication") ||
+        (ranks.size() >= kMostRanks && !ranks.contains(number.who))) {
+      continue;
+    }
+    auto& [whole_s, hidden_s] = ranks[number.who];
+    (number.name == "ddp.communication_s" ? whole_s : hidden_s) = number.value;
+  }
+  for (const auto& [who, times] : ranks) {
+    most = std::max(most.value_or(0), times.first - times.second);
+  }
+  return most;
+}
+
+std::optional<double> Reported::dry_share() const {
+  if (!(known_ > 0)) return std::nullopt;
+  return dry_ / known_;
+}
+
+std::optional<double> Reported::lost_input() const {
+  if (!(known_s_ > 0)) return std::nullopt;
+  return lost_s_ / known_s_;
+}
+
+Result<LongSteps> find_long_steps(const RunView& run, const std::vector<Pause>& pauses,
+                                  double begin_s, double end_s) {
+  LongSteps found;
+  for (const Pause& pause : pauses) found.lost_share += pause.lost_s / (end_s - begin_s);
+  found.lost_share = std::min(found.lost_share, 1.0);
+  if (pauses.empty()) return found;
+  const std::vector<Series>& series = run.recorded_series();
+  const auto writes = std::find_if(series.begin(), series.end(), is_write);
+  if (writes == series.end()) return found;
+  TS_TRY(const Points points,
+         run.points(static_cast<size_t>(writes - series.begin()), {begin_s, end_s}));
+  Divided divided;
+  divided.add(points, pauses);
+  found.writes = divided.concentration();
+  return found;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,123 @@
+#include <gtest/gtest.h>
+
+#include "analyze/support/planted_run.h"
+
+namespace trainscope {
+namespace {
+
+// Steps of 0.1 s, of which every tenth takes 0.5 s.
+std::vector<StoredReport> steps_with_pauses() {
+  std::vector<StoredReport> reports;
+  double time_s = 0;
+  for (int i = 1; time_s < kLengthS - 1; ++i) {
+    time_s += i % 10 == 0 ? 0.5 : 0.1;
+    reports.push_back({time_s, "output", *parse_report(fmt::format("step {}", i))});
+  }
+  return reports;
+}
+
+// The pauses are the last 0.5 s of each 1.4 s.
+bool is_in_pause(int tenth) { return tenth % 14 >= 9; }
+bool is_outside(int tenth) { return !is_in_pause(tenth); }
+bool is_always(int /*tenth*/) { return true; }
+
+Diagnosis writing(bool (*is_burst)(int tenth)) {
+  PlantedRun run;
+  run.cpu(0.9, 0.95).thread("main", 0.9, 0).report(steps_with_pauses());
+  run.bursts("job.io.bytes", {{"direction", "write"}}, 20e6, is_burst);
+  run.rate("job.disk.io", {{"direction", "write"}}, 60e6);
+  return run.diagnose();
+}
+
+TEST(Reported, long_steps_in_which_a_job_writes_are_checkpoints) {
+  const Diagnosis d = writing(is_in_pause);
+  EXPECT_EQ(d.verdict, "checkpoint_bound");
+  ASSERT_FALSE(d.findings.empty());
+  EXPECT_NEAR(*d.findings[0].time_lost_s, 0.4 / 1.4 * 19, 0.6);
+  EXPECT_EQ(writing(is_outside).verdict, "cpu_bound");
+  EXPECT_EQ(writing(is_always).verdict, "cpu_bound");
+}
+
+std::vector<StoredReport> steps_behind_a_device(double input_share, bool is_dry) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 200; ++i) {
+    const double end_s = i * 0.1;
+    reports.push_back({end_s - 0.1 * (1 - input_share), "pipe",
+                       *parse_report(fmt::format("phase input {}", 0.1 * input_share))});
+    reports.push_back(
+        {end_s, "pipe", *parse_report(fmt::format("step {} dry={}", i, is_dry ? 1 : 0))});
+  }
+  return reports;
+}
+
+PlantedRun on_a_gpu(double input_share, bool is_dry, double busy) {
+  PlantedRun run;
+  run.cpu(0.95, 1).thread("main", 0.95, 0).level("job.gpu.memory.usage", {}, 1e9);
+  run.level("hw.gpu.utilization", {{"gpu", "0"}}, busy);
+  run.report(steps_behind_a_device(input_share, is_dry));
+  return run;
+}
+
+TEST(Reported, waiting_for_data_costs_nothing_while_the_device_has_work) {
+  const Diagnosis hidden = on_a_gpu(0.77, false, 0.97).diagnose();
+  EXPECT_EQ(hidden.verdict, "gpu_bound");
+  EXPECT_EQ(raised(hidden), "");
+  // A busy GPU does not excuse a wait of which the device is known to have run dry.
+  const Diagnosis lost = on_a_gpu(0.77, true, 0.85).diagnose();
+  EXPECT_EQ(lost.verdict, "input_bound");
+  EXPECT_NEAR(*lost.findings[0].max_speedup, 1 / 0.23, 0.1);
+}
+
+TEST(Reported, a_device_with_work_does_not_wait_for_the_program) {
+  EXPECT_EQ(on_a_gpu(0.01, true, 0.4).diagnose().verdict, "launch_bound");
+  EXPECT_EQ(on_a_gpu(0.01, false, 0.4).diagnose().verdict, "unknown");
+}
+
+// Steps of 0.1 s of a rank that waits `mine` of them, while another rank waits `theirs`.
+std::vector<StoredReport> ranks(double mine, double theirs) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 200; ++i) {
+    const double end_s = i * 0.1;
+    const auto add = [&](double share, const char* name, const char* who) {
+      const std::string line = fmt::format("phase {} {}{}", name, 0.1 * share, who);
+      reports.push_back({end_s, "pipe", *parse_report(line)});
+    };
+    add(1 - mine, "forward", "");
+    if (mine > 0) add(mine, "communication", "");
+    if (theirs > 0) add(theirs, "communication", " who=rank1");
+    reports.push_back({end_s, "pipe", *parse_report(fmt::format("step {}", i))});
+  }
+  return reports;
+}
+
+TEST(Reported, any_rank_that_waits_is_communication) {
+  const auto with_ranks = [](double mine, double theirs) {
+    PlantedRun run;
+    run.cpu(1.3, 1.35).thread("main", 0.97, 0).report(ranks(mine, theirs));
+    return run.diagnose();
+  };
+  EXPECT_EQ(with_ranks(0.6, 0.02).verdict, "communication_bound");
+  EXPECT_EQ(with_ranks(0.02, 0.6).verdict, "communication_bound");
+  EXPECT_EQ(with_ranks(0.02, 0.03).verdict, "cpu_bound");
+  EXPECT_EQ(raised(with_ranks(0.02, 0.03)), "");
+}
+
+TEST(Reported, communication_that_ddp_measured_counts_where_backward_does_not_hide_it) {
+  const auto with_ddp = [](double hidden_s) {
+    std::vector<StoredReport> reports = ranks(0, 0);
+    for (const char* line :
+         {"scalar ddp.communication_s 0.06 who=rank1", "phase forward 0.1 who=rank1"}) {
+      reports.push_back({10, "pipe", *parse_report(line)});
+    }
+    const std::string hidden =
+        fmt::format("scalar ddp.communication_hidden_s {} who=rank1", hidden_s);
+    reports.push_back({10, "pipe", *parse_report(hidden)});
+    PlantedRun run;
+    return run.cpu(1.3, 1.35).thread("main", 0.97, 0).report(std::move(reports)).diagnose().verdict;
+  };
+  EXPECT_EQ(with_ddp(0.001), "communication_bound");
+  EXPECT_EQ(with_ddp(0.058), "cpu_bound");
+}
+
+}  // namespace
+}  // namespace trainscope
