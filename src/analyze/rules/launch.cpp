@@ -15,9 +15,7 @@ Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
   if (!evidence.uses_gpu()) return judgement;
-  const bool is_exact = witness.value(Signal::gpu_sm).has_value();
-  const double idle = is_exact ? witness.degree(Signal::gpu_sm, 0.5, 0.25)
-                               : witness.degree(Signal::gpu_busy, 0.9, 0.6);
+  const double idle = witness.device_idle();
   // PyTorch launches the backward pass from a thread of its own while the main thread waits for it.
   std::optional<double> launching = witness.value(Signal::main_running);
   if (launching) {
@@ -27,7 +25,12 @@ Judgement judge(Witness& witness) {
       launching ? witness.degree("main and busiest other thread running", launching, 0.6, 0.85)
                 : 0.8 * witness.degree(Signal::job_cores, 0.6, 0.85);
   judgement.strength = 0.9 * idle * host;
-  judgement.strength *= 1 - 0.6 * witness.degree(Signal::read_bytes, 30e6, 150e6);
+  // Who reads much, or computes on many cores, prepares data.
+  judgement.strength *= 1 - 0.6 * witness.degree(Signal::read_bytes, 1e6, 5e6);
+  if (const auto cores = witness.value(Signal::job_cores); cores && launching) {
+    judgement.strength *=
+        1 - 0.6 * witness.degree("CPU of the job besides these threads", *cores - *launching, 1, 3);
+  }
   // A copy keeps the main thread busy as well.
   judgement.strength *= 1 - 0.7 * witness.degree(Signal::gpu_copied, 2e9, 6e9);
   judgement.strength *= 1 - witness.input_wait();
@@ -37,8 +40,7 @@ Judgement judge(Witness& witness) {
   }
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = "host_code";
-  judgement.share =
-      std::min(0.95, 1 - witness.value(is_exact ? Signal::gpu_sm : Signal::gpu_busy).value_or(1));
+  judgement.share = std::min(0.95, 1 - witness.device_busy().value_or(1));
   judgement.finding.summary = fmt::format(
       "the GPU is idle {:.0f} % of the time while the main thread is busy", 100 * judgement.share);
   judgement.finding.advice = "raise the batch size; torch.compile or CUDA graphs launch less";

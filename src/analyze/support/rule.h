@@ -31,6 +31,9 @@ class Witness {
   double checkpoints();
   // How far the job's CPU time goes into many small reads.
   double small_reads();
+  // How far the GPU is idle, and how busy it is: by its multiprocessors where they are measured.
+  double device_idle();
+  std::optional<double> device_busy() const;
   // A value that is only shown.
   std::optional<double> value(Signal signal) const { return evidence_.mean(signal); }
 

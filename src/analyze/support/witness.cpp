@@ -20,6 +20,16 @@ double Witness::input_wait() {
   return degree("input wait of step time", share, 0.05, 0.22);
 }
 
+double Witness::device_idle() {
+  return value(Signal::gpu_sm) ? degree(Signal::gpu_sm, 0.5, 0.25)
+                               : degree(Signal::gpu_busy, 0.9, 0.6);
+}
+
+std::optional<double> Witness::device_busy() const {
+  const auto exact = value(Signal::gpu_sm);
+  return exact ? exact : value(Signal::gpu_busy);
+}
+
 double Witness::communication() {
   const auto share = evidence_.share("communication");
   return share ? degree("communication of step time", share, 0.08, 0.25) : 0;

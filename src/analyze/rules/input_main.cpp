@@ -1,0 +1,45 @@
+// input_main: an unmodified job prepares its data itself while the GPU waits.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyze/support/rule.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+// One busy core and an idle GPU are also what a program looks like that launches small kernels:
+// only what it reads, mostly from the page cache, tells the two apart. So it is never quite sure.
+Judgement judge(Witness& witness) {
+  const Evidence& evidence = witness.evidence();
+  Judgement judgement;
+  if (evidence.has_phases() || !evidence.uses_gpu() || evidence.workers() > 0) return judgement;
+  const double idle = witness.device_idle();
+  const double host = witness.degree(Signal::main_running, 0.6, 0.85);
+  const double reads = witness.degree(Signal::read_bytes, 1e6, 5e6);
+  judgement.strength = 0.75 * idle * host * reads;
+  if (!(judgement.strength > 0)) return judgement;
+  judgement.cause = "decoding";
+  judgement.share = std::min(0.95, 1 - witness.device_busy().value_or(1));
+  judgement.finding.summary = fmt::format(
+      "the GPU is idle {:.0f} % of the time while the main thread is busy and reads {}/s",
+      100 * judgement.share, bytes_text(*witness.value(Signal::read_bytes)));
+  judgement.finding.advice =
+      "load in worker processes: num_workers (PyTorch), num_parallel_calls and prefetch (tf.data)";
+  return judgement;
+}
+
+}  // namespace
+
+extern const Rule input_main_rule;
+const Rule input_main_rule = {
+    .name = "input_main",
+    .verdict = "input_bound",
+    .summary = "the main thread prepares the data while the GPU waits",
+    .needs = "hw.gpu.utilization, job.thread.time and job.io.bytes",
+    .judge = judge,
+};
+
+}  // namespace trainscope
