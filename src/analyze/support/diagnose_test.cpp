@@ -71,6 +71,7 @@ TEST(Diagnose, strangers_that_take_the_cores_are_named) {
   PlantedRun limited;
   limited.cpu(0.5, 1.5).thread("main", 0.5, 0.48).rate("cgroup.cpu.throttled_time", {}, 0.48);
   EXPECT_EQ(limited.diagnose().verdict, "quota_bound");
+  EXPECT_TRUE(limited.diagnose().alternatives.empty());
 }
 
 TEST(Diagnose, a_busy_worker_in_front_of_a_waiting_main_thread_is_input) {
