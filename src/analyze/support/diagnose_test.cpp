@@ -102,6 +102,20 @@ TEST(Diagnose, waiting_for_storage_needs_reads_that_reach_it) {
   EXPECT_EQ(saving.diagnose().verdict, "checkpoint_bound");
 }
 
+TEST(Diagnose, files_that_no_local_disk_delivers_come_from_elsewhere) {
+  const auto reading = [](double on_disk, double local_bytes) {
+    PlantedRun run;
+    run.cpu(0.05, 0.07).thread("main", 0.05, 0);
+    run.rate("job.thread.blocked", {{"on", "disk"}, {"role", "main"}}, on_disk);
+    run.rate("job.disk.io", {{"direction", "read"}}, local_bytes);
+    return run.rate("job.io.bytes", {{"direction", "read"}}, 16e6).diagnose();
+  };
+  EXPECT_EQ(reading(0.8, 0).verdict, "input_bound");
+  EXPECT_EQ(reading(0.8, 0).cause, "network_storage");
+  EXPECT_EQ(reading(0.8, 16e6).cause, "storage");
+  EXPECT_EQ(reading(0, 0).verdict, "unknown") << "it may sleep between reads";
+}
+
 TEST(Diagnose, limits_of_the_container_and_memory_come_first) {
   PlantedRun quota;
   quota.cpu(0.5, 0.55).thread("main", 0.5, 0.48).rate("cgroup.cpu.throttled_time", {}, 0.48);
