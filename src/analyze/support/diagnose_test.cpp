@@ -85,6 +85,15 @@ TEST(Diagnose, a_busy_worker_in_front_of_a_waiting_main_thread_is_input) {
   PlantedRun all;
   all.cpu(1.95, 1.97).thread("main", 0.1, 0.1).thread("worker0", 0.9, 0).thread("worker1", 0.9, 0);
   EXPECT_EQ(all.diagnose().cause, "decoding");
+  // The main thread is mostly busy; one worker more could still bring something.
+  PlantedRun nearly;
+  nearly.cpu(1.65, 1.68).thread("main", 0.68, 0).thread("worker0", 0.97, 0);
+  EXPECT_EQ(nearly.diagnose().verdict, "input_bound");
+  EXPECT_EQ(nearly.diagnose().cause, "few_workers");
+  // Cores that others use are not free for more workers.
+  PlantedRun taken;
+  taken.cpu(1.2, 1.98).thread("main", 0.2, 0).thread("worker0", 0.97, 0.01);
+  EXPECT_EQ(taken.diagnose().cause, "decoding");
 }
 
 TEST(Diagnose, waiting_for_storage_needs_reads_that_reach_it) {
