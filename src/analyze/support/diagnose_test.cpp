@@ -90,10 +90,11 @@ TEST(Diagnose, a_busy_worker_in_front_of_a_waiting_main_thread_is_input) {
   nearly.cpu(1.65, 1.68).thread("main", 0.68, 0).thread("worker0", 0.97, 0);
   EXPECT_EQ(nearly.diagnose().verdict, "input_bound");
   EXPECT_EQ(nearly.diagnose().cause, "few_workers");
-  // Cores that others use are not free for more workers.
+  // Cores that others use are not free for more workers; nor do workers fill them.
   PlantedRun taken;
   taken.cpu(1.2, 1.98).thread("main", 0.2, 0).thread("worker0", 0.97, 0.01);
-  EXPECT_EQ(taken.diagnose().cause, "decoding");
+  EXPECT_EQ(taken.diagnose().verdict, "input_bound");
+  EXPECT_EQ(taken.diagnose().cause, "");
 }
 
 TEST(Diagnose, waiting_for_storage_needs_reads_that_reach_it) {

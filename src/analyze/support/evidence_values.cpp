@@ -11,11 +11,16 @@ std::optional<double> Evidence::others_cores() const {
   return std::max(0.0, *machine - *job - mean(Signal::recorder_cores).value_or(0));
 }
 
-std::optional<double> Evidence::idle_share() const {
-  const auto machine = mean(Signal::machine_cores), job = mean(Signal::job_cores);
+std::optional<double> Evidence::unused_share() const {
+  const auto job = mean(Signal::job_cores);
   if (!job) return std::nullopt;
-  const double free = std::min(cpus_ - *job, machine ? machine_cpus_ - *machine : cpus_);
-  return std::clamp(free / cpus_, 0.0, 1.0);
+  return std::clamp(1 - *job / cpus_, 0.0, 1.0);
+}
+
+std::optional<double> Evidence::idle_share() const {
+  const auto machine = mean(Signal::machine_cores), unused = unused_share();
+  if (!machine || !unused) return unused;
+  return std::clamp((machine_cpus_ - *machine) / cpus_, 0.0, *unused);
 }
 
 bool Evidence::uses_gpu() const { return mean(Signal::gpu_job_bytes).value_or(0) > 0; }

@@ -45,10 +45,14 @@ std::string Witness::cause_in_workers() {
   const auto most = value(Signal::worker_most), least = value(Signal::worker_least);
   if (evidence_.workers() > 1 && most && least && *least < 0.5 * *most) return "slow_worker";
   if (small_reads() > 0.5) return "small_files";
-  const auto idle = evidence_.idle_share();
-  if (!idle) return "";
-  const double few = degree("share of the CPUs that is idle", idle, 0.05, 0.15);
-  return few > 0.6 ? "few_workers" : few < 0.4 ? "decoding" : "";
+  // Cores that others use are not free for more workers, and do not show that these are enough.
+  if (!evidence_.unused_share()) return "";
+  if (degree("share of the CPUs that is idle", evidence_.idle_share(), 0.05, 0.15) > 0.6) {
+    return "few_workers";
+  }
+  const double full =
+      degree("share of the CPUs that the job does not use", evidence_.unused_share(), 0.15, 0.05);
+  return full > 0.6 ? "decoding" : "";
 }
 
 double Witness::small_reads() {
