@@ -1,16 +1,16 @@
 // job_threads: what the threads that matter do when they do not compute.
 //
-// Source: /proc/PID/schedstat and /proc/PID/stat of the main process and of up to 16 data-loader
-// workers, /proc/PID/task/TID/schedstat of the main process's other threads, all kept open. Units:
-// ns, stored as µs; the block-I/O delay in clock ticks. Permission: none. Cost: 8 µs per process
-// with a role and 1.5 µs per thread, once per second on its own thread; more rarely if that is more
-// than 0.2 % of a core. Roles: `main` is the first thread of the process with the most CPU time
-// that is not a worker; it changes only for one with clearly more. `worker0`, … are the first
-// threads of data-loader workers, `pin` is PyTorch's thread that pins memory, `busiest` the other
-// thread of the main process that ran most since the last reading. Caveats: blocked is what remains
-// of the elapsed time, exact to a tick of the kernel; its division into disk and other is sampled
-// once per second. A process that is not the job's first one is known up to its last reading. A
-// process with more than 64 threads has no `busiest` and no `pin`.
+// Source: /proc/PID/schedstat, /proc/PID/stat and /proc/PID/wchan of the main process and of up to
+// 16 data-loader workers, /proc/PID/task/TID/schedstat of the main process's other threads, all
+// kept open. Units: ns, stored as µs; the block-I/O delay in clock ticks. Permission: none. Cost: 8
+// µs per process with a role and 1.5 µs per thread, once per second on its own thread; more rarely
+// if that is more than 0.2 % of a core. Roles: `main` is the first thread of the process with the
+// most CPU time that is not a worker; it changes only for one with clearly more. `worker0`, … are
+// the first threads of data-loader workers, `pin` is PyTorch's thread that pins memory, `busiest`
+// the other thread of the main process that ran most since the last reading. Caveats: blocked is
+// what remains of the elapsed time, exact to a tick of the kernel; its division into disk and other
+// is sampled once per second. A process that is not the job's first one is known up to its last
+// reading. A process with more than 64 threads has no `busiest` and no `pin`.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,7 +35,8 @@ constexpr MetricSpec kMetrics[] = {
      "Time of a thread with this role: running, runnable (it waits for a CPU), blocked (it waits "
      "for anything else)"},
     {"job.thread.blocked", "s", Kind::counter, "on, role",
-     "Blocked time by the states in which the thread was seen: disk (uninterruptible), other"},
+     "Blocked time by the states in which the thread was seen: disk (uninterruptible, or waiting "
+     "for a FUSE file system), other"},
     {"job.thread.delay", "s", Kind::counter, "role",
      "Time in which the thread waited for block I/O"},
 };
@@ -200,7 +201,7 @@ class JobThreadsSource : public Source {
       release(role);
     } else {
       time.advance(reading);
-      time.split(stat.state);
+      time.split(files_[role].wait_state(stat.state));
       if (role == kMain) main_threads_ = stat.threads;
     }
   }
@@ -296,7 +297,7 @@ class JobThreadsSource : public Source {
     if (is_same || is_younger) {
       if (!is_same) time.begin({candidate.born_ns, {}, 0});
       time.advance(reading);
-      time.split(stat.state);
+      time.split(files.wait_state(stat.state));
     } else {
       time.begin(reading);
     }

@@ -29,6 +29,20 @@ TEST_F(JobThreads, are_blocked_on_what_they_were_seen_to_wait_for) {
   EXPECT_EQ(source_->value("job.thread.delay{role=main}"), 0.12);
 }
 
+TEST_F(JobThreads, a_wait_for_a_file_system_in_user_space_is_one_for_disk) {
+  start({.state = 'S'});
+  root_.write("/proc/100/wchan", "request_wait_answer");
+  sample();
+  put({.run_s = 0.1, .state = 'S'});
+  sample();
+  EXPECT_EQ(source_->value("job.thread.blocked{on=disk;role=main}"), 1.9);
+  root_.write("/proc/100/wchan", "futex_wait_queue");
+  put({.run_s = 0.2, .state = 'S'});
+  sample();
+  EXPECT_EQ(source_->value("job.thread.blocked{on=disk;role=main}"), 1.9);
+  EXPECT_EQ(source_->value("job.thread.blocked{on=other;role=main}"), 0.9);
+}
+
 TEST_F(JobThreads, main_is_the_process_that_works_and_not_the_shell) {
   start({.name = "bash", .cpu_s = 0.01, .run_s = 0.01});
   put({.pid = kSecond, .parent = kFirst, .cpu_s = 0.5, .run_s = 0.4});

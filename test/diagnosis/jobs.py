@@ -78,24 +78,20 @@ def direct_reader(path, size):
 
 
 class Encoded:
-    """A sample in the page cache that takes about `seconds` of CPU time to decode."""
+    """A sample in the page cache that takes `seconds` of CPU time to decode."""
 
     def __init__(self, folder, seconds):
-        data = os.urandom(64 * 1024) * 4
-        packed = zlib.compress(data, 1)
-        began = time.thread_time()
-        for _ in range(20):
-            zlib.decompress(packed)
-        once = (time.thread_time() - began) / 20
+        packed = zlib.compress(os.urandom(64 * 1024) * 4, 1)
         self.path = os.path.join(folder, f"encoded-{os.getpid()}")
         with open(self.path, "wb") as file:
             file.write(packed * 8)
-        self.packed_size, self.times = len(packed), max(1, round(seconds / once))
+        self.packed_size, self.seconds = len(packed), seconds
 
     def decode(self):
+        end = time.thread_time() + self.seconds
         with open(self.path, "rb") as file:
             data = file.read()
-        for _ in range(self.times):
+        while time.thread_time() < end:
             zlib.decompress(data[:self.packed_size])
 
 
@@ -135,7 +131,8 @@ def threads_that_hash(count):
 
     for _ in range(count):
         threading.Thread(target=forever, daemon=True).start()
-    return lambda _: hashlib.sha256(block * 8)
+    blocks = block * 8  # once: copying holds Python's lock
+    return lambda _: hashlib.sha256(blocks)
 
 
 def input_disk(form, seconds, folder, size=20 * MB, compute=0.005):

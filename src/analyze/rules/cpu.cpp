@@ -44,10 +44,7 @@ Judgement judge(Witness& witness) {
   judgement.strength *= (1 - witness.input_wait()) * (1 - witness.checkpoints()) *
                         (1 - witness.communication()) * (1 - witness.small_reads());
   // Cores that loading workers fill while the main thread waits for them are input.
-  if (evidence.workers() > 0) {
-    judgement.strength *= 1 - 0.8 * witness.degree(Signal::main_blocked, 0.2, 0.5) *
-                                  witness.degree(Signal::worker_most, 0.5, 0.8);
-  }
+  judgement.strength *= 1 - witness.waits_for_workers();
   if (evidence.uses_gpu()) judgement.strength *= 0.3;
   judgement.strength *= 1 - witness.degree(Signal::throttled, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;

@@ -16,19 +16,10 @@ namespace {
 
 // Whose work the main thread waited for.
 std::string cause_of(Witness& witness, double share) {
-  const Evidence& evidence = witness.evidence();
   const auto running = witness.value(Signal::main_running);
   const double computing = 1 - share;
+  if (witness.degree(Signal::worker_most, 0.6, 0.85) > 0.5) return witness.cause_in_workers();
   if (witness.small_reads() > 0.5) return "small_files";
-  const double workers = witness.degree(Signal::worker_most, 0.6, 0.85);
-  if (workers > 0.5) {
-    const double idle = evidence.cpus() - witness.value(Signal::job_cores).value_or(0);
-    const auto least = witness.value(Signal::worker_least);
-    if (least && evidence.workers() > 1 && *least < 0.5 * *witness.value(Signal::worker_most)) {
-      return "slow_worker";
-    }
-    return idle > 0.3 ? "few_workers" : "decoding";
-  }
   // The thread that waits is itself busy with the data.
   if (running && *running > computing + 0.5 * share) return "decoding";
   const double on_disk = witness.degree(Signal::main_on_disk, 0.1 * share, 0.5 * share);
@@ -37,11 +28,12 @@ std::string cause_of(Witness& witness, double share) {
       witness.degree(Signal::disk_read_bytes, 0.2e6, 1e6) > 0.5) {
     return "storage";
   }
-  return "";
+  const bool reads = witness.degree(Signal::read_bytes, 0.2e6, 1e6) > 0.5;
+  return on_disk > 0.5 && reads ? "network_storage" : "";
 }
 
 std::string advice_for(const std::string& cause) {
-  if (cause == "storage") {
+  if (cause == "storage" || cause == "network_storage") {
     return "read ahead (num_workers, prefetch), put the data on faster storage or into memory, or "
            "store it in fewer, larger files";
   }

@@ -71,6 +71,7 @@ TEST(Diagnose, strangers_that_take_the_cores_are_named) {
   PlantedRun limited;
   limited.cpu(0.5, 1.5).thread("main", 0.5, 0.48).rate("cgroup.cpu.throttled_time", {}, 0.48);
   EXPECT_EQ(limited.diagnose().verdict, "quota_bound");
+  EXPECT_TRUE(limited.diagnose().alternatives.empty());
 }
 
 TEST(Diagnose, a_busy_worker_in_front_of_a_waiting_main_thread_is_input) {
@@ -84,6 +85,16 @@ TEST(Diagnose, a_busy_worker_in_front_of_a_waiting_main_thread_is_input) {
   PlantedRun all;
   all.cpu(1.95, 1.97).thread("main", 0.1, 0.1).thread("worker0", 0.9, 0).thread("worker1", 0.9, 0);
   EXPECT_EQ(all.diagnose().cause, "decoding");
+  // The main thread is mostly busy; one worker more could still bring something.
+  PlantedRun nearly;
+  nearly.cpu(1.65, 1.68).thread("main", 0.68, 0).thread("worker0", 0.97, 0);
+  EXPECT_EQ(nearly.diagnose().verdict, "input_bound");
+  EXPECT_EQ(nearly.diagnose().cause, "few_workers");
+  // Cores that others use are not free for more workers; nor do workers fill them.
+  PlantedRun taken;
+  taken.cpu(1.2, 1.98).thread("main", 0.2, 0).thread("worker0", 0.97, 0.01);
+  EXPECT_EQ(taken.diagnose().verdict, "input_bound");
+  EXPECT_EQ(taken.diagnose().cause, "");
 }
 
 TEST(Diagnose, waiting_for_storage_needs_reads_that_reach_it) {
@@ -99,6 +110,20 @@ TEST(Diagnose, waiting_for_storage_needs_reads_that_reach_it) {
   saving.rate("job.disk.io", {{"direction", "read"}}, 0);
   saving.rate("job.disk.io", {{"direction", "write"}}, 50e6);
   EXPECT_EQ(saving.diagnose().verdict, "checkpoint_bound");
+}
+
+TEST(Diagnose, files_that_no_local_disk_delivers_come_from_elsewhere) {
+  const auto reading = [](double on_disk, double local_bytes) {
+    PlantedRun run;
+    run.cpu(0.05, 0.07).thread("main", 0.05, 0);
+    run.rate("job.thread.blocked", {{"on", "disk"}, {"role", "main"}}, on_disk);
+    run.rate("job.disk.io", {{"direction", "read"}}, local_bytes);
+    return run.rate("job.io.bytes", {{"direction", "read"}}, 16e6).diagnose();
+  };
+  EXPECT_EQ(reading(0.8, 0).verdict, "input_bound");
+  EXPECT_EQ(reading(0.8, 0).cause, "network_storage");
+  EXPECT_EQ(reading(0.8, 16e6).cause, "storage");
+  EXPECT_EQ(reading(0, 0).verdict, "unknown") << "it may sleep between reads";
 }
 
 TEST(Diagnose, limits_of_the_container_and_memory_come_first) {

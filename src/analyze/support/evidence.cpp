@@ -308,24 +308,6 @@ Result<Evidence> Evidence::of(const RunView& run) {
   return evidence;
 }
 
-std::optional<double> Evidence::others_cores() const {
-  const auto machine = mean(Signal::machine_cores), job = mean(Signal::job_cores);
-  if (!machine || !job) return std::nullopt;
-  return std::max(0.0, *machine - *job - mean(Signal::recorder_cores).value_or(0));
-}
-
-bool Evidence::uses_gpu() const { return mean(Signal::gpu_job_bytes).value_or(0) > 0; }
-
-std::optional<double> Evidence::share(std::string_view part) const {
-  const auto found = shares_.find(part);
-  if (found == shares_.end()) return std::nullopt;
-  return found->second;
-}
-
-std::optional<double> Evidence::lost_input() const {
-  return has_phases_ && reported_.lost_input() ? reported_.lost_input() : share("input");
-}
-
 // From the begin of the first step to the end of the last; the whole run if there are none.
 Status Evidence::read_training(const RunView& run) {
   const Training& training = run.training();

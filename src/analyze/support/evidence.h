@@ -87,6 +87,9 @@ class Evidence {
   int64_t workers() const { return workers_; }
   // CPU time of strangers, in cores.
   std::optional<double> others_cores() const;
+  // Share of the CPUs that the job may use: which it leaves idle, and in which nobody computes.
+  std::optional<double> unused_share() const;
+  std::optional<double> idle_share() const;
   bool uses_gpu() const;
 
   bool has_steps() const { return steps_ > 0; }

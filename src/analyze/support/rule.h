@@ -29,6 +29,11 @@ class Witness {
   double communication();
   // The same of checkpoints. Of an unmodified job: long steps are those in which it writes.
   double checkpoints();
+  // How far the main thread waits for loading workers that are busy. Only their states are seen, so
+  // this is for unmodified jobs.
+  double waits_for_workers();
+  // Why the workers are too slow; "": unknown.
+  std::string cause_in_workers();
   // How far the job's CPU time goes into many small reads.
   double small_reads();
   // How far the GPU is idle, and how busy it is: by its multiprocessors where they are measured.

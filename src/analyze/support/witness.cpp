@@ -46,6 +46,25 @@ double Witness::checkpoints() {
          degree(Signal::disk_write_bytes, 1e6, 5e6);
 }
 
+double Witness::waits_for_workers() {
+  if (evidence_.has_phases() || evidence_.workers() == 0) return 0;
+  return degree(Signal::main_blocked, 0.1, 0.3) * degree(Signal::worker_most, 0.5, 0.8);
+}
+
+std::string Witness::cause_in_workers() {
+  const auto most = value(Signal::worker_most), least = value(Signal::worker_least);
+  if (evidence_.workers() > 1 && most && least && *least < 0.5 * *most) return "slow_worker";
+  if (small_reads() > 0.5) return "small_files";
+  // Cores that others use are not free for more workers, and do not show that these are enough.
+  if (!evidence_.unused_share()) return "";
+  if (degree("share of the CPUs that is idle", evidence_.idle_share(), 0.05, 0.15) > 0.6) {
+    return "few_workers";
+  }
+  const double full =
+      degree("share of the CPUs that the job does not use", evidence_.unused_share(), 0.15, 0.05);
+  return full > 0.6 ? "decoding" : "";
+}
+
 double Witness::small_reads() {
   const auto calls = value(Signal::read_calls), bytes = value(Signal::read_bytes);
   const auto kernel = value(Signal::kernel_cores), cores = value(Signal::job_cores);

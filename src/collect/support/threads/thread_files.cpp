@@ -12,7 +12,9 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kStatBytes = 2048, kSchedstatBytes = 128;
+constexpr size_t kStatBytes = 2048, kSchedstatBytes = 128, kWaitChannelBytes = 128;
+// The kernel's function in which a thread waits for an answer from FUSE.
+constexpr std::string_view kFuseWait = "request_wait_answer";
 
 // Of an empty text: a file of an ended thread cannot be read, or is empty.
 ThreadState state_of_unread() {
@@ -31,12 +33,19 @@ ThreadState read_times(ProcFile& schedstat, ThreadTimes& times) {
 Status FirstThread::open(const std::string& root, pid_t pid) {
   const std::string folder = fmt::format("{}/proc/{}", root, pid);
   TS_CHECK_OK(stat_.open(folder + "/stat", kStatBytes));
+  (void)wait_channel_.open(folder + "/wchan", kWaitChannelBytes);  // it does not exist everywhere
   return schedstat_.open(folder + "/schedstat", kSchedstatBytes);
 }
 
 void FirstThread::close() {
   stat_.close();
   schedstat_.close();
+  wait_channel_.close();
+}
+
+char FirstThread::wait_state(char state) {
+  if (state != 'S' || !wait_channel_.is_open()) return state;
+  return trim(wait_channel_.read()) == kFuseWait ? 'D' : state;
 }
 
 ThreadState FirstThread::read(ProcessStat& stat, ThreadReading& reading, bool is_alone) {

@@ -31,9 +31,12 @@ class FirstThread {
   // Fills both if the thread is alive. A thread that slept since the last reading has the same
   // stat, except for what other threads of its process change: `is_alone` if that does not matter.
   ThreadState read(ProcessStat& stat, ThreadReading& reading, bool is_alone = false);
+  // The state that stands for what the thread waits for. A wait for a file system that a process
+  // serves (FUSE) can be interrupted, other waits for files cannot: both are 'D'.
+  char wait_state(char state);
 
  private:
-  ProcFile stat_, schedstat_;
+  ProcFile stat_, schedstat_, wait_channel_;
   ProcessStat last_stat_;
   ThreadTimes last_times_;
 };
