@@ -6,7 +6,7 @@ export NINJA_STATUS ?= [%f/%t]
 
 BIN := build/trainscope
 
-.PHONY: help demo build test check bench install packages format asan tsan truth fuzz cross tidy clean
+.PHONY: help demo build test check bench install packages format asan tsan truth calibration fuzz cross tidy clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -56,6 +56,9 @@ asan tsan: ## run the unit tests and fuzz corpora under a sanitizer
 
 truth: build ## run planted jobs and check what diagnose says of them, on an idle machine
 	@python3 test/diagnosis/truth.py
+
+calibration: build ## compare confidences with randomised jobs (35 minutes on an idle machine, resumable)
+	@python3 test/diagnosis/calibrate.py --keep build/calibration
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/install-deps test
