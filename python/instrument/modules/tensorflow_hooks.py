@@ -1,8 +1,9 @@
 """Where TensorFlow is observed: the operations that take an element from a dataset.
 
-In a traced function they get a clock before and after, and a variable that sums up the difference; the element is
-passed on only after the second clock, or else the executor may compute first. No Python runs in the graph,
-and the dataset stays as it is.
+In a function that Keras traces to train they get a clock before and after, and a variable that sums up the
+difference; the element is passed on only after the second clock, or else the executor may compute first. No Python
+runs in the graph, and the dataset stays as it is. Functions of the job have no clock: they may be exported, and then
+a variable that nothing in the job tracks is an error. Nor have graphs of TensorFlow 1, whose variables are stored.
 """
 import functools
 
@@ -108,6 +109,8 @@ def _clock():
         return None
     if context.executing_eagerly():
         return _eager
+    if not clocks.is_in_step or not ops.executing_eagerly_outside_functions():
+        return None
     graph = ops.get_default_graph()
     while graph is not None:
         if str(getattr(graph, "name", "")).startswith(_DATASET_FUNCTIONS):
