@@ -117,6 +117,12 @@ class Sum(tf.Module):
     def __call__(self):
         elements = iter(self.data)
         return next(elements) + next(elements)
+class Broken(tf.keras.layers.Layer):
+    def call(self, x): raise ValueError("broken")
+broken = tf.keras.Sequential([Broken()])
+broken.compile("sgd", "mse")
+try: broken.fit(data(4), verbose=0)
+except ValueError: print("broken")
 made = Sum()
 print(made().numpy())
 tf.saved_model.save(made, "saved")
