@@ -46,7 +46,7 @@ class Hooks:
     def put(self):
         """The time without hooks did not happen: bursts and flushes are as frequent as in a job."""
         gap = time.monotonic_ns() - self.taken_ns
-        for trace in self.hooks.traces.values():
+        for trace in self.hooks.traces:
             trace.budget.resume_ns += gap
             trace.budget._last_ns += gap
             trace.log.flushed_ns += gap
