@@ -72,7 +72,9 @@ TEST_F(JobThreads, a_child_of_multiprocessing_is_not_a_worker_without_further_ev
   for (int i = 0; i < 8; ++i) sample();
   EXPECT_FALSE(source_->has(time_of("worker0", "running")));
   // It does the work.
-  EXPECT_EQ(source_->value(time_of("main", "running")), 1);
+  put({.pid = kSecond, .parent = kFirst, .command = kPython, .cpu_s = 1.9, .run_s = 1.9});
+  sample();
+  EXPECT_EQ(source_->value(time_of("main", "running")), 1.1);
 }
 
 TEST_F(JobThreads, a_pool_that_compiles_for_the_job_has_no_role) {
