@@ -46,7 +46,7 @@ class Hooks:
     def put(self):
         """The time without hooks did not happen: bursts and flushes are as frequent as in a job."""
         gap = time.monotonic_ns() - self.taken_ns
-        for trace in self.hooks.traces.values():
+        for trace in self.hooks.traces:
             trace.budget.resume_ns += gap
             trace.budget._last_ns += gap
             trace.log.flushed_ns += gap
@@ -234,7 +234,7 @@ def main():
     if "_TRAINSCOPE_BENCH" in os.environ:
         return measure(options)
     with tempfile.TemporaryDirectory() as folder:
-        install(folder)
+        install(os.path.join(folder, "instrument"))  # The pipe is beside it, as in the folder of a run.
         pipe = os.path.join(folder, "progress")
         os.mkfifo(pipe)
         reader = os.open(pipe, os.O_RDWR)
@@ -245,7 +245,7 @@ def main():
                 received.append(os.read(reader, 65536))
 
         threading.Thread(target=drain, daemon=True).start()
-        environment = {**os.environ, "PYTHONPATH": os.path.join(folder, "startup"), "TRAINSCOPE_PIPE": pipe,
+        environment = {**os.environ, "PYTHONPATH": os.path.join(folder, "instrument/startup"), "TRAINSCOPE_PIPE": pipe,
                        "_TRAINSCOPE_BENCH": "1", "OMP_NUM_THREADS": "1"}
         code = subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode
         time.sleep(0.1)

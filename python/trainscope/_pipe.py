@@ -27,10 +27,26 @@ def _monotonic_ns():
 now_ns = getattr(time, "monotonic_ns", _monotonic_ns)  # Python 3.6 has no monotonic_ns
 
 
+def is_from_signal_handler(error):
+    """Whether a signal handler of the job raised this: one may run anywhere in our code, and its exceptions are the
+    job's. Python passes to a handler the frame that it interrupts, which is the one that it returns to."""
+    trace = error.__traceback__
+    while trace is not None:
+        interrupted = trace.tb_frame.f_back
+        for value in list(trace.tb_frame.f_locals.values()) if interrupted is not None else ():
+            parts = value if type(value) is tuple else (value,)
+            if any(part is interrupted for part in parts):
+                return True
+        trace = trace.tb_next
+    return False
+
+
 def encoded(text):
     try:
         return str(text).encode("utf-8", "replace")
-    except Exception:  # Raised by a __str__ of the job.
+    except Exception as error:  # Raised by a __str__ of the job.
+        if is_from_signal_handler(error):
+            raise
         return b""
 
 
@@ -85,11 +101,11 @@ class Sender:
             return True
         try:
             _write_without_signal(self.descriptor, line)
-        except BlockingIOError:
-            return False
         except OSError as error:
-            if error.errno is None:  # Not from the system: raised by a signal handler of the job.
+            if error.errno is None or is_from_signal_handler(error):
                 raise
+            if isinstance(error, BlockingIOError):
+                return False
             descriptor, self.descriptor = self.descriptor, _SILENT
             _close(descriptor)
         return True
@@ -183,6 +199,7 @@ def items_in(item, depth=3):
             return items_in(next(iter(item.values())), depth - 1)
         if depth and isinstance(item, (list, tuple)):
             return items_in(item[0], depth - 1)
-    except Exception:  # A batch may be anything; a step must not fail because of it.
-        pass
+    except Exception as error:  # A batch may be anything; a step must not fail because of it.
+        if is_from_signal_handler(error):
+            raise
     return None

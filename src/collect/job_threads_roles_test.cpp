@@ -27,10 +27,12 @@ TEST_F(JobThreads, workers_are_known_by_name_and_count_from_their_start) {
   EXPECT_FALSE(source_->has(time_of("worker2", "running")));
 }
 
-TEST_F(JobThreads, a_copy_of_a_python_process_is_a_worker_at_second_sight) {
+TEST_F(JobThreads, a_copy_of_a_python_process_that_hands_over_memory_is_a_worker_at_second_sight) {
   start({.command = kPython, .cpu_s = 0.1, .run_s = 0.1});
-  put({.pid = kSecond, .parent = kFirst, .command = kPython, .cpu_s = 0.9, .run_s = 0.9});
-  put({.pid = kThird, .parent = kFirst, .command = kPython, .cpu_s = 0.9, .run_s = 0.9});
+  for (const pid_t pid : {kSecond, kThird}) {
+    put({.pid = pid, .parent = kFirst, .command = kPython, .cpu_s = 0.9, .run_s = 0.9});
+    put_resource_sharer(pid);
+  }
   give_pids_up_to(kThird);
   sample();
   expect("main", 0.1, 0, 0.9);
@@ -39,6 +41,52 @@ TEST_F(JobThreads, a_copy_of_a_python_process_is_a_worker_at_second_sight) {
   sample();
   expect("worker0", 0.9, 0, 2.1);
   EXPECT_FALSE(source_->has(time_of("worker1", "running")));
+}
+
+TEST_F(JobThreads, a_worker_is_known_once_it_has_handed_over_a_batch) {
+  start({.command = kPython, .cpu_s = 0.1, .run_s = 0.1});
+  put({.pid = kSecond, .parent = kFirst, .command = kPython, .cpu_s = 0.9, .run_s = 0.9});
+  give_pids_up_to(kSecond);
+  sample();
+  expect("main", 0.1, 0, 0.9);
+  put_resource_sharer(kSecond);
+  for (int i = 0; i < 8; ++i) sample();
+  expect("main", 0.1, 0, 8.9);
+  expect("worker0", 0.9, 0, 8.1);
+}
+
+// Pools, actors, ranks that train on CPUs: multiprocessing starts them as it does workers.
+TEST_F(JobThreads, a_child_of_multiprocessing_is_not_a_worker_without_further_evidence) {
+  start({.command = kPython, .cpu_s = 0.1, .run_s = 0.1});
+  using namespace std::string_literals;
+  const std::string spawned = "python3\0-c\0from multiprocessing.spawn import spawn_main\0"s;
+  put({.pid = kSecond, .parent = kFirst, .command = kPython, .cpu_s = 0.9, .run_s = 0.9});
+  put({.pid = kThird, .parent = kFirst, .command = spawned, .cpu_s = 0.8, .run_s = 0.8});
+  // It has a socket, but not that of a resource sharer.
+  root_.write("/proc/102/net/unix", "0: 00000002 00000000 00010000 0001 01 78 /run/other\n");
+  std::filesystem::create_directories(root_.at("/proc/102/fd"));
+  std::filesystem::create_symlink("socket:[78]", root_.at("/proc/102/fd/5"));
+  give_pids_up_to(kThird);
+  sample();
+  expect("main", 0.1, 0, 0.9);
+  for (int i = 0; i < 8; ++i) sample();
+  EXPECT_FALSE(source_->has(time_of("worker0", "running")));
+  // It does the work.
+  put({.pid = kSecond, .parent = kFirst, .command = kPython, .cpu_s = 1.9, .run_s = 1.9});
+  sample();
+  EXPECT_EQ(source_->value(time_of("main", "running")), 1.1);
+}
+
+TEST_F(JobThreads, a_pool_that_compiles_for_the_job_has_no_role) {
+  start({.command = kPython, .cpu_s = 0.1, .run_s = 0.1});
+  using namespace std::string_literals;
+  const std::string pool = "python3\0/lib/torch/_inductor/compile_worker/__main__.py\0"s;
+  put({.pid = kSecond, .parent = kFirst, .command = pool, .cpu_s = 3, .run_s = 3});
+  put({.pid = kThird, .parent = kSecond, .command = pool, .cpu_s = 9, .run_s = 9});
+  give_pids_up_to(kThird);
+  for (int i = 0; i < 9; ++i) sample();
+  expect("main", 0.1, 0, 8.9);
+  EXPECT_FALSE(source_->has(time_of("worker0", "running")));
 }
 
 TEST_F(JobThreads, a_rank_is_not_a_worker) {

@@ -51,8 +51,11 @@ TEST(Model, only_phases_of_the_thread_that_does_the_steps_are_of_the_training) {
     EXPECT_TRUE(phase(name).is_step_phase()) << name;
     EXPECT_FALSE(phase(name, "worker").is_step_phase()) << name;
   }
-  EXPECT_TRUE(phase("prepare").is_step_phase());
-  EXPECT_FALSE(phase("prepare").is_compute());
+  for (const char* name : {"prepare", "transfer", "communication"}) {
+    EXPECT_TRUE(phase(name).is_step_phase()) << name;
+    EXPECT_FALSE(phase(name).is_compute()) << name;
+    EXPECT_FALSE(phase(name, "worker").is_step_phase()) << name;
+  }
   EXPECT_FALSE(phase("compile").is_step_phase());
 }
 

@@ -14,7 +14,8 @@ bool TrainingPhase::is_compute() const {
 }
 
 bool TrainingPhase::is_step_phase() const {
-  return is_input() || is_compute() || (who.empty() && name == "prepare");
+  return is_input() || is_compute() ||
+         (who.empty() && (name == "prepare" || name == "transfer" || name == "communication"));
 }
 
 }  // namespace trainscope

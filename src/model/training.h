@@ -61,7 +61,7 @@ struct TrainingPhase {
   bool is_pause() const;       // a checkpoint or an evaluation, which is not part of a step
   bool is_input() const;       // waiting for data
   bool is_compute() const;     // forward, backward and the like
-  bool is_step_phase() const;  // those two, and making a batch ready
+  bool is_step_phase() const;  // those two, making a batch ready, moving it, collectives
 };
 
 struct TrainingNumber {

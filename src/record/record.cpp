@@ -289,8 +289,12 @@ std::map<std::string, std::string> progress_environment(const Session& session) 
 std::map<std::string, std::string> job_environment(const Session& session) {
   std::map<std::string, std::string> variables = progress_environment(session);
   if (session.has_instrument_files) {
-    const char* python_path = ::getenv("PYTHONPATH");
-    variables.merge(instrument_environment(session.run.path, python_path ? python_path : ""));
+    const auto value_of = [](const char* name) -> std::string_view {
+      const char* value = ::getenv(name);
+      return value == nullptr ? "" : value;
+    };
+    variables.merge(instrument_environment(session.run.path, value_of("PYTHONPATH"),
+                                           value_of(kInstrumentVariable)));
   }
   return variables;
 }

@@ -5,34 +5,15 @@ import subprocess
 import sys
 import unittest
 
-from instrumented_job import SOURCES, InstrumentedCase, install
-from progress_fifo import PYTHON_CLIENT, ROOT
+from instrumented_job import FAKES, MODEL, SOURCES, FakeTorchCase, InstrumentedCase, install
+from progress_fifo import PYTHON_CLIENT
 from trainscope_test import main
 
-FAKES = str(ROOT / "test/support/fake_torch")
 SHOW = """
 import os, sys
 own = sys.modules.get("sitecustomize")
 print(getattr(own, "ORIGIN", own and own.__file__), [type(f).__name__ for f in sys.meta_path if type(f).__module__ == "sitecustomize"])
 print([p for p in sys.path if p != os.path.dirname(os.path.abspath(__file__))])
-"""
-MODEL = """
-import sys, time, torch
-def train(loader, optimizer=None, every=1):
-    "Updates after every few batches; returns how many steps that makes."
-    optimizer, steps = optimizer or torch.optim.SGD(), 0
-    for i, batch in enumerate(loader):
-        torch.Tensor(0.5).backward()
-        if (i + 1) % every == 0:
-            optimizer.step()
-            steps += 1
-    return steps
-def loader(count=20, wait=0):
-    def batches():
-        for _ in range(count):
-            time.sleep(wait)
-            yield [torch.Tensor()]
-    return torch.utils.data.DataLoader(batches())
 """
 
 
@@ -109,13 +90,7 @@ class Startup(InstrumentedCase):
         self.assertEqual(stub["_TARGETS"], set(hooks["_HOOKS"]))
 
 
-class Steps(InstrumentedCase):
-    def sent(self, source, **keywords):
-        return self.sent_by(sys.executable, MODEL + source, python_path=FAKES, **keywords)
-
-    def assert_steps(self, lines, count):
-        self.assertEqual([step["number"] for step in lines.steps()], list(range(1, count + 1)), lines.all)
-
+class Steps(FakeTorchCase):
     def test_each_batch_with_an_update(self):
         lines = self.sent("assert train(loader(15)) == 15")
         self.assert_steps(lines, 15)
@@ -305,10 +280,7 @@ trainscope.mark("hello"); train(loader(5))
         self.assert_steps(lines, 5)
 
 
-class Processes(InstrumentedCase):
-    def sent(self, source, **keywords):
-        return self.sent_by(sys.executable, MODEL + source, python_path=FAKES, **keywords)
-
+class Processes(FakeTorchCase):
     def test_a_fork_sends_nothing_twice(self):
         lines = self.sent("""
 import os
@@ -367,10 +339,7 @@ for thread in threads: thread.join()
         self.assertEqual(sum(len(lines.steps(who)) for who in lines.senders()), 400)
 
 
-class Failures(InstrumentedCase):
-    def sent(self, source, **keywords):
-        return self.sent_by(sys.executable, MODEL + source, python_path=FAKES, **keywords)
-
+class Failures(FakeTorchCase):
     def test_an_exception_of_ours_ends_it_and_nothing_else(self):
         for method in ("take_batch", "end_iterator", "take_backward", "begin_update", "end_update"):
             with self.subTest(method=method):

@@ -1,5 +1,7 @@
 """The module of `run --instrument` with real Keras and TensorFlow: steps are Keras' own, and so is the output."""
 # ctest-timeout: 900
+import re
+
 from instrumented_job import InstrumentedCase, tensorflow_python
 from trainscope_test import main
 
@@ -61,6 +63,79 @@ print(time.monotonic() - began)
     def test_several_steps_per_execution(self):
         lines = self.sent("model(steps_per_execution=5).fit(data(40).repeat(), steps_per_epoch=20, epochs=2, verbose=0)")
         self.assertEqual([step["number"] for step in lines.steps()], list(range(5, 41, 5)))
+
+    def test_numbers_of_an_epoch_that_are_none(self):
+        """Metrics may be arrays, and there may be more than fit into a line."""
+        source = """
+class PerClass(tf.keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        print(epoch)
+model_ = model()
+original = type(model_).get_metrics_result
+def results(self): return {**original(self), "per_class": numpy.ones(3), "none": None, **{f"a_rather_long_name_of_a_metric_{i}": float(i) for i in range(150)}}
+type(model_).get_metrics_result = results
+model_.fit(data(4).repeat(), steps_per_epoch=4, epochs=3, verbose=0, callbacks=[PerClass()])
+"""
+        lines = self.sent(source)
+        self.assertEqual(self.job.stdout, b"0\n1\n2\n")
+        self.assertEqual([step["number"] for step in lines.steps()], list(range(1, 13)))
+        self.assertEqual(len(lines.starting("epoch")), 3)
+        found = {name for line in lines.starting("epoch 1 ", "scalar ") for name in re.findall(r"a_rather_long_name_of_a_metric_\d+", line)}
+        self.assertEqual(len(found), 150)
+        self.assertFalse(any("stopped" in mark for mark in lines.marks()), lines.marks())
+
+
+class TensorFlow(InstrumentedCase):
+    def assert_as_bare(self, source):
+        bare = self.run_job(tensorflow_python(), MODEL + source, is_bare=True)
+        lines = self.sent_by(tensorflow_python(), MODEL + source)
+        self.assertEqual(self.job.stdout, bare.stdout)
+        return lines
+
+    def test_graphs_of_version_1_are_the_jobs_own(self):
+        """Their variables are what a checkpoint consists of."""
+        self.assert_as_bare("""
+tf.compat.v1.disable_eager_execution()
+x, y = tf.compat.v1.data.make_one_shot_iterator(data(5)).get_next()
+weight = tf.compat.v1.Variable(1.0)
+update = weight.assign_add(tf.reduce_mean(x))
+print([v.name for v in tf.compat.v1.global_variables()], len(tf.compat.v1.get_default_graph().get_operations()))
+with tf.compat.v1.Session() as session:
+    session.run(tf.compat.v1.global_variables_initializer())
+    for _ in range(5): session.run(update)
+    tf.compat.v1.train.Saver().save(session, "./model")
+print(tf.train.list_variables("./model"))
+""")
+
+    def test_a_function_that_reads_data_can_be_exported(self):
+        self.assert_as_bare("""
+class Sum(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.data = tf.data.Dataset.range(3, 5)
+    @tf.function(input_signature=[])
+    def __call__(self):
+        elements = iter(self.data)
+        return next(elements) + next(elements)
+class Broken(tf.keras.layers.Layer):
+    def call(self, x): raise ValueError("broken")
+broken = tf.keras.Sequential([Broken()])
+broken.compile("sgd", "mse")
+try: broken.fit(data(4), verbose=0)
+except ValueError: print("broken")
+made = Sum()
+print(made().numpy())
+tf.saved_model.save(made, "saved")
+print(tf.saved_model.load("saved")().numpy())
+""")
+
+    def test_a_trained_model_can_be_exported(self):
+        self.assert_as_bare("""
+made = model()
+made.fit(data(4), verbose=0)
+tf.saved_model.save(made, "saved")
+print(tf.train.list_variables("saved/variables/variables"))
+""")
 
 
 if __name__ == "__main__":

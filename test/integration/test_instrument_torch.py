@@ -142,10 +142,15 @@ if "RANK" not in os.environ:
 else:
     torch.distributed.init_process_group("gloo")
     parallel = torch.nn.parallel.DistributedDataParallel(model)
-    for batch in loader(20): loss_of(batch, parallel).backward(); optimizer.step(); optimizer.zero_grad()
+    for batch in loader(20):
+        if torch.distributed.get_rank() == 1: time.sleep(0.05)
+        loss_of(batch, parallel).backward(); optimizer.step(); optimizer.zero_grad()
     torch.distributed.destroy_process_group()
 """)
         self.assertEqual((len(lines.steps()), len(lines.steps("rank1"))), (10, 10))
+        waits = lines.phase_s("communication")
+        self.assertEqual(len(waits), 10)
+        self.assertGreater(sum(waits) / len(waits), 0.025, "the other rank is late by 0.05 s")
 
 
 class Frameworks(InstrumentedCase):

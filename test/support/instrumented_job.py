@@ -14,6 +14,26 @@ from progress_fifo import ROOT, FifoCase, outside_a_run
 
 SOURCES = ROOT / "python/instrument"
 _VARIABLE = "TRAINSCOPE_TORCH_PYTHON"
+FAKES = str(ROOT / "test/support/fake_torch")
+# Trains with the fake PyTorch.
+MODEL = """
+import sys, time, torch
+def train(loader, optimizer=None, every=1):
+    "Updates after every few batches; returns how many steps that makes."
+    optimizer, steps = optimizer or torch.optim.SGD(), 0
+    for i, batch in enumerate(loader):
+        torch.Tensor(0.5).backward()
+        if (i + 1) % every == 0:
+            optimizer.step()
+            steps += 1
+    return steps
+def loader(count=20, wait=0):
+    def batches():
+        for _ in range(count):
+            time.sleep(wait)
+            yield [torch.Tensor()]
+    return torch.utils.data.DataLoader(batches())
+"""
 
 
 @functools.lru_cache(None)
@@ -77,6 +97,16 @@ class InstrumentedCase(FifoCase):
         """The lines that a job sends; `job` is the finished process."""
         self.job = self.run_job(python, source, *arguments, **keywords)
         return Lines(self.fifo.sent())
+
+
+class FakeTorchCase(InstrumentedCase):
+    """Jobs that train with the fake PyTorch."""
+
+    def sent(self, source, **keywords):
+        return self.sent_by(sys.executable, MODEL + source, python_path=FAKES, **keywords)
+
+    def assert_steps(self, lines, count, who=None):
+        self.assertEqual([step["number"] for step in lines.steps(who)], list(range(1, count + 1)), lines.all)
 
 
 class Lines:

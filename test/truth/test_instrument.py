@@ -5,8 +5,8 @@ import pathlib
 import sys
 
 from instrumented_job import torch_python
-from progress_fifo import ROOT
-from trainscope_test import Case, main
+from progress_fifo import PYTHON_CLIENT, ROOT
+from trainscope_test import BIN, Case, main
 
 FAKES = str(ROOT / "test/support/fake_torch")
 # Waits for each batch, then works; prints what it measured of both.
@@ -86,6 +86,33 @@ class Instrument(Case):
         self.record([sys.executable, self.script(WAIT_S="0", **FAKE)], env=self.environment(TRAINSCOPE_INSTRUMENT="1"))
         self.assertEqual(self.info()["steps"]["count"], 120)
         self.assertIn("instrumented torch 2.fake: input", self.events())
+
+    def test_the_option_overrules_the_variable(self):
+        self.record([sys.executable, self.script(WAIT_S="0", **FAKE)], "--instrument", env=self.environment(TRAINSCOPE_INSTRUMENT="0"))
+        self.assertEqual(self.info()["steps"]["count"], 120)
+
+    def test_a_run_inside_of_the_job_is_not_instrumented_unless_it_asks_for_it(self):
+        inner = [BIN, "run", "--name", "inner", "--quiet"]
+        script = self.script(WAIT_S="0", **FAKE)
+        for options, steps in (([], None), (["--instrument"], 120)):
+            self.record([*inner, *options, "--", sys.executable, script], "--instrument", "--name", "outer")
+            info = json.loads(self.trainscope("info", "inner", "--json").stdout)
+            self.assertEqual(info["steps"]["count"], steps)
+            setting = next(one for one in info["settings"] if one["name"] == "instrument")
+            self.assertEqual(setting["value"], "true" if options else "false")
+
+    def test_steps_of_a_job_that_loads_the_client_and_is_killed(self):
+        """The client might still have reported steps itself."""
+        script = self.script(f"""
+import sys
+sys.path.insert(0, {str(PYTHON_CLIENT)!r})
+import trainscope
+trainscope.mark("hello")
+""" + JOB.replace("print(", "import os; os._exit(0); print("), WAIT_S="0.01", **FAKE)
+        self.record([sys.executable, script], "--instrument")
+        info = self.info()
+        self.assert_between(100, info["steps"]["count"], 120)
+        self.assertIn("input", {part["part"] for part in info["breakdown"]})
 
     def test_a_job_that_cannot_be_instrumented(self):
         for job in (["/bin/true"], [sys.executable, "-I", "-c", ""], [sys.executable, "-c", "pass"]):

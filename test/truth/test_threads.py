@@ -88,6 +88,42 @@ sys.stdin.read(1); os.close(key); os.wait(); os._exit(0)
         self.assertLess(seen["running"], truth["main"]["running"] + END_CPU_S)  # without the worker's 1.5 s
         self.assertGreaterEqual(seen["blocked"], truth["main"]["blocked"] - 3 * TICK_S)
 
+    def test_worker_of_an_older_pytorch_has_no_name_but_hands_over_memory(self):
+        """As PyTorch passes the storage of a tensor to the process that reads from the loader."""
+        process = self.start(JOB + """
+import multiprocessing
+from multiprocessing.resource_sharer import DupFd
+def work(results, gate):
+    results.put(DupFd(os.memfd_create("batch")))
+    burn(1.5); report(worker=times())
+    gate.wait()
+results, gate = multiprocessing.SimpleQueue(), multiprocessing.Event()
+worker = multiprocessing.get_context("fork").Process(target=work, args=(results, gate))
+worker.start()
+os.close(results.get().detach())
+train(10)
+sys.stdin.read(1); gate.set(); worker.join()
+""", stdin=subprocess.PIPE)
+        truth = json.loads(process.stdout.readline())
+        wait_until(lambda: self.last_on_disk("job.thread.time", role="worker0", state="running")
+                   >= truth["worker"]["running"] - TICK_S)
+        process.communicate(input=b"x", timeout=60)
+        running = self.times(self.info(), "worker0")["running"]
+        self.assert_between(truth["worker"]["running"] - TICK_S, running, truth["worker"]["running"] + END_CPU_S)
+
+    def test_pool_has_no_workers_that_load_data(self):
+        process = self.start(JOB + """
+import multiprocessing
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    pool.map_async(burn, [0.5] * 1000)
+    sys.stdin.read(1)
+""", stdin=subprocess.PIPE)
+        # One of them does what there is to do; the first process waits.
+        wait_until(lambda: (self.last_on_disk("job.thread.time", role="main", state="running") or 0) > 1)
+        process.communicate(input=b"x", timeout=60)
+        roles = {one["labels"]["role"] for one in self.info()["metrics"] if one["name"] == "job.thread.time"}
+        self.assertFalse({role for role in roles if role.startswith("worker")}, roles)
+
     def test_main_is_the_program_and_not_the_shell_in_front_of_it(self):
         program = python(JOB + "train(20); report(**times()); sys.stdin.read(1); os._exit(0)")
         process = self.start(["bash", "-c", '"$@"; exit $?', "bash", *program], stdin=subprocess.PIPE)

@@ -11,9 +11,9 @@ _HOOKS = {
     "torch.utils.data.dataloader": ("torch_hooks", "attach_loader"),
     "torch.autograd": ("torch_hooks", "attach_backward"),
     "torch.optim.optimizer": ("torch_hooks", "attach_optimizer"),
-    "torch._dynamo.eval_frame": ("torch_hooks", "attach_compiler"),
-    "torch.cuda.graphs": ("torch_hooks", "attach_graphs"),
-    "torch.nn.parallel.distributed": ("torch_hooks", "attach_ddp"),
+    "torch._dynamo.eval_frame": ("torch_compiled", "attach_compiler"),
+    "torch.cuda.graphs": ("torch_compiled", "attach_graphs"),
+    "torch.nn.parallel.distributed": ("torch_communication", "attach_ddp"),
     "torch.serialization": ("checkpoints", "attach_save"),
     "torch.distributed.checkpoint.state_dict_saver": ("checkpoints", "attach_distributed"),
     "safetensors.torch": ("checkpoints", "attach_safetensors"),
@@ -36,11 +36,12 @@ _HOOKS = {
 def attach(name, module):
     """Attaches the hooks for this module; called right after the module was executed."""
     from importlib import import_module
-    from .session import session
+    from .session import pass_on_if_of_job, session
     if session.is_off:
         return
     file, function = _HOOKS[name]
     try:
         getattr(import_module(__name__ + "." + file), function)(module)
     except Exception as error:  # Another version of the framework: the rest still works.
+        pass_on_if_of_job(error)
         session.note_missing(name, error)

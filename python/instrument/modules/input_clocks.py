@@ -8,6 +8,7 @@ _READ_NS = 1000000000
 class InputClocks:
     def __init__(self):
         self.total = None  # a function that returns the seconds so far; None: nothing is measured
+        self.is_in_step = False  # fit() is between the begin and the end of a batch: what is traced now trains
         self._reported_s = 0.0
         self._steps = []  # when those began that have no wait yet
         self._read_ns = 0

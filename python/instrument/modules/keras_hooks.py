@@ -4,6 +4,7 @@ No callback is added: one that needs every step makes Keras fetch the numbers of
 steps_per_execution a line represents that many steps.
 """
 import functools
+from numbers import Real
 
 from . import _pipe
 from ._pipe import now_ns
@@ -12,6 +13,7 @@ from .session import session
 from .spans import CHECKPOINT, EVALUATION, around, begin, end, replace
 
 SOURCE = "keras"
+_LINE_BYTES = _pipe.LINE_BYTES - 256  # without the timestamp and the sender
 
 
 class _Fit:
@@ -59,9 +61,11 @@ def _before(note):
 
 def _begin_batch(batch, logs=None):
     fit.began_ns, fit.first = now_ns(), int(batch)
+    clocks.is_in_step = True
 
 
 def _end_batch(batch, logs=None):
+    clocks.is_in_step = False
     if fit.began_ns is None:
         return
     now = now_ns()
@@ -81,11 +85,19 @@ def _end_epoch(epoch, logs=None):
     """Keras fetches the numbers of an epoch in any case."""
     log, now = session.log(), now_ns()
     clocks.report(log, now)
+    if session.steps_from == "client":
+        return
     text = b"epoch %d" % (int(epoch) + 1)
     for name, value in (logs or {}).items():
-        text += b" %s=%.15g" % (_pipe.as_name(name), float(value))
-    if session.steps_from != "client":
-        log.add(now, text)
+        if not isinstance(value, Real):  # Metrics may be arrays, or what a callback of the job puts there.
+            continue
+        name, value = _pipe.as_name(name), float(value)
+        pair = b" %s=%.15g" % (name, value)
+        if len(text) + len(pair) <= _LINE_BYTES:
+            text += pair
+        else:
+            log.add(now, b"scalar %s %.15g" % (name, value))
+    log.add(now, text)
 
 
 def _begin_evaluation(logs=None):

@@ -8,8 +8,8 @@ calls os._exit().
 import _thread
 import atexit
 import os
-import signal
 import sys
+import weakref
 
 from . import _pipe
 from ._pipe import now_ns
@@ -17,7 +17,11 @@ from ._pipe import now_ns
 FLUSH_NS = 250000000
 _HOLD_NS = 30000000000
 _TEXT_BYTES = 300
-_ORDER = ("steps", "epochs", "input", "prepare", "forward", "backward", "optimizer", "checkpoint")
+_ORDER = ("steps", "epochs", "input", "transfer", "forward", "backward", "optimizer", "checkpoint")
+# Where exceptions are defined that our code and what it calls may raise.
+_FRAMEWORKS = ("builtins", "torch", "lightning", "pytorch_lightning", "transformers", "accelerate", "keras",
+               "tensorflow", "jax", "jaxlib", "numpy")
+_UNSURE = b"instrument"  # sender of steps that the job's own client may still report itself
 _AS_TEXT = bytes(ord(" ") if c < 32 or c == 127 else c for c in range(256))
 
 
@@ -35,6 +39,7 @@ class Session:
         self._told = ""  # the last mark about what is attached
         self._at_exit = []
         self._hold_until_ns = 0
+        self.is_unsure = False  # lines are being made for the unsure sender
         self._begin_process()
         atexit.register(self._end)
         if hasattr(os, "register_at_fork"):
@@ -42,7 +47,9 @@ class Session:
 
     def _begin_process(self):
         """Also in a forked process: descriptor and unsent lines are its parent's."""
-        self.logs = {}  # by thread
+        self.logs = []  # of the threads that have one
+        self._logs_made = 0
+        self._of_thread = _thread._local()  # idents are used again by later threads
         self.main_log = None  # of the training thread: the first to end a step
         self._sender = None
         self._process = os.getpid()
@@ -57,13 +64,25 @@ class Session:
 
     def log(self):
         """What this thread has noted."""
-        thread = _thread.get_ident()
-        log = self.logs.get(thread)
+        log = getattr(self._of_thread, "log", None)
         if log is None:
-            if not self.logs:
+            if not self._logs_made:
                 self._register_end_of_child()
-            log = self.logs[thread] = Log(self)
+            self._logs_made += 1
+            self._drop_ended_logs()
+            log = self._of_thread.log = Log(self)
+            self._of_thread.token = token = _Token()
+            log.token = weakref.ref(token)
+            self.logs.append(log)
         return log
+
+    def _drop_ended_logs(self):
+        for log in [log for log in self.logs if log.has_ended()]:
+            try:
+                self.logs.remove(log)
+            except ValueError:  # Another thread was faster.
+                continue
+            log.flush()
 
     def may_step(self, source):
         """Whether this source reports the steps; the first one does, but for the job's own reports."""
@@ -88,38 +107,46 @@ class Session:
             self._restore.append(restore)
 
     def note_missing(self, what, error):
-        self._missing.append("%s (%s: %s)" % (what, type(error).__name__, error))
+        self.note_unattached(what, "%s: %s" % (type(error).__name__, error))
+
+    def note_unattached(self, what, reason):
+        self._missing.append("%s (%s)" % (what, reason))
 
     def mark(self, text):
         self._unsent_marks.append((now_ns(), text))
 
     def failed(self, where, error):
-        """Our own exception: the originals work again, for good. One of the job's signal handlers is passed on."""
-        if _is_from_signal_handler(error):
-            raise error
+        """Our own exception: the originals work again, for good. One of the job's is passed on."""
+        pass_on_if_of_job(error)
         if self.is_off:
             return
         self.is_off = True
+        raised = []
         for restore in self._restore:
             try:
                 restore()
-            except Exception:
-                pass
+            except Exception as another:
+                raised.append(another)
         try:
             self.mark("instrumentation stopped in %s: %s: %s" % (where, type(error).__name__, error))
             self.log().flush()
-        except Exception:
-            pass
+        except Exception as another:
+            raised.append(another)
+        for another in raised:
+            pass_on_if_of_job(another)
 
-    def write(self, lines, log):
-        """Sends lines of (timestamp, text) for a thread, at most 4,096 bytes at a time."""
+    def write(self, lines, log, is_unsure=False):
+        """Sends lines of (timestamp, text) for a thread, at most 4,096 bytes at a time. Unsure ones have their own
+        sender, whose steps count if nobody else reports any."""
         sender = self._open_sender()
         if sender is None:
             return
         self._has_events = True
         who = self._who(sender, log)
+        if is_unsure:
+            who = b".".join((who, _UNSURE)) if who else _UNSURE
         ending = b" who=%s\n" % who if who else b"\n"
-        made = [b"%s t=%d%s" % (text, time, ending) for time, text in self._take_marks() + lines]
+        made = [_line(text, time, ending) for time, text in ([] if is_unsure else self._take_marks()) + lines]
         batch, size = [], 0
         for line in made:
             if batch and size + len(line) > _pipe.LINE_BYTES:
@@ -136,7 +163,7 @@ class Session:
         return self._sender if self._sender.is_open() else None
 
     def _who(self, sender, log):
-        if log is None or len(self.logs) < 2:
+        if log is None or self._logs_made < 2:
             return sender.who
         is_training = log.thread == sender.training_thread if self.main_log is None else log is self.main_log
         return sender.who if is_training else log.name
@@ -171,11 +198,11 @@ class Session:
         try:
             for function in self._at_exit:
                 function()
-            for log in list(self.logs.values()):
+            for log in list(self.logs):
                 log.flush()
             self._tell_end()
-        except Exception:
-            pass
+        except Exception as error:
+            pass_on_if_of_job(error)
 
     def _tell_end(self):
         """A process that trained nothing is only worth a mark if nobody started it to load data."""
@@ -187,13 +214,20 @@ class Session:
             self.write([], None)
 
 
+class _Token:
+    """Lives as long as the thread that has it."""
+    __slots__ = ("__weakref__",)
+
+
 class Log:
     """Of one thread: (timestamp, function that makes its text, values), not sent yet."""
-    __slots__ = ("session", "events", "flushed_ns", "thread", "name")
+    __slots__ = ("session", "events", "held", "flushed_ns", "thread", "name", "token")
 
     def __init__(self, session):
         self.session = session
         self.events = []
+        self.held = []  # steps that the job's own client may still report
+        self.token = None
         self.flushed_ns = now_ns()
         self.thread = _thread.get_ident()
         self.name = _pipe._name_of_other_thread(os.getpid())  # sent if this is not the training thread
@@ -208,19 +242,37 @@ class Log:
         if now - self.flushed_ns > FLUSH_NS:
             self.flush(now)
 
+    def has_ended(self):
+        return self.token() is None
+
     def flush(self, now=None):
         self.flushed_ns = now or now_ns()
         events, self.events = self.events, []
         if self.session.holds_steps(self.flushed_ns):
-            self.events = [event for event in events if event[1].__name__ == "step_text"]
-            events = [event for event in events if event[1].__name__ != "step_text"]
-        lines = []
-        for time_ns, make, values in events:
-            text = make(self.session, *values)
-            if text is not None:
-                lines.append((time_ns, text))
+            events = self._hold(events)
+        elif self.held:
+            events, self.held = self.held + events, []
+        lines = self._lines(events)
         if lines or self.session._unsent_marks:
             self.session.write(lines, self)
+
+    def _hold(self, events):
+        """Sends everything for the unsure sender too, or else nothing would be known of a job that is killed;
+        returns what is not a step."""
+        steps = [event for event in events if event[1].__name__ == "step_text"]
+        if steps or self.held:
+            self.session.is_unsure = True
+            try:
+                lines = self._lines(events)
+            finally:
+                self.session.is_unsure = False
+            self.session.write(lines, self, is_unsure=True)
+        self.held += steps
+        return [event for event in events if event[1].__name__ != "step_text"]
+
+    def _lines(self, events):
+        made = ((time_ns, make(self.session, *values)) for time_ns, make, values in events)
+        return [(time_ns, text) for time_ns, text in made if text is not None]
 
 
 def _place(name):
@@ -232,7 +284,7 @@ def plain_text(session, text):
 
 
 def phase_text(session, name, duration_ns):
-    if name in session.client_phases:
+    if name in session.client_phases and not session.is_unsure:
         return None
     return b"phase %s %d.%09d" % (name, duration_ns // 1000000000, duration_ns % 1000000000)
 
@@ -253,21 +305,28 @@ def _version(framework):
     return getattr(sys.modules.get(framework), "__version__", "")
 
 
-def _is_from_signal_handler(error):
-    """A handler of the job may raise while our code runs: that exception is the job's."""
-    frames, trace = set(), error.__traceback__
-    while trace is not None:
-        frames.add(trace.tb_frame.f_code)
+def _line(text, time_ns, ending):
+    ending = b" t=%d%s" % (time_ns, ending)
+    return _pipe._cut(text, _pipe.LINE_BYTES - len(ending)) + ending
+
+
+def pass_on_if_of_job(error):
+    """Raises what a signal handler of the job raised in our code, or another thread of the job by means of
+    PyThreadState_SetAsyncExc. Ours ends here."""
+    if _pipe.is_from_signal_handler(error) or _is_from_another_thread(error):
+        raise error
+
+
+def _is_from_another_thread(error):
+    """Such an exception has no frame of its own: only its type says that nothing in our code can have raised it."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    for number in range(1, signal.NSIG):
-        try:
-            handler = signal.getsignal(number)
-        except (ValueError, OSError):
-            continue
-        code = getattr(getattr(handler, "__func__", handler), "__code__", None)
-        if code in frames:
-            return True
-    return False
+    if trace is None or not trace.tb_frame.f_globals.get("__name__", "").startswith(__package__):
+        return False
+    kind = type(error)
+    is_known = kind.__module__.partition(".")[0] in _FRAMEWORKS
+    return not is_known or kind is Exception or isinstance(error, OSError) and error.errno is None
 
 
 session = Session()

@@ -1,10 +1,12 @@
 """Where TensorFlow is observed: the operations that take an element from a dataset.
 
-In a traced function they get a clock before and after, and a variable that sums up the difference; the element is
-passed on only after the second clock, or else the executor may compute first. No Python runs in the graph,
-and the dataset stays as it is.
+In a function that Keras traces to train they get a clock before and after, and a variable that sums up the
+difference; the element is passed on only after the second clock, or else the executor may compute first. No Python
+runs in the graph, and the dataset stays as it is. Functions of the job have no clock: they may be exported, and then
+a variable that nothing in the job tracks is an error. Nor have graphs of TensorFlow 1, whose variables are stored.
 """
 import functools
+import sys
 
 from ._pipe import now_ns
 from .input_clocks import clocks
@@ -99,6 +101,16 @@ class _GraphClock:
 _eager, _graphs = _EagerClock(), []
 
 
+def _is_in_fit():
+    """Whether Keras called what is being traced; an exception may have left a step open."""
+    frame = sys._getframe()
+    while frame is not None:
+        if frame.f_code.co_name == "fit" and str(frame.f_globals.get("__name__", "")).startswith("keras."):
+            return True
+        frame = frame.f_back
+    return False
+
+
 def _clock():
     """For the operation that is about to be created or run; None if it is not training's."""
     from tensorflow.python.distribute import distribute_lib
@@ -108,6 +120,8 @@ def _clock():
         return None
     if context.executing_eagerly():
         return _eager
+    if not clocks.is_in_step or not _is_in_fit() or not ops.executing_eagerly_outside_functions():
+        return None
     graph = ops.get_default_graph()
     while graph is not None:
         if str(getattr(graph, "name", "")).startswith(_DATASET_FUNCTIONS):

@@ -9,16 +9,16 @@ from .spans import CHECKPOINT, EVALUATION, around, replace
 from .torch_hooks import current_trace, hooks
 from .torch_state import is_compiling
 
-_PREPARE = b"prepare"
+_TRANSFER = b"transfer"
 _EVALUATION_PREFIX = "eval_"
 
 
 def attach_accelerate(module):
-    replace(module, "send_to_device", _transfer, "accelerate", "prepare")
+    replace(module, "send_to_device", _transfer, "accelerate", "transfer")
 
 
 def attach_strategy(module):
-    replace(module.Strategy, "batch_to_device", _transfer, "lightning", "prepare")
+    replace(module.Strategy, "batch_to_device", _transfer, "lightning", "transfer")
 
 
 def attach_evaluation(module):
@@ -52,9 +52,9 @@ def _transfer(original):
         trace = current_trace()
         if trace is None or trace.is_waiting or not trace.budget.is_timed:
             return original(*arguments, **keywords)
-        trace.is_waiting = True
         began = now_ns()
         try:
+            trace.is_waiting = True
             return original(*arguments, **keywords)
         finally:
             trace.is_waiting = False
@@ -67,7 +67,7 @@ def _take_transfer(trace, began):
     try:
         ended = now_ns()
         if trace.batches and not session.is_off:
-            trace.log.phase(_PREPARE, began, ended)
+            trace.log.phase(_TRANSFER, began, ended)
             trace.forward_ns = ended
     except Exception as error:
         session.failed("a transfer", error)

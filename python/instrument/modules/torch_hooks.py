@@ -1,4 +1,4 @@
-"""Where PyTorch is observed: the data loader's __next__, the backward pass, optimizers, graphs and DDP.
+"""Where PyTorch is observed: the data loader's __next__, the backward pass and optimizers.
 
 What is entered in every step costs most, because its code is not in the caches any more. Between bursts
 (budget.py) only __next__ is: the original backward is put back, and in place of the optimizers' hooks stand methods
@@ -8,17 +8,15 @@ guards on them.
 import functools
 import io
 import sys
-import weakref
-from _thread import get_ident
+from _thread import _local
 
 from ._pipe import now_ns
-from .session import session
+from .session import pass_on_if_of_job, session
 from .spans import replace
 from .torch_state import is_compiling
 from .trace import Trace
 
 _LOSS_NS = 100000000
-_COMMUNICATION_NS = 10000000000
 _torch = sys.modules["torch"]
 _ignored = io.BytesIO()
 _ignored.close()
@@ -29,12 +27,14 @@ class _Hooks:
     """Which hooks are in place, in the whole process."""
 
     def __init__(self):
-        self.traces = {}  # by thread
+        self.traces = []  # of the threads that read batches or train
+        self.of_thread = _local()  # idents are used again by later threads
         self.autograd = self.backward = self.original_backward = None
         self.pre_hooks = self.post_hooks = self.pre_key = self.post_key = None
         self.flag = None  # closed by an update that nothing else notices
         # Between bursts __next__ of this iterator (its id) only appends to `records`; 0: of none.
         self.fast = 0
+        self.fast_trace = None  # whose updates the flag notices, and whose batches are in `records`
         self.records = []
         self.is_waiting = False  # inside of __next__ of that iterator
         self.due_ns = 0  # when the records must become lines
@@ -42,27 +42,38 @@ class _Hooks:
         self.replays = 0
         self.event = None
         self.is_event_recorded = False
-        self.models = []  # DDP, weak
-        self.communication_ns = 0
+        self.communication = None  # of DDP, once there is one
 
     def trace(self):
         """Of this thread. Optimizers may update in a thread of the backward pass: that is the training's."""
-        thread = get_ident()
-        trace = self.traces.get(thread)
+        trace = getattr(self.of_thread, "trace", None)
         if trace is None:
-            for other in list(self.traces.values()):
+            for other in list(self.traces):
                 if other.is_in_backward:
                     return other
-            trace = self.traces[thread] = Trace(session.log(), self)
+            trace = self.of_thread.trace = Trace(session.log(), self)
+            self.traces.append(trace)
             if len(self.traces) > 1:
                 self.arrange()
         return trace
+
+    def training(self):
+        """The traces that decide which hooks are needed: not those of threads that have ended or only read."""
+        if len(self.traces) < 2:
+            return list(self.traces)
+        for ended in [trace for trace in self.traces if trace.log.has_ended()]:
+            self.traces.remove(ended)
+            if ended is self.fast_trace:
+                self.drain()
+            ended.finish()
+        now = now_ns()
+        return [trace for trace in self.traces if trace.may_train(now)] or list(self.traces)
 
     def arrange(self):
         """Puts hooks where they are needed now. Values are replaced, never removed: an optimizer may iterate."""
         if session.is_off:
             return
-        traces = list(self.traces.values())
+        traces = self.training()
         is_detailed = self.compiles or not traces or any(trace.budget.is_timed for trace in traces)
         if self.backward is not None:
             self.autograd.backward = self.backward if is_detailed else self.original_backward
@@ -70,35 +81,42 @@ class _Hooks:
             return
         self.pre_hooks[self.pre_key] = _begin_update if is_detailed else _nothing
         self.fast = 0
-        iterator = traces[0].iterator() if len(traces) == 1 and traces[0].iterator is not None else None
-        if is_detailed or iterator is None:
-            self._count_flag(traces)
+        trace = traces[0] if len(traces) == 1 else None
+        iterator = trace.iterator() if trace is not None and trace.iterator is not None else None
+        # What happens with the first batch of an iterator may go on without another one.
+        if is_detailed or iterator is None or trace.iterator_batches < 2:
+            self._count_flag()
             self.post_hooks[self.post_key] = _end_update
             return
-        if self.flag is None:
+        if self.flag is None or self.fast_trace is not trace:
+            self._count_flag()
+            self.fast_trace = trace
             self.raise_flag()
-        if not traces[0].is_evaluating():
-            self.due_ns = traces[0].due_ns()
+        if not trace.is_evaluating():
+            self.due_ns = trace.due_ns()
             self.fast = id(iterator)
 
     def drain(self):
         """What __next__ noted since the last time becomes steps and phases."""
         records, self.records = self.records, []
         if records:
-            trace = next(iter(self.traces.values()))
-            trace.take_records(records)
-            self.due_ns = trace.due_ns()
+            self.fast_trace.take_records(records)
+            self.due_ns = self.fast_trace.due_ns()
 
-    def has_updated_unseen(self):
+    def has_updated_unseen(self, trace):
         """Whether an optimizer has updated since the last time, while no hook of ours was called for it."""
-        if self.flag is None or not self.flag.closed:
+        if self.flag is None or trace is not self.fast_trace or not self.flag.closed:
             return False
         self.raise_flag()
         return True
 
     def may_update_unseen(self):
-        has_seen = any(trace.has_updated for trace in list(self.traces.values()))
+        has_seen = any(trace.has_updated for trace in list(self.traces))
         return not has_seen and (self.compiles or self.replays > 0)
+
+    def expect_unseen_updates(self):
+        for trace in list(self.traces):
+            trace.expect_unseen_updates()
 
     def is_device_dry(self):
         """Whether the device had finished the last step when this batch arrived; None if that is unknown."""
@@ -110,7 +128,7 @@ class _Hooks:
                 return None
             return self.event.query()
         except Exception as error:
-            self._forget_event(error)
+            self._lose_event(error)
             return None
 
     def record_event(self):
@@ -127,23 +145,28 @@ class _Hooks:
             self.event.record()
             self.is_event_recorded = True
         except Exception as error:
-            self._forget_event(error)
+            self._lose_event(error)
 
-    def _forget_event(self, error):
-        self.event, self.is_event_recorded = False, False
-        session.note_missing("device events", error)
+    def _lose_event(self, error):
+        pass_on_if_of_job(error)
+        self.forget_event("%s: %s" % (type(error).__name__, error))
+
+    def forget_event(self, reason):
+        """No event is recorded or queried any more."""
+        if self.event is not False:
+            self.event, self.is_event_recorded = False, False
+            session.note_unattached("device events", reason)
 
     def raise_flag(self):
         self.flag = io.BytesIO()
         self.post_hooks[self.post_key] = self.flag.__exit__
 
-    def _count_flag(self, traces):
+    def _count_flag(self):
         """An update before this hook took over belongs to the step that is being made."""
         flag, self.flag = self.flag, None
         if flag is not None and flag.closed:
-            for trace in traces[:1]:
-                trace.updates += 1
-                trace.updated_ns = now_ns()
+            self.fast_trace.updates += 1
+            self.fast_trace.updated_ns = now_ns()
 
     def restore(self):
         self.fast = 0
@@ -151,12 +174,13 @@ class _Hooks:
 
     def finish(self):
         self.drain()
-        for trace in list(self.traces.values()):
+        for trace in list(self.traces):
             trace.finish()
 
     def forget(self):
         """In a forked process."""
-        self.traces, self.records, self.fast = {}, [], 0
+        self.traces, self.records, self.fast, self.fast_trace = [], [], 0, None
+        self.of_thread, self.is_waiting, self.communication = _local(), False, None
         self.event, self.is_event_recorded, self.flag = False, False, None  # CUDA does not survive a fork.
         self.arrange()
 
@@ -190,12 +214,13 @@ def _timed_next(original):
             return original(self)
         if session.is_off:
             return original(self)
-        trace = hooks.traces.get(get_ident()) or current_trace()
-        if trace is None or trace.is_waiting or hooks.is_waiting:  # waiting: a loader that reads from another one
+        trace = getattr(hooks.of_thread, "trace", None) or current_trace()
+        # waiting: a loader that reads from another one
+        if trace is None or trace.is_waiting or hooks.is_waiting and trace is hooks.fast_trace:
             return original(self)
-        trace.is_waiting = True
         began = now_ns()
         try:
+            trace.is_waiting = True
             item = original(self)
         except StopIteration:
             _end_iterator(trace, self, began)
@@ -214,12 +239,12 @@ def _timed_next(original):
 
 def _fast_next(iterator, original):
     """Between bursts: notes times and whether an optimizer has updated, and nothing else."""
-    hooks.is_waiting = True
     began = now_ns()
     try:
+        hooks.is_waiting = True
         item = original(iterator)
     except StopIteration:
-        _end_iterator(next(iter(hooks.traces.values())), iterator, began)
+        _end_iterator(hooks.fast_trace, iterator, began)
         raise
     finally:
         hooks.is_waiting = False
@@ -240,8 +265,6 @@ def _end_iterator(trace, iterator, now):
     try:
         hooks.drain()
         trace.end_iterator(iterator, now, _torch.is_grad_enabled())
-        if hooks.models and now - hooks.communication_ns > _COMMUNICATION_NS:
-            _report_communication(trace, now)
     except Exception as error:
         session.failed("the data loader", error)
 
@@ -258,9 +281,9 @@ def attach_backward(module):
         trace = current_trace()
         if trace is None or trace.is_in_backward or not trace.budget.is_timed:
             return original(*arguments, **keywords)
-        trace.is_in_backward = True
         began = now_ns()
         try:
+            trace.is_in_backward = True
             result = original(*arguments, **keywords)
         finally:
             trace.is_in_backward = False
@@ -317,87 +340,3 @@ def _end_update(optimizer, arguments, keywords):
         hooks.trace().end_update(optimizer)
     except Exception as error:
         session.failed("the end of an update", error)
-
-
-def attach_compiler(module):
-    """From the first use of the compiler on no hook is replaced any more."""
-    contexts = getattr(module, "OptimizeContext", None)
-    if contexts is None:
-        hooks.compiles = True
-        hooks.arrange()
-        return
-    original = contexts.__init__
-
-    @functools.wraps(original)
-    def __init__(self, *arguments, **keywords):
-        if not hooks.compiles and not session.is_off:
-            hooks.compiles = True
-            try:
-                _hide_from(module)
-                hooks.arrange()
-            except Exception as error:
-                session.failed("the compiler", error)
-        original(self, *arguments, **keywords)
-
-    contexts.__init__ = __init__
-
-
-def _hide_from(compiler):
-    """Where a graph ends in one of our functions, it is called as those of torch are: nothing in it is compiled."""
-    package = __name__.rpartition(".")[0]
-    for name, module in list(sys.modules.items()):
-        if name.startswith(package + "."):
-            for code in _codes_of(vars(module).values(), module.__name__):
-                compiler.skip_code(code)
-
-
-def _codes_of(values, module):
-    for value in values:
-        if isinstance(value, type) and value.__module__ == module:
-            yield from _codes_of(vars(value).values(), module)
-        code = getattr(value, "__code__", None)
-        if code is not None and getattr(value, "__module__", None) == module:
-            yield from _with_inner(code)
-
-
-def _with_inner(code):
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, type(code)):
-            yield from _with_inner(constant)
-
-
-def attach_graphs(module):
-    def counted(original):
-        @functools.wraps(original)
-        def replay(self):
-            hooks.replays += 1
-            return original(self)
-        return replay
-
-    replace(module.CUDAGraph, "replay", counted, "torch")
-
-
-def attach_ddp(module):
-    def remembered(original):
-        @functools.wraps(original)
-        def __init__(self, *arguments, **keywords):
-            original(self, *arguments, **keywords)
-            try:
-                hooks.models.append(weakref.ref(self))
-            except Exception as error:
-                session.failed("DistributedDataParallel", error)
-        return __init__
-
-    replace(module.DistributedDataParallel, "__init__", remembered, "torch", "communication")
-
-
-def _report_communication(trace, now):
-    """What DDP itself measures of its reductions, in some steps."""
-    hooks.communication_ns = now
-    for model in [reference() for reference in hooks.models]:
-        log = getattr(model, "_get_ddp_logging_data", dict)()
-        whole, hidden = log.get("avg_backward_comm_time", 0), log.get("avg_backward_compute_comm_overlap_time", 0)
-        if whole > 0:
-            trace.log.add(now, b"scalar ddp.communication_s %.9g" % (whole * 1e-9))
-            trace.log.add(now, b"scalar ddp.communication_hidden_s %.9g" % (hidden * 1e-9))

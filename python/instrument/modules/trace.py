@@ -1,8 +1,9 @@
 """The training of one thread: what is a step, and what the phases of its steps are.
 
 A step ends when the next batch is asked for, or the iterator ends, after at least one update of an optimizer.
-Without a data loader it ends with an update of an optimizer that has updated since the last step. `forward` is
-the time from the end of the last known phase to the beginning of the backward pass.
+Without a data loader it ends with an update of an optimizer that has updated since the last step. So it does if
+an iterator is kept but not read any more, which shows when one optimizer has updated many times since the last
+batch. `forward` is the time from the end of the last known phase to the beginning of the backward pass.
 """
 import weakref
 
@@ -18,13 +19,19 @@ _MOST_EVENTS = 4000
 FAST_NS = 4000  # of a batch that is only noted, as measured like UNSEEN_NS_PER_CALL
 # An accumulation is rarely longer. Where nothing but compiled code may update, batches count after so many.
 _SILENT_BATCHES = 64
+# So many updates of one optimizer with the first batch of an iterator, or eight times as many with a later one, are
+# steps: a job that trains on one batch may keep the iterator that gave it.
+_REPEATS = 32
+# A thread that reads batches is taken for one that trains at first, and no longer if it does not update.
+_TRIAL_NS = 10000000000
 
 
 class Trace:
     __slots__ = ("log", "hooks", "number", "batches", "updates", "budget", "is_waiting", "is_in_backward", "iterator",
                  "forward_ns", "backward_ns", "optimizer", "optimizer_ns", "updated_ns", "updated", "own_ns",
                  "evaluation_ns", "evaluated_ns", "evaluation_gap_ns", "items", "items_ns", "batch_size", "loss",
-                 "loss_ns", "dry", "silent", "has_updated", "counts_batches", "has_reported_bursts")
+                 "loss_ns", "dry", "silent", "has_updated", "has_given_up", "counts_batches", "has_reported_bursts",
+                 "iterator_batches", "left", "repeats", "begun_ns")
 
     def __init__(self, log, hooks):
         self.log, self.hooks = log, hooks
@@ -32,15 +39,31 @@ class Trace:
         self.budget = Budget()
         self.is_waiting = self.is_in_backward = False
         self.iterator = None  # weak: of the loader that training reads from
+        self.left = None  # weak: the one that was kept and not read any more
         self.forward_ns = self.backward_ns = self.optimizer_ns = self.updated_ns = 0
         self.optimizer = None  # the outermost that is in its step()
-        self.updated = set()  # optimizers that updated in this step, where no loader gives batches
+        self.iterator_batches = 0  # that it gave
+        self.updated = set()  # optimizers that updated in this step, as it is without a loader
+        self.repeats = []  # ends of the steps since the last batch, as they are without a loader, and their updates
         self.evaluation_ns = self.evaluated_ns = self.evaluation_gap_ns = 0
         self.items = self.batch_size = None
         self.items_ns = self.loss_ns = 0
         self.loss = self.dry = None
         self.silent = []  # ends of batches without an update, before the first one
         self.has_updated = self.counts_batches = self.has_reported_bursts = False
+        self.has_given_up = False  # nothing is known of the steps of silent batches
+        self.begun_ns = now_ns()
+
+    def has_trained(self):
+        return bool(self.number or self.updates or self.backward_ns)
+
+    def may_train(self, now):
+        return not self.log.has_ended() and (self.has_trained() or now - self.begun_ns < _TRIAL_NS)
+
+    def expect_unseen_updates(self):
+        """Something was compiled or replayed for the first time: silence before says nothing about what follows."""
+        self.has_updated = self.has_given_up = False
+        self.silent = []
 
     def take_batch(self, iterator, item, began, ended, has_gradients):
         """The loader gave a batch."""
@@ -53,8 +76,11 @@ class Trace:
             self._end_batch(began)
             if self.iterator is None or self.iterator() is not iterator:
                 self.iterator = weakref.ref(iterator, self._iterator_is_gone)
+                if self.left is None or self.left() is not iterator:
+                    self.iterator_batches = 0
                 self.items_ns = 0
                 self.hooks.arrange()
+            self.iterator_batches += 1
             self.batches += 1
             self.log.phase(b"input", began, ended)
             self.forward_ns = ended
@@ -75,11 +101,15 @@ class Trace:
         append = self.log.events.append
         for began, ended, has_updated in records:
             self.own_ns += FAST_NS
+            self.has_updated = self.has_updated or has_updated
             if has_updated or self.updates:
                 self._end_step(began, 0 if self.updates else None)
             elif self.counts_batches:
                 self._end_step(began, None)
+            else:
+                self._note_silence(began)
             self.batches += 1
+            self.iterator_batches += 1
             append((ended, phase_text, (b"input", ended - began)))
         self.forward_ns = ended
         self._flush_if_due(ended)
@@ -119,10 +149,13 @@ class Trace:
 
     def end_update(self, optimizer):
         now = now_ns()
-        if self.iterator is None:
-            if id(optimizer) in self.updated:
-                self._end_step(self.updated_ns)
+        if id(optimizer) not in self.updated:
             self.updated.add(id(optimizer))
+        elif self.iterator is None:
+            self._end_step(self.updated_ns)
+            self.updated.add(id(optimizer))
+        else:
+            self._note_repeat(optimizer)
         if self.budget.is_timed and self.optimizer == id(optimizer):
             # Frameworks compute the loss inside of the optimizer's step: that part is forward and backward.
             self.log.phase(b"optimizer", max(self.optimizer_ns, self.backward_ns), now)
@@ -151,25 +184,53 @@ class Trace:
         """The process ends."""
         if self.evaluation_ns:
             self._end_evaluation(now_ns())
-        if self.updates or self.hooks.has_updated_unseen():
+        if self.iterator_batches == 1:
+            self._count_repeats()
+        if self.updates or self.hooks.has_updated_unseen(self):
             self._end_step(self.updated_ns if self.updates else now_ns())
         if not self.number and self.silent and self.hooks.may_update_unseen():
             self._count_batches()
         if self.number:
+            if self.hooks.communication is not None:
+                self.hooks.communication.report(self.log)
             self._report_cost()
 
     def _end_batch(self, now):
-        if not self.updates and self.hooks.has_updated_unseen():
+        if not self.updates and self.hooks.has_updated_unseen(self):
             self._end_step(now, None)
         elif self.updates:
             self._end_step(self.updated_ns if self.iterator is None else now)
         elif self.counts_batches and self.batches:
             self._end_step(now, None)
-        elif self.batches and not self.has_updated:
+        else:
+            self._note_silence(now)
+        self.optimizer = None
+
+    def _note_silence(self, now):
+        """Nobody has updated with the last batch."""
+        if self.batches and not self.has_updated and not self.has_given_up:
             self.silent.append(now)
             if len(self.silent) >= _SILENT_BATCHES:
                 self._count_batches()
-        self.optimizer = None
+
+    def _note_repeat(self, optimizer):
+        """An optimizer has updated again with the same batch."""
+        self.repeats.append((self.updated_ns, self.updates))
+        self.updated = {id(optimizer)}
+        if len(self.repeats) >= (_REPEATS if self.iterator_batches == 1 else 8 * _REPEATS):
+            self._count_repeats()
+            self.iterator, self.left = None, self.iterator
+            self.hooks.arrange()
+
+    def _count_repeats(self):
+        """The updates since the last batch are steps, as without a loader."""
+        repeats, updates, updated, counted = self.repeats, self.updates, self.updated, 0
+        own_ns = self.own_ns // max(1, len(repeats))
+        for time_ns, count in repeats:
+            self.updates, self.own_ns, counted = count - counted, own_ns, count
+            self._end_step(time_ns)
+        if repeats:
+            self.updates, self.updated = updates - counted, updated
 
     def _end_step(self, now, updates=0):
         """`updates`: None if nobody counted them."""
@@ -184,10 +245,12 @@ class Trace:
             self.log.events.append((now, step_text, values))
         self.updates = self.batches = 0
         self.loss = self.dry = None
-        self.updated.clear()
+        self.updated, self.repeats = set(), []
         was_timed = budget.is_timed
         budget.end_step(now, self.own_ns)
         self.own_ns = 0
+        if self.hooks.communication is not None:
+            self.hooks.communication.note_step(self, now)
         if budget.is_timed != was_timed:
             self.hooks.arrange()
             self.forward_ns = 0
@@ -208,7 +271,7 @@ class Trace:
         """Compiled or replayed code may update where no hook sees it."""
         times, self.silent = self.silent, []
         if not self.hooks.may_update_unseen():
-            self.has_updated = True  # Do not look again: nothing is known of its steps.
+            self.has_given_up = True
             return
         self.counts_batches = True
         session.mark("no update of an optimizer was seen (compiled or replayed): each batch counts as a step")
@@ -245,6 +308,8 @@ class Trace:
         try:
             if self.iterator is reference:
                 self.hooks.drain()
+                if self.iterator_batches == 1:
+                    self._count_repeats()
                 self.iterator = None
                 if not session.is_off:
                     self.hooks.arrange()

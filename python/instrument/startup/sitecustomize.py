@@ -67,8 +67,28 @@ def _attach(name, module):
             sys.modules[_PACKAGE] = package = module_from_spec(spec)
             spec.loader.exec_module(package)
         sys.modules[_PACKAGE].attach(name, module)
-    except Exception:  # The run folder may be gone, or half written: the job runs as without us.
-        pass
+    except Exception as error:  # The run folder may be gone, or half written: the job runs as without us.
+        if _is_from_signal_handler(error):
+            raise
+
+
+def _is_from_signal_handler(error):
+    """As in _pipe.py, which may not be loaded."""
+    trace = error.__traceback__
+    while trace is not None:
+        interrupted = trace.tb_frame.f_back
+        for value in list(trace.tb_frame.f_locals.values()) if interrupted is not None else ():
+            if any(part is interrupted for part in (value if type(value) is tuple else (value,))):
+                return True
+        trace = trace.tb_next
+    return False
+
+
+def _is_of_this_run():
+    """The pipe is in the folder of the run that has this file. The job may start another run, which has its own
+    pipe, and nobody may have asked for the instrumentation of that one."""
+    pipe = os.environ.get("TRAINSCOPE_PIPE")
+    return bool(pipe) and os.path.dirname(os.path.abspath(pipe)) == os.path.dirname(os.path.dirname(_HERE))
 
 
 def _run_own_sitecustomize():
@@ -87,7 +107,7 @@ def _run_own_sitecustomize():
 
 
 sys.path[:] = [path for path in sys.path if path != _HERE]
-_is_wanted = os.environ.get("TRAINSCOPE_PIPE") and os.environ.get("TRAINSCOPE_INSTRUMENT") != "0"
+_is_wanted = _is_of_this_run() and os.environ.get("TRAINSCOPE_INSTRUMENT") != "0"
 # A run inside of a run has two of these folders in PYTHONPATH.
 _is_first = not any(getattr(finder, "is_of_trainscope", False) for finder in sys.meta_path)
 if sys.version_info >= (3, 7) and _is_wanted and _is_first:

@@ -14,6 +14,7 @@ namespace trainscope {
 namespace {
 
 constexpr const char* kStartup = "/startup";
+constexpr const char* kOff = "0";  // as sitecustomize.py understands it
 
 std::string folder_of(const std::string& run_path) {
   return run_path + "/" + std::string(kInstrumentFolder);
@@ -42,11 +43,14 @@ Status write_instrument_files(const std::string& run_path) {
 }
 
 std::map<std::string, std::string> instrument_environment(const std::string& run_path,
-                                                          std::string_view python_path) {
+                                                          std::string_view python_path,
+                                                          std::string_view setting) {
   std::string path = folder_of(run_path) + kStartup;
   // An empty entry would be the working directory.
   if (!python_path.empty()) path += ":" + std::string(python_path);
-  return {{"PYTHONPATH", std::move(path)}, {"TRAINSCOPE_INSTRUMENT", "1"}};
+  std::map<std::string, std::string> variables = {{"PYTHONPATH", std::move(path)}};
+  if (setting == kOff) variables.emplace(kInstrumentVariable, "");
+  return variables;
 }
 
 bool is_instrumented(const Manifest& manifest) {

@@ -16,6 +16,8 @@
 
 namespace trainscope {
 
+inline constexpr const char* kInstrumentVariable = "TRAINSCOPE_INSTRUMENT";
+
 struct InstrumentFile {
   std::string_view path;  // below the folder: "startup/sitecustomize.py"
   std::string_view text;
@@ -26,9 +28,12 @@ std::span<const InstrumentFile> instrument_files();
 // Writes them below the run's folder. May hang with the file system.
 Status write_instrument_files(const std::string& run_path);
 
-// What the job needs to find them; `python_path` is the caller's PYTHONPATH, or empty.
+// What the job needs to find them; `python_path` and `setting` are the caller's PYTHONPATH and
+// TRAINSCOPE_INSTRUMENT, or empty. The setting is not passed on: a run that the job starts has its
+// own. One that would switch the modules off was overruled, and becomes empty.
 std::map<std::string, std::string> instrument_environment(const std::string& run_path,
-                                                          std::string_view python_path);
+                                                          std::string_view python_path,
+                                                          std::string_view setting = {});
 
 // Whether the run was started with --instrument.
 bool is_instrumented(const Manifest& manifest);

@@ -32,6 +32,12 @@ TEST(Instrument, an_empty_path_adds_no_entry) {
             "/runs/a/instrument/startup:/lib:/more");
 }
 
+TEST(Instrument, the_setting_of_the_caller_is_not_that_of_a_run_inside_of_the_job) {
+  EXPECT_FALSE(instrument_environment("/runs/a", "").contains(kInstrumentVariable));
+  EXPECT_FALSE(instrument_environment("/runs/a", "", "1").contains(kInstrumentVariable));
+  EXPECT_EQ(instrument_environment("/runs/a", "", "0").at(kInstrumentVariable), "");
+}
+
 TEST(Instrument, a_colon_in_the_path_is_an_error) {
   EXPECT_FALSE(write_instrument_files("/tmp/a:b"));
 }

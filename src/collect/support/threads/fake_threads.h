@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "collect/support/opened_source.h"
 
 namespace trainscope {
@@ -67,6 +69,17 @@ class JobThreads : public testing::Test {
     const std::string folder = fmt::format("/proc/{}/task/{}/", pid, tid);
     root_.write(folder + "comm", name + "\n");
     root_.write(folder + "schedstat", times(run_s, 0));
+  }
+  // It has handed over memory: Python's resource sharer listens in it.
+  void put_resource_sharer(pid_t pid) const {
+    const std::string folder = fmt::format("/proc/{}/", pid);
+    root_.write(
+        folder + "net/unix",
+        "Num       RefCount Protocol Flags    Type St Inode Path\n"
+        "0000000000000000: 00000002 00000000 00010000 0001 01 76 /run/other\n"
+        "0000000000000000: 00000002 00000000 00010000 0001 01 77 /tmp/pymp-ab/listener-cd\n");
+    std::filesystem::create_directories(root_.at(folder + "fd"));
+    std::filesystem::create_symlink("socket:[77]", root_.at(folder + "fd/5"));
   }
   // Its files, which are open, are empty, and new ones cannot be opened.
   void end(pid_t pid) const {

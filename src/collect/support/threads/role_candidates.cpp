@@ -15,8 +15,15 @@ namespace {
 
 // The second look is at the next refresh.
 constexpr int64_t kFirstLookPause = kNsPerSecond / 2, kLongestLookPause = 64 * kNsPerSecond;
+// By then a worker has handed over its first batch in most jobs.
+constexpr int kUndecidedLooks = 2;
 
 }  // namespace
+
+bool RoleCandidate::may_be_main() const {
+  const bool is_open = undecided_looks > 0 && undecided_looks <= kUndecidedLooks;
+  return !is_worker && !looks_like_worker && !is_compiler && !is_open;
+}
 
 void RoleCandidates::open(const std::string& root, const JobProcesses* job) {
   root_ = root;
@@ -98,11 +105,15 @@ void RoleCandidates::look_at(RoleCandidate& candidate, int64_t now_ns) {
   if (!text) return;
   const std::string_view name = thread_name(*text);
   const pid_t parent = find(candidate.parent) == nullptr ? 0 : candidate.parent;
-  const bool is_named = is_worker_process(root_, candidate.pid, name, 0);
-  const bool looks = is_named || is_worker_process(root_, candidate.pid, name, parent);
+  const ProcessKind kind = kind_of_process(root_, candidate.pid, name, parent);
+  const bool is_named = kind.worker == WorkerSign::name;
+  const bool looks = is_named || kind.worker == WorkerSign::hands_over_memory;
   candidate.is_worker = is_named || (looks && candidate.looks_like_worker);
   candidate.looks_like_worker = looks;
-  candidate.is_compiler = is_compiler(name);
+  candidate.is_compiler = kind.is_compiler;
+  const bool is_undecided = kind.worker == WorkerSign::undecided;
+  candidate.undecided_looks =
+      is_undecided ? std::min(candidate.undecided_looks, kUndecidedLooks) + 1 : 0;
 }
 
 }  // namespace trainscope

@@ -26,9 +26,11 @@ struct RoleCandidate {
   // Not yet a worker: a program that is just being started looks the same for a moment.
   bool looks_like_worker = false;
   bool is_compiler = false;
+  // How often it was seen to be a process of multiprocessing that may load data or not.
+  int undecided_looks = 0;
   int64_t next_look_ns = 0, look_pause_ns = 0;
 
-  bool may_be_main() const { return !is_worker && !looks_like_worker && !is_compiler; }
+  bool may_be_main() const;
 };
 
 class RoleCandidates {
