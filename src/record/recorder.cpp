@@ -38,6 +38,7 @@ using std::chrono::milliseconds;
 constexpr auto kLastWriteLimit = milliseconds(500);
 constexpr milliseconds kWritePause(1000);
 constexpr milliseconds kLogLimit(500);
+constexpr milliseconds kEventFilesLimit(500);
 // A disk that takes this long for the data of a second counts as hanging.
 constexpr int64_t kHangingWrite = 3 * kNsPerSecond;
 
@@ -111,7 +112,9 @@ class Recorder {
             &job_,
             [this] { on_half_full(); },
             [this](const std::string& text) { add_event("tensorboard", text); },
-            setup_.output->unseen};
+            setup_.output->unseen,
+            kEventFilesLimit,
+            [this](const std::string& text) { add_event(std::string(kProgressNote), text); }};
   }
 
   void on_half_full() {
