@@ -53,7 +53,7 @@ std::string why_unfinished(const RunView& run) {
 
 Status follow_run(const std::string& run_path, const ExportOptions& options,
                   FollowedExport& followed, int reader_fd) {
-  RunFollower follower(run_path);
+  RunFollower follower(run_path, options.steps ? Followed::steps : Followed::samples);
   bool is_over = false;
   {
     TS_TRY(const std::unique_ptr<RunView> whole, follower.open());
@@ -66,12 +66,12 @@ Status follow_run(const std::string& run_path, const ExportOptions& options,
     TS_TRY(std::unique_ptr<RunView> run, follower.read_new());
     if (run == nullptr) continue;
     is_over = is_past_end(*run, options.range);
-    if (!followed.needs_whole()) {
+    if (follower.has_steps() && !followed.needs_whole()) {
       TS_CHECK_OK(followed.add(*run));
     } else if (monotonic_ns() >= whole_due_ns) {
       const int64_t used_ns = used_cpu_ns();
-      TS_TRY(run, open_run(run_path));
-      TS_CHECK_OK(followed.add(*run));
+      TS_TRY(run, follower.open());
+      TS_CHECK_OK(followed.add_whole(*run));
       whole_due_ns = monotonic_ns() + kPausePerCpu * (used_cpu_ns() - used_ns);
       pace.begin_again();
     }

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -20,38 +22,72 @@ namespace {
 
 using Row = std::pair<std::string, std::string>;
 
-std::optional<Summary> find_summary(const RunView& run, std::string_view metric,
-                                    const Labels& labels) {
-  const std::vector<Series>& series = run.series();
-  for (size_t i = 0; i < series.size(); ++i) {
-    if (series[i].metric != metric || series[i].labels != labels) continue;
-    auto summary = run.summary(i);
-    if (summary) return *summary;
+// The summaries of the series that the rows need, read in one pass.
+class JobSummaries {
+ public:
+  explicit JobSummaries(const RunView& run) {
+    std::vector<size_t> places;
+    const std::vector<Series>& series = run.series();
+    for (size_t i = 0; i < series.size(); ++i) {
+      const auto wanted =
+          std::find_if(std::begin(kWanted), std::end(kWanted), [&](const Wanted& w) {
+            return series[i].metric == w.metric && series[i].labels == labels_of(w);
+          });
+      if (wanted == std::end(kWanted)) continue;
+      places.push_back(i);
+      found_.push_back(static_cast<Place>(wanted - std::begin(kWanted)));
+    }
+    auto read = run.summaries_of(places);
+    if (read) summaries_ = std::move(*read);
   }
-  return std::nullopt;
-}
+
+  enum Place { kJobCpu, kMachineCpu, kMemory, kRead, kWritten };
+  std::optional<Summary> find(Place place) const {
+    for (size_t k = 0; k < summaries_.size(); ++k) {
+      if (found_[k] == place) return summaries_[k];
+    }
+    return std::nullopt;
+  }
+
+ private:
+  struct Wanted {
+    const char *metric, *label, *value;
+  };
+  static constexpr Wanted kWanted[] = {
+      // in the order of Place
+      {"job.cpu.utilization", nullptr, nullptr}, {"system.cpu.utilization", "cpu", "all"},
+      {"job.memory.usage", nullptr, nullptr},    {"job.disk.io", "direction", "read"},
+      {"job.disk.io", "direction", "write"},
+  };
+  static Labels labels_of(const Wanted& wanted) {
+    return wanted.label == nullptr ? Labels() : Labels{{wanted.label, wanted.value}};
+  }
+
+  std::vector<Place> found_;
+  std::vector<Summary> summaries_;  // of these
+};
 
 // "61% of the CPUs available to the job, machine 34%"
-std::string cpu_row(const RunView& run) {
+std::string cpu_row(const JobSummaries& summaries) {
   std::string text;
-  const auto job = find_summary(run, "job.cpu.utilization", {});
+  const auto job = summaries.find(JobSummaries::kJobCpu);
   if (job && job->mean) text = percent_text(*job->mean) + " of the CPUs available to the job";
-  const auto machine = find_summary(run, "system.cpu.utilization", {{"cpu", "all"}});
+  const auto machine = summaries.find(JobSummaries::kMachineCpu);
   if (machine && machine->mean) {
     text += (text.empty() ? "" : ", ") + ("machine " + percent_text(*machine->mean));
   }
   return text;
 }
 
-std::string memory_row(const RunView& run) {
-  const auto job = find_summary(run, "job.memory.usage", {});
+std::string memory_row(const JobSummaries& summaries) {
+  const auto job = summaries.find(JobSummaries::kMemory);
   // 0: in older runs, the only sample was taken before the job began.
   return job && job->max && *job->max > 0 ? bytes_text(*job->max) + " at peak" : "";
 }
 
-std::string disk_row(const RunView& run) {
-  const auto read = find_summary(run, "job.disk.io", {{"direction", "read"}});
-  const auto written = find_summary(run, "job.disk.io", {{"direction", "write"}});
+std::string disk_row(const JobSummaries& summaries) {
+  const auto read = summaries.find(JobSummaries::kRead);
+  const auto written = summaries.find(JobSummaries::kWritten);
   std::string text;
   if (read && read->delta) text = bytes_text(*read->delta) + " read";
   if (written && written->delta) {
@@ -84,12 +120,13 @@ void add_verdict(const Diagnosis& diagnosis, std::vector<Row>& rows) {
 
 std::vector<Row> rows_of(const RunView& run, const Diagnosis& diagnosis) {
   const Manifest& manifest = run.manifest();
+  const JobSummaries summaries(run);
   std::vector<Row> rows = {
       {"duration", duration_text(run.duration_s())},
       {"job", full_outcome_text(manifest, RunStatus::ended)},
-      {"CPU", cpu_row(run)},
-      {"memory", memory_row(run)},
-      {"disk", disk_row(run)},
+      {"CPU", cpu_row(summaries)},
+      {"memory", memory_row(summaries)},
+      {"disk", disk_row(summaries)},
       {"samples", sampling_text(run.sampling(), Detail::summary)},
       {"overhead", overhead_text(run.overhead(), run.duration_s(), Detail::summary)},
   };

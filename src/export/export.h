@@ -44,9 +44,12 @@ class FollowedExport {
   virtual ~FollowedExport() = default;
   // The run as it is now: the header and its rows.
   virtual Status begin(const RunView& whole) = 0;
-  // Whether `add` needs the whole run; otherwise a part that has the rows since the last call.
+  // A part of the run that has the rows since the last call.
+  virtual Status add(const RunView& part) = 0;
+  // The run as it is now, in place of a part that does not have all of them: only for steps.
+  virtual Status add_whole(const RunView& whole) = 0;
+  // Whether the next call must be add_whole().
   virtual bool needs_whole() const = 0;
-  virtual Status add(const RunView& run) = 0;
   // The run has ended: all rows that were not written yet. Returns what is wrong with earlier ones,
   // or "".
   virtual Result<std::string> finish(const RunView& whole) = 0;

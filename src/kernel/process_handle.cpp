@@ -17,7 +17,13 @@ int64_t start_ticks(pid_t pid) {
 ProcessHandle::ProcessHandle(pid_t pid, int64_t start) : pid_(pid) {
   // The descriptor first: later reads refer to the process that it names.
   pidfd_.reset(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  start_ = start_ticks(pid);
+  ProcessStat stat;
+  const Status read = read_stat("", pid, stat);
+  if (!read && !trainscope::has_ended(read.error())) {
+    start_ = start;  // it cannot be read now: no descriptor is free, for example
+    return;
+  }
+  start_ = read ? stat.start_ticks : -1;
   const bool is_other = start >= 0 && start != start_;
   if (is_other || (!pidfd_ && start_ < 0)) {
     pid_ = 0;
@@ -32,8 +38,11 @@ bool ProcessHandle::has_ended() const {
     return ::poll(&ended, 1, 0) > 0;
   }
   ProcessStat stat;
-  return !read_stat("", pid_, stat) || stat.start_ticks != start_ || stat.state == 'Z' ||
-         stat.state == 'X';
+  if (const Status read = read_stat("", pid_, stat); !read) {
+    return trainscope::has_ended(read.error());
+  }
+  const bool is_other = start_ >= 0 && stat.start_ticks != start_;
+  return is_other || stat.state == 'Z' || stat.state == 'X';
 }
 
 bool ProcessHandle::send(int signal_number) const {

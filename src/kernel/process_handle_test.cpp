@@ -5,6 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "testing/descriptor_limit.h"
+
 namespace trainscope {
 namespace {
 
@@ -14,6 +16,18 @@ pid_t start_sleeper() {
     for (;;) ::pause();
   }
   return pid;
+}
+
+TEST(ProcessHandle, a_process_has_not_ended_because_no_descriptor_is_free) {
+  const pid_t pid = start_sleeper();
+  const int64_t start = start_ticks(pid);
+  {
+    const NoFreeDescriptors none;
+    EXPECT_FALSE(ProcessHandle(pid, start).has_ended());
+  }
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(ProcessHandle(pid, start).has_ended());
 }
 
 TEST(ProcessHandle, signals_the_process_that_is_meant) {

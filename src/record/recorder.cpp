@@ -24,7 +24,7 @@
 #include "record/record.h"
 #include "record/recorder_process.h"
 #include "record/sample/clock_watch.h"
-#include "record/sample/journal.h"
+#include "record/sample/journal_writer.h"
 #include "record/sample/sampler.h"
 #include "record/supervise/closing.h"
 
@@ -36,10 +36,8 @@ using std::chrono::milliseconds;
 
 // A writer that takes longer at the end hangs.
 constexpr auto kLastWriteLimit = milliseconds(500);
-constexpr milliseconds kWritePause(1000);
 constexpr milliseconds kLogLimit(500);
-// A disk that takes this long for the data of a second counts as hanging.
-constexpr int64_t kHangingWrite = 3 * kNsPerSecond;
+constexpr milliseconds kEventFilesLimit(500);
 
 class Recorder {
  public:
@@ -47,7 +45,7 @@ class Recorder {
       : setup_(std::move(setup)),
         memory_(setup_.memory),
         ring_(memory_),
-        journal_(ring_, memory_, setup_.run_path, setup_.manifest),
+        writer_(ring_, memory_, writer_setup()),
         sampler_(ring_, memory_, context(), self_),
         progress_sources_(ring_, memory_, progress_setup()),
         output_(output_log(), {setup_.supervisor_pid, setup_.others, setup_.output->followed},
@@ -74,9 +72,9 @@ class Recorder {
     self_.missed_ticks = memory_->missed_ticks.load();
     sampler_.publishes_status = setup_.publishes_status;
     sampler_.ready_fd = setup_.ready_fd;
-    sampler_.on_refused = [this] { warn_of_lost_samples(); };
+    sampler_.on_refused = [this] { writer_.warn_of_lost_samples(); };
     sampler_.start(setup_.period_ns, setup_.records_machine, setup_.restart_reason);
-    writer_ = std::thread([this] { write_loop(); });
+    writer_.start();
     logger_ = std::thread([this] { log_loop(); });
     progress_sources_.start();
     inventory_ = std::thread([this] { take_inventory(); });
@@ -109,15 +107,16 @@ class Recorder {
             setup_.tensorboard,
             setup_.steps_from,
             &job_,
-            [this] { on_half_full(); },
+            [this] { writer_.write_soon(); },
             [this](const std::string& text) { add_event("tensorboard", text); },
-            setup_.output->unseen};
+            setup_.output->unseen,
+            kEventFilesLimit,
+            [this](const std::string& text) { add_event(std::string(kProgressNote), text); }};
   }
 
-  void on_half_full() {
-    const std::lock_guard lock(mutex_);
-    is_half_full_ = true;
-    wake_writer_.notify_all();
+  JournalWriter::Setup writer_setup() {
+    return {setup_.run_path, setup_.manifest, [this] { note_clock_steps(); },
+            [this] { self_.bytes_written = memory_->bytes_written.load(); }};
   }
 
   // The job, when it was there before us; 0 when we have started it.
@@ -129,38 +128,6 @@ class Recorder {
     ring_.push_text(RecordKind::info, host_inventory("", setup_.working_directory, setup_.command,
                                                      setup_.run_path, attached_pid()));
     memory_->inventory_taken = 1;
-  }
-
-  void write_loop() {
-    prctl(PR_SET_NAME, "ts-write");
-    bool closing = false, all_sealed = false;
-    milliseconds pause = kWritePause;
-    uint64_t taken = ring_.head();
-    if (memory_->incarnation == 1) write_zero();
-    while (!closing) {
-      {
-        std::unique_lock lock(mutex_);
-        wake_writer_.wait_for(lock, pause, [this] { return closing_ || is_half_full_; });
-        closing = closing_;
-        is_half_full_ = false;
-      }
-      // A thousand rows per second of a machine with hundreds of processors fill the ring sooner.
-      const bool fast = ring_.head() - taken > ring_.capacity() / 4;
-      pause = fast ? std::max(pause / 2, milliseconds(20)) : std::min(pause * 2, kWritePause);
-      taken = ring_.head();
-      note_clock_steps();
-      // The first flush writes records that an earlier recorder left.
-      const int64_t began_ns = monotonic_ns();
-      const Status flushed = closing ? journal_.close() : journal_.flush();
-      note_hang(monotonic_ns() - began_ns);
-      report(flushed);
-      all_sealed = static_cast<bool>(flushed);
-      self_.bytes_written = memory_->bytes_written.load();
-    }
-    const std::lock_guard lock(mutex_);
-    written_ = true;
-    sealed_ = all_sealed;
-    wake_main_.notify_all();
   }
 
   // Checked when the kernel reports a change, or every second if it does not.
@@ -190,59 +157,13 @@ class Recorder {
     wake_main_.notify_all();
   }
 
-  // Informs the user once when writing fails and once when it works again.
-  void report(const Status& status) {
-    const bool failed = !status;
-    if (failed == storage_failed_) return;
-    storage_failed_ = failed;
-    post_message(failed ? "recording paused, the job is still running: " + status.error().message()
-                        : std::string("recording resumed: the run folder is writable again"));
-    if (!failed) write_manifest_again();
-    push_event(ring_, monotonic_ns() - memory_->zero_ns, "storage",
-               failed ? status.error().message() : "the run folder is writable again");
-  }
-
-  // A folder that was removed and made again lacks it.
-  void write_manifest_again() {
-    if (exists(setup_.run_path + "/manifest.json")) return;
-    (void)write_manifest(setup_.run_path, with_zero(setup_.manifest, *memory_));
-  }
-
-  // The manifest that the supervisor wrote lacks t = 0. It is written here, because a disk that is
-  // slow or hangs must not delay the job.
-  void write_zero() {
-    std::unique_lock lock(mutex_);
-    while (!has_time_begun(*memory_)) {
-      if (wake_writer_.wait_for(lock, milliseconds(1), [this] { return closing_; })) return;
-    }
-    lock.unlock();
-    (void)write_manifest(setup_.run_path, with_zero(setup_.manifest, *memory_));
-  }
-
-  void note_hang(int64_t took_ns) {
-    if (took_ns < kHangingWrite) return;
-    add_event("storage",
-              fmt::format("the run folder did not respond for {:.1f} s", to_seconds(took_ns)));
-  }
-
-  void warn_of_lost_samples() {
-    post_message(fmt::format(
-        "samples are being lost, the job is still running: the run folder {}, and the memory for "
-        "samples is full",
-        storage_failed_ ? "cannot be written" : "does not respond"));
-  }
-
-  void post_message(const std::string& text) {
-    const std::lock_guard lock(message_mutex_);
-    leave_message(*memory_, text);
-  }
-
   void serve();
   void serve_orphaned(int signal_fd);
   void note_signals(int signal_fd);
   void note_changes();
   void pass_on(int timeout_ms);
   void finish();
+  bool wait_for_log();
   void pass_on_the_rest();
 
   RecorderSetup setup_;
@@ -250,19 +171,15 @@ class Recorder {
   JobLink job_;
   SelfLink self_;
   Ring ring_;
-  Journal journal_;
+  JournalWriter writer_;
   Sampler sampler_;
   UniqueFd log_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   ProgressSources progress_sources_;
   OutputFollower output_;
-  std::thread writer_, logger_, inventory_;
+  std::thread logger_, inventory_;
   std::mutex mutex_;
-  std::condition_variable wake_writer_, wake_main_;
-  bool is_half_full_ = false;  // the ring is half full
-  bool log_over_ = false, closing_ = false, written_ = false, logged_ = false, orphaned_ = false;
-  std::atomic<bool> storage_failed_ = false;
-  std::mutex message_mutex_;
-  bool sealed_ = false;  // the last block is on disk
+  std::condition_variable wake_main_;
+  bool log_over_ = false, logged_ = false, orphaned_ = false;
   std::mutex clock_mutex_;
   ClockWatch clock_{ClockReading::now()};
   UniqueFd clock_changes_{watch_clock_changes()};
@@ -341,35 +258,39 @@ void Recorder::pass_on_the_rest() {
   while (std::any_of(channels.begin(), channels.end(), open)) pass_on(-1);
 }
 
+bool Recorder::wait_for_log() {
+  std::unique_lock lock(mutex_);
+  return wake_main_.wait_for(lock, kLogLimit, [this] { return logged_; });
+}
+
 void Recorder::finish() {
   if (memory_->job_ended_ns == 0) memory_->job_ended_ns = monotonic_ns();
   sampler_.stop();
   progress_sources_.finish();
-  std::unique_lock lock(mutex_);
   // First the progress sources, then the writer, which writes all of it to the disk.
-  log_over_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    log_over_ = true;
+  }
   eventfd_write(log_wake_.get(), 1);
-  const auto is_logged = [this] { return logged_; };
-  if (!wake_main_.wait_for(lock, kLogLimit, is_logged)) output_.note_unsearched();
-  closing_ = true;
-  wake_writer_.notify_all();
+  if (!wait_for_log()) output_.note_unsearched();
+  writer_.close();
   memory_->finished = kWriting;
   const auto release_output = [this] {
     for (OutputChannel& channel : setup_.output->channels) channel.close();
   };
-  const bool in_time = wake_main_.wait_for(lock, kLastWriteLimit, [this] { return written_; });
+  const bool in_time = writer_.wait_for_end(kLastWriteLimit);
   pollfd lifeline = {setup_.lifeline_fd, POLLIN, 0};
   bool alone = orphaned_ || ::poll(&lifeline, 1, 0) > 0;
   if (!in_time) {
     // The disk hangs. The supervisor does not wait for us, and the reader of the job's output must
     // not either; data in memory is written when the disk responds.
     if (!alone) release_output();
-    wake_main_.wait(lock, [this] { return written_; });
+    writer_.wait_for_end();
     alone = alone || ::poll(&lifeline, 1, 0) > 0;
   }
-  if (!wake_main_.wait_for(lock, kLogLimit, is_logged)) output_.count_unkept();
-  const bool sealed = sealed_;
-  lock.unlock();
+  if (!wait_for_log()) output_.count_unkept();
+  const bool sealed = writer_.is_sealed();
   if (alone) {
     Manifest manifest = with_zero(setup_.manifest, *memory_);
     RunToClose run{setup_.run_path, manifest, memory_, setup_.lifeline_fd,

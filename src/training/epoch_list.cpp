@@ -11,10 +11,13 @@ namespace trainscope {
 
 namespace {
 
-// "val_loss" in the values of an epoch is the loss of the validation set.
-std::string prefix_of(const Report& report) {
-  if (!report.is_of_other_set()) return "";
-  return report.set == "validation" ? "val_" : report.set + "_";
+// "val_loss" in the values of an epoch is the loss of the validation set, also where the job itself
+// calls it so and states the set.
+std::string name_in_epoch(const Report& report, const std::string& name) {
+  if (!report.is_of_other_set()) return name;
+  const NamedNumber named = without_set_prefix(name);
+  const std::string prefix = report.set == "validation" ? "val_" : report.set + "_";
+  return prefix + (named.set == report.set ? std::string(named.name) : name);
 }
 
 }  // namespace
@@ -23,7 +26,6 @@ void EpochList::forget(const std::string& source) {
   const auto found = sources_.find(source);
   if (found == sources_.end()) return;
   for (const Epoch& epoch : found->second.listed) values_ -= epoch.values.size();
-  listed_ -= found->second.listed.size();
   sources_.erase(found);
 }
 
@@ -37,7 +39,7 @@ EpochList::OfSource* EpochList::find(const StoredReport& stored) {
     found = sources_.end();
   }
   if (found == sources_.end()) {
-    if (listed_ == kMaxEpochs) return nullptr;
+    if (sources_.size() == kMaxSources) return nullptr;
     found = sources_.try_emplace(stored.source).first;
     found->second.is_of_sender = is_of_sender;
   }
@@ -52,10 +54,7 @@ void EpochList::add(const StoredReport& stored) {
   if (epochs.count == 0 || number != epochs.last) {
     ++epochs.count;
     epochs.last = number;
-    if (listed_ < kMaxEpochs) {
-      ++listed_;
-      epochs.listed.push_back({number, 0, {}});
-    }
+    if (epochs.listed.size() < kMaxEpochs) epochs.listed.push_back({number, 0, {}});
   }
   const bool is_listed = static_cast<size_t>(epochs.count) == epochs.listed.size();
   if (!is_listed) return;
@@ -64,16 +63,16 @@ void EpochList::add(const StoredReport& stored) {
 }
 
 void EpochList::take_values(const Report& report, OfSource& of_source) {
-  const std::string prefix = prefix_of(report);
   auto& values = of_source.listed.back().values;
   for (const auto& [name, value] : report.numbers) {
     if (!std::isfinite(value)) continue;
-    const auto found = values.find(prefix + name);
+    std::string known_name = name_in_epoch(report, name);
+    const auto found = values.find(known_name);
     if (found != values.end()) {
       found->second = value;
     } else if (values_ < kMaxValues) {
       ++values_;
-      values.emplace(prefix + name, value);
+      values.emplace(std::move(known_name), value);
     } else {
       of_source.lacks_values = true;
     }

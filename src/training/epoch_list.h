@@ -3,8 +3,8 @@
 // Several senders (ranks) may write to the pipe: the epochs are those of the one that does the
 // steps or, if it reports none, of every sender.
 //
-// Limits: kMaxEpochs with kMaxValues values, of all sources together; a note states it if there are
-// more.
+// Limits: kMaxEpochs of each source, with kMaxValues values of all together; a note states it if
+// there are more.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +22,7 @@ namespace trainscope {
 class EpochList {
  public:
   static constexpr size_t kMaxEpochs = 100'000, kMaxValues = 200'000;
+  static constexpr size_t kMaxSources = 10;  // more than exist: a damaged file may name others
 
   // `sender`: the one that does the steps.
   explicit EpochList(std::string sender) : sender_(std::move(sender)) {}
@@ -45,7 +46,7 @@ class EpochList {
 
   std::string sender_;
   std::map<std::string, OfSource, std::less<>> sources_;
-  size_t listed_ = 0, values_ = 0;
+  size_t values_ = 0;
 };
 
 }  // namespace trainscope

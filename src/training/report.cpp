@@ -15,7 +15,6 @@ namespace {
 using ReportKind = Report::Kind;
 
 constexpr size_t kMaxNameBytes = 128;
-constexpr int64_t kMaxNumber = int64_t{1} << 53;
 constexpr std::string_view kTimeKey = "t", kWhoKey = "who", kSetKey = "set";
 
 constexpr std::array<std::pair<std::string_view, ReportKind>, 9> kWords = {{
@@ -77,7 +76,7 @@ class Words {
 
 std::optional<int64_t> whole_number(std::string_view text) {
   const auto number = parse_integer(text);
-  if (!number || *number < 0 || *number > kMaxNumber) return std::nullopt;
+  if (!number || *number < 0 || *number > kMaxReportNumber) return std::nullopt;
   return number;
 }
 

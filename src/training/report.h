@@ -16,6 +16,8 @@
 
 namespace trainscope {
 
+// Of steps and epochs. Numbers up to here are exact as doubles; above it is a time, not a step.
+inline constexpr int64_t kMaxReportNumber = int64_t{1} << 53;
 inline constexpr size_t kMaxReportBytes = 4096;  // of a sender's line; a stored line may be longer
 
 struct Report {

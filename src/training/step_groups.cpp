@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "training/tracks.h"
+
 namespace trainscope {
 
 namespace {
@@ -25,7 +27,7 @@ void StepGroups::add(const Step& step) {
 
 std::string StepGroups::reason(std::string_view source) const {
   if (untimed() * kMostUntimed <= steps_) return "";
-  if (source == "pipe") {
+  if (source == kPipe) {
     return fmt::format(
         "step times are unknown: {} of {} steps arrived through the pipe together with others; "
         "write each line when its step ends, or give it t=",

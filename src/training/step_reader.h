@@ -1,11 +1,5 @@
-// The second pass: steps with their times, one by one.
-//
-// The time between two reports is that of the steps between them, less the pauses in it. A step is
-// given once every wait for data that began before it is known: one with a begin and an end when it
-// has ended, one that is reported afterwards (`phase input SECONDS`) after the longest of these.
-// Limits: at most 100,000 steps are held back for that; of more within one wait, the first lack it.
-// Of more than 250,000 steps that arrive together, the first have all the time: the mean is right.
-// The same applies to steps that have more than a million numbers together.
+// The second pass: steps with their times (training/timed_steps.h), one by one, and the values of
+// other numbers of event files that belong to them.
 #pragma once
 
 #include <memory>

@@ -1,9 +1,7 @@
 #include "training/step_statistics.h"
 
 #include <algorithm>
-
-#include "base/distribution.h"
-#include "training/training_series.h"
+#include <optional>
 
 namespace trainscope {
 
@@ -27,56 +25,6 @@ int64_t mark_warmup(const std::vector<Step>& first, double typical_s, Survey& su
   }
   return count;
 }
-
-class StatisticsFold {
- public:
-  void add(const Step& step) {
-    if (step.duration_s) {
-      durations_.add(*step.duration_s);
-      rests_.add(*step.duration_s - step.input_wait_s.value_or(0));
-    }
-    if (step.throughput) {
-      throughputs_ += *step.throughput;
-      reported_ += 1;
-    }
-    const auto mean_s = step.mean_s();
-    if (!mean_s) return;
-    const auto covers = static_cast<double>(step.covers);
-    means_.add(*mean_s);
-    time_s_ += *mean_s * covers;
-    steps_ += covers;
-    if (step.items) {
-      items_ += *step.items * covers;
-      counted_s_ += *mean_s * covers;
-    }
-  }
-
-  const Distribution& durations() const { return durations_; }
-
-  StepStatistics finish(bool are_times_known) const {
-    StepStatistics statistics;
-    statistics.typical_s = durations_.median();
-    statistics.typical_rest_s = rests_.median();
-    statistics.deviation_s = durations_.median_distance(statistics.typical_s);
-    if (counted_s_ > 0) {
-      statistics.throughput = items_ / counted_s_;
-    } else if (reported_ > 0) {
-      statistics.throughput = throughputs_ / reported_;
-    }
-    if (!(steps_ > 0)) return statistics;
-    statistics.mean_s = time_s_ / steps_;
-    if (are_times_known) {
-      statistics.p50_s = means_.nearest_rank(0.5);
-      statistics.p99_s = means_.nearest_rank(0.99);
-    }
-    return statistics;
-  }
-
- private:
-  Distribution durations_, rests_;
-  Distribution means_;  // averages of groups too
-  double time_s_ = 0, steps_ = 0, items_ = 0, counted_s_ = 0, throughputs_ = 0, reported_ = 0;
-};
 
 // Gives milestones the last step that had ended then.
 class MilestoneSteps {
@@ -105,39 +53,84 @@ class MilestoneSteps {
 
 }  // namespace
 
-Status summarize_steps(Reader<Step>& steps, Survey& survey, Training& training) {
-  std::vector<Step> first;  // whether they are warm-up is known at the end
-  StatisticsFold fold;
-  StepSeries series;
-  MilestoneSteps milestones(training.results);
-  Step step;
-  for (;;) {
-    TS_TRY(const bool has_more, steps.next(step));
-    if (!has_more) break;
-    series.add(step);
-    milestones.add(step);
-    if (first.size() < kMaxWarmup) {
-      first.push_back(step);
-    } else {
-      fold.add(step);
-    }
+void StatisticsFold::add(const Step& step) {
+  if (step.duration_s) {
+    durations_.add(*step.duration_s);
+    rests_.add(*step.duration_s - step.input_wait_s.value_or(0));
   }
-  milestones.finish();
-  Distribution durations = fold.durations();
-  for (const Step& each : first) {
+  if (step.throughput) {
+    throughputs_ += *step.throughput;
+    reported_ += 1;
+  }
+  const auto mean_s = step.mean_s();
+  if (!mean_s) return;
+  const auto covers = static_cast<double>(step.covers);
+  means_.add(*mean_s);
+  time_s_ += *mean_s * covers;
+  steps_ += covers;
+  if (step.items) {
+    items_ += *step.items * covers;
+    counted_s_ += *mean_s * covers;
+  }
+}
+
+StepStatistics StatisticsFold::finish(bool are_times_known) const {
+  StepStatistics statistics;
+  statistics.typical_s = durations_.median();
+  statistics.typical_rest_s = rests_.median();
+  statistics.deviation_s = durations_.median_distance(statistics.typical_s);
+  if (counted_s_ > 0) {
+    statistics.throughput = items_ / counted_s_;
+  } else if (reported_ > 0) {
+    statistics.throughput = throughputs_ / reported_;
+  }
+  if (!(steps_ > 0)) return statistics;
+  statistics.mean_s = time_s_ / steps_;
+  if (are_times_known) {
+    statistics.p50_s = means_.nearest_rank(0.5);
+    statistics.p99_s = means_.nearest_rank(0.99);
+  }
+  return statistics;
+}
+
+void StepSummary::add(const Step& step) {
+  series_.add(step);
+  if (first_.size() < kMaxWarmup) {
+    first_.push_back(step);
+  } else {
+    fold_.add(step);
+  }
+}
+
+void StepSummary::finish(Survey& survey, Training& training) {
+  Distribution durations = fold_.durations();
+  for (const Step& each : first_) {
     if (each.duration_s) durations.add(*each.duration_s);
   }
   const bool may_warm_up = survey.are_times_known && training.observed >= kLeastSteps;
   if (may_warm_up && durations.count() > 0) {
-    training.warmup_steps = mark_warmup(first, durations.median(), survey);
+    training.warmup_steps = mark_warmup(first_, durations.median(), survey);
   }
-  for (size_t i = 0; i < first.size(); ++i) {
-    if (!survey.is_warmup[i]) fold.add(first[i]);
+  for (size_t i = 0; i < first_.size(); ++i) {
+    if (!survey.is_warmup[i]) fold_.add(first_[i]);
   }
-  training.statistics = fold.finish(survey.are_times_known);
-  std::vector<TrainingSeries> all = series.list(training.source);
+  training.statistics = fold_.finish(survey.are_times_known);
+  std::vector<TrainingSeries> all = series_.list(training.source);
   for (TrainingSeries& each : training.series) all.push_back(std::move(each));
   training.series = std::move(all);
+}
+
+Status summarize_steps(Reader<Step>& steps, Survey& survey, Training& training) {
+  StepSummary summary;
+  MilestoneSteps milestones(training.results);
+  for (Step step;;) {
+    TS_TRY(const bool has_more, steps.next(step));
+    if (!has_more) break;
+    summary.add(step);
+    milestones.add(step);
+  }
+  milestones.finish();
+  summary.finish(survey, training);
   return {};
 }
 

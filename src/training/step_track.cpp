@@ -29,6 +29,7 @@ std::optional<Step> StepTrack::add(double time_s, const Report& report,
   std::optional<Step> ended;
   if (outcome == StepCounter::Outcome::next_step) {
     ended = std::exchange(step_, Step());
+    repeated_names_.clear();
     step_->step = counter_.step();
     step_->time_s = time_s;
     step_->covers = counter_.covers();
@@ -36,8 +37,18 @@ std::optional<Step> StepTrack::add(double time_s, const Report& report,
     const auto counted = items_since_last(report);
     step_->items = counted ? counted : items;
   }
-  merge(report);
+  merge(report, outcome == StepCounter::Outcome::same_step);
   return ended;
+}
+
+bool StepTrack::has_space_for(const std::string& name, bool is_repeated) {
+  if (!is_repeated || repeated_names_.contains(name)) return true;
+  if (repeated_names_.size() == kMaxRepeatedNames) {
+    ++left_out_;
+    return false;
+  }
+  repeated_names_.insert(name);
+  return true;
 }
 
 // Nothing for the first report of an epoch.
@@ -50,7 +61,7 @@ std::optional<double> StepTrack::items_since_last(const Report& report) {
 
 std::optional<Step> StepTrack::finish() { return std::exchange(step_, std::nullopt); }
 
-void StepTrack::merge(const Report& report) {
+void StepTrack::merge(const Report& report, bool is_repeated) {
   take_finite(step_->epoch, report.find("epoch"));
   for (const auto& [name, value] : report.numbers) {
     if (!std::isfinite(value) || is_place_in_training(name) || name == "throughput") continue;
@@ -58,7 +69,7 @@ void StepTrack::merge(const Report& report) {
       step_->loss = value;
     } else if (name == names_.accuracy) {
       step_->accuracy = value;
-    } else if (numbers_ == StepNumbers::present) {
+    } else if (has_space_for(name, is_repeated) && numbers_ == StepNumbers::present) {
       set_number(*step_, name, value);
     }
   }

@@ -1,9 +1,12 @@
 // The steps that one source reports, one after the other: repeats merged, numbers unrolled.
 //
-// Limits: reports are given in order of time.
+// Limits: reports are given in order of time. Further reports of the same step bring at most
+// kMaxRepeatedNames names of numbers, so that a job that reports one step forever takes no more
+// memory; numbers beyond that are left out and counted.
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -23,6 +26,8 @@ enum class StepNumbers { absent, present };
 
 class StepTrack {
  public:
+  static constexpr size_t kMaxRepeatedNames = 1000;
+
   explicit StepTrack(ValueNames names = {}, StepNumbers numbers = StepNumbers::absent)
       : names_(std::move(names)), numbers_(numbers) {}
 
@@ -34,18 +39,23 @@ class StepTrack {
   std::optional<Step> finish();
 
   const StepCounter& counter() const { return counter_; }
+  // Numbers that are in no step, because the same step was reported with too many names.
+  int64_t left_out() const { return left_out_; }
   // Reports name items of the dataset instead of steps: each counts as a step.
   bool counts_items() const { return last_item_.has_value(); }
 
  private:
   std::optional<double> items_since_last(const Report& report);
-  void merge(const Report& report);
+  void merge(const Report& report, bool is_repeated);
+  bool has_space_for(const std::string& name, bool is_repeated);
 
   ValueNames names_;
   StepNumbers numbers_;
   StepCounter counter_;
   std::optional<Step> step_;
   std::optional<double> last_item_;
+  std::set<std::string> repeated_names_;  // of numbers in further reports of the same step
+  int64_t left_out_ = 0;
 };
 
 }  // namespace trainscope

@@ -20,5 +20,20 @@ TEST(StepTrack, a_step_has_other_numbers_only_where_they_are_asked_for) {
   EXPECT_TRUE(without.numbers.empty());
 }
 
+TEST(StepTrack, a_step_that_is_reported_forever_with_new_names_has_a_limit) {
+  StepTrack with(ValueNames{}, StepNumbers::present), without;
+  for (StepTrack* track : {&with, &without}) {
+    track->add(1, *parse_report("step 1 lr=0.1"));
+    for (size_t i = 0; i < StepTrack::kMaxRepeatedNames + 5; ++i) {
+      track->add(1, *parse_report("step 1 lr=0.2 n" + std::to_string(i) + "=1"));
+    }
+    EXPECT_EQ(track->left_out(), 6) << "lr is one of the names";
+    track->add(2, *parse_report("step 2 new=1"));
+    track->add(2, *parse_report("step 2 newer=1"));
+    EXPECT_EQ(track->left_out(), 6);
+  }
+  EXPECT_EQ(with.finish()->numbers.size(), 2U);
+}
+
 }  // namespace
 }  // namespace trainscope

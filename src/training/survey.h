@@ -5,7 +5,7 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <span>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,15 +36,25 @@ struct Survey {
   std::array<bool, kMaxWarmup> is_warmup{};  // which of the first steps
 
   // Printed lines, and those of the pipe without a timestamp, have the time of their arrival.
-  bool may_arrive_together() const { return source == "pipe" || source == "output"; }
+  bool may_arrive_together() const;
 };
 
-// The reports that count: without those that were stored twice, and without printed lines where
-// they are refused.
-std::unique_ptr<Reader<StoredReport>> read_counted(const Reports& reports, bool is_output_refused);
+// Which reports count, in order of time: not those that were stored twice, and not printed lines
+// where they are refused.
+class CountedFilter {
+ public:
+  explicit CountedFilter(bool is_output_refused) : is_output_refused_(is_output_refused) {}
+  bool counts(const StoredReport& stored);
 
-// Fills `training` but for the times of steps.
-Result<Survey> survey_training(const Reports& reports, double duration_s,
-                               std::span<const Event> events, Training& training);
+ private:
+  bool is_new(const StoredReport& stored);
+
+  bool is_output_refused_;
+  double time_s_ = 0;
+  std::set<std::string> seen_;  // reports of event files at time_s_
+};
+
+// The reports that count.
+std::unique_ptr<Reader<StoredReport>> read_counted(const Reports& reports, bool is_output_refused);
 
 }  // namespace trainscope

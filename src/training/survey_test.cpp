@@ -25,6 +25,43 @@ TEST(Survey, values_of_an_epoch_are_kept_by_set) {
   EXPECT_EQ(training.epochs[0].values.at("val_loss"), 0.75);
 }
 
+TEST(Survey, a_set_is_not_named_twice_in_the_values_of_an_epoch) {
+  const ListedTraining training =
+      read_lines({"1 pipe epoch 1 val_loss=0.5 lr=0.1 set=validation", "1 pipe epoch 1 test_f1=1",
+                  "1 pipe epoch 1 test_loss=2 set=validation"});
+  ASSERT_EQ(training.epochs.size(), 1U);
+  const std::map<std::string, double> expected = {
+      {"val_loss", 0.5}, {"val_lr", 0.1}, {"test_f1", 1}, {"val_test_loss", 2}};
+  EXPECT_EQ(training.epochs[0].values, expected);
+}
+
+TEST(Survey, epochs_of_another_source_are_listed_after_many) {
+  std::vector<StoredReport> reports;
+  const Report epoch = *parse_report("epoch");
+  for (int i = 1; i <= 100'001; ++i) reports.push_back({static_cast<double>(i), "output", epoch});
+  reports.push_back({100'002, "pipe", *parse_report("step 1")});
+  reports.push_back({100'003, "pipe", *parse_report("epoch 7")});
+  const ListedTraining training = read_listed(std::move(reports), 200'000);
+  ASSERT_EQ(training.epochs.size(), 1U);
+  EXPECT_EQ(training.epochs[0].epoch, 7);
+}
+
+TEST(Survey, numbers_that_have_no_space_in_a_step_are_noted) {
+  std::vector<std::string> lines = {"1 pipe step 1"};
+  for (int i = 0; i < 1003; ++i) lines.push_back(fmt::format("1 pipe step 1 n{}=1", i));
+  const ListedTraining training = read_lines(lines);
+  ASSERT_EQ(training.notes.size(), 1U);
+  EXPECT_EQ(training.notes[0],
+            "3 numbers are left out: a step was reported again with more than 1000 names");
+  EXPECT_EQ(training.steps[0].numbers.size(), 1000U);
+}
+
+TEST(Survey, notes_of_the_recorder_are_notes) {
+  const Event note{1, std::string(kProgressNote), "3 values are left out"};
+  EXPECT_EQ(read_lines({"1 pipe step 1"}, 100, {note}).notes,
+            std::vector<std::string>{"3 values are left out"});
+}
+
 TEST(Survey, epochs_are_those_of_the_sender_of_the_steps) {
   const ListedTraining ranks =
       read_lines({"1 pipe epoch loss=9 who=rank1", "1.5 pipe step 1", "1.5 pipe step 1 who=rank1",

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,9 +46,39 @@ inline constexpr std::string_view kOutputIsUnseen = "output_unseen";  // and wha
 // A pattern for --steps-from, guessed from printed lines in which no steps were found.
 inline constexpr std::string_view kStepsPattern = "steps_pattern";
 
+// A note of the recorder about what was reported.
+inline constexpr std::string_view kProgressNote = "progress_note";
+
 // `duration_s` closes phases that were left open.
 Result<Training> read_training(std::shared_ptr<const Reports> reports, double duration_s,
                                std::span<const Event> events = {});
+
+// Which steps can be read while a run is followed: those that became complete since the last call,
+// or all of them, without the numbers that the job reported with them.
+enum class StepsToFollow { fresh, all };
+
+// The training of a run that is being recorded: what is reported is read once, however often it is
+// shown.
+//
+// Guarantees: the training is that of read_training over the same reports, or nothing where this
+// cannot be known from the new reports alone: another source counts now, a pause concerns steps
+// that were given, a sender's timestamps go back, the loss in event files has its own steps. Then
+// the caller begins again with all reports. Limits: reports of several senders may be taken in
+// another order than that of their timestamps. With StepsToFollow::fresh milestones have no
+// steps, and there are no statistics after the begin; with StepsToFollow::all the steps are held in
+// memory, kMaxHeldSteps of them.
+class TrainingFollower {
+ public:
+  virtual ~TrainingFollower() = default;
+  // All reports up to now. Details of the result may read `reports`.
+  virtual Result<Training> begin(const std::shared_ptr<const Reports>& reports, double duration_s,
+                                 std::span<const Event> events) = 0;
+  // Those since the last call. Of the details of the result only the steps can be read.
+  virtual Result<std::optional<Training>> add(const Reports& more, double duration_s,
+                                              std::span<const Event> events) = 0;
+};
+inline constexpr size_t kMaxHeldSteps = 2'000'000;  // up to 130 MB
+std::unique_ptr<TrainingFollower> follow_training(StepsToFollow steps);
 
 // Points of some of the series train.*, range after range.
 class TrainingPoints {

@@ -446,14 +446,27 @@ class Doctor(Case):
 
 
 class Demo(Case):
-    def test_says_what_to_do_without_the_workload(self):
-        alone = self.top / "alone"
-        alone.mkdir()
-        shutil.copy(BIN, alone / "trainscope")
-        done = subprocess.run([alone / "trainscope", "demo"], env={**self.env, "PATH": "/usr/bin:/bin"}, text=True,
+    def demo_without_workload(self, folder):
+        folder.mkdir(parents=True)
+        shutil.copy(BIN, folder / "trainscope")
+        done = subprocess.run([folder / "trainscope", "demo"], env={**self.env, "PATH": "/usr/bin:/bin"}, text=True,
                               capture_output=True, timeout=SECONDS)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("make build", done.stderr)
+        return done.stderr
+
+    def test_in_a_source_tree_the_workload_can_be_built(self):
+        (self.top / "tree" / "workload").mkdir(parents=True)
+        (self.top / "tree" / "workload" / "CMakeLists.txt").touch()
+        self.assertIn("make build", self.demo_without_workload(self.top / "tree" / "build"))
+
+    def test_an_installed_program_names_a_job_that_works(self):
+        told = self.demo_without_workload(self.top / "usr" / "bin")
+        self.assertNotIn("make build", told)
+        command = re.search(r"try a job without it: (trainscope run -- .*'), or", told)[1]
+        done = subprocess.run(["sh", "-c", command], text=True, capture_output=True, timeout=SECONDS,
+                              env={**self.env, "PATH": f"{self.top / 'usr' / 'bin'}:/usr/bin:/bin"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("50 from printed lines", done.stderr)
 
     def test_quiet_prints_no_status_and_no_summary(self):
         alone = self.top / "alone"

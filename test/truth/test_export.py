@@ -37,6 +37,25 @@ while not select.select([sys.stdin], [], [], 0.03)[0]:
     i += 1
     os.write(pipe, f"step {i} loss={1 / i!r} lr={i * 0.5}\\n".encode())
 """
+# A step every 20 ms that waits for data for 5 ms of it, by the job's own timestamps; a checkpoint after every 25th step.
+PHASES = """
+import os, select, sys, time
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+now, i = time.monotonic_ns(), 0
+def send(line, ms):
+    global now
+    now += ms * 1_000_000
+    time.sleep(max(0, (now - time.monotonic_ns()) / 1e9))
+    os.write(pipe, f"{line} t={now}\\n".encode())
+while not select.select([sys.stdin], [], [], 0)[0]:
+    i += 1
+    send("begin input", 0)
+    send("end input", 5)
+    send(f"step {i} loss={1 / i!r} lr={i * 0.5}", 15)
+    if i % 25 == 0:
+        send("begin checkpoint", 0)
+        send("end checkpoint", 100)
+"""
 
 
 def table(text):
@@ -228,6 +247,26 @@ for step in range(1, 6):
     def test_followed_steps_are_those_of_the_export(self):
         self.assert_followed(["--steps"])
 
+    def test_followed_steps_have_the_waits_and_lack_the_checkpoints_as_exported_ones(self):
+        job = self.start(python(PHASES), "--every", "50ms", stdin=subprocess.PIPE)
+        self.wait_for_samples(5)
+        followed = self.follow("export", "latest", "--to", "jsonl", "--follow", "--steps")
+        seen = b""
+        while b'"step":150,' not in seen:
+            self.assertIsNone(followed.poll(), "it ended before the run")
+            seen += os.read(followed.stdout.fileno(), 65536)
+        job.communicate(b"end")
+        rest, messages = followed.communicate(timeout=60)
+        self.assertEqual((followed.returncode, messages), (0, b""))
+        whole = self.export("--steps", to="jsonl")
+        written = [line for line in (seen + rest).splitlines() if b'"schema"' not in line]
+        self.assertEqual(written, [line for line in whole.splitlines() if b'"schema"' not in line], "also in their order")
+        steps = lines(b"\n".join(written))
+        self.assertEqual([each["step"] for each in steps], list(range(1, len(steps) + 1)))
+        for each in steps:
+            self.assertAlmostEqual(each["input_wait_s"], 0.005, places=6, msg=str(each))
+            self.assertAlmostEqual(each["duration_s"], 0.02, places=6, msg=str(each))
+
     def test_following_a_run_that_has_ended(self):
         self.record(TRAINING)
         for options in ([], ["--steps"], ["--rates"]):
@@ -309,6 +348,11 @@ for step in range(1, 6):
         durations = [each["run"]["duration_s"] for each in told]
         self.assertEqual(durations, sorted(durations))
         self.assertIsNone(told[0]["run"]["ended"])
+        counts = [each["steps"]["count"] or 0 for each in told]
+        self.assertEqual(counts, sorted(counts))
+        self.assertGreater(counts[-2], counts[0])
+        for each in told:
+            self.assertEqual(each["steps"]["count"], each["steps"]["observed"])
         self.assertEqual(told[-1], self.info())
         last = seen.rpartition(b"\x1b[2J")[2].decode()
         self.assertNotIn("recorded so far", last)

@@ -18,6 +18,9 @@ namespace {
 
 constexpr const char* kWorkload = "trainscope-workload";
 constexpr int64_t kMaxSeconds = 3600;
+// A job that needs nothing but a shell.
+constexpr const char* kSmallJob =
+    R"(trainscope run -- sh -c 'for i in $(seq 50); do echo "Step $i/50"; sleep 0.1; done')";
 
 struct DemoFlags {
   std::shared_ptr<Settings> settings;
@@ -25,6 +28,17 @@ struct DemoFlags {
 };
 
 bool runs(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
+
+// Packages do not contain the workload, because it needs libtorch: only a source tree can build it.
+Error no_workload(const std::string& folder) {
+  const bool is_source_tree = ::access((folder + "/../workload/CMakeLists.txt").c_str(), F_OK) == 0;
+  return Error(fmt::format(
+      "demo: cannot find {}{}; {}, or record your own job: trainscope run -- "
+      "COMMAND…",
+      kWorkload, is_source_tree ? "" : ", which needs libtorch and is not in the packages",
+      is_source_tree ? "run `make build` (needs libtorch)"
+                     : fmt::format("try a job without it: {}", kSmallJob)));
+}
 
 // Next to this program first: that is the one that was built with it.
 Result<std::string> find_workload() {
@@ -38,10 +52,7 @@ Result<std::string> find_workload() {
     const std::string path = std::string(place) + "/" + kWorkload;
     if (place.starts_with('/') && runs(path)) return path;
   }
-  return Error(fmt::format(
-      "demo: cannot find {} next to {} or in PATH; run `make build` (needs libtorch), or "
-      "record your own job: trainscope run -- COMMAND…",
-      kWorkload, program.empty() ? "this program" : program));
+  return no_workload(folder);
 }
 
 Result<int> demo(const DemoFlags& flags) {

@@ -77,24 +77,28 @@ Result<int> follow(const ReadingFlags& flags, const InfoFlags& wanted) {
     return Error("info: --follow needs a terminal; use --json --follow for other outputs");
   }
   TS_TRY(const std::string path, find_named_run(flags));
-  FollowPace pace(STDOUT_FILENO);
   Json last;
-  for (;;) {
-    TS_TRY(const auto run, open_run(path));
-    if (flags.json) {
-      TS_TRY(Json document, info_json(*run, wanted.events));
-      if (document != last) print_json_line(document);
-      last = std::move(document);
-    } else {
-      TS_CHECK_OK(redraw(*run, wanted));
-    }
-    if (run->status() != RunStatus::running) {
-      const std::string reason = why_unfinished(*run);
-      if (!reason.empty()) print_error(reason);
-      return 0;
-    }
+  const auto show_now = [&](const RunView& run) -> Status {
+    if (!flags.json) return redraw(run, wanted);
+    TS_TRY(Json document, info_json(run, wanted.events));
+    if (document != last) print_json_line(document);
+    last = std::move(document);
+    return {};
+  };
+  RunFollower follower(path, Followed::run);
+  FollowPace pace(STDOUT_FILENO);
+  TS_TRY(std::unique_ptr<RunView> run, follower.open());
+  while (follower.is_running()) {
+    if (run != nullptr) TS_CHECK_OK(show_now(*run));
+    run.reset();
     TS_CHECK_OK(pace.pause());
+    TS_TRY(run, follower.read_new());
   }
+  TS_TRY(run, open_run(path));
+  TS_CHECK_OK(show_now(*run));
+  const std::string reason = why_unfinished(*run);
+  if (!reason.empty()) print_error(reason);
+  return 0;
 }
 
 std::function<Result<int>()> add(Options& options, const Settings& settings) {

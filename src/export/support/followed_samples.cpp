@@ -58,6 +58,8 @@ class FollowedSamples : public FollowedExport {
     return buffer_.pass_on();
   }
 
+  Status add_whole(const RunView& whole) override { return add(whole); }
+
   Result<std::string> finish(const RunView& whole) override {
     TS_TRY(const std::vector<size_t> selected, select_series(whole, options_.metrics));
     std::vector<size_t> recorded, of_training;

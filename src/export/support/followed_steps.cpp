@@ -20,13 +20,26 @@ class FollowedSteps : public FollowedExport {
 
   Status begin(const RunView& whole) override {
     buffer_.text() += steps_header_line(whole);
-    return add(whole);
+    return add_whole(whole);
   }
 
-  bool needs_whole() const override { return true; }
+  bool needs_whole() const override { return !is_begun_; }
 
-  Status add(const RunView& whole) override {
-    if (whole.training().observed >= kFirstSteps) TS_CHECK_OK(write(whole, false));
+  // Its steps are complete; some of them may have been written when the whole run was read.
+  Status add(const RunView& part) override {
+    TS_CHECK_OK(for_each_step(part, options_.range, [&](const Step& step) -> Status {
+      if (step.step <= last_step_) return {};
+      line_.clear();
+      append_step_line(line_, step);
+      hold(step);
+      return pass_held();
+    }));
+    return buffer_.pass_on();
+  }
+
+  Status add_whole(const RunView& whole) override {
+    is_begun_ = is_begun_ || whole.training().observed >= kFirstSteps;
+    if (is_begun_) TS_CHECK_OK(write(whole, false));
     return buffer_.pass_on();
   }
 
@@ -57,8 +70,7 @@ class FollowedSteps : public FollowedExport {
       // A step is complete when a later one was reported.
       if (step.time_s > held_s) TS_CHECK_OK(pass_held());
       held_s = step.time_s;
-      held_ += line_;
-      ++held_count_;
+      hold(step);
       return {};
     }));
     if (is_over) TS_CHECK_OK(pass_held());
@@ -67,7 +79,14 @@ class FollowedSteps : public FollowedExport {
     return {};
   }
 
+  void hold(const Step& step) {
+    held_ += line_;
+    ++held_count_;
+    held_step_ = step.step;
+  }
+
   Status pass_held() {
+    if (held_count_ > 0) last_step_ = held_step_;
     checksum_ = crc32c(held_, checksum_);
     buffer_.text() += held_;
     written_ += held_count_;
@@ -78,8 +97,10 @@ class FollowedSteps : public FollowedExport {
 
   const ExportOptions& options_;
   TextBuffer buffer_;
+  bool is_begun_ = false;
   std::string line_, held_;  // steps of the last time
   int64_t written_ = 0, held_count_ = 0;
+  int64_t last_step_ = 0, held_step_ = 0;  // the last that was written, the last that is held
   // Of the rows that were written: as they were then, and as they would be written now.
   uint32_t checksum_ = 0, checksum_now_ = 0;
 };

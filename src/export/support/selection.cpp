@@ -60,7 +60,8 @@ const std::vector<Series>& series_to_search(const RunView& run,
   return metrics.empty() ? run.series() : run.recorded_series();
 }
 
-// How much of the run's time has as many reported values as a window may have.
+// How much of the run's time has as many reported values as a window may have, if they are spread
+// evenly.
 double reported_length_s(const RunView& run, const std::vector<size_t>& selected) {
   const auto values = static_cast<double>(reported_samples(run, selected).all);
   return values > kValuesAWindow ? run.duration_s() * kValuesAWindow / values : kInfinity;

@@ -130,9 +130,9 @@ TEST(followed_steps, are_written_once_and_the_last_at_the_end) {
   const auto followed = follow_steps(options, out.sink);
   ASSERT_TRUE(followed->begin(run_of(many_steps(19))));
   EXPECT_EQ(lines_of(out.take()), 1U) << "a header; what is warm-up is not known yet";
-  ASSERT_TRUE(followed->add(run_of(many_steps(30))));
+  ASSERT_TRUE(followed->add_whole(run_of(many_steps(30))));
   EXPECT_EQ(lines_of(out.take()), 29U);
-  ASSERT_TRUE(followed->add(run_of(many_steps(30))));
+  ASSERT_TRUE(followed->add_whole(run_of(many_steps(30))));
   EXPECT_EQ(out.take(), "");
   const auto fault = followed->finish(run_of(many_steps(31)));
   ASSERT_TRUE(fault);
@@ -142,6 +142,26 @@ TEST(followed_steps, are_written_once_and_the_last_at_the_end) {
   EXPECT_TRUE(last.starts_with("{\"step\":30,")) << last;
 }
 
+TEST(followed_steps, of_a_part_continue_those_of_the_whole_run) {
+  const ExportOptions options;
+  Followed out;
+  const auto followed = follow_steps(options, out.sink);
+  ASSERT_TRUE(followed->begin(run_of(many_steps(19))));
+  EXPECT_TRUE(followed->needs_whole());
+  ASSERT_TRUE(followed->add_whole(run_of(many_steps(25))));
+  EXPECT_FALSE(followed->needs_whole());
+  EXPECT_EQ(lines_of(out.take()), 25U) << "the header and all but the last";
+  const std::vector<Step> all = many_steps(30);
+  ASSERT_TRUE(followed->add(run_of({all.begin() + 22, all.begin() + 27})));
+  const std::string more = out.take();
+  EXPECT_EQ(lines_of(more), 3U) << "25 to 27";
+  EXPECT_TRUE(more.starts_with("{\"step\":25,")) << more;
+  const auto fault = followed->finish(run_of(all));
+  ASSERT_TRUE(fault);
+  EXPECT_EQ(*fault, "") << "what was written part by part is what an export writes";
+  EXPECT_EQ(lines_of(out.take()), 3U);
+}
+
 TEST(followed_steps, that_changed_are_said_at_the_end) {
   const ExportOptions options;
   Followed out;
@@ -149,7 +169,7 @@ TEST(followed_steps, that_changed_are_said_at_the_end) {
   ASSERT_TRUE(followed->begin(run_of(many_steps(30))));
   std::vector<Step> steps = many_steps(40);
   steps[3].loss = 1;
-  ASSERT_TRUE(followed->add(run_of(steps)));
+  ASSERT_TRUE(followed->add_whole(run_of(steps)));
   const auto fault = followed->finish(run_of(steps));
   ASSERT_TRUE(fault);
   EXPECT_NE(fault->find("changed"), std::string::npos);

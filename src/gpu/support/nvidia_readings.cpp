@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <type_traits>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/statistics.h"
 #include "gpu/gpu.h"
+#include "gpu/support/nvidia_tables.h"
 
 namespace trainscope {
 
@@ -83,12 +86,8 @@ GpmReading::GpmReading(const nvml::Library& library, nvml::Device device,
   supported_ = library.gpm_support(device, &support) == nvml::kSuccess && support.supported != 0 &&
                library.gpm_new(&metrics_.before) == nvml::kSuccess &&
                library.gpm_new(&metrics_.after) == nvml::kSuccess;
-  for (const nvml::Gpm id :
-       {nvml::kSmActive, nvml::kSmOccupancy, nvml::kTensorActive, nvml::kDramActive,
-        nvml::kFp32Active, nvml::kPcieTransmitRate, nvml::kPcieReceiveRate,
-        nvml::kNvlinkReceiveRate, nvml::kNvlinkTransmitRate}) {
-    metrics_.metric[metrics_.count++].id = id;
-  }
+  static_assert(std::size(kGpm) <= std::extent_v<decltype(nvml::GpmMetrics::metric)>);
+  for (const GpmColumn& column : kGpm) metrics_.metric[metrics_.count++].id = column.id;
 }
 
 nvml::Return GpmReading::take() {

@@ -21,7 +21,7 @@ int64_t driver_sample_period_ns(const nvml::Library& library, nvml::Device devic
 // Hopper and newer count inside the GPU; two samples give the activity between them.
 class GpmReading {
  public:
-  // `parent` and `instance` are for a MIG instance, which cannot be queried itself.
+  // A MIG instance cannot be queried itself: `device` is its GPU, `instance` its number there.
   GpmReading(const nvml::Library& library, nvml::Device device,
              std::optional<unsigned> instance = std::nullopt);
   bool supported() const { return supported_; }

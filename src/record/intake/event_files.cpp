@@ -218,9 +218,13 @@ void EventFiles::take_events(File& file, const std::vector<Event>& events, int64
   }
   ProgressSink::Batch batch;
   for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i]->scalars.step > kMaxReportNumber) {
+      values_left_out_ += static_cast<int64_t>(own[i]->scalars.scalars.size());
+      continue;
+    }
     for (const EventScalar& scalar : own[i]->scalars.scalars) {
       auto report = report_of_event(file.folder, scalar.tag, own[i]->scalars.step, scalar.value);
-      if (report) batch.add(times_ns[i], "tensorboard", std::move(*report));
+      if (report) batch.add(times_ns[i], kEventFiles, std::move(*report));
     }
   }
   sink_.push(batch);

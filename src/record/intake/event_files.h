@@ -56,6 +56,8 @@ class EventFiles {
   // At the end: takes the remaining events, first from known files, because the search may take
   // longer than the time left. Reports files that may belong to another training.
   void finish(const std::vector<pid_t>& processes, const Clock& clock);
+  // Values of this training whose step number is above kMaxReportNumber: they are left out.
+  int64_t values_left_out() const { return values_left_out_; }
 
  private:
   using Key = std::pair<dev_t, ino_t>;  // one file may have several paths
@@ -105,6 +107,7 @@ class EventFiles {
   std::map<Key, off_t> earlier_;  // files that were there at the first search, and their size
   bool has_searched_ = false, knows_earlier_ = true;
   std::set<std::string> reported_;
+  int64_t values_left_out_ = 0;
 };
 
 }  // namespace trainscope

@@ -28,7 +28,8 @@ namespace {
 
 // An event as TensorBoard's writers write it: {wall_time, step, summary {value {tag,
 // simple_value}}}.
-std::string event(double wall_time_s, char step, const std::string& tag, float value) {
+std::string event(double wall_time_s, const std::string& step, const std::string& tag,
+                  float value) {
   std::string number(4, '\0'), time(8, '\0');
   std::memcpy(number.data(), &value, 4);
   std::memcpy(time.data(), &wall_time_s, 8);
@@ -39,6 +40,10 @@ std::string event(double wall_time_s, char step, const std::string& tag, float v
   std::string record;
   append_tf_record(record, "\x09" + time + "\x10" + step + sized('\x2a', sized('\x0a', scalar)));
   return record;
+}
+
+std::string event(double wall_time_s, char step, const std::string& tag, float value) {
+  return event(wall_time_s, std::string(1, step), tag, value);
 }
 
 class EventFilesTest : public testing::Test {
@@ -103,6 +108,19 @@ TEST_F(EventFilesTest, follows_a_file_that_grows) {
   EXPECT_EQ(kept(), "");
   append(second.substr(20));
   EXPECT_EQ(kept(), "2500000000 tensorboard step 2 loss=0.25\n");
+}
+
+// The number of a step as protobuf writes it: seven bits per byte, the lowest first.
+TEST_F(EventFilesTest, step_numbers_that_are_times_are_counted_and_left_out) {
+  const std::string small = event(1001.5, 1, "batch_loss", 0.5F);
+  append(small);
+  EXPECT_EQ(kept(), "1500000000 tensorboard step 1 loss=0.5\n");
+  EXPECT_EQ(files_.values_left_out(), 0);
+  append(event(1002.5, std::string("\x81\x80\x80\x80\x80\x80\x80\x10"), "batch_loss", 0.5F));
+  EXPECT_EQ(kept(), "");
+  EXPECT_EQ(files_.values_left_out(), 1) << "2^53 + 1";
+  append(event(1003.5, std::string("\x80\x80\x80\x80\x80\x80\x80\x10"), "batch_loss", 0.5F));
+  EXPECT_EQ(kept(), "3500000000 tensorboard step 9007199254740992 loss=0.5\n");
 }
 
 // Files of real writers, and their values according to TensorBoard's own reader.

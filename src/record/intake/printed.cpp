@@ -55,7 +55,7 @@ void add_scalars(const Report& numbers, int64_t time_ns, ProgressSink::Batch& ba
     scalar.name = plain;
     scalar.set = set;
     scalar.value = value;
-    batch.add(time_ns, "output", std::move(scalar));
+    batch.add(time_ns, kOutput, std::move(scalar));
   }
 }
 
@@ -306,7 +306,7 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
     over.kind = Report::Kind::epoch;
     over.number = whole(epoch);
     over.numbers.insert(over.numbers.end(), held_out.numbers.begin(), held_out.numbers.end());
-    batch.add(time_ns_, "output", std::move(over));
+    batch.add(time_ns_, kOutput, std::move(over));
     if (epoch_alone) return;
   } else {
     add_scalars(held_out, time_ns_, batch);
@@ -345,7 +345,7 @@ void PrintedSteps::add_step(const PrintedMatch& match, std::optional<int64_t> st
   add_numbers(match, kStepNumbers, report);
   if (epoch) report.numbers.emplace_back("epoch", *epoch);
   if (const auto of = match.find("of")) report.numbers.emplace_back("of", *of);
-  batch.add(time_ns_, "output", std::move(report));
+  batch.add(time_ns_, kOutput, std::move(report));
 }
 
 }  // namespace trainscope

@@ -19,8 +19,6 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kShownBytes = 80;
-// Numbers up to here are exact as doubles; above it is a time, not a step.
-constexpr int64_t kMaxStepNumber = int64_t{1} << 53;
 constexpr int kPipeReadsAtOnce = 16;
 // A sender's timestamp may be slightly later than our reading of the clock.
 constexpr int64_t kTimestampToleranceNs = kNsPerSecond;
@@ -32,8 +30,8 @@ void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, Report r
     marks_.emplace_back(time_ns, std::move(report.name));
     return;
   }
-  // Only event files can have one: in a line of the pipe it is malformed.
-  if (report.number && *report.number > kMaxStepNumber) return;
+  // In a line of the pipe it is malformed, and event files count it.
+  if (report.number && *report.number > kMaxReportNumber) return;
   if (report.kind == Report::Kind::step && report.who.empty() && report.number) {
     last_step_ = *report.number;
   }
@@ -130,7 +128,7 @@ void ProgressPipe::take_line(std::string_view line, int64_t now_ns, ProgressSink
   ++(report->time_ns ? timed_ : untimed_);
   const int64_t time_ns = timestamp_of(*report, now_ns) - memory_->zero_ns;
   report->time_ns.reset();
-  batch.add(std::max<int64_t>(0, time_ns), "pipe", std::move(*report));
+  batch.add(std::max<int64_t>(0, time_ns), kPipe, std::move(*report));
 }
 
 // The sender's own timestamp, if it is plausible: one of another clock would stretch the run.

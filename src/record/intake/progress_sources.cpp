@@ -1,5 +1,6 @@
 #include "record/intake/progress_sources.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -181,6 +182,12 @@ void ProgressSources::follow_event_files() {
   }
   if (has_time_begun(*memory_)) {
     event_files_.finish(members(job), {memory_->zero_realtime_ns, since_zero_ns()});
+    const int64_t left_out = event_files_.values_left_out();
+    if (left_out > 0 && setup_.note_sink) {
+      setup_.note_sink(
+          fmt::format("{} values of event files are left out: their step numbers are above {}",
+                      left_out, kMaxReportNumber));
+    }
   }
   const std::lock_guard lock(mutex_);
   events_done_ = true;

@@ -36,6 +36,7 @@ class ProgressSources {
     std::function<void(const std::string& text)> event_sink;  // of event files
     std::string unseen_output = {};  // why printed lines are not seen; empty: they are
     std::chrono::milliseconds event_files_limit{500};  // for the remaining event files at the end
+    std::function<void(const std::string& text)> note_sink = {};  // kProgressNote
   };
   ProgressSources(Ring& ring, SharedMemory memory, Setup setup);
   // Waits for a thread that hangs, too; the recorder ends without it.

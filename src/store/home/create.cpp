@@ -8,7 +8,7 @@
 #include <ctime>
 
 #include "base/clock.h"
-#include "store/home/run_id.h"
+#include "store/read/run_id.h"
 #include "store/store.h"
 
 namespace trainscope {

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "store/home/run_argument.h"
-#include "store/home/run_id.h"
+#include "store/read/run_id.h"
 #include "store/store.h"
 
 namespace trainscope {

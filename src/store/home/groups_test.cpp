@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "format/format.h"
-#include "store/home/run_id.h"
+#include "store/read/run_id.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"
 

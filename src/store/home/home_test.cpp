@@ -13,7 +13,7 @@
 #include "base/fd.h"
 #include "format/format.h"
 #include "model/model.h"
-#include "store/home/run_id.h"
+#include "store/read/run_id.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"
 

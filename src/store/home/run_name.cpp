@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "store/home/run_id.h"
+#include "store/read/run_id.h"
 #include "store/store.h"
 
 namespace trainscope {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "store/home/run_id.h"
+#include "store/read/run_id.h"
 #include "store/store.h"
 
 namespace trainscope {

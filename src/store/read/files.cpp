@@ -6,8 +6,8 @@
 #include <cerrno>
 
 #include "base/fd.h"
-#include "store/home/run_id.h"
 #include "store/read/rebuild.h"
+#include "store/read/run_id.h"
 #include "store/store.h"
 
 namespace trainscope {

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +19,7 @@
 #include "base/result.h"
 #include "format/format.h"
 #include "model/model.h"
+#include "model/training.h"
 
 namespace trainscope {
 
@@ -61,8 +64,9 @@ struct RunFiles {
   std::string path;
   Manifest manifest;
   RunStatus status = RunStatus::ended;
-  std::vector<RunFile> segments;  // in order of their numbers
-  RunFile tail;                   // no name when there is none
+  std::vector<RunFile> segments;   // in order of their numbers
+  RunFile tail;                    // no name when there is none
+  bool is_training_known = false;  // the frames of reports need not be read
 };
 
 // `ends`: of long files the beginning and the end, of many segments the first and the last ones, so
@@ -74,7 +78,11 @@ enum class Extent { all, ends };
 // rather than missed.
 Result<RunFiles> load_run_files(const std::string& run_path, Extent extent = Extent::all);
 
+// Makes the training of a run from the frames that hold its reports.
+using TrainingSource = std::function<Result<Training>(
+    std::span<const FramePlace> report_frames, double duration_s, std::span<const Event> events)>;
+
 // The view over files that were loaded; open_run is load_run_files and this.
-Result<std::unique_ptr<RunView>> view_run(RunFiles files);
+Result<std::unique_ptr<RunView>> view_run(RunFiles files, TrainingSource training = nullptr);
 
 }  // namespace trainscope

@@ -110,7 +110,7 @@ Status read_unaligned(const RunIndex& index, ColumnCache& cache, const SeriesDir
     const Points& points = calculator.finish();
     const bool has_before = is_first && !times.empty() && part.begin_s && times[0] < *part.begin_s;
     take(has_before ? without_first(points) : points);
-    is_first = false;
+    is_first = is_first && times.empty();
   }
   return {};
 }

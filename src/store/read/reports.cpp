@@ -14,8 +14,6 @@ namespace {
 
 // No report has a longer line (training/report.h).
 constexpr size_t kMaxLineBytes = 8192;
-// As a step's number: larger ones cannot be counted on.
-constexpr int64_t kMaxFirstNumber = int64_t{1} << 53;
 
 std::string_view take_line(std::string_view& lines) {
   const std::string_view line = lines.substr(0, lines.find('\n'));
@@ -197,15 +195,16 @@ Result<std::string_view> report_lines(std::string_view payload, uint8_t flags,
 Result<uint64_t> count_reports(std::string_view lines) {
   const auto first = parse_integer(take_line(lines));
   if (!first) return Error("progress without its number");
-  if (*first < 0 || *first > kMaxFirstNumber) return Error("progress with an impossible number");
+  if (*first < 0 || *first > kMaxReportNumber) return Error("progress with an impossible number");
   const auto ends = static_cast<uint64_t>(std::count(lines.begin(), lines.end(), '\n'));
   return ends + (lines.empty() || lines.back() == '\n' ? 0 : 1);
 }
 
-Result<std::shared_ptr<const StoredReports>> StoredReports::open(
-    std::span<const FramePlace> frames) {
+Result<std::shared_ptr<const StoredReports>> StoredReports::open(std::span<const FramePlace> frames,
+                                                                 int64_t first) {
   auto all = std::make_shared<StoredReports>();
-  int64_t next = 0;
+  int64_t& next = all->next_number_;
+  next = first;
   std::string payload_buffer, text_buffer;
   for (const FramePlace& place : frames) {
     TS_TRY(const std::string_view payload, place.payload(payload_buffer));
@@ -228,6 +227,11 @@ Result<std::shared_ptr<const StoredReports>> StoredReports::open(
     all->frames_.push_back(frame);
   }
   return std::shared_ptr<const StoredReports>(std::move(all));
+}
+
+void note_unreadable(int64_t lines, Training& training) {
+  if (lines == 0) return;
+  training.notes.push_back(fmt::format("{} stored messages of progress cannot be read", lines));
 }
 
 std::unique_ptr<Reader<StoredReport>> StoredReports::read() const {

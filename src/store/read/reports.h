@@ -41,18 +41,25 @@ inline constexpr size_t kMaxOpenReportBytes = size_t{256} << 20;
 // RunFiles, which must outlive it.
 class StoredReports : public Reports {
  public:
-  // Reads the times of all reports.
-  static Result<std::shared_ptr<const StoredReports>> open(std::span<const FramePlace> frames);
+  // Reads the times of all reports. Those with a number below `first` are left out.
+  static Result<std::shared_ptr<const StoredReports>> open(std::span<const FramePlace> frames,
+                                                           int64_t first = 0);
 
   std::unique_ptr<Reader<StoredReport>> read() const override;
   // The same with another limit than kMaxOpenReportBytes.
   std::unique_ptr<Reader<StoredReport>> read_within(size_t max_open_bytes) const;
+  // The number after the last report.
+  int64_t next_number() const { return next_number_; }
   // Lines that are not reports; known once all were read.
   int64_t unreadable() const { return unreadable_; }
 
  private:
   std::vector<ReportFrame> frames_;  // in the order in which they were written
+  int64_t next_number_ = 0;
   mutable std::atomic<int64_t> unreadable_ = 0;
 };
+
+// Notes that so many lines are not reports, unless none are.
+void note_unreadable(int64_t lines, Training& training);
 
 }  // namespace trainscope

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/json.h"
 #include "store/read/files.h"
+#include "store/read/reports.h"
 #include "store/store.h"
+#include "training/training.h"
 
 namespace trainscope {
 
@@ -20,7 +23,8 @@ bool uses(const std::vector<uint64_t>& schemas, uint64_t number) {
 
 }  // namespace
 
-RunFollower::RunFollower(std::string run_path) : path_(std::move(run_path)) {}
+RunFollower::RunFollower(std::string run_path, Followed followed)
+    : path_(std::move(run_path)), followed_(followed) {}
 RunFollower::~RunFollower() = default;
 
 Result<std::unique_ptr<RunView>> RunFollower::open() {
@@ -31,10 +35,76 @@ Result<std::unique_ptr<RunView>> RunFollower::open() {
   for (const RunFile& segment : files.segments) {
     TS_TRY(read_bytes_[segment_number(segment.name).value_or(0)], learn(segment));
   }
-  return view_run(std::move(files));
+  if (followed_ == Followed::samples) return view_run(std::move(files));
+  TS_TRY(auto whole, view_run(std::move(files),
+                              [this](const auto& frames, double duration_s, const auto& events) {
+                                return begin_training(frames, duration_s, events);
+                              }));
+  (void)whole->training();  // now, because parts continue from here
+  return whole;
 }
 
 Result<std::unique_ptr<RunView>> RunFollower::read_new() {
+  TS_TRY(RunFiles files, read_part_files());
+  if (files.segments.empty()) return std::unique_ptr<RunView>();
+  if (followed_ == Followed::samples) return view_run(std::move(files));
+  TS_TRY(auto part, view_run(std::move(files),
+                             [this](const auto& frames, double duration_s, const auto& events) {
+                               return add_training(frames, duration_s, events);
+                             }));
+  (void)part->training();  // now: what it holds is not in the next part
+  if (followed_ == Followed::steps) return part;
+  return view_whole();
+}
+
+// The run with the training that was followed. One that cannot be followed is read again; without
+// any report that is no work.
+Result<std::unique_ptr<RunView>> RunFollower::view_whole() {
+  if (!has_steps_ && next_report_ > 0) return open();
+  TS_TRY(RunFiles files, load_run_files(path_));
+  if (!has_steps_) return view_run(std::move(files));
+  files.is_training_known = true;
+  return view_run(std::move(files),
+                  [training = training_](const auto&...) -> Result<Training> { return training; });
+}
+
+Result<Training> RunFollower::begin_training(std::span<const FramePlace> frames, double duration_s,
+                                             std::span<const Event> events) {
+  has_steps_ = false;
+  events_.assign(events.begin(), events.end());
+  TS_TRY(const auto reports, StoredReports::open(frames));
+  next_report_ = reports->next_number();
+  training_follower_ =
+      follow_training(followed_ == Followed::steps ? StepsToFollow::fresh : StepsToFollow::all);
+  TS_TRY(training_, training_follower_->begin(reports, duration_s, events_));
+  unreadable_ = reports->unreadable();
+  note_unreadable(unreadable_, training_);
+  has_steps_ = true;
+  return training_;
+}
+
+Result<Training> RunFollower::add_training(std::span<const FramePlace> frames, double duration_s,
+                                           std::span<const Event> events) {
+  for (const Event& event : events) {
+    const bool is_known = std::any_of(events_.begin(), events_.end(), [&](const Event& known) {
+      return known.time_s == event.time_s && known.kind == event.kind && known.text == event.text;
+    });
+    if (!is_known) events_.push_back(event);
+  }
+  if (!std::exchange(has_steps_, false)) return Training();
+  TS_TRY(const auto reports, StoredReports::open(frames, next_report_));
+  next_report_ = reports->next_number();
+  TS_TRY(auto training, training_follower_->add(*reports, duration_s, events_));
+  if (!training) return Training();
+  unreadable_ += reports->unreadable();
+  note_unreadable(unreadable_, *training);
+  has_steps_ = true;
+  training_ = std::move(*training);
+  return training_;
+}
+
+// What was added since the last call, or no files.
+Result<RunFiles> RunFollower::read_part_files() {
   // In this order: what the manifest says of the end is true of the files that are read afterwards,
   // and a block that is sealed between the next two is read twice rather than missed.
   update_manifest();
@@ -47,14 +117,14 @@ Result<std::unique_ptr<RunView>> RunFollower::read_new() {
   // Files that grow have a recorder; on another host it takes a file of our own to see whether they
   // are old.
   if (status_ == RunStatus::running && is_same) status_ = run_status(path_, manifest_);
-  if (is_same) return std::unique_ptr<RunView>();
+  if (is_same) return files;
   tail_ = tail;
   files.path = path_;
   files.manifest = manifest_;
   files.status = status_;
   files.segments.push_back(std::move(part));
   if (!tail.empty()) files.tail = RunFile{"tail", std::move(tail), nullptr};
-  return view_run(std::move(files));
+  return files;
 }
 
 // One that cannot be read is replaced soon, or the end of the run is seen by its silence.

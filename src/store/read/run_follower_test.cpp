@@ -1,5 +1,6 @@
 #include "store/read/run_follower.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include "store/read/run_fixture.h"
 #include "store/store.h"
 #include "testing/temporary_folder.h"
+#include "training/training.h"
 
 namespace trainscope {
 namespace {
@@ -117,6 +119,84 @@ TEST_F(Follower, a_run_that_has_ended_was_read_to_its_end) {
   write_end(0.35);
   EXPECT_EQ(new_rows(follower), "0=0 0.1=100 0.2=200 0.3=300");
   EXPECT_FALSE(follower.is_running());
+}
+
+std::string reports(int64_t from, int64_t to) {
+  std::string lines = std::to_string(from) + "\n";
+  for (int64_t i = from; i < to; ++i) {
+    lines += fmt::format("{} pipe step {} lr=0.5\n", (i + 1) * 10 * kMs, i + 1);
+  }
+  return lines;
+}
+
+std::string steps_of(const RunView& run) {
+  std::string text;
+  const auto reader = run.training().details->steps();
+  for (Step step;;) {
+    const auto has_more = reader->next(step);
+    if (!has_more || !*has_more) return text;
+    text += std::to_string(step.step) + " ";
+  }
+}
+
+TEST_F(Follower, a_part_has_the_steps_that_became_complete) {
+  FixtureFile segment = beginning();
+  add_rows(segment, 0, 3, true).frame(FrameType::step, reports(0, 5));
+  write("samples-0001.seg", segment.bytes());
+  RunFollower follower(path_, Followed::steps);
+  const auto whole = follower.open();
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(steps_of(**whole), "1 2 3 4 5 ");
+  // The tail is written again and again; some of it is sealed in between.
+  FixtureFile tail;
+  write("tail", add_rows(tail, 3, 4, false).frame(FrameType::step, reports(5, 7)).bytes());
+  auto part = follower.read_new();
+  ASSERT_TRUE(part);
+  EXPECT_TRUE(follower.has_steps());
+  EXPECT_EQ(steps_of(**part), "4 5 ")
+      << "the whole run has its last steps before they are complete";
+  FixtureFile longer;
+  write("tail", add_rows(longer, 3, 5, false).frame(FrameType::step, reports(5, 9)).bytes());
+  part = follower.read_new();
+  ASSERT_TRUE(part);
+  EXPECT_EQ(steps_of(**part), "6 7 ");
+  segment.frame(FrameType::step, reports(5, 9));
+  write("samples-0001.seg", segment.bytes());
+  FixtureFile last;
+  write("tail", add_rows(last, 3, 6, false).frame(FrameType::step, reports(9, 10)).bytes());
+  part = follower.read_new();
+  ASSERT_TRUE(part);
+  EXPECT_EQ(steps_of(**part), "8 ");
+  EXPECT_TRUE(follower.has_steps());
+}
+
+TEST_F(Follower, the_whole_run_is_shown_without_reading_its_steps_again) {
+  FixtureFile segment = beginning();
+  add_rows(segment, 0, 3, true).frame(FrameType::step, reports(0, 5));
+  write("samples-0001.seg", segment.bytes());
+  RunFollower follower(path_, Followed::run);
+  ASSERT_TRUE(follower.open());
+  FixtureFile tail;
+  write("tail", add_rows(tail, 3, 5, false).frame(FrameType::step, reports(5, 9)).bytes());
+  const auto now = follower.read_new();
+  ASSERT_TRUE(now);
+  EXPECT_TRUE(follower.has_steps());
+  EXPECT_EQ(points_text(**now, kSeries), "0=0 0.1=100 0.2=200 0.3=300 0.4=400");
+  const auto expected = open_run(path_);
+  ASSERT_TRUE(expected);
+  const Training &followed = (*now)->training(), &read = (*expected)->training();
+  EXPECT_EQ(followed.count, read.count);
+  EXPECT_EQ(followed.statistics.p50_s, read.statistics.p50_s);
+  EXPECT_EQ(followed.statistics.mean_s, read.statistics.mean_s);
+  EXPECT_EQ(steps_of(**now), steps_of(**expected));
+  // A source that takes precedence: everything is read again.
+  write("tail", FixtureFile(tail)
+                    .frame(FrameType::step, "9\n400000000 pipe phase checkpoint 0.39\n")
+                    .bytes());
+  const auto again = follower.read_new();
+  ASSERT_TRUE(again);
+  EXPECT_EQ((*again)->training().phases.size(), 1U);
+  EXPECT_EQ(steps_of(**again), steps_of(**open_run(path_)));
 }
 
 TEST_F(Follower, zeros_and_strange_files_do_no_harm) {

@@ -259,6 +259,7 @@ class Indexer {
 
   // They are only counted here: StoredReports reads them.
   Status add_reports(const Frame& frame) {
+    if (files_.is_training_known) return {};
     TS_TRY(const std::string_view lines, report_lines(frame.payload, frame.flags, report_buffer_));
     TS_TRY(const uint64_t count, count_reports(lines));
     reports_left_ += kReportsPerByte * frame.payload.size();

@@ -28,7 +28,8 @@ struct Progress {
 
 class StoredRun : public RunView {
  public:
-  explicit StoredRun(RunFiles files) : files_(std::move(files)) {}
+  StoredRun(RunFiles files, TrainingSource training)
+      : files_(std::move(files)), training_source_(std::move(training)) {}
 
   // Apart from the constructor because it can fail, and after it because the index points into
   // files_.
@@ -243,16 +244,18 @@ class StoredRun : public RunView {
   }
 
   Status read_training_into(Training& training) const {
+    if (training_source_) {
+      TS_TRY(training, training_source_(index_.report_frames, duration_s_, index_.events));
+      return {};
+    }
     TS_TRY(const auto reports, StoredReports::open(index_.report_frames));
     TS_TRY(training, read_training(reports, duration_s_, index_.events));
-    if (reports->unreadable() > 0) {
-      training.notes.push_back(std::to_string(reports->unreadable()) +
-                               " stored messages of progress cannot be read");
-    }
+    note_unreadable(reports->unreadable(), training);
     return {};
   }
 
   RunFiles files_;
+  TrainingSource training_source_;  // null: the reports are read
   RunIndex index_;
   mutable ColumnCache cache_;
   SeriesDirectory directory_;
@@ -269,8 +272,8 @@ class StoredRun : public RunView {
 
 }  // namespace
 
-Result<std::unique_ptr<RunView>> view_run(RunFiles files) {
-  auto run = std::make_unique<StoredRun>(std::move(files));
+Result<std::unique_ptr<RunView>> view_run(RunFiles files, TrainingSource training) {
+  auto run = std::make_unique<StoredRun>(std::move(files), std::move(training));
   TS_CHECK_OK(run->open());
   return std::unique_ptr<RunView>(std::move(run));
 }

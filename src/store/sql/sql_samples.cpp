@@ -53,13 +53,19 @@ struct ReadingPlan {
   size_t batch_size = 1;
 };
 
-// Of a run of this duration with so many rows in all of it. At most `held_bytes` are to be held.
+// Where the rows of a series are: at equal intervals, or anywhere, so that a part of the time may
+// have all of them.
+enum class Spread { even, unknown };
+
+// Of a run of this duration with so many rows in all of it. At most `held_bytes` are to be held,
+// but for rows of an unknown spread: as many of one series as are in one window.
 ReadingPlan plan_reading(const Range& range, double run_duration_s, double all_rows,
-                         double held_bytes) {
+                         double held_bytes, Spread spread) {
   const double duration_s = std::max(run_duration_s, 1e-9);
   const double begin_s = std::clamp(range.begin_s.value_or(0), 0.0, duration_s);
   const double end_s = std::clamp(range.end_s.value_or(duration_s), begin_s, duration_s);
-  const double rows = 1 + all_rows * (end_s - begin_s) / duration_s;
+  const double share = spread == Spread::even ? (end_s - begin_s) / duration_s : 1;
+  const double rows = 1 + all_rows * share;
   const double fitting = held_bytes / (kPointBytes * rows);
   const double count = std::ceil(1 / std::min(fitting, 1.0));
   ReadingPlan plan = {{range}, static_cast<size_t>(std::clamp(fitting, 1.0, kMaxBatch))};
@@ -148,10 +154,11 @@ void SamplesCursor::set_plans() {
   reported_at_ = static_cast<size_t>(first - series_.begin());
   const double duration_s = run.duration_s();
   sampled_ = plan_reading(wanted_.range, duration_s, static_cast<double>(run.sampling().samples),
-                          held_bytes_);
+                          held_bytes_, Spread::even);
   if (first == series_.end()) return;
   const int64_t reported = reported_samples(run, series_).most_of_one;
-  reported_ = plan_reading(wanted_.range, duration_s, static_cast<double>(reported), held_bytes_);
+  reported_ = plan_reading(wanted_.range, duration_s, static_cast<double>(reported), held_bytes_,
+                           Spread::unknown);
 }
 
 Status SamplesCursor::read_batch() {

@@ -1,4 +1,4 @@
-#include "store/home/liveness.h"
+#include "store/read/liveness.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,111 @@
+#include "training/held_steps.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+namespace trainscope {
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+std::optional<double> known(double value) {
+  return std::isnan(value) ? std::nullopt : std::optional(value);
+}
+
+template <typename Item>
+class UnknownItems : public Reader<Item> {
+ public:
+  Result<bool> next(Item& /*item*/) override {
+    return Error("only the steps of a run that is followed are known");
+  }
+};
+
+class StepsOnly : public TrainingDetails {
+ public:
+  StepsOnly(std::shared_ptr<const HeldSteps> held, std::vector<Step> last,
+            std::array<bool, kMaxWarmup> is_warmup)
+      : held_(std::move(held)),
+        count_(held_ ? held_->size() : 0),
+        last_(std::move(last)),
+        is_warmup_(is_warmup) {}
+
+  std::unique_ptr<Reader<Step>> steps() const override {
+    return std::make_unique<StepReader>(*this);
+  }
+  std::unique_ptr<Reader<TrainingPhase>> phases() const override {
+    return std::make_unique<UnknownItems<TrainingPhase>>();
+  }
+  std::unique_ptr<Reader<TrainingNumber>> numbers() const override {
+    return std::make_unique<UnknownItems<TrainingNumber>>();
+  }
+
+ private:
+  class StepReader : public Reader<Step> {
+   public:
+    explicit StepReader(const StepsOnly& all) : all_(all) {}
+
+    Result<bool> next(Step& step) override {
+      if (at_ == all_.count_ + all_.last_.size()) return false;
+      if (at_ < all_.count_) {
+        all_.held_->read(at_, step);
+      } else {
+        step = all_.last_[at_ - all_.count_];
+      }
+      if (at_ < kMaxWarmup && all_.is_warmup_[at_]) step.kind = "warmup";
+      ++at_;
+      return true;
+    }
+
+   private:
+    const StepsOnly& all_;
+    size_t at_ = 0;
+  };
+
+  std::shared_ptr<const HeldSteps> held_;
+  size_t count_;  // of those that were held when this was made
+  std::vector<Step> last_;
+  std::array<bool, kMaxWarmup> is_warmup_;
+};
+
+}  // namespace
+
+void HeldSteps::add(const Step& step, bool has_waits) {
+  steps_.push_back({step.time_s, step.mean_s().value_or(kUnknown),
+                    step.input_wait_s.value_or(kUnknown), step.step, step.covers,
+                    step.duration_s.has_value()});
+  if (has_waits) longest_waits_.emplace_back(step.longest_wait_from_s, step.longest_wait_to_s);
+}
+
+void HeldSteps::read(size_t at, Step& step) const {
+  const HeldStep& held = steps_[at];
+  step = {};
+  step.step = held.step;
+  step.time_s = held.time_s;
+  step.covers = held.covers;
+  (held.has_own_time ? step.duration_s : step.average_s) = known(held.mean_s);
+  step.input_wait_s = known(held.input_wait_s);
+  if (longest_waits_.empty()) return;
+  step.longest_wait_from_s = longest_waits_[at].first;
+  step.longest_wait_to_s = longest_waits_[at].second;
+}
+
+std::optional<int64_t> HeldSteps::last_at(double time_s) const {
+  const auto after =
+      std::upper_bound(steps_.begin(), steps_.end(), time_s,
+                       [](double time, const HeldStep& step) { return time < step.time_s; });
+  return after == steps_.begin() ? std::nullopt : std::optional(std::prev(after)->step);
+}
+
+std::shared_ptr<const TrainingDetails> held_details(std::shared_ptr<const HeldSteps> held,
+                                                    std::vector<Step> last, const Survey& survey) {
+  return std::make_shared<StepsOnly>(std::move(held), std::move(last), survey.is_warmup);
+}
+
+std::shared_ptr<const TrainingDetails> listed_details(std::vector<Step> steps) {
+  return std::make_shared<StepsOnly>(nullptr, std::move(steps), std::array<bool, kMaxWarmup>{});
+}
+
+}  // namespace trainscope
