@@ -15,7 +15,7 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kMaxSenders = 10'000;
-constexpr std::optional<Training> kUnknown = std::nullopt;
+constexpr std::optional<Training> kNotFollowed = std::nullopt;
 
 class FollowedTraining : public TrainingFollower {
  public:
@@ -39,18 +39,18 @@ class FollowedTraining : public TrainingFollower {
 
   Result<std::optional<Training>> add(const Reports& more, double duration_s,
                                       std::span<const Event> events) override {
-    if (!std::exchange(can_continue_, false)) return kUnknown;
+    if (!std::exchange(can_continue_, false)) return kNotFollowed;
     TS_TRY(const bool is_in_order, take_for_survey(more));
     Training training;
     const Survey survey = survey_now(duration_s, events, training);
     const bool is_output_refused = !reason_in(events, kOutputIsShared).empty();
     if (!is_in_order || is_output_refused != survey.is_output_refused || !continues(survey)) {
-      return kUnknown;
+      return kNotFollowed;
     }
     set_survey(survey);
     fresh_.clear();
     TS_CHECK_OK(take_for_steps(more));
-    if (!can_continue_) return kUnknown;
+    if (!can_continue_) return kNotFollowed;
     if (kind_ == StepsToFollow::all) {
       show_all(survey, training);
     } else {
