@@ -55,6 +55,17 @@ TEST_F(JobThreads, a_worker_is_known_once_it_has_handed_over_a_batch) {
   expect("worker0", 0.9, 0, 8.1);
 }
 
+// It imports what the job does before it loads anything.
+TEST_F(JobThreads, a_worker_that_takes_long_to_start_is_known_soon_after_its_first_batch) {
+  start({.command = kPython, .cpu_s = 20, .run_s = 20});
+  put({.pid = kSecond, .parent = kFirst, .command = kPython, .cpu_s = 9, .run_s = 9});
+  give_pids_up_to(kSecond);
+  for (int i = 0; i < 30; ++i) sample();
+  put_resource_sharer(kSecond);
+  for (int i = 0; i < 7; ++i) sample();
+  EXPECT_TRUE(source_->has(time_of("worker0", "running")));
+}
+
 // Pools, actors, ranks that train on CPUs: multiprocessing starts them as it does workers.
 TEST_F(JobThreads, a_child_of_multiprocessing_is_not_a_worker_without_further_evidence) {
   start({.command = kPython, .cpu_s = 0.1, .run_s = 0.1});

@@ -88,6 +88,32 @@ for batch in loader(20): loss_of(batch).backward()
         self.assertEqual(len(lines.steps()), 6 + 10 + 10)
         self.assertEqual([step["batches"] for step in lines.steps()], [4] * 6 + [1] * 20)
 
+    def test_a_batch_that_is_kept(self):
+        """And a thread that has read one before."""
+        lines = self.sent("""
+import threading
+reader = threading.Thread(target=lambda: next(iter(loader())))
+reader.start(); reader.join()
+batches = iter(loader())
+batch = next(batches)
+for _ in range(60): loss_of(batch).backward(); optimizer.step(); optimizer.zero_grad()
+""")
+        self.assertEqual(len(lines.steps()), 60)
+
+    def test_a_time_limit_of_the_job(self):
+        """Its handler is not a plain function, and interrupts our code."""
+        self.sent("""
+import functools, signal
+trace = sys.modules["_trainscope_instrument.trace"].Trace
+def stop(reason, number, frame): raise TimeoutError(reason)
+def interrupted(*arguments): signal.raise_signal(signal.SIGALRM)
+trace.take_backward = interrupted
+signal.signal(signal.SIGALRM, functools.partial(stop, "too long"))
+try:
+    for batch in loader(): loss_of(batch).backward(); optimizer.step()
+except TimeoutError: sys.exit(3)
+""", code=3)
+
     def test_compiled_model(self):
         lines = self.assert_as_bare(COMPILED + """
 compiled = torch.compile(model, backend="aot_eager", fullgraph=True)

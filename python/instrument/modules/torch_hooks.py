@@ -66,6 +66,7 @@ class _Hooks:
             if ended is self.fast_trace:
                 self.drain()
             ended.finish()
+            ended.log.flush()
         now = now_ns()
         return [trace for trace in self.traces if trace.may_train(now)] or list(self.traces)
 

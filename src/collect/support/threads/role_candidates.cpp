@@ -15,13 +15,18 @@ namespace {
 
 // The second look is at the next refresh.
 constexpr int64_t kFirstLookPause = kNsPerSecond / 2, kLongestLookPause = 64 * kNsPerSecond;
-// By then a worker has handed over its first batch in most jobs.
-constexpr int kUndecidedLooks = 2;
+// A worker is undecided until its first batch. After so many looks most have handed one over.
+constexpr int kLooksBeforeMain = 2;
+// A spawned worker first imports what the job does: it is looked at for a minute or so.
+constexpr int kFrequentLooks = 16;
+constexpr int64_t kFrequentLookPause = 4 * kNsPerSecond;
+// Of all processes together.
+constexpr int64_t kLooksPerSecond = 10;
 
 }  // namespace
 
 bool RoleCandidate::may_be_main() const {
-  const bool is_open = undecided_looks > 0 && undecided_looks <= kUndecidedLooks;
+  const bool is_open = undecided_looks > 0 && undecided_looks <= kLooksBeforeMain;
   return !is_worker && !looks_like_worker && !is_compiler && !is_open;
 }
 
@@ -98,6 +103,16 @@ int64_t RoleCandidates::cpu_ns(const RoleCandidate& candidate) const {
   return std::max(candidate.cpu_ns, (stat.user_ticks + stat.system_ticks) * ns_per_tick_);
 }
 
+void RoleCandidates::note_undecided(RoleCandidate& candidate, bool is_undecided) const {
+  candidate.undecided_looks =
+      is_undecided ? std::min(candidate.undecided_looks, kFrequentLooks) + 1 : 0;
+  if (!is_undecided || candidate.undecided_looks > kFrequentLooks) return;
+  const auto crowd = static_cast<int64_t>(candidates_.size());
+  candidate.look_pause_ns =
+      std::min(candidate.look_pause_ns,
+               std::max(kFrequentLookPause, crowd * (kNsPerSecond / kLooksPerSecond)));
+}
+
 void RoleCandidates::look_at(RoleCandidate& candidate, int64_t now_ns) {
   candidate.next_look_ns = now_ns + candidate.look_pause_ns;
   candidate.look_pause_ns = std::min(2 * candidate.look_pause_ns, kLongestLookPause);
@@ -111,9 +126,9 @@ void RoleCandidates::look_at(RoleCandidate& candidate, int64_t now_ns) {
   candidate.is_worker = is_named || (looks && candidate.looks_like_worker);
   candidate.looks_like_worker = looks;
   candidate.is_compiler = kind.is_compiler;
-  const bool is_undecided = kind.worker == WorkerSign::undecided;
-  candidate.undecided_looks =
-      is_undecided ? std::min(candidate.undecided_looks, kUndecidedLooks) + 1 : 0;
+  note_undecided(candidate, kind.worker == WorkerSign::undecided);
+  // What looks like a worker for the first time is looked at again soon.
+  if (looks && !candidate.is_worker) candidate.next_look_ns = now_ns + kFirstLookPause;
 }
 
 }  // namespace trainscope

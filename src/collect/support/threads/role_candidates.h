@@ -2,8 +2,9 @@
 //
 // Guarantees: a process that does nothing new costs one system call per refresh and no file; names
 // and command lines are read when a process is found, soon afterwards, and then ever more rarely,
-// because a process may be renamed. Limits: a pid that was reused by a process with more CPU time
-// is noticed only when a role is given to it.
+// because a process may be renamed; where it may turn out to be a worker, every few seconds at
+// first, at most ten times per second for all. Limits: a pid that was reused by a process with more
+// CPU time is noticed only when a role is given to it.
 #pragma once
 
 #include <sys/types.h>
@@ -49,6 +50,7 @@ class RoleCandidates {
   // -1 if it has ended.
   int64_t cpu_ns(const RoleCandidate& candidate) const;
   void look_at(RoleCandidate& candidate, int64_t now_ns);
+  void note_undecided(RoleCandidate& candidate, bool is_undecided) const;
 
   std::string root_;
   ProcessTree tree_;
