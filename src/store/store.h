@@ -17,14 +17,13 @@
 #include "base/result.h"
 #include "model/manifest.h"
 #include "model/metric.h"
+#include "model/model.h"
 #include "store/home/edit.h"
 #include "store/home/groups.h"
 #include "store/home/run_argument.h"
 #include "store/read/run_follower.h"
 
 namespace trainscope {
-
-class RunView;  // model/model.h
 
 // ---- The home
 

@@ -20,7 +20,7 @@ constexpr const char* kWorkload = "trainscope-workload";
 constexpr int64_t kMaxSeconds = 3600;
 // A job that needs nothing but a shell.
 constexpr const char* kSmallJob =
-    R"(trainscope run -- sh -c 'for i in $(seq 50); do echo "Step $i/50"; sleep 0.1; done')";
+    R"(trainscope run -- sh -c 'for i in $(seq 50); do echo "Step $i/50, Loss: 0.5"; sleep 0.1; done')";
 
 struct DemoFlags {
   std::shared_ptr<Settings> settings;

@@ -130,6 +130,7 @@ std::string reports(int64_t from, int64_t to) {
 }
 
 std::string steps_of(const RunView& run) {
+  if (run.training().details == nullptr) return "unknown";
   std::string text;
   const auto reader = run.training().details->steps();
   for (Step step;;) {
