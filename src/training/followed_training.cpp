@@ -26,7 +26,9 @@ class FollowedTraining : public TrainingFollower {
     TS_TRY(surveyor_, survey_reports(*reports, events));
     Training training;
     const Survey survey = survey_now(duration_s, events, training);
-    can_continue_ = training.observed > 0 && survey.joined.empty();
+    const bool fits =
+        kind_ == StepsToFollow::fresh || training.observed <= static_cast<int64_t>(kMaxHeldSteps);
+    can_continue_ = training.observed > 0 && fits && survey.joined.empty();
     if (can_continue_) TS_CHECK_OK(begin_steps(*reports, survey));
     if (!can_continue_) return read_training(reports, duration_s, events);
     const Survey final_survey = show_all(survey, training);

@@ -104,6 +104,15 @@ for step in range(1, 21):
     time.sleep(0.1)
 time.sleep(1)
 """
+# Five steps, and three events whose step is a time in nanoseconds, as protobuf writes it.
+BY_EVENTS_WITH_TIMES = BY_EVENTS.split("def tell")[0] + """
+def varint(number):
+    return bytes([number]) if number < 128 else bytes([number & 127 | 128]) + varint(number >> 7)
+for step in [1, 2, time.time_ns(), 3, time.time_ns(), time.time_ns(), 4, 5]:
+    scalar = field(1, b"batch_loss") + b"\\x15" + struct.pack("<f", 0.5)
+    events.write(record(b"\\x09" + struct.pack("<d", time.time()) + b"\\x10" + varint(step) + field(5, field(1, scalar))))
+time.sleep(1)
+"""
 # One evaluation, told by every way in, as trainscope-workload and others do.
 EVALUATIONS_BY_ALL = BY_EVENTS.split("os.makedirs")[0] + """
 def event(step, tag, value):
@@ -195,6 +204,13 @@ class Progress(Case):
         times = [float(t) for t in self.trainscope("sql", "latest", "select time_s from steps order by step")
                  .stdout.decode().split()[1:]]
         self.assertEqual(times, sorted(times))
+
+    def test_step_numbers_that_are_times_are_left_out_and_noted(self):
+        self.record([sys.executable, "-c", BY_EVENTS_WITH_TIMES], "--tensorboard", self.path("logs"), cwd=self.folder)
+        info = self.info()
+        self.assertEqual((info["steps"]["source"], info["steps"]["count"]), ("tensorboard", 5))
+        text = self.trainscope("info", "latest").stdout.decode()
+        self.assertIn("3 values of event files are left out: their step numbers are above 9007199254740992", text)
 
     def test_one_held_out_set_has_one_name(self):
         self.record([sys.executable, "-c", EVALUATIONS_BY_ALL], "--tensorboard", self.path("logs"), cwd=self.folder)
