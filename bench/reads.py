@@ -31,6 +31,7 @@ LINEAR = 1.5  # a ratio up to this is linear: caches and short blocks take their
 FIT_ROUNDS = 5000
 LEAST_S = 0.03  # of less CPU time no ratio is stated
 STEPS_BYTES = 100e6
+LEAST_WITH_JOB = 200  # series, as in bench-reads
 
 
 def build():
@@ -93,7 +94,8 @@ def measure_cell(home, series, seconds, rounds):
 def amounts(question, cell):
     """What the time of a question may be proportional to: nothing, series, rows, and values that it reads or decompresses
     because they are stored together. info needs those of all CPUs; opening a run reads the index, a part of all values."""
-    share = {"open": 1, "info": 0.8, "info --json": 0.8, "sql": 5 / cell["series"], "csv": 0.1}[question]
+    cpus = 0.8 if cell["series"] < LEAST_WITH_JOB else 0.6
+    share = {"open": 1, "info": cpus, "info --json": cpus, "sql": 5 / cell["series"], "csv": 0.1}[question]
     return [1, cell["series"], cell["rows"], share * cell["series"] * cell["rows"]]
 
 

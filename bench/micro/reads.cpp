@@ -1,25 +1,29 @@
 // Writes runs that would take days to record, and opens them.
-//   bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases]
+//   bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases] [RANK/SIZE]
 //                                                          prints the folder of a new run; each
 //                                                          step may report an input and a forward
-//                                                          phase
+//                                                          phase; the run may be a rank of a job
 //   bench-reads open FOLDER                                prints CPU seconds and peak bytes of
 //                                                          open_run
 //
-// A run has four sources as a machine has them: memory (5 series), CPUs (8 series each, 80 % of
-// all), network devices (10 %) and temperatures. Blocks and segments are as large as the
-// recorder's.
+// A run has sources as a machine has them: memory (5 series), CPUs (8 series each, 80 % of all),
+// network devices (10 %) and temperatures. From 200 series on there are fewer CPUs (60 %) and what
+// the rules of `diagnose` read besides: the job, its threads, pressure, a disk and a GPU. Blocks
+// and segments are as large as the recorder's.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "format/format.h"
 #include "model/model.h"
 #include "store/store.h"
@@ -32,9 +36,11 @@ constexpr int64_t kBlockRows = 1000;
 constexpr size_t kSegmentBytes = size_t{64} << 20;
 constexpr int kZstdLevel = 3;
 constexpr size_t kReportBytes = size_t{4} << 20;  // half of the recorder's ring
+constexpr int64_t kLeastWithJob = 200;            // series
 
 // How a column goes from row to row.
-enum class Motion { busy, idle, still, bytes, noise };
+// `mostly` and `seldom` are shares of the time, in microseconds; `level` is a ratio in thousandths.
+enum class Motion { busy, idle, still, bytes, noise, mostly, seldom, level };
 
 struct Source {
   StoredSchema schema;
@@ -46,6 +52,12 @@ struct Source {
     schema.add({metric, labels, unit, kind, {1, denominator}, false});
     motions.push_back(motion);
     last.push_back(motion == Motion::noise ? 50'000 : 0);
+  }
+  void add_time(const char* metric, const Labels& labels, Motion motion) {
+    add(metric, labels, "s", Kind::counter, 1'000'000, motion);
+  }
+  void add_bytes(const char* metric, const Labels& labels) {
+    add(metric, labels, "By", Kind::counter, 1, Motion::bytes);
   }
 };
 
@@ -88,6 +100,68 @@ Source network_source(int64_t series) {
   return source;
 }
 
+Source job_source() {
+  Source source;
+  source.schema.source = "job";
+  source.add_time("job.cpu.time", {{"mode", "user"}}, Motion::mostly);
+  source.add_time("job.cpu.time", {{"mode", "system"}}, Motion::seldom);
+  for (const char* direction : {"read", "write"}) {
+    source.add_bytes("job.io.bytes", {{"direction", direction}});
+    source.add_bytes("job.disk.io", {{"direction", direction}});
+    source.add_bytes("system.disk.io", {{"device", "sda"}, {"direction", direction}});
+    source.add_bytes("system.swap.io", {{"direction", direction}});
+  }
+  for (const char* type : {"major", "minor"}) {
+    source.add("job.paging.faults", {{"type", type}}, "{fault}", Kind::counter, 1, Motion::still);
+  }
+  for (const char* resource : {"cpu", "io", "memory"}) {
+    for (const char* kind : {"full", "some"}) {
+      source.add_time("system.pressure.time", {{"kind", kind}, {"resource", resource}},
+                      Motion::seldom);
+    }
+  }
+  source.add_time("cgroup.cpu.throttled_time", {}, Motion::seldom);
+  for (const char* process : {"recorder", "supervisor"}) {
+    source.add_time("recorder.cpu.time", {{"process", process}}, Motion::seldom);
+  }
+  return source;
+}
+
+Source thread_source() {
+  Source source;
+  source.schema.source = "job_threads";
+  for (const char* role : {"main", "busiest", "worker0", "worker1", "worker2", "worker3"}) {
+    const bool is_main = std::string_view(role) == "main";
+    const auto add = [&](const char* state, Motion motion) {
+      source.add_time("job.thread.time", {{"role", role}, {"state", state}}, motion);
+    };
+    add("blocked", is_main ? Motion::seldom : Motion::mostly);
+    add("runnable", Motion::seldom);
+    add("running", is_main ? Motion::mostly : Motion::seldom);
+  }
+  for (const char* on : {"disk", "other"}) {
+    source.add_time("job.thread.blocked", {{"on", on}, {"role", "main"}}, Motion::seldom);
+  }
+  return source;
+}
+
+Source gpu_source() {
+  Source source;
+  source.schema.source = "gpu";
+  for (const char* metric :
+       {"hw.gpu.utilization", "hw.gpu.sm_active", "hw.gpu.tensor_active", "hw.gpu.dram_active"}) {
+    source.add(metric, {{"gpu", "0"}}, "1", Kind::gauge, 1000, Motion::level);
+  }
+  for (const char* direction : {"receive", "transmit"}) {
+    source.add_bytes("hw.gpu.pcie.io", {{"direction", direction}, {"gpu", "0"}});
+  }
+  source.add("job.gpu.memory.usage", {{"gpu", "0"}}, "By", Kind::gauge, 1, Motion::noise);
+  for (const char* reason : {"hw_thermal", "sw_power_cap"}) {
+    source.add_time("hw.gpu.throttle.time", {{"gpu", "0"}, {"reason", reason}}, Motion::seldom);
+  }
+  return source;
+}
+
 Source sensor_source(int64_t series) {
   Source source;
   source.schema.source = "sensors";
@@ -107,11 +181,17 @@ class RunMaker {
         rows_(std::llround(seconds * 1e9) / period_ns),
         steps_(steps),
         has_phases_(has_phases) {
+    const bool has_job = series >= kLeastWithJob;
     sources_.push_back(memory_source());
-    sources_.push_back(cpu_source(series * 8 / 10));
+    sources_.push_back(cpu_source(series * (has_job ? 6 : 8) / 10));
     sources_.push_back(network_source(series / 10));
-    const auto sensors =
-        series - series / 10 - 5 - static_cast<int64_t>(sources_[1].motions.size());
+    if (has_job) {
+      for (const auto& make_source : {job_source, thread_source, gpu_source}) {
+        sources_.push_back(make_source());
+      }
+    }
+    int64_t sensors = series;
+    for (const Source& source : sources_) sensors -= static_cast<int64_t>(source.motions.size());
     sources_.push_back(sensor_source(sensors));
     for (size_t i = 0; i < sources_.size(); ++i) {
       sources_[i].schema.number = i + 1;
@@ -159,7 +239,10 @@ class RunMaker {
     for (size_t r = 0; r < rows; ++r) {
       pointers.push_back(values_.data() + r * columns);
       for (size_t c = 0; c < columns; ++c) {
-        values_[r * columns + c] = source.last[c] += increase(source.motions[c]);
+        const Motion motion = source.motions[c];
+        int64_t& value = source.last[c];
+        value = motion == Motion::level ? below(1000) : value + increase(motion);
+        values_[r * columns + c] = value;
       }
     }
     trainscope::append_columns(frames, source.schema.number, block_, pointers, columns,
@@ -205,6 +288,12 @@ class RunMaker {
         return below(4) == 0 ? below(100'000) : 0;
       case Motion::noise:
         return below(4) == 0 ? 500 * (below(3) - 1) : 0;
+      case Motion::mostly:
+        return period_ns_ / 1000 - below(period_ns_ / 5000);
+      case Motion::seldom:
+        return below(period_ns_ / 20'000);
+      case Motion::level:
+        return 0;
     }
     return 0;
   }
@@ -225,13 +314,34 @@ class RunMaker {
   int64_t next_step_ = 0;
 };
 
-Status make_run(const std::string& home, char** argv, bool has_phases) {
-  const int64_t series = std::atoll(argv[0]), period_ns = std::atoll(argv[2]) * kNsPerMs;
-  const double seconds = std::atof(argv[1]);
+// "3/64" makes a run rank 3 of 64.
+Status set_rank(const std::string& text, Manifest& manifest) {
+  const size_t slash = text.find('/');
+  const auto rank = parse_integer(text.substr(0, slash));
+  const auto size = slash == text.npos ? std::nullopt : parse_integer(text.substr(slash + 1));
+  if (!rank || !size) return Error("'" + text + "' is neither phases nor RANK/SIZE");
+  manifest.job = "slurm-1.0";
+  manifest.rank = manifest.local_rank = *rank;
+  manifest.world_size = *size;
+  return {};
+}
+
+// `words`: SERIES SECONDS PERIOD_MS STEPS and what may follow.
+Status make_run(const std::string& home, std::span<char* const> words) {
+  Manifest manifest;
+  bool has_phases = false;
+  for (const std::string word : words.subspan(4)) {
+    if (word == "phases") {
+      has_phases = true;
+    } else {
+      TS_CHECK_OK(set_rank(word, manifest));
+    }
+  }
+  const int64_t series = std::atoll(words[0]), period_ns = std::atoll(words[2]) * kNsPerMs;
+  const double seconds = std::atof(words[1]);
   TS_TRY(const NewRun run, create_run(home));
   TS_CHECK_OK(
-      RunMaker(run.path, series, period_ns, seconds, std::atoll(argv[3]), has_phases).make());
-  Manifest manifest;
+      RunMaker(run.path, series, period_ns, seconds, std::atoll(words[3]), has_phases).make());
   manifest.id = run.id;
   manifest.command = {"true"};
   manifest.started = "2026-01-01T00:00:00.000Z";
@@ -269,10 +379,11 @@ Status time_opening(const std::string& folder) {
 
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
-  Status done =
-      Error("usage: bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases] | open FOLDER");
-  const bool has_phases = argc == 8 && std::string(argv[7]) == "phases";
-  if (mode == "make" && (argc == 7 || has_phases)) done = make_run(argv[2], argv + 3, has_phases);
+  Status done = Error(
+      "usage: bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases] [RANK/SIZE] | "
+      "open FOLDER");
+  const std::span<char* const> words(argv, static_cast<size_t>(argc));
+  if (mode == "make" && argc >= 7) done = make_run(argv[2], words.subspan(3));
   if (mode == "open" && argc == 3) done = time_opening(argv[2]);
   if (!done) std::fprintf(stderr, "%s\n", done.error().message().c_str());
   return done ? 0 : 1;

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "model/finding.h"
+#include "model/group_diagnosis.h"
 #include "model/model.h"
 
 namespace trainscope {
@@ -38,7 +39,7 @@ Result<std::vector<CompletedAnalysis>> run_analyses(const RunView& run);
 // A rule of `diagnose`: one .cpp in rules/ that defines one constant `<stem>_rule`. It judges by
 // the evidence of a run how far one verdict holds.
 class Witness;     // analyze/support/rule.h
-struct Judgement;  // the same
+struct Judgement;  // analyze/support/judged.h
 struct Rule {
   std::string_view name;     // "input_wait"
   std::string_view verdict;  // of the contract
@@ -57,5 +58,22 @@ inline constexpr double kLeastTrainingS = 1.5;
 
 // What held the training back, by all rules together. "Cannot tell" is a verdict: `unknown`.
 Result<Diagnosis> diagnose(const RunView& run);
+
+// A rule of `diagnose` for the ranks of a job: one .cpp in group_rules/ that defines one constant
+// `<stem>_group_rule`. It judges by comparing the ranks.
+class RankComparison;  // analyze/support/rank_comparison.h
+struct GroupRule {
+  std::string_view name, verdict, summary, needs;  // as of a Rule
+  Judgement (*judge)(RankComparison& comparison) = nullptr;
+};
+
+// All of them, sorted by name. Generated from the folder.
+std::span<const GroupRule* const> group_rules();
+
+// One rank of a job: its own diagnosis, and what the comparison with others needs of it.
+Result<RankDiagnosis> diagnose_rank(const RunView& run);
+// What held the job back: what the ranks do to each other if that explains it, otherwise the
+// verdict that more than half of them have.
+GroupDiagnosis diagnose_together(std::vector<RankDiagnosis> ranks);
 
 }  // namespace trainscope

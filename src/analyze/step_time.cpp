@@ -1,11 +1,11 @@
 // step_time: breakdown of step time, and interruptions.
 //
-// Reads the steps and phases that the job reported. A step is long if it took more than twice the
-// median and exceeds the usual scatter (5 scaled MADs). The part of a long step beyond the median
-// is a pause: of the kind `input` if waiting for data fills half of it, otherwise `unexplained`;
-// checkpoints and evaluations are pauses with their own names. Without phases the parts of a step
-// are unknown, and all of it is `unexplained`. A step without its own time (Step::average_s) is
-// never long.
+// Uses the steps and phases that the job reported; steps are read again only if thousands of them
+// are long. A step is long if it took more than twice the median and exceeds the usual scatter (5
+// scaled MADs). The part of a long step beyond the median is a pause: of the kind `input` if
+// waiting for data fills half of it, otherwise `unexplained`; checkpoints and evaluations are
+// pauses with their own names. Without phases the parts of a step are unknown, and all of it is
+// `unexplained`. A step without its own time (Step::average_s) is never long.
 //
 // Findings, all of severity info: one per kind of pause, with the time that it took and how much
 // faster the steps would be without it.
@@ -37,6 +37,32 @@ class StepTime {
 
   Result<AnalysisResult> run() {
     add_named_pauses();
+    if (training_.overview && shows_all_pauses(*training_.overview)) {
+      divide_kept(*training_.overview);
+    } else {
+      TS_CHECK_OK(divide_all());
+    }
+    std::stable_sort(out_.pauses.begin(), out_.pauses.end(),
+                     [](const Pause& a, const Pause& b) { return a.from_s < b.from_s; });
+    add_parts();
+    add_findings();
+    return std::move(out_);
+  }
+
+ private:
+  // No step that was left out is long.
+  bool shows_all_pauses(const StepOverview& overview) const {
+    const auto covers = static_cast<double>(overview.most_covered);
+    return (overview.longest_s - typical_s_) * covers <= long_s_;
+  }
+
+  void divide_kept(const StepOverview& overview) {
+    input_s_ += overview.input_s;
+    compute_s_ += overview.rest_s;
+    for (const auto& [step, before_s] : overview.kept) divide(step, before_s);
+  }
+
+  Status divide_all() {
     const auto steps = training_.details->steps();
     double before_s = -1;
     Step step;
@@ -48,14 +74,17 @@ class StepTime {
       before_s = step.time_s;
     }
     number_pauses(std::numeric_limits<double>::infinity(), step.step);
-    std::stable_sort(out_.pauses.begin(), out_.pauses.end(),
-                     [](const Pause& a, const Pause& b) { return a.from_s < b.from_s; });
-    add_parts();
-    add_findings();
-    return std::move(out_);
+    return {};
   }
 
- private:
+  // Pauses that ended by this time belong to this step.
+  void number_pauses(double time_s, int64_t step) {
+    for (; !unnumbered_.empty() && out_.pauses[unnumbered_.back()].to_s <= time_s;
+         unnumbered_.pop_back()) {
+      out_.pauses[unnumbered_.back()].step = step;
+    }
+  }
+
   // Checkpoints and evaluations. The time of several at once belongs to the one that began last.
   void add_named_pauses() {
     std::vector<size_t> open;  // places in out_.pauses, the innermost last
@@ -76,7 +105,7 @@ class StepTime {
       divide_until(phase.from_s);
       open.push_back(out_.pauses.size());
       unnumbered_.push_back(out_.pauses.size());
-      out_.pauses.push_back({phase.name, phase.from_s, phase.to_s, 0, 0});
+      out_.pauses.push_back({phase.name, phase.from_s, phase.to_s, 0, phase.next_step});
     }
     divide_until(std::numeric_limits<double>::infinity());
     for (const Pause& pause : out_.pauses) {
@@ -85,14 +114,6 @@ class StepTime {
     // The first to end is the last one here.
     std::sort(unnumbered_.begin(), unnumbered_.end(),
               [&](size_t a, size_t b) { return out_.pauses[a].to_s > out_.pauses[b].to_s; });
-  }
-
-  // Pauses that ended by this time belong to this step.
-  void number_pauses(double time_s, int64_t step) {
-    for (; !unnumbered_.empty() && out_.pauses[unnumbered_.back()].to_s <= time_s;
-         unnumbered_.pop_back()) {
-      out_.pauses[unnumbered_.back()].step = step;
-    }
   }
 
   void divide(const Step& step, double before_s) {
@@ -182,7 +203,7 @@ class StepTime {
   const double typical_s_, typical_rest_s_, long_s_;
   double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
          unexplained_s_ = 0, sum_s_ = 0;
-  std::vector<size_t> unnumbered_;  // pauses without their step, the last to end first
+  std::vector<size_t> unnumbered_;  // named pauses, the last to end first
   AnalysisResult out_;
 };
 

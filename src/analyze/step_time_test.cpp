@@ -196,5 +196,14 @@ TEST(StepTime, a_step_without_a_time_of_its_own_is_no_pause) {
       << "its time has gone somewhere";
 }
 
+// More steps are long than an overview keeps: all are read again.
+TEST(StepTime, thousands_of_long_steps_are_all_found) {
+  Story story;
+  for (int i = 0; i < 15'000; ++i) story.step(i % 3 == 2 ? 1 : 0.1);
+  const AnalysisResult analyzed = story.analyze();
+  EXPECT_EQ(analyzed.pauses.size(), 5000U);
+  EXPECT_NEAR(times(analyzed).at("unexplained"), 15'000 / 3 * 1.2, 1e-6);
+}
+
 }  // namespace
 }  // namespace trainscope

@@ -181,6 +181,13 @@ std::string analyses_page() {
     out += fmt::format("| `{}` | `{}` | {} | {} |\n", rule->name, rule->verdict, cell(rule->needs),
                        cell(rule->summary));
   }
+  out +=
+      "\n## Rules of `diagnose` for the ranks of a job\n\n| rule | verdict | needs | what it finds "
+      "|\n|---|---|---|---|\n";
+  for (const GroupRule* rule : group_rules()) {
+    out += fmt::format("| `{}` | `{}` | {} | {} |\n", rule->name, rule->verdict, cell(rule->needs),
+                       cell(rule->summary));
+  }
   return out;
 }
 

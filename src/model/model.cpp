@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 
 namespace trainscope {
 
@@ -10,6 +12,20 @@ namespace {
 constexpr std::array<std::string_view, 3> kRunStatuses = {"running", "ended", "damaged"};
 constexpr std::array<std::string_view, 7> kEndedBy = {
     "", "exit", "signal", "time_limit", "not_started", "detached", "unknown"};
+
+constexpr double kRowsPerPart = 4000;
+
+// The time of all windows, in parts that fit into memory with many series.
+std::vector<Range> parts_of(const TimeWindows& windows, double period_s) {
+  const double length_s = kRowsPerPart * std::max(period_s, 1e-3);
+  // A range ends before its end.
+  const double end_s = std::nextafter(windows.end_s(), std::numeric_limits<double>::infinity());
+  std::vector<Range> parts;
+  for (double from_s = windows.begin_s; from_s < end_s; from_s += length_s) {
+    parts.push_back({from_s, std::min(from_s + length_s, end_s)});
+  }
+  return parts;
+}
 
 }  // namespace
 
@@ -43,6 +59,22 @@ Result<std::vector<Summary>> RunView::summaries_of(const std::vector<size_t>& se
     all.push_back(summary);
   }
   return all;
+}
+
+Result<std::vector<WindowFold>> RunView::fold_windows(const std::vector<WindowQuery>& queries,
+                                                      const TimeWindows& windows) const {
+  std::vector<size_t> series;
+  std::vector<WindowFold> folds;
+  for (const WindowQuery& query : queries) {
+    series.push_back(query.series);
+    folds.emplace_back(windows, query.reading);
+  }
+  if (series.empty()) return folds;
+  for (const Range& part : parts_of(windows, sampling().period_s)) {
+    TS_TRY(const std::vector<Points> points, points_of(series, part));
+    for (size_t i = 0; i < folds.size(); ++i) folds[i].add(points[i]);
+  }
+  return folds;
 }
 
 ReportedSamples reported_samples(const RunView& run, const std::vector<size_t>& series) {

@@ -16,10 +16,17 @@
 #include "model/manifest.h"
 #include "model/metric.h"
 #include "model/points.h"
+#include "model/window_fold.h"
 
 namespace trainscope {
 
 struct Training;  // model/training.h, which most of the program does not need
+
+// A series, and what a window of time shows of it.
+struct WindowQuery {
+  size_t series = 0;
+  Reading reading = Reading::level;
+};
 
 struct Gap {
   double from_s = 0;
@@ -64,6 +71,9 @@ class RunView {
   virtual Result<std::vector<Points>> points_of(const std::vector<size_t>& series,
                                                 const Range& range) const;
   virtual Result<std::vector<Summary>> summaries_of(const std::vector<size_t>& series) const;
+  // Series reduced to windows of time, in order of time and with memory that does not grow with it.
+  virtual Result<std::vector<WindowFold>> fold_windows(const std::vector<WindowQuery>& queries,
+                                                       const TimeWindows& windows) const;
   virtual const Sampling& sampling() const = 0;
   virtual Overhead overhead() const = 0;
   virtual const std::vector<Event>& events() const = 0;

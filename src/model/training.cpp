@@ -1,5 +1,7 @@
 #include "model/training.h"
 
+#include <algorithm>
+
 namespace trainscope {
 
 bool TrainingPhase::is_pause() const {
@@ -16,6 +18,12 @@ bool TrainingPhase::is_compute() const {
 bool TrainingPhase::is_step_phase() const {
   return is_input() || is_compute() ||
          (who.empty() && (name == "prepare" || name == "transfer" || name == "communication"));
+}
+
+const PhaseSum* Training::find_phase_sum(std::string_view name) const {
+  const auto found = std::find_if(phase_sums.begin(), phase_sums.end(),
+                                  [&](const PhaseSum& sum) { return sum.name == name; });
+  return found == phase_sums.end() ? nullptr : &*found;
 }
 
 }  // namespace trainscope

@@ -36,6 +36,7 @@ struct Step {
   double longest_wait_from_s = 0, longest_wait_to_s = 0;
   std::optional<double> items;  // the batch size at that time
   std::optional<double> loss, accuracy, throughput;
+  std::optional<double> dry;               // above 0: a device had nothing left to do before it
   std::optional<int64_t> reported_number;  // as the job counts: it may begin anew in each epoch
   std::optional<double> epoch;             // that the job reported with the step
   // What else it reported with the step, by the names that the job gave: lr, grad_norm, val_loss, …
@@ -43,6 +44,35 @@ struct Step {
   std::string_view kind = "step";  // warmup, step
 
   std::optional<double> mean_s() const { return duration_s ? duration_s : average_s; }
+};
+
+// Whether devices ran out of work, as far as the job reported it with its steps (dry=).
+struct DeviceWaits {
+  double steps = 0, time_s = 0;  // of which it is known
+  double dry_steps = 0;          // before which a device had nothing left to do
+  double lost_s = 0;             // waiting for data in these
+
+  std::optional<double> dry_share() const {
+    return steps > 0 ? std::optional(dry_steps / steps) : std::nullopt;
+  }
+  // Waits for data that a device had to wait for too, of the time of these steps.
+  std::optional<double> lost_share() const {
+    return time_s > 0 ? std::optional(lost_s / time_s) : std::nullopt;
+  }
+};
+
+// What an analysis of the step times needs of all steps, without reading them again: those that
+// stand out, and sums of the others.
+struct StepOverview {
+  struct Kept {
+    Step step;
+    double before_s = -1;  // when the step before it ended; -1: it is the first
+  };
+  std::vector<Kept> kept;  // by time: the first ten, and the longest of those with their own time
+  // Of the others: the time that they waited for data, and the rest.
+  double input_s = 0, rest_s = 0;
+  double longest_s = 0;      // the longest of the others that have their own time
+  int64_t most_covered = 0;  // steps that one report of the others stands for
 };
 
 struct Epoch {
@@ -56,6 +86,8 @@ struct TrainingPhase {
   std::string name, who;
   double from_s = 0, to_s = 0;
   bool is_open = false;  // the run ended within it
+  // Of those in Training::phases: the first step that ended after it, or the last step.
+  int64_t next_step = 0;
 
   // Of the thread that does the steps:
   bool is_pause() const;       // a checkpoint or an evaluation, which is not part of a step
@@ -63,6 +95,14 @@ struct TrainingPhase {
   bool is_compute() const;     // forward, backward and the like
   bool is_step_phase() const;  // those two, making a batch ready, moving it, collectives
 };
+
+// All phases of one name.
+struct PhaseSum {
+  std::string name;
+  double time_s = 0;
+  double warmup_s = 0;  // of that time before the first step of StepStatistics
+};
+inline constexpr size_t kMaxSummedPhases = 64;
 
 struct TrainingNumber {
   std::string name;
@@ -78,6 +118,7 @@ struct TrainingNumber {
 // of up to 0.05 % (base/distribution.h).
 struct StepStatistics {
   std::optional<double> mean_s, p50_s, p99_s, throughput;
+  double steps = 0;  // that mean_s is of
   // Of those with their own time: the median, its part that did not wait for data, and the median
   // distance from it.
   double typical_s = 0, typical_rest_s = 0, deviation_s = 0;
@@ -134,8 +175,17 @@ struct Training {
   std::optional<double> batch;              // items per step, the largest reported
   int64_t warmup_steps = 0;
   StepStatistics statistics;
+  std::optional<StepOverview> overview;  // none without steps
+  DeviceWaits device_waits;
+  double begin_s = 0, end_s = 0;  // of the first step and of the last; both 0 without steps
   std::vector<Epoch> epochs;
   bool has_input_phases = false, has_compute_phases = false;
+  // How long phases of the thread that does the steps took together, by name: at most
+  // kMaxSummedPhases names.
+  std::vector<PhaseSum> phase_sums;
+  // Of other senders: whether they reported phases, and the longest communication of one of them.
+  bool has_other_senders = false;
+  std::optional<double> other_communication_s;
   // Those of the thread that does the steps that are not part of each step, by begin: checkpoints,
   // evaluations, and others of which there are at most kMaxPhasesOfAName with the same name. Of two
   // that begin together the longer one is first.
@@ -145,6 +195,9 @@ struct Training {
   int64_t dropped = 0;  // messages that senders could not send
   std::vector<std::string> notes;
   std::shared_ptr<const TrainingDetails> details;  // none: nothing was reported
+
+  // Nothing if no phase of this name was reported.
+  const PhaseSum* find_phase_sum(std::string_view name) const;
 };
 
 // More phases of one name than this are part of each step, whatever they are called.

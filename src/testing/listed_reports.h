@@ -27,7 +27,7 @@ class ListedReports : public Reports {
     });
   }
 
-  std::unique_ptr<Reader<StoredReport>> read() const override {
+  std::unique_ptr<Reader<StoredReport>> read(ReportsWanted /*wanted*/) const override {
     return std::make_unique<ListedReader>(all_);
   }
 

@@ -13,7 +13,7 @@ class JoinedTrack {
  public:
   JoinedTrack(const Reports& reports, const Survey& survey, std::string name)
       : name_(std::move(name)),
-        reports_(read_counted(reports, survey.is_output_refused)),
+        reports_(read_counted(reports, survey.is_output_refused, ReportsWanted::of_steps)),
         track_(survey.names) {}
 
   // Fills what a step lacks. Steps are given in order of their numbers.
@@ -55,7 +55,7 @@ class StepReader : public Reader<Step> {
   StepReader(std::shared_ptr<const Reports> reports, std::shared_ptr<const Survey> survey,
              StepNumbers numbers)
       : all_(std::move(reports)),
-        reports_(read_counted(*all_, survey->is_output_refused)),
+        reports_(read_counted(*all_, survey->is_output_refused, ReportsWanted::of_steps)),
         steps_(survey, numbers) {
     for (const std::string& name : survey->joined) joined_.emplace_back(*all_, *survey, name);
     if (survey->open_input_from_s) {

@@ -12,8 +12,8 @@ class CountingReports : public Reports {
  public:
   CountingReports(std::vector<StoredReport> all, size_t* most_read)
       : all_(std::move(all)), most_read_(most_read) {}
-  std::unique_ptr<Reader<StoredReport>> read() const override {
-    return std::make_unique<CountingReader>(all_.read(), most_read_);
+  std::unique_ptr<Reader<StoredReport>> read(ReportsWanted wanted) const override {
+    return std::make_unique<CountingReader>(all_.read(wanted), most_read_);
   }
 
  private:
@@ -128,7 +128,7 @@ class StepsTogether : public Reports {
  public:
   StepsTogether(size_t count, std::vector<double> times)
       : count_(count), times_(std::move(times)) {}
-  std::unique_ptr<Reader<StoredReport>> read() const override {
+  std::unique_ptr<Reader<StoredReport>> read(ReportsWanted /*wanted*/) const override {
     return std::make_unique<TogetherReader>(*this);
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "training/step_overview.h"
+
 namespace trainscope {
 
 namespace {
@@ -24,6 +26,17 @@ int64_t mark_warmup(const std::vector<Step>& first, double typical_s, Survey& su
     count += step.covers;
   }
   return count;
+}
+
+// When the last of the first steps ended that are not part of the statistics: warm-up, and a step
+// whose begin is unknown.
+double warmup_end(const std::vector<Step>& first, const Survey& survey) {
+  double end_s = 0;
+  for (size_t i = 0; i < first.size(); ++i) {
+    const bool is_timed = first[i].mean_s().has_value();
+    if (survey.is_warmup[i] || (i == 0 && !is_timed)) end_s = first[i].time_s;
+  }
+  return end_s;
 }
 
 // Gives milestones the last step that had ended then.
@@ -49,6 +62,31 @@ class MilestoneSteps {
   std::vector<SetResults::Milestone*> all_;
   size_t at_ = 0;
   std::optional<int64_t> last_;
+};
+
+// Gives pauses and other listed phases the first step that ended after them.
+class PhaseSteps {
+ public:
+  explicit PhaseSteps(std::vector<TrainingPhase>& phases) {
+    for (TrainingPhase& phase : phases) all_.push_back(&phase);
+    std::stable_sort(all_.begin(), all_.end(),
+                     [](const auto* a, const auto* b) { return a->to_s < b->to_s; });
+  }
+
+  void add(const Step& step) {
+    for (; at_ < all_.size() && all_[at_]->to_s <= step.time_s; ++at_) {
+      all_[at_]->next_step = step.step;
+    }
+    last_ = step.step;
+  }
+  void finish() {
+    for (; at_ < all_.size(); ++at_) all_[at_]->next_step = last_;
+  }
+
+ private:
+  std::vector<TrainingPhase*> all_;
+  size_t at_ = 0;
+  int64_t last_ = 0;
 };
 
 }  // namespace
@@ -86,6 +124,7 @@ StepStatistics StatisticsFold::finish(bool are_times_known) const {
   }
   if (!(steps_ > 0)) return statistics;
   statistics.mean_s = time_s_ / steps_;
+  statistics.steps = steps_;
   if (are_times_known) {
     statistics.p50_s = means_.nearest_rank(0.5);
     statistics.p99_s = means_.nearest_rank(0.99);
@@ -95,11 +134,30 @@ StepStatistics StatisticsFold::finish(bool are_times_known) const {
 
 void StepSummary::add(const Step& step) {
   series_.add(step);
+  add_span(step);
+  add_device_wait(step);
   if (first_.size() < kMaxWarmup) {
     first_.push_back(step);
   } else {
     fold_.add(step);
   }
+}
+
+void StepSummary::add_span(const Step& step) {
+  const double length_s = step.mean_s().value_or(0) * static_cast<double>(step.covers);
+  begin_s_ = std::min(begin_s_.value_or(step.time_s), step.time_s - length_s);
+  end_s_ = std::max(end_s_, step.time_s);
+}
+
+void StepSummary::add_device_wait(const Step& step) {
+  const auto mean_s = step.mean_s();
+  if (!step.dry || !mean_s) return;
+  const auto covers = static_cast<double>(step.covers);
+  device_waits_.steps += 1;
+  device_waits_.time_s += *mean_s * covers;
+  if (!(*step.dry > 0)) return;
+  device_waits_.dry_steps += 1;
+  device_waits_.lost_s += step.input_wait_s.value_or(0) * covers;
 }
 
 void StepSummary::finish(Survey& survey, Training& training) {
@@ -115,6 +173,10 @@ void StepSummary::finish(Survey& survey, Training& training) {
     if (!survey.is_warmup[i]) fold_.add(first_[i]);
   }
   training.statistics = fold_.finish(survey.are_times_known);
+  training.phase_sums = survey.phase_sums.finish(warmup_end(first_, survey));
+  training.begin_s = std::max(0.0, begin_s_.value_or(0));
+  training.end_s = end_s_;
+  training.device_waits = device_waits_;
   std::vector<TrainingSeries> all = series_.list(training.source);
   for (TrainingSeries& each : training.series) all.push_back(std::move(each));
   training.series = std::move(all);
@@ -122,15 +184,21 @@ void StepSummary::finish(Survey& survey, Training& training) {
 
 Status summarize_steps(Reader<Step>& steps, Survey& survey, Training& training) {
   StepSummary summary;
+  StepOverviewFold overview;
+  PhaseSteps phases(training.phases);
   MilestoneSteps milestones(training.results);
   for (Step step;;) {
     TS_TRY(const bool has_more, steps.next(step));
     if (!has_more) break;
     summary.add(step);
+    overview.add(step);
+    phases.add(step);
     milestones.add(step);
   }
   milestones.finish();
+  phases.finish();
   summary.finish(survey, training);
+  training.overview = overview.finish(survey);
   return {};
 }
 

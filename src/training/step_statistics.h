@@ -1,6 +1,7 @@
 // What all steps with their times show together: durations, warm-up, series, milestones.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/distribution.h"
@@ -28,17 +29,24 @@ class StepSummary {
  public:
   // In order of time.
   void add(const Step& step);
-  // Fills the statistics of `training` and its series of steps, and states in `survey` which steps
-  // are warm-up. Takes no more steps.
+  // Fills the statistics of `training`, what is known of its time, and its series of steps, and
+  // states in `survey` which steps are warm-up. Takes no more steps.
   void finish(Survey& survey, Training& training);
 
  private:
+  void add_span(const Step& step);
+  void add_device_wait(const Step& step);
+
   std::vector<Step> first_;  // whether they are warm-up is known at the end
   StatisticsFold fold_;
   StepSeries series_;
+  DeviceWaits device_waits_;
+  std::optional<double> begin_s_;  // of the first step
+  double end_s_ = 0;               // of the last one
 };
 
-// Reads all steps once: what StepSummary gives, and the steps of the milestones.
+// Reads all steps once: what StepSummary gives, the steps of milestones and listed phases, and the
+// overview.
 Status summarize_steps(Reader<Step>& steps, Survey& survey, Training& training);
 
 }  // namespace trainscope

@@ -69,8 +69,10 @@ void StepTrack::merge(const Report& report, bool is_repeated) {
       step_->loss = value;
     } else if (name == names_.accuracy) {
       step_->accuracy = value;
-    } else if (has_space_for(name, is_repeated) && numbers_ == StepNumbers::present) {
-      set_number(*step_, name, value);
+    } else {
+      if (name == "dry") step_->dry = value;
+      const bool has_space = has_space_for(name, is_repeated);
+      if (has_space && numbers_ == StepNumbers::present) set_number(*step_, name, value);
     }
   }
   take_finite(step_->throughput, report.find("throughput"));

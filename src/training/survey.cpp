@@ -44,8 +44,9 @@ bool CountedFilter::is_new(const StoredReport& stored) {
 
 bool Survey::may_arrive_together() const { return source == kPipe || source == kOutput; }
 
-std::unique_ptr<Reader<StoredReport>> read_counted(const Reports& reports, bool is_output_refused) {
-  return std::make_unique<CountedReports>(reports.read(), is_output_refused);
+std::unique_ptr<Reader<StoredReport>> read_counted(const Reports& reports, bool is_output_refused,
+                                                   ReportsWanted wanted) {
+  return std::make_unique<CountedReports>(reports.read(wanted), is_output_refused);
 }
 
 }  // namespace trainscope

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/training.h"
+#include "training/phase_sums.h"
 #include "training/phase_track.h"
 #include "training/step_track.h"
 #include "training/training.h"
@@ -29,6 +30,7 @@ struct Survey {
   bool are_averages_known = true;
   bool are_times_known = true;
   Spans pauses;
+  PhaseSums phase_sums;
   bool has_input_phases = false;
   double longest_input_s = 0;                // of those that were reported when they had ended
   std::optional<double> open_input_from_s;   // the run ended while it waited
@@ -55,6 +57,7 @@ class CountedFilter {
 };
 
 // The reports that count.
-std::unique_ptr<Reader<StoredReport>> read_counted(const Reports& reports, bool is_output_refused);
+std::unique_ptr<Reader<StoredReport>> read_counted(const Reports& reports, bool is_output_refused,
+                                                   ReportsWanted wanted = ReportsWanted::all);
 
 }  // namespace trainscope

@@ -87,7 +87,11 @@ void Surveyor::take_numbers(const StoredReport& stored) {
 }
 
 void Surveyor::take_phase(const TrainingPhase& phase) {
-  if (!phase.who.empty()) return;
+  if (!phase.who.empty()) {
+    take_other_sender(phase);
+    return;
+  }
+  survey_.phase_sums.add(phase);
   training_.has_compute_phases = training_.has_compute_phases || phase.is_compute();
   if (phase.is_input()) take_input(phase);
   if (!phase.is_pause()) {
@@ -95,6 +99,15 @@ void Surveyor::take_phase(const TrainingPhase& phase) {
     first_s = std::min(first_s.value_or(phase.from_s), phase.from_s);
   }
   if (!phase.is_step_phase()) listed_phases_.add(phase);
+}
+
+void Surveyor::take_other_sender(const TrainingPhase& phase) {
+  training_.has_other_senders = true;
+  if (phase.name != "communication") return;
+  if (communication_s_.size() == kMaxTracks && !communication_s_.contains(phase.who)) return;
+  const double time_s = communication_s_[phase.who] += phase.to_s - phase.from_s;
+  auto& most = training_.other_communication_s;
+  most = std::max(most.value_or(0), time_s);
 }
 
 void Surveyor::take_input(const TrainingPhase& phase) {
@@ -121,6 +134,7 @@ Survey Surveyor::finish(double duration_s, std::span<const Event> events, Traini
   if (groups != nullptr && survey_.may_arrive_together()) explain_times(events, *groups);
   survey_.are_times_known = training_.times_reason.empty();
   survey_.are_averages_known = survey_.are_times_known || groups->are_averages_known();
+  training_.phase_sums = survey_.phase_sums.finish(0);
   training = std::move(training_);
   return std::move(survey_);
 }

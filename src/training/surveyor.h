@@ -62,6 +62,7 @@ class Surveyor {
   void take_step(const StoredReport& stored);
   void take_numbers(const StoredReport& stored);
   void take_phase(const TrainingPhase& phase);
+  void take_other_sender(const TrainingPhase& phase);
   void take_input(const TrainingPhase& phase);
   void finish_phases();
   std::vector<TrackTally> tallies() const;
@@ -76,6 +77,7 @@ class Surveyor {
   Training training_;
   PhaseTrack phases_;
   std::map<std::pair<std::string, std::string>, TrackSurvey, ByTrack> tracks_;
+  std::map<std::string, double> communication_s_;  // of other senders
   EpochList epochs_;
   PhaseList listed_phases_;
   std::vector<TrainingNumber> found_numbers_, not_finite_;  // of the last report

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "training/details.h"
 #include "training/step_reader.h"
@@ -12,14 +14,26 @@
 namespace trainscope {
 
 Status parse_stored_report(std::string_view line, StoredReport& stored) {
-  const size_t first = line.find(' ');
-  const size_t second = first == std::string_view::npos ? first : line.find(' ', first + 1);
-  if (second == std::string_view::npos) return Error("malformed progress");
-  const auto time_ns = parse_integer(line.substr(0, first));
+  const size_t space = line.find(' ');
+  if (space == std::string_view::npos) return Error("malformed progress");
+  const auto time_ns = parse_integer(line.substr(0, space));
   if (!time_ns) return Error("progress without a time");
-  stored.time_s = static_cast<double>(*time_ns) / 1e9;
-  stored.source = line.substr(first + 1, second - first - 1);
-  return parse_report(line.substr(second + 1), stored.report);
+  return parse_stored_report(*time_ns, line.substr(space + 1), stored);
+}
+
+Status parse_stored_report(int64_t time_ns, std::string_view rest, StoredReport& stored) {
+  const size_t space = rest.find(' ');
+  if (space == std::string_view::npos) return Error("malformed progress");
+  stored.time_s = static_cast<double>(time_ns) / 1e9;
+  stored.source = rest.substr(0, space);
+  return parse_report(rest.substr(space + 1), stored.report);
+}
+
+bool concerns_steps(std::string_view rest) {
+  rest.remove_prefix(std::min(rest.find(' '), rest.size()));
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  if (rest.starts_with("step") || rest.starts_with("batch")) return true;
+  return rest.find("input") != std::string_view::npos;
 }
 
 std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report) {

@@ -28,14 +28,23 @@ struct StoredReport {
 
 // One stored line: "TIME_NS SOURCE REPORT". Uses the memory of `stored` again.
 Status parse_stored_report(std::string_view line, StoredReport& stored);
+// The same of a line whose time was read already: `rest` is what follows it and a space.
+Status parse_stored_report(int64_t time_ns, std::string_view rest, StoredReport& stored);
+// May this rest of a line be a step, or something that the times of steps depend on: a batch size,
+// or waiting for data?
+bool concerns_steps(std::string_view rest);
 std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report);
+
+enum class ReportsWanted { all, of_steps };
 
 // Everything that was reported in a run.
 class Reports {
  public:
   virtual ~Reports() = default;
-  // By time; of those with the same time the one that was stored first.
-  virtual std::unique_ptr<Reader<StoredReport>> read() const = 0;
+  // By time; of those with the same time the one that was stored first. Of all others than those
+  // that are wanted (concerns_steps), some or none are given.
+  virtual std::unique_ptr<Reader<StoredReport>> read(
+      ReportsWanted wanted = ReportsWanted::all) const = 0;
 };
 
 // Kinds of events by which the recorder states what printed lines are worth; the text is the

@@ -12,62 +12,19 @@ namespace trainscope {
 
 namespace {
 
-// A verdict needs this much; below it the answer is "unknown".
-constexpr double kLeastStrength = 0.5;
 // An alternative is worth a word from here on.
 constexpr double kWorthMentioning = 0.2;
-// Below this much of the time there is little to be won.
-constexpr double kWorthMending = 0.05, kMuch = 0.2;
-
-struct Judged {
-  const Rule* rule = nullptr;
-  Judgement judgement;
-  std::vector<Diagnosis::Seen> seen;
-};
 
 std::vector<Judged> judge_all(const Evidence& evidence) {
   std::vector<Judged> all;
   for (const Rule* rule : rules()) {
     Witness witness(evidence);
-    Judged judged{rule, rule->judge(witness), {}};
+    Judged judged{rule->name, rule->verdict, rule->judge(witness), {}};
     judged.seen = witness.take();
     all.push_back(std::move(judged));
   }
-  std::stable_sort(all.begin(), all.end(), [](const Judged& a, const Judged& b) {
-    return a.judgement.strength > b.judgement.strength;
-  });
+  sort_by_strength(all);
   return all;
-}
-
-std::string severity_of(const Judgement& judgement) {
-  if (judgement.share >= kMuch) return "critical";
-  return judgement.share >= kWorthMending ? "warning" : "info";
-}
-
-// What a rule saw, as far as it spoke for it.
-void add_evidence(const Judged& judged, Finding& finding) {
-  for (const Diagnosis::Seen& seen : judged.seen) {
-    if (!seen.value || seen.degree < 0.1) continue;
-    finding.evidence.push_back(fmt::format("{}: {} (bounds {} to {})", seen.what,
-                                           number_text(*seen.value), number_text(seen.low),
-                                           number_text(seen.high)));
-  }
-}
-
-Finding finding_of(const Judged& judged, const Evidence& evidence) {
-  Finding finding = judged.judgement.finding;
-  finding.id = judged.rule->name;
-  finding.severity = severity_of(judged.judgement);
-  finding.confidence = judged.judgement.strength;
-  finding.from_s = evidence.windows().begin_s;
-  finding.to_s = evidence.windows().end_s();
-  add_evidence(judged, finding);
-  const double share = judged.judgement.share;
-  if (share > 0 && share < 1) {
-    finding.time_lost_s = share * evidence.training_s();
-    finding.max_speedup = 1 / (1 - share);
-  }
-  return finding;
 }
 
 // Where the time of the steps went, as the job reported it; of an unmodified job what the main
@@ -108,11 +65,11 @@ void set_unknown(const Evidence& evidence, Diagnosis& diagnosis) {
 
 void set_verdict(const std::vector<Judged>& judged, Diagnosis& diagnosis) {
   const Judged& first = judged.front();
-  diagnosis.verdict = first.rule->verdict;
+  diagnosis.verdict = first.verdict;
   diagnosis.cause = first.judgement.cause;
   double other = 0;
   for (const Judged& one : judged) {
-    if (one.rule->verdict != first.rule->verdict) other = std::max(other, one.judgement.strength);
+    if (one.verdict != first.verdict) other = std::max(other, one.judgement.strength);
   }
   diagnosis.score = first.judgement.strength * (1 - 0.5 * other);
   diagnosis.confidence = confidence_of(diagnosis.score);
@@ -121,7 +78,7 @@ void set_verdict(const std::vector<Judged>& judged, Diagnosis& diagnosis) {
 
 void add_alternatives(const std::vector<Judged>& judged, Diagnosis& diagnosis) {
   for (const Judged& one : judged) {
-    const std::string verdict(one.rule->verdict);
+    const std::string verdict(one.verdict);
     if (one.judgement.strength < kWorthMentioning || verdict == diagnosis.verdict) continue;
     const bool is_known = std::any_of(diagnosis.alternatives.begin(), diagnosis.alternatives.end(),
                                       [&](const auto& known) { return known.verdict == verdict; });
@@ -133,7 +90,9 @@ void add_alternatives(const std::vector<Judged>& judged, Diagnosis& diagnosis) {
 
 Result<Diagnosis> diagnose(const RunView& run) {
   TS_TRY(const Evidence evidence, Evidence::of(run));
-  std::vector<Judged> judged = judge_all(evidence);
+  const std::vector<Judged> judged = judge_all(evidence);
+  const JudgedTime time{evidence.windows().begin_s, evidence.windows().end_s(),
+                        evidence.training_s()};
   Diagnosis diagnosis;
   diagnosis.breakdown = breakdown_of(evidence);
   const bool is_clear = !judged.empty() && judged.front().judgement.strength >= kLeastStrength &&
@@ -146,14 +105,11 @@ Result<Diagnosis> diagnose(const RunView& run) {
   add_alternatives(judged, diagnosis);
   for (const Judged& one : judged) {
     if (is_clear && one.judgement.strength >= kLeastStrength) {
-      diagnosis.findings.push_back(finding_of(one, evidence));
+      diagnosis.findings.push_back(finding_of(one, time));
     }
   }
   for (const Finding& pause : evidence.step_time().findings) diagnosis.findings.push_back(pause);
-  for (Judged& one : judged) {
-    diagnosis.judged.push_back({std::string(one.rule->name), std::string(one.rule->verdict),
-                                one.judgement.strength, std::move(one.seen)});
-  }
+  for (const Judged& one : judged) diagnosis.judged.push_back(explained(one));
   return diagnosis;
 }
 

@@ -1,8 +1,6 @@
 #include "analyze/support/evidence.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "analyze/analyze.h"
 #include "base/json.h"
@@ -15,9 +13,9 @@ extern const Analysis step_time_analysis;
 
 namespace {
 
-enum class Reading { rate, level };  // of a counter per second; mean of a gauge
 enum class Combine { sum, most, least };
 
+// All sources of a metric read it in the same way.
 struct Source {
   SignalSpec spec;
   std::string_view metric;
@@ -214,50 +212,6 @@ std::string_view metric_of(const Source& source, const std::vector<Series>& all)
   return has_own ? source.own : source.metric;
 }
 
-// Sums of one series over the windows.
-class Reduction {
- public:
-  explicit Reduction(const Windows& windows)
-      : windows_(windows), sum_(windows.count + 1), weight_(windows.count + 1) {}
-
-  void add_rate(const Points& points) {
-    bool has_last = false;
-    double last_s = 0, last = 0;
-    for (size_t i = 0; i < points.time_s.size(); ++i) {
-      if (points.present[i] == 0) continue;
-      const double time_s = points.time_s[i], value = points.value[i];
-      if (has_last && time_s > last_s && value >= last) {
-        add((last_s + time_s) / 2, value - last, time_s - last_s);
-      }
-      has_last = true;
-      last_s = time_s;
-      last = value;
-    }
-  }
-  void add_level(const Points& points) {
-    for (size_t i = 0; i < points.time_s.size(); ++i) {
-      if (points.present[i] != 0) add(points.time_s[i], points.value[i], 1);
-    }
-  }
-
-  std::optional<double> mean() const { return at(windows_.count); }
-  std::optional<double> at(size_t window) const {
-    if (!(weight_[window] > 0)) return std::nullopt;
-    return sum_[window] / weight_[window];
-  }
-
- private:
-  void add(double time_s, double sum, double weight) {
-    for (const size_t i : {windows_.at(time_s), windows_.count}) {
-      sum_[i] += sum;
-      weight_[i] += weight;
-    }
-  }
-
-  const Windows& windows_;
-  std::vector<double> sum_, weight_;  // the last is the whole
-};
-
 void combine(std::optional<double>& all, const std::optional<double>& one, Combine how) {
   if (!one) return;
   if (!all) {
@@ -269,21 +223,26 @@ void combine(std::optional<double>& all, const std::optional<double>& one, Combi
   }
 }
 
-Result<Reduction> reduce(const RunView& run, size_t series, const Windows& windows,
-                         Reading reading) {
-  Reduction result(windows);
-  // A range ends before its end.
-  const double end_s = std::nextafter(windows.end_s(), std::numeric_limits<double>::infinity());
-  TS_TRY(const Points points, run.points(series, {windows.begin_s, end_s}));
-  if (reading == Reading::rate) {
-    result.add_rate(points);
-  } else {
-    result.add_level(points);
+// A series, and the sources that read it.
+struct WantedSeries {
+  size_t place = 0;  // in recorded_series()
+  std::vector<const Source*> readers;
+};
+
+std::vector<WantedSeries> wanted_series(const std::vector<Series>& series) {
+  std::map<size_t, std::vector<const Source*>> readers;
+  for (const Source& source : sources()) {
+    const std::string_view metric = metric_of(source, series);
+    for (size_t i = 0; i < series.size(); ++i) {
+      if (is_of(series[i], metric, source.labels)) readers[i].push_back(&source);
+    }
   }
-  return result;
+  std::vector<WantedSeries> wanted;
+  for (auto& [place, all] : readers) wanted.push_back({place, std::move(all)});
+  return wanted;
 }
 
-Windows divide(double begin_s, double end_s) {
+TimeWindows divide(double begin_s, double end_s) {
   const double length_s = std::max(end_s - begin_s, 1e-3);
   const auto count =
       std::clamp(static_cast<size_t>(length_s / kLeastWindowS), size_t{1}, kMostWindows);
@@ -293,12 +252,6 @@ Windows divide(double begin_s, double end_s) {
 }  // namespace
 
 const SignalSpec& signal_spec(Signal signal) { return sources()[static_cast<size_t>(signal)].spec; }
-
-size_t Windows::at(double time_s) const {
-  const double place = (time_s - begin_s) / length_s;
-  if (!(place > 0)) return 0;
-  return std::min(static_cast<size_t>(place), count - 1);
-}
 
 Result<Evidence> Evidence::of(const RunView& run) {
   Evidence evidence;
@@ -314,30 +267,20 @@ Status Evidence::read_training(const RunView& run) {
   windows_ = divide(0, run.duration_s());
   if (training.observed == 0 || !training.details) return {};
   steps_ = training.count.value_or(training.observed);
-  double begin_s = run.duration_s(), end_s = 0;
-  const auto reader = training.details->steps();
-  Step step;
-  for (;;) {
-    TS_TRY(const bool has_more, reader->next(step));
-    if (!has_more) break;
-    const double length_s = step.mean_s().value_or(0) * static_cast<double>(step.covers);
-    begin_s = std::min(begin_s, step.time_s - length_s);
-    end_s = std::max(end_s, step.time_s);
-    reported_.take(step);
-  }
-  startup_s_ = std::max(0.0, begin_s);
-  if (end_s > startup_s_) windows_ = divide(startup_s_, end_s);
+  startup_s_ = std::min(run.duration_s(), training.begin_s);
+  if (training.end_s > startup_s_) windows_ = divide(startup_s_, training.end_s);
   TS_TRY(step_time_, step_time_analysis.analyze(run));
   has_phases_ = training.has_input_phases || training.has_compute_phases;
   for (const BreakdownPart& part : step_time_.breakdown) shares_[part.part] = part.share;
   if (has_phases_) shares_.try_emplace("input", 0);
-  TS_CHECK_OK(reported_.read_phases(*training.details));
-  for (const auto& [name, time_s] : reported_.phase_times()) {
+  dry_share_ = training.device_waits.dry_share();
+  lost_input_ = training.device_waits.lost_share();
+  for (const auto& [name, time_s] : phase_times(training)) {
     shares_.try_emplace(name, std::min(1.0, time_s / training_s()));
   }
   if (const auto step_s = training.statistics.mean_s;
       step_s && !shares_.contains("communication")) {
-    TS_TRY(const auto communication_s, reported_.communication_s(*training.details));
+    TS_TRY(const auto communication_s, ddp_communication_s(training));
     if (communication_s) shares_["communication"] = std::min(1.0, *communication_s / *step_s);
   }
   TS_TRY(long_steps_, find_long_steps(run, step_time_.pauses, windows_.begin_s, windows_.end_s()));
@@ -345,19 +288,21 @@ Status Evidence::read_training(const RunView& run) {
 }
 
 Status Evidence::read_signals(const RunView& run) {
-  const std::vector<Series>& series = run.recorded_series();
-  for (const Source& source : sources()) {
-    Value& value = values_[index(source.spec.signal)];
-    value.windows.resize(windows_.count);
-    const std::string_view metric = metric_of(source, series);
-    for (size_t i = 0; i < series.size(); ++i) {
-      if (!is_of(series[i], metric, source.labels)) continue;
-      TS_TRY(const Reduction reduced, reduce(run, i, windows_, source.reading));
-      combine(value.mean, reduced.mean(), source.combine);
+  const std::vector<WantedSeries> wanted = wanted_series(run.recorded_series());
+  std::vector<WindowQuery> queries;
+  for (const WantedSeries& each : wanted) {
+    queries.push_back({each.place, each.readers.front()->reading});
+  }
+  TS_TRY(const std::vector<WindowFold> folds, run.fold_windows(queries, windows_));
+  for (Value& value : values_) value.windows.resize(windows_.count);
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    for (const Source* source : wanted[i].readers) {
+      Value& value = values_[index(source->spec.signal)];
+      combine(value.mean, folds[i].mean(), source->combine);
       for (size_t w = 0; w < windows_.count; ++w) {
-        combine(value.windows[w], reduced.at(w), source.combine);
+        combine(value.windows[w], folds[i].at(w), source->combine);
       }
-      workers_ += source.spec.signal == Signal::worker_most && reduced.mean() ? 1 : 0;
+      workers_ += source->spec.signal == Signal::worker_most && folds[i].mean() ? 1 : 0;
     }
   }
   return {};

@@ -1,8 +1,8 @@
 // What a run knows about where its time went: a few quantities, each over the whole training and
 // window by window. Rules read only this.
 //
-// Guarantees: a quantity that was not recorded has no value; each is read once, one series after
-// the other, so memory does not grow with the length of the run.
+// Guarantees: a quantity that was not recorded has no value. All series are read together
+// (RunView::fold_windows), so memory does not grow with the length of the run.
 #pragma once
 
 #include <array>
@@ -61,15 +61,6 @@ struct SignalSpec {
 };
 const SignalSpec& signal_spec(Signal signal);
 
-// Equal parts of the time that is judged.
-struct Windows {
-  double begin_s = 0, length_s = 0;
-  size_t count = 0;
-
-  double end_s() const { return begin_s + length_s * static_cast<double>(count); }
-  size_t at(double time_s) const;
-};
-
 class Evidence {
  public:
   static Result<Evidence> of(const RunView& run);
@@ -80,7 +71,7 @@ class Evidence {
   const std::vector<std::optional<double>>& by_window(Signal signal) const {
     return values_[index(signal)].windows;
   }
-  const Windows& windows() const { return windows_; }
+  const TimeWindows& windows() const { return windows_; }
 
   double cpus() const { return cpus_; }  // that the job may use
   double machine_cpus() const { return machine_cpus_; }
@@ -101,7 +92,7 @@ class Evidence {
   // Of waiting for data, what a device had to wait for too: all of it where devices are unknown.
   std::optional<double> lost_input() const;
   // Share of the steps before which a device had nothing left to do; empty: unknown.
-  std::optional<double> dry_share() const { return reported_.dry_share(); }
+  std::optional<double> dry_share() const { return dry_share_; }
   const LongSteps& long_steps() const { return long_steps_; }
   bool has_phases() const { return has_phases_; }
   const AnalysisResult& step_time() const { return step_time_; }
@@ -118,12 +109,12 @@ class Evidence {
   void read_cpus(const RunView& run);
 
   std::array<Value, static_cast<size_t>(Signal::count)> values_;
-  Windows windows_;
+  TimeWindows windows_;
   double cpus_ = 1, machine_cpus_ = 1, startup_s_ = 0;
   int64_t workers_ = 0, steps_ = 0;
   bool has_phases_ = false;
   AnalysisResult step_time_;
-  Reported reported_;
+  std::optional<double> dry_share_, lost_input_;
   LongSteps long_steps_;
   std::map<std::string, double, std::less<>> shares_;
 };

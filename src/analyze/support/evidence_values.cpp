@@ -32,7 +32,7 @@ std::optional<double> Evidence::share(std::string_view part) const {
 }
 
 std::optional<double> Evidence::lost_input() const {
-  return has_phases_ && reported_.lost_input() ? reported_.lost_input() : share("input");
+  return has_phases_ && lost_input_ ? lost_input_ : share("input");
 }
 
 }  // namespace trainscope

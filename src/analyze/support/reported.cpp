@@ -6,7 +6,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMostNames = 64;
 constexpr size_t kMostRanks = 4096;
 constexpr std::string_view kCommunication = "communication";
 // Fewer samples than this outside of long steps show nothing about what is usual.
@@ -51,47 +50,21 @@ bool is_write(const Series& series) {
 
 }  // namespace
 
-void Reported::take(const Step& step) {
-  const auto dry = std::find_if(step.numbers.begin(), step.numbers.end(),
-                                [](const auto& number) { return number.first == "dry"; });
-  const auto mean_s = step.mean_s();
-  if (dry == step.numbers.end() || !mean_s) return;
-  const auto covers = static_cast<double>(step.covers);
-  known_ += 1;
-  dry_ += dry->second > 0 ? 1 : 0;
-  known_s_ += *mean_s * covers;
-  lost_s_ += dry->second > 0 ? step.input_wait_s.value_or(0) * covers : 0;
+std::map<std::string, double, std::less<>> phase_times(const Training& training) {
+  std::map<std::string, double, std::less<>> times;
+  for (const PhaseSum& sum : training.phase_sums) times[sum.name] = sum.time_s;
+  if (training.other_communication_s) {
+    double& most = times[std::string(kCommunication)];
+    most = std::max(most, *training.other_communication_s);
+  }
+  return times;
 }
 
-Status Reported::read_phases(const TrainingDetails& details) {
-  std::map<std::string, double, std::less<>> communication;  // by sender
-  const auto phases = details.phases();
-  TrainingPhase phase;
-  for (;;) {
-    TS_TRY(const bool has_more, phases->next(phase));
-    if (!has_more) break;
-    has_other_senders_ = has_other_senders_ || !phase.who.empty();
-    if (phase.name == kCommunication) {
-      if (communication.size() < kMostRanks || communication.contains(phase.who)) {
-        communication[phase.who] += phase.to_s - phase.from_s;
-      }
-    } else if (phase.who.empty() &&
-               (phase_s_.size() < kMostNames || phase_s_.contains(phase.name))) {
-      phase_s_[phase.name] += phase.to_s - phase.from_s;
-    }
-  }
-  for (const auto& [who, time_s] : communication) {
-    double& most = phase_s_[std::string(kCommunication)];
-    most = std::max(most, time_s);
-  }
-  return {};
-}
-
-Result<std::optional<double>> Reported::communication_s(const TrainingDetails& details) const {
+Result<std::optional<double>> ddp_communication_s(const Training& training) {
   std::optional<double> most;
-  if (!has_other_senders_) return most;
+  if (!training.has_other_senders) return most;
   std::map<std::string, std::pair<double, double>, std::less<>> ranks;  // whole, hidden
-  const auto numbers = details.numbers();
+  const auto numbers = training.details->numbers();
   TrainingNumber number;
   for (;;) {
     TS_TRY(const bool has_more, numbers->next(number));
@@ -107,16 +80,6 @@ Result<std::optional<double>> Reported::communication_s(const TrainingDetails& d
     most = std::max(most.value_or(0), times.first - times.second);
   }
   return most;
-}
-
-std::optional<double> Reported::dry_share() const {
-  if (!(known_ > 0)) return std::nullopt;
-  return dry_ / known_;
-}
-
-std::optional<double> Reported::lost_input() const {
-  if (!(known_s_ > 0)) return std::nullopt;
-  return lost_s_ / known_s_;
 }
 
 Result<LongSteps> find_long_steps(const RunView& run, const std::vector<Pause>& pauses,

@@ -1,5 +1,5 @@
-// What the job reported that no other analysis reads: phases by name, whether a device ran dry, the
-// communication of ranks, and what the job wrote during its long steps.
+// What the job reported that no other analysis reads: phases by name, the communication of ranks,
+// and what the job wrote during its long steps.
 //
 // Guarantees: memory does not grow with the number of steps or phases.
 #pragma once
@@ -16,28 +16,13 @@
 
 namespace trainscope {
 
-class Reported {
- public:
-  void take(const Step& step);
-  Status read_phases(const TrainingDetails& details);
+// Seconds by name. Of the sender of the steps, but communication is that of the sender with most of
+// it: the ranks that wait for a slow one may not be the one that reports the steps.
+std::map<std::string, double, std::less<>> phase_times(const Training& training);
 
-  // Seconds by name. Of the sender of the steps, but communication is that of the sender with most
-  // of it: the ranks that wait for a slow one may not be the one that reports the steps.
-  const std::map<std::string, double, std::less<>>& phase_times() const { return phase_s_; }
-  // Of one step, not hidden behind the backward pass, as PyTorch's DDP measures it; of the rank
-  // with most of it.
-  Result<std::optional<double>> communication_s(const TrainingDetails& details) const;
-
-  std::optional<double> dry_share() const;
-  // Of the time of the steps of which that is known: waits for data before which the device ran
-  // dry.
-  std::optional<double> lost_input() const;
-
- private:
-  std::map<std::string, double, std::less<>> phase_s_;
-  bool has_other_senders_ = false;
-  double known_s_ = 0, lost_s_ = 0, known_ = 0, dry_ = 0;
-};
+// Of one step, not hidden behind the backward pass, as PyTorch's DDP measures it; of the rank with
+// most of it. Reads the numbers that were reported if there are several senders.
+Result<std::optional<double>> ddp_communication_s(const Training& training);
 
 // Steps that took much longer than usual.
 struct LongSteps {

@@ -9,20 +9,20 @@
 
 #include "analyze/analyze.h"
 #include "analyze/support/evidence.h"
+#include "analyze/support/judged.h"
+#include "analyze/support/observations.h"
 #include "model/finding.h"
 
 namespace trainscope {
 
 // Looks at evidence for a rule, and keeps what it looked at for `diagnose --explain`.
-class Witness {
+class Witness : public Observations {
  public:
   explicit Witness(const Evidence& evidence) : evidence_(evidence) {}
 
-  // How far a value speaks for something: 0 up to `low`, 1 from `high` on, and in between in
-  // proportion. `low` above `high`: small values speak for it. Unknown is 0.
+  // The same of a signal.
   double degree(Signal signal, double low, double high);
-  // The same of a number that is no signal.
-  double degree(std::string what, std::optional<double> value, double low, double high);
+  using Observations::degree;
   // How far waiting for data, or for other ranks, takes the time of the steps, as the job reports
   // it. While a device has work queued, waiting for data takes nothing.
   double input_wait();
@@ -43,18 +43,9 @@ class Witness {
   std::optional<double> value(Signal signal) const { return evidence_.mean(signal); }
 
   const Evidence& evidence() const { return evidence_; }
-  std::vector<Diagnosis::Seen> take() { return std::move(seen_); }
 
  private:
   const Evidence& evidence_;
-  std::vector<Diagnosis::Seen> seen_;
-};
-
-struct Judgement {
-  double strength = 0;  // from 0 to 1
-  std::string cause;    // "": unknown
-  double share = 0;     // of the training's time that it takes; a bound for what can be won
-  Finding finding;      // id, severity and times are filled in by the caller
 };
 
 }  // namespace trainscope

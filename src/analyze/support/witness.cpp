@@ -1,17 +1,9 @@
-#include <algorithm>
-
 #include "analyze/support/rule.h"
 
 namespace trainscope {
 
 double Witness::degree(Signal signal, double low, double high) {
   return degree(std::string(signal_spec(signal).name), evidence_.mean(signal), low, high);
-}
-
-double Witness::degree(std::string what, std::optional<double> value, double low, double high) {
-  const double degree = value ? std::clamp((*value - low) / (high - low), 0.0, 1.0) : 0;
-  seen_.push_back({std::move(what), value, low, high, degree});
-  return degree;
 }
 
 double Witness::input_wait() {

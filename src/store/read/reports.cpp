@@ -33,6 +33,12 @@ struct Position {
 };
 constexpr Position kNever{INT64_MAX, SIZE_MAX};
 
+// A line of a frame.
+struct DatedLine {
+  int64_t time_ns = 0;
+  std::string_view rest;  // after the time and a space
+};
+
 // The lines of one frame, by time.
 class OpenFrame {
  public:
@@ -40,8 +46,13 @@ class OpenFrame {
   static Result<std::unique_ptr<OpenFrame>> open(const ReportFrame& frame, size_t number,
                                                  int64_t& unreadable) {
     auto opened = std::make_unique<OpenFrame>();
-    TS_TRY(const std::string_view payload, frame.place.payload(opened->payload_));
-    TS_TRY(opened->rest_, report_lines(payload, frame.place.flags, opened->text_));
+    if (frame.text != nullptr) {
+      opened->rest_ = *frame.text;
+      opened->kept_bytes_ = frame.text->size();
+    } else {
+      TS_TRY(const std::string_view payload, frame.place.payload(opened->payload_));
+      TS_TRY(opened->rest_, report_lines(payload, frame.place.flags, opened->text_));
+    }
     opened->number_ = number;
     opened->unreadable_ = &unreadable;
     for (size_t i = 0; i < frame.skipped + 1; ++i) take_line(opened->rest_);  // and the number
@@ -51,24 +62,21 @@ class OpenFrame {
   }
 
   bool is_over() const { return is_over_; }
-  size_t bytes() const { return payload_.size() + text_.size() + sorted_.size() * sizeof(Line); }
+  size_t bytes() const {
+    return payload_.size() + text_.size() + kept_bytes_ + sorted_.size() * sizeof(DatedLine);
+  }
   Position position() const { return {line_.time_ns, number_}; }
-  std::string_view take() {
-    const std::string_view text = line_.text;
+  DatedLine take() {
+    const DatedLine line = line_;
     advance();
-    return text;
+    return line;
   }
 
  private:
-  struct Line {
-    int64_t time_ns = 0;
-    std::string_view text;
-  };
-
   void sort() {
-    for (Line line; take_next(line);) sorted_.push_back(line);
+    for (DatedLine line; take_next(line);) sorted_.push_back(line);
     std::stable_sort(sorted_.begin(), sorted_.end(),
-                     [](const Line& a, const Line& b) { return a.time_ns < b.time_ns; });
+                     [](const DatedLine& a, const DatedLine& b) { return a.time_ns < b.time_ns; });
   }
 
   void advance() {
@@ -80,12 +88,13 @@ class OpenFrame {
   }
 
   // The next line with a time, as they were written.
-  bool take_next(Line& line) {
+  bool take_next(DatedLine& line) {
     while (!rest_.empty()) {
-      line.text = take_line(rest_);
-      const auto time_ns = time_of(line.text);
-      if (time_ns && line.text.size() <= kMaxLineBytes) {
-        line.time_ns = *time_ns;
+      const std::string_view text = take_line(rest_);
+      const size_t space = std::min(text.find(' '), text.size());
+      const auto time_ns = parse_integer(text.substr(0, space));
+      if (time_ns && text.size() <= kMaxLineBytes) {
+        line = {*time_ns, text.substr(std::min(space + 1, text.size()))};
         return true;
       }
       ++*unreadable_;
@@ -94,11 +103,12 @@ class OpenFrame {
   }
 
   std::string payload_, text_;
-  std::string_view rest_;     // of the text
-  std::vector<Line> sorted_;  // all lines, of a frame that is not in order
+  std::string_view rest_;          // of the text
+  std::vector<DatedLine> sorted_;  // all lines, of a frame that is not in order
+  size_t kept_bytes_ = 0;          // of a text that is not its own
   size_t number_ = 0, at_ = 0;
   int64_t* unreadable_ = nullptr;
-  Line line_;  // the next one
+  DatedLine line_;  // the next one
   bool is_over_ = false;
 };
 
@@ -106,10 +116,11 @@ class OpenFrame {
 class ReportReader : public Reader<StoredReport> {
  public:
   ReportReader(std::span<const ReportFrame> frames, std::atomic<int64_t>& unreadable,
-               size_t max_open_bytes)
+               size_t max_open_bytes, ReportsWanted wanted)
       : frames_(frames),
         unreadable_(unreadable),
         max_open_bytes_(max_open_bytes),
+        wanted_(wanted),
         order_(frames.size()) {
     std::iota(order_.begin(), order_.end(), size_t{0});
     std::sort(order_.begin(), order_.end(),
@@ -121,11 +132,13 @@ class ReportReader : public Reader<StoredReport> {
       if (current_ == nullptr || current_->is_over() || next_position_ < current_->position()) {
         TS_CHECK_OK(change_frame());
         if (current_ == nullptr) {
-          unreadable_ = bad_lines_;
+          if (wanted_ == ReportsWanted::all) unreadable_ = bad_lines_;
           return false;
         }
       }
-      if (parse_stored_report(current_->take(), stored)) return true;
+      const DatedLine line = current_->take();
+      if (wanted_ == ReportsWanted::of_steps && !concerns_steps(line.rest)) continue;
+      if (parse_stored_report(line.time_ns, line.rest, stored)) return true;
       ++bad_lines_;
     }
   }
@@ -174,6 +187,7 @@ class ReportReader : public Reader<StoredReport> {
   std::span<const ReportFrame> frames_;
   std::atomic<int64_t>& unreadable_;
   const size_t max_open_bytes_;
+  const ReportsWanted wanted_;
   int64_t bad_lines_ = 0;
   std::vector<size_t> order_;  // frames by their first times
   size_t opened_ = 0;          // so many of them
@@ -205,11 +219,18 @@ Result<std::shared_ptr<const StoredReports>> StoredReports::open(std::span<const
   auto all = std::make_shared<StoredReports>();
   int64_t& next = all->next_number_;
   next = first;
+  size_t kept_bytes = 0;
   std::string payload_buffer, text_buffer;
   for (const FramePlace& place : frames) {
     TS_TRY(const std::string_view payload, place.payload(payload_buffer));
     TS_TRY(std::string_view lines, report_lines(payload, place.flags, text_buffer));
     ReportFrame frame{place};
+    const bool is_compressed = lines.data() == text_buffer.data();
+    if (is_compressed && kept_bytes + text_buffer.size() <= kMaxKeptReportBytes) {
+      kept_bytes += text_buffer.size();
+      frame.text = std::make_shared<const std::string>(std::move(text_buffer));
+      lines = *frame.text;
+    }
     int64_t number = parse_integer(take_line(lines)).value_or(0), last_ns = INT64_MIN;
     for (; !lines.empty(); ++number) {
       const std::string_view line = take_line(lines);
@@ -234,12 +255,13 @@ void note_unreadable(int64_t lines, Training& training) {
   training.notes.push_back(fmt::format("{} stored messages of progress cannot be read", lines));
 }
 
-std::unique_ptr<Reader<StoredReport>> StoredReports::read() const {
-  return read_within(kMaxOpenReportBytes);
+std::unique_ptr<Reader<StoredReport>> StoredReports::read(ReportsWanted wanted) const {
+  return read_within(kMaxOpenReportBytes, wanted);
 }
 
-std::unique_ptr<Reader<StoredReport>> StoredReports::read_within(size_t max_open_bytes) const {
-  return std::make_unique<ReportReader>(frames_, unreadable_, max_open_bytes);
+std::unique_ptr<Reader<StoredReport>> StoredReports::read_within(size_t max_open_bytes,
+                                                                 ReportsWanted wanted) const {
+  return std::make_unique<ReportReader>(frames_, unreadable_, max_open_bytes, wanted);
 }
 
 }  // namespace trainscope

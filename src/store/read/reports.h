@@ -27,11 +27,14 @@ struct ReportFrame {
   FramePlace place;
   size_t skipped = 0;  // so many of its first lines are in an earlier frame too
   int64_t first_ns = INT64_MAX;
-  bool is_sorted = true;  // its lines are in order of time
+  bool is_sorted = true;                              // its lines are in order of time
+  std::shared_ptr<const std::string> text = nullptr;  // of a compressed one, if it is kept
 };
 
 // Of the text of frames that are open together.
 inline constexpr size_t kMaxOpenReportBytes = size_t{256} << 20;
+// Of the text of the first frames, which is kept because reports are read several times.
+inline constexpr size_t kMaxKeptReportBytes = size_t{16} << 20;
 
 // The reports of a run in order of time.
 //
@@ -45,12 +48,14 @@ class StoredReports : public Reports {
   static Result<std::shared_ptr<const StoredReports>> open(std::span<const FramePlace> frames,
                                                            int64_t first = 0);
 
-  std::unique_ptr<Reader<StoredReport>> read() const override;
+  std::unique_ptr<Reader<StoredReport>> read(
+      ReportsWanted wanted = ReportsWanted::all) const override;
   // The same with another limit than kMaxOpenReportBytes.
-  std::unique_ptr<Reader<StoredReport>> read_within(size_t max_open_bytes) const;
+  std::unique_ptr<Reader<StoredReport>> read_within(
+      size_t max_open_bytes, ReportsWanted wanted = ReportsWanted::all) const;
   // The number after the last report.
   int64_t next_number() const { return next_number_; }
-  // Lines that are not reports; known once all were read.
+  // Lines that are not reports; known once all were read and all of them were wanted.
   int64_t unreadable() const { return unreadable_; }
 
  private:

@@ -111,6 +111,29 @@ class StoredRun : public RunView {
     return all;
   }
 
+  Result<std::vector<WindowFold>> fold_windows(const std::vector<WindowQuery>& queries,
+                                               const TimeWindows& windows) const override {
+    std::vector<WindowFold> folds;
+    std::vector<StoredWindowQuery> stored;
+    std::vector<WindowQuery> others;
+    std::vector<size_t> others_at;
+    folds.reserve(queries.size());
+    for (const WindowQuery& query : queries) {
+      folds.emplace_back(windows, query.reading);
+      if (is_stored(query.series) && directory_.stored[query.series].streams.size() == 1) {
+        stored.push_back({&directory_.stored[query.series], query.reading, &folds.back()});
+      } else {
+        others_at.push_back(folds.size() - 1);
+        others.push_back(query);
+      }
+    }
+    ColumnCache blocks(kPassBytes);
+    TS_CHECK_OK(trainscope::fold_windows(index_, blocks, windows, stored));
+    TS_TRY(std::vector<WindowFold> rest, RunView::fold_windows(others, windows));
+    for (size_t k = 0; k < rest.size(); ++k) folds[others_at[k]] = std::move(rest[k]);
+    return folds;
+  }
+
   Overhead overhead() const override {
     Overhead overhead;
     int64_t values = 0;

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 
 #include "base/result.h"
 #include "model/model.h"
+#include "model/window_fold.h"
 #include "store/read/column_cache.h"
 #include "store/read/derived.h"
 #include "store/read/run_index.h"
@@ -62,6 +64,15 @@ using TakePoints = std::function<void(size_t place, const Points& points)>;
 Status read_derived(const RunIndex& index, ColumnCache& cache, const SeriesDirectory& directory,
                     std::span<const DerivedSeries* const> series, const Range& range,
                     const TakePoints& take);
+
+// A series of one stream that is reduced to windows of time.
+struct StoredWindowQuery {
+  const StoredSeries* series = nullptr;
+  Reading reading = Reading::level;
+  WindowFold* fold = nullptr;  // takes the values
+};
+Status fold_windows(const RunIndex& index, ColumnCache& cache, const TimeWindows& windows,
+                    std::span<const StoredWindowQuery> queries);
 
 // From the statistics of whole blocks and the values of the others, which the index has put
 // together, and from the closing values. One result per series.

@@ -1,0 +1,55 @@
+// imbalance: ranks whose own work differs, so that most of them wait for the slowest.
+//
+// The step could be shorter by the lead of the slowest rank over the mean if all had the same work.
+// A single straggler is left to its own rule.
+#include <fmt/format.h>
+
+#include "analyze/analyze.h"
+#include "analyze/support/judged.h"
+#include "analyze/support/rank_comparison.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+Judgement judge(RankComparison& comparison) {
+  Judgement judgement;
+  const auto& ranks = comparison.ranks();
+  if (ranks.size() < 2 || !(comparison.step_s() > 0)) return judgement;
+  const RankComparison::Compared& slow = ranks.front();
+  const RankComparison::Compared& fast = ranks.back();
+  const double lost = (slow.own_s - comparison.mean_s()) / comparison.step_s();
+  judgement.strength =
+      0.9 * comparison.degree("lead of the slowest rank over the mean, of the step time", lost,
+                              0.05, 0.15);
+  if (ranks.size() > 2) {
+    judgement.strength *=
+        1 - comparison.degree("distance of the slowest rank from the median",
+                              comparison.outlier_score(), 3, kStragglerScore + 0.5);
+  }
+  if (!comparison.knows_communication()) judgement.strength *= 0.8;
+  if (!(judgement.strength > 0)) return judgement;
+  judgement.share = lost;
+  judgement.finding.summary = fmt::format(
+      "ranks do not have the same work: per step rank {} needs {}, rank {} only {}",
+      slow.rank->rank, duration_text(slow.own_s), fast.rank->rank, duration_text(fast.own_s));
+  judgement.finding.evidence = {
+      fmt::format("{}: {}", RankComparison::name_of(slow), slow.rank->diagnosis.sentence)};
+  judgement.finding.advice =
+      "divide the work evenly: samples of similar length per rank, equal stages, the same hardware";
+  return judgement;
+}
+
+}  // namespace
+
+extern const GroupRule imbalance_group_rule;
+const GroupRule imbalance_group_rule = {
+    .name = "imbalance",
+    .verdict = "communication_bound",
+    .summary = "ranks wait for those that have more to do",
+    .needs = "steps of at least 2 ranks; communication phases if they synchronise every step",
+    .judge = judge,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,135 @@
+#include <gtest/gtest.h>
+
+#include "analyze/analyze.h"
+#include "testing/fake_run.h"
+#include "testing/listed_reports.h"
+
+namespace trainscope {
+namespace {
+
+// A rank that needs `own_s` of each step of `step_s` for itself and communicates for the rest.
+RankDiagnosis rank_of(int64_t rank, double step_s, double own_s,
+                      const std::string& verdict = "cpu_bound") {
+  RankDiagnosis made;
+  made.rank = rank;
+  made.run = "run" + std::to_string(rank);
+  made.step_s = step_s;
+  made.communication_s = step_s - own_s;
+  made.steps = 100;
+  made.diagnosis.verdict = verdict;
+  made.diagnosis.confidence = 0.9;
+  made.diagnosis.sentence = "why";
+  made.diagnosis.breakdown = {{"compute", 1, 100 * step_s}};
+  return made;
+}
+
+std::vector<RankDiagnosis> synchronised(const std::vector<double>& own) {
+  std::vector<RankDiagnosis> ranks;
+  for (size_t i = 0; i < own.size(); ++i) {
+    ranks.push_back(rank_of(static_cast<int64_t>(i), 0.1, own[i]));
+  }
+  return ranks;
+}
+
+std::string ids(const Diagnosis& diagnosis) {
+  std::string text;
+  for (const Finding& finding : diagnosis.findings) text += finding.id + " ";
+  return text;
+}
+
+TEST(DiagnoseGroup, the_rank_that_waits_least_is_the_straggler) {
+  const GroupDiagnosis group = diagnose_together(synchronised({0.031, 0.03, 0.095, 0.032}));
+  EXPECT_EQ(group.together.verdict, "communication_bound");
+  ASSERT_EQ(ids(group.together), "straggler ");
+  const Finding& finding = group.together.findings[0];
+  EXPECT_TRUE(finding.summary.starts_with("rank 2 needs 95 ms")) << finding.summary;
+  EXPECT_EQ(finding.severity, "critical");
+  EXPECT_NEAR(*finding.max_speedup, 0.1 / (0.1 - 0.063), 1e-9) << "as fast as the next one";
+  EXPECT_NE(finding.advice.find("diagnose run2"), std::string::npos);
+  ASSERT_EQ(group.together.alternatives.size(), 1U);
+  EXPECT_EQ(group.together.alternatives[0].verdict, "cpu_bound");
+}
+
+TEST(DiagnoseGroup, ranks_that_are_alike_have_their_own_verdict) {
+  const GroupDiagnosis group = diagnose_together(synchronised({0.095, 0.096, 0.097, 0.095}));
+  EXPECT_EQ(group.together.verdict, "cpu_bound");
+  EXPECT_EQ(ids(group.together), "");
+  EXPECT_NEAR(group.together.confidence, 0.9, 1e-9);
+  EXPECT_TRUE(group.together.missing.empty());
+}
+
+TEST(DiagnoseGroup, a_small_lead_is_no_straggler_however_even_the_others_are) {
+  EXPECT_EQ(ids(diagnose_together(synchronised({0.09, 0.09, 0.09, 0.096})).together), "");
+}
+
+TEST(DiagnoseGroup, work_that_differs_everywhere_is_imbalance) {
+  EXPECT_EQ(ids(diagnose_together(synchronised({0.04, 0.055, 0.075, 0.095})).together),
+            "imbalance ");
+  // Two ranks have no median that one of them could be far from.
+  const GroupDiagnosis two = diagnose_together(synchronised({0.095, 0.03}));
+  ASSERT_EQ(ids(two.together), "imbalance ");
+  EXPECT_NEAR(*two.together.findings[0].max_speedup, 0.1 / (0.1 - 0.0325), 1e-9);
+}
+
+TEST(DiagnoseGroup, an_exchange_that_all_ranks_take_part_in_is_no_waiting) {
+  const GroupDiagnosis group = diagnose_together(synchronised({0.06, 0.061, 0.06}));
+  EXPECT_EQ(ids(group.together), "collectives ");
+  ASSERT_EQ(group.together.breakdown.size(), 2U);
+  EXPECT_EQ(group.together.breakdown[0].part, "communication");
+  EXPECT_NEAR(group.together.breakdown[0].share, 1 - 0.181 / 0.3, 1e-9);
+}
+
+TEST(DiagnoseGroup, without_communication_phases_steps_are_compared) {
+  std::vector<RankDiagnosis> ranks = {rank_of(0, 0.02, 0.02), rank_of(1, 0.02, 0.02),
+                                      rank_of(2, 0.06, 0.06)};
+  ranks[1].communication_s.reset();
+  EXPECT_EQ(ids(diagnose_together(ranks).together), "straggler ");
+  ranks[2] = rank_of(2, 0.02, 0.005);
+  const Diagnosis alike = diagnose_together(ranks).together;
+  EXPECT_EQ(ids(alike), "") << "whose communication is known does not matter";
+  EXPECT_EQ(alike.missing.size(), 1U);
+}
+
+TEST(DiagnoseGroup, ranks_without_a_verdict_in_common_are_unknown) {
+  std::vector<RankDiagnosis> ranks = {rank_of(0, 0.1, 0.095, "cpu_bound"),
+                                      rank_of(1, 0.1, 0.095, "input_bound")};
+  const Diagnosis divided = diagnose_together(ranks).together;
+  EXPECT_EQ(divided.verdict, "unknown");
+  EXPECT_EQ(divided.confidence, 0);
+  EXPECT_EQ(divided.alternatives.size(), 2U);
+  ranks.push_back(rank_of(2, 0.1, 0.095, "cpu_bound"));
+  EXPECT_EQ(diagnose_together(ranks).together.verdict, "cpu_bound");
+}
+
+TEST(DiagnoseGroup, a_rank_that_cannot_be_read_is_stated) {
+  std::vector<RankDiagnosis> ranks = synchronised({0.095, 0.095});
+  RankDiagnosis unread;
+  unread.rank = 2;
+  unread.problem = "damaged";
+  ranks.push_back(unread);
+  const Diagnosis together = diagnose_together(ranks).together;
+  EXPECT_EQ(together.verdict, "cpu_bound");
+  ASSERT_EQ(together.missing.size(), 1U);
+  EXPECT_EQ(together.missing[0], "rank 2: damaged");
+  EXPECT_EQ(diagnose_together({unread}).together.verdict, "unknown");
+}
+
+// A compilation in the first step, during which the other ranks wait, is not part of the
+// comparison.
+TEST(DiagnoseGroup, communication_of_the_warm_up_does_not_count) {
+  std::vector<std::string> lines = {"5 pipe phase communication 5", "5 pipe step 1"};
+  for (int i = 2; i <= 20; ++i) {
+    const double end_s = 5 + 0.1 * (i - 1);
+    lines.push_back(std::to_string(end_s) + " pipe phase communication 0.02");
+    lines.push_back(std::to_string(end_s) + " pipe step " + std::to_string(i));
+  }
+  FakeRun run(0.1, 7);
+  run.set_training(read_lines(lines, 7));
+  const auto rank = diagnose_rank(run);
+  ASSERT_TRUE(rank);
+  EXPECT_NEAR(*rank->step_s, 0.1, 1e-9);
+  EXPECT_NEAR(*rank->communication_s, 0.02, 1e-9);
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,58 @@
+// A series reduced to windows of time: a rate or a mean for each of them and for all together.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "model/points.h"
+
+namespace trainscope {
+
+// Equal parts of some time.
+struct TimeWindows {
+  double begin_s = 0, length_s = 0;
+  size_t count = 0;
+
+  double end_s() const { return begin_s + length_s * static_cast<double>(count); }
+  // When a window begins; of `count`, when the last one ends.
+  double edge_s(size_t window) const { return begin_s + length_s * static_cast<double>(window); }
+};
+
+enum class Reading { rate, level };  // of a counter per second; mean of a gauge
+
+// Some values in a row without a gap, of which only these are known.
+struct FoldedValues {
+  double from_s = 0, to_s = 0;  // of the first and of the last
+  double first = 0, last = 0;   // a counter grew from one to the other without a reset
+  double sum = 0, count = 0;    // of a gauge
+};
+
+class WindowFold {
+ public:
+  WindowFold(const TimeWindows& windows, Reading reading);
+
+  // Points follow those that were added before. An interval between two values of a counter belongs
+  // to the window of its middle; one in which the counter was reset has neither increase nor time.
+  void add(const Points& points);
+  // The same of values that are all in one window.
+  void add(const FoldedValues& values);
+
+  std::optional<double> mean() const;
+  std::optional<double> at(size_t window) const;
+
+ private:
+  void add_rate(double time_s, double value);
+  void add_to_window(double time_s, double sum, double weight);
+
+  TimeWindows windows_;
+  Reading reading_;
+  size_t window_ = 0;  // of the last value
+  double window_end_s_;
+  std::vector<double> sum_, weight_;
+  // Of a counter.
+  bool has_last_ = false;
+  double last_s_ = 0, last_ = 0;
+};
+
+}  // namespace trainscope
