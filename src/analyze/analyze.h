@@ -56,6 +56,7 @@ inline constexpr int kRulesVersion = 1;
 inline constexpr double kLeastTrainingS = 1.5;
 
 // What held the training back, by all rules together. "Cannot tell" is a verdict: `unknown`.
-Result<Diagnosis> diagnose(const RunView& run);
+// `limits` of the run's machine; null: those that the run has stored.
+Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits = nullptr);
 
 }  // namespace trainscope

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "analyze/analyze.h"
+#include "analyze/support/reached_limits.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "model/training.h"
@@ -275,11 +276,19 @@ size_t Windows::at(double time_s) const {
   return std::min(static_cast<size_t>(place), count - 1);
 }
 
-Result<Evidence> Evidence::of(const RunView& run) {
+Result<std::optional<double>> mean_rate(const RunView& run, size_t series, const Windows& windows) {
+  TS_TRY(const Reduction reduced, reduce(run, series, windows, Reading::rate));
+  return reduced.mean();
+}
+
+Result<Evidence> Evidence::of(const RunView& run, const MachineLimits* limits) {
   Evidence evidence;
   TS_CHECK_OK(evidence.read_training(run));
   TS_CHECK_OK(evidence.read_signals(run));
   evidence.read_cpus(run);
+  if (limits != nullptr) {
+    TS_TRY(evidence.limits_, reached_limits(run, evidence, *limits));
+  }
   return evidence;
 }
 

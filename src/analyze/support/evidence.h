@@ -15,6 +15,7 @@
 
 #include "base/result.h"
 #include "model/finding.h"
+#include "model/limits.h"
 #include "model/model.h"
 
 namespace trainscope {
@@ -67,9 +68,13 @@ struct Windows {
   size_t at(double time_s) const;
 };
 
+// The mean rate of a counter over all windows; nothing if it has no values there.
+Result<std::optional<double>> mean_rate(const RunView& run, size_t series, const Windows& windows);
+
 class Evidence {
  public:
-  static Result<Evidence> of(const RunView& run);
+  // `limits` of the run's machine; null: unknown.
+  static Result<Evidence> of(const RunView& run, const MachineLimits* limits = nullptr);
 
   // Over the time that is judged: a rate per second of a counter, the mean of a gauge.
   std::optional<double> mean(Signal signal) const { return values_[index(signal)].mean; }
@@ -93,6 +98,8 @@ class Evidence {
   std::optional<double> share(std::string_view part) const;
   bool has_phases() const { return has_phases_; }
   const AnalysisResult& step_time() const { return step_time_; }
+  // analyze/support/reached_limits.h
+  const std::vector<ReachedLimit>& limits() const { return limits_; }
 
  private:
   struct Value {
@@ -112,6 +119,7 @@ class Evidence {
   bool has_phases_ = false;
   AnalysisResult step_time_;
   std::map<std::string, double, std::less<>> shares_;
+  std::vector<ReachedLimit> limits_;
 };
 
 }  // namespace trainscope

@@ -12,6 +12,7 @@
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "cli/table.h"
+#include "store/store.h"
 
 namespace trainscope {
 
@@ -32,6 +33,18 @@ Json judged_json(const Diagnosis::Judged& judged) {
           {"seen", std::move(seen)}};
 }
 
+Json reached_json(const std::vector<ReachedLimit>& limits) {
+  Json list = Json::array();
+  for (const ReachedLimit& one : limits) {
+    list.push_back({{"name", one.name},
+                    {"reached", one.reached},
+                    {"limit", one.limit},
+                    {"unit", one.unit},
+                    {"measured", text_or_null(one.measured)}});
+  }
+  return list;
+}
+
 Json diagnosis_json(const RunView& run, const Diagnosis& diagnosis, bool explain) {
   Json findings = Json::array(), alternatives = Json::array();
   for (const Finding& finding : diagnosis.findings) findings.push_back(finding_json(finding));
@@ -47,7 +60,7 @@ Json diagnosis_json(const RunView& run, const Diagnosis& diagnosis, bool explain
       {"breakdown", breakdown_json(diagnosis.breakdown)},
       {"findings", std::move(findings)},
       {"alternatives", std::move(alternatives)},
-      {"limits", Json::array()},
+      {"limits", reached_json(diagnosis.limits)},
       {"missing", diagnosis.missing},
       {"rules", kRulesVersion}};
   if (!explain) return document;
@@ -84,6 +97,26 @@ std::string explanation_text(const Diagnosis& diagnosis) {
   return out;
 }
 
+std::string limits_text(const std::vector<ReachedLimit>& limits) {
+  std::string out;
+  for (const ReachedLimit& one : limits) {
+    out += fmt::format("  {:<9} {}: {} of {}\n", out.empty() ? "limits" : "", printable(one.name),
+                       limit_text(one.reached, one.unit), limit_text(one.limit, one.unit));
+  }
+  return out;
+}
+
+// Those that the run has stored; if it has none, those that were measured on its host later.
+std::optional<MachineLimits> limits_of(const RunView& run) {
+  if (run.manifest().limits) return run.manifest().limits;
+  const std::string& path = run.path();
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return std::nullopt;
+  auto measured = read_host_limits(path.substr(0, slash), run.manifest().host_name);
+  if (!measured) return std::nullopt;  // the run does not depend on them
+  return std::move(*measured);
+}
+
 std::string diagnosis_text(const RunView& run, const Diagnosis& diagnosis, bool explain) {
   std::string title = "run " + run.manifest().id;
   if (!run.manifest().name.empty()) title += " " + printable(run.manifest().name);
@@ -101,13 +134,15 @@ std::string diagnosis_text(const RunView& run, const Diagnosis& diagnosis, bool 
                           100 * other.confidence);
   }
   if (!others.empty()) out += "  or        " + others + "\n";
+  out += limits_text(diagnosis.limits);
   out += findings_text(diagnosis);
   return explain ? out + explanation_text(diagnosis) : out;
 }
 
 Result<int> show(const ReadingFlags& flags, bool explain) {
   TS_TRY(const auto run, open_named_run(flags));
-  TS_TRY(const Diagnosis diagnosis, diagnose(*run));
+  const auto limits = limits_of(*run);
+  TS_TRY(const Diagnosis diagnosis, diagnose(*run, limits ? &*limits : nullptr));
   if (flags.json) {
     print_json(diagnosis_json(*run, diagnosis, explain));
   } else {
