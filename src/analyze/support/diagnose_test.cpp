@@ -166,17 +166,26 @@ TEST(Diagnose, reads_are_compared_with_the_limit_of_the_disk_that_served_them) {
   run.rate("system.disk.io", {{"device", "sdb"}, {"direction", "read"}}, 10 * kMiB);
   run.rate("system.disk.operations", {{"device", "sda"}, {"direction", "read"}}, 300);
   const Diagnosis d = run.diagnose();
-  ASSERT_EQ(d.limits.size(), 3U);
-  EXPECT_EQ(d.limits[0].name, "disk.read.sequential");
+  ASSERT_EQ(d.limits.size(), 2U) << "one thread does not show what the disk gives";
+  EXPECT_EQ(d.limits[0].name, "disk.read.sequential_parallel");
   EXPECT_NEAR(d.limits[0].reached, 200 * kMiB, 1);
-  EXPECT_EQ(d.limits[0].limit, 500 * kMiB);
-  EXPECT_NEAR(d.limits[2].reached, 300, 1e-6);
+  EXPECT_EQ(d.limits[0].limit, 1900 * kMiB);
+  EXPECT_NEAR(d.limits[1].reached, 300, 1e-6);
   ASSERT_FALSE(d.findings.empty());
   EXPECT_EQ(d.findings[0].summary,
             "the job reads 200 MiB/s of the 1.86 GiB/s that this disk gives and waits for it about "
             "70 % of the time");
-  EXPECT_EQ(d.findings[0].evidence.at(1),
+  EXPECT_EQ(d.findings[0].evidence.at(0),
             "disk.read.sequential_parallel: 200 MiB/s of 1.86 GiB/s (measured 2026-01-02)");
+}
+
+TEST(Diagnose, a_disk_that_several_threads_slow_down_has_the_limit_of_one) {
+  PlantedRun run = reading_run();
+  run.rate("system.disk.io", {{"device", "sda"}, {"direction", "read"}}, 200 * kMiB);
+  run.limits({disk_limit("disk.read.sequential", 220 * kMiB, "By/s"),
+              disk_limit("disk.read.sequential_parallel", 90 * kMiB, "By/s")});
+  ASSERT_EQ(run.diagnose().limits.size(), 1U);
+  EXPECT_EQ(run.diagnose().limits[0].limit, 220 * kMiB);
 }
 
 TEST(Diagnose, the_limit_of_another_disk_says_nothing) {
@@ -199,7 +208,7 @@ TEST(Diagnose, without_recorded_disks_the_file_system_decides) {
         mount_point));
     return run.diagnose().limits.size();
   };
-  EXPECT_EQ(limits_on("/data"), 2U) << "reads per second are those of a disk";
+  EXPECT_EQ(limits_on("/data"), 1U) << "reads per second are those of a disk";
   EXPECT_EQ(limits_on("/home"), 0U);
 }
 

@@ -74,6 +74,17 @@ const ReachedLimit* find_reached(const Evidence& evidence, std::string_view name
   return found == all.end() ? nullptr : &*found;
 }
 
+// The disk's limit is the larger of what one thread and several got from it.
+void keep_larger(std::vector<ReachedLimit>& all, const std::string& name) {
+  const auto find = [&](const std::string& wanted) {
+    return std::find_if(all.begin(), all.end(),
+                        [&](const ReachedLimit& one) { return one.name == wanted; });
+  };
+  const auto one = find(name), several = find(name + "_parallel");
+  if (one == all.end() || several == all.end()) return;
+  all.erase(one->limit > several->limit ? several : one);
+}
+
 }  // namespace
 
 Result<std::vector<ReachedLimit>> reached_limits(const RunView& run, const Evidence& evidence,
@@ -97,13 +108,14 @@ Result<std::vector<ReachedLimit>> reached_limits(const RunView& run, const Evide
       if (reads) all.push_back(reached_of(limit, *reads));
     }
   }
+  keep_larger(all, "disk.read.sequential");
+  keep_larger(all, "disk.read.random");
   return all;
 }
 
 std::optional<std::string> disk_limit_text(const Evidence& evidence) {
   const ReachedLimit* most = find_reached(evidence, "disk.read.sequential_parallel");
-  const ReachedLimit* one = find_reached(evidence, "disk.read.sequential");
-  if (most == nullptr || (one != nullptr && one->limit > most->limit)) most = one;
+  if (most == nullptr) most = find_reached(evidence, "disk.read.sequential");
   if (most == nullptr) return std::nullopt;
   return fmt::format("of the {} that this disk gives", limit_text(most->limit, most->unit));
 }
