@@ -96,11 +96,16 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT CMAKE_CROSSCOMPILING)
   include(cmake/static-checks.cmake)
 endif()
 
-# A driver library of three GPUs that misbehave on request.
+# Driver libraries that misbehave on request: of three GPUs, and of one that copies.
 if(NOT CMAKE_CROSSCOMPILING AND NOT TRAINSCOPE_SANITIZE)
   add_library(fake-nvml SHARED test/gpu/fake_nvml.cpp)
   set_target_properties(fake-nvml PROPERTIES OUTPUT_NAME nvidia-ml SUFFIX ".so.1"
                         LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fake-nvml")
+  add_library(fake-cuda SHARED test/gpu/fake_cuda.cpp)
+  set_target_properties(fake-cuda PROPERTIES OUTPUT_NAME cuda SUFFIX ".so.1"
+                        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fake-nvml")
   set_property(TEST faults.test_gpu APPEND PROPERTY ENVIRONMENT
                "FAKE_NVML_FOLDER=$<TARGET_FILE_DIR:fake-nvml>")
+  set_property(TEST integration.test_measure APPEND PROPERTY ENVIRONMENT
+               "FAKE_CUDA_FOLDER=$<TARGET_FILE_DIR:fake-cuda>")
 endif()

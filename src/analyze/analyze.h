@@ -57,7 +57,8 @@ inline constexpr int kRulesVersion = 2;
 inline constexpr double kLeastTrainingS = 1.5;
 
 // What held the training back, by all rules together. "Cannot tell" is a verdict: `unknown`.
-Result<Diagnosis> diagnose(const RunView& run);
+// `limits` of the run's machine; null: those that the run has stored.
+Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits = nullptr);
 
 // A rule of `diagnose` for the ranks of a job: one .cpp in group_rules/ that defines one constant
 // `<stem>_group_rule`. It judges by comparing the ranks.

@@ -25,6 +25,8 @@
 
 namespace trainscope {
 
+struct MachineLimits;  // model/limits.h
+
 // Whose numbers these are. Under srun or torchrun only local rank 0 records the machine's own.
 enum class Scope { machine, job, recorder };
 
@@ -181,6 +183,11 @@ std::span<const Collector* const> collectors();
 // Values of --counter or SCOREP_METRIC_FILEPARSER_PLUGIN. An Error has the invalid SPEC and the
 // position, or the name that two of them have.
 Status check_counters(const std::vector<std::string>& texts);
+
+// What the first GPU gives at most, measured by a trainscope-gpu of its own. Each number takes
+// about `each_ns`, copies take at most `buffer_bytes` of memory; an Error if there is no reply in
+// time.
+Result<MachineLimits> measure_gpu_limits(int64_t each_ns, int64_t buffer_bytes, int64_t limit_ns);
 
 const MetricSpec* find_metric(const Collector& collector, std::string_view name);
 // The spec of a Column or a Missing: its own, or the collector's. Null is a bug of the collector.

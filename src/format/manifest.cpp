@@ -96,6 +96,12 @@ void read_numbers(const Json& json, Manifest& m) {
   }
 }
 
+// Damaged limits are unknown limits: the run does not depend on them.
+void read_limits(const Json& json, Manifest& m) {
+  if (!field(json, "limits").is_object()) return;
+  if (auto limits = limits_from_json(field(json, "limits"))) m.limits = std::move(*limits);
+}
+
 void read_groups(const Json& json, Manifest& m) {
   m.job = text_field(json, "job");
   const Json& records = field(json, "records_machine");
@@ -154,6 +160,7 @@ std::string manifest_to_json(const Manifest& m) {
       {"steps", value_or_null(m.steps)},
       {"bytes_written", value_or_null(m.bytes_written)},
       {"verdict", m.verdict ? verdict_to_json(*m.verdict) : Json(nullptr)},
+      {"limits", m.limits ? limits_to_json(*m.limits) : Json(nullptr)},
       {"settings", settings_json(m.settings)},
       {"phases", phases_json(m.phases)},
       {"notes", m.notes},
@@ -199,6 +206,7 @@ Result<Manifest> manifest_from_json(std::string_view text) {
   read_numbers(json, m);
   read_groups(json, m);
   read_lists(json, m);
+  read_limits(json, m);
   if (m.period_ns < 0 || m.period_ns > kMaxPeriodNs)
     return Error(fmt::format("its period_ns is {}", m.period_ns), EBADMSG);
   return m;

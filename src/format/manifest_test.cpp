@@ -41,6 +41,10 @@ TEST(manifest, every_field_comes_back) {
   m.supervisor_pid = 4;
   m.supervisor_start_ticks = 5;
   m.bytes_written = 4711;
+  m.limits.emplace();
+  m.limits->host = "node1";
+  m.limits->limits = {
+      {"disk.open", 9000, "{file}/s", "128 files", "2026-01-01T00:00:00.000Z", "/data", "sda"}};
   m.settings = {{"every", "20ms", "flag"}};
   m.phases = {{"load", 0, 1.5}, {"train", 1.5, std::nullopt}};
   m.notes = {"watch out"};
@@ -55,6 +59,8 @@ TEST(manifest, every_field_comes_back) {
   EXPECT_EQ(back->repeat.group, "repeat-0123456788");
   EXPECT_EQ(back->repeat.index, 2);
   EXPECT_EQ(back->repeat.count, 5);
+  ASSERT_TRUE(back->limits);
+  EXPECT_EQ(back->limits->find("disk.open")->value, 9000);
   EXPECT_EQ(back->ended_by, EndedBy::time_limit);
   EXPECT_EQ(back->phases[1].to_s, std::nullopt);
 }
@@ -75,8 +81,10 @@ TEST(manifest, a_running_one_has_nulls) {
 TEST(manifest, unknown_fields_and_wrong_types_do_no_harm) {
   const auto m = manifest_from_json(
       R"({"schema":"trainscope.manifest/1","id":"0123456789","new":[1],"exit_code":"x","tags":[],
-          "command":[1,"a"],"duration_s":1e300,"settings":[5],"phases":{"a":1},"rank":1.5})");
+          "command":[1,"a"],"duration_s":1e300,"settings":[5],"phases":{"a":1},"rank":1.5,
+          "limits":{"schema":"trainscope.limits/1","host":"a","limits":[1]}})");
   ASSERT_TRUE(m);
+  EXPECT_FALSE(m->limits);
   EXPECT_FALSE(m->exit_code);
   EXPECT_FALSE(m->duration_s);
   EXPECT_EQ(m->command, std::vector<std::string>{"a"});

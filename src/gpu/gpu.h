@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/limits.h"
 #include "model/metric.h"
 
 namespace trainscope {
@@ -72,6 +73,8 @@ struct GpuVendor {
   // The current number of GPUs of the driver; -1 if it cannot be queried. Cheap: called once per
   // second.
   int (*count)(const std::string& root) = nullptr;
+  // Measures what the first GPU gives at most, for seconds; null: nobody has written it.
+  void (*measure)(int64_t each_ns, int64_t buffer_bytes, MachineLimits& found) = nullptr;
 };
 
 std::span<const GpuVendor* const> gpu_vendors();

@@ -10,6 +10,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/support/nvidia_gpu.h"
+#include "gpu/support/nvidia_limits.h"
 
 namespace trainscope {
 
@@ -77,6 +78,7 @@ int count(const std::string& root) {
 }  // namespace
 
 extern const GpuVendor nvidia_vendor;
-const GpuVendor nvidia_vendor = {.name = "NVIDIA", .find = find, .count = count};
+const GpuVendor nvidia_vendor = {
+    .name = "NVIDIA", .find = find, .count = count, .measure = measure_nvidia_limits};
 
 }  // namespace trainscope

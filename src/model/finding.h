@@ -35,6 +35,14 @@ struct Finding {
   std::string advice;  // what to type or change next
 };
 
+// How far a run came to what its machine gives at most.
+struct ReachedLimit {
+  std::string name;  // of model/limits.h
+  double reached = 0, limit = 0;
+  std::string unit;
+  std::string measured;  // when the limit was measured: UTC text
+};
+
 // What held the training back, as far as the evidence tells.
 struct Diagnosis {
   // One thing that a rule looked at: how far it speaks for the rule, from 0 to 1.
@@ -61,6 +69,7 @@ struct Diagnosis {
   std::vector<BreakdownPart> breakdown;
   std::vector<Finding> findings;  // most important first
   std::vector<Alternative> alternatives;
+  std::vector<ReachedLimit> limits;  // those that were measured and whose use was recorded
   std::vector<std::string> missing;  // what would have to be recorded to tell, and how
   std::vector<Judged> judged;        // every rule, strongest first
 };

@@ -10,7 +10,7 @@
 
 namespace trainscope {
 
-inline constexpr uint32_t kGpuProtocol = 2;
+inline constexpr uint32_t kGpuProtocol = 3;
 inline constexpr int kMaxGpuMessage = 256 << 10;
 
 enum class GpuMessage : uint32_t {
@@ -21,6 +21,8 @@ enum class GpuMessage : uint32_t {
   event,           // JSON follows: {"kind": …, "text": …}
   changed,         // header only: the layout of the requested row is out of date
   ask_last_row,    // as ask_row, including rare columns: the last values of the run
+  ask_limits,      // two numbers follow, 8 bytes each: time for each limit, bytes of host memory
+  limits,          // JSON follows (model/limits.h)
 };
 
 struct GpuHeader {

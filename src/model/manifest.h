@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/limits.h"
+
 namespace trainscope {
 
 struct Event {
@@ -74,6 +76,8 @@ struct Manifest {
   std::optional<int64_t> steps;          // of the training; known at the end
   std::optional<int64_t> bytes_written;  // of samples and events; known at the end
   std::optional<StoredVerdict> verdict;  // known after the end
+  // Of the host as they were known when the run began; empty: they were never measured.
+  std::optional<MachineLimits> limits;
   std::vector<Setting> settings;
   std::vector<Phase> phases;
   std::vector<std::string> notes;  // caveats, such as "recorder did not reply at the end"

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "kernel/host_name.h"
 #include "kernel/process_handle.h"
 #include "kernel/process_tree.h"
 #include "record/host/inventory.h"
@@ -62,12 +63,6 @@ size_t ring_bytes() {
   const auto cpus = static_cast<size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF)));
   const size_t row = (100 + cpus * 9) * sizeof(int64_t);
   return std::clamp<size_t>(row * 2400, size_t{2} << 20, size_t{8} << 20) / 4096 * 4096;
-}
-
-std::string host_name() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
-  return name;
 }
 
 // The process that started the job, or us, who start it.

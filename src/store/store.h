@@ -20,6 +20,7 @@
 #include "model/model.h"
 #include "store/home/edit.h"
 #include "store/home/groups.h"
+#include "store/home/host_limits.h"
 #include "store/home/run_argument.h"
 #include "store/read/run_follower.h"
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyze/support/reached_limits.h"
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
@@ -31,8 +32,10 @@ Judgement judge(Witness& witness) {
                               std::min(witness.value(Signal::main_blocked).value_or(1),
                                        witness.value(Signal::io_pressure).value_or(0))));
   judgement.finding.summary =
-      fmt::format("the job reads {}/s from storage and waits for it about {:.0f} % of the time",
-                  bytes_text(*witness.value(Signal::disk_read_bytes)), 100 * judgement.share);
+      fmt::format("the job reads {}/s {} and waits for it about {:.0f} % of the time",
+                  bytes_text(*witness.value(Signal::disk_read_bytes)),
+                  disk_limit_text(evidence).value_or("from storage"), 100 * judgement.share);
+  add_limit_evidence(evidence, "disk.read.", judgement.finding);
   judgement.finding.advice =
       "read ahead (num_workers, prefetch), or put the data on faster storage or into memory";
   return judgement;

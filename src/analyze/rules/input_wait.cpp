@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "analyze/support/reached_limits.h"
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
@@ -64,6 +65,12 @@ Judgement judge(Witness& witness) {
   judgement.finding.evidence = {fmt::format("input: {} of {} (train.input_wait)",
                                             duration_text(*share * evidence.training_s()),
                                             duration_text(evidence.training_s()))};
+  const auto limit = disk_limit_text(evidence);
+  if (judgement.cause == "storage" && limit) {
+    judgement.finding.summary += fmt::format(
+        "; the job reads {}/s {}", bytes_text(*witness.value(Signal::disk_read_bytes)), *limit);
+    add_limit_evidence(evidence, "disk.read.", judgement.finding);
+  }
   judgement.finding.advice = advice_for(judgement.cause);
   return judgement;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analyze/support/reached_limits.h"
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
@@ -22,10 +23,13 @@ Judgement judge(Witness& witness) {
   judgement.strength = 0.9 * std::max(reported, copied) * (0.3 + 0.7 * idle);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = share.value_or(0);
+  const auto limit = copy_limit_text(evidence);
   judgement.finding.summary =
-      share ? fmt::format("copying to the GPU takes {:.0f} % of the step time", 100 * *share)
-            : fmt::format("{}/s are copied to the GPU",
-                          bytes_text(*witness.value(Signal::gpu_copied)));
+      share
+          ? fmt::format("copying to the GPU takes {:.0f} % of the step time", 100 * *share)
+          : fmt::format("{}/s {}are copied to the GPU",
+                        bytes_text(*witness.value(Signal::gpu_copied)), limit ? *limit + " " : "");
+  add_limit_evidence(evidence, "gpu.copy.", judgement.finding);
   judgement.finding.advice =
       "pin_memory=True and non_blocking=True; send smaller types and convert on the GPU";
   return judgement;

@@ -88,13 +88,16 @@ void add_alternatives(const std::vector<Judged>& judged, Diagnosis& diagnosis) {
 
 }  // namespace
 
-Result<Diagnosis> diagnose(const RunView& run) {
-  TS_TRY(const Evidence evidence, Evidence::of(run));
+Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits) {
+  const auto& stored = run.manifest().limits;
+  if (limits == nullptr && stored) limits = &*stored;
+  TS_TRY(const Evidence evidence, Evidence::of(run, limits));
   const std::vector<Judged> judged = judge_all(evidence);
   const JudgedTime time{evidence.windows().begin_s, evidence.windows().end_s(),
                         evidence.training_s()};
   Diagnosis diagnosis;
   diagnosis.breakdown = breakdown_of(evidence);
+  diagnosis.limits = evidence.limits();
   const bool is_clear = !judged.empty() && judged.front().judgement.strength >= kLeastStrength &&
                         evidence.training_s() >= kLeastTrainingS;
   if (is_clear) {

@@ -126,6 +126,88 @@ TEST(Diagnose, files_that_no_local_disk_delivers_come_from_elsewhere) {
   EXPECT_EQ(reading(0, 0).verdict, "unknown") << "it may sleep between reads";
 }
 
+constexpr double kMiB = 1 << 20;
+
+Limit disk_limit(const char* name, double value, const char* unit) {
+  return {name, value, unit, "", "2026-01-02T03:04:05.000Z", "/data", "sda"};
+}
+
+// Waits for storage; sda serves what it reads.
+PlantedRun reading_run() {
+  PlantedRun run;
+  run.cpu(0.2, 0.25).thread("main", 0.2, 0);
+  run.rate("job.thread.blocked", {{"on", "disk"}, {"role", "main"}}, 0.7);
+  run.rate("job.disk.io", {{"direction", "read"}}, 200 * kMiB);
+  run.limits({disk_limit("disk.read.sequential", 500 * kMiB, "By/s"),
+              disk_limit("disk.read.sequential_parallel", 1900 * kMiB, "By/s"),
+              disk_limit("disk.read.random_parallel", 9000, "{operation}/s")});
+  return run;
+}
+
+TEST(Diagnose, reads_are_compared_with_the_limit_of_the_disk_that_served_them) {
+  PlantedRun run = reading_run();
+  run.rate("system.disk.io", {{"device", "sda"}, {"direction", "read"}}, 190 * kMiB);
+  run.rate("system.disk.io", {{"device", "sdb"}, {"direction", "read"}}, 10 * kMiB);
+  run.rate("system.disk.operations", {{"device", "sda"}, {"direction", "read"}}, 300);
+  const Diagnosis d = run.diagnose();
+  ASSERT_EQ(d.limits.size(), 2U) << "one thread does not show what the disk gives";
+  EXPECT_EQ(d.limits[0].name, "disk.read.sequential_parallel");
+  EXPECT_NEAR(d.limits[0].reached, 200 * kMiB, 1);
+  EXPECT_EQ(d.limits[0].limit, 1900 * kMiB);
+  EXPECT_NEAR(d.limits[1].reached, 300, 1e-6);
+  ASSERT_FALSE(d.findings.empty());
+  EXPECT_EQ(d.findings[0].summary,
+            "the job reads 200 MiB/s of the 1.86 GiB/s that this disk gives and waits for it about "
+            "70 % of the time");
+  EXPECT_EQ(d.findings[0].evidence.at(0),
+            "disk.read.sequential_parallel: 200 MiB/s of 1.86 GiB/s (measured 2026-01-02)");
+}
+
+TEST(Diagnose, a_disk_that_several_threads_slow_down_has_the_limit_of_one) {
+  PlantedRun run = reading_run();
+  run.rate("system.disk.io", {{"device", "sda"}, {"direction", "read"}}, 200 * kMiB);
+  run.limits({disk_limit("disk.read.sequential", 220 * kMiB, "By/s"),
+              disk_limit("disk.read.sequential_parallel", 90 * kMiB, "By/s")});
+  ASSERT_EQ(run.diagnose().limits.size(), 1U);
+  EXPECT_EQ(run.diagnose().limits[0].limit, 220 * kMiB);
+}
+
+TEST(Diagnose, the_limit_of_another_disk_says_nothing) {
+  PlantedRun other = reading_run();
+  other.rate("system.disk.io", {{"device", "sda"}, {"direction", "read"}}, 10 * kMiB);
+  other.rate("system.disk.io", {{"device", "sdb"}, {"direction", "read"}}, 190 * kMiB);
+  EXPECT_TRUE(other.diagnose().limits.empty());
+  EXPECT_EQ(other.diagnose().findings.at(0).summary,
+            "the job reads 200 MiB/s from storage and waits for it about 70 % of the time");
+  PlantedRun gone = reading_run();
+  gone.rate("system.disk.io", {{"device", "sdb"}, {"direction", "read"}}, 190 * kMiB);
+  EXPECT_TRUE(gone.diagnose().limits.empty());
+}
+
+TEST(Diagnose, without_recorded_disks_the_file_system_decides) {
+  const auto limits_on = [](const char* mount_point) {
+    PlantedRun run = reading_run();
+    run.host(fmt::format(
+        R"({{"threads":2,"filesystems":{{"working_directory":{{"mountpoint":"{}"}}}}}})",
+        mount_point));
+    return run.diagnose().limits.size();
+  };
+  EXPECT_EQ(limits_on("/data"), 1U) << "reads per second are those of a disk";
+  EXPECT_EQ(limits_on("/home"), 0U);
+}
+
+TEST(Diagnose, copies_are_compared_with_what_pinned_memory_gives) {
+  PlantedRun run;
+  run.cpu(1.0, 1.05).thread("main", 0.99, 0).level("job.gpu.memory.usage", {}, 1e9);
+  run.level("hw.gpu.utilization", {{"gpu", "0"}}, 0.2);
+  run.rate("hw.gpu.pcie.io", {{"direction", "receive"}, {"gpu", "0"}}, 8192 * kMiB);
+  run.limits({{"gpu.copy.host_to_device", 50 * 1024 * kMiB, "By/s", "", "2026-01-02", "", ""}});
+  const Diagnosis d = run.diagnose();
+  ASSERT_EQ(d.limits.size(), 1U);
+  EXPECT_EQ(d.findings.at(0).summary,
+            "8.00 GiB/s of the 50.0 GiB/s that pinned memory gives are copied to the GPU");
+}
+
 TEST(Diagnose, limits_of_the_container_and_memory_come_first) {
   PlantedRun quota;
   quota.cpu(0.5, 0.55).thread("main", 0.5, 0.48).rate("cgroup.cpu.throttled_time", {}, 0.48);

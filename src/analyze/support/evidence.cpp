@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyze/analyze.h"
+#include "analyze/support/reached_limits.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "model/training.h"
@@ -253,11 +254,14 @@ TimeWindows divide(double begin_s, double end_s) {
 
 const SignalSpec& signal_spec(Signal signal) { return sources()[static_cast<size_t>(signal)].spec; }
 
-Result<Evidence> Evidence::of(const RunView& run) {
+Result<Evidence> Evidence::of(const RunView& run, const MachineLimits* limits) {
   Evidence evidence;
   TS_CHECK_OK(evidence.read_training(run));
   TS_CHECK_OK(evidence.read_signals(run));
   evidence.read_cpus(run);
+  if (limits != nullptr) {
+    TS_TRY(evidence.limits_, reached_limits(run, evidence, *limits));
+  }
   return evidence;
 }
 

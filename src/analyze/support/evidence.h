@@ -16,6 +16,7 @@
 #include "analyze/support/reported.h"
 #include "base/result.h"
 #include "model/finding.h"
+#include "model/limits.h"
 #include "model/model.h"
 
 namespace trainscope {
@@ -63,7 +64,8 @@ const SignalSpec& signal_spec(Signal signal);
 
 class Evidence {
  public:
-  static Result<Evidence> of(const RunView& run);
+  // `limits` of the run's machine; null: unknown.
+  static Result<Evidence> of(const RunView& run, const MachineLimits* limits = nullptr);
 
   // Over the time that is judged: a rate per second of a counter, the mean of a gauge.
   std::optional<double> mean(Signal signal) const { return values_[index(signal)].mean; }
@@ -96,6 +98,8 @@ class Evidence {
   const LongSteps& long_steps() const { return long_steps_; }
   bool has_phases() const { return has_phases_; }
   const AnalysisResult& step_time() const { return step_time_; }
+  // analyze/support/reached_limits.h
+  const std::vector<ReachedLimit>& limits() const { return limits_; }
 
  private:
   struct Value {
@@ -117,6 +121,7 @@ class Evidence {
   std::optional<double> dry_share_, lost_input_;
   LongSteps long_steps_;
   std::map<std::string, double, std::less<>> shares_;
+  std::vector<ReachedLimit> limits_;
 };
 
 }  // namespace trainscope

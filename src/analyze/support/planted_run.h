@@ -73,6 +73,14 @@ class PlantedRun {
     run_.add(metric, labels, Kind::counter, times, values);
     return *this;
   }
+  PlantedRun& limits(std::vector<Limit> measured) {
+    run_.set_limits({"node1", std::move(measured), {}});
+    return *this;
+  }
+  PlantedRun& host(const std::string& json) {
+    run_.set_host(json);
+    return *this;
+  }
   Diagnosis diagnose() const {
     auto diagnosis = trainscope::diagnose(run_);
     EXPECT_TRUE(diagnosis);

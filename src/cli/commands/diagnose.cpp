@@ -37,6 +37,18 @@ Json judged_json(const Diagnosis::Judged& judged) {
           {"seen", std::move(seen)}};
 }
 
+Json reached_json(const std::vector<ReachedLimit>& limits) {
+  Json list = Json::array();
+  for (const ReachedLimit& one : limits) {
+    list.push_back({{"name", one.name},
+                    {"reached", one.reached},
+                    {"limit", one.limit},
+                    {"unit", one.unit},
+                    {"measured", text_or_null(one.measured)}});
+  }
+  return list;
+}
+
 // What every diagnosis has, of a run and of a group.
 Json diagnosis_json(const Diagnosis& diagnosis, bool explain) {
   Json findings = Json::array(), alternatives = Json::array();
@@ -51,7 +63,7 @@ Json diagnosis_json(const Diagnosis& diagnosis, bool explain) {
                    {"breakdown", breakdown_json(diagnosis.breakdown)},
                    {"findings", std::move(findings)},
                    {"alternatives", std::move(alternatives)},
-                   {"limits", Json::array()},
+                   {"limits", reached_json(diagnosis.limits)},
                    {"missing", diagnosis.missing},
                    {"rules", kRulesVersion}};
   if (!explain) return document;
@@ -117,6 +129,26 @@ std::string explanation_text(const Diagnosis& diagnosis) {
   return out;
 }
 
+std::string limits_text(const std::vector<ReachedLimit>& limits) {
+  std::string out;
+  for (const ReachedLimit& one : limits) {
+    out += fmt::format("  {:<9} {}: {} of {}\n", out.empty() ? "limits" : "", printable(one.name),
+                       limit_text(one.reached, one.unit), limit_text(one.limit, one.unit));
+  }
+  return out;
+}
+
+// Those that the run has stored; if it has none, those that were measured on its host later.
+std::optional<MachineLimits> limits_of(const RunView& run) {
+  if (run.manifest().limits) return run.manifest().limits;
+  const std::string& path = run.path();
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return std::nullopt;
+  auto measured = read_host_limits(path.substr(0, slash), run.manifest().host_name);
+  if (!measured) return std::nullopt;  // the run does not depend on them
+  return std::move(*measured);
+}
+
 // The answer in one line, with how sure it is.
 std::string answer_text(const Diagnosis& diagnosis) {
   return verdict_text(diagnosis) +
@@ -139,7 +171,7 @@ std::string diagnosis_text(const std::string& title, const Diagnosis& diagnosis,
                           100 * other.confidence);
   }
   if (!others.empty()) out += "  or        " + others + "\n";
-  out += ranks + findings_text(diagnosis);
+  out += limits_text(diagnosis.limits) + ranks + findings_text(diagnosis);
   return explain ? out + explanation_text(diagnosis) : out;
 }
 
@@ -180,7 +212,8 @@ struct Answers {
 
 Status answer_run(const std::string& path, bool explain, Answers& answers) {
   TS_TRY(const auto run, open_found_run(path));
-  TS_TRY(const Diagnosis diagnosis, diagnose(*run));
+  const auto limits = limits_of(*run);
+  TS_TRY(const Diagnosis diagnosis, diagnose(*run, limits ? &*limits : nullptr));
   answers.add(run_json(*run, diagnosis, explain), run_text(*run, diagnosis, explain));
   return {};
 }

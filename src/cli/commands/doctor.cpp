@@ -1,4 +1,4 @@
-// doctor: what this machine can measure, and how to enable the rest.
+// doctor: what this machine can measure, and how to enable the rest; with --measure its limits.
 #include <errno.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -8,17 +8,22 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/limits_text.h"
 #include "cli/print.h"
 #include "cli/probe.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "kernel/cgroup_limits.h"
+#include "kernel/host_name.h"
+#include "limits/limits.h"
+#include "store/store.h"
 
 namespace trainscope {
 
@@ -106,7 +111,80 @@ std::vector<ProbedSource> probe_all(const Settings& settings) {
   return found;
 }
 
-void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine) {
+struct Flags {
+  bool json = false, measure = false;
+  std::vector<std::string> only;
+  std::string data, each, size;
+};
+
+// What was measured on this host, now or earlier. `problem` is why it is unknown.
+struct KnownLimits {
+  MachineLimits limits;
+  std::string problem;
+};
+
+KnownLimits stored_limits(const Settings& settings) {
+  KnownLimits known;
+  auto stored = read_host_limits(settings.home(), host_name());
+  if (!stored) known.problem = stored.error().message();
+  if (stored && *stored) known.limits = std::move(**stored);
+  return known;
+}
+
+Result<MeasureOptions> measure_options(const Flags& flags) {
+  MeasureOptions options;
+  options.only = flags.only;
+  options.data_folder = flags.data.empty() ? current_folder() : flags.data;
+  if (!flags.each.empty()) {
+    TS_TRY(options.each_ns, parse_duration(flags.each).with_context("--each"));
+    if (options.each_ns < 10 * kNsPerMs || options.each_ns > 10 * kNsPerSecond) {
+      return Error(fmt::format("--each {}: must be from 10ms to 10s", flags.each));
+    }
+  }
+  if (!flags.size.empty()) {
+    const auto mib = parse_integer(flags.size);
+    if (!mib || *mib < 1 || *mib > 65536) {
+      return Error(fmt::format("--size {}: must be an integer from 1 to 65536", flags.size));
+    }
+    options.scratch_bytes = *mib << 20;
+  }
+  if (::isatty(STDERR_FILENO) == 1) {
+    options.progress = [](const std::string& what) { print_message("measuring {}\n", what); };
+  }
+  return options;
+}
+
+// Stores them: `run` copies them into the runs of this host.
+Result<KnownLimits> measure(const Flags& flags, const Settings& settings) {
+  TS_TRY(const MeasureOptions options, measure_options(flags));
+  if (::access(nearest_folder(settings.home()).c_str(), W_OK) != 0) {
+    return Error(fmt::format("cannot store limits in {}: {}; set TRAINSCOPE_HOME to another folder",
+                             printable(settings.home()), std::strerror(errno)));
+  }
+  TS_TRY(const MachineLimits fresh, measure_limits(options));
+  KnownLimits known = stored_limits(settings);
+  known.problem.clear();  // a damaged file is replaced
+  merge_limits(known.limits, fresh);
+  TS_CHECK_OK(write_host_limits(settings.home(), known.limits));
+  return known;
+}
+
+Status check_flags(const Flags& flags) {
+  const std::pair<const char*, bool> needing[] = {{"--only", !flags.only.empty()},
+                                                  {"--data", !flags.data.empty()},
+                                                  {"--each", !flags.each.empty()},
+                                                  {"--size", !flags.size.empty()}};
+  for (const auto& [name, is_given] : needing) {
+    if (is_given && !flags.measure) {
+      return Error(fmt::format("doctor: {} needs --measure; try: trainscope doctor --measure {} …",
+                               name, name));
+    }
+  }
+  return {};
+}
+
+void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine,
+                const KnownLimits& known) {
   OrderedJson document = {{"schema", "trainscope.doctor/1"}};
   document["sources"] = OrderedJson::array();
   for (const ProbedSource& source : sources) {
@@ -125,6 +203,8 @@ void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line
   }
   document["machine"] = OrderedJson::object();
   for (const Line& line : machine) document["machine"][line.name] = line.value;
+  add_limits(known.limits, document);
+  if (!known.problem.empty()) document["limits_problem"] = known.problem;
   (void)write_stdout(json_text(document) +
                      "\n");  // the command line checks that the output was written
 }
@@ -155,9 +235,19 @@ void print_missing(const std::vector<ProbedMetric>& missing) {
   }
 }
 
-void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine) {
+void print_limits(const KnownLimits& known) {
+  if (!known.problem.empty()) {
+    show("{:<16} unknown: {}\n{:<16}      try: trainscope doctor --measure\n", "limits",
+         known.problem, "");
+  }
+  show_text(limits_text(known.limits));
+}
+
+void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine,
+                const KnownLimits& known) {
   const bool colour = colour_wanted(STDOUT_FILENO);
   for (const Line& line : machine) show("{:<16} {}\n", line.name, line.text);
+  print_limits(known);
   show_text("\n");
   for (const ProbedSource& source : sources) {
     show("{:<16} ", source.name);
@@ -170,14 +260,47 @@ void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line
   }
 }
 
+void add_measure_flags(Options& options, Flags& flags) {
+  options.add({.name = "--measure",
+               .value = "",
+               .help =
+                   "measure the limits of this machine, in less than a minute, and store them for "
+                   "diagnose; other programs should be idle",
+               .set = store_in(flags.measure)});
+  std::vector<std::string> kinds;
+  for (const LimitKind* kind : limit_kinds()) kinds.emplace_back(kind->name);
+  options.add({.name = "--only",
+               .value = "KIND",
+               .help = "measure only this kind of limit; repeatable",
+               .choices = kinds,
+               .repeats = true,
+               .set = store_in(flags.only)});
+  options.add({.name = "--data",
+               .value = "DIR",
+               .help = "measure storage where DIR is (default: the working directory)",
+               .set = store_in(flags.data)});
+  options.add({.name = "--each",
+               .value = "DURATION",
+               .help = "time for each number, 10ms to 10s (default: 1.5s)",
+               .set = store_in(flags.each)});
+  options.add({.name = "--size",
+               .value = "MIB",
+               .help = "size of the scratch file for storage, 1 to 65536 (default: 1024)",
+               .set = store_in(flags.size)});
+}
+
 std::function<Result<int>()> add(Options& options, const Settings& settings) {
-  auto json = std::make_shared<bool>(false);
-  options.add({.name = "--json", .value = "", .help = kJsonHelp, .set = store_in(*json)});
-  return [json, settings]() -> Result<int> {
+  auto flags = std::make_shared<Flags>();
+  options.add({.name = "--json", .value = "", .help = kJsonHelp, .set = store_in(flags->json)});
+  add_measure_flags(options, *flags);
+  return [flags, settings]() -> Result<int> {
+    TS_CHECK_OK(check_flags(*flags));
+    TS_TRY(const KnownLimits known,
+           flags->measure ? measure(*flags, settings) : Result(stored_limits(settings)));
     const auto sources = probe_all(settings);
     const std::vector<Line> machine = {kernel_line(), cgroup_line(), home_line(settings.home()),
                                        clock_line()};
-    *json ? print_json(sources, machine) : print_text(sources, machine);
+    flags->json ? print_json(sources, machine, known) : print_text(sources, machine, known);
     return 0;
   };
 }
@@ -189,6 +312,7 @@ const Command doctor_command = {
     .name = "doctor",
     .summary = "show what this machine can measure and how to enable the rest",
     .examples = R"(trainscope doctor
+trainscope doctor --measure --data /data/imagenet
 trainscope doctor --json | jq '.sources[] | select(.status != "ok")')",
     .add = add,
 };

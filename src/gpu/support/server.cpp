@@ -343,6 +343,16 @@ void GpuServer::send_event(const std::string& kind, const std::string& text) {
   send(GpuMessage::event, 0, static_cast<uint32_t>(json.size()), json.data(), json.size());
 }
 
+void GpuServer::answer_limits(uint64_t number, int64_t each_ns, int64_t buffer_bytes) {
+  MachineLimits found;
+  found.host = "gpu";
+  for (const GpuVendor* vendor : gpu_vendors()) {
+    if (vendor->measure != nullptr) vendor->measure(each_ns, buffer_bytes, found);
+  }
+  const std::string json = dump_json(limits_to_json(found));
+  send(GpuMessage::limits, number, static_cast<uint32_t>(json.size()), json.data(), json.size());
+}
+
 int GpuServer::serve() {
   std::vector<char> buffer(kMaxGpuMessage);
   bool watching = false;
@@ -357,15 +367,18 @@ int GpuServer::serve() {
       answer_layout(header.number);
       if (!std::exchange(watching, true)) look_for_changes();
     }
+    const size_t room = (static_cast<size_t>(n) - sizeof header) / sizeof(int64_t);
+    std::vector<int64_t> numbers(std::min<size_t>(header.count, room));
+    if (!numbers.empty()) {
+      std::memcpy(numbers.data(), buffer.data() + sizeof header, numbers.size() * sizeof(int64_t));
+    }
+    if (header.message == GpuMessage::ask_limits && numbers.size() == 2) {
+      answer_limits(header.number, numbers[0], numbers[1]);
+    }
     const bool is_last = header.message == GpuMessage::ask_last_row;
     if (header.message != GpuMessage::ask_row && !is_last) continue;
-    const size_t room = (static_cast<size_t>(n) - sizeof header) / sizeof(int64_t);
     std::vector<pid_t> job;
-    for (size_t i = 0; i < std::min<size_t>(header.count, room); ++i) {
-      int64_t pid = 0;
-      std::memcpy(&pid, buffer.data() + sizeof header + i * sizeof pid, sizeof pid);
-      job.push_back(static_cast<pid_t>(pid));
-    }
+    for (const int64_t pid : numbers) job.push_back(static_cast<pid_t>(pid));
     answer_row(header.number, job, is_last ? RowKind::last : RowKind::usual);
   }
   return exit_code_;

@@ -3,7 +3,8 @@
 // Guarantees: the replying thread never calls a driver, so a reply comes within 0.1 s (a layout
 // within 3 s, the last row of a run within 0.4 s) whatever a driver does. Every GPU has two
 // threads, one for `fast` and one for `slow` and `rare`; a GPU whose call does not return is left
-// out, the others continue. Ends with the recorder.
+// out, the others continue. Ends with the recorder. Only a request for limits is answered by the
+// thread that calls the driver: `doctor --measure` starts a process for it alone.
 #pragma once
 
 #include <sys/types.h>
@@ -76,6 +77,7 @@ class GpuServer {
   };
 
   void answer_layout(uint64_t number);
+  void answer_limits(uint64_t number, int64_t each_ns, int64_t buffer_bytes);
   enum class RowKind { usual, last };
   void answer_row(uint64_t number, const std::vector<pid_t>& job, RowKind kind);
   void find();

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <functional>
 
 #include "base/bounded_child.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "format/format.h"
 #include "record/supervise/instrument.h"
@@ -56,6 +56,16 @@ void set_id(Manifest& manifest, const std::string& id) {
   }
 }
 
+// A copy for the run, which may be read on another machine.
+void add_limits(const std::string& home, Manifest& manifest) {
+  auto limits = read_host_limits(home, manifest.host_name);
+  if (limits) {
+    manifest.limits = std::move(*limits);
+  } else {
+    manifest.notes.push_back("the limits of this machine are unknown: " + limits.error().message());
+  }
+}
+
 }  // namespace
 
 std::string progress_path(const NewRun& run) { return run.path + "/progress"; }
@@ -64,25 +74,34 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
   const auto made = in_child(kHomeHangNs, [&]() -> Result<std::string> {
     TS_TRY(const NewRun run, create_run(home));
     set_id(manifest, run.id);
+    add_limits(home, manifest);
     const Status written = write_manifest(run.path, manifest);
     if (!written) {
       (void)remove_run(run.path);  // a run that never began leaves no folder
       return written.error();
     }
-    if (::mkfifo(progress_path(run).c_str(), 0600) == 0) return run.id;
-    return run.id + "\n" +
-           Error::from_errno("cannot create " + progress_path(run), errno).message();
+    std::string problem;
+    if (::mkfifo(progress_path(run).c_str(), 0600) != 0) {
+      problem = Error::from_errno("cannot create " + progress_path(run), errno).message();
+    }
+    const Json reply = {{"manifest", manifest_to_json(manifest)}, {"pipe_problem", problem}};
+    return dump_json(reply);
   });
   if (!made && made.error().error_number() == ETIMEDOUT) {
     return Error(fmt::format("cannot create a run in {}: {}; set TRAINSCOPE_HOME to another folder",
                              printable(home), made.error().message()));
   }
   if (!made) return made.error();
-  const size_t end = std::min(made->find('\n'), made->size());
-  set_id(manifest, made->substr(0, end));
+  const Json reply = parse_json(*made);
+  TS_TRY(Manifest written, manifest_from_json(text_field(reply, "manifest")));
+  set_id(manifest, written.id);
+  manifest.limits = std::move(written.limits);
+  manifest.notes = std::move(written.notes);
   RunFolder folder;
   folder.run = {manifest.id, home + "/" + manifest.id};
-  if (end < made->size()) folder.progress_pipe = Error(made->substr(end + 1));
+  if (const std::string problem = text_field(reply, "pipe_problem"); !problem.empty()) {
+    folder.progress_pipe = Error(problem);
+  }
   return folder;
 }
 

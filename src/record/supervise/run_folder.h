@@ -18,7 +18,7 @@ struct RunFolder {
 };
 // A folder for the run with its first manifest, which proves that it can be written before anything
 // is started, and the FIFO for progress. The manifest gets the run's id, which also
-// names the group of repeats if this is the first of them.
+// names the group of repeats if this is the first of them, and a copy of the host's limits.
 Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest);
 // The path of the FIFO.
 std::string progress_path(const NewRun& run);

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
+#include "format/format.h"
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
@@ -19,6 +21,41 @@ TEST(RunFolder, has_a_manifest_and_a_fifo_for_progress) {
   struct stat info {};
   ASSERT_EQ(::stat(progress_path(folder->run).c_str(), &info), 0);
   EXPECT_TRUE(S_ISFIFO(info.st_mode));
+}
+
+TEST(RunFolder, keeps_a_copy_of_the_limits_of_its_host) {
+  const TemporaryFolder home;
+  MachineLimits limits;
+  limits.host = "node1";
+  limits.limits = {{"disk.open", 9000, "{file}/s", "", "2026-01-01T00:00:00.000Z", "/", "sda"}};
+  ASSERT_TRUE(write_host_limits(home.path(), limits));
+  Manifest manifest;
+  manifest.host_name = "node1";
+  const auto folder = make_run_folder(home.path(), manifest);
+  ASSERT_TRUE(folder) << folder.error().message();
+  ASSERT_TRUE(manifest.limits);
+  EXPECT_EQ(manifest.limits->find("disk.open")->value, 9000);
+  const auto stored = read_manifest(folder->run.path);
+  ASSERT_TRUE(stored);
+  EXPECT_TRUE(stored->limits);
+  Manifest elsewhere;
+  elsewhere.host_name = "node2";
+  ASSERT_TRUE(make_run_folder(home.path(), elsewhere));
+  EXPECT_FALSE(elsewhere.limits);
+}
+
+TEST(RunFolder, damaged_limits_are_a_note_and_do_not_prevent_the_run) {
+  const TemporaryFolder home;
+  MachineLimits limits;
+  limits.host = "node1";
+  ASSERT_TRUE(write_host_limits(home.path(), limits));
+  ASSERT_TRUE(replace_file(host_limits_path(home.path(), "node1"), "{"));
+  Manifest manifest;
+  manifest.host_name = "node1";
+  ASSERT_TRUE(make_run_folder(home.path(), manifest));
+  EXPECT_FALSE(manifest.limits);
+  ASSERT_EQ(manifest.notes.size(), 1U);
+  EXPECT_NE(manifest.notes[0].find("limits/node1.json"), std::string::npos);
 }
 
 }  // namespace

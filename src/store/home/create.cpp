@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "store/home/make_folders.h"
 #include "store/read/run_id.h"
 #include "store/store.h"
 
@@ -20,7 +21,22 @@ constexpr int64_t kEpochMs = 1'577'836'800'000;  // 2020-01-01T00:00:00Z
 constexpr int kAttempts = 1000;
 constexpr size_t kTimeCharacters = 8;
 
-// Every missing folder of the path, for the owner alone.
+uint32_t random_bits() {
+  uint32_t bits = 0;
+  // Early in boot it would block for entropy; the clock's low bits will do then.
+  if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
+    bits = static_cast<uint32_t>(monotonic_ns() ^ ::getpid());
+  }
+  return bits;
+}
+
+Error advised(const Error& error) {
+  return Error(error.message() + "; set TRAINSCOPE_HOME to a folder where runs can be stored",
+               error.error_number());
+}
+
+}  // namespace
+
 Status make_folders(const std::string& path) {
   for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
     const std::string part = path.substr(0, at);
@@ -39,22 +55,6 @@ Status make_folders(const std::string& path) {
   if (!S_ISDIR(info.st_mode)) return Error(path + " is not a folder");
   return {};
 }
-
-uint32_t random_bits() {
-  uint32_t bits = 0;
-  // Early in boot it would block for entropy; the clock's low bits will do then.
-  if (::getrandom(&bits, sizeof bits, GRND_NONBLOCK) != sizeof bits) {
-    bits = static_cast<uint32_t>(monotonic_ns() ^ ::getpid());
-  }
-  return bits;
-}
-
-Error advised(const Error& error) {
-  return Error(error.message() + "; set TRAINSCOPE_HOME to a folder where runs can be stored",
-               error.error_number());
-}
-
-}  // namespace
 
 std::string make_run_id(int64_t realtime_ns, uint32_t random_bits) {
   const auto ms = static_cast<uint64_t>(std::max<int64_t>(0, realtime_ns / 1'000'000 - kEpochMs));

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "kernel/host_name.h"
 #include "kernel/process_handle.h"
 
 namespace trainscope {
@@ -75,10 +76,8 @@ bool written_within(const std::string& run_path, int64_t limit_ns) {
 }  // namespace
 
 Observer Observer::ours() {
-  char name[256] = {};
-  ::gethostname(name, sizeof name - 1);
   const auto boot_id = read_line("/proc/sys/kernel/random/boot_id");
-  return {name, boot_id ? *boot_id : ""};
+  return {trainscope::host_name(), boot_id ? *boot_id : ""};
 }
 
 Liveness liveness(const std::string& run_path, const Manifest& manifest, const Observer& observer) {

@@ -114,6 +114,18 @@ Result<std::string> GpuProcess::ask_layout(int64_t limit_ns, const EventSink& ev
   return body;
 }
 
+Result<std::string> GpuProcess::ask_limits(int64_t each_ns, int64_t buffer_bytes,
+                                           int64_t limit_ns) {
+  GpuHeader header;
+  std::string body;
+  if (!send(GpuMessage::ask_limits, {each_ns, buffer_bytes}) ||
+      !receive(monotonic_ns() + limit_ns, {}, header, body) ||
+      header.message != GpuMessage::limits) {
+    return no_reply();
+  }
+  return body;
+}
+
 // A loader that cannot load the program says so and ends: what it printed was written before our
 // socket was closed.
 Error GpuProcess::no_reply() const {

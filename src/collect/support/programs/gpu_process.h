@@ -32,6 +32,8 @@ class GpuProcess {
 
   // The layout as JSON.
   Result<std::string> ask_layout(int64_t limit_ns, const EventSink& event_sink);
+  // The limits as JSON (model/limits.h).
+  Result<std::string> ask_limits(int64_t each_ns, int64_t buffer_bytes, int64_t limit_ns);
   enum class Answer { row, changed, none };
   // One raw value per column; `message` is ask_row or ask_last_row. `none`: no reply in time, or
   // another number of values.

@@ -1,0 +1,10 @@
+// The name of this machine.
+#pragma once
+
+#include <string>
+
+namespace trainscope {
+
+std::string host_name();
+
+}  // namespace trainscope

@@ -1,0 +1,16 @@
+// Where a folder is stored.
+#pragma once
+
+#include <string>
+
+namespace trainscope {
+
+struct StoragePlace {
+  std::string folder;       // absolute, without symbolic links
+  std::string mount_point;  // "" if it is unknown
+  std::string file_system;  // ext4, nfs4, …
+  std::string device;       // a whole disk, as in system.disk.io; "" if there is none
+};
+StoragePlace storage_place(const std::string& folder);
+
+}  // namespace trainscope
