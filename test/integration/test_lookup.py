@@ -25,6 +25,8 @@ class Lookup(Case):
         for run in named:
             self.assertIn(run, done[1])
         self.assertIn("remove 2 runs", done[1])
+        rows = [line.split()[0] for line in done[1].splitlines() if line.strip()]  # one line per run
+        self.assertEqual(sorted(row for row in rows if row in named), sorted(named), done[1])
         self.assertEqual(len(self.listed()), 4)
         done = self.run_cli("rm", "--yes", "a")
         self.assertEqual(done.returncode, 0, done.stderr)
