@@ -24,6 +24,7 @@
 #include "record/supervise/instrument.h"
 #include "record/supervise/run_folder.h"
 #include "record/supervise/supervisor.h"
+#include "record/unrecorded.h"
 #include "store/store.h"
 #include "version.h"
 
@@ -358,7 +359,9 @@ RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
 }  // namespace
 
 Result<RecordOutcome> record_job(const RecordOptions& options) {
-  TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(options));
+  auto begun = begin_recording(options);
+  if (!begun && is_unwritable_home(begun.error())) return run_unrecorded(options, begun.error());
+  TS_TRY(const std::unique_ptr<Recording> recording, std::move(begun));
   Session& session = recording->session;
   // Ctrl-C while we were getting ready, with no job yet that it could reach.
   const int interrupted = SignalInbox::interrupted_by();

@@ -4,6 +4,7 @@ import re
 import select
 import shutil
 import subprocess
+import time
 import unittest
 
 from mounted_home import OwnMounts
@@ -32,7 +33,7 @@ class StorageCase(Case):
 
 
 class Refused(Case):
-    def test_a_home_that_cannot_be_written_starts_nothing(self):
+    def test_a_home_that_cannot_exist_starts_nothing(self):
         for home in ("/dev/null/home", "/proc/nothing"):
             done = self.record(["touch", self.path("started")], check=False, env=self.environment(TRAINSCOPE_HOME=home))
             self.assertEqual(done.returncode, 125)
@@ -128,6 +129,41 @@ class Mounted(OwnMounts, StorageCase):
         out, errors = process.communicate(input=b"end\n", timeout=90)
         self.assertEqual((process.returncode, out), (9, lines(len(out.split()))))
         return self.said + errors.decode()
+
+    def assert_runs_unrecorded(self, reason, *options, job="echo out; exit 7"):
+        """The job runs without a record, and one message says why."""
+        done = self.record(["sh", "-c", job], *options, check=False)
+        self.assertEqual((done.returncode, done.stdout), (7, b"out\n"), done.stderr)
+        self.assertRegex(done.stderr, rb"\Atrainscope: the job is not recorded: cannot create a run in %s: %s; "
+                                      rb"[^\n]*TRAINSCOPE_HOME[^\n]*\n\Z" % (self.home.encode(), reason))
+        return done
+
+    def test_full_before_the_job_starts(self):
+        self.fill()
+        self.assert_runs_unrecorded(b"No space left on device")
+        self.assert_runs_unrecorded(b"No space left on device", "--quiet")
+        self.assert_runs_unrecorded(b"No space left on device", "--after", f"touch {self.path('after')}",
+                                    job='echo step 1 > "$TRAINSCOPE_PIPE"; echo "${TRAINSCOPE_RUN_ID?}out"; exit 7')
+        self.assertTrue(os.path.exists(self.path("after")))
+        done = self.record(["sleep", "60"], "--for", "300ms", check=False)
+        self.assertEqual(done.returncode, 124, done.stderr)
+        done = self.record(["sh", "-c", "kill -SEGV $$"], check=False)
+        self.assertEqual(done.returncode, -11, done.stderr)
+        self.assertEqual(os.listdir(self.home), ["filler"])
+
+    def test_read_only_before_the_job_starts(self):
+        subprocess.run(["mount", "-o", "remount,ro", self.home], check=True)
+        self.assert_runs_unrecorded(b"Read-only file system")
+
+    def test_a_signal_to_the_group_of_an_unrecorded_job_comes_once(self):
+        self.fill()
+        job = ("import signal, sys\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n"
+               "print('ready', flush=True)\nsys.stdin.readline()\nprint(len(seen))")
+        process = self.start(job, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        os.killpg(process.pid, 10)
+        time.sleep(0.5)  # what is forwarded comes within 30 ms
+        self.assertEqual(process.communicate(b"end\n", timeout=60)[0], b"1\n")
 
     def test_full_and_freed(self):
         process = self.start_counting()

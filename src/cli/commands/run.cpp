@@ -78,7 +78,7 @@ int record_series(RunOptions options) {
       return first_failure ? end_as(*first_failure) : die_by(interrupting_signal());
     }
   }
-  if (repeat > 1 && !options.quiet) {
+  if (!options.repeat_of.group.empty() && !options.quiet) {
     print_message("trainscope: mean and spread: trainscope info {}\n", options.repeat_of.group);
   }
   return first_failure ? end_as(*first_failure) : 0;
