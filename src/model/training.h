@@ -128,6 +128,7 @@ struct Training {
   int64_t reports = 0;                      // of any kind and source
   int64_t observed = 0;                     // steps that its source reported
   std::optional<int64_t> count;             // how many steps the job did
+  std::optional<double> steps_per_s;        // from the first reported step to the last
   std::string reason;                       // why there is no count
   bool are_steps_refused = false;           // some reported steps may not be the job's
   std::string times_reason;                 // why the times of single steps are unknown

@@ -111,9 +111,12 @@ Status summarize_steps(Reader<Step>& steps, Survey& survey, Training& training) 
   StepSeries series;
   MilestoneSteps milestones(training.results);
   Step step;
+  double last_s = 0, since_first = 0;
   for (;;) {
     TS_TRY(const bool has_more, steps.next(step));
     if (!has_more) break;
+    if (!first.empty()) since_first += static_cast<double>(step.covers);
+    last_s = step.time_s;
     series.add(step);
     milestones.add(step);
     if (first.size() < kMaxWarmup) {
@@ -123,6 +126,9 @@ Status summarize_steps(Reader<Step>& steps, Survey& survey, Training& training) 
     }
   }
   milestones.finish();
+  if (!first.empty() && last_s > first.front().time_s) {
+    training.steps_per_s = since_first / (last_s - first.front().time_s);
+  }
   Distribution durations = fold.durations();
   for (const Step& each : first) {
     if (each.duration_s) durations.add(*each.duration_s);

@@ -51,14 +51,21 @@ bool count_steps(const RunToClose& run) {
   if (shared.next_report == 0) return true;
   if (shared.steps.is_known() && shared.next_report == shared.sealed_reports) {
     run.manifest.steps = shared.steps.count(shared.output_is_shared != 0);
+    run.manifest.steps_per_s = shared.steps.steps_per_s(shared.output_is_shared != 0);
     return true;
   }
   const ChildAnswer answer = ask_child(reading_limits(), [&] {
     const auto opened = open_run(run.run_path);
-    const auto count = opened ? (*opened)->training().count : std::nullopt;
-    return count ? std::to_string(*count) : "";
+    if (!opened || !(*opened)->training().count) return std::string();
+    const Training& training = (*opened)->training();
+    return fmt::format("{} {}", *training.count, training.steps_per_s.value_or(0));
   });
-  if (answer.end == ChildEnd::done) run.manifest.steps = parse_integer(answer.text);
+  if (answer.end == ChildEnd::done) {
+    const auto words = split(answer.text, ' ');
+    run.manifest.steps = parse_integer(words.front());
+    const auto rate = parse_number(words.back());
+    if (run.manifest.steps && rate && *rate > 0) run.manifest.steps_per_s = rate;
+  }
   return answer.end != ChildEnd::hung;
 }
 
