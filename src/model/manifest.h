@@ -75,6 +75,8 @@ struct Manifest {
   std::optional<double> steps_per_s;     // from the first reported step to the last
   std::optional<int64_t> bytes_written;  // of samples and events; known at the end
   std::optional<StoredVerdict> verdict;  // known after the end
+  // Why the last samples could not be written; empty: they were, or the run has not ended.
+  std::string unwritten_reason;
   std::vector<Setting> settings;
   std::vector<Phase> phases;
   std::vector<std::string> notes;  // caveats, such as "recorder did not reply at the end"

@@ -342,18 +342,19 @@ RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
   m.exit_code = end.exit_code;
   m.signal = end.signal;
   m.ended_by = end.ended_by;
-  bool closed = false;
+  bool closed = false, is_end_stored = false;
   try {
     RunToClose run{session.run.path, m, session.memory, session.lifeline.write.get(),
                    session.wants_printed_steps};
     closed = close_run(run, supervisor, recording.monitor, end);
+    is_end_stored = run.is_end_stored;
     leave_relay_behind(session.output, supervisor, session.memory, session.lifeline.write);
   } catch (const std::exception& error) {
     supervisor.print_message(std::string("the end of the run could not be recorded: ") +
                              error.what());
   }
   session.memory.unmap();
-  return {session.run.path, m, closed};
+  return {session.run.path, m, closed, is_end_stored};
 }
 
 }  // namespace

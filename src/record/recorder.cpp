@@ -193,6 +193,7 @@ class Recorder {
   // Informs the user once when writing fails and once when it works again.
   void report(const Status& status) {
     const bool failed = !status;
+    memory_->storage_error = failed ? status.error().error_number() : 0;
     if (failed == storage_failed_) return;
     storage_failed_ = failed;
     post_message(failed ? "recording paused, the job is still running: " + status.error().message()

@@ -91,6 +91,7 @@ class Conveniences(Case):
 
 class Mounted(OwnMounts, StorageCase):
     """Homes on a small file system."""
+    is_quiet = True
 
     def setUp(self):
         super().setUp()
@@ -109,8 +110,13 @@ class Mounted(OwnMounts, StorageCase):
     def free(self):
         os.unlink(os.path.join(self.home, "filler"))
 
-    def start_counting(self, every="10ms"):
+    def run_words(self, job, *options):
+        words = super().run_words(job, *options)
+        return words if self.is_quiet else [word for word in words if word != "--quiet"]
+
+    def start_counting(self, every="10ms", quiet=True):
         """A job that counts until it is told to end, with some samples of it on disk."""
+        self.is_quiet = quiet
         process = self.start(COUNTING_UNTIL_INPUT, "--every", every, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         self.said = ""
         self.wait_for_samples(20)
@@ -180,12 +186,19 @@ class Mounted(OwnMounts, StorageCase):
         self.assert_nothing_lost(info)
 
     def test_full_until_the_end(self):
-        process = self.start_counting()
+        process = self.start_counting(quiet=False)
         before = self.on_disk("system.cpu.time", cpu="all", state="user")["samples"]
         self.fill()
         self.wait_for_words(process, "paused")
         errors = self.assert_unharmed(process)
         self.assertIn("No space left", errors)
+        self.assertRegex(errors, r"(?m)^  job +exit code 9$")
+        self.assertRegex(errors, r"(?m)^  gap +from .* to the end: the run folder could not be written: No space left on device$")
+        info = self.info()
+        self.assertEqual((info["job"]["exit_code"], info["job"]["ended_by"]), (9, "exit"))
+        self.assertAlmostEqual(info["sampling"]["gaps"][-1]["to_s"], info["run"]["duration_s"], places=6)
+        self.assertIn("No space left", info["sampling"]["gaps"][-1]["reason"])
+        self.assert_ticks_add_up()
         self.free()
         self.assertIn("could not write its last samples", errors)
         # All that was on disk before it was full is still there.

@@ -134,6 +134,7 @@ struct Shared {
 
   // Over all recorders of the run.
   std::atomic<int64_t> bytes_written{0}, missed_ticks{0};
+  std::atomic<int32_t> storage_error{0};  // errno of a run folder that cannot be written now
   std::atomic<uint32_t> next_segment{1};
   std::atomic<uint32_t> next_schema{1};    // a number names one layout in the whole run
   std::atomic<int64_t> next_report{0};     // progress lines in the ring and in segments

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/bounded_child.h"
 #include "base/clock.h"
@@ -21,6 +22,7 @@
 #include "record/record.h"
 #include "record/sample/settle.h"
 #include "record/supervise/instrument.h"
+#include "record/supervise/run_folder.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -88,6 +90,7 @@ void complete_manifest(const RunToClose& run) {
 
 Status complete_run(const RunToClose& run, bool is_sealed) {
   complete_manifest(run);
+  ::unlink(reserve_path(run.run_path).c_str());  // space for the manifest on a full disk
   Status written = write_manifest(run.run_path, run.manifest);
   ::unlink((run.run_path + "/progress").c_str());
   (void)remove_instrument_folder(run.run_path);
@@ -110,6 +113,12 @@ std::string write_end(const RunToClose& run, bool is_late, const ProcessHandle& 
 // A monotonic time as a date: closing a run may take seconds, which are not the job's.
 std::string wall_time_of(int64_t monotonic) {
   return utc_text(realtime_ns() - (monotonic_ns() - monotonic));
+}
+
+// Of samples that the run folder does not have: the reason for the gap at the end.
+std::string unwritten_reason(int error_number) {
+  const std::string text = "the run folder could not be written";
+  return error_number == 0 ? text : text + ": " + ::strerror(error_number);
 }
 
 std::string message_of(RecorderEnd end) {
@@ -157,6 +166,9 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
     m.notes.push_back(message);
     supervisor.print_message(message);
   }
+  if (recorder_end == RecorderEnd::not_all_written) {
+    m.unwritten_reason = unwritten_reason(run.memory->storage_error);
+  }
   m.duration_s = std::max(0.0, to_seconds(end.ended_ns - m.zero_monotonic_ns));
   m.ended = wall_time_of(end.ended_ns);
   const ProcessHandle recorder(monitor.pid());
@@ -172,6 +184,7 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
     return false;
   }
   if (!closed.text.empty()) {
+    run.is_end_stored = false;
     supervisor.print_message("the end of the run could not be recorded: " + closed.text);
   }
   return true;

@@ -19,6 +19,7 @@ struct RunToClose {
   SharedMemory memory;
   int lifeline_fd = -1;  // open in every process that may close the run
   bool wants_printed_steps = false;
+  bool is_end_stored = true;  // set by close_run: false if the last manifest could not be written
 };
 
 // Closes the run of a job that ended so. False when the run folder does not respond: the run is

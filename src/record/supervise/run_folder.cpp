@@ -23,6 +23,7 @@ namespace {
 
 constexpr int64_t kHomeHangNs = 10 * kNsPerSecond, kIdFileHangNs = kNsPerSecond;
 constexpr int64_t kLimitNs = 60 * kNsPerSecond;
+constexpr off_t kReservedBytes = 64 * 1024;
 
 // Work on a folder that may hang; the Error that it does comes in time.
 Result<std::string> in_child(int64_t hang_ns, const std::function<Result<std::string>()>& work) {
@@ -61,6 +62,12 @@ Status replace_or_write(const std::string& path, const std::string& text) {
   return write_all(fd.get(), text);
 }
 
+// A run without it is complete as well.
+void reserve_space(const NewRun& run) {
+  const auto file = open_file(reserve_path(run.path), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (file) (void)!::posix_fallocate(file->get(), 0, kReservedBytes);
+}
+
 // All repeats of a command are named after the first of them.
 void set_id(Manifest& manifest, const std::string& id) {
   manifest.id = id;
@@ -77,6 +84,8 @@ bool is_unwritable_home(const Error& error) {
   return std::find(kNumbers.begin(), kNumbers.end(), error.error_number()) != kNumbers.end();
 }
 
+std::string reserve_path(const std::string& run_path) { return run_path + "/reserve"; }
+
 std::string progress_path(const NewRun& run) { return run.path + "/progress"; }
 
 Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
@@ -88,6 +97,7 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
       (void)remove_run(run.path);  // a run that never began leaves no folder
       return written.error();
     }
+    reserve_space(run);
     if (::mkfifo(progress_path(run).c_str(), 0600) == 0) return run.id;
     return run.id + "\n" +
            Error::from_errno("cannot create " + progress_path(run), errno).message();

@@ -22,6 +22,8 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest);
 // Whether make_run_folder() failed because the home is full, read-only, forbidden, or does not
 // respond: the job runs without a record then. Any other failure is a wrong setting.
 bool is_unwritable_home(const Error& error);
+// A file that only takes space, which the manifest needs at the end on a disk that is full by then.
+std::string reserve_path(const std::string& run_path);
 // The path of the FIFO.
 std::string progress_path(const NewRun& run);
 
