@@ -166,6 +166,18 @@ class Job(Case):
         done = self.run_cli("run", "--quiet", "--for", "300ms", "--", "sleep", "30")
         self.assertEqual(done.returncode, 124, done.stderr)
 
+    def test_a_command_that_cannot_be_executed_leaves_no_run(self):
+        for words, code in ((["pyton", "x.py"], 127), (["/etc/passwd"], 126)):
+            done = self.run_cli("run", "--repeat", "2", "--", *words)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (code, 1), done.stderr)
+            self.assertIn(f"trainscope: cannot run {words[0]}: ", done.stderr)
+        self.assertEqual(json.loads(self.run_cli("list", "--json").stdout)["runs"], [])
+        self.assertEqual(list(self.home.iterdir()), [])
+        # A file of the working directory is not in PATH.
+        for name, instead in (("train.py", "python3 train.py"), ("train", "./train")):
+            (self.work / name).write_text("")
+            self.assertIn(f"try: trainscope run -- {instead}\n", self.run_cli("run", "--", name).stderr)
+
     def test_no_core_of_ours(self):
         most = resource.getrlimit(resource.RLIMIT_CORE)[1]
         if most == 0:

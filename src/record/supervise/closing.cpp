@@ -134,6 +134,16 @@ std::string message_of(RecorderEnd end) {
   return "";
 }
 
+// A job that could not be executed, most likely a typo: its run has nothing to show.
+void discard_run(const RunToClose& run, RecorderMonitor& monitor) {
+  (void)monitor.finish();
+  const ChildLimits limits{kHangNs, kClosingLimitNs, 0, false, true, {}};
+  (void)ask_child(limits, [&] {
+    (void)remove_run(run.run_path);
+    return std::string();
+  });
+}
+
 }  // namespace
 
 ChildLimits reading_limits() {
@@ -160,6 +170,10 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
                const JobEnd& end) {
   Manifest& m = run.manifest;
   run.memory->job_ended_ns = end.ended_ns;
+  if (end.ended_by == EndedBy::not_started && end.exit_code) {
+    discard_run(run, monitor);
+    return false;
+  }
   supervisor.drain_output();
   const RecorderEnd recorder_end = monitor.finish();
   if (const std::string message = message_of(recorder_end); !message.empty()) {
