@@ -267,12 +267,17 @@ void Supervisor::reap_children() {
       account(info.si_pid);
     }
   }
-  siginfo_t stopped{};
-  if (!end_ && job_pid_ != 0 &&
-      ::waitid(P_PID, static_cast<id_t>(job_pid_), &stopped, WSTOPPED | WNOHANG) == 0 &&
-      stopped.si_pid == job_pid_) {
-    mirror_stop(stopped.si_status);
+  siginfo_t changed{};
+  if (end_ || job_pid_ == 0 ||
+      ::waitid(P_PID, static_cast<id_t>(job_pid_), &changed, WSTOPPED | WCONTINUED | WNOHANG) !=
+          0 ||
+      changed.si_pid != job_pid_) {
+    return;
   }
+  const bool is_stopped = changed.si_code == CLD_STOPPED;
+  memory_->job_stop_signal = is_stopped ? changed.si_status : 0;
+  monitor_.wake();
+  if (is_stopped) mirror_stop(changed.si_status);
 }
 
 // What its first thread did is known only until it is reaped.
