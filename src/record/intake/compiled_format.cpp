@@ -66,12 +66,28 @@ bool may_match(const PrintedFormat& format, std::string_view line) {
          line.find(format.second_hint) != std::string_view::npos;
 }
 
+namespace {
+
+// "Acc: 40.00%" is a ratio of 0.4, whatever the group is called.
+bool is_percentage(std::string_view name, std::string_view text, std::string_view line) {
+  if (!name.ends_with("accuracy") || text.empty()) return false;
+  if (text.ends_with('%')) return true;
+  const auto end = static_cast<size_t>(text.data() - line.data()) + text.size();
+  const size_t next = line.find_first_not_of(' ', end);
+  return next != std::string_view::npos && line[next] == '%';
+}
+
+}  // namespace
+
 Pattern::Answer CompiledFormat::match(std::string_view line, PrintedMatch& match) const {
   const Pattern::Answer answer = pattern_.find_in(line);
   if (answer != Pattern::Answer::yes) return answer;
   match.numbers.clear();
   for (const auto& [name, number] : groups_) {
     std::string_view text = pattern_.group(number, line).value_or(std::string_view());
+    const bool is_percent = is_percentage(name, text, line);
+    const double factor = is_percent ? 0.01 : 1;
+    if (is_percent && text.ends_with('%')) text.remove_suffix(1);
     if (text.starts_with('+')) text.remove_prefix(1);
     if (const auto value = parse_number(text)) match.numbers.emplace_back(name, *value);
   }

@@ -136,6 +136,17 @@ TEST_F(PrintedTest, a_loss_with_a_capital_letter) {
   EXPECT_EQ(kept("Step 3/100, Loss: 0.5\n"), "step 3 loss=0.5 of=100\n");
 }
 
+TEST_F(PrintedTest, an_accuracy_in_percent_is_a_ratio) {
+  EXPECT_EQ(kept("iter 3 loss 0.5 acc 40.00%\n"), "step 3 loss=0.5 accuracy=0.4\n");
+  EXPECT_EQ(kept("iter 3 loss 0.5 acc 0.4, 12 % of the time\n"), "step 3 loss=0.5 accuracy=0.4\n");
+  EXPECT_EQ(kept("[eval] step 950: loss 0.25, acc 40 %\n"),
+            "scalar loss 0.25 set=validation\nscalar accuracy 0.4 set=validation\n");
+  for (const char* pattern :
+       {R"(at (?<step>\d+): (?<accuracy>[\d.]+))", R"(at (?<step>\d+): (?<accuracy>\S+))"}) {
+    EXPECT_EQ(kept("at 3: 40.00% right\n", pattern), "step 3 accuracy=0.4\n") << pattern;
+  }
+}
+
 TEST_F(PrintedTest, an_index_that_begins_at_0_is_a_step_later) {
   EXPECT_EQ(
       kept("Train: 0 [   0/23 (  4%)]  Loss: 6.5 (6.5)  Time: 0.421s, 2432.5/s  (0.4s, 2400.0/s)"
