@@ -105,6 +105,14 @@ class PrintedFormats(Case):
         pattern = re.search("--steps-from '([^']*)'", line)[1]
         self.record(job, "--steps-from", pattern)
         self.assertEqual(self.info()["steps"]["count"], STEPS)
+        # The loss is found too where it is named.
+        named = self.trainer('f"it={i + 1:>3} | loss: {loss:.4f} | 12 GB"')
+        with_loss = re.search("--steps-from '([^']*)'", self.line_of_steps(self.summary("--", *named)))[1]
+        self.record(named, "--steps-from", with_loss)
+        self.assertEqual(self.info()["steps"]["count"], STEPS)
+        losses = [m["last"] for m in self.info()["metrics"] if m["name"] == "train.loss"]
+        self.assertAlmostEqual(losses[0], 2.25 / STEPS, places=4)
+        self.record(job)
         # One that the user gave and that matches nothing is replaced by one that does.
         self.assert_shown(self.summary("--steps-from", "nothing (?<step>\\d+)", "--", *job), pattern)
 
