@@ -11,11 +11,11 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::array<const char*, 19> kGroups = {
-    "step",       "index",         "of",         "item",         "items",
-    "epoch",      "loss",          "accuracy",   "percent",      "lr",
-    "throughput", "seconds",       "val_loss",   "val_accuracy", "val_percent",
-    "test_loss",  "test_accuracy", "test_right", "test_all"};
+constexpr std::array<const char*, 22> kGroups = {
+    "step",     "index",        "of",          "item",      "items",         "epoch",
+    "loss",     "accuracy",     "percent",     "lr",        "throughput",    "seconds",
+    "val_loss", "val_accuracy", "val_percent", "test_loss", "test_accuracy", "test_right",
+    "test_all", "test_percent", "loss_d",      "loss_g"};
 // Placeholders in the patterns of the table, and their expansion.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kWords = {{
     {"JSON_NUMBERS",
@@ -89,7 +89,7 @@ Pattern::Answer CompiledFormat::match(std::string_view line, PrintedMatch& match
     const double factor = is_percent ? 0.01 : 1;
     if (is_percent && text.ends_with('%')) text.remove_suffix(1);
     if (text.starts_with('+')) text.remove_prefix(1);
-    if (const auto value = parse_number(text)) match.numbers.emplace_back(name, *value);
+    if (const auto value = parse_number(text)) match.numbers.emplace_back(name, *value * factor);
   }
   return answer;
 }
