@@ -144,6 +144,17 @@ class PrintedFormats(Case):
         told = self.trainscope(*command.split()[1:]).stdout.decode()
         self.assertIn("phase", told)
 
+    def test_a_python_job_without_phases_is_told_how_to_get_them(self):
+        job = self.trainer(FORMATS["step"])
+        self.record(job)
+        command = "trainscope run --instrument -- " + job[0]
+        for shown in (self.summary("--", *job), self.trainscope("info", "latest").stdout.decode(),
+                      self.trainscope("diagnose", "latest").stdout.decode()):
+            self.assertIn("phases", shown)
+            self.assertIn(command, shown)
+        for words in (["--instrument", "--", *job], ["--", "sh", "-c", "echo step 1 loss 0.5; echo step 2 loss 0.4"]):
+            self.assertNotIn("--instrument --", self.summary(*words))
+
     def test_the_guide_shows_what_is_tested(self):
         guide = (pathlib.Path(__file__).resolve().parents[2] / "docs/guide/progress.md").read_text()
         for name in ("timm", "XGBoost", "LightGBM", "MMEngine", "fairseq", "DeepSpeed", "Ultralytics", "JSON lines"):

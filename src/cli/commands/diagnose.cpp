@@ -8,6 +8,7 @@
 #include "cli/analysis_text.h"
 #include "cli/cli.h"
 #include "cli/info_json.h"
+#include "cli/instrument_hint.h"
 #include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
@@ -95,6 +96,9 @@ std::string diagnosis_text(const RunView& run, const Diagnosis& diagnosis, bool 
                          : "");
   const std::string parts = breakdown_text(diagnosis.breakdown);
   if (!parts.empty()) out += "  time      " + parts + "\n";
+  if (const std::string command = instrument_command(run); !command.empty()) {
+    out += "  phases    unknown; try: " + command + "\n";
+  }
   for (const std::string& need : diagnosis.missing) out += "  missing   " + need + "\n";
   std::string others;
   for (const auto& other : diagnosis.alternatives) {
