@@ -47,6 +47,7 @@ class StepTime {
       divide(step, before_s);
       before_s = step.time_s;
     }
+    for (const size_t place : unnumbered_) out_.pauses[place].is_after_last_step = true;
     number_pauses(std::numeric_limits<double>::infinity(), step.step);
     std::stable_sort(out_.pauses.begin(), out_.pauses.end(),
                      [](const Pause& a, const Pause& b) { return a.from_s < b.from_s; });
@@ -168,9 +169,9 @@ class StepTime {
     }
     finding.summary = fmt::format("{} {} pause{} took {}", pauses.size(), kind,
                                   pauses.size() == 1 ? "" : "s", duration_text(lost_s));
-    finding.evidence = {fmt::format("the longest took {}, {:.3f} s after the start, before step {}",
-                                    duration_text(longest->lost_s), longest->from_s,
-                                    longest->step)};
+    finding.evidence = {fmt::format(
+        "the longest took {}, {:.3f} s after the start, {} step {}", duration_text(longest->lost_s),
+        longest->from_s, longest->is_after_last_step ? "after" : "before", longest->step)};
     finding.from_s = pauses.front()->from_s;
     finding.to_s = pauses.back()->to_s;
     finding.time_lost_s = lost_s;
