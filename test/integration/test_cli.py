@@ -70,6 +70,8 @@ class Usage(Case):
             (["run", "--every", "100", *job], ["--every", "'100' is not a duration: a unit is missing"]),
             (["run", "--tag", "a=1", "--tag", "a=2", *job], ["--tag", "'a' is given twice"]),
             (["rename", "a", "b"], ["unknown command 'rename'", "trainscope edit RUN --name NAME"]),
+            (["compare", "a", "b"], ["unknown command 'compare'", "trainscope list --name NAME"]),
+            (["diff", "a", "b"], ["unknown command 'diff'", "trainscope list --name NAME"]),
             (["edit"], ["RUN is required"]),
             (["edit", "latest"], ["nothing to change"]),
             (["edit", "latest", "--name", "a/b"], ["--name", "'a/b'"]),
