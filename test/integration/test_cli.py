@@ -457,6 +457,8 @@ class Doctor(Case):
         for source in json.loads(self.run_cli("doctor", "--json").stdout)["sources"]:
             self.assertIn(source["name"], text)
         self.assertNotIn("\x1b", text)
+        counts = re.fullmatch(r"(\d+) sources: (\d+) ok, (\d+) partial, (\d+) unavailable", text.splitlines()[-1])
+        self.assertEqual(int(counts[1]), sum(int(counts[i]) for i in (2, 3, 4)))
 
 
 class Demo(Case):
