@@ -73,6 +73,7 @@ class StepTime {
       divide(step, before_s);
       before_s = step.time_s;
     }
+    for (const size_t place : unnumbered_) out_.pauses[place].is_after_last_step = true;
     number_pauses(std::numeric_limits<double>::infinity(), step.step);
     return {};
   }
@@ -105,7 +106,8 @@ class StepTime {
       divide_until(phase.from_s);
       open.push_back(out_.pauses.size());
       unnumbered_.push_back(out_.pauses.size());
-      out_.pauses.push_back({phase.name, phase.from_s, phase.to_s, 0, phase.next_step});
+      out_.pauses.push_back({phase.name, phase.from_s, phase.to_s, 0, phase.next_step,
+                             phase.is_after_last_step});
     }
     divide_until(std::numeric_limits<double>::infinity());
     for (const Pause& pause : out_.pauses) {
@@ -189,9 +191,9 @@ class StepTime {
     }
     finding.summary = fmt::format("{} {} pause{} took {}", pauses.size(), kind,
                                   pauses.size() == 1 ? "" : "s", duration_text(lost_s));
-    finding.evidence = {fmt::format("the longest took {}, {:.3f} s after the start, before step {}",
-                                    duration_text(longest->lost_s), longest->from_s,
-                                    longest->step)};
+    finding.evidence = {fmt::format(
+        "the longest took {}, {:.3f} s after the start, {} step {}", duration_text(longest->lost_s),
+        longest->from_s, longest->is_after_last_step ? "after" : "before", longest->step)};
     finding.from_s = pauses.front()->from_s;
     finding.to_s = pauses.back()->to_s;
     finding.time_lost_s = lost_s;

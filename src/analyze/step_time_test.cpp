@@ -158,6 +158,20 @@ TEST(StepTime, what_no_phase_fills_is_unexplained) {
   EXPECT_NEAR(parts.at("compute"), 20 * 0.04, 1e-9);
 }
 
+TEST(StepTime, a_pause_after_the_last_step_is_after_it) {
+  Story story;
+  for (int i = 0; i < 20; ++i) story.step(0.05, 0.01);
+  story.pause("checkpoint", 0.2);
+  const AnalysisResult last = story.analyze();
+  ASSERT_EQ(last.pauses.size(), 1U);
+  EXPECT_TRUE(last.pauses[0].is_after_last_step);
+  EXPECT_TRUE(last.findings[0].evidence[0].ends_with("after step 20"))
+      << last.findings[0].evidence[0];
+  const AnalysisResult between = story.step(0.05, 0.01).analyze();
+  EXPECT_FALSE(between.pauses[0].is_after_last_step);
+  EXPECT_TRUE(between.findings[0].evidence[0].ends_with("before step 21"));
+}
+
 TEST(StepTime, warm_up_is_its_own_part) {
   Story story;
   story.step(2, 0.01);

@@ -27,12 +27,9 @@ std::optional<double> summary_value(const RunView& run, std::string_view metric,
 MeasuredValues measure_run(const RunView& run) {
   MeasuredValues values;
   const Training& training = run.training();
-  const double duration_s = run.duration_s();
-  values[0] = duration_s;
-  if (training.count) {
-    values[1] = static_cast<double>(*training.count);
-    if (duration_s > 0) values[2] = *values[1] / duration_s;
-  }
+  values[0] = run.duration_s();
+  if (training.count) values[1] = static_cast<double>(*training.count);
+  values[2] = training.steps_per_s;
   const StepStatistics& steps = training.statistics;
   values[3] = steps.p50_s ? steps.p50_s : steps.mean_s;
   values[4] = summary_value(run, "job.cpu.utilization", &Summary::mean);

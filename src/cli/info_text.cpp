@@ -31,6 +31,7 @@ class InfoWriter {
     describe_job();
     describe_host();
     for (const auto& [label, text] : training_rows(run_)) row(label, text);
+    row("verdict", verdict_row(m));
     describe_sampling();
     row("overhead", overhead_text(run_.overhead(), run_.duration_s(), Detail::info));
     row("settings", settings_text());
@@ -55,6 +56,17 @@ class InfoWriter {
     const std::string safe = printable(text);
     const std::string line = style_.width > 14 ? shortened(safe, style_.width - 13) : safe;
     out_ += styled(kDim, fmt::format("  {:<10} ", label)) + line + "\n";
+  }
+
+  // As stored at the end of the run.
+  static std::string verdict_row(const Manifest& m) {
+    if (!m.verdict) return "";
+    const StoredVerdict& stored = *m.verdict;
+    std::string text = stored.verdict;
+    if (!stored.cause.empty()) text += " (" + stored.cause + ")";
+    if (stored.confidence > 0)
+      text += fmt::format(", confidence {:.0f} %", 100 * stored.confidence);
+    return text + "; see: trainscope diagnose " + m.id;
   }
 
   void describe_job() {
@@ -236,20 +248,32 @@ class InfoWriter {
     });
   }
 
-  // Absent metrics, grouped by reason.
+  // Absent metrics, grouped by reason. Those that nothing can be done about are only counted.
   void add_absent() {
     std::map<std::pair<std::string, std::string>, std::set<std::string>> groups;
+    std::set<std::string> unavailable;
     for (const Series& s : run_.series()) {
-      if (s.status == SeriesStatus::absent) groups[{s.reason, s.remedy}].insert(s.metric);
+      if (s.status != SeriesStatus::absent) continue;
+      if (s.remedy.empty() && !style_.all && !is_file_counter(s)) {
+        unavailable.insert(s.metric);
+      } else {
+        groups[{s.reason, s.remedy}].insert(s.metric);
+      }
     }
-    if (groups.empty()) return;
-    out_ += "\n" + styled(kDim, "  not measured") + "\n";
+    if (!groups.empty() || !unavailable.empty()) {
+      out_ += "\n" + styled(kDim, "  not measured") + "\n";
+    }
     for (const auto& [cause, metrics] : groups) {
       std::string names = *metrics.begin();
       if (metrics.size() == 2) names += ", " + *metrics.rbegin();
       if (metrics.size() > 2) names += fmt::format(" and {} more", metrics.size() - 1);
       out_ += "  " + printable(names) + ": " + printable(cause.first);
       out_ += cause.second.empty() ? "\n" : "; " + printable(cause.second) + "\n";
+    }
+    if (!unavailable.empty()) {
+      out_ += fmt::format("  {} that this machine or job does not have: trainscope info {} --all\n",
+                          counted(static_cast<int64_t>(unavailable.size()), "metric"),
+                          printable(run_.manifest().id));
     }
   }
 

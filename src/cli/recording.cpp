@@ -169,8 +169,10 @@ Result<RunOptions> recording_options(Settings settings) {
 namespace {
 
 // The diagnosis is stored; a failure to do so leaves it to `diagnose`.
-std::string conclusion_text(const std::string& run_path, bool colour) {
-  const auto run = open_run(run_path);
+std::string conclusion_text(const RecordOutcome& outcome, bool colour) {
+  const std::string& run_path = outcome.run_path;
+  const auto run =
+      outcome.is_end_stored ? open_run(run_path) : open_run(run_path, outcome.manifest);
   if (!run) {
     return fmt::format("trainscope: the run cannot be read back: {}\n", run.error().message());
   }
@@ -191,7 +193,7 @@ void conclude_run(const RecordOutcome& outcome, bool quiet) {
   if (quiet && outcome.manifest.duration_s.value_or(0) < kLeastTrainingS) return;
   const bool colour = colour_wanted(STDERR_FILENO);
   const ChildAnswer answer =
-      ask_child(reading_limits(), [&] { return conclusion_text(outcome.run_path, colour); });
+      ask_child(reading_limits(), [&] { return conclusion_text(outcome, colour); });
   if (quiet) return;
   if (answer.end == ChildEnd::done) {
     print_message_text(answer.text);

@@ -120,7 +120,7 @@ constexpr SettingSpec kSettings[] = {
      .path = PathBase::job},
     {.name = "steps-from",
      .value = "REGEX",
-     .help = "regular expression for a printed step: (?<step>\\d+), (?<loss>...), "
+     .help = "regular expression for a printed step: (?<step>\\d+), (?<epoch>\\d+), (?<loss>...), "
              "(?<accuracy>...), (?<throughput>...)",
      .field = TextField{&RunOptions::steps_from, check_steps_pattern},
      .commands = "run"},

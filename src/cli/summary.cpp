@@ -108,6 +108,14 @@ std::string after_row(const Manifest& manifest) {
                      text.empty() ? "" : " after " + text);
 }
 
+// What the run folder lacks, if it could not be written at the end.
+std::string gap_row(const RunView& run) {
+  const auto& gaps = run.sampling().gaps;
+  if (run.manifest().unwritten_reason.empty() || gaps.empty()) return "";
+  const Gap& last = gaps.back();
+  return fmt::format("from {} to the end: {}", duration_text(last.from_s), printable(last.reason));
+}
+
 // The answer: what held the training back, and what to try.
 void add_verdict(const Diagnosis& diagnosis, std::vector<Row>& rows) {
   if (diagnosis.verdict.empty()) return;
@@ -128,6 +136,7 @@ std::vector<Row> rows_of(const RunView& run, const Diagnosis& diagnosis) {
       {"memory", memory_row(summaries)},
       {"disk", disk_row(summaries)},
       {"samples", sampling_text(run.sampling(), Detail::summary)},
+      {"gap", gap_row(run)},
       {"overhead", overhead_text(run.overhead(), run.duration_s(), Detail::summary)},
   };
   const std::vector<Row> training = training_rows(run);

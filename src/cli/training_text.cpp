@@ -9,6 +9,7 @@
 #include "analyze/analyze.h"
 #include "base/text.h"
 #include "cli/analysis_text.h"
+#include "cli/instrument_hint.h"
 #include "model/training.h"
 
 namespace trainscope {
@@ -92,6 +93,9 @@ std::vector<std::pair<std::string, std::string>> training_rows(const RunView& ru
     for (auto& row : analysis_rows(*completed)) rows.push_back(std::move(row));
   } else {
     rows.emplace_back("analysis", "cannot be done: " + printable(completed.error().message()));
+  }
+  if (const std::string command = instrument_command(run); !command.empty()) {
+    rows.emplace_back("phases", "unknown; try: " + command);
   }
   if (!has_training) return rows;
   rows.emplace_back("learning", learning_text(training));

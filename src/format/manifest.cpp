@@ -88,7 +88,9 @@ void read_numbers(const Json& json, Manifest& m) {
   m.supervisor_pid = number("supervisor_pid", 0);
   m.supervisor_start_ticks = number("supervisor_start_ticks", 0);
   m.steps = integer_field(json, "steps");
+  m.steps_per_s = number_field(json, "steps_per_s");
   m.bytes_written = integer_field(json, "bytes_written");
+  m.unwritten_reason = text_field(json, "unwritten_reason");
   if (const Json& verdict = field(json, "verdict"); verdict.is_object()) {
     m.verdict = {text_field(verdict, "verdict"), text_field(verdict, "cause"),
                  number_field(verdict, "confidence").value_or(0),
@@ -158,7 +160,9 @@ std::string manifest_to_json(const Manifest& m) {
       {"supervisor_pid", m.supervisor_pid},
       {"supervisor_start_ticks", m.supervisor_start_ticks},
       {"steps", value_or_null(m.steps)},
+      {"steps_per_s", value_or_null(m.steps_per_s)},
       {"bytes_written", value_or_null(m.bytes_written)},
+      {"unwritten_reason", text_or_null(m.unwritten_reason)},
       {"verdict", m.verdict ? verdict_to_json(*m.verdict) : Json(nullptr)},
       {"limits", m.limits ? limits_to_json(*m.limits) : Json(nullptr)},
       {"settings", settings_json(m.settings)},

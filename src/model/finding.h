@@ -21,8 +21,9 @@ struct BreakdownPart {
 struct Pause {
   std::string kind;  // input, checkpoint, evaluation, unexplained
   double from_s = 0, to_s = 0;
-  double lost_s = 0;  // beyond the usual duration of a step
-  int64_t step = 0;   // the step that was delayed by it
+  double lost_s = 0;                // beyond the usual duration of a step
+  int64_t step = 0;                 // the step that was delayed by it
+  bool is_after_last_step = false;  // then `step` is the last one
 };
 
 struct Finding {

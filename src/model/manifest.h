@@ -74,10 +74,13 @@ struct Manifest {
   int64_t zero_monotonic_ns = 0, zero_boottime_ns = 0, zero_realtime_ns = 0;
   int64_t supervisor_pid = 0, supervisor_start_ticks = 0;
   std::optional<int64_t> steps;          // of the training; known at the end
+  std::optional<double> steps_per_s;     // from the first reported step to the last
   std::optional<int64_t> bytes_written;  // of samples and events; known at the end
   std::optional<StoredVerdict> verdict;  // known after the end
   // Of the host as they were known when the run began; empty: they were never measured.
   std::optional<MachineLimits> limits;
+  // Why the last samples could not be written; empty: they were, or the run has not ended.
+  std::string unwritten_reason;
   std::vector<Setting> settings;
   std::vector<Phase> phases;
   std::vector<std::string> notes;  // caveats, such as "recorder did not reply at the end"

@@ -13,13 +13,14 @@ void PointsSummary::add(const Points& points) {
   end_s_ = points.time_s.back();
 }
 
-void PointsSummary::add(double time_s, double value) {
+void PointsSummary::add(double time_s, double value, double weight) {
   if (!begin_s_) begin_s_ = time_s;
   end_s_ = time_s;
   min_ = samples_ == 0 ? value : std::min(min_, value);
   max_ = samples_ == 0 ? value : std::max(max_, value);
   last_ = value;
-  sum_ += static_cast<long double>(value);
+  sum_ += static_cast<long double>(value) * static_cast<long double>(weight);
+  weights_ += static_cast<long double>(weight);
   ++samples_;
 }
 
@@ -31,7 +32,7 @@ Summary PointsSummary::finish(Kind kind) const {
   summary.max = max_;
   summary.last = last_;
   if (kind != Kind::counter) {
-    summary.mean = static_cast<double>(sum_ / static_cast<long double>(samples_));
+    summary.mean = static_cast<double>(sum_ / weights_);
     return summary;
   }
   summary.delta = max_ - min_;

@@ -13,13 +13,14 @@ class PointsSummary {
  public:
   // Points that follow those added before.
   void add(const Points& points);
-  void add(double time_s, double value);
+  // `weight`: of the value in the mean.
+  void add(double time_s, double value, double weight = 1);
   Summary finish(Kind kind) const;
 
  private:
   int64_t samples_ = 0;
   double min_ = 0, max_ = 0, last_ = 0;
-  long double sum_ = 0;
+  long double sum_ = 0, weights_ = 0;
   std::optional<double> begin_s_;
   double end_s_ = 0;
 };

@@ -88,6 +88,7 @@ struct TrainingPhase {
   bool is_open = false;  // the run ended within it
   // Of those in Training::phases: the first step that ended after it, or the last step.
   int64_t next_step = 0;
+  bool is_after_last_step = false;  // no step ended after it
 
   // Of the thread that does the steps:
   bool is_pause() const;       // a checkpoint or an evaluation, which is not part of a step
@@ -169,6 +170,7 @@ struct Training {
   int64_t reports = 0;                      // of any kind and source
   int64_t observed = 0;                     // steps that its source reported
   std::optional<int64_t> count;             // how many steps the job did
+  std::optional<double> steps_per_s;        // from the first reported step to the last
   std::string reason;                       // why there is no count
   bool are_steps_refused = false;           // some reported steps may not be the job's
   std::string times_reason;                 // why the times of single steps are unknown

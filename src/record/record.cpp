@@ -25,6 +25,7 @@
 #include "record/supervise/instrument.h"
 #include "record/supervise/run_folder.h"
 #include "record/supervise/supervisor.h"
+#include "record/unrecorded.h"
 #include "store/store.h"
 #include "version.h"
 
@@ -340,24 +341,27 @@ RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
   m.exit_code = end.exit_code;
   m.signal = end.signal;
   m.ended_by = end.ended_by;
-  bool closed = false;
+  bool closed = false, is_end_stored = false;
   try {
     RunToClose run{session.run.path, m, session.memory, session.lifeline.write.get(),
                    session.wants_printed_steps};
     closed = close_run(run, supervisor, recording.monitor, end);
+    is_end_stored = run.is_end_stored;
     leave_relay_behind(session.output, supervisor, session.memory, session.lifeline.write);
   } catch (const std::exception& error) {
     supervisor.print_message(std::string("the end of the run could not be recorded: ") +
                              error.what());
   }
   session.memory.unmap();
-  return {session.run.path, m, closed};
+  return {session.run.path, m, closed, is_end_stored};
 }
 
 }  // namespace
 
 Result<RecordOutcome> record_job(const RecordOptions& options) {
-  TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(options));
+  auto begun = begin_recording(options);
+  if (!begun && is_unwritable_home(begun.error())) return run_unrecorded(options, begun.error());
+  TS_TRY(const std::unique_ptr<Recording> recording, std::move(begun));
   Session& session = recording->session;
   // Ctrl-C while we were getting ready, with no job yet that it could reach.
   const int interrupted = SignalInbox::interrupted_by();

@@ -43,7 +43,8 @@ struct RecordOptions : SourceOptions {
 struct RecordOutcome {
   std::string run_path;
   Manifest manifest;  // without the notes and the byte count that a child process adds at the end
-  bool is_closed = true;  // false: the run folder did not respond, or could not be written
+  bool is_closed = true;      // false: the run folder did not respond, or there is none
+  bool is_end_stored = true;  // false: the run folder lacks the end that `manifest` has
 };
 
 // A pattern of --steps-from: PCRE2 with at least one of the groups that a printed step may have.

@@ -24,6 +24,7 @@
 #include "record/record.h"
 #include "record/recorder_process.h"
 #include "record/sample/clock_watch.h"
+#include "record/sample/job_stops.h"
 #include "record/sample/journal_writer.h"
 #include "record/sample/sampler.h"
 #include "record/supervise/closing.h"
@@ -173,6 +174,7 @@ class Recorder {
   Ring ring_;
   JournalWriter writer_;
   Sampler sampler_;
+  JobStops stops_{memory_};
   UniqueFd log_wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
   ProgressSources progress_sources_;
   OutputFollower output_;
@@ -196,6 +198,7 @@ void Recorder::note_changes() {
   eventfd_t ignored = 0;
   eventfd_read(setup_.wake_fd, &ignored);
   job_.first_pid = memory_->job_pid.load();
+  if (const std::string text = stops_.take_change(); !text.empty()) add_event("job", text);
   for (OutputChannel& channel : setup_.output->channels) {
     if ((memory_->closed_channels & (1U << channel.index())) != 0) channel.close();
   }

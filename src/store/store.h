@@ -122,6 +122,8 @@ Status remove_instrument_folder(const std::string& run_path);
 
 // Opens a run for reading. Errors name file and offset.
 Result<std::unique_ptr<RunView>> open_run(const std::string& run_path);
+// The same for a run whose last manifest could not be written: `manifest` replaces it.
+Result<std::unique_ptr<RunView>> open_run(const std::string& run_path, const Manifest& manifest);
 
 // The metrics that are computed on reading; one that depends on the command line has its pattern.
 std::vector<MetricSpec> derived_metrics();

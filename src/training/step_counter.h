@@ -24,6 +24,8 @@ class StepCounter {
   // The last step, counted through all epochs, and how many steps there are since the one before.
   int64_t step() const { return step_; }
   int64_t covers() const { return covers_; }
+  // Steps between the first report and the last.
+  int64_t steps_since_first() const { return observed_ == 0 ? 0 : step_ - first_number_; }
   // How many steps the first report stands for, now that its interval to the others is known.
   int64_t first_covers() const;
   std::optional<int64_t> count() const;

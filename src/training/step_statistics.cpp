@@ -80,7 +80,10 @@ class PhaseSteps {
     last_ = step.step;
   }
   void finish() {
-    for (; at_ < all_.size(); ++at_) all_[at_]->next_step = last_;
+    for (; at_ < all_.size(); ++at_) {
+      all_[at_]->next_step = last_;
+      all_[at_]->is_after_last_step = true;
+    }
   }
 
  private:
@@ -144,6 +147,11 @@ void StepSummary::add(const Step& step) {
 }
 
 void StepSummary::add_span(const Step& step) {
+  if (first_.empty()) {
+    first_end_s_ = step.time_s;
+  } else {
+    since_first_ += static_cast<double>(step.covers);
+  }
   const double length_s = step.mean_s().value_or(0) * static_cast<double>(step.covers);
   begin_s_ = std::min(begin_s_.value_or(step.time_s), step.time_s - length_s);
   end_s_ = std::max(end_s_, step.time_s);
@@ -161,6 +169,9 @@ void StepSummary::add_device_wait(const Step& step) {
 }
 
 void StepSummary::finish(Survey& survey, Training& training) {
+  if (end_s_ > first_end_s_ && since_first_ > 0) {
+    training.steps_per_s = since_first_ / (end_s_ - first_end_s_);
+  }
   Distribution durations = fold_.durations();
   for (const Step& each : first_) {
     if (each.duration_s) durations.add(*each.duration_s);

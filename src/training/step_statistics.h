@@ -41,8 +41,9 @@ class StepSummary {
   StatisticsFold fold_;
   StepSeries series_;
   DeviceWaits device_waits_;
-  std::optional<double> begin_s_;  // of the first step
-  double end_s_ = 0;               // of the last one
+  std::optional<double> begin_s_;             // of the first step
+  double end_s_ = 0;                          // of the last one
+  double first_end_s_ = 0, since_first_ = 0;  // steps after the first one
 };
 
 // Reads all steps once: what StepSummary gives, the steps of milestones and listed phases, and the

@@ -28,6 +28,14 @@ TEST(StepStatistics, a_smaller_last_batch_is_not_the_batch_of_all_steps) {
   EXPECT_EQ(training.batch, 32);
 }
 
+TEST(StepStatistics, speed_is_that_between_the_first_and_the_last_step) {
+  const ListedTraining training =
+      read_lines({"60 pipe step 10", "61 pipe step 20", "64 pipe step 50"});
+  ASSERT_TRUE(training.steps_per_s);
+  EXPECT_NEAR(*training.steps_per_s, 10, 1e-9);
+  EXPECT_FALSE(read_lines({"60 pipe step 10"}).steps_per_s);
+}
+
 TEST(StepStatistics, batches_give_throughput) {
   const ListedTraining training =
       read_lines({"0 pipe batch 64", "1 pipe step 1", "1.5 pipe step 2", "2 pipe step 3"});

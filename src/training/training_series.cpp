@@ -102,7 +102,10 @@ std::optional<TrainingMetric> metric_of_number(std::string_view name) {
 
 void StepSeries::add(const Step& step) {
   for (size_t place = kStep; place <= kThroughput; ++place) {
-    if (const auto value = value_of(step, place)) summaries_[place].add(step.time_s, *value);
+    // A report of many steps counts as many in the mean of a step.
+    const auto weight = static_cast<double>(step.covers);
+    if (const auto value = value_of(step, place))
+      summaries_[place].add(step.time_s, *value, weight);
   }
 }
 

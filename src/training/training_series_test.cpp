@@ -22,6 +22,16 @@ TEST(TrainingSeries, series_have_the_names_of_the_contract) {
   EXPECT_EQ(names, expected);
 }
 
+TEST(TrainingSeries, a_mean_is_that_of_all_steps_however_many_a_report_covers) {
+  const ListedTraining training =
+      read_lines({"1 pipe step 1", "2 pipe step 2", "12 pipe step 102", "13 pipe step 103"});
+  for (const TrainingSeries& each : training.series) {
+    if (each.series.metric != "train.step.duration") continue;
+    EXPECT_NEAR(each.summary.mean.value_or(0), 12.0 / 102, 1e-9);
+    EXPECT_EQ(each.summary.samples, 3);
+  }
+}
+
 TEST(TrainingSeries, losses_and_accuracies_are_recognised_by_name) {
   for (const char* name : {"loss", "cross_entropy"}) {
     EXPECT_EQ(metric_of_number(name), TrainingMetric::loss) << name;

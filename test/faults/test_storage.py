@@ -4,6 +4,7 @@ import re
 import select
 import shutil
 import subprocess
+import time
 import unittest
 
 from mounted_home import OwnMounts
@@ -32,7 +33,7 @@ class StorageCase(Case):
 
 
 class Refused(Case):
-    def test_a_home_that_cannot_be_written_starts_nothing(self):
+    def test_a_home_that_cannot_exist_starts_nothing(self):
         for home in ("/dev/null/home", "/proc/nothing"):
             done = self.record(["touch", self.path("started")], check=False, env=self.environment(TRAINSCOPE_HOME=home))
             self.assertEqual(done.returncode, 125)
@@ -90,6 +91,7 @@ class Conveniences(Case):
 
 class Mounted(OwnMounts, StorageCase):
     """Homes on a small file system."""
+    is_quiet = True
 
     def setUp(self):
         super().setUp()
@@ -108,8 +110,13 @@ class Mounted(OwnMounts, StorageCase):
     def free(self):
         os.unlink(os.path.join(self.home, "filler"))
 
-    def start_counting(self, every="10ms"):
+    def run_words(self, job, *options):
+        words = super().run_words(job, *options)
+        return words if self.is_quiet else [word for word in words if word != "--quiet"]
+
+    def start_counting(self, every="10ms", quiet=True):
         """A job that counts until it is told to end, with some samples of it on disk."""
+        self.is_quiet = quiet
         process = self.start(COUNTING_UNTIL_INPUT, "--every", every, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         self.said = ""
         self.wait_for_samples(20)
@@ -129,6 +136,41 @@ class Mounted(OwnMounts, StorageCase):
         self.assertEqual((process.returncode, out), (9, lines(len(out.split()))))
         return self.said + errors.decode()
 
+    def assert_runs_unrecorded(self, reason, *options, job="echo out; exit 7"):
+        """The job runs without a record, and one message says why."""
+        done = self.record(["sh", "-c", job], *options, check=False)
+        self.assertEqual((done.returncode, done.stdout), (7, b"out\n"), done.stderr)
+        self.assertRegex(done.stderr, rb"\Atrainscope: the job is not recorded: cannot create a run in %s: %s; "
+                                      rb"[^\n]*TRAINSCOPE_HOME[^\n]*\n\Z" % (self.home.encode(), reason))
+        return done
+
+    def test_full_before_the_job_starts(self):
+        self.fill()
+        self.assert_runs_unrecorded(b"No space left on device")
+        self.assert_runs_unrecorded(b"No space left on device", "--quiet")
+        self.assert_runs_unrecorded(b"No space left on device", "--after", f"touch {self.path('after')}",
+                                    job='echo step 1 > "$TRAINSCOPE_PIPE"; echo "${TRAINSCOPE_RUN_ID?}out"; exit 7')
+        self.assertTrue(os.path.exists(self.path("after")))
+        done = self.record(["sleep", "60"], "--for", "300ms", check=False)
+        self.assertEqual(done.returncode, 124, done.stderr)
+        done = self.record(["sh", "-c", "kill -SEGV $$"], check=False)
+        self.assertEqual(done.returncode, -11, done.stderr)
+        self.assertEqual(os.listdir(self.home), ["filler"])
+
+    def test_read_only_before_the_job_starts(self):
+        subprocess.run(["mount", "-o", "remount,ro", self.home], check=True)
+        self.assert_runs_unrecorded(b"Read-only file system")
+
+    def test_a_signal_to_the_group_of_an_unrecorded_job_comes_once(self):
+        self.fill()
+        job = ("import signal, sys\nseen = []\nsignal.signal(signal.SIGUSR1, lambda *_: seen.append(1))\n"
+               "print('ready', flush=True)\nsys.stdin.readline()\nprint(len(seen))")
+        process = self.start(job, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        os.killpg(process.pid, 10)
+        time.sleep(0.5)  # what is forwarded comes within 30 ms
+        self.assertEqual(process.communicate(b"end\n", timeout=60)[0], b"1\n")
+
     def test_full_and_freed(self):
         process = self.start_counting()
         self.fill()
@@ -144,12 +186,19 @@ class Mounted(OwnMounts, StorageCase):
         self.assert_nothing_lost(info)
 
     def test_full_until_the_end(self):
-        process = self.start_counting()
+        process = self.start_counting(quiet=False)
         before = self.on_disk("system.cpu.time", cpu="all", state="user")["samples"]
         self.fill()
         self.wait_for_words(process, "paused")
         errors = self.assert_unharmed(process)
         self.assertIn("No space left", errors)
+        self.assertRegex(errors, r"(?m)^  job +exit code 9$")
+        self.assertRegex(errors, r"(?m)^  gap +from .* to the end: the run folder could not be written: No space left on device$")
+        info = self.info()
+        self.assertEqual((info["job"]["exit_code"], info["job"]["ended_by"]), (9, "exit"))
+        self.assertAlmostEqual(info["sampling"]["gaps"][-1]["to_s"], info["run"]["duration_s"], places=6)
+        self.assertIn("No space left", info["sampling"]["gaps"][-1]["reason"])
+        self.assert_ticks_add_up()
         self.free()
         self.assertIn("could not write its last samples", errors)
         # All that was on disk before it was full is still there.

@@ -70,6 +70,8 @@ class Usage(Case):
             (["run", "--every", "100", *job], ["--every", "'100' is not a duration: a unit is missing"]),
             (["run", "--tag", "a=1", "--tag", "a=2", *job], ["--tag", "'a' is given twice"]),
             (["rename", "a", "b"], ["unknown command 'rename'", "trainscope edit RUN --name NAME"]),
+            (["compare", "a", "b"], ["unknown command 'compare'", "trainscope list --name NAME"]),
+            (["diff", "a", "b"], ["unknown command 'diff'", "trainscope list --name NAME"]),
             (["edit"], ["RUN is required"]),
             (["edit", "latest"], ["nothing to change"]),
             (["edit", "latest", "--name", "a/b"], ["--name", "'a/b'"]),
@@ -165,6 +167,18 @@ class Job(Case):
         self.assertEqual(self.run_cli("run", "--quiet", "--", "/etc/passwd").returncode, 126)
         done = self.run_cli("run", "--quiet", "--for", "300ms", "--", "sleep", "30")
         self.assertEqual(done.returncode, 124, done.stderr)
+
+    def test_a_command_that_cannot_be_executed_leaves_no_run(self):
+        for words, code in ((["pyton", "x.py"], 127), (["/etc/passwd"], 126)):
+            done = self.run_cli("run", "--repeat", "2", "--", *words)
+            self.assertEqual((done.returncode, len(done.stderr.splitlines())), (code, 1), done.stderr)
+            self.assertIn(f"trainscope: cannot run {words[0]}: ", done.stderr)
+        self.assertEqual(json.loads(self.run_cli("list", "--json").stdout)["runs"], [])
+        self.assertEqual(list(self.home.iterdir()), [])
+        # A file of the working directory is not in PATH.
+        for name, instead in (("train.py", "python3 train.py"), ("train", "./train")):
+            (self.work / name).write_text("")
+            self.assertIn(f"try: trainscope run -- {instead}\n", self.run_cli("run", "--", name).stderr)
 
     def test_no_core_of_ours(self):
         most = resource.getrlimit(resource.RLIMIT_CORE)[1]
@@ -443,6 +457,8 @@ class Doctor(Case):
         for source in json.loads(self.run_cli("doctor", "--json").stdout)["sources"]:
             self.assertIn(source["name"], text)
         self.assertNotIn("\x1b", text)
+        counts = re.fullmatch(r"(\d+) sources: (\d+) ok, (\d+) partial, (\d+) unavailable", text.splitlines()[-1])
+        self.assertEqual(int(counts[1]), sum(int(counts[i]) for i in (2, 3, 4)))
 
 
 class Demo(Case):

@@ -25,6 +25,8 @@ class Lookup(Case):
         for run in named:
             self.assertIn(run, done[1])
         self.assertIn("remove 2 runs", done[1])
+        rows = [line.split()[0] for line in done[1].splitlines() if line.strip()]  # one line per run
+        self.assertEqual(sorted(row for row in rows if row in named), sorted(named), done[1])
         self.assertEqual(len(self.listed()), 4)
         done = self.run_cli("rm", "--yes", "a")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -158,6 +160,28 @@ class Lookup(Case):
         document = json.loads(self.run_cli("info", "--events", "--json").stdout)
         self.assertIn(("mark", "half way"), [(event["kind"], event["text"]) for event in document["events"]])
         self.assertIsNone(self.info()["events"])
+
+    def test_info_shows_the_stored_verdict(self):
+        self.run_cli("run", "--quiet", "--", "true")
+        run = self.info()["run"]
+        file = pathlib.Path(run["path"]) / "manifest.json"
+        manifest = json.loads(file.read_text())
+        self.assertNotIn("verdict", self.run_cli("info").stdout)
+        manifest["verdict"] = {"verdict": "input_bound", "cause": "few_workers", "confidence": 0.53, "rules": 1}
+        file.write_text(json.dumps(manifest))
+        self.assertRegex(self.run_cli("info").stdout,
+                         rf"verdict +input_bound \(few_workers\), confidence 53 %; see: trainscope diagnose {run['id']}\n")
+
+    def test_info_counts_what_nothing_can_be_done_about(self):
+        self.run_cli("run", "--quiet", "--", "true")
+        absent = [m for m in self.info()["metrics"] if m["status"] == "absent"]
+        hopeless = {m["name"] for m in absent if not m["remedy"]}
+        self.assertTrue(hopeless)
+        shown, whole = (self.run_cli("info", *words).stdout for words in ([], ["--all"]))
+        self.assertIn(f"  {len(hopeless)} metrics that this machine or job does not have: ", shown)
+        for metric in absent:
+            self.assertIn(metric["reason"], whole)
+            self.assertEqual(metric["remedy"] is not None and metric["remedy"] in shown, metric["remedy"] is not None)
 
     def test_the_command_after_the_job_is_a_phase_everywhere(self):
         done = self.run_cli("run", "--after", "sleep 0.2", "--", "sleep", "0.1")

@@ -9,6 +9,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -96,6 +97,11 @@ class Packages(Case):
         module = self.record_with(venv / "bin/trainscope", venv / "bin/python")
         self.assertTrue(module.startswith(f"{venv}/lib"), module)
         self.assertTrue((venv / "share/man/man1/trainscope-run.1").exists())
+        doc = venv / "share/doc/trainscope"
+        named = set(re.findall(r"`((?:guide|reference)/[\w./-]*)`", (doc / "README.md").read_text()))
+        self.assertIn("guide/progress.md", named)
+        for page in named:
+            self.assertTrue((doc / page).exists(), f"README.md names {page}")
         self.assertIn(self.version, self.output(venv / "bin/python", "-m", "pip", "show", "trainscope"))
 
     @unittest.skipUnless(shutil.which("dpkg-deb"), "dpkg-deb is not installed")

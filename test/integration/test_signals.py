@@ -159,6 +159,8 @@ raise SystemExit(8)
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 8)
         self.assert_ticks_add_up()
+        events = self.trainscope("sql", "latest", "select text from events where kind = 'job' order by time_s").stdout.decode()
+        self.assertEqual(events.split("\r\n")[1:3], ["the job was stopped by signal 19 (Stopped (signal))", "the job was continued"])
 
 
 if __name__ == "__main__":

@@ -278,6 +278,8 @@ for step in range(1, 6):
         self.assertEqual(self.rows_of(pathlib.Path(path).read_bytes()), self.rows_of(self.export(to="jsonl")))
         done = self.trainscope("export", "latest", "--follow", "-o", path, check=False)
         self.assertEqual(done.returncode, 2)
+        done = self.trainscope("export", "latest", "-o", self.path("x.parquet"), check=False)
+        self.assertIn(b"cannot infer the format from", done.stderr)
         done = self.trainscope("export", "latest", "--to", "csv", "--follow", check=False)
         self.assertEqual((done.returncode, done.stdout), (2, b""))
         self.assertIn("jsonl", done.stderr.decode())

@@ -12,6 +12,7 @@
 #include "cli/cli.h"
 #include "cli/group_rows.h"
 #include "cli/info_json.h"
+#include "cli/instrument_hint.h"
 #include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
@@ -157,9 +158,9 @@ std::string answer_text(const Diagnosis& diagnosis) {
               : "");
 }
 
-// `ranks`: the lines of the ranks of a group.
+// `own_lines`: what only a run, or only a group, has to say.
 std::string diagnosis_text(const std::string& title, const Diagnosis& diagnosis,
-                           const std::string& ranks, bool explain) {
+                           const std::string& own_lines, bool explain) {
   std::string out = title + "\n";
   out += "  verdict   " + answer_text(diagnosis) + "\n";
   const std::string parts = breakdown_text(diagnosis.breakdown);
@@ -171,7 +172,7 @@ std::string diagnosis_text(const std::string& title, const Diagnosis& diagnosis,
                           100 * other.confidence);
   }
   if (!others.empty()) out += "  or        " + others + "\n";
-  out += limits_text(diagnosis.limits) + ranks + findings_text(diagnosis);
+  out += limits_text(diagnosis.limits) + own_lines + findings_text(diagnosis);
   return explain ? out + explanation_text(diagnosis) : out;
 }
 
@@ -183,7 +184,9 @@ std::string run_text(const RunView& run, const Diagnosis& diagnosis, bool explai
     title += fmt::format(", rank {} of {} in {}", manifest.rank, manifest.world_size,
                          printable(manifest.job));
   }
-  return diagnosis_text(title, diagnosis, "", explain);
+  const std::string command = instrument_command(run);
+  const std::string hint = command.empty() ? "" : "  phases    unknown; try: " + command + "\n";
+  return diagnosis_text(title, diagnosis, hint, explain);
 }
 
 std::string ranks_text(const RunGroup& group, const GroupDiagnosis& diagnosis, bool explain) {

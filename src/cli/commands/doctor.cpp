@@ -258,6 +258,12 @@ void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line
     }
     print_missing(source.missing);
   }
+  const auto count = [&](std::string_view status) {
+    return std::count_if(sources.begin(), sources.end(),
+                         [&](const ProbedSource& source) { return source.status == status; });
+  };
+  show("\n{} sources: {} ok, {} partial, {} unavailable\n", sources.size(), count("ok"),
+       count("partial"), count("unavailable"));
 }
 
 void add_measure_flags(Options& options, Flags& flags) {

@@ -35,6 +35,10 @@ Result<const Exporter*> choose_exporter(const ExportFlags& flags) {
     if (flags.format.empty() && flags.output.ends_with(exporter->extension)) return exporter;
     known += (known.empty() ? "" : ", ") + std::string(exporter->name);
   }
+  if (flags.format.empty() && !flags.output.empty()) {
+    return Error(fmt::format("export: cannot infer the format from {}; use --to with one of {}",
+                             printable(flags.output), known));
+  }
   if (flags.format.empty()) return Error("export: no format given; use --to with one of " + known);
   return Error(fmt::format("export: unknown format '{}'; use one of {}", flags.format, known));
 }

@@ -74,15 +74,13 @@ std::string duration_cell(const ListRow& row) {
   return longest_s ? duration_text(*longest_s) : "–";
 }
 
-// Over the whole run, which begins before the first step; of several runs the mean.
+// Of several runs the mean.
 std::string speed_cell(const ListRow& row) {
   double sum = 0;
   int64_t count = 0;
   for (const RunListing* run : row.runs) {
-    if (!run->manifest.steps) continue;
-    const auto duration_s = duration_of(*run);
-    if (!duration_s || *duration_s <= 0) continue;
-    sum += static_cast<double>(*run->manifest.steps) / *duration_s;
+    if (!run->manifest.steps_per_s) continue;
+    sum += *run->manifest.steps_per_s;
     ++count;
   }
   return count == 0 ? "" : number_text(sum / static_cast<double>(count));

@@ -85,7 +85,7 @@ void show_runs(const std::vector<RunToRemove>& to_remove) {
   for (const RunToRemove& entry : to_remove) {
     table.add({entry.title, entry.started, bytes_text(static_cast<double>(entry.bytes))});
   }
-  print_message("{}", table.text(false, 0, "  "));
+  print_message_text(table.text(false, 0, "  "));
 }
 
 Result<bool> confirm_removal(const std::vector<RunToRemove>& to_remove, bool yes) {

@@ -57,6 +57,7 @@ int end_as(const Manifest& manifest) {
 int record_series(RunOptions options) {
   const int64_t repeat = options.repeat;
   std::optional<Manifest> first_failure;
+  bool has_runs = false;
   for (int64_t k = 1; k <= repeat; ++k) {
     if (repeat > 1) {
       options.tags["repeat"] = fmt::format("{}/{}", k, repeat);
@@ -69,6 +70,7 @@ int record_series(RunOptions options) {
       return kExitFailedBeforeJob;
     }
     conclude_run(*outcome, options.quiet);
+    has_runs |= outcome->is_closed;
     const Manifest& manifest = outcome->manifest;
     options.repeat_of.group = manifest.repeat.group;
     if (!first_failure && failed(manifest)) first_failure = manifest;
@@ -78,7 +80,7 @@ int record_series(RunOptions options) {
       return first_failure ? end_as(*first_failure) : die_by(interrupting_signal());
     }
   }
-  if (repeat > 1 && !options.quiet) {
+  if (repeat > 1 && has_runs && !options.quiet) {
     print_message("trainscope: mean and spread: trainscope info {}\n", options.repeat_of.group);
   }
   return first_failure ? end_as(*first_failure) : 0;

@@ -11,11 +11,11 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::array<const char*, 19> kGroups = {
-    "step",       "index",         "of",         "item",         "items",
-    "epoch",      "loss",          "accuracy",   "percent",      "lr",
-    "throughput", "seconds",       "val_loss",   "val_accuracy", "val_percent",
-    "test_loss",  "test_accuracy", "test_right", "test_all"};
+constexpr std::array<const char*, 22> kGroups = {
+    "step",     "index",        "of",          "item",      "items",         "epoch",
+    "loss",     "accuracy",     "percent",     "lr",        "throughput",    "seconds",
+    "val_loss", "val_accuracy", "val_percent", "test_loss", "test_accuracy", "test_right",
+    "test_all", "test_percent", "loss_d",      "loss_g"};
 // Placeholders in the patterns of the table, and their expansion.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kWords = {{
     {"JSON_NUMBERS",
@@ -66,14 +66,30 @@ bool may_match(const PrintedFormat& format, std::string_view line) {
          line.find(format.second_hint) != std::string_view::npos;
 }
 
+namespace {
+
+// "Acc: 40.00%" is a ratio of 0.4, whatever the group is called.
+bool is_percentage(std::string_view name, std::string_view text, std::string_view line) {
+  if (!name.ends_with("accuracy") || text.empty()) return false;
+  if (text.ends_with('%')) return true;
+  const auto end = static_cast<size_t>(text.data() - line.data()) + text.size();
+  const size_t next = line.find_first_not_of(' ', end);
+  return next != std::string_view::npos && line[next] == '%';
+}
+
+}  // namespace
+
 Pattern::Answer CompiledFormat::match(std::string_view line, PrintedMatch& match) const {
   const Pattern::Answer answer = pattern_.find_in(line);
   if (answer != Pattern::Answer::yes) return answer;
   match.numbers.clear();
   for (const auto& [name, number] : groups_) {
     std::string_view text = pattern_.group(number, line).value_or(std::string_view());
+    const bool is_percent = is_percentage(name, text, line);
+    const double factor = is_percent ? 0.01 : 1;
+    if (is_percent && text.ends_with('%')) text.remove_suffix(1);
     if (text.starts_with('+')) text.remove_prefix(1);
-    if (const auto value = parse_number(text)) match.numbers.emplace_back(name, *value);
+    if (const auto value = parse_number(text)) match.numbers.emplace_back(name, *value * factor);
   }
   return answer;
 }

@@ -24,12 +24,14 @@ struct NumberGroup {
   double factor = 1;
 };
 constexpr NumberGroup kTrainingNumbers[] = {
-    {"loss", "loss"}, {"accuracy", "accuracy"}, {"percent", "accuracy", 0.01}, {"lr", "lr"}};
+    {"loss", "loss"}, {"accuracy", "accuracy"}, {"percent", "accuracy", 0.01},
+    {"lr", "lr"},     {"loss_d", "loss_d"},     {"loss_g", "loss_g"}};
 constexpr NumberGroup kHeldOutNumbers[] = {{"val_loss", "val_loss"},
                                            {"val_accuracy", "val_accuracy"},
                                            {"val_percent", "val_accuracy", 0.01},
                                            {"test_loss", "test_loss"},
-                                           {"test_accuracy", "test_accuracy"}};
+                                           {"test_accuracy", "test_accuracy"},
+                                           {"test_percent", "test_accuracy", 0.01}};
 constexpr NumberGroup kStepNumbers[] = {
     {"throughput", "throughput"}, {"seconds", "duration"}, {"item", "item"}, {"items", "items"}};
 
@@ -299,7 +301,8 @@ void PrintedSteps::add_reports(const CompiledFormat& format, const PrintedMatch&
   const auto number = step_number(match), of = match.find("of");
   auto epoch = match.find("epoch") ? match.find("epoch") : epoch_;
   if (!epoch && kind == FormatKind::bar_of_epoch) epoch = 1;  // a single epoch is not announced
-  const bool epoch_alone = format.has_group("epoch") && !names_step(format);
+  const bool epoch_alone =
+      kind == FormatKind::epoch_ends || (format.has_group("epoch") && !names_step(format));
   // The last line of an epoch has the numbers of the whole epoch.
   if (epoch_alone || (epoch && of && number == of)) {
     Report over = report;

@@ -27,7 +27,8 @@ namespace trainscope {
 // Named groups: step, or index (counted from 0), or item of items (for a line that counts items of
 // the dataset instead of steps); of, epoch, loss, accuracy, percent (accuracy in percent), lr,
 // throughput, seconds (of one step); val_loss, val_accuracy, val_percent of the validation set;
-// test_loss, test_accuracy, or test_right of test_all, of the test set.
+// test_loss, test_accuracy, test_percent, or test_right of test_all, of the test set; loss_d and
+// loss_g of the two networks of a GAN.
 struct PrintedFormat {
   enum class Kind {
     step,
@@ -36,6 +37,7 @@ struct PrintedFormat {
     rounds,        // a number that goes back repeats the best round, unless it is the first
     epoch_begins,  // a separate line
     numbers,       // of the step that the next line reports
+    epoch_ends,    // numbers of the epoch that an earlier line announced
   };
   std::string_view name;
   // A line that does not begin with the first and contain the others cannot match: for most lines

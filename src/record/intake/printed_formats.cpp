@@ -15,6 +15,11 @@ constexpr PrintedFormat kFormats[] = {
      .pattern = R"(^Epoch (?<epoch>\d+)/\d+\s*$)",
      .kind = PrintedFormat::Kind::epoch_begins,
      .example = "Epoch 3/10"},
+    {.name = "PyTorch's quickstart, epoch",
+     .begins = "Epoch ",
+     .pattern = R"(^Epoch (?<epoch>\d+)\s*$)",
+     .kind = PrintedFormat::Kind::epoch_begins,
+     .example = "Epoch 3"},
     // Before the other bars: the text before this one is the row of a table.
     {.name = "Ultralytics",
      .begins = " ",
@@ -138,6 +143,56 @@ constexpr PrintedFormat kFormats[] = {
                 R"(Accuracy: (?<test_right>\d+)/(?<test_all>\d+))",
      .kind = PrintedFormat::Kind::numbers,
      .example = "Test set: Average loss: 0.0478, Accuracy: 9843/10000 (98%)"},
+    // Its numbers are items too.
+    {.name = "PyTorch's quickstart",
+     .begins = "loss: ",
+     .hint = "[",
+     .pattern = R"(^loss: (?<loss>NUM)\s+\[\s*(?<item>\d+)/\s*(?<items>\d+)\]\s*$)",
+     .example = "loss: 2.303494  [   64/60000]"},
+    {.name = "PyTorch's quickstart, test",
+     .begins = " Accuracy: ",
+     .hint = "Avg loss: ",
+     .pattern = R"(^ Accuracy: (?<test_percent>NUM)%, Avg loss: (?<test_loss>NUM))",
+     .kind = PrintedFormat::Kind::numbers,
+     .example = " Accuracy: 50.9%, Avg loss: 2.154182"},
+    {.name = "PyTorch's CIFAR-10 tutorial",
+     .begins = "[",
+     .hint = "] loss: ",
+     .pattern = R"(^\[(?<epoch>\d+),\s*(?<step>\d+)\] loss: (?<loss>NUM)\s*$)",
+     .example = "[1,  2000] loss: 2.179"},
+    {.name = "PyTorch's DCGAN tutorial",
+     .begins = "[",
+     .hint = "Loss_D: ",
+     .pattern = R"(^\[(?<epoch>\d+)/\d+\]\[(?<index>\d+)/(?<of>\d+)\]\s+Loss_D: (?<loss_d>NUM))"
+                R"(\s+Loss_G: (?<loss_g>NUM))",
+     .example = "[0/5][50/1583]\tLoss_D: 0.4172\tLoss_G: 5.1288\tD(x): 0.8922\tD(G(z)): 0.1"},
+    {.name = "PyTorch's word language model",
+     .begins = "| epoch ",
+     .hint = " batches | lr ",
+     .pattern = R"(^\| epoch\s+(?<epoch>\d+) \|\s+(?<step>\d+)/\s*(?<of>\d+) batches \|)"
+                R"( lr (?<lr>NUM)(?=(?:.*?\| loss\s+(?<loss>NUM))?))",
+     .example = "| epoch   1 |   200/ 2983 batches | lr 20.00 | ms/batch 12.34 | loss  7.65 | "
+                "ppl  2100.12"},
+    {.name = "PyTorch's word language model, epoch",
+     .begins = "| end of epoch ",
+     .pattern = R"(^\| end of epoch\s+(?<epoch>\d+) \| time:\s*[\d.]+s \| )"
+                R"(valid loss\s+(?<val_loss>NUM))",
+     .example = "| end of epoch   1 | time: 36.81s | valid loss  5.55 | valid ppl   257.20"},
+    {.name = "PyTorch's word language model, test",
+     .begins = "| End of training | test loss ",
+     .pattern = R"(^\| End of training \| test loss\s+(?<test_loss>NUM))",
+     .kind = PrintedFormat::Kind::numbers,
+     .example = "| End of training | test loss  5.47 | test ppl   237.50"},
+    {.name = "PyTorch's transfer learning tutorial",
+     .begins = "train Loss: ",
+     .pattern = R"(^train Loss: (?<loss>NUM) Acc: (?<accuracy>NUM))",
+     .kind = PrintedFormat::Kind::epoch_ends,
+     .example = "train Loss: 0.4866 Acc: 0.7582"},
+    {.name = "PyTorch's transfer learning tutorial, validation",
+     .begins = "val Loss: ",
+     .pattern = R"(^val Loss: (?<val_loss>NUM) Acc: (?<val_accuracy>NUM))",
+     .kind = PrintedFormat::Kind::numbers,
+     .example = "val Loss: 0.2353 Acc: 0.9085"},
     {.name = "tutorials with an epoch",
      .begins = "Epoch",
      .hint = "oss",
@@ -147,6 +202,20 @@ constexpr PrintedFormat kFormats[] = {
          R"((?=.*?\bloss\b[\s:=]*(?<loss>NUM)))"
          R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?:(?<percent>(?>NUM))\s*%|(?<accuracy>(?>NUM))))?))",
      .example = "Epoch [1/5], Step [3/600], Loss: 0.5"},
+    // A line that also names a step is a step.
+    {.name = "tutorials with epochs alone",
+     .begins = "Epoch",
+     .hint = "oss",
+     .pattern =
+         R"((?i)^Epoch[ :]*\[?(?<epoch>\d+)(?:/\d+)?\]?[\s,:|-]+)"
+         R"((?!.*\b(?:step|batch|iter(?:ation)?)\b[\s:=#\[]*\d))"
+         R"((?:(?:train(?:ing)?|avg|average|mean)\b[ _.]?)?loss\b[\s:=]*(?<loss>NUM))"
+         R"((?=(?:.*?\bval(?:id(?:ation)?)?[ _]loss\b[\s:=]*(?<val_loss>NUM))?))"
+         R"((?=(?:.*?\btest[ _]loss\b[\s:=]*(?<test_loss>NUM))?))"
+         R"((?=(?:.*?(?:[,|;-]\s*|\btrain(?:ing)?[ _])acc(?:uracy)?\b[\s:=]*(?<accuracy>(?>NUM)))?))"
+         R"((?=(?:.*?\bval(?:id(?:ation)?)?[ _]acc(?:uracy)?\b[\s:=]*(?<val_accuracy>(?>NUM)))?))"
+         R"((?=(?:.*?\btest[ _]acc(?:uracy)?\b[\s:=]*(?<test_accuracy>(?>NUM)))?))",
+     .example = "Epoch 1/12, Loss: 0.19, Val Loss: 0.25, Accuracy: 93.5%"},
     {.name = "MMEngine",
      .hint = "(train)",
      .pattern = R"(\b(?:Epoch\(train\)\s+\[(?<epoch>\d+)\]|Iter\(train\)\s+))"

@@ -79,7 +79,7 @@ TEST_F(PrintedTest, what_programs_really_print) {
         told["count"].is_null() ? std::nullopt : std::optional(told["count"].get<int64_t>());
     EXPECT_EQ(training.count, count) << name;
     EXPECT_EQ(training.steps.size(), told["observed"].get<size_t>()) << name;
-    const auto& last = told["reports"].back();
+    const Json last = told["reports"].empty() ? Json::object() : told["reports"].back();
     const bool next_line = name == "object_detection.txt";  // a separate line reports the loss
     if (!training.steps.empty() && last.contains("loss") && !next_line) {
       EXPECT_NEAR(training.steps.back().loss.value_or(-1), last["loss"].get<double>(), 1e-6)
@@ -134,6 +134,17 @@ TEST_F(PrintedTest, a_loss_with_a_capital_letter) {
   EXPECT_EQ(kept("Epoch 1/5, Batch 3/600, Loss: 0.5, Accuracy: 87.5%\n"),
             "step 3 loss=0.5 accuracy=0.875 epoch=1 of=600\n");
   EXPECT_EQ(kept("Step 3/100, Loss: 0.5\n"), "step 3 loss=0.5 of=100\n");
+}
+
+TEST_F(PrintedTest, an_accuracy_in_percent_is_a_ratio) {
+  EXPECT_EQ(kept("iter 3 loss 0.5 acc 40.00%\n"), "step 3 loss=0.5 accuracy=0.4\n");
+  EXPECT_EQ(kept("iter 3 loss 0.5 acc 0.4, 12 % of the time\n"), "step 3 loss=0.5 accuracy=0.4\n");
+  EXPECT_EQ(kept("[eval] step 950: loss 0.25, acc 40 %\n"),
+            "scalar loss 0.25 set=validation\nscalar accuracy 0.4 set=validation\n");
+  for (const char* pattern :
+       {R"(at (?<step>\d+): (?<accuracy>[\d.]+))", R"(at (?<step>\d+): (?<accuracy>\S+))"}) {
+    EXPECT_EQ(kept("at 3: 40.00% right\n", pattern), "step 3 accuracy=0.4\n") << pattern;
+  }
 }
 
 TEST_F(PrintedTest, an_index_that_begins_at_0_is_a_step_later) {

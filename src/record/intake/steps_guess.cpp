@@ -88,6 +88,30 @@ bool is_of_other_work(std::string text) {
   return training && training->match(text + "|", ignored) == Pattern::Answer::no;
 }
 
+// "loss: 0.25", "Loss=0.25", "train_loss 0.25" after this position: the word with what follows it,
+// up to the number. Nothing if the rest of the line names no loss.
+std::string_view loss_word(std::string_view line, size_t from) {
+  constexpr std::string_view kBefore = " :=\t";
+  for (const std::string_view word : {"loss", "Loss", "LOSS"}) {
+    const size_t at = line.find(word, from);
+    if (at == std::string_view::npos) continue;
+    const size_t end = at + word.size();
+    const size_t number = line.find_first_not_of(kBefore, end);
+    if (number == std::string_view::npos || number == end) continue;
+    const bool is_negative = line[number] == '-' && number + 1 < line.size();
+    if (is_digit(line[number + (is_negative ? 1 : 0)])) return line.substr(at, word.size());
+  }
+  return {};
+}
+
+// Of Python, of PyTorch's C++ errors and of debuggers.
+bool is_of_stack_trace(std::string_view line) {
+  while (!line.empty() && is_space(line.front())) line.remove_prefix(1);
+  if (line.starts_with("frame #") || line.starts_with("File \"") || line.starts_with("at 0x"))
+    return true;
+  return line.size() > 1 && line.front() == '#' && is_digit(line[1]);
+}
+
 // A pattern that the text before the integer matches. A quote may not end the shell's own.
 std::string escaped(std::string_view text) {
   constexpr std::string_view kSpecial = R"(\^$.[]|()?*+{}#)";
@@ -116,6 +140,11 @@ std::string pattern_for(const std::string& text) {
                      escaped(shown), is_padded ? "\\s*" : "", group);
 }
 
+// What follows the group of the step in a line that names the loss after it.
+std::string loss_pattern(std::string_view line) {
+  return fmt::format(R"(.*?{}[\s:=]+(?<loss>[-+.\deE]+))", loss_word(line, 0));
+}
+
 }  // namespace
 
 void StepsGuess::observe(std::string_view line) {
@@ -123,6 +152,7 @@ void StepsGuess::observe(std::string_view line) {
   ++lines_;
   const std::string plain = plain_line(line);
   line = plain;
+  if (is_of_stack_trace(line)) return;
   std::vector<Integer> integers;
   size_t text_begin = 0;
   for (size_t i = 0; i < line.size() && integers.size() < kMaxIntegers;) {
@@ -134,7 +164,7 @@ void StepsGuess::observe(std::string_view line) {
     while (i < line.size() && is_digit(line[i])) ++i;
     if (i - begin <= kMaxDigits && !is_part_of_other(line, begin, i)) {
       const auto value = parse_integer(line.substr(begin, i - begin));
-      if (value) integers.push_back({text_before(line, text_begin, begin), *value});
+      if (value) integers.push_back({text_before(line, text_begin, begin), *value, i});
     }
     text_begin = i;
   }
@@ -162,6 +192,7 @@ void StepsGuess::count(const Integer& integer, std::string_view line) {
     seen.regular += increment > 0 && increment == seen.last_increment ? 1 : 0;
     seen.last_increment = increment;
   }
+  seen.with_loss += loss_word(line, integer.end).empty() ? 0 : 1;
   seen.last = integer.value;
   seen.line = line;
 }
@@ -183,8 +214,9 @@ std::string StepsGuess::pattern() const {
             [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [points, text] : ranked) {
     if (is_of_other_work(*text)) continue;
-    std::string pattern = pattern_for(*text);
     const Seen& seen = seen_.at(*text);
+    std::string pattern = pattern_for(*text);
+    if (seen.with_loss == seen.count) pattern += loss_pattern(seen.line);
     const auto compiled = CompiledFormat::compile({}, pattern);
     PrintedMatch match;
     if (!compiled || compiled->match(seen.line, match) != Pattern::Answer::yes) continue;

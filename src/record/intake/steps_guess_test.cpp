@@ -70,6 +70,26 @@ TEST_F(StepsGuessTest, patterns_are_as_people_would_write_them) {
   EXPECT_EQ(guess(repeated("Epoch {}: l 0.25", 23)), R"(^Epoch\s+(?<epoch>\d+))");
 }
 
+TEST_F(StepsGuessTest, the_loss_is_taken_too_if_every_line_names_it) {
+  EXPECT_EQ(guess(repeated("it {} loss: 0.25", 23)),
+            R"(^it\s+(?<step>\d+).*?loss[\s:=]+(?<loss>[-+.\deE]+))");
+  for (const char* line : {"it {} | Loss=2.5e-01 | 12 GB", "<{}> train_loss 0.25 val_loss 0.5",
+                           "it {} loss 0.25 of 3"}) {
+    const std::string output = repeated(line, 23);
+    const ListedTraining training = found(output, guess(output));
+    EXPECT_EQ(training.count, 23) << line;
+    EXPECT_EQ(training.steps.back().loss, 0.25) << line;
+  }
+  EXPECT_EQ(guess(repeated("it {} loss: 0.25", 23) + "it 24 done\n"), R"(^it\s+(?<step>\d+))");
+  EXPECT_EQ(guess(repeated("it {} lossless", 23)), R"(^it\s+(?<step>\d+))");
+}
+
+TEST_F(StepsGuessTest, stack_traces_are_not_steps) {
+  EXPECT_EQ(guess(repeated("frame #{}: c10::Error::Error(c10::SourceLocation) + 0x8c", 23, 0)), "");
+  EXPECT_EQ(guess(repeated("#{}  0x00007f in main () from libtorch.so", 23, 0)), "");
+  EXPECT_EQ(guess(repeated("  File \"train.py\", line {}, in forward", 23)), "");
+}
+
 TEST_F(StepsGuessTest, numbers_that_begin_again_in_each_epoch) {
   const std::string output = repeated("b {} l=0.25", 23) + repeated("b {} l=0.25", 23);
   EXPECT_EQ(found(output, guess(output)).count, 46);

@@ -108,6 +108,7 @@ void JournalWriter::write_manifest_again() {
 
 void JournalWriter::report(const Status& status) {
   const bool has_failed = !status;
+  memory_->storage_error = has_failed ? status.error().error_number() : 0;
   if (has_failed == has_failed_) return;
   has_failed_ = has_failed;
   post_message(has_failed

@@ -90,8 +90,9 @@ struct Shared {
   std::atomic<pid_t> gpu_pid{
       0};  // of the recorder's GPU process; not the job's though we may reap it
   std::atomic<int64_t> job_ended_ns{0};
-  std::atomic<int32_t> stop{0};      // the run is over: close it
-  std::atomic<int32_t> finished{0};  // kWriting, then kAllWritten or kNotAllWritten
+  std::atomic<int32_t> job_stop_signal{0};  // that stopped the job; 0: it is not stopped
+  std::atomic<int32_t> stop{0};             // the run is over: close it
+  std::atomic<int32_t> finished{0};         // kWriting, then kAllWritten or kNotAllWritten
   Reaped reaped;
   JobTotals usage, switches;
   JobThreadState threads;
@@ -134,6 +135,7 @@ struct Shared {
 
   // Over all recorders of the run.
   std::atomic<int64_t> bytes_written{0}, missed_ticks{0};
+  std::atomic<int32_t> storage_error{0};  // errno of a run folder that cannot be written now
   std::atomic<uint32_t> next_segment{1};
   std::atomic<uint32_t> next_schema{1};    // a number names one layout in the whole run
   std::atomic<int64_t> next_report{0};     // progress lines in the ring and in segments

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace trainscope {
 
 SharedSteps::Track* SharedSteps::find(std::string_view source, std::string_view name) {
@@ -34,13 +36,14 @@ void SharedSteps::add(int64_t time_ns, std::string_view source, const Report& re
   const bool is_repeated =
       source == kEventFiles && time_ns == track->last_ns && number < track->last_number;
   if (track->reports > 0 && (time_ns < track->last_ns || is_repeated)) is_lost_ = 1;
+  if (track->reports == 0) track->first_ns = time_ns;
   track->last_ns = time_ns;
   track->last_number = number;
   ++track->reports;
   track->counter.add(report);
 }
 
-std::optional<int64_t> SharedSteps::count(bool is_output_refused) const {
+const SharedSteps::Track* SharedSteps::chosen(bool is_output_refused) const {
   std::vector<TrackTally> tallies;
   for (uint32_t i = 0; i < tracks_; ++i) {
     const Track& track = track_[i];
@@ -48,7 +51,21 @@ std::optional<int64_t> SharedSteps::count(bool is_output_refused) const {
     tallies.push_back({{track.source_text(), track.name_text()}, track.reports, &track.counter});
   }
   const auto chosen = choose_training(choose_tracks(std::move(tallies)));
-  return chosen ? chosen->counter->count() : std::nullopt;
+  if (!chosen) return nullptr;
+  return std::find_if(track_, track_ + tracks_,
+                      [&](const Track& track) { return &track.counter == chosen->counter; });
+}
+
+std::optional<int64_t> SharedSteps::count(bool is_output_refused) const {
+  const Track* const track = chosen(is_output_refused);
+  return track == nullptr ? std::nullopt : track->counter.count();
+}
+
+std::optional<double> SharedSteps::steps_per_s(bool is_output_refused) const {
+  const Track* const track = chosen(is_output_refused);
+  if (track == nullptr || track->last_ns <= track->first_ns) return std::nullopt;
+  const auto steps = static_cast<double>(track->counter.steps_since_first());
+  return steps / to_seconds(track->last_ns - track->first_ns);
 }
 
 }  // namespace trainscope

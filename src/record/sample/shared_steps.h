@@ -25,19 +25,22 @@ class SharedSteps {
   bool is_known() const { return changes_ % 2 == 0 && is_lost_ == 0; }
   // Of the source that counts; nothing without a step.
   std::optional<int64_t> count(bool is_output_refused) const;
+  // Its steps per second from the first report to the last; nothing if these are at one time.
+  std::optional<double> steps_per_s(bool is_output_refused) const;
 
  private:
   static constexpr size_t kMaxTracks = 128, kMaxNameBytes = 128;
   struct Track {
     char source[16] = {}, name[kMaxNameBytes] = {};
     uint32_t source_bytes = 0, name_bytes = 0;
-    int64_t last_ns = 0, last_number = 0, reports = 0;
+    int64_t first_ns = 0, last_ns = 0, last_number = 0, reports = 0;
     StepCounter counter;
 
     std::string_view source_text() const { return {source, source_bytes}; }
     std::string_view name_text() const { return {name, name_bytes}; }
   };
   Track* find(std::string_view source, std::string_view name);
+  const Track* chosen(bool is_output_refused) const;
 
   std::atomic<uint32_t> changes_{0};  // odd: a recorder is counting, or died while it did
   std::atomic<int32_t> is_lost_{0};

@@ -25,6 +25,8 @@ class Arrivals {
   std::optional<int64_t> count(bool is_output_refused = false) const {
     return steps_->count(is_output_refused);
   }
+  std::optional<double> steps_per_s() const { return steps_->steps_per_s(false); }
+  std::optional<double> steps_per_s_stored() const { return read_listed(stored_, 100).steps_per_s; }
   // What a reader of the run finds.
   std::optional<int64_t> count_stored() const { return read_listed(stored_, 100).count; }
 
@@ -57,6 +59,21 @@ TEST(shared_steps, count_as_a_reader_of_the_run_does) {
     EXPECT_TRUE(arrivals.is_known());
     EXPECT_EQ(arrivals.count(), arrivals.count_stored());
   }
+}
+
+TEST(shared_steps, are_as_fast_as_a_reader_of_the_run_finds) {
+  const Arrivals tens(
+      {"2000000000 pipe step 10", "3000000000 pipe step 20", "4000000000 pipe step 30"});
+  ASSERT_TRUE(tens.steps_per_s());
+  EXPECT_NEAR(*tens.steps_per_s(), 10, 1e-9);
+  EXPECT_EQ(tens.steps_per_s(), tens.steps_per_s_stored());
+  const Arrivals epochs({"1000000000 output step 16 epoch=1 of=32",
+                         "2000000000 output step 32 epoch=1 of=32",
+                         "3000000000 output step 16 epoch=2 of=32"});
+  ASSERT_TRUE(epochs.steps_per_s());
+  EXPECT_NEAR(*epochs.steps_per_s(), 16, 1e-9);
+  EXPECT_EQ(epochs.steps_per_s(), epochs.steps_per_s_stored());
+  EXPECT_FALSE(Arrivals({"5 pipe step 1"}).steps_per_s());
 }
 
 TEST(shared_steps, printed_steps_that_are_refused_do_not_count) {

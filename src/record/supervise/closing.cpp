@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/bounded_child.h"
 #include "base/clock.h"
@@ -21,6 +22,7 @@
 #include "record/record.h"
 #include "record/sample/settle.h"
 #include "record/supervise/instrument.h"
+#include "record/supervise/run_folder.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -51,14 +53,21 @@ bool count_steps(const RunToClose& run) {
   if (shared.next_report == 0) return true;
   if (shared.steps.is_known() && shared.next_report == shared.sealed_reports) {
     run.manifest.steps = shared.steps.count(shared.output_is_shared != 0);
+    run.manifest.steps_per_s = shared.steps.steps_per_s(shared.output_is_shared != 0);
     return true;
   }
   const ChildAnswer answer = ask_child(reading_limits(), [&] {
     const auto opened = open_run(run.run_path);
-    const auto count = opened ? (*opened)->training().count : std::nullopt;
-    return count ? std::to_string(*count) : "";
+    if (!opened || !(*opened)->training().count) return std::string();
+    const Training& training = (*opened)->training();
+    return fmt::format("{} {}", *training.count, training.steps_per_s.value_or(0));
   });
-  if (answer.end == ChildEnd::done) run.manifest.steps = parse_integer(answer.text);
+  if (answer.end == ChildEnd::done) {
+    const auto words = split(answer.text, ' ');
+    run.manifest.steps = parse_integer(words.front());
+    const auto rate = parse_number(words.back());
+    if (run.manifest.steps && rate && *rate > 0) run.manifest.steps_per_s = rate;
+  }
   return answer.end != ChildEnd::hung;
 }
 
@@ -81,6 +90,7 @@ void complete_manifest(const RunToClose& run) {
 
 Status complete_run(const RunToClose& run, bool is_sealed) {
   complete_manifest(run);
+  ::unlink(reserve_path(run.run_path).c_str());  // space for the manifest on a full disk
   Status written = write_manifest(run.run_path, run.manifest);
   ::unlink((run.run_path + "/progress").c_str());
   (void)remove_instrument_folder(run.run_path);
@@ -105,6 +115,12 @@ std::string wall_time_of(int64_t monotonic) {
   return utc_text(realtime_ns() - (monotonic_ns() - monotonic));
 }
 
+// Of samples that the run folder does not have: the reason for the gap at the end.
+std::string unwritten_reason(int error_number) {
+  const std::string text = "the run folder could not be written";
+  return error_number == 0 ? text : text + ": " + ::strerror(error_number);
+}
+
 std::string message_of(RecorderEnd end) {
   switch (end) {
     case RecorderEnd::not_all_written:
@@ -116,6 +132,16 @@ std::string message_of(RecorderEnd end) {
       break;
   }
   return "";
+}
+
+// A job that could not be executed, most likely a typo: its run has nothing to show.
+void discard_run(const RunToClose& run, RecorderMonitor& monitor) {
+  (void)monitor.finish();
+  const ChildLimits limits{kHangNs, kClosingLimitNs, 0, false, true, {}};
+  (void)ask_child(limits, [&] {
+    (void)remove_run(run.run_path);
+    return std::string();
+  });
 }
 
 }  // namespace
@@ -144,11 +170,18 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
                const JobEnd& end) {
   Manifest& m = run.manifest;
   run.memory->job_ended_ns = end.ended_ns;
+  if (end.ended_by == EndedBy::not_started && end.exit_code) {
+    discard_run(run, monitor);
+    return false;
+  }
   supervisor.drain_output();
   const RecorderEnd recorder_end = monitor.finish();
   if (const std::string message = message_of(recorder_end); !message.empty()) {
     m.notes.push_back(message);
     supervisor.print_message(message);
+  }
+  if (recorder_end == RecorderEnd::not_all_written) {
+    m.unwritten_reason = unwritten_reason(run.memory->storage_error);
   }
   m.duration_s = std::max(0.0, to_seconds(end.ended_ns - m.zero_monotonic_ns));
   m.ended = wall_time_of(end.ended_ns);
@@ -165,6 +198,7 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
     return false;
   }
   if (!closed.text.empty()) {
+    run.is_end_stored = false;
     supervisor.print_message("the end of the run could not be recorded: " + closed.text);
   }
   return true;

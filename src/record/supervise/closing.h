@@ -19,10 +19,11 @@ struct RunToClose {
   SharedMemory memory;
   int lifeline_fd = -1;  // open in every process that may close the run
   bool wants_printed_steps = false;
+  bool is_end_stored = true;  // set by close_run: false if the last manifest could not be written
 };
 
-// Closes the run of a job that ended so. False when the run folder does not respond: the run is
-// then completed in the background.
+// Closes the run of a job that ended so. False when the run folder does not respond, and the run is
+// completed in the background, and for a job that could not be executed, whose run is removed.
 bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor,
                const JobEnd& end);
 

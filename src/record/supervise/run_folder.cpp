@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstring>
 #include <functional>
 
 #include "base/bounded_child.h"
@@ -21,6 +24,7 @@ namespace {
 
 constexpr int64_t kHomeHangNs = 10 * kNsPerSecond, kIdFileHangNs = kNsPerSecond;
 constexpr int64_t kLimitNs = 60 * kNsPerSecond;
+constexpr off_t kReservedBytes = 64 * 1024;
 
 // Work on a folder that may hang; the Error that it does comes in time.
 Result<std::string> in_child(int64_t hang_ns, const std::function<Result<std::string>()>& work) {
@@ -30,13 +34,24 @@ Result<std::string> in_child(int64_t hang_ns, const std::function<Result<std::st
   limits.heeds_signals = false;  // Ctrl-C is for the job, or for us
   const ChildAnswer answer = ask_child(limits, [&] {
     const Result<std::string> result = work();
-    return result ? "+" + *result : "-" + result.error().message();
+    if (result) return "+" + *result;
+    return fmt::format("-{} {}", result.error().error_number(), result.error().message());
   });
   const bool hangs = answer.end == ChildEnd::hung || answer.end == ChildEnd::too_slow;
   if (hangs) return Error(answer.text, ETIMEDOUT);
   if (answer.end != ChildEnd::done || answer.text.empty()) return Error(answer.text);
-  if (answer.text.front() == '-') return Error(answer.text.substr(1));
-  return answer.text.substr(1);
+  if (answer.text.front() == '+') return answer.text.substr(1);
+  const size_t space = answer.text.find(' ');
+  const auto number = parse_integer(std::string_view(answer.text).substr(1, space - 1));
+  return Error(answer.text.substr(space + 1), static_cast<int>(number.value_or(0)));
+}
+
+// The home is where it should be, but takes no run now; `detail` states why.
+Error unwritable_home(const std::string& home, const std::string& detail, int error_number) {
+  const bool is_full = error_number == ENOSPC || error_number == EDQUOT;
+  return Error(fmt::format("cannot create a run in {}: {}; {}set TRAINSCOPE_HOME to another folder",
+                           printable(home), detail, is_full ? "free some space there or " : ""),
+               error_number);
 }
 
 Status replace_or_write(const std::string& path, const std::string& text) {
@@ -46,6 +61,12 @@ Status replace_or_write(const std::string& path, const std::string& text) {
   }
   TS_TRY(const UniqueFd fd, open_file(path, O_WRONLY | O_NONBLOCK | O_NOCTTY));
   return write_all(fd.get(), text);
+}
+
+// A run without it is complete as well.
+void reserve_space(const NewRun& run) {
+  const auto file = open_file(reserve_path(run.path), O_WRONLY | O_CREAT | O_EXCL, 0600);
+  if (file) (void)!::posix_fallocate(file->get(), 0, kReservedBytes);
 }
 
 // All repeats of a command are named after the first of them.
@@ -68,6 +89,14 @@ void add_limits(const std::string& home, Manifest& manifest) {
 
 }  // namespace
 
+bool is_unwritable_home(const Error& error) {
+  constexpr std::array kNumbers = {ENOSPC, EDQUOT, EFBIG,  EMLINK,   EACCES,   EPERM,
+                                   EROFS,  EIO,    ESTALE, ENOTCONN, ETIMEDOUT};
+  return std::find(kNumbers.begin(), kNumbers.end(), error.error_number()) != kNumbers.end();
+}
+
+std::string reserve_path(const std::string& run_path) { return run_path + "/reserve"; }
+
 std::string progress_path(const NewRun& run) { return run.path + "/progress"; }
 
 Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
@@ -80,6 +109,7 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
       (void)remove_run(run.path);  // a run that never began leaves no folder
       return written.error();
     }
+    reserve_space(run);
     std::string problem;
     if (::mkfifo(progress_path(run).c_str(), 0600) != 0) {
       problem = Error::from_errno("cannot create " + progress_path(run), errno).message();
@@ -87,9 +117,10 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
     const Json reply = {{"manifest", manifest_to_json(manifest)}, {"pipe_problem", problem}};
     return dump_json(reply);
   });
-  if (!made && made.error().error_number() == ETIMEDOUT) {
-    return Error(fmt::format("cannot create a run in {}: {}; set TRAINSCOPE_HOME to another folder",
-                             printable(home), made.error().message()));
+  if (!made && is_unwritable_home(made.error())) {
+    const int number = made.error().error_number();
+    const bool hangs = number == ETIMEDOUT;
+    return unwritable_home(home, hangs ? made.error().message() : ::strerror(number), number);
   }
   if (!made) return made.error();
   const Json reply = parse_json(*made);

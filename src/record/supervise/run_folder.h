@@ -1,7 +1,6 @@
 // Files that are written before the job starts, on file systems that may hang.
 //
-// Guarantees: each function returns in time, because a child process does the writing; only a home
-// that does not respond prevents a job from starting.
+// Guarantees: each function returns in time, because a child process does the writing.
 #pragma once
 
 #include <string>
@@ -20,6 +19,11 @@ struct RunFolder {
 // is started, and the FIFO for progress. The manifest gets the run's id, which also
 // names the group of repeats if this is the first of them, and a copy of the host's limits.
 Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest);
+// Whether make_run_folder() failed because the home is full, read-only, forbidden, or does not
+// respond: the job runs without a record then. Any other failure is a wrong setting.
+bool is_unwritable_home(const Error& error);
+// A file that only takes space, which the manifest needs at the end on a disk that is full by then.
+std::string reserve_path(const std::string& run_path);
 // The path of the FIFO.
 std::string progress_path(const NewRun& run);
 

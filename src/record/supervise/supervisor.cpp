@@ -37,6 +37,13 @@ int64_t io_number(const std::string& text, std::string_view name) {
   return parse_integer(trim(rest.substr(0, rest.find('\n')))).value_or(0);
 }
 
+// A file of the working directory, which is found by its path only: what to type instead.
+std::string hint_for_local_file(const std::string& name) {
+  if (name.find('/') != std::string::npos || !exists(name)) return "";
+  const std::string before = name.ends_with(".py") ? "python3 " : "./";
+  return fmt::format(" in PATH; try: trainscope run -- {}{}", before, printable(name));
+}
+
 // Is the signal pending for the process?
 bool signal_waits(pid_t pid, int number) {
   if (pid == 0) return false;
@@ -95,7 +102,8 @@ JobEnd Supervisor::run(const std::vector<std::string>& command,
   }
   if (launched->exec_error != 0) {
     const int error = launched->exec_error;
-    print_message(fmt::format("cannot run {}: {}", printable(command[0]), ::strerror(error)));
+    print_message(fmt::format("cannot run {}: {}{}", printable(command[0]), ::strerror(error),
+                              error == ENOENT ? hint_for_local_file(command[0]) : ""));
     return {error == ENOENT ? 127 : 126, std::nullopt, EndedBy::not_started, monotonic_ns()};
   }
   job_pid_ = launched->pid;
@@ -259,12 +267,17 @@ void Supervisor::reap_children() {
       account(info.si_pid);
     }
   }
-  siginfo_t stopped{};
-  if (!end_ && job_pid_ != 0 &&
-      ::waitid(P_PID, static_cast<id_t>(job_pid_), &stopped, WSTOPPED | WNOHANG) == 0 &&
-      stopped.si_pid == job_pid_) {
-    mirror_stop(stopped.si_status);
+  siginfo_t changed{};
+  if (end_ || job_pid_ == 0 ||
+      ::waitid(P_PID, static_cast<id_t>(job_pid_), &changed, WSTOPPED | WCONTINUED | WNOHANG) !=
+          0 ||
+      changed.si_pid != job_pid_) {
+    return;
   }
+  const bool is_stopped = changed.si_code == CLD_STOPPED;
+  memory_->job_stop_signal = is_stopped ? changed.si_status : 0;
+  monitor_.wake();
+  if (is_stopped) mirror_stop(changed.si_status);
 }
 
 // What its first thread did is known only until it is reaped.

@@ -16,8 +16,9 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::array<std::string_view, 7> kOwnNames = {
-    "tail", "tail.new", "output.log", "output.1.log", "output.2.log", "progress", "manifest.json"};
+constexpr std::array<std::string_view, 8> kOwnNames = {"tail",         "tail.new",     "output.log",
+                                                       "output.1.log", "output.2.log", "progress",
+                                                       "reserve",      "manifest.json"};
 
 constexpr int kInstrumentDepth = 4;
 

@@ -180,4 +180,11 @@ Result<std::unique_ptr<RunView>> open_run(const std::string& run_path) {
   return view_run(std::move(files));
 }
 
+Result<std::unique_ptr<RunView>> open_run(const std::string& run_path, const Manifest& manifest) {
+  TS_TRY(RunFiles files, load_run_files(run_path));
+  files.manifest = manifest;
+  files.status = RunStatus::ended;
+  return view_run(std::move(files));
+}
+
 }  // namespace trainscope

@@ -22,10 +22,11 @@ std::optional<double> quantile_s(const LatenessCounts& lateness, double share) {
 class GapFinder {
  public:
   GapFinder(const RunIndex& index, const StoredStream& stream, double duration_s,
-            const char* no_reason)
+            const char* no_reason, const std::string& unwritten_reason)
       : index_(index),
         stream_(stream),
         no_reason_(no_reason),
+        last_reason_(unwritten_reason.empty() ? no_reason : unwritten_reason),
         period_s_(static_cast<double>(stream.period_ns) / 1e9),
         duration_s_(duration_s),
         explained_(index.damages.size()) {}
@@ -61,7 +62,9 @@ class GapFinder {
     const std::string damage = before == kInside ? "" : damage_before(before);
     if (to - from < kGapTicks && damage.empty()) return;
     const double from_s = time_of(from);
-    gaps_.push_back({from_s, to_s, damage.empty() ? reason_of(from_s, to_s) : damage});
+    const bool is_last = before == stream_.blocks.size();
+    const std::string& no_reason = is_last ? last_reason_ : no_reason_;
+    gaps_.push_back({from_s, to_s, damage.empty() ? reason_of(from_s, to_s, no_reason) : damage});
   }
 
   // What could not be read between two blocks, once: it explains the gap between them.
@@ -79,7 +82,7 @@ class GapFinder {
 
   // All reasons reported within the gap (killed, and then delayed by a busy machine); otherwise a
   // reason reported soon after it.
-  std::string reason_of(double from_s, double to_s) const {
+  std::string reason_of(double from_s, double to_s, const std::string& no_reason) const {
     const double until = to_s + std::max(period_s_, kReasonSlackS);
     std::string reasons;
     const auto is_before = [](const Event& event, double time_s) { return event.time_s < time_s; };
@@ -92,7 +95,7 @@ class GapFinder {
       if (reasons.find(event->text) != std::string::npos) continue;
       reasons += (reasons.empty() ? "" : "; ") + event->text;
     }
-    return reasons.empty() ? no_reason_ : reasons;
+    return reasons.empty() ? no_reason : reasons;
   }
 
   // Damage that cost no rows cost values of the block before it.
@@ -114,7 +117,7 @@ class GapFinder {
 
   const RunIndex& index_;
   const StoredStream& stream_;
-  const char* const no_reason_;
+  const std::string no_reason_, last_reason_;  // of gaps without events, and of the one at the end
   const double period_s_, duration_s_;
   std::vector<Gap> gaps_;
   std::vector<char> explained_;  // one per damage
@@ -138,7 +141,9 @@ Sampling summarize_sampling(const RunIndex& index, const Manifest& manifest, dou
     sampling.jitter_p50_s = quantile_s(index.lateness, 0.5);
     sampling.jitter_p99_s = quantile_s(index.lateness, 0.99);
   }
-  sampling.gaps = GapFinder(index, rows, duration_s, ours ? kNoReason : kNoReasonImported).find();
+  sampling.gaps = GapFinder(index, rows, duration_s, ours ? kNoReason : kNoReasonImported,
+                            manifest.unwritten_reason)
+                      .find();
   return sampling;
 }
 

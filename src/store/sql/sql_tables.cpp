@@ -121,8 +121,12 @@ constexpr RunTable kTables[] = {
                        sql_text(s.reason)};
        });
      }},
-    {"steps", "step INTEGER, time_s REAL, duration_s REAL, loss REAL, accuracy REAL, kind TEXT",
-     "reported training steps; kind: warmup or step", true,
+    {"steps",
+     "step INTEGER, time_s REAL, duration_s REAL, loss REAL, accuracy REAL, kind TEXT, "
+     "covers INTEGER",
+     "reported training steps; kind: warmup or step; covers: how many steps the row stands for, of "
+     "which duration_s is the mean",
+     true,
      [](const RunView& run) {
        return read_reported<Step>(run, &TrainingDetails::steps, [](const Step& s) {
          return SqlRow{s.step,
@@ -130,7 +134,8 @@ constexpr RunTable kTables[] = {
                        sql_number(s.duration_s),
                        sql_number(s.loss),
                        sql_number(s.accuracy),
-                       std::string(s.kind)};
+                       std::string(s.kind),
+                       s.covers};
        });
      }},
     {"phases", "name TEXT, who TEXT, from_s REAL, to_s REAL",

@@ -151,7 +151,7 @@ TEST(sql, the_other_tables) {
             "name,status,reason|c,absent,\"no, \"\"none\"\"\"|");
   EXPECT_EQ(ask("select * from events"), "time_s,kind,text|0.15,mark,x|");
   EXPECT_EQ(ask("select * from gaps"), "from_s,to_s,reason|0.3,0.6,the recorder did not run|");
-  EXPECT_EQ(ask("select * from steps"), "step,time_s,duration_s,loss,accuracy,kind|");
+  EXPECT_EQ(ask("select * from steps"), "step,time_s,duration_s,loss,accuracy,kind,covers|");
 }
 
 // The rows of a query as "a,b,|"; tables of more reports than this are read from the run.
@@ -189,7 +189,7 @@ TEST(sql, reported_tables_may_be_streamed) {
     EXPECT_EQ(ask("select sql like 'create virtual%' from sqlite_master, (select 1 from steps) "
                   "where name = 'steps' limit 1"),
               most_filled == 0 ? "1,|" : "0,|");
-    EXPECT_EQ(ask("select * from steps"), "1,1,,0.5,,step,|2,2,1,0.25,,step,|");
+    EXPECT_EQ(ask("select * from steps"), "1,1,,0.5,,step,1,|2,2,1,0.25,,step,1,|");
     EXPECT_EQ(ask("select * from phases"), "input,,1.125,1.25,|save,other,2.25,2.5,|");
     EXPECT_EQ(ask("select name, set_name, step, value from numbers"),
               "loss,train,1,0.5,|loss,train,2,0.25,|");

@@ -332,6 +332,74 @@ def tutorial(pieces):
     return found
 
 
+def cifar10(pieces):
+    found = Found()
+    for piece in pieces:
+        if "] loss: " in piece:
+            epoch, step = (int(text) for text in after(piece, "[", "]").split(","))
+            found.step((epoch, step), step=step, epoch=epoch, loss=number(after(piece, "loss: ")))
+    return found
+
+
+def quickstart(pieces):
+    """As the MNIST example: a line is one report, without a number."""
+    found = Found()
+    epoch = None
+    for i, piece in enumerate(pieces):
+        if piece.startswith("Epoch "):
+            epoch = int(after(piece, "Epoch "))
+        if piece.startswith("loss: "):
+            item = ratio_of(after(piece, "[", "]"))[0]
+            found.step(i, step=item, epoch=epoch, loss=number(after(piece, "loss: ", " ")))
+    return found
+
+
+def word_language_model(pieces):
+    found = Found()
+    for piece in pieces:
+        if piece.startswith("| epoch "):
+            epoch = int(after(piece, "epoch ", "|"))
+            step, total = ratio_of(after(piece, f"{epoch} |", "batches").replace(" ", ""))
+            found.step((epoch, step), step=step, of=total, epoch=epoch, loss=number(after(piece, "loss ", "|")))
+        if piece.startswith("| end of epoch "):
+            found.epoch(int(after(piece, "epoch ", "|")), val_loss=number(after(piece, "valid loss ", "|")))
+    return found
+
+
+def dcgan(pieces):
+    """The index begins at 0."""
+    found = Found()
+    for piece in pieces:
+        if "Loss_D: " in piece:
+            epoch = ratio_of(after(piece, "[", "]"))[0]
+            index, total = ratio_of(after(piece, "][", "]"))
+            found.step((epoch, index), step=index + 1, of=total, epoch=epoch)
+            if index + 1 == total:
+                found.epoch(epoch)
+    return found
+
+
+def transfer_learning(pieces):
+    found = Found()
+    epoch = None
+    for piece in pieces:
+        if piece.startswith("Epoch "):
+            epoch = ratio_of(after(piece, "Epoch "))[0]
+        if piece.startswith("train Loss: "):
+            found.epoch(epoch, loss=number(after(piece, "Loss: ", " ")), accuracy=number(after(piece, "Acc: ")))
+    return found
+
+
+def tutorial_epochs(pieces):
+    found = Found()
+    for piece in pieces:
+        if piece.startswith("Epoch "):
+            found.epoch(ratio_of(after(piece, "Epoch ", ","))[0], loss=number(after(piece, "Loss: ", ",")),
+                        accuracy=rounded(number(after(piece, "Accuracy: ", "%")) / 100),
+                        val_loss=number(after(piece, "Val Loss: ", ",")))
+    return found
+
+
 def timm(pieces):
     """The index begins at 0."""
     found = Found()
@@ -480,7 +548,7 @@ def count(reports, read):
     if not steps:
         return None
     numbers = [report["step"] for report in steps]
-    if read is mnist:
+    if read in (mnist, quickstart):
         return len(steps)
     if read is tqdm_nested:
         ends = [report for report, after in zip(steps, numbers[1:]) if after <= report["step"]]
@@ -491,6 +559,9 @@ def count(reports, read):
             whole = report.get("epoch") if read is not hf_trainer else None  # Its one bar is over all epochs.
             epochs.setdefault(whole, []).append(max(report["step"], report.get("of", 0)))
         return sum(max(done) for done in list(epochs.values())[:-1]) + numbers[-1]
+    if read is cifar10:
+        epochs = {report["epoch"]: report["step"] for report in steps}
+        return sum(epochs.values())
     first, last = numbers[0], max(numbers)
     interval = numbers[1] - first
     if first > 1 and first in (interval, interval - 1):  # 10, 20, …; or 9, 19, …, counted from 0
@@ -526,6 +597,10 @@ FILES = {
     "object_detection": (object_detection, 300), "object_detection_first": (object_detection, 300),
     "pytorch_imagenet": (imagenet, 50, "the last report is of step 21 of 25"),
     "pytorch_mnist": (mnist, 46), "tutorial": (tutorial, 60), "tutorial_step": (tutorial, 23), "timm": (timm, 46),
+    "cifar10": (cifar10, 25000, "the last report of an epoch is of step 12000"), "quickstart": (quickstart, 20),
+    "word_language_model": (word_language_model, 80, "the last report is of step 30 of 40"), "dcgan": (dcgan, 302),
+    "transfer_learning": (transfer_learning, 183, "only epochs are printed"),
+    "tutorial_epochs": (tutorial_epochs, 500, "only epochs are printed"),
     "torchvision": (torchvision, 46), "json_lines": (json_lines, 23), "python_dictionaries": (json_lines, 23),
     "deepspeed": (deepspeed, 40), "deepspeed_pipeline": (deepspeed, 40),
     "mmengine": (mmengine, 46, "the last report is of step 20 of 23"), "mmengine_iterations": (mmengine, 40),

@@ -5,6 +5,7 @@ are made up.
 """
 import datetime
 import json
+import math
 import pathlib
 import pprint
 import sys
@@ -134,6 +135,64 @@ def tutorial():
 def tutorial_step():
     for i in range(23):
         yield "Step {}/{}, Loss: {:.4f}".format(i + 1, 23, 2.3 / (1 + i))
+
+
+def cifar10():
+    """beginner/blitz/cifar10_tutorial of PyTorch's tutorials: every 2000th of 12500 steps, two epochs."""
+    for epoch in range(2):
+        for i in range(1999, 12500, 2000):
+            yield f"[{epoch + 1}, {i + 1:5d}] loss: {2.2 / (1 + epoch + i / 2000):.3f}"
+    yield "Finished Training"
+    yield "Accuracy of the network on the 10000 test images: 54 %"
+
+
+def quickstart():
+    """beginner/basics/quickstart_tutorial of PyTorch's tutorials: every hundredth batch of 64, as items; two epochs."""
+    for epoch in range(2):
+        yield from [f"Epoch {epoch + 1}", "-------------------------------"]
+        for batch in range(0, 938, 100):
+            loss, current, size = 2.3 / (1 + batch / 100 + epoch), (batch + 1) * 64, 60000
+            yield f"loss: {loss:>7f}  [{current:>5d}/{size:>5d}]"
+        yield from ["Test Error: ", f" Accuracy: {(50.5 + epoch):>0.1f}%, Avg loss: {2.1 - epoch:>8f} ", ""]
+    yield "Done!"
+
+
+def word_language_model():
+    """examples/word_language_model of PyTorch, --log-interval 10: two epochs of 40 batches."""
+    for epoch in (1, 2):
+        for batch in (10, 20, 30):
+            loss = 7.5 / epoch - 0.1 * batch
+            yield "| epoch {:3d} | {:5d}/{:5d} batches | lr {:02.2f} | ms/batch {:5.2f} | loss {:5.2f} | ppl {:8.2f}".format(
+                epoch, batch, 40, 20.0, 12.34, loss, math.exp(loss))
+        yield from ["-" * 89, "| end of epoch {:3d} | time: {:5.2f}s | valid loss {:5.2f} | valid ppl {:8.2f}".format(
+            epoch, 36.81, 5.5 / epoch, math.exp(5.5 / epoch)), "-" * 89]
+    yield from ["=" * 89, "| End of training | test loss {:5.2f} | test ppl {:8.2f}".format(2.5, math.exp(2.5)), "=" * 89]
+
+
+def dcgan():
+    """beginner/dcgan_faces_tutorial of PyTorch's tutorials: every 50th step from the first, two epochs of 151."""
+    yield "Starting Training Loop..."
+    for epoch in range(2):
+        for i in range(0, 151, 50):
+            yield "[%d/%d][%d/%d]\tLoss_D: %.4f\tLoss_G: %.4f\tD(x): %.4f\tD(G(z)): %.4f / %.4f" % (
+                epoch, 2, i, 151, 0.4 + i / 1000, 5.1 - i / 100, 0.9, 0.1, 0.01)
+
+
+def transfer_learning():
+    """beginner/transfer_learning_tutorial of PyTorch's tutorials: only epochs, from 0."""
+    for epoch in range(3):
+        yield from [f"Epoch {epoch}/2", "-" * 10]
+        yield f"train Loss: {0.5 / (1 + epoch):.4f} Acc: {0.7 + epoch / 10:.4f}"
+        yield f"val Loss: {0.3 / (1 + epoch):.4f} Acc: {0.75 + epoch / 10:.4f}"
+        yield ""
+    yield "Training complete in 1m 6s"
+    yield "Best val Acc: 0.950000"
+
+
+def tutorial_epochs():
+    """One line per epoch, as most scripts print it."""
+    for epoch in range(5):
+        yield f"Epoch {epoch + 1}/5, Loss: {0.5 / (1 + epoch):.4f}, Val Loss: {0.6 / (1 + epoch):.4f}, Accuracy: {60 + epoch:.2f}%"
 
 
 def timm():
@@ -290,6 +349,9 @@ def main():
                         "object_detection_first": object_detection_first(),
                         "hf_trainer_v4": hf_trainer_v4(), "pytorch_imagenet": imagenet(),
                         "pytorch_mnist": mnist(), "tutorial": tutorial(), "tutorial_step": tutorial_step(),
+                        "cifar10": cifar10(), "quickstart": quickstart(), "dcgan": dcgan(),
+                        "word_language_model": word_language_model(), "transfer_learning": transfer_learning(),
+                        "tutorial_epochs": tutorial_epochs(),
                         "timm": timm(), "torchvision": torchvision(), "json_lines": json_lines(),
                         "python_dictionaries": python_dictionaries(), "deepspeed": deepspeed(),
                         "deepspeed_pipeline": deepspeed_pipeline(), "mmengine": mmengine(),
