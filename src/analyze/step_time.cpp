@@ -106,8 +106,8 @@ class StepTime {
       divide_until(phase.from_s);
       open.push_back(out_.pauses.size());
       unnumbered_.push_back(out_.pauses.size());
-      out_.pauses.push_back({phase.name, phase.from_s, phase.to_s, 0, phase.next_step,
-                             phase.is_after_last_step});
+      out_.pauses.push_back(
+          {phase.name, phase.from_s, phase.to_s, 0, phase.next_step, phase.is_after_last_step});
     }
     divide_until(std::numeric_limits<double>::infinity());
     for (const Pause& pause : out_.pauses) {

@@ -31,5 +31,36 @@ TEST(Device, a_job_that_computes_on_many_cores_is_not_launch_bound) {
   EXPECT_NE(waiting_gpu(8).diagnose().verdict, "launch_bound");
 }
 
+TEST(Device, a_busy_gpu_of_somebody_else_does_not_count) {
+  PlantedRun run;
+  run.cpu(0.05, 1.0).thread("main", 0.97, 0);
+  run.level("job.gpu.memory.usage", {{"gpu", "3"}}, 1e9);
+  run.level("hw.gpu.utilization", {{"gpu", "3"}}, 0.2);
+  run.level("hw.gpu.utilization", {{"gpu", "0"}}, 1.0);
+  EXPECT_EQ(run.diagnose().verdict, "launch_bound");
+}
+
+TEST(Device, where_the_owner_of_memory_is_unknown_a_working_gpu_is_the_jobs) {
+  PlantedRun run;
+  run.cpu(1, 1.05).thread("main", 0.99, 0).level("hw.gpu.utilization", {{"gpu", "0"}}, 0.99);
+  EXPECT_EQ(run.diagnose().verdict, "gpu_bound");
+}
+
+TEST(Device, a_worker_whose_past_came_in_one_row_is_not_busier_than_one_core) {
+  PlantedRun run;
+  run.cpu(0.6, 0.65).thread("main", 0.1, 0);
+  run.rate("job.thread.time", {{"role", "worker0"}, {"state", "running"}}, 0.9);
+  run.rate("job.thread.time", {{"role", "worker0"}, {"state", "blocked"}}, 1.1);
+  size_t found = 0;
+  for (const auto& judged : run.diagnose().judged) {
+    for (const Diagnosis::Seen& seen : judged.seen) {
+      if (seen.what != "busiest worker running" || !seen.value) continue;
+      EXPECT_NEAR(*seen.value, 0.45, 1e-6);
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 0U);
+}
+
 }  // namespace
 }  // namespace trainscope

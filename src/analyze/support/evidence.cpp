@@ -1,6 +1,8 @@
 #include "analyze/support/evidence.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "analyze/analyze.h"
 #include "analyze/support/reached_limits.h"
@@ -243,6 +245,48 @@ std::vector<WantedSeries> wanted_series(const std::vector<Series>& series) {
   return wanted;
 }
 
+std::string label_of(const Series& series, std::string_view name) {
+  for (const auto& [key, value] : series.labels) {
+    if (key == name) return value;
+  }
+  return "";
+}
+
+// Some readings of a run, side by side.
+struct Readings {
+  const std::vector<Series>& series;
+  const std::vector<WantedSeries>& wanted;
+  const std::vector<WindowFold>& folds;
+
+  // Those in which the job has memory; empty: unknown.
+  std::set<std::string> gpus_of_job() const {
+    std::set<std::string> gpus;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const Series& each = series[wanted[i].place];
+      if (each.metric != "job.gpu.memory.usage" || !(folds[i].mean().value_or(0) > 0)) continue;
+      if (const std::string gpu = label_of(each, "gpu"); !gpu.empty()) gpus.insert(gpu);
+    }
+    return gpus;
+  }
+
+  // Seconds per second of a role: more than 1 if what it did before its first row is in a later
+  // one.
+  std::map<std::string, double> excess_of_roles() const {
+    std::map<std::string, double> total;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      const Series& each = series[wanted[i].place];
+      if (each.metric != "job.thread.time") continue;
+      total[label_of(each, "role")] += folds[i].mean().value_or(0);
+    }
+    for (auto& [role, seconds] : total) seconds = std::max(1.0, seconds);
+    return total;
+  }
+};
+
+std::optional<double> divided(const std::optional<double>& value, double by) {
+  return value ? std::optional<double>(*value / by) : std::nullopt;
+}
+
 TimeWindows divide(double begin_s, double end_s) {
   const double length_s = std::max(end_s - begin_s, 1e-3);
   const auto count =
@@ -298,11 +342,19 @@ Status Evidence::read_signals(const RunView& run) {
     queries.push_back({each.place, each.readers.front()->reading});
   }
   TS_TRY(const std::vector<WindowFold> folds, run.fold_windows(queries, windows_));
+  const Readings readings{run.recorded_series(), wanted, folds};
+  const std::set<std::string> gpus = readings.gpus_of_job();
+  std::map<std::string, double> excess = readings.excess_of_roles();
   for (Value& value : values_) value.windows.resize(windows_.count);
   for (size_t i = 0; i < wanted.size(); ++i) {
+    const Series& series = readings.series[wanted[i].place];
+    const bool is_of_gpu = series.metric.starts_with("hw.gpu.");
+    if (is_of_gpu && !gpus.empty() && !gpus.contains(label_of(series, "gpu"))) continue;
+    const auto role = excess.find(label_of(series, "role"));
+    const double by = role == excess.end() ? 1 : role->second;
     for (const Source* source : wanted[i].readers) {
       Value& value = values_[index(source->spec.signal)];
-      combine(value.mean, folds[i].mean(), source->combine);
+      combine(value.mean, divided(folds[i].mean(), by), source->combine);
       for (size_t w = 0; w < windows_.count; ++w) {
         combine(value.windows[w], folds[i].at(w), source->combine);
       }

@@ -23,7 +23,11 @@ std::optional<double> Evidence::idle_share() const {
   return std::clamp((machine_cpus_ - *machine) / cpus_, 0.0, *unused);
 }
 
-bool Evidence::uses_gpu() const { return mean(Signal::gpu_job_bytes).value_or(0) > 0; }
+// In a container the driver does not tell whose memory it is: then a GPU that works is the job's.
+bool Evidence::uses_gpu() const {
+  if (const auto bytes = mean(Signal::gpu_job_bytes)) return *bytes > 0;
+  return mean(Signal::gpu_busy).value_or(0) > 0.02;
+}
 
 std::optional<double> Evidence::share(std::string_view part) const {
   const auto found = shares_.find(part);
