@@ -226,7 +226,7 @@ void combine(std::optional<double>& all, const std::optional<double>& one, Combi
   }
 }
 
-// A series, and the sources that read it.
+// A series, and the sources that read it, if any.
 struct WantedSeries {
   size_t place = 0;  // in recorded_series()
   std::vector<const Source*> readers;
@@ -239,6 +239,10 @@ std::vector<WantedSeries> wanted_series(const std::vector<Series>& series) {
     for (size_t i = 0; i < series.size(); ++i) {
       if (is_of(series[i], metric, source.labels)) readers[i].push_back(&source);
     }
+  }
+  // All states of a role, to know how long it lived.
+  for (size_t i = 0; i < series.size(); ++i) {
+    if (is_of(series[i], "job.thread.time", {})) readers.try_emplace(i);
   }
   std::vector<WantedSeries> wanted;
   for (auto& [place, all] : readers) wanted.push_back({place, std::move(all)});
@@ -339,7 +343,8 @@ Status Evidence::read_signals(const RunView& run) {
   const std::vector<WantedSeries> wanted = wanted_series(run.recorded_series());
   std::vector<WindowQuery> queries;
   for (const WantedSeries& each : wanted) {
-    queries.push_back({each.place, each.readers.front()->reading});
+    const bool is_read = !each.readers.empty();
+    queries.push_back({each.place, is_read ? each.readers.front()->reading : Reading::rate});
   }
   TS_TRY(const std::vector<WindowFold> folds, run.fold_windows(queries, windows_));
   const Readings readings{run.recorded_series(), wanted, folds};
