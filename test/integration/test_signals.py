@@ -153,14 +153,18 @@ raise SystemExit(8)
         pid = int(process.stdout.readline())
         os.kill(pid, signal.SIGSTOP)
         wait_until(lambda: process_state(pid) == "T")
-        self.wait_for_samples(self.on_disk().get("samples", 0) + 10)  # the supervisor has had time to notice
+        def events():
+            found = self.trainscope("sql", "latest", "select text from events where kind = 'job' order by time_s")
+            return found.stdout.decode().split("\r\n")[1:-1]
+
+        wait_until(lambda: len(events()) == 1)
         self.assertNotEqual(process_state(process.pid), "T", "the supervisor stopped with a job that another had stopped")
         os.kill(pid, signal.SIGCONT)
+        wait_until(lambda: len(events()) == 2)  # one that ends at once is not seen to go on
         process.communicate(timeout=60)
         self.assertEqual(process.returncode, 8)
         self.assert_ticks_add_up()
-        events = self.trainscope("sql", "latest", "select text from events where kind = 'job' order by time_s").stdout.decode()
-        self.assertEqual(events.split("\r\n")[1:3], ["the job was stopped by signal 19 (Stopped (signal))", "the job was continued"])
+        self.assertEqual(events(), ["the job was stopped by signal 19 (Stopped (signal))", "the job was continued"])
 
 
 if __name__ == "__main__":
