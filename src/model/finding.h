@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trainscope {
@@ -52,6 +53,8 @@ struct Diagnosis {
     std::optional<double> value;  // empty: not recorded
     double low = 0, high = 0;  // speaks not at all up to `low`, fully from `high` on (or reverse)
     double degree = 0;
+    std::string metric;  // that it is computed from; "": of several, or of what the job reports
+    std::string unit;    // "%" (of a ratio), "By/s", "cores", "/s", or "": a plain number
   };
   struct Judged {
     std::string rule, verdict;
@@ -83,5 +86,8 @@ struct AnalysisResult {
   std::vector<Finding> findings;
   std::string unknown;  // what it could not decide, and what is needed for that; "": nothing
 };
+
+// A value of Diagnosis::Seen in its unit: "8.50 MiB/s".
+std::string seen_text(double value, std::string_view unit);
 
 }  // namespace trainscope

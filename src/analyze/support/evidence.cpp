@@ -300,6 +300,18 @@ TimeWindows divide(double begin_s, double end_s) {
 
 }  // namespace
 
+std::string_view signal_metric(Signal signal) {
+  return sources()[static_cast<size_t>(signal)].metric;
+}
+
+std::string_view signal_unit(Signal signal) {
+  const std::string_view metric = signal_metric(signal);
+  if (metric.ends_with("cpu.time")) return "cores";
+  if (metric.ends_with(".io") || metric == "job.io.bytes") return "By/s";
+  if (metric == "job.io.calls" || metric.ends_with("faults")) return "/s";
+  return metric.ends_with("memory.usage") ? "" : "%";
+}
+
 const SignalSpec& signal_spec(Signal signal) { return sources()[static_cast<size_t>(signal)].spec; }
 
 Result<Evidence> Evidence::of(const RunView& run, const MachineLimits* limits) {

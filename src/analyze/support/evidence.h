@@ -61,6 +61,8 @@ struct SignalSpec {
   std::string_view name;  // for people: "main thread running"
 };
 const SignalSpec& signal_spec(Signal signal);
+std::string_view signal_metric(Signal signal);
+std::string_view signal_unit(Signal signal);  // as Diagnosis::Seen::unit
 
 class Evidence {
  public:

@@ -22,9 +22,14 @@ std::string severity_of(const Judgement& judgement) {
 void add_evidence(const Judged& judged, Finding& finding) {
   for (const Diagnosis::Seen& seen : judged.seen) {
     if (!seen.value || seen.degree < 0.1) continue;
-    finding.evidence.push_back(fmt::format("{}: {} (bounds {} to {})", seen.what,
-                                           number_text(*seen.value), number_text(seen.low),
-                                           number_text(seen.high)));
+    const std::string metric = seen.metric.empty() ? "" : fmt::format(" ({})", seen.metric);
+    std::string line =
+        fmt::format("{}: {}, bounds {} to {}{}", seen.what, seen_text(*seen.value, seen.unit),
+                    seen_text(seen.low, seen.unit), seen_text(seen.high, seen.unit), metric);
+    const auto& known = finding.evidence;
+    if (std::find(known.begin(), known.end(), line) == known.end()) {
+      finding.evidence.push_back(std::move(line));
+    }
   }
 }
 

@@ -16,6 +16,8 @@ class Observations {
   // proportion. `low` above `high`: small values speak for it. Unknown is 0.
   double degree(std::string what, std::optional<double> value, double low, double high);
 
+  // Of the last degree().
+  Diagnosis::Seen& last_seen() { return seen_.back(); }
   std::vector<Diagnosis::Seen> take() { return std::exchange(seen_, {}); }
 
  private:

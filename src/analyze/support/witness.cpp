@@ -3,7 +3,11 @@
 namespace trainscope {
 
 double Witness::degree(Signal signal, double low, double high) {
-  return degree(std::string(signal_spec(signal).name), evidence_.mean(signal), low, high);
+  const double found =
+      degree(std::string(signal_spec(signal).name), evidence_.mean(signal), low, high);
+  last_seen().metric = signal_metric(signal);
+  last_seen().unit = signal_unit(signal);
+  return found;
 }
 
 double Witness::input_wait() {

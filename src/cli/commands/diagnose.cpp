@@ -27,6 +27,7 @@ Json judged_json(const Diagnosis::Judged& judged) {
   Json seen = Json::array();
   for (const Diagnosis::Seen& one : judged.seen) {
     seen.push_back({{"what", one.what},
+                    {"metric", text_or_null(one.metric)},
                     {"value", value_or_null(one.value)},
                     {"low", one.low},
                     {"high", one.high},
@@ -122,9 +123,10 @@ std::string explanation_text(const Diagnosis& diagnosis) {
   for (const auto& judged : diagnosis.judged) {
     out += fmt::format("  {:<14} {:<20} {:.2f}\n", judged.rule, judged.verdict, judged.strength);
     for (const Diagnosis::Seen& seen : judged.seen) {
-      out += fmt::format("    {:<44} {:>10}  {} to {}: {:.2f}\n", seen.what,
-                         seen.value ? number_text(*seen.value) : "unknown", number_text(seen.low),
-                         number_text(seen.high), seen.degree);
+      out +=
+          fmt::format("    {:<44} {:>10}  {} to {}: {:.2f}\n", seen.what,
+                      seen.value ? seen_text(*seen.value, seen.unit) : "unknown",
+                      seen_text(seen.low, seen.unit), seen_text(seen.high, seen.unit), seen.degree);
     }
   }
   return out;
