@@ -63,7 +63,10 @@ Status SegmentWriter::append_tail(std::string_view frames, bool fresh) {
   }
   const bool is_new = !bytes.empty();
   bytes += frames;
+  const off_t end = ::lseek(tail_fd_.get(), 0, SEEK_END);
   if (Status written = write_all(tail_fd_.get(), bytes); !written) {
+    // Part of it would have newer rows of some streams than of others.
+    if (end >= 0) (void)::ftruncate(tail_fd_.get(), end);
     tail_fd_.reset();
     return std::move(written).with_context(path);
   }

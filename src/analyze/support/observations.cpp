@@ -7,7 +7,7 @@ namespace trainscope {
 double Observations::degree(std::string what, std::optional<double> value, double low,
                             double high) {
   const double degree = value ? std::clamp((*value - low) / (high - low), 0.0, 1.0) : 0;
-  seen_.push_back({std::move(what), value, low, high, degree});
+  seen_.push_back({std::move(what), value, low, high, degree, {}, {}});
   return degree;
 }
 
