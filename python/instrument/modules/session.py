@@ -142,20 +142,38 @@ class Session:
         if sender is None:
             return
         self._has_events = True
-        who = self._who(sender, log)
-        if is_unsure:
-            who = b".".join((who, _UNSURE)) if who else _UNSURE
-        ending = b" who=%s\n" % who if who else b"\n"
+        ending = self._ending(sender, log, is_unsure)
         made = [_line(text, time, ending) for time, text in ([] if is_unsure else self._take_marks()) + lines]
         batch, size = [], 0
         for line in made:
             if batch and size + len(line) > _pipe.LINE_BYTES:
-                _send(sender, batch, ending)
+                _send(sender, b"".join(batch), len(batch), ending)
                 batch, size = [], 0
             batch.append(line)
             size += len(line)
         if batch:
-            _send(sender, batch, ending)
+            _send(sender, b"".join(batch), len(batch), ending)
+
+    def write_steps(self, number, requested, came, log):
+        """Sends for each batch that a step ended when it was requested, and how long the job waited for it."""
+        sender = self._open_sender()
+        if sender is None:
+            return
+        ending = self._ending(sender, log)
+        both = b"step %d batches=1 timed=0 t=%d" + ending + b"phase input %d.%09d t=%d" + ending
+        made = [both % (place, began, *divmod(ended - began, 1000000000), ended)
+                for place, (began, ended) in enumerate(zip(requested, came), number)]
+        at_once = max(1, _pipe.LINE_BYTES // max(map(len, made)))
+        for place in range(0, len(made), at_once):
+            batch = made[place:place + at_once]
+            _send(sender, b"".join(batch), 2 * len(batch), ending)
+
+    def _ending(self, sender, log, is_unsure=False):
+        """Of a line after its timestamp. Names have no %."""
+        who = self._who(sender, log)
+        if is_unsure:
+            who = b".".join((who, _UNSURE)) if who else _UNSURE
+        return b" who=%s\n" % who if who else b"\n"
 
     def _open_sender(self):
         if self._sender is None:
@@ -256,6 +274,11 @@ class Log:
         if lines or self.session._unsent_marks:
             self.session.write(lines, self)
 
+    def send_steps(self, number, requested, came):
+        """Of batches alike (Session.write_steps), after everything that was noted before."""
+        self.flush()
+        self.session.write_steps(number, requested, came, self)
+
     def _hold(self, events):
         """Sends everything for the unsure sender too, or else nothing would be known of a job that is killed;
         returns what is not a step."""
@@ -289,15 +312,16 @@ def phase_text(session, name, duration_ns):
     return b"phase %s %d.%09d" % (name, duration_ns // 1000000000, duration_ns % 1000000000)
 
 
-def _send(sender, lines, ending):
+def _send(sender, text, lines, ending):
+    """`lines`: how many these are."""
     with sender.lock:
         if sender.dropped:
             if not sender._write(b"dropped %d t=%d%s" % (sender.dropped, now_ns(), ending)):
-                sender.dropped += len(lines)
+                sender.dropped += lines
                 return
             sender.dropped = 0
-        if not sender._write(b"".join(lines)):
-            sender.dropped += len(lines)
+        if not sender._write(text):
+            sender.dropped += lines
 
 
 def _version(framework):
