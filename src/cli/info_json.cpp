@@ -161,14 +161,25 @@ Json events_json(const RunView& run) {
   return events;
 }
 
+Json senders_json(const std::vector<StepSender>& senders) {
+  Json all = Json::array();
+  for (const StepSender& sender : senders) {
+    all.push_back({{"who", text_or_null(sender.who)}, {"observed", sender.observed}});
+  }
+  return all;
+}
+
 Json steps_json(const Training& training) {
   const StepStatistics& statistics = training.statistics;
   const bool has_steps = training.observed > 0;
   return {{"source", text_or_null(training.source)},
           {"other_sources", training.unused_sources},
+          {"other_senders", senders_json(training.other_step_senders)},
           {"count", value_or_null(training.count)},
           {"observed", has_steps ? Json(training.observed) : Json(nullptr)},
           {"warmup", has_steps ? Json(training.warmup_steps) : Json(nullptr)},
+          {"begin_s", has_steps ? Json(training.begin_s) : Json(nullptr)},
+          {"end_s", has_steps ? Json(training.end_s) : Json(nullptr)},
           {"mean_s", value_or_null(statistics.mean_s)},
           {"p50_s", value_or_null(statistics.p50_s)},
           {"p99_s", value_or_null(statistics.p99_s)},

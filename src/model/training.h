@@ -164,17 +164,25 @@ class TrainingDetails {
   virtual std::unique_ptr<Reader<TrainingNumber>> numbers() const = 0;  // by time
 };
 
+// A process or thread that reported steps; `who` is empty for the main process.
+struct StepSender {
+  std::string who;
+  int64_t observed = 0;
+};
+
 struct Training {
   std::string source;                       // of the steps: pipe, tensorboard, output; empty: none
   std::vector<std::string> unused_sources;  // other sources that reported steps
-  int64_t reports = 0;                      // of any kind and source
-  int64_t observed = 0;                     // steps that its source reported
-  std::optional<int64_t> count;             // how many steps the job did
-  std::optional<double> steps_per_s;        // from the first reported step to the last
-  std::string reason;                       // why there is no count
-  bool are_steps_refused = false;           // some reported steps may not be the job's
-  std::string times_reason;                 // why the times of single steps are unknown
-  std::optional<double> batch;              // items per step, the largest reported
+  // Of the pipe: who reported steps as well. The steps of a run are those of one sender.
+  std::vector<StepSender> other_step_senders;
+  int64_t reports = 0;                // of any kind and source
+  int64_t observed = 0;               // steps that its source reported
+  std::optional<int64_t> count;       // how many steps the job did
+  std::optional<double> steps_per_s;  // from the first reported step to the last
+  std::string reason;                 // why there is no count
+  bool are_steps_refused = false;     // some reported steps may not be the job's
+  std::string times_reason;           // why the times of single steps are unknown
+  std::optional<double> batch;        // items per step, the largest reported
   int64_t warmup_steps = 0;
   StepStatistics statistics;
   std::optional<StepOverview> overview;  // none without steps

@@ -89,6 +89,7 @@ class FakeRun : public RunView {
   Overhead overhead() const override { return {}; }
   const std::vector<Event>& events() const override { return events_; }
   const Training& training() const override { return training_; }
+  void set_ended_by(EndedBy ended_by) { manifest_.ended_by = ended_by; }
   void set_host(std::string json) { host_ = std::move(json); }
   void set_limits(MachineLimits limits) { manifest_.limits = std::move(limits); }
   void set_training(Training training) { training_ = std::move(training); }

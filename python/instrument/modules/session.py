@@ -198,7 +198,7 @@ class Session:
     def _attached_text(self):
         parts = ["%s: %s" % (" ".join(filter(None, (name, _version(name)))), " ".join(sorted(what, key=_place)))
                  for name, what in sorted(self._attached.items())]
-        text = "instrumented " + "; ".join(parts)
+        text = "instrumented " + "; ".join(parts) + _rank_text()
         return text + ("; not attached: " + ", ".join(self._missing) if self._missing else "")
 
     def _register_end_of_child(self):
@@ -322,6 +322,12 @@ def _send(sender, text, lines, ending):
             sender.dropped = 0
         if not sender._write(text):
             sender.dropped += lines
+
+
+def _rank_text():
+    """Of a process that torchrun started."""
+    rank, processes = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    return "; rank %s of %s" % (rank, processes) if rank.isdigit() and processes.isdigit() else ""
 
 
 def _version(framework):
