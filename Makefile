@@ -54,11 +54,12 @@ asan tsan: ## run the unit tests and fuzz corpora under a sanitizer
 	@cmake --build --preset $@
 	@scripts/run-tests build/$@
 
-truth: build ## run planted jobs and check what diagnose says of them, on an idle machine
-	@python3 test/diagnosis/truth.py
+truth: build ## check what diagnose says of planted jobs, and write it into docs (on an idle machine)
+	@python3 test/diagnosis/truth.py --keep build/truth --write
 
 calibration: build ## compare confidences with randomised jobs (35 minutes on an idle machine, resumable)
 	@python3 test/diagnosis/calibrate.py --keep build/calibration
+	@python3 test/diagnosis/calibrate.py --keep build/calibration --again --score
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/install-deps test
