@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace trainscope {
 
 namespace {
@@ -73,15 +75,16 @@ std::string senders_note(std::string_view chosen, const std::vector<StepSender>&
   });
   std::string named;
   for (size_t i = 0; i < std::min(others.size(), kMaxNamedSenders); ++i) {
-    named += fmt::format("{}{} reported {}", i == 0 ? "" : ", ", others[i].who, others[i].observed);
+    named += fmt::format("{}{} reported {}", i == 0 ? "" : ", ", printable(others[i].who),
+                         others[i].observed);
   }
   if (others.size() > kMaxNamedSenders) {
     named += fmt::format(", and {} more", others.size() - kMaxNamedSenders);
   }
-  std::string counted(chosen);
-  if (chosen.empty()) counted = are_ranks ? "rank 0" : "the main process";
+  std::string whose = printable(chosen);
+  if (chosen.empty()) whose = are_ranks ? "rank 0" : "the main process";
   return fmt::format("{} {} reported steps; those of {} count ({})", others.size() + 1,
-                     are_processes ? "processes" : "senders", counted, named);
+                     are_processes ? "processes" : "senders", whose, named);
 }
 
 std::vector<TrackTally> choose_tracks(std::vector<TrackTally> tallies) {
