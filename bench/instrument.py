@@ -43,12 +43,15 @@ def install(folder):
 
 
 class Hooks:
-    """Puts the hooks in and out of place."""
+    """Puts the hooks in and out of place. Without them batches come from another iterator, whose class has the original
+    __next__: an attribute of a class that changes thousands of times would make Python slower on both sides."""
 
-    def __init__(self, torch):
+    def __init__(self, training):
         self.hooks = sys.modules["_trainscope_instrument.torch_hooks"].hooks
-        self.iterators = torch.utils.data.dataloader._BaseDataLoaderIter
-        self.next = self.iterators.__next__
+        self.training, self.hooked = training, training.batches
+        iterators = type(self.hooked)
+        bare = type("Bare", (iterators,), {"__next__": iterators.__next__.__wrapped__})
+        self.bare = bare(training.loader)
         self.taken_ns = time.monotonic_ns()
 
     def put(self):
@@ -60,7 +63,7 @@ class Hooks:
             trace.log.flushed_ns += gap
             trace.items_ns += gap
         self.hooks.records[:] = [noted + gap if noted > 0 else noted - gap for noted in self.hooks.records]
-        self.iterators.__next__ = self.next
+        self.training.batches = self.hooked
         self.hooks.pre_hooks[self.hooks.pre_key] = self.hooks.post_hooks[self.hooks.post_key] = None
         self.hooks.flag = None
         self.hooks.arrange()
@@ -69,7 +72,7 @@ class Hooks:
 
     def take(self):
         self.taken_ns = time.monotonic_ns()
-        self.iterators.__next__ = self.next.__wrapped__
+        self.training.batches = self.bare
         self.hooks.autograd.backward = self.hooks.original_backward
         self.hooks.pre_hooks.pop(self.hooks.pre_key, None)
         self.hooks.post_hooks.pop(self.hooks.post_key, None)
@@ -97,7 +100,8 @@ class Training:
             def __iter__(self):
                 return iter(Endless(batch))
 
-        self.batches = iter(torch.utils.data.DataLoader(Data(), batch_size=None))
+        self.loader = torch.utils.data.DataLoader(Data(), batch_size=None)
+        self.batches = iter(self.loader)
 
     def step(self):
         batch = next(self.batches)
@@ -150,7 +154,7 @@ class Probes:
 
     def __init__(self, torch, training):
         self.seconds = 0.0
-        iterator = type(training.batches)
+        iterator = type(training.batches)  # that of the bare ones is derived from it
         iterator._next_data = self._around(iterator._next_data)
         torch.autograd._engine_run_backward = self._around(torch.autograd._engine_run_backward)
         update = type(training.optimizer)
@@ -208,7 +212,7 @@ def measure(options):
     import torch
     torch.set_num_threads(1)
     training, step_s = sized_training(torch, options)
-    hooks = Hooks(torch)
+    hooks = Hooks(training)
     if options.detailed:
         sys.modules["_trainscope_instrument.budget"].SHARE = 1.0
     training.block(100)  # The first bursts are over.

@@ -178,6 +178,13 @@ print(done + 500)
         self.assertTrue(any("bursts" in mark for mark in lines.marks()), lines.marks())
         self.assertTrue(any("of step time in hooks" in mark for mark in lines.marks()), lines.marks())
 
+    def test_steps_between_bursts_name_their_rank(self):
+        lines = self.sent("assert train(loader(2000, 0.0003)) == 2000", RANK="3", WORLD_SIZE="4")
+        self.assert_steps(lines, 2000, "rank3")
+        self.assertEqual(len(lines.phase_s("input", "rank3")), 2000)
+        self.assertEqual(lines.senders(), {"rank3"})
+        self.assertIn("; rank 3 of 4", lines.marks()[0])
+
     def test_evaluation_is_not_a_step(self):
         lines = self.sent("""
 for epoch in range(2):
