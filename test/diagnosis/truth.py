@@ -20,6 +20,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 from planted import Skipped, ask, background, is_busy, labelled_cases, record, score, wait_until_idle
 from tables import confusion, count, tally, unexpected, write_part
@@ -60,13 +61,18 @@ def report(results):
 
 
 def write(results, skipped, options):
-    disturbed = sum(row["busy"] for row in results)
-    runs = "the runs that were kept" if options.again else f"one run of {options.seconds:g} s"
-    head = (f"Rules version {results[0]['rules']}, {datetime.date.today()}, {os.cpu_count()} cores, {runs} per case and "
-            f"form. Others used more than 5 % of the machine beside {disturbed} of "
-            f"{len(results)} runs.")
-    left_out = "Not run: " + "; ".join(skipped) if skipped else "Every case was run."
-    write_part("truth", "\n\n".join((head, report(results), left_out)))
+    """Disturbed runs do not count. `skipped`: (case and form, reason)."""
+    counted = [row for row in results if not row["busy"]]
+    skipped = skipped + [(f"{row['case']} ({row['form']})", "disturbed by others") for row in results if row["busy"]]
+    if not counted:
+        print("nothing written: every run was disturbed")
+        return
+    runs = "kept runs" if options.again else f"one run of {options.seconds:g} s per case and form"
+    parts = [f"Rules version {counted[0]['rules']}, {datetime.date.today()}, {os.cpu_count()} cores, {runs}:", report(counted)]
+    for reason in sorted({reason for _, reason in skipped}):
+        names = ", ".join(name for name, why in skipped if why == reason)
+        parts.append(textwrap.fill(f"Not counted, {reason}: {names}", 130, break_long_words=False))
+    write_part("truth", "\n\n".join(parts))
 
 
 def passes(results):
@@ -81,7 +87,7 @@ def run_all(options, folder):
     results, skipped = [], []
 
     def skip(case, form, reason):
-        skipped.append(f"{case['name']} ({form}): {reason}")
+        skipped.append((f"{case['name']} ({form})", str(reason)))
         print(f"{case['name']:22} {form:10} skipped: {reason}", flush=True)
     for case in labelled_cases():
         if (options.cases and case["name"] not in options.cases) or case.get("machine") == "gpu":
