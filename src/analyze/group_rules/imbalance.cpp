@@ -31,6 +31,7 @@ Judgement judge(RankComparison& comparison) {
   if (!comparison.knows_communication()) judgement.strength *= 0.8;
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = lost;
+  judgement.lost = judgement.share;
   judgement.finding.summary = fmt::format(
       "ranks do not have the same work: per step rank {} needs {}, rank {} only {}",
       slow.rank->rank, duration_text(slow.own_s), fast.rank->rank, duration_text(fast.own_s));

@@ -30,6 +30,7 @@ Judgement judge(RankComparison& comparison) {
   if (!comparison.knows_communication()) judgement.strength *= 0.8;
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = lost;
+  judgement.lost = judgement.share;
   judgement.finding.summary =
       fmt::format("rank {} needs {} per step for its own work, the median rank {}", slow.rank->rank,
                   duration_text(slow.own_s), duration_text(comparison.median_s()));

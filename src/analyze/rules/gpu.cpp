@@ -20,8 +20,7 @@ Judgement judge(Witness& witness) {
   }
   if (witness.value(Signal::gpu_memory)) {
     const double memory = witness.degree(Signal::gpu_memory, 0.6, 0.75);
-    const double tensor = witness.degree(Signal::gpu_tensor, 0.3, 0.1);
-    judgement.strength *= 1 - 0.8 * memory * tensor;
+    judgement.strength *= 1 - 0.8 * memory * witness.compute_units_idle();
   }
   if (!(judgement.strength > 0)) return judgement;
   judgement.finding.summary =

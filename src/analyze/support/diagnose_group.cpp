@@ -6,6 +6,7 @@
 #include "analyze/analyze.h"
 #include "analyze/support/judged.h"
 #include "analyze/support/rank_comparison.h"
+#include "analyze/support/shared_confidence.h"
 #include "base/text.h"
 #include "model/training.h"
 
@@ -59,7 +60,7 @@ CommonVerdict common_verdict(const std::vector<RankDiagnosis>& ranks) {
   return common;
 }
 
-// Over all ranks. Communication is part of what a run calls compute.
+// Over all ranks.
 std::vector<BreakdownPart> breakdown_of(const std::vector<RankDiagnosis>& ranks) {
   std::vector<BreakdownPart> parts;
   const auto part_of = [&](const std::string& name) -> BreakdownPart& {
@@ -67,19 +68,13 @@ std::vector<BreakdownPart> breakdown_of(const std::vector<RankDiagnosis>& ranks)
                                     [&](const BreakdownPart& part) { return part.part == name; });
     return found == parts.end() ? parts.emplace_back(BreakdownPart{name, 0, 0}) : *found;
   };
+  double sum_s = 0;
   for (const RankDiagnosis& rank : ranks) {
     for (const BreakdownPart& part : rank.diagnosis.breakdown) {
-      double time_s = part.time_s;
-      if (part.part == "compute" && rank.communication_s) {
-        const double communication_s = std::min(time_s, *rank.communication_s * rank.steps);
-        part_of("communication").time_s += communication_s;
-        time_s -= communication_s;
-      }
-      part_of(part.part).time_s += time_s;
+      part_of(part.part).time_s += part.time_s;
+      sum_s += part.time_s;
     }
   }
-  double sum_s = 0;
-  for (const BreakdownPart& part : parts) sum_s += part.time_s;
   for (BreakdownPart& part : parts) part.share = sum_s > 0 ? part.time_s / sum_s : 0;
   std::erase_if(parts, [](const BreakdownPart& part) { return !(part.time_s > 0); });
   return parts;
@@ -112,6 +107,7 @@ void set_common(CommonVerdict common, Diagnosis& together) {
       together.sentence = "cannot tell what holds the training back";
     }
     together.alternatives = std::move(common.others);
+    scale_down(together.alternatives, kLeastStrength, 1);
     return;
   }
   together.verdict = common.verdict;
@@ -125,6 +121,7 @@ void set_common(CommonVerdict common, Diagnosis& together) {
   for (Diagnosis::Alternative& other : common.others) {
     if (other.verdict != together.verdict) together.alternatives.push_back(std::move(other));
   }
+  scale_down(together.alternatives, together.confidence, 1 - together.confidence);
 }
 
 void set_together(const Judged& first, CommonVerdict common, Diagnosis& together) {
@@ -135,6 +132,7 @@ void set_together(const Judged& first, CommonVerdict common, Diagnosis& together
   for (Diagnosis::Alternative& other : common.others) {
     if (other.verdict != together.verdict) together.alternatives.push_back(std::move(other));
   }
+  scale_down(together.alternatives, together.confidence, 1 - together.confidence);
 }
 
 }  // namespace
@@ -170,6 +168,7 @@ GroupDiagnosis diagnose_together(std::vector<RankDiagnosis> ranks) {
   for (const Judged& one : judged) {
     if (one.judgement.strength >= kLeastStrength) {
       together.findings.push_back(finding_of(one, time));
+      together.findings.back().confidence = one.judgement.strength;
     }
     together.judged.push_back(explained(one));
   }

@@ -19,7 +19,8 @@ RankDiagnosis rank_of(int64_t rank, double step_s, double own_s,
   made.diagnosis.verdict = verdict;
   made.diagnosis.confidence = 0.9;
   made.diagnosis.sentence = "why";
-  made.diagnosis.breakdown = {{"compute", 1, 100 * step_s}};
+  made.diagnosis.breakdown = {{"communication", 1 - own_s / step_s, 100 * (step_s - own_s)},
+                              {"host work", own_s / step_s, 100 * own_s}};
   return made;
 }
 
@@ -48,6 +49,7 @@ TEST(DiagnoseGroup, the_rank_that_waits_least_is_the_straggler) {
   EXPECT_NE(finding.advice.find("diagnose run2"), std::string::npos);
   ASSERT_EQ(group.together.alternatives.size(), 1U);
   EXPECT_EQ(group.together.alternatives[0].verdict, "cpu_bound");
+  EXPECT_LE(group.together.alternatives[0].confidence + group.together.confidence, 1);
 }
 
 TEST(DiagnoseGroup, ranks_that_are_alike_have_their_own_verdict) {

@@ -215,6 +215,8 @@ TEST(Diagnose, limits_of_the_container_and_memory_come_first) {
   PlantedRun memory;
   memory.cpu(0.3, 0.4).thread("main", 0.3, 0);
   memory.rate("system.pressure.time", {{"kind", "some"}, {"resource", "memory"}}, 0.5);
+  EXPECT_EQ(memory.diagnose().verdict, "unknown") << "it may be somebody else's";
+  memory.rate("job.paging.faults", {{"type", "major"}}, 2000);
   EXPECT_EQ(memory.diagnose().verdict, "memory_pressure");
   // The pressure of the job's own cgroup counts, not that of the machine.
   memory.rate("cgroup.pressure.time", {{"kind", "some"}, {"resource", "memory"}}, 0);
