@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/analysis_text.h"
 #include "cli/cli.h"
+#include "cli/diagnosis_text.h"
 #include "cli/group_rows.h"
 #include "cli/info_json.h"
 #include "cli/instrument_hint.h"
@@ -17,68 +18,37 @@
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "cli/table.h"
+#include "format/format.h"
 #include "store/store.h"
 
 namespace trainscope {
 
 namespace {
 
-Json judged_json(const Diagnosis::Judged& judged) {
-  Json seen = Json::array();
-  for (const Diagnosis::Seen& one : judged.seen) {
-    seen.push_back({{"what", one.what},
-                    {"metric", text_or_null(one.metric)},
-                    {"value", value_or_null(one.value)},
-                    {"low", one.low},
-                    {"high", one.high},
-                    {"degree", one.degree}});
-  }
-  return {{"rule", judged.rule},
-          {"verdict", judged.verdict},
-          {"strength", judged.strength},
-          {"seen", std::move(seen)}};
+// Has `list` another verdict, or another cause?
+bool differs(const RunView& run, const Diagnosis& diagnosis) {
+  const auto& stored = run.manifest().verdict;
+  return stored && (stored->verdict != diagnosis.verdict || stored->cause != diagnosis.cause);
 }
 
-Json reached_json(const std::vector<ReachedLimit>& limits) {
-  Json list = Json::array();
-  for (const ReachedLimit& one : limits) {
-    list.push_back({{"name", one.name},
-                    {"reached", one.reached},
-                    {"limit", one.limit},
-                    {"unit", one.unit},
-                    {"measured", text_or_null(one.measured)}});
-  }
-  return list;
+// What `list` shows; null if the run has none.
+Json stored_json(const RunView& run, const Diagnosis& diagnosis) {
+  if (!run.manifest().verdict) return nullptr;
+  Json stored = verdict_to_json(*run.manifest().verdict);
+  stored["differs"] = differs(run, diagnosis);
+  return stored;
 }
 
-// What every diagnosis has, of a run and of a group.
-Json diagnosis_json(const Diagnosis& diagnosis, bool explain) {
-  Json findings = Json::array(), alternatives = Json::array();
-  for (const Finding& finding : diagnosis.findings) findings.push_back(finding_json(finding));
-  for (const auto& other : diagnosis.alternatives) {
-    alternatives.push_back({{"verdict", other.verdict}, {"confidence", other.confidence}});
-  }
-  Json document = {{"schema", "trainscope.diagnose/1"},
-                   {"verdict", diagnosis.verdict},
-                   {"cause", text_or_null(diagnosis.cause)},
-                   {"confidence", diagnosis.confidence},
-                   {"breakdown", breakdown_json(diagnosis.breakdown)},
-                   {"findings", std::move(findings)},
-                   {"alternatives", std::move(alternatives)},
-                   {"limits", reached_json(diagnosis.limits)},
-                   {"missing", diagnosis.missing},
-                   {"rules", kRulesVersion}};
-  if (!explain) return document;
-  Json judged = Json::array();
-  for (const auto& one : diagnosis.judged) judged.push_back(judged_json(one));
-  document["score"] = diagnosis.score;
-  document["explanation"] = std::move(judged);
-  return document;
+std::string stored_text(const StoredVerdict& stored) {
+  const std::string cause = stored.cause.empty() ? "" : " (" + printable(stored.cause) + ")";
+  return fmt::format("{}{} at the end of the run, by version {} of the rules; this is by {}",
+                     printable(stored.verdict), cause, stored.rules, kRulesVersion);
 }
 
 Json run_json(const RunView& run, const Diagnosis& diagnosis, bool explain) {
   Json document = diagnosis_json(diagnosis, explain);
   document["run"] = {{"id", run.manifest().id}, {"name", text_or_null(run.manifest().name)}};
+  document["stored"] = stored_json(run, diagnosis);
   return document;
 }
 
@@ -104,43 +74,6 @@ Json ranks_json(const RunGroup& group, const GroupDiagnosis& diagnosis, bool exp
   return document;
 }
 
-std::string findings_text(const Diagnosis& diagnosis) {
-  std::string out;
-  for (const Finding& finding : diagnosis.findings) {
-    out += fmt::format("\n{}: {}\n", finding.severity, finding.summary);
-    for (const std::string& line : finding.evidence) out += fmt::format("  seen      {}\n", line);
-    if (finding.max_speedup) {
-      out += fmt::format("  bound     at most {:.2f} times as fast without it ({} lost)\n",
-                         *finding.max_speedup, duration_text(finding.time_lost_s.value_or(0)));
-    }
-    if (!finding.advice.empty()) out += fmt::format("  try       {}\n", finding.advice);
-  }
-  return out;
-}
-
-std::string explanation_text(const Diagnosis& diagnosis) {
-  std::string out = "\nrules\n";
-  for (const auto& judged : diagnosis.judged) {
-    out += fmt::format("  {:<14} {:<20} {:.2f}\n", judged.rule, judged.verdict, judged.strength);
-    for (const Diagnosis::Seen& seen : judged.seen) {
-      out +=
-          fmt::format("    {:<44} {:>10}  {} to {}: {:.2f}\n", seen.what,
-                      seen.value ? seen_text(*seen.value, seen.unit) : "unknown",
-                      seen_text(seen.low, seen.unit), seen_text(seen.high, seen.unit), seen.degree);
-    }
-  }
-  return out;
-}
-
-std::string limits_text(const std::vector<ReachedLimit>& limits) {
-  std::string out;
-  for (const ReachedLimit& one : limits) {
-    out += fmt::format("  {:<9} {}: {} of {}\n", out.empty() ? "limits" : "", printable(one.name),
-                       limit_text(one.reached, one.unit), limit_text(one.limit, one.unit));
-  }
-  return out;
-}
-
 // Those that the run has stored; if it has none, those that were measured on its host later.
 std::optional<MachineLimits> limits_of(const RunView& run) {
   if (run.manifest().limits) return run.manifest().limits;
@@ -152,32 +85,6 @@ std::optional<MachineLimits> limits_of(const RunView& run) {
   return std::move(*measured);
 }
 
-// The answer in one line, with how sure it is.
-std::string answer_text(const Diagnosis& diagnosis) {
-  return verdict_text(diagnosis) +
-         (diagnosis.confidence > 0
-              ? fmt::format(" (confidence {:.0f} %)", 100 * diagnosis.confidence)
-              : "");
-}
-
-// `own_lines`: what only a run, or only a group, has to say.
-std::string diagnosis_text(const std::string& title, const Diagnosis& diagnosis,
-                           const std::string& own_lines, bool explain) {
-  std::string out = title + "\n";
-  out += "  verdict   " + answer_text(diagnosis) + "\n";
-  const std::string parts = breakdown_text(diagnosis.breakdown);
-  if (!parts.empty()) out += "  time      " + parts + "\n";
-  for (const std::string& need : diagnosis.missing) out += "  missing   " + need + "\n";
-  std::string others;
-  for (const auto& other : diagnosis.alternatives) {
-    others += fmt::format("{}{} ({:.0f} %)", others.empty() ? "" : ", ", other.verdict,
-                          100 * other.confidence);
-  }
-  if (!others.empty()) out += "  or        " + others + "\n";
-  out += limits_text(diagnosis.limits) + own_lines + findings_text(diagnosis);
-  return explain ? out + explanation_text(diagnosis) : out;
-}
-
 std::string run_text(const RunView& run, const Diagnosis& diagnosis, bool explain) {
   const Manifest& manifest = run.manifest();
   std::string title = "run " + manifest.id;
@@ -187,8 +94,11 @@ std::string run_text(const RunView& run, const Diagnosis& diagnosis, bool explai
                          printable(manifest.job));
   }
   const std::string command = instrument_command(run);
-  const std::string hint = command.empty() ? "" : "  phases    unknown; try: " + command + "\n";
-  return diagnosis_text(title, diagnosis, hint, explain);
+  std::string lines = command.empty() ? "" : "  phases    unknown; try: " + command + "\n";
+  if (differs(run, diagnosis)) {
+    lines = "  stored    " + stored_text(*manifest.verdict) + "\n" + lines;
+  }
+  return diagnosis_text(title, diagnosis, lines, explain);
 }
 
 std::string ranks_text(const RunGroup& group, const GroupDiagnosis& diagnosis, bool explain) {
