@@ -37,7 +37,9 @@ double host_share(const Evidence& evidence) {
   const auto other = evidence.mean(Signal::other_running);
   if (!main && !other) return evidence.mean(Signal::job_cores).value_or(0);
   const double waits = evidence.mean(Signal::main_runnable).value_or(0);
-  return std::max(main.value_or(0) + waits, other.value_or(0));
+  const double first = main.value_or(0) + waits, second = other.value_or(0);
+  // PyTorch launches the backward pass from another thread while the main thread waits for it.
+  return evidence.uses_gpu() ? first + second : std::max(first, second);
 }
 
 // What the main thread waited for, if a rule knows; of an unmodified job.

@@ -41,6 +41,10 @@ TEST(Breakdown, an_unmodified_job_is_divided_by_its_threads_and_its_gpu) {
   auto gpu = shares(run.diagnose());
   EXPECT_NEAR(gpu["device compute"], 0.4, 0.01);
   EXPECT_NEAR(gpu["host work"], 0.6, 0.01);
+  PlantedRun launches;
+  launches.cpu(1, 1.05).thread("main", 0.4, 0).thread("busiest", 0.55, 0);
+  launches.level("job.gpu.memory.usage", {}, 1e9).level("hw.gpu.utilization", {{"gpu", "0"}}, 0.2);
+  EXPECT_NEAR(shares(launches.diagnose())["host work"], 0.8, 0.01) << "two threads in turn";
 }
 
 TEST(Breakdown, the_verdict_says_what_a_blocked_thread_waited_for) {

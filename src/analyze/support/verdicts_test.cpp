@@ -90,8 +90,13 @@ TEST(Verdicts, a_save_outside_of_the_steps_is_no_part_of_them) {
 TEST(Verdicts, a_slow_first_batch_is_start_up) {
   std::vector<StoredReport> reports = steps_between(8, 19.9, "forward", 0.9);
   reports.push_back(line_at(8.0, "phase input 7.9"));
-  const Diagnosis d = computing().report(reports).diagnose();
-  EXPECT_EQ(d.verdict, "cpu_bound");
+  PlantedRun run;
+  run.changing("job.cpu.time", {{"mode", "user"}}, 8, 0.02, 0.96);
+  run.changing("job.thread.time", {{"role", "main"}, {"state", "running"}}, 8, 0.02, 0.95);
+  run.changing("job.thread.time", {{"role", "main"}, {"state", "blocked"}}, 8, 0.98, 0.05);
+  const Diagnosis d = run.report(reports).diagnose();
+  EXPECT_EQ(d.verdict, "cpu_bound") << "what the machine did meanwhile is start-up too";
+  EXPECT_NEAR(d.over_time.at(0).from_s, 8, 0.01);
   EXPECT_EQ(raised(d), "");
   EXPECT_EQ(find_finding(d, "pauses_input"), nullptr);
   EXPECT_NEAR(part_of(d, "start-up"), 7.9 / 19.8, 0.02);
