@@ -50,9 +50,10 @@ std::string period_text(const std::vector<const Pause*>& pauses) {
     steps.push_back(static_cast<double>(pauses[i]->step - pauses[i - 1]->step));
   }
   const auto period_s = usual_value(times), period_steps = usual_value(steps);
+  if (period_steps && *period_steps < 2) return "";  // most steps are long
   std::string text;
   if (period_s && *period_s > 0) text = "one about every " + duration_text(*period_s);
-  if (period_steps && *period_steps >= 1) {
+  if (period_steps) {
     text += (text.empty() ? "one about every " : ", every ") +
             counted(static_cast<int64_t>(*period_steps), "step");
   }

@@ -188,6 +188,7 @@ TEST(Verdicts, some_waiting_for_data_is_worth_a_warning) {
   const Diagnosis d = computing().steps(0.1).diagnose();
   EXPECT_EQ(d.verdict, "cpu_bound");
   EXPECT_EQ(raised(d), "input_wait ");
+  ASSERT_NE(find_finding(d, "input_wait"), nullptr);
   EXPECT_EQ(find_finding(d, "input_wait")->severity, "warning");
   EXPECT_NEAR(*find_finding(d, "input_wait")->max_speedup, 1 / 0.9, 0.02);
   EXPECT_EQ(raised(computing().steps(0.04).diagnose()), "");
