@@ -6,7 +6,7 @@ export NINJA_STATUS ?= [%f/%t]
 
 BIN := build/trainscope
 
-.PHONY: help demo build test check bench install packages format asan tsan truth calibration fuzz cross tidy clean
+.PHONY: help demo build test check bench install packages format asan tsan truth calibration statistics fuzz cross tidy clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -59,6 +59,12 @@ truth: build ## run planted jobs and check what diagnose says of them, on an idl
 
 calibration: build ## compare confidences with randomised jobs (35 minutes on an idle machine, resumable)
 	@python3 test/diagnosis/calibrate.py --keep build/calibration
+
+statistics: ## compare simulated runs, and write the table of docs/statistics.md (five minutes)
+	@scripts/install-deps test
+	@scripts/configure release -DTRAINSCOPE_TESTS=ON
+	@cmake --build --preset release --target statistics-effects
+	@python3 -B test/statistics/calibrate.py
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/install-deps test
