@@ -10,7 +10,8 @@ std::vector<double> autocovariances(std::span<const double> values, size_t lags)
   std::vector<double> covariances(lags + 1, 0);
   for (size_t lag = 0; lag <= lags; ++lag) {
     double sum = 0;
-    for (size_t i = lag; i < values.size(); ++i) sum += (values[i] - mean) * (values[i - lag] - mean);
+    for (size_t i = lag; i < values.size(); ++i)
+      sum += (values[i] - mean) * (values[i - lag] - mean);
     covariances[lag] = sum / count;
   }
   return covariances;

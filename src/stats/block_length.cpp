@@ -1,5 +1,5 @@
-// Politis and White, "Automatic block-length selection for the dependent bootstrap" (2004), with the
-// correction of Patton, Politis and White (2009), for circular blocks.
+// Politis and White, "Automatic block-length selection for the dependent bootstrap" (2004), with
+// the correction of Patton, Politis and White (2009), for circular blocks.
 #include <algorithm>
 #include <cmath>
 

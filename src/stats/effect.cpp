@@ -1,8 +1,8 @@
 // The interval of b - r a, for any r, is that of the method of variance estimates recovery (Donner
 // and Zou 2012): the distances of b and r a to their own limits, added as squares. r = 1 gives the
 // difference. The ratio's interval has those r for which 0 is inside, which is Fieller's interval
-// where the limits are symmetric. The p-value belongs to the multiple of the standard error at which
-// the interval of the difference touches 0. So all three agree.
+// where the limits are symmetric. The p-value belongs to the multiple of the standard error at
+// which the interval of the difference touches 0. So all three agree.
 #include "stats/effect.h"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ double touching_multiple(const Side& a, const Side& b) {
   const bool is_higher = b.value > a.value;
   const auto includes_zero = [&](double multiple) {
     const Deviation of_a = a.deviation(multiple), of_b = b.deviation(multiple);
-    return distance <= (is_higher ? std::hypot(of_b.down, of_a.up) : std::hypot(of_b.up, of_a.down));
+    return distance <=
+           (is_higher ? std::hypot(of_b.down, of_a.up) : std::hypot(of_b.up, of_a.down));
   };
   if (includes_zero(0)) return 0;
   double low = 0, high = 1;
@@ -55,6 +56,14 @@ double joint_freedom(const Side& a, const Side& b) {
   const double of_a = variance_of(a), of_b = variance_of(b);
   if (of_a + of_b <= 0) return std::min(a.freedom, b.freedom);
   return (of_a + of_b) * (of_a + of_b) / (of_a * of_a / a.freedom + of_b * of_b / b.freedom);
+}
+
+// With equally many runs per side Welch's degrees of freedom are too few if both sides vary alike:
+// intervals of two against two cover 97.7 % instead of 95 %. Those of a common variance are too
+// many if they do not. The mean of both covers 94 to 97 % if one side varies up to twice as much.
+double freedom_between_runs(const Side& a, const Side& b) {
+  const double welch = joint_freedom(a, b);
+  return a.units == b.units ? (welch + a.freedom + b.freedom) / 2 : welch;
 }
 
 // The r at which b - r a is as far from 0 as its limit: the roots of
@@ -126,8 +135,7 @@ std::optional<double> repeats_needed(const Side& a, const Side& b, double freedo
 }  // namespace
 
 Side normal_side(const MeanEstimate& estimate, double units) {
-  const double error =
-      std::max(std::sqrt(estimate.variance), kRounding * std::abs(estimate.mean));
+  const double error = std::max(std::sqrt(estimate.variance), kRounding * std::abs(estimate.mean));
   return {.value = estimate.mean,
           .freedom = estimate.freedom,
           .effective = estimate.effective,
@@ -143,15 +151,13 @@ Side side_of_runs(std::span<const double> values) {
   double squares = 0;
   for (const double value : values) squares += (value - mean) * (value - mean);
   const double variance = squares / (count - 1);
-  return normal_side({.mean = mean,
-                      .variance = variance / count,
-                      .freedom = count - 1,
-                      .effective = count},
-                     count);
+  return normal_side(
+      {.mean = mean, .variance = variance / count, .freedom = count - 1, .effective = count},
+      count);
 }
 
 Effect effect_of(const Side& a, const Side& b, bool between_runs, const Question& question) {
-  const double freedom = joint_freedom(a, b);
+  const double freedom = between_runs ? freedom_between_runs(a, b) : joint_freedom(a, b);
   const double multiple = two_sided_t(1 - question.level, freedom);
   const Deviation of_a = a.deviation(multiple), of_b = b.deviation(multiple);
   Effect effect;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <numeric>
 #include <vector>
 
 #include "stats/autocovariance.h"
@@ -12,33 +13,35 @@
 namespace trainscope {
 namespace {
 
-// Shorter series have a straight line subtracted instead of a parabola.
-constexpr size_t kFewestForParabola = 24;
 constexpr size_t kHighestOrder = 10;
 constexpr size_t kFewestFrequencies = 4;
-constexpr double kLargestCorrection = 2;
+constexpr double kLargestCorrection = 1.5;
 
-void subtract_multiple_of(std::span<const double> shape, std::vector<double>& values) {
-  double along = 0, length = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    along += values[i] * shape[i];
-    length += shape[i] * shape[i];
-  }
-  for (size_t i = 0; i < values.size(); ++i) values[i] -= along / length * shape[i];
+// The degree of the polynomial that counts as drift, and how many of the lowest frequencies it
+// fills. In short series more of it would be indistinguishable from correlation.
+size_t drift_degree(size_t count) { return count < 96 ? 1 : count < 256 ? 2 : 3; }
+
+double inner_product(std::span<const double> a, std::span<const double> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-// Subtracts the polynomial of this degree (0, 1 or 2) that fits best.
+// Subtracts the polynomial of this degree that fits best, term by term: each polynomial follows
+// from the two before it and is orthogonal to them (Gram's polynomials).
 std::vector<double> subtract_drift(std::span<const double> values, size_t degree) {
-  const auto count = static_cast<double>(values.size());
   std::vector<double> rest(values.begin(), values.end());
-  std::vector<double> constant(rest.size(), 1), line(rest.size()), parabola(rest.size());
-  for (size_t i = 0; i < rest.size(); ++i) {
-    line[i] = (2 * static_cast<double>(i) + 1) / count - 1;
-    parabola[i] = line[i] * line[i] - (1 - 1 / (count * count)) / 3;  // orthogonal to the others
+  std::vector<double> before(rest.size(), 0), now(rest.size(), 1), next(rest.size());
+  double length_before = 1;
+  for (size_t term = 0; term <= degree; ++term) {
+    const double length = inner_product(now, now), along = inner_product(rest, now);
+    for (size_t i = 0; i < rest.size(); ++i) {
+      const double at = (2 * static_cast<double>(i) + 1) / static_cast<double>(rest.size()) - 1;
+      rest[i] -= along / length * now[i];
+      next[i] = at * now[i] - length / length_before * before[i];
+    }
+    before.swap(now);
+    now.swap(next);
+    length_before = length;
   }
-  subtract_multiple_of(constant, rest);
-  if (degree >= 1) subtract_multiple_of(line, rest);
-  if (degree >= 2) subtract_multiple_of(parabola, rest);
   return rest;
 }
 
@@ -74,12 +77,17 @@ double model_spectrum(std::span<const double> model, double frequency) {
   return 1 / std::norm(transfer);
 }
 
+size_t most_frequencies(size_t count) {
+  return static_cast<size_t>(std::pow(static_cast<double>(count), 2.0 / 3.0));
+}
+
 // The power at half a cycle times `index` over the whole series; its expectation is the spectrum.
 double cosine_power(std::span<const double> values, size_t index) {
   const auto count = static_cast<double>(values.size());
   const double step = std::numbers::pi * static_cast<double>(index) / count;
   const double twice = 2 * std::cos(step);
-  double now = std::cos(step / 2), before = now;  // cos is even: the value before 1/2 is that at -1/2
+  double now = std::cos(step / 2),
+         before = now;  // cos is even: the value before 1/2 is that at -1/2
   double sum = 0;
   for (const double value : values) {
     sum += value * now;
@@ -90,35 +98,49 @@ double cosine_power(std::span<const double> values, size_t index) {
   return 2 / count * sum * sum;
 }
 
+// The height at 0 of the spectrum of what remains of a series, and how many frequencies it rests
+// on.
+struct SpectrumAtZero {
+  double height = 0;
+  size_t frequencies = 0;
+};
+
+SpectrumAtZero spectrum_at_zero(std::span<const double> rest, std::span<const double> covariances,
+                                size_t skipped) {
+  const auto count = static_cast<double>(rest.size());
+  const std::vector<double> model = autoregression(covariances, rest.size());
+  const double at_zero = model_spectrum(model, 0);
+  const size_t most = most_frequencies(rest.size());
+  SpectrumAtZero sum;
+  for (; sum.frequencies < most; ++sum.frequencies) {
+    const size_t index = skipped + 1 + sum.frequencies;
+    const double frequency = std::numbers::pi * static_cast<double>(index) / count;
+    const double correction = at_zero / model_spectrum(model, frequency);
+    const bool is_flat = correction < kLargestCorrection && correction > 1 / kLargestCorrection;
+    if (sum.frequencies >= kFewestFrequencies && !is_flat) break;
+    sum.height += cosine_power(rest, index) * correction;
+  }
+  sum.height /= static_cast<double>(sum.frequencies);
+  return sum;
+}
+
 }  // namespace
 
 std::optional<LongRunVariance> long_run_variance(std::span<const double> values) {
   const size_t count = values.size();
   if (count < kFewestBlocks) return std::nullopt;
-  const size_t skipped = count < kFewestForParabola ? 1 : 2;
-  const std::vector<double> rest = subtract_drift(values, skipped);
-  const size_t lags = std::min(kHighestOrder, count / 8);
-  const std::vector<double> covariances = autocovariances(rest, lags);
-  const auto most = static_cast<size_t>(std::pow(static_cast<double>(count), 2.0 / 3.0));
-  const double variance = covariances[0] * static_cast<double>(count) /
-                          static_cast<double>(count - skipped - 1);
-  if (!(variance > 0)) return LongRunVariance{0, static_cast<double>(most), 0};
-
-  const std::vector<double> model = autoregression(covariances, count);
-  const double at_zero = model_spectrum(model, 0);
-  double sum = 0;
-  size_t used = 0;
-  for (; used < most; ++used) {
-    const size_t index = skipped + 1 + used;
-    const double frequency =
-        std::numbers::pi * static_cast<double>(index) / static_cast<double>(count);
-    const double correction = at_zero / model_spectrum(model, frequency);
-    const bool is_flat = correction < kLargestCorrection && correction > 1 / kLargestCorrection;
-    if (used >= kFewestFrequencies && !is_flat) break;
-    sum += cosine_power(rest, index) * correction;
-  }
-  const auto frequencies = static_cast<double>(used);
-  return LongRunVariance{sum / frequencies, frequencies, variance};
+  const size_t degree = drift_degree(count);
+  const std::vector<double> rest = subtract_drift(values, degree);
+  std::vector<double> covariances = autocovariances(rest, std::min(kHighestOrder, count / 8));
+  const double variance =
+      covariances[0] * static_cast<double>(count) / static_cast<double>(count - degree - 1);
+  if (!(variance > 0)) return LongRunVariance{0, static_cast<double>(most_frequencies(count)), 0};
+  const double first = spectrum_at_zero(rest, covariances, degree).height;
+  // What was subtracted took this much of each covariance with it.
+  for (double& covariance : covariances)
+    covariance += static_cast<double>(degree + 1) * first / static_cast<double>(count);
+  const SpectrumAtZero second = spectrum_at_zero(rest, covariances, degree);
+  return LongRunVariance{second.height, static_cast<double>(second.frequencies), variance};
 }
 
 }  // namespace trainscope

@@ -1,11 +1,11 @@
 // The long-run variance of a series: what the variance of its mean is, times the number of values,
 // when values are correlated with earlier ones.
 //
-// It is the height of the spectrum at frequency 0. Slow drift is no part of it: a parabola through
-// the series is subtracted and the lowest frequencies, which a drift fills, are skipped. The next
-// higher ones give one independent estimate each. What the spectrum falls between 0 and them is taken from an
-// autoregressive model, and only frequencies are used where the model changes it by less than a
-// factor of two, so that a wrong model does little harm.
+// It is the height of the spectrum at frequency 0. Slow drift is no part of it: a polynomial is
+// subtracted and the lowest frequencies, which a drift fills, are skipped. Each of the next higher
+// ones gives an independent estimate. How much the spectrum falls from 0 to them is taken from an
+// autoregressive model, and only frequencies are used where that is less than a factor of 1.5, so
+// that a wrong model does little harm.
 #pragma once
 
 #include <cstddef>

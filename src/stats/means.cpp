@@ -72,7 +72,8 @@ std::optional<double> effective_size(std::span<const double> values) {
 std::optional<Effect> compare_means(std::span<const Observed> a, std::span<const Observed> b,
                                     const Question& question) {
   const auto is_empty = [](const Observed& run) { return run.means.empty(); };
-  if (a.empty() || b.empty() || std::ranges::any_of(a, is_empty) || std::ranges::any_of(b, is_empty))
+  if (a.empty() || b.empty() || std::ranges::any_of(a, is_empty) ||
+      std::ranges::any_of(b, is_empty))
     return std::nullopt;
   if (a.size() >= 2 && b.size() >= 2)
     return effect_of(side_of_runs(run_means(a)), side_of_runs(run_means(b)), true, question);

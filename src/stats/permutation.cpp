@@ -1,5 +1,6 @@
-// A permutation test of blocks or runs: how often a random division into two sides has a studentised
-// difference at least as large. Studentised, it stays valid if the sides vary unequally.
+// A permutation test of blocks or runs: how often a random division into two sides has a
+// studentised difference at least as large. Studentised, it stays valid if the sides vary
+// unequally.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -109,7 +110,8 @@ double shuffle_divisions(std::vector<double> units, size_t of_a, uint64_t seed) 
   RandomNumbers random(seed);
   size_t as_large = 1;  // the division that was observed
   for (size_t round = 0; round < kPermutations; ++round) {
-    for (size_t i = 0; i < of_a; ++i) std::swap(units[i], units[i + random.below(units.size() - i)]);
+    for (size_t i = 0; i < of_a; ++i)
+      std::swap(units[i], units[i + random.below(units.size() - i)]);
     if (statistic_now() >= observed) ++as_large;
   }
   return static_cast<double>(as_large) / static_cast<double>(kPermutations + 1);

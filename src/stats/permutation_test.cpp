@@ -49,7 +49,8 @@ TEST(permutation_p, too_few_blocks_are_no_answer) {
 // For a correlation r of neighbours the best length is the cube root of 1.5 n (2 r / (1 - r^2))^2.
 TEST(block_length, is_near_its_limit_for_correlated_series) {
   double sum = 0;
-  for (unsigned seed = 1; seed <= 50; ++seed) sum += block_length(correlated_series(2000, 0.5, seed));
+  for (unsigned seed = 1; seed <= 50; ++seed)
+    sum += block_length(correlated_series(2000, 0.5, seed));
   EXPECT_NEAR(sum / 50, std::cbrt(1.5 * 2000 * 16 / 9), 4);
   sum = 0;
   for (unsigned seed = 1; seed <= 50; ++seed) sum += block_length(correlated_series(2000, 0, seed));

@@ -46,8 +46,8 @@ std::pair<double, double> share_limits(double share, double effective, double mu
   return {(middle - reach) / (1 + square), (middle + reach) / (1 + square)};
 }
 
-// Nothing if fewer values than needed are effectively independent: the extremes of the run would not
-// be limits of the quantile with this certainty.
+// Nothing if fewer values than needed are effectively independent: the extremes of the run would
+// not be limits of the quantile with this certainty.
 std::optional<Side> quantile_side(std::span<const double> values, double quantile, double level) {
   if (values.size() < kFewestBlocks) return std::nullopt;
   const auto sorted = std::make_shared<std::vector<double>>(values.begin(), values.end());
@@ -111,7 +111,8 @@ std::optional<Effect> compare_quantiles(std::span<const std::vector<double>> a,
                                         std::span<const std::vector<double>> b, double quantile,
                                         const Question& question) {
   const auto is_empty = [](const std::vector<double>& run) { return run.empty(); };
-  if (a.empty() || b.empty() || std::ranges::any_of(a, is_empty) || std::ranges::any_of(b, is_empty))
+  if (a.empty() || b.empty() || std::ranges::any_of(a, is_empty) ||
+      std::ranges::any_of(b, is_empty))
     return std::nullopt;
   if (a.size() >= 2 && b.size() >= 2)
     return effect_of(side_of_runs(run_quantiles(a, quantile)),

@@ -21,7 +21,7 @@ class Scenario:
     steps: int = 8192
     runs: int = 1                  # per side
     blocks: int = 512              # per run, at most
-    divide: object = blocks        # steps into blocks
+    is_by_time: bool = False       # blocks of equal time, not of equally many steps
     is_enough: bool = False        # a difference of 3 % must be found
 
     @property
@@ -39,7 +39,7 @@ SCENARIOS = [
     Scenario("correlation 0.7, 64 blocks of one step", World(correlation=0.7), steps=64, blocks=64),
     Scenario("long stalls", World(correlation=0.3, stall_every=800, stall_steps=20, stall=3.0), steps=16384),
     Scenario("long stalls, blocks of equal time",
-             World(correlation=0.3, stall_every=800, stall_steps=20, stall=3.0), steps=16384, divide=blocks_of_time),
+             World(correlation=0.3, stall_every=800, stall_steps=20, stall=3.0), steps=16384, is_by_time=True),
     Scenario("drift along a line", World(correlation=0.5, drift="line"), is_enough=True),
     Scenario("settling drift", World(correlation=0.7, drift="settling"), is_enough=True),
     Scenario("drift as a slow wave", World(correlation=0.7, drift="wave"), is_enough=True),
@@ -95,7 +95,8 @@ def hyperfine(a, b):
 
 
 def written(scenario, side, factor=1.0):
-    return ";".join(" ".join(f"{mean * factor:.9g}:{held}" for mean, held in scenario.divide(run.steps, scenario.blocks))
+    divide = blocks_of_time if scenario.is_by_time else blocks
+    return ";".join(" ".join(f"{mean * factor:.9g}:{held}" for mean, held in divide(run.steps, scenario.blocks))
                     for run in side)
 
 

@@ -1,10 +1,11 @@
 // Prints what src/stats computes from numbers on standard input; simulated.py drives it.
 //
-// A line is one comparison, `KIND [QUANTILE]|A|B`: KIND is means, quantile or permutation; A and B are
-// runs separated by `;`, and a run is numbers separated by spaces. For means and permutation a number may be MEAN:WEIGHT.
-// The answer is one line: `a b ratio low high difference low high p effective_a effective_b between_runs
-// blocks_needed repeats_needed`, nan for a value that does not exist; the p-value alone for permutation; `nothing` if there
-// is no answer. Exit code 2: a line that cannot be read.
+// A line is one comparison, `KIND [QUANTILE]|A|B`: KIND is means, quantile or permutation; A and B
+// are runs separated by `;`, and a run is numbers separated by spaces. For means and permutation a
+// number may be MEAN:WEIGHT. The answer is one line: `a b ratio low high difference low high p
+// effective_a effective_b between_runs blocks_needed repeats_needed`, nan for a value that does not
+// exist; the p-value alone for permutation; `nothing` if there is no answer. Exit code 2: a line
+// that cannot be read.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
