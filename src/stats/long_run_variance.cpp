@@ -19,7 +19,7 @@ constexpr double kLargestCorrection = 1.5;
 
 // The degree of the polynomial that counts as drift, and how many of the lowest frequencies it
 // fills. In short series more of it would be indistinguishable from correlation.
-size_t drift_degree(size_t count) { return count < 96 ? 1 : count < 256 ? 2 : 3; }
+size_t drift_degree(size_t count) { return count < 96 ? 1 : count < 256 ? 2 : 4; }
 
 double inner_product(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);

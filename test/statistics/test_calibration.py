@@ -6,8 +6,10 @@ from calibration import EFFECTS, SCENARIOS, compare, executor, simulate
 from trainscope_test import main
 
 PAIRS = 200
-# A fifth of the pairs of docs/statistics.md and only quick kinds: the bounds are wider than the 93 to 97 % there, so that a
-# change in rounding, which may move a pair or two, does not matter.
+QUICK = ("settling drift", "drift as a slow wave", "correlation 0.9, blocks of one step",
+         "correlation 0.7, 64 blocks of one step", "2 runs, differing by 1 %", "3 runs, differing by 1 %")
+# A fifth of the pairs of docs/statistics.md: the bounds are wider than the 93 to 97 % there, so that a change in rounding,
+# which may move a pair or two, does not matter.
 FEWEST_COVERED, MOST_COVERED, MOST_CLAIMED = 0.90 * PAIRS, 0.99 * PAIRS, 0.09 * PAIRS
 
 
@@ -16,7 +18,7 @@ class Calibration(unittest.TestCase):
     def setUpClass(cls):
         if not os.path.exists(EFFECTS):
             raise unittest.SkipTest(f"{EFFECTS} does not exist; build the target statistics-effects")
-        quick = [s for s in SCENARIOS if s.steps * s.runs <= 8192]
+        quick = [scenario for scenario in SCENARIOS if scenario.name in QUICK]
         with executor(2) as workers:
             cls.counts = {scenario: simulate(scenario, PAIRS, workers) for scenario in quick}
 
@@ -35,7 +37,7 @@ class Calibration(unittest.TestCase):
 
     def test_a_difference_is_found_where_there_is_enough_data(self):
         enough = [scenario for scenario in self.counts if scenario.is_enough]
-        self.assertGreaterEqual(len(enough), 3)
+        self.assertEqual(len(enough), 2)
         for scenario in enough:
             with self.subTest(scenario.name):
                 self.assertGreaterEqual(self.counts[scenario]["trainscope"].found, 0.9 * PAIRS)
