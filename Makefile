@@ -60,7 +60,7 @@ truth: build ## run planted jobs and check what diagnose says of them, on an idl
 calibration: build ## compare confidences with randomised jobs (35 minutes on an idle machine, resumable)
 	@python3 test/diagnosis/calibrate.py --keep build/calibration
 
-statistics: ## compare simulated runs, and write the table of docs/statistics.md (five minutes)
+statistics: ## compare simulated runs, and write the table of docs/statistics.md (two minutes)
 	@scripts/install-deps test
 	@scripts/configure release -DTRAINSCOPE_TESTS=ON
 	@cmake --build --preset release --target statistics-effects

@@ -15,6 +15,9 @@ namespace {
 constexpr size_t kFewestPerSide = 4, kMostPerSide = 64;
 constexpr size_t kMostEnumerated = 14;  // units; 2^14 divisions
 constexpr size_t kPermutations = 1999;
+// Neighbouring blocks of the length that is best for a bootstrap are still correlated; permuting them
+// claims a difference in 9 % of equal pairs instead of 5 %.
+constexpr double kBootstrapLengths = 3;
 
 // SplitMix64: the same numbers on every machine, which standard distributions do not promise.
 class RandomNumbers {
@@ -54,7 +57,7 @@ size_t independent_length(std::span<const Observed> a, std::span<const Observed>
   for (const auto runs : {a, b}) {
     size_t blocks = 0;
     for (const Observed& run : runs) {
-      length = std::max(length, block_length(run.means));
+      length = std::max(length, kBootstrapLengths * block_length(run.means));
       blocks += run.means.size();
     }
     length = std::max(length, static_cast<double>(blocks) / static_cast<double>(kMostPerSide));

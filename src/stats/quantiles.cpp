@@ -13,6 +13,8 @@ namespace {
 
 // As many blocks as a comparison of means usually has.
 constexpr size_t kShareBlocks = 512;
+// The effective number of values is an estimate itself: so many times what is needed must be there.
+constexpr double kMargin = 2;
 
 // A quantile of sorted values, interpolated between neighbours.
 double interpolated(std::span<const double> sorted, double share) {
@@ -60,7 +62,7 @@ std::optional<Side> quantile_side(std::span<const double> values, double quantil
   const double effective =
       below->variance > 0 ? std::min(count, independent / below->variance) : count;
   const double rarer = std::max(quantile, 1 - quantile);
-  if (std::pow(rarer, effective) > (1 - level) / 2) return std::nullopt;
+  if (std::pow(rarer, effective / kMargin) > (1 - level) / 2) return std::nullopt;
   const auto deviation = [sorted, value, quantile, effective](double multiple) {
     const auto [low, high] = share_limits(quantile, effective, multiple);
     return Deviation{value - std::min(value, interpolated(*sorted, low)),

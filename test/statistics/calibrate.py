@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares simulated pairs of runs, prints how often the answers are right, and writes the table of docs/statistics.md.
 
-    calibrate.py                       1,000 pairs per kind of job (`make statistics`; about five minutes)
+    calibrate.py                       1,000 pairs per kind of job (`make statistics`; two minutes of two cores)
     calibrate.py --pairs 100 stalls    only kinds whose name contains a word, and no change to the page
 
 Ends with 1 if a bound is exceeded: a difference claimed in more than 6.5 % of equal pairs, an interval that covers the truth

@@ -19,7 +19,7 @@ PAIRS_PER_TASK = 50
 class Scenario:
     name: str
     world: World
-    steps: int = 8192
+    steps: int = 4096
     runs: int = 1                  # per side
     blocks: int = 512              # per run, at most
     is_by_time: bool = False       # blocks of equal time, not of equally many steps
@@ -31,33 +31,32 @@ class Scenario:
         return self.runs > 1 or not self.world.run_spread
 
 
+STALLS = dict(stall_every=800, stall_steps=20, stall=3.0)
 SCENARIOS = [
-    Scenario("independent steps, skewed", World(spread=0.4), is_enough=True),
+    Scenario("independent steps, skewed", World(spread=0.3), is_enough=True),
     Scenario("correlation 0.5", World(correlation=0.5), is_enough=True),
-    Scenario("correlation 0.9", World(correlation=0.9), steps=16384, is_enough=True),
-    Scenario("correlation 0.9, strongly skewed", World(correlation=0.9, spread=0.5), steps=16384),
+    Scenario("correlation 0.9", World(correlation=0.9, spread=0.1), steps=8192, is_enough=True),
+    Scenario("correlation 0.9, strongly skewed", World(correlation=0.9, spread=0.5)),
     Scenario("correlation 0.9, blocks of one step", World(correlation=0.9), steps=512),
     Scenario("correlation 0.7, 64 blocks of one step", World(correlation=0.7), steps=64, blocks=64),
-    Scenario("long stalls", World(correlation=0.3, stall_every=800, stall_steps=20, stall=3.0), steps=16384),
-    Scenario("long stalls, blocks of equal time",
-             World(correlation=0.3, stall_every=800, stall_steps=20, stall=3.0), steps=16384, is_by_time=True),
+    Scenario("long stalls", World(correlation=0.3, **STALLS), steps=8192),
+    Scenario("long stalls, blocks of equal time", World(correlation=0.3, **STALLS), steps=8192, is_by_time=True),
     Scenario("drift along a line", World(correlation=0.5, drift="line"), is_enough=True),
     Scenario("settling drift", World(correlation=0.7, drift="settling"), is_enough=True),
     Scenario("drift as a slow wave", World(correlation=0.7, drift="wave"), is_enough=True),
     Scenario("a shift during the run", World(correlation=0.7, drift="shift"), is_enough=True),
     Scenario("all of it, runs differ by 1.5 %",
-             World(correlation=0.9, spread=0.3, drift="line", stall_every=1500, stall_steps=10, stall=3.0,
-                   run_spread=0.015), steps=16384),
-    Scenario("2 runs, differing by 1 %", World(correlation=0.7, run_spread=0.01), steps=1024, runs=2),
-    Scenario("2 runs, differing by 2 %", World(correlation=0.7, run_spread=0.02), steps=1024, runs=2),
-    Scenario("3 runs, differing by 1 %", World(correlation=0.7, run_spread=0.01), steps=1024, runs=3),
+             World(correlation=0.9, spread=0.3, drift="line", run_spread=0.015, **STALLS), steps=8192),
+    Scenario("2 runs, differing by 1 %", World(correlation=0.7, run_spread=0.01), steps=512, runs=2),
+    Scenario("2 runs, differing by 2 %", World(correlation=0.7, run_spread=0.02), steps=512, runs=2),
+    Scenario("3 runs, differing by 1 %", World(correlation=0.7, run_spread=0.01), steps=512, runs=3),
     Scenario("3 runs, all of it, differing by 2 %",
-             World(correlation=0.9, spread=0.3, drift="settling", stall_every=400, stall_steps=8, stall=3.0,
-                   run_spread=0.02), steps=2048, runs=3),
-    Scenario("5 runs, differing by 2 %", World(correlation=0.7, drift="line", run_spread=0.02), steps=1024, runs=5),
-    Scenario("6 runs, differing by 1 %", World(correlation=0.7, run_spread=0.01), steps=2048, runs=6, is_enough=True),
-    Scenario("16 runs, differing by 2 %", World(correlation=0.7, drift="line", run_spread=0.02), steps=2048, runs=16,
+             World(correlation=0.9, spread=0.3, drift="settling", run_spread=0.02, **STALLS), steps=1024, runs=3),
+    Scenario("5 runs, differing by 2 %", World(correlation=0.7, drift="line", run_spread=0.02), steps=512, runs=5),
+    Scenario("6 runs, differing by 1 %", World(correlation=0.7, spread=0.1, run_spread=0.01), steps=1024, runs=6,
              is_enough=True),
+    Scenario("14 runs, differing by 2 %", World(correlation=0.7, spread=0.1, drift="line", run_spread=0.02), steps=1024,
+             runs=14, is_enough=True),
 ]
 
 
