@@ -15,8 +15,8 @@ namespace {
 constexpr size_t kFewestPerSide = 4, kMostPerSide = 64;
 constexpr size_t kMostEnumerated = 14;  // units; 2^14 divisions
 constexpr size_t kPermutations = 1999;
-// Neighbouring blocks of the length that is best for a bootstrap are still correlated; permuting them
-// claims a difference in 9 % of equal pairs instead of 5 %.
+// Neighbouring blocks of the length that is best for a bootstrap are still correlated; permuting
+// them claims a difference in 9 % of equal pairs instead of 5 %.
 constexpr double kBootstrapLengths = 3;
 
 // SplitMix64: the same numbers on every machine, which standard distributions do not promise.
