@@ -1,6 +1,7 @@
 // Comparison of means. A run's mean is weighted by what its blocks hold; its uncertainty is that of
 // the weighted deviations, in order (the linearised ratio estimator).
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/check.h"
@@ -34,6 +35,11 @@ std::optional<Side> side_within_runs(std::span<const Observed> runs) {
 
 }  // namespace
 
+bool is_usable(std::span<const double> values) {
+  return !values.empty() &&
+         std::ranges::all_of(values, [](double value) { return std::isfinite(value); });
+}
+
 double weighted_mean(const Observed& run) {
   if (run.weights.empty())
     return std::accumulate(run.means.begin(), run.means.end(), 0.0) /
@@ -44,7 +50,7 @@ double weighted_mean(const Observed& run) {
 }
 
 std::optional<MeanEstimate> estimate_mean(const Observed& run) {
-  if (run.means.size() < kFewestBlocks) return std::nullopt;
+  if (run.means.size() < kFewestBlocks || !is_usable(run.means)) return std::nullopt;
   const auto count = static_cast<double>(run.means.size());
   const double mean = weighted_mean(run);
   std::vector<double> deviations;
@@ -71,9 +77,9 @@ std::optional<double> effective_size(std::span<const double> values) {
 
 std::optional<Effect> compare_means(std::span<const Observed> a, std::span<const Observed> b,
                                     const Question& question) {
-  const auto is_empty = [](const Observed& run) { return run.means.empty(); };
-  if (a.empty() || b.empty() || std::ranges::any_of(a, is_empty) ||
-      std::ranges::any_of(b, is_empty))
+  const auto has_mean = [](const Observed& run) { return is_usable(run.means); };
+  if (a.empty() || b.empty() || !std::ranges::all_of(a, has_mean) ||
+      !std::ranges::all_of(b, has_mean))
     return std::nullopt;
   if (a.size() >= 2 && b.size() >= 2)
     return effect_of(side_of_runs(run_means(a)), side_of_runs(run_means(b)), true, question);

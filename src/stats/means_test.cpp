@@ -144,6 +144,8 @@ TEST(compare_means, too_little_is_no_answer) {
   EXPECT_FALSE(compare_means(few, enough));
   EXPECT_FALSE(compare_means({}, enough));
   EXPECT_FALSE(compare_means(one_run({}), enough));
+  EXPECT_FALSE(compare_means(one_run({1, 2, 3, NAN, 5, 6, 7, 8}), enough));
+  EXPECT_FALSE(compare_means(runs_with_means({1, INFINITY}), runs_with_means({1, 2})));
   EXPECT_TRUE(compare_means(enough, enough));
   // One run against several is a statement about those runs.
   const std::vector<Observed> two = {enough[0], enough[0]};

@@ -124,8 +124,8 @@ double shuffle_divisions(std::vector<double> units, size_t of_a, uint64_t seed) 
 
 std::optional<double> permutation_p(std::span<const Observed> a, std::span<const Observed> b,
                                     const Question& question) {
-  const auto is_empty = [](const Observed& run) { return run.means.empty(); };
-  if (std::ranges::any_of(a, is_empty) || std::ranges::any_of(b, is_empty)) return std::nullopt;
+  const auto has_mean = [](const Observed& run) { return is_usable(run.means); };
+  if (!std::ranges::all_of(a, has_mean) || !std::ranges::all_of(b, has_mean)) return std::nullopt;
   std::vector<double> units;
   size_t of_a = 0;
   if (a.size() >= 2 && b.size() >= 2) {

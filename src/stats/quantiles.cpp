@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "stats/effect.h"
+#include "stats/run_means.h"
 #include "stats/stats.h"
 
 namespace trainscope {
@@ -112,9 +113,8 @@ std::vector<double> run_quantiles(std::span<const std::vector<double>> runs, dou
 std::optional<Effect> compare_quantiles(std::span<const std::vector<double>> a,
                                         std::span<const std::vector<double>> b, double quantile,
                                         const Question& question) {
-  const auto is_empty = [](const std::vector<double>& run) { return run.empty(); };
-  if (a.empty() || b.empty() || std::ranges::any_of(a, is_empty) ||
-      std::ranges::any_of(b, is_empty))
+  if (a.empty() || b.empty() || !std::ranges::all_of(a, is_usable) ||
+      !std::ranges::all_of(b, is_usable))
     return std::nullopt;
   if (a.size() >= 2 && b.size() >= 2)
     return effect_of(side_of_runs(run_quantiles(a, quantile)),

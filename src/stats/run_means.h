@@ -1,4 +1,4 @@
-// The mean of each run.
+// The mean of each run, and which runs have one.
 #pragma once
 
 #include <span>
@@ -7,6 +7,9 @@
 #include "stats/stats.h"
 
 namespace trainscope {
+
+// Whether there are values and all of them are finite.
+bool is_usable(std::span<const double> values);
 
 // Of all that its blocks hold; `run` has blocks.
 double weighted_mean(const Observed& run);
