@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kHighestOrder = 10;
 constexpr size_t kFewestFrequencies = 4;
 constexpr double kLargestCorrection = 1.5;
+// What each coefficient of the model, an estimate itself, adds to the uncertainty of the result.
+constexpr double kCostOfCoefficient = 0.2;
 
 // The degree of the polynomial that counts as drift, and how many of the lowest frequencies it
 // fills. In short series more of it would be indistinguishable from correlation.
@@ -98,11 +100,10 @@ double cosine_power(std::span<const double> values, size_t index) {
   return 2 / count * sum * sum;
 }
 
-// The height at 0 of the spectrum of what remains of a series, and how many frequencies it rests
-// on.
+// The height at 0 of the spectrum of what remains of a series.
 struct SpectrumAtZero {
   double height = 0;
-  size_t frequencies = 0;
+  double freedom = 0;
 };
 
 SpectrumAtZero spectrum_at_zero(std::span<const double> rest, std::span<const double> covariances,
@@ -111,17 +112,19 @@ SpectrumAtZero spectrum_at_zero(std::span<const double> rest, std::span<const do
   const std::vector<double> model = autoregression(covariances, rest.size());
   const double at_zero = model_spectrum(model, 0);
   const size_t most = most_frequencies(rest.size());
-  SpectrumAtZero sum;
-  for (; sum.frequencies < most; ++sum.frequencies) {
-    const size_t index = skipped + 1 + sum.frequencies;
+  double sum = 0;
+  size_t used = 0;
+  for (; used < most; ++used) {
+    const size_t index = skipped + 1 + used;
     const double frequency = std::numbers::pi * static_cast<double>(index) / count;
     const double correction = at_zero / model_spectrum(model, frequency);
     const bool is_flat = correction < kLargestCorrection && correction > 1 / kLargestCorrection;
-    if (sum.frequencies >= kFewestFrequencies && !is_flat) break;
-    sum.height += cosine_power(rest, index) * correction;
+    if (used >= kFewestFrequencies && !is_flat) break;
+    sum += cosine_power(rest, index) * correction;
   }
-  sum.height /= static_cast<double>(sum.frequencies);
-  return sum;
+  const auto frequencies = static_cast<double>(used);
+  const double cost = 1 + kCostOfCoefficient * static_cast<double>(model.size());
+  return {sum / frequencies, frequencies / cost};
 }
 
 }  // namespace
@@ -140,7 +143,7 @@ std::optional<LongRunVariance> long_run_variance(std::span<const double> values)
   for (double& covariance : covariances)
     covariance += static_cast<double>(degree + 1) * first / static_cast<double>(count);
   const SpectrumAtZero second = spectrum_at_zero(rest, covariances, degree);
-  return LongRunVariance{second.height, static_cast<double>(second.frequencies), variance};
+  return LongRunVariance{second.height, second.freedom, variance};
 }
 
 }  // namespace trainscope

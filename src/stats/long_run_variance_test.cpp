@@ -39,7 +39,7 @@ TEST(long_run_variance, correlated_series_have_fewer_degrees_of_freedom) {
   const double independent = long_run_variance(correlated_series(512, 0, 5))->freedom;
   const double correlated = long_run_variance(correlated_series(512, 0.9, 5))->freedom;
   EXPECT_GT(independent, 2 * correlated);
-  EXPECT_GE(correlated, 4);
+  EXPECT_GT(correlated, 1);
 }
 
 TEST(long_run_variance, constant_and_short_series) {

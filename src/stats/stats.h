@@ -53,7 +53,8 @@ inline constexpr size_t kFewestBlocks = 8;
 
 // The means of b compared with those of a, one Observed per run. With two or more runs on both
 // sides the runs are the units; otherwise the uncertainty is the variation within runs. Nothing if
-// a side is empty or, without repeats on both sides, a run has fewer than kFewestBlocks blocks.
+// a side is empty, a value is not finite or, without repeats on both sides, a run has fewer than
+// kFewestBlocks blocks.
 std::optional<Effect> compare_means(std::span<const Observed> a, std::span<const Observed> b,
                                     const Question& question = {});
 
