@@ -62,6 +62,12 @@ class Together(GroupCase):
             self.assertRegex(text, rf"(?m)^  rank {rank}    \w")
         self.assertIn("straggler", self.trainscope("diagnose", "slurm-47", "--explain").stdout.decode())
 
+    def test_two_slow_ranks_do_not_hide_each_other(self):
+        self.record_job([8, 8, 8, 24, 24])
+        document = self.diagnose("slurm-4711.0")
+        self.assertEqual([f["id"] for f in document["findings"]], ["straggler"])
+        self.assertRegex(document["findings"][0]["summary"], r"\Aranks (3 and 4|4 and 3) need up to 24")
+
     def test_nothing_is_found_in_a_job_whose_ranks_are_alike(self):
         self.record_job([24, 24.2, 23.9, 24.1])
         document = self.diagnose("slurm-4711.0")

@@ -50,6 +50,37 @@ TEST(DiagnoseGroup, the_rank_that_waits_least_is_the_straggler) {
   EXPECT_EQ(group.together.alternatives[0].verdict, "cpu_bound");
 }
 
+// One slow node, or two slow ranks: they do not hide each other.
+TEST(DiagnoseGroup, stragglers_that_are_equally_slow_are_all_named) {
+  std::vector<RankDiagnosis> ranks = synchronised({0.03, 0.095, 0.03, 0.094, 0.03});
+  const Diagnosis two = diagnose_together(ranks).together;
+  EXPECT_EQ(two.verdict, "communication_bound");
+  ASSERT_EQ(ids(two), "straggler ");
+  EXPECT_EQ(two.findings[0].summary,
+            "ranks 1 and 3 need up to 95 ms per step for their own work, the median rank 30 ms");
+  EXPECT_NEAR(*two.findings[0].max_speedup, 0.1 / (0.1 - 0.065), 1e-9) << "as fast as the others";
+  // A rank that is only a little slower than the others is not one of them.
+  const Diagnosis one = diagnose_together(synchronised({0.03, 0.03, 0.03, 0.034, 0.095})).together;
+  ASSERT_EQ(ids(one), "straggler ");
+  EXPECT_TRUE(one.findings[0].summary.starts_with("rank 4 needs 95 ms"));
+
+  std::vector<double> own(64, 0.03);
+  for (size_t i = 8; i < 16; ++i) own[i] = 0.09;
+  ranks = synchronised(own);
+  for (size_t i = 0; i < ranks.size(); ++i) ranks[i].host = "n" + std::to_string(i / 8);
+  const Diagnosis node = diagnose_together(ranks).together;
+  ASSERT_EQ(ids(node), "straggler ");
+  EXPECT_TRUE(
+      node.findings[0].summary.starts_with("ranks 8, 9, 10 and 5 more, on host n1, need up to"))
+      << node.findings[0].summary;
+}
+
+TEST(DiagnoseGroup, half_of_the_ranks_are_no_stragglers_but_imbalance) {
+  EXPECT_EQ(ids(diagnose_together(synchronised({0.03, 0.03, 0.095, 0.095})).together),
+            "imbalance ");
+  EXPECT_EQ(ids(diagnose_together(synchronised({0.03, 0.095, 0.095})).together), "imbalance ");
+}
+
 TEST(DiagnoseGroup, ranks_that_are_alike_have_their_own_verdict) {
   const GroupDiagnosis group = diagnose_together(synchronised({0.095, 0.096, 0.097, 0.095}));
   EXPECT_EQ(group.together.verdict, "cpu_bound");
