@@ -19,6 +19,9 @@ struct TimeWindows {
   double edge_s(size_t window) const { return begin_s + length_s * static_cast<double>(window); }
 };
 
+// With their last instant: a range ends before its end.
+Range all_of(const TimeWindows& windows);
+
 enum class Reading { rate, level };  // of a counter per second; mean of a gauge
 
 // Some values in a row without a gap, of which only these are known.
