@@ -13,7 +13,7 @@ namespace {
 
 Json run_json(const RunView& run) {
   const Manifest& m = run.manifest();
-  const std::optional<Manifest> machine_run = find_machine_run(run.path(), m);
+  const std::optional<RunListing> machine_run = find_machine_run(run.path(), m);
   return {{"id", m.id},
           {"name", text_or_null(m.name)},
           {"note", text_or_null(m.note)},
@@ -26,7 +26,7 @@ Json run_json(const RunView& run) {
           {"rank", m.rank},
           {"world_size", m.world_size},
           {"local_rank", m.local_rank},
-          {"machine_metrics_run", machine_run ? Json(machine_run->id) : Json(nullptr)},
+          {"machine_metrics_run", machine_run ? Json(machine_run->manifest.id) : Json(nullptr)},
           {"trainscope_version", text_or_null(m.trainscope_version)},
           {"imported_format", text_or_null(m.imported_format)},
           {"imported_path", text_or_null(m.imported_path)},

@@ -51,6 +51,7 @@ class FakeRun : public RunView {
     manifest_.started = "2026-01-02T03:04:05.000Z";
     sampling_.period_s = period_s;
   }
+  Manifest& changed_manifest() { return manifest_; }
   // Values at these times; a NaN is an absent one.
   void add(const std::string& metric, const Labels& labels, Kind kind,
            const std::vector<double>& times, const std::vector<double>& values) {
