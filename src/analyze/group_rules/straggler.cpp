@@ -60,9 +60,10 @@ Judgement judge(RankComparison& comparison) {
       "part of the data",
       slow.rank->run);
   if (count > 1) {
-    judgement.finding.summary = fmt::format(
-        "{} need up to {} per step for their own work, the median rank {}",
-        names_of(comparison, count), duration_text(slow.own_s), duration_text(comparison.median_s()));
+    judgement.finding.summary =
+        fmt::format("{} need up to {} per step for their own work, the median rank {}",
+                    names_of(comparison, count), duration_text(slow.own_s),
+                    duration_text(comparison.median_s()));
   }
   return judgement;
 }

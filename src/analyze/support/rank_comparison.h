@@ -26,7 +26,7 @@ class RankComparison : public Observations {
   struct Compared {
     const RankDiagnosis* rank = nullptr;
     double step_s = 0, own_s = 0;  // own: without communication
-    double score = 0;  // distance from the median in scaled median deviations
+    double score = 0;              // distance from the median in scaled median deviations
     double communication_share() const { return step_s > 0 ? 1 - own_s / step_s : 0; }
   };
 

@@ -208,6 +208,7 @@ std::string ranks_text(const RunGroup& group, const GroupDiagnosis& diagnosis, b
 struct Answers {
   Json documents = Json::array();
   std::string text;
+  bool is_complete = true;  // false: one of the runs could not be read
 
   void add(Json document, const std::string& more) {
     documents.push_back(std::move(document));
@@ -216,21 +217,45 @@ struct Answers {
 };
 
 Status answer_run(const std::string& path, bool explain, Answers& answers) {
-  TS_TRY(const auto run, open_found_run(path));
+  TS_TRY(auto opened, open_found_run(path));
+  const auto run = with_machine_series(std::move(opened));
   const auto limits = limits_of(*run);
   TS_TRY(const Diagnosis diagnosis, diagnose(*run, limits ? &*limits : nullptr));
   answers.add(run_json(*run, diagnosis, explain), run_text(*run, diagnosis, explain));
   return {};
 }
 
+// One of several runs: if it cannot be read, that is its answer.
+void answer_one_of(const std::string& path, bool explain, Answers& answers) {
+  const Status answered = answer_run(path, explain, answers);
+  if (answered) return;
+  answers.is_complete = false;
+  const Manifest manifest = list_run(path).manifest;
+  Json document = diagnosis_json({}, explain);
+  document["verdict"] = document["confidence"] = nullptr;
+  document["run"] = {{"id", manifest.id}, {"name", text_or_null(manifest.name)}};
+  document["problem"] = answered.error().message();
+  const std::string name = manifest.name.empty() ? "" : " " + printable(manifest.name);
+  answers.add(std::move(document), fmt::format("run {}{}\n  cannot be read: {}\n", manifest.id,
+                                               name, printable(answered.error().message())));
+}
+
+Result<RankDiagnosis> read_rank(const std::string& path, const std::vector<RunListing>& of_job) {
+  TS_TRY(auto opened, open_found_run(path));
+  const auto run = with_machine_series(std::move(opened), of_job);
+  const auto limits = limits_of(*run);
+  return diagnose_rank(*run, limits ? &*limits : nullptr);
+}
+
 // The ranks are read one after the other; one that cannot be read stops nothing.
 void answer_ranks(const RunGroup& group, bool explain, Answers& answers) {
+  std::vector<RunListing> listings;
+  for (const std::string& path : group.paths) listings.push_back(list_run(path));
   std::vector<RankDiagnosis> ranks;
-  for (const std::string& path : group.paths) {
-    const auto run = open_found_run(path);
-    auto rank = run ? diagnose_rank(**run) : Result<RankDiagnosis>(run.error());
+  for (const RunListing& listing : listings) {
+    auto rank = read_rank(listing.path, listings);
     if (!rank) {
-      const Manifest manifest = list_run(path).manifest;
+      const Manifest& manifest = listing.manifest;
       RankDiagnosis unread;
       unread.rank = manifest.rank;
       unread.run = manifest.id;
@@ -249,7 +274,8 @@ Status answer_group(const RunGroup& group, bool explain, Answers& answers) {
     answer_ranks(group, explain, answers);
     return {};
   }
-  for (const std::string& path : group.paths) TS_CHECK_OK(answer_run(path, explain, answers));
+  if (group.paths.size() == 1) return answer_run(group.paths[0], explain, answers);
+  for (const std::string& path : group.paths) answer_one_of(path, explain, answers);
   return {};
 }
 
@@ -261,6 +287,7 @@ std::vector<std::string> named_paths(const RunTarget& target, const std::string&
 
 // Ranks of one job that were named one by one are diagnosed together too.
 Status answer_runs(const std::vector<std::string>& paths, bool explain, Answers& answers) {
+  if (paths.size() == 1) return answer_run(paths[0], explain, answers);
   std::vector<RunListing> listings;
   for (const std::string& path : paths) listings.push_back(list_run(path));
   std::set<std::string> answered;
@@ -272,7 +299,7 @@ Status answer_runs(const std::vector<std::string>& paths, bool explain, Answers&
              std::find(each.paths.begin(), each.paths.end(), path) != each.paths.end();
     });
     if (group == groups.end()) {
-      TS_CHECK_OK(answer_run(path, explain, answers));
+      answer_one_of(path, explain, answers);
       continue;
     }
     answered.insert(group->paths.begin(), group->paths.end());
@@ -315,12 +342,16 @@ Result<int> show(const DiagnoseFlags& flags) {
   } else {
     print_json({{"schema", "trainscope.diagnose/1"}, {"diagnoses", std::move(answers.documents)}});
   }
-  return 0;
+  return answers.is_complete ? 0 : 1;
 }
 
 std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto flags = std::make_shared<DiagnoseFlags>();
-  flags->reading = add_reading_flags(options, settings, true);
+  flags->reading = add_reading_flags(options, settings, false);
+  options.add({.name = "--json",
+               .value = "",
+               .help = "print one JSON document; of several answers it has the list 'diagnoses'",
+               .set = store_in(flags->reading->json)});
   options.add({.name = "RUN",
                .value = "RUN",
                .help = "runs or a group: folders, ids, names, 'NAME*'; ranks of one job are "
