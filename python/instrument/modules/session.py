@@ -16,6 +16,7 @@ from ._pipe import now_ns
 
 FLUSH_NS = 250000000
 _HOLD_NS = 30000000000
+_RELEASED = 300  # held steps per flush: neither the training thread nor the pipe gets all of them at once
 _TEXT_BYTES = 300
 _ORDER = ("steps", "epochs", "input", "transfer", "forward", "backward", "optimizer", "checkpoint")
 # Where exceptions are defined that our code and what it calls may raise.
@@ -251,7 +252,11 @@ class Log:
         if self.session.holds_steps(self.flushed_ns):
             events = self._hold(events)
         elif self.held:
-            events, self.held = self.held + events, []
+            # A flush without a time is one after which there may be no other. Steps that the client reports are none.
+            is_all = now is None or self.session.steps_from == "client"
+            waiting = self.held + events
+            count = len(waiting) if is_all else len(events) + _RELEASED
+            events, self.held = waiting[:count], waiting[count:]
         lines = self._lines(events)
         if lines or self.session._unsent_marks:
             self.session.write(lines, self)
