@@ -7,6 +7,7 @@
 #include <exception>
 #include <future>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "base/text.h"
@@ -101,14 +102,18 @@ ProbedSource probe_within(const Collector& collector, const SourceContext& conte
                           int64_t deadline_ns) {
   auto promise = std::make_shared<std::promise<ProbedSource>>();
   auto answer = promise->get_future();
-  // Detached if it hangs: it uses nothing of the caller.
-  std::thread([promise, &collector, context] {
+  const auto probe = [promise, &collector, context] {
     try {
       promise->set_value(probe_source(collector, context));
     } catch (const std::exception& error) {  // the others are still worth probing
       promise->set_value(unavailable(collector, error.what()));
     }
-  }).detach();
+  };
+  try {
+    std::thread(probe).detach();  // if it hangs: it uses nothing of the caller
+  } catch (const std::system_error& error) {
+    return unavailable(collector, fmt::format("cannot start a thread: {}", error.code().message()));
+  }
   if (answer.wait_for(std::chrono::nanoseconds(deadline_ns)) == std::future_status::ready) {
     return answer.get();
   }

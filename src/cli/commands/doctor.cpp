@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/limits_text.h"
+#include "cli/missing_text.h"
 #include "cli/print.h"
 #include "cli/probe.h"
 #include "cli/reading.h"
@@ -127,7 +128,13 @@ KnownLimits stored_limits(const Settings& settings) {
   KnownLimits known;
   auto stored = read_host_limits(settings.home(), host_name());
   if (!stored) known.problem = stored.error().message();
-  if (stored && *stored) known.limits = std::move(**stored);
+  if (!stored || !*stored) return known;
+  if (may_apply_to(**stored, machine_kind(processor_model(""), online_processors()))) {
+    known.limits = std::move(**stored);
+  } else {
+    known.problem = fmt::format("{} was measured on another machine: {}",
+                                host_limits_path(settings.home(), host_name()), (*stored)->machine);
+  }
   return known;
 }
 
@@ -163,7 +170,7 @@ Result<KnownLimits> measure(const Flags& flags, const Settings& settings) {
   }
   TS_TRY(const MachineLimits fresh, measure_limits(options));
   KnownLimits known = stored_limits(settings);
-  known.problem.clear();  // a damaged file is replaced
+  known.problem.clear();  // a damaged file is replaced, and one of another machine
   merge_limits(known.limits, fresh);
   TS_CHECK_OK(write_host_limits(settings.home(), known.limits));
   return known;
@@ -216,25 +223,6 @@ std::string styled(const std::string& status, bool colour) {
   return style + padded + "\x1b[0m";
 }
 
-// Metrics that are missing for the same reason, listed together.
-void print_missing(const std::vector<ProbedMetric>& missing) {
-  for (size_t i = 0; i < missing.size(); ++i) {
-    const auto same = [&](const ProbedMetric& other) {
-      return other.reason == missing[i].reason && other.remedy == missing[i].remedy;
-    };
-    if (std::any_of(missing.begin(), missing.begin() + static_cast<long>(i), same)) continue;
-    std::vector<std::string> names;
-    for (const ProbedMetric& other : missing) {
-      if (same(other)) names.push_back(other.name);
-    }
-    const size_t more = names.size() > 3 ? names.size() - 2 : 0;
-    if (more > 0) names.resize(2);
-    show("{:<16}   no {}{}: {}\n", "", fmt::join(names, ", "),
-         more > 0 ? fmt::format(" and {} more", more) : "", missing[i].reason);
-    if (!missing[i].remedy.empty()) show("{:<16}      try: {}\n", "", missing[i].remedy);
-  }
-}
-
 void print_limits(const KnownLimits& known) {
   if (!known.problem.empty()) {
     show("{:<16} unknown: {}\n{:<16}      try: trainscope doctor --measure\n", "limits",
@@ -256,7 +244,7 @@ void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line
     if (!source.metrics.empty()) {
       show("{:<16}   {}\n", "", fmt::join(source.metrics, " "));
     }
-    print_missing(source.missing);
+    show_text(missing_text(source.missing));
   }
   const auto count = [&](std::string_view status) {
     return std::count_if(sources.begin(), sources.end(),
