@@ -40,6 +40,8 @@ class WindowFold {
 
   std::optional<double> mean() const;
   std::optional<double> at(size_t window) const;
+  // What the value of a window is the mean of: seconds of a rate, values of a level.
+  double weight(size_t window) const { return weight_[window]; }
 
  private:
   void add_rate(double time_s, double value);

@@ -90,6 +90,7 @@ class FakeRun : public RunView {
   const std::vector<Event>& events() const override { return events_; }
   const Training& training() const override { return training_; }
   void set_host(std::string json) { host_ = std::move(json); }
+  Manifest& own_manifest() { return manifest_; }
   void set_limits(MachineLimits limits) { manifest_.limits = std::move(limits); }
   void set_training(Training training) { training_ = std::move(training); }
 
