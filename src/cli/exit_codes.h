@@ -16,7 +16,8 @@ struct ExitCode {
 
 inline constexpr std::array<ExitCode, 9> kExitCodes = {{
     {"every command", "0", "done"},
-    {"every command", "1", "the answer is \"no\": `rm` was not confirmed"},
+    {"every command", "1",
+     "the answer is \"no\": `rm` was not confirmed, `compare --fail-if` fired"},
     {"every command", "2", "usage error or bad input; nothing was changed"},
     {"`run`", "the job's own", "the job ended by itself"},
     {"`run`", "124", "ended by `--for`"},
