@@ -21,12 +21,10 @@ constexpr size_t kMostListedRuns = 3;
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;
   for (const std::string_view word : split(text, ' ')) {
-    const bool follows_number =
-        !words.empty() && !words.back().empty() && words.back().back() >= '0' &&
-        words.back().back() <= '9';
-    const bool is_unit = word.starts_with("%") || word.starts_with("°") ||
-                         word.starts_with("µs") || word.starts_with("ms") ||
-                         word == "s" || word.find("iB") != word.npos ||
+    const bool follows_number = !words.empty() && !words.back().empty() &&
+                                words.back().back() >= '0' && words.back().back() <= '9';
+    const bool is_unit = word.starts_with("%") || word.starts_with("°") || word.starts_with("µs") ||
+                         word.starts_with("ms") || word == "s" || word.find("iB") != word.npos ||
                          word.starts_with("GHz") || word.starts_with("W");
     if (follows_number && is_unit) {
       words.back() += " " + std::string(word);

@@ -53,9 +53,9 @@ TEST(CompareTextTest, lines_fit_and_the_answers_come_first) {
 }
 
 TEST(CompareTextTest, metrics_that_do_not_differ_need_all) {
-  EXPECT_THAT(comparison_text(example(), {}), Not(HasSubstr("system.memory.utilization")));
+  EXPECT_THAT(comparison_text(example(), {}), Not(HasSubstr("system.memory.")));
   EXPECT_THAT(comparison_text(example(), {}), HasSubstr("1 metric does not differ"));
-  EXPECT_THAT(comparison_text(example(), {.all = true}), HasSubstr("system.memory.utilization"));
+  EXPECT_THAT(comparison_text(example(), {.all = true}), HasSubstr("system.memory."));
 }
 
 TEST(CompareTextTest, a_name_stays_on_its_line) {

@@ -126,6 +126,8 @@ TEST(CompareTest, warm_up_and_checkpoints_are_no_part_of_the_step_time) {
   EXPECT_EQ(comparison->speed.verdict, "same") << comparison->speed.sentence;
   EXPECT_EQ(comparison->b.runs[0].warmup_steps, 5);
   EXPECT_EQ(comparison->b.runs[0].steps, 595);
+  EXPECT_NEAR(comparison->a.runs[0].from_s, 1, 1e-9);
+  EXPECT_NEAR(comparison->b.runs[0].from_s, 1 + 5 * 0.5, 0.5);  // hardware metrics begin there too
 }
 
 TEST(CompareTest, alignment_limits_what_is_compared) {
