@@ -91,6 +91,7 @@ class FakeRun : public RunView {
   const Training& training() const override { return training_; }
   void set_host(std::string json) { host_ = std::move(json); }
   void set_limits(MachineLimits limits) { manifest_.limits = std::move(limits); }
+  void add_event(Event event) { events_.push_back(std::move(event)); }
   void set_training(Training training) { training_ = std::move(training); }
 
  private:

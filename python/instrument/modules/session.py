@@ -112,8 +112,8 @@ class Session:
     def note_unattached(self, what, reason):
         self._missing.append("%s (%s)" % (what, reason))
 
-    def mark(self, text):
-        self._unsent_marks.append((now_ns(), text))
+    def mark(self, text, time_ns=None):
+        self._unsent_marks.append((time_ns or now_ns(), text))
 
     def failed(self, where, error):
         """Our own exception: the originals work again, for good. One of the job's is passed on."""

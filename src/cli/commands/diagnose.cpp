@@ -14,6 +14,7 @@
 #include "cli/info_json.h"
 #include "cli/instrument_hint.h"
 #include "cli/print.h"
+#include "cli/probe_text.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "cli/table.h"
@@ -178,7 +179,8 @@ std::string diagnosis_text(const std::string& title, const Diagnosis& diagnosis,
   return explain ? out + explanation_text(diagnosis) : out;
 }
 
-std::string run_text(const RunView& run, const Diagnosis& diagnosis, bool explain) {
+std::string run_text(const RunView& run, const Diagnosis& diagnosis, const std::string& proof,
+                     bool explain) {
   const Manifest& manifest = run.manifest();
   std::string title = "run " + manifest.id;
   if (!manifest.name.empty()) title += " " + printable(manifest.name);
@@ -188,7 +190,7 @@ std::string run_text(const RunView& run, const Diagnosis& diagnosis, bool explai
   }
   const std::string command = instrument_command(run);
   const std::string hint = command.empty() ? "" : "  phases    unknown; try: " + command + "\n";
-  return diagnosis_text(title, diagnosis, hint, explain);
+  return diagnosis_text(title, diagnosis, proof + hint, explain);
 }
 
 std::string ranks_text(const RunGroup& group, const GroupDiagnosis& diagnosis, bool explain) {
@@ -219,7 +221,11 @@ Status answer_run(const std::string& path, bool explain, Answers& answers) {
   TS_TRY(const auto run, open_found_run(path));
   const auto limits = limits_of(*run);
   TS_TRY(const Diagnosis diagnosis, diagnose(*run, limits ? &*limits : nullptr));
-  answers.add(run_json(*run, diagnosis, explain), run_text(*run, diagnosis, explain));
+  TS_TRY(const auto proof, read_probe(*run));
+  Json document = run_json(*run, diagnosis, explain);
+  if (proof) document["proof"] = effects_json(*proof);
+  answers.add(std::move(document),
+              run_text(*run, diagnosis, proof ? proof_text(*proof) : "", explain));
   return {};
 }
 

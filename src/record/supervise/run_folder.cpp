@@ -136,9 +136,9 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
   return folder;
 }
 
-Status add_instrument_files(const NewRun& run) {
+Status add_instrument_files(const NewRun& run, const std::string& lease) {
   const auto written = in_child(kHomeHangNs, [&]() -> Result<std::string> {
-    TS_CHECK_OK(write_instrument_files(run.path));
+    TS_CHECK_OK(write_instrument_files(run.path, lease));
     return std::string();
   });
   if (!written) return written.error();
