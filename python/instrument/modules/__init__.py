@@ -31,9 +31,15 @@ _HOOKS = {
     "jax._src.monitoring": ("jax_hooks", "attach_monitoring"),
     "trainscope._pipe": ("client", "attach_client"),
 }
-# Of a probe (docs/adr/0020). In the loader they are inside of the others: what is changed there is timed as the job's own.
-_PROBE_HOOKS = {"torch.utils.data.dataloader": ("probe_torch", "attach_loader")}
-_PROBE_HOOKS_AFTER = {"torch.optim.optimizer": ("probe_torch", "attach_optimizer")}
+# Of a probe (docs/adr/0020). Where data comes from they are inside of the others: what is changed there is timed too.
+_PROBE_HOOKS = {
+    "torch.utils.data.dataloader": ("probe_torch", "attach_loader"),
+    "tensorflow.python.ops.gen_dataset_ops": ("probe_keras", "attach_datasets"),
+}
+_PROBE_HOOKS_AFTER = {
+    "torch.optim.optimizer": ("probe_torch", "attach_optimizer"),
+    "keras.src.callbacks.callback_list": ("probe_keras", "attach_callbacks"),
+}
 
 
 def attach(name, module):

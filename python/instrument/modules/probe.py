@@ -28,12 +28,13 @@ class Probe:
         self.lease = held
         self.is_off = False
         self.thread = None  # that trains
+        self.source = None  # "keras" if fit() reports the steps, whatever computes them
         self.number = 0
         self.block = None
         self.plan = None
         self.step_ns = None  # of usual steps, recently
         self.capacity = 0  # of the loader's queue, in batches
-        self.input_reason = "the job reads from no data loader of PyTorch"  # why batches cannot be replaced; "": they can
+        self.input_reason = "no data loader is known"  # why batches cannot be replaced; "": they can
         self.drop_batches = None  # a function that forgets kept batches
         self.has_device = False
         self.processors = Processors()

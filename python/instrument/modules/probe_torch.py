@@ -55,7 +55,7 @@ def _probed_next(original):
             return original(self)
         batch, is_training = None, False
         try:
-            is_training = not probe.is_off and _is_training()
+            is_training = not probe.is_off and probe.source is None and _is_training()
             if is_training:
                 batch = _begin_batch(self)
             elif not probe.is_off and probe.is_training_thread():
@@ -173,7 +173,7 @@ def _end_epoch(iterator):
 
 
 def _end_update(optimizer, arguments, keywords):
-    if probe.is_off or is_compiling():
+    if probe.is_off or is_compiling() or probe.source is not None:
         return
     try:
         thread = _thread.get_ident()
