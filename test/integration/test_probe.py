@@ -18,7 +18,7 @@ class Input(ProbedCase):
 
     def test_a_queue_of_workers_is_drained_first(self):
         for workers, queue in ((1, 2), (1, 8), (4, 2)):
-            blocks = self.probed(f"train(Data(4000, {10 * workers}, {workers}, {queue}), 1, 6)")
+            blocks = self.probed(f"train(Data(12000, {10 * workers}, {workers}, {queue}), 1, 6)")
             self.assert_ratio(blocks, "input", 0.6, 0.02)
             after = [block for block in blocks if block.what == "input" and not block.is_changed]
             drained = [block.discarded for block in after if block.discarded > 2]

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 
 from instrumented_job import FAKES, InstrumentedCase
 
@@ -76,6 +77,28 @@ class ProbedBlock:
         return self.duration_s / (self.last - self.first + 1)
 
 
+class _Drained:
+    """What comes out of the pipe meanwhile: a job of thousands of steps would fill it."""
+
+    def __init__(self, fifo):
+        self._fifo, self.bytes = fifo, b""
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._read)
+
+    def _read(self):
+        while not self._is_over.wait(0.01):
+            self.bytes += self._fifo.bytes()
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._is_over.set()
+        self._thread.join()
+        self.bytes += self._fifo.bytes()
+
+
 class ProbedCase(InstrumentedCase):
     def setUp(self):
         super().setUp()
@@ -96,8 +119,10 @@ class ProbedCase(InstrumentedCase):
 
     def probed(self, source, *arguments, **environment):
         """The blocks that a job on its own clock reports; `lines` are all of its lines, `job` is the finished process."""
-        self.job = self.run_job(sys.executable, CLOCK + PIPELINE + source, *arguments, python_path=FAKES, **environment)
-        self.lines = self.fifo.bytes().decode().split("\n")
+        with _Drained(self.fifo) as drained:
+            self.job = self.run_job(sys.executable, CLOCK + PIPELINE + source, *arguments, python_path=FAKES,
+                                    **environment)
+        self.lines = drained.bytes.decode().split("\n")
         return [ProbedBlock(match) for match in map(_BLOCK.match, self.lines) if match]
 
     def ratios(self, blocks, what):

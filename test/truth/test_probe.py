@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 
 from instrumented_job import FAKES, torch_python
@@ -125,7 +126,6 @@ while not is_dead() or len(counts) < 60:
         values.append(batch[0].value)
         time.sleep(0.002)
         optimizer.step()
-    if is_dead() and len(counts) > 400: break
 counts.append(0)
 for batch in torch.utils.data.DataLoader(Data()):
     counts[-1] += 1
@@ -137,7 +137,6 @@ os.rename(sys.argv[1] + ".part", sys.argv[1])
 """)
         answer = self.path("answer")
         environment = self.environment(PYTHONPATH=FAKES)
-        import subprocess
         process = subprocess.Popen([BIN, "probe", "--quiet", "--for", "60s", "--", sys.executable, "-B", script, answer],
                                    env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
