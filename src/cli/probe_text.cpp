@@ -9,7 +9,7 @@ namespace trainscope {
 
 namespace {
 
-std::string row(std::string_view title, std::string_view text) {
+std::string probe_row(std::string_view title, std::string_view text) {
   return fmt::format("  {:<11} {}\n", title, printable(text));
 }
 
@@ -18,18 +18,18 @@ std::string row(std::string_view title, std::string_view text) {
 std::string probe_text(const ProbeResult& result) {
   std::string out;
   for (const ProbeEffect& effect : result.effects) {
-    out += row(effect.what, effect_sentence(effect));
+    out += probe_row(effect.what, effect_sentence(effect));
     if (effect.blocks > 0) {
-      out += row("", fmt::format("{} blocks, {} steps discarded after changes", effect.blocks,
+      out += probe_row("", fmt::format("{} blocks, {} steps discarded after changes", effect.blocks,
                                  effect.discarded_steps));
     }
   }
   if (const std::string together = probe_conclusion(result); !together.empty()) {
-    out += row("together", together);
+    out += probe_row("together", together);
   }
-  if (!result.problem.empty()) out += row("problem", result.problem);
+  if (!result.problem.empty()) out += probe_row("problem", result.problem);
   if (result.has_replaced_input) {
-    out += row("learning", "do not use what this run learnt: its input was replaced");
+    out += probe_row("learning", "do not use what this run learnt: its input was replaced");
   }
   return out;
 }

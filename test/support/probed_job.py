@@ -63,7 +63,7 @@ def train(data, epochs, compute, each=lambda step, batch: None, batches=1):
                 step += 1
     return counts
 """
-_BLOCK = re.compile(r"^mark probe what=(\S+) changed=(\d) pair=(\d+) steps=(\d+)-(\d+) discarded=(\d+) duration=(\S+) "
+BLOCK = re.compile(r"^mark probe what=(\S+) changed=(\d) pair=(\d+) steps=(\d+)-(\d+) discarded=(\d+) duration=(\S+) "
                     r"slept=(\S+) device=(\d) ")
 
 
@@ -77,7 +77,7 @@ class ProbedBlock:
         return self.duration_s / (self.last - self.first + 1)
 
 
-class _Drained:
+class DrainedFifo:
     """What comes out of the pipe meanwhile: a job of thousands of steps would fill it."""
 
     def __init__(self, fifo):
@@ -119,11 +119,11 @@ class ProbedCase(InstrumentedCase):
 
     def probed(self, source, *arguments, **environment):
         """The blocks that a job on its own clock reports; `lines` are all of its lines, `job` is the finished process."""
-        with _Drained(self.fifo) as drained:
+        with DrainedFifo(self.fifo) as drained:
             self.job = self.run_job(sys.executable, CLOCK + PIPELINE + source, *arguments, python_path=FAKES,
                                     **environment)
         self.lines = drained.bytes.decode().split("\n")
-        return [ProbedBlock(match) for match in map(_BLOCK.match, self.lines) if match]
+        return [ProbedBlock(match) for match in map(BLOCK.match, self.lines) if match]
 
     def ratios(self, blocks, what):
         """Of the mean step times of each pair, changed over unchanged."""

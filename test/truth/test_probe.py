@@ -47,6 +47,23 @@ def main():
 if __name__ == "__main__":
     main()
 """
+# On a GPU: a step is COUNT products of SIZE x SIZE matrices; batches are in memory.
+GPU_JOB = """
+import torch
+class Data(torch.utils.data.Dataset):
+    def __len__(self): return 1000000
+    def __getitem__(self, i): return torch.ones(4)
+model = torch.nn.Linear(4, 1).cuda()
+optimizer = torch.optim.SGD(model.parameters(), 1e-9)
+matrix = torch.rand(SIZE, SIZE, device="cuda") / SIZE
+for batch in torch.utils.data.DataLoader(Data(), batch_size=4):
+    x = matrix
+    for _ in range(COUNT):
+        x = x @ matrix
+    optimizer.zero_grad()
+    (model(batch.cuda(non_blocking=True)).sum() + 0 * x.sum()).backward()
+    optimizer.step()
+"""
 
 
 class Probed(Case):
@@ -57,9 +74,9 @@ class Probed(Case):
         pathlib.Path(path).write_text(text, encoding="utf-8")
         return path
 
-    def probe(self, python, script, *options, code=0, python_path=FAKES):
+    def probe(self, python, script, *options, code=0, python_path=FAKES, devices=""):
         """The JSON of a probe, and {what: its effect}."""
-        environment = self.environment(PYTHONPATH=python_path, OMP_NUM_THREADS="1", CUDA_VISIBLE_DEVICES="")
+        environment = self.environment(PYTHONPATH=python_path, OMP_NUM_THREADS="1", CUDA_VISIBLE_DEVICES=devices)
         done = self.trainscope("probe", "--quiet", "--json", *options, "--", python, "-B", script, env=environment,
                                check=False, timeout=300)
         self.assertEqual(done.returncode, code, done.stderr)
@@ -166,6 +183,24 @@ class PyTorch(Probed):
     def test_a_wait_that_is_hidden(self):
         _, effects = self.probe_torch(WORKERS=1, LOAD=0.0005, WORK=16)
         self.assertEqual(effects["input"]["verdict"], "not_limiting", effects)
+
+
+class Gpu(Probed):
+    def probe_gpu(self, **replacements):
+        python = torch_python()
+        found = subprocess.run([python, "-c", "import torch; print(torch.cuda.is_available())"], capture_output=True,
+                               env=self.environment(), check=False)
+        if found.stdout.strip() != b"True":
+            self.skipTest("PyTorch finds no GPU")
+        return self.probe(python, self.script(GPU_JOB, **replacements), "--for", "90s", python_path="", devices="0")
+
+    def test_a_job_that_the_device_limits(self):
+        document, effects = self.probe_gpu(SIZE=4096, COUNT=8)
+        self.assertEqual(document["conclusion"], "GPU-bound, proven", effects)
+
+    def test_a_job_that_launches_limit(self):
+        document, effects = self.probe_gpu(SIZE=8, COUNT=300)
+        self.assertEqual(document["conclusion"], "launch-bound, proven", effects)
 
 
 if __name__ == "__main__":

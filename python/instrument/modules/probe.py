@@ -21,6 +21,7 @@ SLEEP_SHARE = 0.05  # of a step
 _STALL = 4  # A step that takes so many times as long as usual is an interruption and counts as so many.
 _FELT_WAIT = 0.02  # of a step; shorter waits for data do not matter
 _WEIGHT = 1.0 / 16
+_MOST_DRAIN_STEPS = 500
 
 
 class Probe:
@@ -41,6 +42,7 @@ class Probe:
         self._waits = deque(maxlen=64)  # for data, of usual steps
         self._last_ns = None
         self._owes_drain = False  # batches were replaced: the queue is fuller than usual
+        self._drain_steps = self._long_waits = 0  # since then
         self._drained_steps = 0  # that the last drain took
         self._replaced_ns = 0  # when that began in this block
         self._is_reporter = None
@@ -69,14 +71,15 @@ class Probe:
         self._take_step(now, now - last)
         if self.block is not None and self.number >= self.block.last:
             self._end_block(now)
-        if self.block is None and self.number >= FIRST_STEP:
+        self._drain_steps += 1
+        if self.block is None and self.number >= FIRST_STEP and not self._drains_between_pairs():
             self._begin_block(now)
 
     def note_wait(self, wait_ns):
         """The job has waited so long for a batch that was not replaced."""
         block = self.block
-        if block is not None and block.kept_from_ns is None and self._owes_drain:
-            block.long_waits += wait_ns >= self._long_wait_ns()
+        if self._owes_drain:
+            self._long_waits += wait_ns >= self._long_wait_ns()
         elif block is None and self.number >= FIRST_STEP // 2 or block is not None and not block.is_changed:
             self._waits.append(wait_ns)
 
@@ -150,12 +153,31 @@ class Probe:
     def _has_settled(self, block, now):
         if block.changes(INPUT):
             return bool(block.replaced) and now - self._replaced_ns >= self._refill_ns()
+        return self._has_drained()
+
+    def _has_drained(self):
+        """Whether waits for data are as long as usual again."""
         if self._owes_drain and self._are_waits_felt():
-            if block.long_waits < 2:
+            if self._long_waits < 2:
                 return False
-            self._drained_steps = block.discarded
+            self._drained_steps = self._drain_steps
         self._owes_drain = False
         return True
+
+    def _drains_between_pairs(self):
+        """Steps between two pairs belong to no block, so that only blocks of replaced input have to be long. Ranks could
+        not agree on them."""
+        if self.plan is None or self.plan.ranks > 1 or not self.plan.is_between_pairs() or self._has_drained():
+            return False
+        if self._drain_steps > _MOST_DRAIN_STEPS:
+            self._learn_waits_again()
+            return False
+        return True
+
+    def _learn_waits_again(self):
+        """Waits are not what they were."""
+        self._owes_drain = False
+        self._waits.clear()
 
     def _are_waits_felt(self):
         return bool(self._waits) and sum(self._waits) > _FELT_WAIT * self.step_ns * len(self._waits)
@@ -187,18 +209,17 @@ class Probe:
         self.plan = Plan(self.lease.key, max(self.lease.ranks, _world_size()),
                          [what for what in (INPUT, HOST, PROCESSORS) if not impossible.get(what)])
         if self.plan.ranks > 1:
-            self.plan.set_length(2 * TIMES_DISCARDED * self.capacity)
+            self.plan.set_lengths(2 * TIMES_DISCARDED * self.capacity, self.step_ns)
         else:
-            self.plan.set_length(SHORTEST_BLOCK, self.step_ns)
+            self.plan.set_lengths(SHORTEST_BLOCK, self.step_ns)
 
     def _end_block(self, now):
         block, self.block = self.block, None
         self.processors.restore()
         if block.replaced:
-            self._owes_drain = True
-        elif block.kept_from_ns is None and self._owes_drain:  # Waits are not what they were: they are learnt again.
-            self._owes_drain = False
-            self._waits.clear()
+            self._owes_drain, self._drain_steps, self._long_waits = True, 0, 0
+        elif block.kept_from_ns is None and self._owes_drain:
+            self._learn_waits_again()
         if self.plan.end_block(block):
             self._report("probe cannot %s: the job did not settle after it was changed" % block.what, now)
         if block.is_long_enough():

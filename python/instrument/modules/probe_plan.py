@@ -15,6 +15,7 @@ TIMES_DISCARDED = 5  # A block is at least so many times as long as what it disc
 _NARROW = {INPUT: 0.02, HOST: 0.008, PROCESSORS: 0.03}
 _FEWEST_PAIRS = 8
 _MOST_UNSETTLED = 4
+_MARGIN = 1.25
 
 
 def is_first_changed(key, step):
@@ -24,7 +25,7 @@ def is_first_changed(key, step):
 class Block:
     """Steps `first` to `last`. `kept_from_ns` is None until the job has settled."""
     __slots__ = ("what", "is_changed", "pair", "first", "last", "discarded", "begun_ns", "settles", "kept_from_ns",
-                 "long_waits", "slept_ns", "time_ns", "replaced", "is_spoiled")
+                 "slept_ns", "time_ns", "replaced", "is_spoiled")
 
     def __init__(self, what, is_changed, pair, first, length, now):
         self.what, self.is_changed, self.pair = what, is_changed, pair
@@ -32,7 +33,7 @@ class Block:
         self.begun_ns = now
         self.kept_from_ns = None
         self.settles = self.is_spoiled = False  # settles: the next step is the last that is discarded
-        self.discarded = self.long_waits = self.slept_ns = self.time_ns = self.replaced = 0
+        self.discarded = self.slept_ns = self.time_ns = self.replaced = 0
 
     def changes(self, what):
         return self.is_changed and self.what == what
@@ -52,7 +53,7 @@ class Plan:
     def __init__(self, key, ranks, experiments):
         self.key, self.ranks = key, ranks
         self.experiments = list(experiments)
-        self.length = SHORTEST_BLOCK
+        self.lengths = dict.fromkeys(experiments, SHORTEST_BLOCK)
         self.pairs = 0
         self._place = 0  # in the pair
         self._what = None
@@ -61,12 +62,15 @@ class Plan:
         self._logs = {what: [] for what in experiments}  # log ratios of pairs
         self._unsettled = dict.fromkeys(experiments, 0)  # blocks in a row in which the job did not settle
 
-    def set_length(self, steps, step_ns=None):
+    def set_lengths(self, steps, step_ns):
         """At least so many steps. Ranks cannot agree on a time, so with several only the number counts."""
-        if self.ranks == 1 and step_ns:
+        if self.ranks == 1:
             steps = max(steps, int(math.ceil(SHORTEST_BLOCK_NS / step_ns)))
-        while self.length < steps:
-            self.length *= 2
+        for what, length in self.lengths.items():
+            self.lengths[what] = max(length, steps)
+
+    def is_between_pairs(self):
+        return self._place == 0
 
     def next_block(self, first, now):
         """None if nothing is left to be found out."""
@@ -80,7 +84,7 @@ class Plan:
             self._before = None
         is_changed = self._first_changed != bool(self._place)
         self._place = 1 - self._place
-        return Block(self._what, is_changed, self.pairs, first, self.length, now)
+        return Block(self._what, is_changed, self.pairs, first, self.lengths[self._what], now)
 
     def end_block(self, block):
         """The block has ended. If it was too short, later ones are longer and its pair is given up. True if this is
@@ -100,10 +104,10 @@ class Plan:
         self._place = 0
         if block.is_spoiled:
             return False
-        if block.kept_from_ns is not None:
-            self.set_length(TIMES_DISCARDED * block.discarded)
+        if block.kept_from_ns is not None:  # with a margin: not every drain takes the same number of steps
+            self.lengths[block.what] = int(_MARGIN * TIMES_DISCARDED * block.discarded)
             return False
-        self.set_length(2 * block.length())
+        self.lengths[block.what] = 2 * block.length()
         self._unsettled[block.what] += 1
         if self._unsettled[block.what] < _MOST_UNSETTLED:
             return False

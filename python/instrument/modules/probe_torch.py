@@ -53,17 +53,18 @@ def _probed_next(original):
     def __next__(self):
         if is_compiling() or _steps.is_reading:
             return original(self)
-        batch, is_training = None, False
+        batch, is_training, has_ended = None, False, False
         try:
             is_training = not probe.is_off and probe.source is None and _is_training()
             if is_training:
-                batch = _begin_batch(self)
+                _begin_batch()
             elif not probe.is_off and probe.is_training_thread():
                 probe.pause()
             has_ended = _has_ended(self)
+            if is_training and not has_ended:
+                batch = _batch_of_before(self)
         except Exception as error:
             probe.fail("the data loader", error)
-            has_ended = False
         if has_ended:
             _end_epoch(self)
             raise StopIteration
@@ -98,17 +99,21 @@ def _is_training():
     return probe.is_training_thread() and _torch.is_grad_enabled() and not spans.is_open(EVALUATION)
 
 
-def _begin_batch(iterator):
-    """The end of a step, if an optimizer has updated; a batch that is handed out again, or None."""
+def _begin_batch():
+    """The end of a step, if an optimizer has updated."""
     _steps.readers.add(_thread.get_ident())
     if _steps.updates:
         _steps.updates = 0
         probe.end_step(now_ns())
     probe.resume()
+
+
+def _batch_of_before(iterator):
+    """One that is handed out again; None if this step has to read."""
     if not probe.wants_batch():
         return None
     _, batches = _steps.batches.get(id(iterator._dataset), (None, None))
-    if batches is None or not _is_ready(batches) or _has_ended(iterator):
+    if batches is None or not _is_ready(batches):
         return None
     batch = batches.next()
     if batch is None:
