@@ -34,12 +34,14 @@ class _Element:
 
     def conditional(self, tf, original, arguments, keywords):
         """The operation, in the function that is being traced."""
+        # tf.Variable would be the function's own, which may create some in its first trace only.
+        from tensorflow.python.ops.resource_variable_ops import ResourceVariable
         types, shapes = keywords["output_types"], keywords["output_shapes"]
         with tf.init_scope(), tf.device("/device:CPU:0"):
             if self.state is None:
-                self.state = tf.Variable(_READ, dtype=tf.int32, trainable=False)
-            kept = [tf.Variable(tf.zeros((), dtype), shape=tf.TensorShape(None), trainable=False) for dtype in types]
-            is_kept = tf.Variable(False, trainable=False)
+                self.state = ResourceVariable(_READ, dtype=tf.int32, trainable=False)
+            kept = [ResourceVariable(tf.zeros((), dtype), shape=tf.TensorShape(None), trainable=False) for dtype in types]
+            is_kept = ResourceVariable(False, trainable=False)
         self.graphs.append((kept, is_kept))
 
         def keep(tensors):
