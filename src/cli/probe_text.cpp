@@ -21,7 +21,7 @@ std::string probe_text(const ProbeResult& result) {
     out += probe_row(effect.what, effect_sentence(effect));
     if (effect.blocks > 0) {
       out += probe_row("", fmt::format("{} blocks, {} steps discarded after changes", effect.blocks,
-                                 effect.discarded_steps));
+                                       effect.discarded_steps));
     }
   }
   if (const std::string together = probe_conclusion(result); !together.empty()) {

@@ -1,7 +1,9 @@
 #include "probe/probe.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "probe/blocks.h"

@@ -185,6 +185,26 @@ class PyTorch(Probed):
         self.assertEqual(effects["input"]["verdict"], "not_limiting", effects)
 
 
+class Workload(Probed):
+    """The built-in job, whose steps take some ms, with and without an input that takes 20 ms longer."""
+
+    def probe_workload(self, *options):
+        workload = os.path.join(os.path.dirname(BIN), "trainscope-workload")
+        if not os.path.exists(workload):
+            self.skipTest("trainscope-workload was not built")
+        done = self.trainscope("probe", "--quiet", "--json", "--for", "25s", "--", workload, "train", "--model",
+                               "digits_cnn", "--batch", "32", "--threads", "1", "--seconds", "60", *options,
+                               env=self.environment(), check=False, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return {effect["what"]: effect for effect in json.loads(done.stdout)["effects"]}
+
+    def test_slow_input_is_proven(self):
+        self.assertEqual(self.probe_workload("--input", "slow:20ms")["input"]["verdict"], "limiting")
+
+    def test_input_that_is_drawn_in_time_does_not_limit(self):
+        self.assertNotEqual(self.probe_workload()["input"]["verdict"], "limiting")
+
+
 class Gpu(Probed):
     def probe_gpu(self, **replacements):
         python = torch_python()

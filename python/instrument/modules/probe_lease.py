@@ -55,7 +55,7 @@ def _read():
     try:
         with open(_FILE, encoding="utf-8") as file:
             return Lease(dict(line.rstrip("\n").split(" ", 1) for line in file))
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, IndexError):
         return None
 
 
