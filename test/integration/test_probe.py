@@ -92,7 +92,8 @@ class Host(ProbedCase):
             self.assertAlmostEqual(block.slept_s / (block.last - block.first + 1), 0.0005, delta=2e-5)
 
     def test_a_sleep_during_a_wait_is_hidden(self):
-        self.assert_ratio(self.probed("train(Data(3000, 20, 2, 2), 1, 6)"), "host", 1, 0.005)
+        """Two workers give their batches together, so a block may have one wait more than the other."""
+        self.assert_ratio(self.probed("train(Data(3000, 20, 2, 2), 1, 6)"), "host", 1, 0.015)
 
     def test_steps_without_a_loader(self):
         blocks = self.probed("""

@@ -160,7 +160,7 @@ class Probe:
         if self._owes_drain and self._are_waits_felt():
             if self._long_waits < 2:
                 return False
-            self._drained_steps = self._drain_steps
+            self._drained_steps = max(0, self._drain_steps - 2)  # before the two long waits
         self._owes_drain = False
         return True
 
@@ -212,6 +212,8 @@ class Probe:
             self.plan.set_lengths(2 * TIMES_DISCARDED * self.capacity, self.step_ns)
         else:
             self.plan.set_lengths(SHORTEST_BLOCK, self.step_ns)
+            if INPUT in self.plan.lengths and self._are_waits_felt():
+                self.plan.lengths[INPUT] = max(self.plan.lengths[INPUT], TIMES_DISCARDED * (2 + self.capacity))
 
     def _end_block(self, now):
         block, self.block = self.block, None

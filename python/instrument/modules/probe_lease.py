@@ -7,8 +7,6 @@ stays so. Limits: the supervisor must be visible from here; in a container with 
 import os
 import select
 
-from ._pipe import now_ns
-
 _FILE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "probe")
 
 

@@ -116,7 +116,7 @@ void ProbedInput::end_step(double now_s, double duration_s) {
 bool ProbedInput::has_settled(double now_s) const {
   if (!are_waits_felt()) return true;
   if (is_changed_) {
-    return now_s - begun_s_ >= static_cast<double>(std::max<std::uint64_t>(drained_, 4)) * step_s_;
+    return now_s - begun_s_ >= static_cast<double>(drained_) * step_s_;
   }
   return !owes_drain_ || long_waits_ >= 2;
 }
@@ -164,7 +164,7 @@ void ProbedInput::end_block(double now_s) {
                   static_cast<unsigned long long>(discarded_), monotonic_s() - kept_from_s_);
     mark(text);
   } else {
-    length_ *= 2;
+    length_ = kept_from_s_ > 0 ? kTimesDiscarded * discarded_ * 5 / 4 : 2 * length_;
     place_ = 1;  // The pair is given up.
   }
   if (is_changed_) {
@@ -174,7 +174,8 @@ void ProbedInput::end_block(double now_s) {
     waits_.clear();
   } else if (owes_drain_) {
     owes_drain_ = false;
-    drained_ = discarded_;
+    drained_ =
+        discarded_ - std::min<std::uint64_t>(discarded_, 3);  // two long waits, one more step
   }
   begun_s_ = now_s;
   begin_block();
