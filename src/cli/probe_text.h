@@ -8,7 +8,7 @@
 
 namespace trainscope {
 
-// One line per effect, each beginning with its name or with `title`, and what it means together.
+// Each effect with its name, what they mean together, and whether the run's learning may be used.
 std::string probe_text(const ProbeResult& result);
 // The lines of `diagnose`: the effects that were measured.
 std::string proof_text(const ProbeResult& result);

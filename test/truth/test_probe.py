@@ -121,6 +121,15 @@ class Truth(Probed):
         self.assertEqual(effects, {})
         self.assertTrue(document["problem"])
 
+    def test_the_job_ends_when_enough_is_known(self):
+        """What the modules send then; in a run that is no probe it is a mark like any other."""
+        job = ["sh", "-c", 'echo "mark probe finished" 1<>"$TRAINSCOPE_PIPE"; exec sleep "$0"']
+        done = self.trainscope("probe", "--quiet", "--json", "--", *job, "600", check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(self.info()["job"]["ended_by"], "time_limit")
+        self.record([*job, "1"])
+        self.assertEqual(self.info()["job"]["ended_by"], "exit")
+
     def test_a_job_that_does_not_start(self):
         done = self.trainscope("probe", "--", "/does/not/exist", check=False)
         self.assertEqual(done.returncode, 127)
