@@ -6,7 +6,7 @@ export NINJA_STATUS ?= [%f/%t]
 
 BIN := build/trainscope
 
-.PHONY: help demo build test check bench install packages format asan tsan truth calibration fuzz cross tidy clean
+.PHONY: help demo build test check bench install packages format asan tsan truth calibration statistics fuzz cross tidy clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
@@ -54,11 +54,18 @@ asan tsan: ## run the unit tests and fuzz corpora under a sanitizer
 	@cmake --build --preset $@
 	@scripts/run-tests build/$@
 
-truth: build ## run planted jobs and check what diagnose says of them, on an idle machine
-	@python3 test/diagnosis/truth.py
+truth: build ## check what diagnose says of planted jobs, and write it into docs (on an idle machine)
+	@python3 test/diagnosis/truth.py --keep build/truth --write
 
 calibration: build ## compare confidences with randomised jobs (35 minutes on an idle machine, resumable)
 	@python3 test/diagnosis/calibrate.py --keep build/calibration
+	@python3 test/diagnosis/calibrate.py --keep build/calibration --again --score
+
+statistics: ## compare simulated runs, and write the table of docs/statistics.md (two minutes)
+	@scripts/install-deps test
+	@scripts/configure release -DTRAINSCOPE_TESTS=ON
+	@cmake --build --preset release --target statistics-effects
+	@python3 -B test/statistics/calibrate.py
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/install-deps test

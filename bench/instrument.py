@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""What the hooks of `run --instrument` cost a step of PyTorch: blocks with and without them, in turn, in one process.
+"""What the hooks of `run --instrument` cost a step of PyTorch: blocks with and without them, in one process.
 
-Run by a Python that has torch. A step is as long as --step-ms says, by computing on one thread (or, with --device
-cuda, on the GPU); the hooks are taken out of place for every other block. Steps that took more than 1.5 times the
-median were interrupted and do not count, on either side. Printed: the ratio of the mean step times of neighbouring
-blocks, with and without hooks, its 95 % interval over all pairs, and the mean difference per step.
+Run by a Python that has torch. A step is as long as --step-ms says, by computing on one thread or, with --device
+cuda, on the GPU: many small kernels that the host launches (--bound host), or few large ones (--bound device). Pairs of
+short neighbouring blocks, one of them without hooks, in random order, are measured for --seconds. A step of the CPU, or
+a block of the GPU, in which the thread did not run for much longer than usual was interrupted and does not count, on
+either side. Printed: the ratio of the mean step times of the blocks of a pair, with and without hooks, its 95 %
+interval over all pairs, and the mean difference per step.
 
 With --calls only the calls that have hooks are measured, minus what PyTorch does in them: less noise, but what the
 hooks displace from the caches is not seen.
 
-  bench/instrument.py [--step-ms 5] [--steps 40] [--pairs 60] [--device cuda] [--detailed] [--calls]
+  bench/instrument.py [--step-ms 5] [--seconds 60] [--device cuda [--bound host|device]] [--detailed] [--calls]
 """
 import argparse
+import fcntl
 import functools
 import math
 import os
@@ -26,6 +29,11 @@ import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
+BLOCK_S = 0.04
+F_SETPIPE_SZ, PIPE_BYTES = 1031, 1 << 20  # as a run sets it
+SIZES = {"host": (256, 32), "device": (2048, 4096)}  # width of a layer, and of a batch
+# Of the median: so much longer than usual a thread may not run in a step of the CPU, or in a block of the GPU.
+MOST_INTERRUPTED = {"cpu": 0.25, "cuda": 0.05}
 
 
 def install(folder):
@@ -35,12 +43,15 @@ def install(folder):
 
 
 class Hooks:
-    """Puts the hooks in and out of place."""
+    """Puts the hooks in and out of place. Without them batches come from another iterator, whose class has the original
+    __next__: an attribute of a class that changes thousands of times would make Python slower on both sides."""
 
-    def __init__(self, torch):
+    def __init__(self, training):
         self.hooks = sys.modules["_trainscope_instrument.torch_hooks"].hooks
-        self.iterators = torch.utils.data.dataloader._BaseDataLoaderIter
-        self.next = self.iterators.__next__
+        self.training, self.hooked = training, training.batches
+        iterators = type(self.hooked)
+        bare = type("Bare", (iterators,), {"__next__": iterators.__next__.__wrapped__})
+        self.bare = bare(training.loader)
         self.taken_ns = time.monotonic_ns()
 
     def put(self):
@@ -51,14 +62,17 @@ class Hooks:
             trace.budget._last_ns += gap
             trace.log.flushed_ns += gap
             trace.items_ns += gap
-        self.iterators.__next__ = self.next
+        self.hooks.records[:] = [noted + gap if noted > 0 else noted - gap for noted in self.hooks.records]
+        self.training.batches = self.hooked
         self.hooks.pre_hooks[self.hooks.pre_key] = self.hooks.post_hooks[self.hooks.post_key] = None
         self.hooks.flag = None
         self.hooks.arrange()
+        if self.hooks.flag is not None:
+            self.hooks.flag.close()  # The step before has updated, without the hooks.
 
     def take(self):
         self.taken_ns = time.monotonic_ns()
-        self.iterators.__next__ = self.next.__wrapped__
+        self.training.batches = self.bare
         self.hooks.autograd.backward = self.hooks.original_backward
         self.hooks.pre_hooks.pop(self.hooks.pre_key, None)
         self.hooks.post_hooks.pop(self.hooks.post_key, None)
@@ -74,20 +88,23 @@ class Endless:
 
 
 class Training:
-    def __init__(self, torch, device, width, depth):
+    def __init__(self, torch, device, bound, depth):
+        width, items = SIZES[bound]
         layers = [layer for _ in range(depth) for layer in (torch.nn.Linear(width, width), torch.nn.ReLU())]
         self.torch, self.device = torch, device
         self.model = torch.nn.Sequential(*layers).to(device)
         self.optimizer = torch.optim.SGD(self.model.parameters(), 1e-4)
+        batch = torch.ones(items, width, device=device)
 
         class Data(torch.utils.data.IterableDataset):
             def __iter__(self):
-                return iter(Endless(torch.ones(32, width)))
+                return iter(Endless(batch))
 
-        self.batches = iter(torch.utils.data.DataLoader(Data(), batch_size=None))
+        self.loader = torch.utils.data.DataLoader(Data(), batch_size=None)
+        self.batches = iter(self.loader)
 
     def step(self):
-        batch = next(self.batches).to(self.device, non_blocking=True)
+        batch = next(self.batches)
         self.optimizer.zero_grad()
         self.model(batch).mean().backward()
         self.optimizer.step()
@@ -110,15 +127,21 @@ class Training:
         return outer - inner.seconds
 
     def block(self, steps):
-        """Seconds of each step: (wall, CPU time of this thread). On a GPU all of a block have its mean."""
+        """(wall, CPU time of this thread) in seconds: of each step, or on a GPU the mean of the block."""
         if self.device == "cpu":
             return [self._timed_step() for _ in range(steps)]
         self.torch.cuda.synchronize()
         began, began_cpu = time.perf_counter(), time.thread_time()
         for _ in range(steps):
             self.step()
+        self.launched_s = time.perf_counter() - began
         self.torch.cuda.synchronize()
-        return [((time.perf_counter() - began) / steps, (time.thread_time() - began_cpu) / steps)] * steps
+        return [((time.perf_counter() - began) / steps, (time.thread_time() - began_cpu) / steps)]
+
+    def launching_share(self, steps=50):
+        """Of the time of a block on a GPU in which the host had not launched everything yet."""
+        (step_s, _), = self.block(steps)
+        return self.launched_s / (step_s * steps)
 
     def _timed_step(self):
         began, began_cpu = time.perf_counter(), time.thread_time()
@@ -131,7 +154,7 @@ class Probes:
 
     def __init__(self, torch, training):
         self.seconds = 0.0
-        iterator = type(training.batches)
+        iterator = type(training.batches)  # that of the bare ones is derived from it
         iterator._next_data = self._around(iterator._next_data)
         torch.autograd._engine_run_backward = self._around(torch.autograd._engine_run_backward)
         update = type(training.optimizer)
@@ -152,13 +175,14 @@ class Probes:
 def measure_calls(torch, training, hooks, options):
     inner = Probes(torch, training)
     sides = {True: [], False: []}
-    for _ in range(options.pairs):
+    end = time.monotonic() + options.seconds
+    while time.monotonic() < end:
         for is_on in random.sample((True, False), 2):
             hooks.take()
             if is_on:
                 hooks.put()
             training.step()
-            steps = [training.calls(inner) for _ in range(options.steps)]
+            steps = [training.calls(inner) for _ in range(40)]
             sides[is_on].append(statistics.fmean(step for step in steps if step < 1e-3))  # else it was interrupted
     hooks.put()
     mean, low, high = interval([on - off for on, off in zip(sides[True], sides[False])])
@@ -166,15 +190,15 @@ def measure_calls(torch, training, hooks, options):
     print(f"in the calls: {mean * 1e6:.1f} us per step ({low * 1e6:.1f} to {high * 1e6:.1f}); bare {bare * 1e6:.1f} us")
 
 
-def sized_training(torch, device, step_s):
-    """The width is fixed; layers are added until a step takes as long as it should."""
-    depth = 1
+def sized_training(torch, options):
+    """The width is fixed; layers are added until a step takes as long as it should. Returns how long that is."""
+    depth, step_s = 1, options.step_ms * 1e-3
     while True:
-        training = Training(torch, device, 256, depth)
+        training = Training(torch, options.device, options.bound, depth)
         training.block(5)
-        took = statistics.median(step[1 if device == "cpu" else 0] for step in training.block(15))
+        took = statistics.median(step[1 if options.device == "cpu" else 0] for step in training.block(15))
         if took >= step_s or depth > 4000:
-            return training
+            return training, took
         depth = max(depth + 1, min(int(depth * step_s / took), depth * 3))
 
 
@@ -187,47 +211,54 @@ def interval(values):
 def measure(options):
     import torch
     torch.set_num_threads(1)
-    training = sized_training(torch, options.device, options.step_ms * 1e-3)
-    hooks = Hooks(torch)
+    training, step_s = sized_training(torch, options)
+    hooks = Hooks(training)
     if options.detailed:
         sys.modules["_trainscope_instrument.budget"].SHARE = 1.0
     training.block(100)  # The first bursts are over.
     if options.calls:
         return measure_calls(torch, training, hooks, options)
-    pairs = []
-    for _ in range(options.pairs):
-        order = random.sample((True, False), 2)
+    if options.device != "cpu":
+        print(f"{100 * training.launching_share():.0f} % of the time passes before everything is launched")
+    steps, pairs = max(4, round(BLOCK_S / step_s)), []
+    end = time.monotonic() + options.seconds
+    while time.monotonic() < end:
         pair = {}
-        for is_on in order:
+        for is_on in random.sample((True, False), 2):
             hooks.take()
             if is_on:
                 hooks.put()
             training.step()
-            pair[is_on] = training.block(options.steps)
-        pairs.append(pair)
+            training.step()  # What the interpreter has learnt of the calls is learnt again.
+            pair[is_on] = training.block(steps)
+        pairs.append((pair[True], pair[False]))
     hooks.put()
+    show(pairs, steps, MOST_INTERRUPTED[options.device])
+
+
+def show(pairs, steps, most_interrupted):
+    """`pairs`: what was measured with hooks, and without."""
+    everything = [one for pair in pairs for side in pair for one in side]
+    idle_s = statistics.median(wall - cpu for wall, cpu in everything)
+    most_idle_s = idle_s + most_interrupted * statistics.median(wall for wall, _ in everything)
+    kept = [[[one for one in side if one[0] - one[1] <= most_idle_s] for side in pair] for pair in pairs]
+    kept = [pair for pair in kept if all(pair)]
+    left_out = 1 - sum(len(side) for pair in kept for side in pair) / len(everything)
+    print(f"{len(kept)} pairs of blocks of {steps} steps, {100 * left_out:.1f} % of what was measured left out")
     for name, place in (("wall", 0), ("thread CPU", 1)):
-        show(name, [[[step[place] for step in pair[is_on]] for is_on in (True, False)] for pair in pairs])
-
-
-def show(name, pairs):
-    """`pairs`: the steps with hooks and those without."""
-    median = statistics.median(step for pair in pairs for step in pair[1])
-    kept = [[[step for step in side if step <= 1.5 * median] for side in pair] for pair in pairs]
-    means = [[statistics.fmean(side) for side in pair] for pair in kept if all(pair)]
-    ratio, low, high = (math.exp(value) for value in interval([math.log(on / off) for on, off in means]))
-    left_out = 1 - sum(len(side) for pair in kept for side in pair) / sum(len(side) for pair in pairs for side in pair)
-    difference = statistics.fmean(on - off for on, off in means)
-    print(f"{name}: step {median * 1e3:.3f} ms, ratio {ratio:.5f} ({low:.5f} to {high:.5f}), difference "
-          f"{difference * 1e6:.1f} us per step, {100 * left_out:.1f} % of the steps left out")
+        means = [[statistics.fmean(one[place] for one in side) for side in pair] for pair in kept]
+        ratio, low, high = (math.exp(value) for value in interval([math.log(on / off) for on, off in means]))
+        median, difference = statistics.median(off for _, off in means), statistics.fmean(on - off for on, off in means)
+        print(f"{name}: step {median * 1e3:.3f} ms, ratio {ratio:.5f} ({low:.5f} to {high:.5f}), difference "
+              f"{difference * 1e6:.1f} us per step")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--step-ms", type=float, default=5)
-    parser.add_argument("--steps", type=int, default=40)
-    parser.add_argument("--pairs", type=int, default=60)
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--seconds", type=float, default=60, help="measure for so long (default: 60)")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    parser.add_argument("--bound", default="host", choices=tuple(SIZES), help="what limits a step on a GPU (default: host)")
     parser.add_argument("--detailed", action="store_true", help="time every phase of every step, without a budget")
     parser.add_argument("--calls", action="store_true", help="measure only the calls that have hooks, on a CPU")
     options = parser.parse_args()
@@ -238,6 +269,7 @@ def main():
         pipe = os.path.join(folder, "progress")
         os.mkfifo(pipe)
         reader = os.open(pipe, os.O_RDWR)
+        fcntl.fcntl(reader, F_SETPIPE_SZ, PIPE_BYTES)
         received = []
 
         def drain():
@@ -249,9 +281,11 @@ def main():
                        "_TRAINSCOPE_BENCH": "1", "OMP_NUM_THREADS": "1"}
         code = subprocess.run([sys.executable, *sys.argv], env=environment, check=False).returncode
         time.sleep(0.1)
-        for line in b"".join(received).decode().splitlines():
-            if line.startswith("mark "):
+        lines = b"".join(received).decode().splitlines()
+        for line in lines:
+            if line.startswith(("mark ", "dropped ")):
                 print(line.rpartition(" t=")[0])
+        print(f"{sum(line.startswith('step ') for line in lines)} steps were reported")
         return code
 
 

@@ -79,7 +79,7 @@ function(ts_python_tests folder)
 endfunction()
 
 if(NOT CMAKE_CROSSCOMPILING AND NOT TRAINSCOPE_SANITIZE)
-  foreach(folder integration truth faults)
+  foreach(folder integration truth faults statistics)
     ts_python_tests(${folder})
   endforeach()
 endif()
@@ -108,4 +108,12 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT TRAINSCOPE_SANITIZE)
                "FAKE_NVML_FOLDER=$<TARGET_FILE_DIR:fake-nvml>")
   set_property(TEST integration.test_measure APPEND PROPERTY ENVIRONMENT
                "FAKE_CUDA_FOLDER=$<TARGET_FILE_DIR:fake-cuda>")
+endif()
+
+# Prints what src/stats computes of simulated runs.
+if(NOT CMAKE_CROSSCOMPILING AND NOT TRAINSCOPE_SANITIZE)
+  add_executable(statistics-effects test/statistics/effects.cpp)
+  target_link_libraries(statistics-effects PRIVATE ts_stats)
+  set_property(TEST statistics.test_calibration APPEND PROPERTY ENVIRONMENT
+               "TRAINSCOPE_EFFECTS=$<TARGET_FILE:statistics-effects>")
 endif()

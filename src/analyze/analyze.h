@@ -6,6 +6,7 @@
 // guessed. Nothing is printed or written.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -51,7 +52,7 @@ struct Rule {
 // All rules, sorted by name. Generated from the folder.
 std::span<const Rule* const> rules();
 // Grows when a rule may decide otherwise.
-inline constexpr int kRulesVersion = 2;
+inline constexpr int kRulesVersion = 3;
 
 // Less than this is too little to judge by.
 inline constexpr double kLeastTrainingS = 1.5;
@@ -71,8 +72,13 @@ struct GroupRule {
 // All of them, sorted by name. Generated from the folder.
 std::span<const GroupRule* const> group_rules();
 
-// One rank of a job: its own diagnosis, and what the comparison with others needs of it.
-Result<RankDiagnosis> diagnose_rank(const RunView& run);
+// One rank of a job: its own diagnosis, and what the comparison with others needs of it. `limits`
+// as of diagnose().
+Result<RankDiagnosis> diagnose_rank(const RunView& run, const MachineLimits* limits = nullptr);
+// Time in communication per step, and that of a step without it, after the warm-up; empty: the rank
+// reported no steps, or no communication.
+std::optional<double> communication_s(const Training& training);
+std::optional<double> own_step_s(const Training& training);
 // What held the job back: what the ranks do to each other if that explains it, otherwise the
 // verdict that more than half of them have.
 GroupDiagnosis diagnose_together(std::vector<RankDiagnosis> ranks);

@@ -5,10 +5,13 @@
 // scaled MADs). The part of a long step beyond the median is a pause: of the kind `input` if
 // waiting for data fills half of it, otherwise `unexplained`; checkpoints and evaluations are
 // pauses with their own names. Without phases the parts of a step are unknown, and all of it is
-// `unexplained`. A step without its own time (Step::average_s) is never long.
+// `unexplained`; if only compute phases are reported, what they do not fill is. A step without its
+// own time (Step::average_s) is never long. A slow first batch is part of the warm-up: loading
+// starts with it.
 //
 // Findings, all of severity info: one per kind of pause, with the time that it took and how much
-// faster the steps would be without it.
+// faster the steps would be without it. Pauses before the first step and after the last one are
+// part of the start-up and of the shutdown, and make no step slower.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,10 +30,41 @@ namespace {
 constexpr double kScatter = 5 * 1.4826;
 constexpr double kLeastPause = 0.005;
 
+constexpr size_t kLeastForPeriod = 4;
+
+// The usual value of some that are nearly all within a fifth of it; nothing if they are not.
+std::optional<double> usual_value(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const double median = values[values.size() / 2];
+  const auto differs = [median](double value) { return std::abs(value - median) > median / 5; };
+  const auto others = std::count_if(values.begin(), values.end(), differs);
+  return 5 * static_cast<size_t>(others) <= values.size() ? std::optional(median) : std::nullopt;
+}
+
+// "one about every 1.2 s, every 10 steps", for pauses by time that come at regular intervals.
+std::string period_text(const std::vector<const Pause*>& pauses) {
+  if (pauses.size() < kLeastForPeriod) return "";
+  std::vector<double> times, steps;
+  for (size_t i = 1; i < pauses.size(); ++i) {
+    times.push_back(pauses[i]->from_s - pauses[i - 1]->from_s);
+    steps.push_back(static_cast<double>(pauses[i]->step - pauses[i - 1]->step));
+  }
+  const auto period_s = usual_value(times), period_steps = usual_value(steps);
+  if (period_steps && *period_steps < 2) return "";  // most steps are long
+  std::string text;
+  if (period_s && *period_s > 0) text = "one about every " + duration_text(*period_s);
+  if (period_steps) {
+    text += (text.empty() ? "one about every " : ", every ") +
+            counted(static_cast<int64_t>(*period_steps), "step");
+  }
+  return text;
+}
+
 class StepTime {
  public:
-  explicit StepTime(const Training& training)
+  StepTime(const Training& training, bool are_phases_complete)
       : training_(training),
+        are_phases_complete_(are_phases_complete),
         typical_s_(training.statistics.typical_s),
         typical_rest_s_(training.statistics.typical_rest_s),
         long_s_(std::max({typical_s_, kScatter * training.statistics.deviation_s, kLeastPause})) {}
@@ -123,10 +157,13 @@ class StepTime {
     if (!mean_s) return;
     const auto covers = static_cast<double>(step.covers);
     const double whole = *mean_s * covers;
-    const double input = step.input_wait_s.value_or(0) * covers;
-    const double rest = std::max(0.0, whole - input);
-    const double more = whole - typical_s_ * covers;
+    const double waited = step.input_wait_s.value_or(0) * covers;
+    const double rest = std::max(0.0, whole - waited);
+    const double start = before_s < 0 ? start_wait(waited) : 0;
+    const double input = waited - start;
+    const double more = whole - start - typical_s_ * covers;
     input_s_ += input;
+    warmup_s_ += start;
     if (step.kind == "warmup") {
       const double usual = std::min(rest, typical_rest_s_ * covers);
       compute_s_ += usual;
@@ -138,11 +175,17 @@ class StepTime {
       compute_s_ += rest;
       return;
     }
-    const bool waited = input > more / 2;
-    const double unexplained = waited ? 0 : std::max(0.0, rest - typical_rest_s_ * covers);
+    const bool is_input = input > more / 2;
+    const double unexplained = is_input ? 0 : std::max(0.0, rest - typical_rest_s_ * covers);
     unexplained_s_ += unexplained;
     compute_s_ += rest - unexplained;
-    add_pause(step, before_s, waited, more);
+    add_pause(step, before_s, is_input, more);
+  }
+
+  // Of the wait for the first batch, what later ones do not take, if that is longer than a step.
+  double start_wait(double waited_s) const {
+    const double excess_s = waited_s - std::max(0.0, typical_s_ - typical_rest_s_);
+    return excess_s > typical_s_ ? excess_s : 0;
   }
 
   void add_pause(const Step& step, double before_s, bool waited, double more) {
@@ -156,8 +199,23 @@ class StepTime {
     out_.pauses.push_back(std::move(pause));
   }
 
+  // What compute phases fill; all of it if only some steps have them.
+  double reported_compute_s() const {
+    double sum_s = 0;
+    for (const PhaseSum& sum : training_.phase_sums) {
+      TrainingPhase phase;
+      phase.name = sum.name;
+      if (phase.is_step_phase()) sum_s += sum.time_s;
+    }
+    return are_phases_complete_ ? std::min(sum_s, compute_s_) : compute_s_;
+  }
+
   void add_parts() {
     const bool divided = training_.has_input_phases || training_.has_compute_phases;
+    if (divided && !training_.has_input_phases) {
+      const double reported_s = reported_compute_s();
+      unexplained_s_ += std::exchange(compute_s_, reported_s) - reported_s;
+    }
     if (!divided) {
       unexplained_s_ += std::exchange(compute_s_, 0);
       out_.unknown = "no phases reported; see trainscope send --help";
@@ -172,16 +230,32 @@ class StepTime {
     }
   }
 
+  enum class When { start, training, shutdown };
+  When when_of(const Pause& pause) const {
+    if (pause.is_after_last_step) return When::shutdown;
+    return pause.to_s <= training_.begin_s ? When::start : When::training;
+  }
+
   void add_findings() {
-    std::map<std::string, std::vector<const Pause*>> kinds;
-    for (const Pause& pause : out_.pauses) kinds[pause.kind].push_back(&pause);
-    for (const auto& [kind, pauses] : kinds) out_.findings.push_back(describe(kind, pauses));
+    std::map<std::pair<std::string, When>, std::vector<const Pause*>> kinds;
+    for (const Pause& pause : out_.pauses) {
+      const When when = when_of(pause);
+      if (when != When::training) sum_s_ -= pause.lost_s;
+      kinds[{pause.kind, when}].push_back(&pause);
+    }
+    for (const auto& [key, pauses] : kinds) {
+      out_.findings.push_back(describe(key.first, key.second, pauses));
+    }
   }
 
   // The pauses of one kind, by time.
-  Finding describe(const std::string& kind, const std::vector<const Pause*>& pauses) const {
+  Finding describe(const std::string& kind, When when,
+                   const std::vector<const Pause*>& pauses) const {
     Finding finding;
-    finding.id = "pauses_" + kind;
+    finding.id = (when == When::start      ? "startup_"
+                  : when == When::shutdown ? "shutdown_"
+                                           : "pauses_") +
+                 kind;
     finding.severity = "info";
     double lost_s = 0;
     const Pause* longest = pauses.front();
@@ -189,19 +263,26 @@ class StepTime {
       lost_s += pause->lost_s;
       if (pause->lost_s > longest->lost_s) longest = pause;
     }
-    finding.summary = fmt::format("{} {} pause{} took {}", pauses.size(), kind,
-                                  pauses.size() == 1 ? "" : "s", duration_text(lost_s));
+    finding.summary = fmt::format("{} {} pause{} took {}{}", pauses.size(), kind,
+                                  pauses.size() == 1 ? "" : "s", duration_text(lost_s),
+                                  when == When::start      ? " before the first step"
+                                  : when == When::shutdown ? " after the last step"
+                                                           : "");
     finding.evidence = {fmt::format(
         "the longest took {}, {:.3f} s after the start, {} step {}", duration_text(longest->lost_s),
         longest->from_s, longest->is_after_last_step ? "after" : "before", longest->step)};
+    if (const std::string period = period_text(pauses); !period.empty()) {
+      finding.evidence.push_back(period);
+    }
     finding.from_s = pauses.front()->from_s;
     finding.to_s = pauses.back()->to_s;
     finding.time_lost_s = lost_s;
-    if (sum_s_ > lost_s) finding.max_speedup = sum_s_ / (sum_s_ - lost_s);
+    if (when == When::training && sum_s_ > lost_s) finding.max_speedup = sum_s_ / (sum_s_ - lost_s);
     return finding;
   }
 
   const Training& training_;
+  const bool are_phases_complete_;
   const double typical_s_, typical_rest_s_, long_s_;
   double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
          unexplained_s_ = 0, sum_s_ = 0;
@@ -217,7 +298,11 @@ Result<AnalysisResult> analyze(const RunView& run) {
     nothing.unknown = training.reason;
     return nothing;
   }
-  return StepTime(training).run();
+  const auto& events = run.events();
+  const bool is_in_bursts = std::any_of(events.begin(), events.end(), [](const Event& event) {
+    return event.text.starts_with("phases are timed in bursts");
+  });
+  return StepTime(training, !is_in_bursts).run();
 }
 
 }  // namespace

@@ -14,10 +14,13 @@ extern const Analysis step_time_analysis;
 namespace {
 
 // A training of known parts, as a job with phases reports it. It begins with the report of step 0,
-// whose duration is unknown.
+// whose duration is unknown, or with a phase of its first step.
 class Story {
  public:
-  Story() { report("step 0"); }
+  enum class Begin { step, phase };
+  explicit Story(Begin begin = Begin::step) {
+    if (begin == Begin::step) report("step 0");
+  }
 
   // It waits for data first.
   Story& step(double seconds, double input_s = 0) {
@@ -170,6 +173,39 @@ TEST(StepTime, a_pause_after_the_last_step_is_after_it) {
   const AnalysisResult between = story.step(0.05, 0.01).analyze();
   EXPECT_FALSE(between.pauses[0].is_after_last_step);
   EXPECT_TRUE(between.findings[0].evidence[0].ends_with("before step 21"));
+}
+
+TEST(StepTime, pauses_at_regular_intervals_have_a_period) {
+  const auto evidence_of = [](bool is_regular) {
+    Story story;
+    for (int i = 1; i <= 60; ++i) {
+      const bool is_long = is_regular ? i % 10 == 0 : i == 11 || i == 14 || i == 30 || i == 59;
+      story.step(is_long ? 0.55 : 0.05, is_long ? 0.5 : 0.001);
+    }
+    return story.analyze().findings.at(0).evidence;
+  };
+  ASSERT_EQ(evidence_of(true).size(), 2U);
+  EXPECT_EQ(evidence_of(true)[1], "one about every 1.0 s, every 10 steps");
+  EXPECT_EQ(evidence_of(false).size(), 1U);
+}
+
+TEST(StepTime, what_compute_phases_do_not_fill_is_unexplained) {
+  Story story;
+  for (int i = 0; i < 20; ++i) story.step(0.1).nested("backward", 0.05, 0.01);
+  const auto parts = times(story.analyze());
+  EXPECT_NEAR(parts.at("compute"), 20 * 0.01, 1e-9);
+  EXPECT_NEAR(parts.at("unexplained"), 20 * 0.09, 0.1);
+  EXPECT_FALSE(parts.contains("input"));
+}
+
+TEST(StepTime, a_slow_first_batch_is_warm_up) {
+  Story story(Story::Begin::phase);
+  story.step(3, 2.95);
+  for (int i = 0; i < 20; ++i) story.step(0.05, 0.001);
+  const AnalysisResult first = story.analyze();
+  EXPECT_NEAR(times(first).at("warmup"), 2.949, 1e-6);
+  EXPECT_NEAR(times(first).at("input"), 21 * 0.001, 1e-6);
+  EXPECT_TRUE(first.pauses.empty());
 }
 
 TEST(StepTime, warm_up_is_its_own_part) {

@@ -16,6 +16,15 @@ Number middle_of(std::vector<Number> values) {
   return *middle;
 }
 
+// The usual median: of an even number of them the mean of the two in the middle; `values` is not
+// empty.
+inline double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  if (values.size() % 2 == 1) return *middle;
+  return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
 // The smallest value that at least this share of all is not above; `values` is not empty and is put
 // into another order.
 template <typename Number>

@@ -87,6 +87,26 @@ TEST(AnalysisText, a_run_without_steps_has_one_row_with_the_reason) {
   EXPECT_EQ(training_rows(run), (Rows{{"steps", "no steps found; try something"}}));
 }
 
+TEST(AnalysisText, much_time_outside_the_steps_has_a_row) {
+  const auto outside = [](double begin_s, double end_s, EndedBy ended_by) {
+    FakeRun run(0.1, 300);
+    Training training = training_with_a_pause();
+    training.begin_s = begin_s;
+    training.end_s = end_s;
+    run.set_training(training);
+    run.set_ended_by(ended_by);
+    for (const auto& [label, text] : training_rows(run)) {
+      if (label == "outside") return text;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(outside(20, 260, EndedBy::exit), "start-up 20.0 s, 40.0 s after the last step");
+  EXPECT_EQ(outside(1, 260, EndedBy::exit), "40.0 s after the last step");
+  EXPECT_EQ(outside(20, 290, EndedBy::exit), "start-up 20.0 s");
+  EXPECT_EQ(outside(14, 290, EndedBy::exit), "");
+  EXPECT_EQ(outside(1, 260, EndedBy::running), "");
+}
+
 TEST(AnalysisText, the_best_accuracy_names_its_set_if_there_are_several) {
   Training training = training_with_a_pause();
   SetResults train{"train", 2, {}, {}, 0, {}};

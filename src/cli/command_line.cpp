@@ -42,8 +42,7 @@ constexpr Hint kHints[] = {
     {"record", "run -- COMMAND"},
     {"start", "run -- COMMAND"},
     {"query", "sql RUN QUERY"},
-    {"compare", "list --name NAME, or info RUN for each (there is no comparison yet)"},
-    {"diff", "list --name NAME, or info RUN for each (there is no comparison yet)"},
+    {"diff", "compare A B"},
 };
 
 std::string unknown_command(const std::string& word) {

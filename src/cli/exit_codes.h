@@ -14,9 +14,12 @@ struct ExitCode {
   std::string_view command, code, meaning;
 };
 
-inline constexpr std::array<ExitCode, 9> kExitCodes = {{
+inline constexpr std::array<ExitCode, 10> kExitCodes = {{
     {"every command", "0", "done"},
-    {"every command", "1", "the answer is \"no\": `rm` was not confirmed"},
+    {"every command", "1",
+     "the answer is \"no\": `rm` was not confirmed, `compare --fail-if` fired, `diagnose` could "
+     "not read "
+     "one of several runs"},
     {"every command", "2", "usage error or bad input; nothing was changed"},
     {"`run`", "the job's own", "the job ended by itself"},
     {"`run`", "124", "ended by `--for`"},
@@ -25,6 +28,7 @@ inline constexpr std::array<ExitCode, 9> kExitCodes = {{
     {"`run`", "by signal",
      "the job was killed by a signal: `run` ends by the same one (a shell shows 128 + its number), "
      "without its own core dump"},
+    {"`probe`", "1", "nothing could be measured, with the reason; 125 to 127 as of `run`"},
     {"`attach`", "0", "the job or `--for` is over; the job is left alone"},
 }};
 

@@ -8,7 +8,8 @@ namespace trainscope {
 namespace {
 
 Json member_json(const GroupSummary& summary, size_t at) {
-  const auto& [run, values] = summary.members[at];
+  const RunListing& run = summary.members[at].run;
+  const auto& values = summary.members[at].values;
   const Manifest& m = run.manifest;
   const auto machine = machine_member(summary, at);
   Json json = {
@@ -58,7 +59,7 @@ Json slowest_json(const GroupSummary& summary) {
   const Manifest& m = summary.members[slowest.member].run.manifest;
   return {{"run", m.id},
           {"rank", m.rank},
-          {"by", kGroupMeasures[slowest.measure].key},
+          {"by", slowest.measure.key},
           {"value", slowest.value},
           {"median", slowest.median}};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyze/analyze.h"
+#include "base/statistics.h"
 #include "cli/reading.h"
 #include "model/training.h"
 
@@ -37,17 +39,15 @@ MeasuredValues measure_run(const RunView& run) {
   return values;
 }
 
-double median_of(std::vector<double> sorted) {
-  std::sort(sorted.begin(), sorted.end());
-  const size_t middle = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
+// A rank that needs less than this much more than the median is not slow: steps of ranks that wait
+// for each other differ only by how exactly they are measured.
+constexpr double kLeastLead = 0.05;
 
-Spread spread_of(const std::vector<GroupMember>& members, size_t measure) {
+Spread spread_of(const std::vector<std::optional<double>>& of_members) {
   Spread spread;
   std::vector<double> values;
-  for (size_t at = 0; at < members.size(); ++at) {
-    const std::optional<double>& value = members[at].values[measure];
+  for (size_t at = 0; at < of_members.size(); ++at) {
+    const std::optional<double>& value = of_members[at];
     if (!value) continue;
     if (values.empty() || *value < spread.min) spread.min_at = at;
     if (values.empty() || *value > spread.max) spread.max_at = at;
@@ -67,13 +67,23 @@ Spread spread_of(const std::vector<GroupMember>& members, size_t measure) {
   return spread;
 }
 
+std::optional<SlowestRank> slowest_by(const GroupMeasure& measure, const Spread& spread) {
+  if (!(spread.max > (1 + kLeastLead) * spread.median)) return std::nullopt;
+  return SlowestRank{spread.max_at, measure, spread.max, spread.median};
+}
+
 std::optional<SlowestRank> find_slowest(const GroupSummary& summary) {
   if (summary.group.kind != GroupKind::ranks) return std::nullopt;
+  std::vector<std::optional<double>> own;
+  for (const GroupMember& member : summary.members) own.push_back(member.own_step_s);
+  const Spread own_work = spread_of(own);
+  const Spread& step_time = summary.spreads[kStepTimeMeasure];
+  if (own_work.count > 1 && own_work.count == step_time.count) {
+    return slowest_by(kOwnWork, own_work);
+  }
   for (const size_t measure : {kStepTimeMeasure, kDurationMeasure}) {
     const Spread& spread = summary.spreads[measure];
-    if (spread.count < 2) continue;
-    if (spread.max == spread.min) return std::nullopt;
-    return SlowestRank{spread.max_at, measure, spread.max, spread.median};
+    if (spread.count > 1) return slowest_by(kGroupMeasures[measure], spread);
   }
   return std::nullopt;
 }
@@ -85,7 +95,9 @@ GroupSummary summarize_group(const RunGroup& group, std::vector<GroupMember> mem
   summary.group = group;
   summary.members = std::move(members);
   for (size_t measure = 0; measure < kGroupMeasures.size(); ++measure) {
-    summary.spreads[measure] = spread_of(summary.members, measure);
+    std::vector<std::optional<double>> values;
+    for (const GroupMember& member : summary.members) values.push_back(member.values[measure]);
+    summary.spreads[measure] = spread_of(values);
   }
   summary.slowest = find_slowest(summary);
   return summary;
@@ -97,7 +109,10 @@ GroupSummary read_group(const RunGroup& group) {
     GroupMember& member = members.emplace_back();
     member.run = list_run(path);
     const auto run = open_found_run(path);
-    if (run) member.values = measure_run(**run);
+    if (run) {
+      member.values = measure_run(**run);
+      member.own_step_s = own_step_s((*run)->training());
+    }
     if (!run && member.run.problem.empty()) member.run.problem = run.error().message();
   }
   return summarize_group(group, std::move(members));

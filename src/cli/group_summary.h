@@ -30,10 +30,14 @@ inline constexpr std::array<GroupMeasure, 6> kGroupMeasures = {{
     {"memory_bytes", "peak memory", "By"},
 }};
 inline constexpr size_t kDurationMeasure = 0, kStepTimeMeasure = 3;
+// Of a step, without the time in communication: where ranks wait for each other, all steps take the
+// same time.
+inline constexpr GroupMeasure kOwnWork = {"own_step_s", "own work per step", "s"};
 
 struct GroupMember {
   RunListing run;
   std::array<std::optional<double>, kGroupMeasures.size()> values;
+  std::optional<double> own_step_s;  // kOwnWork; empty: it reports no communication
 };
 
 // Of one measure over the members that have it.
@@ -44,10 +48,11 @@ struct Spread {
   size_t min_at = 0, max_at = 0;             // places of the members
 };
 
-// The rank with the longest steps, or the longest duration if fewer than two ranks report steps.
+// The rank with the most own work per step; if that is not known of all, with the longest steps; if
+// fewer than two ranks report steps, with the longest duration.
 struct SlowestRank {
   size_t member = 0;
-  size_t measure = 0;
+  GroupMeasure measure;
   double value = 0, median = 0;
 };
 
@@ -55,7 +60,7 @@ struct GroupSummary {
   RunGroup group;
   std::vector<GroupMember> members;  // by rank or repeat
   std::array<Spread, kGroupMeasures.size()> spreads;
-  std::optional<SlowestRank> slowest;  // of ranks that differ
+  std::optional<SlowestRank> slowest;  // of ranks that differ by more than a few percent
 };
 
 // Reads the runs of a group.

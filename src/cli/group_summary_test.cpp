@@ -71,7 +71,7 @@ TEST(group_summary, the_slowest_rank_is_that_with_the_longest_steps) {
                                     4);
   ASSERT_TRUE(summary.slowest);
   EXPECT_EQ(summary.slowest->member, 1U);
-  EXPECT_EQ(summary.slowest->measure, kStepTimeMeasure);
+  EXPECT_EQ(summary.slowest->measure.key, "step_p50_s");
   EXPECT_DOUBLE_EQ(summary.slowest->median, 0.15);
   const std::string text = group_text(summary, {});
   EXPECT_NE(text.find("rank 1 (run 0000000001): step time p50 400 ms, median 150 ms (167% more)"),
@@ -87,9 +87,30 @@ TEST(group_summary, without_steps_the_longest_run_is_the_slowest) {
       summary_of(kind, {member(0, kind, 2, {}), member(1, kind, 3, 0.1)}, 2);
   ASSERT_TRUE(summary.slowest);
   EXPECT_EQ(summary.slowest->member, 1U);
-  EXPECT_EQ(summary.slowest->measure, kDurationMeasure);
+  EXPECT_EQ(summary.slowest->measure.key, "duration_s");
   EXPECT_FALSE(summary_of(kind, {member(0, kind, 2, 1), member(1, kind, 3, 1)}, 2).slowest);
   EXPECT_FALSE(summary_of(kind, {member(0, kind, 2, 1)}, 2).slowest);
+}
+
+// Where ranks wait for each other every step, all steps take the same time: the slow rank is the
+// one with the most own work.
+TEST(group_summary, jitter_makes_no_rank_the_slowest) {
+  const auto kind = GroupKind::ranks;
+  std::vector<GroupMember> members = {member(0, kind, 9, 0.025), member(1, kind, 9, 0.0250004),
+                                      member(2, kind, 9, 0.025)};
+  EXPECT_FALSE(summary_of(kind, members, 3).slowest);
+  members[0].own_step_s = members[1].own_step_s = 0.008;
+  EXPECT_FALSE(summary_of(kind, members, 3).slowest) << "not known of all";
+  members[2].own_step_s = 0.024;
+  const GroupSummary summary = summary_of(kind, members, 3);
+  ASSERT_TRUE(summary.slowest);
+  EXPECT_EQ(summary.slowest->member, 2U);
+  EXPECT_NE(group_text(summary, {})
+                .find("rank 2 (run 0000000002): own work per step 24 ms, median "
+                      "8 ms (200% more)"),
+            std::string::npos)
+      << group_text(summary, {});
+  EXPECT_EQ(group_document(summary)["slowest"]["by"], "own_step_s");
 }
 
 TEST(group_summary, the_document_has_every_key) {

@@ -121,7 +121,7 @@ class GroupWriter {
   void describe_slowest() {
     if (!summary_.slowest) return;
     const SlowestRank& slowest = *summary_.slowest;
-    const GroupMeasure& measure = kGroupMeasures[slowest.measure];
+    const GroupMeasure& measure = slowest.measure;
     std::string text = fmt::format("{} (run {}): {} {}, median {}", member_text(slowest.member),
                                    summary_.members[slowest.member].run.manifest.id, measure.title,
                                    value_text(slowest.value, measure.unit),
@@ -173,7 +173,8 @@ class GroupWriter {
     const size_t count = summary_.members.size();
     const size_t shown = style_.all ? count : std::min(count, kShownMembers);
     for (size_t i = 0; i < shown; ++i) {
-      const auto& [run, values] = summary_.members[i];
+      const RunListing& run = summary_.members[i].run;
+      const auto& values = summary_.members[i].values;
       const Manifest& m = run.manifest;
       std::vector<std::string> cells = {fmt::format("{}", is_ranks_ ? m.rank : m.repeat.index),
                                         printable(m.id), printable(m.host_name),

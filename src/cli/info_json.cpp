@@ -13,7 +13,7 @@ namespace {
 
 Json run_json(const RunView& run) {
   const Manifest& m = run.manifest();
-  const std::optional<Manifest> machine_run = find_machine_run(run.path(), m);
+  const std::optional<RunListing> machine_run = find_machine_run(run.path(), m);
   return {{"id", m.id},
           {"name", text_or_null(m.name)},
           {"note", text_or_null(m.note)},
@@ -26,7 +26,7 @@ Json run_json(const RunView& run) {
           {"rank", m.rank},
           {"world_size", m.world_size},
           {"local_rank", m.local_rank},
-          {"machine_metrics_run", machine_run ? Json(machine_run->id) : Json(nullptr)},
+          {"machine_metrics_run", machine_run ? Json(machine_run->manifest.id) : Json(nullptr)},
           {"trainscope_version", text_or_null(m.trainscope_version)},
           {"imported_format", text_or_null(m.imported_format)},
           {"imported_path", text_or_null(m.imported_path)},
@@ -161,14 +161,25 @@ Json events_json(const RunView& run) {
   return events;
 }
 
+Json senders_json(const std::vector<StepSender>& senders) {
+  Json all = Json::array();
+  for (const StepSender& sender : senders) {
+    all.push_back({{"who", text_or_null(sender.who)}, {"observed", sender.observed}});
+  }
+  return all;
+}
+
 Json steps_json(const Training& training) {
   const StepStatistics& statistics = training.statistics;
   const bool has_steps = training.observed > 0;
   return {{"source", text_or_null(training.source)},
           {"other_sources", training.unused_sources},
+          {"other_senders", senders_json(training.other_step_senders)},
           {"count", value_or_null(training.count)},
           {"observed", has_steps ? Json(training.observed) : Json(nullptr)},
           {"warmup", has_steps ? Json(training.warmup_steps) : Json(nullptr)},
+          {"begin_s", has_steps ? Json(training.begin_s) : Json(nullptr)},
+          {"end_s", has_steps ? Json(training.end_s) : Json(nullptr)},
           {"mean_s", value_or_null(statistics.mean_s)},
           {"p50_s", value_or_null(statistics.p50_s)},
           {"p99_s", value_or_null(statistics.p99_s)},

@@ -101,9 +101,9 @@ class InfoWriter {
     }
     if (m.records_machine) return;
     const auto other = find_machine_run(run_.path(), m);
-    row("machine", other
-                       ? fmt::format("its metrics are in run {} (rank {})", other->id, other->rank)
-                       : "its metrics are in the run of local rank 0, which was not found here");
+    row("machine", other ? fmt::format("its metrics are in run {} (rank {})", other->manifest.id,
+                                       other->manifest.rank)
+                         : "its metrics are in the run of local rank 0, which was not found here");
   }
 
   // The parts of a run with --after: the job and the command after it.

@@ -168,16 +168,27 @@ Result<RunOptions> recording_options(Settings settings) {
 
 namespace {
 
+Result<std::unique_ptr<RunView>> open_ended(const RecordOutcome& outcome) {
+  return outcome.is_end_stored ? open_run(outcome.run_path)
+                               : open_run(outcome.run_path, outcome.manifest);
+}
+
+// By the metrics of its machine too, which another rank may have recorded.
+Result<Diagnosis> diagnose_ended(const RecordOutcome& outcome, const RunView& run) {
+  if (run.manifest().records_machine) return diagnose(run);
+  TS_TRY(auto again, open_ended(outcome));
+  return diagnose(*with_machine_series(std::move(again)));
+}
+
 // The diagnosis is stored; a failure to do so leaves it to `diagnose`.
 std::string conclusion_text(const RecordOutcome& outcome, bool colour) {
   const std::string& run_path = outcome.run_path;
-  const auto run =
-      outcome.is_end_stored ? open_run(run_path) : open_run(run_path, outcome.manifest);
+  const auto run = open_ended(outcome);
   if (!run) {
     return fmt::format("trainscope: the run cannot be read back: {}\n", run.error().message());
   }
   if ((*run)->duration_s() < kLeastTrainingS) return summary_text(**run, {}, colour);
-  const auto diagnosis = diagnose(**run);
+  const auto diagnosis = diagnose_ended(outcome, **run);
   if (diagnosis) {
     (void)store_verdict(
         run_path, {diagnosis->verdict, diagnosis->cause, diagnosis->confidence, kRulesVersion});

@@ -11,7 +11,7 @@ namespace trainscope {
 
 namespace {
 
-constexpr std::string_view kEveryRecording = "run, attach, demo";
+constexpr std::string_view kEveryRecording = "run, attach, demo, probe";
 
 Status check_name(const std::string& name) { return check_run_name(name); }
 
@@ -39,15 +39,16 @@ constexpr SettingSpec kSettings[] = {
      .commands = kEveryRecording},
     {.name = "for",
      .value = "DURATION",
-     .help = "stop after this time: for run, SIGTERM to the job, then SIGKILL after --grace",
+     .help = "stop after this time: for run and probe, SIGTERM to the job, then SIGKILL after "
+             "--grace (default of probe: 2m)",
      .field = DurationField{&RunOptions::for_ns},
-     .commands = "run, attach"},
+     .commands = "run, attach, probe"},
     {.name = "grace",
      .value = "DURATION",
      .help = "time between SIGTERM and SIGKILL",
      .field = DurationField{&RunOptions::grace_ns, 0},
      .default_value = "10s",
-     .commands = "run"},
+     .commands = "run, probe"},
     {.name = "after",
      .value = "COMMAND",
      .help = "command for /bin/sh, run once the job has ended",
@@ -64,7 +65,7 @@ constexpr SettingSpec kSettings[] = {
      .value = "TEXT",
      .help = "sentence about the run, shown by `info`",
      .field = TextField{&RunOptions::note},
-     .commands = "run, attach",
+     .commands = "run, attach, probe",
      .redact = redact_text},
     {.name = "quiet",
      .value = "",

@@ -17,6 +17,7 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kMaxShownSets = 4;
+constexpr double kOutside_s = 10, kOutsideShare = 0.05;  // worth a row, if it is both
 
 std::string source_text(const Training& training) {
   const std::map<std::string, std::string> names = {
@@ -44,6 +45,24 @@ std::string steps_text(const Training& training) {
   if (statistics.throughput)
     text += fmt::format("; {} items/s", count_text(*statistics.throughput));
   if (training.warmup_steps > 0) text += fmt::format("; {} warm-up", training.warmup_steps);
+  return text;
+}
+
+// "start-up 40 s, 12 s after the last step": what of the run is not training, where it is much.
+std::string outside_text(const RunView& run) {
+  const Training& training = run.training();
+  if (training.observed == 0) return "";
+  const auto is_much = [&](double time_s) {
+    return time_s >= kOutside_s && time_s >= kOutsideShare * run.duration_s();
+  };
+  std::string text;
+  if (is_much(training.begin_s)) text = "start-up " + duration_text(training.begin_s);
+  const bool has_ended = run.manifest().ended_by != EndedBy::running;
+  const double after_s = run.duration_s() - training.end_s;
+  if (has_ended && is_much(after_s)) {
+    text +=
+        fmt::format("{}{} after the last step", text.empty() ? "" : ", ", duration_text(after_s));
+  }
   return text;
 }
 
@@ -89,6 +108,7 @@ std::vector<std::pair<std::string, std::string>> training_rows(const RunView& ru
   // An imported recording was made by a tool that knows no steps.
   const bool is_imported = !run.manifest().imported_format.empty();
   if (has_training || !is_imported) rows.emplace_back("steps", steps_text(training));
+  if (const std::string text = outside_text(run); !text.empty()) rows.emplace_back("outside", text);
   if (const auto completed = run_analyses(run)) {
     for (auto& row : analysis_rows(*completed)) rows.push_back(std::move(row));
   } else {

@@ -7,6 +7,9 @@
 // system.pressure.time.
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include "collect/collect.h"
 #include "collect/support/missing.h"
 #include "collect/support/pressure_file.h"
@@ -41,9 +44,18 @@ class CgroupPressureSource : public Source {
     Opened opened;
     const Status status = files_.open(folder + "/", ".pressure", kMetrics[0].name, opened);
     if (!opened.columns.empty()) return opened;
-    const std::string reason = fmt::format("the pressure files of the cgroup {} {}", place->path,
-                                           status ? "cannot be read" : "do not exist");
-    return all_missing(kMetrics, reason + ": the kernel does not measure pressure",
+    const std::string files = "the pressure files of the cgroup " + place->path;
+    if (!status && status.error().error_number() != ENOENT) {
+      return all_missing(
+          kMetrics, fmt::format("{}: {}", files, std::strerror(status.error().error_number())), "");
+    }
+    if (line_or_empty(folder + "/cgroup.pressure") == "0") {
+      return all_missing(kMetrics, files + " are switched off",
+                         fmt::format("echo 1 > {}/cgroup.pressure", folder));
+    }
+    return all_missing(kMetrics,
+                       fmt::format("{} {}: the kernel does not measure pressure", files,
+                                   status ? "cannot be read" : "do not exist"),
                        "boot with psi=1");
   }
 

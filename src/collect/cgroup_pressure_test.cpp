@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "collect/support/opened_source.h"
 
@@ -47,6 +48,25 @@ TEST(CgroupPressure, has_a_reason_where_it_is_missing) {
   EXPECT_EQ(OpenedSource(cgroup_pressure_collector, machine_root("laptop")).missing(kMetric),
             "the pressure files of the cgroup /user.slice/user-1000.slice/session-3.scope do not "
             "exist: the kernel does not measure pressure | boot with psi=1");
+}
+
+TEST(CgroupPressure, a_reason_names_what_is_wrong_with_the_files) {
+  TestRoot root("laptop");
+  const std::string cgroup = "/user.slice/user-1000.slice/session-3.scope";
+  const auto missing = [&] {
+    return OpenedSource(cgroup_pressure_collector, root.path()).missing(kMetric);
+  };
+  root.write("/sys/fs/cgroup" + cgroup + "/cgroup.pressure", "0\n");
+  EXPECT_EQ(missing(), "the pressure files of the cgroup " + cgroup +
+                           " are switched off | echo 1 > " + root.path() + "/sys/fs/cgroup" +
+                           cgroup + "/cgroup.pressure");
+  // Neither root nor anybody else can follow a link to itself.
+  for (const char* resource : {"cpu", "memory", "io"}) {
+    const std::string path = root.path() + "/sys/fs/cgroup" + cgroup + "/" + resource + ".pressure";
+    ASSERT_EQ(::symlink(path.c_str(), path.c_str()), 0);
+  }
+  EXPECT_EQ(missing(),
+            "the pressure files of the cgroup " + cgroup + ": Too many levels of symbolic links");
 }
 
 TEST(CgroupPressure, of_a_container_is_in_the_root_of_its_namespace) {

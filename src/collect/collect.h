@@ -173,6 +173,9 @@ struct Collector {
   // before the job begins, on the sampling thread; that reading must take microseconds and never
   // hang.
   bool counts_from_zero = false;
+  // For Pace::thread: the time between two readings varies by up to 30 %, because they show a state
+  // that a job with regular steps would always show at the same place of a step.
+  bool varies = false;
   std::span<const MetricSpec> metrics;
   std::unique_ptr<Source> (*make)() = nullptr;
 };

@@ -3,14 +3,14 @@
 // Source: /proc/PID/schedstat, /proc/PID/stat and /proc/PID/wchan of the main process and of up to
 // 16 data-loader workers, /proc/PID/task/TID/schedstat of the main process's other threads, all
 // kept open. Units: ns, stored as µs; the block-I/O delay in clock ticks. Permission: none. Cost: 8
-// µs per process with a role and 1.5 µs per thread, once per second on its own thread; more rarely
-// if that is more than 0.2 % of a core. Roles: `main` is the first thread of the process with the
-// most CPU time that is not a worker; it changes only for one with clearly more. `worker0`, … are
-// the first threads of data-loader workers, `pin` is PyTorch's thread that pins memory, `busiest`
-// the other thread of the main process that ran most since the last reading. Caveats: blocked is
-// what remains of the elapsed time, exact to a tick of the kernel; its division into disk and other
-// is sampled once per second. A process that is not the job's first one is known up to its last
-// reading. A process with more than 64 threads has no `busiest` and no `pin`.
+// µs per process with a role and 1.5 µs per thread, once per second on its own thread, at distances
+// of 0.7 to 1.3 s; more rarely if that is more than 0.2 % of a core. Roles: `main` is the first
+// thread of the process with the most CPU time that is not a worker; it changes only for one with
+// clearly more. `worker0`, … are the first threads of data-loader workers, `pin` is PyTorch's
+// thread that pins memory, `busiest` the other thread of the main process that ran most since the
+// last reading. Caveats: blocked is what remains of the elapsed time, exact to a tick of the
+// kernel; its division into disk and other is sampled. A process that is not the job's first one is
+// known up to its last reading. A process with more than 64 threads has no `busiest`, no `pin`.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -40,6 +40,9 @@ constexpr MetricSpec kMetrics[] = {
     {"job.thread.delay", "s", Kind::counter, "role",
      "Time in which the thread waited for block I/O"},
 };
+
+constexpr const char* kHiddenWaits =
+    "/proc/PID/wchan of the job's processes cannot be read: waits for FUSE count as other";
 
 // Positions in the table of roles.
 constexpr size_t kMain = 0, kBusiest = 1, kPin = 2, kFirstWorker = 3, kMostWorkers = 16,
@@ -202,6 +205,7 @@ class JobThreadsSource : public Source {
     } else {
       time.advance(reading);
       time.split(files_[role].wait_state(stat.state));
+      if (files_[role].hides_waits() && !std::exchange(noted_waits_, true)) note(kHiddenWaits);
       if (role == kMain) main_threads_ = stat.threads;
     }
   }
@@ -373,7 +377,7 @@ class JobThreadsSource : public Source {
   std::array<bool, kRoles> is_behind_{};
   int64_t main_threads_ = 1;
   bool is_open_ = false, is_continued_ = false, must_reattach_ = false;
-  bool noted_threads_ = false, noted_workers_ = false;
+  bool noted_threads_ = false, noted_workers_ = false, noted_waits_ = false;
 };
 
 }  // namespace
@@ -388,6 +392,7 @@ const Collector job_threads_collector = {
     .period_ns = kNsPerSecond,
     .rest_factor = 500,
     .counts_from_zero = true,
+    .varies = true,
     .metrics = kMetrics,
     .make = [] { return std::unique_ptr<Source>(std::make_unique<JobThreadsSource>()); },
 };

@@ -29,6 +29,9 @@ TEST_F(JobThreads, are_blocked_on_what_they_were_seen_to_wait_for) {
   EXPECT_EQ(source_->value("job.thread.delay{role=main}"), 0.12);
 }
 
+// A job with steps of a second would always be seen in the same state.
+TEST_F(JobThreads, are_not_read_in_step_with_the_job) { EXPECT_TRUE(job_threads_collector.varies); }
+
 TEST_F(JobThreads, a_wait_for_a_file_system_in_user_space_is_one_for_disk) {
   start({.state = 'S'});
   root_.write("/proc/100/wchan", "request_wait_answer");
@@ -41,6 +44,33 @@ TEST_F(JobThreads, a_wait_for_a_file_system_in_user_space_is_one_for_disk) {
   sample();
   EXPECT_EQ(source_->value("job.thread.blocked{on=disk;role=main}"), 1.9);
   EXPECT_EQ(source_->value("job.thread.blocked{on=other;role=main}"), 0.9);
+}
+
+// A compiler may have inlined the function, or made a copy of it.
+TEST_F(JobThreads, a_wait_for_fuse_has_other_names_on_other_kernels) {
+  start({.state = 'S'});
+  double expected = 0;
+  for (const char* function : {"request_wait_answer.isra.0", "__fuse_simple_request",
+                               "fuse_simple_request.constprop.0", "fuse_direct_io"}) {
+    root_.write("/proc/100/wchan", function);
+    put({.state = 'S'});
+    sample();
+    EXPECT_EQ(source_->value("job.thread.blocked{on=disk;role=main}"), ++expected) << function;
+  }
+  EXPECT_TRUE(events_.empty());
+}
+
+TEST_F(JobThreads, a_kernel_that_hides_where_threads_wait_is_noted_once) {
+  start({.state = 'S'});
+  root_.write("/proc/100/wchan", "0");
+  for (int i = 0; i < 9; ++i) sample();
+  root_.write("/proc/100/wchan", "futex_wait_queue");
+  sample();
+  EXPECT_TRUE(events_.empty()) << "it may have been awake";
+  root_.write("/proc/100/wchan", "0");
+  for (int i = 0; i < 30; ++i) sample();
+  ASSERT_EQ(events_.size(), 1U);
+  EXPECT_TRUE(events_[0].starts_with("/proc/PID/wchan of the job's processes cannot be read"));
 }
 
 TEST_F(JobThreads, main_is_the_process_that_works_and_not_the_shell) {

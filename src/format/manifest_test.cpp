@@ -60,7 +60,8 @@ TEST(manifest, every_field_comes_back) {
   EXPECT_EQ(back->repeat.index, 2);
   EXPECT_EQ(back->repeat.count, 5);
   ASSERT_TRUE(back->limits);
-  EXPECT_EQ(back->limits->find("disk.open")->value, 9000);
+  ASSERT_EQ(back->limits->limits.size(), 1U);
+  EXPECT_EQ(back->limits->limits[0].value, 9000);
   EXPECT_EQ(back->ended_by, EndedBy::time_limit);
   EXPECT_EQ(back->phases[1].to_s, std::nullopt);
 }

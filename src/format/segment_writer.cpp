@@ -54,26 +54,29 @@ Status SegmentWriter::append(std::string_view frames) {
 }
 
 Status SegmentWriter::append_tail(std::string_view frames, bool fresh) {
-  const std::string path = folder_ + "/tail";
+  const std::string path = folder_ + "/tail", new_path = path + ".new";
   std::string bytes;
   if (fresh || !tail_fd_) {
-    TS_TRY(tail_fd_,
-           open_file(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_APPEND));
+    TS_TRY(tail_fd_, open_file(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_APPEND));
     bytes = file_header();
   }
   const bool is_new = !bytes.empty();
   bytes += frames;
   const off_t end = ::lseek(tail_fd_.get(), 0, SEEK_END);
   if (Status written = write_all(tail_fd_.get(), bytes); !written) {
-    // Part of it would have newer rows of some streams than of others.
-    if (end >= 0) (void)::ftruncate(tail_fd_.get(), end);
+    // Part of it would have newer rows of some streams than of others. A tail that cannot be cut is
+    // removed: the caller still has its rows.
+    const bool is_cut = !is_new && end >= 0 && ::ftruncate(tail_fd_.get(), end) == 0;
+    if (!is_cut) ::unlink((is_new ? new_path : path).c_str());
     tail_fd_.reset();
     return std::move(written).with_context(path);
   }
   bytes_written_ += static_cast<int64_t>(bytes.size());
-  if (is_new && ::rename((path + ".new").c_str(), path.c_str()) != 0) {
+  if (is_new && ::rename(new_path.c_str(), path.c_str()) != 0) {
+    const int error_number = errno;
+    ::unlink(new_path.c_str());
     tail_fd_.reset();
-    return Error::from_errno("cannot rename " + path + ".new", errno);
+    return Error::from_errno("cannot rename " + new_path, error_number);
   }
   return {};
 }

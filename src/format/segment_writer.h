@@ -31,7 +31,9 @@ class SegmentWriter {
   // Appends frames to the segment. On an error nothing of them stays; when even that fails, the
   // segment is closed and is_open() is false.
   Status append(std::string_view frames);
-  // Appends frames to the tail file; a new tail file replaces the old one first when `fresh`.
+  // Appends frames to the tail file; a new tail file replaces the old one first when `fresh`. On an
+  // error nothing of them stays; when even that fails, there is no tail any more. Either way all
+  // its rows must be written again.
   Status append_tail(std::string_view frames, bool fresh);
   // For syncing; -1 when there is none. A segment that cannot be synced must be abandoned, a tail
   // replaced.

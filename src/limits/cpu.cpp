@@ -49,16 +49,20 @@ double compute() {
 
 void add(const MeasureOptions& options, size_t threads, const char* name, MachineLimits& found) {
   std::vector<double> results(threads * 8);  // a cache line each
-  const BestRound best =
+  const auto best =
       best_round(threads, options.each_ns, [&](size_t thread) { results[thread * 8] = compute(); });
+  if (!best) {
+    found.missing.push_back({name, best.error().message(), kMoreThreads});
+    return;
+  }
   if (!(results[0] > 0)) return;
   Limit limit;
   limit.name = name;
-  limit.value = static_cast<double>(threads) * kOperations / best.seconds;
+  limit.value = static_cast<double>(threads) * kOperations / best->seconds;
   limit.unit = "{flop}/s";
   limit.how =
       fmt::format("{} thread{}, multiply and add in 128-bit vectors of 64-bit numbers, best of {}",
-                  threads, threads == 1 ? "" : "s", best.rounds);
+                  threads, threads == 1 ? "" : "s", best->rounds);
   found.limits.push_back(std::move(limit));
 }
 

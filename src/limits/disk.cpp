@@ -4,12 +4,14 @@
 // MiB in order, and 4 KiB at random places, each by one thread and by several that read at the same
 // time (8 and 32, as fio does with ioengine=psync and numjobs). Opens: open and close of 128 empty
 // files in turn by one thread, which the kernel answers from memory on a local file system and the
-// server on a remote one. Limits: a file system that ignores O_DIRECT (ZFS, tmpfs) answers from
-// memory; a cache of the disk or of the hypervisor that holds the scratch file counts as the disk.
+// server on a remote one. Limits: a file system in memory (tmpfs) is refused, one that ignores
+// O_DIRECT (ZFS) replies from memory; a cache of the disk or of the hypervisor that holds the
+// scratch file counts as the disk.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <stdlib.h>
-#include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +23,7 @@
 #include "limits/limits.h"
 #include "limits/support/place.h"
 #include "limits/support/scratch.h"
+#include "limits/support/team.h"
 #include "limits/support/timed_work.h"
 
 namespace trainscope {
@@ -28,8 +31,11 @@ namespace trainscope {
 namespace {
 
 constexpr int64_t kBlock = int64_t{1} << 20, kPage = 4096;
-constexpr size_t kStreams = 8, kRandomReaders = 32, kFiles = 128;
+constexpr size_t kStreams = 8, kRandomReaders = 32;
 constexpr int64_t kFillNs = 8 * kNsPerSecond;
+constexpr const char *kOrdered = "disk.read.sequential",
+                     *kOrderedParallel = "disk.read.sequential_parallel",
+                     *kRandom = "disk.read.random", *kRandomParallel = "disk.read.random_parallel";
 
 struct Free {
   void operator()(char* memory) const { ::free(memory); }
@@ -70,25 +76,57 @@ class DiskMeasurement {
 
   Status run() {
     open_files();
-    TS_TRY(file_, make_scratch_file(options_.data_folder));
-    TS_CHECK_OK(fill());
-    read_in_order("disk.read.sequential", 1);
-    read_in_order("disk.read.sequential_parallel", kStreams);
-    read_anywhere("disk.read.random", 1);
-    read_anywhere("disk.read.random_parallel", kRandomReaders);
+    if (fill()) {
+      read_in_order(kOrdered, 1);
+      read_in_order(kOrderedParallel, kStreams);
+      read_anywhere(kRandom, 1);
+      read_anywhere(kRandomParallel, kRandomReaders);
+    }
     if (signals_.is_interrupted()) return Error("interrupted", EINTR);
     return {};
   }
 
  private:
-  void tell(const char* what) {
+  void report_progress(const char* what) {
     if (options_.progress) options_.progress(fmt::format("storage: {}", what));
   }
 
-  Status fill() {
-    tell("writing the scratch file");
+  void add_missing(const char* name, const Error& error, const char* remedy) {
+    found_.missing.push_back({name, error.message(),
+                              error.error_number() == EAGAIN ? kMoreThreads : remedy,
+                              place_.mount_point});
+  }
+
+  // One operation that may take long, or hang.
+  Status call(const std::function<Status()>& operation) {
+    Status status;
+    const TimedWork done = repeat_for(signals_, 1, kFillNs, [&](size_t, int64_t) {
+      status = operation();
+      return kAllDone;
+    });
+    return done.status ? status : done.status;
+  }
+
+  // False if there is nothing to read.
+  bool fill() {
+    if (signals_.is_interrupted()) return false;
+    report_progress("writing the scratch file");
+    Status written = call([&]() -> Status {
+      TS_TRY(file_, make_scratch_file(options_.data_folder));
+      return {};
+    });
+    if (written) written = write_blocks();
+    if (!written) {
+      for (const char* name : {kOrdered, kOrderedParallel, kRandom, kRandomParallel}) {
+        add_missing(name, written.error(),
+                    "use --size MIB for a smaller scratch file, or --data with another folder");
+      }
+    }
+    return written && !signals_.is_interrupted();
+  }
+
+  Status write_blocks() {
     const int64_t blocks = std::max<int64_t>(1, options_.scratch_bytes / kBlock);
-    (void)::fallocate(file_.get(), 0, 0, blocks * kBlock);  // contiguous where that is possible
     const Block block = make_block(kBlock);
     uint64_t state = 0x9e3779b97f4a7c15U;
     for (int64_t i = 0; i < kBlock; i += 8) {
@@ -97,25 +135,28 @@ class DiskMeasurement {
     }
     const TimedWork written = repeat_for(signals_, 1, kFillNs, [&](size_t, int64_t turn) {
       if (turn == blocks) return kAllDone;
+      // Contiguous where that is possible.
+      if (turn == 0) (void)::fallocate(file_.get(), 0, 0, blocks * kBlock);
       std::memcpy(block.get(), &turn, sizeof turn);  // no two blocks are the same
       const ssize_t n = ::pwrite(file_.get(), block.get(), kBlock, turn * kBlock);
       if (n == kBlock) return kContinue;
       return n < 0 ? errno : ENOSPC;
     });
     bytes_ = written.operations * kBlock;
-    if (written.error != 0 || (bytes_ == 0 && !signals_.is_interrupted())) {
-      return Error::from_errno(
+    if (!written.status) {
+      return written.status.error().with_context(
           fmt::format("cannot write {} to {}", bytes_text(static_cast<double>(blocks * kBlock)),
-                      printable(options_.data_folder)),
-          written.error == 0 ? ETIMEDOUT : written.error);
+                      printable(options_.data_folder)));
     }
-    (void)::fdatasync(file_.get());
-    return {};
+    return call([&]() -> Status {
+      (void)::fdatasync(file_.get());
+      return {};
+    });
   }
 
   void read_in_order(const char* name, size_t most_streams) {
     if (signals_.is_interrupted()) return;
-    tell(name);
+    report_progress(name);
     const auto streams = std::min<size_t>(most_streams, static_cast<size_t>(bytes_ / kBlock));
     const int64_t part = bytes_ / kBlock / static_cast<int64_t>(streams);
     const std::vector<Block> blocks = make_blocks(streams, kBlock);
@@ -131,7 +172,7 @@ class DiskMeasurement {
 
   void read_anywhere(const char* name, size_t readers) {
     if (signals_.is_interrupted()) return;
-    tell(name);
+    report_progress(name);
     const auto pages = static_cast<uint64_t>(bytes_ / kPage);
     const std::vector<Block> blocks = make_blocks(readers, kPage);
     std::vector<uint64_t> states(readers);
@@ -147,34 +188,37 @@ class DiskMeasurement {
   }
 
   void open_files() {
-    if (signals_.is_interrupted()) return;
-    tell("opening files");
+    report_progress("opening files");
     const char* const name = "disk.open";
-    const auto scratch = ScratchFolder::make(options_.data_folder, kFiles);
-    if (!scratch) {
-      found_.missing.push_back({name, scratch.error().message(), "use --data with another folder"});
-      return;
+    ScratchFolder scratch;
+    Status made = call([&] { return scratch.make(options_.data_folder); });
+    int64_t files = 0;
+    if (made) {
+      const TimedWork created = repeat_for(signals_, 1, kFillNs, [&](size_t, int64_t turn) {
+        const auto file = static_cast<size_t>(turn);
+        return file == ScratchFolder::kMostFiles ? kAllDone : scratch.create_file(file);
+      });
+      files = created.operations;
+      made = created.status;
     }
-    const TimedWork opened = repeat_for(signals_, 1, options_.each_ns, [&](size_t, int64_t turn) {
-      const std::string& path = scratch->files()[static_cast<size_t>(turn) % kFiles];
-      const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-      if (fd < 0) return errno;
-      ::close(fd);
-      return kContinue;
+    if (!made) add_missing(name, made.error(), "use --data with another folder");
+    if (made && !signals_.is_interrupted()) {
+      const TimedWork opened = repeat_for(signals_, 1, options_.each_ns, [&](size_t, int64_t turn) {
+        return scratch.open_and_close(static_cast<size_t>(turn % files));
+      });
+      add(name, opened, 1, "{file}/s",
+          fmt::format("open and close of {} files in turn, 1 thread", files));
+    }
+    (void)call([&]() -> Status {
+      scratch.remove();
+      return {};
     });
-    add(name, opened, 1, "{file}/s",
-        fmt::format("open and close of {} files in turn, 1 thread", kFiles));
   }
 
   void add(const char* name, const TimedWork& work, double factor, const char* unit,
            const std::string& how) {
-    if (work.error != 0) {
-      found_.missing.push_back({name, std::strerror(work.error), ""});
-      return;
-    }
-    if (work.operations == 0) {
-      found_.missing.push_back(
-          {name, "not one operation ended in time", "measure longer: --each 10s"});
+    if (!work.status) {
+      add_missing(name, work.status.error(), "");
       return;
     }
     Limit limit;
@@ -198,8 +242,14 @@ class DiskMeasurement {
 
 Status check(const MeasureOptions& options) {
   TS_TRY(const UniqueFd file, make_scratch_file(options.data_folder));
-  struct statvfs info {};
-  if (::fstatvfs(file.get(), &info) != 0) return {};
+  struct statfs info {};
+  if (::fstatfs(file.get(), &info) != 0) return {};
+  if (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC) {
+    return Error(
+        fmt::format("cannot measure storage in {}: this file system is in memory; use --data DIR "
+                    "with a folder on the disk that has the data, or --only cpu|gpu|memory",
+                    printable(options.data_folder)));
+  }
   const auto free = static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
   if (free >= options.scratch_bytes + options.scratch_bytes / 8) return {};
   return Error(

@@ -18,7 +18,8 @@ Status measure(const MeasureOptions& options, MachineLimits& found) {
   if (options.progress) options.progress("GPU");
   const int64_t each_ns = options.each_ns / kShare;
   // Six numbers, and a driver that may take seconds to start.
-  const auto limits = measure_gpu_limits(each_ns, buffer_bytes(), kReplyNs + 6 * each_ns);
+  const auto limits =
+      measure_gpu_limits(each_ns, free_memory().buffer_bytes, kReplyNs + 6 * each_ns);
   if (!limits) {
     found.missing.push_back(
         {"gpu", limits.error().message(),

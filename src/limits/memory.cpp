@@ -58,16 +58,16 @@ void triad(Pair* __restrict a, const Pair* __restrict b, const Pair* __restrict 
   for (size_t i = from; i < to; ++i) a[i] = b[i] + factor * c[i];
 }
 
-// The last-level caches of this machine together; 0 if the kernel does not report them.
-int64_t last_level_cache_bytes() {
+// The last-level caches of these processors together; 0 if the kernel does not report them.
+int64_t last_level_cache_bytes(const std::set<int64_t>& processors) {
   const std::string folder = "/sys/devices/system/cpu";
   std::set<std::string> seen;
   int64_t sum = 0;
-  for (const std::string& cpu : names_in(folder)) {
-    if (!cpu.starts_with("cpu") || !parse_integer(std::string_view(cpu).substr(3))) continue;
+  for (const int64_t processor : processors) {
+    const std::string caches = fmt::format("{}/cpu{}/cache/", folder, processor);
     std::string last;
-    for (const std::string& index : names_in(folder + "/" + cpu + "/cache")) {
-      if (index.starts_with("index")) last = folder + "/" + cpu + "/cache/" + index;
+    for (const std::string& index : names_in(caches)) {
+      if (index.starts_with("index")) last = caches + index;
     }
     // Processors that share a cache list the same ones.
     const std::string size = line_or_empty(last + "/size");
@@ -79,8 +79,8 @@ int64_t last_level_cache_bytes() {
 }
 
 // The first round of each thread only touches its part, which takes longer than any other round.
-BestRound time_triad(const Buffer& a, const Buffer& b, const Buffer& c, size_t count,
-                     size_t threads, int64_t time_ns) {
+Result<BestRound> time_triad(const Buffer& a, const Buffer& b, const Buffer& c, size_t count,
+                             size_t threads, int64_t time_ns) {
   std::vector<char> touched(threads);
   return best_round(threads, time_ns, [&](size_t thread) {
     const size_t from = count * thread / threads, to = count * (thread + 1) / threads;
@@ -96,16 +96,19 @@ BestRound time_triad(const Buffer& a, const Buffer& b, const Buffer& c, size_t c
 
 Status measure(const MeasureOptions& options, MachineLimits& found) {
   if (options.progress) options.progress("memory");
-  const int64_t cache = last_level_cache_bytes();
-  const int64_t most = buffer_bytes() / kArrays;
+  const int64_t cache = last_level_cache_bytes(allowed_processors());
+  const FreeMemory free = free_memory();
+  const int64_t most = free.buffer_bytes / kArrays;
   const int64_t array =
       std::min(most, std::max(kLeastArrayBytes, kTimesCache * cache)) / kGrain * kGrain;
   if (array < std::max(kGrain, cache)) {
     found.missing.push_back(
         {kName,
-         fmt::format("{} are free for each of three arrays, less than the caches hold",
-                     bytes_text(static_cast<double>(std::max<int64_t>(0, array)))),
-         "end other programs and measure again"});
+         fmt::format("{} are free for each of three arrays, less than the caches hold{}",
+                     bytes_text(static_cast<double>(std::max<int64_t>(0, array))),
+                     free.is_of_cgroup ? ": the cgroup limits memory" : ""),
+         free.is_of_cgroup ? "raise the memory limit of the container or job (memory.max)"
+                           : "end other programs and measure again"});
     return {};
   }
   const auto bytes = static_cast<size_t>(array);
@@ -115,13 +118,17 @@ Status measure(const MeasureOptions& options, MachineLimits& found) {
     return {};
   }
   const size_t threads = usable_processors();
-  const BestRound best = time_triad(a, b, c, bytes / sizeof(Pair), threads, options.each_ns);
+  const auto best = time_triad(a, b, c, bytes / sizeof(Pair), threads, options.each_ns);
+  if (!best) {
+    found.missing.push_back({kName, best.error().message(), kMoreThreads});
+    return {};
+  }
   Limit limit;
   limit.name = kName;
-  limit.value = static_cast<double>(kArrays * array) / best.seconds;
+  limit.value = static_cast<double>(kArrays * array) / best->seconds;
   limit.unit = "By/s";
   limit.how = fmt::format("{} thread{}, a = b + 3 c with arrays of {} MiB, best of {}", threads,
-                          threads == 1 ? "" : "s", array >> 20, best.rounds);
+                          threads == 1 ? "" : "s", array >> 20, best->rounds);
   found.limits.push_back(std::move(limit));
   return {};
 }

@@ -11,9 +11,11 @@
 
 namespace trainscope {
 
-// A part of the step time; the shares of a breakdown add up to 1.
+// A part of the time; the shares of a breakdown add up to 1.
 struct BreakdownPart {
-  std::string part;  // input, compute, checkpoint, evaluation, warmup, unexplained
+  // Of step_time: input, compute, checkpoint, evaluation, warmup, unexplained. Of a diagnosis: see
+  // analyze/support/breakdown.h.
+  std::string part;
   double share = 0;
   double time_s = 0;
 };
@@ -66,6 +68,13 @@ struct Diagnosis {
     double confidence = 0;
   };
 
+  // What limited the training from one time to another.
+  struct Span {
+    double from_s = 0, to_s = 0;
+    std::string verdict;  // "unknown" if that is not clear
+    double confidence = 0;
+  };
+
   std::string verdict, cause;  // of the contract; cause is empty where none is known
   double confidence = 0;
   double score = 0;      // that the confidence was found by; comparable only between runs
@@ -73,6 +82,7 @@ struct Diagnosis {
   std::vector<BreakdownPart> breakdown;
   std::vector<Finding> findings;  // most important first
   std::vector<Alternative> alternatives;
+  std::vector<Span> over_time;  // of the time that was judged; one: the verdict holds throughout
   std::vector<ReachedLimit> limits;  // those that were measured and whose use was recorded
   std::vector<std::string> missing;  // what would have to be recorded to tell, and how
   std::vector<Judged> judged;        // every rule, strongest first

@@ -14,7 +14,8 @@ namespace trainscope {
 namespace {
 
 constexpr const char* kSchema = "trainscope.limits/1";
-constexpr size_t kMostEntries = 256;
+constexpr size_t kMostEntries = 256, kMostMountPoints = 16;
+constexpr size_t kDateLength = 10;  // 2026-11-16
 
 // "disk" of "disk.open"
 std::string_view kind_of(std::string_view name) { return name.substr(0, name.find('.')); }
@@ -48,27 +49,39 @@ Status check_header(const Json& json) {
 
 }  // namespace
 
-const Limit* MachineLimits::find(std::string_view name) const {
-  const auto found = std::find_if(limits.begin(), limits.end(),
-                                  [&](const Limit& limit) { return limit.name == name; });
-  return found == limits.end() ? nullptr : &*found;
+std::string machine_kind(std::string_view cpu_model, int64_t cpus) {
+  return cpu_model.empty() || cpus <= 0 ? "" : fmt::format("{}, {} CPUs", cpu_model, cpus);
+}
+
+bool may_apply_to(const MachineLimits& limits, std::string_view machine) {
+  return limits.machine.empty() || machine.empty() || limits.machine == machine;
 }
 
 void merge_limits(MachineLimits& stored, const MachineLimits& fresh) {
+  if (!may_apply_to(stored, fresh.machine)) stored = {};
   stored.host = fresh.host;
+  stored.machine = fresh.machine;
   std::set<std::string_view> kinds, mount_points = {""};
   for (const Limit& limit : fresh.limits) {
     kinds.insert(kind_of(limit.name));
     mount_points.insert(limit.mount_point);
   }
-  for (const MissingLimit& missing : fresh.missing) kinds.insert(kind_of(missing.name));
+  for (const MissingLimit& missing : fresh.missing) {
+    kinds.insert(kind_of(missing.name));
+    mount_points.insert(missing.mount_point);
+  }
   std::erase_if(stored.limits, [&](const Limit& old) {
     return kinds.contains(kind_of(old.name)) && mount_points.contains(old.mount_point);
   });
   std::erase_if(stored.missing, [&](const auto& old) { return kinds.contains(kind_of(old.name)); });
-  // What was measured last comes first: find() returns it.
   stored.limits.insert(stored.limits.begin(), fresh.limits.begin(), fresh.limits.end());
   stored.missing.insert(stored.missing.end(), fresh.missing.begin(), fresh.missing.end());
+  // Clusters mount a new folder for each job.
+  std::set<std::string> kept = {""};
+  std::erase_if(stored.limits, [&](const Limit& limit) {
+    if (kept.size() <= kMostMountPoints) kept.insert(limit.mount_point);
+    return !kept.contains(limit.mount_point);
+  });
 }
 
 Json limit_list_json(const std::vector<Limit>& limits) {
@@ -90,7 +103,8 @@ Json missing_limits_json(const std::vector<MissingLimit>& missing) {
   for (const MissingLimit& one : missing) {
     list.push_back({{"name", one.name},
                     {"reason", text_or_null(one.reason)},
-                    {"remedy", text_or_null(one.remedy)}});
+                    {"remedy", text_or_null(one.remedy)},
+                    {"mount_point", text_or_null(one.mount_point)}});
   }
   return list;
 }
@@ -98,6 +112,7 @@ Json missing_limits_json(const std::vector<MissingLimit>& missing) {
 Json limits_to_json(const MachineLimits& limits) {
   return {{"schema", kSchema},
           {"host", limits.host},
+          {"machine", text_or_null(limits.machine)},
           {"limits", limit_list_json(limits.limits)},
           {"missing", missing_limits_json(limits.missing)}};
 }
@@ -106,6 +121,7 @@ Result<MachineLimits> limits_from_json(const Json& json) {
   TS_CHECK_OK(check_header(json));
   MachineLimits limits;
   limits.host = text_field(json, "host");
+  limits.machine = text_field(json, "machine");
   for (const Json& entry : field(json, "limits")) {
     TS_TRY(Limit limit, read_limit(entry));
     limits.limits.push_back(std::move(limit));
@@ -113,8 +129,8 @@ Result<MachineLimits> limits_from_json(const Json& json) {
   if (const Json& missing = field(json, "missing");
       missing.is_array() && missing.size() <= kMostEntries) {
     for (const Json& entry : missing) {
-      limits.missing.push_back(
-          {text_field(entry, "name"), text_field(entry, "reason"), text_field(entry, "remedy")});
+      limits.missing.push_back({text_field(entry, "name"), text_field(entry, "reason"),
+                                text_field(entry, "remedy"), text_field(entry, "mount_point")});
     }
   }
   return limits;
@@ -128,5 +144,7 @@ std::string limit_text(double value, std::string_view unit) {
   if (unit == "{file}/s") return count_text(value) + " files/s";
   return fmt::format("{} {}", number_text(value), unit);
 }
+
+std::string measured_date(const std::string& measured) { return measured.substr(0, kDateLength); }
 
 }  // namespace trainscope

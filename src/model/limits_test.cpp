@@ -14,7 +14,8 @@ MachineLimits measured() {
       {"memory.bandwidth", 21.5e9, "By/s", "triad", "2026-01-02T03:04:05.000Z", "", ""},
       {"disk.read.random", 8123.5, "{operation}/s", "4 KiB", "2026-01-02T03:04:06.000Z", "/data",
        "nvme0n1"}};
-  limits.missing = {{"gpu.launch.latency", "no GPU", "install one"}};
+  limits.missing = {{"gpu.launch.latency", "no GPU", "install one", "/data"}};
+  limits.machine = "Cray, 2 CPUs";
   return limits;
 }
 
@@ -24,11 +25,12 @@ TEST(limits, every_field_comes_back) {
   const auto back = limits_from_json(parse_json(dump_json(json)));
   ASSERT_TRUE(back) << back.error().message();
   EXPECT_EQ(limits_to_json(*back), json);
-  ASSERT_NE(back->find("disk.read.random"), nullptr);
-  EXPECT_EQ(back->find("disk.read.random")->value, 8123.5);
-  EXPECT_EQ(back->find("disk.read.random")->device, "nvme0n1");
-  EXPECT_EQ(back->find("disk.open"), nullptr);
+  ASSERT_EQ(back->limits.size(), 2U);
+  EXPECT_EQ(back->limits[1].value, 8123.5);
+  EXPECT_EQ(back->limits[1].device, "nvme0n1");
   EXPECT_EQ(back->missing.at(0).remedy, "install one");
+  EXPECT_EQ(back->missing[0].mount_point, "/data");
+  EXPECT_EQ(back->machine, "Cray, 2 CPUs");
 }
 
 TEST(limits, damage_is_an_error_that_says_what_is_wrong) {
@@ -65,14 +67,60 @@ TEST(limits, a_new_measurement_replaces_the_kinds_that_it_measured) {
                   {"gpu.launch.latency", 5e-6, "s", "", "later", "", ""}};
   fresh.missing = {{"memory.bandwidth", "too little memory", ""}};
   merge_limits(stored, fresh);
-  ASSERT_EQ(stored.limits.size(), 5U);
-  EXPECT_EQ(stored.find("disk.open")->mount_point, "/elsewhere");
-  EXPECT_EQ(stored.find("cpu.speed.one_core")->value, 9);
-  EXPECT_EQ(stored.find("disk.read.random")->mount_point, "/other");
+  std::string names;
+  for (const Limit& limit : stored.limits) names += limit.name + limit.mount_point + " ";
+  EXPECT_EQ(names,
+            "disk.read.random/other disk.read.random/data gpu.launch.latency disk.open/elsewhere "
+            "cpu.speed.one_core ");
   EXPECT_EQ(stored.limits[1].value, 9000);
-  EXPECT_EQ(stored.find("memory.bandwidth"), nullptr);
   ASSERT_EQ(stored.missing.size(), 1U);
   EXPECT_EQ(stored.missing[0].name, "memory.bandwidth");
+}
+
+TEST(limits, a_measurement_that_failed_replaces_that_of_the_same_file_system) {
+  MachineLimits stored = measured(), fresh;
+  fresh.host = "node1";
+  fresh.missing = {{"disk.read.random", "no space", "", "/data"}};
+  merge_limits(stored, fresh);
+  ASSERT_EQ(stored.limits.size(), 1U);
+  EXPECT_EQ(stored.limits[0].name, "memory.bandwidth");
+  EXPECT_EQ(stored.missing.size(), 2U);
+}
+
+TEST(limits, of_many_file_systems_the_latest_are_kept) {
+  MachineLimits stored = measured();
+  for (int i = 0; i < 300; ++i) {
+    MachineLimits fresh;
+    fresh.host = "node1";
+    const std::string mount_point = "/scratch/slurm." + std::to_string(i);
+    fresh.limits = {{"disk.open", 1, "{file}/s", "", "", mount_point, ""},
+                    {"disk.read.random", 1, "{operation}/s", "", "", mount_point, ""}};
+    merge_limits(stored, fresh);
+  }
+  ASSERT_EQ(stored.limits.size(), 33U);
+  EXPECT_EQ(stored.limits[0].mount_point, "/scratch/slurm.299");
+  EXPECT_EQ(stored.limits[31].mount_point, "/scratch/slurm.284");
+  EXPECT_EQ(stored.limits[32].name, "memory.bandwidth");
+  EXPECT_TRUE(limits_from_json(limits_to_json(stored)));
+}
+
+TEST(limits, another_machine_of_the_same_name_has_none_of_them) {
+  EXPECT_EQ(machine_kind("Cray", 2), "Cray, 2 CPUs");
+  EXPECT_EQ(machine_kind("", 2), "");
+  EXPECT_EQ(machine_kind("Cray", 0), "");
+  const MachineLimits of_cray = measured();
+  EXPECT_TRUE(may_apply_to(of_cray, "Cray, 2 CPUs"));
+  EXPECT_TRUE(may_apply_to(of_cray, "")) << "unknown";
+  EXPECT_TRUE(may_apply_to({}, "Cray, 2 CPUs")) << "unknown";
+  EXPECT_FALSE(may_apply_to(of_cray, "Cray, 4 CPUs"));
+  MachineLimits stored = measured(), fresh;
+  fresh.host = "node1";
+  fresh.machine = "Cray, 4 CPUs";
+  fresh.limits = {{"cpu.speed.one_core", 9, "{flop}/s", "", "", "", ""}};
+  merge_limits(stored, fresh);
+  EXPECT_EQ(stored.machine, "Cray, 4 CPUs");
+  EXPECT_EQ(stored.limits.size(), 1U);
+  EXPECT_TRUE(stored.missing.empty());
 }
 
 TEST(limits, values_have_their_units) {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 
 namespace trainscope {
 
@@ -12,20 +10,6 @@ namespace {
 constexpr std::array<std::string_view, 3> kRunStatuses = {"running", "ended", "damaged"};
 constexpr std::array<std::string_view, 7> kEndedBy = {
     "", "exit", "signal", "time_limit", "not_started", "detached", "unknown"};
-
-constexpr double kRowsPerPart = 4000;
-
-// The time of all windows, in parts that fit into memory with many series.
-std::vector<Range> parts_of(const TimeWindows& windows, double period_s) {
-  const double length_s = kRowsPerPart * std::max(period_s, 1e-3);
-  // A range ends before its end.
-  const double end_s = std::nextafter(windows.end_s(), std::numeric_limits<double>::infinity());
-  std::vector<Range> parts;
-  for (double from_s = windows.begin_s; from_s < end_s; from_s += length_s) {
-    parts.push_back({from_s, std::min(from_s + length_s, end_s)});
-  }
-  return parts;
-}
 
 }  // namespace
 
@@ -61,6 +45,8 @@ Result<std::vector<Summary>> RunView::summaries_of(const std::vector<size_t>& se
   return all;
 }
 
+std::vector<Range> RunView::parts_of(const TimeWindows& windows) const { return {all_of(windows)}; }
+
 Result<std::vector<WindowFold>> RunView::fold_windows(const std::vector<WindowQuery>& queries,
                                                       const TimeWindows& windows) const {
   std::vector<size_t> series;
@@ -70,7 +56,7 @@ Result<std::vector<WindowFold>> RunView::fold_windows(const std::vector<WindowQu
     folds.emplace_back(windows, query.reading);
   }
   if (series.empty()) return folds;
-  for (const Range& part : parts_of(windows, sampling().period_s)) {
+  for (const Range& part : parts_of(windows)) {
     TS_TRY(const std::vector<Points> points, points_of(series, part));
     for (size_t i = 0; i < folds.size(); ++i) folds[i].add(points[i]);
   }

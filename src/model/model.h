@@ -74,6 +74,9 @@ class RunView {
   // Series reduced to windows of time, in order of time and with memory that does not grow with it.
   virtual Result<std::vector<WindowFold>> fold_windows(const std::vector<WindowQuery>& queries,
                                                        const TimeWindows& windows) const;
+  // The time of all windows in parts that follow each other, each of them small enough to be read
+  // with many series.
+  virtual std::vector<Range> parts_of(const TimeWindows& windows) const;
   virtual const Sampling& sampling() const = 0;
   virtual Overhead overhead() const = 0;
   virtual const std::vector<Event>& events() const = 0;

@@ -46,7 +46,8 @@ struct Step {
   std::optional<double> mean_s() const { return duration_s ? duration_s : average_s; }
 };
 
-// Whether devices ran out of work, as far as the job reported it with its steps (dry=).
+// Whether devices ran out of work, as far as the job reported it with its steps (dry=). The first
+// step is not counted: before it a device has had nothing to do yet.
 struct DeviceWaits {
   double steps = 0, time_s = 0;  // of which it is known
   double dry_steps = 0;          // before which a device had nothing left to do
@@ -73,6 +74,21 @@ struct StepOverview {
   double input_s = 0, rest_s = 0;
   double longest_s = 0;      // the longest of the others that have their own time
   int64_t most_covered = 0;  // steps that one report of the others stands for
+};
+
+// Where in time the steps waited for data: equal parts of the time from t = 0 on.
+struct StepTimeline {
+  struct Part {
+    double input_s = 0;  // waiting for data
+    // Of steps of which it is known whether a device ran out of work (dry=): their time, and the
+    // waits of those before which it did.
+    double known_s = 0, lost_s = 0;
+  };
+  double part_s = 0.125;  // length of a part
+  std::vector<Part> parts;
+
+  // The sum over this time; of a part that is only partly in it, in proportion.
+  Part within(double from_s, double to_s) const;
 };
 
 struct Epoch {
@@ -164,21 +180,30 @@ class TrainingDetails {
   virtual std::unique_ptr<Reader<TrainingNumber>> numbers() const = 0;  // by time
 };
 
+// A process or thread that reported steps; `who` is empty for the main process.
+struct StepSender {
+  std::string who;
+  int64_t observed = 0;
+};
+
 struct Training {
   std::string source;                       // of the steps: pipe, tensorboard, output; empty: none
   std::vector<std::string> unused_sources;  // other sources that reported steps
-  int64_t reports = 0;                      // of any kind and source
-  int64_t observed = 0;                     // steps that its source reported
-  std::optional<int64_t> count;             // how many steps the job did
-  std::optional<double> steps_per_s;        // from the first reported step to the last
-  std::string reason;                       // why there is no count
-  bool are_steps_refused = false;           // some reported steps may not be the job's
-  std::string times_reason;                 // why the times of single steps are unknown
-  std::optional<double> batch;              // items per step, the largest reported
+  // Of the pipe: who reported steps as well. The steps of a run are those of one sender.
+  std::vector<StepSender> other_step_senders;
+  int64_t reports = 0;                // of any kind and source
+  int64_t observed = 0;               // steps that its source reported
+  std::optional<int64_t> count;       // how many steps the job did
+  std::optional<double> steps_per_s;  // from the first reported step to the last
+  std::string reason;                 // why there is no count
+  bool are_steps_refused = false;     // some reported steps may not be the job's
+  std::string times_reason;           // why the times of single steps are unknown
+  std::optional<double> batch;        // items per step, the largest reported
   int64_t warmup_steps = 0;
   StepStatistics statistics;
   std::optional<StepOverview> overview;  // none without steps
   DeviceWaits device_waits;
+  StepTimeline timeline;          // of all steps but the first, whose wait is that of a start
   double begin_s = 0, end_s = 0;  // of the first step and of the last; both 0 without steps
   std::vector<Epoch> epochs;
   bool has_input_phases = false, has_compute_phases = false;

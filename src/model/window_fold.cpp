@@ -1,6 +1,14 @@
 #include "model/window_fold.h"
 
+#include <cmath>
+#include <limits>
+
 namespace trainscope {
+
+Range all_of(const TimeWindows& windows) {
+  const double end_s = std::nextafter(windows.end_s(), std::numeric_limits<double>::infinity());
+  return {windows.begin_s, end_s};
+}
 
 WindowFold::WindowFold(const TimeWindows& windows, Reading reading)
     : windows_(windows),

@@ -19,6 +19,9 @@ struct TimeWindows {
   double edge_s(size_t window) const { return begin_s + length_s * static_cast<double>(window); }
 };
 
+// With their last instant: a range ends before its end.
+Range all_of(const TimeWindows& windows);
+
 enum class Reading { rate, level };  // of a counter per second; mean of a gauge
 
 // Some values in a row without a gap, of which only these are known.
@@ -40,6 +43,8 @@ class WindowFold {
 
   std::optional<double> mean() const;
   std::optional<double> at(size_t window) const;
+  // What the value of a window is the mean of: seconds of a rate, values of a level.
+  double weight(size_t window) const { return weight_[window]; }
 
  private:
   void add_rate(double time_s, double value);

@@ -110,6 +110,7 @@ Manifest first_manifest(const RecordOptions& options) {
   m.supervisor_pid = ::getpid();
   m.supervisor_start_ticks = start_ticks(::getpid());
   m.settings = options.settings;
+  if (options.probe) m.notes.push_back(probe_note());
   if (m.attached) {
     m.notes.emplace_back(
         "attached to a running job: a process that left its parent between two ticks may not be "
@@ -137,8 +138,9 @@ Status open_progress_pipe(Session& session) {
   return {};
 }
 
-void add_instrument(Session& session) {
-  const Status written = add_instrument_files(session.run);
+void add_instrument(Session& session, const RecordOptions& options) {
+  const Status written = add_instrument_files(
+      session.run, options.probe ? probe_lease(session.manifest, options.for_ns) : "");
   session.has_instrument_files = static_cast<bool>(written);
   if (!written) {
     session.warnings.push_back("the job is not instrumented: " + written.error().message());
@@ -150,7 +152,7 @@ void add_conveniences(Session& session, const RecordOptions& options) {
   if (const Status opened = open_progress_pipe(session); !opened) {
     session.warnings.push_back("progress cannot be reported: " + opened.error().message());
   }
-  if (options.instrument && session.progress) add_instrument(session);
+  if (options.instrument && session.progress) add_instrument(session, options);
   if (options.attach_pid == 0) {
     if (auto plan = plan_output()) {
       session.output = std::move(*plan);
@@ -173,6 +175,7 @@ void add_conveniences(Session& session, const RecordOptions& options) {
 Status fill_session(Session& session, const RecordOptions& options) {
   TS_TRY(session.memory, SharedMemory::create(ring_bytes()));
   TS_CHECK_OK(make_plumbing(session));
+  session.memory->is_probe = options.probe ? 1 : 0;
   add_conveniences(session, options);
   session.others = own_children();
   return {};

@@ -35,6 +35,9 @@ struct RecordOptions : SourceOptions {
   std::vector<std::string> tensorboard;  // --tensorboard
   std::string steps_from;                // --steps-from
   bool instrument = false;               // --instrument
+  // The modules of --instrument experiment with the job (docs/adr/0020); it ends as by --for when
+  // they have found out enough.
+  bool probe = false;
   bool quiet = false;
   Repeat repeat_of;               // of --repeat; the first run has no group yet
   std::vector<Setting> settings;  // as shown by `info`, secrets redacted

@@ -74,8 +74,9 @@ struct RunTarget {
 Result<RunTarget> find_target(const std::string& home, const std::string& text);
 // The run of the same job that has the metrics of the machine on which this one was recorded; this
 // run itself if it has them, nothing if no stored run does. `run_path` is absolute.
-// Reads the manifests of its home only if it must.
-std::optional<Manifest> find_machine_run(const std::string& run_path, const Manifest& manifest);
+// Reads the manifests of its home only if it must, and only those of runs that began within a day
+// of this one.
+std::optional<RunListing> find_machine_run(const std::string& run_path, const Manifest& manifest);
 // One run as list_runs gives it.
 RunListing list_run(const std::string& run_path);
 // An Error if a run cannot have this name, because find_run reads it as an id, a path, `latest`,
@@ -124,6 +125,12 @@ Status remove_instrument_folder(const std::string& run_path);
 Result<std::unique_ptr<RunView>> open_run(const std::string& run_path);
 // The same for a run whose last manifest could not be written: `manifest` replaces it.
 Result<std::unique_ptr<RunView>> open_run(const std::string& run_path, const Manifest& manifest);
+
+// The same run with the metrics of its machine, if it has none and another rank of its job recorded
+// them (store/read/machine_series.h). If no such run can be read, it stays as it is. `of_job`: runs
+// of its job as far as they are known; only if these do not suffice is its home searched.
+std::unique_ptr<RunView> with_machine_series(std::unique_ptr<RunView> run,
+                                             const std::vector<RunListing>& of_job = {});
 
 // The metrics that are computed on reading; one that depends on the command line has its pattern.
 std::vector<MetricSpec> derived_metrics();

@@ -51,6 +51,7 @@ class FakeRun : public RunView {
     manifest_.started = "2026-01-02T03:04:05.000Z";
     sampling_.period_s = period_s;
   }
+  Manifest& changed_manifest() { return manifest_; }
   // Values at these times; a NaN is an absent one.
   void add(const std::string& metric, const Labels& labels, Kind kind,
            const std::vector<double>& times, const std::vector<double>& values) {
@@ -89,8 +90,12 @@ class FakeRun : public RunView {
   Overhead overhead() const override { return {}; }
   const std::vector<Event>& events() const override { return events_; }
   const Training& training() const override { return training_; }
+  void set_ended_by(EndedBy ended_by) { manifest_.ended_by = ended_by; }
   void set_host(std::string json) { host_ = std::move(json); }
+  Manifest& own_manifest() { return manifest_; }
   void set_limits(MachineLimits limits) { manifest_.limits = std::move(limits); }
+  void add_event(Event event) { events_.push_back(std::move(event)); }
+  void set_command(std::vector<std::string> words) { manifest_.command = std::move(words); }
   void set_training(Training training) { training_ = std::move(training); }
 
  private:

@@ -137,8 +137,12 @@ StepStatistics StatisticsFold::finish(bool are_times_known) const {
 
 void StepSummary::add(const Step& step) {
   series_.add(step);
+  const bool is_first = first_.empty();
   add_span(step);
-  add_device_wait(step);
+  if (!is_first) {
+    add_device_wait(step);
+    timeline_.add(step);
+  }
   if (first_.size() < kMaxWarmup) {
     first_.push_back(step);
   } else {
@@ -188,6 +192,7 @@ void StepSummary::finish(Survey& survey, Training& training) {
   training.begin_s = std::max(0.0, begin_s_.value_or(0));
   training.end_s = end_s_;
   training.device_waits = device_waits_;
+  training.timeline = timeline_.timeline();
   std::vector<TrainingSeries> all = series_.list(training.source);
   for (TrainingSeries& each : training.series) all.push_back(std::move(each));
   training.series = std::move(all);

@@ -7,6 +7,7 @@
 #include "base/distribution.h"
 #include "model/training.h"
 #include "training/survey.h"
+#include "training/timeline_fold.h"
 #include "training/training_series.h"
 
 namespace trainscope {
@@ -41,6 +42,7 @@ class StepSummary {
   StatisticsFold fold_;
   StepSeries series_;
   DeviceWaits device_waits_;
+  TimelineFold timeline_;
   std::optional<double> begin_s_;             // of the first step
   double end_s_ = 0;                          // of the last one
   double first_end_s_ = 0, since_first_ = 0;  // steps after the first one

@@ -155,6 +155,8 @@ TEST(Survey, what_has_too_many_names_is_left_out_and_noted) {
   const ListedTraining training = read_lines(lines);
   EXPECT_EQ(training.count, 1);
   const std::vector<std::string> expected = {
+      "10000 senders reported steps; those of the main process count (w0 reported 1, w1 reported "
+      "1, w10 reported 1, and 9996 more)",
       "1 phases are unknown: too many were open at once",
       "1 losses and accuracies are not used: they have too many names",
       "1 steps are not counted: they have too many senders or names"};

@@ -155,9 +155,15 @@ std::vector<TrackTally> Surveyor::tallies() const {
 }
 
 const StepGroups* Surveyor::choose_source() {
-  const std::vector<TrackTally> tracks = choose_tracks(tallies());
+  const std::vector<TrackTally> all = tallies();
+  const std::vector<TrackTally> tracks = choose_tracks(all);
   const auto chosen = choose_training(tracks);
   const StepGroups* const groups = chosen ? take_chosen(*chosen) : nullptr;
+  if (chosen && chosen->key.source == kPipe) {
+    auto& others = training_.other_step_senders;
+    others = other_step_senders(all, chosen->key.name);
+    if (!others.empty()) training_.notes.push_back(senders_note(chosen->key.name, others));
+  }
   for (const TrackTally& track : tracks) {
     const bool is_unused = track.key.source != training_.source && track.observed() > 0;
     if (is_unused) training_.unused_sources.emplace_back(track.key.source);

@@ -1,6 +1,10 @@
 #include "training/tracks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "base/text.h"
 
 namespace trainscope {
 
@@ -9,6 +13,23 @@ namespace {
 void sort_by_key(std::vector<TrackTally>& tallies) {
   std::sort(tallies.begin(), tallies.end(),
             [](const TrackTally& a, const TrackTally& b) { return a.key < b.key; });
+}
+
+// Sender of `run --instrument` (python/instrument/modules/session.py).
+constexpr std::string_view kUnsureSender = "instrument";
+constexpr std::string_view kRank = "rank";
+constexpr size_t kMaxNamedSenders = 3;
+
+bool is_unsure(std::string_view who) {
+  return who == kUnsureSender || who.ends_with(".instrument");
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool is_rank(std::string_view who) {
+  return who.starts_with(kRank) && is_number(who.substr(kRank.size()));
 }
 
 }  // namespace
@@ -32,6 +53,38 @@ std::string_view choose_sender(std::vector<TrackTally> tallies) {
     if (most == nullptr || tally.reports > most->reports) most = &tally;
   }
   return most == nullptr ? "" : most->key.name;
+}
+
+std::vector<StepSender> other_step_senders(const std::vector<TrackTally>& tallies,
+                                           std::string_view chosen) {
+  std::vector<StepSender> others;
+  for (const TrackTally& tally : tallies) {
+    const std::string_view who = tally.key.name;
+    if (tally.key.source != kPipe || who == chosen || is_unsure(who)) continue;
+    if (tally.observed() > 0) others.push_back({std::string(who), tally.observed()});
+  }
+  return others;
+}
+
+std::string senders_note(std::string_view chosen, const std::vector<StepSender>& others) {
+  const bool are_ranks =
+      std::all_of(others.begin(), others.end(), [](const auto& one) { return is_rank(one.who); });
+  // Clients name a process by its rank or its process id, and a thread by more than that.
+  const bool are_processes = std::all_of(others.begin(), others.end(), [](const auto& one) {
+    return is_rank(one.who) || is_number(one.who);
+  });
+  std::string named;
+  for (size_t i = 0; i < std::min(others.size(), kMaxNamedSenders); ++i) {
+    named += fmt::format("{}{} reported {}", i == 0 ? "" : ", ", printable(others[i].who),
+                         others[i].observed);
+  }
+  if (others.size() > kMaxNamedSenders) {
+    named += fmt::format(", and {} more", others.size() - kMaxNamedSenders);
+  }
+  std::string whose = printable(chosen);
+  if (chosen.empty()) whose = are_ranks ? "rank 0" : "the main process";
+  return fmt::format("{} {} reported steps; those of {} count ({})", others.size() + 1,
+                     are_processes ? "processes" : "senders", whose, named);
 }
 
 std::vector<TrackTally> choose_tracks(std::vector<TrackTally> tallies) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/training.h"
 #include "training/report.h"
 #include "training/step_counter.h"
 
@@ -37,6 +38,14 @@ struct TrackTally {
 // The sender that does the steps: the one without a name, or, where all have one (one of several
 // ranks, a training in a forked process), the one with the most reports.
 std::string_view choose_sender(std::vector<TrackTally> tallies);
+
+// Of the pipe, those that reported steps but for the chosen one. While a job may still report steps
+// itself, `run --instrument` sends its own under a second name, which is not another sender.
+std::vector<StepSender> other_step_senders(const std::vector<TrackTally>& tallies,
+                                           std::string_view chosen);
+
+// "2 processes reported steps; those of rank 0 count (rank1 reported 60)"
+std::string senders_note(std::string_view chosen, const std::vector<StepSender>& others);
 
 // The track of each source, in order of the sources: that of the sender that does the steps, and of
 // the numbers in event files the one that was reported most often.

@@ -31,6 +31,42 @@ TEST(Tracks, if_all_senders_have_a_name_the_one_with_most_reports_counts) {
   EXPECT_EQ(training.all_phases[1].who, "77");
 }
 
+TEST(Tracks, other_senders_of_steps_are_stated) {
+  const ListedTraining ranks =
+      read_lines({"1 pipe step 1", "1 pipe step 1 who=rank1", "2 pipe step 2",
+                  "2 pipe step 2 who=rank1", "3 pipe step 3", "3 pipe phase input 1 who=rank2"});
+  EXPECT_EQ(ranks.count, 3);
+  ASSERT_EQ(ranks.other_step_senders.size(), 1U);
+  EXPECT_EQ(ranks.other_step_senders[0].who, "rank1");
+  EXPECT_EQ(ranks.other_step_senders[0].observed, 2);
+  EXPECT_EQ(ranks.notes,
+            std::vector<std::string>{
+                "2 processes reported steps; those of rank 0 count (rank1 reported 2)"});
+  const ListedTraining threads =
+      read_lines({"1 pipe step 1", "1 pipe step 1 who=77.Thread-1", "2 pipe step 2 who=78"});
+  EXPECT_EQ(threads.notes,
+            std::vector<std::string>{"3 senders reported steps; those of the main process count "
+                                     "(77.Thread-1 reported 1, 78 reported 1)"});
+}
+
+TEST(Tracks, of_many_senders_a_few_are_named) {
+  std::vector<std::string> lines;
+  for (int rank = 1; rank < 8; ++rank)
+    lines.push_back(fmt::format("1 pipe step 1 who=rank{}", rank));
+  EXPECT_EQ(
+      read_lines(lines).notes,
+      std::vector<std::string>{"7 processes reported steps; those of rank1 count (rank2 "
+                               "reported 1, rank3 reported 1, rank4 reported 1, and 3 more)"});
+}
+
+TEST(Tracks, steps_that_were_sent_for_safety_are_no_other_sender) {
+  const ListedTraining training =
+      read_lines({"1 pipe step 1 who=instrument", "1 pipe step 1", "1 pipe step 1 who=rank1",
+                  "1 pipe step 1 who=rank1.instrument"});
+  EXPECT_EQ(training.other_step_senders.size(), 1U);
+  EXPECT_TRUE(read_lines({"1 pipe step 1 who=instrument"}).other_step_senders.empty());
+}
+
 TEST(Tracks, a_printed_bar_does_not_replace_a_rank) {
   const ListedTraining training =
       read_lines({"1 pipe step 1 who=rank1", "2 pipe step 2 who=rank1", "2 output step 1"});

@@ -3,16 +3,19 @@
 
     calibrate.py --keep DIR                 200 jobs of 8 to 10 s, one after the other; continues where it was interrupted
     calibrate.py --keep DIR --jobs 40       a short one
-    calibrate.py --keep DIR --again         judge the recorded runs again, after a change of the rules
-    calibrate.py --keep DIR --fit           print the table of src/analyze/support/confidence.cpp
-    calibrate.py --keep DIR --score         score the half that is held out, and write docs/diagnosis-validation.md
+    calibrate.py --keep DIR --again         judge the recorded runs again, after a change of the rules; records nothing
+    calibrate.py --keep DIR --again --fit   the same, and print the table for src/analyze/support/confidence.cpp
+    calibrate.py --keep DIR --again --score score the half that is held out, and write docs/diagnosis-validation.md
 
 Kind, form, sizes and duration of a job follow from the seed and its number alone. Jobs with an odd number are held out:
-nothing is fitted to them, and they are shown by --score only. A fifth of the jobs is clean. A run beside which others used
+nothing is fitted to them, and they are shown by --score only. That needs a program whose table is the fitted one, and is
+done once: after it, other rules or another table are not scored any more, because they may follow from what was seen
+(--score-anew does it nevertheless, and the document states it). A fifth of the jobs is clean. A run beside which others used
 more than 5 % of the machine is repeated, at most twice; if it still was disturbed it does not count, and the next
 invocation records it again. Results are lines of DIR/results.jsonl.
 """
 import argparse
+import datetime
 import json
 import pathlib
 import random
@@ -20,6 +23,7 @@ import sys
 
 import calibration
 from planted import Skipped, ask, background, is_busy, labelled_cases, record, score, wait_until_idle
+from tables import write_part
 
 MB = 1 << 20
 CASES = {case["name"]: case for case in labelled_cases() if case.get("machine") != "gpu"}
@@ -132,33 +136,54 @@ def judge_again(folder, results):
             results.add(judged(row, folder / "home"))
 
 
+def score_held_out(fitted, held_out, options, folder):
+    """Returns the exit code."""
+    if not calibration.is_table_in_program(fitted):
+        print(f"not scored: the table in {calibration.SOURCE.name} is not the one that is fitted to these runs. Put this "
+              f"there, build, and run --again --score:\n{calibration.table(fitted)}")
+        return 1
+    path, judged_by = folder / "scored.json", {"rules": held_out[0]["rules"], "table": calibration.table(fitted)}
+    before = json.loads(path.read_text()) if path.exists() else []
+    if before and before[-1] != judged_by and not options.score_anew:
+        print("not scored: the half that is held out was scored before, with other rules or another table")
+        return 1
+    if not before or before[-1] != judged_by:
+        before.append(judged_by)
+        path.write_text(json.dumps(before) + "\n")
+    once = "scored once" if len(before) == 1 else f"scored {len(before)} times, each time with changed rules"
+    head = (f"{datetime.date.today()}, rules version {judged_by['rules']}, seed {options.seed}. {len(fitted)} runs were fitted; "
+            f"what follows is of the {len(held_out)} runs that were held out, {once}.")
+    text = calibration.report(held_out)
+    print(text)
+    write_part("calibration", f"{head}\n\n{text}")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", metavar="DIR", required=True, help="folder of the runs and results")
     parser.add_argument("--jobs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--patience", type=float, default=60, metavar="S", help="wait so long for an idle machine (default: 60)")
-    parser.add_argument("--again", action="store_true")
-    parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--score", action="store_true")
+    parser.add_argument("--again", action="store_true", help="judge the recorded runs again")
+    parser.add_argument("--fit", action="store_true", help="print the table of confidences")
+    parser.add_argument("--score", action="store_true", help="score the half that is held out, once")
+    parser.add_argument("--score-anew", action="store_true", help="score it although it was scored before")
     options = parser.parse_args()
     folder = pathlib.Path(options.keep)
     folder.mkdir(parents=True, exist_ok=True)
     results = Results(folder / "results.jsonl")
+    is_scored = options.score or options.score_anew
     if options.again:
         judge_again(folder, results)
-    elif not options.fit and not options.score:
+    elif not options.fit and not is_scored:
         record_all(options, folder, results)
     rows = results.counted()
     fitted, held_out = [r for r in rows if r["number"] % 2 == 0], [r for r in rows if r["number"] % 2]
     print(calibration.report(fitted))
     if options.fit:
         print(calibration.table(fitted))
-    if options.score:
-        text = calibration.report(held_out)
-        print(text)
-        calibration.write(text, len(fitted), options.seed)
-    return 0
+    return score_held_out(fitted, held_out, options, folder) if is_scored else 0
 
 
 if __name__ == "__main__":

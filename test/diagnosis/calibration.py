@@ -1,9 +1,11 @@
 """Tables of a calibration: confusion matrix, reliability, Brier score, and the fit of confidences."""
-import datetime
+import math
 import pathlib
+import re
 
-DOCUMENT = pathlib.Path(__file__).resolve().parent.parent.parent / "docs" / "diagnosis-validation.md"
-BEGIN, END = "<!-- calibration: written by test/diagnosis/calibrate.py -->", "<!-- end of calibration -->"
+from tables import confusion, count, markdown, tally, unexpected
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent.parent / "src" / "analyze" / "support" / "confidence.cpp"
 BINS = (0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0001)
 LEAST_IN_GROUP, MOST_GROUPS = 10, 6
 
@@ -12,55 +14,46 @@ def decided(rows):
     return [row for row in rows if row["result"] != "abstained"]
 
 
-def counts(rows):
-    return {what: sum(row["result"] == what for row in rows) for what in ("right", "wrong", "abstained")}
-
-
 def brier(rows):
     rows = decided(rows)
     return sum((row["confidence"] - (row["result"] == "right")) ** 2 for row in rows) / len(rows) if rows else None
 
 
-def markdown(head, lines):
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
-                      *("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)])
-
-
-def confusion(rows):
-    """By the truth of the job and the verdict."""
-    truths = sorted({row["truth"] for row in rows})
-    verdicts = sorted({row["verdict"] for row in rows})
-    lines = [[truth, *(sum(r["truth"] == truth and r["verdict"] == verdict for r in rows) or "" for verdict in verdicts)]
-             for truth in truths]
-    return markdown(["truth \\ verdict", *verdicts], lines)
+def wilson(right, runs, z=1.96):
+    """The 95 % interval of a share."""
+    middle, half = right + z * z / 2, z * math.sqrt(right * (runs - right) / runs + z * z / 4)
+    return (middle - half) / (runs + z * z), (middle + half) / (runs + z * z)
 
 
 def reliability(rows):
+    """A reliability diagram as a table: where the verdicts are as often right as their confidence says, the mean
+    confidence is inside of the interval."""
     lines = []
     for low, high in zip(BINS, BINS[1:]):
         inside = [row for row in decided(rows) if low <= row["confidence"] < high]
         if inside:
-            mean = sum(row["confidence"] for row in inside) / len(inside)
-            right = sum(row["result"] == "right" for row in inside) / len(inside)
-            lines.append([f"{low:.1f} to {min(high, 1):.1f}", len(inside), f"{mean:.2f}", f"{right:.2f}"])
-    return markdown(["confidence", "runs", "mean confidence", "share right"], lines)
+            mean, right = sum(row["confidence"] for row in inside) / len(inside), count(inside, "right")
+            least, most = wilson(right, len(inside))
+            lines.append([f"{low:.1f} to {min(high, 1):.1f}", len(inside), f"{mean:.2f}", f"{right / len(inside):.2f}",
+                          f"{least:.2f} to {most:.2f}", bar(right / len(inside), mean)])
+    return markdown(["confidence", "runs", "mean confidence", "share right", "95 % interval", "0 … 1"], lines)
+
+
+def bar(right, confidence, width=20):
+    """The share that is right as a bar, with a ¦ at the confidence."""
+    cells = ["█" if place < round(right * width) else "·" for place in range(width)]
+    cells[min(width - 1, int(confidence * width))] = "¦"
+    return f"`{''.join(cells)}`"
 
 
 def report(rows):
     """Markdown."""
     if not rows:
         return "no runs"
-    parts = []
-    for form in ("phases", "bare"):
-        of_form = [row for row in rows if row["form"] == form]
-        count = counts(of_form)
-        invented = sum(bool(row["raised"]) for row in of_form)
-        parts.append(f"{form}: {len(of_form)} runs, {count['right']} right, {count['wrong']} wrong, "
-                     f"{count['abstained']} abstained, {invented} clean runs with something invented")
-    wrong = [f"{row['kind']} ({row['form']}): {row['verdict']} {row['cause'] or ''}".rstrip() for row in rows
-             if row["result"] == "wrong"]
-    if wrong:
-        parts.append("Wrong: " + "; ".join(wrong))
+    parts = [tally(rows, ("phases", "instrument", "bare"))]
+    others = unexpected(rows, "kind")
+    if others:
+        parts.append("Not right: " + others)
     value = brier(rows)
     parts += [confusion(rows), reliability(rows), f"Brier score: {'unknown' if value is None else f'{value:.3f}'}"]
     return "\n\n".join(parts)
@@ -78,11 +71,11 @@ def fitted_points(rows):
     """Score and share right (Laplace's rule: nothing is certain), never decreasing (pool adjacent violators)."""
     pooled = []
     for group in groups(rows):
-        pooled.append([sum(r["score"] for r in group), sum(r["result"] == "right" for r in group), len(group)])
+        pooled.append([sum(r["score"] for r in group), count(group, "right"), len(group)])
         while len(pooled) > 1 and share(pooled[-1]) < share(pooled[-2]):
             last = pooled.pop()
             pooled[-1] = [a + b for a, b in zip(pooled[-1], last)]
-    return [(total / count, share([total, right, count])) for total, right, count in pooled]
+    return [(total / runs, share([total, right, runs])) for total, right, runs in pooled]
 
 
 def share(group):
@@ -96,9 +89,8 @@ def table(rows):
     return f"constexpr std::array<Point, {len(points)}> kPoints = {{{{{inner}}}}};"
 
 
-def write(text, fitted, seed):
-    """Into the document, in place of the last ones."""
-    before, rest = DOCUMENT.read_text().split(BEGIN)
-    after = rest.split(END)[1]
-    head = (f"{datetime.date.today()}, seed {seed}. {fitted} runs were fitted; what follows is of the half that was held out.")
-    DOCUMENT.write_text(f"{before}{BEGIN}\n{head}\n\n{text}\n{END}{after}")
+def is_table_in_program(rows):
+    """Whether the table of the sources is the one that is fitted to these runs."""
+    def numbers(text):
+        return [float(number) for number in re.findall(r"\d+(?:\.\d+)?", re.split(r"kPoints\s*=", text)[1].split(";")[0])]
+    return numbers(SOURCE.read_text()) == numbers(table(rows))

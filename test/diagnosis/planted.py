@@ -108,12 +108,14 @@ def record(case, form, seconds, folder, home, sizes=None, run_name=None):
 
 
 def score(case, answer):
-    """right, abstained or wrong; and the findings that a clean run must not have."""
+    """right, abstained or wrong; and the findings that a clean run must not have. Where the cause counts, a verdict
+    without one is an abstention."""
     verdict, cause = answer["verdict"], answer["cause"] or ""
     raised = [f["id"] for f in answer["findings"] if f["severity"] != "info"] if case.get("clean") else []
     if verdict == "unknown":
         return "abstained", raised
+    if verdict == case["verdict"] and case["cause_counts"] and cause != case["cause"]:
+        return ("wrong" if cause else "abstained"), raised
     if verdict == case["verdict"]:
-        is_right = not case["cause_counts"] or cause in (case["cause"], "")
-        return ("right" if is_right else "wrong"), raised
+        return "right", raised
     return ("right" if verdict in case["accept"] else "wrong"), raised

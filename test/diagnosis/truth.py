@@ -6,20 +6,24 @@
     truth.py --seconds 6 --form bare
     truth.py --keep DIR              leave the runs in DIR/home
     truth.py --keep DIR --again      judge those runs again, and record nothing
+    truth.py --write                 also write the tables into docs/diagnosis-validation.md
 
 The form `instrument` needs TRAINSCOPE_TORCH_PYTHON, a Python with PyTorch. A run beside which others used more than 5 %
 of the machine is repeated, at most twice. Exit 1 if a verdict of a job that reports phases or is instrumented is not
 right, if more than 5 % of the others are wrong or fewer than 70 % right, or if anything above `info` is found in a clean run.
 """
 import argparse
+import datetime
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 from planted import Skipped, ask, background, is_busy, labelled_cases, record, score, wait_until_idle
+from tables import confusion, count, tally, unexpected, write_part
 
 FORMS = ("phases", "instrument", "bare")
 
@@ -39,28 +43,52 @@ def judge(case, form, options, folder):
     print(f"{case['name']:22} {form:10} {result:9} {answer['verdict']:19} {answer['cause'] or '–':14} "
           f"{answer['confidence']:.2f}  others {others:.2f}  {' '.join(raised)}", flush=True)
     return {"case": case["name"], "form": form, "result": result, "verdict": answer["verdict"], "cause": answer["cause"],
-            "confidence": answer["confidence"], "truth": case["verdict"], "raised": raised, "others": others}
+            "confidence": answer["confidence"], "truth": case["verdict"], "raised": raised, "others": others,
+            "busy": is_busy(case, others), "rules": answer["rules"]}
+
+
+def report(results):
+    """Markdown: how often each form is right, what was said instead, and a confusion matrix per form."""
+    parts = [tally(results, FORMS)]
+    others = unexpected(results, "case")
+    if others:
+        parts.append("Not right: " + others)
+    for form in FORMS:
+        of_form = [row for row in results if row["form"] == form]
+        if of_form:
+            parts += [f"Verdicts, form `{form}`:", confusion(of_form)]
+    return "\n\n".join(parts)
+
+
+def write(results, skipped, options):
+    """Disturbed runs do not count. `skipped`: (case and form, reason)."""
+    counted = [row for row in results if not row["busy"]]
+    skipped = skipped + [(f"{row['case']} ({row['form']})", "disturbed by others") for row in results if row["busy"]]
+    if not counted:
+        print("nothing written: every run was disturbed")
+        return
+    runs = "kept runs" if options.again else f"one run of {options.seconds:g} s per case and form"
+    parts = [f"Rules version {counted[0]['rules']}, {datetime.date.today()}, {os.cpu_count()} cores, {runs}:", report(counted)]
+    for reason in sorted({reason for _, reason in skipped}):
+        names = ", ".join(name for name, why in skipped if why == reason)
+        parts.append(textwrap.fill(f"Not counted, {reason}: {names}", 130, break_long_words=False))
+    write_part("truth", "\n\n".join(parts))
 
 
 def passes(results):
-    def of_form(*forms):
-        return [r for r in results if r["form"] in forms]
-
-    def count(rows, what):
-        return sum(r["result"] == what for r in rows)
-
-    for form in FORMS:
-        rows = of_form(form)
-        if rows:
-            print(f"{form}: {len(rows)} runs, {count(rows, 'right')} right, {count(rows, 'wrong')} wrong, "
-                  f"{count(rows, 'abstained')} abstained")
-    told, bare = of_form("phases", "instrument"), of_form("bare")
-    return (count(told, "right") == len(told) and count(bare, "wrong") <= 0.05 * len(bare) and
+    told = [row for row in results if row["form"] != "bare"]
+    bare = [row for row in results if row["form"] == "bare"]
+    return (bool(results) and count(told, "right") == len(told) and count(bare, "wrong") <= 0.05 * len(bare) and
             count(bare, "right") >= 0.7 * len(bare) and not any(r["raised"] for r in results))
 
 
 def run_all(options, folder):
-    results = []
+    """The results, and what was skipped, with reasons."""
+    results, skipped = [], []
+
+    def skip(case, form, reason):
+        skipped.append((f"{case['name']} ({form})", str(reason)))
+        print(f"{case['name']:22} {form:10} skipped: {reason}", flush=True)
     for case in labelled_cases():
         if (options.cases and case["name"] not in options.cases) or case.get("machine") == "gpu":
             continue
@@ -70,12 +98,12 @@ def run_all(options, folder):
             try:
                 results.append(judge(case, form, options, folder))
             except Skipped as reason:
-                print(f"{case['name']:22} {form:10} skipped: {reason}", flush=True)
+                skip(case, form, reason)
             except subprocess.CalledProcessError:
                 if not options.again:
                     raise
-                print(f"{case['name']:22} {form:10} skipped: not recorded", flush=True)
-    return results
+                skip(case, form, "not recorded")
+    return results, skipped
 
 
 def main():
@@ -87,14 +115,20 @@ def main():
     parser.add_argument("--patience", type=float, default=60, metavar="S", help="wait so long for an idle machine (default: 60)")
     parser.add_argument("--keep", metavar="DIR", help="leave files and runs in DIR")
     parser.add_argument("--again", action="store_true", help="judge the runs in --keep DIR again")
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/diagnosis-validation.md")
     parser.add_argument("-o", "--out", help="write the results as JSON to this file")
     options = parser.parse_args()
     if options.again and not options.keep:
         parser.error("--again needs --keep DIR")
+    if options.write and (options.cases or options.form):
+        parser.error("--write needs every case and form")
     with tempfile.TemporaryDirectory(dir=os.environ.get("TRAINSCOPE_TRUTH_DIR", "/var/tmp")) as temporary:
         folder = pathlib.Path(options.keep or temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        results = run_all(options, folder)
+        results, skipped = run_all(options, folder)
+    print(report(results))
+    if options.write and results:
+        write(results, skipped, options)
     if options.out:
         pathlib.Path(options.out).write_text(json.dumps(results, indent=1) + "\n")
     return 0 if passes(results) else 1

@@ -178,6 +178,13 @@ print(done + 500)
         self.assertTrue(any("bursts" in mark for mark in lines.marks()), lines.marks())
         self.assertTrue(any("of step time in hooks" in mark for mark in lines.marks()), lines.marks())
 
+    def test_steps_between_bursts_name_their_rank(self):
+        lines = self.sent("assert train(loader(2000, 0.0003)) == 2000", RANK="3", WORLD_SIZE="4")
+        self.assert_steps(lines, 2000, "rank3")
+        self.assertEqual(len(lines.phase_s("input", "rank3")), 2000)
+        self.assertEqual(lines.senders(), {"rank3"})
+        self.assertIn("; rank 3 of 4", lines.marks()[0])
+
     def test_evaluation_is_not_a_step(self):
         lines = self.sent("""
 for epoch in range(2):
@@ -270,6 +277,41 @@ for i, batch in enumerate(loader(15, 0.05)):
 """)
             self.assertEqual(lines.starting("step"), [f"step {i}" for i in range(every, 16, every)])
             self.assertEqual(len(lines.phase_s("backward")), 15)
+
+    def test_evaluations_that_the_client_reports_are_no_steps(self):
+        lines = self.sent(f"""
+sys.path.insert(0, {str(PYTHON_CLIENT)!r})
+import trainscope
+for i, batch in enumerate(loader(15)):
+    torch.Tensor().backward(); torch.optim.SGD().step()
+    if i % 5 == 4: trainscope.step(i + 1, set="validation", loss=0.5)
+""")
+        own = [line for line in lines.starting("step") if "set=validation" not in line]
+        self.assertEqual([line.split()[1] for line in own], [str(i) for i in range(1, 16)])
+
+    def test_steps_that_were_held_are_released_bit_by_bit_and_in_order(self):
+        lines = self.sent(f"""
+sys.path.insert(0, {str(PYTHON_CLIENT)!r})
+import trainscope
+trainscope.mark("hello")
+train(loader(700))
+own = next(module for name, module in sys.modules.items() if name.endswith(".session") and hasattr(module, "Session"))
+log = own.session.main_log or own.session.log()
+log.flush(own.now_ns())
+sizes, write = [], own.session.write
+def observed(lines, log, is_unsure=False):
+    sizes.append(len(lines))
+    write(lines, log, is_unsure)
+own.session.write = observed
+own.session._hold_until_ns = 0
+while log.held: log.flush(own.now_ns())
+print(max(sizes), len(sizes))
+train(loader(1))
+""")
+        most, flushes = map(int, self.job.stdout.split())
+        self.assertLessEqual(most, 320)
+        self.assertGreaterEqual(flushes, 2)
+        self.assert_steps(lines, 701)
 
     def test_a_client_that_reports_no_steps(self):
         lines = self.sent(f"""

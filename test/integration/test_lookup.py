@@ -172,6 +172,26 @@ class Lookup(Case):
         self.assertRegex(self.run_cli("info").stdout,
                          rf"verdict +input_bound \(few_workers\), confidence 53 %; see: trainscope diagnose {run['id']}\n")
 
+    def test_diagnose_says_when_the_stored_verdict_differs(self):
+        self.run_cli("run", "--quiet", "--", "true")
+        file = pathlib.Path(self.info()["run"]["path"]) / "manifest.json"
+        manifest = json.loads(file.read_text())
+
+        def diagnosed(stored):
+            file.write_text(json.dumps({**manifest, "verdict": stored}))
+            return self.run_cli("diagnose").stdout, json.loads(self.run_cli("diagnose", "--json").stdout)
+
+        text, document = diagnosed({"verdict": "input_bound", "cause": "few_workers", "confidence": 0.53, "rules": 1})
+        self.assertEqual(document["verdict"], "unknown")
+        self.assertEqual(document["stored"], {"verdict": "input_bound", "cause": "few_workers", "confidence": 0.53,
+                                              "rules": 1, "differs": True})
+        self.assertRegex(text, r"(?m)^  stored    input_bound \(few_workers\) at the end of the run, by version 1 of the rules")
+        text, document = diagnosed({"verdict": "unknown", "cause": None, "confidence": 0, "rules": 1})
+        self.assertFalse(document["stored"]["differs"])
+        self.assertNotIn("  stored", text)
+        text, document = diagnosed(None)
+        self.assertIsNone(document["stored"])
+
     def test_info_counts_what_nothing_can_be_done_about(self):
         self.run_cli("run", "--quiet", "--", "true")
         absent = [m for m in self.info()["metrics"] if m["status"] == "absent"]

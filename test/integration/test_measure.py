@@ -6,15 +6,18 @@ speed of this machine.
 import json
 import os
 import pathlib
+import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import unittest
 
 from trainscope_test import BIN, IS_ROOT, Case, main, wait_until
 
 CUDA = os.environ.get("FAKE_CUDA_FOLDER", "build/release/fake-nvml")
 LIBRARY = "libcuda.so.1"
+NOBODY = 65534
 SMALL = ("--each", "20ms", "--size", "4")
 UNITS = {
     "cpu": {"cpu.speed.one_core": "{flop}/s", "cpu.speed.all_cores": "{flop}/s"},
@@ -40,10 +43,17 @@ class Measure(Case):
 
     def measure(self, *words, **keywords):
         done = self.trainscope("doctor", "--measure", "--json", *SMALL, "--data", self.data, *words, check=False, **keywords)
-        if b"O_DIRECT" in done.stderr:
-            self.skipTest("the temporary folder does not support O_DIRECT")
+        self.skip_without_storage(done)
         self.assertEqual(done.returncode, 0, done.stderr)
         return json.loads(done.stdout)
+
+    def skip_without_storage(self, done):
+        for reason in ("O_DIRECT", "is in memory"):
+            if reason.encode() in done.stderr:
+                self.skipTest("the temporary folder cannot be measured: " + done.stderr.decode())
+
+    def missing(self, document):
+        return {missing["name"]: missing["reason"] for missing in document["limits_missing"]}
 
     def stored(self):
         files = list(pathlib.Path(self.home, "limits").glob("*"))
@@ -88,8 +98,7 @@ class Limits(Measure):
 
     def test_the_working_directory_is_the_default(self):
         done = self.trainscope("doctor", "--measure", "--json", "--only", "disk", *SMALL, cwd=self.data, check=False)
-        if b"O_DIRECT" in done.stderr:
-            self.skipTest("the temporary folder does not support O_DIRECT")
+        self.skip_without_storage(done)
         self.assertIn(os.path.realpath(self.data), json.loads(done.stdout)["limits"][0]["how"])
 
     def test_kinds_add_up_in_one_file_per_host(self):
@@ -131,6 +140,56 @@ class Limits(Measure):
         self.record(["true"])
         self.assert_measured(self.measure("--only", "cpu"), "cpu")
 
+    def test_another_machine_of_the_same_name(self):
+        self.measure("--only", "cpu")
+        file, = pathlib.Path(self.home, "limits").glob("*")
+        stored = json.loads(file.read_text())
+        if stored["machine"] is None:
+            self.skipTest("this machine does not name its processors")
+        file.write_text(json.dumps({**stored, "machine": "Cray, 4 CPUs"}))
+        document = json.loads(self.trainscope("doctor", "--json").stdout)
+        self.assertEqual(document["limits"], [])
+        self.assertIn("another machine: Cray, 4 CPUs", document["limits_problem"])
+        self.record(["true"])
+        self.assertIsNone(json.loads(next(pathlib.Path(self.home).glob("*/manifest.json")).read_text())["limits"])
+        self.measure("--only", "memory")
+        self.assertEqual(self.stored()["machine"], stored["machine"])
+        self.assertNotIn("cpu.", json.dumps(self.stored()["limits"]))
+
+
+class Scarce(Measure):
+    """What cannot be measured has a reason, and everything else is measured and stored."""
+
+    def test_a_limit_of_file_size(self):
+        self.measure("--only", "disk")
+        document = self.measure("--only", "disk", "--only", "cpu",
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
+        self.assert_measured(document, "cpu")
+        # No value of the first measurement stays next to the reason of the second.
+        self.assertEqual([limit["name"] for limit in document["limits"] if limit["name"].startswith("disk.")], ["disk.open"])
+        self.assertEqual(set(self.missing(document)), set(UNITS["disk"]) - {"disk.open"})
+        self.assertIn("File too large", self.missing(document)["disk.read.random"])
+        self.assertEqual(document["limits"], self.stored()["limits"])
+
+    def test_no_more_threads(self):
+        def be_scarce():
+            if IS_ROOT:  # whom no such limit stops
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+
+        if IS_ROOT:
+            for folder in (self.folder, self.home, self.data):
+                os.chmod(folder, 0o777)
+        try:
+            document = self.measure("--only", "disk", preexec_fn=be_scarce)
+        except PermissionError as error:
+            self.skipTest(f"another user cannot run the program: {error}")
+        self.assertEqual(set(self.missing(document)), set(UNITS["disk"]))
+        self.assertIn("cannot start 1 thread:", self.missing(document)["disk.open"])
+        self.assertEqual(os.listdir(self.data), [])
+
 
 class Refused(Measure):
     def refused(self, *words, says, data=None):
@@ -151,6 +210,16 @@ class Refused(Measure):
     def test_a_folder_that_does_not_exist(self):
         self.refused(data=self.path("nowhere"), says=[self.path("nowhere"), "No such file or directory"])
 
+    def test_a_file_system_in_memory(self):
+        if not any(line.split()[1:3] == ["/dev/shm", "tmpfs"] for line in open("/proc/mounts")):
+            self.skipTest("/dev/shm is not a tmpfs")
+        try:
+            folder = tempfile.TemporaryDirectory(dir="/dev/shm")
+        except OSError as error:
+            self.skipTest(str(error))
+        with folder:
+            self.refused(data=folder.name, says=["cannot measure storage", "--data DIR"])
+
     def test_too_little_space(self):
         free = shutil.disk_usage(self.data).free
         if free > 60 << 30:
@@ -164,20 +233,29 @@ class Refused(Measure):
 
 
 class Interrupted(Measure):
+    def end_with(self, number):
+        process = subprocess.Popen([BIN, "doctor", "--measure", "--only", "disk", "--size", "1", "--each", "10s",
+                                    "--data", self.data], env=self.environment(), stderr=subprocess.PIPE,
+                                   stdout=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        wait_until(lambda: os.listdir(self.data) or process.poll() is not None)
+        if process.poll() is not None:
+            self.skipTest(process.stderr.read().decode())
+        process.send_signal(number)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -number)
+        self.assertEqual(os.listdir(self.home), [])
+
     def test_files_are_removed_when_a_signal_comes(self):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            process = subprocess.Popen([BIN, "doctor", "--measure", "--only", "disk", "--size", "1", "--each", "10s",
-                                        "--data", self.data], env=self.environment(), stderr=subprocess.PIPE,
-                                       stdout=subprocess.DEVNULL)
-            self.addCleanup(process.kill)
-            wait_until(lambda process=process: os.listdir(self.data) or process.poll() is not None)
-            if process.poll() is not None:
-                self.skipTest(process.stderr.read().decode())
-            process.send_signal(number)
-            process.communicate(timeout=60)
-            self.assertEqual(process.returncode, -number)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGALRM, signal.SIGXCPU):
+            self.end_with(number)
             self.assertEqual(os.listdir(self.data), [])
-            self.assertEqual(os.listdir(self.home), [])
+
+    def test_the_next_measurement_removes_what_a_killed_one_left(self):
+        self.end_with(signal.SIGKILL)
+        self.assertNotEqual(os.listdir(self.data), [])
+        self.assert_measured(self.measure("--only", "disk"), "disk")
+        self.assertEqual(os.listdir(self.data), [])
 
 
 @unittest.skipUnless(os.path.exists(os.path.join(CUDA, LIBRARY)), "the fake driver library is not built")
@@ -193,9 +271,6 @@ class Gpu(Measure):
 
     def control(self, words):
         pathlib.Path(self.driver, "control").write_text(words)
-
-    def missing(self, document):
-        return {missing["name"]: missing["reason"] for missing in document["limits_missing"]}
 
     def test_copies_and_launches(self):
         limits = self.assert_measured(self.measure("--only", "gpu"), "gpu")

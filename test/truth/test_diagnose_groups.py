@@ -62,11 +62,30 @@ class Together(GroupCase):
             self.assertRegex(text, rf"(?m)^  rank {rank}    \w")
         self.assertIn("straggler", self.trainscope("diagnose", "slurm-47", "--explain").stdout.decode())
 
+    def test_two_slow_ranks_do_not_hide_each_other(self):
+        self.record_job([8, 8, 8, 24, 24])
+        document = self.diagnose("slurm-4711.0")
+        self.assertEqual([f["id"] for f in document["findings"]], ["straggler"])
+        self.assertRegex(document["findings"][0]["summary"], r"\Aranks (3 and 4|4 and 3) need up to 24")
+
     def test_nothing_is_found_in_a_job_whose_ranks_are_alike(self):
         self.record_job([24, 24.2, 23.9, 24.1])
         document = self.diagnose("slurm-4711.0")
         self.assertEqual([f["id"] for f in document["findings"]], [])
         self.assertNotEqual(document["verdict"], "communication_bound")
+
+    def test_a_rank_is_judged_by_the_metrics_of_its_machine(self):
+        """Local rank 0 recorded them: they are those of the machine, whoever took them."""
+        runs = self.record_job([24, 24, 24])
+
+        def seen(run):
+            rules = self.diagnose(run, "--explain")["explanation"]
+            return {one["what"]: one["value"] for rule in rules for one in rule["seen"]}
+
+        self.assertIsNotNone(seen(runs[2])["CPU taken by the hypervisor"])
+        self.assertEqual(self.diagnose("slurm-4711.0")["missing"], [])
+        self.trainscope("rm", "--yes", runs[0])
+        self.assertIsNone(seen(runs[2])["CPU taken by the hypervisor"])
 
     def test_ranks_that_are_named_one_by_one_are_compared(self):
         runs = self.record_job([8, 9, 24, 8])
@@ -104,6 +123,30 @@ class Together(GroupCase):
         self.assertEqual([bool(rank["problem"]) for rank in document["ranks"]], [False, False, False, True])
         self.assertIsNone(document["ranks"][3]["verdict"])
         self.assertEqual([f["id"] for f in document["findings"]], ["straggler"])
+
+    def test_a_damaged_run_does_not_stop_the_answers_for_others(self):
+        for name in ("exp1", "exp2", "exp3"):
+            self.record(["sleep", "0.1"], "--name", name)
+        path = next(run["path"] for run in self.listed() if run["name"] == "exp2")
+        subprocess.run(["sh", "-c", f"echo damaged > {path}/samples-0001.seg"], check=True)
+        done = self.trainscope("diagnose", "exp*", "--json", check=False)
+        self.assertEqual(done.returncode, 1)
+        answers = json.loads(done.stdout)["diagnoses"]
+        self.assertEqual([answer["run"]["name"] for answer in answers], ["exp1", "exp2", "exp3"])
+        self.assertEqual([bool(answer.get("problem")) for answer in answers], [False, True, False])
+        self.assertIsNone(answers[1]["verdict"])
+        text = self.trainscope("diagnose", "exp1", "exp2", "exp3", check=False).stdout.decode()
+        self.assertEqual(text.count("verdict   "), 2)
+        self.assertIn("cannot be read: ", text)
+        self.assertEqual(self.trainscope("diagnose", "exp2", check=False).returncode, 2)
+
+    def test_info_and_diagnose_name_the_same_slow_rank(self):
+        runs = self.record_job([8, 9, 24, 8])
+        slowest = self.info("slurm-4711.0")["slowest"]
+        self.assertEqual((slowest["rank"], slowest["run"], slowest["by"]), (2, runs[2], "own_step_s"))
+        self.assertAlmostEqual(slowest["value"], 0.024, places=6)
+        self.record_job([24, 24, 24], job_id="4712")
+        self.assertIsNone(self.info("slurm-4712.0")["slowest"])
 
 
 if __name__ == "__main__":

@@ -66,6 +66,54 @@ class Instrument(Case):
     def test_steps_and_input_wait_of_pytorch(self):
         self.check_truth(torch_python(), {"PYTHONPATH": ""}, REAL)
 
+    def test_steps_and_input_wait_between_bursts(self):
+        """Steps so short that most of them are only noted."""
+        text = JOB.replace("return 60", "return 1500").replace("sleep(0.01)", "sleep(0.0003)").replace("120", "3000")
+        done = self.record([sys.executable, self.script(text, WAIT_S="0.0006", **FAKE)], "--instrument")
+        truth, info = json.loads(done.stdout), self.info()
+        self.assertEqual((info["steps"]["count"], info["steps"]["observed"]), (3000, 3000))
+        self.assertIn("phases are timed in bursts", self.events())
+        parts = {part["part"]: part["share"] for part in info["breakdown"]}
+        self.assertAlmostEqual(parts["input"], truth["input"], delta=0.08)
+        rows = self.trainscope("sql", "latest", "select count(*), min(duration_s) > 0 from steps where step > 1").stdout
+        self.assertEqual(rows.decode().splitlines()[-1], "2999,1")
+
+    def test_what_follows_the_last_step_is_not_part_of_it(self):
+        script = self.script("""
+import time, torch
+def batches():
+    for i in range(1500):
+        time.sleep(0.0003)
+        yield i
+iterator, optimizer = iter(torch.utils.data.DataLoader(batches())), torch.optim.SGD()
+for _ in range(1400):
+    next(iterator)
+    optimizer.step()
+time.sleep(2)
+""")
+        self.record([sys.executable, script], "--instrument")
+        info = self.info()
+        self.assertEqual(info["steps"]["count"], 1400)
+        self.assertGreater(info["run"]["duration_s"] - info["steps"]["end_s"], 1.9)
+
+    def test_every_process_of_a_launcher_is_stated(self):
+        """As torchrun starts them; the steps of the run are those of rank 0."""
+        training = self.script(JOB.replace("range(2)", "range(2 if os.environ['RANK'] == '0' else 1)")
+                               .replace("import json", "import os, json"), WAIT_S="0", **FAKE)
+        launcher = self.path("launch.py")
+        pathlib.Path(launcher).write_text(f"""
+import os, subprocess, sys
+ranks = [subprocess.Popen([sys.executable, {training!r}], env=dict(os.environ, RANK=str(rank), WORLD_SIZE="2"))
+         for rank in range(2)]
+sys.exit(max(rank.wait() for rank in ranks))
+""")
+        self.record([sys.executable, launcher], "--instrument")
+        steps = self.info()["steps"]
+        self.assertEqual((steps["count"], steps["other_senders"]), (120, [{"who": "rank1", "observed": 60}]))
+        text = self.trainscope("info", "latest").stdout.decode()
+        self.assertIn("2 processes reported steps; those of rank 0 count (rank1 reported 60)", " ".join(text.split()))
+        self.assertIn("; rank 1 of 2", self.events())
+
     def test_the_folder_goes_with_the_job(self):
         script = self.script("import os; print(os.environ['PYTHONPATH']); print(os.listdir(os.environ['PYTHONPATH'].split(':')[0]))")
         done = self.record([sys.executable, "-B", script], "--instrument")

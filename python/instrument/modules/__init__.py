@@ -31,15 +31,31 @@ _HOOKS = {
     "jax._src.monitoring": ("jax_hooks", "attach_monitoring"),
     "trainscope._pipe": ("client", "attach_client"),
 }
+# Of a probe (docs/adr/0020). Where data comes from they are inside of the others: what is changed there is timed too.
+_PROBE_HOOKS = {
+    "torch.utils.data.dataloader": ("probe_torch", "attach_loader"),
+    "tensorflow.python.ops.gen_dataset_ops": ("probe_keras", "attach_datasets"),
+}
+_PROBE_HOOKS_AFTER = {
+    "torch.optim.optimizer": ("probe_torch", "attach_optimizer"),
+    "keras.src.callbacks.callback_list": ("probe_keras", "attach_callbacks"),
+}
 
 
 def attach(name, module):
     """Attaches the hooks for this module; called right after the module was executed."""
-    from importlib import import_module
-    from .session import pass_on_if_of_job, session
+    from .probe_lease import lease
+    from .session import session
     if session.is_off:
         return
-    file, function = _HOOKS[name]
+    for hooks in (_PROBE_HOOKS, _HOOKS, _PROBE_HOOKS_AFTER):
+        if name in hooks and (hooks is _HOOKS or lease is not None):
+            _attach(name, module, *hooks[name])
+
+
+def _attach(name, module, file, function):
+    from importlib import import_module
+    from .session import pass_on_if_of_job, session
     try:
         getattr(import_module(__name__ + "." + file), function)(module)
     except Exception as error:  # Another version of the framework: the rest still works.

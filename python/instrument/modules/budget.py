@@ -43,6 +43,21 @@ class Budget:
             self.is_timed, self.has_bursts = False, True
             self.resume_ns = now + self._pause_ns()
 
+    def end_steps(self, now, count, own_ns):
+        """So many steps have ended that were not timed, the last one now, and no burst is due. There were others
+        before."""
+        step_ns, self._last_ns = (now - self._last_ns) / count, now
+        self.steps += count
+        self.own_ns += own_ns
+        self.measured_ns += step_ns * count
+        weight = 1 - (1 - _WEIGHT) ** count
+        self._step_ns += weight * (min(step_ns, 4 * self._step_ns) - self._step_ns)
+        self._untimed_ns += weight * (min(own_ns / count, 3 * self._untimed_ns) - self._untimed_ns)
+
+    def recent_step_ns(self):
+        """The mean of the last few; 0 before the second one."""
+        return int(self._step_ns or 0)
+
     def share(self):
         """Of the steps' time, in all; None before the second step."""
         return float(self.own_ns) / self.measured_ns if self.measured_ns else None

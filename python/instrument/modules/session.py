@@ -16,6 +16,7 @@ from ._pipe import now_ns
 
 FLUSH_NS = 250000000
 _HOLD_NS = 30000000000
+_RELEASED = 300  # held steps per flush: neither the training thread nor the pipe gets all of them at once
 _TEXT_BYTES = 300
 _ORDER = ("steps", "epochs", "input", "transfer", "forward", "backward", "optimizer", "checkpoint")
 # Where exceptions are defined that our code and what it calls may raise.
@@ -112,8 +113,8 @@ class Session:
     def note_unattached(self, what, reason):
         self._missing.append("%s (%s)" % (what, reason))
 
-    def mark(self, text):
-        self._unsent_marks.append((now_ns(), text))
+    def mark(self, text, time_ns=None):
+        self._unsent_marks.append((time_ns or now_ns(), text))
 
     def failed(self, where, error):
         """Our own exception: the originals work again, for good. One of the job's is passed on."""
@@ -142,20 +143,38 @@ class Session:
         if sender is None:
             return
         self._has_events = True
-        who = self._who(sender, log)
-        if is_unsure:
-            who = b".".join((who, _UNSURE)) if who else _UNSURE
-        ending = b" who=%s\n" % who if who else b"\n"
+        ending = self._ending(sender, log, is_unsure)
         made = [_line(text, time, ending) for time, text in ([] if is_unsure else self._take_marks()) + lines]
         batch, size = [], 0
         for line in made:
             if batch and size + len(line) > _pipe.LINE_BYTES:
-                _send(sender, batch, ending)
+                _send(sender, b"".join(batch), len(batch), ending)
                 batch, size = [], 0
             batch.append(line)
             size += len(line)
         if batch:
-            _send(sender, batch, ending)
+            _send(sender, b"".join(batch), len(batch), ending)
+
+    def write_steps(self, number, requested, came, log):
+        """Sends for each batch that a step ended when it was requested, and how long the job waited for it."""
+        sender = self._open_sender()
+        if sender is None:
+            return
+        ending = self._ending(sender, log)
+        both = b"step %d batches=1 timed=0 t=%d" + ending + b"phase input %d.%09d t=%d" + ending
+        made = [both % (place, began, *divmod(ended - began, 1000000000), ended)
+                for place, (began, ended) in enumerate(zip(requested, came), number)]
+        at_once = max(1, _pipe.LINE_BYTES // max(map(len, made)))
+        for place in range(0, len(made), at_once):
+            batch = made[place:place + at_once]
+            _send(sender, b"".join(batch), 2 * len(batch), ending)
+
+    def _ending(self, sender, log, is_unsure=False):
+        """Of a line after its timestamp. Names have no %."""
+        who = self._who(sender, log)
+        if is_unsure:
+            who = b".".join((who, _UNSURE)) if who else _UNSURE
+        return b" who=%s\n" % who if who else b"\n"
 
     def _open_sender(self):
         if self._sender is None:
@@ -180,7 +199,7 @@ class Session:
     def _attached_text(self):
         parts = ["%s: %s" % (" ".join(filter(None, (name, _version(name)))), " ".join(sorted(what, key=_place)))
                  for name, what in sorted(self._attached.items())]
-        text = "instrumented " + "; ".join(parts)
+        text = "instrumented " + "; ".join(parts) + _rank_text()
         return text + ("; not attached: " + ", ".join(self._missing) if self._missing else "")
 
     def _register_end_of_child(self):
@@ -251,10 +270,19 @@ class Log:
         if self.session.holds_steps(self.flushed_ns):
             events = self._hold(events)
         elif self.held:
-            events, self.held = self.held + events, []
+            # A flush without a time is one after which there may be no other. Steps that the client reports are none.
+            is_all = now is None or self.session.steps_from == "client"
+            waiting = self.held + events
+            count = len(waiting) if is_all else len(events) + _RELEASED
+            events, self.held = waiting[:count], waiting[count:]
         lines = self._lines(events)
         if lines or self.session._unsent_marks:
             self.session.write(lines, self)
+
+    def send_steps(self, number, requested, came):
+        """Of batches alike (Session.write_steps), after everything that was noted before."""
+        self.flush()
+        self.session.write_steps(number, requested, came, self)
 
     def _hold(self, events):
         """Sends everything for the unsure sender too, or else nothing would be known of a job that is killed;
@@ -289,15 +317,22 @@ def phase_text(session, name, duration_ns):
     return b"phase %s %d.%09d" % (name, duration_ns // 1000000000, duration_ns % 1000000000)
 
 
-def _send(sender, lines, ending):
+def _send(sender, text, lines, ending):
+    """`lines`: how many these are."""
     with sender.lock:
         if sender.dropped:
             if not sender._write(b"dropped %d t=%d%s" % (sender.dropped, now_ns(), ending)):
-                sender.dropped += len(lines)
+                sender.dropped += lines
                 return
             sender.dropped = 0
-        if not sender._write(b"".join(lines)):
-            sender.dropped += len(lines)
+        if not sender._write(text):
+            sender.dropped += lines
+
+
+def _rank_text():
+    """Of a process that torchrun started."""
+    rank, processes = os.environ.get("RANK", ""), os.environ.get("WORLD_SIZE", "")
+    return "; rank %s of %s" % (rank, processes) if rank.isdigit() and processes.isdigit() else ""
 
 
 def _version(framework):

@@ -21,6 +21,7 @@ _torch = sys.modules["torch"]
 _ignored = io.BytesIO()
 _ignored.close()
 _nothing = _ignored.__exit__  # accepts any arguments, does nothing, returns None
+_new_flag = io.BytesIO
 
 
 class _Hooks:
@@ -32,7 +33,7 @@ class _Hooks:
         self.autograd = self.backward = self.original_backward = None
         self.pre_hooks = self.post_hooks = self.pre_key = self.post_key = None
         self.flag = None  # closed by an update that nothing else notices
-        # Between bursts __next__ of this iterator (its id) only appends to `records`; 0: of none.
+        # Between bursts __next__ of this iterator (its id) only appends to `records` (Trace.take_records); 0: of none.
         self.fast = 0
         self.fast_trace = None  # whose updates the flag notices, and whose batches are in `records`
         self.records = []
@@ -159,7 +160,7 @@ class _Hooks:
             session.note_unattached("device events", reason)
 
     def raise_flag(self):
-        self.flag = io.BytesIO()
+        self.flag = _new_flag()
         self.post_hooks[self.post_key] = self.flag.__exit__
 
     def _count_flag(self):
@@ -239,7 +240,8 @@ def _timed_next(original):
 
 
 def _fast_next(iterator, original):
-    """Between bursts: notes times and whether an optimizer has updated, and nothing else."""
+    """Between bursts: notes times and whether an optimizer has updated, and nothing else. What it keeps are integers in
+    one list, which Python's garbage collector does not count."""
     began = now_ns()
     try:
         hooks.is_waiting = True
@@ -251,10 +253,12 @@ def _fast_next(iterator, original):
         hooks.is_waiting = False
     ended = now_ns()
     try:
-        has_updated = hooks.flag.closed
-        if has_updated:
-            hooks.raise_flag()
-        hooks.records.append((began, ended, has_updated))
+        if hooks.flag.closed:
+            hooks.flag = flag = _new_flag()
+            hooks.post_hooks[hooks.post_key] = flag.__exit__
+        else:
+            began = -began
+        hooks.records.extend((began, ended))  # both or none, whatever a signal handler of the job raises
         if ended > hooks.due_ns:
             hooks.drain()
     except Exception as error:

@@ -19,6 +19,7 @@ _MOST_EVENTS = 4000
 FAST_NS = 4000  # of a batch that is only noted, as measured like UNSEEN_NS_PER_CALL
 # An accumulation is rarely longer. Where nothing but compiled code may update, batches count after so many.
 _SILENT_BATCHES = 64
+_ALIKE = 8  # So many noted batches are worth to be sent together.
 # So many updates of one optimizer with the first batch of an iterator, or eight times as many with a later one, are
 # steps: a job that trains on one batch may keep the iterator that gave it.
 _REPEATS = 32
@@ -95,11 +96,28 @@ class Trace:
         self.own_ns += now_ns() - ended + UNSEEN_NS_PER_CALL
 
     def take_records(self, records):
-        """Batches that __next__ noted between bursts: when each was requested and came, and whether an optimizer
-        had updated before."""
+        """Batches that __next__ noted between bursts: when each was requested, negative if no optimizer had updated
+        before, and when it came."""
         began_ns = now_ns()
+        requested, came = records[::2], records[1::2]
+        alike = range(1, len(came) - 1)
+        if len(alike) < _ALIKE or min(requested) < 0 or requested[-2] >= self.budget.resume_ns:
+            self._take_noted(requested, came)
+        else:  # The first one ends what a burst has begun, with the last one another burst may begin.
+            self._take_noted(requested[:1], came[:1])
+            if self._may_send_alike():
+                self._take_alike(requested[1:-1], came[1:-1])
+                self._take_noted(requested[-1:], came[-1:])
+            else:
+                self._take_noted(requested[1:], came[1:])
+        self.forward_ns = came[-1]
+        self._flush_if_due(came[-1])
+        self.own_ns += now_ns() - began_ns
+
+    def _take_noted(self, requested, came):
         append = self.log.events.append
-        for began, ended, has_updated in records:
+        for began, ended in zip(requested, came):
+            has_updated, began = began > 0, abs(began)
             self.own_ns += FAST_NS
             self.has_updated = self.has_updated or has_updated
             if has_updated or self.updates:
@@ -111,9 +129,20 @@ class Trace:
             self.batches += 1
             self.iterator_batches += 1
             append((ended, phase_text, (b"input", ended - began)))
-        self.forward_ns = ended
-        self._flush_if_due(ended)
-        self.own_ns += now_ns() - began_ns
+
+    def _may_send_alike(self):
+        """Nothing differs from step to step but numbers, and nobody else reports them."""
+        return (not self.budget.is_timed and self.hooks.communication is None and session.may_step(SOURCE) and
+                not session.holds_steps(now_ns()) and not self.log.held and b"input" not in session.client_phases)
+
+    def _take_alike(self, requested, came):
+        """Each of these batches made a step; there may be thousands per second."""
+        count, first = len(came), self.number + 1
+        self.log.send_steps(first, requested, came)
+        self.number += count
+        self.iterator_batches += count
+        self.budget.end_steps(requested[-1], count, self.own_ns + count * FAST_NS)
+        self.own_ns = 0
 
     def due_ns(self):
         """When batches that are only noted must become lines: for a flush, or for the next burst."""
@@ -186,8 +215,11 @@ class Trace:
             self._end_evaluation(now_ns())
         if self.iterator_batches == 1:
             self._count_repeats()
-        if self.updates or self.hooks.has_updated_unseen(self):
-            self._end_step(self.updated_ns if self.updates else now_ns())
+        if self.updates:
+            self._end_step(self.updated_ns)
+        elif self.hooks.has_updated_unseen(self):
+            # Nobody saw when: the step is given as much time as those before it, not what follows the training.
+            self._end_step(min(now_ns(), self.forward_ns + self.budget.recent_step_ns()), None)
         if not self.number and self.silent and self.hooks.may_update_unseen():
             self._count_batches()
         if self.number:

@@ -28,6 +28,7 @@ Judgement judge(RankComparison& comparison) {
                                                 least, 0.08, 0.25);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.99, least);
+  judgement.lost = judgement.share;
   judgement.finding.summary = fmt::format(
       "every rank spends at least {:.0f} % of the step time in communication", 100 * least);
   judgement.finding.evidence = {fmt::format(

@@ -1,7 +1,7 @@
 // imbalance: ranks whose own work differs, so that most of them wait for the slowest.
 //
 // The step could be shorter by the lead of the slowest rank over the mean if all had the same work.
-// A single straggler is left to its own rule.
+// Stragglers are left to their own rule where it holds.
 #include <fmt/format.h>
 
 #include "analyze/analyze.h"
@@ -23,14 +23,11 @@ Judgement judge(RankComparison& comparison) {
   judgement.strength =
       0.9 * comparison.degree("lead of the slowest rank over the mean, of the step time", lost,
                               0.05, 0.15);
-  if (ranks.size() > 2) {
-    judgement.strength *=
-        1 - comparison.degree("distance of the slowest rank from the median",
-                              comparison.outlier_score(), 3, kStragglerScore + 0.5);
-  }
+  if (comparison.find_stragglers().strength >= kLeastStrength) judgement.strength = 0;
   if (!comparison.knows_communication()) judgement.strength *= 0.8;
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = lost;
+  judgement.lost = judgement.share;
   judgement.finding.summary = fmt::format(
       "ranks do not have the same work: per step rank {} needs {}, rank {} only {}",
       slow.rank->rank, duration_text(slow.own_s), fast.rank->rank, duration_text(fast.own_s));

@@ -28,6 +28,7 @@ Judgement judge(Witness& witness) {
   if (const auto share = evidence.share("checkpoint")) {
     judgement.strength = 0.95 * checkpoints;
     judgement.share = *share;
+    judgement.is_reported = true;
     judgement.finding.summary =
         fmt::format("checkpoints take {:.0f} % of the time", 100 * judgement.share);
   } else if (!evidence.has_phases()) {
@@ -36,7 +37,7 @@ Judgement judge(Witness& witness) {
     const double written = witness.value(Signal::disk_write_bytes).value_or(0);
     const bool is_by_steps = 0.85 * checkpoints >= 0.75 * waits;
     judgement.strength = std::max(0.85 * checkpoints, 0.75 * waits);
-    judgement.share = is_by_steps ? evidence.long_steps().lost_share : on_disk;
+    judgement.share = is_by_steps ? evidence.long_steps_share() : on_disk;
     const std::string rate = bytes_text(written) + "/s";
     const double percent = 100 * judgement.share;
     judgement.finding.summary =
@@ -46,7 +47,8 @@ Judgement judge(Witness& witness) {
             : fmt::format("the main thread waits {:.0f} % of the time while it writes {}", percent,
                           rate);
   }
-  judgement.finding.advice = "save less often, save in the background, or save to faster storage";
+  judgement.lost = witness.device_bound(judgement.share);
+  judgement.finding.advice = witness.advice(Advice::save_less);
   return judgement;
 }
 

@@ -16,9 +16,10 @@ Judgement judge(Witness& witness) {
   judgement.strength = 0.95 * witness.communication();
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.99, *evidence.share("communication"));
+  judgement.lost = judgement.share;
   judgement.finding.summary =
       fmt::format("ranks wait for each other {:.0f} % of the step time", 100 * judgement.share);
-  judgement.finding.advice = "compare the ranks: a slow one holds up all; overlap communication";
+  judgement.finding.advice = witness.advice(Advice::overlap_communication);
   return judgement;
 }
 

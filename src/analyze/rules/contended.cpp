@@ -14,11 +14,9 @@ Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
   const auto others = evidence.others_cores();
-  const double strangers = others ? witness.degree("CPU of others per core of the machine",
-                                                   *others / evidence.machine_cpus(), 0.12, 0.35)
-                                  : 0;
-  const double stolen = witness.degree(Signal::steal_cores, 0.1 * evidence.machine_cpus(),
-                                       0.3 * evidence.machine_cpus());
+  const double strangers = witness.strangers(0.12, 0.35);
+  const double stolen =
+      witness.degree(Signal::steal_cores, 0.1 * evidence.seen_cpus(), 0.3 * evidence.seen_cpus());
   const double waits = std::max(
       witness.degree(Signal::main_runnable, 0.08, 0.25),
       witness.value(Signal::main_runnable) ? 0 : witness.degree(Signal::cpu_pressure, 0.2, 0.5));
@@ -28,11 +26,12 @@ Judgement judge(Witness& witness) {
   if (!(judgement.strength > 0)) return judgement;
   const auto waited = witness.value(Signal::main_runnable);
   judgement.share = std::min(0.9, waited.value_or(0));
-  judgement.finding.summary = stolen > strangers
+  judgement.lost = witness.device_bound(judgement.share);
+  judgement.finding.summary = stolen > strangers * waits
                                   ? fmt::format("the hypervisor takes {} cores",
                                                 number_text(*witness.value(Signal::steal_cores)))
                                   : fmt::format("others use {} of {} cores", number_text(*others),
-                                                number_text(evidence.machine_cpus()));
+                                                number_text(evidence.seen_cpus()));
   if (waited) {
     judgement.finding.summary +=
         fmt::format(", and the job waits for a core {:.0f} % of the time", 100 * *waited);

@@ -48,12 +48,9 @@ Judgement judge(Witness& witness) {
   if (evidence.uses_gpu()) judgement.strength *= 0.3;
   judgement.strength *= 1 - witness.degree(Signal::throttled, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;
-  const auto others = evidence.others_cores();
   const double waits = std::max(witness.degree(Signal::main_runnable, 0.15, 0.35),
                                 all * witness.degree(Signal::cpu_pressure, 0.5, 0.8));
-  const double strangers = others ? witness.degree("CPU of others per core of the machine",
-                                                   *others / evidence.machine_cpus(), 0.1, 0.3)
-                                  : 0;
+  const double strangers = witness.strangers(0.1, 0.3);
   const bool is_oversubscribed = all > 0.5 && waits * (1 - strangers) > 0.5;
   judgement.strength *= 1 - 0.7 * strangers * waits;
   const bool is_single = is_single_thread(witness, *cores);
@@ -64,16 +61,15 @@ Judgement judge(Witness& witness) {
   judgement.finding.summary = fmt::format("the job uses {} of {} it may use", number_text(*cores),
                                           counted(std::lround(evidence.cpus()), "core"));
   if (is_oversubscribed) {
+    // All cores do the job's work: what fewer threads would win is not known.
     const double waited = witness.value(Signal::main_runnable).value_or(0);
     judgement.share = std::min(0.9, waited);
     judgement.finding.summary +=
         fmt::format(", and its threads wait for each other {:.0f} % of the time", 100 * waited);
-    judgement.finding.advice =
-        "use as many threads as cores: OMP_NUM_THREADS, torch.set_num_threads, fewer workers";
+    judgement.finding.advice = witness.advice(Advice::fewer_threads);
   } else if (is_single && all <= 0.5 && evidence.cpus() > 1.5) {
     judgement.finding.summary += ": one thread computes";
-    judgement.finding.advice =
-        "if the work can be divided, use more threads or processes; otherwise a faster core";
+    judgement.finding.advice = witness.advice(Advice::more_threads);
   }
   return judgement;
 }

@@ -14,14 +14,20 @@ Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
   if (!evidence.uses_gpu()) return judgement;
-  judgement.strength = 0.93 * witness.degree(Signal::gpu_busy, 0.75, 0.95);
+  double busy = witness.degree(Signal::gpu_busy, 0.75, 0.95);
+  // A device that still has work when the next step begins is slower than the program that feeds
+  // it.
+  if (const auto dry = evidence.reported().dry_share()) {
+    const double queued = witness.degree("steps before which the GPU ran dry", dry, 0.4, 0.15);
+    busy = std::max(busy, 0.9 * queued * witness.degree(Signal::gpu_busy, 0.5, 0.75));
+  }
+  judgement.strength = 0.93 * busy;
   if (witness.value(Signal::gpu_sm)) {
     judgement.strength *= 0.4 + 0.6 * witness.degree(Signal::gpu_sm, 0.3, 0.6);
   }
   if (witness.value(Signal::gpu_memory)) {
     const double memory = witness.degree(Signal::gpu_memory, 0.6, 0.75);
-    const double tensor = witness.degree(Signal::gpu_tensor, 0.3, 0.1);
-    judgement.strength *= 1 - 0.8 * memory * tensor;
+    judgement.strength *= 1 - 0.8 * memory * witness.compute_units_idle();
   }
   if (!(judgement.strength > 0)) return judgement;
   judgement.finding.summary =

@@ -1,4 +1,4 @@
-// gpu_memory: a GPU whose memory interface is busy while its tensor cores are not.
+// gpu_memory: a GPU whose memory interface is busy while its tensor cores and fp32 units are not.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,15 +15,13 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   if (!evidence.uses_gpu()) return judgement;
   const double memory = witness.degree(Signal::gpu_memory, 0.6, 0.75);
-  const double tensor =
-      witness.value(Signal::gpu_tensor) ? witness.degree(Signal::gpu_tensor, 0.3, 0.1) : 0.6;
-  judgement.strength = 0.93 * memory * tensor;
+  judgement.strength = 0.93 * memory * witness.compute_units_idle();
   if (!(judgement.strength > 0)) return judgement;
+  judgement.severity = "warning";
   judgement.finding.summary =
       fmt::format("the memory interface of the GPU is active {:.0f} % of the time",
                   100 * *witness.value(Signal::gpu_memory));
-  judgement.finding.advice =
-      "fuse element-wise operations (torch.compile), use a smaller type (bf16), channels_last";
+  judgement.finding.advice = witness.advice(Advice::less_gpu_memory_traffic);
   return judgement;
 }
 

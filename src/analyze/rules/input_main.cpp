@@ -15,19 +15,19 @@ namespace {
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
-  if (evidence.has_phases() || !evidence.uses_gpu() || evidence.workers() > 0) return judgement;
+  if (evidence.knows_input() || !evidence.uses_gpu() || evidence.workers() > 0) return judgement;
   const double idle = witness.device_idle();
   const double host = witness.degree(Signal::main_running, 0.6, 0.85);
   const double reads = witness.degree(Signal::read_bytes, 1e6, 5e6);
   judgement.strength = 0.75 * idle * host * reads;
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = "decoding";
-  judgement.share = std::min(0.95, 1 - witness.device_busy().value_or(1));
+  judgement.share = std::min(0.95, 1 - evidence.device_share().value_or(1));
+  judgement.lost = witness.device_bound(judgement.share);
   judgement.finding.summary = fmt::format(
       "the GPU is idle {:.0f} % of the time while the main thread is busy and reads {}/s",
       100 * judgement.share, bytes_text(*witness.value(Signal::read_bytes)));
-  judgement.finding.advice =
-      "load in worker processes: num_workers (PyTorch), num_parallel_calls and prefetch (tf.data)";
+  judgement.finding.advice = witness.advice(Advice::decode_in_workers);
   return judgement;
 }
 

@@ -13,7 +13,7 @@ namespace {
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
-  if (evidence.has_phases()) return judgement;  // what the job reports is better
+  if (evidence.knows_input()) return judgement;  // what the job reports is better
   const auto read = witness.value(Signal::read_bytes),
              local = witness.value(Signal::disk_read_bytes);
   if (!read || !local || !(*read > 0)) return judgement;
@@ -27,12 +27,12 @@ Judgement judge(Witness& witness) {
   judgement.cause = "network_storage";
   judgement.share =
       std::min({0.99, *witness.value(Signal::main_on_disk), *witness.value(Signal::main_blocked)});
+  judgement.lost = witness.device_bound(judgement.share);
   judgement.finding.summary = fmt::format(
       "the job reads {}/s, which no local disk delivers, and waits for it about {:.0f} % of the "
       "time",
       bytes_text(*read), 100 * judgement.share);
-  judgement.finding.advice =
-      "copy the data to a local disk, or read ahead (num_workers, prefetch) with larger reads";
+  judgement.finding.advice = witness.advice(Advice::local_copy);
   return judgement;
 }
 

@@ -13,7 +13,7 @@ namespace {
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
-  if (evidence.has_phases()) return judgement;  // what the job reports is better
+  if (evidence.knows_input()) return judgement;  // what the job reports is better
   judgement.strength = 0.9 * witness.small_reads();
   if (evidence.uses_gpu()) {
     judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
@@ -22,13 +22,16 @@ Judgement judge(Witness& witness) {
   const double calls = *witness.value(Signal::read_calls);
   judgement.cause = "small_files";
   judgement.share = std::min(0.95, *witness.value(Signal::kernel_cores));
+  // CPU time of one thread is time; that of several is not.
+  if (*witness.value(Signal::job_cores) <= 1.05) {
+    judgement.lost = witness.device_bound(judgement.share);
+  }
   judgement.finding.summary = fmt::format(
       "the job reads {} times per second, {} each on average, and spends {:.0f} % of its CPU time "
       "in the kernel",
       number_text(calls), bytes_text(*witness.value(Signal::read_bytes) / calls),
       100 * *witness.value(Signal::kernel_cores) / *witness.value(Signal::job_cores));
-  judgement.finding.advice =
-      "store the samples in fewer, larger files (tar, TFRecord, LMDB), or read larger pieces";
+  judgement.finding.advice = witness.advice(Advice::larger_files);
   return judgement;
 }
 

@@ -14,7 +14,7 @@ namespace {
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
-  if (evidence.has_phases()) return judgement;  // what the job reports is better
+  if (evidence.knows_input()) return judgement;  // what the job reports is better
   const double reads = witness.degree(Signal::disk_read_bytes, 0.3e6, 2e6);
   const double on_disk = witness.degree(Signal::main_on_disk, 0.08, 0.25);
   const double pressure = witness.degree(Signal::io_pressure, 0.1, 0.35);
@@ -31,13 +31,13 @@ Judgement judge(Witness& witness) {
       std::min(0.99, std::max(witness.value(Signal::main_on_disk).value_or(0),
                               std::min(witness.value(Signal::main_blocked).value_or(1),
                                        witness.value(Signal::io_pressure).value_or(0))));
+  judgement.lost = witness.device_bound(judgement.share);
   judgement.finding.summary =
       fmt::format("the job reads {}/s {} and waits for it about {:.0f} % of the time",
                   bytes_text(*witness.value(Signal::disk_read_bytes)),
                   disk_limit_text(evidence).value_or("from storage"), 100 * judgement.share);
   add_limit_evidence(evidence, "disk.read.", judgement.finding);
-  judgement.finding.advice =
-      "read ahead (num_workers, prefetch), or put the data on faster storage or into memory";
+  judgement.finding.advice = witness.advice(Advice::faster_storage);
   return judgement;
 }
 

@@ -33,33 +33,38 @@ std::string cause_of(Witness& witness, double share) {
   return on_disk > 0.5 && reads ? "network_storage" : "";
 }
 
-std::string advice_for(const std::string& cause) {
-  if (cause == "storage" || cause == "network_storage") {
-    return "read ahead (num_workers, prefetch), put the data on faster storage or into memory, or "
-           "store it in fewer, larger files";
-  }
-  if (cause == "small_files")
-    return "store the samples in fewer, larger files (tar, TFRecord, LMDB)";
-  if (cause == "slow_worker") return "find what the slow worker does: one sample may be far larger";
-  if (cause == "few_workers") return "raise the number of loading workers (num_workers)";
-  if (cause == "decoding") {
-    return "decode in workers (num_workers), decode less (smaller images, cached or resized once)";
-  }
-  return "load ahead of the training: num_workers (PyTorch), prefetch (tf.data)";
+Advice advice_for(const std::string& cause) {
+  if (cause == "storage") return Advice::faster_storage;
+  if (cause == "network_storage") return Advice::local_copy;
+  if (cause == "small_files") return Advice::larger_files;
+  if (cause == "slow_worker") return Advice::slow_worker;
+  if (cause == "few_workers") return Advice::more_workers;
+  return cause == "decoding" ? Advice::decode_in_workers : Advice::load_ahead;
+}
+
+// Less than a tenth of the time in waits of a millisecond is what handing over a batch takes.
+bool is_handing_over(const Evidence& evidence, double share) {
+  constexpr double kMuch = 0.1, kNoticeableS = 0.002;
+  const auto steps = static_cast<double>(evidence.reported().steps());
+  return share < kMuch && steps > 0 && share * evidence.training_s() / steps < kNoticeableS;
 }
 
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
   const auto share = evidence.lost_input();
-  if (!evidence.has_phases() || !share) return judgement;
+  if (!share) return judgement;
   judgement.strength = 0.97 * witness.input_wait();
-  if (evidence.uses_gpu() && !evidence.dry_share()) {
-    judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
-  }
-  if (!(judgement.strength > 0)) return judgement;
   judgement.share = *share;
+  judgement.is_reported = true;
+  if (evidence.uses_gpu() && !evidence.reported().dry_share()) {
+    judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
+    judgement.share = witness.device_bound(*share).value_or(0);
+  }
+  if (!(judgement.share > 0)) return judgement;
+  judgement.lost = judgement.share;
   judgement.cause = cause_of(witness, *share);
+  if (is_handing_over(evidence, judgement.share)) judgement.severity = "info";
   judgement.finding.summary =
       fmt::format("{:.0f} % of the step time is spent waiting for data", 100 * *share);
   judgement.finding.evidence = {fmt::format("input: {} of {} (train.input_wait)",
@@ -71,7 +76,7 @@ Judgement judge(Witness& witness) {
         "; the job reads {}/s {}", bytes_text(*witness.value(Signal::disk_read_bytes)), *limit);
     add_limit_evidence(evidence, "disk.read.", judgement.finding);
   }
-  judgement.finding.advice = advice_for(judgement.cause);
+  judgement.finding.advice = witness.advice(advice_for(judgement.cause));
   return judgement;
 }
 
@@ -82,7 +87,7 @@ const Rule input_wait_rule = {
     .name = "input_wait",
     .verdict = "input_bound",
     .summary = "the job reports that it waits for data",
-    .needs = "steps and phases",
+    .needs = "input phases",
     .judge = judge,
 };
 

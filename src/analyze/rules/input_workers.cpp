@@ -10,17 +10,10 @@ namespace trainscope {
 
 namespace {
 
-std::string advice_for(const std::string& cause, int64_t workers) {
-  if (cause == "slow_worker") return "find what the slow worker does: one sample may be far larger";
-  if (cause == "few_workers") {
-    return fmt::format(
-        "use more than {} for loading: num_workers (PyTorch), num_parallel_calls (tf.data)",
-        counted(workers, "worker"));
-  }
-  if (cause == "small_files") {
-    return "store the samples in fewer, larger files (tar, TFRecord, LMDB)";
-  }
-  return "make a sample cheaper to load: smaller images, decoded once";
+Advice advice_for(const std::string& cause) {
+  if (cause == "slow_worker") return Advice::slow_worker;
+  if (cause == "few_workers") return Advice::more_workers;
+  return cause == "small_files" ? Advice::larger_files : Advice::decode_less;
 }
 
 Judgement judge(Witness& witness) {
@@ -32,10 +25,13 @@ Judgement judge(Witness& witness) {
   }
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = witness.cause_in_workers();
-  judgement.finding.advice = advice_for(judgement.cause, evidence.workers());
+  judgement.finding.advice = witness.advice(advice_for(judgement.cause));
+  if (judgement.cause == "few_workers" && evidence.workers() < Evidence::kMostWorkers) {
+    judgement.finding.advice += fmt::format("; it had {}", evidence.workers());
+  }
   const double waits = *witness.value(Signal::main_blocked);
-  const double device_busy = evidence.uses_gpu() ? witness.value(Signal::gpu_busy).value_or(0) : 0;
-  judgement.share = std::clamp(waits, 0.0, std::min(0.99, 1 - device_busy));
+  judgement.share = std::min(0.99, waits);
+  judgement.lost = witness.device_bound(judgement.share);
   judgement.finding.summary = fmt::format(
       "the main thread is blocked {:.0f} % of the time while a loading worker runs at "
       "{:.0f} % of a core",

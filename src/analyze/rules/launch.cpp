@@ -35,15 +35,20 @@ Judgement judge(Witness& witness) {
   judgement.strength *= 1 - 0.7 * witness.degree(Signal::gpu_copied, 2e9, 6e9);
   judgement.strength *= 1 - witness.input_wait();
   // A device that still has work queued does not wait for the program.
-  if (const auto dry = evidence.dry_share()) {
+  if (const auto dry = evidence.reported().dry_share()) {
     judgement.strength *= witness.degree("steps before which the GPU ran dry", dry, 0.1, 0.4);
   }
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = "host_code";
-  judgement.share = std::min(0.95, 1 - witness.device_busy().value_or(1));
+  // Kernels that fill few multiprocessors take their time all the same.
+  judgement.share = std::min(0.95, 1 - evidence.device_share().value_or(1));
+  judgement.lost = witness.device_bound(judgement.share);
+  const auto active = witness.value(Signal::gpu_sm);
   judgement.finding.summary = fmt::format(
-      "the GPU is idle {:.0f} % of the time while the main thread is busy", 100 * judgement.share);
-  judgement.finding.advice = "raise the batch size; torch.compile or CUDA graphs launch less";
+      "the GPU is idle {:.0f} % of the time{} while the threads that launch its work are busy",
+      100 * judgement.share,
+      active ? fmt::format(" (multiprocessors active {:.0f} %)", 100 * *active) : "");
+  judgement.finding.advice = witness.advice(Advice::launch_less);
   return judgement;
 }
 

@@ -15,9 +15,14 @@ Judgement judge(Witness& witness) {
   const double pressure = witness.degree(Signal::memory_pressure, 0.05, 0.2);
   const double faults = witness.degree(Signal::major_faults, 100, 1000);
   const double swapping = witness.degree(Signal::swap_bytes, 1e6, 10e6);
-  judgement.strength = 0.93 * std::max(pressure, swapping * faults);
+  // Somebody else may cause the pressure of the whole machine: pages of the job must be missing
+  // too.
+  const bool is_own = witness.evidence().is_own(Signal::memory_pressure);
+  const double counted = is_own ? pressure : pressure * (0.4 + 0.6 * std::max(faults, swapping));
+  judgement.strength = 0.93 * std::max(counted, swapping * faults);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.95, witness.value(Signal::memory_pressure).value_or(0));
+  if (is_own) judgement.lost = judgement.share;
   judgement.finding.summary =
       pressure > 0
           ? fmt::format("tasks wait for memory {:.0f} % of the time", 100 * judgement.share)

@@ -21,9 +21,12 @@ Judgement judge(Witness& witness) {
   if (!(judgement.strength > 0)) return judgement;
   const bool is_heat = 0.95 * heat >= 0.4 * power;
   judgement.cause = is_heat ? "thermal" : "power";
-  judgement.finding.summary = fmt::format(
-      "{} slows the GPU down {:.0f} % of the time", is_heat ? "heat" : "its power limit",
-      100 * *witness.value(is_heat ? Signal::gpu_throttled_heat : Signal::gpu_throttled_power));
+  // How much slower it was meanwhile is not known.
+  judgement.share =
+      *witness.value(is_heat ? Signal::gpu_throttled_heat : Signal::gpu_throttled_power);
+  judgement.finding.summary =
+      fmt::format("{} slows the GPU down {:.0f} % of the time",
+                  is_heat ? "heat" : "its power limit", 100 * judgement.share);
   judgement.finding.advice =
       is_heat ? "improve the cooling" : "raise the power limit (nvidia-smi -pl)";
   return judgement;

@@ -23,6 +23,8 @@ Judgement judge(Witness& witness) {
   judgement.strength = 0.9 * std::max(reported, copied) * (0.3 + 0.7 * idle);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = share.value_or(0);
+  judgement.lost = share;
+  if (!share) judgement.severity = "warning";  // how long the copies took is not known
   const auto limit = copy_limit_text(evidence);
   judgement.finding.summary =
       share
@@ -30,8 +32,7 @@ Judgement judge(Witness& witness) {
           : fmt::format("{}/s {}are copied to the GPU",
                         bytes_text(*witness.value(Signal::gpu_copied)), limit ? *limit + " " : "");
   add_limit_evidence(evidence, "gpu.copy.", judgement.finding);
-  judgement.finding.advice =
-      "pin_memory=True and non_blocking=True; send smaller types and convert on the GPU";
+  judgement.finding.advice = witness.advice(Advice::copy_faster);
   return judgement;
 }
 

@@ -1,65 +1,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "analyze/analyze.h"
+#include "analyze/support/breakdown.h"
 #include "analyze/support/confidence.h"
+#include "analyze/support/over_time.h"
 #include "analyze/support/rule.h"
+#include "analyze/support/shared_confidence.h"
 #include "base/text.h"
 
 namespace trainscope {
 
 namespace {
 
-// An alternative is worth a word from here on.
-constexpr double kWorthMentioning = 0.2;
-
-std::vector<Judged> judge_all(const Evidence& evidence) {
-  std::vector<Judged> all;
-  for (const Rule* rule : rules()) {
-    Witness witness(evidence);
-    Judged judged{rule->name, rule->verdict, rule->judge(witness), {}};
-    judged.seen = witness.take();
-    all.push_back(std::move(judged));
-  }
-  sort_by_strength(all);
-  return all;
-}
-
-// Where the time of the steps went, as the job reported it; of an unmodified job what the main
-// thread did.
-std::vector<BreakdownPart> breakdown_of(const Evidence& evidence) {
-  if (evidence.has_phases()) return evidence.step_time().breakdown;
-  const double whole_s = evidence.training_s();
-  const auto running = evidence.mean(Signal::main_running);
-  if (!running) return {{"unexplained", 1, whole_s}};
-  const double host = std::clamp(*running, 0.0, 1.0);
-  const double waiting =
-      std::clamp(evidence.mean(Signal::main_runnable).value_or(0), 0.0, 1 - host);
-  const double storage =
-      std::clamp(evidence.mean(Signal::main_on_disk).value_or(0), 0.0, 1 - host - waiting);
-  std::vector<BreakdownPart> parts = {{"host work", host, host * whole_s},
-                                      {"waiting for a core", waiting, waiting * whole_s},
-                                      {"waiting for storage", storage, storage * whole_s}};
-  const double rest = 1 - host - waiting - storage;
-  parts.push_back({"unexplained", rest, rest * whole_s});
-  std::erase_if(parts, [](const BreakdownPart& part) { return !(part.share > 5e-4); });
-  return parts;
-}
-
-std::string missing_for(const Evidence& evidence) {
+std::string missing_for(const Evidence& evidence, const std::vector<Judged>& judged) {
   if (evidence.training_s() < kLeastTrainingS) return "a longer run";
-  if (evidence.has_phases()) return "evidence that the rules agree on";
-  const char* const what = evidence.has_steps() ? "phases of the steps" : "steps and their phases";
+  for (const Judged& one : judged) {
+    if (!one.judgement.missing.empty()) return one.judgement.missing;
+  }
+  if (evidence.knows_input()) return "evidence that the rules agree on";
+  const char* const what = evidence.has_phases()             ? "input phases"
+                           : evidence.reported().steps() > 0 ? "phases of the steps"
+                                                             : "steps and their phases";
   return fmt::format("{}: trainscope run --instrument -- COMMAND (Python), or trainscope send",
                      what);
 }
 
-void set_unknown(const Evidence& evidence, Diagnosis& diagnosis) {
+void set_unknown(const Evidence& evidence, const std::vector<Judged>& judged,
+                 Diagnosis& diagnosis) {
   diagnosis.verdict = "unknown";
   diagnosis.confidence = 0;
-  diagnosis.missing.push_back(missing_for(evidence));
+  diagnosis.missing.push_back(missing_for(evidence, judged));
   diagnosis.sentence = "cannot tell what holds the training back";
 }
 
@@ -67,22 +39,74 @@ void set_verdict(const std::vector<Judged>& judged, Diagnosis& diagnosis) {
   const Judged& first = judged.front();
   diagnosis.verdict = first.verdict;
   diagnosis.cause = first.judgement.cause;
-  double other = 0;
-  for (const Judged& one : judged) {
-    if (one.verdict != first.verdict) other = std::max(other, one.judgement.strength);
-  }
-  diagnosis.score = first.judgement.strength * (1 - 0.5 * other);
+  diagnosis.score = score_of(judged);
   diagnosis.confidence = confidence_of(diagnosis.score);
   diagnosis.sentence = first.judgement.finding.summary;
 }
 
-void add_alternatives(const std::vector<Judged>& judged, Diagnosis& diagnosis) {
-  for (const Judged& one : judged) {
-    const std::string verdict(one.verdict);
-    if (one.judgement.strength < kWorthMentioning || verdict == diagnosis.verdict) continue;
-    const bool is_known = std::any_of(diagnosis.alternatives.begin(), diagnosis.alternatives.end(),
-                                      [&](const auto& known) { return known.verdict == verdict; });
-    if (!is_known) diagnosis.alternatives.push_back({verdict, one.judgement.strength});
+// Makes the findings of a run and says where in time they hold.
+class Findings {
+ public:
+  Findings(const Evidence& evidence, const std::vector<JudgedSpan>& spans, Diagnosis& diagnosis)
+      : windows_(evidence.windows()), spans_(spans), diagnosis_(diagnosis) {}
+
+  void add(const Judged& judged, double confidence) {
+    const JudgedTime time{windows_.begin_s, windows_.end_s(), windows_.end_s() - windows_.begin_s,
+                          0};
+    Finding finding = finding_of(judged, time);
+    finding.confidence = confidence;
+    const auto holds = [&](const JudgedSpan& span) { return span.verdict == judged.verdict; };
+    const auto first = std::find_if(spans_.begin(), spans_.end(), holds);
+    const auto last = std::find_if(spans_.rbegin(), spans_.rend(), holds);
+    if (first != spans_.end()) {
+      finding.from_s = begin_s(*first);
+      finding.to_s = end_s(*last);
+    }
+    diagnosis_.findings.push_back(std::move(finding));
+  }
+
+  // What holds only for a while.
+  void add_span(const JudgedSpan& span) {
+    const bool is_known = span.verdict == diagnosis_.verdict || span.verdict == "unknown";
+    if (is_known || has_finding(span.judged.front().name)) return;
+    const double from_s = begin_s(span), to_s = end_s(span);
+    const JudgedTime time{from_s, to_s, to_s - from_s, windows_.end_s() - windows_.begin_s};
+    Finding finding = finding_of(span.judged.front(), time);
+    const bool is_clear = diagnosis_.confidence > 0;
+    finding.confidence =
+        is_clear ? std::min(span.confidence, diagnosis_.confidence) : span.confidence;
+    finding.summary = fmt::format("from {} to {}: {}", duration_text(from_s), duration_text(to_s),
+                                  finding.summary);
+    diagnosis_.findings.push_back(std::move(finding));
+  }
+
+ private:
+  double begin_s(const JudgedSpan& span) const { return windows_.edge_s(span.first_window); }
+  double end_s(const JudgedSpan& span) const {
+    return windows_.edge_s(span.first_window + span.count);
+  }
+  bool has_finding(std::string_view id) const {
+    return std::any_of(diagnosis_.findings.begin(), diagnosis_.findings.end(),
+                       [&](const Finding& finding) { return finding.id == id; });
+  }
+
+  const TimeWindows& windows_;
+  const std::vector<JudgedSpan>& spans_;
+  Diagnosis& diagnosis_;
+};
+
+void set_over_time(const Evidence& evidence, const std::vector<JudgedSpan>& spans,
+                   Diagnosis& diagnosis) {
+  const TimeWindows& windows = evidence.windows();
+  if (spans.size() < 2) {
+    diagnosis.over_time = {
+        {windows.begin_s, windows.end_s(), diagnosis.verdict, diagnosis.confidence}};
+    return;
+  }
+  for (const JudgedSpan& span : spans) {
+    diagnosis.over_time.push_back({windows.edge_s(span.first_window),
+                                   windows.edge_s(span.first_window + span.count),
+                                   std::string(span.verdict), span.confidence});
   }
 }
 
@@ -93,25 +117,31 @@ Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits) {
   if (limits == nullptr && stored) limits = &*stored;
   TS_TRY(const Evidence evidence, Evidence::of(run, limits));
   const std::vector<Judged> judged = judge_all(evidence);
-  const JudgedTime time{evidence.windows().begin_s, evidence.windows().end_s(),
-                        evidence.training_s()};
+  const bool is_long = evidence.training_s() >= kLeastTrainingS;
+  const bool is_clear =
+      is_long && !judged.empty() && judged.front().judgement.strength >= kLeastStrength;
   Diagnosis diagnosis;
-  diagnosis.breakdown = breakdown_of(evidence);
   diagnosis.limits = evidence.limits();
-  const bool is_clear = !judged.empty() && judged.front().judgement.strength >= kLeastStrength &&
-                        evidence.training_s() >= kLeastTrainingS;
+  diagnosis.breakdown = break_down(evidence, is_clear ? &judged.front() : nullptr);
   if (is_clear) {
     set_verdict(judged, diagnosis);
   } else {
-    set_unknown(evidence, diagnosis);
+    set_unknown(evidence, judged, diagnosis);
   }
-  add_alternatives(judged, diagnosis);
+  const SharedConfidence confidence(judged, is_clear, diagnosis.confidence);
+  diagnosis.alternatives = confidence.alternatives();
+  const std::vector<JudgedSpan> spans =
+      is_long ? judge_over_time(evidence) : std::vector<JudgedSpan>();
+  set_over_time(evidence, spans, diagnosis);
+  Findings findings(evidence, spans, diagnosis);
   for (const Judged& one : judged) {
-    if (is_clear && one.judgement.strength >= kLeastStrength) {
-      diagnosis.findings.push_back(finding_of(one, time));
-    }
+    const bool holds = is_clear && one.judgement.strength >= kLeastStrength;
+    if (holds || (is_long && is_noticeable(one.judgement))) findings.add(one, confidence.of(one));
   }
-  for (const Finding& pause : evidence.step_time().findings) diagnosis.findings.push_back(pause);
+  for (const JudgedSpan& span : spans) findings.add_span(span);
+  for (const Finding& pause : evidence.reported().step_time().findings) {
+    diagnosis.findings.push_back(pause);
+  }
   for (const Judged& one : judged) diagnosis.judged.push_back(explained(one));
   return diagnosis;
 }

@@ -4,8 +4,10 @@
 #include <map>
 
 #include "analyze/analyze.h"
+#include "analyze/support/confidence.h"
 #include "analyze/support/judged.h"
 #include "analyze/support/rank_comparison.h"
+#include "analyze/support/shared_confidence.h"
 #include "base/text.h"
 #include "model/training.h"
 
@@ -25,6 +27,11 @@ std::vector<Judged> judge_together(const std::vector<RankDiagnosis>& ranks) {
   return all;
 }
 
+// Without the metrics of its machine, a rank that waits for a GPU looks as if it computed.
+bool is_blind(const RankDiagnosis& rank) {
+  return !rank.has_machine_metrics && rank.diagnosis.verdict == "cpu_bound";
+}
+
 // The verdict that most ranks have, each with its confidence.
 struct CommonVerdict {
   std::string verdict, cause, sentence;
@@ -39,7 +46,7 @@ CommonVerdict common_verdict(const std::vector<RankDiagnosis>& ranks) {
   for (const RankDiagnosis& rank : ranks) {
     if (!rank.problem.empty()) continue;
     ++common.ranks;
-    by_verdict[rank.diagnosis.verdict].push_back(&rank.diagnosis);
+    by_verdict[is_blind(rank) ? "unknown" : rank.diagnosis.verdict].push_back(&rank.diagnosis);
   }
   for (const auto& [verdict, diagnoses] : by_verdict) {
     double confidence = 0;
@@ -59,7 +66,7 @@ CommonVerdict common_verdict(const std::vector<RankDiagnosis>& ranks) {
   return common;
 }
 
-// Over all ranks. Communication is part of what a run calls compute.
+// Over all ranks.
 std::vector<BreakdownPart> breakdown_of(const std::vector<RankDiagnosis>& ranks) {
   std::vector<BreakdownPart> parts;
   const auto part_of = [&](const std::string& name) -> BreakdownPart& {
@@ -67,19 +74,13 @@ std::vector<BreakdownPart> breakdown_of(const std::vector<RankDiagnosis>& ranks)
                                     [&](const BreakdownPart& part) { return part.part == name; });
     return found == parts.end() ? parts.emplace_back(BreakdownPart{name, 0, 0}) : *found;
   };
+  double sum_s = 0;
   for (const RankDiagnosis& rank : ranks) {
     for (const BreakdownPart& part : rank.diagnosis.breakdown) {
-      double time_s = part.time_s;
-      if (part.part == "compute" && rank.communication_s) {
-        const double communication_s = std::min(time_s, *rank.communication_s * rank.steps);
-        part_of("communication").time_s += communication_s;
-        time_s -= communication_s;
-      }
-      part_of(part.part).time_s += time_s;
+      part_of(part.part).time_s += part.time_s;
+      sum_s += part.time_s;
     }
   }
-  double sum_s = 0;
-  for (const BreakdownPart& part : parts) sum_s += part.time_s;
   for (BreakdownPart& part : parts) part.share = sum_s > 0 ? part.time_s / sum_s : 0;
   std::erase_if(parts, [](const BreakdownPart& part) { return !(part.time_s > 0); });
   return parts;
@@ -97,6 +98,10 @@ void add_missing(const std::vector<RankDiagnosis>& ranks, Diagnosis& together) {
   } else if (!comparison.knows_communication()) {
     note("to see which rank the others wait for, communication phases of all ranks");
   }
+  if (std::any_of(ranks.begin(), ranks.end(), is_blind)) {
+    together.missing.push_back(
+        "metrics of all machines: record local rank 0 of each machine into the same home");
+  }
   for (const RankDiagnosis& rank : ranks) {
     if (!rank.problem.empty()) {
       together.missing.push_back(fmt::format("rank {}: {}", rank.rank, rank.problem));
@@ -112,6 +117,7 @@ void set_common(CommonVerdict common, Diagnosis& together) {
       together.sentence = "cannot tell what holds the training back";
     }
     together.alternatives = std::move(common.others);
+    scale_down(together.alternatives, kLeastStrength, 1);
     return;
   }
   together.verdict = common.verdict;
@@ -125,36 +131,74 @@ void set_common(CommonVerdict common, Diagnosis& together) {
   for (Diagnosis::Alternative& other : common.others) {
     if (other.verdict != together.verdict) together.alternatives.push_back(std::move(other));
   }
+  scale_down(together.alternatives, together.confidence, 1 - together.confidence);
+}
+
+// Of each limit that ranks were measured against, the rank that came closest to it.
+std::vector<ReachedLimit> closest_limits(const std::vector<RankDiagnosis>& ranks) {
+  std::vector<ReachedLimit> limits;
+  for (const RankDiagnosis& rank : ranks) {
+    for (const ReachedLimit& one : rank.diagnosis.limits) {
+      const auto known = std::find_if(limits.begin(), limits.end(), [&](const ReachedLimit& other) {
+        return other.name == one.name;
+      });
+      if (known == limits.end()) {
+        limits.push_back(one);
+      } else if (one.reached * known->limit > known->reached * one.limit) {
+        *known = one;
+      }
+    }
+  }
+  return limits;
+}
+
+bool has_machine_metrics(const RunView& run) {
+  const std::vector<Series>& series = run.recorded_series();
+  return std::any_of(series.begin(), series.end(), [](const Series& each) {
+    return each.status != SeriesStatus::absent && each.metric.starts_with("system.");
+  });
 }
 
 void set_together(const Judged& first, CommonVerdict common, Diagnosis& together) {
   together.verdict = first.verdict;
   together.cause = first.judgement.cause;
-  together.confidence = together.score = first.judgement.strength;
+  together.score = first.judgement.strength;
+  together.confidence = confidence_of(together.score);
   together.sentence = first.judgement.finding.summary;
   for (Diagnosis::Alternative& other : common.others) {
     if (other.verdict != together.verdict) together.alternatives.push_back(std::move(other));
   }
+  scale_down(together.alternatives, together.confidence, 1 - together.confidence);
 }
 
 }  // namespace
 
-Result<RankDiagnosis> diagnose_rank(const RunView& run) {
+std::optional<double> communication_s(const Training& training) {
+  const PhaseSum* const communication = training.find_phase_sum("communication");
+  const double steps = training.statistics.steps;
+  if (communication == nullptr || !(steps > 0)) return std::nullopt;
+  return std::max(0.0, communication->time_s - communication->warmup_s) / steps;
+}
+
+std::optional<double> own_step_s(const Training& training) {
+  const auto step_s = training.statistics.mean_s, communication = communication_s(training);
+  if (!step_s || !communication) return std::nullopt;
+  return std::max(0.0, *step_s - *communication);
+}
+
+Result<RankDiagnosis> diagnose_rank(const RunView& run, const MachineLimits* limits) {
   RankDiagnosis rank;
   const Manifest& manifest = run.manifest();
   rank.rank = manifest.rank;
   rank.run = manifest.id;
   rank.host = manifest.host_name;
-  TS_TRY(rank.diagnosis, diagnose(run));
+  TS_TRY(rank.diagnosis, diagnose(run, limits));
+  rank.has_machine_metrics = has_machine_metrics(run);
   rank.diagnosis.judged.clear();  // of many ranks that is too much
   const Training& training = run.training();
   rank.step_s = training.statistics.mean_s;
   rank.steps = training.statistics.steps;
-  const PhaseSum* const communication = training.find_phase_sum("communication");
-  if (communication != nullptr && rank.steps > 0) {
-    rank.communication_s =
-        std::max(0.0, communication->time_s - communication->warmup_s) / rank.steps;
-  }
+  rank.communication_s = communication_s(training);
   return rank;
 }
 
@@ -170,10 +214,12 @@ GroupDiagnosis diagnose_together(std::vector<RankDiagnosis> ranks) {
   for (const Judged& one : judged) {
     if (one.judgement.strength >= kLeastStrength) {
       together.findings.push_back(finding_of(one, time));
+      together.findings.back().confidence = confidence_of(one.judgement.strength);
     }
     together.judged.push_back(explained(one));
   }
   together.breakdown = breakdown_of(group.ranks);
+  together.limits = closest_limits(group.ranks);
   CommonVerdict common = common_verdict(group.ranks);
   if (together.findings.empty()) {
     set_common(std::move(common), together);

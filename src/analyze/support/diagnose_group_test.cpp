@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "analyze/analyze.h"
+#include "analyze/support/confidence.h"
 #include "testing/fake_run.h"
 #include "testing/listed_reports.h"
 
@@ -19,7 +20,8 @@ RankDiagnosis rank_of(int64_t rank, double step_s, double own_s,
   made.diagnosis.verdict = verdict;
   made.diagnosis.confidence = 0.9;
   made.diagnosis.sentence = "why";
-  made.diagnosis.breakdown = {{"compute", 1, 100 * step_s}};
+  made.diagnosis.breakdown = {{"communication", 1 - own_s / step_s, 100 * (step_s - own_s)},
+                              {"host work", own_s / step_s, 100 * own_s}};
   return made;
 }
 
@@ -48,6 +50,38 @@ TEST(DiagnoseGroup, the_rank_that_waits_least_is_the_straggler) {
   EXPECT_NE(finding.advice.find("diagnose run2"), std::string::npos);
   ASSERT_EQ(group.together.alternatives.size(), 1U);
   EXPECT_EQ(group.together.alternatives[0].verdict, "cpu_bound");
+  EXPECT_LE(group.together.alternatives[0].confidence + group.together.confidence, 1);
+}
+
+// One slow node, or two slow ranks: they do not hide each other.
+TEST(DiagnoseGroup, stragglers_that_are_equally_slow_are_all_named) {
+  std::vector<RankDiagnosis> ranks = synchronised({0.03, 0.095, 0.03, 0.094, 0.03});
+  const Diagnosis two = diagnose_together(ranks).together;
+  EXPECT_EQ(two.verdict, "communication_bound");
+  ASSERT_EQ(ids(two), "straggler ");
+  EXPECT_EQ(two.findings[0].summary,
+            "ranks 1 and 3 need up to 95 ms per step for their own work, the median rank 30 ms");
+  EXPECT_NEAR(*two.findings[0].max_speedup, 0.1 / (0.1 - 0.065), 1e-9) << "as fast as the others";
+  // A rank that is only a little slower than the others is not one of them.
+  const Diagnosis one = diagnose_together(synchronised({0.03, 0.03, 0.03, 0.034, 0.095})).together;
+  ASSERT_EQ(ids(one), "straggler ");
+  EXPECT_TRUE(one.findings[0].summary.starts_with("rank 4 needs 95 ms"));
+
+  std::vector<double> own(64, 0.03);
+  for (size_t i = 8; i < 16; ++i) own[i] = 0.09;
+  ranks = synchronised(own);
+  for (size_t i = 0; i < ranks.size(); ++i) ranks[i].host = "n" + std::to_string(i / 8);
+  const Diagnosis node = diagnose_together(ranks).together;
+  ASSERT_EQ(ids(node), "straggler ");
+  EXPECT_TRUE(
+      node.findings[0].summary.starts_with("ranks 8, 9, 10 and 5 more, on host n1, need up to"))
+      << node.findings[0].summary;
+}
+
+TEST(DiagnoseGroup, half_of_the_ranks_are_no_stragglers_but_imbalance) {
+  EXPECT_EQ(ids(diagnose_together(synchronised({0.03, 0.03, 0.095, 0.095})).together),
+            "imbalance ");
+  EXPECT_EQ(ids(diagnose_together(synchronised({0.03, 0.095, 0.095})).together), "imbalance ");
 }
 
 TEST(DiagnoseGroup, ranks_that_are_alike_have_their_own_verdict) {
@@ -112,6 +146,60 @@ TEST(DiagnoseGroup, a_rank_that_cannot_be_read_is_stated) {
   ASSERT_EQ(together.missing.size(), 1U);
   EXPECT_EQ(together.missing[0], "rank 2: damaged");
   EXPECT_EQ(diagnose_together({unread}).together.verdict, "unknown");
+}
+
+TEST(DiagnoseGroup, a_rank_without_machine_metrics_does_not_vote_for_the_processor) {
+  std::vector<RankDiagnosis> ranks = {rank_of(0, 0.1, 0.095, "gpu_bound"), rank_of(1, 0.1, 0.095),
+                                      rank_of(2, 0.1, 0.095)};
+  EXPECT_EQ(diagnose_together(ranks).together.verdict, "cpu_bound");
+  ranks[1].has_machine_metrics = ranks[2].has_machine_metrics = false;
+  const Diagnosis together = diagnose_together(ranks).together;
+  EXPECT_EQ(together.verdict, "unknown");
+  ASSERT_EQ(together.missing.size(), 1U);
+  EXPECT_TRUE(together.missing[0].starts_with("metrics of all machines")) << together.missing[0];
+
+  FakeRun run(0.1, 7);
+  EXPECT_FALSE(diagnose_rank(run)->has_machine_metrics);
+  run.add("system.memory.usage", {}, Kind::gauge, {0, 7}, {1, 1});
+  EXPECT_TRUE(diagnose_rank(run)->has_machine_metrics);
+}
+
+TEST(DiagnoseGroup, a_group_has_the_limit_that_a_rank_came_closest_to) {
+  std::vector<RankDiagnosis> ranks = synchronised({0.095, 0.095, 0.095});
+  ranks[0].diagnosis.limits = {{"disk.read.sequential", 100, 1000, "By/s", ""}};
+  ranks[1].diagnosis.limits = {{"disk.read.sequential", 90, 300, "By/s", ""}};
+  ranks[2].diagnosis.limits = {{"cpu.single", 1, 2, "1", ""}};
+  const std::vector<ReachedLimit> limits = diagnose_together(ranks).together.limits;
+  ASSERT_EQ(limits.size(), 2U);
+  EXPECT_EQ(limits[0].reached, 90);
+  EXPECT_EQ(limits[1].name, "cpu.single");
+}
+
+// Those of a machine that was measured after the run.
+TEST(DiagnoseGroup, a_rank_is_compared_with_the_limits_that_are_given) {
+  FakeRun run(0.1, 20);
+  std::vector<double> times, values;
+  for (int i = 0; i <= 200; ++i) {
+    times.push_back(i * 0.1);
+    values.push_back(i * 0.1);
+  }
+  run.add("hw.gpu.pcie.io", {{"direction", "receive"}, {"gpu", "0"}}, Kind::counter, times, values);
+  MachineLimits measured;
+  Limit& limit = measured.limits.emplace_back();
+  limit.name = "gpu.copy.host_to_device";
+  limit.unit = "By/s";
+  limit.value = 2;
+  EXPECT_TRUE(diagnose_rank(run)->diagnosis.limits.empty());
+  const auto rank = diagnose_rank(run, &measured);
+  ASSERT_EQ(rank->diagnosis.limits.size(), 1U);
+  EXPECT_NEAR(rank->diagnosis.limits[0].reached, 1, 1e-9);
+}
+
+// One scale for what one rank and what the ranks together say.
+TEST(DiagnoseGroup, the_confidence_of_a_group_is_that_of_its_score) {
+  const Diagnosis together = diagnose_together(synchronised({0.031, 0.03, 0.095, 0.032})).together;
+  EXPECT_EQ(together.confidence, confidence_of(together.score));
+  EXPECT_EQ(together.findings[0].confidence, confidence_of(together.score));
 }
 
 // A compilation in the first step, during which the other ranks wait, is not part of the

@@ -150,11 +150,10 @@ TEST(Diagnose, reads_are_compared_with_the_limit_of_the_disk_that_served_them) {
   run.rate("system.disk.io", {{"device", "sdb"}, {"direction", "read"}}, 10 * kMiB);
   run.rate("system.disk.operations", {{"device", "sda"}, {"direction", "read"}}, 300);
   const Diagnosis d = run.diagnose();
-  ASSERT_EQ(d.limits.size(), 2U) << "one thread does not show what the disk gives";
+  ASSERT_EQ(d.limits.size(), 1U) << "one thread does not show what the disk gives";
   EXPECT_EQ(d.limits[0].name, "disk.read.sequential_parallel");
   EXPECT_NEAR(d.limits[0].reached, 200 * kMiB, 1);
   EXPECT_EQ(d.limits[0].limit, 1900 * kMiB);
-  EXPECT_NEAR(d.limits[1].reached, 300, 1e-6);
   ASSERT_FALSE(d.findings.empty());
   EXPECT_EQ(d.findings[0].summary,
             "the job reads 200 MiB/s of the 1.86 GiB/s that this disk gives and waits for it about "
@@ -215,6 +214,8 @@ TEST(Diagnose, limits_of_the_container_and_memory_come_first) {
   PlantedRun memory;
   memory.cpu(0.3, 0.4).thread("main", 0.3, 0);
   memory.rate("system.pressure.time", {{"kind", "some"}, {"resource", "memory"}}, 0.5);
+  EXPECT_EQ(memory.diagnose().verdict, "unknown") << "it may be somebody else's";
+  memory.rate("job.paging.faults", {{"type", "major"}}, 2000);
   EXPECT_EQ(memory.diagnose().verdict, "memory_pressure");
   // The pressure of the job's own cgroup counts, not that of the machine.
   memory.rate("cgroup.pressure.time", {{"kind", "some"}, {"resource", "memory"}}, 0);

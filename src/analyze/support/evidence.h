@@ -7,13 +7,16 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "analyze/support/reported.h"
+#include "analyze/support/advice.h"
+#include "analyze/support/reported_time.h"
+#include "analyze/support/signals.h"
 #include "base/result.h"
 #include "model/finding.h"
 #include "model/limits.h"
@@ -21,53 +24,12 @@
 
 namespace trainscope {
 
-enum class Signal : size_t {
-  job_cores,
-  kernel_cores,
-  machine_cores,
-  recorder_cores,
-  steal_cores,
-  cpu_pressure,
-  io_pressure,
-  memory_pressure,
-  throttled,
-  read_bytes,
-  read_calls,
-  disk_read_bytes,
-  disk_write_bytes,
-  major_faults,
-  swap_bytes,
-  network_bytes,
-  main_running,
-  main_runnable,
-  main_blocked,
-  main_on_disk,
-  other_running,
-  worker_most,
-  worker_least,
-  gpu_busy,
-  gpu_sm,
-  gpu_tensor,
-  gpu_memory,
-  gpu_copied,
-  gpu_job_bytes,
-  gpu_throttled_heat,
-  gpu_throttled_power,
-  count
-};
-
-struct SignalSpec {
-  Signal signal;
-  std::string_view name;  // for people: "main thread running"
-};
-const SignalSpec& signal_spec(Signal signal);
-std::string_view signal_metric(Signal signal);
-std::string_view signal_unit(Signal signal);  // as Diagnosis::Seen::unit
-
 class Evidence {
  public:
   // `limits` of the run's machine; null: unknown.
   static Result<Evidence> of(const RunView& run, const MachineLimits* limits = nullptr);
+  // The same of some windows only.
+  Evidence slice(size_t first_window, size_t count) const;
 
   // Over the time that is judged: a rate per second of a counter, the mean of a gauge.
   std::optional<double> mean(Signal signal) const { return values_[index(signal)].mean; }
@@ -78,28 +40,34 @@ class Evidence {
   const TimeWindows& windows() const { return windows_; }
 
   double cpus() const { return cpus_; }  // that the job may use
-  double machine_cpus() const { return machine_cpus_; }
+  // Whose CPU time is seen: those of the job's affinity mask, or all of the machine.
+  double seen_cpus() const { return seen_cpus_; }
+  // Loading workers that were alive at the same time; `kMostWorkers`: perhaps more.
   int64_t workers() const { return workers_; }
-  // CPU time of strangers, in cores.
+  static constexpr int64_t kMostWorkers = 16;
+  // CPU time of strangers on these CPUs, in cores.
   std::optional<double> others_cores() const;
   // Share of the CPUs that the job may use: which it leaves idle, and in which nobody computes.
   std::optional<double> unused_share() const;
   std::optional<double> idle_share() const;
-  bool uses_gpu() const;
+  bool uses_gpu() const { return uses_gpu_; }
+  // Share of the time in which a GPU of the job computes; empty: it has none, or it is unknown.
+  std::optional<double> device_share() const;
+  // Of the job's own control group, and not of the whole machine.
+  bool is_own(Signal signal) const { return own_.contains(signal); }
 
-  bool has_steps() const { return steps_ > 0; }
-  int64_t steps() const { return steps_; }
-  double startup_s() const { return startup_s_; }  // before the first step
   double training_s() const { return windows_.end_s() - windows_.begin_s; }
-  // Shares of the training's time that the job reported; empty: it reported none of that kind.
+  const ReportedTime& reported() const { return *reported_; }
+  bool has_phases() const { return reported_->has_phases(); }
+  bool knows_input() const { return reported_->knows_input(); }
+  // Shares of the time that the job reported; empty: it reported none of that kind.
   std::optional<double> share(std::string_view part) const;
   // Of waiting for data, what a device had to wait for too: all of it where devices are unknown.
   std::optional<double> lost_input() const;
-  // Share of the steps before which a device had nothing left to do; empty: unknown.
-  std::optional<double> dry_share() const { return dry_share_; }
-  const LongSteps& long_steps() const { return long_steps_; }
-  bool has_phases() const { return has_phases_; }
-  const AnalysisResult& step_time() const { return step_time_; }
+  // Of the time, beyond the usual duration of a step.
+  double long_steps_share() const;
+
+  Framework framework() const { return framework_; }
   // analyze/support/reached_limits.h
   const std::vector<ReachedLimit>& limits() const { return limits_; }
 
@@ -110,19 +78,20 @@ class Evidence {
   };
   static size_t index(Signal signal) { return static_cast<size_t>(signal); }
 
-  Status read_training(const RunView& run);
   Status read_signals(const RunView& run);
   void read_cpus(const RunView& run);
+  void count_workers(const std::vector<int64_t>& alive);
 
   std::array<Value, static_cast<size_t>(Signal::count)> values_;
   TimeWindows windows_;
-  double cpus_ = 1, machine_cpus_ = 1, startup_s_ = 0;
-  int64_t workers_ = 0, steps_ = 0;
-  bool has_phases_ = false;
-  AnalysisResult step_time_;
-  std::optional<double> dry_share_, lost_input_;
-  LongSteps long_steps_;
-  std::map<std::string, double, std::less<>> shares_;
+  double cpus_ = 1, seen_cpus_ = 1;
+  bool are_others_seen_ = true, uses_gpu_ = false;
+  std::string cpu_pattern_ = "all";  // of the label `cpu`
+  int64_t workers_ = 0;
+  std::vector<int64_t> workers_alive_;  // by window
+  std::set<Signal> own_;
+  Framework framework_ = Framework::unknown;
+  std::shared_ptr<const ReportedTime> reported_;
   std::vector<ReachedLimit> limits_;
 };
 

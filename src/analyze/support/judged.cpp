@@ -13,9 +13,12 @@ namespace {
 // Below this much of the time there is little to be won.
 constexpr double kWorthMending = 0.05, kMuch = 0.2;
 
-std::string severity_of(const Judgement& judgement) {
-  if (judgement.share >= kMuch) return "critical";
-  return judgement.share >= kWorthMending ? "warning" : "info";
+// `part`: of the whole time, how much was judged.
+std::string severity_of(const Judgement& judgement, double part) {
+  if (!judgement.severity.empty()) return judgement.severity;
+  const double share = judgement.share * part;
+  if (share >= kMuch) return "critical";
+  return share >= kWorthMending ? "warning" : "info";
 }
 
 // What a rule saw, as far as it spoke for it.
@@ -43,18 +46,22 @@ void sort_by_strength(std::vector<Judged>& judged) {
 
 Finding finding_of(const Judged& judged, const JudgedTime& time) {
   Finding finding = judged.judgement.finding;
+  const double part = time.whole_s > 0 ? time.length_s / time.whole_s : 1;
   finding.id = judged.name;
-  finding.severity = severity_of(judged.judgement);
-  finding.confidence = judged.judgement.strength;
+  finding.severity = severity_of(judged.judgement, part);
   finding.from_s = time.from_s;
   finding.to_s = time.to_s;
   add_evidence(judged, finding);
-  const double share = judged.judgement.share;
-  if (share > 0 && share < 1) {
-    finding.time_lost_s = share * time.length_s;
-    finding.max_speedup = 1 / (1 - share);
+  const double lost = part * judged.judgement.lost.value_or(0);
+  if (lost > 0 && lost < 1) {
+    finding.time_lost_s = *judged.judgement.lost * time.length_s;
+    finding.max_speedup = 1 / (1 - lost);
   }
   return finding;
+}
+
+bool is_noticeable(const Judgement& judgement) {
+  return judgement.is_reported && judgement.share >= kWorthMending;
 }
 
 Diagnosis::Judged explained(const Judged& judged) {

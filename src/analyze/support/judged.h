@@ -13,8 +13,14 @@ namespace trainscope {
 struct Judgement {
   double strength = 0;  // from 0 to 1
   std::string cause;    // "": unknown
-  double share = 0;     // of the training's time that it takes; a bound for what can be won
-  Finding finding;      // id, severity and times are filled in by the caller
+  double share = 0;     // of the training's time that it concerns: how severe it is
+  // Of the training's time, what could be won at most, if that was measured.
+  std::optional<double> lost = {};
+  // The job reported the share: it is found even where something else limits the training.
+  bool is_reported = false;
+  std::string severity = {};  // "": by the share
+  std::string missing = {};   // why it cannot be decided, and what would help; "": nothing special
+  Finding finding = {};       // id, severity and times are filled in by the caller
 };
 
 struct Judged {
@@ -32,8 +38,12 @@ void sort_by_strength(std::vector<Judged>& judged);
 struct JudgedTime {
   std::optional<double> from_s, to_s;
   double length_s = 0;
+  double whole_s = 0;  // of which this is a part
 };
 Finding finding_of(const Judged& judged, const JudgedTime& time);
+
+// Is it worth a finding that this concerns so much of the time, though it is not the verdict?
+bool is_noticeable(const Judgement& judgement);
 
 // What was judged, for `--explain`.
 Diagnosis::Judged explained(const Judged& judged);

@@ -31,7 +31,9 @@ class PlantedRun {
     return *this;
   }
   PlantedRun& level(const std::string& metric, const Labels& labels, double value) {
-    run_.add(metric, labels, Kind::gauge, {0, 5, 10, 15, 20}, std::vector<double>(5, value));
+    std::vector<double> times;
+    for (int i = 0; i <= 40; ++i) times.push_back(i * 0.5);
+    run_.add(metric, labels, Kind::gauge, times, std::vector<double>(times.size(), value));
     return *this;
   }
   PlantedRun& cpu(double job_cores, double machine_cores) {
@@ -71,6 +73,27 @@ class PlantedRun {
       if (is_burst(i)) value += per_tenth;
     }
     run_.add(metric, labels, Kind::counter, times, values);
+    return *this;
+  }
+  // A counter that grows at one rate up to this time, and at another one afterwards.
+  PlantedRun& changing(const std::string& metric, const Labels& labels, double change_s,
+                       double before, double after) {
+    std::vector<double> times, values;
+    double value = 0;
+    for (int i = 0; i <= 200; ++i) {
+      times.push_back(i * 0.1);
+      values.push_back(value);
+      value += 0.1 * (i * 0.1 < change_s ? before : after);
+    }
+    run_.add(metric, labels, Kind::counter, times, values);
+    return *this;
+  }
+  PlantedRun& mark(const std::string& text) {
+    run_.add_event({1, "mark", text});
+    return *this;
+  }
+  PlantedRun& command(std::vector<std::string> words) {
+    run_.set_command(std::move(words));
     return *this;
   }
   PlantedRun& limits(std::vector<Limit> measured) {

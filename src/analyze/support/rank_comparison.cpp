@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.h"
+
 namespace trainscope {
 
 namespace {
@@ -12,12 +14,8 @@ namespace {
 constexpr size_t kLeastForScore = 3;
 constexpr double kNormal = 0.6745;  // of a normal distribution: median deviation over sigma
 constexpr double kLeastDeviationS = 0.1e-3;  // ranks that are closer to each other are alike
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
+// Of the step time: a rank that is closer to the median costs nothing, however even others are.
+constexpr double kLeastCost = 0.05;
 
 }  // namespace
 
@@ -42,7 +40,28 @@ RankComparison::RankComparison(const std::vector<RankDiagnosis>& ranks) {
   if (ranks_.size() < kLeastForScore) return;
   for (double& value : own) value = std::abs(value - median_s_);
   const double deviation_s = std::max(median_of(own), kLeastDeviationS);
-  outlier_score_ = kNormal * (ranks_.front().own_s - median_s_) / deviation_s;
+  for (Compared& each : ranks_) each.score = kNormal * (each.own_s - median_s_) / deviation_s;
+}
+
+Stragglers RankComparison::find_stragglers() {
+  Stragglers found;
+  if (ranks_.size() < kLeastForScore || !(step_s_ > 0)) return found;
+  const double is_outlier = degree("distance of the slowest rank from the median",
+                                   ranks_.front().score, 3, kStragglerScore + 0.5);
+  const auto is_none = [&](const Compared& each) {
+    const bool is_slow = each.own_s - median_s_ > kLeastCost * step_s_;
+    return !(is_slow && each.score > kStragglerScore);
+  };
+  const auto next = std::find_if(ranks_.begin() + 1, ranks_.end(), is_none);
+  found.count = static_cast<size_t>(next - ranks_.begin());
+  found.lost = (ranks_.front().own_s - next->own_s) / step_s_;
+  const double is_costly =
+      degree("its lead over the next one that is no straggler, of the step time", found.lost,
+             kLeastCost, 0.15);
+  found.strength = 0.95 * is_outlier * is_costly;
+  // Whether the others wait for it is not known then.
+  if (!knows_communication_) found.strength *= 0.8;
+  return found;
 }
 
 std::string RankComparison::name_of(const Compared& compared) {

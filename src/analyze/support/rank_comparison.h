@@ -14,11 +14,19 @@
 
 namespace trainscope {
 
+// Ranks that hold up all others: the first ones of RankComparison::ranks().
+struct Stragglers {
+  size_t count = 0;
+  double lost = 0;      // of the step time, against ranks all as fast as the next one
+  double strength = 0;  // from 0 to 1: how far this explains the job
+};
+
 class RankComparison : public Observations {
  public:
   struct Compared {
     const RankDiagnosis* rank = nullptr;
     double step_s = 0, own_s = 0;  // own: without communication
+    double score = 0;              // distance from the median in scaled median deviations
     double communication_share() const { return step_s > 0 ? 1 - own_s / step_s : 0; }
   };
 
@@ -33,16 +41,15 @@ class RankComparison : public Observations {
   // Of the own work.
   double median_s() const { return median_s_; }
   double mean_s() const { return mean_s_; }
-  // How far the first rank is from the median, in scaled median deviations; 0 with fewer than three
-  // ranks.
-  double outlier_score() const { return outlier_score_; }
+  // Judged by two rules; of fewer than three ranks none is a straggler.
+  Stragglers find_stragglers();
   // "rank 2 (run 6a3crw42f5, host n17)"
   static std::string name_of(const Compared& compared);
 
  private:
   std::vector<Compared> ranks_;
   bool knows_communication_ = false;
-  double step_s_ = 0, median_s_ = 0, mean_s_ = 0, outlier_score_ = 0;
+  double step_s_ = 0, median_s_ = 0, mean_s_ = 0;
 };
 
 // An outlier score above this makes a rank a straggler (XProf).

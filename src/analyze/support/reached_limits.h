@@ -1,8 +1,10 @@
 // How far a run came to what its machine gives at most, as `doctor --measure` found it.
 //
-// Guarantees: a limit of storage counts only if it was measured where the job read: on the disk
-// that served most of what the job read, or, if the disks were not recorded, on the file system of
-// its working directory. What was not recorded or not measured is absent.
+// Guarantees: limits of another kind of machine are left out. A limit of storage counts only if it
+// was measured where the job read: on the only disk that served most of what the job read, or, if
+// that device was not recorded, on the file system of the working directory. Limits of random reads
+// count only if the disk served small requests. What was not recorded or not measured is absent.
+// Limits: reads of a file system without a disk include those that the page cache served.
 #pragma once
 
 #include <optional>

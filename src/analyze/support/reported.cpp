@@ -10,6 +10,8 @@ constexpr size_t kMostRanks = 4096;
 constexpr std::string_view kCommunication = "communication";
 // Fewer samples than this outside of long steps show nothing about what is usual.
 constexpr double kLeastSamples = 8;
+// What hours show, days would not show better.
+constexpr double kMostReadS = 6 * 3600;
 
 // Times and amounts, inside of pauses and altogether.
 struct Divided {
@@ -40,6 +42,14 @@ struct Divided {
     if (!(amount > 0) || samples_outside < kLeastSamples) return std::nullopt;
     const double usual = paused_time_s / time_s;
     return std::clamp((paused_amount / amount - usual) / (1 - usual), 0.0, 1.0);
+  }
+  // Per second of the pauses, of what it is at other times.
+  std::optional<double> ratio() const {
+    const double outside = amount - paused_amount;
+    if (!(outside > 0) || !(paused_time_s > 0) || samples_outside < kLeastSamples) {
+      return std::nullopt;
+    }
+    return (paused_amount / paused_time_s) / (outside / (time_s - paused_time_s));
   }
 };
 
@@ -82,21 +92,49 @@ Result<std::optional<double>> ddp_communication_s(const Training& training) {
   return most;
 }
 
-Result<LongSteps> find_long_steps(const RunView& run, const std::vector<Pause>& pauses,
-                                  double begin_s, double end_s) {
-  LongSteps found;
-  for (const Pause& pause : pauses) found.lost_share += pause.lost_s / (end_s - begin_s);
-  found.lost_share = std::min(found.lost_share, 1.0);
-  if (pauses.empty()) return found;
+Result<std::optional<double>> writes_in_pauses(const RunView& run, const std::vector<Pause>& pauses,
+                                               double begin_s, double end_s) {
+  if (pauses.empty()) return std::optional<double>();
   const std::vector<Series>& series = run.recorded_series();
   const auto writes = std::find_if(series.begin(), series.end(), is_write);
-  if (writes == series.end()) return found;
+  if (writes == series.end()) return std::optional<double>();
   TS_TRY(const Points points,
          run.points(static_cast<size_t>(writes - series.begin()), {begin_s, end_s}));
   Divided divided;
   divided.add(points, pauses);
-  found.writes = divided.concentration();
-  return found;
+  return divided.concentration();
+}
+
+Result<std::optional<double>> work_in_pauses(const RunView& run, const std::vector<Pause>& pauses,
+                                             double begin_s, double end_s) {
+  Divided divided;
+  const double to_s = std::min(end_s, begin_s + kMostReadS);
+  const std::vector<Series>& series = run.recorded_series();
+  for (size_t i = 0; i < series.size() && !pauses.empty(); ++i) {
+    const bool is_cpu =
+        series[i].metric == "job.cpu.time" && series[i].status != SeriesStatus::absent;
+    if (!is_cpu) continue;
+    TS_TRY(const Points points, run.points(i, {begin_s, to_s}));
+    divided.add(points, pauses);
+  }
+  return divided.ratio();
+}
+
+Result<std::optional<PhaseSpan>> find_phase_span(const Training& training) {
+  std::optional<PhaseSpan> span;
+  const auto phases = training.details->phases();
+  for (TrainingPhase phase;;) {
+    TS_TRY(const bool has_more, phases->next(phase));
+    if (!has_more) return span;
+    if (!phase.who.empty() || phase.is_pause()) continue;
+    if (!span) span = PhaseSpan{phase.from_s, phase.to_s, 0, 0};
+    span->from_s = std::min(span->from_s, phase.from_s);
+    span->to_s = std::max(span->to_s, phase.to_s);
+    if (phase.is_input() && !(span->first_input_to_s > 0)) {
+      span->first_input_s = phase.to_s - phase.from_s;
+      span->first_input_to_s = phase.to_s;
+    }
+  }
 }
 
 }  // namespace trainscope

@@ -1,5 +1,5 @@
 // What the job reported that no other analysis reads: phases by name, the communication of ranks,
-// and what the job wrote during its long steps.
+// and what the job wrote during its pauses.
 //
 // Guarantees: memory does not grow with the number of steps or phases.
 #pragma once
@@ -24,14 +24,22 @@ std::map<std::string, double, std::less<>> phase_times(const Training& training)
 // most of it. Reads the numbers that were reported if there are several senders.
 Result<std::optional<double>> ddp_communication_s(const Training& training);
 
-// Steps that took much longer than usual.
-struct LongSteps {
-  double lost_share = 0;  // of the training's time, beyond the usual duration of a step
-  // How far the job's writes fall into them: 0 as often as at other times, 1 only there. Empty: not
-  // recorded, or there are too few samples outside.
-  std::optional<double> writes;
+// How far the job's writes fall into pauses: 0 as often as at other times, 1 only there. Empty: not
+// recorded, there are no pauses, or there are too few samples outside of them.
+Result<std::optional<double>> writes_in_pauses(const RunView& run, const std::vector<Pause>& pauses,
+                                               double begin_s, double end_s);
+
+// CPU time of the job in its pauses, of that at other times: 0 does nothing there, 1 as much as
+// outside. Empty as above.
+Result<std::optional<double>> work_in_pauses(const RunView& run, const std::vector<Pause>& pauses,
+                                             double begin_s, double end_s);
+
+// Where phases of the thread that does the steps are, of a run without steps. Reads all of them.
+struct PhaseSpan {
+  double from_s = 0, to_s = 0;  // of those that are not checkpoints or evaluations
+  double first_input_s = 0;     // length of the first wait for data
+  double first_input_to_s = 0;  // and its end; 0: there was none
 };
-Result<LongSteps> find_long_steps(const RunView& run, const std::vector<Pause>& pauses,
-                                  double begin_s, double end_s);
+Result<std::optional<PhaseSpan>> find_phase_span(const Training& training);
 
 }  // namespace trainscope

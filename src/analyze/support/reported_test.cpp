@@ -38,6 +38,25 @@ TEST(Reported, long_steps_in_which_a_job_writes_are_checkpoints) {
   EXPECT_EQ(writing(is_always).verdict, "cpu_bound");
 }
 
+// Computes outside of its pauses, or all the time.
+Diagnosis stalling(bool (*is_burst)(int tenth)) {
+  PlantedRun run;
+  run.thread("main", 0.6, 0).report(steps_with_pauses());
+  run.bursts("job.cpu.time", {{"mode", "user"}}, 0.09, is_burst);
+  return run.diagnose();
+}
+
+TEST(Reported, long_steps_in_which_a_job_does_nothing_are_stalls_with_a_period) {
+  const Diagnosis d = stalling(is_outside);
+  EXPECT_EQ(d.verdict, "idle");
+  ASSERT_FALSE(d.findings.empty());
+  EXPECT_EQ(d.findings[0].id, "stalls");
+  EXPECT_NEAR(*d.findings[0].max_speedup, 1.4, 0.05);
+  ASSERT_GT(d.findings[0].evidence.size(), 1U);
+  EXPECT_EQ(d.findings[0].evidence[1], "one about every 1.4 s, every 10 steps");
+  EXPECT_NE(stalling(is_always).verdict, "idle");
+}
+
 std::vector<StoredReport> steps_behind_a_device(double input_share, bool is_dry) {
   std::vector<StoredReport> reports;
   for (int i = 1; i < 200; ++i) {

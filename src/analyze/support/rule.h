@@ -36,9 +36,17 @@ class Witness : public Observations {
   std::string cause_in_workers();
   // How far the job's CPU time goes into many small reads.
   double small_reads();
-  // How far the GPU is idle, and how busy it is: by its multiprocessors where they are measured.
+  // How far the GPU is idle: by its multiprocessors where they are measured.
   double device_idle();
-  std::optional<double> device_busy() const;
+  // How far neither its tensor cores nor its fp32 units are busy.
+  double compute_units_idle();
+  // Of a share of the time, what can be won at most: a device that computes meanwhile goes on doing
+  // so. Empty: how busy the device is was not recorded.
+  std::optional<double> device_bound(double share) const;
+  // How far others use the CPUs that the job may use.
+  double strangers(double low, double high);
+  // In the words of the framework that the job uses.
+  std::string advice(Advice advice) const;
   // A value that is only shown.
   std::optional<double> value(Signal signal) const { return evidence_.mean(signal); }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "analyze/support/rule.h"
 
 namespace trainscope {
@@ -12,18 +14,13 @@ double Witness::degree(Signal signal, double low, double high) {
 
 double Witness::input_wait() {
   const auto share = evidence_.lost_input();
-  if (!share || !evidence_.has_phases()) return 0;
+  if (!share) return 0;
   return degree("input wait of step time", share, 0.05, 0.22);
 }
 
 double Witness::device_idle() {
   return value(Signal::gpu_sm) ? degree(Signal::gpu_sm, 0.5, 0.25)
                                : degree(Signal::gpu_busy, 0.9, 0.6);
-}
-
-std::optional<double> Witness::device_busy() const {
-  const auto exact = value(Signal::gpu_sm);
-  return exact ? exact : value(Signal::gpu_busy);
 }
 
 double Witness::communication() {
@@ -36,15 +33,41 @@ double Witness::checkpoints() {
     return degree("checkpoints of step time", share, 0.05, 0.2);
   }
   if (evidence_.has_phases()) return 0;
-  const LongSteps& long_steps = evidence_.long_steps();
-  return degree("time lost in long steps", long_steps.lost_share, 0.05, 0.2) *
-         degree("writes that fall into long steps only", long_steps.writes, 0.5, 0.85) *
+  return degree("time lost in long steps", evidence_.long_steps_share(), 0.05, 0.2) *
+         degree("writes that fall into long steps only",
+                evidence_.reported().writes_in_long_steps(), 0.5, 0.85) *
          degree(Signal::disk_write_bytes, 1e6, 5e6);
 }
 
 double Witness::waits_for_workers() {
-  if (evidence_.has_phases() || evidence_.workers() == 0) return 0;
+  if (evidence_.knows_input() || evidence_.workers() == 0) return 0;
   return degree(Signal::main_blocked, 0.1, 0.3) * degree(Signal::worker_most, 0.5, 0.8);
+}
+
+double Witness::strangers(double low, double high) {
+  const auto others = evidence_.others_cores();
+  if (!others) return 0;
+  return degree("CPU of others per core that the job may use", *others / evidence_.seen_cpus(), low,
+                high);
+}
+
+double Witness::compute_units_idle() {
+  const auto tensor = value(Signal::gpu_tensor), fp32 = value(Signal::gpu_fp32);
+  if (!tensor && !fp32) return 0.6;
+  const double busiest = std::max(tensor.value_or(0), fp32.value_or(0));
+  const double found = degree("tensor cores or fp32 units active", busiest, 0.3, 0.1);
+  last_seen().unit = "%";
+  return found;
+}
+
+std::string Witness::advice(Advice advice) const {
+  return std::string(advice_text(advice, evidence_.framework()));
+}
+
+std::optional<double> Witness::device_bound(double share) const {
+  const auto busy = evidence_.device_share();
+  if (evidence_.uses_gpu() && !busy) return std::nullopt;
+  return std::clamp(share, 0.0, 1 - std::min(1.0, busy.value_or(0)));
 }
 
 std::string Witness::cause_in_workers() {

@@ -10,75 +10,46 @@
 #include "base/text.h"
 #include "cli/analysis_text.h"
 #include "cli/cli.h"
+#include "cli/diagnosis_text.h"
 #include "cli/group_rows.h"
 #include "cli/info_json.h"
 #include "cli/instrument_hint.h"
 #include "cli/print.h"
+#include "cli/probe_text.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "cli/table.h"
+#include "format/format.h"
 #include "store/store.h"
 
 namespace trainscope {
 
 namespace {
 
-Json judged_json(const Diagnosis::Judged& judged) {
-  Json seen = Json::array();
-  for (const Diagnosis::Seen& one : judged.seen) {
-    seen.push_back({{"what", one.what},
-                    {"metric", text_or_null(one.metric)},
-                    {"value", value_or_null(one.value)},
-                    {"low", one.low},
-                    {"high", one.high},
-                    {"degree", one.degree}});
-  }
-  return {{"rule", judged.rule},
-          {"verdict", judged.verdict},
-          {"strength", judged.strength},
-          {"seen", std::move(seen)}};
+// Has `list` another verdict, or another cause?
+bool differs(const RunView& run, const Diagnosis& diagnosis) {
+  const auto& stored = run.manifest().verdict;
+  return stored && (stored->verdict != diagnosis.verdict || stored->cause != diagnosis.cause);
 }
 
-Json reached_json(const std::vector<ReachedLimit>& limits) {
-  Json list = Json::array();
-  for (const ReachedLimit& one : limits) {
-    list.push_back({{"name", one.name},
-                    {"reached", one.reached},
-                    {"limit", one.limit},
-                    {"unit", one.unit},
-                    {"measured", text_or_null(one.measured)}});
-  }
-  return list;
+// What `list` shows; null if the run has none.
+Json stored_json(const RunView& run, const Diagnosis& diagnosis) {
+  if (!run.manifest().verdict) return nullptr;
+  Json stored = verdict_to_json(*run.manifest().verdict);
+  stored["differs"] = differs(run, diagnosis);
+  return stored;
 }
 
-// What every diagnosis has, of a run and of a group.
-Json diagnosis_json(const Diagnosis& diagnosis, bool explain) {
-  Json findings = Json::array(), alternatives = Json::array();
-  for (const Finding& finding : diagnosis.findings) findings.push_back(finding_json(finding));
-  for (const auto& other : diagnosis.alternatives) {
-    alternatives.push_back({{"verdict", other.verdict}, {"confidence", other.confidence}});
-  }
-  Json document = {{"schema", "trainscope.diagnose/1"},
-                   {"verdict", diagnosis.verdict},
-                   {"cause", text_or_null(diagnosis.cause)},
-                   {"confidence", diagnosis.confidence},
-                   {"breakdown", breakdown_json(diagnosis.breakdown)},
-                   {"findings", std::move(findings)},
-                   {"alternatives", std::move(alternatives)},
-                   {"limits", reached_json(diagnosis.limits)},
-                   {"missing", diagnosis.missing},
-                   {"rules", kRulesVersion}};
-  if (!explain) return document;
-  Json judged = Json::array();
-  for (const auto& one : diagnosis.judged) judged.push_back(judged_json(one));
-  document["score"] = diagnosis.score;
-  document["explanation"] = std::move(judged);
-  return document;
+std::string stored_text(const StoredVerdict& stored) {
+  const std::string cause = stored.cause.empty() ? "" : " (" + printable(stored.cause) + ")";
+  return fmt::format("{}{} at the end of the run, by version {} of the rules; this is by {}",
+                     printable(stored.verdict), cause, stored.rules, kRulesVersion);
 }
 
 Json run_json(const RunView& run, const Diagnosis& diagnosis, bool explain) {
   Json document = diagnosis_json(diagnosis, explain);
   document["run"] = {{"id", run.manifest().id}, {"name", text_or_null(run.manifest().name)}};
+  document["stored"] = stored_json(run, diagnosis);
   return document;
 }
 
@@ -104,43 +75,6 @@ Json ranks_json(const RunGroup& group, const GroupDiagnosis& diagnosis, bool exp
   return document;
 }
 
-std::string findings_text(const Diagnosis& diagnosis) {
-  std::string out;
-  for (const Finding& finding : diagnosis.findings) {
-    out += fmt::format("\n{}: {}\n", finding.severity, finding.summary);
-    for (const std::string& line : finding.evidence) out += fmt::format("  seen      {}\n", line);
-    if (finding.max_speedup) {
-      out += fmt::format("  bound     at most {:.2f} times as fast without it ({} lost)\n",
-                         *finding.max_speedup, duration_text(finding.time_lost_s.value_or(0)));
-    }
-    if (!finding.advice.empty()) out += fmt::format("  try       {}\n", finding.advice);
-  }
-  return out;
-}
-
-std::string explanation_text(const Diagnosis& diagnosis) {
-  std::string out = "\nrules\n";
-  for (const auto& judged : diagnosis.judged) {
-    out += fmt::format("  {:<14} {:<20} {:.2f}\n", judged.rule, judged.verdict, judged.strength);
-    for (const Diagnosis::Seen& seen : judged.seen) {
-      out +=
-          fmt::format("    {:<44} {:>10}  {} to {}: {:.2f}\n", seen.what,
-                      seen.value ? seen_text(*seen.value, seen.unit) : "unknown",
-                      seen_text(seen.low, seen.unit), seen_text(seen.high, seen.unit), seen.degree);
-    }
-  }
-  return out;
-}
-
-std::string limits_text(const std::vector<ReachedLimit>& limits) {
-  std::string out;
-  for (const ReachedLimit& one : limits) {
-    out += fmt::format("  {:<9} {}: {} of {}\n", out.empty() ? "limits" : "", printable(one.name),
-                       limit_text(one.reached, one.unit), limit_text(one.limit, one.unit));
-  }
-  return out;
-}
-
 // Those that the run has stored; if it has none, those that were measured on its host later.
 std::optional<MachineLimits> limits_of(const RunView& run) {
   if (run.manifest().limits) return run.manifest().limits;
@@ -152,33 +86,8 @@ std::optional<MachineLimits> limits_of(const RunView& run) {
   return std::move(*measured);
 }
 
-// The answer in one line, with how sure it is.
-std::string answer_text(const Diagnosis& diagnosis) {
-  return verdict_text(diagnosis) +
-         (diagnosis.confidence > 0
-              ? fmt::format(" (confidence {:.0f} %)", 100 * diagnosis.confidence)
-              : "");
-}
-
-// `own_lines`: what only a run, or only a group, has to say.
-std::string diagnosis_text(const std::string& title, const Diagnosis& diagnosis,
-                           const std::string& own_lines, bool explain) {
-  std::string out = title + "\n";
-  out += "  verdict   " + answer_text(diagnosis) + "\n";
-  const std::string parts = breakdown_text(diagnosis.breakdown);
-  if (!parts.empty()) out += "  time      " + parts + "\n";
-  for (const std::string& need : diagnosis.missing) out += "  missing   " + need + "\n";
-  std::string others;
-  for (const auto& other : diagnosis.alternatives) {
-    others += fmt::format("{}{} ({:.0f} %)", others.empty() ? "" : ", ", other.verdict,
-                          100 * other.confidence);
-  }
-  if (!others.empty()) out += "  or        " + others + "\n";
-  out += limits_text(diagnosis.limits) + own_lines + findings_text(diagnosis);
-  return explain ? out + explanation_text(diagnosis) : out;
-}
-
-std::string run_text(const RunView& run, const Diagnosis& diagnosis, bool explain) {
+std::string run_text(const RunView& run, const Diagnosis& diagnosis, const std::string& proof,
+                     bool explain) {
   const Manifest& manifest = run.manifest();
   std::string title = "run " + manifest.id;
   if (!manifest.name.empty()) title += " " + printable(manifest.name);
@@ -187,8 +96,12 @@ std::string run_text(const RunView& run, const Diagnosis& diagnosis, bool explai
                          printable(manifest.job));
   }
   const std::string command = instrument_command(run);
-  const std::string hint = command.empty() ? "" : "  phases    unknown; try: " + command + "\n";
-  return diagnosis_text(title, diagnosis, hint, explain);
+  std::string lines = proof;
+  if (!command.empty()) lines += "  phases    unknown; try: " + command + "\n";
+  if (differs(run, diagnosis)) {
+    lines = "  stored    " + stored_text(*manifest.verdict) + "\n" + lines;
+  }
+  return diagnosis_text(title, diagnosis, lines, explain);
 }
 
 std::string ranks_text(const RunGroup& group, const GroupDiagnosis& diagnosis, bool explain) {
@@ -208,6 +121,7 @@ std::string ranks_text(const RunGroup& group, const GroupDiagnosis& diagnosis, b
 struct Answers {
   Json documents = Json::array();
   std::string text;
+  bool is_complete = true;  // false: one of the runs could not be read
 
   void add(Json document, const std::string& more) {
     documents.push_back(std::move(document));
@@ -216,21 +130,49 @@ struct Answers {
 };
 
 Status answer_run(const std::string& path, bool explain, Answers& answers) {
-  TS_TRY(const auto run, open_found_run(path));
+  TS_TRY(auto opened, open_found_run(path));
+  const auto run = with_machine_series(std::move(opened));
   const auto limits = limits_of(*run);
   TS_TRY(const Diagnosis diagnosis, diagnose(*run, limits ? &*limits : nullptr));
-  answers.add(run_json(*run, diagnosis, explain), run_text(*run, diagnosis, explain));
+  TS_TRY(const auto proof, read_probe(*run));
+  Json document = run_json(*run, diagnosis, explain);
+  if (proof) document["proof"] = effects_json(*proof);
+  answers.add(std::move(document),
+              run_text(*run, diagnosis, proof ? proof_text(*proof) : "", explain));
   return {};
+}
+
+// One of several runs: if it cannot be read, that is its answer.
+void answer_one_of(const std::string& path, bool explain, Answers& answers) {
+  const Status answered = answer_run(path, explain, answers);
+  if (answered) return;
+  answers.is_complete = false;
+  const Manifest manifest = list_run(path).manifest;
+  Json document = diagnosis_json({}, explain);
+  document["verdict"] = document["confidence"] = nullptr;
+  document["run"] = {{"id", manifest.id}, {"name", text_or_null(manifest.name)}};
+  document["problem"] = answered.error().message();
+  const std::string name = manifest.name.empty() ? "" : " " + printable(manifest.name);
+  answers.add(std::move(document), fmt::format("run {}{}\n  cannot be read: {}\n", manifest.id,
+                                               name, printable(answered.error().message())));
+}
+
+Result<RankDiagnosis> read_rank(const std::string& path, const std::vector<RunListing>& of_job) {
+  TS_TRY(auto opened, open_found_run(path));
+  const auto run = with_machine_series(std::move(opened), of_job);
+  const auto limits = limits_of(*run);
+  return diagnose_rank(*run, limits ? &*limits : nullptr);
 }
 
 // The ranks are read one after the other; one that cannot be read stops nothing.
 void answer_ranks(const RunGroup& group, bool explain, Answers& answers) {
+  std::vector<RunListing> listings;
+  for (const std::string& path : group.paths) listings.push_back(list_run(path));
   std::vector<RankDiagnosis> ranks;
-  for (const std::string& path : group.paths) {
-    const auto run = open_found_run(path);
-    auto rank = run ? diagnose_rank(**run) : Result<RankDiagnosis>(run.error());
+  for (const RunListing& listing : listings) {
+    auto rank = read_rank(listing.path, listings);
     if (!rank) {
-      const Manifest manifest = list_run(path).manifest;
+      const Manifest& manifest = listing.manifest;
       RankDiagnosis unread;
       unread.rank = manifest.rank;
       unread.run = manifest.id;
@@ -249,7 +191,8 @@ Status answer_group(const RunGroup& group, bool explain, Answers& answers) {
     answer_ranks(group, explain, answers);
     return {};
   }
-  for (const std::string& path : group.paths) TS_CHECK_OK(answer_run(path, explain, answers));
+  if (group.paths.size() == 1) return answer_run(group.paths[0], explain, answers);
+  for (const std::string& path : group.paths) answer_one_of(path, explain, answers);
   return {};
 }
 
@@ -261,6 +204,7 @@ std::vector<std::string> named_paths(const RunTarget& target, const std::string&
 
 // Ranks of one job that were named one by one are diagnosed together too.
 Status answer_runs(const std::vector<std::string>& paths, bool explain, Answers& answers) {
+  if (paths.size() == 1) return answer_run(paths[0], explain, answers);
   std::vector<RunListing> listings;
   for (const std::string& path : paths) listings.push_back(list_run(path));
   std::set<std::string> answered;
@@ -272,7 +216,7 @@ Status answer_runs(const std::vector<std::string>& paths, bool explain, Answers&
              std::find(each.paths.begin(), each.paths.end(), path) != each.paths.end();
     });
     if (group == groups.end()) {
-      TS_CHECK_OK(answer_run(path, explain, answers));
+      answer_one_of(path, explain, answers);
       continue;
     }
     answered.insert(group->paths.begin(), group->paths.end());
@@ -315,12 +259,16 @@ Result<int> show(const DiagnoseFlags& flags) {
   } else {
     print_json({{"schema", "trainscope.diagnose/1"}, {"diagnoses", std::move(answers.documents)}});
   }
-  return 0;
+  return answers.is_complete ? 0 : 1;
 }
 
 std::function<Result<int>()> add(Options& options, const Settings& settings) {
   auto flags = std::make_shared<DiagnoseFlags>();
-  flags->reading = add_reading_flags(options, settings, true);
+  flags->reading = add_reading_flags(options, settings, false);
+  options.add({.name = "--json",
+               .value = "",
+               .help = "print one JSON document; of several answers it has the list 'diagnoses'",
+               .set = store_in(flags->reading->json)});
   options.add({.name = "RUN",
                .value = "RUN",
                .help = "runs or a group: folders, ids, names, 'NAME*'; ranks of one job are "

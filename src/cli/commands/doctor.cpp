@@ -16,9 +16,10 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/limits_text.h"
+#include "cli/missing_text.h"
 #include "cli/print.h"
-#include "cli/probe.h"
 #include "cli/reading.h"
+#include "cli/source_check.h"
 #include "cli/summary.h"
 #include "kernel/cgroup_limits.h"
 #include "kernel/host_name.h"
@@ -96,7 +97,7 @@ Line clock_line() {
           value};
 }
 
-std::vector<ProbedSource> probe_all(const Settings& settings) {
+std::vector<CheckedSource> check_all_sources(const Settings& settings) {
   // Nothing is recorded, but the overhead metrics can still be read from this process.
   static SelfLink self;
   self.supervisor_pid = ::getpid();
@@ -104,9 +105,9 @@ std::vector<ProbedSource> probe_all(const Settings& settings) {
   context.self = &self;
   context.run_folder = settings.home();
   context.working_directory = current_folder();
-  std::vector<ProbedSource> found;
+  std::vector<CheckedSource> found;
   for (const Collector* collector : collectors()) {
-    found.push_back(probe_within(*collector, context, kDeadlineNs));
+    found.push_back(check_source_within(*collector, context, kDeadlineNs));
   }
   return found;
 }
@@ -127,7 +128,13 @@ KnownLimits stored_limits(const Settings& settings) {
   KnownLimits known;
   auto stored = read_host_limits(settings.home(), host_name());
   if (!stored) known.problem = stored.error().message();
-  if (stored && *stored) known.limits = std::move(**stored);
+  if (!stored || !*stored) return known;
+  if (may_apply_to(**stored, machine_kind(processor_model(""), online_processors()))) {
+    known.limits = std::move(**stored);
+  } else {
+    known.problem = fmt::format("{} was measured on another machine: {}",
+                                host_limits_path(settings.home(), host_name()), (*stored)->machine);
+  }
   return known;
 }
 
@@ -163,7 +170,7 @@ Result<KnownLimits> measure(const Flags& flags, const Settings& settings) {
   }
   TS_TRY(const MachineLimits fresh, measure_limits(options));
   KnownLimits known = stored_limits(settings);
-  known.problem.clear();  // a damaged file is replaced
+  known.problem.clear();  // a damaged file is replaced, and one of another machine
   merge_limits(known.limits, fresh);
   TS_CHECK_OK(write_host_limits(settings.home(), known.limits));
   return known;
@@ -183,13 +190,13 @@ Status check_flags(const Flags& flags) {
   return {};
 }
 
-void print_json(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine,
+void print_json(const std::vector<CheckedSource>& sources, const std::vector<Line>& machine,
                 const KnownLimits& known) {
   OrderedJson document = {{"schema", "trainscope.doctor/1"}};
   document["sources"] = OrderedJson::array();
-  for (const ProbedSource& source : sources) {
+  for (const CheckedSource& source : sources) {
     OrderedJson missing = OrderedJson::array();
-    for (const ProbedMetric& metric : source.missing) {
+    for (const CheckedMetric& metric : source.missing) {
       missing.push_back({{"name", metric.name},
                          {"reason", text_or_null(metric.reason)},
                          {"remedy", text_or_null(metric.remedy)}});
@@ -216,25 +223,6 @@ std::string styled(const std::string& status, bool colour) {
   return style + padded + "\x1b[0m";
 }
 
-// Metrics that are missing for the same reason, listed together.
-void print_missing(const std::vector<ProbedMetric>& missing) {
-  for (size_t i = 0; i < missing.size(); ++i) {
-    const auto same = [&](const ProbedMetric& other) {
-      return other.reason == missing[i].reason && other.remedy == missing[i].remedy;
-    };
-    if (std::any_of(missing.begin(), missing.begin() + static_cast<long>(i), same)) continue;
-    std::vector<std::string> names;
-    for (const ProbedMetric& other : missing) {
-      if (same(other)) names.push_back(other.name);
-    }
-    const size_t more = names.size() > 3 ? names.size() - 2 : 0;
-    if (more > 0) names.resize(2);
-    show("{:<16}   no {}{}: {}\n", "", fmt::join(names, ", "),
-         more > 0 ? fmt::format(" and {} more", more) : "", missing[i].reason);
-    if (!missing[i].remedy.empty()) show("{:<16}      try: {}\n", "", missing[i].remedy);
-  }
-}
-
 void print_limits(const KnownLimits& known) {
   if (!known.problem.empty()) {
     show("{:<16} unknown: {}\n{:<16}      try: trainscope doctor --measure\n", "limits",
@@ -243,24 +231,24 @@ void print_limits(const KnownLimits& known) {
   show_text(limits_text(known.limits));
 }
 
-void print_text(const std::vector<ProbedSource>& sources, const std::vector<Line>& machine,
+void print_text(const std::vector<CheckedSource>& sources, const std::vector<Line>& machine,
                 const KnownLimits& known) {
   const bool colour = colour_wanted(STDOUT_FILENO);
   for (const Line& line : machine) show("{:<16} {}\n", line.name, line.text);
   print_limits(known);
   show_text("\n");
-  for (const ProbedSource& source : sources) {
+  for (const CheckedSource& source : sources) {
     show("{:<16} ", source.name);
     show_text(styled(source.status, colour));
     show(" {}\n", source.summary);
     if (!source.metrics.empty()) {
       show("{:<16}   {}\n", "", fmt::join(source.metrics, " "));
     }
-    print_missing(source.missing);
+    show_text(missing_text(source.missing));
   }
   const auto count = [&](std::string_view status) {
     return std::count_if(sources.begin(), sources.end(),
-                         [&](const ProbedSource& source) { return source.status == status; });
+                         [&](const CheckedSource& source) { return source.status == status; });
   };
   show("\n{} sources: {} ok, {} partial, {} unavailable\n", sources.size(), count("ok"),
        count("partial"), count("unavailable"));
@@ -303,7 +291,7 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
     TS_CHECK_OK(check_flags(*flags));
     TS_TRY(const KnownLimits known,
            flags->measure ? measure(*flags, settings) : Result(stored_limits(settings)));
-    const auto sources = probe_all(settings);
+    const auto sources = check_all_sources(settings);
     const std::vector<Line> machine = {kernel_line(), cgroup_line(), home_line(settings.home()),
                                        clock_line()};
     flags->json ? print_json(sources, machine, known) : print_text(sources, machine, known);

@@ -23,11 +23,11 @@ int64_t available_bytes() {
 
 }  // namespace
 
-int64_t buffer_bytes() {
-  int64_t free = available_bytes();
+FreeMemory free_memory() {
+  const int64_t free = available_bytes();
   // How much of the limit is in use is not read: half of it may be.
-  if (const auto limit = read_cgroup_limits("", 0).memory_bytes) free = std::min(free, *limit / 2);
-  return free / 8;
+  const int64_t allowed = read_cgroup_limits("", 0).memory_bytes.value_or(2 * free) / 2;
+  return {std::min(free, allowed) / 8, allowed < free};
 }
 
 }  // namespace trainscope

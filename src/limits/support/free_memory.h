@@ -5,7 +5,10 @@
 
 namespace trainscope {
 
-// An eighth of what is free, here and in the cgroup of this process; 0 if it is unknown.
-int64_t buffer_bytes();
+struct FreeMemory {
+  int64_t buffer_bytes = 0;   // an eighth of what is free; 0 if that is unknown
+  bool is_of_cgroup = false;  // the limit of the cgroup leaves less than the machine has
+};
+FreeMemory free_memory();
 
 }  // namespace trainscope

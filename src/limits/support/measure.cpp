@@ -18,6 +18,7 @@ Result<MachineLimits> measure_limits(const MeasureOptions& options) {
   }
   MachineLimits found;
   found.host = host_name();
+  found.machine = machine_kind(processor_model(""), online_processors());
   for (const LimitKind* kind : wanted) TS_CHECK_OK(kind->measure(options, found));
   const std::string now = utc_text(realtime_ns());
   for (Limit& limit : found.limits) limit.measured = now;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "base/fd.h"
@@ -27,10 +28,15 @@ std::string whole_disk(dev_t device) {
   std::string path = real_path(fmt::format("/sys/dev/block/{}:{}", major(device), minor(device)));
   if (path.empty()) return "";
   if (exists(path + "/partition")) path.resize(path.rfind('/'));
-  return last_part(path);
+  return disk_name(last_part(path));
 }
 
 }  // namespace
+
+std::string disk_name(std::string sysfs_name) {
+  std::replace(sysfs_name.begin(), sysfs_name.end(), '!', '/');
+  return sysfs_name;
+}
 
 StoragePlace storage_place(const std::string& folder) {
   StoragePlace place;

@@ -6,18 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <cstring>
 
-#include "base/clock.h"
 #include "base/text.h"
+#include "kernel/host_name.h"
 
 namespace trainscope {
 
 namespace {
-
-constexpr std::array kEnding = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // With a name for a moment, where the file system has no files without one.
 Result<UniqueFd> make_named_file(const std::string& folder) {
@@ -30,6 +26,9 @@ Result<UniqueFd> make_named_file(const std::string& folder) {
   }
   return fd;
 }
+
+// The owner of the folder above may put a link or a pipe where a file was.
+constexpr int kHarmless = O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 
 Error advised(const std::string& folder, const Error& error) {
   const std::string reason =
@@ -45,35 +44,6 @@ Error advised(const std::string& folder, const Error& error) {
 
 }  // namespace
 
-HeldSignals::HeldSignals() {
-  sigemptyset(&held_);
-  for (const int number : kEnding) {
-    struct sigaction action {};
-    // One that the caller ignores would only wake us.
-    if (::sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) {
-      sigaddset(&held_, number);
-    }
-  }
-  ::pthread_sigmask(SIG_BLOCK, &held_, &before_);
-}
-
-HeldSignals::~HeldSignals() {
-  if (caught_ != 0) ::raise(caught_);
-  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
-bool HeldSignals::wait(int64_t time_ns) {
-  const int64_t until = monotonic_ns() + time_ns;
-  while (caught_ == 0) {
-    const int64_t left_ns = until - monotonic_ns();
-    if (left_ns <= 0) return true;
-    const timespec left = to_timespec(left_ns);
-    const int number = ::sigtimedwait(&held_, nullptr, &left);
-    if (number > 0) caught_ = number;
-  }
-  return false;
-}
-
 Result<UniqueFd> make_scratch_file(const std::string& folder) {
   UniqueFd fd(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600));
   if (fd) return fd;
@@ -87,23 +57,40 @@ Result<UniqueFd> make_scratch_file(const std::string& folder) {
   return named;
 }
 
-Result<ScratchFolder> ScratchFolder::make(const std::string& folder, size_t files) {
-  ScratchFolder scratch;
-  std::string path = folder + "/.trainscope-measure-XXXXXX";
-  if (::mkdtemp(path.data()) == nullptr) return Error::from_errno("cannot create a folder", errno);
-  scratch.path_ = path;
-  for (size_t i = 0; i < files; ++i) {
-    const std::string file = fmt::format("{}/{}", path, i);
-    TS_TRY(const UniqueFd fd, open_file(file, O_WRONLY | O_CREAT | O_EXCL));
-    scratch.files_.push_back(file);
-  }
-  return scratch;
+Status ScratchFolder::make(const std::string& folder) {
+  const auto failed = [](int error) { return Error::from_errno("cannot create a folder", error); };
+  name_ = fmt::format(".trainscope-measure-{}-{}", host_name(), ::geteuid());
+  // Nobody else gives files such names, so none of theirs is removed.
+  for (size_t i = 0; i < kMostFiles; ++i)
+    files_.push_back(fmt::format(".trainscope-measure-{}", i));
+  parent_.reset(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!parent_) return failed(errno);
+  if (::mkdirat(parent_.get(), name_.c_str(), 0700) != 0 && errno != EEXIST) return failed(errno);
+  folder_.reset(
+      ::openat(parent_.get(), name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  return folder_ ? Status() : failed(errno);
 }
 
-ScratchFolder::~ScratchFolder() {
-  if (path_.empty()) return;
-  for (const std::string& file : files_) ::unlink(file.c_str());
-  ::rmdir(path_.c_str());
+int ScratchFolder::create_file(size_t number) {
+  const UniqueFd file(
+      ::openat(folder_.get(), files_[number].c_str(), O_WRONLY | O_CREAT | kHarmless, 0600));
+  if (!file) return errno;
+  created_ = number + 1;
+  return 0;
+}
+
+int ScratchFolder::open_and_close(size_t number) const {
+  const UniqueFd file(::openat(folder_.get(), files_[number].c_str(), O_RDONLY | kHarmless));
+  return file ? 0 : errno;
+}
+
+void ScratchFolder::remove() {
+  const auto remove_files = [&](size_t count) {
+    for (size_t i = 0; i < count; ++i) ::unlinkat(folder_.get(), files_[i].c_str(), 0);
+    return ::unlinkat(parent_.get(), name_.c_str(), AT_REMOVEDIR) == 0 || errno != ENOTEMPTY;
+  };
+  if (folder_ && !remove_files(created_)) (void)remove_files(kMostFiles);  // those of a killed one
+  folder_.reset();
 }
 
 }  // namespace trainscope

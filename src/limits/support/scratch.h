@@ -1,13 +1,13 @@
 // Files of a measurement in a folder of the user's.
 //
 // Guarantees: a scratch file has no name, so that nothing is left of it however the process ends; a
-// scratch folder is removed with its files when the object goes, for which HeldSignals holds back
-// what would end the process.
+// scratch folder is removed with its files by the object, or, if the process was killed, by the
+// next measurement of this user on this host in the same place. Nothing follows a name that
+// somebody else exchanged. Limits: two measurements of one user on one host in the same place at
+// the same time disturb each other.
 #pragma once
 
-#include <signal.h>
-
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -16,45 +16,33 @@
 
 namespace trainscope {
 
-// Holds back SIGINT, SIGTERM, SIGHUP and SIGQUIT as long as it exists; one that came ends the
-// process afterwards as it would have. Create it before the threads of the measurement.
-class HeldSignals {
- public:
-  HeldSignals();
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-  ~HeldSignals();
-
-  // Waits for so long, or until one of them comes: then false, from now on.
-  bool wait(int64_t time_ns);
-  bool is_interrupted() const { return caught_ != 0; }
-
- private:
-  sigset_t held_{}, before_{};
-  int caught_ = 0;
-};
-
 // A file without a name in this folder, for reads and writes that bypass the page cache. The Error
 // names the folder, the reason and a remedy.
 Result<UniqueFd> make_scratch_file(const std::string& folder);
 
-// A new folder of files in this folder.
+// A folder of empty files. Every call may hang on a file system that does not respond.
 class ScratchFolder {
  public:
-  static Result<ScratchFolder> make(const std::string& folder, size_t files);
-  ScratchFolder(ScratchFolder&&) = default;
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
+  static constexpr size_t kMostFiles = 128;
+
+  ScratchFolder() = default;
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder();
+  ~ScratchFolder() { remove(); }
 
-  const std::vector<std::string>& files() const { return files_; }
+  // Creates it in this folder, or takes over what a killed measurement left there.
+  Status make(const std::string& folder);
+  // The file with this number, below kMostFiles; 0 or an errno.
+  int create_file(size_t number);
+  int open_and_close(size_t number) const;
+  // With all files in it.
+  void remove();
 
  private:
-  ScratchFolder() = default;
-
-  std::string path_;  // empty after a move
+  std::string name_;
   std::vector<std::string> files_;
+  UniqueFd parent_, folder_;
+  size_t created_ = 0;
 };
 
 }  // namespace trainscope

@@ -4,22 +4,72 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
+
+#include "base/bounded_child.h"
+#include "base/clock.h"
 #include "limits/support/place.h"
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
 namespace {
 
+std::string only_name_in(const std::string& folder) {
+  const std::vector<std::string> names = names_in(folder);
+  EXPECT_EQ(names.size(), 1U);
+  return names.empty() ? "" : folder + "/" + names.front();
+}
+
 TEST(Scratch, a_folder_of_files_is_removed_with_them) {
   const TemporaryFolder folder;
   {
-    const auto scratch = ScratchFolder::make(folder.path(), 3);
-    ASSERT_TRUE(scratch) << scratch.error().message();
-    ASSERT_EQ(scratch->files().size(), 3U);
-    for (const std::string& file : scratch->files()) EXPECT_TRUE(exists(file));
-    EXPECT_EQ(names_in(folder.path()).size(), 1U);
+    ScratchFolder scratch;
+    ASSERT_TRUE(scratch.make(folder.path()));
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(scratch.create_file(i), 0);
+      EXPECT_EQ(scratch.open_and_close(i), 0);
+    }
+    EXPECT_EQ(scratch.open_and_close(3), ENOENT);
+    EXPECT_EQ(names_in(only_name_in(folder.path())).size(), 3U);
   }
   EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(Scratch, what_a_killed_measurement_left_is_removed_by_the_next) {
+  const TemporaryFolder folder;
+  ChildLimits limits;
+  limits.idle_ns = limits.total_ns = 60 * kNsPerSecond;
+  (void)ask_child(limits, [&]() -> std::string {
+    ScratchFolder scratch;
+    (void)scratch.make(folder.path());
+    for (size_t i = 0; i < ScratchFolder::kMostFiles; ++i) scratch.create_file(i);
+    ::_exit(0);
+  });
+  EXPECT_EQ(names_in(only_name_in(folder.path())).size(), ScratchFolder::kMostFiles);
+  {
+    ScratchFolder scratch;
+    ASSERT_TRUE(scratch.make(folder.path()));
+    EXPECT_EQ(scratch.create_file(0), 0);
+  }
+  EXPECT_TRUE(names_in(folder.path()).empty());
+}
+
+TEST(Scratch, no_exchanged_name_is_followed) {
+  const TemporaryFolder folder, elsewhere;
+  ScratchFolder scratch;
+  ASSERT_TRUE(scratch.make(folder.path()));
+  EXPECT_EQ(scratch.create_file(0), 0);
+  const std::string path = only_name_in(folder.path());
+  const std::string file = names_in(path).front();
+  ASSERT_TRUE(replace_file(elsewhere.path() + "/" + file, "of another"));
+  ASSERT_EQ(::rename(path.c_str(), (folder.path() + "/moved").c_str()), 0);
+  ASSERT_EQ(::symlink(elsewhere.path().c_str(), path.c_str()), 0);
+  EXPECT_EQ(scratch.create_file(1), 0);
+  scratch.remove();
+  EXPECT_EQ(names_in(elsewhere.path()), std::vector<std::string>{file});
+  EXPECT_TRUE(names_in(folder.path() + "/moved").empty());
+  ScratchFolder next;
+  EXPECT_FALSE(next.make(folder.path())) << "a link is not a folder";
 }
 
 TEST(Scratch, a_file_has_no_name) {
@@ -37,6 +87,11 @@ TEST(Scratch, an_error_names_the_folder_and_a_remedy) {
   ASSERT_FALSE(file);
   EXPECT_NE(file.error().message().find("/nowhere/at all"), std::string::npos);
   EXPECT_NE(file.error().message().find("--data DIR"), std::string::npos);
+}
+
+TEST(StoragePlace, names_a_disk_as_its_metrics_do) {
+  EXPECT_EQ(disk_name("nvme0n1"), "nvme0n1");
+  EXPECT_EQ(disk_name("cciss!c0d0"), "cciss/c0d0");
 }
 
 TEST(StoragePlace, is_found_through_links) {

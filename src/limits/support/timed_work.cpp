@@ -2,16 +2,20 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <cstring>
 #include <thread>
-#include <vector>
 
 #include "base/clock.h"
+#include "limits/support/team.h"
 
 namespace trainscope {
 
 namespace {
 
 constexpr int64_t kLookNs = 20 * kNsPerMs;
+// For operations in flight, after a signal. A file system that hangs does not end them.
+constexpr int64_t kGraceNs = 2 * kNsPerSecond;
 
 }  // namespace
 
@@ -19,30 +23,38 @@ TimedWork repeat_for(HeldSignals& signals, size_t threads, int64_t time_ns,
                      const std::function<int(size_t thread, int64_t turn)>& operation) {
   std::atomic<bool> is_over{false};
   std::atomic<size_t> running{threads};
-  std::atomic<int64_t> operations{0};
+  std::atomic<int64_t> operations{0}, last_ns{0};
   std::atomic<int> error{0};
   const auto work = [&](size_t thread) {
     int64_t turn = 0;
     int result = kContinue;
-    while (!is_over.load(std::memory_order_relaxed)) {
+    do {
       result = operation(thread, turn);
-      if (result != kContinue) break;
-      ++turn;
-    }
+      if (result == kContinue) ++turn;
+    } while (result == kContinue && !is_over.load(std::memory_order_relaxed));
     if (result > 0) error = result;
     operations += turn;
-    --running;
+    if (--running == 0) last_ns = monotonic_ns();
   };
   const int64_t begin_ns = monotonic_ns(), end_ns = begin_ns + time_ns;
-  std::vector<std::thread> team;
-  for (size_t i = 0; i < threads; ++i) team.emplace_back(work, i);
-  while (running > 0 && monotonic_ns() < end_ns) {
-    const int64_t left_ns = std::max<int64_t>(1, end_ns - monotonic_ns());
-    if (!signals.wait(std::min(kLookNs, left_ns))) break;
-  }
-  is_over = true;
-  for (std::thread& thread : team) thread.join();
-  return {operations, to_seconds(monotonic_ns() - begin_ns), error};
+  const auto watch = [&] {
+    while (running > 0 && monotonic_ns() < end_ns) {
+      const int64_t left_ns = std::max<int64_t>(1, end_ns - monotonic_ns());
+      if (!signals.wait(std::min(kLookNs, left_ns))) break;
+    }
+    is_over = true;
+    while (running > 0 && signals.wait(kNsPerMs)) continue;
+    for (const int64_t patient_ns = monotonic_ns() + kGraceNs; running > 0;) {
+      if (monotonic_ns() > patient_ns) signals.deliver();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  };
+  TimedWork done;
+  done.status = run_together(threads, work, watch);
+  if (error != 0) done.status = Error(std::strerror(error), error);
+  done.operations = operations;
+  done.seconds = to_seconds(last_ns - begin_ns);
+  return done;
 }
 
 }  // namespace trainscope

@@ -1,10 +1,13 @@
 #include "limits/support/timed_work.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 
+#include "base/bounded_child.h"
 #include "base/clock.h"
 
 namespace trainscope {
@@ -18,7 +21,7 @@ TEST(TimedWork, ends_when_every_thread_has_done_its_part) {
     return turn == static_cast<int64_t>(thread) + 5 ? kAllDone : kContinue;
   });
   EXPECT_EQ(work.operations, 5 + 6 + 7);
-  EXPECT_EQ(work.error, 0);
+  EXPECT_TRUE(work.status);
   EXPECT_GT(work.seconds, 0);
 }
 
@@ -37,8 +40,23 @@ TEST(TimedWork, an_operation_that_fails_is_reported_and_not_counted) {
   HeldSignals signals;
   const TimedWork work = repeat_for(
       signals, 1, kLong, [](size_t, int64_t turn) { return turn == 4 ? EIO : kContinue; });
-  EXPECT_EQ(work.error, EIO);
+  ASSERT_FALSE(work.status);
+  EXPECT_EQ(work.status.error().error_number(), EIO);
   EXPECT_EQ(work.operations, 4);
+}
+
+TEST(TimedWork, a_signal_ends_the_process_although_an_operation_hangs) {
+  ChildLimits limits;
+  limits.idle_ns = limits.total_ns = 60 * kNsPerSecond;
+  const ChildAnswer answer = ask_child(limits, []() -> std::string {
+    HeldSignals signals;
+    (void)repeat_for(signals, 1, kLong, [](size_t, int64_t) -> int {
+      ::kill(::getpid(), SIGTERM);
+      for (;;) ::pause();
+    });
+    return "it went on";
+  });
+  EXPECT_EQ(answer.end, ChildEnd::interrupted) << answer.text;
 }
 
 }  // namespace

@@ -28,10 +28,14 @@ std::string process_folder(const std::string& root, pid_t pid) {
   return root + "/proc/" + (pid == 0 ? std::string("self") : std::to_string(pid));
 }
 
-std::optional<int64_t> allowed_cpus(const std::string& root, pid_t pid) {
+// "0,2-3"
+std::optional<std::string> allowed_cpu_list(const std::string& root, pid_t pid) {
   const auto status = read_beginning(process_folder(root, pid) + "/status");
-  if (!status) return std::nullopt;
-  const auto list = value_of(*status, "Cpus_allowed_list", ':');
+  return status ? value_of(*status, "Cpus_allowed_list", ':') : std::nullopt;
+}
+
+std::optional<int64_t> allowed_cpus(const std::string& root, pid_t pid) {
+  const auto list = allowed_cpu_list(root, pid);
   return list ? count_cpu_list(*list) : std::nullopt;
 }
 
@@ -47,6 +51,7 @@ void add_limits(OrderedJson& host, const std::string& root, pid_t pid) {
   const auto allowed = allowed_cpus(root, pid);
   host["job_cpus"] = cpus_json(smaller_of(allowed, limits.cpus));
   host["allowed_cpus"] = or_null(allowed);
+  host["allowed_cpu_list"] = or_null(allowed_cpu_list(root, pid));
   host["cgroup"] = {{"version", limits.version},
                     {"path", limits.path},
                     {"cpus", cpus_json(limits.cpus)},

@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/text.h"
+#include "kernel/host_name.h"
 #include "record/host/inventory.h"
 
 namespace trainscope {
@@ -56,19 +57,6 @@ Topology topology_from_cpuinfo(const std::string& root) {
   return found;
 }
 
-std::optional<std::string> cpu_model(const std::string& root) {
-  const auto text = read_beginning(root + "/proc/cpuinfo", 16 * 1024);
-  if (text) {
-    for (const std::string_view key : {"model name", "Model", "Hardware", "cpu model", "cpu"}) {
-      if (auto value = value_of(*text, key, ':'); value && !value->empty()) return value;
-    }
-  }
-  // ARM servers and boards have no model in cpuinfo; the device tree's name is the next best.
-  auto board = first_line(root + "/proc/device-tree/model");
-  if (board) board->erase(board->find_last_not_of('\0') + 1);
-  return board;
-}
-
 std::optional<int64_t> positive(size_t count) {
   return count == 0 ? std::nullopt : std::optional<int64_t>(static_cast<int64_t>(count));
 }
@@ -95,7 +83,7 @@ constexpr std::array<Vendor, 12> kHypervisors = {{{"amazon ec2", "amazon"},
 void add_processors(OrderedJson& host, const std::string& root) {
   Topology topology = topology_from_sys(root);
   if (topology.threads == 0) topology = topology_from_cpuinfo(root);
-  host["cpu_model"] = or_null(cpu_model(root));
+  host["cpu_model"] = text_or_null(processor_model(root));
   host["sockets"] = or_null(positive(topology.sockets.size()));
   host["cores"] = or_null(positive(topology.cores.size()));
   host["threads"] = or_null(positive(static_cast<size_t>(topology.threads)));

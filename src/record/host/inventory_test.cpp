@@ -55,6 +55,7 @@ TEST(Inventory, a_whole_number_of_cpus_is_an_integer) {
   root.write("/proc/self/status", "Cpus_allowed_list:\t0,2-3\n");
   EXPECT_TRUE(inventory(root.path())["job_cpus"].is_number_integer());
   EXPECT_EQ(inventory(root.path())["job_cpus"], 3);
+  EXPECT_EQ(inventory(root.path())["allowed_cpu_list"], "0,2-3");
 }
 
 // For an attached job its own limits count, not ours.

@@ -48,6 +48,7 @@ void ProgressSink::push(const Batch& batch) {
   for (const auto& [time_ns, text] : batch.marks_) {
     push_event(ring_, time_ns, "mark", text);
     if (text.starts_with(kInstrumentedMark)) ++memory_->instrumented_processes;
+    if (memory_->is_probe != 0 && text == kProbeFinishedMark) memory_->has_probe_finished = 1;
   }
   if (batch.count_ == 0) return;
   const std::lock_guard lock(mutex_);

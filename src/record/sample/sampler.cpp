@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <random>
 
 #include "base/check.h"
 #include "base/clock.h"
+#include "record/sample/varied_time.h"
 
 namespace trainscope {
 
@@ -256,9 +258,11 @@ void Sampler::sample_alone(OwnThread& own) {
   // The first reading is at once; those that were read with the first tick have had it.
   int64_t tick = (monotonic_ns() - zero) / period;
   if (own.was_read_at_zero) tick = std::max<int64_t>(tick, 1);
+  int64_t due = zero + tick * period;
+  std::minstd_rand random(static_cast<uint32_t>(zero));
   for (;;) {
     own.enter(OwnThread::State::waits);
-    if (!wait_until(zero + tick * period)) break;
+    if (!wait_until(due)) break;
     own.enter(OwnThread::State::reads);
     const int64_t begin = monotonic_ns(), begin_cpu = thread_cpu_ns();
     const int64_t late = begin - zero - tick * period;
@@ -269,7 +273,13 @@ void Sampler::sample_alone(OwnThread& own) {
     const int64_t factor = stream.collector().rest_factor;
     const int64_t rest =
         std::max(factor * cpu, std::min(factor, kMostRestOfWaiting) * (end - begin));
-    tick = std::max(tick + 1, (end - zero + rest + period - 1) / period);
+    if (stream.collector().varies) {
+      due = std::max(zero + varied_time_ns(due - zero, period, random), end + rest);
+      tick = (due - zero) / period;
+    } else {
+      tick = std::max(tick + 1, (end - zero + rest + period - 1) / period);
+      due = zero + tick * period;
+    }
   }
   own.enter(OwnThread::State::reads);
   const int64_t ended = memory_->job_ended_ns;

@@ -3,6 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
 #include "base/clock.h"
 #include "base/fd.h"
 #include "model/model.h"
@@ -56,6 +62,40 @@ const Collector kAtEveryTick = {
 };
 constexpr const Collector* kTickSources[] = {&kAtEveryTick};
 constexpr int64_t kPeriod = 10'000'000;
+
+// How long after the beginning of a period it was read, each time.
+class PhaseSource : public Source {
+ public:
+  static constexpr size_t kReadings = 40;
+  Opened open(const SourceContext&) override {
+    count = 0;
+    Opened opened;
+    opened.columns.push_back({"test.value", {}, {}});
+    return opened;
+  }
+  Sampled sample(std::span<int64_t> values) override {
+    values[0] = (monotonic_ns() - shared->zero_ns) % kPeriod;
+    if (count < kReadings) phases_ns[count++] = values[0];
+    return Sampled::ok;
+  }
+  static std::array<int64_t, kReadings> phases_ns;
+  static std::atomic<size_t> count;
+};
+std::array<int64_t, PhaseSource::kReadings> PhaseSource::phases_ns;
+std::atomic<size_t> PhaseSource::count;
+
+const Collector kVarying = {
+    .name = "varying",
+    .summary = "",
+    .needs = "",
+    .scope = Scope::job,
+    .pace = Pace::thread,
+    .period_ns = kPeriod,
+    .varies = true,
+    .metrics = kMetrics,
+    .make = [] { return std::unique_ptr<Source>(std::make_unique<PhaseSource>()); },
+};
+constexpr const Collector* kVaryingSources[] = {&kVarying};
 
 class SamplerTest : public testing::Test {
  protected:
@@ -125,6 +165,22 @@ TEST_F(SamplerTest, rows_that_the_ring_refuses_are_missed_ticks_of_the_series_to
   sample(kTickSources, self);
   EXPECT_GE(memory_->missed_ticks, 1);
   EXPECT_EQ(self.missed_ticks, memory_->missed_ticks);
+}
+
+// What the job does once per period is not always seen in the same state.
+TEST_F(SamplerTest, a_source_that_varies_is_read_in_every_part_of_a_period) {
+  SelfLink self;
+  Sampler sampler(ring_, memory_, {}, self);
+  sampler.sources = kVaryingSources;
+  sampler.start(kPeriod, true, "");
+  for (int i = 0; i < 60'000 && PhaseSource::count < PhaseSource::kReadings; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  sampler.stop();
+  ASSERT_EQ(PhaseSource::count, PhaseSource::kReadings);
+  const auto is_late = [](int64_t phase_ns) { return phase_ns > kPeriod / 2; };
+  const auto& phases = PhaseSource::phases_ns;
+  EXPECT_TRUE(std::any_of(phases.begin(), phases.end(), is_late));
 }
 
 TEST_F(SamplerTest, time_begins_once) {

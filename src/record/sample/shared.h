@@ -30,6 +30,8 @@ inline constexpr size_t kChannelBytes = 64 * 1024;
 
 // Every process that --instrument observes sends a mark that begins like this.
 inline constexpr std::string_view kInstrumentedMark = "instrumented ";
+// The mark by which the modules inside a probed job state that they have found out enough.
+inline constexpr std::string_view kProbeFinishedMark = "probe finished";
 
 // Progress of a recorder that is ending: its sources are read and only the disk can delay it; all
 // its data is in the run folder; the folder could not take all of it.
@@ -143,6 +145,8 @@ struct Shared {
   SharedSteps steps;
   std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
   std::atomic<int64_t> instrumented_processes{0};  // marks of --instrument about what it observes
+  std::atomic<int32_t> is_probe{0};                // the run is one of `probe`
+  std::atomic<int32_t> has_probe_finished{0};      // and its job has nothing more to find out
   // Lines of output in which steps were found; that were skipped because of their cost; whose
   // search was stopped.
   std::atomic<int64_t> matched_lines{0}, skipped_lines{0}, costly_lines{0};

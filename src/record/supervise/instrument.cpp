@@ -1,11 +1,14 @@
 #include "record/supervise/instrument.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "store/store.h"
 
@@ -14,10 +17,16 @@ namespace trainscope {
 namespace {
 
 constexpr const char* kStartup = "/startup";
-constexpr const char* kOff = "0";  // as sitecustomize.py understands it
+constexpr const char* kLease = "/probe";  // as probe_lease.py finds it
+constexpr const char* kOff = "0";         // as sitecustomize.py understands it
 
 std::string folder_of(const std::string& run_path) {
   return run_path + "/" + std::string(kInstrumentFolder);
+}
+
+Status write_text(const std::string& path, std::string_view text) {
+  TS_TRY(const UniqueFd fd, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
+  return write_all(fd.get(), text);
 }
 
 Status make_folder(const std::string& path) {
@@ -27,7 +36,7 @@ Status make_folder(const std::string& path) {
 
 }  // namespace
 
-Status write_instrument_files(const std::string& run_path) {
+Status write_instrument_files(const std::string& run_path, const std::string& lease) {
   if (run_path.find(':') != std::string::npos) {
     return Error("the path of the run has a colon, which PYTHONPATH cannot contain");
   }
@@ -36,10 +45,17 @@ Status write_instrument_files(const std::string& run_path) {
   for (const InstrumentFile& file : instrument_files()) {
     const std::string path = folder + "/" + std::string(file.path);
     TS_CHECK_OK(make_folder(path.substr(0, path.rfind('/'))));
-    TS_TRY(const UniqueFd fd, open_file(path, O_WRONLY | O_CREAT | O_TRUNC));
-    TS_CHECK_OK(write_all(fd.get(), file.text));
+    TS_CHECK_OK(write_text(path, file.text));
   }
-  return {};
+  return lease.empty() ? Status() : write_text(folder + kLease, lease);
+}
+
+std::string probe_lease(const Manifest& manifest, int64_t for_ns) {
+  const int64_t until_ns =
+      for_ns == 0 ? std::numeric_limits<int64_t>::max() : monotonic_ns() + for_ns;
+  return fmt::format("key {}\nranks {}\npid {}\nstart_ticks {}\nuntil_ns {}\n",
+                     manifest.job.empty() ? manifest.id : manifest.job, manifest.world_size,
+                     manifest.supervisor_pid, manifest.supervisor_start_ticks, until_ns);
 }
 
 std::map<std::string, std::string> instrument_environment(const std::string& run_path,
@@ -51,6 +67,11 @@ std::map<std::string, std::string> instrument_environment(const std::string& run
   std::map<std::string, std::string> variables = {{"PYTHONPATH", std::move(path)}};
   if (setting == kOff) variables.emplace(kInstrumentVariable, "");
   return variables;
+}
+
+std::string probe_note() {
+  return "a probe changed the job in blocks of steps: its speed is not the job's own, and what it "
+         "learnt is not to be used where its input was replaced";
 }
 
 bool is_instrumented(const Manifest& manifest) {

@@ -38,6 +38,18 @@ TEST(Instrument, the_setting_of_the_caller_is_not_that_of_a_run_inside_of_the_jo
   EXPECT_EQ(instrument_environment("/runs/a", "", "0").at(kInstrumentVariable), "");
 }
 
+TEST(Instrument, the_lease_of_a_probe_names_the_supervisor_and_what_all_ranks_share) {
+  Manifest manifest;
+  manifest.id = "01run";
+  manifest.supervisor_pid = 12;
+  manifest.supervisor_start_ticks = 34;
+  EXPECT_EQ(probe_lease(manifest, 0),
+            "key 01run\nranks 1\npid 12\nstart_ticks 34\nuntil_ns 9223372036854775807\n");
+  manifest.job = "slurm-4711.0";
+  manifest.world_size = 8;
+  EXPECT_TRUE(probe_lease(manifest, 1).starts_with("key slurm-4711.0\nranks 8\n"));
+}
+
 TEST(Instrument, a_colon_in_the_path_is_an_error) {
   EXPECT_FALSE(write_instrument_files("/tmp/a:b"));
 }

@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "format/format.h"
+#include "kernel/host_name.h"
 #include "record/supervise/instrument.h"
 
 namespace trainscope {
@@ -80,10 +81,11 @@ void set_id(Manifest& manifest, const std::string& id) {
 // A copy for the run, which may be read on another machine.
 void add_limits(const std::string& home, Manifest& manifest) {
   auto limits = read_host_limits(home, manifest.host_name);
-  if (limits) {
-    manifest.limits = std::move(*limits);
-  } else {
+  if (!limits) {
     manifest.notes.push_back("the limits of this machine are unknown: " + limits.error().message());
+  } else if (*limits &&
+             may_apply_to(**limits, machine_kind(processor_model(""), online_processors()))) {
+    manifest.limits = std::move(*limits);
   }
 }
 
@@ -136,9 +138,9 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
   return folder;
 }
 
-Status add_instrument_files(const NewRun& run) {
+Status add_instrument_files(const NewRun& run, const std::string& lease) {
   const auto written = in_child(kHomeHangNs, [&]() -> Result<std::string> {
-    TS_CHECK_OK(write_instrument_files(run.path));
+    TS_CHECK_OK(write_instrument_files(run.path, lease));
     return std::string();
   });
   if (!written) return written.error();

@@ -27,8 +27,8 @@ std::string reserve_path(const std::string& run_path);
 // The path of the FIFO.
 std::string progress_path(const NewRun& run);
 
-// The Python modules of --instrument, below the run's folder.
-Status add_instrument_files(const NewRun& run);
+// The Python modules of --instrument, below the run's folder; `lease` of a probe, or "".
+Status add_instrument_files(const NewRun& run, const std::string& lease);
 
 // --id-file: a file is replaced, so that a reader never sees half an id, whichever of many ranks
 // writes it last; a pipe or device is written to.

@@ -34,7 +34,7 @@ TEST(RunFolder, keeps_a_copy_of_the_limits_of_its_host) {
   const auto folder = make_run_folder(home.path(), manifest);
   ASSERT_TRUE(folder) << folder.error().message();
   ASSERT_TRUE(manifest.limits);
-  EXPECT_EQ(manifest.limits->find("disk.open")->value, 9000);
+  EXPECT_EQ(manifest.limits->limits.at(0).value, 9000);
   const auto stored = read_manifest(folder->run.path);
   ASSERT_TRUE(stored);
   EXPECT_TRUE(stored->limits);
@@ -42,6 +42,12 @@ TEST(RunFolder, keeps_a_copy_of_the_limits_of_its_host) {
   elsewhere.host_name = "node2";
   ASSERT_TRUE(make_run_folder(home.path(), elsewhere));
   EXPECT_FALSE(elsewhere.limits);
+  limits.machine = "another of this name, 7 CPUs";
+  ASSERT_TRUE(write_host_limits(home.path(), limits));
+  Manifest other_machine;
+  other_machine.host_name = "node1";
+  ASSERT_TRUE(make_run_folder(home.path(), other_machine));
+  EXPECT_FALSE(other_machine.limits);
 }
 
 TEST(RunFolder, damaged_limits_are_a_note_and_do_not_prevent_the_run) {

@@ -329,6 +329,7 @@ void Supervisor::mirror_stop(int stop_signal) {
 
 void Supervisor::enforce_limit() {
   const int64_t now = monotonic_ns();
+  if (memory_->has_probe_finished.exchange(0) != 0 && !limit_reached_) limit_at_ns_ = now;
   if (end_ || limit_at_ns_ == 0) return;
   if (!limit_reached_ && now >= limit_at_ns_) {
     limit_reached_ = true;

@@ -16,8 +16,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr int64_t kIdReuseNs = 24 * 3600 * kNsPerSecond;
-
 struct GroupedRun {
   int64_t place = 0;  // rank or repeat
   const RunListing* run = nullptr;

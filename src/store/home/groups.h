@@ -13,12 +13,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "model/manifest.h"
 
 namespace trainscope {
 
 struct RunListing;
+
+// Launchers may use an id again after this time without a start.
+inline constexpr int64_t kIdReuseNs = 24 * 3600 * kNsPerSecond;
 
 enum class GroupKind { ranks, repeats };
 

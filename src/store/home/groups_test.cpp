@@ -159,7 +159,7 @@ class GroupOnDisk : public ::testing::Test {
   std::string machine_run(const std::string& path) {
     const auto manifest = read_manifest(path);
     const auto found = find_machine_run(path, *manifest);
-    return found ? found->id : "";
+    return found ? found->manifest.id : "";
   }
 
   TemporaryFolder folder_;

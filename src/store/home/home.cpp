@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <new>
 
 #include "base/fd.h"
@@ -12,6 +13,7 @@
 #include "format/format.h"
 #include "store/home/run_argument.h"
 #include "store/read/files.h"
+#include "store/read/machine_series.h"
 #include "store/read/run_id.h"
 #include "store/read/run_index.h"
 #include "store/read/sampling.h"
@@ -301,22 +303,48 @@ Result<std::string> find_run(const std::string& home, const std::string& text) {
   return target.paths.back();
 }
 
-std::optional<Manifest> find_machine_run(const std::string& run_path, const Manifest& manifest) {
-  if (manifest.records_machine) return manifest;
+std::optional<RunListing> find_machine_run(const std::string& run_path, const Manifest& manifest) {
+  if (manifest.records_machine) {
+    RunListing own;
+    own.path = run_path;
+    own.manifest = manifest;
+    return own;
+  }
   if (manifest.job.empty()) return std::nullopt;
   const std::string home = run_path.substr(0, run_path.rfind('/'));
-  const auto folders = run_folders(home);
+  auto folders = folder_names(home);
   if (!folders) return std::nullopt;
+  const auto start_ns = run_id_realtime_ns(manifest.id);
+  std::erase_if(*folders, [&](const std::string& name) {
+    const auto other_ns = run_id_realtime_ns(std::string_view(name).substr(0, kRunIdLength));
+    const bool is_far = start_ns && other_ns && std::abs(*start_ns - *other_ns) > kIdReuseNs;
+    return is_far || !holds_run(home + "/" + name);
+  });
   const std::vector<RunListing> runs = read_safely(home, *folders, identify_run);
   for (const RunGroup& group : group_runs(runs)) {
     const auto has = [&](const std::string& path) { return contains(group.paths, path); };
     if (group.kind != GroupKind::ranks || !has(run_path)) continue;
     for (const RunListing& run : runs) {
       const Manifest& other = run.manifest;
-      if (other.records_machine && is_same_machine(other, manifest) && has(run.path)) return other;
+      if (other.records_machine && is_same_machine(other, manifest) && has(run.path)) return run;
     }
   }
   return std::nullopt;
+}
+
+std::unique_ptr<RunView> with_machine_series(std::unique_ptr<RunView> run,
+                                             const std::vector<RunListing>& of_job) {
+  const Manifest& manifest = run->manifest();
+  if (manifest.records_machine) return run;
+  const auto is_it = [&](const RunListing& other) {
+    return other.manifest.records_machine && is_same_machine(other.manifest, manifest);
+  };
+  const auto known = std::find_if(of_job.begin(), of_job.end(), is_it);
+  const auto found =
+      known != of_job.end() ? std::optional(*known) : find_machine_run(run->path(), manifest);
+  if (!found) return run;
+  auto machine = open_run(found->path);
+  return machine ? add_machine_series(std::move(run), std::move(*machine)) : std::move(run);
 }
 
 }  // namespace trainscope

@@ -201,21 +201,43 @@ Result<std::vector<Points>> read_points(const RunIndex& index, ColumnCache& cach
   return all;
 }
 
-std::vector<Range> split_by_blocks(const RunIndex& index, uint64_t stream, const Range& range) {
+namespace {
+
+void add_begins(const StoredStream& stream, std::vector<double>& begins_s) {
+  for (const StoredBlock& block : stream.blocks) {
+    if (!block.is_empty()) begins_s.push_back(stream.time_s(block.first));
+  }
+}
+
+// `begins_s`: of blocks, in order.
+std::vector<Range> split_at(const std::vector<double>& begins_s, const Range& range) {
   std::vector<Range> ranges = {range};
-  const auto found = index.streams.find(stream);
-  if (found == index.streams.end()) return ranges;
   size_t blocks = 0;
-  for (const StoredBlock& block : found->second.blocks) {
-    const double begin_s = found->second.time_s(block.first);
+  for (const double begin_s : begins_s) {
     const auto& from_s = ranges.back().begin_s;
-    if (block.is_empty() || (from_s && begin_s <= *from_s)) continue;
+    if (from_s && begin_s <= *from_s) continue;
     if (range.end_s && begin_s >= *range.end_s) break;
     if (++blocks % kBlocksPerRange != 0) continue;
     ranges.back().end_s = begin_s;
     ranges.push_back({begin_s, range.end_s});
   }
   return ranges;
+}
+
+}  // namespace
+
+std::vector<Range> split_by_blocks(const RunIndex& index, uint64_t stream, const Range& range) {
+  std::vector<double> begins_s;
+  const auto found = index.streams.find(stream);
+  if (found != index.streams.end()) add_begins(found->second, begins_s);
+  return split_at(begins_s, range);
+}
+
+std::vector<Range> split_by_blocks(const RunIndex& index, const Range& range) {
+  std::vector<double> begins_s;
+  for (const auto& [number, stream] : index.streams) add_begins(stream, begins_s);
+  std::sort(begins_s.begin(), begins_s.end());
+  return split_at(begins_s, range);
 }
 
 Series lateness_series() {

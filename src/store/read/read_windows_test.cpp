@@ -106,5 +106,22 @@ TEST(ReadWindows, rates_and_means_are_those_of_the_windows) {
   EXPECT_DOUBLE_EQ(*(*folds)[1].at(1), 5);
 }
 
+// A manifest of a few bytes may claim centuries of milliseconds: what is read does not depend on
+// it.
+TEST(ReadWindows, a_long_duration_has_no_more_parts_than_there_are_blocks) {
+  FixtureFile file;
+  file.head(1).schema(1, 0, kMs, "a", {kColumns[0]}).schema(2, 1, kMs, "b", {kColumns[0]});
+  file.times(0, 1, {{0, 0}, {1000, 0}}).values(1, 1, {{0}, {2000}});
+  file.times(1, 2, {{2000, 0}, {3000, 0}}).values(2, 2, {{4000}, {6000}});
+  RunFiles files = fixture_files({file.bytes()}, 8.9e9);
+  files.manifest.period_ns = kMs;
+  const auto run = open_fixture(std::move(files));
+  const TimeWindows windows{0, 8.9e9, 1};
+  ASSERT_LE(run->parts_of(windows).size(), 2U);
+  const auto folds = run->fold_windows({{series_index(*run, "counter"), Reading::rate}}, windows);
+  ASSERT_TRUE(folds);
+  EXPECT_DOUBLE_EQ(*(*folds)[0].mean(), 2) << "a series in two streams";
+}
+
 }  // namespace
 }  // namespace trainscope

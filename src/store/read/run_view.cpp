@@ -134,6 +134,11 @@ class StoredRun : public RunView {
     return folds;
   }
 
+  // By what is stored: a manifest may claim a duration of centuries.
+  std::vector<Range> parts_of(const TimeWindows& windows) const override {
+    return split_by_blocks(index_, all_of(windows));
+  }
+
   Overhead overhead() const override {
     Overhead overhead;
     int64_t values = 0;

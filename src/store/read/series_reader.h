@@ -55,6 +55,8 @@ Result<Points> read_lateness(const RunIndex& index, ColumnCache& cache, const Ra
 // Ranges of time that follow each other and together are all of a stream within `range`, each of
 // them a few blocks.
 std::vector<Range> split_by_blocks(const RunIndex& index, uint64_t stream, const Range& range);
+// The same of all streams together.
+std::vector<Range> split_by_blocks(const RunIndex& index, const Range& range);
 
 // Takes some points of a series, which is known by its place in the list that was asked for; they
 // follow those that it was given before.

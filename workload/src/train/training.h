@@ -18,6 +18,7 @@
 #include "options.h"
 #include "train/mixed_precision.h"
 #include "train/optimizer.h"
+#include "train/probed_input.h"
 #include "train/step_graph.h"
 #include "train/training_report.h"
 
@@ -62,6 +63,7 @@ class Training {
   LossScale scale_;
   std::unique_ptr<Loader> loader_;
   torch::Tensor images_, labels_;  // of the present step, on the device
+  ProbedInput probed_;
 
   std::uint64_t steps_ = 0;
   double deadline_s_ = 0.0;

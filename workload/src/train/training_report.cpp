@@ -18,10 +18,12 @@ double one_nan(double value) { return std::isnan(value) ? std::fabs(value) : val
 
 }  // namespace
 
-void StepPhases::end(std::string_view phase) {
+double StepPhases::end(std::string_view phase) {
   const double now_s = monotonic_s();
-  trainscope::phase(phase, std::chrono::duration<double>(now_s - begin_s_));
+  const double took_s = now_s - begin_s_;
+  trainscope::phase(phase, std::chrono::duration<double>(took_s));
   begin_s_ = now_s;
+  return took_s;
 }
 
 Result<TrainingReport> TrainingReport::open(const TrainOptions& options) {

@@ -31,7 +31,8 @@ struct StepRecord {
 class StepPhases {
  public:
   explicit StepPhases(double begin_s) : begin_s_(begin_s) {}
-  void end(std::string_view phase);
+  // How many seconds it took.
+  double end(std::string_view phase);
 
  private:
   double begin_s_;

@@ -13,8 +13,13 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kStatBytes = 2048, kSchedstatBytes = 128, kWaitChannelBytes = 128;
-// The kernel's function in which a thread waits for an answer from FUSE.
-constexpr std::string_view kFuseWait = "request_wait_answer";
+
+// The kernel's functions in which a thread waits for an answer from FUSE: request_wait_answer, or,
+// as a compiler made it, request_wait_answer.isra.0 or its caller fuse_simple_request.
+bool is_fuse_wait(std::string_view function) {
+  return function.starts_with("request_wait_answer") ||
+         function.find("fuse_") != std::string_view::npos;
+}
 
 // Of an empty text: a file of an ended thread cannot be read, or is empty.
 ThreadState state_of_unread() {
@@ -45,7 +50,9 @@ void FirstThread::close() {
 
 char FirstThread::wait_state(char state) {
   if (state != 'S' || !wait_channel_.is_open()) return state;
-  return trim(wait_channel_.read()) == kFuseWait ? 'D' : state;
+  const std::string_view function = trim(wait_channel_.read());
+  hidden_waits_ = function == "0" ? hidden_waits_ + 1 : 0;
+  return is_fuse_wait(function) ? 'D' : state;
 }
 
 ThreadState FirstThread::read(ProcessStat& stat, ThreadReading& reading, bool is_alone) {

@@ -34,11 +34,17 @@ class FirstThread {
   // The state that stands for what the thread waits for. A wait for a file system that a process
   // serves (FUSE) can be interrupted, other waits for files cannot: both are 'D'.
   char wait_state(char state);
+  // The kernel does not show where this thread waits: it was asleep each time and nowhere.
+  bool hides_waits() const { return hidden_waits_ >= kHiddenWaits; }
 
  private:
+  // A thread may wake up between two files, but not that often in a row.
+  static constexpr int kHiddenWaits = 10;
+
   ProcFile stat_, schedstat_, wait_channel_;
   ProcessStat last_stat_;
   ThreadTimes last_times_;
+  int hidden_waits_ = 0;  // in a row
 };
 
 // All other threads of one process.

@@ -7,6 +7,15 @@ import contextlib
 
 __version__ = "2.fake"
 _gradients = [True]
+_threads = [8]
+
+
+def get_num_threads():
+    return _threads[0]
+
+
+def set_num_threads(count):
+    _threads[0] = count
 
 
 def is_grad_enabled():
@@ -29,12 +38,23 @@ class _Device:
 class Tensor:
     def __init__(self, value=0.0, shape=(4, 2)):
         self.value, self.shape, self.device = value, shape, _Device()
+        self._version, self.requires_grad = 0, False
 
     def backward(self):
         autograd.backward(self)
 
     def numel(self):
         return 1
+
+    def element_size(self):
+        return 4
+
+    def clone(self):
+        return Tensor(self.value, self.shape)
+
+    def add_(self, value):
+        self.value += value
+        self._version += 1
 
     def is_complex(self):
         return False

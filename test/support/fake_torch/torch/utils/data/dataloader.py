@@ -7,11 +7,20 @@ class DataLoader:
 
 
 class _BaseDataLoaderIter:
+    _num_workers, _prefetch_factor, _persistent_workers = 0, None, False
+
     def __init__(self, loader):
-        self._items = iter(loader.dataset)
+        self._dataset = loader.dataset
+        self._sampler_iter = iter(loader.dataset)
+        self._num_yielded = 0
 
     def __iter__(self):
         return self
 
+    def __len__(self):
+        return len(self._dataset)
+
     def __next__(self):
-        return next(self._items)
+        item = next(self._sampler_iter)
+        self._num_yielded += 1
+        return item

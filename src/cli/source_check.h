@@ -1,4 +1,4 @@
-// Probes every source on this machine, for `doctor`.
+// Checks every source on this machine, for `doctor`.
 //
 // Guarantees: a source that hangs costs its deadline, not the program. Limits: no job, so the job's
 // sources examine this process.
@@ -11,22 +11,22 @@
 
 namespace trainscope {
 
-struct ProbedMetric {
+struct CheckedMetric {
   std::string name, reason, remedy;
 };
 
-struct ProbedSource {
+struct CheckedSource {
   std::string name, summary;
   std::string status;  // ok, partial, unavailable
   std::string reason, remedy;
-  std::vector<std::string> metrics;   // that gave a value
-  std::vector<ProbedMetric> missing;  // with the reason of each
+  std::vector<std::string> metrics;    // that gave a value
+  std::vector<CheckedMetric> missing;  // with the reason of each
 };
 
 // Opens the source and takes two samples.
-ProbedSource probe_source(const Collector& collector, const SourceContext& context);
+CheckedSource check_source(const Collector& collector, const SourceContext& context);
 // The same within `deadline_ns`; a source that takes longer is unavailable.
-ProbedSource probe_within(const Collector& collector, const SourceContext& context,
-                          int64_t deadline_ns);
+CheckedSource check_source_within(const Collector& collector, const SourceContext& context,
+                                  int64_t deadline_ns);
 
 }  // namespace trainscope

@@ -1,4 +1,4 @@
-#include "cli/probe.h"
+#include "cli/source_check.h"
 
 #include <fmt/format.h>
 
@@ -7,6 +7,7 @@
 #include <exception>
 #include <future>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "base/text.h"
@@ -17,8 +18,8 @@ namespace {
 
 constexpr int kMaxReopens = 3;
 
-ProbedSource head_of(const Collector& collector) {
-  ProbedSource found;
+CheckedSource head_of(const Collector& collector) {
+  CheckedSource found;
   found.name = collector.name;
   found.summary = collector.summary;
   return found;
@@ -43,18 +44,18 @@ std::set<std::string_view> sampled_metrics(Source& source, Opened& opened,
   return seen;
 }
 
-void add_missing(ProbedSource& found, std::string_view metric, const std::string& reason,
+void add_missing(CheckedSource& found, std::string_view metric, const std::string& reason,
                  const std::string& remedy) {
-  for (const ProbedMetric& known : found.missing) {
+  for (const CheckedMetric& known : found.missing) {
     if (known.name == metric) return;
   }
   found.missing.push_back({std::string(metric), reason, remedy});
 }
 
 // The distinct texts, for the source as a whole.
-std::string joined(const std::vector<ProbedMetric>& missing, std::string ProbedMetric::*field) {
+std::string joined(const std::vector<CheckedMetric>& missing, std::string CheckedMetric::*field) {
   std::vector<std::string> texts;
-  for (const ProbedMetric& metric : missing) {
+  for (const CheckedMetric& metric : missing) {
     const std::string& text = metric.*field;
     if (text.empty() || std::find(texts.begin(), texts.end(), text) != texts.end()) continue;
     texts.push_back(text);
@@ -62,8 +63,8 @@ std::string joined(const std::vector<ProbedMetric>& missing, std::string ProbedM
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-ProbedSource unavailable(const Collector& collector, const std::string& reason) {
-  ProbedSource found = head_of(collector);
+CheckedSource unavailable(const Collector& collector, const std::string& reason) {
+  CheckedSource found = head_of(collector);
   found.status = "unavailable";
   found.reason = reason;
   for (const MetricSpec& spec : collector.metrics) add_missing(found, spec.name, reason, "");
@@ -72,8 +73,8 @@ ProbedSource unavailable(const Collector& collector, const std::string& reason) 
 
 }  // namespace
 
-ProbedSource probe_source(const Collector& collector, const SourceContext& context) {
-  ProbedSource found = head_of(collector);
+CheckedSource check_source(const Collector& collector, const SourceContext& context) {
+  CheckedSource found = head_of(collector);
   const std::unique_ptr<Source> source = collector.make();
   Opened opened = source->open(context);
   const auto seen = sampled_metrics(*source, opened, context);
@@ -92,23 +93,27 @@ ProbedSource probe_source(const Collector& collector, const SourceContext& conte
     }
   }
   found.status = found.missing.empty() ? "ok" : found.metrics.empty() ? "unavailable" : "partial";
-  found.reason = joined(found.missing, &ProbedMetric::reason);
-  found.remedy = joined(found.missing, &ProbedMetric::remedy);
+  found.reason = joined(found.missing, &CheckedMetric::reason);
+  found.remedy = joined(found.missing, &CheckedMetric::remedy);
   return found;
 }
 
-ProbedSource probe_within(const Collector& collector, const SourceContext& context,
-                          int64_t deadline_ns) {
-  auto promise = std::make_shared<std::promise<ProbedSource>>();
+CheckedSource check_source_within(const Collector& collector, const SourceContext& context,
+                                  int64_t deadline_ns) {
+  auto promise = std::make_shared<std::promise<CheckedSource>>();
   auto answer = promise->get_future();
-  // Detached if it hangs: it uses nothing of the caller.
-  std::thread([promise, &collector, context] {
+  const auto probe = [promise, &collector, context] {
     try {
-      promise->set_value(probe_source(collector, context));
-    } catch (const std::exception& error) {  // the others are still worth probing
+      promise->set_value(check_source(collector, context));
+    } catch (const std::exception& error) {  // the others are still worth checking
       promise->set_value(unavailable(collector, error.what()));
     }
-  }).detach();
+  };
+  try {
+    std::thread(probe).detach();  // if it hangs: it uses nothing of the caller
+  } catch (const std::system_error& error) {
+    return unavailable(collector, fmt::format("cannot start a thread: {}", error.code().message()));
+  }
   if (answer.wait_for(std::chrono::nanoseconds(deadline_ns)) == std::future_status::ready) {
     return answer.get();
   }

@@ -1,4 +1,4 @@
-#include "cli/probe.h"
+#include "cli/source_check.h"
 
 #include <gtest/gtest.h>
 
@@ -54,49 +54,49 @@ Collector collector(std::span<const MetricSpec> metrics) {
   return made;
 }
 
-TEST(Probe, ok_when_all_give_values) {
+TEST(SourceCheck, ok_when_all_give_values) {
   script = {};
-  const ProbedSource found = probe_source(collector(std::span(kMetrics).first(1)), {});
+  const CheckedSource found = check_source(collector(std::span(kMetrics).first(1)), {});
   EXPECT_EQ(found.status, "ok");
   EXPECT_EQ(found.metrics, std::vector<std::string>{"a"});
   EXPECT_EQ(found.reason, "");
 }
 
-TEST(Probe, partial_with_reason_and_remedy) {
+TEST(SourceCheck, partial_with_reason_and_remedy) {
   script = {.b = false};
-  const ProbedSource found = probe_source(collector(kMetrics), {});
+  const CheckedSource found = check_source(collector(kMetrics), {});
   EXPECT_EQ(found.status, "partial");
   EXPECT_EQ(found.reason, "there is no b");
   EXPECT_EQ(found.remedy, "modprobe b");
 }
 
-TEST(Probe, a_column_without_values_is_missing) {
+TEST(SourceCheck, a_column_without_values_is_missing) {
   script = {.a = false, .b = false};
-  const ProbedSource found = probe_source(collector(kMetrics), {});
+  const CheckedSource found = check_source(collector(kMetrics), {});
   EXPECT_EQ(found.status, "unavailable");
   EXPECT_EQ(found.missing.size(), 2U);
 }
 
-TEST(Probe, layout_changes_are_followed_but_not_for_ever) {
+TEST(SourceCheck, layout_changes_are_followed_but_not_for_ever) {
   script = {.layout_changes = 2};
-  EXPECT_EQ(probe_source(collector(std::span(kMetrics).first(1)), {}).status, "ok");
+  EXPECT_EQ(check_source(collector(std::span(kMetrics).first(1)), {}).status, "ok");
   script = {.layout_changes = 1'000'000};
-  EXPECT_EQ(probe_source(collector(std::span(kMetrics).first(1)), {}).status, "unavailable");
+  EXPECT_EQ(check_source(collector(std::span(kMetrics).first(1)), {}).status, "unavailable");
 }
 
-TEST(Probe, an_exception_costs_its_source_alone) {
+TEST(SourceCheck, an_exception_costs_its_source_alone) {
   script = {.throws = true};
   static const Collector throwing = collector(kMetrics);
-  const ProbedSource found = probe_within(throwing, {}, 60'000'000'000);
+  const CheckedSource found = check_source_within(throwing, {}, 60'000'000'000);
   EXPECT_EQ(found.status, "unavailable");
   EXPECT_EQ(found.reason, "no memory for it");
   EXPECT_EQ(found.missing.size(), 2U);
 }
 
-TEST(Probe, a_hanging_source_costs_its_deadline) {
+TEST(SourceCheck, a_hanging_source_costs_its_deadline) {
   script = {.hangs = true};
   static const Collector hanging = collector(kMetrics);
-  const ProbedSource found = probe_within(hanging, {}, 20'000'000);
+  const CheckedSource found = check_source_within(hanging, {}, 20'000'000);
   EXPECT_EQ(found.status, "unavailable");
   EXPECT_EQ(found.reason, "no reply within 20 ms");
   hung.wait(false);  // it has read `script`

@@ -1,0 +1,254 @@
+"""An experiment inside the job: in random blocks of steps one thing is changed and changed back (docs/adr/0020).
+
+The hooks of a framework report the end of each step and each wait for data; this decides what is changed in the next
+one. Blocks are reported as marks when they end: from when on they count, and how many steps were discarded before.
+Guarantees: everything is put back when the lease lapses, which is checked at each step and each batch, when our code fails,
+and when the process ends. One thread takes part: the one that trains.
+"""
+import _thread
+import os
+import time
+from collections import deque
+
+from . import _pipe
+from ._pipe import now_ns
+from .probe_changes import Processors
+from .probe_lease import lease
+from .probe_plan import FIRST_STEP, HOST, INPUT, PROCESSORS, SHORTEST_BLOCK, TIMES_DISCARDED, Plan
+from .session import pass_on_if_of_job, session
+
+SLEEP_SHARE = 0.05  # of a step
+_STALL = 4  # A step that takes so many times as long as usual is an interruption and counts as so many.
+_FELT_WAIT = 0.02  # of a step; shorter waits for data do not matter
+_WEIGHT = 1.0 / 16
+_MOST_DRAIN_STEPS = 500
+
+
+class Probe:
+    def __init__(self, held):
+        self.lease = held
+        self.is_off = False
+        self.thread = None  # that trains
+        self.source = None  # "keras" if fit() reports the steps, whatever computes them
+        self.number = 0
+        self.block = None
+        self.plan = None
+        self.step_ns = None  # of usual steps, recently
+        self.capacity = 0  # of the loader's queue, in batches
+        self.input_reason = "no data loader is known"  # why batches cannot be replaced; "": they can
+        self.drop_batches = None  # a function that forgets kept batches
+        self.has_device = False
+        self.processors = Processors()
+        self._waits = deque(maxlen=64)  # for data, of usual steps
+        self._last_ns = None
+        self._owes_drain = False  # batches were replaced: the queue is fuller than usual
+        self._drain_steps = self._long_waits = 0  # since then
+        self._drained_steps = 0  # that the last drain took
+        self._replaced_ns = 0  # when that began in this block
+        self._timed_from_ns = 0  # second half of the steps before the first block
+        self._is_reporter = None
+        session.at_exit(self.stop)
+        session.after_fork(self._forget)
+
+    def _forget(self):
+        """In a forked process, which takes no part before it trains itself."""
+        self.processors.restore_forked()
+        self.block, self.thread, self._is_reporter = None, None, None
+
+    def is_training_thread(self):
+        return self.thread is None or self.thread == _thread.get_ident()
+
+    def end_step(self, now):
+        """A step has ended; what follows belongs to the next one."""
+        if self.is_off:
+            return
+        if not self.lease.is_held(now):
+            self.stop()
+            return
+        self.number += 1
+        last, self._last_ns = self._last_ns, now
+        if last is None:
+            return
+        self._take_step(now, now - last)
+        if self.number == FIRST_STEP // 2:
+            self._timed_from_ns = now
+        if self.block is not None and self.number >= self.block.last:
+            self._end_block(now)
+        self._drain_steps += 1
+        if self.block is None and self.number >= FIRST_STEP and not self._drains_between_pairs():
+            self._begin_block(now)
+
+    def note_wait(self, wait_ns):
+        """The job has waited so long for a batch that was not replaced."""
+        block = self.block
+        if self._owes_drain:
+            self._long_waits += wait_ns >= self._long_wait_ns()
+        elif block is None and self.number >= FIRST_STEP // 2 or block is not None and not block.is_changed:
+            self._waits.append(wait_ns)
+
+    def note_replaced(self):
+        """A batch was handed out again."""
+        if not self.block.replaced:
+            self._replaced_ns = now_ns()
+        self.block.replaced += 1
+
+    def wants_batch(self):
+        return self.block is not None and self.block.changes(INPUT)
+
+    def wants_device_idle(self):
+        """Whether the step that is about to end is the last before something is timed, or the last that is."""
+        block = self.block
+        if block is None:
+            return self.plan is None and self.number + 1 in (FIRST_STEP // 2, FIRST_STEP)
+        return block.settles or self.number + 1 == block.last
+
+    def sleep(self):
+        """Once in each step, after an update."""
+        block = self.block
+        if block is None or not block.changes(HOST):
+            return
+        began = now_ns()
+        time.sleep(SLEEP_SHARE * self.step_ns / 1e9)
+        if block.kept_from_ns is not None:
+            block.slept_ns += now_ns() - began
+
+    def pause(self):
+        """Training pauses: whoever computes now is not part of a block."""
+        self.processors.restore()
+        if not self.is_off and not self.lease.is_held(now_ns()):
+            self.stop()
+
+    def resume(self):
+        if self.block is not None and self.block.changes(PROCESSORS):
+            self.processors.halve()
+
+    def stop(self):
+        """Everything is as it was, for the rest of the process."""
+        self.is_off, self.block = True, None
+        self.processors.restore()
+        if self.drop_batches is not None:
+            self.drop_batches()
+
+    def fail(self, where, error):
+        """Our own exception ends the probe; one of the job's is passed on."""
+        try:
+            self.stop()
+            session.mark("probe stopped in %s: %s: %s" % (where, type(error).__name__, error))
+        finally:
+            pass_on_if_of_job(error)
+
+    def _take_step(self, now, duration_ns):
+        block = self.block
+        if self.step_ns is None:
+            self.step_ns = float(duration_ns)
+        counted = min(duration_ns, _STALL * self.step_ns)
+        if block is None or not block.is_changed and block.kept_from_ns is not None:
+            self.step_ns += _WEIGHT * (counted - self.step_ns)
+        if block is None:
+            return
+        if block.kept_from_ns is not None:
+            block.time_ns += counted
+            return
+        block.discarded += 1
+        if block.settles:
+            block.kept_from_ns = now
+        else:
+            block.settles = self._has_settled(block, now)
+
+    def _has_settled(self, block, now):
+        if block.changes(INPUT):
+            return bool(block.replaced) and now - self._replaced_ns >= self._refill_ns()
+        return self._has_drained()
+
+    def _has_drained(self):
+        """Whether waits for data are as long as usual again."""
+        if self._owes_drain and self._are_waits_felt():
+            if self._long_waits < 2:
+                return False
+            self._drained_steps = max(0, self._drain_steps - 2)  # before the two long waits
+        self._owes_drain = False
+        return True
+
+    def _drains_between_pairs(self):
+        """Steps between two pairs belong to no block, so that only blocks of replaced input have to be long. Ranks could
+        not agree on them."""
+        if self.plan is None or self.plan.ranks > 1 or not self.plan.is_between_pairs() or self._has_drained():
+            return False
+        if self._drain_steps > _MOST_DRAIN_STEPS:
+            self._learn_waits_again()
+            return False
+        return True
+
+    def _learn_waits_again(self):
+        """Waits are not what they were."""
+        self._owes_drain = False
+        self._waits.clear()
+
+    def _are_waits_felt(self):
+        return bool(self._waits) and sum(self._waits) > _FELT_WAIT * self.step_ns * len(self._waits)
+
+    def _long_wait_ns(self):
+        waits = sorted(self._waits)
+        return waits[len(waits) * 9 // 10] / 2 if waits else 0
+
+    def _refill_ns(self):
+        """How long the workers fill the queue once nobody reads from it."""
+        return (self._drained_steps or self.capacity) * self.step_ns if self._are_waits_felt() else 0
+
+    def _begin_block(self, now):
+        if self.plan is None:
+            self._make_plan()
+        self.block = self.plan.next_block(self.number + 1, now)
+        if self.block is None:
+            self._report("probe finished", now)
+            self.stop()
+        elif self.block.changes(PROCESSORS):
+            self.processors.halve()
+
+    def _make_plan(self):
+        if self.has_device:  # The host ran ahead of it: its steps were shorter than those of the device.
+            self.step_ns = (self._last_ns - self._timed_from_ns) / float(FIRST_STEP - FIRST_STEP // 2)
+        impossible = {INPUT: self.input_reason,
+                      PROCESSORS: "" if Processors.can_halve() else "the job may use one processor only"}
+        for what, reason in impossible.items():
+            if reason:
+                self._report("probe cannot %s: %s" % (what, reason), now_ns())
+        self.plan = Plan(self.lease.key, max(self.lease.ranks, _world_size()),
+                         [what for what in (INPUT, HOST, PROCESSORS) if not impossible.get(what)])
+        if self.plan.ranks > 1:
+            self.plan.set_lengths(2 * TIMES_DISCARDED * self.capacity, self.step_ns)
+        else:
+            self.plan.set_lengths(SHORTEST_BLOCK, self.step_ns)
+            if INPUT in self.plan.lengths and self._are_waits_felt():
+                self.plan.lengths[INPUT] = max(self.plan.lengths[INPUT], TIMES_DISCARDED * (2 + self.capacity))
+
+    def _end_block(self, now):
+        block, self.block = self.block, None
+        self.processors.restore()
+        if block.replaced:
+            self._owes_drain, self._drain_steps, self._long_waits = True, 0, 0
+        elif block.kept_from_ns is None and self._owes_drain:
+            self._learn_waits_again()
+        if self.plan.end_block(block):
+            self._report("probe cannot %s: the job did not settle after it was changed" % block.what, now)
+        if block.is_long_enough():
+            self._report("probe what=%s changed=%d pair=%d steps=%d-%d discarded=%d duration=%.9f slept=%.9f device=%d" % (
+                block.what, block.is_changed, block.pair, block.first + block.discarded, block.last, block.discarded,
+                (now - block.kept_from_ns) / 1e9, block.slept_ns / 1e9, self.has_device), now)
+
+    def _report(self, text, now):
+        """Of one rank: the others change the same things in the same steps."""
+        if self._is_reporter is None:
+            self._is_reporter = not _pipe._identity(os.getpid())
+        if self._is_reporter:
+            session.mark(text, now)
+
+
+def _world_size():
+    try:
+        return int(os.environ.get("WORLD_SIZE", "1"))
+    except ValueError:
+        return 1
+
+
+probe = Probe(lease) if lease is not None else None

@@ -1,0 +1,213 @@
+"""Where a probe takes part in PyTorch: inside the data loader's __next__, and after an optimizer's update.
+
+A step is what it is for the instrumentation (trace.py): it ends when the next batch is requested after an update, or,
+without a data loader, with each update of the same optimizer. The hooks of the instrumentation are around these.
+"""
+import _thread
+import functools
+import sys
+
+from . import spans
+from ._pipe import now_ns
+from .probe import probe
+from .probe_changes import KeptBatches
+from .spans import EVALUATION
+from .torch_state import is_compiling
+
+_LEFT_UPDATES = 32  # So many updates with one batch: the job has left its loader, or never had one.
+_MOST_LOADERS = 8
+_REPLACED = "_trainscope_replaced"  # of an iterator: its epoch's sampler, and how many batches were replaced
+_torch = sys.modules["torch"]
+
+
+class _Steps:
+    """Of the training thread."""
+
+    def __init__(self):
+        self.readers = set()  # threads that have read a batch to train with
+        self.updates = 0  # since the last batch
+        self.optimizer = None  # the first that updated
+        self.is_reading = False  # inside of __next__: a loader may read from another one
+        self.batches = {}  # id of a dataset: the dataset, its kept batches
+
+    def forget(self):
+        self.batches.clear()
+
+
+_steps = _Steps()
+probe.drop_batches = _steps.forget
+probe.processors._torch = _torch
+
+
+def attach_loader(module):
+    iterators = module._BaseDataLoaderIter
+    iterators.__next__ = _probed_next(iterators.__next__)
+
+
+def attach_optimizer(module):
+    module.register_optimizer_step_post_hook(_end_update)
+
+
+def _probed_next(original):
+    @functools.wraps(original)
+    def __next__(self):
+        if is_compiling() or _steps.is_reading:
+            return original(self)
+        batch, is_training, has_ended = None, False, False
+        try:
+            is_training = not probe.is_off and probe.source is None and _is_training()
+            if is_training:
+                _begin_batch()
+            elif not probe.is_off and probe.is_training_thread():
+                probe.pause()
+            has_ended = _has_ended(self)
+            if is_training and not has_ended:
+                batch = _batch_of_before(self)
+        except Exception as error:
+            probe.fail("the data loader", error)
+        if has_ended:
+            _end_epoch(self)
+            raise StopIteration
+        if batch is not None:
+            return batch
+        return _read(self, original) if is_training else original(self)
+
+    return __next__
+
+
+def _read(iterator, original):
+    """A batch of the loader's own."""
+    began = now_ns()
+    try:
+        _steps.is_reading = True
+        item = original(iterator)
+    except StopIteration:
+        probe.pause()
+        raise
+    finally:
+        _steps.is_reading = False
+    wait_ns = now_ns() - began
+    try:
+        probe.note_wait(wait_ns)
+        _keep(iterator, item)
+    except Exception as error:
+        probe.fail("a batch", error)
+    return item
+
+
+def _is_training():
+    return probe.is_training_thread() and _torch.is_grad_enabled() and not spans.is_open(EVALUATION)
+
+
+def _begin_batch():
+    """The end of a step, if an optimizer has updated."""
+    _steps.readers.add(_thread.get_ident())
+    if _steps.updates:
+        _steps.updates = 0
+        probe.end_step(now_ns())
+    probe.resume()
+
+
+def _batch_of_before(iterator):
+    """One that is handed out again; None if this step has to read."""
+    if not probe.wants_batch():
+        return None
+    _, batches = _steps.batches.get(id(iterator._dataset), (None, None))
+    if batches is None or not _is_ready(batches):
+        return None
+    batch = batches.next()
+    if batch is None:
+        probe.block.is_spoiled = True  # The job modifies its batches: from now on it gets copies.
+        return None
+    sampler, replaced = iterator.__dict__.get(_REPLACED, (None, 0))
+    if sampler is not iterator._sampler_iter:  # another epoch of the same workers
+        replaced = 0
+    iterator.__dict__[_REPLACED] = (iterator._sampler_iter, replaced + 1)
+    probe.note_replaced()
+    return batch
+
+
+def _is_ready(batches):
+    """Copies are only made in steps that are discarded, until there are enough."""
+    return bool(batches) if not batches.copies else probe.block.replaced > 0 or batches.is_full()
+
+
+def _keep(iterator, item):
+    """Remembers the batch, so that it can be handed out again."""
+    if probe.is_off or probe.plan is not None and probe.input_reason:
+        return
+    probe.input_reason = _reason_against(iterator)
+    if probe.input_reason or iterator._num_yielded == len(iterator):  # The last batch may be smaller.
+        return
+    probe.capacity = max(probe.capacity, iterator._num_workers * (getattr(iterator, "_prefetch_factor", 0) or 0))
+    dataset = iterator._dataset
+    if id(dataset) not in _steps.batches:
+        if len(_steps.batches) >= _MOST_LOADERS:
+            return
+        _steps.batches[id(dataset)] = (dataset, KeptBatches(_torch))
+    batches = _steps.batches[id(dataset)][1]
+    if batches.copies and not probe.wants_batch():
+        batches.clear()
+    else:
+        batches.keep(item)
+
+
+def _reason_against(iterator):
+    """Why batches of this loader cannot be replaced; "" if they can."""
+    try:
+        len(iterator)
+        return "" if hasattr(iterator, "_sampler_iter") else "this version of PyTorch is not known"
+    except (TypeError, NotImplementedError):
+        return "the data loader has no length, so its epochs would become longer"
+
+
+def _has_ended(iterator):
+    """Whether all batches of the epoch were given, replaced ones included."""
+    sampler, replaced = iterator.__dict__.get(_REPLACED, (None, 0))
+    if not replaced or sampler is not iterator._sampler_iter:
+        return False
+    return iterator._num_yielded + replaced >= len(iterator)
+
+
+def _end_epoch(iterator):
+    """As the loader does when it has no more."""
+    if not probe.is_off:
+        probe.pause()
+    if not getattr(iterator, "_persistent_workers", True) and hasattr(iterator, "_shutdown_workers"):
+        iterator._shutdown_workers()
+
+
+def _end_update(optimizer, arguments, keywords):
+    if probe.is_off or is_compiling() or probe.source is not None:
+        return
+    try:
+        thread = _thread.get_ident()
+        if probe.thread is None:
+            probe.thread, _steps.optimizer = thread, id(optimizer)
+        if probe.thread != thread:
+            return
+        _wait_for_device()
+        _steps.updates += 1
+        has_loader = thread in _steps.readers
+        if has_loader and _steps.updates > _LEFT_UPDATES:
+            _steps.readers.discard(thread)
+        if not has_loader:
+            probe.input_reason = "the thread that trains reads from no data loader"
+            if _steps.optimizer != id(optimizer):
+                return
+            _steps.updates = 0
+            probe.end_step(now_ns())
+        if _steps.updates < 2:
+            probe.sleep()
+    except Exception as error:
+        probe.fail("the end of an update", error)
+
+
+def _wait_for_device():
+    """A host that runs ahead of the device would end a block before its steps are computed."""
+    cuda = _torch.cuda
+    if not cuda.is_initialized():
+        return
+    probe.has_device = True
+    if probe.wants_device_idle() and not cuda.is_current_stream_capturing():
+        cuda.synchronize()

@@ -1,0 +1,72 @@
+#include "analyze/support/breakdown.h"
+
+#include <algorithm>
+#include <string>
+
+namespace trainscope {
+
+namespace {
+
+class Division {
+ public:
+  explicit Division(double whole_s) : whole_s_(whole_s), left_s_(whole_s) {}
+
+  // At most what is left.
+  void take(const char* part, double seconds) {
+    const double taken_s = std::clamp(seconds, 0.0, left_s_);
+    if (!(taken_s > 0)) return;
+    left_s_ -= taken_s;
+    const auto known = std::find_if(parts_.begin(), parts_.end(),
+                                    [&](const BreakdownPart& each) { return each.part == part; });
+    BreakdownPart& sum =
+        known == parts_.end() ? parts_.emplace_back(BreakdownPart{part, 0, 0}) : *known;
+    sum.time_s += taken_s;
+    sum.share = sum.time_s / whole_s_;
+  }
+  double left_s() const { return left_s_; }
+  std::vector<BreakdownPart> parts() { return std::move(parts_); }
+
+ private:
+  double whole_s_, left_s_;
+  std::vector<BreakdownPart> parts_;
+};
+
+// The share of time in which a thread of the job that does the steps runs, or waits for a core.
+double host_share(const Evidence& evidence) {
+  const auto main = evidence.mean(Signal::main_running);
+  const auto other = evidence.mean(Signal::other_running);
+  if (!main && !other) return evidence.mean(Signal::job_cores).value_or(0);
+  const double waits = evidence.mean(Signal::main_runnable).value_or(0);
+  const double first = main.value_or(0) + waits, second = other.value_or(0);
+  // PyTorch launches the backward pass from another thread while the main thread waits for it.
+  return evidence.uses_gpu() ? first + second : std::max(first, second);
+}
+
+// What the main thread waited for, if a rule knows; of an unmodified job.
+void take_waits(const Judged& verdict, double whole_s, Division& division) {
+  const double seconds = verdict.judgement.share * whole_s;
+  if (verdict.verdict == "input_bound") division.take("input wait", seconds);
+  if (verdict.verdict == "checkpoint_bound") division.take("checkpoint", seconds);
+  if (verdict.verdict == "idle") division.take("idle", division.left_s());
+}
+
+}  // namespace
+
+std::vector<BreakdownPart> break_down(const Evidence& evidence, const Judged* verdict) {
+  const ReportedTime& reported = evidence.reported();
+  const double judged_s = evidence.training_s();
+  const double first_s = std::max(0.0, evidence.windows().begin_s - reported.first_step_s());
+  Division division(judged_s + first_s);
+  division.take("start-up", first_s + reported.warmup_s() + reported.later_start_s());
+  division.take("input wait", evidence.lost_input().value_or(0) * judged_s);
+  for (const char* const part : {"transfer", "communication", "checkpoint", "evaluation"}) {
+    division.take(part, evidence.share(part).value_or(0) * judged_s);
+  }
+  division.take("device compute", evidence.device_share().value_or(0) * judged_s);
+  division.take("host work", host_share(evidence) * judged_s);
+  if (verdict != nullptr && !evidence.knows_input()) take_waits(*verdict, judged_s, division);
+  division.take("unexplained", division.left_s());
+  return division.parts();
+}
+
+}  // namespace trainscope

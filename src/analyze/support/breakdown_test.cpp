@@ -1,0 +1,62 @@
+#include "analyze/support/breakdown.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "analyze/support/planted_run.h"
+
+namespace trainscope {
+namespace {
+
+std::map<std::string, double> shares(const Diagnosis& diagnosis) {
+  const std::set<std::string> known = {"input wait",    "host work",  "device compute", "transfer",
+                                       "communication", "checkpoint", "evaluation",     "start-up",
+                                       "idle",          "unexplained"};
+  std::map<std::string, double> all;
+  double sum = 0;
+  for (const BreakdownPart& part : diagnosis.breakdown) {
+    EXPECT_TRUE(known.contains(part.part)) << part.part;
+    all[part.part] = part.share;
+    sum += part.share;
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
+  return all;
+}
+
+TEST(Breakdown, what_the_job_reports_comes_first) {
+  auto parts = shares(PlantedRun().cpu(0.3, 0.3).thread("main", 0.28, 0).steps(0.7).diagnose());
+  EXPECT_NEAR(parts["input wait"], 0.7, 0.01);
+  EXPECT_NEAR(parts["host work"], 0.28, 0.01);
+  EXPECT_NEAR(parts["unexplained"], 0.02, 0.02);
+}
+
+TEST(Breakdown, an_unmodified_job_is_divided_by_its_threads_and_its_gpu) {
+  auto one = shares(PlantedRun().cpu(0.9, 0.9).thread("main", 0.8, 0.1).diagnose());
+  EXPECT_NEAR(one["host work"], 0.9, 0.01) << "running, or waiting for a core";
+  PlantedRun run;
+  run.cpu(1, 1.05).thread("main", 0.97, 0).level("job.gpu.memory.usage", {}, 1e9);
+  run.level("hw.gpu.utilization", {{"gpu", "0"}}, 0.4);
+  auto gpu = shares(run.diagnose());
+  EXPECT_NEAR(gpu["device compute"], 0.4, 0.01);
+  EXPECT_NEAR(gpu["host work"], 0.6, 0.01);
+  PlantedRun launches;
+  launches.cpu(1, 1.05).thread("main", 0.4, 0).thread("busiest", 0.55, 0);
+  launches.level("job.gpu.memory.usage", {}, 1e9).level("hw.gpu.utilization", {{"gpu", "0"}}, 0.2);
+  EXPECT_NEAR(shares(launches.diagnose())["host work"], 0.8, 0.01) << "two threads in turn";
+}
+
+TEST(Breakdown, the_verdict_says_what_a_blocked_thread_waited_for) {
+  auto idle = shares(PlantedRun().cpu(0.001, 0.02).thread("main", 0.001, 0).diagnose());
+  EXPECT_GT(idle["idle"], 0.99);
+  PlantedRun workers;
+  workers.cpu(1.2, 1.25).thread("main", 0.2, 0).thread("worker0", 0.97, 0.01);
+  EXPECT_NEAR(shares(workers.diagnose())["input wait"], 0.8, 0.01);
+  auto unknown = shares(PlantedRun().cpu(0.5, 0.55).thread("main", 0.5, 0).diagnose());
+  EXPECT_NEAR(unknown["unexplained"], 0.5, 0.01);
+  EXPECT_EQ(shares(PlantedRun().diagnose())["unexplained"], 1);
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,74 @@
+// Where the time went as the job reports it: shares of any part of the training.
+//
+// What is judged begins after the first wait for data, which is that of a start: it contains the
+// start of the workers. Checkpoints before the first step and after the last one are outside.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/finding.h"
+#include "model/model.h"
+#include "model/training.h"
+
+namespace trainscope {
+
+class ReportedTime {
+ public:
+  static Result<std::shared_ptr<const ReportedTime>> of(const RunView& run);
+
+  // What is judged: the steps, or, without steps, from the first phase to the last; the whole run
+  // if nothing was reported.
+  double begin_s() const { return begin_s_; }
+  double end_s() const { return end_s_; }
+  // When the first step began: `begin_s` less the wait for its data.
+  double first_step_s() const { return first_step_s_; }
+  // Of the time from then on, what made the first steps slower than the others, and waits for the
+  // first batch of later epochs.
+  double warmup_s() const { return warmup_s_; }
+  double later_start_s() const;
+  int64_t steps() const { return steps_; }
+
+  bool has_phases() const { return has_phases_; }  // of input or of compute
+  bool knows_input() const { return knows_input_; }
+  std::optional<double> share(std::string_view part, double from_s, double to_s) const;
+  // Of waiting for data, what a device had to wait for too: all of it where devices are unknown.
+  std::optional<double> lost_input(double from_s, double to_s) const;
+  // Share of the steps before which a device had nothing left to do; empty: unknown.
+  std::optional<double> dry_share() const { return dry_share_; }
+  // Of the time, beyond the usual duration of a step.
+  double long_steps_share(double from_s, double to_s) const;
+  // analyze/support/reported.h, of the pauses; the second only of jobs that do not report waits
+  std::optional<double> writes_in_long_steps() const { return writes_; }
+  std::optional<double> work_in_long_steps() const { return work_; }
+  const AnalysisResult& step_time() const { return step_time_; }
+
+ private:
+  struct StartWait {
+    double from_s = 0, to_s = 0, excess_s = 0;
+  };
+
+  Status read_steps(const RunView& run);
+  Status read_phases_alone(const RunView& run);
+  void find_begin(const Training& training);
+  void find_later_starts(const Training& training);
+  bool has_pauses(std::string_view kind) const;
+  double paused_s(std::string_view kind, double from_s, double to_s) const;  // "": of any kind
+  double start_waits_s(double from_s, double to_s) const;
+
+  double begin_s_ = 0, end_s_ = 0, first_step_s_ = 0, warmup_s_ = 0;
+  int64_t steps_ = 0;
+  bool has_phases_ = false, knows_input_ = false;
+  StepTimeline timeline_;
+  std::vector<StartWait> later_starts_;
+  AnalysisResult step_time_;
+  std::optional<double> dry_share_, writes_, work_;
+  std::map<std::string, double, std::less<>> shares_;  // of all that is judged
+};
+
+}  // namespace trainscope

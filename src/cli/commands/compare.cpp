@@ -1,0 +1,177 @@
+// trainscope compare: is B faster than A, does the hardware behave differently, and why.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/compare_text.h"
+#include "cli/print.h"
+#include "cli/reading.h"
+#include "cli/summary.h"
+#include "cli/table.h"
+#include "compare/compare.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int kExitFailIf = 1;
+
+struct CompareFlags {
+  std::shared_ptr<ReadingFlags> reading;
+  std::vector<std::string> runs;
+  std::string align = "progress", same_within, fail_if;
+  bool all = false, explain = false, markdown = false;
+};
+
+// Ranks of one job are not repeats of it: they wait for each other.
+std::vector<std::string> paths_meant(const RunTarget& target, const std::string& text) {
+  if (target.group && target.group->kind == GroupKind::ranks) {
+    print_message("trainscope: '{}' has {} ranks of one job; the first is compared\n", text,
+                  target.paths.size());
+    return {target.paths.front()};
+  }
+  if (target.group || parse_runs_by_name(text).is_pattern) return target.paths;
+  return {target.paths.back()};
+}
+
+// "A1,A2" are repeats, unless a run has this very name or path.
+Result<std::vector<std::string>> side_paths(const std::string& home, const std::string& text) {
+  auto whole = find_target(home, text);
+  if (whole) return paths_meant(*whole, text);
+  if (text.find(',') == std::string::npos) return whole.error();
+  std::vector<std::string> paths;
+  for (const std::string_view part : split(text, ',')) {
+    const std::string one(trim(part));
+    TS_TRY(const RunTarget target, find_target(home, one));
+    for (const std::string& path : paths_meant(target, one)) {
+      if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
+Result<CompareOptions> compare_options(const CompareFlags& flags) {
+  CompareOptions options;
+  options.align = flags.align == "time"   ? Align::time
+                  : flags.align == "step" ? Align::step
+                                          : Align::progress;
+  if (!flags.same_within.empty()) {
+    auto within = parse_percent(flags.same_within);
+    if (!within) return std::move(within).with_context("--same-within").error();
+    options.same_within = *within;
+  }
+  return options;
+}
+
+void show_comparison(const CompareFlags& flags, const Comparison& comparison, bool is_first) {
+  const size_t width = terminal_width(STDOUT_FILENO);
+  const CompareStyle style{flags.all, flags.explain, colour_wanted(STDOUT_FILENO), width};
+  if (!is_first) show_text("\n");
+  show_text(flags.markdown ? comparison_markdown(comparison, style)
+                           : comparison_text(comparison, style));
+}
+
+// Whether --fail-if fires; it warns where that cannot be told.
+bool fires(const FailIf& condition, const Comparison& comparison) {
+  const FailIfAnswer answer = check_fail_if(condition, comparison.speed);
+  if (answer == FailIfAnswer::cannot_tell) {
+    print_error(fmt::format("warning: cannot tell whether B is more than {} % slower: {}",
+                            number_text(100 * condition.slower), comparison.speed.sentence));
+  }
+  return answer == FailIfAnswer::fires;
+}
+
+Result<int> compare_all(const CompareFlags& flags) {
+  if (flags.runs.size() < 2) {
+    return Error("compare: two runs are needed; try: trainscope compare latest~1 latest");
+  }
+  if (flags.reading->json && flags.markdown) {
+    return Error("compare: --json and --markdown exclude each other; use one of them");
+  }
+  TS_TRY(const CompareOptions options, compare_options(flags));
+  std::optional<FailIf> condition;
+  if (!flags.fail_if.empty()) {
+    TS_TRY(condition, parse_fail_if(flags.fail_if));
+  }
+  std::vector<std::vector<std::string>> sides;
+  for (const std::string& text : flags.runs) {
+    TS_TRY(std::vector<std::string> paths, side_paths(flags.reading->home, text));
+    sides.push_back(std::move(paths));
+  }
+  Json documents = Json::array();
+  bool has_fired = false;
+  for (size_t i = 1; i < sides.size(); ++i) {
+    TS_TRY(const Comparison comparison, compare_runs(sides[0], sides[i], options, open_found_run));
+    if (flags.reading->json) {
+      documents.push_back(comparison_json(comparison, flags.explain));
+    } else {
+      show_comparison(flags, comparison, i == 1);
+    }
+    if (condition && fires(*condition, comparison)) has_fired = true;
+  }
+  if (flags.reading->json && documents.size() == 1) {
+    print_json(documents[0]);
+  } else if (flags.reading->json) {
+    print_json({{"schema", "trainscope.compare/1"}, {"comparisons", std::move(documents)}});
+  }
+  return has_fired ? kExitFailIf : 0;
+}
+
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
+  auto flags = std::make_shared<CompareFlags>();
+  flags->reading = add_reading_flags(options, settings, true);
+  options.add({.name = "RUN",
+               .value = "RUN",
+               .help = "two or more sides, each compared with the first: a folder, id or name; "
+                       "repeats as A1,A2, 'NAME*' or repeat-ID",
+               .repeats = true,
+               .set = store_in(flags->runs)});
+  options.add({.name = "--align",
+               .value = "PART",
+               .help = "compare all of each run after the warm-up (progress), as long as the "
+                       "shortest run (time), or as many steps as the shortest has (step) "
+                       "(default: progress)",
+               .choices = {"progress", "time", "step"},
+               .set = store_in(flags->align)});
+  options.add({.name = "--same-within",
+               .value = "PERCENT",
+               .help = "differences up to this are the same (default: 2% of speed, 5% of metrics)",
+               .set = store_in(flags->same_within)});
+  options.add({.name = "--fail-if",
+               .value = "CONDITION",
+               .help = "exit with code 1 if B is certainly slower by more than this: slower:5%",
+               .set = store_in(flags->fail_if)});
+  options.add({.name = "--all",
+               .value = "",
+               .help = "show all metrics, not only those that differ",
+               .set = store_in(flags->all)});
+  options.add({.name = "--explain",
+               .value = "",
+               .help = "show null hypotheses, tests, p-values and what was compared",
+               .set = store_in(flags->explain)});
+  options.add({.name = "--markdown",
+               .value = "",
+               .help = "print Markdown for a pull request",
+               .set = store_in(flags->markdown)});
+  return [flags] { return compare_all(*flags); };
+}
+
+}  // namespace
+
+extern const Command compare_command;
+const Command compare_command = {
+    .name = "compare",
+    .summary = "compare runs: is training faster, does the hardware behave differently, and why",
+    .examples = R"(trainscope compare latest~1 latest
+trainscope compare old-1,old-2,old-3 'new-*'
+trainscope compare baseline candidate --fail-if slower:5%
+trainscope compare baseline candidate --markdown)",
+    .add = add,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,157 @@
+// probe: runs a job, changes one thing in blocks of its steps, and shows what that does to its
+// speed.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "base/bounded_child.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "cli/exit_codes.h"
+#include "cli/print.h"
+#include "cli/probe_text.h"
+#include "cli/reading.h"
+#include "cli/recording.h"
+#include "store/store.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr const char* kDefaultFor = "2m";
+constexpr int kExitNothingMeasured = 1;
+
+struct ProbeFlags {
+  std::shared_ptr<Settings> settings;
+  bool json = false;
+};
+
+// While this lives, what is written to standard output goes to standard error: a job must not
+// write into our JSON.
+class JobOutputOnStderr {
+ public:
+  explicit JobOutputOnStderr(bool is_wanted) {
+    if (!is_wanted) return;
+    own_.reset(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (own_) ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~JobOutputOnStderr() {
+    if (own_) ::dup2(own_.get(), STDOUT_FILENO);
+  }
+  JobOutputOnStderr(const JobOutputOnStderr&) = delete;
+  JobOutputOnStderr& operator=(const JobOutputOnStderr&) = delete;
+
+ private:
+  UniqueFd own_;
+};
+
+// Why no process of the job took part.
+std::string no_part_reason(const Manifest& manifest) {
+  for (const std::string& note : manifest.notes) {
+    if (note.find("--instrument") != std::string::npos) return note;
+  }
+  return "the job ended before it had done enough steps, or this process is not visible to it (a "
+         "container)";
+}
+
+// The answer as one text: whether anything was measured, then the JSON or the lines to print.
+std::string answer_text(const RecordOutcome& outcome, bool json) {
+  const auto run = outcome.is_end_stored ? open_run(outcome.run_path)
+                                         : open_run(outcome.run_path, outcome.manifest);
+  auto found = run ? read_probe(**run) : Result<std::optional<ProbeResult>>(run.error());
+  ProbeResult result;
+  std::string problem;
+  if (!found) {
+    problem = "the run cannot be read back: " + found.error().message();
+  } else if (*found) {
+    result = std::move(**found);
+  } else {
+    problem = no_part_reason((*run)->manifest());
+  }
+  const Manifest& manifest = outcome.manifest;
+  const std::string measured = result.is_anything_measured() ? "1" : "0";
+  if (!json) {
+    return measured + fmt::format("probe of run {}\n", manifest.id) + probe_text(result) +
+           (problem.empty() ? "" : fmt::format("  {:<11} {}\n", "problem", printable(problem)));
+  }
+  return measured +
+         json_text(Json{{"schema", "trainscope.probe/1"},
+                        {"run", {{"id", manifest.id}, {"name", text_or_null(manifest.name)}}},
+                        {"effects", effects_json(result)},
+                        {"conclusion", text_or_null(probe_conclusion(result))},
+                        {"has_replaced_input", result.has_replaced_input},
+                        {"problem", text_or_null(problem.empty() ? result.problem : problem)}});
+}
+
+// Reads the run in a child with limits, as the summary is.
+Result<int> show_answer(const RecordOutcome& outcome, bool json) {
+  if (!outcome.is_closed) return kExitNothingMeasured;  // the reason has been printed
+  const ChildAnswer answer =
+      ask_child(reading_limits(), [&] { return answer_text(outcome, json); });
+  if (answer.end != ChildEnd::done || answer.text.empty()) {
+    return Error(fmt::format("probe: the run cannot be read: {}", answer.text));
+  }
+  if (json) {
+    TS_CHECK_OK(write_stdout(answer.text.substr(1)));
+    TS_CHECK_OK(flush_stdout());
+  } else {
+    print_message_text(answer.text.substr(1));
+  }
+  return answer.text.front() == '1' ? 0 : kExitNothingMeasured;
+}
+
+Result<int> probe(const std::vector<std::string>& job, const ProbeFlags& flags) {
+  Settings& settings = *flags.settings;
+  if (settings.get("for").from == "default") settings.replace("for", {kDefaultFor}, "default");
+  settings.replace("instrument", {"true"}, "flag");
+  TS_TRY(RunOptions options, recording_options(settings));
+  options.command = job;
+  options.probe = true;
+  options.tags.emplace("probe", "true");
+  if (options.command.empty() || options.command.front().empty()) {
+    return Error("probe: no command given; try: trainscope probe -- COMMAND…");
+  }
+  auto outcome = [&] {
+    const JobOutputOnStderr redirected(flags.json);
+    auto recorded = record_job(options);
+    if (recorded) conclude_run(*recorded, options.quiet);
+    return recorded;
+  }();
+  if (!outcome) {
+    print_error(outcome.error().message());
+    return kExitFailedBeforeJob;
+  }
+  const Manifest& manifest = outcome->manifest;
+  if (manifest.ended_by == EndedBy::not_started) {
+    return manifest.exit_code.value_or(kExitFailedBeforeJob);
+  }
+  return show_answer(*outcome, flags.json);
+}
+
+std::function<Result<int>()> add(Options& options, const Settings& loaded) {
+  auto flags = std::make_shared<ProbeFlags>();
+  flags->settings = std::make_shared<Settings>(loaded);
+  add_recording_flags(options, flags->settings, "probe");
+  options.add({.name = "--json",
+               .value = "",
+               .help = "print the effects as JSON; the job's output goes to standard error",
+               .set = store_in(flags->json)});
+  options.take_job();
+  return [&options, flags] { return probe(options.job, *flags); };
+}
+
+}  // namespace
+
+extern const Command probe_command;
+const Command probe_command = {
+    .name = "probe",
+    .summary = "run a job and prove what limits it, by changing that in blocks of its steps",
+    .examples = R"(trainscope probe -- python train.py
+trainscope probe --for 10m -- torchrun --nproc-per-node 8 train.py
+trainscope probe --json -- python train.py)",
+    .add = add,
+};
+
+}  // namespace trainscope

@@ -1,0 +1,55 @@
+// A comparison as Markdown, for pull requests.
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/compare_text.h"
+#include "compare/compare.h"
+
+namespace trainscope {
+
+namespace {
+
+// Text of runs cannot become markup.
+std::string markdown_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (std::string_view("\\`*_[]<>|#").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string markdown_row(const std::string& name, const std::string& unit,
+                         const ComparedNumber& number) {
+  const auto cell = [&](const std::optional<double>& value) {
+    return value ? quantity_text(*value, unit) : std::string("–");
+  };
+  const std::string verdict = number.verdict == "cannot_tell" ? "cannot tell" : number.verdict;
+  return fmt::format("| {} | {} | {} | {} | {} | {} |\n", markdown_escaped(name), cell(number.a),
+                     cell(number.b), markdown_escaped(ratio_cell(number)),
+                     markdown_escaped(p_cell(number)), verdict);
+}
+
+}  // namespace
+
+std::string comparison_markdown(const Comparison& comparison, const CompareStyle& style) {
+  std::string out = "**" + markdown_escaped(comparison.speed.sentence) + "**\n\n";
+  out += markdown_escaped(comparison.behaviour.sentence) + "\n\n";
+  if (!comparison.why.empty()) out += "Why: " + markdown_escaped(comparison.why) + "\n\n";
+  out += fmt::format("A {}  \nB {}\n\n", markdown_escaped(side_text(comparison.a)),
+                     markdown_escaped(side_text(comparison.b)));
+  out += "| | A | B | B/A [95 %] | p | verdict |\n|---|---:|---:|---:|---:|---|\n";
+  for (const ComparedMetric& metric : comparison.metrics) {
+    const bool is_step_time = metric.name == "train.step.duration";
+    if (!style.all && !differs(metric) && !is_step_time) continue;
+    out += markdown_row(is_step_time ? "time per step" : metric_text(metric), metric.unit,
+                        metric.number);
+  }
+  if (!comparison.warnings.empty()) out += "\n";
+  for (const ComparisonWarning& warning : comparison.warnings) {
+    out += "- Warning: " + markdown_escaped(warning.summary) + "\n";
+  }
+  return out;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,189 @@
+#include "cli/compare_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/text.h"
+#include "cli/table.h"
+#include "compare/compare.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kLabelColumns = 12;
+constexpr size_t kMostListedRuns = 3;
+
+// Words of a text; a number and its unit are one.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(text, ' ')) {
+    const bool follows_number = !words.empty() && !words.back().empty() &&
+                                words.back().back() >= '0' && words.back().back() <= '9';
+    const bool is_unit = word.starts_with("%") || word.starts_with("°") || word.starts_with("µs") ||
+                         word.starts_with("ms") || word == "s" || word.find("iB") != word.npos ||
+                         word.starts_with("GHz") || word.starts_with("W");
+    if (follows_number && is_unit) {
+      words.back() += " " + std::string(word);
+    } else {
+      words.emplace_back(word);
+    }
+  }
+  return words;
+}
+
+// Lines of at most `width` columns; those after the first begin with as many spaces as the label
+// takes.
+std::string labelled(std::string_view label, std::string_view text, size_t width,
+                     size_t columns = kLabelColumns) {
+  std::string out = fmt::format("  {:<{}}", label, columns - 2);
+  size_t used = columns;
+  bool is_first = true;
+  for (const std::string& word : words_of(text)) {
+    const size_t size = display_width(word);
+    if (!is_first && used + 1 + size > std::max(width, columns + 20)) {
+      out += "\n" + std::string(columns, ' ');
+      used = columns;
+      is_first = true;
+    }
+    out += (is_first ? "" : " ") + printable(word);
+    used += size + (is_first ? 0 : 1);
+    is_first = false;
+  }
+  return out + "\n";
+}
+
+std::string metrics_text(const Comparison& comparison, const CompareStyle& style) {
+  // Of metrics that differ the ratio is the verdict.
+  std::vector<std::string> headings = {">A", ">B", ">B/A [95 %]", ">p"};
+  if (style.all) headings.emplace_back("verdict");
+  headings.emplace_back("metric");
+  Table table(std::move(headings));
+  size_t hidden = 0;
+  for (const ComparedMetric& metric : comparison.metrics) {
+    if (!style.all && !differs(metric)) {
+      ++hidden;
+      continue;
+    }
+    const ComparedNumber& number = metric.number;
+    const auto cell = [&](const std::optional<double>& value) {
+      return value ? quantity_text(*value, metric.unit) : std::string("-");
+    };
+    std::vector<std::string> cells = {cell(number.a), cell(number.b), ratio_cell(number),
+                                      p_cell(number)};
+    if (style.all) {
+      cells.push_back(number.verdict == "cannot_tell" ? "unknown" : number.verdict);
+    }
+    cells.push_back(metric_text(metric));
+    table.add(std::move(cells));
+  }
+  std::string out;
+  if (!table.empty()) out += "\n" + table.text(style.colour, style.width, "  ");
+  if (hidden > 0) {
+    out += fmt::format("\n  {} {} or cannot be told apart; --all shows them\n",
+                       counted(static_cast<int64_t>(hidden), "metric"),
+                       hidden == 1 ? "does not differ" : "do not differ");
+  }
+  return out;
+}
+
+std::string explanations_text(const Comparison& comparison, size_t width) {
+  constexpr size_t kColumns = 19;
+  std::string out;
+  for (const ComparisonExplanation& one : comparison.explanations) {
+    out += "\n" + one.question + "\n";
+    out += labelled("null hypothesis", one.null_hypothesis, width, kColumns);
+    out += labelled("test", one.test, width, kColumns);
+    out += labelled("result", one.result, width, kColumns);
+  }
+  out += "\nWhat was compared?\n";
+  return out + labelled("part of each run", comparison.part_rule, width, kColumns);
+}
+
+std::string energy_text(const Comparison& comparison) {
+  const ComparedNumber& energy = *comparison.energy;
+  return fmt::format("{}: {} → {} per step, {}", comparison.energy_of,
+                     quantity_text(*energy.a, "J/{step}"), quantity_text(*energy.b, "J/{step}"),
+                     ratio_cell(energy));
+}
+
+}  // namespace
+
+std::string ratio_cell(const ComparedNumber& number) {
+  if (!number.ratio) return "";
+  const double ratio = *number.ratio;
+  const int digits = std::abs(ratio - 1) < 0.1 ? 3 : ratio < 9.95 ? 2 : 1;
+  std::string text = fmt::format("{:.{}f}", ratio, digits);
+  if (number.low) {
+    text += fmt::format(" [{:.{}f}, {}]", *number.low, digits,
+                        number.high ? fmt::format("{:.{}f}", *number.high, digits) : "∞");
+  }
+  return text;
+}
+
+std::string p_cell(const ComparedNumber& number) {
+  if (!number.p_adjusted) return "";
+  if (*number.p_adjusted < 0.001) return "<0.001";
+  const bool rounds_up = *number.p_adjusted < 0.05 && *number.p_adjusted >= 0.0495;
+  if (rounds_up) return "<0.050";
+  return fmt::format("{:.3f}", *number.p_adjusted);
+}
+
+std::string metric_text(const ComparedMetric& metric) {
+  const std::string labels = labels_text(metric.labels);
+  return labels.empty() ? metric.name : metric.name + "{" + labels + "}";
+}
+
+bool differs(const ComparedMetric& metric) {
+  return metric.number.verdict == "higher" || metric.number.verdict == "lower";
+}
+
+std::string side_text(const ComparedSide& side) {
+  std::string names;
+  double steps = 0, time_s = 0;
+  bool has_steps = true;
+  for (size_t i = 0; i < side.runs.size(); ++i) {
+    const ComparedRun& run = side.runs[i];
+    if (i < kMostListedRuns) {
+      names += (names.empty() ? "" : ", ") + run.id + (run.name.empty() ? "" : " " + run.name);
+    }
+    has_steps = has_steps && run.steps;
+    steps += run.steps.value_or(0);
+    time_s += run.to_s - run.from_s;
+  }
+  if (side.runs.size() > kMostListedRuns) {
+    names += fmt::format(" and {} more", side.runs.size() - kMostListedRuns);
+  }
+  const std::string amount = has_steps ? fmt::format("{:.0f} steps in ", steps) : "";
+  return fmt::format("{}: {}{}{}", printable(names), amount, duration_text(time_s),
+                     has_steps ? "" : " without steps");
+}
+
+std::string side_verdict(const ComparedSide& side) {
+  std::set<std::string> all;
+  for (const ComparedRun& run : side.runs) {
+    all.insert(run.verdict + (run.cause.empty() ? "" : " (" + run.cause + ")"));
+  }
+  return fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::string comparison_text(const Comparison& comparison, const CompareStyle& style) {
+  const size_t width = style.width == 0 ? 80 : style.width;
+  std::string out = "A  " + side_text(comparison.a) + "\nB  " + side_text(comparison.b) + "\n\n";
+  out += labelled("speed", comparison.speed.sentence, width);
+  out += labelled("hardware", comparison.behaviour.sentence, width);
+  if (!comparison.why.empty()) out += labelled("why", comparison.why, width);
+  out += labelled("verdicts",
+                  "A " + side_verdict(comparison.a) + "; B " + side_verdict(comparison.b), width);
+  if (comparison.energy) out += labelled("energy", energy_text(comparison), width);
+  for (const ComparisonWarning& warning : comparison.warnings) {
+    out += labelled("warning", warning.summary, width);
+  }
+  if (style.explain) out += explanations_text(comparison, width);
+  return out + metrics_text(comparison, style);
+}
+
+}  // namespace trainscope

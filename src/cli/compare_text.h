@@ -1,0 +1,37 @@
+// A comparison for people: for a terminal, as Markdown for a pull request; and as JSON.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/json_fwd.h"
+#include "model/comparison.h"
+
+namespace trainscope {
+
+struct CompareStyle {
+  bool all = false;      // metrics that do not differ too
+  bool explain = false;  // hypotheses, tests and p-values
+  bool colour = false;
+  size_t width = 80;
+};
+
+// The two answers first, then why, what makes it unfair, and the metrics that differ.
+std::string comparison_text(const Comparison& comparison, const CompareStyle& style);
+std::string comparison_markdown(const Comparison& comparison, const CompareStyle& style);
+// The document of `compare --json` (schema trainscope.compare/1).
+Json comparison_json(const Comparison& comparison, bool explain);
+
+// "1.30 [1.28, 1.32]"; "" without a ratio.
+std::string ratio_cell(const ComparedNumber& number);
+// "<0.001", "0.42"; "" if it was not tested.
+std::string p_cell(const ComparedNumber& number);
+// "system.cpu.utilization{cpu=all}"
+std::string metric_text(const ComparedMetric& metric);
+bool differs(const ComparedMetric& metric);
+// "6a3efywy0f baseline, 895 steps in 5.4 s"
+std::string side_text(const ComparedSide& side);
+// "cpu_bound (single_thread)", of several runs each once.
+std::string side_verdict(const ComparedSide& side);
+
+}  // namespace trainscope

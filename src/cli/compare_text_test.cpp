@@ -1,0 +1,87 @@
+#include "cli/compare_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace trainscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+ComparedMetric compared(const std::string& name, const std::string& verdict, double a, double b) {
+  ComparedMetric metric;
+  metric.name = name;
+  metric.unit = "1";
+  metric.number.a = a;
+  metric.number.b = b;
+  metric.number.ratio = b / a;
+  metric.number.low = 0.9 * b / a;
+  metric.number.high = 1.1 * b / a;
+  metric.number.p_adjusted = 0.0001;
+  metric.number.verdict = verdict;
+  return metric;
+}
+
+Comparison example() {
+  Comparison comparison;
+  ComparedRun run{"6a3m0q1v5c", "a|b\nc", "ended", 10, 1, 9, 80, 2, "cpu_bound", "single_thread"};
+  comparison.a.runs = {run};
+  run.steps.reset();
+  comparison.b.runs = {run};
+  comparison.speed.sentence =
+      "A sentence that is so long that it has to be divided over several "
+      "lines, each of which fits into the 80 columns of a terminal.";
+  comparison.behaviour.sentence = "The hardware behaves differently.";
+  comparison.metrics = {compared("system.cpu.utilization", "lower", 0.756, 0.144),
+                        compared("system.memory.utilization", "same", 0.5, 0.5)};
+  comparison.warnings = {{"host", "different hosts: x_1 in A, <b> in B"}};
+  comparison.explanations = {{"Is training faster?", "no difference", "a test", "p = 0.42"}};
+  return comparison;
+}
+
+TEST(CompareTextTest, lines_fit_and_the_answers_come_first) {
+  const std::string text = comparison_text(example(), {.explain = true});
+  for (const std::string_view line : split(text, '\n')) EXPECT_LE(display_width(line), 80U) << line;
+  EXPECT_LT(text.find("speed"), text.find("hardware"));
+  EXPECT_LT(text.find("warning"), text.find("metric"));
+  EXPECT_THAT(text, HasSubstr("75.6 %"));
+  EXPECT_THAT(text, HasSubstr("null hypothesis"));
+}
+
+TEST(CompareTextTest, metrics_that_do_not_differ_need_all) {
+  EXPECT_THAT(comparison_text(example(), {}), Not(HasSubstr("system.memory.")));
+  EXPECT_THAT(comparison_text(example(), {}), HasSubstr("1 metric does not differ"));
+  EXPECT_THAT(comparison_text(example(), {.all = true}), HasSubstr("system.memory."));
+}
+
+TEST(CompareTextTest, a_name_stays_on_its_line) {
+  EXPECT_THAT(comparison_text(example(), {}), Not(HasSubstr("b\nc")));
+}
+
+TEST(CompareTextTest, markdown_has_a_table_and_no_markup_of_runs) {
+  const std::string text = comparison_markdown(example(), {});
+  EXPECT_THAT(text, HasSubstr("|---|---:|---:|---:|---:|---|\n"));
+  EXPECT_THAT(text,
+              HasSubstr("| system.cpu.utilization | 75.6 % | 14.4 % | 0.19 \\[0.17, 0.21\\] |"));
+  EXPECT_THAT(text, HasSubstr("a\\|b"));
+  EXPECT_THAT(text, HasSubstr("x\\_1 in A, \\<b\\> in B"));
+}
+
+TEST(CompareTextTest, absent_numbers_are_null_in_json) {
+  const Json document = comparison_json(example(), false);
+  EXPECT_EQ(document["schema"], "trainscope.compare/1");
+  EXPECT_TRUE(document["speed"]["ratio"].is_null());
+  EXPECT_TRUE(document["energy"].is_null());
+  EXPECT_TRUE(document["metrics"][0]["difference"].is_null());
+  EXPECT_EQ(document["metrics"][0]["b"], 0.144);
+  EXPECT_EQ(document["a"]["runs"], Json::array({"6a3m0q1v5c"}));
+  EXPECT_FALSE(document.contains("explanation"));
+  EXPECT_EQ(comparison_json(example(), true)["explanation"][0]["result"], "p = 0.42");
+}
+
+}  // namespace
+}  // namespace trainscope

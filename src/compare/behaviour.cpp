@@ -1,0 +1,102 @@
+// Does the hardware behave differently? Judged by the metrics that describe a machine as a whole;
+// the others are in the table.
+#include <algorithm>
+#include <array>
+
+#include "compare/sides.h"
+
+namespace trainscope {
+
+namespace {
+
+struct MainMetric {
+  std::string_view name, title;
+  std::string_view key = "";   // of the label that tells several apart
+  std::string_view only = "";  // its value; "": each of them
+};
+
+constexpr std::array<MainMetric, 17> kMainMetrics = {{
+    {"system.cpu.utilization", "processor", "cpu", "all"},
+    {"job.cpu.utilization", "processor use of the job"},
+    {"hw.gpu.utilization", "GPU", "gpu"},
+    {"hw.gpu.sm_active", "GPU multiprocessors", "gpu"},
+    {"system.memory.utilization", "memory"},
+    {"job.memory.usage", "memory of the job"},
+    {"hw.gpu.memory.usage", "GPU memory", "gpu"},
+    {"system.disk.utilization", "disk", "device"},
+    {"job.disk.io", "storage", "direction"},
+    {"job.io.bytes", "I/O calls of the job", "direction"},
+    {"system.network.io", "network", "direction"},
+    {"system.cpu.frequency", "processor clock", "cpu", "all"},
+    {"hw.gpu.clock", "GPU clock", "clock", "sm"},
+    {"hw.temperature", "temperature", "sensor"},
+    {"hw.gpu.temperature", "GPU temperature", "gpu"},
+    {"hw.power", "power", "sensor"},
+    {"hw.gpu.power", "GPU power", "gpu"},
+}};
+
+std::string_view label_in(const Labels& labels, std::string_view key) {
+  for (const auto& [name, value] : labels) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
+// Its place in the table; nothing for other metrics.
+std::optional<size_t> main_place(const ComparedMetric& metric) {
+  for (size_t i = 0; i < kMainMetrics.size(); ++i) {
+    const MainMetric& main = kMainMetrics[i];
+    if (metric.name != main.name) continue;
+    if (main.only.empty() || label_in(metric.labels, main.key) == main.only) return i;
+  }
+  return std::nullopt;
+}
+
+bool is_same_metric(const ComparedMetric& a, const ComparedMetric& b) {
+  return a.name == b.name && a.is_main && b.is_main;
+}
+
+// "disk sda" where there are several disks.
+void add_titles(std::vector<ComparedMetric>& metrics) {
+  for (ComparedMetric& metric : metrics) {
+    if (!metric.is_main) continue;
+    const MainMetric& main = kMainMetrics[*main_place(metric)];
+    const auto count = std::count_if(metrics.begin(), metrics.end(), [&](const auto& other) {
+      return is_same_metric(other, metric);
+    });
+    metric.title = main.title;
+    if (count < 2) continue;
+    for (const auto& [name, value] : metric.labels) {
+      if (value != main.only) metric.title += " " + value;
+    }
+  }
+}
+
+}  // namespace
+
+ComparedBehaviour judge_behaviour(std::vector<ComparedMetric>& metrics) {
+  ComparedBehaviour behaviour;
+  for (ComparedMetric& metric : metrics) metric.is_main = main_place(metric).has_value();
+  std::stable_sort(metrics.begin(), metrics.end(), [](const auto& x, const auto& y) {
+    return main_place(x).value_or(kMainMetrics.size()) <
+           main_place(y).value_or(kMainMetrics.size());
+  });
+  add_titles(metrics);
+  size_t different = 0, same = 0;
+  for (const ComparedMetric& metric : metrics) {
+    if (!metric.is_main || !metric.number.p_adjusted) continue;
+    ++behaviour.main_metrics;
+    behaviour.p = std::min(behaviour.p.value_or(1), *metric.number.p_adjusted);
+    const std::string& verdict = metric.number.verdict;
+    different += verdict == "higher" || verdict == "lower" ? 1 : 0;
+    same += verdict == "same" ? 1 : 0;
+  }
+  if (different > 0) {
+    behaviour.verdict = "different";
+  } else if (behaviour.main_metrics > 0 && same == behaviour.main_metrics) {
+    behaviour.verdict = "same";
+  }
+  return behaviour;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,169 @@
+// All metrics that at least one side has, with p-values that are adjusted for their number.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "compare/sides.h"
+
+namespace trainscope {
+
+namespace {
+
+struct BothSides {
+  ObservedMetric metric;  // without blocks
+  std::vector<Observed> a, b;
+};
+
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::string key_of(const ObservedMetric& metric) {
+  // Steps of different sources are steps.
+  const bool is_of_steps = metric.name.starts_with("train.");
+  return metric.name + "{" + (is_of_steps ? "" : labels_text(metric.labels)) + "}";
+}
+
+using Collected = std::map<std::string, BothSides>;
+
+void collect_metric(const ObservedMetric& metric, bool is_b, Collected& all) {
+  BothSides& both = all[key_of(metric)];
+  if (both.metric.name.empty()) {
+    both.metric = {metric.name, metric.labels, metric.unit, {}};
+  } else if (both.metric.labels != metric.labels) {
+    both.metric.labels.clear();
+  }
+  (is_b ? both.b : both.a).push_back(metric.blocks);
+}
+
+void collect_run(const ObservedRun& run, bool is_b, Collected& all) {
+  for (const ObservedMetric& metric : run.metrics) collect_metric(metric, is_b, all);
+  if (run.energy) collect_metric(*run.energy, is_b, all);
+  if (!run.steps) return;
+  collect_metric(run.steps->duration, is_b, all);
+  for (const ObservedMetric& metric : run.steps->others) collect_metric(metric, is_b, all);
+}
+
+// The highest accuracy on a set that all runs reached, and when each did: one value per run.
+void collect_time_to_accuracy(const Sides& sides, Collected& all) {
+  std::map<std::pair<std::string, double>, std::pair<std::vector<double>, std::vector<double>>>
+      reached;
+  const auto collect = [&](const std::vector<ObservedRun>& runs, bool is_b) {
+    for (const ObservedRun& run : runs) {
+      for (const SetResults& set : run.results) {
+        for (const SetResults::Milestone& milestone : set.milestones) {
+          auto& times = reached[{set.set, milestone.accuracy}];
+          (is_b ? times.second : times.first).push_back(milestone.time_s);
+        }
+      }
+    }
+  };
+  collect(sides.a, false);
+  collect(sides.b, true);
+  std::map<std::string, double> best;
+  for (const auto& [key, times] : reached) {
+    if (times.first.size() == sides.a.size() && times.second.size() == sides.b.size()) {
+      best[key.first] = std::max(best[key.first], key.second);
+    }
+  }
+  for (const auto& [set, accuracy] : best) {
+    const auto& times = reached[{set, accuracy}];
+    const Labels labels = {{"accuracy", fmt::format("{:g}", accuracy)}, {"set", set}};
+    BothSides& both = all["train.time_to_accuracy{" + set + "}"];
+    both.metric = {"train.time_to_accuracy", labels, "s", {}};
+    for (const double time_s : times.first) both.a.push_back({{time_s}, {}});
+    for (const double time_s : times.second) both.b.push_back({{time_s}, {}});
+  }
+}
+
+std::optional<double> mean_of_runs(const std::vector<Observed>& runs) {
+  double sum = 0;
+  for (const Observed& run : runs) {
+    const auto mean = ObservedMetric{"", {}, "", run}.mean();
+    if (!mean) return std::nullopt;
+    sum += *mean;
+  }
+  return runs.empty() ? std::nullopt : std::optional(sum / static_cast<double>(runs.size()));
+}
+
+}  // namespace
+
+TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Observed>& b,
+                            double same_within) {
+  TestedNumber tested;
+  ComparedNumber& number = tested.number;
+  number.a = mean_of_runs(a);
+  number.b = mean_of_runs(b);
+  if (!number.a || !number.b) {
+    number.reason = number.a ? "not recorded in B" : "not recorded in A";
+    return tested;
+  }
+  number.difference = *number.b - *number.a;
+  if (*number.a > 0 && *number.b >= 0) number.ratio = *number.b / *number.a;
+  Question question;
+  if (same_within > 0) question.smallest_effect = same_within;
+  tested.effect = compare_means(a, b, question);
+  if (!tested.effect) {
+    number.reason = "too few values; record longer, or repeat on both sides";
+    return tested;
+  }
+  const Effect& effect = *tested.effect;
+  number.difference = finite(effect.difference);
+  number.difference_low = finite(effect.difference_low);
+  number.difference_high = finite(effect.difference_high);
+  if (effect.has_ratio) {
+    number.low = finite(effect.ratio_low);
+    number.high = finite(effect.ratio_high);
+  }
+  number.p = finite(effect.p);
+  number.blocks_needed = effect.blocks_needed;
+  number.repeats_needed = effect.repeats_needed;
+  return tested;
+}
+
+std::string_view verdict_name(Difference difference) {
+  switch (difference) {
+    case Difference::higher:
+      return "higher";
+    case Difference::lower:
+      return "lower";
+    case Difference::same:
+      return "same";
+    default:
+      return "cannot_tell";
+  }
+}
+
+std::vector<ComparedMetric> compare_metrics(const Sides& sides, double same_within) {
+  Collected all;
+  for (const ObservedRun& run : sides.a) collect_run(run, false, all);
+  for (const ObservedRun& run : sides.b) collect_run(run, true, all);
+  collect_time_to_accuracy(sides, all);
+  std::vector<ComparedMetric> metrics;
+  std::vector<double> tested;
+  std::vector<std::pair<size_t, Effect>> effects;  // with the places of their metrics
+  for (const auto& [key, both] : all) {
+    TestedNumber result = compare_number(both.a, both.b, same_within);
+    if (result.number.p) {
+      tested.push_back(*result.number.p);
+      effects.emplace_back(metrics.size(), *result.effect);
+    }
+    metrics.push_back({both.metric.name, both.metric.labels, both.metric.unit, false, "",
+                       std::move(result.number)});
+  }
+  const std::vector<double> adjusted = adjust(tested);
+  for (size_t i = 0; i < effects.size(); ++i) {
+    auto& [place, effect] = effects[i];
+    ComparedMetric& metric = metrics[place];
+    metric.number.p_adjusted = effect.p = adjusted[i];
+    const bool is_small_share = metric.unit == "1" && effect.difference_low >= -kSameShare &&
+                                effect.difference_high <= kSameShare;
+    metric.number.verdict =
+        verdict_name(is_small_share ? Difference::same : decide(effect, same_within));
+  }
+  return metrics;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,104 @@
+#include "compare/observed_run.h"
+
+#include <algorithm>
+
+#include "analyze/analyze.h"
+
+namespace trainscope {
+
+namespace {
+
+ComparedRun identity_of(const RunView& run) {
+  const Manifest& manifest = run.manifest();
+  ComparedRun identity;
+  identity.id = manifest.id;
+  identity.name = manifest.name;
+  identity.status = run_status_name(run.status());
+  identity.duration_s = run.duration_s();
+  return identity;
+}
+
+// The breakdown is of all steps, with pauses; the warm-up is left out.
+void observe_breakdown(const RunView& run, const Diagnosis& diagnosis, ObservedRun& observed) {
+  const Training& training = run.training();
+  const double steps = training.statistics.steps + static_cast<double>(training.warmup_steps);
+  observed.has_phases = training.has_input_phases || training.has_compute_phases;
+  if (!(steps > 0)) return;
+  for (const BreakdownPart& part : diagnosis.breakdown) {
+    if (part.part != "warmup") observed.parts_s[part.part] = part.time_s / steps;
+  }
+}
+
+}  // namespace
+
+std::optional<double> ObservedMetric::mean() const {
+  double sum = 0, weight = 0;
+  for (size_t i = 0; i < blocks.means.size(); ++i) {
+    const double own = blocks.weights.empty() ? 1 : blocks.weights[i];
+    sum += blocks.means[i] * own;
+    weight += own;
+  }
+  return weight > 0 ? std::optional(sum / weight) : std::nullopt;
+}
+
+std::string_view ObservedMetric::label(std::string_view key) const {
+  for (const auto& [name, value] : labels) {
+    if (name == key) return value;
+  }
+  return {};
+}
+
+std::optional<double> ObservedRun::sum_of(std::string_view name, std::string_view key,
+                                          std::string_view value) const {
+  std::optional<double> sum;
+  for (const ObservedMetric& metric : metrics) {
+    if (metric.name != name || (!key.empty() && metric.label(key) != value)) continue;
+    if (const auto mean = metric.mean()) sum = sum.value_or(0) + *mean;
+  }
+  return sum;
+}
+
+std::optional<double> ObservedRun::mean_of(std::string_view name, std::string_view key,
+                                           std::string_view value) const {
+  double sum = 0, count = 0;
+  for (const ObservedMetric& metric : metrics) {
+    if (metric.name != name || (!key.empty() && metric.label(key) != value)) continue;
+    const auto mean = metric.mean();
+    if (!mean) continue;
+    sum += *mean;
+    count += 1;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+Result<ObservedRun> observe_run(const RunView& run, const PartLimits& limits) {
+  ObservedRun observed;
+  observed.run = identity_of(run);
+  observed.facts = facts_of(run);
+  observed.part = whole_part(run);
+  if (limits.length_s) {
+    observed.part.end_s = std::min(observed.part.end_s, observed.part.begin_s + *limits.length_s);
+  }
+  TS_TRY(observed.steps, observe_steps(run, limits, observed.part));
+  const Training& training = run.training();
+  if (!observed.steps) {
+    observed.no_steps = training.reason.empty() ? "no step has a known duration" : training.reason;
+  }
+  TS_TRY(observed.metrics, observe_metrics(run, observed.part));
+  if (observed.steps) {
+    TS_TRY(observed.energy,
+           observe_energy(run, observed.part, *observed.steps, observed.energy_of));
+  }
+  TS_TRY(const Diagnosis diagnosis, diagnose(run));
+  observed.run.verdict = diagnosis.verdict;
+  observed.run.cause = diagnosis.cause;
+  observe_breakdown(run, diagnosis, observed);
+  observed.results = training.results;
+  observed.run.from_s = observed.part.begin_s;
+  observed.run.to_s = observed.part.end_s;
+  observed.run.warmup_steps = observed.part.warmup_steps;
+  if (observed.steps) observed.run.steps = observed.steps->steps;
+  return observed;
+}
+
+}  // namespace trainscope

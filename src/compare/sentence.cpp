@@ -1,0 +1,236 @@
+// The answers in words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "compare/sides.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kMostNamed = 4;           // metrics in one sentence
+constexpr double kSameLength = 0.02;       // runs that lasted the same time
+constexpr double kWorthNamingShare = 0.1;  // of a difference
+
+// As many as the ratio itself needs: 1.003, 1.30, 10.0.
+int ratio_decimals(double ratio) {
+  if (std::abs(ratio - 1) < 0.1) return 3;
+  if (ratio < 0.095) return 4;
+  return ratio < 9.95 ? 2 : 1;
+}
+
+// "1.30× [1.28, 1.32]"
+std::string interval_text(double ratio, std::optional<double> low, std::optional<double> high) {
+  const int digits = ratio_decimals(ratio);
+  if (!low) return fmt::format("{:.{}f}×", ratio, digits);
+  const std::string top = high ? fmt::format("{:.{}f}", *high, digits) : "∞";
+  return fmt::format("{:.{}f}× [{:.{}f}, {}]", ratio, digits, *low, digits, top);
+}
+
+double part_length(const std::vector<ObservedRun>& runs) {
+  double sum_s = 0;
+  for (const ObservedRun& run : runs) sum_s += run.part.end_s - run.part.begin_s;
+  return sum_s / static_cast<double>(runs.size());
+}
+
+double mean_steps(const std::vector<ObservedRun>& runs) {
+  double sum = 0;
+  for (const ObservedRun& run : runs) sum += run.steps ? run.steps->steps : 0;
+  return sum / static_cast<double>(runs.size());
+}
+
+// ", 3421 → 34264 steps in 1 h 15 min", if both sides took the same time; otherwise "".
+std::string steps_in_time(const Sides& sides) {
+  const double a_s = part_length(sides.a), b_s = part_length(sides.b);
+  if (!(std::abs(a_s - b_s) <= kSameLength * std::max(a_s, b_s))) return "";
+  return fmt::format(", {:.0f} → {:.0f} steps in {}", mean_steps(sides.a), mean_steps(sides.b),
+                     duration_text(std::min(a_s, b_s)));
+}
+
+std::string needed_text(const ComparedSpeed& speed, double same_within) {
+  if (!speed.steps_needed && !speed.repeats_needed) return "";
+  const std::string amount = speed.repeats_needed
+                                 ? fmt::format("{:.0f} repeats", *speed.repeats_needed)
+                                 : count_text(*speed.steps_needed) + " steps";
+  return fmt::format("; about {} per side would find a difference of {} %", amount,
+                     number_text(100 * (same_within > 0 ? same_within : kSameSpeed)));
+}
+
+std::string change_text(const ComparedMetric& metric) {
+  return fmt::format("{} {} → {}", metric.title, quantity_text(*metric.number.a, metric.unit),
+                     quantity_text(*metric.number.b, metric.unit));
+}
+
+// Metrics with one of these verdicts, at most kMostNamed of them.
+std::string named_metrics(const Comparison& comparison, std::string_view one,
+                          std::string_view other) {
+  std::string text;
+  size_t named = 0, more = 0;
+  for (const ComparedMetric& metric : comparison.metrics) {
+    const std::string& verdict = metric.number.verdict;
+    if (!metric.is_main || !metric.number.p_adjusted) continue;
+    if (verdict != one && verdict != other) continue;
+    if (named == kMostNamed) {
+      ++more;
+      continue;
+    }
+    text += (named++ == 0 ? "" : ", ") + change_text(metric);
+  }
+  return more == 0 ? text : fmt::format("{} and {} more", text, more);
+}
+
+std::string effective_text(const ComparedSpeed& speed, const Sides& sides) {
+  if (sides.is_between_runs()) {
+    return fmt::format("t-test of the mean step times of {} and {} runs", sides.a.size(),
+                       sides.b.size());
+  }
+  return fmt::format(
+      "t-test of the means of blocks of consecutive steps; neighbouring blocks are alike, so those "
+      "of A count as {} independent ones and those of B as {}",
+      number_text(speed.effective_a.value_or(0)), number_text(speed.effective_b.value_or(0)));
+}
+
+}  // namespace
+
+std::string quantity_text(double value, std::string_view unit) {
+  if (unit == "1") return fmt::format("{:.1f} %", 100 * value);
+  if (unit == "By") return bytes_text(value);
+  if (unit == "By/s") return bytes_text(value) + "/s";
+  if (unit == "s") return value == 0 ? "0 s" : duration_text(value);
+  if (unit == "s/s") return fmt::format("{:.1f} %", 100 * value);
+  if (unit == "Cel") return fmt::format("{:.1f} °C", value);
+  if (unit == "Hz") return fmt::format("{} GHz", number_text(value / 1e9));
+  if (unit == "J/s") return number_text(value) + " W";
+  if (unit == "J/{step}") return number_text(value) + " J";
+  const bool is_rate = unit.ends_with("/s");
+  const std::string_view thing = is_rate ? unit.substr(0, unit.size() - 2) : unit;
+  const bool is_annotation = thing.starts_with('{') || thing.empty() || thing == "1";
+  const std::string number = std::abs(value) >= 10 ? count_text(value) : number_text(value);
+  return number + (is_annotation ? "" : " " + std::string(thing)) + (is_rate ? "/s" : "");
+}
+
+std::string ratio_text(double ratio) { return interval_text(ratio, std::nullopt, std::nullopt); }
+
+std::string p_text(double p) {
+  if (p < 0.001) return "p < 0.001";
+  return fmt::format("p = {:.{}f}", p, p < 0.1 ? 3 : 2);
+}
+
+std::string scope_text(const Comparison& comparison) {
+  const size_t a = comparison.a.runs.size(), b = comparison.b.runs.size();
+  if (comparison.is_between_runs) return fmt::format("over {} runs of A and {} of B", a, b);
+  return fmt::format(
+      "this is about these {} runs; repeats on both sides would tell about the "
+      "configurations",
+      a + b == 2 ? "two" : std::to_string(a + b));
+}
+
+std::string speed_sentence(const Comparison& comparison, const Sides& sides) {
+  const ComparedSpeed& speed = comparison.speed;
+  if (!speed.ratio) return "Training speed was not compared: " + speed.reason + ".";
+  const std::string ratio = interval_text(*speed.ratio, speed.low, speed.high);
+  const std::string times = fmt::format("{} → {} per step{}", duration_text(*speed.a_s),
+                                        duration_text(*speed.b_s), steps_in_time(sides));
+  const std::string scope = " (" + scope_text(comparison) + ").";
+  if (speed.verdict == "faster" || speed.verdict == "slower") {
+    return fmt::format("B is {}: {} as many steps per second, {}{}", speed.verdict, ratio, times,
+                       scope);
+  }
+  if (speed.verdict == "same") {
+    return fmt::format("A and B are equally fast within {} %: {} as many steps per second, {}{}",
+                       number_text(100 * comparison.same_within), ratio, times, scope);
+  }
+  const std::string reason =
+      speed.reason.empty() ? needed_text(speed, comparison.same_within) : "; " + speed.reason;
+  return fmt::format(
+      "Whether B is faster or slower cannot be told: {} as many steps per second, "
+      "{}{}{}",
+      ratio, times, reason, scope);
+}
+
+std::string behaviour_sentence(const Comparison& comparison) {
+  const ComparedBehaviour& behaviour = comparison.behaviour;
+  const std::string scope = " (" + scope_text(comparison) + ").";
+  if (behaviour.verdict == "different") {
+    return "The hardware behaves differently: " + named_metrics(comparison, "higher", "lower") +
+           scope;
+  }
+  if (behaviour.verdict == "same") {
+    return fmt::format("The hardware behaves the same within {} %: {}{}",
+                       number_text(100 * comparison.same_metric_within),
+                       named_metrics(comparison, "same", "same"), scope);
+  }
+  if (behaviour.main_metrics == 0) {
+    return "Hardware behaviour was not compared: no main metric has enough values on both sides.";
+  }
+  return "Whether the hardware behaves differently cannot be told: " +
+         named_metrics(comparison, "cannot_tell", "cannot_tell") + scope;
+}
+
+std::string why_text(const Comparison& comparison, const Sides& sides) {
+  const std::string& verdict = comparison.speed.verdict;
+  if (comparison.attribution.empty() || (verdict != "faster" && verdict != "slower")) return "";
+  for (const auto* runs : {&sides.a, &sides.b}) {
+    for (const ObservedRun& run : *runs) {
+      if (!run.has_phases) {
+        return fmt::format("unknown: {} reports no phases; see docs/guide/progress.md",
+                           runs == &sides.a ? "A" : "B");
+      }
+    }
+  }
+  double whole_s = 0;
+  for (const AttributedPart& part : comparison.attribution) whole_s += part.difference_s;
+  std::string causes, against;
+  for (const AttributedPart& part : comparison.attribution) {
+    const double share = part.share.value_or(0);
+    const std::string size = duration_text(std::abs(part.difference_s));
+    if (share >= kWorthNamingShare) {
+      causes += causes.empty() ? fmt::format("{} of {} per step come from {}", size,
+                                             duration_text(std::abs(whole_s)), part.part)
+                               : fmt::format(", {} from {}", size, part.part);
+    } else if (share <= -kWorthNamingShare) {
+      against +=
+          fmt::format("; {} takes {} {}", part.part, size, part.difference_s > 0 ? "more" : "less");
+    }
+  }
+  return causes + against;
+}
+
+std::vector<ComparisonExplanation> explain(const Comparison& comparison, const Sides& sides) {
+  const ComparedSpeed& speed = comparison.speed;
+  std::vector<ComparisonExplanation> all;
+  ComparisonExplanation faster{"Is training faster?",
+                               "the mean time per step is the same in A and in B", "none",
+                               speed.reason};
+  if (speed.p) {
+    faster.test = effective_text(speed, sides);
+    faster.result = p_text(*speed.p);
+    if (speed.permutation_p) {
+      faster.result +=
+          "; by permuting blocks or runs, which assumes less, " + p_text(*speed.permutation_p);
+    }
+  }
+  all.push_back(std::move(faster));
+  const auto tested = static_cast<size_t>(
+      std::count_if(comparison.metrics.begin(), comparison.metrics.end(),
+                    [](const auto& metric) { return metric.number.p.has_value(); }));
+  ComparisonExplanation differs{"Does the hardware behave differently?",
+                                "every main metric has the same mean in A and in B", "none",
+                                "no main metric has enough values on both sides"};
+  if (comparison.behaviour.p) {
+    differs.test = fmt::format(
+        "t-test per metric of the means of windows of time; p-values adjusted for {} metrics "
+        "(Holm); a metric that differs by less than {} %, or by one percentage point, is the same",
+        tested, number_text(100 * comparison.same_metric_within));
+    differs.result =
+        fmt::format("smallest adjusted {} of {} main metrics", p_text(*comparison.behaviour.p),
+                    comparison.behaviour.main_metrics);
+  }
+  all.push_back(std::move(differs));
+  return all;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,46 @@
+// The two sides of a comparison while it is being made, and its parts, one file each.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compare/observed_run.h"
+#include "model/comparison.h"
+
+namespace trainscope {
+
+struct Sides {
+  std::vector<ObservedRun> a, b;
+
+  bool is_between_runs() const { return a.size() > 1 && b.size() > 1; }
+  bool is_one_each() const { return a.size() == 1 && b.size() == 1; }
+  // Why steps cannot be compared; "": they can.
+  std::string no_steps() const;
+};
+
+// One metric of both sides; the verdict is still open.
+struct TestedNumber {
+  ComparedNumber number;
+  std::optional<Effect> effect;  // none: too few values
+};
+// What is needed to tell is what would find a difference of `same_within`.
+TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Observed>& b,
+                            double same_within);
+std::string_view verdict_name(Difference difference);
+
+std::vector<ComparedMetric> compare_metrics(const Sides& sides, double same_within);
+ComparedSpeed compare_speed(const Sides& sides, double same_within);
+// Marks the main metrics and puts them first.
+ComparedBehaviour judge_behaviour(std::vector<ComparedMetric>& metrics);
+std::vector<AttributedPart> attribute_difference(const Sides& sides);
+std::vector<ComparisonWarning> find_warnings(const Sides& sides, const Comparison& comparison);
+
+// Texts (sentence.cpp).
+std::string scope_text(const Comparison& comparison);
+std::string speed_sentence(const Comparison& comparison, const Sides& sides);
+std::string behaviour_sentence(const Comparison& comparison);
+std::string why_text(const Comparison& comparison, const Sides& sides);
+std::vector<ComparisonExplanation> explain(const Comparison& comparison, const Sides& sides);
+
+}  // namespace trainscope

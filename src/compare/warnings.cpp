@@ -1,0 +1,317 @@
+// What makes a comparison unfair or weak: one row per warning. A row returns its sentence, or ""
+// if there is nothing to warn of.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/text.h"
+#include "compare/sides.h"
+
+namespace trainscope {
+
+namespace {
+
+using Runs = std::vector<ObservedRun>;
+
+constexpr double kClockDiffers = 0.05;  // relative
+constexpr double kThrottled = 0.02;     // of the time
+constexpr double kNeighbour = 0.10;     // of the machine's CPUs
+constexpr double kCacheDiffers = 0.20;  // of what was read
+constexpr double kLeastRead = 1 << 20;  // bytes per second: less does not matter
+constexpr double kDataDiffers = 0.25;   // bytes read per step, relative
+constexpr double kMissed = 0.05;        // of the ticks
+constexpr double kShortS = 10;          // runs that are mostly start-up
+constexpr size_t kFewRepeats = 3;
+constexpr size_t kMostVersions = 4;
+
+std::set<std::string> texts_of(const Runs& runs, std::string RunFacts::*member) {
+  std::set<std::string> texts;
+  for (const ObservedRun& run : runs) texts.insert(run.facts.*member);
+  return texts;
+}
+
+std::string joined(const std::set<std::string>& texts, std::string_view empty) {
+  std::string text;
+  for (const std::string& one : texts) {
+    text += (text.empty() ? "" : ", ") + (one.empty() ? std::string(empty) : one);
+  }
+  return text;
+}
+
+// "WHAT: x in A, y in B" if the two sides differ.
+std::string text_differs(const Sides& sides, std::string RunFacts::*member, std::string_view what,
+                         std::string_view empty = "unknown") {
+  const auto a = texts_of(sides.a, member), b = texts_of(sides.b, member);
+  if (a == b) return "";
+  return fmt::format("{}: {} in A, {} in B", what, joined(a, empty), joined(b, empty));
+}
+
+// The mean over runs of what a function returns; nothing if a run lacks it.
+template <typename Function>
+std::optional<double> mean_over(const Runs& runs, Function function) {
+  double sum = 0;
+  for (const ObservedRun& run : runs) {
+    const std::optional<double> value = function(run);
+    if (!value) return std::nullopt;
+    sum += *value;
+  }
+  return sum / static_cast<double>(runs.size());
+}
+
+std::string same_run(const Sides& sides, const Comparison&) {
+  for (const ObservedRun& a : sides.a) {
+    for (const ObservedRun& b : sides.b) {
+      if (a.run.id == b.run.id) return fmt::format("run {} is on both sides", a.run.id);
+    }
+  }
+  return "";
+}
+
+std::string unfinished(const Sides& sides, const Comparison&) {
+  std::string text;
+  for (const Runs* runs : {&sides.a, &sides.b}) {
+    for (const ObservedRun& run : *runs) {
+      if (!run.facts.is_running) continue;
+      text += (text.empty() ? "" : ", ") + run.run.id;
+    }
+  }
+  return text.empty() ? "" : "still being recorded: " + text;
+}
+
+std::string damaged(const Sides& sides, const Comparison&) {
+  std::string text;
+  for (const Runs* runs : {&sides.a, &sides.b}) {
+    for (const ObservedRun& run : *runs) {
+      if (!run.facts.is_damaged) continue;
+      text += (text.empty() ? "" : ", ") + run.run.id;
+    }
+  }
+  return text.empty() ? "" : "damaged, read as far as possible: " + text;
+}
+
+std::string other_host(const Sides& sides, const Comparison&) {
+  return text_differs(sides, &RunFacts::host, "different hosts");
+}
+
+std::string other_machine(const Sides& sides, const Comparison&) {
+  return text_differs(sides, &RunFacts::machine, "different hardware");
+}
+
+std::string clock_differs(const Sides& sides, std::string_view metric, std::string_view key,
+                          std::string_view value, std::string_view what) {
+  const auto of = [&](const ObservedRun& run) { return run.mean_of(metric, key, value); };
+  const auto a = mean_over(sides.a, of), b = mean_over(sides.b, of);
+  if (!a || !b || !(*a > 0) || std::abs(*b / *a - 1) <= kClockDiffers) return "";
+  return fmt::format("{} clock {} in A, {} in B", what, quantity_text(*a, "Hz"),
+                     quantity_text(*b, "Hz"));
+}
+
+std::string clocks(const Sides& sides, const Comparison&) {
+  const std::string gpu = clock_differs(sides, "hw.gpu.clock", "clock", "sm", "GPU");
+  const std::string cpu = clock_differs(sides, "system.cpu.frequency", "", "", "processor");
+  return gpu + (gpu.empty() || cpu.empty() ? "" : "; ") + cpu;
+}
+
+// The largest share of the time in which a limit held a GPU or the job back.
+std::optional<double> throttled_share(const ObservedRun& run) {
+  double most = 0;
+  for (const ObservedMetric& metric : run.metrics) {
+    const std::string_view reason = metric.label("reason");
+    const bool is_gpu =
+        metric.name == "hw.gpu.throttle.time" &&
+        (reason.find("thermal") != reason.npos || reason.find("power") != reason.npos);
+    if (!is_gpu && metric.name != "cgroup.cpu.throttled_time") continue;
+    most = std::max(most, metric.mean().value_or(0));
+  }
+  return most;
+}
+
+std::string throttling(const Sides& sides, const Comparison&) {
+  const double a = *mean_over(sides.a, throttled_share), b = *mean_over(sides.b, throttled_share);
+  if (std::abs(a - b) <= kThrottled) return "";
+  return fmt::format("throttled for {:.0f} % of the time in A, {:.0f} % in B", 100 * a, 100 * b);
+}
+
+std::string batch_size(const Sides& sides, const Comparison& comparison) {
+  const auto of = [](const ObservedRun& run) { return run.facts.batch; };
+  const auto a = mean_over(sides.a, of), b = mean_over(sides.b, of);
+  if (!a || !b || *a == *b) return "";
+  std::string items;
+  for (const ComparedMetric& metric : comparison.metrics) {
+    if (metric.name != "train.throughput" || !metric.number.ratio) continue;
+    items = fmt::format("; items per second: {}", ratio_text(*metric.number.ratio));
+  }
+  return fmt::format("batch size {} in A, {} in B: steps are not the same work{}", number_text(*a),
+                     number_text(*b), items);
+}
+
+std::string data(const Sides& sides, const Comparison&) {
+  const std::string paths = text_differs(sides, &RunFacts::data, "different --data", "none");
+  if (!paths.empty()) return paths;
+  const auto of = [](const ObservedRun& run) -> std::optional<double> {
+    const auto read = run.sum_of("job.io.bytes", "direction", "read");
+    if (!run.steps || !read) return std::nullopt;
+    return *read * (run.part.end_s - run.part.begin_s) / run.steps->steps;
+  };
+  const auto a = mean_over(sides.a, of), b = mean_over(sides.b, of);
+  if (!a || !b || std::max(*a, *b) < 1024) return "";
+  if (std::abs(*a - *b) <= kDataDiffers * std::max(*a, *b)) return "";
+  return fmt::format("the job reads {} per step in A, {} in B: the data may differ", bytes_text(*a),
+                     bytes_text(*b));
+}
+
+std::string software(const Sides& sides, const Comparison&) {
+  const auto& a = sides.a.front().facts.versions;
+  const auto& b = sides.b.front().facts.versions;
+  std::set<std::string> names;
+  for (const auto* versions : {&a, &b}) {
+    for (const auto& [name, version] : *versions) names.insert(name);
+  }
+  std::string text;
+  size_t differing = 0;
+  for (const std::string& name : names) {
+    const auto of_a = a.find(name), of_b = b.find(name);
+    const std::string old_one = of_a == a.end() ? "none" : of_a->second;
+    const std::string new_one = of_b == b.end() ? "none" : of_b->second;
+    if (old_one == new_one || ++differing > kMostVersions) continue;
+    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", name, old_one, new_one);
+  }
+  if (text.empty()) return "";
+  const std::string more = differing > kMostVersions
+                               ? fmt::format(" and {} more", differing - kMostVersions)
+                               : std::string();
+  return "different versions: " + text + more;
+}
+
+// The share of what the job read that came from storage.
+std::optional<double> storage_share(const ObservedRun& run) {
+  const auto read = run.sum_of("job.io.bytes", "direction", "read");
+  const auto from_disk = run.sum_of("job.disk.io", "direction", "read");
+  if (!read || !from_disk) return std::nullopt;
+  if (std::max(*read, *from_disk) < kLeastRead) return 0;
+  return std::min(1.0, *from_disk / std::max(*read, *from_disk));
+}
+
+std::string page_cache(const Sides& sides, const Comparison&) {
+  const auto cached = [](const ObservedRun& run) -> std::optional<double> {
+    const auto size = run.sum_of("system.page_cache.size"),
+               in = run.sum_of("system.page_cache.cached");
+    if (!size || !in || !(*size > 0)) return std::nullopt;
+    return *in / *size;
+  };
+  auto a = mean_over(sides.a, cached), b = mean_over(sides.b, cached);
+  if (a && b && std::abs(*a - *b) > kCacheDiffers) {
+    return fmt::format("{:.0f} % of the dataset was in the page cache in A, {:.0f} % in B",
+                       100 * *a, 100 * *b);
+  }
+  a = mean_over(sides.a, storage_share);
+  b = mean_over(sides.b, storage_share);
+  if (!a || !b || std::abs(*a - *b) <= kCacheDiffers) return "";
+  return fmt::format(
+      "{:.0f} % of what the job read came from storage in A, {:.0f} % in B: one "
+      "page cache was warm",
+      100 * *a, 100 * *b);
+}
+
+// Of the machine's CPUs, what others than the job used.
+std::optional<double> neighbour_share(const ObservedRun& run) {
+  const auto machine = run.mean_of("system.cpu.utilization", "cpu", "all");
+  const auto job = run.sum_of("job.cpu.time");
+  if (!machine || !job || !run.facts.threads || !(*run.facts.threads > 0)) return std::nullopt;
+  return std::max(0.0, *machine - *job / *run.facts.threads);
+}
+
+std::string neighbour(const Sides& sides, const Comparison&) {
+  const auto a = mean_over(sides.a, neighbour_share), b = mean_over(sides.b, neighbour_share);
+  if (!a || !b || std::max(*a, *b) <= kNeighbour) return "";
+  return fmt::format("other programs used {:.0f} % of the machine's CPUs in A, {:.0f} % in B",
+                     100 * *a, 100 * *b);
+}
+
+std::string few_repeats(const Sides& sides, const Comparison&) {
+  const size_t fewest = std::min(sides.a.size(), sides.b.size());
+  if (fewest >= kFewRepeats) return "";
+  if (fewest == 1) {
+    return "one run on a side: how much repeats vary is unknown; try trainscope run --repeat 5";
+  }
+  return fmt::format("{} runs on a side: how much repeats vary is hardly known", fewest);
+}
+
+std::string period(const Sides& sides, const Comparison&) {
+  const auto of = [](const ObservedRun& run) { return std::optional(run.facts.period_s); };
+  const auto a = mean_over(sides.a, of), b = mean_over(sides.b, of);
+  if (!(std::abs(*a - *b) > 1e-9)) return "";
+  return fmt::format("sampled every {} in A, {} in B", duration_text(*a), duration_text(*b));
+}
+
+std::string instrumented(const Sides& sides, const Comparison&) {
+  const auto of = [](const ObservedRun& run) {
+    return std::optional(run.facts.is_instrumented ? 1.0 : 0.0);
+  };
+  const double a = *mean_over(sides.a, of), b = *mean_over(sides.b, of);
+  return a == b ? "" : fmt::format("only {} was recorded with --instrument", a > b ? "A" : "B");
+}
+
+std::string step_source(const Sides& sides, const Comparison&) {
+  if (!sides.no_steps().empty()) return "";
+  return text_differs(sides, &RunFacts::step_source, "different sources of steps");
+}
+
+std::string missed_samples(const Sides& sides, const Comparison&) {
+  const auto of = [](const ObservedRun& run) { return std::optional(run.facts.missed_share); };
+  const double a = *mean_over(sides.a, of), b = *mean_over(sides.b, of);
+  if (std::max(a, b) <= kMissed) return "";
+  return fmt::format("{:.0f} % of the samples were missed in A, {:.0f} % in B", 100 * a, 100 * b);
+}
+
+std::string short_run(const Sides& sides, const Comparison&) {
+  double shortest_s = INFINITY;
+  for (const Runs* runs : {&sides.a, &sides.b}) {
+    for (const ObservedRun& run : *runs) {
+      shortest_s = std::min(shortest_s, run.part.end_s - run.part.begin_s);
+    }
+  }
+  if (!(shortest_s < kShortS)) return "";
+  return fmt::format("only {} of the shortest run could be compared", duration_text(shortest_s));
+}
+
+struct WarningRow {
+  const char* id;
+  std::string (*find)(const Sides& sides, const Comparison& comparison);
+};
+
+constexpr WarningRow kWarnings[] = {
+    {"same_run", same_run},
+    {"damaged", damaged},
+    {"running", unfinished},
+    {"host", other_host},
+    {"hardware", other_machine},
+    {"batch_size", batch_size},
+    {"data", data},
+    {"page_cache", page_cache},
+    {"clocks", clocks},
+    {"throttling", throttling},
+    {"neighbour", neighbour},
+    {"software", software},
+    {"instrument", instrumented},
+    {"step_source", step_source},
+    {"period", period},
+    {"missed_samples", missed_samples},
+    {"short", short_run},
+    {"few_repeats", few_repeats},
+};
+
+}  // namespace
+
+std::vector<ComparisonWarning> find_warnings(const Sides& sides, const Comparison& comparison) {
+  std::vector<ComparisonWarning> warnings;
+  for (const WarningRow& row : kWarnings) {
+    std::string summary = row.find(sides, comparison);
+    if (!summary.empty()) warnings.push_back({row.id, std::move(summary)});
+  }
+  return warnings;
+}
+
+}  // namespace trainscope

@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compare/planted_sides.h"
+
+namespace trainscope {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// What the warnings of a pair of runs are when B is changed.
+class WarningsTest : public testing::Test {
+ protected:
+  WarningsTest() : a_(home_.add("a", {.seed = 1})), b_(home_.add("b", {.seed = 2})) {}
+
+  std::string warnings() {
+    const auto comparison = home_.compare({"a"}, {"b"});
+    EXPECT_TRUE(comparison);
+    std::string text;
+    for (const auto& [id, summary] : comparison->warnings) text += id + ": " + summary + "\n";
+    return text;
+  }
+  static void add_level(FakeRun& run, const std::string& metric, const Labels& labels,
+                        double value) {
+    run.add(metric, labels, Kind::gauge, {0, 10, 20, 30, 40}, std::vector<double>(5, value));
+  }
+  static void add_rate(FakeRun& run, const std::string& metric, const Labels& labels,
+                       double per_s) {
+    run.add(metric, labels, Kind::counter, {0, 20, 40, 60},
+            {0, 20 * per_s, 40 * per_s, 60 * per_s});
+  }
+
+  PlantedHome home_;
+  FakeRun &a_, &b_;
+};
+
+TEST_F(WarningsTest, equal_runs_only_lack_repeats) {
+  EXPECT_EQ(warnings(),
+            "few_repeats: one run on a side: how much repeats vary is unknown; try trainscope run "
+            "--repeat 5\n");
+}
+
+TEST_F(WarningsTest, host_and_hardware) {
+  b_.own_manifest().host_name = "node2";
+  b_.set_host(R"({"threads": 2, "cpu_model": "a faster processor"})");
+  EXPECT_THAT(warnings(), HasSubstr("host: different hosts: node1 in A, node2 in B"));
+  EXPECT_THAT(warnings(), HasSubstr("hardware: different hardware: a processor in A"));
+}
+
+TEST_F(WarningsTest, versions) {
+  a_.set_host(R"({"software": {"packages": {"torch": "2.1"}}})");
+  b_.set_host(R"({"software": {"packages": {"torch": "2.3", "jax": "0.4"}}})");
+  EXPECT_THAT(warnings(),
+              HasSubstr("software: different versions: jax none → 0.4, torch 2.1 → 2.3"));
+}
+
+TEST_F(WarningsTest, hostile_inventories_are_no_error) {
+  a_.set_host(R"({"software": [], "gpus": {"a": 1}, "threads": "two", "cpu_model": 5})");
+  b_.set_host("not JSON");
+  EXPECT_THAT(warnings(), HasSubstr("few_repeats"));
+}
+
+TEST_F(WarningsTest, batch_size) {
+  home_.add("a", {.seed = 1, .batch = 32});
+  home_.add("b", {.seed = 2, .batch = 64});
+  EXPECT_THAT(warnings(), HasSubstr("batch_size: batch size 32 in A, 64 in B"));
+}
+
+TEST_F(WarningsTest, settings_of_the_recording) {
+  b_.own_manifest().settings = {{"instrument", "true", "flag"}, {"data", "/data/b", "flag"}};
+  EXPECT_THAT(warnings(), HasSubstr("instrument: only B was recorded with --instrument"));
+  EXPECT_THAT(warnings(), HasSubstr("data: different --data: none in A, /data/b in B"));
+}
+
+TEST_F(WarningsTest, period) {
+  FakeRun slow(1, 60);
+  slow.own_manifest().host_name = "node1";
+  home_.add("b", std::move(slow));
+  EXPECT_THAT(warnings(), HasSubstr("period: sampled every 100 ms in A, 1.0 s in B"));
+}
+
+TEST_F(WarningsTest, page_cache) {
+  for (FakeRun* run : {&a_, &b_}) {
+    add_rate(*run, "job.io.bytes", {{"direction", "read"}}, 1e8);
+    add_rate(*run, "job.disk.io", {{"direction", "read"}}, run == &a_ ? 1e8 : 0);
+  }
+  EXPECT_THAT(warnings(),
+              HasSubstr("page_cache: 100 % of what the job read came from storage in A, 0 "
+                        "% in B"));
+}
+
+TEST_F(WarningsTest, clocks_and_throttling) {
+  add_level(a_, "hw.gpu.clock", {{"clock", "sm"}, {"gpu", "0"}}, 1.9e9);
+  add_level(b_, "hw.gpu.clock", {{"clock", "sm"}, {"gpu", "0"}}, 1.4e9);
+  add_rate(a_, "hw.gpu.throttle.time", {{"gpu", "0"}, {"reason", "sw_thermal"}}, 0);
+  add_rate(b_, "hw.gpu.throttle.time", {{"gpu", "0"}, {"reason", "sw_thermal"}}, 0.4);
+  EXPECT_THAT(warnings(), HasSubstr("clocks: GPU clock 1.9 GHz in A, 1.4 GHz in B"));
+  EXPECT_THAT(warnings(), HasSubstr("throttling: throttled for 0 % of the time in A, 40 % in B"));
+}
+
+TEST_F(WarningsTest, a_busy_neighbour) {
+  add_rate(a_, "job.cpu.time", {{"mode", "user"}}, 1);  // half of two CPUs, all of the load
+  EXPECT_THAT(warnings(), Not(HasSubstr("neighbour")));
+  add_rate(b_, "job.cpu.time", {{"mode", "user"}}, 0.2);
+  EXPECT_THAT(warnings(),
+              HasSubstr("neighbour: other programs used 0 % of the machine's CPUs in A, "
+                        "40 % in B"));
+}
+
+TEST_F(WarningsTest, runs_that_are_not_whole) {
+  a_.set_status(RunStatus::damaged);
+  b_.set_status(RunStatus::running);
+  EXPECT_THAT(warnings(), HasSubstr("damaged: damaged, read as far as possible: run0000001"));
+  EXPECT_THAT(warnings(), HasSubstr("running: still being recorded: run0000002"));
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,61 @@
+#include "probe/blocks.h"
+
+#include <map>
+
+#include "base/text.h"
+#include "model/training.h"
+
+namespace trainscope {
+
+namespace {
+
+// Steps and blocks end at the same calls; their clocks are read one after the other.
+constexpr double kSameInstantS = 1e-6;
+
+}  // namespace
+
+std::optional<ProbeBlock> parse_block(std::string_view text, double time_s) {
+  std::map<std::string_view, std::string_view> fields;
+  for (const std::string_view word : split(text, ' ')) {
+    const size_t equals = word.find('=');
+    if (equals != std::string_view::npos) fields[word.substr(0, equals)] = word.substr(equals + 1);
+  }
+  const auto number = [&](std::string_view name) -> std::optional<double> {
+    const auto found = fields.find(name);
+    return found == fields.end() ? std::nullopt : parse_number(found->second);
+  };
+  const auto pair = number("pair"), duration = number("duration"), changed = number("changed");
+  const auto discarded = number("discarded");
+  if (!fields.contains("what") || !pair || !duration || !changed || !discarded) return std::nullopt;
+  ProbeBlock block;
+  block.what = fields["what"];
+  block.is_changed = *changed != 0;
+  block.pair = static_cast<int64_t>(*pair);
+  block.from_s = time_s - *duration;
+  block.to_s = time_s;
+  block.discarded = static_cast<int64_t>(*discarded);
+  block.slept_s = number("slept").value_or(0);
+  block.has_device = number("device").value_or(0) != 0;
+  return block;
+}
+
+Status add_steps(const RunView& run, std::vector<ProbeBlock>& blocks) {
+  const Training& training = run.training();
+  if (training.details == nullptr) return {};
+  const auto steps = training.details->steps();
+  size_t at = 0;
+  for (Step step; at < blocks.size();) {
+    TS_TRY(const bool has_more, steps->next(step));
+    if (!has_more) break;
+    while (at < blocks.size() && step.time_s > blocks[at].to_s + kSameInstantS) ++at;
+    if (at == blocks.size() || step.time_s <= blocks[at].from_s + kSameInstantS) continue;
+    const auto mean_s = step.mean_s();
+    if (!mean_s) continue;
+    const auto covered = static_cast<double>(step.covers);
+    blocks[at].steps += covered;
+    blocks[at].time_s += *mean_s * covered;
+  }
+  return {};
+}
+
+}  // namespace trainscope

@@ -1,0 +1,210 @@
+#include "probe/probe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "probe/blocks.h"
+#include "probe/paired.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr std::string_view kInput = "input", kHost = "host", kProcessors = "processors";
+constexpr std::string_view kExperiments[] = {kInput, kHost, kProcessors};
+constexpr std::string_view kCannot = "cannot ";   // "cannot input: REASON"
+constexpr std::string_view kStopped = "stopped";  // "stopped in PLACE: ERROR"
+
+struct Pairs {
+  std::vector<double> log_ratios;
+  double slept_s = 0, usual_s = 0, slept_steps = 0, usual_steps = 0;
+};
+
+// Two blocks of the same pair follow each other.
+Pairs pairs_of(std::string_view what, const std::vector<ProbeBlock>& blocks, ProbeEffect& effect) {
+  Pairs pairs;
+  for (size_t i = 0; i + 1 < blocks.size(); ++i) {
+    const ProbeBlock& first = blocks[i];
+    const ProbeBlock& second = blocks[i + 1];
+    const bool is_pair = first.what == what && second.what == what && first.pair == second.pair &&
+                         first.is_changed != second.is_changed;
+    if (!is_pair) continue;
+    const ProbeBlock& changed = first.is_changed ? first : second;
+    const ProbeBlock& usual = first.is_changed ? second : first;
+    const auto changed_s = changed.mean_s(), usual_s = usual.mean_s();
+    if (!changed_s || !usual_s || *changed_s <= 0 || *usual_s <= 0) continue;
+    pairs.log_ratios.push_back(std::log(*changed_s / *usual_s));
+    pairs.slept_s += changed.slept_s;
+    pairs.slept_steps += changed.steps;
+    pairs.usual_s += usual.time_s;
+    pairs.usual_steps += usual.steps;
+    effect.blocks += 2;
+    effect.discarded_steps += first.discarded + second.discarded;
+  }
+  return pairs;
+}
+
+std::string_view verdict_of(const ProbeEffect& effect) {
+  const double low = *effect.low, high = *effect.high;
+  if (effect.what == kInput) {
+    return high < kInputBound ? kLimiting : low > kInputBound ? kNotLimiting : kCannotTell;
+  }
+  // Half of what was added: a thread that is critical adds all of it, another one nothing.
+  const double bound = effect.what == kHost ? 1 + effect.slept_share / 2 : kProcessorsBound;
+  if (effect.what == kHost && effect.slept_share <= 0) return kCannotTell;
+  return low > bound ? kLimiting : high < bound ? kNotLimiting : kCannotTell;
+}
+
+ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& blocks,
+                      const std::string& reason) {
+  ProbeEffect effect;
+  effect.what = what;
+  const Pairs pairs = pairs_of(what, blocks, effect);
+  const auto interval = paired_interval(pairs.log_ratios);
+  if (!interval) {
+    effect.reason = !reason.empty() ? reason
+                                    : fmt::format("{} pairs of blocks are too few: try --for 10m",
+                                                  pairs.log_ratios.size());
+    return effect;
+  }
+  effect.ratio = std::exp(interval->estimate);
+  effect.low = std::exp(interval->low);
+  effect.high = std::exp(interval->high);
+  if (pairs.usual_s > 0 && pairs.slept_steps > 0) {
+    effect.slept_share = pairs.slept_s / pairs.slept_steps / (pairs.usual_s / pairs.usual_steps);
+  }
+  effect.verdict = verdict_of(effect);
+  return effect;
+}
+
+struct Marks {
+  bool has_any = false;
+  std::vector<ProbeBlock> blocks;
+  std::string reasons[std::size(kExperiments)];  // why something could not be changed
+  std::string problem;
+};
+
+Marks read_marks(const RunView& run) {
+  Marks marks;
+  for (const Event& event : run.events()) {
+    if (event.kind != "mark" || !event.text.starts_with(kProbeMark)) continue;
+    const std::string_view text = std::string_view(event.text).substr(kProbeMark.size());
+    if (auto block = parse_block(text, event.time_s)) {
+      marks.blocks.push_back(std::move(*block));
+    } else if (text.starts_with(kStopped)) {
+      marks.problem = text;
+    } else if (text.starts_with(kCannot)) {
+      const size_t colon = std::min(text.find(": "), text.size());
+      const std::string_view what = text.substr(kCannot.size(), colon - kCannot.size());
+      for (size_t i = 0; i < std::size(kExperiments); ++i) {
+        if (what == kExperiments[i])
+          marks.reasons[i] = text.substr(std::min(colon + 2, text.size()));
+      }
+    } else if (text != "finished") {
+      continue;  // a mark of the job's own
+    }
+    marks.has_any = true;
+  }
+  std::stable_sort(marks.blocks.begin(), marks.blocks.end(),
+                   [](const ProbeBlock& a, const ProbeBlock& b) { return a.to_s < b.to_s; });
+  return marks;
+}
+
+std::string_view verdict_for(const ProbeResult& result, std::string_view what) {
+  for (const ProbeEffect& effect : result.effects) {
+    if (effect.what == what) return effect.verdict;
+  }
+  return kCannotTell;
+}
+
+std::string conclusion_of(const ProbeEffect& effect) {
+  const bool is_limiting = effect.verdict == kLimiting;
+  if (effect.verdict == kCannotTell) return "cannot tell";
+  if (effect.what == kInput) return is_limiting ? "input-bound, proven" : "input is not limiting";
+  if (effect.what == kHost) {
+    return is_limiting ? "the host thread is critical, proven" : "the host thread is not limiting";
+  }
+  return is_limiting ? "processors are limiting (supporting evidence)"
+                     : "processors are not limiting (supporting evidence)";
+}
+
+std::string change_text(const ProbeEffect& effect) {
+  if (effect.what == kInput) return "without waiting for input";
+  if (effect.what == kProcessors) return "with half of the processors";
+  return fmt::format("with {:.1f} % of a step slept on the training thread",
+                     100 * effect.slept_share);
+}
+
+// From the first block to the last one.
+Result<std::optional<double>> busiest_device(const RunView& run,
+                                             const std::vector<ProbeBlock>& blocks) {
+  std::vector<WindowQuery> queries;
+  const std::vector<Series>& series = run.recorded_series();
+  for (size_t i = 0; i < series.size(); ++i) {
+    if (series[i].metric == "hw.gpu.utilization") queries.push_back({i, Reading::level});
+  }
+  std::optional<double> busiest;
+  if (queries.empty() || blocks.empty()) return busiest;
+  const double begin_s = blocks.front().from_s, length_s = blocks.back().to_s - begin_s;
+  if (!(length_s > 0)) return busiest;
+  TS_TRY(const auto folds, run.fold_windows(queries, {begin_s, length_s, 1}));
+  for (const WindowFold& fold : folds) {
+    if (fold.mean()) busiest = std::max(busiest.value_or(0), *fold.mean());
+  }
+  return busiest;
+}
+
+}  // namespace
+
+bool ProbeResult::is_anything_measured() const {
+  return std::any_of(effects.begin(), effects.end(),
+                     [](const ProbeEffect& effect) { return effect.ratio.has_value(); });
+}
+
+Result<std::optional<ProbeResult>> read_probe(const RunView& run) {
+  Marks marks = read_marks(run);
+  if (!marks.has_any) return std::optional<ProbeResult>();
+  TS_CHECK_OK(add_steps(run, marks.blocks));
+  ProbeResult result;
+  for (size_t i = 0; i < std::size(kExperiments); ++i) {
+    result.effects.push_back(effect_of(kExperiments[i], marks.blocks, marks.reasons[i]));
+  }
+  for (const ProbeBlock& block : marks.blocks) {
+    result.has_device |= block.has_device;
+    result.has_replaced_input |= block.what == kInput && block.is_changed;
+  }
+  if (result.has_device) {
+    TS_TRY(result.device_busy, busiest_device(run, marks.blocks));
+  }
+  result.problem = marks.problem;
+  return std::optional(std::move(result));
+}
+
+std::string effect_sentence(const ProbeEffect& effect) {
+  if (!effect.ratio) return "cannot tell: " + effect.reason;
+  // The effect of a short sleep needs a digit more.
+  const int digits = effect.what == kHost ? 3 : 2;
+  return fmt::format("{} steps take {:.{}f} [{:.{}f}, {:.{}f}] of the time: {}",
+                     change_text(effect), *effect.ratio, digits, *effect.low, digits, *effect.high,
+                     digits, conclusion_of(effect));
+}
+
+std::string probe_conclusion(const ProbeResult& result) {
+  const std::string_view input = verdict_for(result, kInput), host = verdict_for(result, kHost);
+  if (input == kLimiting) return "input-bound, proven";
+  if (input != kNotLimiting) return "";
+  // A job that waits for the device in each step is slowed by a sleep, whoever limits it.
+  if (host == kLimiting && result.device_busy.value_or(0) > kDeviceBusy) {
+    return fmt::format(
+        "not launch-bound: the GPU is busy {:.0f} % of the time, and the host waits "
+        "for it in each step",
+        100 * *result.device_busy);
+  }
+  if (host == kLimiting) return result.has_device ? "launch-bound, proven" : "CPU-bound, proven";
+  if (host == kNotLimiting && result.has_device) return "GPU-bound, proven";
+  return "";
+}
+
+}  // namespace trainscope

@@ -1,0 +1,235 @@
+#include "probe/probe.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "probe/blocks.h"
+#include "probe/paired.h"
+#include "testing/fake_run.h"
+
+namespace trainscope {
+namespace {
+
+constexpr int kStepsPerBlock = 12, kDiscarded = 2;
+
+// A job that is probed: its steps take `usual_s`, and `factor` times as long in changed blocks. The
+// discarded steps of each block take ten times as long.
+class ProbedJob {
+ public:
+  void add_pair(const std::string& what, double usual_s, double factor, bool is_first_changed,
+                double slept_s = 0) {
+    ++pair_;
+    for (const bool is_first : {true, false}) {
+      const bool is_changed = is_first == is_first_changed;
+      const double step_s = is_changed ? usual_s * factor : usual_s;
+      for (int i = 0; i < kDiscarded; ++i) add_step(10 * step_s);
+      const double from_s = time_s_;
+      for (int i = kDiscarded; i < kStepsPerBlock; ++i) add_step(step_s);
+      run_.add_event(
+          {time_s_, "mark",
+           fmt::format("probe what={} changed={:d} pair={} steps=1-2 discarded={} "
+                       "duration={:.9f} slept={:.9f} device={:d}",
+                       what, is_changed, pair_, kDiscarded, time_s_ - from_s,
+                       is_changed ? slept_s * (kStepsPerBlock - kDiscarded) : 0, has_device)});
+    }
+  }
+  void add_mark(const std::string& text) { run_.add_event({time_s_, "mark", text}); }
+
+  ProbeResult result() {
+    Training training;
+    training.details = std::make_shared<ListedSteps>(steps_);
+    run_.set_training(training);
+    auto read = read_probe(run_);
+    EXPECT_TRUE(read && *read);
+    return std::move(**read);
+  }
+
+  bool has_device = false;
+
+ private:
+  void add_step(double duration_s) {
+    time_s_ += duration_s;
+    Step step;
+    step.time_s = time_s_;
+    step.duration_s = duration_s;
+    steps_.push_back(step);
+  }
+
+  FakeRun run_{0.1, 1000};
+  std::vector<Step> steps_;
+  double time_s_ = 0;
+  int64_t pair_ = 0;
+};
+
+const ProbeEffect& effect(const ProbeResult& result, const std::string& what) {
+  for (const ProbeEffect& one : result.effects) {
+    if (one.what == what) return one;
+  }
+  ADD_FAILURE() << "no effect of " << what;
+  return result.effects.front();
+}
+
+TEST(Probe, waiting_for_input_that_limits_is_proven) {
+  ProbedJob job;
+  const double factors[] = {0.58, 0.57, 0.59, 0.60, 0.56, 0.58, 0.58, 0.57};
+  bool is_first = false;
+  for (const double factor : factors) job.add_pair("input", 0.01, factor, is_first = !is_first);
+  const ProbeResult result = job.result();
+  const ProbeEffect& input = effect(result, "input");
+  EXPECT_NEAR(*input.ratio, 0.58, 0.005);
+  EXPECT_GT(*input.low, 0.56);
+  EXPECT_LT(*input.high, 0.60);
+  EXPECT_EQ(input.verdict, kLimiting);
+  EXPECT_EQ(input.blocks, 16);
+  EXPECT_EQ(input.discarded_steps, 32);
+  EXPECT_TRUE(result.has_replaced_input);
+  EXPECT_EQ(probe_conclusion(result), "input-bound, proven");
+  EXPECT_EQ(effect_sentence(input),
+            "without waiting for input steps take 0.58 [0.57, 0.59] of the time: input-bound, "
+            "proven");
+}
+
+TEST(Probe, one_stall_does_not_move_the_answer) {
+  ProbedJob job;
+  for (int i = 0; i < 10; ++i) job.add_pair("input", 0.01, i == 4 ? 30 : 1, i % 2 == 0);
+  const ProbeEffect input = effect(job.result(), "input");
+  EXPECT_EQ(input.verdict, kNotLimiting);
+  EXPECT_NEAR(*input.ratio, 1, 1e-6);
+}
+
+TEST(Probe, drift_is_not_an_effect) {
+  ProbedJob job;
+  for (int i = 0; i < 12; ++i) job.add_pair("input", 0.01 * std::pow(1.2, i), 1, i % 3 == 0);
+  EXPECT_NEAR(*effect(job.result(), "input").ratio, 1, 1e-6);
+}
+
+TEST(Probe, too_few_pairs_cannot_tell) {
+  ProbedJob job;
+  for (int i = 0; i < 5; ++i) job.add_pair("input", 0.01, 0.5, i % 2 == 0);
+  const ProbeResult result = job.result();
+  const ProbeEffect& input = effect(result, "input");
+  EXPECT_FALSE(input.ratio);
+  EXPECT_EQ(input.verdict, kCannotTell);
+  EXPECT_NE(input.reason.find("5 pairs"), std::string::npos);
+  EXPECT_FALSE(result.is_anything_measured());
+}
+
+TEST(Probe, an_interval_that_contains_the_bound_cannot_tell) {
+  ProbedJob job;
+  const double factors[] = {0.80, 0.98, 0.85, 0.95, 0.88, 0.93, 0.90, 0.91};
+  for (const double factor : factors) job.add_pair("input", 0.01, factor, true);
+  EXPECT_EQ(effect(job.result(), "input").verdict, kCannotTell);
+}
+
+TEST(Probe, a_sleep_that_steps_grow_by_shows_a_critical_host) {
+  for (const bool has_device : {false, true}) {
+    ProbedJob job;
+    job.has_device = has_device;
+    for (int i = 0; i < 8; ++i) {
+      job.add_pair("input", 0.01, 1.0, i % 2 == 0);
+      job.add_pair("host", 0.01, 1.05 + 0.001 * (i % 3), i % 2 == 0, 0.0005);
+    }
+    const ProbeResult result = job.result();
+    EXPECT_EQ(effect(result, "host").verdict, kLimiting);
+    EXPECT_NEAR(effect(result, "host").slept_share, 0.05, 1e-6);
+    EXPECT_EQ(probe_conclusion(result), has_device ? "launch-bound, proven" : "CPU-bound, proven");
+  }
+}
+
+TEST(Probe, a_sleep_that_is_hidden_shows_a_device_that_limits) {
+  ProbedJob job;
+  job.has_device = true;
+  for (int i = 0; i < 8; ++i) {
+    job.add_pair("input", 0.01, 0.99, i % 2 == 0);
+    job.add_pair("host", 0.01, 1.0 + 0.001 * (i % 3), i % 2 == 0, 0.0005);
+  }
+  const ProbeResult result = job.result();
+  EXPECT_EQ(effect(result, "host").verdict, kNotLimiting);
+  EXPECT_EQ(probe_conclusion(result), "GPU-bound, proven");
+}
+
+TEST(Probe, a_busy_device_is_not_waiting_for_launches) {
+  ProbeResult result;
+  result.has_device = true;
+  result.effects.resize(2);
+  result.effects[0].what = "input";
+  result.effects[0].verdict = kNotLimiting;
+  result.effects[1].what = "host";
+  result.effects[1].verdict = kLimiting;
+  EXPECT_EQ(probe_conclusion(result), "launch-bound, proven");
+  result.device_busy = 0.5;
+  EXPECT_EQ(probe_conclusion(result), "launch-bound, proven");
+  result.device_busy = 0.99;
+  EXPECT_EQ(
+      probe_conclusion(result),
+      "not launch-bound: the GPU is busy 99 % of the time, and the host waits for it in each step");
+}
+
+TEST(Probe, half_of_the_processors_is_supporting_evidence) {
+  ProbedJob job;
+  for (int i = 0; i < 8; ++i) job.add_pair("processors", 0.01, 1.9, i % 2 == 0);
+  const ProbeResult result = job.result();
+  EXPECT_EQ(effect(result, "processors").verdict, kLimiting);
+  EXPECT_NE(effect_sentence(effect(result, "processors")).find("supporting evidence"),
+            std::string::npos);
+  EXPECT_FALSE(result.has_replaced_input);
+  EXPECT_EQ(probe_conclusion(result), "");
+}
+
+TEST(Probe, what_could_not_be_changed_has_a_reason) {
+  ProbedJob job;
+  job.add_mark("probe cannot input: the data loader has no length");
+  job.add_mark("probe stopped in the data loader: ValueError: x");
+  const ProbeResult result = job.result();
+  EXPECT_EQ(effect_sentence(effect(result, "input")), "cannot tell: the data loader has no length");
+  EXPECT_EQ(result.problem, "stopped in the data loader: ValueError: x");
+}
+
+TEST(Probe, marks_of_the_job_are_not_blocks) {
+  FakeRun run(0.1, 10);
+  run.add_event({1, "mark", "probe what=input"});
+  run.add_event({2, "mark", "probe the model"});
+  run.add_event({3, "note", "probe finished"});
+  const auto read = read_probe(run);
+  ASSERT_TRUE(read);
+  EXPECT_FALSE(*read);
+  EXPECT_FALSE(parse_block("what=input changed=1 pair=x discarded=0 duration=1", 2));
+  EXPECT_FALSE(parse_block("what=input changed=1 pair=1 discarded=0", 2));
+}
+
+// Published tables of the signed-rank test: with n = 10 the interval of 95 % goes from the 9th to
+// the 47th of the 55 means, with n = 6 from the first to the last.
+TEST(Paired, the_interval_is_that_of_the_signed_rank_test) {
+  EXPECT_FALSE(paired_interval({1, 2, 3, 4, 5}));
+  const auto six = paired_interval({1, 2, 3, 4, 5, 6});
+  ASSERT_TRUE(six);
+  EXPECT_DOUBLE_EQ(six->low, 1);
+  EXPECT_DOUBLE_EQ(six->high, 6);
+  EXPECT_DOUBLE_EQ(six->estimate, 3.5);
+  std::vector<double> powers;
+  for (int i = 0; i < 10; ++i) powers.push_back(std::pow(2, i));
+  std::vector<double> means;
+  for (size_t i = 0; i < 10; ++i) {
+    for (size_t k = i; k < 10; ++k) means.push_back((powers[i] + powers[k]) / 2);
+  }
+  std::sort(means.begin(), means.end());
+  const auto ten = paired_interval(powers);
+  ASSERT_TRUE(ten);
+  EXPECT_DOUBLE_EQ(ten->low, means[8]);
+  EXPECT_DOUBLE_EQ(ten->high, means[46]);
+}
+
+TEST(Paired, many_pairs_are_averaged_and_narrow) {
+  std::vector<double> many;
+  for (int i = 0; i < 5000; ++i) many.push_back(0.5 + (i % 7 - 3) * 0.01);
+  const auto found = paired_interval(many);
+  ASSERT_TRUE(found);
+  EXPECT_NEAR(found->estimate, 0.5, 1e-3);
+  EXPECT_LT(found->high - found->low, 0.002);
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,269 @@
+"""`probe` inside the job: what is changed in which steps, what is discarded, and that everything is put back."""
+import json
+import os
+import unittest
+
+from probed_job import CPUS, KILL_SUPERVISOR, ProbedCase
+from trainscope_test import LONG, main
+
+NEEDS_CPUS = unittest.skipIf(len(CPUS) < 2, "this process may use one CPU only")
+
+
+class Input(ProbedCase):
+    """A job whose loader takes 10 ms for each batch, and which computes for 6 ms, unless stated otherwise."""
+
+    def test_one_process_loads_and_computes(self):
+        blocks = self.probed("train(Data(2000, 10), 1, 6)")
+        self.assert_ratio(blocks, "input", 6 / 16)
+
+    def test_a_queue_of_workers_is_drained_first(self):
+        for workers, queue in ((1, 2), (1, 8), (4, 2)):
+            blocks = self.probed(f"train(Data(12000, {10 * workers}, {workers}, {queue}), 1, 6)")
+            self.assert_ratio(blocks, "input", 0.6, 0.02)
+            after = [block for block in blocks if block.what == "input" and not block.is_changed]
+            drained = [block.discarded for block in after if block.discarded > 2]
+            self.assertTrue(drained)
+            self.assertGreaterEqual(max(drained), workers * queue)
+            for block in blocks:
+                self.assertGreaterEqual(block.last - block.first + 1 + block.discarded, 5 * block.discarded)
+
+    def test_a_wait_that_is_hidden_does_not_limit(self):
+        blocks = self.probed("train(Data(2000, 10, 4, 2), 1, 12)")
+        self.assert_ratio(blocks, "input", 1)
+
+    def test_no_wait_at_all(self):
+        self.assert_ratio(self.probed("train(Data(1500, 0), 1, 10)"), "input", 1)
+
+    def test_an_epoch_keeps_its_number_of_batches(self):
+        self.probed("import json; print(json.dumps(train(Data(70, 10, 2, 2), 20, 6)))")
+        self.assertEqual(json.loads(self.job.stdout), [70] * 20)
+        self.assertTrue(any("what=input changed=1" in mark for mark in self.marks()), self.marks())
+
+    def test_a_loader_without_a_length_is_left_alone(self):
+        blocks = self.probed("""
+class Endless(Data):
+    __len__ = None
+train(Endless(600, 10), 1, 6)""")
+        self.assertEqual({block.what for block in blocks} - {"host", "processors"}, set())
+        self.assertTrue(any("probe cannot input: the data loader has no length" in mark for mark in self.marks()))
+
+    def test_batches_are_those_of_before_and_as_they_were(self):
+        """The job takes things out of its batches and modifies tensors in place, from the middle on."""
+        self.probed("""
+seen = []
+def each(step, batch):
+    assert set(batch) == {"x", "y"}, batch
+    x, y = batch.pop("x"), batch.pop("y")
+    assert x.value == int(x.value) and y == [x.value], (x.value, y)
+    seen.append(x.value)
+    if step > 300:
+        x.add_(0.5)
+        y.append(1)
+make = lambda i: {"x": torch.Tensor(i), "y": [i]}
+train(Data(1500, 10, make=make), 1, 6, each)
+early, late = seen[:300], seen[700:]
+for part in (early, late):
+    assert len(set(part)) < len(part), part
+print(sum(b == a + 1 for a, b in zip(seen, seen[1:])))""")
+        self.assertGreater(int(self.job.stdout), 500)
+        self.assertFalse([mark for mark in self.marks() if "stopped" in mark])
+
+    def test_evaluation_gets_its_own_batches(self):
+        self.probed("""
+values = []
+def evaluate():
+    with torch.no_grad():
+        values.append([batch["x"].value for batch in torch.utils.data.DataLoader(Data(5, 1))])
+train(Data(900, 10), 1, 6, lambda step, batch: step % 7 or evaluate())
+assert values and all(one == [0, 1, 2, 3, 4] for one in values), values""")
+
+    def test_accumulation(self):
+        """A step of four batches is changed as a whole."""
+        blocks = self.probed("train(Data(4000, 10), 1, 6, batches=4)")
+        self.assert_ratio(blocks, "input", 6 / 16, pairs=3)
+
+
+class Host(ProbedCase):
+    def test_steps_of_a_critical_host_grow_by_the_time_slept(self):
+        blocks = self.probed("train(Data(2000, 0), 1, 10)")
+        self.assert_ratio(blocks, "host", 1.05, 0.001)
+        changed = [block for block in blocks if block.what == "host" and block.is_changed]
+        for block in changed:
+            self.assertAlmostEqual(block.slept_s / (block.last - block.first + 1), 0.0005, delta=2e-5)
+
+    def test_a_sleep_during_a_wait_is_hidden(self):
+        """Two workers give their batches together, so a block may have one wait more than the other."""
+        self.assert_ratio(self.probed("train(Data(3000, 20, 2, 2), 1, 6)"), "host", 1, 0.015)
+
+    def test_steps_without_a_loader(self):
+        blocks = self.probed("""
+optimizer = torch.optim.SGD()
+for _ in range(1500):
+    spend(10)
+    optimizer.step()""")
+        self.assert_ratio(blocks, "host", 1.05, 0.001)
+        self.assertTrue(any("probe cannot input: the thread that trains" in mark for mark in self.marks()))
+
+
+class Processors(ProbedCase):
+    SEEN = """
+import json
+halved = set()
+def each(step, batch):
+    cpus, threads = len(os.sched_getaffinity(0)), torch.get_num_threads()
+    halved.add((cpus, threads))
+"""
+
+    @NEEDS_CPUS
+    def test_affinity_and_threads_are_lowered_and_put_back(self):
+        self.probed(self.SEEN + """
+train(Data(1200, 0), 1, 10, each)
+print(json.dumps([sorted(halved), len(os.sched_getaffinity(0)), torch.get_num_threads()]))""")
+        halved, cpus, threads = json.loads(self.job.stdout)
+        self.assertEqual(halved, [[len(CPUS) // 2, 4], [len(CPUS), 8]])
+        self.assertEqual((cpus, threads), (len(CPUS), 8))
+
+    @NEEDS_CPUS
+    def test_all_threads_and_children_are_put_back(self):
+        """Also those that began while the processors were halved."""
+        self.probed(self.SEEN + """
+import multiprocessing, threading
+started = []
+def each(step, batch):
+    if len(os.sched_getaffinity(0)) < CPUS and not started:
+        event = threading.Event()
+        thread = threading.Thread(target=event.wait)
+        thread.start()
+        child = multiprocessing.get_context("fork").Process(target=sleep_really, args=(60,))
+        child.start()
+        started.extend((event, thread, child))
+CPUS = len(os.sched_getaffinity(0))
+train(Data(1200, 0), 1, 10, each)
+event, thread, child = started
+print([len(os.sched_getaffinity(one)) for one in (0, thread.native_id, child.pid)])
+event.set()
+child.kill()""")
+        self.assertEqual(json.loads(self.job.stdout), [len(CPUS)] * 3)
+
+    @NEEDS_CPUS
+    def test_what_the_job_sets_itself_stays(self):
+        self.probed(self.SEEN + """
+def each(step, batch):
+    if torch.get_num_threads() == 4 and not halved:
+        halved.add(step)
+        torch.set_num_threads(2)
+train(Data(1200, 0), 1, 10, each)
+print(torch.get_num_threads())""")
+        self.assertEqual(self.job.stdout.strip(), b"2")
+
+    @NEEDS_CPUS
+    def test_an_evaluation_has_all_of_them(self):
+        self.probed("""
+seen = set()
+def evaluate():
+    with torch.no_grad():
+        for batch in torch.utils.data.DataLoader(Data(2, 1)):
+            seen.add((len(os.sched_getaffinity(0)), torch.get_num_threads()))
+train(Data(1200, 0), 1, 10, lambda step, batch: step % 3 or evaluate())
+print(list(map(list, seen)))""")
+        self.assertEqual(json.loads(self.job.stdout), [[len(CPUS), 8]])
+
+
+class Lease(ProbedCase):
+    def test_killed_at_any_moment_nothing_stays_changed(self):
+        for moment in range(0, 1000, 20 if LONG else 83):
+            with self.subTest(moment=moment):
+                supervisor = self.start_supervisor()
+                self.write_lease(supervisor.pid)
+                self.probed(KILL_SUPERVISOR + """
+values = []
+def each(step, batch):
+    values.append(batch["x"].value)
+    if step == int(sys.argv[1]):
+        kill_supervisor(int(sys.argv[2]))
+    if step > int(sys.argv[1]):
+        assert torch.get_num_threads() == 8, step
+        assert len(os.sched_getaffinity(0)) == CPUS, step
+CPUS = len(os.sched_getaffinity(0))
+began = _now[0]
+counts = train(Data(300, 4, 2, 2), 4, 6, each)
+assert counts == [300] * 4, counts
+after = values[int(sys.argv[1]) + 1:]
+epoch = after[:299 - int(sys.argv[1]) % 300]
+assert all(b == a + 1 for a, b in zip(epoch, epoch[1:])), epoch
+assert values[-300:] == list(range(300)) or int(sys.argv[1]) >= 900, values[-300:]
+""", moment, supervisor.pid)
+                self.assertFalse([mark for mark in self.marks() if "stopped" in mark])
+
+    def test_nothing_is_changed_without_a_supervisor(self):
+        self.supervisor.kill()
+        self.supervisor.wait()
+        self.assertEqual(self.probed("train(Data(300, 10), 1, 6)"), [])
+
+    def test_nothing_is_changed_when_the_time_is_over(self):
+        self.write_lease(self.supervisor.pid, until_ns=1000000000 + 3000000000)
+        self.probed("""
+values = []
+def each(step, batch):
+    values.append((_now[0], batch["x"].value))
+train(Data(1000, 10), 1, 6, each)
+late = [value for time_ns, value in values if time_ns > 4100000000]
+assert all(b == a + 1 for a, b in zip(late, late[1:]))""")
+        self.assertTrue(self.marks())
+
+    def test_a_run_that_is_no_probe_changes_nothing(self):
+        os.unlink(self.path("instrument/probe"))
+        self.probed("""
+values = []
+train(Data(500, 10), 1, 6, lambda step, batch: values.append(batch["x"].value))
+assert values == list(range(500))""")
+        self.assertEqual(self.marks(), [])
+
+    def test_our_own_failure_ends_the_probe(self):
+        self.probed("""
+import _trainscope_instrument.probe_torch as module
+def fail(*arguments):
+    raise ValueError("ours")
+def each(step, batch):
+    if step == 100:
+        module.probe.note_wait = fail
+counts = train(Data(300, 10), 2, 6, each)
+assert counts == [300, 300], counts
+assert torch.get_num_threads() == 8""")
+        self.assertTrue(any("stopped in a batch: ValueError: ours" in mark for mark in self.marks()), self.marks())
+
+
+class Ranks(ProbedCase):
+    JOB = """
+replaced, last = [], [-1]
+def each(step, batch):
+    if batch["x"].value != last[0] + 1:
+        replaced.append(step)
+    last[0] = batch["x"].value
+train(Data(1500, float(sys.argv[1]), 2, 2), 1, 6, each)
+print(replaced)"""
+
+    def test_ranks_switch_together(self):
+        """However long their own steps take."""
+        seen = []
+        for rank, load in ((0, 20), (1, 14)):
+            blocks = self.probed(self.JOB, load, RANK=str(rank), WORLD_SIZE="2")
+            self.assertEqual(bool(blocks), rank == 0)  # One of them reports.
+            seen.append(set(json.loads(self.job.stdout)))
+        self.assertTrue(seen[0])
+        self.assertEqual(seen[0], seen[1])
+
+    def test_another_job_has_another_schedule(self):
+        orders = []
+        for key in ("slurm-1.0", "slurm-2.0"):
+            self.write_lease(self.supervisor.pid, key=key)
+            orders.append([block.is_changed for block in self.probed("train(Data(1500, 0), 1, 10)")])
+        self.assertNotEqual(*orders)
+
+    def test_a_probe_that_knows_enough_ends(self):
+        self.probed("train(Data(9000, 10), 1, 6)")
+        self.assertTrue(any(mark.startswith("probe finished") for mark in self.marks()))
+
+
+if __name__ == "__main__":
+    main()
