@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -156,12 +157,10 @@ void ProbedInput::end_block(double now_s) {
   if (is_long_enough) {
     char text[256];
     std::snprintf(text, sizeof text,
-                  "probe what=input changed=%d pair=%llu steps=%llu-%llu discarded=%llu "
-                  "duration=%.9f slept=0 device=0",
-                  is_changed_ ? 1 : 0, static_cast<unsigned long long>(pair_),
-                  static_cast<unsigned long long>(first_ + discarded_ + 1),
-                  static_cast<unsigned long long>(step_),
-                  static_cast<unsigned long long>(discarded_), monotonic_s() - kept_from_s_);
+                  "probe what=input changed=%d pair=%" PRIu64 " steps=%" PRIu64 "-%" PRIu64
+                  " discarded=%" PRIu64 " duration=%.9f slept=0 device=0",
+                  is_changed_ ? 1 : 0, pair_, first_ + discarded_ + 1, step_, discarded_,
+                  monotonic_s() - kept_from_s_);
     mark(text);
   } else {
     length_ = kept_from_s_ > 0 ? kTimesDiscarded * discarded_ * 5 / 4 : 2 * length_;
