@@ -20,6 +20,7 @@
 #include <map>
 
 #include "analyze/analyze.h"
+#include "analyze/support/reported.h"
 #include "base/text.h"
 #include "model/training.h"
 
@@ -298,11 +299,7 @@ Result<AnalysisResult> analyze(const RunView& run) {
     nothing.unknown = training.reason;
     return nothing;
   }
-  const auto& events = run.events();
-  const bool is_in_bursts = std::any_of(events.begin(), events.end(), [](const Event& event) {
-    return event.text.starts_with("phases are timed in bursts");
-  });
-  return StepTime(training, !is_in_bursts).run();
+  return StepTime(training, !are_phases_in_bursts(run)).run();
 }
 
 }  // namespace

@@ -165,6 +165,14 @@ std::string absolute_path(const std::string& path, const std::string& folder) {
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
+void hold_standard_descriptors() {
+  for (;;) {
+    UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!null || null.get() > STDERR_FILENO) return;
+    (void)null.release();
+  }
+}
+
 void null_standard_streams() {
   UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) ::dup2(null.get(), fd);

@@ -89,6 +89,9 @@ std::string current_folder();
 // unknown ("").
 std::string absolute_path(const std::string& path, const std::string& folder);
 
+// No descriptor that is opened later becomes 0, 1 or 2. If the caller closed one of these, it is
+// closed for programs that this process starts too: ours closes on exec.
+void hold_standard_descriptors();
 // Standard input, output and error of this process become /dev/null.
 void null_standard_streams();
 // Closes every descriptor from `first` to `last`, open or not.

@@ -110,6 +110,7 @@ struct SourceContext : SourceOptions {
   std::string working_directory;
   const JobLink* job = nullptr;    // null if there is no job (doctor)
   const SelfLink* self = nullptr;  // null if nothing is recorded (doctor)
+  bool records_machine = true;     // false: another rank does
   // Adds an event (a GPU was lost, a file was replaced) to the run, from any thread; empty if
   // nothing is recorded.
   std::function<void(const std::string& kind, const std::string& text)> event_sink;
@@ -163,6 +164,8 @@ struct Collector {
   std::string_view summary;
   std::string_view needs;  // requirements: files, permissions
   Scope scope = Scope::machine;
+  // Of a source of the machine: also has metrics of the job, for which it is read on every rank.
+  bool is_on_every_rank = false;
   Pace pace = Pace::tick;
   int64_t period_ns = 0;  // for Pace::thread
   // For Pace::thread: the pause is at least this many times the CPU time of the last reading, and

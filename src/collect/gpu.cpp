@@ -5,7 +5,9 @@
 // reading, on its own thread; the cost of driver calls is that process's and is counted as
 // recorder.cpu.time{process=gpu}. Caveats: values that the driver samples itself (power,
 // utilisation) are absent at ticks in between; slow queries are made once per second. If a driver
-// hangs or a GPU is lost, its series are stale and an event reports it, the others continue.
+// hangs or a GPU is lost, its series are stale and an event reports it, the others continue. A rank
+// that does not record the machine has job.gpu.* of all GPUs, once per second, and other metrics
+// only of GPUs that no other rank may use.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -71,7 +73,8 @@ constexpr int64_t kLayoutLimit = 5 * kNsPerSecond;
 constexpr int64_t kRowLimit = kNsPerSecond / 2;
 constexpr int64_t kFirstRetry = kNsPerSecond / 2, kLastRetry = 60 * kNsPerSecond;
 constexpr int64_t kFindJobPeriod = kNsPerSecond / 2;
-constexpr size_t kOwnColumns = 2;  // recorder.* of the GPU process come first
+constexpr int64_t kJobPeriod = 950'000'000;  // as slow columns are read
+constexpr size_t kOwnColumns = 2;            // recorder.* of the GPU process come first
 
 bool cannot_be_loaded(const Error& error) { return error.error_number() == ELIBACC; }
 
@@ -91,13 +94,16 @@ class GpuSource : public Source {
     if (!process_.running()) {
       if (const Status started = start(); !started) {
         is_settled_ = !had_gpus_;
-        return missing_for(started.error(), "put trainscope-gpu next to trainscope");
+        Opened missing = missing_for(started.error(), "put trainscope-gpu next to trainscope");
+        leave_out_machine(missing);
+        return missing;
       }
     }
     const auto layout = process_.ask_layout(kLayoutLimit, context.event_sink);
     Json parsed = Json::object();
     if (layout) parsed = parse_json(*layout);
     Opened opened = layout ? read_layout(parsed) : missing_for(layout.error(), "");
+    leave_out_machine(opened);
     had_gpus_ = had_gpus_ || !opened.columns.empty();
     // A driver that is still starting (nvmlInit of eight GPUs can take longer than we wait) is
     // queried again; a machine without a GPU is not, and its process is not needed.
@@ -127,6 +133,9 @@ class GpuSource : public Source {
       const bool look_again = !is_settled_ && monotonic_ns() >= retry_ns_;
       return look_again ? Sampled::layout_changed : Sampled::ok;
     }
+    const int64_t now = monotonic_ns();
+    if (is_only_job_ && message == GpuMessage::ask_row && now < next_row_ns_) return Sampled::ok;
+    next_row_ns_ = now + kJobPeriod;
     find_job();
     switch (process_.ask_row(message, pids_, kRowLimit, context_->event_sink, row_)) {
       case GpuProcess::Answer::changed:
@@ -148,7 +157,7 @@ class GpuSource : public Source {
     earlier_cpu_ns_ += cpu_ns_;
     cpu_ns_ = 0;
     retry_ns_ = monotonic_ns() + back_off();
-    TS_CHECK_OK(process_.start(context_->root));
+    TS_CHECK_OK(process_.start(context_->root, !context_->records_machine));
     const JobLink* job = context_->job;
     if (job != nullptr && job->gpu_pid != nullptr) *job->gpu_pid = process_.pid();
     (void)memory_.open(fmt::format("/proc/{}/statm", process_.pid()), 128);
@@ -173,6 +182,17 @@ class GpuSource : public Source {
     job_.refresh();
     pids_.clear();
     for (const auto& [pid, stat] : job_.all()) pids_.push_back(pid);
+  }
+
+  // Of a rank that does not record the machine, unless it has a GPU of its own.
+  void leave_out_machine(Opened& opened) {
+    is_only_job_ =
+        !context_->records_machine &&
+        std::none_of(opened.columns.begin(), opened.columns.end(),
+                     [](const Column& column) { return column.metric.starts_with("hw."); });
+    if (!is_only_job_) return;
+    std::erase_if(opened.missing,
+                  [](const Missing& missing) { return !missing.metric.starts_with("job."); });
   }
 
   static Opened read_layout(const Json& layout) {
@@ -224,7 +244,8 @@ class GpuSource : public Source {
   ProcFile memory_;
   JobMembers job_;
   std::vector<pid_t> pids_;
-  int64_t find_job_ns_ = 0;
+  int64_t find_job_ns_ = 0, next_row_ns_ = 0;
+  bool is_only_job_ = false;
   bool is_open_ = false, warned_ = false, had_gpus_ = false, is_settled_ = false;
   std::vector<int64_t> row_;
   int64_t cpu_ns_ = 0, earlier_cpu_ns_ = 0;
@@ -238,6 +259,7 @@ const Collector gpu_collector = {
     .summary = "GPUs, in total and for the job",
     .needs = "trainscope-gpu next to trainscope; NVIDIA's driver library, or amdgpu, i915 or xe",
     .scope = Scope::machine,
+    .is_on_every_rank = true,
     .pace = Pace::thread,
     .period_ns = 20'000'000,
     .rest_factor = 1,

@@ -9,6 +9,7 @@
 #include "format/codec.h"
 #include "format/durable.h"
 #include "format/frame.h"
+#include "format/kept_files.h"
 #include "format/manifest.h"
 #include "format/run_data.h"
 #include "format/schema.h"

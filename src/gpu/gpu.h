@@ -50,7 +50,11 @@ class Gpu {
   int64_t memory_bytes = -1;
   std::vector<GpuColumn> columns;
   std::vector<GpuMissing> missing;
+  bool only_job = false;  // another rank records the GPU itself
 
+  bool is_read(const GpuColumn& column) const {
+    return !only_job || column.metric.starts_with("job.");
+  }
   // Reads the columns of this pace into their places; the others are unchanged. `job` are the pids
   // of the job. One thread reads `fast`, another one `slow` and `rare`, at the same time.
   virtual GpuHealth read(GpuPace pace, std::span<int64_t> values,
@@ -63,6 +67,7 @@ struct FoundGpus {
   std::vector<std::unique_ptr<Gpu>> gpus;
   // Why this vendor provides nothing, and a remedy; empty if it provides something.
   std::string reason, remedy;
+  bool is_part = false;  // the machine has GPUs that this process may not use
 };
 
 struct GpuVendor {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string_view>
 
 #include "gpu/support/server.h"
 
@@ -20,7 +21,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   ::prctl(PR_SET_NAME, "trainscope-gpu");
-  trainscope::GpuServer server(kSocket, argc > 1 ? argv[1] : "");
+  const bool only_job = argc > 2 && std::string_view(argv[2]) == "job";
+  trainscope::GpuServer server(kSocket, argc > 1 ? argv[1] : "", only_job);
   // Threads may hang in a driver: no destructors.
   ::_exit(server.serve());
 }

@@ -8,6 +8,7 @@
 // the driver's own error text.
 #include <fmt/format.h>
 
+#include "base/fd.h"
 #include "gpu/gpu.h"
 #include "gpu/support/nvidia_gpu.h"
 #include "gpu/support/nvidia_limits.h"
@@ -63,6 +64,8 @@ FoundGpus find(const std::string& root) {
       found.reason = fmt::format("GPU {}: {}", i, (*library)->error_text(result));
     }
   }
+  const auto all = list_folder("/proc/driver/nvidia/gpus");
+  found.is_part = all && count < all->size();
   if (count == 0) found.reason = "NVIDIA's driver is loaded but reports no GPU";
   return found;
 }

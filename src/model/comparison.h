@@ -57,6 +57,7 @@ struct ComparedSpeed {
   std::string reason;  // why it cannot be told
   std::optional<double> effective_a, effective_b, permutation_p;
   std::optional<double> steps_needed, repeats_needed;  // per side, that would tell
+  double needed_for = 0;  // the relative difference that they would find
 };
 
 // Does the hardware behave differently?
@@ -67,11 +68,11 @@ struct ComparedBehaviour {
   size_t main_metrics = 0;  // that were compared
 };
 
-// A part of the step time, per step, and how much of the difference comes from it.
+// A part of the breakdown, per step, and how much of the difference in step time comes from it.
 struct AttributedPart {
   std::string part;
   double a_s = 0, b_s = 0, difference_s = 0;
-  std::optional<double> share;  // of the whole difference; empty: there is none
+  std::optional<double> share;  // empty: a pause, or there is no difference
 };
 
 // What makes the comparison unfair or weak.

@@ -33,6 +33,13 @@ std::string labels_text(const Labels& labels) {
   return text;
 }
 
+std::string_view value_of_label(const Labels& labels, std::string_view name) {
+  for (const auto& [key, value] : labels) {
+    if (key == name) return value;
+  }
+  return {};
+}
+
 Labels labels_from_text(std::string_view text) {
   Labels labels;
   if (text.empty()) return labels;

@@ -19,6 +19,8 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 // "cpu=all;state=user"; empty for no labels.
 std::string labels_text(const Labels& labels);
 Labels labels_from_text(std::string_view text);
+// "" if there is no label of this name. Valid as long as the labels are.
+std::string_view value_of_label(const Labels& labels, std::string_view name);
 
 // Whether `info` shows a metric without --all, and where.
 struct InfoPlace {
@@ -78,6 +80,9 @@ struct Series {
   std::string remedy;   // what to do about it
   double period_s = 0;  // between two samples; 0: they are not taken at equal intervals
 };
+
+// Only on reading, of a rank that records the machine: CPU time of other ranks of its job there.
+inline constexpr const char* kRanksCpuTime = "other_ranks.cpu.time";
 
 // "metric{k=v;k=v}": one text for a series, as in wide CSV headers.
 std::string series_text(const Series& series);

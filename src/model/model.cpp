@@ -53,7 +53,7 @@ Result<std::vector<WindowFold>> RunView::fold_windows(const std::vector<WindowQu
   std::vector<WindowFold> folds;
   for (const WindowQuery& query : queries) {
     series.push_back(query.series);
-    folds.emplace_back(windows, query.reading);
+    folds.emplace_back(windows, query.reading, query.has_extremes);
   }
   if (series.empty()) return folds;
   for (const Range& part : parts_of(windows)) {

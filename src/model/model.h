@@ -26,6 +26,7 @@ struct Training;  // model/training.h, which most of the program does not need
 struct WindowQuery {
   size_t series = 0;
   Reading reading = Reading::level;
+  bool has_extremes = false;  // the smallest and the largest of each window are wanted too
 };
 
 struct Gap {

@@ -41,4 +41,11 @@ const PhaseSum* Training::find_phase_sum(std::string_view name) const {
   return found == phase_sums.end() ? nullptr : &*found;
 }
 
+std::optional<double> Training::time_in_all_steps(const PhaseSum& sum) const {
+  if (!sum.is_in_bursts) return sum.time_s;
+  const double timed_share = statistics.timed_share.value_or(0);
+  if (!(timed_share > 0)) return std::nullopt;
+  return sum.warmup_s + (sum.time_s - sum.warmup_s) / timed_share;
+}
+
 }  // namespace trainscope

@@ -37,6 +37,7 @@ struct Step {
   std::optional<double> items;  // the batch size at that time
   std::optional<double> loss, accuracy, throughput;
   std::optional<double> dry;               // above 0: a device had nothing left to do before it
+  std::optional<double> timed;             // 0: of its phases, only waits for data were timed
   std::optional<int64_t> reported_number;  // as the job counts: it may begin anew in each epoch
   std::optional<double> epoch;             // that the job reported with the step
   // What else it reported with the step, by the names that the job gave: lr, grad_norm, val_loss, …
@@ -117,7 +118,8 @@ struct TrainingPhase {
 struct PhaseSum {
   std::string name;
   double time_s = 0;
-  double warmup_s = 0;  // of that time before the first step of StepStatistics
+  double warmup_s = 0;        // of that time before the first step of StepStatistics
+  bool is_in_bursts = false;  // nearly no step with timed=0 has one
 };
 inline constexpr size_t kMaxSummedPhases = 64;
 
@@ -139,6 +141,7 @@ struct StepStatistics {
   // Of those with their own time: the median, its part that did not wait for data, and the median
   // distance from it.
   double typical_s = 0, typical_rest_s = 0, deviation_s = 0;
+  std::optional<double> timed_share;  // of the steps that report it: all their phases were timed
 };
 
 // How well it learnt on one set, and when.
@@ -210,9 +213,7 @@ struct Training {
   // How long phases of the thread that does the steps took together, by name: at most
   // kMaxSummedPhases names.
   std::vector<PhaseSum> phase_sums;
-  // Of other senders: whether they reported phases, and the longest communication of one of them.
-  bool has_other_senders = false;
-  std::optional<double> other_communication_s;
+  std::optional<double> other_communication_s;  // of the other sender with most of it
   // Those of the thread that does the steps that are not part of each step, by begin: checkpoints,
   // evaluations, and others of which there are at most kMaxPhasesOfAName with the same name. Of two
   // that begin together the longer one is first.
@@ -225,6 +226,9 @@ struct Training {
 
   // Nothing if no phase of this name was reported.
   const PhaseSum* find_phase_sum(std::string_view name) const;
+  // In all steps: after the warm-up, phases that were timed in bursts took as long in each other
+  // step. Nothing if no step after the warm-up was timed.
+  std::optional<double> time_in_all_steps(const PhaseSum& sum) const;
 };
 
 // More phases of one name than this are part of each step, whatever they are called.

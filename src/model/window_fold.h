@@ -1,4 +1,5 @@
-// A series reduced to windows of time: a rate or a mean for each of them and for all together.
+// A series reduced to windows of time: a rate or a mean for each of them and for all together, and
+// if it is wanted the smallest and the largest.
 #pragma once
 
 #include <cstddef>
@@ -29,32 +30,39 @@ struct FoldedValues {
   double from_s = 0, to_s = 0;  // of the first and of the last
   double first = 0, last = 0;   // a counter grew from one to the other without a reset
   double sum = 0, count = 0;    // of a gauge
+  double min = 0, max = 0;      // of a gauge
 };
 
 class WindowFold {
  public:
-  WindowFold(const TimeWindows& windows, Reading reading);
+  // `has_extremes`: min() and max() are known.
+  WindowFold(const TimeWindows& windows, Reading reading, bool has_extremes = false);
 
   // Points follow those that were added before. An interval between two values of a counter belongs
   // to the window of its middle; one in which the counter was reset has neither increase nor time.
   void add(const Points& points);
-  // The same of values that are all in one window.
+  // The same of values that are all in one window. Of a counter they do not tell the extremes.
   void add(const FoldedValues& values);
 
   std::optional<double> mean() const;
   std::optional<double> at(size_t window) const;
   // What the value of a window is the mean of: seconds of a rate, values of a level.
   double weight(size_t window) const { return weight_[window]; }
+  // Of the values, or of the rates between two of them; nothing for a window without one.
+  std::optional<double> min(size_t window) const;
+  std::optional<double> max(size_t window) const;
+  bool has_extremes() const { return !min_.empty(); }
 
  private:
   void add_rate(double time_s, double value);
-  void add_to_window(double time_s, double sum, double weight);
+  void add_to_window(double time_s, double sum, double weight, double min, double max);
 
   TimeWindows windows_;
   Reading reading_;
   size_t window_ = 0;  // of the last value
   double window_end_s_;
   std::vector<double> sum_, weight_;
+  std::vector<double> min_, max_;  // empty: not wanted
   // Of a counter.
   bool has_last_ = false;
   double last_s_ = 0, last_ = 0;

@@ -22,6 +22,7 @@
 #include "store/home/groups.h"
 #include "store/home/host_limits.h"
 #include "store/home/run_argument.h"
+#include "store/read/kept_files.h"
 #include "store/read/run_follower.h"
 
 namespace trainscope {
@@ -126,8 +127,14 @@ Result<std::unique_ptr<RunView>> open_run(const std::string& run_path);
 // The same for a run whose last manifest could not be written: `manifest` replaces it.
 Result<std::unique_ptr<RunView>> open_run(const std::string& run_path, const Manifest& manifest);
 
+// A path that find_target gave, absolute and without a slash at its end.
+std::string absolute_run_path(const std::string& path);
+// The run at such a path, opened by its absolute one.
+Result<std::unique_ptr<RunView>> open_found_run(const std::string& path);
+
 // The same run with the metrics of its machine, if it has none and another rank of its job recorded
-// them (store/read/machine_series.h). If no such run can be read, it stays as it is. `of_job`: runs
+// them (store/read/machine_series.h); if it has them, with the CPU time of the other ranks on that
+// machine. If no such run can be read, it stays as it is. `of_job`: runs
 // of its job as far as they are known; only if these do not suffice is its home searched.
 std::unique_ptr<RunView> with_machine_series(std::unique_ptr<RunView> run,
                                              const std::vector<RunListing>& of_job = {});

@@ -51,7 +51,6 @@ class FakeRun : public RunView {
     manifest_.started = "2026-01-02T03:04:05.000Z";
     sampling_.period_s = period_s;
   }
-  Manifest& changed_manifest() { return manifest_; }
   // Values at these times; a NaN is an absent one.
   void add(const std::string& metric, const Labels& labels, Kind kind,
            const std::vector<double>& times, const std::vector<double>& values) {
@@ -69,6 +68,7 @@ class FakeRun : public RunView {
   const std::string& path() const override { return path_; }
   RunStatus status() const override { return status_; }
   void set_status(RunStatus status) { status_ = status; }
+  void set_path(std::string path) { path_ = std::move(path); }
   // The series that was added last.
   Series& last_series() { return series_.back(); }
   double duration_s() const override { return duration_s_; }

@@ -15,7 +15,7 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kMaxSenders = 10'000;
-constexpr std::optional<Training> kNotFollowed = std::nullopt;
+const std::optional<Training> kNotFollowed = std::nullopt;
 
 class FollowedTraining : public TrainingFollower {
  public:

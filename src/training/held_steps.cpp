@@ -75,7 +75,7 @@ class StepsOnly : public TrainingDetails {
 void HeldSteps::add(const Step& step, bool has_waits) {
   steps_.push_back({step.time_s, step.mean_s().value_or(kUnknown),
                     step.input_wait_s.value_or(kUnknown), step.step, step.covers,
-                    step.duration_s.has_value()});
+                    step.duration_s.has_value(), static_cast<float>(step.loss.value_or(kUnknown))});
   if (has_waits) longest_waits_.emplace_back(step.longest_wait_from_s, step.longest_wait_to_s);
 }
 
@@ -87,6 +87,7 @@ void HeldSteps::read(size_t at, Step& step) const {
   step.covers = held.covers;
   (held.has_own_time ? step.duration_s : step.average_s) = known(held.mean_s);
   step.input_wait_s = known(held.input_wait_s);
+  step.loss = known(held.loss);
   if (longest_waits_.empty()) return;
   step.longest_wait_from_s = longest_waits_[at].first;
   step.longest_wait_to_s = longest_waits_[at].second;

@@ -18,7 +18,7 @@ class HeldSteps {
   // In order of time. `has_waits`: the job reports waits for data; the same for all steps.
   void add(const Step& step, bool has_waits);
   size_t size() const { return steps_.size(); }
-  // Without the numbers that were reported with it.
+  // Without the numbers that were reported with it, but for the loss as a float.
   void read(size_t at, Step& step) const;
   // The last step that had ended by then, or nothing.
   std::optional<int64_t> last_at(double time_s) const;
@@ -28,6 +28,7 @@ class HeldSteps {
     double time_s = 0, mean_s = 0, input_wait_s = 0;  // NaN: unknown
     int64_t step = 0, covers = 1;
     bool has_own_time = false;
+    float loss = 0;  // NaN: unknown
   };
   std::deque<HeldStep> steps_;
   std::deque<std::pair<double, double>> longest_waits_;  // of each, if the job reports waits

@@ -4,20 +4,48 @@
 
 namespace trainscope {
 
+namespace {
+
+// Of how many phases a timed step has. Without a data loader the hooks change in the middle of a
+// step: one step per burst is between both.
+constexpr double kFew = 0.5;
+
+}  // namespace
+
 void PhaseSums::add(const TrainingPhase& phase) {
   auto found = std::find_if(sums_.begin(), sums_.end(),
-                            [&](const PhaseSum& sum) { return sum.name == phase.name; });
+                            [&](const Sum& each) { return each.sum.name == phase.name; });
   if (found == sums_.end()) {
     if (sums_.size() == kMaxSummedPhases) return;
-    found = sums_.insert(sums_.end(), {phase.name, 0, 0});
+    found = sums_.insert(sums_.end(), Sum());
+    found->sum.name = phase.name;
   }
-  found->time_s += phase.to_s - phase.from_s;
+  found->sum.time_s += phase.to_s - phase.from_s;
+  found->since_step += 1;
   if (early_.size() == kMaxEarly) return;
   early_.push_back({static_cast<size_t>(found - sums_.begin()), phase.from_s, phase.to_s});
 }
 
+void PhaseSums::end_step(bool is_timed) {
+  (is_timed ? timed_steps_ : other_steps_) += 1;
+  for (Sum& each : sums_) {
+    (is_timed ? each.in_timed : each.in_others) += each.since_step;
+    each.since_step = 0;
+  }
+}
+
+bool PhaseSums::is_in_bursts(const Sum& sum) const {
+  TrainingPhase phase;
+  phase.name = sum.sum.name;
+  return phase.is_step_phase() && sum.in_others * timed_steps_ < kFew * sum.in_timed * other_steps_;
+}
+
 std::vector<PhaseSum> PhaseSums::finish(double warmup_to_s) const {
-  std::vector<PhaseSum> sums = sums_;
+  std::vector<PhaseSum> sums;
+  for (const Sum& each : sums_) {
+    sums.push_back(each.sum);
+    sums.back().is_in_bursts = is_in_bursts(each);
+  }
   for (const Early& early : early_) {
     sums[early.sum].warmup_s += std::max(0.0, std::min(early.to_s, warmup_to_s) - early.from_s);
   }

@@ -15,8 +15,10 @@ class PhaseSums {
  public:
   static constexpr size_t kMaxEarly = 1000;  // of ten steps of warm-up, each with a hundred phases
 
-  // Of the thread that does the steps.
+  // Of the thread that does the steps, by end.
   void add(const TrainingPhase& phase);
+  // A step of that thread has ended; `is_timed`: all its phases were timed, not only some of them.
+  void end_step(bool is_timed);
   // `warmup_to_s`: when the last step ended that statistics leave out.
   std::vector<PhaseSum> finish(double warmup_to_s) const;
 
@@ -25,8 +27,15 @@ class PhaseSums {
     size_t sum = 0;  // its place in sums_
     double from_s = 0, to_s = 0;
   };
-  std::vector<PhaseSum> sums_;
+  struct Sum {
+    PhaseSum sum;
+    double since_step = 0, in_timed = 0, in_others = 0;  // how many
+  };
+  bool is_in_bursts(const Sum& sum) const;
+
+  std::vector<Sum> sums_;
   std::vector<Early> early_;
+  double timed_steps_ = 0, other_steps_ = 0;
 };
 
 }  // namespace trainscope

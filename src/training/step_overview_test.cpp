@@ -1,5 +1,6 @@
 #include "training/step_overview.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "testing/listed_reports.h"
@@ -66,6 +67,26 @@ TEST(StepOverview, steps_without_their_own_time_never_stand_out) {
   EXPECT_NEAR(overview.rest_s, 20, 1e-9);
 }
 
+// Four timed steps, and six of which only waits for data are known.
+TEST(Training, knows_which_phases_were_timed_in_some_steps_only) {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 10; ++i) {
+    const bool is_timed = i <= 4;
+    lines.push_back(fmt::format("{}.2 pipe phase input 0.1", i));
+    if (is_timed) lines.push_back(fmt::format("{}.5 pipe phase forward 0.1", i));
+    if (is_timed) lines.push_back(fmt::format("{}.6 pipe phase forward 0.1", i));
+    if (i == 2) lines.push_back(fmt::format("{}.7 pipe phase checkpoint 0.1", i));
+    lines.push_back(fmt::format("{}.9 pipe step {} timed={:d}", i, i, is_timed));
+  }
+  const ListedTraining training = read_lines(lines);
+  EXPECT_DOUBLE_EQ(*training.statistics.timed_share, 0.4);
+  for (const PhaseSum& sum : training.phase_sums) {
+    EXPECT_EQ(sum.is_in_bursts, sum.name == "forward") << sum.name;
+    const double expected_s = sum.name == "forward" ? 2 : sum.name == "input" ? 1 : 0.1;
+    EXPECT_NEAR(*training.time_in_all_steps(sum), expected_s, 1e-9) << sum.name;
+  }
+}
+
 TEST(Training, knows_where_its_steps_begin_and_end_and_sums_up_phases) {
   const ListedTraining training =
       read_lines({"1 pipe phase forward 0.5", "1 pipe step 1", "1.9 pipe phase checkpoint 0.4",
@@ -76,7 +97,6 @@ TEST(Training, knows_where_its_steps_begin_and_end_and_sums_up_phases) {
   ASSERT_NE(training.find_phase_sum("forward"), nullptr);
   EXPECT_DOUBLE_EQ(training.find_phase_sum("forward")->time_s, 0.75);
   EXPECT_EQ(training.find_phase_sum("communication"), nullptr) << "of another sender";
-  EXPECT_TRUE(training.has_other_senders);
   EXPECT_DOUBLE_EQ(*training.other_communication_s, 2);
   ASSERT_EQ(training.phases.size(), 1U);
   EXPECT_EQ(training.phases[0].next_step, 2);

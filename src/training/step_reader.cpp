@@ -52,7 +52,7 @@ class JoinedTrack {
 
 class StepReader : public Reader<Step> {
  public:
-  StepReader(std::shared_ptr<const Reports> reports, std::shared_ptr<const Survey> survey,
+  StepReader(std::shared_ptr<const Reports> reports, const std::shared_ptr<const Survey>& survey,
              StepNumbers numbers)
       : all_(std::move(reports)),
         reports_(read_counted(*all_, survey->is_output_refused, ReportsWanted::of_steps)),
@@ -90,9 +90,9 @@ class StepReader : public Reader<Step> {
 }  // namespace
 
 std::unique_ptr<Reader<Step>> read_steps(std::shared_ptr<const Reports> reports,
-                                         std::shared_ptr<const Survey> survey,
+                                         const std::shared_ptr<const Survey>& survey,
                                          StepNumbers numbers) {
-  return std::make_unique<StepReader>(std::move(reports), std::move(survey), numbers);
+  return std::make_unique<StepReader>(std::move(reports), survey, numbers);
 }
 
 }  // namespace trainscope

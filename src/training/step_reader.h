@@ -11,6 +11,7 @@ namespace trainscope {
 
 // `reports` and `survey` are of the same run; steps are warm-up as far as the survey states it.
 std::unique_ptr<Reader<Step>> read_steps(std::shared_ptr<const Reports> reports,
-                                         std::shared_ptr<const Survey> survey, StepNumbers numbers);
+                                         const std::shared_ptr<const Survey>& survey,
+                                         StepNumbers numbers);
 
 }  // namespace trainscope

@@ -109,6 +109,7 @@ void StatisticsFold::add(const Step& step) {
   means_.add(*mean_s);
   time_s_ += *mean_s * covers;
   steps_ += covers;
+  if (step.timed) (*step.timed > 0 ? timed_ : untimed_) += covers;
   if (step.items) {
     items_ += *step.items * covers;
     counted_s_ += *mean_s * covers;
@@ -128,6 +129,7 @@ StepStatistics StatisticsFold::finish(bool are_times_known) const {
   if (!(steps_ > 0)) return statistics;
   statistics.mean_s = time_s_ / steps_;
   statistics.steps = steps_;
+  if (timed_ + untimed_ > 0) statistics.timed_share = timed_ / (timed_ + untimed_);
   if (are_times_known) {
     statistics.p50_s = means_.nearest_rank(0.5);
     statistics.p99_s = means_.nearest_rank(0.99);

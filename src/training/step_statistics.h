@@ -23,6 +23,7 @@ class StatisticsFold {
   Distribution durations_, rests_;
   Distribution means_;  // averages of groups too
   double time_s_ = 0, steps_ = 0, items_ = 0, counted_s_ = 0, throughputs_ = 0, reported_ = 0;
+  double timed_ = 0, untimed_ = 0;  // steps that report it
 };
 
 // Guarantees: a copy is independent of the original.

@@ -71,6 +71,7 @@ void StepTrack::merge(const Report& report, bool is_repeated) {
       step_->accuracy = value;
     } else {
       if (name == "dry") step_->dry = value;
+      if (name == "timed") step_->timed = value;
       const bool has_space = has_space_for(name, is_repeated);
       if (has_space && numbers_ == StepNumbers::present) set_number(*step_, name, value);
     }

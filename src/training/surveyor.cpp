@@ -65,6 +65,8 @@ void Surveyor::take_step(const StoredReport& stored) {
   if (stored.report.is_of_other_set()) ++steps_of_other_sets_;
   const auto key = track_of(stored.source, stored.report);
   if (!key) return;
+  const auto timed = stored.report.find("timed");
+  if (timed && stored.report.who == survey_.sender) survey_.phase_sums.end_step(*timed > 0);
   auto found = tracks_.find(*key);
   if (found == tracks_.end()) {
     if (tracks_.size() == kMaxTracks) {
@@ -102,7 +104,6 @@ void Surveyor::take_phase(const TrainingPhase& phase) {
 }
 
 void Surveyor::take_other_sender(const TrainingPhase& phase) {
-  training_.has_other_senders = true;
   if (phase.name != "communication") return;
   if (communication_s_.size() == kMaxTracks && !communication_s_.contains(phase.who)) return;
   const double time_s = communication_s_[phase.who] += phase.to_s - phase.from_s;

@@ -31,9 +31,11 @@ _HOOKS = {
     "jax._src.monitoring": ("jax_hooks", "attach_monitoring"),
     "trainscope._pipe": ("client", "attach_client"),
 }
-# Of a probe (docs/adr/0020). Where data comes from they are inside of the others: what is changed there is timed too.
+# Of a probe (docs/adr/0020). Around data loaders and backward passes they are inside of the others: what is changed there
+# is timed too.
 _PROBE_HOOKS = {
     "torch.utils.data.dataloader": ("probe_torch", "attach_loader"),
+    "torch.autograd": ("probe_torch", "attach_backward"),
     "tensorflow.python.ops.gen_dataset_ops": ("probe_keras", "attach_datasets"),
 }
 _PROBE_HOOKS_AFTER = {

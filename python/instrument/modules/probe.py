@@ -14,14 +14,16 @@ from . import _pipe
 from ._pipe import now_ns
 from .probe_changes import Processors
 from .probe_lease import lease
-from .probe_plan import FIRST_STEP, HOST, INPUT, PROCESSORS, SHORTEST_BLOCK, TIMES_DISCARDED, Plan
+from .probe_plan import FIRST_STEP, HOST, INPUT, PROCESSORS, TIMES_DISCARDED, Plan, shortest_block
 from .session import pass_on_if_of_job, session
 
 SLEEP_SHARE = 0.05  # of a step
 _STALL = 4  # A step that takes so many times as long as usual is an interruption and counts as so many.
 _FELT_WAIT = 0.02  # of a step; shorter waits for data do not matter
-_WEIGHT = 1.0 / 16
-_MOST_DRAIN_STEPS = 500
+_WEIGHT, _WEIGHT_OF_BLOCK = 1.0 / 16, 0.25
+_MOST_DRAIN_STEPS = 500  # for a queue of unknown length
+_UNSETTLED_STEPS = 64  # So many steps more than the queue has places for: the job does not settle.
+_SUGGESTED = 1.2  # times as long as all experiments seem to need
 
 
 class Probe:
@@ -44,8 +46,10 @@ class Probe:
         self._owes_drain = False  # batches were replaced: the queue is fuller than usual
         self._drain_steps = self._long_waits = 0  # since then
         self._drained_steps = 0  # that the last drain took
+        self._steps_before = 0  # that were discarded before the next block
         self._replaced_ns = 0  # when that began in this block
         self._timed_from_ns = 0  # second half of the steps before the first block
+        self._suggested = {}  # experiment: minutes that were suggested, because the time is too short for it
         self._is_reporter = None
         session.at_exit(self.stop)
         session.after_fork(self._forget)
@@ -72,10 +76,10 @@ class Probe:
         self._take_step(now, now - last)
         if self.number == FIRST_STEP // 2:
             self._timed_from_ns = now
-        if self.block is not None and self.number >= self.block.last:
+        if self.block is not None and self._has_ended(self.block):
             self._end_block(now)
         self._drain_steps += 1
-        if self.block is None and self.number >= FIRST_STEP and not self._drains_between_pairs():
+        if self.block is None and self.number >= FIRST_STEP and not self._is_draining(now):
             self._begin_block(now)
 
     def note_wait(self, wait_ns):
@@ -100,10 +104,10 @@ class Probe:
         block = self.block
         if block is None:
             return self.plan is None and self.number + 1 in (FIRST_STEP // 2, FIRST_STEP)
-        return block.settles or self.number + 1 == block.last
+        return block.settles and block.kept_from_ns is None or self.number + 1 == block.last
 
     def sleep(self):
-        """Once in each step, after an update."""
+        """Once in each step, where the device has most to do that was queued before."""
         block = self.block
         if block is None or not block.changes(HOST):
             return
@@ -119,7 +123,12 @@ class Probe:
             self.stop()
 
     def resume(self):
-        if self.block is not None and self.block.changes(PROCESSORS):
+        """Before each batch, which may be the first one after a pause."""
+        if self.block is None or not self.block.is_changed:
+            return
+        if not self.lease.is_held(now_ns()):
+            self.stop()
+        elif self.block.changes(PROCESSORS):
             self.processors.halve()
 
     def stop(self):
@@ -142,7 +151,8 @@ class Probe:
         if self.step_ns is None:
             self.step_ns = float(duration_ns)
         counted = min(duration_ns, _STALL * self.step_ns)
-        if block is None or not block.is_changed and block.kept_from_ns is not None:
+        is_usual = not self._owes_drain if block is None else not block.is_changed and block.kept_from_ns is not None
+        if is_usual and not self.has_device:
             self.step_ns += _WEIGHT * (counted - self.step_ns)
         if block is None:
             return
@@ -151,9 +161,33 @@ class Probe:
             return
         block.discarded += 1
         if block.settles:
-            block.kept_from_ns = now
+            self._begin_to_keep(block, now, duration_ns)
         else:
             block.settles = self._has_settled(block, now)
+
+    def _take_block(self, block, now):
+        """A host that runs ahead of the device ends most steps of a block early; as a whole it takes what it takes."""
+        block.time_ns = min(now - block.kept_from_ns, _STALL * self.step_ns * block.kept())
+        if not block.is_changed:
+            self.step_ns += _WEIGHT_OF_BLOCK * (block.mean_ns() - self.step_ns)
+
+    def _begin_to_keep(self, block, now, duration_ns):
+        block.kept_from_ns, block.cpu_ns = now, time.process_time_ns()
+        if block.last is not None:
+            return
+        if block.changes(INPUT):  # Its steps may be shorter than usual ones.
+            discarded, step_ns = block.discarded, min(duration_ns, self.step_ns)
+        else:
+            discarded, step_ns = self._queued_steps() if block.what == INPUT else 0, self.step_ns
+        block.last = self.number + max(TIMES_DISCARDED * discarded, shortest_block(step_ns))
+
+    def _has_ended(self, block):
+        if block.last is not None:
+            return self.number >= block.last
+        return block.is_spoiled or block.discarded > self._most_unsettled_steps() and not block.replaced
+
+    def _most_unsettled_steps(self):
+        return _UNSETTLED_STEPS + 4 * self.capacity if self.capacity else _MOST_DRAIN_STEPS
 
     def _has_settled(self, block, now):
         if block.changes(INPUT):
@@ -169,15 +203,19 @@ class Probe:
         self._owes_drain = False
         return True
 
-    def _drains_between_pairs(self):
-        """Steps between two pairs belong to no block, so that only blocks of replaced input have to be long. Ranks could
-        not agree on them."""
-        if self.plan is None or self.plan.ranks > 1 or not self.plan.is_between_pairs() or self._has_drained():
+    def _is_draining(self, now):
+        """Steps in which the queue drains belong to no block, so that only blocks of replaced input have to be long.
+        Ranks could not agree on them."""
+        if self.plan is None or self.plan.ranks > 1 or not self._owes_drain:
             return False
-        if self._drain_steps > _MOST_DRAIN_STEPS:
-            self._learn_waits_again()
+        if self._has_drained():
+            self._steps_before = self._drain_steps - 1
             return False
-        return True
+        if self._drain_steps <= self._most_unsettled_steps():
+            return True
+        self._learn_waits_again()
+        self._give_up(self.plan.give_up_pair(INPUT), INPUT, now)
+        return False
 
     def _learn_waits_again(self):
         """Waits are not what they were."""
@@ -191,18 +229,26 @@ class Probe:
         waits = sorted(self._waits)
         return waits[len(waits) * 9 // 10] / 2 if waits else 0
 
+    def _queued_steps(self):
+        """As many as a full queue lasts for; 0 if nobody waits for it."""
+        return (self._drained_steps or self.capacity) if self._are_waits_felt() else 0
+
     def _refill_ns(self):
         """How long the workers fill the queue once nobody reads from it."""
-        return (self._drained_steps or self.capacity) * self.step_ns if self._are_waits_felt() else 0
+        return self._queued_steps() * self.step_ns
 
     def _begin_block(self, now):
         if self.plan is None:
             self._make_plan()
-        self.block = self.plan.next_block(self.number + 1, now)
-        if self.block is None:
+        self.block = block = self.plan.next_block(self.number + 1, now, self.lease.left_ns(now))
+        self._suggest_time(now)
+        if block is None:
             self._report("probe finished", now)
             self.stop()
-        elif self.block.changes(PROCESSORS):
+            return
+        block.drained, self._steps_before = self._steps_before, 0
+        block.settles = not block.changes(INPUT) and not self._owes_drain
+        if block.changes(PROCESSORS):
             self.processors.halve()
 
     def _make_plan(self):
@@ -213,28 +259,48 @@ class Probe:
         for what, reason in impossible.items():
             if reason:
                 self._report("probe cannot %s: %s" % (what, reason), now_ns())
-        self.plan = Plan(self.lease.key, max(self.lease.ranks, _world_size()),
-                         [what for what in (INPUT, HOST, PROCESSORS) if not impossible.get(what)])
-        if self.plan.ranks > 1:
-            self.plan.set_lengths(2 * TIMES_DISCARDED * self.capacity, self.step_ns)
-        else:
-            self.plan.set_lengths(SHORTEST_BLOCK, self.step_ns)
-            if INPUT in self.plan.lengths and self._are_waits_felt():
-                self.plan.lengths[INPUT] = max(self.plan.lengths[INPUT], TIMES_DISCARDED * (2 + self.capacity))
+        ranks = max(self.lease.ranks, _world_size())
+        self.plan = Plan(self.lease.key, ranks, [what for what in (INPUT, HOST, PROCESSORS) if not impossible.get(what)],
+                         None if ranks == 1 else 2 * TIMES_DISCARDED * max(1, self.capacity))
+        for what in self.plan.experiments:  # roughly, until a pair was measured
+            drained = self.capacity + 1 if what == INPUT and self._are_waits_felt() else 0
+            steps = max(2 * (1 + shortest_block(self.step_ns)), 5 + 2 * (1 + TIMES_DISCARDED) * drained)
+            self.plan.cost_ns[what] = steps * self.step_ns
+
+    def _suggest_time(self, now):
+        """States how long a probe would have to be for what this one has no time for."""
+        if not self.plan.too_long or not self.lease.for_ns:
+            return
+        needed_ns = self.lease.for_ns - self.lease.left_ns(now) + _SUGGESTED * self.plan.needed_ns()
+        minutes = int(needed_ns // 60000000000) + 1
+        for what in self.plan.too_long:
+            if self._suggested.get(what) != minutes:
+                self._suggested[what] = minutes
+                self._report("probe cannot %s: steps of %.2g s are too long for it in this time: try --for %dm" % (
+                    what, self.step_ns / 1e9, minutes), now)
+
+    def _give_up(self, is_given_up, what, now):
+        if is_given_up:
+            self._report("probe cannot %s: the job did not settle after it was changed" % what, now)
 
     def _end_block(self, now):
         block, self.block = self.block, None
         self.processors.restore()
+        if block.last is None:
+            block.last = self.number
+        if self.has_device and block.kept_from_ns is not None:
+            self._take_block(block, now)
         if block.replaced:
             self._owes_drain, self._drain_steps, self._long_waits = True, 0, 0
         elif block.kept_from_ns is None and self._owes_drain:
             self._learn_waits_again()
-        if self.plan.end_block(block):
-            self._report("probe cannot %s: the job did not settle after it was changed" % block.what, now)
+        self._give_up(self.plan.end_block(block), block.what, now)
         if block.is_long_enough():
-            self._report("probe what=%s changed=%d pair=%d steps=%d-%d discarded=%d duration=%.9f slept=%.9f device=%d" % (
-                block.what, block.is_changed, block.pair, block.first + block.discarded, block.last, block.discarded,
-                (now - block.kept_from_ns) / 1e9, block.slept_ns / 1e9, self.has_device), now)
+            self._report("probe what=%s changed=%d pair=%d steps=%d-%d discarded=%d duration=%.9f slept=%.9f cpu=%.9f "
+                         "device=%d" % (
+                block.what, block.is_changed, block.pair, block.first + block.discarded, block.last,
+                block.drained + block.discarded, (now - block.kept_from_ns) / 1e9, block.slept_ns / 1e9,
+                (time.process_time_ns() - block.cpu_ns) / 1e9, self.has_device), now)
 
     def _report(self, text, now):
         """Of one rank: the others change the same things in the same steps."""

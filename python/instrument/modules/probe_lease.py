@@ -15,6 +15,7 @@ class Lease:
         self.key = fields["key"]
         self.ranks = int(fields["ranks"])
         self._until_ns = int(fields["until_ns"])
+        self.for_ns = int(fields.get("for_ns", 0))  # 0: there is no limit
         self._pid, self._start_ticks = int(fields["pid"]), fields["start_ticks"]
         self._has_lapsed = False
         self._poll = None
@@ -35,6 +36,9 @@ class Lease:
         if not self._has_lapsed:
             self._has_lapsed = now > self._until_ns or self._has_supervisor_ended()
         return not self._has_lapsed
+
+    def left_ns(self, now):
+        return self._until_ns - now
 
     def _has_supervisor_ended(self):
         return bool(self._poll.poll(0)) if self._poll is not None else not self._is_alive()

@@ -1,60 +1,73 @@
-"""What a probe changes in which steps: pairs of neighbouring blocks of equal length, one of them changed.
+"""What a probe changes in which steps: pairs of neighbouring blocks, one of them changed.
 
 Which of the two comes first is a hash of the job's name and of the number of the pair's first step, so that all ranks
-decide alike without a message. The things to change take turns, pair by pair.
+decide alike without a message. The things to change take turns, pair by pair, as long as the time is enough for all
+of them.
 """
 import hashlib
 import math
 
 INPUT, HOST, PROCESSORS = "input", "host", "processors"
 FIRST_STEP = 16  # The steps before are the job's warm-up.
-SHORTEST_BLOCK = 10
+SHORTEST_BLOCK = 5
 SHORTEST_BLOCK_NS = 200000000
-TIMES_DISCARDED = 5  # A block is at least so many times as long as what it discards.
-# As wide as an interval may be (on either side) for more pairs to be of no use, and the fewest pairs for that.
+TIMES_DISCARDED = 5  # A block is at least so many times as long as the queue takes to drain before it.
+_LEAST_PAIRS = 6  # Fewer have no interval.
+_FEWEST_PAIRS = 8  # of each experiment, if the time is enough
+# As wide as an interval may be (on either side) for more pairs to be of no use.
 _NARROW = {INPUT: 0.02, HOST: 0.008, PROCESSORS: 0.03}
-_FEWEST_PAIRS = 8
 _MOST_UNSETTLED = 4
-_MARGIN = 1.25
+_MOST_STEPS = 2000
 
 
 def is_first_changed(key, step):
     return bool(hashlib.sha256(("%s %d" % (key, step)).encode()).digest()[0] & 1)
 
 
-class Block:
-    """Steps `first` to `last`. `kept_from_ns` is None until the job has settled."""
-    __slots__ = ("what", "is_changed", "pair", "first", "last", "discarded", "begun_ns", "settles", "kept_from_ns",
-                 "slept_ns", "time_ns", "replaced", "is_spoiled")
+def shortest_block(step_ns):
+    """In steps that take so long."""
+    return min(_MOST_STEPS, max(SHORTEST_BLOCK, int(math.ceil(SHORTEST_BLOCK_NS / max(1.0, step_ns)))))
 
-    def __init__(self, what, is_changed, pair, first, length, now):
+
+class Block:
+    """Steps `first` to `last`; `last` is None until it is known. `kept_from_ns` is None until the job has settled."""
+    __slots__ = ("what", "is_changed", "pair", "first", "last", "discarded", "drained", "settles", "kept_from_ns",
+                 "slept_ns", "time_ns", "cpu_ns", "replaced", "is_spoiled")
+
+    def __init__(self, what, is_changed, pair, first, length):
         self.what, self.is_changed, self.pair = what, is_changed, pair
-        self.first, self.last = first, first + length - 1
-        self.begun_ns = now
+        self.first, self.last = first, None if length is None else first + length - 1
         self.kept_from_ns = None
         self.settles = self.is_spoiled = False  # settles: the next step is the last that is discarded
-        self.discarded = self.slept_ns = self.time_ns = self.replaced = 0
+        self.drained = 0  # steps that were discarded before the first one, while the queue drained
+        self.discarded = self.slept_ns = self.time_ns = self.cpu_ns = self.replaced = 0
 
     def changes(self, what):
         return self.is_changed and self.what == what
 
-    def length(self):
-        return self.last - self.first + 1
-
     def is_long_enough(self):
         return (self.kept_from_ns is not None and not self.is_spoiled
-                and self.length() >= TIMES_DISCARDED * self.discarded)
+                and self.last - self.first + 1 >= TIMES_DISCARDED * self.discarded)
+
+    def kept(self):
+        """Steps."""
+        return self.last - self.first + 1 - self.discarded
 
     def mean_ns(self):
-        return self.time_ns / float(self.length() - self.discarded)
+        return self.time_ns / float(self.kept())
 
 
 class Plan:
-    def __init__(self, key, ranks, experiments):
-        self.key, self.ranks = key, ranks
+    """`length`: of each block in steps, where ranks must agree on it; None: each block ends when it has enough steps."""
+
+    def __init__(self, key, ranks, experiments, length=None):
+        self.key, self.ranks, self.length = key, ranks, length
         self.experiments = list(experiments)
-        self.lengths = dict.fromkeys(experiments, SHORTEST_BLOCK)
         self.pairs = 0
+        self.cost_ns = dict.fromkeys(experiments, 0.0)  # of a pair
+        self.too_long = []  # experiments that the time left is too short for
+        self._begun = dict.fromkeys(experiments, 0)  # pairs
+        self._begun_ns = 0  # when this pair did
         self._place = 0  # in the pair
         self._what = None
         self._first_changed = False
@@ -62,35 +75,48 @@ class Plan:
         self._logs = {what: [] for what in experiments}  # log ratios of pairs
         self._unsettled = dict.fromkeys(experiments, 0)  # blocks in a row in which the job did not settle
 
-    def set_lengths(self, steps, step_ns):
-        """At least so many steps. Ranks cannot agree on a time, so with several only the number counts."""
-        if self.ranks == 1:
-            steps = max(steps, int(math.ceil(SHORTEST_BLOCK_NS / step_ns)))
-        for what, length in self.lengths.items():
-            self.lengths[what] = max(length, steps)
-
-    def is_between_pairs(self):
-        return self._place == 0
-
-    def next_block(self, first, now):
+    def next_block(self, first, now, left_ns):
         """None if nothing is left to be found out."""
         if self._place == 0:
-            open_ones = [what for what in self.experiments if self.ranks > 1 or not self.is_narrow(what)]
-            if not open_ones:
+            if self._what in self.experiments:
+                self.cost_ns[self._what] = float(now - self._begun_ns)
+            self._what = self._choose(left_ns)
+            if self._what is None:
                 return None
             self.pairs += 1
-            self._what = open_ones[self.pairs % len(open_ones)]
+            self._begun[self._what] += 1
+            self._begun_ns = now
             self._first_changed = is_first_changed(self.key, first)
             self._before = None
         is_changed = self._first_changed != bool(self._place)
         self._place = 1 - self._place
-        return Block(self._what, is_changed, self.pairs, first, self.lengths[self._what], now)
+        return Block(self._what, is_changed, self.pairs, first, self.length)
+
+    def _choose(self, left_ns):
+        """The one with the fewest pairs among those that the time is enough for. If it is not enough for all, the first
+        ones get it: they matter most."""
+        open_ones = [what for what in self.experiments if self.ranks > 1 or not self.is_narrow(what)]
+        affordable = []
+        for what in open_ones:
+            needed_ns = self._needed_ns(what, _LEAST_PAIRS)
+            if self.ranks > 1 or needed_ns <= left_ns:
+                affordable.append(what)
+                left_ns -= needed_ns
+        self.too_long = [what for what in open_ones if what not in affordable]
+        return min(affordable or open_ones[:1], key=self._begun.get, default=None)
+
+    def _needed_ns(self, what, pairs):
+        return max(0, pairs - len(self._logs[what])) * self.cost_ns[what]
+
+    def needed_ns(self):
+        """The time that all experiments still need."""
+        return sum(self._needed_ns(what, _FEWEST_PAIRS) for what in self.experiments)
 
     def end_block(self, block):
-        """The block has ended. If it was too short, later ones are longer and its pair is given up. True if this is
-        tried no more: the job has never settled."""
+        """The block has ended. If it does not count, its pair is given up. True if this is tried no more: the job has
+        never settled."""
         if not block.is_long_enough():
-            return self.ranks == 1 and self._give_up_pair(block)
+            return self.ranks == 1 and self.give_up_pair(block.what, block.is_spoiled)
         self._unsettled[block.what] = 0
         if self._before is None:
             self._before = block
@@ -100,18 +126,15 @@ class Plan:
                 self._logs[block.what].append(math.log(changed.mean_ns() / usual.mean_ns()))
         return False
 
-    def _give_up_pair(self, block):
+    def give_up_pair(self, what, may_settle=False):
+        """True if this is tried no more: the job has never settled."""
         self._place = 0
-        if block.is_spoiled:
+        if may_settle:
             return False
-        if block.kept_from_ns is not None:  # with a margin: not every drain takes the same number of steps
-            self.lengths[block.what] = int(_MARGIN * TIMES_DISCARDED * block.discarded)
+        self._unsettled[what] += 1
+        if self._unsettled[what] < _MOST_UNSETTLED or what not in self.experiments:
             return False
-        self.lengths[block.what] = 2 * block.length()
-        self._unsettled[block.what] += 1
-        if self._unsettled[block.what] < _MOST_UNSETTLED:
-            return False
-        self.experiments.remove(block.what)
+        self.experiments.remove(what)
         return True
 
     def is_narrow(self, what):

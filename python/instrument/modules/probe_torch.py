@@ -1,4 +1,5 @@
-"""Where a probe takes part in PyTorch: inside the data loader's __next__, and after an optimizer's update.
+"""Where a probe takes part in PyTorch: inside the data loader's __next__, after a backward pass, and after an optimizer's
+update.
 
 A step is what it is for the instrumentation (trace.py): it ends when the next batch is requested after an update, or,
 without a data loader, with each update of the same optimizer. The hooks of the instrumentation are around these.
@@ -28,6 +29,9 @@ class _Steps:
         self.updates = 0  # since the last batch
         self.optimizer = None  # the first that updated
         self.is_reading = False  # inside of __next__: a loader may read from another one
+        self.is_in_backward = False
+        self.has_backward = False  # since the last update
+        self.slept_in = None  # the number of the step
         self.batches = {}  # id of a dataset: the dataset, its kept batches
 
     def forget(self):
@@ -42,6 +46,38 @@ probe.processors._torch = _torch
 def attach_loader(module):
     iterators = module._BaseDataLoaderIter
     iterators.__next__ = _probed_next(iterators.__next__)
+
+
+def attach_backward(module):
+    original = module.backward
+
+    @functools.wraps(original)
+    def backward(*arguments, **keywords):
+        if is_compiling():
+            return original(*arguments, **keywords)
+        if probe.is_off or _steps.is_in_backward or probe.thread != _thread.get_ident():
+            return original(*arguments, **keywords)
+        try:
+            _steps.is_in_backward = True
+            result = original(*arguments, **keywords)
+        finally:
+            _steps.is_in_backward = False
+        try:
+            _end_backward()
+        except Exception as error:
+            probe.fail("the end of a backward pass", error)
+        return result
+
+    module.backward = backward
+
+
+def _end_backward():
+    """Forward and backward pass are queued, and nothing has waited for them yet: if the device limits the job, it has
+    enough to do now for a sleep to be hidden."""
+    _steps.has_backward = True
+    if _steps.slept_in != probe.number and probe.source is None:
+        _steps.slept_in = probe.number
+        probe.sleep()
 
 
 def attach_optimizer(module):
@@ -115,13 +151,15 @@ def _batch_of_before(iterator):
     _, batches = _steps.batches.get(id(iterator._dataset), (None, None))
     if batches is None or not _is_ready(batches):
         return None
+    sampler, replaced = iterator.__dict__.get(_REPLACED, (None, 0))
+    if sampler is not iterator._sampler_iter:  # another epoch of the same workers
+        replaced = 0
+    if iterator._num_yielded + replaced >= len(iterator):  # The loader is about to end.
+        return None
     batch = batches.next()
     if batch is None:
         probe.block.is_spoiled = True  # The job modifies its batches: from now on it gets copies.
         return None
-    sampler, replaced = iterator.__dict__.get(_REPLACED, (None, 0))
-    if sampler is not iterator._sampler_iter:  # another epoch of the same workers
-        replaced = 0
     iterator.__dict__[_REPLACED] = (iterator._sampler_iter, replaced + 1)
     probe.note_replaced()
     return batch
@@ -187,6 +225,7 @@ def _end_update(optimizer, arguments, keywords):
         if probe.thread != thread:
             return
         _wait_for_device()
+        has_backward, _steps.has_backward = _steps.has_backward, False
         _steps.updates += 1
         has_loader = thread in _steps.readers
         if has_loader and _steps.updates > _LEFT_UPDATES:
@@ -197,7 +236,7 @@ def _end_update(optimizer, arguments, keywords):
                 return
             _steps.updates = 0
             probe.end_step(now_ns())
-        if _steps.updates < 2:
+        if not has_backward and _steps.updates < 2:  # replayed, or compiled as a whole
             probe.sleep()
     except Exception as error:
         probe.fail("the end of an update", error)

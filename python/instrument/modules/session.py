@@ -10,11 +10,13 @@ import atexit
 import os
 import sys
 import weakref
+from operator import sub
 
 from . import _pipe
 from ._pipe import now_ns
 
 FLUSH_NS = 250000000
+_SECOND_NS = 1000000000
 _HOLD_NS = 30000000000
 _RELEASED = 300  # held steps per flush: neither the training thread nor the pipe gets all of them at once
 _TEXT_BYTES = 300
@@ -161,13 +163,21 @@ class Session:
         if sender is None:
             return
         ending = self._ending(sender, log)
+        # One format for many steps takes a third of the time that one each takes.
         both = b"step %d batches=1 timed=0 t=%d" + ending + b"phase input %d.%09d t=%d" + ending
-        made = [both % (place, began, *divmod(ended - began, 1000000000), ended)
-                for place, (began, ended) in enumerate(zip(requested, came), number)]
-        at_once = max(1, _pipe.LINE_BYTES // max(map(len, made)))
-        for place in range(0, len(made), at_once):
-            batch = made[place:place + at_once]
-            _send(sender, b"".join(batch), 2 * len(batch), ending)
+        waits = list(map(sub, came, requested))
+        last = len(came) - 1
+        at_once = max(1, _pipe.LINE_BYTES // (len(both % (number + last, came[last], max(waits), 0, came[last]))))
+        for place in range(0, len(came), at_once):
+            part = slice(place, place + at_once)
+            count = len(came[part])
+            values = [0] * (5 * count)
+            values[0::5] = range(number + place, number + place + count)
+            values[1::5] = requested[part]
+            values[2::5] = map(_SECOND_NS.__rfloordiv__, waits[part])
+            values[3::5] = map(_SECOND_NS.__rmod__, waits[part])
+            values[4::5] = came[part]
+            _send(sender, both * count % tuple(values), 2 * count, ending)
 
     def _ending(self, sender, log, is_unsure=False):
         """Of a line after its timestamp. Names have no %."""

@@ -211,7 +211,29 @@ def _timed_next(original):
         # 0 if anything was compiled: the compiler sees nothing of what follows.
         if hooks.fast:
             if hooks.fast == id(self):
-                return _fast_next(self, original)
+                # Between bursts: notes times and whether an optimizer has updated, and nothing else. What it keeps are
+                # integers in one list, which Python's garbage collector does not count.
+                began = now_ns()
+                try:
+                    hooks.is_waiting = True
+                    item = original(self)
+                except StopIteration:
+                    _end_iterator(hooks.fast_trace, self, began)
+                    raise
+                finally:
+                    hooks.is_waiting = False
+                ended = now_ns()
+                try:
+                    if hooks.flag.closed:
+                        hooks.flag.__init__(b"")  # open again
+                    else:
+                        began = -began
+                    hooks.records.extend((began, ended))  # both or none, whatever a signal handler of the job raises
+                    if ended > hooks.due_ns:
+                        hooks.drain()
+                except Exception as error:
+                    session.failed("the data loader", error)
+                return item
         if is_compiling():
             return original(self)
         if session.is_off:
@@ -237,33 +259,6 @@ def _timed_next(original):
         return item
 
     return __next__
-
-
-def _fast_next(iterator, original):
-    """Between bursts: notes times and whether an optimizer has updated, and nothing else. What it keeps are integers in
-    one list, which Python's garbage collector does not count."""
-    began = now_ns()
-    try:
-        hooks.is_waiting = True
-        item = original(iterator)
-    except StopIteration:
-        _end_iterator(hooks.fast_trace, iterator, began)
-        raise
-    finally:
-        hooks.is_waiting = False
-    ended = now_ns()
-    try:
-        if hooks.flag.closed:
-            hooks.flag = flag = _new_flag()
-            hooks.post_hooks[hooks.post_key] = flag.__exit__
-        else:
-            began = -began
-        hooks.records.extend((began, ended))  # both or none, whatever a signal handler of the job raises
-        if ended > hooks.due_ns:
-            hooks.drain()
-    except Exception as error:
-        session.failed("the data loader", error)
-    return item
 
 
 def _end_iterator(trace, iterator, now):

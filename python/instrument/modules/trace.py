@@ -16,7 +16,7 @@ from .spans import EVALUATION
 SOURCE = "torch"
 _ITEMS_NS = 1000000000
 _MOST_EVENTS = 4000
-FAST_NS = 4000  # of a batch that is only noted, as measured like UNSEEN_NS_PER_CALL
+FAST_NS = 10000  # of a batch that is only noted, as measured like UNSEEN_NS_PER_CALL
 # An accumulation is rarely longer. Where nothing but compiled code may update, batches count after so many.
 _SILENT_BATCHES = 64
 _ALIKE = 8  # So many noted batches are worth to be sent together.

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
+
 namespace trainscope {
 
 namespace {
@@ -152,6 +154,20 @@ Framework attached_framework(const std::vector<Event>& events) {
   return attached.size() == 1 ? *attached.begin() : Framework::unknown;
 }
 
+// By the event of the recorder (record/host/frameworks.h): "torch", "jax, tensorflow".
+Framework loaded_framework(const std::vector<Event>& events) {
+  std::set<Framework> loaded;
+  for (const Event& event : events) {
+    if (event.kind != "framework") continue;
+    for (const std::string_view name : split(event.text, ',')) {
+      for (const ModuleOf& each : kModules) {
+        if (trim(name) == each.module) loaded.insert(each.framework);
+      }
+    }
+  }
+  return loaded.size() == 1 ? *loaded.begin() : Framework::unknown;
+}
+
 bool is_launched_by_pytorch(const std::vector<std::string>& command) {
   constexpr std::array<std::string_view, 6> kLaunchers = {
       "torchrun",  "torch.distributed.run",     "torch.distributed.launch", "accelerate",
@@ -176,6 +192,8 @@ bool has_pinning_thread(const std::vector<Series>& series) {
 Framework framework_of(const RunView& run) {
   const Framework attached = attached_framework(run.events());
   if (attached != Framework::unknown) return attached;
+  const Framework loaded = loaded_framework(run.events());
+  if (loaded != Framework::unknown) return loaded;
   if (is_launched_by_pytorch(run.manifest().command)) return Framework::pytorch;
   return has_pinning_thread(run.recorded_series()) ? Framework::pytorch : Framework::unknown;
 }

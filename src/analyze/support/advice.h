@@ -10,7 +10,8 @@ namespace trainscope {
 
 enum class Framework { unknown, pytorch, tensorflow, jax };
 
-// By what the instrumentation attached to, the launcher in the command, or the names of threads.
+// By what the instrumentation attached to, the libraries that the job has loaded, the launcher in
+// the command, or the names of threads.
 Framework framework_of(const RunView& run);
 
 enum class Advice {

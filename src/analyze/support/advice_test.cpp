@@ -30,6 +30,16 @@ TEST(Advice, is_for_the_framework_at_hand) {
   EXPECT_EQ(advice_of(both), advice_of(unknown)) << "which one trains is not known";
 }
 
+TEST(Advice, is_for_the_framework_that_an_unmodified_job_has_loaded) {
+  PlantedRun torch, jax, both, unknown;
+  torch.event("framework", "torch");
+  jax.event("framework", "jax");
+  both.event("framework", "jax, tensorflow");
+  EXPECT_NE(advice_of(torch).find("DataLoader("), std::string::npos);
+  EXPECT_NE(advice_of(jax).find("Grain"), std::string::npos);
+  EXPECT_EQ(advice_of(both), advice_of(unknown)) << "which one trains is not known";
+}
+
 TEST(Advice, is_a_sentence_for_each) {
   for (size_t i = 0; i < static_cast<size_t>(Advice::count); ++i) {
     for (const Framework framework :

@@ -46,6 +46,24 @@ TEST(Device, where_the_owner_of_memory_is_unknown_a_working_gpu_is_the_jobs) {
   EXPECT_EQ(run.diagnose().verdict, "gpu_bound");
 }
 
+TEST(Device, the_evidence_of_a_busy_gpu_has_its_utilization_once) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 200; ++i) {
+    reports.push_back({i * 0.1, "pipe", *parse_report(fmt::format("step {} dry=0", i))});
+  }
+  PlantedRun run;
+  run.cpu(1, 1.05).thread("main", 0.99, 0).level("job.gpu.memory.usage", {}, 1e9);
+  run.level("hw.gpu.utilization", {{"gpu", "0"}}, 0.97).report(std::move(reports));
+  const Diagnosis diagnosis = run.diagnose();
+  ASSERT_FALSE(diagnosis.findings.empty());
+  EXPECT_EQ(diagnosis.findings[0].id, "gpu");
+  int lines = 0;
+  for (const std::string& line : diagnosis.findings[0].evidence) {
+    lines += line.starts_with("GPU utilization") ? 1 : 0;
+  }
+  EXPECT_EQ(lines, 1);
+}
+
 TEST(Device, a_worker_whose_past_came_in_one_row_is_not_busier_than_one_core) {
   PlantedRun run;
   run.cpu(0.6, 0.65).thread("main", 0.1, 0);

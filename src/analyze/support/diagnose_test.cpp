@@ -67,6 +67,9 @@ TEST(Diagnose, strangers_that_take_the_cores_are_named) {
   EXPECT_EQ(d.verdict, "contended");
   // The same waiting without strangers is the job's own doing.
   EXPECT_NE(PlantedRun().cpu(1.95, 1.98).thread("main", 0.55, 0.4).diagnose().verdict, "contended");
+  PlantedRun ranks;
+  ranks.cpu(0.9, 1.98).thread("main", 0.55, 0.4).rate(kRanksCpuTime, {}, 0.95);
+  EXPECT_NE(ranks.diagnose().verdict, "contended") << "ranks of a job are not its neighbours";
   // So is waiting under the job's own CPU limit.
   PlantedRun limited;
   limited.cpu(0.5, 1.5).thread("main", 0.5, 0.48).rate("cgroup.cpu.throttled_time", {}, 0.48);

@@ -63,13 +63,6 @@ std::vector<WantedSeries> wanted_series(const std::vector<Series>& series, std::
   return wanted;
 }
 
-std::string label_of(const Series& series, std::string_view name) {
-  for (const auto& [key, value] : series.labels) {
-    if (key == name) return value;
-  }
-  return "";
-}
-
 // What a role did altogether, in seconds per second: more than 1 if what it did before its first
 // row is in a later one, less if it did not live all the time.
 struct RoleLife {
@@ -96,7 +89,7 @@ struct Readings {
     for (size_t i = 0; i < wanted.size(); ++i) {
       const Series& each = series[wanted[i].place];
       if (each.metric != "job.gpu.memory.usage" || !(folds[i].mean().value_or(0) > 0)) continue;
-      if (const std::string gpu = label_of(each, "gpu"); !gpu.empty()) gpus.insert(gpu);
+      if (const auto gpu = value_of_label(each.labels, "gpu"); !gpu.empty()) gpus.emplace(gpu);
     }
     return gpus;
   }
@@ -106,7 +99,7 @@ struct Readings {
     for (size_t i = 0; i < wanted.size(); ++i) {
       const Series& each = series[wanted[i].place];
       if (each.metric != "job.thread.time") continue;
-      RoleLife& life = lives[label_of(each, "role")];
+      RoleLife& life = lives[std::string(value_of_label(each.labels, "role"))];
       life.windows.resize(windows);
       life.mean += folds[i].mean().value_or(0);
       for (size_t w = 0; w < windows; ++w) life.windows[w] += folds[i].at(w).value_or(0);
@@ -180,8 +173,10 @@ Status Evidence::read_signals(const RunView& run) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     const Series& series = readings.series[wanted[i].place];
     const bool is_of_gpu = series.metric.starts_with("hw.gpu.");
-    if (is_of_gpu && !gpus.empty() && !gpus.contains(label_of(series, "gpu"))) continue;
-    const auto found = lives.find(label_of(series, "role"));
+    if (is_of_gpu && !gpus.empty() &&
+        !gpus.contains(std::string(value_of_label(series.labels, "gpu"))))
+      continue;
+    const auto found = lives.find(std::string(value_of_label(series.labels, "role")));
     const RoleLife* const life = found == lives.end() ? nullptr : &found->second;
     const bool is_worker = life != nullptr && found->first.starts_with("worker");
     for (const SignalSource* source : wanted[i].readers) {

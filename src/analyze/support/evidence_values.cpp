@@ -8,7 +8,9 @@ namespace trainscope {
 std::optional<double> Evidence::others_cores() const {
   const auto machine = mean(Signal::machine_cores), job = mean(Signal::job_cores);
   if (!machine || !job || !are_others_seen_) return std::nullopt;
-  return std::max(0.0, *machine - *job - mean(Signal::recorder_cores).value_or(0));
+  const double known =
+      *job + mean(Signal::recorder_cores).value_or(0) + mean(Signal::ranks_cores).value_or(0);
+  return std::max(0.0, *machine - known);
 }
 
 std::optional<double> Evidence::unused_share() const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 
@@ -21,18 +22,16 @@ std::string severity_of(const Judgement& judgement, double part) {
   return share >= kWorthMending ? "warning" : "info";
 }
 
-// What a rule saw, as far as it spoke for it.
+// What a rule saw, as far as it spoke for it: each quantity once, though a rule may look at it with
+// several bounds.
 void add_evidence(const Judged& judged, Finding& finding) {
+  std::set<std::string_view> shown;
   for (const Diagnosis::Seen& seen : judged.seen) {
-    if (!seen.value || seen.degree < 0.1) continue;
+    if (!seen.value || seen.degree < 0.1 || !shown.insert(seen.what).second) continue;
     const std::string metric = seen.metric.empty() ? "" : fmt::format(" ({})", seen.metric);
-    std::string line =
+    finding.evidence.push_back(
         fmt::format("{}: {}, bounds {} to {}{}", seen.what, seen_text(*seen.value, seen.unit),
-                    seen_text(seen.low, seen.unit), seen_text(seen.high, seen.unit), metric);
-    const auto& known = finding.evidence;
-    if (std::find(known.begin(), known.end(), line) == known.end()) {
-      finding.evidence.push_back(std::move(line));
-    }
+                    seen_text(seen.low, seen.unit), seen_text(seen.high, seen.unit), metric));
   }
 }
 

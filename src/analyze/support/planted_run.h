@@ -92,6 +92,10 @@ class PlantedRun {
     run_.add_event({1, "mark", text});
     return *this;
   }
+  PlantedRun& event(const std::string& kind, const std::string& text) {
+    run_.add_event({1, kind, text});
+    return *this;
+  }
   PlantedRun& command(std::vector<std::string> words) {
     run_.set_command(std::move(words));
     return *this;

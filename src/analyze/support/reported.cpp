@@ -6,37 +6,23 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMostRanks = 4096;
 constexpr std::string_view kCommunication = "communication";
 // Fewer samples than this outside of long steps show nothing about what is usual.
 constexpr double kLeastSamples = 8;
 // What hours show, days would not show better.
 constexpr double kMostReadS = 6 * 3600;
+constexpr std::string_view kBurstsMark = "phases are timed in bursts";
 
 // Times and amounts, inside of pauses and altogether.
 struct Divided {
   double time_s = 0, amount = 0, paused_time_s = 0, paused_amount = 0, samples_outside = 0;
 
-  // An interval between two samples that overlaps a pause belongs to it: what happened in the
-  // overlap is not known.
-  void add(const Points& points, const std::vector<Pause>& pauses) {
-    auto pause = pauses.begin();
-    size_t before = points.time_s.size();
-    for (size_t i = 0; i < points.time_s.size(); ++i) {
-      if (points.present[i] == 0) continue;
-      if (before < i && points.value[i] >= points.value[before]) {
-        const double from_s = points.time_s[before], to_s = points.time_s[i];
-        while (pause != pauses.end() && pause->to_s <= from_s) ++pause;
-        const bool is_paused = pause != pauses.end() && pause->from_s < to_s;
-        const double more = points.value[i] - points.value[before];
-        time_s += to_s - from_s;
-        amount += more;
-        paused_time_s += is_paused ? to_s - from_s : 0;
-        paused_amount += is_paused ? more : 0;
-        samples_outside += is_paused ? 0 : 1;
-      }
-      before = i;
-    }
+  void add(const Divided& other) {
+    time_s += other.time_s;
+    amount += other.amount;
+    paused_time_s += other.paused_time_s;
+    paused_amount += other.paused_amount;
+    samples_outside += other.samples_outside;
   }
   std::optional<double> concentration() const {
     if (!(amount > 0) || samples_outside < kLeastSamples) return std::nullopt;
@@ -53,16 +39,95 @@ struct Divided {
   }
 };
 
+// Divides a counter, of which points are added part by part in order of time.
+class DividedSeries {
+ public:
+  explicit DividedSeries(const std::vector<Pause>& pauses)
+      : pauses_(pauses), pause_(pauses.begin()) {}
+
+  void add(const Points& points) {
+    for (size_t i = 0; i < points.time_s.size(); ++i) {
+      if (points.present[i] == 0) continue;
+      if (has_before_ && points.value[i] >= before_) add(points.time_s[i], points.value[i]);
+      before_s_ = points.time_s[i];
+      before_ = points.value[i];
+      has_before_ = true;
+    }
+  }
+  const Divided& divided() const { return divided_; }
+
+ private:
+  // An interval between two samples that overlaps a pause belongs to it: what happened in the
+  // overlap is not known.
+  void add(double to_s, double value) {
+    while (pause_ != pauses_.end() && pause_->to_s <= before_s_) ++pause_;
+    const bool is_paused = pause_ != pauses_.end() && pause_->from_s < to_s;
+    const double length_s = to_s - before_s_, more = value - before_;
+    divided_.time_s += length_s;
+    divided_.amount += more;
+    divided_.paused_time_s += is_paused ? length_s : 0;
+    divided_.paused_amount += is_paused ? more : 0;
+    divided_.samples_outside += is_paused ? 0 : 1;
+  }
+
+  const std::vector<Pause>& pauses_;
+  std::vector<Pause>::const_iterator pause_;
+  Divided divided_;
+  double before_s_ = 0, before_ = 0;
+  bool has_before_ = false;
+};
+
 bool is_write(const Series& series) {
   return series.metric == "job.io.bytes" && series.status != SeriesStatus::absent &&
          series.labels == Labels{{"direction", "write"}};
 }
 
+bool is_cpu_time(const Series& series) {
+  return series.metric == "job.cpu.time" && series.status != SeriesStatus::absent;
+}
+
+// The sum over all series that `is_wanted` accepts.
+Result<Divided> divide(const RunView& run, bool (*is_wanted)(const Series&),
+                       const std::vector<Pause>& pauses, double begin_s, double end_s) {
+  Divided sum;
+  if (pauses.empty()) return sum;
+  const std::vector<Series>& series = run.recorded_series();
+  for (size_t i = 0; i < series.size(); ++i) {
+    if (!is_wanted(series[i])) continue;
+    DividedSeries divided(pauses);
+    for (const Range& part : run.parts_of({begin_s, end_s - begin_s, 1})) {
+      TS_TRY(const Points points, run.points(i, part));
+      divided.add(points);
+    }
+    sum.add(divided.divided());
+  }
+  return sum;
+}
+
+// That the instrumentation times in some steps only, if timing all of them takes too long.
+bool may_be_in_bursts(const PhaseSum& sum) {
+  TrainingPhase phase;
+  phase.name = sum.name;
+  return phase.is_compute() || sum.name == "transfer";
+}
+
 }  // namespace
 
-std::map<std::string, double, std::less<>> phase_times(const Training& training) {
+bool are_phases_in_bursts(const RunView& run) {
+  const auto& events = run.events();
+  return std::any_of(events.begin(), events.end(),
+                     [](const Event& event) { return event.text.starts_with(kBurstsMark); });
+}
+
+std::map<std::string, double, std::less<>> phase_times(const RunView& run) {
+  const Training& training = run.training();
   std::map<std::string, double, std::less<>> times;
-  for (const PhaseSum& sum : training.phase_sums) times[sum.name] = sum.time_s;
+  // Steps that the job itself reports do not state which of them the instrumentation has timed.
+  const bool are_bursts_unknown = !training.statistics.timed_share && are_phases_in_bursts(run);
+  for (const PhaseSum& sum : training.phase_sums) {
+    if (are_bursts_unknown && may_be_in_bursts(sum)) continue;
+    if (const auto time_s = training.time_in_all_steps(sum)) times[sum.name] = *time_s;
+  }
   if (training.other_communication_s) {
     double& most = times[std::string(kCommunication)];
     most = std::max(most, *training.other_communication_s);
@@ -70,53 +135,16 @@ std::map<std::string, double, std::less<>> phase_times(const Training& training)
   return times;
 }
 
-Result<std::optional<double>> ddp_communication_s(const Training& training) {
-  std::optional<double> most;
-  if (!training.has_other_senders) return most;
-  std::map<std::string, std::pair<double, double>, std::less<>> ranks;  // whole, hidden
-  const auto numbers = training.details->numbers();
-  TrainingNumber number;
-  for (;;) {
-    TS_TRY(const bool has_more, numbers->next(number));
-    if (!has_more) break;
-    if (!number.name.starts_with("ddp.communication") ||
-        (ranks.size() >= kMostRanks && !ranks.contains(number.who))) {
-      continue;
-    }
-    auto& [whole_s, hidden_s] = ranks[number.who];
-    (number.name == "ddp.communication_s" ? whole_s : hidden_s) = number.value;
-  }
-  for (const auto& [who, times] : ranks) {
-    most = std::max(most.value_or(0), times.first - times.second);
-  }
-  return most;
-}
-
 Result<std::optional<double>> writes_in_pauses(const RunView& run, const std::vector<Pause>& pauses,
                                                double begin_s, double end_s) {
-  if (pauses.empty()) return std::optional<double>();
-  const std::vector<Series>& series = run.recorded_series();
-  const auto writes = std::find_if(series.begin(), series.end(), is_write);
-  if (writes == series.end()) return std::optional<double>();
-  TS_TRY(const Points points,
-         run.points(static_cast<size_t>(writes - series.begin()), {begin_s, end_s}));
-  Divided divided;
-  divided.add(points, pauses);
+  TS_TRY(const Divided divided, divide(run, is_write, pauses, begin_s, end_s));
   return divided.concentration();
 }
 
 Result<std::optional<double>> work_in_pauses(const RunView& run, const std::vector<Pause>& pauses,
                                              double begin_s, double end_s) {
-  Divided divided;
   const double to_s = std::min(end_s, begin_s + kMostReadS);
-  const std::vector<Series>& series = run.recorded_series();
-  for (size_t i = 0; i < series.size() && !pauses.empty(); ++i) {
-    const bool is_cpu =
-        series[i].metric == "job.cpu.time" && series[i].status != SeriesStatus::absent;
-    if (!is_cpu) continue;
-    TS_TRY(const Points points, run.points(i, {begin_s, to_s}));
-    divided.add(points, pauses);
-  }
+  TS_TRY(const Divided divided, divide(run, is_cpu_time, pauses, begin_s, to_s));
   return divided.ratio();
 }
 

@@ -1,7 +1,7 @@
 // What the job reported that no other analysis reads: phases by name, the communication of ranks,
 // and what the job wrote during its pauses.
 //
-// Guarantees: memory does not grow with the number of steps or phases.
+// Guarantees: memory does not grow with the number of steps, phases or samples.
 #pragma once
 
 #include <map>
@@ -16,13 +16,13 @@
 
 namespace trainscope {
 
-// Seconds by name. Of the sender of the steps, but communication is that of the sender with most of
-// it: the ranks that wait for a slow one may not be the one that reports the steps.
-std::map<std::string, double, std::less<>> phase_times(const Training& training);
+// Whether the instrumentation timed phases in some steps only.
+bool are_phases_in_bursts(const RunView& run);
 
-// Of one step, not hidden behind the backward pass, as PyTorch's DDP measures it; of the rank with
-// most of it. Reads the numbers that were reported if there are several senders.
-Result<std::optional<double>> ddp_communication_s(const Training& training);
+// Seconds in all steps, by name. Of the sender of the steps, but communication is that of the
+// sender with most of it: the ranks that wait for a slow one may not be the one that reports the
+// steps. Phases that were timed in bursts are left out if it is unknown in which steps.
+std::map<std::string, double, std::less<>> phase_times(const RunView& run);
 
 // How far the job's writes fall into pauses: 0 as often as at other times, 1 only there. Empty: not
 // recorded, there are no pauses, or there are too few samples outside of them.

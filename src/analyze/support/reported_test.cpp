@@ -121,21 +121,43 @@ TEST(Reported, any_rank_that_waits_is_communication) {
   EXPECT_EQ(raised(with_ranks(0.02, 0.03)), "");
 }
 
-TEST(Reported, communication_that_ddp_measured_counts_where_backward_does_not_hide_it) {
-  const auto with_ddp = [](double hidden_s) {
-    std::vector<StoredReport> reports = ranks(0, 0);
-    for (const char* line :
-         {"scalar ddp.communication_s 0.06 who=rank1", "phase forward 0.1 who=rank1"}) {
-      reports.push_back({10, "pipe", *parse_report(line)});
-    }
-    const std::string hidden =
-        fmt::format("scalar ddp.communication_hidden_s {} who=rank1", hidden_s);
-    reports.push_back({10, "pipe", *parse_report(hidden)});
-    PlantedRun run;
-    return run.cpu(1.3, 1.35).thread("main", 0.97, 0).report(std::move(reports)).diagnose().verdict;
-  };
-  EXPECT_EQ(with_ddp(0.001), "communication_bound");
-  EXPECT_EQ(with_ddp(0.058), "cpu_bound");
+// Steps of 0.1 s that copy for 0.04 s and compute for 0.05 s, of which only the last eight of forty
+// are timed. The first one computes for longer.
+std::vector<StoredReport> steps_in_bursts(bool are_bursts_known) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 190; ++i) {
+    const double compute_s = i == 1 ? 0.95 : 0.05, end_s = 1 + i * 0.1;
+    const bool is_timed = i == 1 || i % 40 >= 32;
+    const auto add = [&](double before_s, const std::string& line) {
+      reports.push_back({end_s - before_s, "pipe", *parse_report(line)});
+    };
+    add(compute_s + 0.045, "phase input 0.005");
+    if (is_timed) add(compute_s, "phase transfer 0.04");
+    if (is_timed) add(0, fmt::format("phase forward {}", compute_s));
+    add(0,
+        fmt::format("step {}", i) + (are_bursts_known ? fmt::format(" timed={:d}", is_timed) : ""));
+  }
+  return reports;
+}
+
+Diagnosis copying_in_bursts(bool are_bursts_known) {
+  PlantedRun run;
+  run.cpu(0.3, 0.35).thread("main", 0.3, 0).level("job.gpu.memory.usage", {}, 1e9);
+  run.level("hw.gpu.utilization", {{"gpu", "0"}}, 0.4);
+  run.mark("phases are timed in bursts of steps: timing every step would take more than 0.3 %");
+  return run.report(steps_in_bursts(are_bursts_known)).diagnose();
+}
+
+TEST(Reported, phases_that_are_timed_in_bursts_are_those_of_all_steps) {
+  const Diagnosis d = copying_in_bursts(true);
+  EXPECT_EQ(d.verdict, "transfer_bound");
+  EXPECT_EQ(d.sentence, "copying to the GPU takes 38 % of the step time");
+}
+
+TEST(Reported, bursts_that_are_not_known_are_no_share_of_the_step) {
+  const Diagnosis d = copying_in_bursts(false);
+  EXPECT_NE(d.verdict, "transfer_bound");
+  for (const BreakdownPart& part : d.breakdown) EXPECT_NE(part.part, "transfer");
 }
 
 }  // namespace

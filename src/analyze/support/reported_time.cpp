@@ -48,13 +48,8 @@ Status ReportedTime::read_steps(const RunView& run) {
       warmup_s_ = std::max(0.0, part.time_s - (begin_s_ - first_step_s_));
     }
   }
-  for (const auto& [name, time_s] : phase_times(training)) {
+  for (const auto& [name, time_s] : phase_times(run)) {
     shares_.try_emplace(name, std::min(1.0, time_s / (end_s_ - begin_s_)));
-  }
-  if (const auto step_s = training.statistics.mean_s;
-      step_s && !shares_.contains("communication")) {
-    TS_TRY(const auto communication_s, ddp_communication_s(training));
-    if (communication_s) shares_["communication"] = std::min(1.0, *communication_s / *step_s);
   }
   TS_TRY(writes_, writes_in_pauses(run, step_time_.pauses, begin_s_, end_s_));
   if (!knows_input_) {
@@ -74,7 +69,7 @@ Status ReportedTime::read_phases_alone(const RunView& run) {
   end_s_ = span->to_s;
   if (!(end_s_ > begin_s_)) begin_s_ = span->from_s;
   const double first_s = begin_s_ > span->from_s ? span->first_input_s : 0;
-  for (const auto& [name, time_s] : phase_times(training)) {
+  for (const auto& [name, time_s] : phase_times(run)) {
     const double counted_s = name == "input" ? std::max(0.0, time_s - first_s) : time_s;
     shares_[name] = std::min(1.0, counted_s / (end_s_ - begin_s_));
   }
@@ -100,9 +95,10 @@ void ReportedTime::find_later_starts(const Training& training) {
   for (const auto& [step, before_s] : training.overview->kept) {
     if (before_s < 0 || !step.duration_s || !step.input_wait_s) continue;
     const double excess_s = *step.input_wait_s - usual_s;
-    const bool is_first = std::any_of(
-        training.epochs.begin(), training.epochs.end(),
-        [&](const Epoch& each) { return each.time_s >= before_s && each.time_s < step.time_s; });
+    const bool is_first = std::any_of(training.epochs.begin(), training.epochs.end(),
+                                      [from_s = before_s, to_s = step.time_s](const Epoch& each) {
+                                        return each.time_s >= from_s && each.time_s < to_s;
+                                      });
     if (!is_first || step.covers != 1 || !(excess_s > training.statistics.typical_s)) continue;
     later_starts_.push_back({step.time_s - *step.duration_s, step.time_s, excess_s});
   }

@@ -32,7 +32,8 @@ bool has_labels(const Series& series, const WantedLabels& wanted) {
 
 }  // namespace
 
-const std::vector<SignalSource>& signal_sources() {
+// A table.
+const std::vector<SignalSource>& signal_sources() {  // NOLINT(readability-function-size)
   using enum Signal;
   static const std::vector<SignalSource> kSources = {
       {{job_cores, "CPU of the job"}, "job.cpu.time", {}, Reading::rate, Combine::sum},
@@ -47,6 +48,11 @@ const std::vector<SignalSource>& signal_sources() {
        Reading::rate,
        Combine::sum},
       {{recorder_cores, "CPU of Trainscope"}, "recorder.cpu.time", {}, Reading::rate, Combine::sum},
+      {{ranks_cores, "CPU of other ranks of the job"},
+       kRanksCpuTime,
+       {},
+       Reading::rate,
+       Combine::sum},
       {{steal_cores, "CPU taken by the hypervisor"},
        "system.cpu.time",
        {{"cpu", "all"}, {"state", "steal"}},

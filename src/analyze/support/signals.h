@@ -17,6 +17,7 @@ enum class Signal : size_t {
   kernel_cores,
   machine_cores,
   recorder_cores,
+  ranks_cores,
   steal_cores,
   cpu_pressure,
   io_pressure,

@@ -139,7 +139,7 @@ void FileGpu::read_job(std::span<int64_t> values, const std::vector<pid_t>& job)
 
 GpuHealth FileGpu::read(GpuPace pace, std::span<int64_t> values, const std::vector<pid_t>& job) {
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (columns[i].pace != pace) continue;
+    if (columns[i].pace != pace || !is_read(columns[i])) continue;
     values[i] = kAbsent;
     if (!files_[i]) continue;
     int error = 0;

@@ -58,7 +58,7 @@ GpuHealth NvidiaColumns::read(GpuPace pace, std::span<int64_t> values,
                               const std::vector<pid_t>& job) {
   if (pace != GpuPace::fast) job_ = &job;
   for (size_t i = 0; i < columns.size(); ++i) {
-    if (!is_due(i, pace)) continue;
+    if (!is_due(i, pace) || !is_read(columns[i])) continue;
     values[i] = kAbsent;
     int64_t raw = kAbsent;
     bool is_dear = false;

@@ -81,6 +81,14 @@ void GpuWorker::take(std::span<int64_t> row) {
   }
 }
 
+// A single GPU may be another one for each rank.
+FoundGpus GpuServer::find_of(const GpuVendor& vendor) const {
+  FoundGpus found = vendor.find(root_);
+  const bool are_own = found.is_part || found.gpus.size() == 1;
+  for (const auto& gpu : found.gpus) gpu->only_job = only_job_ && !are_own;
+  return found;
+}
+
 // On its own thread: starting a driver's library may take seconds, or for ever.
 void GpuServer::find() {
   if (finding_) return;
@@ -88,7 +96,7 @@ void GpuServer::find() {
   found_ = false;
   std::thread([this] {
     std::vector<FoundGpus> found;
-    for (const GpuVendor* vendor : gpu_vendors()) found.push_back(vendor->find(root_));
+    for (const GpuVendor* vendor : gpu_vendors()) found.push_back(find_of(*vendor));
     const std::lock_guard lock(signal_->mutex);
     findings_ = std::move(found);
     finding_ = false;
@@ -161,6 +169,7 @@ std::string GpuServer::layout_json() {
     if (gpu.memory_bytes >= 0) entry["memory_bytes"] = gpu.memory_bytes;
     gpus.push_back(entry);
     for (const GpuColumn& column : gpu.columns) {
+      if (!gpu.is_read(column)) continue;
       if (member->state != MemberState::good) {
         missing.push_back(
             {{"metric", column.metric},
@@ -293,7 +302,9 @@ void GpuServer::answer_row(uint64_t number, const std::vector<pid_t>& job, RowKi
     std::vector<int64_t> part(member->gpu->columns.size(), kAbsent);
     member->fast.take(part);
     member->slow.take(part);
-    row.insert(row.end(), part.begin(), part.end());
+    for (size_t i = 0; i < part.size(); ++i) {
+      if (member->gpu->is_read(member->gpu->columns[i])) row.push_back(part[i]);
+    }
   }
   if (stale_) {
     send(GpuMessage::changed, number, 0, nullptr, 0);

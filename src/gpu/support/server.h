@@ -63,7 +63,10 @@ class GpuWorker {
 
 class GpuServer {
  public:
-  GpuServer(int socket, std::string root) : socket_(socket), root_(std::move(root)) {}
+  // `only_job`: for a rank that does not record the machine. It gets the columns of the job, and
+  // all others of GPUs that only this rank may use.
+  GpuServer(int socket, std::string root, bool only_job)
+      : socket_(socket), root_(std::move(root)), only_job_(only_job) {}
   // Until the recorder closes its end; the process's exit code.
   int serve();
 
@@ -81,6 +84,7 @@ class GpuServer {
   enum class RowKind { usual, last };
   void answer_row(uint64_t number, const std::vector<pid_t>& job, RowKind kind);
   void find();
+  FoundGpus find_of(const GpuVendor& vendor) const;
   void merge(std::vector<FoundGpus> found);
   bool forget_lost(const std::string& uuid);
   void update_states(int64_t now_ns);
@@ -93,6 +97,7 @@ class GpuServer {
 
   int socket_;
   std::string root_;
+  bool only_job_;
   std::shared_ptr<GpuSignal> signal_ = std::make_shared<GpuSignal>();
   std::vector<std::unique_ptr<Member>> members_;
   uint32_t layout_ = 0;

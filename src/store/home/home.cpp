@@ -24,6 +24,7 @@ namespace trainscope {
 namespace {
 
 constexpr size_t kSuggestions = 5;
+constexpr size_t kMostRanksBeside = 256;
 constexpr std::string_view kManifestFamily = "\"trainscope.manifest/";  // of any version
 
 // The fault in the first bytes of a file of frames, or "" if there is none.
@@ -303,17 +304,15 @@ Result<std::string> find_run(const std::string& home, const std::string& text) {
   return target.paths.back();
 }
 
-std::optional<RunListing> find_machine_run(const std::string& run_path, const Manifest& manifest) {
-  if (manifest.records_machine) {
-    RunListing own;
-    own.path = run_path;
-    own.manifest = manifest;
-    return own;
-  }
-  if (manifest.job.empty()) return std::nullopt;
+namespace {
+
+// The other ranks of the job on the same machine, as far as they are in the same home.
+std::vector<RunListing> ranks_beside(const std::string& run_path, const Manifest& manifest) {
+  std::vector<RunListing> ranks;
+  if (manifest.job.empty()) return ranks;
   const std::string home = run_path.substr(0, run_path.rfind('/'));
   auto folders = folder_names(home);
-  if (!folders) return std::nullopt;
+  if (!folders) return ranks;
   const auto start_ns = run_id_realtime_ns(manifest.id);
   std::erase_if(*folders, [&](const std::string& name) {
     const auto other_ns = run_id_realtime_ns(std::string_view(name).substr(0, kRunIdLength));
@@ -325,9 +324,41 @@ std::optional<RunListing> find_machine_run(const std::string& run_path, const Ma
     const auto has = [&](const std::string& path) { return contains(group.paths, path); };
     if (group.kind != GroupKind::ranks || !has(run_path)) continue;
     for (const RunListing& run : runs) {
-      const Manifest& other = run.manifest;
-      if (other.records_machine && is_same_machine(other, manifest) && has(run.path)) return run;
+      const bool is_other = has(run.path) && run.manifest.id != manifest.id;
+      if (is_other && is_same_machine(run.manifest, manifest)) ranks.push_back(run);
     }
+  }
+  return ranks;
+}
+
+// Of a rank that records the machine.
+std::unique_ptr<RunView> with_rank_series(std::unique_ptr<RunView> run,
+                                          const std::vector<RunListing>& of_job) {
+  const Manifest& manifest = run->manifest();
+  if (manifest.world_size < 2) return run;
+  const auto ranks = of_job.empty() ? ranks_beside(run->path(), manifest) : of_job;
+  std::vector<std::unique_ptr<RunView>> others;
+  for (const RunListing& rank : ranks) {
+    // Of the ranks of a machine one records it: another that does too is of another machine.
+    const bool is_beside = rank.manifest.id != manifest.id && !rank.manifest.records_machine &&
+                           is_same_machine(rank.manifest, manifest);
+    if (!is_beside || others.size() == kMostRanksBeside) continue;
+    if (auto opened = open_run(rank.path)) others.push_back(std::move(*opened));
+  }
+  return others.empty() ? std::move(run) : add_rank_series(std::move(run), std::move(others));
+}
+
+}  // namespace
+
+std::optional<RunListing> find_machine_run(const std::string& run_path, const Manifest& manifest) {
+  if (manifest.records_machine) {
+    RunListing own;
+    own.path = run_path;
+    own.manifest = manifest;
+    return own;
+  }
+  for (const RunListing& rank : ranks_beside(run_path, manifest)) {
+    if (rank.manifest.records_machine) return rank;
   }
   return std::nullopt;
 }
@@ -335,7 +366,7 @@ std::optional<RunListing> find_machine_run(const std::string& run_path, const Ma
 std::unique_ptr<RunView> with_machine_series(std::unique_ptr<RunView> run,
                                              const std::vector<RunListing>& of_job) {
   const Manifest& manifest = run->manifest();
-  if (manifest.records_machine) return run;
+  if (manifest.records_machine) return with_rank_series(std::move(run), of_job);
   const auto is_it = [&](const RunListing& other) {
     return other.manifest.records_machine && is_same_machine(other.manifest, manifest);
   };

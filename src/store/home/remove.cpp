@@ -20,7 +20,8 @@ constexpr std::array<std::string_view, 8> kOwnNames = {"tail",         "tail.new
                                                        "output.1.log", "output.2.log", "progress",
                                                        "reserve",      "manifest.json"};
 
-constexpr int kInstrumentDepth = 4;
+// Folders of a run, and how deep what Trainscope put into them is.
+constexpr int kInstrumentDepth = 4, kKeptDepth = 1;
 
 bool is_own(std::string_view name) {
   return segment_number(name).has_value() || name.starts_with("manifest.json.new") ||
@@ -76,6 +77,18 @@ int64_t disk_bytes(int folder, const std::string& name) {
   return static_cast<int64_t>(info.st_blocks) * 512;
 }
 
+// Of the files that `run --keep` copied.
+int64_t kept_bytes(int run_folder) {
+  const UniqueFd folder(::openat(run_folder, std::string(kKeptFolder).c_str(),
+                                 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (!folder) return 0;
+  const auto names = names_in(folder.get());
+  int64_t bytes = 0;
+  if (!names) return bytes;
+  for (const std::string& name : *names) bytes += disk_bytes(folder.get(), name);
+  return bytes;
+}
+
 }  // namespace
 
 Result<int64_t> run_disk_bytes(const std::string& run_path) {
@@ -85,7 +98,7 @@ Result<int64_t> run_disk_bytes(const std::string& run_path) {
   for (const std::string& name : names) {
     if (is_own(name)) bytes += disk_bytes(folder.get(), name);
   }
-  return bytes;
+  return bytes + kept_bytes(folder.get());
 }
 
 Status remove_instrument_folder(const std::string& run_path) {
@@ -100,6 +113,12 @@ Result<Removed> remove_run(const std::string& run_path) {
   for (const std::string& name : names) {
     if (name == kInstrumentFolder) {
       TS_CHECK_OK(remove_tree(folder.get(), name, kInstrumentDepth));
+      continue;
+    }
+    if (name == kKeptFolder) {
+      const int64_t bytes = kept_bytes(folder.get());
+      TS_CHECK_OK(remove_tree(folder.get(), name, kKeptDepth));
+      removed.bytes += bytes;
       continue;
     }
     if (!is_own(name)) {

@@ -19,15 +19,8 @@ struct Row {
   double divisor = 1;
 };
 
-std::string_view label(const Labels& labels, std::string_view name) {
-  for (const auto& [key, value] : labels) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
 InputRole cpu_role(const Series& series) {
-  const std::string_view state = label(series.labels, "state");
+  const std::string_view state = value_of_label(series.labels, "state");
   return state == "idle" || state == "iowait" ? InputRole::other : InputRole::numerator;
 }
 
@@ -42,7 +35,7 @@ std::optional<double> cpu_utilization(const Row& row) {
 
 // used + free + cached + buffers is the machine's memory; `available` overlaps them.
 InputRole memory_role(const Series& series) {
-  const std::string_view state = label(series.labels, "state");
+  const std::string_view state = value_of_label(series.labels, "state");
   if (state == "used") return InputRole::numerator;
   return state == "free" || state == "cached" || state == "buffers" ? InputRole::other
                                                                     : InputRole::none;
@@ -224,7 +217,7 @@ void list_one(const DerivedSpec& spec, const SeriesDirectory& directory,
     if (!is_input(spec, series.metric)) continue;
     const InputRole role = spec.role(series);
     if (role == InputRole::none) continue;
-    const std::string group(label(series.labels, spec.metric.labels));
+    const std::string group(value_of_label(series.labels, spec.metric.labels));
     const auto [place, added] = groups.emplace(group, out.size());
     if (added) out.push_back({described(spec, group), &spec, {}, {}, 1});
     out[place->second].inputs.push_back(i);

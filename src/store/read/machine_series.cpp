@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <mutex>
+#include <set>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -11,16 +13,10 @@ namespace trainscope {
 
 namespace {
 
-std::string label_value(const Series& series, std::string_view name) {
-  for (const auto& [key, value] : series.labels) {
-    if (key == name) return value;
-  }
-  return "";
-}
-
 bool is_of_machine(const Series& series) {
   if (series.status == SeriesStatus::absent) return false;
-  if (series.metric.starts_with("system.cpu.")) return label_value(series, "state") == "steal";
+  if (series.metric.starts_with("system.cpu."))
+    return value_of_label(series.labels, "state") == "steal";
   return series.metric.starts_with("system.") || series.metric.starts_with("hw.");
 }
 
@@ -34,19 +30,25 @@ double seconds_between(const Manifest& from, const Manifest& to) {
   return static_cast<double>(between_ns) / 1e9;
 }
 
-// The ranks of a job do the same: if the driver reports that one has no memory of any GPU, none of
-// them uses one.
-bool uses_no_gpu(const RunView& machine) {
-  const std::vector<Series>& series = machine.recorded_series();
+// In which the job of this run has memory, by label; nothing if that is unknown.
+std::optional<std::set<std::string>> used_gpus(const RunView& run) {
+  const std::vector<Series>& series = run.recorded_series();
   std::vector<WindowQuery> queries;
   for (size_t i = 0; i < series.size(); ++i) {
     const bool is_memory = series[i].metric == "job.gpu.memory.usage";
     if (is_memory && series[i].status != SeriesStatus::absent) queries.push_back({i});
   }
-  if (queries.empty()) return false;
-  const auto folds = machine.fold_windows(queries, {0, std::max(machine.duration_s(), 1e-3), 1});
-  return folds && std::none_of(folds->begin(), folds->end(),
-                               [](const WindowFold& fold) { return fold.mean().value_or(1) > 0; });
+  const auto folds = run.fold_windows(queries, {0, std::max(run.duration_s(), 1e-3), 1});
+  if (!folds || queries.empty()) return std::nullopt;
+  std::set<std::string> used;
+  bool are_known = true;
+  for (size_t i = 0; i < queries.size(); ++i) {
+    const auto bytes = (*folds)[i].mean();
+    are_known = are_known && bytes;
+    if (bytes.value_or(0) > 0)
+      used.emplace(value_of_label(series[queries[i].series].labels, "gpu"));
+  }
+  return used.empty() && !are_known ? std::nullopt : std::optional(used);
 }
 
 // The GPUs that a variable allows, as it names them; nothing if none is set.
@@ -81,52 +83,74 @@ std::string gpu_number(const Json& host, const std::string& name) {
   return name;
 }
 
+// The only GPU that a rank uses by the usual order, by label; "" if that is unknown.
+std::string usual_gpu(const Json& host, const std::optional<std::vector<std::string>>& allowed,
+                      size_t rank) {
+  if (!allowed) return std::to_string(rank);
+  if (rank < allowed->size()) return gpu_number(host, (*allowed)[rank]);
+  return allowed->size() == 1 ? gpu_number(host, allowed->front()) : "";
+}
+
 // Which series of the machine's GPUs a rank has.
 class RankGpus {
  public:
   RankGpus(const RunView& run, const RunView& machine) {
-    const Json host = parse_json(run.host_json());
-    const auto allowed = host.is_object() ? allowed_gpus(host) : std::nullopt;
-    has_none_ = uses_no_gpu(machine) || (allowed && allowed->empty());
-    if (has_none_) return;
-    const auto rank = static_cast<size_t>(std::max<int64_t>(0, run.manifest().local_rank));
-    std::string own = std::to_string(rank);
-    if (allowed) {
-      const bool is_given_one = allowed->size() == 1;
-      own = rank < allowed->size() ? (*allowed)[rank] : is_given_one ? allowed->front() : "";
-      own = gpu_number(host, own);
-    }
-    const std::vector<Series>& series = machine.recorded_series();
-    const bool is_there = std::any_of(series.begin(), series.end(), [&](const Series& each) {
-      return is_of_gpu(each) && label_value(each, "gpu") == own;
+    const std::vector<Series>& own = run.recorded_series();
+    has_none_ = std::any_of(own.begin(), own.end(), [](const Series& each) {
+      return is_of_gpu(each) && each.status != SeriesStatus::absent;  // what it needs
     });
-    if (is_there) own_ = own;
+    if (has_none_) return;
+    if (const auto used = used_gpus(run)) {
+      own_ = *used;
+      has_none_ = used->empty();
+    } else {
+      guess(run, machine);
+    }
   }
 
   bool has(const Series& series) const {
-    return !has_none_ && (own_.empty() || label_value(series, "gpu") == own_);
+    return !has_none_ &&
+           (own_.empty() || own_.contains(std::string(value_of_label(series.labels, "gpu"))));
   }
 
  private:
+  // The ranks of a job do the same: if one has no memory of any GPU, none of them uses one.
+  void guess(const RunView& run, const RunView& machine) {
+    const Json host = parse_json(run.host_json());
+    const auto allowed = host.is_object() ? allowed_gpus(host) : std::nullopt;
+    const auto used = used_gpus(machine);
+    has_none_ = (used && used->empty()) || (allowed && allowed->empty());
+    if (has_none_) return;
+    const auto rank = static_cast<size_t>(std::max<int64_t>(0, run.manifest().local_rank));
+    const std::string usual = usual_gpu(host, allowed, rank);
+    const std::vector<Series>& series = machine.recorded_series();
+    const bool is_there = std::any_of(series.begin(), series.end(), [&](const Series& each) {
+      return is_of_gpu(each) && value_of_label(each.labels, "gpu") == usual;
+    });
+    if (is_there) own_ = {usual};
+  }
+
   bool has_none_ = false;
-  std::string own_;  // its label; empty: unknown
+  std::set<std::string> own_;  // labels; empty: unknown
 };
 
-class RunWithMachine : public RunView {
+// A run with series of other runs of the same machine.
+class RunWithOthers : public RunView {
  public:
-  RunWithMachine(std::unique_ptr<RunView> run, std::unique_ptr<RunView> machine)
-      : run_(std::move(run)),
-        machine_(std::move(machine)),
-        shift_s_(seconds_between(run_->manifest(), machine_->manifest())),
-        recorded_(run_->recorded_series()),
-        own_count_(recorded_.size()) {
-    const RankGpus gpus(*run_, *machine_);
-    const std::vector<Series>& series = machine_->recorded_series();
+  explicit RunWithOthers(std::unique_ptr<RunView> run)
+      : run_(std::move(run)), recorded_(run_->recorded_series()), own_count_(recorded_.size()) {}
+
+  // All that `select` returns true for, which may rename them.
+  void add(std::unique_ptr<RunView> other, const std::function<bool(Series&)>& select) {
+    const std::vector<Series>& series = other->recorded_series();
     for (size_t i = 0; i < series.size(); ++i) {
-      if (!is_of_machine(series[i]) || (is_of_gpu(series[i]) && !gpus.has(series[i]))) continue;
-      added_.push_back(i);
-      recorded_.push_back(series[i]);
+      Series each = series[i];
+      if (!select(each)) continue;
+      added_.push_back({others_.size(), i});
+      recorded_.push_back(std::move(each));
     }
+    const double shift_s = seconds_between(run_->manifest(), other->manifest());
+    others_.push_back({std::move(other), shift_s});
   }
 
   const Manifest& manifest() const override { return run_->manifest(); }
@@ -139,6 +163,9 @@ class RunWithMachine : public RunView {
   const std::vector<Event>& events() const override { return run_->events(); }
   const Training& training() const override { return run_->training(); }
   const std::vector<Series>& recorded_series() const override { return recorded_; }
+  std::vector<Range> parts_of(const TimeWindows& windows) const override {
+    return run_->parts_of(windows);
+  }
 
   const std::vector<Series>& series() const override {
     std::call_once(all_once_, [this] {
@@ -151,54 +178,76 @@ class RunWithMachine : public RunView {
 
   Result<Points> points(size_t series, const Range& range) const override {
     if (!is_added(series)) return run_->points(own_place(series), range);
+    const Added& added = added_[series - own_count_];
+    const double shift_s = others_[added.other].shift_s;
     Range shifted = range;
-    if (shifted.begin_s) *shifted.begin_s -= shift_s_;
-    if (shifted.end_s) *shifted.end_s -= shift_s_;
-    TS_TRY(Points points, machine_->points(added_[series - own_count_], shifted));
-    for (double& time_s : points.time_s) time_s += shift_s_;
+    if (shifted.begin_s) *shifted.begin_s -= shift_s;
+    if (shifted.end_s) *shifted.end_s -= shift_s;
+    TS_TRY(Points points, others_[added.other].run->points(added.place, shifted));
+    for (double& time_s : points.time_s) time_s += shift_s;
     return points;
   }
 
-  // Of a series of the machine over the whole other run.
+  // Of an added series over the whole other run.
   Result<Summary> summary(size_t series) const override {
-    if (is_added(series)) return machine_->summary(added_[series - own_count_]);
-    return run_->summary(own_place(series));
+    if (!is_added(series)) return run_->summary(own_place(series));
+    const Added& added = added_[series - own_count_];
+    return others_[added.other].run->summary(added.place);
   }
 
   Result<std::vector<WindowFold>> fold_windows(const std::vector<WindowQuery>& queries,
                                                const TimeWindows& windows) const override {
-    std::vector<WindowQuery> own, others;
-    for (const WindowQuery& query : queries) {
-      if (is_added(query.series)) {
-        others.push_back({added_[query.series - own_count_], query.reading});
-      } else {
-        own.push_back({own_place(query.series), query.reading});
-      }
-    }
-    TimeWindows shifted = windows;
-    shifted.begin_s -= shift_s_;
-    TS_TRY(std::vector<WindowFold> of_run, run_->fold_windows(own, windows));
-    TS_TRY(std::vector<WindowFold> of_machine, machine_->fold_windows(others, shifted));
     std::vector<WindowFold> folds;
-    size_t next_of_run = 0, next_of_machine = 0;
-    for (const WindowQuery& query : queries) {
-      folds.push_back(std::move(is_added(query.series) ? of_machine[next_of_machine++]
-                                                       : of_run[next_of_run++]));
+    for (const WindowQuery& query : queries) folds.emplace_back(windows, query.reading);
+    std::vector<WindowQuery> wanted;
+    std::vector<size_t> places;  // of these in `folds`
+    const auto take = [&](size_t series, size_t place) {
+      wanted.push_back({series, queries[place].reading, queries[place].has_extremes});
+      places.push_back(place);
+    };
+    const auto read = [&](const RunView& run, const TimeWindows& shifted) -> Status {
+      TS_TRY(std::vector<WindowFold> found, run.fold_windows(wanted, shifted));
+      for (size_t k = 0; k < found.size(); ++k) folds[places[k]] = std::move(found[k]);
+      wanted.clear();
+      places.clear();
+      return {};
+    };
+    for (size_t i = 0; i < queries.size(); ++i) {
+      if (!is_added(queries[i].series)) take(own_place(queries[i].series), i);
+    }
+    TS_CHECK_OK(read(*run_, windows));
+    for (size_t other = 0; other < others_.size(); ++other) {
+      for (size_t i = 0; i < queries.size(); ++i) {
+        if (!is_added(queries[i].series)) continue;
+        const Added& added = added_[queries[i].series - own_count_];
+        if (added.other == other) take(added.place, i);
+      }
+      TimeWindows shifted = windows;
+      shifted.begin_s -= others_[other].shift_s;
+      TS_CHECK_OK(read(*others_[other].run, shifted));
     }
     return folds;
   }
 
  private:
+  struct Other {
+    std::unique_ptr<RunView> run;
+    double shift_s = 0;  // when it began
+  };
+  struct Added {
+    size_t other = 0, place = 0;  // of the series in that run
+  };
+
   bool is_added(size_t series) const { return series >= own_count_ && series < recorded_.size(); }
   size_t own_place(size_t series) const {
     return series < own_count_ ? series : series - added_.size();
   }
 
-  std::unique_ptr<RunView> run_, machine_;
-  double shift_s_;  // when the other run began
+  std::unique_ptr<RunView> run_;
+  std::vector<Other> others_;
   std::vector<Series> recorded_;
-  size_t own_count_;           // how many of these the run has itself
-  std::vector<size_t> added_;  // places of the others in the other run
+  size_t own_count_;  // how many of these the run has itself
+  std::vector<Added> added_;
   mutable std::once_flag all_once_;
   mutable std::vector<Series> all_;
 };
@@ -207,7 +256,26 @@ class RunWithMachine : public RunView {
 
 std::unique_ptr<RunView> add_machine_series(std::unique_ptr<RunView> run,
                                             std::unique_ptr<RunView> machine) {
-  return std::make_unique<RunWithMachine>(std::move(run), std::move(machine));
+  const RankGpus gpus(*run, *machine);
+  auto with_machine = std::make_unique<RunWithOthers>(std::move(run));
+  with_machine->add(std::move(machine), [&](const Series& series) {
+    return is_of_machine(series) && (!is_of_gpu(series) || gpus.has(series));
+  });
+  return with_machine;
+}
+
+std::unique_ptr<RunView> add_rank_series(std::unique_ptr<RunView> run,
+                                         std::vector<std::unique_ptr<RunView>> others) {
+  auto with_ranks = std::make_unique<RunWithOthers>(std::move(run));
+  for (auto& other : others) {
+    with_ranks->add(std::move(other), [](Series& series) {
+      const bool is_cpu_time =
+          series.metric == "job.cpu.time" || series.metric == "recorder.cpu.time";
+      series.metric = kRanksCpuTime;
+      return is_cpu_time && series.status != SeriesStatus::absent;
+    });
+  }
+  return with_ranks;
 }
 
 }  // namespace trainscope

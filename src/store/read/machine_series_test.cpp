@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kSecondNs = 1'000'000'000;
 
 Manifest& start_at(FakeRun& run, int64_t local_rank, int64_t zero_s) {
-  Manifest& m = run.changed_manifest();
+  Manifest& m = run.own_manifest();
   m.boot_id = "boot";
   m.local_rank = local_rank;
   m.records_machine = local_rank == 0;
@@ -95,6 +95,25 @@ TEST(MachineSeries, times_are_those_of_the_run) {
   EXPECT_FALSE((*later)[0].mean());
 }
 
+TEST(MachineSeries, cpu_time_of_other_ranks_has_its_own_name) {
+  std::vector<std::unique_ptr<RunView>> others;
+  others.push_back(rank_run(1));
+  others.push_back(rank_run(2));
+  const auto run = add_rank_series(machine_run(), std::move(others));
+  std::vector<WindowQuery> queries;
+  for (size_t i = 0; i < run->recorded_series().size(); ++i) {
+    if (run->recorded_series()[i].metric == kRanksCpuTime) queries.push_back({i, Reading::rate});
+  }
+  ASSERT_EQ(queries.size(), 2U);
+  EXPECT_EQ(points_text(*run, kRanksCpuTime), "2=0 8=6");
+  queries.push_back({series_index(*run, "job.cpu.time"), Reading::rate});
+  const auto folds = run->fold_windows(queries, {2, 3, 2});
+  ASSERT_TRUE(folds);
+  EXPECT_DOUBLE_EQ(*(*folds)[0].mean(), 1);
+  EXPECT_DOUBLE_EQ(*(*folds)[1].mean(), 1);
+  EXPECT_DOUBLE_EQ(*(*folds)[2].mean(), 7);
+}
+
 TEST(MachineSeries, a_rank_has_its_own_gpu) {
   EXPECT_EQ(gpus_of("{}"), "1 ");
   EXPECT_EQ(gpus_of(R"({"environment": {"CUDA_VISIBLE_DEVICES": "1,0"}})"), "0 ");
@@ -103,6 +122,34 @@ TEST(MachineSeries, a_rank_has_its_own_gpu) {
                         "gpus": [{"index": 0, "uuid": "GPU-aa"}, {"index": 1, "uuid": "GPU-bb"}]})"),
             "1 ");
   EXPECT_EQ(gpus_of("{}", 5), "0 1 ") << "which one is unknown";
+}
+
+std::string gpus_added_to(std::unique_ptr<FakeRun> rank) {
+  const auto run = add_machine_series(std::move(rank), machine_run());
+  std::string gpus;
+  for (const Series& series : run->recorded_series()) {
+    if (series.metric == "hw.gpu.utilization") gpus += series.labels[0].second + " ";
+  }
+  return gpus;
+}
+
+TEST(MachineSeries, the_gpu_of_a_rank_is_the_one_in_which_it_has_memory) {
+  const char* const first = R"({"environment": {"CUDA_VISIBLE_DEVICES": "0"}})";
+  const auto with_memory = [&](double of_first, double of_second) {
+    auto rank = rank_run(1, first);
+    rank->add("job.gpu.memory.usage", {{"gpu", "0"}}, Kind::gauge, {0, 6}, {of_first, of_first});
+    rank->add("job.gpu.memory.usage", {{"gpu", "1"}}, Kind::gauge, {0, 6}, {of_second, of_second});
+    return rank;
+  };
+  EXPECT_EQ(gpus_added_to(with_memory(0, 5)), "1 ");
+  EXPECT_EQ(gpus_added_to(with_memory(5, 5)), "0 1 ");
+  EXPECT_EQ(gpus_added_to(with_memory(0, 0)), "");
+}
+
+TEST(MachineSeries, a_rank_that_records_its_gpu_has_no_other) {
+  auto rank = rank_run(1);
+  rank->add("hw.gpu.utilization", {{"gpu", "own"}}, Kind::gauge, {0, 6}, {0.5, 0.5});
+  EXPECT_EQ(gpus_added_to(std::move(rank)), "own ");
 }
 
 TEST(MachineSeries, a_rank_without_a_gpu_has_none) {

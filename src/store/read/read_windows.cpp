@@ -81,6 +81,8 @@ class WindowReader {
     if (statistics.present != block.rows) return false;
     const bool is_counter = column.kind == Kind::counter;
     if (is_counter != (wanted.reading == Reading::rate)) return false;
+    if (is_counter && wanted.fold->has_extremes())
+      return false;  // of a block's rates only the mean
     const ColumnSummary summary = summarize_statistics(statistics, column);
     const auto grown =
         static_cast<uint64_t>(statistics.last) - static_cast<uint64_t>(statistics.first);
@@ -90,7 +92,8 @@ class WindowReader {
     wanted.fold->add(
         FoldedValues{stream_.time_s(block.first), stream_.time_s(block.last),
                      column.scale.apply(statistics.first), column.scale.apply(statistics.last),
-                     static_cast<double>(summary.sum), static_cast<double>(statistics.present)});
+                     static_cast<double>(summary.sum), static_cast<double>(statistics.present),
+                     summary.min, summary.max});
     return true;
   }
 

@@ -57,6 +57,10 @@ std::vector<WindowQuery> queries_of(const RunView& run) {
   // What is not stored as a column, and a counter that is read as a gauge.
   queries.push_back({series_index(run, "recorder.lateness{process=recorder}"), Reading::level});
   queries.push_back({series_index(run, "counter"), Reading::level});
+  for (size_t i = 0, count = queries.size(); i < count; ++i) {
+    queries.push_back(queries[i]);
+    queries.back().has_extremes = true;
+  }
   return queries;
 }
 
@@ -82,7 +86,10 @@ TEST(ReadWindows, statistics_and_values_agree) {
         const std::string what = fmt::format("query {} in {} windows", i, windows.count);
         expect_equal((*found)[i].mean(), (*expected)[i].mean(), what);
         for (size_t w = 0; w < windows.count; ++w) {
-          expect_equal((*found)[i].at(w), (*expected)[i].at(w), what + fmt::format(", {}", w));
+          const std::string where = what + fmt::format(", {}", w);
+          expect_equal((*found)[i].at(w), (*expected)[i].at(w), where);
+          expect_equal((*found)[i].min(w), (*expected)[i].min(w), where + " (min)");
+          expect_equal((*found)[i].max(w), (*expected)[i].max(w), where + " (max)");
         }
       }
     }
@@ -104,6 +111,24 @@ TEST(ReadWindows, rates_and_means_are_those_of_the_windows) {
   EXPECT_DOUBLE_EQ(*(*folds)[0].mean(), 5.0 / 3);
   EXPECT_DOUBLE_EQ(*(*folds)[1].at(0), 2);
   EXPECT_DOUBLE_EQ(*(*folds)[1].at(1), 5);
+  EXPECT_FALSE((*folds)[0].min(0)) << "not asked for";
+}
+
+TEST(ReadWindows, extremes_are_those_of_single_rates_and_values) {
+  FixtureFile file;
+  file.head(1).schema(1, 0, 100 * kMs, "a", {kColumns[0], kColumns[2]});
+  file.times(0, 1, {{0, 0}, {10, 0}, {20, 0}})
+      .values(1, 1, {{0, 1000}, {9000, 3000}, {9000, 2000}});
+  const auto run = open_fixture(fixture_files({file.bytes()}, 2.5));
+  const auto folds = run->fold_windows({{series_index(*run, "counter"), Reading::rate, true},
+                                        {series_index(*run, "gauge"), Reading::level, true}},
+                                       {0, 3, 1});
+  ASSERT_TRUE(folds);
+  EXPECT_DOUBLE_EQ(*(*folds)[0].at(0), 4.5);
+  EXPECT_DOUBLE_EQ(*(*folds)[0].min(0), 0);
+  EXPECT_DOUBLE_EQ(*(*folds)[0].max(0), 9) << "the block's statistics do not have it";
+  EXPECT_DOUBLE_EQ(*(*folds)[1].min(0), 1);
+  EXPECT_DOUBLE_EQ(*(*folds)[1].max(0), 3);
 }
 
 // A manifest of a few bytes may claim centuries of milliseconds: what is read does not depend on

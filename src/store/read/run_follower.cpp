@@ -209,7 +209,8 @@ std::string RunFollower::carried() const {
   std::string frames;
   for (const auto& [number, schema] : schemas_) {
     const bool is_in_force =
-        !schema.is_used || std::any_of(blocks_.begin(), blocks_.end(), [&](const auto& each) {
+        !schema.is_used ||
+        std::any_of(blocks_.begin(), blocks_.end(), [&, number = number](const auto& each) {
           return uses(each.second.schemas, number);
         });
     if (is_in_force && !schema.text.empty())

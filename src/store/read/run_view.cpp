@@ -115,13 +115,17 @@ class StoredRun : public RunView {
                                                const TimeWindows& windows) const override {
     std::vector<WindowFold> folds;
     std::vector<StoredWindowQuery> stored;
+    std::vector<const DerivedSeries*> derived;
     std::vector<WindowQuery> others;
-    std::vector<size_t> others_at;
+    std::vector<size_t> derived_at, others_at;
     folds.reserve(queries.size());
     for (const WindowQuery& query : queries) {
-      folds.emplace_back(windows, query.reading);
+      folds.emplace_back(windows, query.reading, query.has_extremes);
       if (is_stored(query.series) && directory_.stored[query.series].streams.size() == 1) {
         stored.push_back({&directory_.stored[query.series], query.reading, &folds.back()});
+      } else if (is_derived(query.series)) {
+        derived_at.push_back(folds.size() - 1);
+        derived.push_back(&derived_[query.series - directory_.stored.size()]);
       } else {
         others_at.push_back(folds.size() - 1);
         others.push_back(query);
@@ -129,6 +133,9 @@ class StoredRun : public RunView {
     }
     ColumnCache blocks(kPassBytes);
     TS_CHECK_OK(trainscope::fold_windows(index_, blocks, windows, stored));
+    TS_CHECK_OK(
+        read_derived(index_, blocks, directory_, derived, all_of(windows),
+                     [&](size_t k, const Points& more) { folds[derived_at[k]].add(more); }));
     TS_TRY(std::vector<WindowFold> rest, RunView::fold_windows(others, windows));
     for (size_t k = 0; k < rest.size(); ++k) folds[others_at[k]] = std::move(rest[k]);
     return folds;

@@ -24,11 +24,12 @@ constexpr const char* kNeedsGlibc = "trainscope-gpu needs glibc 2.34 or later";
 
 }  // namespace
 
-Status GpuProcess::start(const std::string& root) {
+Status GpuProcess::start(const std::string& root, bool only_job) {
   stop();
   HelperPlan plan;
   TS_TRY(plan.program, program_beside_ours("trainscope-gpu"));
-  if (!root.empty()) plan.arguments = {root};
+  if (!root.empty() || only_job) plan.arguments = {root};
+  if (only_job) plan.arguments.emplace_back("job");
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return Error::from_errno("cannot create a socket pair", errno);

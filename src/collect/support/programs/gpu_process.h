@@ -24,7 +24,8 @@ class GpuProcess {
 
   // The program next to ours. `root` is for fixtures. An Error with ELIBACC, here or from
   // ask_layout: this system cannot load the program, so trying again is no use.
-  Status start(const std::string& root);
+  // `only_job`: leave out what another rank records (gpu/support/server.h).
+  Status start(const std::string& root, bool only_job = false);
   // Closes our end, at which it ends; one that hangs is left to the kernel.
   void stop();
   bool running();
