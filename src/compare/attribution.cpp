@@ -1,7 +1,7 @@
 // Where the difference in step time comes from: the breakdown of both sides, per step.
 //
-// Checkpoints and evaluations are parts here, so the sum is the time per step with pauses. Of
-// several runs it is the mean over runs.
+// Checkpoints and evaluations are listed, but they are no part of the step time and have no share
+// of the difference. Of several runs it is the mean over runs.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -11,6 +11,8 @@
 namespace trainscope {
 
 namespace {
+
+bool is_pause(const std::string& part) { return part == "checkpoint" || part == "evaluation"; }
 
 double mean_part(const std::vector<ObservedRun>& runs, const std::string& part) {
   double sum = 0;
@@ -36,10 +38,10 @@ std::vector<AttributedPart> attribute_difference(const Sides& sides) {
   for (const std::string& name : names) {
     const double a_s = mean_part(sides.a, name), b_s = mean_part(sides.b, name);
     parts.push_back({name, a_s, b_s, b_s - a_s, std::nullopt});
-    whole_s += b_s - a_s;
+    if (!is_pause(name)) whole_s += b_s - a_s;
   }
   for (AttributedPart& part : parts) {
-    if (whole_s != 0) part.share = part.difference_s / whole_s;
+    if (whole_s != 0 && !is_pause(part.part)) part.share = part.difference_s / whole_s;
   }
   std::stable_sort(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
     return std::abs(x.difference_s) > std::abs(y.difference_s);

@@ -35,19 +35,12 @@ constexpr std::array<MainMetric, 17> kMainMetrics = {{
     {"hw.gpu.power", "GPU power", "gpu"},
 }};
 
-std::string_view label_in(const Labels& labels, std::string_view key) {
-  for (const auto& [name, value] : labels) {
-    if (name == key) return value;
-  }
-  return {};
-}
-
 // Its place in the table; nothing for other metrics.
 std::optional<size_t> main_place(const ComparedMetric& metric) {
   for (size_t i = 0; i < kMainMetrics.size(); ++i) {
     const MainMetric& main = kMainMetrics[i];
     if (metric.name != main.name) continue;
-    if (main.only.empty() || label_in(metric.labels, main.key) == main.only) return i;
+    if (main.only.empty() || value_of_label(metric.labels, main.key) == main.only) return i;
   }
   return std::nullopt;
 }

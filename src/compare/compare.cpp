@@ -74,7 +74,8 @@ Result<Comparison> compare_runs(const std::vector<std::string>& a,
   comparison.same_metric_within = options.same_within.value_or(kSameMetric);
   comparison.part_rule = part_rule_text(options.align, has_any_steps(sides), limits);
   comparison.speed = compare_speed(sides, comparison.same_within);
-  comparison.metrics = compare_metrics(sides, comparison.same_metric_within);
+  comparison.metrics =
+      compare_metrics(sides, {comparison.same_within, comparison.same_metric_within});
   comparison.behaviour = judge_behaviour(comparison.metrics);
   comparison.attribution = attribute_difference(sides);
   add_energy(comparison);

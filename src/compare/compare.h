@@ -1,9 +1,10 @@
 // Comparisons: two sets of runs in, a Comparison (model/comparison.h) out.
 //
 // Guarantees: the same runs give the same result; nothing is printed or written. Runs are opened
-// one after the other and reduced to at most 512 blocks each, so memory does not grow with their
-// length or number. Limits: one run per side is a statement about those two runs, and the sentences
-// say so. Values of a run that fit into fewer than 8 blocks have no interval.
+// one after the other and reduced to at most 512 blocks per metric, so memory does not grow with
+// their length; each run takes up to 2 kB per series. Limits: one run per side is a statement about
+// those two runs, and the sentences say so. Values of a run that fit into fewer than 8 blocks have
+// no interval.
 #pragma once
 
 #include <functional>
@@ -56,6 +57,9 @@ FailIfAnswer check_fail_if(const FailIf& condition, const ComparedSpeed& speed);
 std::string quantity_text(double value, std::string_view unit);
 // "1.30×"
 std::string ratio_text(double ratio);
+// "1.30 [1.28, 1.32]", or "1.30× [1.28, 1.32]" with this sign; without `low` the ratio alone.
+std::string ratio_text(double ratio, std::optional<double> low, std::optional<double> high,
+                       std::string_view sign = "");
 // "p < 0.001", "p = 0.42"
 std::string p_text(double p);
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "compare/planted_sides.h"
 
 namespace trainscope {
@@ -130,6 +132,18 @@ TEST(CompareTest, warm_up_and_checkpoints_are_no_part_of_the_step_time) {
   EXPECT_NEAR(comparison->b.runs[0].from_s, 1 + 5 * 0.5, 0.5);  // hardware metrics begin there too
 }
 
+TEST(CompareTest, the_start_of_workers_is_no_part_of_the_step_time) {
+  PlantedHome home;
+  home.add("a", {.seed = 1, .input_share = 0.2});
+  home.add("b", {.seed = 2, .input_share = 0.2, .first_wait_s = 10});
+  const auto comparison = home.compare({"a"}, {"b"});
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->speed.verdict, "same") << comparison->speed.sentence;
+  EXPECT_EQ(comparison->b.runs[0].warmup_steps, 1);
+  EXPECT_EQ(comparison->b.runs[0].steps, 599);
+  EXPECT_NEAR(comparison->b.runs[0].from_s, 1 + 10 + 0.1, 0.05);
+}
+
 TEST(CompareTest, alignment_limits_what_is_compared) {
   PlantedHome home;
   home.add("a", {.seed = 1, .steps = 600});
@@ -204,6 +218,24 @@ TEST(CompareTest, counters_are_compared_as_rates) {
   EXPECT_NEAR(*metric->number.a, 100, 1e-6);
   EXPECT_NEAR(*metric->number.ratio, 3, 1e-6);
   EXPECT_EQ(metric->number.verdict, "higher");
+}
+
+TEST(CompareTest, temperatures_of_single_cores_are_left_out) {
+  PlantedHome home;
+  for (const char* path : {"a", "b"}) {
+    FakeRun& run = home.add(path, {.seed = static_cast<uint64_t>(path[0])});
+    for (const char* sensor : {"coretemp Core 12", "coretemp Package id 0"}) {
+      run.add("hw.temperature", {{"sensor", sensor}}, Kind::gauge, {0, 10, 20, 30},
+              {50, 50, 50, 50});
+    }
+  }
+  const auto comparison = home.compare({"a"}, {"b"});
+  ASSERT_TRUE(comparison);
+  const auto is_temperature = [](const ComparedMetric& metric) {
+    return metric.name == "hw.temperature";
+  };
+  EXPECT_EQ(std::count_if(comparison->metrics.begin(), comparison->metrics.end(), is_temperature),
+            1);
 }
 
 TEST(CompareTest, a_metric_of_one_side_has_no_verdict) {

@@ -40,6 +40,10 @@ TEST(QuantityTest, values_have_the_units_of_people) {
   EXPECT_EQ(quantity_text(12345, "{switch}/s"), "12.3k/s");
   EXPECT_EQ(ratio_text(1.3), "1.30×");
   EXPECT_EQ(ratio_text(1.0031), "1.003×");
+  EXPECT_EQ(ratio_text(0.00123), "0.0012×");
+  EXPECT_EQ(ratio_text(0), "0.00×");
+  EXPECT_EQ(ratio_text(0.5, 0.25, 2), "0.50 [0.25, 2.00]");
+  EXPECT_EQ(ratio_text(48.1, 44.12, std::nullopt), "48.1 [44.1, ∞]");
   EXPECT_EQ(p_text(0.0004), "p < 0.001");
   EXPECT_EQ(p_text(0.42), "p = 0.42");
 }

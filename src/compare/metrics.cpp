@@ -20,10 +20,15 @@ std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
+constexpr std::string_view kStepTime = "train.step.duration";
+
+// Steps of different sources are steps.
 std::string key_of(const ObservedMetric& metric) {
-  // Steps of different sources are steps.
-  const bool is_of_steps = metric.name.starts_with("train.");
-  return metric.name + "{" + (is_of_steps ? "" : labels_text(metric.labels)) + "}";
+  Labels labels = metric.labels;
+  if (metric.name.starts_with("train.")) {
+    std::erase_if(labels, [](const auto& label) { return label.first == "source"; });
+  }
+  return metric.name + "{" + labels_text(labels) + "}";
 }
 
 using Collected = std::map<std::string, BothSides>;
@@ -78,6 +83,15 @@ void collect_time_to_accuracy(const Sides& sides, Collected& all) {
   }
 }
 
+// Why a metric cannot be compared; "": it can. Without some of its runs a side would be another
+// one.
+std::string why_incomplete(const BothSides& both, const Sides& sides) {
+  if (both.a.size() == sides.a.size() && both.b.size() == sides.b.size()) return "";
+  const bool lacks_a = both.a.size() < sides.a.size();
+  const bool is_in_some = !(lacks_a ? both.a : both.b).empty();
+  return fmt::format("not recorded in {}{}", is_in_some ? "all runs of " : "", lacks_a ? "A" : "B");
+}
+
 std::optional<double> mean_of_runs(const std::vector<Observed>& runs) {
   double sum = 0;
   for (const Observed& run : runs) {
@@ -96,10 +110,7 @@ TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Ob
   ComparedNumber& number = tested.number;
   number.a = mean_of_runs(a);
   number.b = mean_of_runs(b);
-  if (!number.a || !number.b) {
-    number.reason = number.a ? "not recorded in B" : "not recorded in A";
-    return tested;
-  }
+  if (!number.a || !number.b) return tested;
   number.difference = *number.b - *number.a;
   if (*number.a > 0 && *number.b >= 0) number.ratio = *number.b / *number.a;
   Question question;
@@ -114,6 +125,7 @@ TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Ob
   number.difference_low = finite(effect.difference_low);
   number.difference_high = finite(effect.difference_high);
   if (effect.has_ratio) {
+    number.ratio = finite(effect.ratio);
     number.low = finite(effect.ratio_low);
     number.high = finite(effect.ratio_high);
   }
@@ -136,7 +148,7 @@ std::string_view verdict_name(Difference difference) {
   }
 }
 
-std::vector<ComparedMetric> compare_metrics(const Sides& sides, double same_within) {
+std::vector<ComparedMetric> compare_metrics(const Sides& sides, const SameWithin& same) {
   Collected all;
   for (const ObservedRun& run : sides.a) collect_run(run, false, all);
   for (const ObservedRun& run : sides.b) collect_run(run, true, all);
@@ -145,8 +157,19 @@ std::vector<ComparedMetric> compare_metrics(const Sides& sides, double same_with
   std::vector<double> tested;
   std::vector<std::pair<size_t, Effect>> effects;  // with the places of their metrics
   for (const auto& [key, both] : all) {
-    TestedNumber result = compare_number(both.a, both.b, same_within);
-    if (result.number.p) {
+    const bool is_step_time = both.metric.name == kStepTime;
+    TestedNumber result = compare_number(both.a, both.b, is_step_time ? same.speed : same.metric);
+    if (std::string reason = why_incomplete(both, sides); !reason.empty()) {
+      ComparedNumber untested;
+      untested.a = result.number.a;
+      untested.b = result.number.b;
+      untested.reason = std::move(reason);
+      result.number = std::move(untested);
+    } else if (is_step_time && result.number.p) {
+      // Whether training is faster is a question of its own.
+      result.number.p_adjusted = result.number.p;
+      result.number.verdict = verdict_name(decide(*result.effect, same.speed));
+    } else if (result.number.p) {
       tested.push_back(*result.number.p);
       effects.emplace_back(metrics.size(), *result.effect);
     }
@@ -161,7 +184,7 @@ std::vector<ComparedMetric> compare_metrics(const Sides& sides, double same_with
     const bool is_small_share = metric.unit == "1" && effect.difference_low >= -kSameShare &&
                                 effect.difference_high <= kSameShare;
     metric.number.verdict =
-        verdict_name(is_small_share ? Difference::same : decide(effect, same_within));
+        verdict_name(is_small_share ? Difference::same : decide(effect, same.metric));
   }
   return metrics;
 }

@@ -1,7 +1,7 @@
 // Hardware metrics of a run in equal windows of time, from the statistics of stored blocks.
 //
-// Series of single CPUs are left out, because the kernel chooses which CPU a thread runs on;
-// clocks are averaged over all CPUs. The recorder's own series are not hardware.
+// Series of single CPUs and cores are left out, because the kernel chooses which CPU a thread runs
+// on; clocks are averaged over all CPUs. The recorder's own series are not hardware.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -16,18 +16,12 @@ namespace {
 constexpr std::string_view kCpuClock = "system.cpu.frequency";
 constexpr size_t kFewWindows = 8;  // that a mean with an interval needs (stats/stats.h)
 
-std::string_view label_value(const Series& series, std::string_view key) {
-  for (const auto& [name, value] : series.labels) {
-    if (name == key) return value;
-  }
-  return {};
-}
-
 bool is_compared(const Series& series) {
   if (series.status == SeriesStatus::absent) return false;
   if (series.metric.starts_with("recorder.") || series.metric.starts_with("train.")) return false;
   if (series.derived && series.metric.ends_with(".rate")) return false;  // of a compared counter
-  const std::string_view cpu = label_value(series, "cpu");
+  if (value_of_label(series.labels, "sensor").starts_with("coretemp Core ")) return false;
+  const std::string_view cpu = value_of_label(series.labels, "cpu");
   return cpu.empty() || cpu == "all" || series.metric == kCpuClock;
 }
 
@@ -122,7 +116,7 @@ Result<std::set<std::string>> gpus_of_job(const RunView& run, const RunPart& par
   for (size_t i = 0; i < series.size(); ++i) {
     if (series[i].metric != "job.gpu.memory.usage" || !is_compared(series[i])) continue;
     queries.push_back({i, Reading::level});
-    gpus.emplace_back(label_value(series[i], "gpu"));
+    gpus.emplace_back(value_of_label(series[i].labels, "gpu"));
   }
   const TimeWindows whole{part.begin_s, std::max(part.end_s - part.begin_s, 1e-3), 1};
   TS_TRY(const std::vector<WindowFold> folds, run.fold_windows(queries, whole));
@@ -135,7 +129,7 @@ Result<std::set<std::string>> gpus_of_job(const RunView& run, const RunPart& par
 
 bool is_source(const Series& series, const PowerSource& source, const std::set<std::string>& gpus) {
   if (series.metric != source.metric || !is_compared(series)) return false;
-  const std::string_view value = label_value(series, source.key);
+  const std::string_view value = value_of_label(series.labels, source.key);
   if (source.key == "gpu" && !gpus.empty() && !gpus.contains(std::string(value))) return false;
   return source.prefixes.empty() ||
          std::any_of(source.prefixes.begin(), source.prefixes.end(),

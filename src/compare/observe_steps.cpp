@@ -1,6 +1,7 @@
 // Steps of a run in equal consecutive blocks. They are read once, one by one.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "compare/observed_run.h"
 
@@ -14,14 +15,13 @@ struct StepBlock {
   double items = 0, counted_s = 0;       // of steps whose batch size is known
   double throughputs = 0, reported = 0;  // of steps that report their throughput
   double end_s = 0;
-  int64_t reports = 0;
+  int64_t measurements = 0;
 
   void add(const Step& step, double mean_s) {
     const auto covers = static_cast<double>(step.covers);
     steps += covers;
     time_s += mean_s * covers;
     end_s = step.time_s;
-    ++reports;
     if (step.input_wait_s) {
       input_s += *step.input_wait_s * covers;
       waited_steps += covers;
@@ -35,45 +35,87 @@ struct StepBlock {
       reported += covers;
     }
   }
+
+  void join(const StepBlock& later) {
+    steps += later.steps;
+    time_s += later.time_s;
+    input_s += later.input_s;
+    waited_steps += later.waited_steps;
+    items += later.items;
+    counted_s += later.counted_s;
+    throughputs += later.throughputs;
+    reported += later.reported;
+    end_s = later.end_s;
+    measurements += later.measurements;
+  }
+};
+
+// Blocks of equally many measurements, at most kMostBlocks of them: when there are more, each two
+// become one.
+class StepBlocks {
+ public:
+  void add(const Step& step, double mean_s) {
+    // Steps that arrived together share one measured time.
+    const bool is_averaged = !step.duration_s;
+    const bool is_shared = is_averaged && is_last_averaged_ && blocks_.back().end_s == step.time_s;
+    is_last_averaged_ = is_averaged;
+    if (!is_shared) begin_measurement();
+    blocks_.back().add(step, mean_s);
+  }
+
+  std::vector<StepBlock> finish() {
+    // A short last block weighs less, but is as uncertain as any: it joins the one before it.
+    if (blocks_.size() > 1 && blocks_.back().measurements * 2 < per_block_) {
+      const StepBlock last = blocks_.back();
+      blocks_.pop_back();
+      blocks_.back().join(last);
+    }
+    return std::move(blocks_);
+  }
+
+ private:
+  void begin_measurement() {
+    if (blocks_.empty() || blocks_.back().measurements == per_block_) {
+      if (blocks_.size() == kMostBlocks) join_pairs();
+      blocks_.emplace_back();
+    }
+    ++blocks_.back().measurements;
+  }
+
+  void join_pairs() {
+    for (size_t i = 0; i < kMostBlocks / 2; ++i) {
+      blocks_[i] = blocks_[2 * i];
+      blocks_[i].join(blocks_[2 * i + 1]);
+    }
+    blocks_.resize(kMostBlocks / 2);
+    per_block_ *= 2;
+  }
+
+  std::vector<StepBlock> blocks_;
+  int64_t per_block_ = 1;
+  bool is_last_averaged_ = false;
 };
 
 Result<std::vector<StepBlock>> read_blocks(const Training& training, const PartLimits& limits,
                                            RunPart& part) {
-  const double share = limits.steps ? std::min(1.0, *limits.steps / part.steps) : 1;
-  const double reports = static_cast<double>(training.observed) * share;
-  const auto per_block =
-      std::max<int64_t>(1, std::llround(std::ceil(reports / static_cast<double>(kMostBlocks))));
-  std::vector<StepBlock> blocks;
+  StepBlocks blocks;
   const auto steps = training.details->steps();
-  double count = 0;
+  double count = 0, end_s = part.end_s;
+  bool is_left_out = part.is_first_left_out;
   for (Step step;;) {
     TS_TRY(const bool has_more, steps->next(step));
     if (!has_more) break;
     const auto mean_s = step.mean_s();
     if (step.kind == "warmup" || !mean_s || !std::isfinite(*mean_s)) continue;
+    if (std::exchange(is_left_out, false)) continue;
     if (step.time_s > part.end_s) break;
     if (limits.steps && count + static_cast<double>(step.covers) > *limits.steps) break;
-    if (blocks.empty() || blocks.back().reports == per_block) blocks.emplace_back();
-    blocks.back().add(step, *mean_s);
+    blocks.add(step, *mean_s);
     count += static_cast<double>(step.covers);
+    end_s = step.time_s;
   }
-  // A short last block weighs less, but is as uncertain as any: it joins the one before it.
-  if (blocks.size() > 1 && blocks.back().reports * 2 < per_block) {
-    StepBlock last = blocks.back();
-    blocks.pop_back();
-    StepBlock& before = blocks.back();
-    before.steps += last.steps;
-    before.time_s += last.time_s;
-    before.input_s += last.input_s;
-    before.waited_steps += last.waited_steps;
-    before.items += last.items;
-    before.counted_s += last.counted_s;
-    before.throughputs += last.throughputs;
-    before.reported += last.reported;
-    before.end_s = last.end_s;
-  }
-  if (limits.steps && !blocks.empty()) part.end_s = blocks.back().end_s;
-  return blocks;
+  if (limits.steps && count > 0) part.end_s = end_s;
+  return blocks.finish();
 }
 
 void add_block(ObservedMetric& metric, double sum, double weight) {

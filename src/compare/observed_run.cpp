@@ -18,15 +18,20 @@ ComparedRun identity_of(const RunView& run) {
   return identity;
 }
 
-// The breakdown is of all steps, with pauses; the warm-up is left out.
+// The breakdown is of all steps, with pauses; what makes the first ones slower is left out.
 void observe_breakdown(const RunView& run, const Diagnosis& diagnosis, ObservedRun& observed) {
   const Training& training = run.training();
   const double steps = training.statistics.steps + static_cast<double>(training.warmup_steps);
   observed.has_phases = training.has_input_phases || training.has_compute_phases;
   if (!(steps > 0)) return;
   for (const BreakdownPart& part : diagnosis.breakdown) {
-    if (part.part != "warmup") observed.parts_s[part.part] = part.time_s / steps;
+    if (part.part != "start-up") observed.parts_s[part.part] = part.time_s / steps;
   }
+}
+
+std::string no_steps_reason(const Training& training) {
+  if (!training.reason.empty()) return training.reason;
+  return training.times_reason.empty() ? "no step has a known duration" : training.times_reason;
 }
 
 }  // namespace
@@ -42,10 +47,7 @@ std::optional<double> ObservedMetric::mean() const {
 }
 
 std::string_view ObservedMetric::label(std::string_view key) const {
-  for (const auto& [name, value] : labels) {
-    if (name == key) return value;
-  }
-  return {};
+  return value_of_label(labels, key);
 }
 
 std::optional<double> ObservedRun::sum_of(std::string_view name, std::string_view key,
@@ -71,6 +73,14 @@ std::optional<double> ObservedRun::mean_of(std::string_view name, std::string_vi
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
+bool ObservedRun::uses_gpu(std::string_view gpu) const {
+  constexpr double kIdle = 0.01;  // utilisation
+  if (sum_of("job.gpu.memory.usage").has_value()) {
+    return sum_of("job.gpu.memory.usage", "gpu", gpu).value_or(0) > 0;
+  }
+  return mean_of("hw.gpu.utilization", "gpu", gpu).value_or(1) > kIdle;
+}
+
 Result<ObservedRun> observe_run(const RunView& run, const PartLimits& limits) {
   ObservedRun observed;
   observed.run = identity_of(run);
@@ -81,9 +91,7 @@ Result<ObservedRun> observe_run(const RunView& run, const PartLimits& limits) {
   }
   TS_TRY(observed.steps, observe_steps(run, limits, observed.part));
   const Training& training = run.training();
-  if (!observed.steps) {
-    observed.no_steps = training.reason.empty() ? "no step has a known duration" : training.reason;
-  }
+  if (!observed.steps) observed.no_steps = no_steps_reason(training);
   TS_TRY(observed.metrics, observe_metrics(run, observed.part));
   if (observed.steps) {
     TS_TRY(observed.energy,

@@ -74,6 +74,8 @@ struct ObservedRun {
                                std::string_view value = "") const;
   std::optional<double> mean_of(std::string_view name, std::string_view key = "",
                                 std::string_view value = "") const;
+  // Whether the job has memory in this GPU; where that is unknown, whether the GPU did anything.
+  bool uses_gpu(std::string_view gpu) const;
 };
 
 Result<ObservedRun> observe_run(const RunView& run, const PartLimits& limits);

@@ -45,6 +45,7 @@ struct PlantedJob {
   double gpu_watts = 0;     // 0: there is no GPU
   double batch = 0;         // 0: unknown
   int warmup = 0;           // first steps that take five times as long
+  double first_wait_s = 0;  // for the first batch
   double checkpoint_s = 0;  // after every hundredth step
 };
 
@@ -60,8 +61,9 @@ inline FakeRun planted_run(const PlantedJob& job) {
   for (int i = 1; i <= job.steps; ++i) {
     const double step_s = job.step_s * (1 + job.noise * noise.next()) * (i <= job.warmup ? 5 : 1);
     if (job.input_share >= 0) {
-      now_s += step_s * job.input_share;
-      report(fmt::format("phase input {}", step_s * job.input_share));
+      const double wait_s = step_s * job.input_share + (i == 1 ? job.first_wait_s : 0);
+      now_s += wait_s;
+      report(fmt::format("phase input {}", wait_s));
       now_s += step_s * (1 - job.input_share);
     } else {
       now_s += step_s;

@@ -15,19 +15,13 @@ constexpr size_t kMostNamed = 4;           // metrics in one sentence
 constexpr double kSameLength = 0.02;       // runs that lasted the same time
 constexpr double kWorthNamingShare = 0.1;  // of a difference
 
-// As many as the ratio itself needs: 1.003, 1.30, 10.0.
+// As many as the ratio itself needs: 0.0012, 0.77, 1.003, 1.30, 10.0.
 int ratio_decimals(double ratio) {
+  constexpr int kMost = 9;
   if (std::abs(ratio - 1) < 0.1) return 3;
-  if (ratio < 0.095) return 4;
-  return ratio < 9.95 ? 2 : 1;
-}
-
-// "1.30× [1.28, 1.32]"
-std::string interval_text(double ratio, std::optional<double> low, std::optional<double> high) {
-  const int digits = ratio_decimals(ratio);
-  if (!low) return fmt::format("{:.{}f}×", ratio, digits);
-  const std::string top = high ? fmt::format("{:.{}f}", *high, digits) : "∞";
-  return fmt::format("{:.{}f}× [{:.{}f}, {}]", ratio, digits, *low, digits, top);
+  if (ratio >= 9.95) return 1;
+  if (ratio >= 0.095 || !(ratio > 0)) return 2;
+  return static_cast<int>(std::min<double>(kMost, 1 + std::ceil(-std::log10(ratio))));
 }
 
 double part_length(const std::vector<ObservedRun>& runs) {
@@ -50,13 +44,13 @@ std::string steps_in_time(const Sides& sides) {
                      duration_text(std::min(a_s, b_s)));
 }
 
-std::string needed_text(const ComparedSpeed& speed, double same_within) {
+std::string needed_text(const ComparedSpeed& speed) {
   if (!speed.steps_needed && !speed.repeats_needed) return "";
   const std::string amount = speed.repeats_needed
                                  ? fmt::format("{:.0f} repeats", *speed.repeats_needed)
                                  : count_text(*speed.steps_needed) + " steps";
   return fmt::format("; about {} per side would find a difference of {} %", amount,
-                     number_text(100 * (same_within > 0 ? same_within : kSameSpeed)));
+                     number_text(100 * speed.needed_for));
 }
 
 std::string change_text(const ComparedMetric& metric) {
@@ -80,6 +74,11 @@ std::string named_metrics(const Comparison& comparison, std::string_view one,
     text += (named++ == 0 ? "" : ", ") + change_text(metric);
   }
   return more == 0 ? text : fmt::format("{} and {} more", text, more);
+}
+
+// Of the breakdown, for sentences.
+std::string part_text(const std::string& part) {
+  return part == "unexplained" ? "unexplained time" : part;
 }
 
 std::string effective_text(const ComparedSpeed& speed, const Sides& sides) {
@@ -112,7 +111,16 @@ std::string quantity_text(double value, std::string_view unit) {
   return number + (is_annotation ? "" : " " + std::string(thing)) + (is_rate ? "/s" : "");
 }
 
-std::string ratio_text(double ratio) { return interval_text(ratio, std::nullopt, std::nullopt); }
+std::string ratio_text(double ratio) { return ratio_text(ratio, std::nullopt, std::nullopt, "×"); }
+
+std::string ratio_text(double ratio, std::optional<double> low, std::optional<double> high,
+                       std::string_view sign) {
+  const int digits = ratio_decimals(ratio);
+  std::string alone = fmt::format("{:.{}f}{}", ratio, digits, sign);
+  if (!low) return alone;
+  const std::string top = high ? fmt::format("{:.{}f}", *high, digits) : "∞";
+  return fmt::format("{} [{:.{}f}, {}]", alone, *low, digits, top);
+}
 
 std::string p_text(double p) {
   if (p < 0.001) return "p < 0.001";
@@ -123,15 +131,15 @@ std::string scope_text(const Comparison& comparison) {
   const size_t a = comparison.a.runs.size(), b = comparison.b.runs.size();
   if (comparison.is_between_runs) return fmt::format("over {} runs of A and {} of B", a, b);
   return fmt::format(
-      "this is about these {} runs; repeats on both sides would tell about the "
-      "configurations",
+      "this is about these {} runs; a statement about the configurations needs repeats on both "
+      "sides",
       a + b == 2 ? "two" : std::to_string(a + b));
 }
 
 std::string speed_sentence(const Comparison& comparison, const Sides& sides) {
   const ComparedSpeed& speed = comparison.speed;
   if (!speed.ratio) return "Training speed was not compared: " + speed.reason + ".";
-  const std::string ratio = interval_text(*speed.ratio, speed.low, speed.high);
+  const std::string ratio = ratio_text(*speed.ratio, speed.low, speed.high, "×");
   const std::string times = fmt::format("{} → {} per step{}", duration_text(*speed.a_s),
                                         duration_text(*speed.b_s), steps_in_time(sides));
   const std::string scope = " (" + scope_text(comparison) + ").";
@@ -143,8 +151,7 @@ std::string speed_sentence(const Comparison& comparison, const Sides& sides) {
     return fmt::format("A and B are equally fast within {} %: {} as many steps per second, {}{}",
                        number_text(100 * comparison.same_within), ratio, times, scope);
   }
-  const std::string reason =
-      speed.reason.empty() ? needed_text(speed, comparison.same_within) : "; " + speed.reason;
+  const std::string reason = speed.reason.empty() ? needed_text(speed) : "; " + speed.reason;
   return fmt::format(
       "Whether B is faster or slower cannot be told: {} as many steps per second, "
       "{}{}{}",
@@ -182,21 +189,27 @@ std::string why_text(const Comparison& comparison, const Sides& sides) {
     }
   }
   double whole_s = 0;
-  for (const AttributedPart& part : comparison.attribution) whole_s += part.difference_s;
-  std::string causes, against;
   for (const AttributedPart& part : comparison.attribution) {
-    const double share = part.share.value_or(0);
+    if (part.share) whole_s += part.difference_s;
+  }
+  if (whole_s == 0 || (whole_s > 0) != (verdict == "slower")) {
+    return "unknown: the breakdown does not show this difference";
+  }
+  std::string causes, others;
+  for (const AttributedPart& part : comparison.attribution) {
+    if (std::abs(part.difference_s) < kWorthNamingShare * std::abs(whole_s)) continue;
     const std::string size = duration_text(std::abs(part.difference_s));
-    if (share >= kWorthNamingShare) {
+    const std::string name = part_text(part.part);
+    if (part.share.value_or(0) > 0) {
       causes += causes.empty() ? fmt::format("{} of {} per step come from {}", size,
-                                             duration_text(std::abs(whole_s)), part.part)
-                               : fmt::format(", {} from {}", size, part.part);
-    } else if (share <= -kWorthNamingShare) {
-      against +=
-          fmt::format("; {} takes {} {}", part.part, size, part.difference_s > 0 ? "more" : "less");
+                                             duration_text(std::abs(whole_s)), name)
+                               : fmt::format(", {} from {}", size, name);
+    } else {
+      others +=
+          fmt::format("; {} takes {} {}", name, size, part.difference_s > 0 ? "more" : "less");
     }
   }
-  return causes + against;
+  return causes + others;
 }
 
 std::vector<ComparisonExplanation> explain(const Comparison& comparison, const Sides& sides) {

@@ -29,7 +29,11 @@ TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Ob
                             double same_within);
 std::string_view verdict_name(Difference difference);
 
-std::vector<ComparedMetric> compare_metrics(const Sides& sides, double same_within);
+// Relative differences up to these are the same.
+struct SameWithin {
+  double speed = 0, metric = 0;
+};
+std::vector<ComparedMetric> compare_metrics(const Sides& sides, const SameWithin& same);
 ComparedSpeed compare_speed(const Sides& sides, double same_within);
 // Marks the main metrics and puts them first.
 ComparedBehaviour judge_behaviour(std::vector<ComparedMetric>& metrics);

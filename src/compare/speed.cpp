@@ -1,4 +1,5 @@
 // Is training faster? Time per step of both sides, without warm-up, checkpoints and evaluations.
+#include <algorithm>
 #include <cmath>
 
 #include "compare/sides.h"
@@ -23,9 +24,26 @@ double steps_per_block(const std::vector<ObservedRun>& runs) {
   return fewest;
 }
 
-// A ratio of step times is the inverse of that of speeds.
-std::optional<double> inverse(const std::optional<double>& value) {
-  return value && *value > 0 ? std::optional(1 / *value) : std::nullopt;
+// A ratio of step times is the inverse of that of speeds. That of an infinite one is 0, that of 0
+// is unknown.
+std::optional<double> inverse(double ratio) {
+  return ratio > 0 ? std::optional(1 / ratio) : std::nullopt;
+}
+
+// What would tell: if there is enough for a difference of `same_within`, what would find half of
+// it.
+void add_needed(const Sides& sides, const ComparedNumber& step_time, double same_within,
+                ComparedSpeed& speed) {
+  speed.needed_for = same_within > 0 ? same_within : kSameSpeed;
+  ComparedNumber needs = step_time;
+  if (speed.verdict == "cannot_tell" && !needs.blocks_needed && !needs.repeats_needed) {
+    speed.needed_for /= 2;
+    needs = compare_number(step_blocks(sides.a), step_blocks(sides.b), speed.needed_for).number;
+  }
+  speed.repeats_needed = needs.repeats_needed;
+  if (!needs.blocks_needed) return;
+  speed.steps_needed = std::ceil(*needs.blocks_needed *
+                                 std::max(steps_per_block(sides.a), steps_per_block(sides.b)));
 }
 
 std::string speed_verdict(Difference step_time) {
@@ -56,21 +74,21 @@ ComparedSpeed compare_speed(const Sides& sides, double same_within) {
   const ComparedNumber& step_time = tested.number;
   speed.a_s = step_time.a;
   speed.b_s = step_time.b;
-  speed.ratio = inverse(step_time.ratio);
+  speed.ratio = inverse(step_time.ratio.value_or(0));
   speed.reason = step_time.reason;
+  if (!speed.ratio) {
+    speed.reason = std::string("the steps of ") + (step_time.ratio ? "B" : "A") + " took no time";
+    return speed;
+  }
   if (!tested.effect) return speed;
-  speed.low = inverse(step_time.high);
-  speed.high = inverse(step_time.low);
+  speed.low = inverse(tested.effect->ratio_high);
+  speed.high = inverse(tested.effect->ratio_low);
   speed.p = step_time.p;
   speed.verdict = speed_verdict(decide(*tested.effect, same_within));
   speed.effective_a = tested.effect->effective_a;
   speed.effective_b = tested.effect->effective_b;
   speed.permutation_p = permutation_p(a, b);
-  speed.repeats_needed = step_time.repeats_needed;
-  if (step_time.blocks_needed) {
-    speed.steps_needed = std::ceil(*step_time.blocks_needed *
-                                   std::max(steps_per_block(sides.a), steps_per_block(sides.b)));
-  }
+  add_needed(sides, step_time, same_within, speed);
   return speed;
 }
 

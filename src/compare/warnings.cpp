@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -25,6 +26,7 @@ constexpr double kMissed = 0.05;        // of the ticks
 constexpr double kShortS = 10;          // runs that are mostly start-up
 constexpr size_t kFewRepeats = 3;
 constexpr size_t kMostVersions = 4;
+constexpr std::string_view kUnknown = "unknown";
 
 std::set<std::string> texts_of(const Runs& runs, std::string RunFacts::*member) {
   std::set<std::string> texts;
@@ -40,11 +42,12 @@ std::string joined(const std::set<std::string>& texts, std::string_view empty) {
   return text;
 }
 
-// "WHAT: x in A, y in B" if the two sides differ.
+// "WHAT: x in A, y in B" if the two sides differ; "" if `empty` means that nothing is known of one.
 std::string text_differs(const Sides& sides, std::string RunFacts::*member, std::string_view what,
-                         std::string_view empty = "unknown") {
+                         std::string_view empty = kUnknown) {
   const auto a = texts_of(sides.a, member), b = texts_of(sides.b, member);
-  if (a == b) return "";
+  const std::set<std::string> nothing = {""};
+  if (a == b || (empty == kUnknown && (a == nothing || b == nothing))) return "";
   return fmt::format("{}: {} in A, {} in B", what, joined(a, empty), joined(b, empty));
 }
 
@@ -61,9 +64,14 @@ std::optional<double> mean_over(const Runs& runs, Function function) {
 }
 
 std::string same_run(const Sides& sides, const Comparison&) {
-  for (const ObservedRun& a : sides.a) {
-    for (const ObservedRun& b : sides.b) {
-      if (a.run.id == b.run.id) return fmt::format("run {} is on both sides", a.run.id);
+  std::map<std::string, std::string> side_of;  // by id
+  for (const Runs* runs : {&sides.a, &sides.b}) {
+    const std::string side = runs == &sides.a ? "A" : "B";
+    for (const ObservedRun& run : *runs) {
+      const auto [found, is_new] = side_of.try_emplace(run.run.id, side);
+      if (is_new) continue;
+      if (found->second == side) return fmt::format("run {} is in {} twice", run.run.id, side);
+      return fmt::format("run {} is on both sides", run.run.id);
     }
   }
   return "";
@@ -99,9 +107,25 @@ std::string other_machine(const Sides& sides, const Comparison&) {
   return text_differs(sides, &RunFacts::machine, "different hardware");
 }
 
-std::string clock_differs(const Sides& sides, std::string_view metric, std::string_view key,
-                          std::string_view value, std::string_view what) {
-  const auto of = [&](const ObservedRun& run) { return run.mean_of(metric, key, value); };
+// Of the GPUs that the job uses: the clock of an idle one is low.
+std::optional<double> gpu_clock(const ObservedRun& run) {
+  double sum = 0, count = 0;
+  for (const ObservedMetric& metric : run.metrics) {
+    if (metric.name != "hw.gpu.clock" || metric.label("clock") != "sm") continue;
+    const auto mean = metric.mean();
+    if (!mean || !run.uses_gpu(metric.label("gpu"))) continue;
+    sum += *mean;
+    count += 1;
+  }
+  return count > 0 ? std::optional(sum / count) : std::nullopt;
+}
+
+std::optional<double> cpu_clock(const ObservedRun& run) {
+  return run.mean_of("system.cpu.frequency");
+}
+
+std::string clock_differs(const Sides& sides, std::optional<double> (*of)(const ObservedRun&),
+                          std::string_view what) {
   const auto a = mean_over(sides.a, of), b = mean_over(sides.b, of);
   if (!a || !b || !(*a > 0) || std::abs(*b / *a - 1) <= kClockDiffers) return "";
   return fmt::format("{} clock {} in A, {} in B", what, quantity_text(*a, "Hz"),
@@ -109,23 +133,24 @@ std::string clock_differs(const Sides& sides, std::string_view metric, std::stri
 }
 
 std::string clocks(const Sides& sides, const Comparison&) {
-  const std::string gpu = clock_differs(sides, "hw.gpu.clock", "clock", "sm", "GPU");
-  const std::string cpu = clock_differs(sides, "system.cpu.frequency", "", "", "processor");
+  const std::string gpu = clock_differs(sides, gpu_clock, "GPU");
+  const std::string cpu = clock_differs(sides, cpu_clock, "processor");
   return gpu + (gpu.empty() || cpu.empty() ? "" : "; ") + cpu;
 }
 
-// The largest share of the time in which a limit held a GPU or the job back.
+// The largest share of the time in which a limit held a GPU of the job or the job back.
 std::optional<double> throttled_share(const ObservedRun& run) {
   double most = 0;
   for (const ObservedMetric& metric : run.metrics) {
     const std::string_view reason = metric.label("reason");
     const bool is_gpu =
         metric.name == "hw.gpu.throttle.time" &&
-        (reason.find("thermal") != reason.npos || reason.find("power") != reason.npos);
+        (reason.find("thermal") != reason.npos || reason.find("power") != reason.npos) &&
+        run.uses_gpu(metric.label("gpu"));
     if (!is_gpu && metric.name != "cgroup.cpu.throttled_time") continue;
     most = std::max(most, metric.mean().value_or(0));
   }
-  return most;
+  return std::min(1.0, most);  // The kernel adds up the time of all CPUs.
 }
 
 std::string throttling(const Sides& sides, const Comparison&) {
@@ -148,15 +173,19 @@ std::string batch_size(const Sides& sides, const Comparison& comparison) {
 }
 
 std::string data(const Sides& sides, const Comparison&) {
-  const std::string paths = text_differs(sides, &RunFacts::data, "different --data", "none");
+  std::string paths = text_differs(sides, &RunFacts::data, "different --data", "none");
   if (!paths.empty()) return paths;
-  const auto of = [](const ObservedRun& run) -> std::optional<double> {
-    const auto read = run.sum_of("job.io.bytes", "direction", "read");
+  const auto per_s = [](const ObservedRun& run) {
+    return run.sum_of("job.io.bytes", "direction", "read");
+  };
+  const auto per_step = [&](const ObservedRun& run) -> std::optional<double> {
+    const auto read = per_s(run);
     if (!run.steps || !read) return std::nullopt;
     return *read * (run.part.end_s - run.part.begin_s) / run.steps->steps;
   };
-  const auto a = mean_over(sides.a, of), b = mean_over(sides.b, of);
-  if (!a || !b || std::max(*a, *b) < 1024) return "";
+  const auto a = mean_over(sides.a, per_step), b = mean_over(sides.b, per_step);
+  if (!a || !b) return "";
+  if (std::max(*mean_over(sides.a, per_s), *mean_over(sides.b, per_s)) < kLeastRead) return "";
   if (std::abs(*a - *b) <= kDataDiffers * std::max(*a, *b)) return "";
   return fmt::format("the job reads {} per step in A, {} in B: the data may differ", bytes_text(*a),
                      bytes_text(*b));
@@ -165,6 +194,7 @@ std::string data(const Sides& sides, const Comparison&) {
 std::string software(const Sides& sides, const Comparison&) {
   const auto& a = sides.a.front().facts.versions;
   const auto& b = sides.b.front().facts.versions;
+  if (a.contains("kernel") != b.contains("kernel")) return "";  // One side has no inventory.
   std::set<std::string> names;
   for (const auto* versions : {&a, &b}) {
     for (const auto& [name, version] : *versions) names.insert(name);
@@ -228,6 +258,22 @@ std::string neighbour(const Sides& sides, const Comparison&) {
   if (!a || !b || std::max(*a, *b) <= kNeighbour) return "";
   return fmt::format("other programs used {:.0f} % of the machine's CPUs in A, {:.0f} % in B",
                      100 * *a, 100 * *b);
+}
+
+// Energy per step of a GPU that the job does not use is that of idling.
+std::string idle_energy(const Sides& sides, const Comparison& comparison) {
+  if (!comparison.energy || comparison.energy_of != "GPU") return "";
+  const auto uses_one = [](const ObservedRun& run) {
+    return std::any_of(run.metrics.begin(), run.metrics.end(), [&](const ObservedMetric& metric) {
+      return metric.name.starts_with("hw.gpu.") && run.uses_gpu(metric.label("gpu"));
+    });
+  };
+  for (const Runs* runs : {&sides.a, &sides.b}) {
+    if (std::all_of(runs->begin(), runs->end(), uses_one)) continue;
+    return fmt::format("the job of {} uses no GPU: its energy per step is that of an idle GPU",
+                       runs == &sides.a ? "A" : "B");
+  }
+  return "";
 }
 
 std::string few_repeats(const Sides& sides, const Comparison&) {
@@ -294,6 +340,7 @@ constexpr WarningRow kWarnings[] = {
     {"clocks", clocks},
     {"throttling", throttling},
     {"neighbour", neighbour},
+    {"energy", idle_energy},
     {"software", software},
     {"instrument", instrumented},
     {"step_source", step_source},

@@ -61,6 +61,16 @@ TEST_F(WarningsTest, hostile_inventories_are_no_error) {
   EXPECT_THAT(warnings(), HasSubstr("few_repeats"));
 }
 
+TEST_F(WarningsTest, what_is_unknown_of_a_run_is_not_different) {
+  a_.set_host(
+      R"({"kernel": "6.1", "cpu_model": "a processor", "software": {"packages": {"torch": "2.1"}}})");
+  b_.set_host("{}");
+  b_.own_manifest().host_name = "";
+  EXPECT_THAT(warnings(), Not(HasSubstr("host:")));
+  EXPECT_THAT(warnings(), Not(HasSubstr("hardware:")));
+  EXPECT_THAT(warnings(), Not(HasSubstr("software:")));
+}
+
 TEST_F(WarningsTest, batch_size) {
   home_.add("a", {.seed = 1, .batch = 32});
   home_.add("b", {.seed = 2, .batch = 64});
@@ -99,6 +109,50 @@ TEST_F(WarningsTest, clocks_and_throttling) {
   EXPECT_THAT(warnings(), HasSubstr("throttling: throttled for 0 % of the time in A, 40 % in B"));
 }
 
+TEST_F(WarningsTest, clocks_and_throttling_of_unused_gpus_do_not_matter) {
+  for (FakeRun* run : {&a_, &b_}) {
+    const bool is_a = run == &a_;
+    add_level(*run, "hw.gpu.utilization", {{"gpu", "0"}}, is_a ? 0.8 : 0.7);
+    add_level(*run, "hw.gpu.utilization", {{"gpu", "1"}}, is_a ? 0.9 : 0);
+    add_level(*run, "hw.gpu.clock", {{"clock", "sm"}, {"gpu", "0"}}, 1.9e9);
+    add_level(*run, "hw.gpu.clock", {{"clock", "sm"}, {"gpu", "1"}}, is_a ? 1.9e9 : 0.3e9);
+    add_rate(*run, "hw.gpu.throttle.time", {{"gpu", "1"}, {"reason", "sw_power"}}, is_a ? 0 : 0.9);
+  }
+  EXPECT_THAT(warnings(), Not(HasSubstr("clocks")));
+  EXPECT_THAT(warnings(), Not(HasSubstr("throttling")));
+  // The job has memory in the other one: what it did alone does not tell.
+  for (FakeRun* run : {&a_, &b_}) add_level(*run, "job.gpu.memory.usage", {{"gpu", "1"}}, 1e9);
+  EXPECT_THAT(warnings(), HasSubstr("clocks: GPU clock 1.9 GHz in A, 0.3 GHz in B"));
+  EXPECT_THAT(warnings(), HasSubstr("throttling"));
+}
+
+TEST_F(WarningsTest, a_quota_throttles_at_most_all_of_the_time) {
+  add_rate(b_, "cgroup.cpu.throttled_time", {}, 3.4);
+  EXPECT_THAT(warnings(), HasSubstr("throttled for 0 % of the time in A, 100 % in B"));
+}
+
+TEST_F(WarningsTest, little_that_is_read_is_not_other_data) {
+  add_rate(a_, "job.io.bytes", {{"direction", "read"}}, 20e3);
+  add_rate(b_, "job.io.bytes", {{"direction", "read"}}, 90e3);
+  EXPECT_THAT(warnings(), Not(HasSubstr("data:")));
+}
+
+TEST_F(WarningsTest, much_that_is_read_may_be_other_data) {
+  add_rate(a_, "job.io.bytes", {{"direction", "read"}}, 20e6);
+  add_rate(b_, "job.io.bytes", {{"direction", "read"}}, 90e6);
+  EXPECT_THAT(warnings(), HasSubstr("data: the job reads 1.9"));
+}
+
+TEST_F(WarningsTest, energy_of_an_idle_gpu) {
+  home_.add("a", {.seed = 1, .gpu_watts = 70});
+  home_.add("b", {.seed = 2, .gpu_watts = 300});
+  add_level(a_, "hw.gpu.utilization", {{"gpu", "0"}}, 0);
+  add_level(b_, "hw.gpu.utilization", {{"gpu", "0"}}, 0.9);
+  EXPECT_THAT(warnings(), HasSubstr("energy: the job of A uses no GPU"));
+  home_.add("a", {.seed = 1, .gpu_watts = 270});
+  EXPECT_THAT(warnings(), Not(HasSubstr("energy: ")));
+}
+
 TEST_F(WarningsTest, a_busy_neighbour) {
   add_rate(a_, "job.cpu.time", {{"mode", "user"}}, 1);  // half of two CPUs, all of the load
   EXPECT_THAT(warnings(), Not(HasSubstr("neighbour")));
@@ -106,6 +160,15 @@ TEST_F(WarningsTest, a_busy_neighbour) {
   EXPECT_THAT(warnings(),
               HasSubstr("neighbour: other programs used 0 % of the machine's CPUs in A, "
                         "40 % in B"));
+}
+
+TEST_F(WarningsTest, a_run_that_counts_twice) {
+  const auto twice = home_.compare({"a", "a"}, {"b"});
+  ASSERT_TRUE(twice);
+  EXPECT_EQ(twice->warnings.front().summary, "run run0000001 is in A twice");
+  const auto both = home_.compare({"b"}, {"a", "b"});
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->warnings.front().summary, "run run0000002 is on both sides");
 }
 
 TEST_F(WarningsTest, runs_that_are_not_whole) {

@@ -35,6 +35,7 @@ std::optional<ProbeBlock> parse_block(std::string_view text, double time_s) {
   block.to_s = time_s;
   block.discarded = static_cast<int64_t>(*discarded);
   block.slept_s = number("slept").value_or(0);
+  block.cpu_s = number("cpu");
   block.has_device = number("device").value_or(0) != 0;
   return block;
 }

@@ -18,6 +18,7 @@ struct ProbeBlock {
   double from_s = 0, to_s = 0;  // without the steps that were discarded
   int64_t discarded = 0;
   double slept_s = 0;
+  std::optional<double> cpu_s;  // CPU time of the job's process
   bool has_device = false;
   // Of the recorded steps that ended within it:
   double steps = 0, time_s = 0;

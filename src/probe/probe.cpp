@@ -64,9 +64,11 @@ ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& bloc
   const Pairs pairs = pairs_of(what, blocks, effect);
   const auto interval = paired_interval(pairs.log_ratios);
   if (!interval) {
-    effect.reason = !reason.empty() ? reason
-                                    : fmt::format("{} pairs of blocks are too few: try --for 10m",
-                                                  pairs.log_ratios.size());
+    const size_t count = pairs.log_ratios.size();
+    effect.reason = reason.empty()
+                        ? fmt::format("{} pairs of blocks are too few: try --for 10m", count)
+                    : count == 0 ? reason
+                                 : fmt::format("{} pairs of blocks are too few: {}", count, reason);
     return effect;
   }
   effect.ratio = std::exp(interval->estimate);
@@ -137,6 +139,59 @@ std::string change_text(const ProbeEffect& effect) {
                      100 * effect.slept_share);
 }
 
+// Of a job on a GPU whose input does not limit.
+std::string device_conclusion(bool is_host_limiting, std::optional<double> device_busy) {
+  const double percent = 100 * device_busy.value_or(0);
+  // The sleep follows a backward pass: a job that has waited for the device since then has no work
+  // queued that could hide it.
+  if (is_host_limiting && device_busy && *device_busy > kDeviceBusy) {
+    return fmt::format(
+        "not launch-bound: the GPU is busy {:.0f} % of the time, and the host waits for it in each "
+        "step",
+        percent);
+  }
+  if (is_host_limiting) return "launch-bound, proven";
+  if (device_busy && *device_busy < kDeviceIdle) {
+    return fmt::format(
+        "the host waits for the GPU in each step, but the GPU is busy only {:.0f} % of the time",
+        percent);
+  }
+  return "GPU-bound, proven";
+}
+
+// Of a job without a GPU whose training thread limits it, and whose input does not.
+std::string processor_conclusion(const ProbeResult& result) {
+  if (result.processors_used && *result.processors_used < kComputes) {
+    return fmt::format(
+        "host-bound, proven: the training thread limits but mostly waits (the job uses {:.2f} "
+        "processors)",
+        *result.processors_used);
+  }
+  for (const ProbeEffect& effect : result.effects) {
+    if (effect.what != kProcessors || !effect.ratio) continue;
+    if (effect.verdict == kLimiting) {
+      return fmt::format(
+          "CPU-bound, proven: with half of the processors steps take {:.2f} of the time",
+          *effect.ratio);
+    }
+    if (effect.verdict == kNotLimiting) {
+      return "CPU-bound, proven: half of the processors are enough, so single threads limit";
+    }
+  }
+  return "CPU-bound, proven";
+}
+
+// CPU time over time, in unchanged blocks.
+std::optional<double> processors_used(const std::vector<ProbeBlock>& blocks) {
+  double cpu_s = 0, time_s = 0;
+  for (const ProbeBlock& block : blocks) {
+    if (block.is_changed || !block.cpu_s) continue;
+    cpu_s += *block.cpu_s;
+    time_s += block.to_s - block.from_s;
+  }
+  return time_s > 0 ? std::optional(cpu_s / time_s) : std::nullopt;
+}
+
 // From the first block to the last one.
 Result<std::optional<double>> busiest_device(const RunView& run,
                                              const std::vector<ProbeBlock>& blocks) {
@@ -175,6 +230,7 @@ Result<std::optional<ProbeResult>> read_probe(const RunView& run) {
     result.has_device |= block.has_device;
     result.has_replaced_input |= block.what == kInput && block.is_changed;
   }
+  result.processors_used = processors_used(marks.blocks);
   if (result.has_device) {
     TS_TRY(result.device_busy, busiest_device(run, marks.blocks));
   }
@@ -194,17 +250,9 @@ std::string effect_sentence(const ProbeEffect& effect) {
 std::string probe_conclusion(const ProbeResult& result) {
   const std::string_view input = verdict_for(result, kInput), host = verdict_for(result, kHost);
   if (input == kLimiting) return "input-bound, proven";
-  if (input != kNotLimiting) return "";
-  // A job that waits for the device in each step is slowed by a sleep, whoever limits it.
-  if (host == kLimiting && result.device_busy.value_or(0) > kDeviceBusy) {
-    return fmt::format(
-        "not launch-bound: the GPU is busy {:.0f} % of the time, and the host waits "
-        "for it in each step",
-        100 * *result.device_busy);
-  }
-  if (host == kLimiting) return result.has_device ? "launch-bound, proven" : "CPU-bound, proven";
-  if (host == kNotLimiting && result.has_device) return "GPU-bound, proven";
-  return "";
+  if (input != kNotLimiting || host == kCannotTell) return "";
+  if (result.has_device) return device_conclusion(host == kLimiting, result.device_busy);
+  return host == kLimiting ? processor_conclusion(result) : "";
 }
 
 }  // namespace trainscope

@@ -30,8 +30,11 @@ inline constexpr std::string_view kCannotTell = "cannot_tell";
 inline constexpr double kInputBound = 0.90;
 // Limiting: with half of the processors, steps take more than this of their usual time.
 inline constexpr double kProcessorsBound = 1.10;
-// A GPU that is busy for more than this share of the time does not wait for the host.
-inline constexpr double kDeviceBusy = 0.90;
+// A GPU that is busy for more than this share of the time does not wait for the host; one that is
+// busy for less than the other does not limit the job alone.
+inline constexpr double kDeviceBusy = 0.90, kDeviceIdle = 0.70;
+// A process that computes on fewer processors than this waits for something.
+inline constexpr double kComputes = 0.80;
 
 struct ProbeEffect {
   std::string what;  // input, host, processors
@@ -45,10 +48,11 @@ struct ProbeEffect {
 };
 
 struct ProbeResult {
-  std::vector<ProbeEffect> effects;   // input, host, processors, in that order
-  bool has_device = false;            // the job computed on a GPU
-  std::optional<double> device_busy;  // share of the blocks' time, of the busiest GPU
-  bool has_replaced_input = false;    // then what the job learnt is not to be used
+  std::vector<ProbeEffect> effects;       // input, host, processors, in that order
+  bool has_device = false;                // the job computed on a GPU
+  std::optional<double> device_busy;      // share of the blocks' time, of the busiest GPU
+  std::optional<double> processors_used;  // by the job's process, in unchanged blocks
+  bool has_replaced_input = false;        // then what the job learnt is not to be used
   std::string problem;  // why the experiments ended before their time; "": they did not
 
   bool is_anything_measured() const;
@@ -59,7 +63,7 @@ Result<std::optional<ProbeResult>> read_probe(const RunView& run);
 
 // "without waiting for input steps take 0.58 [0.56, 0.60] of the time: input-bound, proven"
 std::string effect_sentence(const ProbeEffect& effect);
-// What the effects mean together: "input-bound, proven"; empty if they do not tell.
+// What the effects mean together: "input-bound, proven"; empty if they do not show it.
 std::string probe_conclusion(const ProbeResult& result);
 
 }  // namespace trainscope

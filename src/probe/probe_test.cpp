@@ -28,12 +28,12 @@ class ProbedJob {
       for (int i = 0; i < kDiscarded; ++i) add_step(10 * step_s);
       const double from_s = time_s_;
       for (int i = kDiscarded; i < kStepsPerBlock; ++i) add_step(step_s);
-      run_.add_event(
-          {time_s_, "mark",
-           fmt::format("probe what={} changed={:d} pair={} steps=1-2 discarded={} "
-                       "duration={:.9f} slept={:.9f} device={:d}",
-                       what, is_changed, pair_, kDiscarded, time_s_ - from_s,
-                       is_changed ? slept_s * (kStepsPerBlock - kDiscarded) : 0, has_device)});
+      run_.add_event({time_s_, "mark",
+                      fmt::format("probe what={} changed={:d} pair={} steps=1-2 discarded={} "
+                                  "duration={:.9f} slept={:.9f} device={:d}{}",
+                                  what, is_changed, pair_, kDiscarded, time_s_ - from_s,
+                                  is_changed ? slept_s * (kStepsPerBlock - kDiscarded) : 0,
+                                  has_device, cpu_text(time_s_ - from_s))});
     }
   }
   void add_mark(const std::string& text) { run_.add_event({time_s_, "mark", text}); }
@@ -48,8 +48,12 @@ class ProbedJob {
   }
 
   bool has_device = false;
+  std::optional<double> cpu_share;  // of a processor, by the job's process
 
  private:
+  std::string cpu_text(double duration_s) const {
+    return cpu_share ? fmt::format(" cpu={:.9f}", *cpu_share * duration_s) : "";
+  }
   void add_step(double duration_s) {
     time_s_ += duration_s;
     Step step;
@@ -168,6 +172,43 @@ TEST(Probe, a_busy_device_is_not_waiting_for_launches) {
       "not launch-bound: the GPU is busy 99 % of the time, and the host waits for it in each step");
 }
 
+TEST(Probe, a_device_that_is_idle_for_long_does_not_limit_alone) {
+  ProbeResult result;
+  result.has_device = true;
+  result.effects.resize(2);
+  result.effects[0].what = "input";
+  result.effects[1].what = "host";
+  for (ProbeEffect& one : result.effects) one.verdict = kNotLimiting;
+  EXPECT_EQ(probe_conclusion(result), "GPU-bound, proven");
+  result.device_busy = 0.95;
+  EXPECT_EQ(probe_conclusion(result), "GPU-bound, proven");
+  result.device_busy = 0.5;
+  EXPECT_EQ(probe_conclusion(result),
+            "the host waits for the GPU in each step, but the GPU is busy only 50 % of the time");
+}
+
+TEST(Probe, a_job_that_computes_is_bound_by_processors_and_one_that_waits_is_not) {
+  struct {
+    double cpu_share, half_of_processors;
+    const char* expected;
+  } const cases[] = {
+      {1.9, 1.62, "CPU-bound, proven: with half of the processors steps take 1.62 of the time"},
+      {1.0, 1.00, "CPU-bound, proven: half of the processors are enough, so single threads limit"},
+      {0.05, 1.00,
+       "host-bound, proven: the training thread limits but mostly waits (the job uses 0.05 "
+       "processors)"}};
+  for (const auto& one : cases) {
+    ProbedJob job;
+    job.cpu_share = one.cpu_share;
+    for (int i = 0; i < 8; ++i) {
+      job.add_pair("input", 0.01, 1.0, i % 2 == 0);
+      job.add_pair("host", 0.01, 1.05, i % 2 == 0, 0.0005);
+      job.add_pair("processors", 0.01, one.half_of_processors, i % 2 == 0);
+    }
+    EXPECT_EQ(probe_conclusion(job.result()), one.expected);
+  }
+}
+
 TEST(Probe, half_of_the_processors_is_supporting_evidence) {
   ProbedJob job;
   for (int i = 0; i < 8; ++i) job.add_pair("processors", 0.01, 1.9, i % 2 == 0);
@@ -186,6 +227,16 @@ TEST(Probe, what_could_not_be_changed_has_a_reason) {
   const ProbeResult result = job.result();
   EXPECT_EQ(effect_sentence(effect(result, "input")), "cannot tell: the data loader has no length");
   EXPECT_EQ(result.problem, "stopped in the data loader: ValueError: x");
+}
+
+TEST(Probe, a_time_that_was_too_short_has_a_suggestion) {
+  ProbedJob job;
+  for (int i = 0; i < 3; ++i) job.add_pair("host", 0.01, 1.05, i % 2 == 0, 0.0005);
+  job.add_mark("probe cannot host: steps of 2 s are too long for it in this time: try --for 9m");
+  const ProbeResult result = job.result();
+  EXPECT_EQ(effect_sentence(effect(result, "host")),
+            "cannot tell: 3 pairs of blocks are too few: steps of 2 s are too long for it in this "
+            "time: try --for 9m");
 }
 
 TEST(Probe, marks_of_the_job_are_not_blocks) {

@@ -44,20 +44,9 @@ struct Session {
   Pipe lifeline, log;
   UniqueFd progress;
   std::vector<pid_t> others;  // children that we had before the run
-  bool wants_printed_steps = false;
-  bool has_instrument_files = false;
+  bool wants_printed_steps = false, has_instrument_files = false;
   std::vector<std::string> warnings;  // of conveniences that this run has to do without
 };
-
-// None of our descriptors may become 0, 1 or 2. If the caller closed one of these, it is closed for
-// the job too: ours closes on exec.
-void hold_standard_descriptors() {
-  for (;;) {
-    UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    if (!null || null.get() > STDERR_FILENO) return;
-    (void)null.release();
-  }
-}
 
 // Space for a block of rows and as much again; rows grow with the processors.
 size_t ring_bytes() {
@@ -210,6 +199,7 @@ RecorderSetup recorder_setup(Session& session, const RecordOptions& options, boo
   setup.source_options = options;
   setup.tensorboard = options.tensorboard;
   setup.steps_from = options.steps_from;
+  setup.keep = options.keep;
   setup.output = &session.output;
   setup.supervisor_pid = ::getpid();
   setup.others = session.others;
@@ -337,7 +327,7 @@ Result<std::unique_ptr<Recording>> begin_recording(const RecordOptions& options)
 }
 
 // The job has ended. Whatever happens from here on, the caller gets its outcome.
-RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
+RecordOutcome end_recording(Recording& recording, const RecordOptions& options, const JobEnd& end) {
   Session& session = recording.session;
   Supervisor& supervisor = recording.supervisor;
   Manifest& m = session.manifest;
@@ -348,6 +338,7 @@ RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
   try {
     RunToClose run{session.run.path, m, session.memory, session.lifeline.write.get(),
                    session.wants_printed_steps};
+    run.keep = options.keep;
     closed = close_run(run, supervisor, recording.monitor, end);
     is_end_stored = run.is_end_stored;
     leave_relay_behind(session.output, supervisor, session.memory, session.lifeline.write);
@@ -362,12 +353,20 @@ RecordOutcome end_recording(Recording& recording, const JobEnd& end) {
 }  // namespace
 
 Result<RecordOutcome> record_job(const RecordOptions& options) {
+  ScreenProcess screen;
+  if (options.screen) TS_CHECK_OK(screen.start(options.screen));
   auto begun = begin_recording(options);
-  if (!begun && is_unwritable_home(begun.error())) return run_unrecorded(options, begun.error());
+  if (!begun && is_unwritable_home(begun.error())) {
+    screen.end();
+    return run_unrecorded(options, begun.error());
+  }
   TS_TRY(const std::unique_ptr<Recording> recording, std::move(begun));
   Session& session = recording->session;
   // Ctrl-C while we were getting ready, with no job yet that it could reach.
   const int interrupted = SignalInbox::interrupted_by();
+  if (interrupted == 0 && screen.cover(session.output, session.run.path)) {
+    recording->supervisor.set_screen(screen);
+  }
   JobEnd end = interrupted != 0
                    ? JobEnd{std::nullopt, interrupted, EndedBy::not_started, monotonic_ns()}
                    : recording->supervisor.run(options.command, job_environment(session),
@@ -379,7 +378,7 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
       recording->supervisor.print_message(std::string("--after did not run: ") + error.what());
     }
   }
-  return end_recording(*recording, end);
+  return end_recording(*recording, options, end);
 }
 
 int interrupting_signal() { return SignalInbox::interrupted_by(); }
@@ -392,7 +391,7 @@ Result<RecordOutcome> record_attached(const RecordOptions& options) {
   RecordOptions described = options;
   described.command = command_line_of(options.attach_pid);
   TS_TRY(const std::unique_ptr<Recording> recording, begin_recording(described));
-  return end_recording(*recording,
+  return end_recording(*recording, options,
                        recording->supervisor.follow(options.attach_pid, process, options.for_ns));
 }
 

@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,11 +35,15 @@ struct RecordOptions : SourceOptions {
   std::string id_file;
   std::vector<std::string> tensorboard;  // --tensorboard
   std::string steps_from;                // --steps-from
+  std::vector<std::string> keep;         // --keep
   bool instrument = false;               // --instrument
   // The modules of --instrument experiment with the job (docs/adr/0020); it ends as by --for when
   // they have found out enough.
   bool probe = false;
   bool quiet = false;
+  // Shown on the terminal of stdout and stderr while the job runs; runs in its own process. The job
+  // then reads /dev/null instead of the terminal.
+  std::function<int(const std::string& run_path)> screen;
   Repeat repeat_of;               // of --repeat; the first run has no group yet
   std::vector<Setting> settings;  // as shown by `info`, secrets redacted
 };

@@ -18,6 +18,8 @@
 #include "base/clock.h"
 #include "format/format.h"
 #include "kernel/process_handle.h"
+#include "kernel/process_tree.h"
+#include "record/host/frameworks.h"
 #include "record/intake/output_follower.h"
 #include "record/intake/progress.h"
 #include "record/intake/progress_sources.h"
@@ -90,6 +92,7 @@ class Recorder {
     all.working_directory = setup_.working_directory;
     all.job = &job_;
     all.self = &self_;
+    all.records_machine = setup_.records_machine;
     static_cast<SourceOptions&>(all) = setup_.source_options;
     all.event_sink = [this](const std::string& kind, const std::string& text) {
       add_event(kind, text);
@@ -129,6 +132,21 @@ class Recorder {
     ring_.push_text(RecordKind::info, host_inventory("", setup_.working_directory, setup_.command,
                                                      setup_.run_path, attached_pid()));
     memory_->inventory_taken = 1;
+    note_frameworks();
+  }
+
+  // A job takes seconds to load them. Where none is found, it is looked for again later.
+  void note_frameworks() {
+    JobMembers members;
+    members.open("", &job_);
+    for (const int wait_s : {3, 7, 20, 90}) {
+      std::this_thread::sleep_for(std::chrono::seconds(wait_s));
+      members.refresh();
+      std::vector<pid_t> pids;
+      for (const auto& [pid, stat] : members.all()) pids.push_back(pid);
+      const std::string found = loaded_frameworks("", pids);
+      if (!found.empty()) return add_event(kFrameworkEvent, found);
+    }
   }
 
   // Checked when the kernel reports a change, or every second if it does not.
@@ -298,6 +316,7 @@ void Recorder::finish() {
     Manifest manifest = with_zero(setup_.manifest, *memory_);
     RunToClose run{setup_.run_path, manifest, memory_, setup_.lifeline_fd,
                    !setup_.steps_from.empty()};
+    run.keep = setup_.keep;
     close_run_alone(run, sealed);
   }
   memory_->finished = sealed ? kAllWritten : kNotAllWritten;

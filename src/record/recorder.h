@@ -19,6 +19,7 @@ struct RecorderSetup {
   SourceOptions source_options;
   std::vector<std::string> tensorboard;
   std::string steps_from;
+  std::vector<std::string> keep;  // patterns of --keep, for a run that this process closes
   OutputPlan* output = nullptr;
   pid_t supervisor_pid = 0;
   std::vector<pid_t> others;  // children that the supervisor had before the run

@@ -1,4 +1,4 @@
-// Prints what src/stats computes from numbers on standard input; simulated.py drives it.
+// Prints what src/stats computes from numbers on standard input; calibration.py drives it.
 //
 // A line is one comparison, `KIND [QUANTILE]|A|B`: KIND is means, quantile or permutation; A and B
 // are runs separated by `;`, and a run is numbers separated by spaces. For means and permutation a

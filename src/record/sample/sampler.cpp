@@ -28,6 +28,10 @@ constexpr int64_t kMostRestOfWaiting = 20;
 
 void name_thread(const char* name) { prctl(PR_SET_NAME, name); }
 
+bool is_recorded(const Collector& collector, bool records_machine) {
+  return records_machine || collector.scope != Scope::machine || collector.is_on_every_rank;
+}
+
 }  // namespace
 
 Sampler::Sampler(Ring& ring, SharedMemory memory, const SourceContext& context, SelfLink& self)
@@ -44,7 +48,7 @@ void Sampler::start(int64_t period_ns, bool records_machine, const std::string& 
   continued_ns_ = memory_->signal_seen_ns[SIGCONT];
   std::vector<const Collector*> tick, second;
   for (const Collector* collector : sources) {
-    if (collector->scope == Scope::machine && !records_machine) continue;
+    if (!is_recorded(*collector, records_machine)) continue;
     if (collector->pace == Pace::tick) tick.push_back(collector);
     if (collector->pace == Pace::second) second.push_back(collector);
   }
@@ -52,7 +56,7 @@ void Sampler::start(int64_t period_ns, bool records_machine, const std::string& 
   streams_.push_back(std::make_unique<SourceGroup>(1, std::max(period_ns, kNsPerSecond), second));
   const std::vector<Schedule> schedules = {{streams_[0].get(), 0}, {streams_[1].get(), 0}};
   for (const Collector* collector : sources) {
-    if (collector->scope == Scope::machine && !records_machine) continue;
+    if (!is_recorded(*collector, records_machine)) continue;
     if (collector->pace != Pace::thread) continue;
     CHECK(streams_.size() < kMaxStreams);
     streams_.push_back(std::make_unique<SourceGroup>(static_cast<uint32_t>(streams_.size()),

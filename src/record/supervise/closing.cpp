@@ -22,6 +22,7 @@
 #include "record/record.h"
 #include "record/sample/settle.h"
 #include "record/supervise/instrument.h"
+#include "record/supervise/keep_files.h"
 #include "record/supervise/run_folder.h"
 #include "store/store.h"
 
@@ -31,6 +32,7 @@ namespace {
 
 constexpr int64_t kReadingLimitNs = 10 * kNsPerSecond;
 constexpr int64_t kClosingLimitNs = 15 * kNsPerSecond;
+constexpr int64_t kKeepingLimitNs = 2 * kNsPerSecond;
 constexpr useconds_t kRecorderPauseUs = 50'000;
 constexpr int64_t kMiB = 1 << 20;
 constexpr int64_t kLeastReadingBytes = 32 * kMiB, kMostReadingBytes = 8192 * kMiB;
@@ -110,6 +112,31 @@ std::string write_end(const RunToClose& run, bool is_late, const ProcessHandle& 
   return written ? "" : written.error().message();
 }
 
+// Copies files of --keep; returns what could not be copied, or "". Both folders may hang.
+std::string keep_files_of(const RunToClose& run) {
+  const auto kept = keep_files({run.run_path, run.manifest.working_directory, run.keep});
+  return kept ? keep_warning(*kept) : "the files of --keep are not kept: " + kept.error().message();
+}
+
+// The manifest is written by now: whatever happens to these files, the run is complete. A child
+// that is late continues alone; `is_late`: it is not waited for at all.
+void keep_files_in_child(const RunToClose& run, Supervisor& supervisor, bool is_late) {
+  if (run.keep.empty()) return;
+  const ChildLimits limits{kHangNs, is_late ? 0 : kKeepingLimitNs, 0, false, true, {}};
+  const ChildAnswer answer = ask_child(limits, [&] {
+    prctl(PR_SET_NAME, "trainscope-end");
+    return keep_files_of(run);
+  });
+  if (is_late) return;
+  if (answer.end == ChildEnd::hung || answer.end == ChildEnd::too_slow) {
+    supervisor.print_message("the files of --keep are still being copied in the background");
+  } else if (answer.end != ChildEnd::done) {
+    supervisor.print_message("the files of --keep are not kept: " + answer.text);
+  } else if (!answer.text.empty()) {
+    supervisor.print_message(answer.text);
+  }
+}
+
 // A monotonic time as a date: closing a run may take seconds, which are not the job's.
 std::string wall_time_of(int64_t monotonic) {
   return utc_text(realtime_ns() - (monotonic_ns() - monotonic));
@@ -164,6 +191,7 @@ void close_run_alone(RunToClose& run, bool is_sealed) {
   m.notes.emplace_back("the supervisor was killed; the outcome of the job is unknown");
   (void)count_steps(run);
   (void)complete_run(run, is_sealed);
+  if (!run.keep.empty()) (void)keep_files_of(run);
 }
 
 bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor,
@@ -195,12 +223,14 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
   if (hangs || closed.end == ChildEnd::hung || closed.end == ChildEnd::too_slow) {
     supervisor.print_message("the run folder does not respond: " + run.run_path +
                              "; the run is completed in the background once it does");
+    keep_files_in_child(run, supervisor, true);
     return false;
   }
   if (!closed.text.empty()) {
     run.is_end_stored = false;
     supervisor.print_message("the end of the run could not be recorded: " + closed.text);
   }
+  keep_files_in_child(run, supervisor, false);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "record/supervise/output.h"
 #include "record/supervise/recorder_monitor.h"
@@ -19,6 +20,7 @@ struct RunToClose {
   SharedMemory memory;
   int lifeline_fd = -1;  // open in every process that may close the run
   bool wants_printed_steps = false;
+  std::vector<std::string> keep = {};  // patterns of --keep
   bool is_end_stored = true;  // set by close_run: false if the last manifest could not be written
 };
 

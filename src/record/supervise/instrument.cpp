@@ -53,9 +53,9 @@ Status write_instrument_files(const std::string& run_path, const std::string& le
 std::string probe_lease(const Manifest& manifest, int64_t for_ns) {
   const int64_t until_ns =
       for_ns == 0 ? std::numeric_limits<int64_t>::max() : monotonic_ns() + for_ns;
-  return fmt::format("key {}\nranks {}\npid {}\nstart_ticks {}\nuntil_ns {}\n",
+  return fmt::format("key {}\nranks {}\npid {}\nstart_ticks {}\nuntil_ns {}\nfor_ns {}\n",
                      manifest.job.empty() ? manifest.id : manifest.job, manifest.world_size,
-                     manifest.supervisor_pid, manifest.supervisor_start_ticks, until_ns);
+                     manifest.supervisor_pid, manifest.supervisor_start_ticks, until_ns, for_ns);
 }
 
 std::map<std::string, std::string> instrument_environment(const std::string& run_path,

@@ -44,7 +44,8 @@ TEST(Instrument, the_lease_of_a_probe_names_the_supervisor_and_what_all_ranks_sh
   manifest.supervisor_pid = 12;
   manifest.supervisor_start_ticks = 34;
   EXPECT_EQ(probe_lease(manifest, 0),
-            "key 01run\nranks 1\npid 12\nstart_ticks 34\nuntil_ns 9223372036854775807\n");
+            "key 01run\nranks 1\npid 12\nstart_ticks 34\nuntil_ns 9223372036854775807\n"
+            "for_ns 0\n");
   manifest.job = "slurm-4711.0";
   manifest.world_size = 8;
   EXPECT_TRUE(probe_lease(manifest, 1).starts_with("key slurm-4711.0\nranks 8\n"));

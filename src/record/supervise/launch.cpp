@@ -22,6 +22,7 @@ namespace {
                          const std::map<std::string, std::string>& more_environment,
                          const OutputPlan& output, int error_fd) {
   SignalInbox::restore();
+  if (output.job_stdin) ::dup2(output.job_stdin.get(), STDIN_FILENO);
   if (output.job_stdout) ::dup2(output.job_stdout.get(), STDOUT_FILENO);
   if (output.job_stderr) ::dup2(output.job_stderr.get(), STDERR_FILENO);
   for (const auto& [name, value] : more_environment) ::setenv(name.c_str(), value.c_str(), 1);
@@ -78,6 +79,15 @@ std::string working_directory_of(pid_t pid) {
 char process_state(pid_t pid) {
   ProcessStat stat;
   return read_stat("", pid, stat) ? stat.state : '?';
+}
+
+bool signal_waits(pid_t pid, int number) {
+  if (pid == 0) return false;
+  const auto text = read_file(fmt::format("/proc/{}/status", pid));
+  const size_t at = text ? text->find("\nShdPnd:\t") : std::string::npos;
+  if (at == std::string::npos) return false;
+  const uint64_t pending = std::strtoull(text->c_str() + at + 9, nullptr, 16);
+  return (pending >> (number - 1) & 1U) != 0;
 }
 
 }  // namespace trainscope

@@ -26,5 +26,7 @@ std::vector<std::string> command_line_of(pid_t pid);
 std::string working_directory_of(pid_t pid);
 // R, S, T, Z, …; '?' if it does not exist.
 char process_state(pid_t pid);
+// Is the signal pending for the process?
+bool signal_waits(pid_t pid, int number);
 
 }  // namespace trainscope

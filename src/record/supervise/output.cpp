@@ -58,7 +58,7 @@ pollfd OutputChannel::poll_request(const Shared& shared) const {
   const SharedBuffer& buffer = shared.buffers[index_];
   const bool pending =
       transfer_ == Transfer::splice ? downstream_full_ : buffer.begin != buffer.end;
-  if (pending) return {user_fd_.get(), POLLOUT, 0};
+  if (pending && !is_muted_) return {user_fd_.get(), POLLOUT, 0};
   return {read_end_.get(), POLLIN, 0};
 }
 
@@ -131,6 +131,10 @@ size_t OutputChannel::pump_copy(Shared& shared, int log_fd) {
   SharedBuffer& buffer = shared.buffers[index_];
   const char* from = buffer.data + buffer.begin;
   const size_t left = buffer.end - buffer.begin;
+  if (is_muted_) {
+    buffer.begin = buffer.end = 0;
+    return left;
+  }
   ssize_t n = ::send(user_fd_.get(), from, left, MSG_DONTWAIT | MSG_NOSIGNAL);
   // If the terminal could not be opened again, writing may block (Ctrl-S): poll before, and write
   // small pieces, so that signals are handled in between.

@@ -53,6 +53,8 @@ class OutputChannel {
   uint32_t index() const { return index_; }
   int read_fd() const { return read_end_.get(); }
   int user_fd() const { return user_fd_.get(); }
+  // While a screen covers the terminal, bytes for it are only logged.
+  void set_muted(bool is_muted) { is_muted_ = is_muted; }
   void close() {
     read_end_.reset();
     user_fd_.reset();
@@ -73,12 +75,14 @@ class OutputChannel {
   size_t logged_ahead_ = 0;  // bytes at the head of the pipe that the log has already
   bool downstream_full_ = false;
   bool at_line_start_ = true;
+  bool is_muted_ = false;
 };
 
 // Everything about the job's stdout and stderr.
 struct OutputPlan {
   std::vector<OutputChannel> channels;
   UniqueFd job_stdout, job_stderr;  // to be the job's 1 and 2; none: inherited
+  UniqueFd job_stdin;               // to be the job's 0; none: inherited
   std::vector<int> followed;        // 1 and/or 2 if it is a regular file that we follow
   std::string unseen;               // why we do not see what the job prints; empty: we do
 };

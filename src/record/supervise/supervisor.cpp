@@ -44,16 +44,6 @@ std::string hint_for_local_file(const std::string& name) {
   return fmt::format(" in PATH; try: trainscope run -- {}{}", before, printable(name));
 }
 
-// Is the signal pending for the process?
-bool signal_waits(pid_t pid, int number) {
-  if (pid == 0) return false;
-  const auto text = read_file(fmt::format("/proc/{}/status", pid));
-  const size_t at = text ? text->find("\nShdPnd:\t") : std::string::npos;
-  if (at == std::string::npos) return false;
-  const uint64_t pending = std::strtoull(text->c_str() + at + 9, nullptr, 16);
-  return (pending >> (number - 1) & 1U) != 0;
-}
-
 // Is it below us in the tree of processes now?
 bool is_descendant(pid_t pid) {
   const pid_t self = ::getpid();
@@ -111,8 +101,17 @@ JobEnd Supervisor::run(const std::vector<std::string>& command,
   memory_->job_pid = job_pid_;
   monitor_.wake();
   while (!end_) poll_once(-1);
+  uncover();
   status_.wipe();
   return *end_;
+}
+
+// What the job has printed so far is in its log only.
+void Supervisor::uncover() {
+  if (!is_covered()) return;
+  drain_output(0);
+  screen_->end();
+  for (OutputChannel& channel : output_.channels) channel.set_muted(false);
 }
 
 JobEnd Supervisor::follow(pid_t pid, const ProcessHandle& process, int64_t for_ns) {
@@ -160,7 +159,7 @@ void Supervisor::poll_once(int extra_fd) {
   if (is_child_) enforce_limit();
   show_messages();
   if (status_.enabled() && now >= status_at_ns_) {
-    status_.draw(*memory_, at_line_start());
+    if (!is_covered()) status_.draw(*memory_, at_line_start());
     status_at_ns_ = now + kStatusPeriod;
   }
 }
@@ -262,7 +261,9 @@ void Supervisor::reap_children() {
       note_first_end(end.ended_ns);
     }
     if (std::erase(ignored_children_, info.si_pid) > 0) {
-      ::waitpid(info.si_pid, nullptr, WNOHANG);
+      int status = 0;
+      ::waitpid(info.si_pid, &status, WNOHANG);
+      if (screen_ != nullptr && info.si_pid == screen_->pid()) screen_->note_end(status);
     } else {
       account(info.si_pid);
     }
@@ -324,6 +325,7 @@ void Supervisor::mirror_stop(int stop_signal) {
   if (!by_terminal && !by_key) return;  // somebody stopped the job alone
   drain_output();
   status_.wipe();
+  if (is_covered()) screen_->pause();
   ::raise(SIGSTOP);
 }
 
@@ -348,6 +350,7 @@ void Supervisor::enforce_limit() {
 
 void Supervisor::pump_output() {
   for (OutputChannel& channel : output_.channels) {
+    if (channel.is_terminal()) channel.set_muted(is_covered());
     pollfd want = channel.poll_request(*memory_);
     if (want.fd < 0 || ::poll(&want, 1, 0) <= 0) continue;
     if (channel.is_terminal()) status_.wipe();
@@ -359,7 +362,10 @@ void Supervisor::pump_output() {
 
 void Supervisor::drain_output(int patience_ms) {
   for (OutputChannel& channel : output_.channels) {
-    if (channel.is_terminal()) status_.wipe();
+    if (channel.is_terminal()) {
+      status_.wipe();
+      channel.set_muted(is_covered());
+    }
     channel.drain(*memory_, log_write_fd_, patience_ms);
   }
 }
@@ -375,13 +381,15 @@ bool Supervisor::at_line_start() const {
 }
 
 void Supervisor::print_message(const std::string& text) {
+  uncover();
   status_.print_message(STDERR_FILENO, text, at_line_start());
 }
 
 // While the job runs, a reader of our stderr that is slow (less, Ctrl-S) must not delay its output
-// and signals: the message waits for a later turn.
+// and signals: the message waits for a later turn. So it does while a screen covers the terminal.
 void Supervisor::show_messages() {
-  while (has_message(*memory_, message_shown_) && StatusLine::takes_message(STDERR_FILENO)) {
+  while (!is_covered() && has_message(*memory_, message_shown_) &&
+         StatusLine::takes_message(STDERR_FILENO)) {
     if (const auto message = take_message(*memory_, message_shown_)) print_message(*message);
   }
 }

@@ -16,6 +16,7 @@
 #include "record/supervise/launch.h"
 #include "record/supervise/output.h"
 #include "record/supervise/recorder_monitor.h"
+#include "record/supervise/screen_process.h"
 #include "record/supervise/signal_inbox.h"
 #include "record/supervise/status_line.h"
 
@@ -35,6 +36,8 @@ class Supervisor {
   // Children that we had before the run (of a shell that became us, of the run before in a series):
   // they are reaped, and neither counted nor killed.
   void ignore_children(std::vector<pid_t> children) { ignored_children_ = std::move(children); }
+  // A screen that covers the terminal while the job runs; it outlives the supervisor.
+  void set_screen(ScreenProcess& screen) { screen_ = &screen; }
   // Starts a command and stays with it until its first process ends, at most `for_ns` (0: no
   // limit).
   JobEnd run(const std::vector<std::string>& command,
@@ -66,12 +69,15 @@ class Supervisor {
   void show_messages();
   int64_t next_moment() const;
   bool at_line_start() const;
+  bool is_covered() const { return screen_ != nullptr && screen_->is_shown(); }
+  void uncover();
 
   SharedMemory memory_;
   OutputPlan& output_;
   SignalInbox& signals_;
   RecorderMonitor& monitor_;
   StatusLine& status_;
+  ScreenProcess* screen_ = nullptr;
   int log_write_fd_;
   pid_t job_pid_ = 0;
   std::vector<pid_t> ignored_children_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -21,7 +22,8 @@ namespace trainscope::workload {
 namespace {
 
 // As in python/instrument/modules/probe*.py.
-constexpr std::uint64_t kFirstStep = 16, kTimesDiscarded = 5;
+constexpr std::uint64_t kFirstStep = 16, kTimesDiscarded = 5, kShortestBlock = 5, kMostSteps = 2000,
+                        kMostUnsettled = 500;
 constexpr std::size_t kWaits = 64;
 constexpr double kShortestBlockS = 0.2, kFeltWait = 0.02, kStall = 4, kWeight = 1.0 / 16;
 
@@ -48,6 +50,12 @@ std::string start_ticks(const std::string& pid) {
   std::string word;
   for (int i = 0; i < 20; ++i) rest >> word;
   return word;
+}
+
+// In steps that take so long.
+std::uint64_t shortest_block(double step_s) {
+  const double steps = std::ceil(kShortestBlockS / std::max(step_s, 1e-9));
+  return std::max(kShortestBlock, static_cast<std::uint64_t>(std::min<double>(steps, kMostSteps)));
 }
 
 // FNV-1a.
@@ -106,12 +114,39 @@ void ProbedInput::end_step(double now_s, double duration_s) {
     if (step_ >= kFirstStep) begin_block();
     return;
   }
-  if (kept_from_s_ == 0) {
-    ++discarded_;
-    if (settles_) kept_from_s_ = now_s;
-    if (!settles_) settles_ = has_settled(now_s);
+  if (kept_from_s_ > 0) {
+    if (step_ >= last_) end_block();
+    return;
   }
-  if (step_ - first_ >= length_) end_block(now_s);
+  ++discarded_;
+  if (settles_) {
+    begin_to_keep(now_s, duration_s);
+  } else if (!is_changed_ && discarded_ > kMostUnsettled) {
+    give_up_pair();
+  } else {
+    settles_ = has_settled(now_s);
+  }
+}
+
+void ProbedInput::begin_to_keep(double now_s, double duration_s) {
+  kept_from_s_ = now_s;
+  if (!is_changed_ && owes_drain_) {
+    owes_drain_ = false;
+    // Without the two long waits and the step after them.
+    drained_ = discarded_ - std::min<std::uint64_t>(discarded_, 3);
+  }
+  // Steps with replaced input may be shorter than usual ones.
+  const std::uint64_t discarded = is_changed_ ? discarded_ : drained_;
+  const double step_s = is_changed_ ? std::min(duration_s, step_s_) : step_s_;
+  last_ = step_ + std::max(kTimesDiscarded * discarded, shortest_block(step_s));
+}
+
+// Waits are not what they were.
+void ProbedInput::give_up_pair() {
+  owes_drain_ = false;
+  waits_.clear();
+  place_ = 1;
+  begin_block();
 }
 
 bool ProbedInput::has_settled(double now_s) const {
@@ -140,7 +175,6 @@ void ProbedInput::begin_block() {
   }
   if (place_ != 0) {  // another pair
     ++pair_;
-    while (static_cast<double>(length_) * step_s_ < kShortestBlockS) length_ *= 2;
     is_first_changed_ = is_odd(key_ + " " + std::to_string(step_ + 1));
   }
   place_ = place_ == 0 ? 1 : 0;
@@ -152,31 +186,15 @@ void ProbedInput::begin_block() {
   begun_s_ = monotonic_s();
 }
 
-void ProbedInput::end_block(double now_s) {
-  const bool is_long_enough = kept_from_s_ > 0 && length_ >= kTimesDiscarded * discarded_;
-  if (is_long_enough) {
-    char text[256];
-    std::snprintf(text, sizeof text,
-                  "probe what=input changed=%d pair=%" PRIu64 " steps=%" PRIu64 "-%" PRIu64
-                  " discarded=%" PRIu64 " duration=%.9f slept=0 device=0",
-                  is_changed_ ? 1 : 0, pair_, first_ + discarded_ + 1, step_, discarded_,
-                  monotonic_s() - kept_from_s_);
-    mark(text);
-  } else {
-    length_ = kept_from_s_ > 0 ? kTimesDiscarded * discarded_ * 5 / 4 : 2 * length_;
-    place_ = 1;  // The pair is given up.
-  }
-  if (is_changed_) {
-    owes_drain_ = true;
-  } else if (kept_from_s_ == 0 && owes_drain_) {  // Waits are not what they were.
-    owes_drain_ = false;
-    waits_.clear();
-  } else if (owes_drain_) {
-    owes_drain_ = false;
-    drained_ =
-        discarded_ - std::min<std::uint64_t>(discarded_, 3);  // two long waits, one more step
-  }
-  begun_s_ = now_s;
+void ProbedInput::end_block() {
+  char text[256];
+  std::snprintf(text, sizeof text,
+                "probe what=input changed=%d pair=%" PRIu64 " steps=%" PRIu64 "-%" PRIu64
+                " discarded=%" PRIu64 " duration=%.9f slept=0 device=0",
+                is_changed_ ? 1 : 0, pair_, first_ + discarded_ + 1, step_, discarded_,
+                monotonic_s() - kept_from_s_);
+  mark(text);
+  if (is_changed_) owes_drain_ = true;
   begin_block();
 }
 

@@ -29,7 +29,9 @@ class ProbedInput {
  private:
   bool is_held(double now_s) const;
   void begin_block();
-  void end_block(double now_s);
+  void begin_to_keep(double now_s, double duration_s);
+  void end_block();
+  void give_up_pair();
   bool has_settled(double now_s) const;
   bool are_waits_felt() const;
   double long_wait_s() const;
@@ -38,8 +40,8 @@ class ProbedInput {
   int supervisor_ = -1;  // a pidfd; -1: this is not a probe, or no longer
   double until_s_ = 0;
 
-  std::uint64_t step_ = 0, first_ = 0;  // steps so far; of this block
-  std::uint64_t length_ = 10, pair_ = 0, long_waits_ = 0, discarded_ = 0, drained_ = 0;
+  std::uint64_t step_ = 0, first_ = 0, last_ = 0;  // steps so far; of this block
+  std::uint64_t pair_ = 0, long_waits_ = 0, discarded_ = 0, drained_ = 0;
   int place_ = -1;  // in the pair; -1: before the first block
   bool is_changed_ = false, is_first_changed_ = false, settles_ = false, owes_drain_ = false;
   double begun_s_ = 0, kept_from_s_ = 0,
