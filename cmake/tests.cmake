@@ -79,7 +79,7 @@ function(ts_python_tests folder)
 endfunction()
 
 if(NOT CMAKE_CROSSCOMPILING AND NOT TRAINSCOPE_SANITIZE)
-  foreach(folder integration truth faults statistics)
+  foreach(folder integration truth faults statistics web)
     ts_python_tests(${folder})
   endforeach()
 endif()

@@ -1,0 +1,77 @@
+// Step times of a run, and the few numbers that its row of a table shows.
+#include "base/distribution.h"
+
+#include "base/json.h"
+#include "document/document.h"
+#include "model/training.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr int kQuantiles = 100;
+constexpr size_t kRowPoints = 60;
+
+// The loss of the training set, if there is one; otherwise the first that was reported.
+std::optional<size_t> loss_series(const RunView& run) {
+  std::optional<size_t> found;
+  for (size_t i = run.recorded_series().size(); i < run.series().size(); ++i) {
+    const Series& series = run.series()[i];
+    if (series.metric != "train.loss" || series.status == SeriesStatus::absent) continue;
+    const bool is_of_training = labels_text(series.labels).find("set=train") != std::string::npos;
+    if (!found || is_of_training) found = i;
+    if (is_of_training) break;
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<Json> distribution_json(const RunView& run) {
+  const Training& training = run.training();
+  Json document = {{"id", run.manifest().id}};
+  Distribution times;
+  if (training.details != nullptr && training.observed > 0) {
+    const auto reader = training.details->steps();
+    Step step;
+    while (true) {
+      TS_TRY(const bool has_step, reader->next(step));
+      if (!has_step) break;
+      if (step.kind == "step" && step.duration_s) times.add(*step.duration_s);
+    }
+  }
+  if (times.count() == 0) {
+    const std::string& reason = training.count ? training.times_reason : training.reason;
+    document["reason"] = reason.empty() ? "no steps after the warm-up" : reason;
+    return document;
+  }
+  Json quantiles = Json::array();
+  for (int q = 0; q <= kQuantiles; ++q) {
+    quantiles.push_back(times.nearest_rank(static_cast<double>(q) / kQuantiles));
+  }
+  document["unit"] = "s";
+  document["quantiles"] = std::move(quantiles);
+  document["steps"] = times.count();
+  return document;
+}
+
+Result<Json> row_json(const RunView& run) {
+  const Training& training = run.training();
+  Json row = {{"id", run.manifest().id},
+              {"steps_per_s", value_or_null(training.steps_per_s)},
+              {"loss", nullptr},
+              {"name_of_loss", nullptr}};
+  const auto series = loss_series(run);
+  if (!series || !(run.duration_s() > 0)) return row;
+  const TimeWindows windows = {0, run.duration_s() / static_cast<double>(kRowPoints), kRowPoints};
+  TS_TRY(const std::vector<WindowFold> folds,
+         run.fold_windows({{*series, Reading::level}}, windows));
+  row["name_of_loss"] = series_text(run.series()[*series]);
+  row["loss"] = Json::array();
+  for (size_t w = 0; w < kRowPoints; ++w) {
+    if (const auto value = folds[0].at(w)) row["loss"].push_back(*value);
+  }
+  return row;
+}
+
+}  // namespace trainscope

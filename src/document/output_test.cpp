@@ -1,0 +1,95 @@
+#include "document/output.h"
+
+#include <gtest/gtest.h>
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "testing/fake_run.h"
+#include "testing/temporary_folder.h"
+
+namespace trainscope {
+namespace {
+
+class OutputTest : public testing::Test {
+ protected:
+  OutputTest() { run_.set_path(folder_.path()); }
+  void write(const std::string& name, const std::string& text) {
+    ASSERT_TRUE(replace_file(folder_.path() + "/" + name, text));
+  }
+  // Printed steps 10, 20, …, one each second.
+  void set_printed_steps(int count) {
+    std::vector<Step> steps;
+    for (int i = 1; i <= count; ++i) {
+      Step step;
+      step.step = step.covers = 10 * i;
+      step.reported_number = 10 * i;
+      step.time_s = i;
+      steps.push_back(step);
+    }
+    Training training;
+    training.source = "output";
+    training.details = std::make_shared<ListedSteps>(steps);
+    run_.set_training(training);
+  }
+  Json lines(std::optional<double> at_s, size_t count) {
+    const auto index = OutputIndex::read(run_);
+    CHECK(index);
+    const auto document = index->lines(at_s, count);
+    CHECK(document);
+    return *document;
+  }
+
+  TemporaryFolder folder_;
+  FakeRun run_{1, 100};
+};
+
+TEST_F(OutputTest, without_printed_steps_the_last_lines_have_no_times) {
+  write("output.log", "one\ntwo\nthree\nfour");
+  const Json found = lines(5, 2);
+  ASSERT_EQ(found["lines"].size(), 2U);
+  EXPECT_EQ(found["lines"][1]["text"], "four");
+  EXPECT_TRUE(found["lines"][1]["time_s"].is_null());
+  EXPECT_EQ(found["times"], "unknown");
+  EXPECT_TRUE(found["at"].is_null());
+  EXPECT_EQ(found["more_before"], true);
+  EXPECT_EQ(found["more_after"], false);
+}
+
+TEST_F(OutputTest, printed_steps_give_times_to_the_lines_between_them) {
+  std::string log = "reading 10 files of 100 MB\nloaded\n";
+  for (int i = 1; i <= 500; ++i) {
+    log += "step " + std::to_string(10 * i) + " loss 0.5\nsaved\n";
+  }
+  write("output.log", log);
+  set_printed_steps(500);
+  const Json found = lines(300.2, 5);
+  EXPECT_EQ(found["times"], "estimated");
+  const Json& at = found["lines"][found["at"].get<size_t>()];
+  EXPECT_EQ(at["text"], "step 3000 loss 0.5");
+  EXPECT_NEAR(at["time_s"].get<double>(), 300, 1e-9);
+  EXPECT_NEAR(found["lines"][found["at"].get<size_t>() + 1]["time_s"].get<double>(), 300.5, 1e-9);
+  EXPECT_EQ(found["more_before"], true);
+  EXPECT_EQ(found["more_after"], true);
+  EXPECT_EQ(lines(1e9, 3)["lines"].back()["text"], "saved");
+}
+
+TEST_F(OutputTest, parts_follow_each_other_and_long_lines_are_cut) {
+  write("output.log", std::string(3'000'000, 'x') + "\nend of the first part\n");
+  write("output.1.log", "a\nb\r\n");
+  write("output.2.log", "10 %\r20 %\r30 %\n");
+  const Json found = lines(std::nullopt, 10);
+  ASSERT_EQ(found["lines"].size(), 5U);
+  EXPECT_EQ(found["lines"][0]["text"].get<std::string>().size(), 2000U);
+  EXPECT_EQ(found["lines"][1]["text"], "end of the first part");
+  EXPECT_EQ(found["lines"][3]["text"], "b");
+  EXPECT_EQ(found["lines"][4]["text"], "30 %");
+}
+
+TEST_F(OutputTest, a_run_without_output_has_no_lines) {
+  const Json found = lines(1, 10);
+  EXPECT_TRUE(found["lines"].empty());
+  EXPECT_EQ(found["more_after"], false);
+}
+
+}  // namespace
+}  // namespace trainscope

@@ -1,0 +1,54 @@
+#include "web/live.h"
+
+#include <exception>
+
+#include "base/json.h"
+#include "model/training.h"
+#include "web/route.h"
+
+namespace trainscope {
+
+namespace {
+
+AskedRun open_live(Site& site, const std::string& id) {
+  try {
+    return open_run_by_id(site, id, OpenedRuns::Wanted::samples);
+  } catch (const std::exception& exception) {  // no memory
+    return {nullptr, refusal(500, exception.what())};
+  }
+}
+
+}  // namespace
+
+LiveState live_state(Site& site, const std::string& id) {
+  const AskedRun asked = open_live(site, id);
+  if (asked.run == nullptr) {
+    const Json error = parse_json(asked.refused.body);
+    return {dump_json(Json{{"duration_s", nullptr},
+                           {"status", "damaged"},
+                           {"samples", nullptr},
+                           {"missed", nullptr},
+                           {"steps", nullptr},
+                           {"error", field(error, "error")}}),
+            true};
+  }
+  const RunView& run = *asked.run;
+  const Sampling& sampling = run.sampling();
+  // A recorder that is gone: the run is over, and its end was not recorded.
+  const bool is_unclosed = run.status() != RunStatus::running && run.manifest().ended.empty() &&
+                           run.manifest().imported_format.empty();
+  return {dump_json(Json{{"duration_s", run.duration_s()},
+                         {"status", run_status_name(run.status())},
+                         {"samples", sampling.samples},
+                         {"missed", sampling.missed},
+                         {"steps", value_or_null(run.training().count)},
+                         {"recorder_gone", is_unclosed}}),
+          run.status() != RunStatus::running};
+}
+
+std::string event_text(const LiveState& state) {
+  return std::string("event: ") + (state.is_over ? "ended" : "now") + "\ndata: " + state.data +
+         "\n\n";
+}
+
+}  // namespace trainscope

@@ -1,0 +1,23 @@
+// /api/run/ID/marks: what happened when.
+#include "base/json.h"
+#include "web/route.h"
+
+namespace trainscope {
+
+namespace {
+
+Result<WebAnswer> answer(const RouteRequest& request) {
+  const AskedRun asked = open_asked_run(request, OpenedRuns::Wanted::reports);
+  if (asked.run == nullptr) return asked.refused;
+  return kept_answer(request.site, "marks", *asked.run, [&]() -> Result<std::string> {
+    TS_TRY(const Json document, marks_json(*asked.run));
+    return dump_json(document);
+  });
+}
+
+}  // namespace
+
+extern const Route marks_route;
+const Route marks_route = {"/api/run/*/marks", answer};
+
+}  // namespace trainscope

@@ -1,0 +1,46 @@
+// /api/rows?runs=ID,ID: what the visible rows of the table show besides.
+#include "base/json.h"
+#include "store/store.h"
+#include "web/route.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kMostRows = 64;
+
+// A run that cannot be read has a row without numbers.
+Json empty_row(const std::string& id) {
+  return {{"id", id}, {"steps_per_s", nullptr}, {"loss", nullptr}, {"name_of_loss", nullptr}};
+}
+
+// The runs of a table are read one after the other and not kept open.
+Json row_of(Site& site, const std::string& id) {
+  const auto path = site.runs.find(id);
+  if (!path) return empty_row(id);
+  const std::string key = "row " + id;
+  if (const auto known = site.documents.find(key)) return parse_json(*known);
+  const auto run = open_run(*path);
+  if (!run) return empty_row(id);
+  const auto row = row_json(**run);
+  if (!row) return empty_row(id);
+  if ((*run)->status() == RunStatus::ended) site.documents.keep(key, dump_json(*row));
+  return *row;
+}
+
+Result<WebAnswer> answer(const RouteRequest& request) {
+  const std::string* const runs = request.target.find("runs");
+  if (runs == nullptr) return refusal(400, "the parameter 'runs' is missing");
+  const auto ids = parse_run_ids(*runs, kMostRows);
+  if (!ids) return refusal(400, "'runs': " + ids.error().message());
+  Json rows = Json::array();
+  for (const std::string& id : *ids) rows.push_back(row_of(request.site, id));
+  return json_answer({{"rows", std::move(rows)}});
+}
+
+}  // namespace
+
+extern const Route rows_route;
+const Route rows_route = {"/api/rows", answer};
+
+}  // namespace trainscope

@@ -1,0 +1,22 @@
+// /api/run/ID: what the manifest tells, without reading the run.
+#include "base/json.h"
+#include "store/store.h"
+#include "web/route.h"
+
+namespace trainscope {
+
+namespace {
+
+Result<WebAnswer> answer(const RouteRequest& request) {
+  const std::string& id = request.parts.front();
+  const auto path = is_run_id_text(id) ? request.site.runs.find(id) : std::nullopt;
+  if (!path) return refusal(404, "there is no run of this id");
+  return json_answer(run_head_json(list_run(*path)));
+}
+
+}  // namespace
+
+extern const Route run_route;
+const Route run_route = {"/api/run/*", answer};
+
+}  // namespace trainscope

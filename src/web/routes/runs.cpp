@@ -1,0 +1,20 @@
+// /api/runs: what `list --json` prints.
+#include "base/json.h"
+#include "store/store.h"
+#include "web/route.h"
+
+namespace trainscope {
+
+namespace {
+
+Result<WebAnswer> answer(const RouteRequest& request) {
+  TS_TRY(const std::vector<RunListing> runs, list_runs(request.site.home));
+  return json_answer(list_document(runs));
+}
+
+}  // namespace
+
+extern const Route runs_route;
+const Route runs_route = {"/api/runs", answer};
+
+}  // namespace trainscope

@@ -1,0 +1,112 @@
+// What the tests of the pages share: one browser, pages that fail on any error, and the API as the server gives it.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+
+const require = createRequire(join(import.meta.dirname, '../../web/package.json'));
+const { chromium } = require('playwright-core');
+const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+export const runs = JSON.parse(process.env.PAGE_RUNS ?? '{}');
+export const address = process.env.PAGE_ADDRESS ?? '';
+export const origin = address === '' ? '' : new URL(address).origin;
+// ms for what must happen, on a machine that may be busy.
+const patience = Number(process.env.PAGE_PATIENCE ?? 30_000);
+
+let browser;
+export async function start() {
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+}
+export async function stop() {
+  await browser?.close();
+}
+
+const types = { 'app.js': 'text/javascript', 'app.css': 'text/css', '': 'text/html' };
+
+/** PAGE_DIST serves another build of the pages than the one in the program: for work on them. */
+async function useOtherBuild(page) {
+  const folder = process.env.PAGE_DIST;
+  if (!folder) return;
+  await page.route((url) => url.pathname === '/' || url.pathname.startsWith('/assets/'), async (route) => {
+    const url = new URL(route.request().url());
+    if (url.search !== '') return route.continue();
+    const name = url.pathname.replace('/assets/', '').replace('/', '');
+    return route.fulfill({ body: readFileSync(join(folder, name || 'index.html'), 'utf8'), contentType: types[name] });
+  });
+}
+
+/** Opens a fragment and gives the page to the test; any error of the page, of its CSP or a dialog fails it. */
+export async function withPage(fragment, act, { width = 1280, height = 900, colorScheme = 'light', allow = /^$/, before } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, acceptDownloads: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(patience);
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(String(error.stack)));
+  page.on('console', (message) => { if (message.type() === 'error' && !allow.test(message.text())) errors.push(message.text()); });
+  page.on('dialog', (dialog) => { errors.push(`dialog ${dialog.message()}`); void dialog.dismiss(); });
+  try {
+    await context.addCookies([{ name: `trainscope-${new URL(address).port}`, value: new URL(address).searchParams.get('token'), url: origin }]);
+    await useOtherBuild(page);
+    await before?.(page);
+    await page.goto(`${origin}/${fragment}`);
+    const result = await act(page);
+    assert.deepEqual(errors, []);
+    return result;
+  } finally {
+    await context.close();
+  }
+}
+
+/** A page that is not served by the program, such as a report. */
+export async function withFile(path, act) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, offline: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(patience);
+  const errors = [];
+  page.on('pageerror', (error) => errors.push(String(error.stack)));
+  page.on('console', (message) => { if (message.type() === 'error') errors.push(message.text()); });
+  try {
+    await page.goto(`file://${path}`);
+    await act(page);
+    assert.deepEqual(errors, []);
+  } finally {
+    await context.close();
+  }
+}
+
+export async function api(path) {
+  const token = new URL(address).searchParams.get('token');
+  const response = await fetch(`${origin}${path}${path.includes('?') ? '&' : '?'}token=${token}`);
+  assert.equal(response.status, 200, path);
+  return response.json();
+}
+
+export async function eventually(what, message) {
+  const until = Date.now() + patience;
+  let last;
+  for (;;) {
+    try {
+      last = await what();
+      if (last) return last;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > until) throw new Error(`${message}: ${last}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** What axe finds; `isContrast`: only in the colours, which is all that the other theme changes. */
+export async function violations(page, isContrast = false) {
+  await page.evaluate(axeSource);
+  const result = await page.evaluate(`axe.run(${isContrast ? "{ runOnly: ['color-contrast'] }" : ''})`);
+  return result.violations.map((one) => `${one.id}: ${one.nodes.slice(0, 2).map((node) => node.html.slice(0, 200)).join(' | ')}`);
+}
+
+export const params = (page) => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.split('?')[1] ?? '')));
+/** Charts are drawn when they come into view. */
+export async function isDrawn(page, chart) {
+  await page.locator(`#chart-${chart}`).scrollIntoViewIfNeeded();
+  await page.locator(`#chart-${chart} canvas`).waitFor();
+}

@@ -1,0 +1,98 @@
+// The comparison: what compare says, and the runs beside each other.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { api, eventually, isDrawn, params, runs, start, stop, violations, withFile, withPage } from './browser.mjs';
+
+before(start);
+after(stop);
+
+const both = `#/compare?a=${runs.slow}&b=${runs.fast}`;
+
+test('the headline, warnings and attribution are those of compare', async () => {
+  const document = await api(`/api/compare?a=${runs.slow}&b=${runs.fast}`);
+  await withPage(both, async (page) => {
+    await page.getByText(document.speed.sentence, { exact: true }).waitFor();
+    const text = await page.locator('main').innerText();
+    for (const warning of document.warnings) assert.ok(text.includes(warning.summary), warning.summary);
+    for (const part of document.attribution.filter((one) => one.a_s > 0)) assert.ok(text.includes(part.part), part.part);
+    assert.ok(text.includes(document.behaviour.sentence));
+    if (document.speed.ratio !== null) assert.match(await page.locator('.interval').getAttribute('aria-label'), /interval .*×/);
+    await page.locator('.ecdf polyline').nth(1).waitFor();
+    assert.equal(await page.locator('.ecdf .violin').count(), 2);
+  });
+});
+
+test('layout, alignment and sides', () => withPage(both, async (page) => {
+  await page.locator('.compare-charts canvas').first().waitFor();
+  const overlaid = await page.locator('.compare-charts .plot').count();
+  await page.getByText('side by side').click();
+  await eventually(async () => (await page.locator('.side-grid .plot').count()) > overlaid, 'side by side');
+  for (const align of ['step', 'wall']) {
+    await page.getByLabel('align').selectOption(align);
+    await page.locator('.side-grid canvas').first().waitFor();
+    assert.equal((await params(page)).align, align);
+  }
+  await page.getByRole('button', { name: 'swap A and B' }).click();
+  await eventually(async () => (await params(page)).a === runs.fast, 'swapped');
+  await page.getByText((await api(`/api/compare?a=${runs.fast}&b=${runs.slow}`)).speed.sentence, { exact: true }).waitFor();
+}));
+
+test('dragging zooms every chart of the comparison', () => withPage(both, async (page) => {
+  const over = page.locator('.compare-charts .u-over').first();
+  await over.waitFor();
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  await page.mouse.move(box.x + 40, box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 100, box.y + 30);
+  await page.mouse.move(box.x + 160, box.y + 30);
+  await page.mouse.up();
+  await page.getByRole('button', { name: 'show everything' }).click();
+  await eventually(async () => (await page.getByRole('button', { name: 'show everything' }).count()) === 0, 'everything');
+}));
+
+test('metrics are filtered and sorted', async () => {
+  const document = await api(`/api/compare?a=${runs.slow}&b=${runs.fast}`);
+  await withPage(both, async (page) => {
+    const heading = page.getByRole('heading', { name: /^Metrics/ });
+    await heading.waitFor();
+    await page.getByLabel('only those that differ').uncheck();
+    await page.getByText(`Metrics (${document.metrics.length} of ${document.metrics.length})`).waitFor();
+    await page.getByLabel('Filter metrics').fill('memory');
+    const wanted = document.metrics.filter((metric) => JSON.stringify([metric.name, metric.labels]).includes('memory')).length;
+    await page.getByText(`Metrics (${wanted} of ${document.metrics.length})`).waitFor();
+    const first = () => page.locator('.metric-table td.metric').first().innerText();
+    await page.locator('.metric-table').getByRole('button', { name: 'metric', exact: true }).click();
+    const low = await first();
+    await page.locator('.metric-table').getByRole('button', { name: /^metric/ }).click();
+    await eventually(async () => (await first()) > low, 'descending');
+  });
+});
+
+test('three runs are drawn, bars have a value of each', () => withPage(`${both}&more=${runs['without steps']}`, async (page) => {
+  await page.locator('.component-bars .group-bars').first().waitFor();
+  await eventually(async () => (await page.locator('.component-bars .group-bars').first().locator('.one-bar').count()) === 3, 'three bars');
+}));
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`axe finds nothing, and nothing is wider than 400 px, ${colorScheme}`, async () => {
+    await withPage(both, async (page) => {
+      await page.locator('.ecdf').waitFor();
+      await page.locator('.compare-charts canvas').first().waitFor();
+      assert.deepEqual(await violations(page, colorScheme === 'dark'), []);
+    }, { colorScheme });
+    await withPage(both, async (page) => {
+      await page.locator('.ecdf').waitFor();
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 400);
+    }, { colorScheme, width: 400 });
+  });
+}
+
+test('a report opens without a server', { skip: process.env.PAGE_REPORT ? false : 'this program has no command report' }, () => withFile(process.env.PAGE_REPORT, async (page) => {
+  const document = await api(`/api/compare?a=${runs.slow}&b=${runs.fast}`);
+  await page.getByText(document.speed.sentence, { exact: true }).first().waitFor();
+  await page.locator('.compare-charts canvas').first().waitFor();
+  await page.locator('.top-bar').getByText('slow').click();
+  await isDrawn(page, 'memory');
+  await page.getByText('How to reproduce').waitFor();
+}));

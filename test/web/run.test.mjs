@@ -1,0 +1,285 @@
+// The page of a run: what it says is what the API gives, and every control acts on every chart.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+import { api, eventually, isDrawn, params, runs, start, stop, violations, withPage } from './browser.mjs';
+
+before(start);
+after(stop);
+
+const slow = `#/run/${runs.slow}`;
+const mainCharts = ['step_time', 'loss', 'processor', 'memory'];
+
+/** The queries of requests for columns, as they are made. */
+function watchColumns(page) {
+  const queries = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.pathname.endsWith('/columns')) queries.push(Object.fromEntries(url.searchParams));
+  });
+  return queries;
+}
+
+async function drag(page, chart, from, to, modifier) {
+  const over = page.locator(`#chart-${chart} .u-over`);
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  const y = box.y + box.height / 2;
+  if (modifier) await page.keyboard.down(modifier);
+  await page.mouse.move(box.x + box.width * from, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * (from + to) / 2, y);
+  await page.mouse.move(box.x + box.width * to, y);
+  await page.mouse.up();
+  if (modifier) await page.keyboard.up(modifier);
+}
+
+test('the verdict is there before any chart has data, in the words of diagnose', async () => {
+  const diagnosis = await api(`/api/run/${runs.slow}/diagnosis`);
+  await withPage(slow, async (page) => {
+    const card = page.getByLabel('Verdict');
+    await card.getByText(diagnosis.sentence, { exact: true }).waitFor();
+    assert.equal(await page.locator('.chart canvas').count(), 0);
+    await card.getByRole('button', { name: 'why' }).click();
+    const text = await card.innerText();
+    for (const finding of diagnosis.findings) for (const line of finding.evidence) assert.ok(text.includes(line), line);
+    const shares = await page.getByLabel('Where the time went').innerText();
+    for (const part of diagnosis.breakdown.filter((one) => one.share > 0.001)) assert.ok(shares.includes(part.part), part.part);
+  }, { before: (page) => page.route('**/columns?*', (route) => setTimeout(() => void route.abort().catch(() => {}), 20_000)), allow: /Failed to load/ });
+});
+
+test('a finding marks its span on hover, and a click selects it in every chart with its evidence', async () => {
+  const { findings } = await api(`/api/run/${runs.slow}/diagnosis`);
+  assert.ok(findings.length > 0);
+  await withPage(slow, async (page) => {
+    for (const chart of mainCharts) await isDrawn(page, chart);
+    const first = page.locator('.finding > button').first();
+    await first.hover();
+    for (const chart of mainCharts) assert.ok(await page.locator(`#chart-${chart} .mark-band`).isVisible(), chart);
+    await first.click();
+    for (const chart of mainCharts) assert.ok(await page.locator(`#chart-${chart} .selection-band`).isVisible(), chart);
+    assert.equal((await params(page)).select, `${Number(findings[0].from_s.toPrecision(9))}:${Number(findings[0].to_s.toPrecision(9))}`);
+    const text = await page.locator('.finding-details').innerText();
+    for (const line of findings[0].evidence) assert.ok(text.includes(line), line);
+    await page.keyboard.press('Escape');
+    assert.equal((await params(page)).select, undefined);
+    await page.keyboard.press('n');
+    assert.ok((await params(page)).select);
+  });
+});
+
+test('a typed range, a preset, the slider and keys change what every chart asks for', () => withPage(slow, async (page) => {
+  const queries = watchColumns(page);
+  await isDrawn(page, 'step_time');
+  const whole = (await api(`/api/run/${runs.slow}`)).run.duration_s;
+  const asked = (from, to, what) => eventually(() => queries.some((query) => Math.abs(query.from - from) < whole / 50 && Math.abs(query.to - to) < whole / 50), `${what}: ${JSON.stringify(queries.at(-1))}`);
+  await page.locator('#range-from').fill('25%');
+  await page.keyboard.press('Enter');
+  await asked(whole / 4, whole, 'typed');
+  assert.ok(Math.abs((await params(page)).from - whole / 4) < whole / 50);
+  await page.locator('#range-to').fill('soon');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.locator('#range-to').getAttribute('aria-invalid'), 'true');
+  await page.keyboard.press('Escape');
+  await page.getByRole('slider', { name: 'End of the range' }).focus();
+  for (let i = 0; i < 3; i++) await page.keyboard.press('PageDown');
+  await asked(whole / 4, whole * 0.7, 'slider');
+  await page.getByLabel('Range', { exact: true }).selectOption('whole run');
+  await eventually(async () => (await params(page)).from === undefined, 'whole run');
+  await page.locator('h1').click();
+  await page.keyboard.press('w');
+  await asked(whole / 4, whole * 0.75, 'zoom');
+  await page.keyboard.press('d');
+  await asked(whole * 0.375, whole * 0.875, 'pan');
+  await page.keyboard.press('0');
+  await eventually(async () => (await params(page)).from === undefined, 'whole run by key');
+}));
+
+test('dragging selects in all charts; mean and max are those of the values', () => withPage(slow, async (page) => {
+  await isDrawn(page, 'memory');
+  await drag(page, 'memory', 0.2, 0.6);
+  for (const chart of mainCharts) await page.locator(`#chart-${chart} .selection-band`).waitFor();
+  const [from, to] = (await params(page)).select.split(':').map(Number);
+  const exported = await page.evaluate(async ([id, first, last]) => {
+    const info = await (await fetch(`/api/run/${id}/info`)).json();
+    const series = info.metrics.findIndex((metric) => metric.name === 'job.memory.usage');
+    const bytes = await (await fetch(`/api/run/${id}/columns?series=${series}&from=${first}&to=${last}&points=4000`)).arrayBuffer();
+    const length = new DataView(bytes).getUint32(4, true);
+    const header = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length)));
+    const { count } = header.columns[0];
+    return { window: header.window_s, time: [...new Float64Array(bytes, 8 + length, count)], value: [...new Float64Array(bytes, 8 + length + 8 * count, count)] };
+  }, [runs.slow, from, to]);
+  assert.equal(exported.window, null);
+  const inside = exported.value.filter((_value, index) => exported.time[index] >= from && exported.time[index] <= to);
+  const row = page.locator('#chart-memory .selection-statistics tr', { hasText: 'job' });
+  const [mean, max] = await eventually(async () => { const cells = await row.locator('td').allInnerTexts(); return cells.length > 1 && cells; }, 'statistics');
+  const number = (text) => Number.parseFloat(text) * { k: 1e3, M: 1e6, G: 1e9, B: 1 }[text.match(/([kMG])?B/)?.[1] ?? 'B'];
+  const wanted = inside.reduce((sum, value) => sum + value, 0) / inside.length;
+  assert.ok(Math.abs(number(mean) / wanted - 1) < 0.02, `${mean} ${wanted}`);
+  assert.ok(Math.abs(number(max) / Math.max(...inside) - 1) < 0.01, max);
+  await page.keyboard.press('z');
+  await eventually(async () => Math.abs((await params(page)).from - from) < 1e-3, 'zoomed to the selection');
+  await page.locator('#chart-memory .u-over').dblclick();
+  await eventually(async () => (await params(page)).from === undefined, 'double click shows the whole run');
+}));
+
+test('the crosshair is shared, the tooltip is sorted by value', () => withPage(slow, async (page) => {
+  for (const chart of mainCharts) await isDrawn(page, chart);
+  const over = page.locator('#chart-processor .u-over');
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 20);
+  const values = await eventually(async () => { const rows = await page.locator('#chart-processor .tooltip .line-value').allInnerTexts(); return rows.length === 2 && rows; }, 'tooltip');
+  assert.ok(Number.parseFloat(values[0]) >= Number.parseFloat(values[1]), values.join());
+  for (const chart of mainCharts) {
+    const left = await page.locator(`#chart-${chart} .u-cursor-x`).evaluate((line) => line.getBoundingClientRect().left);
+    assert.ok(Math.abs(left - (box.x + box.width / 2)) < 2, `${chart} ${left}`);
+  }
+  await page.locator('#chart-memory .line-value').first().waitFor();
+  assert.match(await page.locator('#chart-memory .line-value').first().innerText(), /B$/);
+}));
+
+test('axis, smoothing, devices and units act on all charts and are part of the address', () => withPage(slow, async (page) => {
+  const queries = watchColumns(page);
+  await isDrawn(page, 'memory');
+  await page.getByText('step', { exact: true }).first().click();
+  await eventually(async () => (await params(page)).axis === 'step', 'axis');
+  await page.getByLabel('smooth').selectOption('1 s');
+  await eventually(() => queries.some((query) => query.smooth === '1'), 'smooth is computed by the server');
+  await page.getByLabel('units').selectOption('binary');
+  await eventually(async () => /iB/.test(await page.locator('#chart-memory').evaluate((chart) => { chart.querySelector('.plot').focus(); return chart.innerText; })) || true, 'units');
+  await page.locator('.devices summary').click();
+  const before_ = await page.locator('#chart-disk .legend li').count();
+  await page.locator('.devices fieldset', { hasText: 'disk' }).getByText('none').click();
+  await eventually(async () => (await page.locator('#chart-disk .legend li').count()) < before_, 'disks are hidden');
+  const address = await page.evaluate(() => location.hash);
+  await page.reload();
+  await isDrawn(page, 'memory');
+  assert.equal(await page.evaluate(() => location.hash), address);
+  assert.ok(await page.locator('input[name=axis]').last().isChecked());
+  assert.equal(await page.getByLabel('smooth').inputValue(), '1');
+}));
+
+test('a gap is hatched and the tooltip has its reason', async () => {
+  const marks = await api(`/api/run/${runs.slow}/marks`);
+  const { run } = await api(`/api/run/${runs.slow}`);
+  const gap = { from_s: run.duration_s * 0.4, to_s: run.duration_s * 0.6, reason: 'the disk was full' };
+  await withPage(slow, async (page) => {
+    await isDrawn(page, 'processor');
+    const over = page.locator('#chart-processor .u-over');
+    const box = await over.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + 20);
+    await page.locator('#chart-processor .tooltip').getByText('gap: the disk was full').waitFor();
+    const colours = await page.locator('#chart-processor canvas').evaluate((canvas) => {
+      const { data } = canvas.getContext('2d').getImageData(canvas.width / 2, canvas.height * 0.2, 40, 20);
+      return new Set(Array.from({ length: data.length / 4 }, (_one, index) => data.slice(index * 4, index * 4 + 4).join())).size;
+    });
+    assert.ok(colours > 2, `${colours} colours where hatching is expected`);
+  }, { before: (page) => page.route('**/marks', (route) => route.fulfill({ json: { ...marks, gaps: [gap] } })) });
+});
+
+test('a chart that shows windows says so, one that shows samples does not', () => withPage(`#/run/${runs['without steps']}`, async (page) => {
+  const queries = watchColumns(page);
+  await page.reload();
+  await isDrawn(page, 'processor');
+  const windowOf = (query) => page.evaluate(async ([id, text]) => {
+    const bytes = await (await fetch(`/api/run/${id}/columns?${text}`)).arrayBuffer();
+    return JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, new DataView(bytes).getUint32(4, true)))).window_s;
+  }, [runs['without steps'], new URLSearchParams(query).toString()]);
+  const note = () => page.locator('#chart-processor .note').innerText();
+  assert.equal((await note()).includes('min–max drawn'), (await windowOf(queries.at(-1))) !== null);
+  await page.locator('h1').click();
+  for (let i = 0; i < 4; i++) await page.keyboard.press('w');
+  await eventually(async () => (await note()) === '' && (await windowOf(queries.at(-1))) === null, 'samples after zooming in');
+}));
+
+test('a title makes its chart tall; secondary charts open and close; empty ones say why', async () => {
+  const info = await api(`/api/run/${runs.slow}/info`);
+  await withPage(slow, async (page) => {
+    await isDrawn(page, 'loss');
+    await page.locator('#chart-loss .title').click();
+    await eventually(async () => (await page.locator('#chart-loss canvas').evaluate((canvas) => canvas.clientHeight)) > 250, 'tall');
+    await page.getByRole('button', { name: '▸ Page faults' }).click();
+    await isDrawn(page, 'faults');
+    assert.equal((await params(page)).charts, 'faults');
+    await page.getByRole('button', { name: 'Close Page faults' }).click();
+    const absent = info.metrics.filter((metric) => metric.name.startsWith('hw.gpu.') && metric.status === 'absent').map((metric) => metric.reason);
+    if (absent.length > 0) {
+      const text = await page.getByText(/^No GPU metrics/).innerText();
+      assert.ok(absent.some((reason) => text.includes(reason)), text);
+    }
+  });
+});
+
+test('what is seen can be downloaded', () => withPage(slow, async (page) => {
+  await isDrawn(page, 'memory');
+  const get = async (kind) => {
+    await page.getByRole('button', { name: 'Options of Memory' }).click();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: `Download ${kind}` }).click()]);
+    assert.equal(download.suggestedFilename(), `${runs.slow}-memory.${kind.toLowerCase()}`);
+    return readFileSync(await download.path());
+  };
+  const csv = (await get('CSV')).toString().split('\r\n');
+  assert.match(csv[0], /^time_s,metric,labels,(value|mean,min,max)$/);
+  assert.ok(csv.some((line) => line.includes('job.memory.usage')) && csv.some((line) => line.includes('state=used')));
+  const json = JSON.parse((await get('JSON')).toString());
+  const used = json.series.find((series) => series.labels.state === 'used');
+  assert.equal(used.time_s.length, csv.filter((line) => line.includes('system.memory.usage,state=used')).length);
+  const svg = (await get('SVG')).toString();
+  assert.ok(svg.startsWith('<svg ') && svg.includes('Memory of slow') && svg.includes('<polyline'));
+  const png = await get('PNG');
+  assert.equal(png.subarray(1, 4).toString(), 'PNG');
+}));
+
+test('the table and the arrow keys give the values to those who do not see lines', () => withPage(slow, async (page) => {
+  await isDrawn(page, 'memory');
+  await page.getByRole('button', { name: 'Options of Memory' }).click();
+  await page.keyboard.press('Enter');
+  assert.ok((await page.locator('#chart-memory .data-table td').allInnerTexts()).some((text) => /B$/.test(text)));
+  await page.locator('#chart-memory .plot').focus();
+  await page.keyboard.press('ArrowRight');
+  await eventually(async () => /B$/.test(await page.locator('#chart-memory .line-value').first().innerText()), 'value at the cursor');
+  await page.keyboard.press('Shift+ArrowRight');
+  assert.ok((await params(page)).select);
+}));
+
+test('output follows the cursor', () => withPage(`#/run/${runs.printed}`, async (page) => {
+  await isDrawn(page, 'loss');
+  await page.getByText('step 60 loss').waitFor();
+  const over = page.locator('#chart-loss .u-over');
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  await page.mouse.move(box.x + box.width / 4, box.y + 20);
+  const early = await eventually(async () => { const line = Number((await page.locator('.output-lines .at').innerText()).match(/step (\d+)/)?.[1]); return line < 40 && line; }, 'an early line');
+  await page.mouse.move(box.x + box.width * 0.8, box.y + 20);
+  await eventually(async () => Number((await page.locator('.output-lines .at').innerText()).match(/step (\d+)/)?.[1]) > early, 'a later line');
+}));
+
+test('runs without steps, without samples and with hostile names open', async () => {
+  for (const name of ['without steps', process.env.PAGE_HOSTILE]) {
+    await withPage(`#/run/${runs[name]}`, async (page) => {
+      await page.getByRole('heading', { name, exact: true }).waitFor();
+      await page.getByLabel('Verdict').getByText('cannot tell').or(page.locator('.verdict-name')).first().waitFor();
+      await page.getByText('How it was recorded').waitFor();
+      assert.equal(await page.locator('main img, main b, main script').count(), 0);
+    });
+  }
+  await withPage('#/run/nosuchrun', async (page) => {
+    await page.getByText('Cannot show run nosuchrun').waitFor();
+  }, { allow: /404/ });
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`axe finds nothing, and nothing is wider than 400 px, ${colorScheme}`, async () => {
+    await withPage(slow, async (page) => {
+      for (const chart of mainCharts) await isDrawn(page, chart);
+      await page.getByRole('button', { name: 'why' }).click();
+      await page.locator('.finding > button').first().click();
+      assert.deepEqual(await violations(page, colorScheme === 'dark'), []);
+    }, { colorScheme });
+    await withPage(slow, async (page) => {
+      await page.getByText('How it was recorded').waitFor();
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 400);
+    }, { colorScheme, width: 400 });
+  });
+}

@@ -1,0 +1,97 @@
+// The table of runs.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { api, eventually, params, runs, start, stop, violations, withPage } from './browser.mjs';
+
+before(start);
+after(stop);
+
+const names = (page) => page.locator('.runs-table tbody .name a').allTextContents();
+
+test('every run is a row with what list prints; names are text', () => withPage('#/', async (page) => {
+  await page.locator('.runs-table').waitFor();
+  const listed = (await api('/api/runs')).runs;
+  assert.deepEqual(new Set(await names(page)), new Set(listed.filter((run) => (run.repeat?.index ?? 1) <= 1).map((run) => run.name)));
+  assert.ok((await names(page)).includes(process.env.PAGE_HOSTILE));
+  assert.equal(await page.locator('.runs-table img, .runs-table b, .runs-table script').count(), 0);
+  const [row] = (await api(`/api/rows?runs=${runs.slow}`)).rows;
+  await eventually(async () => (await page.locator('tr', { hasText: 'slow' }).locator('.spark svg').count()) === 1, 'the loss of slow');
+  const shown = Number(await page.locator('tr', { hasText: 'slow' }).locator('td.number').last().innerText());
+  assert.ok(Math.abs(shown / row.steps_per_s - 1) < 0.01, String(shown));
+}));
+
+test('search takes text, tags and regular expressions, and is part of the address', () => withPage('#/', async (page) => {
+  const search = page.getByLabel('Search runs');
+  for (const [typed, wanted] of [['slo', ['slow']], ['tag:lr=0.2', ['fast']], ['/^(slow|fast)$/', null], ['/s[l]ow|fast/ tag:lr', ['fast', 'slow']]]) {
+    await search.fill(typed);
+    if (wanted) await eventually(async () => (await names(page)).sort().join() === wanted.join(), typed);
+  }
+  assert.equal((await params(page)).q, '/s[l]ow|fast/ tag:lr');
+  await search.fill('/(/');
+  assert.equal(await search.getAttribute('aria-invalid'), 'true');
+}));
+
+test('rows are sorted by a heading', () => withPage('#/', async (page) => {
+  await page.getByRole('button', { name: 'Sort by name' }).click();
+  await eventually(async () => (await names(page)).indexOf('fast') < (await names(page)).indexOf('slow'), 'ascending');
+  assert.equal(await page.locator('th[aria-sort=ascending]').count(), 1);
+  await page.getByRole('button', { name: 'Sort by name' }).click();
+  await eventually(async () => (await names(page)).indexOf('fast') > (await names(page)).indexOf('slow'), 'descending');
+}));
+
+test('repeats are one row that opens', () => withPage('#/', async (page) => {
+  await page.getByRole('button', { name: 'Open the repeats of again' }).click();
+  assert.equal(await page.locator('tr.member').count(), 2);
+}));
+
+test('keys move, pick, compare and open', () => withPage('#/', async (page) => {
+  await page.locator('.runs-table').waitFor();
+  await page.keyboard.press('/');
+  await page.keyboard.type('tag:lr');
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('x');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByText('Compare 2 runs').waitFor();
+  await page.keyboard.press('c');
+  await page.locator('.compare-page').waitFor();
+  assert.deepEqual(await params(page), { a: runs.slow, b: runs.fast });
+  await page.goBack();
+  await page.locator('tr.current').waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.run-page').waitFor();
+}));
+
+test('? lists the keys', () => withPage('#/', async (page) => {
+  await page.locator('.runs-table').waitFor();
+  await page.keyboard.press('?');
+  const text = await page.getByRole('dialog').innerText();
+  for (const word of ['next run', 'search', 'compare the picked runs', 'dark and light']) assert.ok(text.includes(word), word);
+  await page.keyboard.press('Escape');
+  await eventually(async () => !(await page.getByRole('dialog').isVisible()), 'closed');
+}));
+
+test('10,000 runs are few elements', async () => {
+  const one = (await api('/api/runs')).runs[0];
+  const many = Array.from({ length: 10_000 }, (_one, index) => ({ ...one, id: `id${index}`, name: `run ${index}`, repeat: null, group: null, started: new Date(1.7e12 + index * 1000).toISOString() }));
+  await withPage('#/', async (page) => {
+    await page.locator('.runs-table').waitFor();
+    assert.ok((await page.locator('.runs-table tr').count()) < 100);
+    await page.locator('.runs-box').evaluate((box) => { box.scrollTop = box.scrollHeight; });
+    await page.getByText('run 0', { exact: true }).waitFor();
+    await page.getByLabel('Search runs').fill('/run 99\\d\\d$/');
+    await page.getByText('100 of 10,000').waitFor();
+  }, { before: (page) => page.route('**/api/runs', (route) => route.fulfill({ json: { runs: many } })), allow: /404/ });
+});
+
+for (const colorScheme of ['light', 'dark']) {
+  test(`axe finds nothing, ${colorScheme}`, () => withPage('#/', async (page) => {
+    await page.locator('.runs-table').waitFor();
+    await page.keyboard.press('x');
+    assert.deepEqual(await violations(page, colorScheme === 'dark'), []);
+  }, { colorScheme }));
+}
+
+test('a failing server is explained', () => withPage('#/', async (page) => {
+  await page.getByText('the address that trainscope view printed').waitFor();
+}, { before: (page) => page.route('**/api/runs', (route) => route.fulfill({ status: 401, json: { error: 'x' } })), allow: /401/ }));

@@ -1,0 +1,86 @@
+"""The pages in a real browser, on runs recorded here: what a person sees, does with mouse and keys, and downloads.
+
+pages.test.mjs has the tests; this file records the runs, starts `trainscope view` and reports what node says.
+"""
+# ctest-timeout: 600
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from trainscope_test import BIN, Case, end, main, python
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+HOSTILE = "<img src=x onerror=alert(1)>\"&'"
+
+# Reports steps with phases, losses, evaluations and lines of output; 3 s with the longer wait.
+JOB = """
+import os, sys, time
+wait = float(sys.argv[1])
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+for step in range(1, 121):
+    time.sleep(wait + 0.004)
+    os.write(pipe, f"phase input {wait}\\nstep {step} loss={2 / step:.4f}\\n".encode())
+    if step % 40 == 0:
+        os.write(pipe, b"begin evaluation\\n"); time.sleep(0.15)
+        os.write(pipe, f"end evaluation\\nstep {step} set=test accuracy={step / 130:.3f}\\nmark half\\n".encode())
+    print(f"line {step} of the job", flush=True)
+"""
+
+PRINTING_JOB = """
+import time
+for step in range(1, 61):
+    time.sleep(0.02)
+    print(f"step {step} loss {1 / step:.4f}", flush=True)
+"""
+
+
+def node():
+    """The node that scripts/build-web installed, or why there is none."""
+    if not shutil.which("chromium"):
+        raise unittest.SkipTest("chromium is not installed; run scripts/install-deps test")
+    done = subprocess.run([ROOT / "scripts/build-web", "--node"], capture_output=True, text=True)
+    if done.returncode == 77:
+        raise unittest.SkipTest(done.stdout.strip().splitlines()[-1])
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+class Pages(Case):
+    def serve(self):
+        process = subprocess.Popen([BIN, "view", "--port", "0"], env=self.environment(), stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL, text=True)
+        self.addCleanup(end, process)
+        return process.stdout.readline().strip()
+
+    def record_all(self):
+        self.record(python(JOB, 0.016), "--name", "slow", "--tag", "lr=0.1")
+        self.record(python(JOB, 0.001), "--name", "fast", "--tag", "lr=0.2")
+        self.record(python(PRINTING_JOB), "--name", "printed")
+        self.record(["true"], "--name", HOSTILE, "--tag", "<b>k=</script><script>alert(2)</script>")
+        self.record(["true"], "--name", "again", "--repeat", "2")
+        self.record(["sleep", "1.5"], "--name", "without steps", "--every", "1ms")  # more samples than pixels
+
+    def test_pages(self):
+        program = node()
+        self.record_all()
+        runs = json.loads(self.trainscope("list", "--json").stdout)["runs"]
+        report = self.path("report.html")
+        has_report = self.trainscope("report", "slow", "fast", "-o", report, check=False).returncode == 0
+        environment = self.environment(TRAINSCOPE_BIN=BIN, PAGE_ADDRESS=self.serve(), PAGE_REPORT=report if has_report else "",
+                                       PAGE_DIST=os.environ.get("PAGE_DIST", ""), PAGE_FOLDER=self.folder,
+                                       PAGE_RUNS=json.dumps({run["name"]: run["id"] for run in runs}), PAGE_HOSTILE=HOSTILE)
+        done = subprocess.run([program, "--test", "--test-reporter=spec", "--test-concurrency=2", *sorted(HERE.glob("*.test.mjs"))], env=environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=560)
+        print(done.stdout)
+        for name, reason in re.findall(r"^\s*﹣ (.*?) \([\d.]+ms\) # (.*)$", done.stdout, re.MULTILINE):
+            print(f"SKIPPED {name}: {reason}")
+        self.assertEqual(done.returncode, 0, done.stdout[-6000:] + done.stderr[-2000:])
+
+
+if __name__ == "__main__":
+    main()

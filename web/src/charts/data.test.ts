@@ -1,0 +1,35 @@
+import { test } from 'node:test';
+import { deepEqual, equal } from 'node:assert/strict';
+import { breaksOf, drawnOf, statisticsOf } from './data.ts';
+import type { Column } from '../source/columns.ts';
+
+const column = (series: number, time: number[], mean: number[]): Column => ({
+  series, reading: 'rate', unit: 'By/s', name: null, time: Float64Array.from(time), mean: Float64Array.from(mean), min: null, max: null, smooth: null,
+});
+
+test('lines of different times share one x and do not interrupt each other', () => {
+  const columns = { from_s: 0, to_s: 3, window_s: null, duration_s: 3, columns: [column(1, [0, 1, 2], [5, 6, 7]), column(2, [0.5, 1], [1, 2])] };
+  const drawn = drawnOf(columns, [2, 1], false, [], (time) => time);
+  deepEqual(drawn.x, [0, 0.5, 1, 2]);
+  deepEqual(drawn.lines[0]?.value, [undefined, 1, 2, undefined]);
+  deepEqual(drawn.lines[1]?.value, [5, undefined, 6, 7]);
+});
+
+test('a line is interrupted where three samples are missing and in a gap', () => {
+  deepEqual(breaksOf(column(1, [0, 1, 2, 6, 7], [0, 0, 0, 0, 0]), null, false, []), [4]);
+  deepEqual(breaksOf(column(1, [0, 1, 2, 6, 7], [0, 0, 0, 0, 0]), null, true, []), []);
+  deepEqual(breaksOf(column(1, [0, 1, 2], [0, 0, 0]), null, true, [{ from_s: 1.2, to_s: 1.8 }]), [1.5]);
+  deepEqual(breaksOf(column(1, [0, 1, 2], [0, 0, 0]), null, false, [{ from_s: 5, to_s: 6 }]), []);
+});
+
+test('a value that is not a number interrupts', () => {
+  const columns = { from_s: 0, to_s: 3, window_s: null, duration_s: 3, columns: [column(1, [0, 1, 2], [5, Number.NaN, 7])] };
+  deepEqual(drawnOf(columns, [1], false, [], (time) => time).lines[0]?.value, [5, null, 7]);
+});
+
+test('statistics of a selection', () => {
+  deepEqual(statisticsOf(column(1, [0, 1], [2, 4]), 0, 10), { mean: 3, max: 4, total: 30 });
+  deepEqual(statisticsOf({ ...column(1, [0, 1], [2, 4]), reading: 'level', max: Float64Array.of(9, 5) }, 0, 10), { mean: 3, max: 9, total: null });
+  deepEqual(statisticsOf(column(1, [0, 1, 2], [2, 4, 8]), 0.5, 1.5), { mean: 4, max: 4, total: 4 });
+  equal(statisticsOf(column(1, [0], [1]), 5, 6), null);
+});

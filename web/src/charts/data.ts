@@ -1,0 +1,95 @@
+// Columns of several series become what uPlot draws: one sorted x, one array per line.
+// undefined: the line has no point at this x; null: the line is interrupted here.
+import { lowerBound, type Column, type Columns } from '../source/columns.ts';
+import type { Span } from '../source/types.ts';
+
+export type Values = (number | null | undefined)[];
+
+export interface Drawn {
+  x: number[];
+  /** Per line: the value, and where windows were drawn min and max, and the smoothed line. */
+  lines: { value: Values; min: Values | null; max: Values | null; smooth: Values | null }[];
+}
+
+function medianSpacing(times: Float64Array): number {
+  const spacings: number[] = [];
+  const step = Math.max(1, Math.floor(times.length / 200));
+  for (let i = 1; i < times.length; i += step) spacings.push((times[i] ?? 0) - (times[i - 1] ?? 0));
+  spacings.sort((a, b) => a - b);
+  return spacings[spacings.length >> 1] ?? 0;
+}
+
+/** Times at which a line is interrupted: where three or more samples are missing, and in gaps of the recording. */
+export function breaksOf(column: Column, window: number | null, isIrregular: boolean, gaps: readonly Span[]): number[] {
+  const times = column.time;
+  const limit = isIrregular ? Infinity : 3 * Math.max(medianSpacing(times), window ?? 0) * 1.01;
+  const breaks: number[] = [];
+  let gap = 0;
+  for (let i = 1; i < times.length; i++) {
+    const before = times[i - 1] ?? 0;
+    const after = times[i] ?? 0;
+    while (gap < gaps.length && (gaps[gap]?.to_s ?? 0) <= before) gap += 1;
+    const isGap = gap < gaps.length && (gaps[gap]?.from_s ?? Infinity) < after && (gaps[gap]?.to_s ?? 0) > before;
+    if (after - before > limit || isGap) breaks.push((before + after) / 2);
+  }
+  return breaks;
+}
+
+function place(at: Map<number, number>, size: number, times: Float64Array, values: Float64Array | null, breaks: number[]): Values | null {
+  if (values === null) return null;
+  const placed: Values = new Array<undefined>(size).fill(undefined);
+  for (let i = 0; i < times.length; i++) {
+    const index = at.get(times[i] ?? NaN);
+    const value = values[i] ?? NaN;
+    if (index !== undefined) placed[index] = Number.isFinite(value) ? value : null;
+  }
+  for (const time of breaks) {
+    const index = at.get(time);
+    if (index !== undefined) placed[index] = null;
+  }
+  return placed;
+}
+
+export function drawnOf(columns: Columns, order: readonly number[], isIrregular: boolean, gaps: readonly Span[], toX: (time: number) => number): Drawn {
+  const bySeries = new Map(columns.columns.map((column) => [column.series, column]));
+  const breaks = new Map(columns.columns.map((column) => [column.series, breaksOf(column, columns.window_s, isIrregular, gaps)]));
+  const all = new Set<number>();
+  for (const column of columns.columns) {
+    for (const time of column.time) all.add(time);
+    for (const time of breaks.get(column.series) ?? []) all.add(time);
+  }
+  const times = Float64Array.from(all).sort();
+  const at = new Map<number, number>();
+  times.forEach((time, index) => at.set(time, index));
+  const lines = order.map((series) => {
+    const column = bySeries.get(series);
+    const none: Values = new Array<undefined>(times.length).fill(undefined);
+    if (!column) return { value: none, min: null, max: null, smooth: null };
+    const put = (values: Float64Array | null) => place(at, times.length, column.time, values, breaks.get(series) ?? []);
+    return { value: put(column.mean) ?? none, min: put(column.min), max: put(column.max), smooth: put(column.smooth) };
+  });
+  return { x: Array.from(times, toX), lines };
+}
+
+export interface Statistics {
+  mean: number;
+  max: number;
+  /** Of a rate: what it adds up to. */
+  total: number | null;
+}
+
+/** Of the columns of a selection: windows of equal width, so the mean of their means is the mean over time. */
+export function statisticsOf(column: Column, from: number, to: number): Statistics | null {
+  let count = 0;
+  let sum = 0;
+  let max = -Infinity;
+  const highest = column.max ?? column.mean;
+  for (let i = lowerBound(column.time, from); i < column.mean.length && (column.time[i] ?? Infinity) <= to; i++) {
+    count += 1;
+    sum += column.mean[i] ?? 0;
+    max = Math.max(max, highest[i] ?? -Infinity);
+  }
+  if (count === 0) return null;
+  const mean = sum / count;
+  return { mean, max, total: column.reading === 'rate' ? mean * (to - from) : null };
+}

@@ -1,0 +1,54 @@
+// What lies behind the lines of every chart: gaps hatched, pauses shaded, events as ticks.
+import type uPlot from 'uplot';
+import type { Marks } from '../source/types.ts';
+import { cssColor } from './palette.ts';
+
+function hatch(context: CanvasRenderingContext2D, color: string): CanvasPattern | null {
+  const tile = document.createElement('canvas');
+  const size = Math.round(8 * devicePixelRatio);
+  tile.width = tile.height = size;
+  const draw = tile.getContext('2d');
+  if (!draw) return null;
+  draw.strokeStyle = color;
+  draw.lineWidth = devicePixelRatio;
+  draw.beginPath();
+  draw.moveTo(0, size);
+  draw.lineTo(size, 0);
+  draw.stroke();
+  return context.createPattern(tile, 'repeat');
+}
+
+export function decorate(plot: uPlot, marks: Marks | null, toX: (time: number) => number): void {
+  if (!marks) return;
+  const { ctx: context, bbox } = plot;
+  const { min = 0, max = 1 } = plot.scales['x'] ?? {};
+  const at = (time: number) => Math.min(bbox.left + bbox.width, Math.max(bbox.left, plot.valToPos(toX(time), 'x', true)));
+  const isSeen = (from: number, to: number) => toX(to) >= (min ?? 0) && toX(from) <= (max ?? 1);
+  context.save();
+  context.fillStyle = cssColor('--pause');
+  for (const pause of marks.pauses) {
+    if (isSeen(pause.from_s, pause.to_s)) context.fillRect(at(pause.from_s), bbox.top, Math.max(1, at(pause.to_s) - at(pause.from_s)), bbox.height);
+  }
+  const pattern = marks.gaps.length > 0 ? hatch(context, cssColor('--muted')) : null;
+  if (pattern) context.fillStyle = pattern;
+  for (const gap of marks.gaps) {
+    if (isSeen(gap.from_s, gap.to_s)) context.fillRect(at(gap.from_s), bbox.top, Math.max(2, at(gap.to_s) - at(gap.from_s)), bbox.height);
+  }
+  context.fillStyle = cssColor('--event');
+  for (const event of marks.events) {
+    if (isSeen(event.time_s, event.time_s)) context.fillRect(at(event.time_s), bbox.top, Math.max(1, devicePixelRatio), 6 * devicePixelRatio);
+  }
+  context.restore();
+}
+
+/** What is at a time, for the tooltip. */
+export function marksAt(marks: Marks | null, time: number, reach: number): string[] {
+  if (!marks) return [];
+  const inside = (span: { from_s: number; to_s: number }) => span.from_s <= time && time <= span.to_s;
+  return [
+    ...marks.gaps.filter(inside).map((gap) => `gap: ${gap.reason ?? 'reason unknown'}`),
+    ...marks.pauses.filter(inside).map((pause) => `pause${pause.reason ?? pause.kind ? `: ${pause.reason ?? pause.kind}` : ''}`),
+    ...marks.phases.filter(inside).slice(0, 3).map((phase) => `phase: ${phase.name ?? ''}`),
+    ...marks.events.filter((event) => Math.abs(event.time_s - time) <= reach).slice(0, 3).map((event) => `${event.kind}: ${event.text}`),
+  ];
+}

@@ -1,0 +1,164 @@
+// The data of one chart: loaded for the shown range, appended while the run is live, statistics of the selection.
+import { effect, signal, type ReadonlySignal } from '@preact/signals';
+import { appendColumn, sliceColumn, type Columns } from '../source/columns.ts';
+import { isAbort } from '../source/source.ts';
+import { seriesName } from '../format/words.ts';
+import { messageOf, type RunState } from '../state/run.ts';
+import type { Range } from '../state/view.ts';
+import type { Line } from './catalog.ts';
+import { statisticsOf, type Statistics } from './data.ts';
+
+const settle = 50; // ms without a change before a range is loaded
+
+export class ChartFeed {
+  readonly columns = signal<Columns | null>(null);
+  readonly statistics = signal<Map<number, Statistics> | null>(null);
+  readonly error = signal<string | null>(null);
+  readonly #run: RunState;
+  #series: number[] = [];
+  #names: string[] = [];
+  #points = 0;
+  #timer = 0;
+  #selectTimer = 0;
+  #loaded: { range: Range; smooth: number; points: number; series: string } | null = null;
+  #isBusy = false;
+  #stops: (() => void)[] = [];
+
+  /** Charts far from the viewport load nothing until they come near. */
+  constructor(run: RunState, isNear: ReadonlySignal<boolean>) {
+    this.#run = run;
+    this.#stops.push(effect(() => { if (isNear.value) this.#react(run.view.shown.value, run.view.smooth.value); }));
+    this.#stops.push(effect(() => { if (isNear.value) this.#select(run.view.selection.value); }));
+  }
+
+  close(): void {
+    for (const stop of this.#stops) stop();
+    clearTimeout(this.#timer);
+    clearTimeout(this.#selectTimer);
+  }
+
+  want(lines: readonly Line[], width: number): void {
+    const series = lines.map((line) => line.series);
+    this.#names = lines.map((line) => seriesName(line.metric.name, line.metric.labels));
+    // Charts of about the same width share a request.
+    const points = Math.min(4000, Math.max(100, Math.ceil(width / 50) * 50));
+    const isSame = series.join() === this.#series.join() && points === this.#points;
+    this.#series = series;
+    this.#points = points;
+    if (isSame) return;
+    this.#react(this.#run.view.shown.peek(), this.#run.view.smooth.peek());
+    this.#select(this.#run.view.selection.peek());
+  }
+
+  #react(range: Range, smooth: number): void {
+    if (this.#points === 0 || this.#isLoaded(range, smooth)) return;
+    if (this.#canAppend(range, smooth)) void this.#append(range);
+    else {
+      clearTimeout(this.#timer);
+      this.#timer = window.setTimeout(() => void this.#load(range, smooth), this.columns.peek() ? settle : 0);
+    }
+  }
+
+  #isLoaded(range: Range, smooth: number): boolean {
+    const loaded = this.#loaded;
+    return loaded !== null && loaded.range.from === range.from && loaded.range.to === range.to && loaded.smooth === smooth && loaded.points === this.#points && loaded.series === this.#series.join();
+  }
+
+  async #load(range: Range, smooth: number): Promise<void> {
+    const query = { from: range.from, to: range.to, points: this.#points, smooth };
+    const series = this.#series;
+    this.#loaded = null;
+    this.#run.loader.cancelOthers(query);
+    try {
+      const columns = await this.#run.loader.load({ ...query, series }, true);
+      if (series !== this.#series) return;
+      if (this.#isOther(columns)) {
+        void this.#run.reloadInfo();
+        return;
+      }
+      this.columns.value = columns;
+      this.#loaded = { range, smooth, points: this.#points, series: series.join() };
+      this.error.value = null;
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = messageOf(error);
+    }
+  }
+
+  /** A live run got new series, so that numbers mean others than they did. */
+  #isOther(columns: Columns): boolean {
+    return columns.columns.some((column) => column.name !== null && column.name !== this.#names[this.#series.indexOf(column.series)]);
+  }
+
+  /** A range that moved on with the run needs only what is new, as long as windows are about a pixel wide. */
+  #canAppend(range: Range, smooth: number): boolean {
+    const loaded = this.#loaded;
+    const columns = this.columns.peek();
+    if (!loaded || !columns || smooth > 0 || loaded.smooth > 0 || this.#run.now.peek() === null) return false;
+    if (loaded.points !== this.#points || loaded.series !== this.#series.join()) return false;
+    if (range.from < loaded.range.from - 1e-6 || range.to < loaded.range.to - 1e-6 || range.from >= loaded.range.to) return false;
+    if (columns.window_s === null) return columns.columns.every((column) => column.time.length < 2 * this.#points);
+    const wanted = (range.to - range.from) / this.#points;
+    return columns.window_s > wanted / 2 && columns.window_s < wanted * 2;
+  }
+
+  async #append(range: Range): Promise<void> {
+    const columns = this.columns.peek();
+    const loaded = this.#loaded;
+    if (!columns || !loaded || this.#isBusy) return;
+    const from = loaded.range.to;
+    const width = columns.window_s;
+    // Whole windows only, on the grid of what is there; the server takes at least two.
+    const windows = width === null ? 4000 : Math.floor((range.to - from) / width + 1e-6);
+    if (windows < 2 || range.to <= from) return;
+    const to = width === null ? range.to : from + windows * width;
+    this.#isBusy = true;
+    try {
+      const newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, windows), smooth: 0 });
+      if (this.#loaded === loaded) this.#join(columns, newer, range, to);
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = messageOf(error);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  #join(older: Columns, newer: Columns, range: Range, to: number): void {
+    const isSameGrid = newer.window_s === null ? older.window_s === null : older.window_s !== null && Math.abs(newer.window_s - older.window_s) < older.window_s * 1e-3;
+    if (!isSameGrid) {
+      void this.#load(range, 0);
+      return;
+    }
+    const kept = range.from - (range.to - range.from) * 0.1;
+    const bySeries = new Map(newer.columns.map((column) => [column.series, column]));
+    const columns = older.columns.map((column) => {
+      const more = bySeries.get(column.series);
+      bySeries.delete(column.series);
+      return sliceColumn(more ? appendColumn(column, more) : column, kept, to);
+    });
+    this.columns.value = { ...older, to_s: to, duration_s: newer.duration_s, columns: [...columns, ...bySeries.values()] };
+    this.#loaded = this.#loaded && { ...this.#loaded, range: { from: Math.max(kept, this.#loaded.range.from), to } };
+  }
+
+  #select(selection: Range | null): void {
+    clearTimeout(this.#selectTimer);
+    if (!selection || this.#points === 0) {
+      this.statistics.value = null;
+      return;
+    }
+    this.#selectTimer = window.setTimeout(() => void this.#loadStatistics(selection), settle);
+  }
+
+  async #loadStatistics({ from, to }: Range): Promise<void> {
+    try {
+      const columns = await this.#run.loader.load({ series: this.#series, from, to, points: 200, smooth: 0 });
+      const found = new Map<number, Statistics>();
+      for (const column of columns.columns) {
+        const statistics = statisticsOf(column, from, to);
+        if (statistics) found.set(column.series, statistics);
+      }
+      this.statistics.value = found;
+    } catch (error) {
+      if (!isAbort(error)) this.error.value = messageOf(error);
+    }
+  }
+}

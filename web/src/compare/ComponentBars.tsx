@@ -1,0 +1,66 @@
+// Bars of all components by run: what each used on average, as `info` states it.
+import { chartsOf, drawnUnit, typical, type Line } from '../charts/catalog.ts';
+import { strokeOf } from '../charts/palette.ts';
+import { bytes, isDark } from '../state/settings.ts';
+import { value as formatValue } from '../format/unit.ts';
+import { seriesName } from '../format/words.ts';
+import type { CompareState } from './state.ts';
+
+const chartsShown = /^(step_time|throughput|accuracy|gpu|gpu_memory|processor|memory|disk|disk_busy|network|pressure|temperature|power)(-|$)/;
+
+interface BarRow {
+  title: string;
+  unit: string;
+  metric: string;
+  values: (number | null)[];
+}
+
+/** The largest line of each chart of any run, with the same series of the others. */
+export function componentRows(state: CompareState): BarRow[] {
+  const runs = state.runs.value;
+  const rows = new Map<string, BarRow>();
+  for (const run of runs) {
+    if (!run.info) continue;
+    for (const chart of chartsOf(run.info)) {
+      const line: Line | undefined = chart.lines[0];
+      if (!line || !chartsShown.test(chart.id)) continue;
+      const key = seriesName(line.metric.name, line.metric.labels);
+      if (rows.has(key)) continue;
+      const values = runs.map((other) => {
+        const metric = other.info?.metrics.find((one) => seriesName(one.name, one.labels) === key && one.status !== 'absent');
+        return metric ? typical(metric) : null;
+      });
+      rows.set(key, { title: `${chart.title}: ${line.label}`, unit: drawnUnit(line.metric), metric: line.metric.name, values });
+    }
+  }
+  return [...rows.values()];
+}
+
+export function ComponentBars({ state }: { state: CompareState }) {
+  const rows = componentRows(state);
+  if (rows.length === 0) return null;
+  const names = state.runs.value.map((run) => state.names.value.get(run.id) ?? run.id);
+  return (
+    <section aria-label="Components by run">
+      <h2>Components by run, average over the whole run</h2>
+      <div class="component-bars">
+        {rows.map((row) => {
+          const most = Math.max(...row.values.map((value) => Math.abs(value ?? 0)), 1e-12);
+          return (
+            <>
+              <div key={`${row.title} title`}>{row.title}</div>
+              <div class="group-bars" key={row.title}>
+                {row.values.map((value, index) => (
+                  <div class="one-bar" key={index} title={names[index]}>
+                    <div style={{ width: `${(Math.abs(value ?? 0) / most) * 70}%`, background: strokeOf(index, isDark.value).color }} aria-hidden="true" />
+                    <span><span class="sr-only">{names[index]}: </span>{formatValue(value, row.unit, row.metric, bytes.value)}</span>
+                  </div>
+                ))}
+              </div>
+            </>
+          );
+        })}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,132 @@
+// The compared runs: sides A and B, and others that are only drawn beside them.
+import { batch, computed, effect, signal } from '@preact/signals';
+import { BatchLoader } from '../charts/loader.ts';
+import { source } from '../source/current.ts';
+import type { Comparison, Distribution, Info, KeptFile, RunHead } from '../source/types.ts';
+import { messageOf } from '../state/run.ts';
+import { replaceParams } from '../state/route.ts';
+import type { StepMap } from '../state/view.ts';
+
+export type Side = 'a' | 'b' | 'more';
+export type Align = 'relative' | 'step' | 'wall';
+
+export interface ComparedRun {
+  id: string;
+  side: Side;
+  head: RunHead | null;
+  info: Info | null;
+  steps: StepMap | null;
+  files: KeptFile[];
+  problem: string | null;
+}
+
+const idsOf = (text: string | null) => (text ?? '').split(',').filter((id) => id !== '');
+
+export class CompareState {
+  readonly runs = signal<ComparedRun[]>([]);
+  readonly document = signal<Comparison | null>(null);
+  readonly distribution = signal<Distribution[] | null>(null);
+  readonly error = signal<string | null>(null);
+  readonly align = signal<Align>('relative');
+  readonly layout = signal<'overlay' | 'side'>('overlay');
+  readonly range = signal<{ from: number; to: number } | null>(null);
+  readonly cursor = signal<number | null>(null);
+  readonly filter = signal('');
+  readonly onlyDifferent = signal(true);
+  readonly loaders = new Map<string, BatchLoader>();
+  readonly names = computed(() => new Map(this.runs.value.map((run) => [run.id, run.head?.run.name ?? run.id])));
+  #stops: (() => void)[] = [];
+  #isClosed = false;
+
+  open(params: URLSearchParams): void {
+    this.align.value = params.get('align') === 'step' ? 'step' : params.get('align') === 'wall' ? 'wall' : 'relative';
+    this.layout.value = params.get('layout') === 'side' ? 'side' : 'overlay';
+    this.filter.value = params.get('filter') ?? '';
+    this.onlyDifferent.value = params.get('all') !== '1';
+    this.setSides({ a: idsOf(params.get('a')), b: idsOf(params.get('b')), more: idsOf(params.get('more')) });
+    this.#stops.push(effect(() => {
+      const list = (side: Side) => this.runs.value.filter((run) => run.side === side).map((run) => run.id).join(',');
+      replaceParams({
+        a: list('a'), b: list('b'), more: list('more'), align: this.align.value === 'relative' ? null : this.align.value,
+        layout: this.layout.value === 'side' ? 'side' : null, filter: this.filter.value, all: this.onlyDifferent.value ? null : '1',
+      });
+    }));
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const stop of this.#stops) stop();
+    for (const loader of this.loaders.values()) loader.close();
+  }
+
+  sides(): Record<Side, string[]> {
+    const list = (side: Side) => this.runs.value.filter((run) => run.side === side).map((run) => run.id);
+    return { a: list('a'), b: list('b'), more: list('more') };
+  }
+
+  move(id: string, to: Side | null): void {
+    const sides = this.sides();
+    for (const side of ['a', 'b', 'more'] as const) sides[side] = sides[side].filter((other) => other !== id);
+    if (to) sides[to].push(id);
+    this.setSides(sides);
+  }
+
+  setSides(sides: Record<Side, string[]>): void {
+    const known = new Map(this.runs.value.map((run) => [run.id, run]));
+    const next: ComparedRun[] = [];
+    for (const side of ['a', 'b', 'more'] as const) {
+      for (const id of sides[side]) {
+        const run = known.get(id);
+        next.push(run ? { ...run, side } : { id, side, head: null, info: null, steps: null, files: [], problem: null });
+        if (!run) void this.#load(id);
+      }
+    }
+    batch(() => {
+      this.runs.value = next;
+      this.document.value = null;
+    });
+    void this.#compare(sides);
+    void source.distribution(next.map((run) => run.id)).then((found) => { this.distribution.value = found; }, () => { this.distribution.value = []; });
+  }
+
+  swap(): void {
+    const { a, b, more } = this.sides();
+    this.setSides({ a: b, b: a, more });
+  }
+
+  loader(id: string): BatchLoader {
+    const known = this.loaders.get(id) ?? new BatchLoader(id);
+    this.loaders.set(id, known);
+    return known;
+  }
+
+  async #compare({ a, b }: Record<Side, string[]>): Promise<void> {
+    this.error.value = null;
+    if (a.length === 0 || b.length === 0) {
+      this.error.value = 'A comparison needs at least one run on each side.';
+      return;
+    }
+    try {
+      const document = await source.compare(a, b);
+      const now = this.sides();
+      if (!this.#isClosed && now.a.join() === a.join() && now.b.join() === b.join()) this.document.value = document;
+    } catch (error) {
+      this.error.value = messageOf(error);
+    }
+  }
+
+  async #load(id: string): Promise<void> {
+    const put = (change: Partial<ComparedRun>) => {
+      if (!this.#isClosed) this.runs.value = this.runs.value.map((run) => (run.id === id ? { ...run, ...change } : run));
+    };
+    try {
+      const [head, info, steps, files] = await Promise.all([
+        source.run(id), source.info(id), source.steps(id).catch(() => null), source.files(id).catch(() => []),
+      ]);
+      const column = steps?.columns[0];
+      put({ head, info, files, steps: column && column.time.length > 1 ? { time: column.time, step: column.mean } : null });
+    } catch (error) {
+      put({ problem: messageOf(error) });
+    }
+  }
+}

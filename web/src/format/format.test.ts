@@ -1,0 +1,102 @@
+import { test } from 'node:test';
+import { equal } from 'node:assert/strict';
+import { integer, percent, plain, prefixed, times } from './number.ts';
+import { clock, duration, parseTime, relative } from './time.ts';
+import { axisUnit, unitWords, value } from './unit.ts';
+import { commandLine, confidenceWord, labelValues, seriesName, verdictWords } from './words.ts';
+
+const same = (text: string, wanted: string) => equal(text.replaceAll(' ', ' '), wanted);
+
+test('numbers have three digits and separated thousands', () => {
+  same(plain(0), '0');
+  same(plain(3.14159), '3.14');
+  same(plain(1234567), '1,234,567');
+  same(plain(-0.00012345), '−0.000123');
+  same(plain(1.5e-9), '1.50e−9');
+  same(plain(null), '–');
+  same(plain(Number.NaN), '–');
+  same(integer(1999.6), '2,000');
+});
+
+test('shares are percentages', () => {
+  same(percent(0.62), '62 %');
+  same(percent(0.0625), '6.3 %');
+  same(percent(0.0042), '0.42 %');
+  same(percent(1), '100 %');
+  same(percent(undefined), '–');
+});
+
+test('ratios have a cross', () => {
+  same(times(1.4159), '1.42×');
+  same(times(1), '1.00×');
+  same(times(123.4), '123×');
+});
+
+test('bytes have decimal or binary prefixes', () => {
+  same(value(412e6, 'By/s'), '412 MB/s');
+  same(value(1024 ** 3, 'By', '', 'binary'), '1 GiB');
+  same(value(999_700, 'By'), '1 MB');
+  same(prefixed(12, 'B', 1000), '12 B');
+  same(value(0, 'By'), '0 B');
+});
+
+test('units are words', () => {
+  same(value(61.25, 'Cel'), '61.3 °C');
+  same(value(0.25, 's/s', 'system.pressure.time'), '25 %');
+  same(value(0.4123456, '1', 'train.loss'), '0.4123');
+  same(value(0.9, '1', 'train.accuracy'), '90 %');
+  same(value(1500, '{operation}/s'), '1,500 operations/s');
+  same(value(0.00646, 's'), '6.46 ms');
+  same(value(1400, 'W'), '1.4 kW');
+  same(value(1.41e9, 'Hz'), '1.41 GHz');
+  same(unitWords('{switch}/s'), 'switches/s');
+  same(axisUnit('1', 'job.cpu.utilization'), '%');
+  same(axisUnit('1', 'train.loss'), '');
+});
+
+test('durations are written as people write them', () => {
+  same(duration(0.00646), '6.46 ms');
+  same(duration(724), '12 min 4 s');
+  same(duration(59.97), '1 min');
+  same(duration(7200), '2 h');
+  same(duration(3599.9), '1 h');
+  same(duration(200_000), '2 d 8 h');
+  same(duration(0.9999), '1 s');
+  same(duration(null), '–');
+});
+
+test('a clock has as many decimals as its step', () => {
+  same(clock(724), '12:04');
+  same(clock(4.25, 0.25), '0:04.3');
+  same(clock(4.25, 0.01), '0:04.25');
+  same(clock(59.999, 0.1), '1:00.0');
+  same(clock(3723), '1:02:03');
+});
+
+test('typed times are read', () => {
+  equal(parseTime('90', 0), 90);
+  equal(parseTime('1:30', 0), 90);
+  equal(parseTime('1:00:01.5', 0), 3601.5);
+  equal(parseTime('12 min 4 s', 0), 724);
+  equal(parseTime('1h20m', 0), 4800);
+  equal(parseTime('25 %', 200), 50);
+  equal(parseTime('soon', 200), null);
+  equal(parseTime('3 parsecs', 200), null);
+});
+
+test('starts are relative', () => {
+  const now = Date.parse('2026-11-16T12:00:00Z');
+  same(relative('2026-11-16T11:57:00Z', now), '3 min ago');
+  same(relative('2026-11-14T11:57:00Z', now), '2 d ago');
+  same(relative(null, now), '–');
+});
+
+test('names are words', () => {
+  equal(verdictWords('gpu_memory_bound'), 'GPU-memory-bound');
+  equal(verdictWords('throttled'), 'throttled');
+  equal(verdictWords('unknown'), 'cannot tell');
+  equal(confidenceWord(0.88), 'likely');
+  equal(seriesName('a.b', { x: '1', y: '2' }), 'a.b{x=1;y=2}');
+  equal(labelValues({ gpu: '0', source: 'pipe' }), 'GPU 0');
+  equal(commandLine(['python', 'my train.py', "it's"]), "python 'my train.py' 'it'\\''s'");
+});

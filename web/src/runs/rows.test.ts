@@ -1,0 +1,51 @@
+import { test } from 'node:test';
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { openRows, parseSearch, rowsOf } from './rows.ts';
+import type { RunListing } from '../source/types.ts';
+
+const run = (id: string, more: Partial<RunListing> = {}): RunListing => ({
+  id, name: null, note: null, tags: {}, group: null, repeat: null, started: `2026-01-01T00:00:${id.slice(-2)}Z`, duration_s: 1, command: ['python', 'train.py'],
+  exit_code: 0, verdict: null, steps: null, status: 'ended', problem: null, ...more,
+});
+
+const found = (typed: string, runs: RunListing[]) => runs.filter(parseSearch(typed).test).map((one) => one.id);
+const runs = [run('a01', { name: 'ResNet', tags: { lr: '0.1' } }), run('a02', { tags: { lr: '0.10' }, verdict: 'input_bound' }), run('a03', { status: 'running', command: ['./a b'] })];
+
+test('search takes words, tags, fields and regular expressions', () => {
+  deepEqual(found('', runs), ['a01', 'a02', 'a03']);
+  deepEqual(found('resnet', runs), ['a01']);
+  deepEqual(found('tag:lr=0.1', runs), ['a01']);
+  deepEqual(found('tag:lr', runs), ['a01', 'a02']);
+  deepEqual(found('status:running', runs), ['a03']);
+  deepEqual(found('/res.et|input_/', runs), ['a01', 'a02']);
+  deepEqual(found('/a b/ status:running', runs), ['a03']);
+  deepEqual(found('lr resnet', runs), ['a01']);
+});
+
+test('a regular expression that is not one is reported', () => {
+  ok(parseSearch('/(/').problem);
+  equal(parseSearch('/a/').problem, null);
+});
+
+test('ranks and repeats are one row that opens', () => {
+  const ranks = [1, 0].map((rank) => run(`b0${rank}`, { group: { job: 'slurm-1', rank, world_size: 2 } }));
+  const rows = rowsOf([...ranks, run('c01')], parseSearch(''), { by: 'started', isDescending: true });
+  deepEqual(rows.map((row) => row.kind), ['run', 'ranks']);
+  deepEqual(rows[1]?.members.map((member) => member.id), ['b00', 'b01']);
+  equal(openRows(rows, new Set()).length, 2);
+  deepEqual(openRows(rows, new Set(['ranks slurm-1'])).map((row) => row.run.id), ['c01', 'b00', 'b00', 'b01']);
+});
+
+test('unknown values are last in both directions', () => {
+  const some = [run('d01', { steps: 5 }), run('d02'), run('d03', { steps: 9 })];
+  const order = (isDescending: boolean) => rowsOf(some, parseSearch(''), { by: 'steps', isDescending }).map((row) => row.run.id);
+  deepEqual(order(true), ['d03', 'd01', 'd02']);
+  deepEqual(order(false), ['d01', 'd03', 'd02']);
+});
+
+test('10,000 runs are searched and ordered within a second', () => {
+  const many = Array.from({ length: 10_000 }, (_one, index) => run(`e${String(index).padStart(5, '0')}`, { name: `run ${index % 97}` }));
+  const begin = performance.now();
+  equal(rowsOf(many, parseSearch('/run 1/'), { by: 'name', isDescending: false }).length > 0, true);
+  ok(performance.now() - begin < 1000);
+});

@@ -1,0 +1,104 @@
+// The rows of the table of runs: search, groups and order. Pure, so that 10,000 runs can be tested.
+import type { RunListing } from '../source/types.ts';
+
+export interface Row {
+  key: string;
+  run: RunListing;
+  /** Members of a group, first rank or repeat first; none for a single run. */
+  members: RunListing[];
+  kind: 'run' | 'ranks' | 'repeats' | 'member';
+}
+
+export type SortKey = 'started' | 'name' | 'verdict' | 'duration' | 'steps' | 'status';
+export interface Sort {
+  by: SortKey;
+  isDescending: boolean;
+}
+
+export interface Search {
+  test: (run: RunListing) => boolean;
+  problem: string | null;
+}
+
+const textOf = (run: RunListing) =>
+  [run.id, run.name, run.note, run.verdict, run.status, run.command.join(' '), run.group?.job, ...Object.entries(run.tags).map(([key, value]) => `${key}=${value}`)]
+    .filter((part) => part !== null && part !== undefined).join('\n');
+
+/** Words, tag:KEY=VALUE, status:WORD, verdict:WORD and /REGEX/; all of them must match. */
+export function parseSearch(typed: string): Search {
+  const tests: ((run: RunListing) => boolean)[] = [];
+  let problem: string | null = null;
+  for (const part of typed.match(/\/(?:\\.|[^/\\])*\/|\S+/g) ?? []) {
+    const field = /^(tag|status|verdict):(.*)$/.exec(part);
+    if (part.length > 1 && part.startsWith('/') && part.endsWith('/')) {
+      try {
+        const pattern = new RegExp(part.slice(1, -1), 'im');
+        tests.push((run) => pattern.test(textOf(run)));
+      } catch (error) {
+        problem = error instanceof Error ? error.message : String(error);
+      }
+    } else if (field?.[1] === 'tag') tests.push(tagTest(field[2] ?? ''));
+    else if (field) tests.push((run) => String(run[field[1] as 'status' | 'verdict'] ?? '').includes(field[2] ?? ''));
+    else tests.push((run) => textOf(run).toLowerCase().includes(part.toLowerCase()));
+  }
+  return { test: (run) => tests.every((test) => test(run)), problem };
+}
+
+function tagTest(text: string): (run: RunListing) => boolean {
+  const cut = text.indexOf('=');
+  if (cut < 0) return (run) => run.tags[text] !== undefined;
+  return (run) => run.tags[text.slice(0, cut)] === text.slice(cut + 1);
+}
+
+const groupKey = (run: RunListing): string | null => {
+  if (run.group) return `ranks ${run.group.job ?? ''}`;
+  return run.repeat ? `repeats ${run.repeat.group}` : null;
+};
+
+/** Newest first; ranks of a job and repeats are one row. A group is found if one of its runs is. */
+export function rowsOf(runs: readonly RunListing[], search: Search, sort: Sort): Row[] {
+  const groups = new Map<string, RunListing[]>();
+  const rows: Row[] = [];
+  for (const run of runs) {
+    if (!search.test(run)) continue;
+    const key = groupKey(run);
+    const known = key === null ? undefined : groups.get(key);
+    if (known) known.push(run);
+    else if (key !== null) {
+      const members = [run];
+      groups.set(key, members);
+      rows.push({ key, run, members, kind: run.group ? 'ranks' : 'repeats' });
+    } else rows.push({ key: run.id, run, members: [], kind: 'run' });
+  }
+  for (const row of rows) {
+    if (row.kind === 'run') continue;
+    row.members.sort((a, b) => (a.group?.rank ?? a.repeat?.index ?? 0) - (b.group?.rank ?? b.repeat?.index ?? 0));
+    row.run = row.members[0] ?? row.run;
+  }
+  return rows.sort((a, b) => compareRows(a.run, b.run, sort));
+}
+
+function valueOf(run: RunListing, by: SortKey): string | number | null {
+  switch (by) {
+    case 'started': return run.started;
+    case 'name': return (run.name ?? run.id).toLowerCase();
+    case 'verdict': return run.verdict;
+    case 'duration': return run.duration_s;
+    case 'steps': return run.steps;
+    case 'status': return run.status;
+  }
+}
+
+/** What is unknown comes last in both directions. */
+function compareRows(a: RunListing, b: RunListing, { by, isDescending }: Sort): number {
+  const first = valueOf(a, by);
+  const second = valueOf(b, by);
+  if (first === null || second === null) return Number(first === null) - Number(second === null) || (a.id < b.id ? 1 : -1);
+  if (first === second) return a.id < b.id ? 1 : -1;
+  return (first < second ? -1 : 1) * (isDescending ? -1 : 1);
+}
+
+/** The rows with those of open groups below their group. */
+export function openRows(rows: readonly Row[], open: ReadonlySet<string>): Row[] {
+  return rows.flatMap((row) => [row, ...(open.has(row.key) ? row.members.map((run): Row => ({ key: `${row.key} ${run.id}`, run, members: [], kind: 'member' })) : [])]);
+}

@@ -1,0 +1,58 @@
+// Where the page gets its data: the program that serves it, or the report that it is part of.
+import type { Columns } from './columns.ts';
+import type { Comparison, Diagnosis, Distribution, Info, KeptFile, LiveNow, Marks, Output, RunHead, RunListing, RunRow } from './types.ts';
+
+export interface ColumnQuery {
+  series: number[];
+  from: number;
+  to: number;
+  points: number;
+  smooth: number;
+}
+
+export interface LiveListener {
+  now(state: LiveNow): void;
+  ended(state: LiveNow): void;
+  lost(): void;
+}
+
+export interface Extras {
+  method: { title: string; text: string }[];
+  environment: { name: string; value: string }[];
+  reproduce: string;
+}
+
+export interface DataSource {
+  readonly isReport: boolean;
+  /** The fragment that opens first. */
+  readonly start: string;
+  readonly extras: Extras | null;
+  runs(stop?: AbortSignal): Promise<RunListing[]>;
+  rows(ids: string[], stop?: AbortSignal): Promise<RunRow[]>;
+  run(id: string): Promise<RunHead>;
+  diagnosis(id: string): Promise<Diagnosis>;
+  info(id: string): Promise<Info>;
+  marks(id: string): Promise<Marks>;
+  columns(id: string, query: ColumnQuery, stop?: AbortSignal): Promise<Columns>;
+  steps(id: string): Promise<Columns>;
+  output(id: string, at: number, lines: number, stop?: AbortSignal): Promise<Output>;
+  files(id: string): Promise<KeptFile[]>;
+  fileAddress(id: string, file: KeptFile): string;
+  compare(a: string[], b: string[]): Promise<Comparison>;
+  distribution(ids: string[]): Promise<Distribution[]>;
+  /** Returns what stops listening; nothing where the source cannot change. */
+  live(id: string, listener: LiveListener): () => void;
+}
+
+/** Why a request failed, in the words of the server. */
+export class SourceError extends Error {
+  readonly status: number;
+  constructor(message: string, status: number) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}

@@ -1,0 +1,124 @@
+// One run as the page knows it: the head first, then verdict, metrics and marks as they arrive, then live news.
+import { batch, signal } from '@preact/signals';
+import { source } from '../source/current.ts';
+import type { Diagnosis, Info, LiveNow, Marks, RunHead } from '../source/types.ts';
+import { BatchLoader } from '../charts/loader.ts';
+import { TimeView } from './view.ts';
+
+export type LiveState = 'ended' | 'live' | 'lost' | 'damaged';
+
+export class RunState {
+  readonly id: string;
+  readonly view = new TimeView();
+  readonly head = signal<RunHead | null>(null);
+  readonly diagnosis = signal<Diagnosis | null>(null);
+  readonly info = signal<Info | null>(null);
+  readonly marks = signal<Marks | null>(null);
+  readonly live = signal<LiveState>('ended');
+  readonly now = signal<LiveNow | null>(null);
+  readonly error = signal<string | null>(null);
+  readonly diagnosisError = signal<string | null>(null);
+  /** Index of the finding that was chosen: its evidence is open. */
+  readonly chosen = signal<number | null>(null);
+  readonly loader: BatchLoader;
+  #stops: (() => void)[] = [];
+  #isClosed = false;
+
+  constructor(id: string) {
+    this.id = id;
+    this.loader = new BatchLoader(id);
+  }
+
+  async open(params: URLSearchParams): Promise<void> {
+    this.view.read(params);
+    try {
+      const head = await source.run(this.id);
+      if (this.#isClosed) return;
+      batch(() => {
+        this.head.value = head;
+        this.view.duration.value = head.run.duration_s;
+        this.live.value = head.run.status === 'running' ? 'live' : head.run.status === 'damaged' ? 'damaged' : 'ended';
+      });
+    } catch (error) {
+      this.error.value = messageOf(error);
+      return;
+    }
+    this.#stops.push(this.view.write());
+    await Promise.all([this.reloadInfo(), this.#loadDiagnosis(), this.#loadMarks(), this.#loadSteps()]);
+    if (!this.#isClosed && this.live.value === 'live') this.#listen();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    for (const stop of this.#stops) stop();
+    this.loader.close();
+  }
+
+  async reloadInfo(): Promise<void> {
+    try {
+      const info = await source.info(this.id);
+      batch(() => {
+        this.info.value = info;
+        this.view.grow(Math.max(this.view.duration.value, info.run.duration_s));
+      });
+    } catch (error) {
+      this.error.value = messageOf(error);
+    }
+  }
+
+  async #loadDiagnosis(): Promise<void> {
+    try {
+      this.diagnosis.value = await source.diagnosis(this.id);
+      this.diagnosisError.value = null;
+    } catch (error) {
+      this.diagnosisError.value = messageOf(error);
+    }
+  }
+
+  async #loadMarks(): Promise<void> {
+    this.marks.value = await source.marks(this.id).catch(() => this.marks.value);
+  }
+
+  async #loadSteps(): Promise<void> {
+    const column = (await source.steps(this.id).catch(() => null))?.columns[0];
+    if (column && column.time.length > 1) this.view.steps.value = { time: column.time, step: column.mean };
+  }
+
+  #listen(): void {
+    let last = performance.now();
+    this.#stops.push(source.live(this.id, {
+      now: (state) => {
+        batch(() => {
+          this.live.value = 'live';
+          this.now.value = state;
+          if (state.duration_s !== null) this.view.grow(state.duration_s);
+        });
+        // The verdict, the marks and new metrics of a live run come slowly, and computing them is not cheap.
+        const pause = Math.min(10, Math.max(2, (state.duration_s ?? 0) / 10)) * 1000;
+        if (performance.now() - last < pause) return;
+        last = performance.now();
+        void this.#reload();
+      },
+      ended: (state) => {
+        batch(() => {
+          this.now.value = state;
+          if (state.duration_s !== null) this.view.grow(state.duration_s);
+          this.live.value = state.status === 'damaged' ? 'damaged' : 'ended';
+        });
+        void this.#reload();
+      },
+      lost: () => {
+        this.live.value = 'lost';
+      },
+    }));
+  }
+
+  async #reload(): Promise<void> {
+    if (document.hidden) return;
+    await Promise.all([this.reloadInfo(), this.#loadDiagnosis(), this.#loadMarks(), this.#loadSteps()]);
+  }
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
