@@ -1,0 +1,21 @@
+// The end of a report: where it was measured, how, and how to do it again.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "document/document.h"
+
+namespace trainscope {
+
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+
+// Host, hardware and versions of a run: name and value.
+NamedTexts environment_of(const RunView& run);
+// How each number was found, in two sentences: title and text.
+NamedTexts method_of(const RunView& run, bool has_comparison);
+// The command line that records the same job again, with the commit it was at.
+std::string reproduction_of(const Manifest& manifest, const std::string& host_json);
+
+}  // namespace trainscope

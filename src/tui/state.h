@@ -1,0 +1,66 @@
+// What the user chose to see, and how keys change it. Pure functions.
+#pragma once
+
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tui/tui.h"
+
+namespace trainscope {
+
+enum class KeyKind {
+  character,  // anything that is text, the space too
+  left,
+  right,
+  up,
+  down,
+  page_up,
+  page_down,
+  home,
+  end,
+  tab,
+  back_tab,
+  enter,
+  escape,
+  backspace,
+};
+struct Key {
+  KeyKind kind = KeyKind::character;
+  std::string text = {};  // of a character
+};
+
+// Seconds per column of the screen.
+inline constexpr double kZoomSteps[] = {0.1, 0.2, 0.5, 1,    2,    5,     10,    30,    60,
+                                        120, 300, 600, 1800, 3600, 10800, 21600, 43200, 86400};
+inline constexpr int kZoomStepCount = static_cast<int>(std::size(kZoomSteps));
+
+struct TopState {
+  int zoom = 3;
+  bool follows = true;
+  double begin_s = 0;  // of the view; not used while it follows
+  Component component = Component::overview;
+  std::string filter;
+  std::optional<std::string> typed;  // the filter that is being typed
+  bool shows_help = false;
+  int first_row = 0;  // of the plots
+  bool is_over = false;
+
+  double column_s() const { return kZoomSteps[zoom]; }
+  bool has_series_names() const { return component != Component::overview || !filter.empty(); }
+};
+
+// What the view is of, as far as keys depend on it.
+struct ViewBounds {
+  double duration_s = 0;
+  int columns = 1;  // of the plots
+  int rows = 0;     // plots that there are
+};
+
+// For a run that is seen first: its last minute or so while it is recorded, otherwise all of it.
+void begin_view(TopState& state, bool is_running, const ViewBounds& bounds);
+void apply_key(TopState& state, const Key& key, const ViewBounds& bounds);
+ViewRequest request_of(const TopState& state, int columns);
+
+}  // namespace trainscope
