@@ -6,14 +6,14 @@ export NINJA_STATUS ?= [%f/%t]
 
 BIN := build/trainscope
 
-.PHONY: help demo build test check bench install packages format asan tsan truth calibration statistics fuzz cross tidy clean
+.PHONY: help demo build test check bench install packages format asan tsan truth calibration statistics web screenshots fuzz cross tidy clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
 	@sed -n 's/^\([a-z ]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @ 2>/dev/null || \
 	 sed -n 's/^\([a-z ]*\):[^#]*## \(.*\)/  make \1  \2/p' $(MAKEFILE_LIST)
 
-demo: build ## install dependencies, build, record a built-in training job, print the summary
+demo: build ## install dependencies, build, record a slow training and its mended twin, write report.html
 	@$(BIN) demo
 
 build: ## build build/trainscope and build/trainscope-workload (WORKLOAD=off omits the second)
@@ -66,6 +66,13 @@ statistics: ## compare simulated runs, and write the table of docs/statistics.md
 	@scripts/configure release -DTRAINSCOPE_TESTS=ON
 	@cmake --build --preset release --target statistics-effects
 	@python3 -B test/statistics/calibrate.py
+
+web: ## build the browser client from web/src into web/dist, which is checked in
+	@scripts/build-web
+
+screenshots: build ## take pictures of the pages in a browser, dark and light, into docs/img
+	@scripts/install-deps test
+	@scripts/screenshots
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (default 60)
 	@scripts/install-deps test

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "base/json.h"
-#include "cli/info_json.h"
 #include "cli/training_text.h"
+#include "document/document.h"
 #include "testing/fake_run.h"
 
 namespace trainscope {

@@ -1,23 +1,13 @@
 // A comparison as Markdown, for pull requests.
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "cli/compare_text.h"
 #include "compare/compare.h"
+#include "report/report.h"
 
 namespace trainscope {
 
 namespace {
-
-// Text of runs cannot become markup.
-std::string markdown_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    if (std::string_view("\\`*_[]<>|#").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
 
 std::string markdown_row(const std::string& name, const std::string& unit,
                          const ComparedNumber& number) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "base/text.h"
@@ -75,7 +74,7 @@ std::string metrics_text(const Comparison& comparison, const CompareStyle& style
     std::vector<std::string> cells = {cell(number.a), cell(number.b), ratio_cell(number),
                                       p_cell(number)};
     if (style.all) {
-      cells.push_back(number.verdict == "cannot_tell" ? "unknown" : number.verdict);
+      cells.push_back(number.verdict == "cannot_tell" ? "cannot tell" : number.verdict);
     }
     cells.push_back(metric_text(metric));
     table.add(std::move(cells));
@@ -113,15 +112,7 @@ std::string energy_text(const Comparison& comparison) {
 }  // namespace
 
 std::string ratio_cell(const ComparedNumber& number) {
-  if (!number.ratio) return "";
-  const double ratio = *number.ratio;
-  const int digits = std::abs(ratio - 1) < 0.1 ? 3 : ratio < 9.95 ? 2 : 1;
-  std::string text = fmt::format("{:.{}f}", ratio, digits);
-  if (number.low) {
-    text += fmt::format(" [{:.{}f}, {}]", *number.low, digits,
-                        number.high ? fmt::format("{:.{}f}", *number.high, digits) : "∞");
-  }
-  return text;
+  return number.ratio ? ratio_text(*number.ratio, number.low, number.high) : "";
 }
 
 std::string p_cell(const ComparedNumber& number) {

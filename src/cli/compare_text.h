@@ -1,10 +1,9 @@
-// A comparison for people: for a terminal, as Markdown for a pull request; and as JSON.
+// A comparison for people: for a terminal, and as Markdown for a pull request.
 #pragma once
 
 #include <cstddef>
 #include <string>
 
-#include "base/json_fwd.h"
 #include "model/comparison.h"
 
 namespace trainscope {
@@ -19,8 +18,6 @@ struct CompareStyle {
 // The two answers first, then why, what makes it unfair, and the metrics that differ.
 std::string comparison_text(const Comparison& comparison, const CompareStyle& style);
 std::string comparison_markdown(const Comparison& comparison, const CompareStyle& style);
-// The document of `compare --json` (schema trainscope.compare/1).
-Json comparison_json(const Comparison& comparison, bool explain);
 
 // "1.30 [1.28, 1.32]"; "" without a ratio.
 std::string ratio_cell(const ComparedNumber& number);

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "document/document.h"
 
 namespace trainscope {
 namespace {

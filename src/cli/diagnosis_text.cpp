@@ -5,82 +5,13 @@
 #include <algorithm>
 #include <vector>
 
-#include "analyze/analyze.h"
 #include "base/text.h"
 #include "cli/analysis_text.h"
-#include "cli/info_json.h"
 #include "cli/table.h"
+#include "document/document.h"
 #include "model/limits.h"
 
 namespace trainscope {
-
-namespace {
-
-Json judged_json(const Diagnosis::Judged& judged) {
-  Json seen = Json::array();
-  for (const Diagnosis::Seen& one : judged.seen) {
-    seen.push_back({{"what", one.what},
-                    {"metric", text_or_null(one.metric)},
-                    {"value", value_or_null(one.value)},
-                    {"low", one.low},
-                    {"high", one.high},
-                    {"degree", one.degree}});
-  }
-  return {{"rule", judged.rule},
-          {"verdict", judged.verdict},
-          {"strength", judged.strength},
-          {"seen", std::move(seen)}};
-}
-
-Json reached_json(const std::vector<ReachedLimit>& limits) {
-  Json list = Json::array();
-  for (const ReachedLimit& one : limits) {
-    list.push_back({{"name", one.name},
-                    {"reached", one.reached},
-                    {"limit", one.limit},
-                    {"unit", one.unit},
-                    {"measured", text_or_null(one.measured)}});
-  }
-  return list;
-}
-
-Json over_time_json(const std::vector<Diagnosis::Span>& spans) {
-  Json list = Json::array();
-  for (const Diagnosis::Span& span : spans) {
-    list.push_back({{"from_s", span.from_s},
-                    {"to_s", span.to_s},
-                    {"verdict", span.verdict},
-                    {"confidence", span.confidence}});
-  }
-  return list;
-}
-
-}  // namespace
-
-Json diagnosis_json(const Diagnosis& diagnosis, bool explain) {
-  Json findings = Json::array(), alternatives = Json::array();
-  for (const Finding& finding : diagnosis.findings) findings.push_back(finding_json(finding));
-  for (const auto& other : diagnosis.alternatives) {
-    alternatives.push_back({{"verdict", other.verdict}, {"confidence", other.confidence}});
-  }
-  Json document = {{"schema", "trainscope.diagnose/1"},
-                   {"verdict", diagnosis.verdict},
-                   {"cause", text_or_null(diagnosis.cause)},
-                   {"confidence", diagnosis.confidence},
-                   {"breakdown", breakdown_json(diagnosis.breakdown)},
-                   {"findings", std::move(findings)},
-                   {"alternatives", std::move(alternatives)},
-                   {"over_time", over_time_json(diagnosis.over_time)},
-                   {"limits", reached_json(diagnosis.limits)},
-                   {"missing", diagnosis.missing},
-                   {"rules", kRulesVersion}};
-  if (!explain) return document;
-  Json judged = Json::array();
-  for (const auto& one : diagnosis.judged) judged.push_back(judged_json(one));
-  document["score"] = diagnosis.score;
-  document["explanation"] = std::move(judged);
-  return document;
-}
 
 namespace {
 
@@ -148,12 +79,7 @@ std::string over_time_text(const std::vector<Diagnosis::Span>& spans) {
 
 }  // namespace
 
-std::string answer_text(const Diagnosis& diagnosis) {
-  return verdict_text(diagnosis) +
-         (diagnosis.confidence > 0
-              ? fmt::format(" (confidence {:.0f} %)", 100 * diagnosis.confidence)
-              : "");
-}
+std::string answer_text(const Diagnosis& diagnosis) { return diagnosis_headline(diagnosis); }
 
 std::string diagnosis_text(const std::string& title, const Diagnosis& diagnosis,
                            const std::string& own_lines, bool explain) {

@@ -1,14 +1,11 @@
-// A diagnosis as JSON and as text; of a run and of a group.
+// A diagnosis as text; of a run and of a group.
 #pragma once
 
 #include <string>
 
-#include "base/json.h"
 #include "model/finding.h"
 
 namespace trainscope {
-
-Json diagnosis_json(const Diagnosis& diagnosis, bool explain);
 
 // The answer in one line, with how sure it is.
 std::string answer_text(const Diagnosis& diagnosis);

@@ -1,4 +1,5 @@
-// Text output of `info GROUP`.
+#include "cli/group_text.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 
 #include "base/text.h"
 #include "cli/group_rows.h"
-#include "cli/group_summary.h"
 #include "cli/run_text.h"
 #include "cli/table.h"
 

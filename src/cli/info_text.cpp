@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/metric_table.h"
 #include "cli/run_text.h"
+#include "cli/sparklines.h"
 #include "cli/table.h"
 #include "cli/tags.h"
 #include "cli/training_text.h"
@@ -88,6 +89,20 @@ class InfoWriter {
     if (m.after_exit_code) row("after", fmt::format("--after exit code {}", *m.after_exit_code));
     row("phases", phases_text());
     row("folder", printable(run_.path()));
+    row("kept", kept_text());
+  }
+
+  // Files of --keep.
+  std::string kept_text() const {
+    const StoredFiles stored = stored_files(run_.path(), run_.manifest().zero_realtime_ns);
+    if (stored.files.empty() && stored.left_out == 0) return "";
+    int64_t bytes = 0;
+    for (const StoredFile& file : stored.files) bytes += file.bytes;
+    std::string text = fmt::format("{} ({}) in its folder kept",
+                                   counted(static_cast<int64_t>(stored.files.size()), "file"),
+                                   bytes_text(static_cast<double>(bytes)));
+    if (stored.left_out > 0) text += fmt::format("; {} more matched --keep", stored.left_out);
+    return text;
   }
 
   void describe_group() {
@@ -172,7 +187,8 @@ class InfoWriter {
     return printable(text);
   }
 
-  void add_series(Table& table, size_t i, bool skips_idle, const Summary& summary) {
+  void add_series(Table& table, size_t i, bool skips_idle, const Summary& summary,
+                  const std::string& chart) {
     const Series& s = run_.series()[i];
     const bool is_idle = summary.max.value_or(0) == 0 || summary.delta.value_or(1) == 0;
     shown_.insert(i);
@@ -189,7 +205,7 @@ class InfoWriter {
       table.add(
           {name, summary.rate ? rate_text(*summary.rate, unit) : "", "", "", text(summary.delta)});
     } else {
-      table.add({name, text(summary.mean), text(summary.min), text(summary.max), ""});
+      table.add({name, text(summary.mean), text(summary.min), text(summary.max), chart});
     }
   }
 
@@ -216,14 +232,28 @@ class InfoWriter {
   }
 
   Status add_metrics() {
-    Table table({"metric", ">mean", ">min", ">max", ">total"});
     const std::vector<Series>& series = run_.series();
     const auto chosen = choose_series();
     std::vector<size_t> places;
     for (const auto& [i, skips_idle] : chosen) places.push_back(i);
     TS_TRY(const std::vector<Summary> summaries, run_.summaries_of(places));
-    for (size_t k = 0; k < chosen.size(); ++k) {
-      add_series(table, chosen[k].first, chosen[k].second, summaries[k]);
+    std::vector<std::string> charts(places.size());
+    if (style_.charts) {
+      TS_TRY(charts, sparklines_of(run_, places, *style_.charts));
+    }
+    const auto fill = [&](const char* last) {
+      Table table({"metric", ">mean", ">min", ">max", last});
+      for (size_t k = 0; k < chosen.size(); ++k) {
+        add_series(table, chosen[k].first, chosen[k].second, summaries[k], charts[k]);
+      }
+      return table;
+    };
+    // A gauge has no total: its chart takes that place, if the lines fit then.
+    constexpr std::string_view kTotalOrTrend = ">total or trend";
+    Table table = fill(kTotalOrTrend.data());
+    if (!style_.charts || table.width_before_last() + kTotalOrTrend.size() + 1 > style_.width) {
+      charts.assign(places.size(), "");
+      table = fill(">total");
     }
     if (!table.empty()) out_ += "\n" + table.text(style_.colour, 0, "  ");
     const auto present = std::count_if(series.begin(), series.end(), [](const Series& s) {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/json.h"
 #include "base/text.h"
 
 namespace trainscope {
@@ -41,22 +40,6 @@ std::string proof_text(const ProbeResult& result) {
     out += fmt::format("  {:<9} {}\n", out.empty() ? "proof" : "", effect_sentence(effect));
   }
   return out;
-}
-
-Json effects_json(const ProbeResult& result) {
-  Json effects = Json::array();
-  for (const ProbeEffect& effect : result.effects) {
-    effects.push_back({{"what", effect.what},
-                       {"ratio", value_or_null(effect.ratio)},
-                       {"low", value_or_null(effect.low)},
-                       {"high", value_or_null(effect.high)},
-                       {"verdict", effect.verdict},
-                       {"blocks", effect.blocks},
-                       {"discarded_steps", effect.discarded_steps},
-                       {"reason", text_or_null(effect.reason)},
-                       {"sentence", effect_sentence(effect)}});
-  }
-  return effects;
 }
 
 }  // namespace trainscope

@@ -1,9 +1,8 @@
-// What a probe found out, for people and as JSON; `probe` and `diagnose` show it.
+// What a probe found out, for people; `probe` and `diagnose` show it.
 #pragma once
 
 #include <string>
 
-#include "base/json_fwd.h"
 #include "probe/probe.h"
 
 namespace trainscope {
@@ -12,8 +11,5 @@ namespace trainscope {
 std::string probe_text(const ProbeResult& result);
 // The lines of `diagnose`: the effects that were measured.
 std::string proof_text(const ProbeResult& result);
-
-// effects[] of the contract.
-Json effects_json(const ProbeResult& result);
 
 }  // namespace trainscope

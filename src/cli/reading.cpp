@@ -1,7 +1,5 @@
 #include "cli/reading.h"
 
-#include <filesystem>
-
 #include "base/json.h"
 #include "cli/print.h"
 #include "cli/setting_table.h"
@@ -25,30 +23,14 @@ void add_run_argument(Options& options, const std::shared_ptr<ReadingFlags>& fla
   options.add({.name = "RUN", .value = "RUN", .help = help, .set = store_in(flags->run)});
 }
 
-namespace {
-
-std::string normal_path(const std::string& path) {
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(path, error).lexically_normal();
-  std::string text = error ? path : absolute.string();
-  while (text.size() > 1 && text.ends_with('/')) text.pop_back();
-  return text;
-}
-
-}  // namespace
-
 Result<std::string> find_named_run(const ReadingFlags& flags) {
   TS_TRY(const std::string path, find_run(flags.home, flags.run));
-  return normal_path(path);
+  return absolute_run_path(path);
 }
 
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags) {
   TS_TRY(const std::string path, find_named_run(flags));
   return open_run(path);
-}
-
-Result<std::unique_ptr<RunView>> open_found_run(const std::string& path) {
-  return open_run(normal_path(path));
 }
 
 void print_json(const Json& document) {

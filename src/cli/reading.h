@@ -39,9 +39,6 @@ Result<std::string> find_named_run(const ReadingFlags& flags);
 // The run that the flags name, opened. A damaged one is an Error with file and offset.
 Result<std::unique_ptr<RunView>> open_named_run(const ReadingFlags& flags);
 
-// The same for a path that find_target gave.
-Result<std::unique_ptr<RunView>> open_found_run(const std::string& path);
-
 void print_json(const Json& document);
 // The same on one line.
 void print_json_line(const Json& document);

@@ -173,9 +173,10 @@ Result<std::unique_ptr<RunView>> open_ended(const RecordOutcome& outcome) {
                                : open_run(outcome.run_path, outcome.manifest);
 }
 
-// By the metrics of its machine too, which another rank may have recorded.
+// By what other ranks of the job recorded on its machine too.
 Result<Diagnosis> diagnose_ended(const RecordOutcome& outcome, const RunView& run) {
-  if (run.manifest().records_machine) return diagnose(run);
+  const Manifest& manifest = run.manifest();
+  if (manifest.records_machine && manifest.world_size < 2) return diagnose(run);
   TS_TRY(auto again, open_ended(outcome));
   return diagnose(*with_machine_series(std::move(again)));
 }

@@ -15,6 +15,15 @@ constexpr std::string_view kEveryRecording = "run, attach, demo, probe";
 
 Status check_name(const std::string& name) { return check_run_name(name); }
 
+Status check_keep_patterns(const std::vector<std::string>& patterns) {
+  for (const std::string& pattern : patterns) {
+    if (pattern.find_first_not_of("/.") == std::string::npos) {
+      return Error(fmt::format("'{}' names no file; try 'out/*.png'", printable(pattern)));
+    }
+  }
+  return {};
+}
+
 std::string redact_tag(std::string_view tag) {
   const size_t equals = tag.find('=');
   if (equals == std::string_view::npos) return redact_text(tag);
@@ -125,6 +134,14 @@ constexpr SettingSpec kSettings[] = {
              "(?<accuracy>...), (?<throughput>...)",
      .field = TextField{&RunOptions::steps_from, check_steps_pattern},
      .commands = "run"},
+    {.name = "keep",
+     .value = "GLOB",
+     .help = "copy files that the job made into the run, e.g. 'out/*.png'; up to 256 files and 64 "
+             "MiB; repeatable",
+     .field = ListField{&RunOptions::keep, check_keep_patterns},
+     .commands = "run, attach",
+     .names = "files",
+     .path = PathBase::job},
     {.name = "repeat",
      .value = "N",
      .help = "run the job N times, as N separate runs",

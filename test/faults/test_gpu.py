@@ -92,6 +92,21 @@ class FakeGpus(Case):
         self.assertEqual(of(info, "job.gpu.memory.usage", gpu="1")["max"], 0)
         self.assertIsNotNone(of(info, "recorder.cpu.time", process="gpu")["delta"])
 
+    def names_on_rank_1(self):
+        """Of a rank that does not record the machine."""
+        env = self.environment(SLURM_JOB_ID="4711", SLURM_STEP_ID="0", SLURM_PROCID="1", SLURM_NTASKS="2", SLURM_LOCALID="1")
+        process = self.start(["cat"], stdin=subprocess.PIPE, env=env)
+        self.wait_for_samples(2, "job.gpu.memory.usage", gpu="0")
+        process.communicate(timeout=120)
+        return sorted({m["name"] for m in self.info()["metrics"] if ".gpu." in m["name"]})
+
+    def test_every_rank_records_how_far_its_job_uses_the_gpus(self):
+        self.assertEqual(self.names_on_rank_1(), ["job.gpu.memory.usage", "job.gpu.sm_utilization"])
+
+    def test_a_rank_records_the_gpu_that_no_other_may_use(self):
+        self.control_driver("count=1")
+        self.assertIn("hw.gpu.utilization", self.names_on_rank_1())
+
     def test_links_and_counters_before_hopper(self):
         info = self.while_it_runs(2, (0, lambda: self.wait_for_samples(2, "hw.gpu.nvlink.io", gpu="2", direction="transmit")))
         for gpu in "012":

@@ -363,7 +363,7 @@ class Settings(Case):
     def test_every_setting_by_flag_environment_and_file(self):
         values = {None: "true", "DURATION": "7s", "COMMAND": "true", "TEXT": "text", "KEY=VALUE": "k=v", "SPEC": "a:/x+",
                   "REGEX": r"(?<step>\d+)", "N": "2", "DIR": str(self.top / "x"), "PATH": str(self.top / "y"),
-                  "FILE": str(self.top / "z")}
+                  "FILE": str(self.top / "z"), "GLOB": "out/*.png"}
         rows = list(self.rows())
         self.assertIn("tensorboard", [row[0] for row in rows])
         for name, kind, variable, repeats, _ in rows:
@@ -394,8 +394,8 @@ class Settings(Case):
             (self.work / "trainscope.toml").write_text(f"{name} = 'x'\n")
             self.refused("run", "--", "touch", "started", says=["trainscope.toml:1", f"'{name}'", f"--{name}", variable])
             self.assertFalse((self.work / "started").exists())
-            self.assertIn(kind, {"DIR", "FILE", "PATH", "COMMAND", "SPEC"})
-        self.assertEqual(sorted(refused), ["after", "counter", "data", "home", "id-file", "tensorboard"])
+            self.assertIn(kind, {"DIR", "FILE", "PATH", "COMMAND", "SPEC", "GLOB"})
+        self.assertEqual(sorted(refused), ["after", "counter", "data", "home", "id-file", "keep", "tensorboard"])
 
     def test_a_bad_value_names_where_it_is_from(self):
         self.refused("run", "--", "true", env={"TRAINSCOPE_EVERY": "x"}, says="TRAINSCOPE_EVERY: 'x'")
@@ -498,6 +498,35 @@ class Demo(Case):
                 self.assertIn(says, done.stderr)
             else:
                 self.assertEqual(done.stderr, "")
+
+
+    def test_the_whole_story(self):
+        alone = self.top / "alone"
+        alone.mkdir()
+        shutil.copy(BIN, alone / "trainscope")
+        workload = alone / "trainscope-workload"
+        workload.write_text(f"#!{sys.executable}\n" + """
+import os, sys, time
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+say = lambda text: os.write(pipe, (text + "\\n").encode())
+for step in range(1, 61):
+    say("begin input"); time.sleep(0.03 if "--input" in sys.argv else 0.0005); say("end input")
+    until = time.process_time() + 0.01
+    while time.process_time() < until: sum(range(1000))
+    say(f"step {step} loss={1 / step}")
+""")
+        workload.chmod(0o755)
+        for expected in ("report.html", r"report-[0-9a-z]{10}\.html"):
+            done = subprocess.run([alone / "trainscope", "demo"], env=self.env, cwd=self.work, text=True, capture_output=True,
+                                  timeout=SECONDS)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("input_bound", done.stderr)
+            self.assertIn("faster", done.stderr)
+            written = re.search(r"Open (\S+) in a browser", done.stderr)[1]
+            self.assertRegex(os.path.basename(written), f"^{expected}$")
+            self.assertTrue(os.path.exists(written))
+        names = [run["name"] for run in json.loads(self.run_cli("list", "--json").stdout)["runs"]]
+        self.assertEqual(names, 2 * ["demo-slow-input", "demo-fast-input"])
 
 
 class Reference(Case):

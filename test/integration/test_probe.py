@@ -1,9 +1,10 @@
 """`probe` inside the job: what is changed in which steps, what is discarded, and that everything is put back."""
 import json
 import os
+import re
 import unittest
 
-from probed_job import CPUS, KILL_SUPERVISOR, ProbedCase
+from probed_job import CPUS, DEVICE, KILL_SUPERVISOR, ProbedCase
 from trainscope_test import LONG, main
 
 NEEDS_CPUS = unittest.skipIf(len(CPUS) < 2, "this process may use one CPU only")
@@ -24,8 +25,8 @@ class Input(ProbedCase):
             drained = [block.discarded for block in after if block.discarded > 2]
             self.assertTrue(drained)
             self.assertGreaterEqual(max(drained), workers * queue)
-            for block in blocks:
-                self.assertGreaterEqual(block.last - block.first + 1 + block.discarded, 5 * block.discarded)
+            for block in (one for one in blocks if one.what == "input"):
+                self.assertGreaterEqual(block.last - block.first + 1, 5 * workers * queue)
 
     def test_a_wait_that_is_hidden_does_not_limit(self):
         blocks = self.probed("train(Data(2000, 10, 4, 2), 1, 12)")
@@ -37,6 +38,12 @@ class Input(ProbedCase):
     def test_an_epoch_keeps_its_number_of_batches(self):
         self.probed("import json; print(json.dumps(train(Data(70, 10, 2, 2), 20, 6)))")
         self.assertEqual(json.loads(self.job.stdout), [70] * 20)
+        self.assertTrue(any("what=input changed=1" in mark for mark in self.marks()), self.marks())
+
+    def test_an_epoch_that_has_ended_gets_no_other_batch(self):
+        """Blocks begin at any place of so short epochs, also right after the last batch."""
+        self.probed("import json; print(json.dumps(train(Data(7, 10), 500, 6)))")
+        self.assertEqual(json.loads(self.job.stdout), [7] * 500)
         self.assertTrue(any("what=input changed=1" in mark for mark in self.marks()), self.marks())
 
     def test_a_loader_without_a_length_is_left_alone(self):
@@ -81,6 +88,66 @@ assert values and all(one == [0, 1, 2, 3, 4] for one in values), values""")
         """A step of four batches is changed as a whole."""
         blocks = self.probed("train(Data(4000, 10), 1, 6, batches=4)")
         self.assert_ratio(blocks, "input", 6 / 16, pairs=3)
+
+
+class Time(ProbedCase):
+    """Of a probe of two minutes, ten seconds of which are over when the job begins."""
+    SECOND_NS = 1000000000
+
+    def probed_for(self, seconds, source):
+        self.write_lease(self.supervisor.pid, until_ns=(1 + seconds - 10) * self.SECOND_NS,
+                         for_ns=seconds * self.SECOND_NS)
+        return self.probed(source)
+
+    def suggested(self):
+        """{what: minutes} that were stated last."""
+        found = (re.match(r"probe cannot (\S+): steps of .* try --for (\d+)m", mark) for mark in self.marks())
+        return {match[1]: int(match[2]) for match in found if match}
+
+    def test_slow_steps_have_enough_pairs(self):
+        blocks = self.probed_for(120, "train(Data(20000, 140, 1, 2), 1, 10)")
+        self.assert_ratio(blocks, "input", 10 / 140, pairs=8)
+
+    def test_steps_that_are_too_slow_for_all_of_it(self):
+        """What the time is enough for is done, and the time that is stated is enough for the rest."""
+        job = "train(Data(20000, 700, 1, 2), 1, 50)"
+        blocks = self.probed_for(120, job)
+        self.assertGreaterEqual(len(self.ratios(blocks, "host")), 6)
+        self.assertIn("input", self.suggested())
+        minutes = max(self.suggested().values())
+        self.assertGreater(minutes, 2)
+        blocks = self.probed_for(60 * minutes, job)
+        for what in ("input", "host"):
+            self.assertGreaterEqual(len(self.ratios(blocks, what)), 8, (what, minutes, self.marks()))
+        self.assert_ratio(blocks, "input", 50 / 700, pairs=8)
+
+
+class Device(ProbedCase):
+    """A sleep of the host is hidden while the device has queued work, wherever the job waits for it."""
+    WAITS = ("never", "copy", "loss", "item")
+
+    def test_a_device_that_limits(self):
+        for waits in self.WAITS:
+            blocks = self.probed(DEVICE + f"train_on_device({waits!r}, 2, 10)")
+            self.assert_ratio(blocks, "host", 1, 0.002)
+            self.assert_ratio(blocks, "input", 1)
+
+    def test_launches_that_limit(self):
+        for waits in self.WAITS:
+            blocks = self.probed(DEVICE + f"train_on_device({waits!r}, 10, 2)")
+            slept = sum(block.slept_s for block in blocks if block.what == "host")
+            self.assertGreater(slept, 0)
+            ratios = self.ratios(blocks, "host")
+            self.assertGreater(min(ratios), 1.03, (waits, ratios))
+
+    def test_the_device_is_only_waited_for_where_a_block_begins_and_ends(self):
+        self.probed(DEVICE + """
+calls = []
+torch.cuda.synchronize = lambda: (calls.append(_now[0]), device.wait())
+train_on_device("never", 2, 10)
+print(len(calls))""")
+        blocks = sum("what=" in mark for mark in self.marks())
+        self.assertLessEqual(int(self.job.stdout), 2 + 2 * (blocks + 1))
 
 
 class Host(ProbedCase):
@@ -194,6 +261,27 @@ assert all(b == a + 1 for a, b in zip(epoch, epoch[1:])), epoch
 assert values[-300:] == list(range(300)) or int(sys.argv[1]) >= 900, values[-300:]
 """, moment, supervisor.pid)
                 self.assertFalse([mark for mark in self.marks() if "stopped" in mark])
+
+    def test_killed_between_two_epochs(self):
+        """The first batch of the next one is the loader's own already, and so are the processors."""
+        for what in ("input", "processors") if len(CPUS) > 1 else ("input",):
+            supervisor = self.start_supervisor()
+            self.write_lease(supervisor.pid)
+            self.probed(KILL_SUPERVISOR + """
+import _trainscope_instrument.probe_torch as module
+cpus = len(os.sched_getaffinity(0))
+data = Data(7, 10)
+for epoch in range(300):
+    train(data, 1, 6)
+    block = module.probe.block
+    if block is not None and block.changes(sys.argv[1]) and block.kept_from_ns is not None:
+        break
+kill_supervisor(int(sys.argv[2]))
+seen = []
+train(data, 1, 6, lambda step, batch: seen.append((batch["x"].value, len(os.sched_getaffinity(0)))))
+assert seen == [(i, cpus) for i in range(7)], seen
+print(epoch)""", what, supervisor.pid)
+            self.assertLess(int(self.job.stdout), 299)
 
     def test_nothing_is_changed_without_a_supervisor(self):
         self.supervisor.kill()

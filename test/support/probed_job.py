@@ -63,8 +63,42 @@ def train(data, epochs, compute, each=lambda step, batch: None, batches=1):
                 step += 1
     return counts
 """
+# A GPU: it computes in the background what was launched, in order; the host is at most 40 launches ahead of it. A step of
+# DEVICE_JOB is launched in `host` ms and computed in `device` ms. Jobs wait for the device where their name says.
+DEVICE = """
+from collections import deque
+class Device:
+    def __init__(self):
+        self.ends = deque([0], maxlen=40)
+    def launch(self, host, device):
+        spend(host)
+        if len(self.ends) == 40:
+            _now[0] = max(_now[0], self.ends[0])
+        self.ends.append(max(_now[0], self.ends[-1]) + int(device * 1000000))
+    def wait(self):
+        _now[0] = max(_now[0], self.ends[-1])
+device = Device()
+torch.cuda.is_initialized = lambda: True
+torch.cuda.Event.query = lambda self: True
+torch.cuda.synchronize = device.wait
+
+def train_on_device(waits, host, busy, steps=2500):
+    torch.autograd.work.append(lambda: [device.launch(host / 10, busy / 10) for _ in range(6)])
+    optimizer = torch.optim.SGD()
+    for batch in torch.utils.data.DataLoader(Data(steps, 0)):
+        if waits == "copy":
+            device.wait()
+        for _ in range(3):
+            device.launch(host / 10, busy / 10)
+        if waits == "loss":
+            device.wait()
+        torch.Tensor(0.5).backward()
+        optimizer.step(lambda: device.launch(host / 10, busy / 10))
+        if waits == "item":
+            device.wait()
+"""
 BLOCK = re.compile(r"^mark probe what=(\S+) changed=(\d) pair=(\d+) steps=(\d+)-(\d+) discarded=(\d+) duration=(\S+) "
-                    r"slept=(\S+) device=(\d) ")
+                    r"slept=(\S+) cpu=(\S+) device=(\d) ")
 
 
 class ProbedBlock:
@@ -111,11 +145,12 @@ class ProbedCase(InstrumentedCase):
         self.addCleanup(process.kill)
         return process
 
-    def write_lease(self, pid, until_ns=1 << 62, key="job", ranks=1):
+    def write_lease(self, pid, until_ns=1 << 62, key="job", ranks=1, for_ns=0):
         stat = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
         ticks = stat.rpartition(")")[2].split()[19]
         pathlib.Path(self.path("instrument"), "probe").write_text(
-            f"key {key}\nranks {ranks}\npid {pid}\nstart_ticks {ticks}\nuntil_ns {until_ns}\n", encoding="ascii")
+            f"key {key}\nranks {ranks}\npid {pid}\nstart_ticks {ticks}\nuntil_ns {until_ns}\n"
+            f"for_ns {for_ns}\n", encoding="ascii")
 
     def probed(self, source, *arguments, **environment):
         """The blocks that a job on its own clock reports; `lines` are all of its lines, `job` is the finished process."""

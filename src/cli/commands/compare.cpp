@@ -2,17 +2,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/compare_text.h"
+#include "cli/compared_sides.h"
 #include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "compare/compare.h"
+#include "document/document.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -27,33 +27,6 @@ struct CompareFlags {
   std::string align = "progress", same_within, fail_if;
   bool all = false, explain = false, markdown = false;
 };
-
-// Ranks of one job are not repeats of it: they wait for each other.
-std::vector<std::string> paths_meant(const RunTarget& target, const std::string& text) {
-  if (target.group && target.group->kind == GroupKind::ranks) {
-    print_message("trainscope: '{}' has {} ranks of one job; the first is compared\n", text,
-                  target.paths.size());
-    return {target.paths.front()};
-  }
-  if (target.group || parse_runs_by_name(text).is_pattern) return target.paths;
-  return {target.paths.back()};
-}
-
-// "A1,A2" are repeats, unless a run has this very name or path.
-Result<std::vector<std::string>> side_paths(const std::string& home, const std::string& text) {
-  auto whole = find_target(home, text);
-  if (whole) return paths_meant(*whole, text);
-  if (text.find(',') == std::string::npos) return whole.error();
-  std::vector<std::string> paths;
-  for (const std::string_view part : split(text, ',')) {
-    const std::string one(trim(part));
-    TS_TRY(const RunTarget target, find_target(home, one));
-    for (const std::string& path : paths_meant(target, one)) {
-      if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
-    }
-  }
-  return paths;
-}
 
 Result<CompareOptions> compare_options(const CompareFlags& flags) {
   CompareOptions options;
@@ -168,7 +141,7 @@ const Command compare_command = {
     .name = "compare",
     .summary = "compare runs: is training faster, does the hardware behave differently, and why",
     .examples = R"(trainscope compare latest~1 latest
-trainscope compare old-1,old-2,old-3 'new-*'
+trainscope compare old~2,old~1,old 'new*'
 trainscope compare baseline candidate --fail-if slower:5%
 trainscope compare baseline candidate --markdown)",
     .add = add,

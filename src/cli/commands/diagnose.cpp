@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
+#include <thread>
 
 #include "analyze/analyze.h"
 #include "base/json.h"
@@ -12,78 +14,23 @@
 #include "cli/cli.h"
 #include "cli/diagnosis_text.h"
 #include "cli/group_rows.h"
-#include "cli/info_json.h"
 #include "cli/instrument_hint.h"
 #include "cli/print.h"
 #include "cli/probe_text.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "cli/table.h"
-#include "format/format.h"
+#include "document/document.h"
 #include "store/store.h"
 
 namespace trainscope {
 
 namespace {
 
-// Has `list` another verdict, or another cause?
-bool differs(const RunView& run, const Diagnosis& diagnosis) {
-  const auto& stored = run.manifest().verdict;
-  return stored && (stored->verdict != diagnosis.verdict || stored->cause != diagnosis.cause);
-}
-
-// What `list` shows; null if the run has none.
-Json stored_json(const RunView& run, const Diagnosis& diagnosis) {
-  if (!run.manifest().verdict) return nullptr;
-  Json stored = verdict_to_json(*run.manifest().verdict);
-  stored["differs"] = differs(run, diagnosis);
-  return stored;
-}
-
 std::string stored_text(const StoredVerdict& stored) {
   const std::string cause = stored.cause.empty() ? "" : " (" + printable(stored.cause) + ")";
   return fmt::format("{}{} at the end of the run, by version {} of the rules; this is by {}",
                      printable(stored.verdict), cause, stored.rules, kRulesVersion);
-}
-
-Json run_json(const RunView& run, const Diagnosis& diagnosis, bool explain) {
-  Json document = diagnosis_json(diagnosis, explain);
-  document["run"] = {{"id", run.manifest().id}, {"name", text_or_null(run.manifest().name)}};
-  document["stored"] = stored_json(run, diagnosis);
-  return document;
-}
-
-Json rank_json(const RankDiagnosis& rank) {
-  const bool is_read = rank.problem.empty();
-  return {{"rank", rank.rank},
-          {"id", rank.run},
-          {"host", text_or_null(rank.host)},
-          {"problem", text_or_null(rank.problem)},
-          {"verdict", text_or_null(rank.diagnosis.verdict)},
-          {"cause", text_or_null(rank.diagnosis.cause)},
-          {"confidence", is_read ? Json(rank.diagnosis.confidence) : Json(nullptr)},
-          {"summary", text_or_null(rank.diagnosis.sentence)},
-          {"step_s", value_or_null(rank.step_s)},
-          {"communication_s", value_or_null(rank.communication_s)}};
-}
-
-Json ranks_json(const RunGroup& group, const GroupDiagnosis& diagnosis, bool explain) {
-  Json document = diagnosis_json(diagnosis.together, explain);
-  document["group"] = {{"id", group.id}, {"size", group.size}};
-  document["ranks"] = Json::array();
-  for (const RankDiagnosis& rank : diagnosis.ranks) document["ranks"].push_back(rank_json(rank));
-  return document;
-}
-
-// Those that the run has stored; if it has none, those that were measured on its host later.
-std::optional<MachineLimits> limits_of(const RunView& run) {
-  if (run.manifest().limits) return run.manifest().limits;
-  const std::string& path = run.path();
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return std::nullopt;
-  auto measured = read_host_limits(path.substr(0, slash), run.manifest().host_name);
-  if (!measured) return std::nullopt;  // the run does not depend on them
-  return std::move(*measured);
 }
 
 std::string run_text(const RunView& run, const Diagnosis& diagnosis, const std::string& proof,
@@ -98,7 +45,7 @@ std::string run_text(const RunView& run, const Diagnosis& diagnosis, const std::
   const std::string command = instrument_command(run);
   std::string lines = proof;
   if (!command.empty()) lines += "  phases    unknown; try: " + command + "\n";
-  if (differs(run, diagnosis)) {
+  if (differs_from_stored(run, diagnosis)) {
     lines = "  stored    " + stored_text(*manifest.verdict) + "\n" + lines;
   }
   return diagnosis_text(title, diagnosis, lines, explain);
@@ -130,15 +77,10 @@ struct Answers {
 };
 
 Status answer_run(const std::string& path, bool explain, Answers& answers) {
-  TS_TRY(auto opened, open_found_run(path));
-  const auto run = with_machine_series(std::move(opened));
-  const auto limits = limits_of(*run);
-  TS_TRY(const Diagnosis diagnosis, diagnose(*run, limits ? &*limits : nullptr));
-  TS_TRY(const auto proof, read_probe(*run));
-  Json document = run_json(*run, diagnosis, explain);
-  if (proof) document["proof"] = effects_json(*proof);
-  answers.add(std::move(document),
-              run_text(*run, diagnosis, proof ? proof_text(*proof) : "", explain));
+  TS_TRY(const DiagnosedRun diagnosed, diagnose_stored_run(path));
+  answers.add(diagnosed_run_json(diagnosed, explain),
+              run_text(*diagnosed.run, diagnosed.diagnosis,
+                       diagnosed.proof ? proof_text(*diagnosed.proof) : "", explain));
   return {};
 }
 
@@ -148,42 +90,40 @@ void answer_one_of(const std::string& path, bool explain, Answers& answers) {
   if (answered) return;
   answers.is_complete = false;
   const Manifest manifest = list_run(path).manifest;
-  Json document = diagnosis_json({}, explain);
-  document["verdict"] = document["confidence"] = nullptr;
-  document["run"] = {{"id", manifest.id}, {"name", text_or_null(manifest.name)}};
-  document["problem"] = answered.error().message();
   const std::string name = manifest.name.empty() ? "" : " " + printable(manifest.name);
-  answers.add(std::move(document), fmt::format("run {}{}\n  cannot be read: {}\n", manifest.id,
-                                               name, printable(answered.error().message())));
+  const std::string problem = answered.error().message();
+  answers.add(
+      unread_run_json(manifest, problem, explain),
+      fmt::format("run {}{}\n  cannot be read: {}\n", manifest.id, name, printable(problem)));
 }
 
-Result<RankDiagnosis> read_rank(const std::string& path, const std::vector<RunListing>& of_job) {
-  TS_TRY(auto opened, open_found_run(path));
-  const auto run = with_machine_series(std::move(opened), of_job);
-  const auto limits = limits_of(*run);
-  return diagnose_rank(*run, limits ? &*limits : nullptr);
+// Each by itself, some at the same time: more of them hold too much in memory. One that cannot be
+// read stops nothing.
+constexpr size_t kMostAtOnce = 4;
+std::vector<RankDiagnosis> diagnose_ranks(const std::vector<RunListing>& listings) {
+  std::vector<RankDiagnosis> ranks(listings.size());
+  std::atomic<size_t> next = 0;
+  const auto diagnose_some = [&] {
+    for (size_t i = next++; i < listings.size(); i = next++) {
+      ranks[i] = diagnose_stored_rank(listings[i], listings);
+    }
+  };
+  const size_t processors = std::max(1U, std::thread::hardware_concurrency());
+  std::vector<std::jthread> others;
+  for (size_t i = 1; i < std::min({kMostAtOnce, processors, listings.size()}); ++i) {
+    others.emplace_back(diagnose_some);
+  }
+  diagnose_some();
+  others.clear();  // waits for them
+  return ranks;
 }
 
-// The ranks are read one after the other; one that cannot be read stops nothing.
 void answer_ranks(const RunGroup& group, bool explain, Answers& answers) {
   std::vector<RunListing> listings;
   for (const std::string& path : group.paths) listings.push_back(list_run(path));
-  std::vector<RankDiagnosis> ranks;
-  for (const RunListing& listing : listings) {
-    auto rank = read_rank(listing.path, listings);
-    if (!rank) {
-      const Manifest& manifest = listing.manifest;
-      RankDiagnosis unread;
-      unread.rank = manifest.rank;
-      unread.run = manifest.id;
-      unread.host = manifest.host_name;
-      unread.problem = rank.error().message();
-      rank = std::move(unread);
-    }
-    ranks.push_back(std::move(*rank));
-  }
-  const GroupDiagnosis diagnosis = diagnose_together(std::move(ranks));
-  answers.add(ranks_json(group, diagnosis, explain), ranks_text(group, diagnosis, explain));
+  const GroupDiagnosis diagnosis = diagnose_together(diagnose_ranks(listings));
+  answers.add(diagnosed_ranks_json(group, diagnosis, explain),
+              ranks_text(group, diagnosis, explain));
 }
 
 Status answer_group(const RunGroup& group, bool explain, Answers& answers) {

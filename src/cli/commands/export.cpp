@@ -1,7 +1,6 @@
 // trainscope export: a run in another format.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/follow.h"
+#include "cli/output_file.h"
 #include "cli/print.h"
 #include "cli/reading.h"
 #include "export/export.h"
@@ -89,48 +89,11 @@ Result<ExportOptions> export_options(const ExportFlags& flags, const Exporter& e
   return options;
 }
 
-// The file to write and, when an old one is replaced, the name it gets at the end.
-struct Target {
-  UniqueFd fd;
-  std::string path, rename_to;
-  bool is_created = true;
-};
-
-Error already_exists(const std::string& path) {
-  return Error(fmt::format("cannot write {}: it already exists; use --force to overwrite it", path),
-               EEXIST);
-}
-
-Result<Target> open_target(const ExportFlags& flags) {
-  struct stat info {};
-  const bool there = ::lstat(flags.output.c_str(), &info) == 0;
-  if (there && !flags.force) return already_exists(flags.output);
-  Target target;
-  target.path = flags.output;
-  if (there && S_ISREG(info.st_mode)) {
-    target.rename_to = flags.output;
-    target.path = neighbour_name(flags.output);
-  } else if (there) {
-    target.is_created = false;  // a device, a pipe or a link
-  }
-  const int mode = target.is_created ? O_CREAT | O_EXCL : O_TRUNC;
-  TS_TRY(target.fd, open_file(target.path, O_WRONLY | mode, 0666));
-  return target;
-}
-
 Status write_file(const RunView& run, const Exporter& exporter, const ExportOptions& options,
                   const ExportFlags& flags) {
-  TS_TRY(const Target target, open_target(flags));
-  Status written = exporter.write(run, options, [&](std::string_view bytes) {
-    return write_all(target.fd.get(), bytes).with_context(target.path);
+  return write_output_file(flags.output, flags.force, [&](const OutputSink& sink) {
+    return exporter.write(run, options, sink);
   });
-  if (written && !target.rename_to.empty() &&
-      ::rename(target.path.c_str(), target.rename_to.c_str()) != 0) {
-    written = Error::from_errno("cannot rename " + target.path, errno);
-  }
-  // Half a file would look like a whole one.
-  if (!written && target.is_created) ::unlink(target.path.c_str());
-  return written;
 }
 
 // What is written stays, whatever ends it: somebody may be reading it already.
@@ -138,7 +101,7 @@ Status follow_to_file(const std::string& run_path, const Exporter& exporter,
                       const ExportOptions& options, const ExportFlags& flags) {
   const int mode = flags.force ? O_TRUNC : O_EXCL;
   auto fd = open_file(flags.output, O_WRONLY | O_CREAT | mode, 0666);
-  if (!fd && fd.error().error_number() == EEXIST) return already_exists(flags.output);
+  if (!fd && fd.error().error_number() == EEXIST) return output_exists(flags.output);
   if (!fd) return fd.error();
   const ExportSink sink = [&](std::string_view bytes) {
     return write_all(fd->get(), bytes).with_context(flags.output);

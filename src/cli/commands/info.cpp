@@ -2,17 +2,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "base/json.h"
 #include "cli/cli.h"
 #include "cli/follow.h"
-#include "cli/group_summary.h"
-#include "cli/info_json.h"
+#include "cli/group_text.h"
 #include "cli/info_text.h"
 #include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/summary.h"
 #include "cli/table.h"
+#include "document/document.h"
 #include "store/store.h"
+#include "tui/tui.h"
 
 namespace trainscope {
 
@@ -23,7 +26,12 @@ struct InfoFlags {
 };
 
 InfoStyle style_of(const InfoFlags& wanted) {
-  return {wanted.all, wanted.events, colour_wanted(STDOUT_FILENO), terminal_width(STDOUT_FILENO)};
+  const char* const term = std::getenv("TERM");
+  const bool is_dumb = term == nullptr || std::string_view(term) == "dumb";
+  InfoStyle style{wanted.all, wanted.events, colour_wanted(STDOUT_FILENO),
+                  terminal_width(STDOUT_FILENO)};
+  if (style.width > 0 && !is_dumb) style.charts = charset_from_environment();
+  return style;
 }
 
 Result<int> show_group(const RunGroup& group, const ReadingFlags& flags, const InfoFlags& wanted) {

@@ -10,45 +10,18 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/group_rows.h"
-#include "cli/info_json.h"
 #include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/run_filter.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/tags.h"
+#include "document/document.h"
 #include "store/store.h"
 
 namespace trainscope {
 
 namespace {
-
-// A run whose supervisor was killed has no stored duration: its last sample is used.
-std::optional<double> duration_of(const RunListing& run) {
-  if (run.manifest.duration_s || run.status == RunStatus::running) return run.manifest.duration_s;
-  return last_sample_s(run.path);
-}
-
-Json listing_json(const RunListing& run) {
-  const Manifest& m = run.manifest;
-  const bool damaged = run.status == RunStatus::damaged;
-  return {{"id", m.id},
-          {"name", text_or_null(m.name)},
-          {"tags", tags_json(m)},
-          {"note", text_or_null(m.note)},
-          {"rank", m.world_size > 1 ? Json(m.rank) : Json(nullptr)},
-          {"group", group_json(m)},
-          {"repeat", repeat_json(m)},
-          {"started", text_or_null(m.started)},
-          {"duration_s", value_or_null(duration_of(run))},
-          {"command", m.command},
-          {"exit_code", value_or_null(m.exit_code)},
-          {"verdict", m.verdict ? Json(m.verdict->verdict) : Json(nullptr)},
-          {"steps", value_or_null(m.steps)},
-          {"status", run_status_name(run.status)},
-          {"path", run.path},
-          {"problem", damaged ? Json(run.problem) : Json(nullptr)}};
-}
 
 std::string command_of(const RunListing& run) {
   const Manifest& m = run.manifest;
@@ -61,7 +34,7 @@ std::optional<double> duration_so_far(const RunListing& run) {
   if (run.status == RunStatus::running && run.manifest.zero_realtime_ns > 0) {
     return to_seconds(realtime_ns() - run.manifest.zero_realtime_ns);
   }
-  return duration_of(run);
+  return listed_duration_s(run);
 }
 
 // The longest.
@@ -236,11 +209,7 @@ void show_rows(std::vector<RunListing> all, RunFilter filter, const std::string&
 
 // Scripts get every run.
 void print_document(std::vector<RunListing> all, const RunFilter& filter) {
-  Json document = {{"schema", "trainscope.list/1"}, {"runs", Json::array()}};
-  for (const RunListing& run : filter_runs(std::move(all), filter, realtime_ns())) {
-    document["runs"].push_back(listing_json(run));
-  }
-  print_json(document);
+  print_json(list_document(filter_runs(std::move(all), filter, realtime_ns())));
 }
 
 std::function<Result<int>()> add(Options& options, const Settings& settings) {

@@ -14,6 +14,7 @@
 #include "cli/probe_text.h"
 #include "cli/reading.h"
 #include "cli/recording.h"
+#include "document/document.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -76,13 +77,7 @@ std::string answer_text(const RecordOutcome& outcome, bool json) {
     return measured + fmt::format("probe of run {}\n", manifest.id) + probe_text(result) +
            (problem.empty() ? "" : fmt::format("  {:<11} {}\n", "problem", printable(problem)));
   }
-  return measured +
-         json_text(Json{{"schema", "trainscope.probe/1"},
-                        {"run", {{"id", manifest.id}, {"name", text_or_null(manifest.name)}}},
-                        {"effects", effects_json(result)},
-                        {"conclusion", text_or_null(probe_conclusion(result))},
-                        {"has_replaced_input", result.has_replaced_input},
-                        {"problem", text_or_null(problem.empty() ? result.problem : problem)}});
+  return measured + json_text(probe_document(manifest, result, problem));
 }
 
 // Reads the run in a child with limits, as the summary is.

@@ -3,13 +3,18 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 
+#include "base/fd.h"
 #include "cli/cli.h"
 #include "cli/exit_codes.h"
 #include "cli/print.h"
 #include "cli/recording.h"
+#include "cli/top_source.h"
+#include "tui/tui.h"
 
 namespace trainscope {
 
@@ -70,6 +75,10 @@ int record_series(RunOptions options) {
       return kExitFailedBeforeJob;
     }
     conclude_run(*outcome, options.quiet);
+    const std::string output = outcome->run_path + "/output.log";
+    if (options.screen && outcome->is_closed && !options.quiet && exists(output)) {
+      print_message("trainscope: output of the job: {}\n", output);
+    }
     has_runs |= outcome->is_closed;
     const Manifest& manifest = outcome->manifest;
     options.repeat_of.group = manifest.repeat.group;
@@ -86,11 +95,38 @@ int record_series(RunOptions options) {
   return first_failure ? end_as(*first_failure) : 0;
 }
 
-Result<int> run(const std::vector<std::string>& job, const Settings& settings) {
+// Can a screen cover the terminal, and does it belong to us? In the background it would stop the
+// job.
+Status check_job_screen() {
+  struct stat out {
+  }, err{};
+  const bool is_one = ::isatty(STDOUT_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1 &&
+                      ::fstat(STDOUT_FILENO, &out) == 0 && ::fstat(STDERR_FILENO, &err) == 0 &&
+                      out.st_rdev == err.st_rdev;
+  if (!is_one) {
+    return Error("stdout and stderr are not one terminal; use `trainscope top` in another one");
+  }
+  if (::tcgetpgrp(STDOUT_FILENO) != ::getpgrp()) {
+    return Error("the job is not in the foreground of this terminal; use `trainscope top` later");
+  }
+  return check_screen();
+}
+
+// Runs in its own process.
+int show_job(const std::string& run_path) {
+  const auto shown = show_top(top_source(run_path), {Theme::automatic, true});
+  return shown ? 0 : 1;
+}
+
+Result<int> run(const std::vector<std::string>& job, const Settings& settings, bool top) {
   TS_TRY(RunOptions options, recording_options(settings));
   options.command = job;
   if (options.command.empty() || options.command.front().empty()) {
     return Error("run: no command given; try: trainscope run -- COMMAND…");
+  }
+  if (top) {
+    TS_CHECK_OK(check_job_screen().with_context("run: --top"));
+    options.screen = show_job;
   }
   return record_series(std::move(options));
 }
@@ -98,8 +134,14 @@ Result<int> run(const std::vector<std::string>& job, const Settings& settings) {
 std::function<Result<int>()> add(Options& options, const Settings& loaded) {
   auto settings = std::make_shared<Settings>(loaded);
   add_recording_flags(options, settings, "run");
+  auto top = std::make_shared<bool>(false);
+  options.add({.name = "--top",
+               .value = "",
+               .help = "show the run on the whole terminal while the job runs; its output goes to "
+                       "output.log, and it reads /dev/null instead of the terminal",
+               .set = store_in(*top)});
   options.take_job();
-  return [&options, settings] { return run(options.job, *settings); };
+  return [&options, settings, top] { return run(options.job, *settings, *top); };
 }
 
 }  // namespace
@@ -111,7 +153,8 @@ const Command run_command = {
     .examples = R"(trainscope run -- python train.py --epochs 3
 trainscope run --name baseline --every 10ms -- ./train
 trainscope run --for 75m --grace 30s --tag lr=0.1 -- torchrun --nproc-per-node 8 train.py
-trainscope run --repeat 5 --name after-fix -- ./train)",
+trainscope run --repeat 5 --name after-fix -- ./train
+trainscope run --top -- python train.py)",
     .add = add,
 };
 

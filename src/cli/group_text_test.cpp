@@ -1,4 +1,4 @@
-#include "cli/group_summary.h"
+#include "cli/group_text.h"
 
 #include <gtest/gtest.h>
 

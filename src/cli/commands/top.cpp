@@ -1,0 +1,60 @@
+// trainscope top: a run on the whole terminal, live or recorded.
+#include <signal.h>
+
+#include "cli/cli.h"
+#include "cli/print.h"
+#include "cli/reading.h"
+#include "cli/top_source.h"
+#include "tui/tui.h"
+
+namespace trainscope {
+
+namespace {
+
+struct TopFlags {
+  std::string theme = "auto";
+};
+
+Theme theme_of(const std::string& name) {
+  if (name == "mono") return Theme::mono;
+  return name == "ansi" ? Theme::ansi : Theme::automatic;
+}
+
+Result<int> show_screen(const ReadingFlags& flags, const TopFlags& wanted) {
+  TS_CHECK_OK(check_screen().with_context("top"));
+  TS_TRY(const std::string path, find_named_run(flags));
+  TS_TRY(const int signal, show_top(top_source(path), {theme_of(wanted.theme), false}));
+  if (signal == 0) return 0;
+  // As a program that does not handle it.
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+  return 128 + signal;
+}
+
+std::function<Result<int>()> add(Options& options, const Settings& settings) {
+  const auto flags = add_reading_flags(options, settings, false);
+  add_run_argument(options, flags);
+  auto wanted = std::make_shared<TopFlags>();
+  options.add({.name = "--theme",
+               .value = "THEME",
+               .help = "colours: auto, ansi (only those of the terminal's own palette) or mono "
+                       "(default: auto; mono if NO_COLOR is set)",
+               .choices = {"auto", "ansi", "mono"},
+               .set = store_in(wanted->theme)});
+  return [flags, wanted] { return show_screen(*flags, *wanted); };
+}
+
+}  // namespace
+
+extern const Command top_command;
+const Command top_command = {
+    .name = "top",
+    .summary = "show a run on the whole terminal, live or recorded",
+    .examples = R"(trainscope top
+trainscope top baseline
+trainscope top latest~1 --theme mono
+trainscope run --top -- python train.py)",
+    .add = add,
+};
+
+}  // namespace trainscope

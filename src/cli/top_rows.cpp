@@ -1,0 +1,340 @@
+#include "cli/top_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/text.h"
+#include "cli/table.h"
+#include "model/training.h"
+
+namespace trainscope {
+
+namespace {
+
+constexpr size_t kMaxRows = 100;
+constexpr size_t kFewGpus = 2;  // whose memory has a row too
+
+struct ChosenSeries {
+  size_t series = 0;
+  std::string label;
+  // Of several with the same text, the one with the largest mean is shown; "": all are.
+  std::string rival_of = "";
+};
+
+// A row of the overview: series of this metric with this label. Devices compete for it.
+struct OverviewRow {
+  std::string_view label, metric, name, value;
+  bool competes = false;
+};
+constexpr OverviewRow kOverview[] = {
+    {"step time", "train.step.duration", "", ""},
+    {"loss", "train.loss", "set", "train"},
+    {"processor", "system.cpu.utilization", "cpu", "all"},
+    {"memory", "system.memory.utilization", "", ""},
+    {"disk read", "job.disk.io", "direction", "read"},
+    {"disk write", "job.disk.io", "direction", "write"},
+    {"disk", "system.disk.utilization", "", "", true},
+    {"in", "system.network.io", "direction", "receive", true},
+    {"out", "system.network.io", "direction", "transmit", true},
+    {"GPU", "hw.gpu.utilization", "", ""},
+    {"GPU mem", "hw.gpu.memory.usage", "", ""},
+};
+
+// Beginnings of the names of its metrics, and the resource whose pressure belongs to it.
+struct ComponentMetrics {
+  Component component;
+  std::vector<std::string_view> names;
+  std::string_view resource = "";
+};
+const std::vector<ComponentMetrics>& component_metrics() {
+  static const std::vector<ComponentMetrics> kAll = {
+      {Component::training, {"train."}},
+      {Component::processor,
+       {"system.cpu.utilization", "job.cpu.utilization", "system.cpu.run_queue", "cgroup.cpu."},
+       "cpu"},
+      {Component::memory,
+       {"system.memory.", "job.memory.", "system.swap.", "cgroup.memory.", "system.paging."},
+       "memory"},
+      {Component::disk, {"job.disk.", "job.io.", "system.disk.", "lustre.", "nfs."}, "io"},
+      {Component::network, {"system.network.", "ib."}},
+      {Component::gpu, {"hw.gpu.", "job.gpu."}},
+      {Component::job, {"job."}},
+  };
+  return kAll;
+}
+
+bool belongs_to(const Series& series, const ComponentMetrics& metrics) {
+  if (series.metric == "system.pressure.time") {
+    return !metrics.resource.empty() &&
+           value_of_label(series.labels, "resource") == metrics.resource;
+  }
+  return std::any_of(metrics.names.begin(), metrics.names.end(),
+                     [&](std::string_view name) { return series.metric.starts_with(name); });
+}
+
+// "disk.io sda read": without the first part of the name, which says little.
+std::string short_text(const Series& series) {
+  const size_t dot = series.metric.find('.');
+  std::string text = dot == std::string::npos ? series.metric : series.metric.substr(dot + 1);
+  for (const auto& label : series.labels) text += " " + label.second;
+  return text;
+}
+
+bool matches_words(const Series& series, const std::string& filter) {
+  const std::string text = lower(series_text(series));
+  for (const std::string_view word : fields(filter)) {
+    if (text.find(lower(word)) == std::string::npos) return false;
+  }
+  return true;
+}
+
+std::string overview_label(const OverviewRow& row, const Series& series) {
+  const std::string gpu(value_of_label(series.labels, "gpu"));
+  const std::string device(value_of_label(series.labels, "device"));
+  if (row.label == "GPU mem") return fmt::format("GPU {} mem", gpu);
+  if (row.label == "GPU") return fmt::format("GPU {}", gpu);
+  return row.competes ? fmt::format("{} {}", row.label, device) : std::string(row.label);
+}
+
+std::vector<ChosenSeries> choose_overview(const RunView& run) {
+  const std::vector<Series>& series = run.series();
+  const auto gpus =
+      static_cast<size_t>(std::count_if(series.begin(), series.end(), [](const Series& one) {
+        return one.metric == "hw.gpu.utilization" && one.status != SeriesStatus::absent;
+      }));
+  std::vector<ChosenSeries> chosen;
+  for (const OverviewRow& row : kOverview) {
+    if (row.label == "GPU mem" && gpus > kFewGpus) continue;
+    for (size_t i = 0; i < series.size(); ++i) {
+      const Series& one = series[i];
+      if (one.status == SeriesStatus::absent || one.metric != row.metric) continue;
+      if (!row.name.empty() && value_of_label(one.labels, row.name) != row.value) continue;
+      chosen.push_back({i, overview_label(row, one), row.competes ? std::string(row.label) : ""});
+    }
+  }
+  return chosen;
+}
+
+std::vector<ChosenSeries> choose_series(const RunView& run, const ViewRequest& request) {
+  if (request.filter.empty() && request.component == Component::overview) {
+    return choose_overview(run);
+  }
+  const auto metrics =
+      std::find_if(component_metrics().begin(), component_metrics().end(),
+                   [&](const auto& each) { return each.component == request.component; });
+  std::vector<ChosenSeries> chosen;
+  const std::vector<Series>& series = run.series();
+  for (size_t i = 0; i < series.size(); ++i) {
+    if (series[i].status == SeriesStatus::absent) continue;
+    const bool is_wanted = request.filter.empty() ? belongs_to(series[i], *metrics)
+                                                  : matches_words(series[i], request.filter);
+    if (is_wanted) chosen.push_back({i, short_text(series[i])});
+  }
+  return chosen;
+}
+
+Reading reading_of(const Series& series) {
+  return series.kind == Kind::counter ? Reading::rate : Reading::level;
+}
+
+// A sample says what was until the next one is due: windows that are shorter than the period show
+// it too.
+std::vector<std::optional<double>> plotted_values(const WindowFold& fold,
+                                                  const TimeWindows& windows, double period_s) {
+  const auto most = static_cast<size_t>(std::ceil(period_s / windows.length_s - 1e-9));
+  std::vector<std::optional<double>> values;
+  std::optional<size_t> last;
+  for (size_t k = 0; k < windows.count; ++k) {
+    values.push_back(fold.at(k));
+    if (values[k]) {
+      last = k;
+    } else if (last && k - *last < most) {
+      values[k] = values[*last];
+    }
+  }
+  return values;
+}
+
+bool is_ratio(const Series& series) {
+  return series.unit == "1" && series.metric != "train.loss" &&
+         !series.metric.starts_with("counter.");
+}
+
+// Derived values are at the times of samples.
+double period_of(const RunView& run, const Series& series) {
+  const bool is_computed = series.derived && !series.metric.starts_with("train.");
+  return series.period_s > 0 || !is_computed ? series.period_s : run.sampling().period_s;
+}
+
+PlotRow make_row(const RunView& run, const std::string& label, const Series& series,
+                 const WindowFold& fold, const TimeWindows& windows) {
+  PlotRow row{label, plotted_values(fold, windows, period_of(run, series)), 0, 1, "", ""};
+  std::optional<double> least, most, last;
+  for (const auto& value : row.values) {
+    if (!value) continue;
+    least = std::min(least.value_or(*value), *value);
+    most = std::max(most.value_or(*value), *value);
+    last = value;
+  }
+  if (!last) return row;
+  const bool is_rate = series.kind == Kind::counter;
+  const std::string unit = series.unit == "1" && !is_ratio(series) ? "" : series.unit;
+  const auto text = [&](double value) {
+    return is_rate ? rate_text(value, unit) : value_text(value, unit);
+  };
+  row.value = text(*last);
+  row.max = "max " + text(*most);
+  if (is_ratio(series) && !is_rate && *most <= 1) return row;
+  // A loss is worth seeing from its least to its largest value; other numbers start at 0.
+  row.low = series.metric == "train.loss" ? *least : std::min(0.0, *least);
+  row.high = std::max(*most, row.low);
+  return row;
+}
+
+// Of each row that devices compete for, the place of its largest mean.
+std::map<std::string, size_t> find_busiest(const std::vector<ChosenSeries>& chosen,
+                                           const std::vector<WindowFold>& folds) {
+  std::map<std::string, size_t> busiest;
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    if (chosen[k].rival_of.empty()) continue;
+    const auto [found, is_new] = busiest.emplace(chosen[k].rival_of, k);
+    if (!is_new && folds[k].mean().value_or(0) > folds[found->second].mean().value_or(0)) {
+      found->second = k;
+    }
+  }
+  return busiest;
+}
+
+std::string why_no_row(const ViewRequest& request) {
+  if (!request.filter.empty()) {
+    return fmt::format("no series matches '{}'; escape removes the filter", request.filter);
+  }
+  if (request.component == Component::training) {
+    return "the job reports no steps; see docs/guide/progress.md";
+  }
+  if (request.component == Component::overview) return "nothing is recorded yet";
+  return fmt::format("nothing was recorded of this component ({})",
+                     component_name(request.component));
+}
+
+// What one step tells of a series of the training; nothing if that is not known of it.
+std::optional<double> value_of_step(const Step& step, const Series& series) {
+  if (series.metric == "train.step.duration") return step.duration_s;
+  if (series.metric == "train.input_wait") return step.input_wait_s;
+  const bool is_loss =
+      series.metric == "train.loss" && value_of_label(series.labels, "set") == "train";
+  return is_loss ? step.loss : std::nullopt;
+}
+
+// Of a run that is followed only the steps are known, not all that was reported.
+Status fold_steps(const RunView& run, const std::vector<WindowQuery>& queries,
+                  const TimeWindows& windows, std::vector<WindowFold>& folds) {
+  const auto& details = run.training().details;
+  if (details == nullptr) return {};
+  const auto steps = details->steps();
+  for (Step step;;) {
+    TS_TRY(const bool is_step, steps->next(step));
+    if (!is_step) return {};
+    if (step.time_s < windows.begin_s || step.time_s > windows.end_s()) continue;
+    for (size_t k = 0; k < queries.size(); ++k) {
+      if (queries[k].series < run.recorded_series().size()) continue;
+      const auto value = value_of_step(step, run.series()[queries[k].series]);
+      if (value) folds[k].add(Points{{step.time_s}, {*value}, {1}});
+    }
+  }
+}
+
+Result<std::vector<WindowFold>> fold_all(const RunView& run,
+                                         const std::vector<WindowQuery>& queries,
+                                         const TimeWindows& windows) {
+  if (auto together = run.fold_windows(queries, windows)) return together;
+  std::vector<WindowQuery> recorded;
+  for (const WindowQuery& query : queries) {
+    if (query.series < run.recorded_series().size()) recorded.push_back(query);
+  }
+  TS_TRY(std::vector<WindowFold> known, run.fold_windows(recorded, windows));
+  std::vector<WindowFold> folds;
+  auto next = known.begin();
+  for (const WindowQuery& query : queries) {
+    const bool is_recorded = query.series < run.recorded_series().size();
+    folds.push_back(is_recorded ? std::move(*next++) : WindowFold(windows, query.reading));
+  }
+  TS_CHECK_OK(fold_steps(run, queries, windows, folds));
+  return folds;
+}
+
+// The last value of a series in these windows.
+std::optional<double> last_of(const WindowFold& fold, const TimeWindows& windows) {
+  for (size_t k = windows.count; k-- > 0;) {
+    if (const auto value = fold.at(k)) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<TopRows> read_top_rows(const RunView& run, const ViewRequest& request,
+                              const TimeWindows& windows) {
+  TopRows out;
+  std::vector<ChosenSeries> chosen = choose_series(run, request);
+  if (chosen.size() > kMaxRows) {
+    out.left_out = chosen.size() - kMaxRows;
+    chosen.resize(kMaxRows);
+  }
+  std::vector<WindowQuery> queries;
+  for (const ChosenSeries& each : chosen) {
+    queries.push_back({each.series, reading_of(run.series()[each.series])});
+  }
+  TS_TRY(const std::vector<WindowFold> folds, fold_all(run, queries, windows));
+  const std::map<std::string, size_t> busiest = find_busiest(chosen, folds);
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    const auto rival = busiest.find(chosen[k].rival_of);
+    if (rival != busiest.end() && rival->second != k) continue;
+    out.rows.push_back(
+        make_row(run, chosen[k].label, run.series()[chosen[k].series], folds[k], windows));
+  }
+  if (out.rows.empty()) out.reason = why_no_row(request);
+  return out;
+}
+
+Result<std::string> job_line(const RunView& run, const TimeWindows& windows) {
+  const std::vector<Series>& series = run.recorded_series();
+  std::vector<WindowQuery> queries;
+  for (size_t i = 0; i < series.size(); ++i) {
+    const std::string& metric = series[i].metric;
+    const bool is_running_time =
+        metric == "job.thread.time" && value_of_label(series[i].labels, "state") == "running";
+    const bool is_wanted = metric == "job.process.count" || metric == "job.thread.count" ||
+                           metric == "job.memory.usage" || metric == "job.cpu.utilization";
+    if (is_wanted || is_running_time) queries.push_back({i, reading_of(series[i])});
+  }
+  TS_TRY(const std::vector<WindowFold> folds, run.fold_windows(queries, windows));
+  std::string text, threads;
+  for (size_t k = 0; k < queries.size(); ++k) {
+    const auto value = last_of(folds[k], windows);
+    if (!value) continue;
+    const Series& one = series[queries[k].series];
+    if (one.metric == "job.thread.time") {
+      threads += fmt::format("{} {} {}", threads.empty() ? "" : ",",
+                             value_of_label(one.labels, "role"), percent_text(*value));
+      continue;
+    }
+    if (!text.empty()) text += ", ";
+    if (one.metric == "job.process.count") {
+      const auto count = std::llround(*value);
+      text += fmt::format("{} process{}", count, count == 1 ? "" : "es");
+    } else if (one.metric == "job.thread.count") {
+      text += counted(std::llround(*value), "thread");
+    } else if (one.metric == "job.memory.usage") {
+      text += bytes_text(*value) + " memory";
+    } else {
+      text += percent_text(*value) + " of its CPUs";
+    }
+  }
+  return threads.empty() ? text : text + "; running:" + threads;
+}
+
+}  // namespace trainscope
