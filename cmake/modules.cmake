@@ -35,7 +35,7 @@ function(ts_module name)
   add_library(ts_${name} STATIC ${sources})
   if(arg_RARELY_HOT AND CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(ts_${name} PRIVATE -O1)
-    target_precompile_headers(ts_${name} PRIVATE ${TS_PRECOMPILED} <nlohmann/json.hpp>)
+    target_precompile_headers(ts_${name} REUSE_FROM ts_precompiled_rarely_hot)
   else()
     target_precompile_headers(ts_${name} REUSE_FROM ts_precompiled)
   endif()
@@ -61,6 +61,12 @@ set(TS_PRECOMPILED <algorithm> <array> <cmath> <functional> <map> <memory> <opti
     <string_view> <variant> <vector> <fmt/format.h>)
 add_library(ts_precompiled STATIC "${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp")
 target_precompile_headers(ts_precompiled PRIVATE ${TS_PRECOMPILED})
+# The same for what is RARELY_HOT: a precompiled header fits only the flags that it was compiled with.
+add_library(ts_precompiled_rarely_hot STATIC EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp")
+target_precompile_headers(ts_precompiled_rarely_hot PRIVATE ${TS_PRECOMPILED} <nlohmann/json.hpp>)
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(ts_precompiled_rarely_hot PRIVATE -O1)
+endif()
 
 # The table names every constant, so the linker keeps each object of the archive that defines one;
 # self-registering constants would be dropped.
