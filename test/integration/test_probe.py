@@ -28,6 +28,48 @@ class Input(ProbedCase):
             for block in (one for one in blocks if one.what == "input"):
                 self.assertGreaterEqual(block.last - block.first + 1, 5 * workers * queue)
 
+    def test_blocks_have_whole_turns_of_workers_that_give_their_batches_together(self):
+        """Four batches arrive every 560 ms: a block of any other length has one wait too many or too few."""
+        blocks = self.probed("train(Data(9000, 560, 4, 2), 1, 9)")
+        self.assert_ratio(blocks, "input", 9 / 140, 0.001)
+        self.assertTrue(self.ratios(blocks, "host"))
+        for ratio in self.ratios(blocks, "host"):
+            self.assertAlmostEqual(ratio, 1, delta=0.02)  # less than half of the sleep
+
+    def test_waits_that_vary_are_not_a_queue(self):
+        """One batch in eight takes long, and nothing is prefetched: there is nothing to drain."""
+        blocks = self.probed("""
+make = lambda i: (spend(0 if i % 8 else 30), {"x": torch.Tensor(i)})[1]
+train(Data(3000, 2, make=make), 1, 20)""")
+        for block in blocks:
+            self.assertLessEqual(block.discarded, 5)
+            self.assertLessEqual(block.last - block.first + 1, 20)
+
+    def test_the_time_to_hand_out_a_batch_again_is_reported(self):
+        blocks = self.probed("""
+copied = torch.Tensor.clone
+torch.Tensor.clone = lambda self: (spend(2), copied(self))[1]
+train(Data(2000, 20), 1, 6, lambda step, batch: batch["x"].add_(1))""")
+        changed = [block for block in blocks if block.what == "input" and block.is_changed]
+        self.assertTrue(changed)
+        for block in changed:
+            self.assertAlmostEqual(block.given_s / (block.last - block.first + 1), 0.002, delta=1e-6)
+        self.assertEqual({block.given_s for block in blocks if block not in changed}, {0})
+
+    def test_large_batches_are_not_all_kept(self):
+        """Also those of which copies are kept."""
+        self.probed("""
+import _trainscope_instrument.probe_torch as module
+torch.Tensor.numel = lambda self: 50 << 20
+most = []
+def each(step, batch):
+    most.extend(len(batches) for _, batches in module._steps.batches.values())
+    batch["x"].add_(1)
+train(Data(1000, 20), 1, 6, each)
+print(max(most))""")
+        self.assertEqual(self.job.stdout.strip(), b"1")
+        self.assertTrue(any("what=input changed=1" in mark for mark in self.marks()), self.marks())
+
     def test_a_wait_that_is_hidden_does_not_limit(self):
         blocks = self.probed("train(Data(2000, 10, 4, 2), 1, 12)")
         self.assert_ratio(blocks, "input", 1)
@@ -161,6 +203,31 @@ class Host(ProbedCase):
     def test_a_sleep_during_a_wait_is_hidden(self):
         """Two workers give their batches together, so a block may have one wait more than the other."""
         self.assert_ratio(self.probed("train(Data(3000, 20, 2, 2), 1, 6)"), "host", 1, 0.015)
+
+    NOISE = """
+import random
+noise, level = random.Random(15), [0.0]
+def each(step, batch):
+    if step % 20 == 0:
+        level[0] = noise.uniform(0, 2)
+    spend(level[0])
+"""
+
+    def test_a_sleep_that_cannot_be_told_from_noise_is_lengthened(self):
+        """Steps take 10 to 12 ms, in turns of 20 steps."""
+        blocks = self.probed(self.NOISE + "train(Data(12000, 0), 1, 10, each)")
+        changed = [block for block in blocks if block.what == "host" and block.is_changed]
+        self.assertEqual([block.sleep_share for block in changed[:9]], [0.05] * 8 + [0.2])
+        self.assert_ratio([block for block in blocks if block.sleep_share == 0.2], "host", 1.2, 0.02)
+
+    def test_a_sleep_that_shows_stays_short(self):
+        blocks = self.probed("train(Data(9000, 0), 1, 10)")
+        self.assertEqual({block.sleep_share for block in blocks if block.what == "host"}, {0.05})
+
+    def test_what_is_not_clear_gets_the_time(self):
+        blocks = self.probed(self.NOISE + "train(Data(12000, 0), 1, 10, each)")
+        pairs = {what: len(self.ratios(blocks, what)) for what in ("input", "host")}
+        self.assertGreater(pairs["host"], 1.5 * pairs["input"], pairs)
 
     def test_steps_without_a_loader(self):
         blocks = self.probed("""
@@ -319,6 +386,16 @@ counts = train(Data(300, 10), 2, 6, each)
 assert counts == [300, 300], counts
 assert torch.get_num_threads() == 8""")
         self.assertTrue(any("stopped in a batch: ValueError: ours" in mark for mark in self.marks()), self.marks())
+
+    def test_our_own_failure_at_the_end_of_an_epoch_ends_the_probe(self):
+        self.probed("""
+import _trainscope_instrument.probe_torch as module
+def fail(*arguments):
+    raise ValueError("ours")
+module.probe.pause = fail
+counts = train(Data(100, 10), 3, 6)
+assert counts == [100, 100, 100], counts""")
+        self.assertTrue(any("stopped in the end of a data loader: ValueError" in mark for mark in self.marks()), self.marks())
 
 
 class Ranks(ProbedCase):
