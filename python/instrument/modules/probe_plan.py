@@ -119,10 +119,10 @@ class Plan:
     def _lengthen_sleep(self, left_ns):
         """If enough pairs do not show whether steps grow by the sleep. Pairs of the short one are not used any more. Ranks
         could not agree on this."""
-        has_pairs = len(self._logs.get(HOST, ())) >= _FEWEST_PAIRS
+        has_pairs = len(self._logs.get(HOST, ())) >= _LEAST_PAIRS
         if self.ranks > 1 or self.sleep_share != SLEEP_SHARE or not has_pairs or self.is_clear(HOST):
             return
-        if _FEWEST_PAIRS * self.cost_ns[HOST] <= left_ns:
+        if _LEAST_PAIRS * self.cost_ns[HOST] <= left_ns:
             self.sleep_share = LONG_SLEEP_SHARE
             self._logs[HOST] = []
             self._begun[HOST] = 0
@@ -160,7 +160,7 @@ class Plan:
         return True
 
     def is_narrow(self, what):
-        return self._interval(what)[1] <= _NARROW[what]
+        return len(self._logs[what]) >= _FEWEST_PAIRS and self._interval(what)[1] <= _NARROW[what]
 
     def is_clear(self, what):
         """Whether the effect is on one side of its bound and will stay there."""
@@ -172,8 +172,8 @@ class Plan:
         """The middle of the log ratios and how far the truth may be from it, roughly; the recorded steps decide in the
         end. By the median deviation: a stall must not prolong a probe."""
         logs = sorted(self._logs[what])
-        if len(logs) < _FEWEST_PAIRS:
-            return 0.0, math.inf
+        if len(logs) < _LEAST_PAIRS:
+            return 0.0, float("inf")
         middle = logs[len(logs) // 2]
         deviation = 1.48 * sorted(abs(one - middle) for one in logs)[len(logs) // 2]
         return middle, 2.4 * deviation / math.sqrt(len(logs))
