@@ -6,6 +6,18 @@ import pathlib
 from instrumented_job import FAKES
 from trainscope_test import BIN, Case
 
+# The beginning of jobs with PyTorch: each item takes LOAD seconds to read.
+SLOW_DATA = """
+import time, torch
+class Data(torch.utils.data.Dataset):
+    def __len__(self): return 1000000
+    def __getitem__(self, i):
+        time.sleep(LOAD)
+        return torch.full((4,), float(i))
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), 1e-9)
+"""
+
 
 class ProbedRun(Case):
     def script(self, text, **replacements):

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 from instrumented_job import torch_python
-from probed_run import ProbedRun
+from probed_run import SLOW_DATA, ProbedRun
 from trainscope_test import LONG, main
 
 # With the fake PyTorch: a loader that takes LOAD seconds for a batch, and a job that sleeps for WORK seconds and computes
@@ -31,16 +31,9 @@ for step, batch in enumerate(torch.utils.data.DataLoader(Data())):
     optimizer.step()
 """
 # With PyTorch: each batch takes LOAD seconds in a worker; WORK is how many products of matrices a step has.
-TORCH_JOB = """
-import sys, time, torch
+TORCH_JOB = SLOW_DATA + """
+import sys
 torch.set_num_threads(THREADS)
-class Data(torch.utils.data.Dataset):
-    def __len__(self): return 1000000
-    def __getitem__(self, i):
-        time.sleep(LOAD)
-        return torch.full((4,), float(i))
-model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), 1e-9)
 matrix = torch.rand(300, 300)
 def main():
     for batch in torch.utils.data.DataLoader(Data(), batch_size=4, num_workers=WORKERS):

@@ -10,22 +10,15 @@ import subprocess
 import unittest
 
 from instrumented_job import tensorflow_python, torch_python
-from probed_run import ProbedRun
+from probed_run import SLOW_DATA, ProbedRun
 from trainscope_test import LONG, main
 
 TOLERANCE = 0.05  # of the ratio, which is about 0.3: the runs differ by that much on a busy machine
 STEPS = 100 if LONG else 40  # that a job times
 # "measure" as an argument: prints the mean time of a step with free input over that with its own.
-TORCH_JOB = """
-import itertools, sys, time, torch
+TORCH_JOB = SLOW_DATA + """
+import itertools, sys
 torch.set_num_threads(1)
-class Data(torch.utils.data.Dataset):
-    def __len__(self): return 1000000
-    def __getitem__(self, i):
-        time.sleep(LOAD)
-        return torch.full((4,), float(i))
-model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), 1e-9)
 def train(batches):
     for batch in batches:
         time.sleep(0.01)

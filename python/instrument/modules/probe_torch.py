@@ -53,9 +53,7 @@ def attach_backward(module):
 
     @functools.wraps(original)
     def backward(*arguments, **keywords):
-        if is_compiling():
-            return original(*arguments, **keywords)
-        if probe.is_off or _steps.is_in_backward or probe.thread != _thread.get_ident():
+        if is_compiling() or probe.is_off or _steps.is_in_backward or probe.thread != _thread.get_ident():
             return original(*arguments, **keywords)
         try:
             _steps.is_in_backward = True
