@@ -387,6 +387,22 @@ assert counts == [300, 300], counts
 assert torch.get_num_threads() == 8""")
         self.assertTrue(any("stopped in a batch: ValueError: ours" in mark for mark in self.marks()), self.marks())
 
+    def test_nothing_is_changed_once_the_instrumentation_has_failed(self):
+        self.probed("""
+import _trainscope_instrument.probe_torch as module
+from _trainscope_instrument.session import session
+values = []
+def each(step, batch):
+    values.append(batch["x"].value)
+    if step == 300:
+        session.failed("a test", ValueError("ours"))
+train(Data(2000, 10), 1, 6, each)
+late = values[302:]
+assert all(b == a + 1 for a, b in zip(late, late[1:])), late
+assert module.probe.is_off and torch.get_num_threads() == 8
+print(len(set(values[:300])) < 300)""")
+        self.assertEqual(self.job.stdout.strip(), b"True")
+
     def test_our_own_failure_at_the_end_of_an_epoch_ends_the_probe(self):
         self.probed("""
 import _trainscope_instrument.probe_torch as module

@@ -67,7 +67,7 @@ class Probe:
         """A step has ended; what follows belongs to the next one."""
         if self.is_off:
             return
-        if not self.lease.is_held(now):
+        if session.is_off or not self.lease.is_held(now):  # off: steps are not recorded any more
             self.stop()
             return
         self.number += 1
