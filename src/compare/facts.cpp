@@ -73,6 +73,8 @@ RunFacts facts_of(const RunView& run) {
   facts.versions = versions_of(host, manifest);
   facts.data = setting_value(manifest, "data");
   facts.is_instrumented = setting_value(manifest, "instrument") == "true";
+  const auto probed = manifest.tags.find("probe");
+  facts.is_probed = probed != manifest.tags.end() && probed->second == "true";
   facts.is_running = run.status() == RunStatus::running;
   facts.is_damaged = run.status() == RunStatus::damaged;
   const auto ticks = static_cast<double>(sampling.samples + sampling.missed);

@@ -130,7 +130,7 @@ TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Ob
     number.high = finite(effect.ratio_high);
   }
   number.p = finite(effect.p);
-  number.blocks_needed = effect.blocks_needed;
+  number.values_needed = effect.values_needed;
   number.repeats_needed = effect.repeats_needed;
   return tested;
 }

@@ -53,6 +53,7 @@ struct RunFacts {
   std::map<std::string, std::string> versions;  // by name: python, torch, kernel, driver
   std::string data;                             // of --data
   bool is_instrumented = false, is_running = false, is_damaged = false;
+  bool is_probed = false;   // its steps were changed on purpose
   double missed_share = 0;  // of the ticks
 };
 

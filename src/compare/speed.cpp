@@ -1,7 +1,4 @@
 // Is training faster? Time per step of both sides, without warm-up, checkpoints and evaluations.
-#include <algorithm>
-#include <cmath>
-
 #include "compare/sides.h"
 
 namespace trainscope {
@@ -12,16 +9,6 @@ std::vector<Observed> step_blocks(const std::vector<ObservedRun>& runs) {
   std::vector<Observed> blocks;
   for (const ObservedRun& run : runs) blocks.push_back(run.steps->duration.blocks);
   return blocks;
-}
-
-// Of the run with the shortest ones.
-double steps_per_block(const std::vector<ObservedRun>& runs) {
-  double fewest = INFINITY;
-  for (const ObservedRun& run : runs) {
-    const auto blocks = static_cast<double>(run.steps->duration.blocks.means.size());
-    fewest = std::min(fewest, run.steps->steps / blocks);
-  }
-  return fewest;
 }
 
 // A ratio of step times is the inverse of that of speeds. That of an infinite one is 0, that of 0
@@ -36,14 +23,12 @@ void add_needed(const Sides& sides, const ComparedNumber& step_time, double same
                 ComparedSpeed& speed) {
   speed.needed_for = same_within > 0 ? same_within : kSameSpeed;
   ComparedNumber needs = step_time;
-  if (speed.verdict == "cannot_tell" && !needs.blocks_needed && !needs.repeats_needed) {
+  if (speed.verdict == "cannot_tell" && !needs.values_needed && !needs.repeats_needed) {
     speed.needed_for /= 2;
     needs = compare_number(step_blocks(sides.a), step_blocks(sides.b), speed.needed_for).number;
   }
   speed.repeats_needed = needs.repeats_needed;
-  if (!needs.blocks_needed) return;
-  speed.steps_needed = std::ceil(*needs.blocks_needed *
-                                 std::max(steps_per_block(sides.a), steps_per_block(sides.b)));
+  speed.steps_needed = needs.values_needed;
 }
 
 std::string speed_verdict(Difference step_time) {

@@ -77,26 +77,27 @@ std::string same_run(const Sides& sides, const Comparison&) {
   return "";
 }
 
-std::string unfinished(const Sides& sides, const Comparison&) {
-  std::string text;
+// The ids of the runs of both sides of which a fact is true; "": of none.
+std::string runs_with(const Sides& sides, bool RunFacts::*fact, std::string_view what) {
+  std::set<std::string> ids;
   for (const Runs* runs : {&sides.a, &sides.b}) {
     for (const ObservedRun& run : *runs) {
-      if (!run.facts.is_running) continue;
-      text += (text.empty() ? "" : ", ") + run.run.id;
+      if (run.facts.*fact) ids.insert(run.run.id);
     }
   }
-  return text.empty() ? "" : "still being recorded: " + text;
+  return ids.empty() ? "" : fmt::format("{}: {}", what, joined(ids, ""));
+}
+
+std::string unfinished(const Sides& sides, const Comparison&) {
+  return runs_with(sides, &RunFacts::is_running, "still being recorded");
 }
 
 std::string damaged(const Sides& sides, const Comparison&) {
-  std::string text;
-  for (const Runs* runs : {&sides.a, &sides.b}) {
-    for (const ObservedRun& run : *runs) {
-      if (!run.facts.is_damaged) continue;
-      text += (text.empty() ? "" : ", ") + run.run.id;
-    }
-  }
-  return text.empty() ? "" : "damaged, read as far as possible: " + text;
+  return runs_with(sides, &RunFacts::is_damaged, "damaged, read as far as possible");
+}
+
+std::string probed(const Sides& sides, const Comparison&) {
+  return runs_with(sides, &RunFacts::is_probed, "steps were changed on purpose by probe");
 }
 
 std::string other_host(const Sides& sides, const Comparison&) {
@@ -329,25 +330,16 @@ struct WarningRow {
 };
 
 constexpr WarningRow kWarnings[] = {
-    {"same_run", same_run},
-    {"damaged", damaged},
-    {"running", unfinished},
-    {"host", other_host},
-    {"hardware", other_machine},
-    {"batch_size", batch_size},
-    {"data", data},
-    {"page_cache", page_cache},
-    {"clocks", clocks},
-    {"throttling", throttling},
-    {"neighbour", neighbour},
-    {"energy", idle_energy},
-    {"software", software},
-    {"instrument", instrumented},
-    {"step_source", step_source},
-    {"period", period},
-    {"missed_samples", missed_samples},
-    {"short", short_run},
-    {"few_repeats", few_repeats},
+    {"same_run", same_run},       {"damaged", damaged},
+    {"running", unfinished},      {"probe", probed},
+    {"host", other_host},         {"hardware", other_machine},
+    {"batch_size", batch_size},   {"data", data},
+    {"page_cache", page_cache},   {"clocks", clocks},
+    {"throttling", throttling},   {"neighbour", neighbour},
+    {"energy", idle_energy},      {"software", software},
+    {"instrument", instrumented}, {"step_source", step_source},
+    {"period", period},           {"missed_samples", missed_samples},
+    {"short", short_run},         {"few_repeats", few_repeats},
 };
 
 }  // namespace

@@ -178,5 +178,10 @@ TEST_F(WarningsTest, runs_that_are_not_whole) {
   EXPECT_THAT(warnings(), HasSubstr("running: still being recorded: run0000002"));
 }
 
+TEST_F(WarningsTest, a_run_whose_steps_were_changed_by_a_probe) {
+  b_.own_manifest().tags = {{"probe", "true"}};
+  EXPECT_THAT(warnings(), HasSubstr("probe: steps were changed on purpose by probe: run0000002"));
+}
+
 }  // namespace
 }  // namespace trainscope

@@ -35,7 +35,7 @@ struct ComparedNumber {
   std::optional<double> p, p_adjusted;  // of no difference; adjusted for all metrics together
   std::string verdict = "cannot_tell";  // higher, lower, same, cannot_tell
   std::string reason;                   // why it cannot be told; "": it can, or data is too noisy
-  std::optional<double> blocks_needed, repeats_needed;  // per side, that would tell
+  std::optional<double> values_needed, repeats_needed;  // per side, that would tell
 };
 
 struct ComparedMetric {

@@ -35,7 +35,10 @@ std::optional<ProbeBlock> parse_block(std::string_view text, double time_s) {
   block.to_s = time_s;
   block.discarded = static_cast<int64_t>(*discarded);
   block.slept_s = number("slept").value_or(0);
+  block.sleep_share = number("sleep").value_or(0);
+  block.given_s = number("given").value_or(0);
   block.cpu_s = number("cpu");
+  block.queued_s = number("queued").value_or(0);
   block.has_device = number("device").value_or(0) != 0;
   return block;
 }
@@ -53,6 +56,9 @@ Status add_steps(const RunView& run, std::vector<ProbeBlock>& blocks) {
     const auto mean_s = step.mean_s();
     if (!mean_s) continue;
     const auto covered = static_cast<double>(step.covers);
+    // Reports in between were lost, and some of these steps are not of this block.
+    const double begin_s = step.time_s - *mean_s * covered;
+    if (step.covers > 1 && begin_s < blocks[at].from_s - *mean_s / 2) continue;
     blocks[at].steps += covered;
     blocks[at].time_s += *mean_s * covered;
   }

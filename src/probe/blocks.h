@@ -18,7 +18,10 @@ struct ProbeBlock {
   double from_s = 0, to_s = 0;  // without the steps that were discarded
   int64_t discarded = 0;
   double slept_s = 0;
+  double sleep_share = 0;       // of a step, that each step was to sleep
+  double given_s = 0;           // for handing out batches again
   std::optional<double> cpu_s;  // CPU time of the job's process
+  double queued_s = 0;          // for which the training thread waited for a processor
   bool has_device = false;
   // Of the recorded steps that ended within it:
   double steps = 0, time_s = 0;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <set>
 
 #include "probe/blocks.h"
 #include "probe/paired.h"
@@ -19,29 +21,57 @@ constexpr std::string_view kStopped = "stopped";  // "stopped in PLACE: ERROR"
 
 struct Pairs {
   std::vector<double> log_ratios;
-  double slept_s = 0, usual_s = 0, slept_steps = 0, usual_steps = 0;
+  std::vector<double> without_giving;  // without the time to hand out batches again
+  double slept_s = 0, given_s = 0, usual_s = 0, changed_steps = 0, usual_steps = 0;
+  int64_t discarded_steps = 0;
+
+  void add(const ProbeBlock& changed, const ProbeBlock& usual) {
+    const auto changed_s = changed.mean_s(), usual_s_each = usual.mean_s();
+    if (!changed_s || !usual_s_each || *changed_s <= 0 || *usual_s_each <= 0) return;
+    const double ratio = *changed_s / *usual_s_each;
+    const double given = std::clamp(changed.given_s / changed.time_s, 0.0, kMostGiven);
+    log_ratios.push_back(std::log(ratio));
+    without_giving.push_back(std::log(ratio * (1 - given)));
+    slept_s += changed.slept_s;
+    given_s += given * changed.time_s;
+    changed_steps += changed.steps;
+    usual_s += usual.time_s;
+    usual_steps += usual.steps;
+    discarded_steps += changed.discarded + usual.discarded;
+  }
+  // A time in changed blocks, per step, over the usual step time.
+  double share_of_step(double time_s) const {
+    return usual_s > 0 && changed_steps > 0 ? time_s / changed_steps / (usual_s / usual_steps) : 0;
+  }
+
+ private:
+  static constexpr double kMostGiven = 0.99;  // of a step
 };
 
-// Two blocks of the same pair follow each other.
-Pairs pairs_of(std::string_view what, const std::vector<ProbeBlock>& blocks, ProbeEffect& effect) {
+// Two blocks of the same pair follow each other. The host's sleep is lengthened where a short one
+// cannot be told from noise, and pairs of both lengths are not mixed.
+Pairs pairs_of(std::string_view what, const std::vector<ProbeBlock>& blocks, double sleep_share) {
   Pairs pairs;
   for (size_t i = 0; i + 1 < blocks.size(); ++i) {
     const ProbeBlock& first = blocks[i];
     const ProbeBlock& second = blocks[i + 1];
     const bool is_pair = first.what == what && second.what == what && first.pair == second.pair &&
-                         first.is_changed != second.is_changed;
-    if (!is_pair) continue;
-    const ProbeBlock& changed = first.is_changed ? first : second;
-    const ProbeBlock& usual = first.is_changed ? second : first;
-    const auto changed_s = changed.mean_s(), usual_s = usual.mean_s();
-    if (!changed_s || !usual_s || *changed_s <= 0 || *usual_s <= 0) continue;
-    pairs.log_ratios.push_back(std::log(*changed_s / *usual_s));
-    pairs.slept_s += changed.slept_s;
-    pairs.slept_steps += changed.steps;
-    pairs.usual_s += usual.time_s;
-    pairs.usual_steps += usual.steps;
-    effect.blocks += 2;
-    effect.discarded_steps += first.discarded + second.discarded;
+                         first.is_changed != second.is_changed && first.sleep_share == sleep_share;
+    if (is_pair) pairs.add(first.is_changed ? first : second, first.is_changed ? second : first);
+  }
+  return pairs;
+}
+
+// Of the longest sleep that has enough pairs, or else of the shortest.
+Pairs compared_pairs(std::string_view what, const std::vector<ProbeBlock>& blocks) {
+  std::set<double, std::greater<>> shares;
+  for (const ProbeBlock& block : blocks) {
+    if (block.what == what) shares.insert(block.sleep_share);
+  }
+  Pairs pairs;
+  for (const double share : shares) {
+    pairs = pairs_of(what, blocks, share);
+    if (paired_interval(pairs.log_ratios)) break;
   }
   return pairs;
 }
@@ -61,9 +91,12 @@ ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& bloc
                       const std::string& reason) {
   ProbeEffect effect;
   effect.what = what;
-  const Pairs pairs = pairs_of(what, blocks, effect);
+  const Pairs pairs = compared_pairs(what, blocks);
+  effect.blocks = 2 * static_cast<int64_t>(pairs.log_ratios.size());
+  effect.discarded_steps = pairs.discarded_steps;
   const auto interval = paired_interval(pairs.log_ratios);
-  if (!interval) {
+  const auto without_giving = paired_interval(pairs.without_giving);
+  if (!interval || !without_giving) {
     const size_t count = pairs.log_ratios.size();
     effect.reason = reason.empty()
                         ? fmt::format("{} pairs of blocks are too few: try --for 10m", count)
@@ -72,11 +105,10 @@ ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& bloc
     return effect;
   }
   effect.ratio = std::exp(interval->estimate);
-  effect.low = std::exp(interval->low);
+  effect.low = std::exp(std::min(interval->low, without_giving->low));
   effect.high = std::exp(interval->high);
-  if (pairs.usual_s > 0 && pairs.slept_steps > 0) {
-    effect.slept_share = pairs.slept_s / pairs.slept_steps / (pairs.usual_s / pairs.usual_steps);
-  }
+  effect.slept_share = pairs.share_of_step(pairs.slept_s);
+  effect.given_share = pairs.share_of_step(pairs.given_s);
   effect.verdict = verdict_of(effect);
   return effect;
 }
@@ -161,11 +193,11 @@ std::string device_conclusion(bool is_host_limiting, std::optional<double> devic
 
 // Of a job without a GPU whose training thread limits it, and whose input does not.
 std::string processor_conclusion(const ProbeResult& result) {
-  if (result.processors_used && *result.processors_used < kComputes) {
+  if (result.processors_wanted && *result.processors_wanted < kComputes) {
     return fmt::format(
         "host-bound, proven: the training thread limits but mostly waits (the job uses {:.2f} "
         "processors)",
-        *result.processors_used);
+        result.processors_used.value_or(0));
   }
   for (const ProbeEffect& effect : result.effects) {
     if (effect.what != kProcessors || !effect.ratio) continue;
@@ -182,14 +214,17 @@ std::string processor_conclusion(const ProbeResult& result) {
 }
 
 // CPU time over time, in unchanged blocks.
-std::optional<double> processors_used(const std::vector<ProbeBlock>& blocks) {
-  double cpu_s = 0, time_s = 0;
+void add_processors(const std::vector<ProbeBlock>& blocks, ProbeResult& result) {
+  double cpu_s = 0, queued_s = 0, time_s = 0;
   for (const ProbeBlock& block : blocks) {
     if (block.is_changed || !block.cpu_s) continue;
     cpu_s += *block.cpu_s;
+    queued_s += block.queued_s;
     time_s += block.to_s - block.from_s;
   }
-  return time_s > 0 ? std::optional(cpu_s / time_s) : std::nullopt;
+  if (!(time_s > 0)) return;
+  result.processors_used = cpu_s / time_s;
+  result.processors_wanted = (cpu_s + queued_s) / time_s;
 }
 
 // From the first block to the last one.
@@ -230,7 +265,7 @@ Result<std::optional<ProbeResult>> read_probe(const RunView& run) {
     result.has_device |= block.has_device;
     result.has_replaced_input |= block.what == kInput && block.is_changed;
   }
-  result.processors_used = processors_used(marks.blocks);
+  add_processors(marks.blocks, result);
   if (result.has_device) {
     TS_TRY(result.device_busy, busiest_device(run, marks.blocks));
   }
@@ -239,12 +274,18 @@ Result<std::optional<ProbeResult>> read_probe(const RunView& run) {
 }
 
 std::string effect_sentence(const ProbeEffect& effect) {
+  constexpr double kWorthNaming = 0.005;  // of a usual step
   if (!effect.ratio) return "cannot tell: " + effect.reason;
-  // The effect of a short sleep needs a digit more.
-  const int digits = effect.what == kHost ? 3 : 2;
-  return fmt::format("{} steps take {:.{}f} [{:.{}f}, {:.{}f}] of the time: {}",
+  // Small numbers, and the effect of a short sleep, need a digit more.
+  const int digits = effect.what == kHost || *effect.ratio < 0.1 ? 3 : 2;
+  const std::string given =
+      effect.given_share < kWorthNaming
+          ? ""
+          : fmt::format(" (at most: handing out batches again takes {:.{}f} of it)",
+                        effect.given_share, digits);
+  return fmt::format("{} steps take {:.{}f} [{:.{}f}, {:.{}f}] of the time{}: {}",
                      change_text(effect), *effect.ratio, digits, *effect.low, digits, *effect.high,
-                     digits, conclusion_of(effect));
+                     digits, given, conclusion_of(effect));
 }
 
 std::string probe_conclusion(const ProbeResult& result) {

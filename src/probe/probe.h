@@ -33,7 +33,7 @@ inline constexpr double kProcessorsBound = 1.10;
 // A GPU that is busy for more than this share of the time does not wait for the host; one that is
 // busy for less than the other does not limit the job alone.
 inline constexpr double kDeviceBusy = 0.90, kDeviceIdle = 0.70;
-// A process that computes on fewer processors than this waits for something.
+// A process that computes on fewer processors than this, or would, waits for something else.
 inline constexpr double kComputes = 0.80;
 
 struct ProbeEffect {
@@ -44,7 +44,10 @@ struct ProbeEffect {
   int64_t blocks = 0;           // that were compared
   int64_t discarded_steps = 0;  // at the beginning of these blocks
   double slept_share = 0;       // of host: the time slept over the usual step time
-  std::string reason;           // why there is no ratio
+  // Of input: the time to hand out a batch again over the usual step time. Input that really is
+  // free does not take it, so `low` is what is left without it.
+  double given_share = 0;
+  std::string reason;  // why there is no ratio
 };
 
 struct ProbeResult {
@@ -52,8 +55,11 @@ struct ProbeResult {
   bool has_device = false;                // the job computed on a GPU
   std::optional<double> device_busy;      // share of the blocks' time, of the busiest GPU
   std::optional<double> processors_used;  // by the job's process, in unchanged blocks
-  bool has_replaced_input = false;        // then what the job learnt is not to be used
-  std::string problem;  // why the experiments ended before their time; "": they did not
+  // With the time for which the training thread waited for a processor: on a busy machine a job
+  // that computes uses less than it would.
+  std::optional<double> processors_wanted;
+  bool has_replaced_input = false;  // then what the job learnt is not to be used
+  std::string problem;              // why the experiments ended before their time; "": they did not
 
   bool is_anything_measured() const;
 };

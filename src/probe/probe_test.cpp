@@ -13,7 +13,7 @@
 namespace trainscope {
 namespace {
 
-constexpr int kStepsPerBlock = 12, kDiscarded = 2;
+constexpr int kStepsPerBlock = 12, kDiscarded = 2, kKept = kStepsPerBlock - kDiscarded;
 
 // A job that is probed: its steps take `usual_s`, and `factor` times as long in changed blocks. The
 // discarded steps of each block take ten times as long.
@@ -28,12 +28,13 @@ class ProbedJob {
       for (int i = 0; i < kDiscarded; ++i) add_step(10 * step_s);
       const double from_s = time_s_;
       for (int i = kDiscarded; i < kStepsPerBlock; ++i) add_step(step_s);
-      run_.add_event({time_s_, "mark",
-                      fmt::format("probe what={} changed={:d} pair={} steps=1-2 discarded={} "
-                                  "duration={:.9f} slept={:.9f} device={:d}{}",
-                                  what, is_changed, pair_, kDiscarded, time_s_ - from_s,
-                                  is_changed ? slept_s * (kStepsPerBlock - kDiscarded) : 0,
-                                  has_device, cpu_text(time_s_ - from_s))});
+      run_.add_event(
+          {time_s_, "mark",
+           fmt::format("probe what={} changed={:d} pair={} steps=1-2 discarded={} "
+                       "duration={:.9f} slept={:.9f} sleep={} given={:.9f} device={:d}{}",
+                       what, is_changed, pair_, kDiscarded, time_s_ - from_s,
+                       is_changed ? slept_s * kKept : 0, sleep_share,
+                       is_changed ? given_s * kKept : 0, has_device, cpu_text(time_s_ - from_s))});
     }
   }
   void add_mark(const std::string& text) { run_.add_event({time_s_, "mark", text}); }
@@ -49,10 +50,15 @@ class ProbedJob {
 
   bool has_device = false;
   std::optional<double> cpu_share;  // of a processor, by the job's process
+  double queued_share = 0;          // of the time, by its training thread
+  double sleep_share = 0;           // that the host was to sleep
+  double given_s = 0;               // to hand out a batch again
 
  private:
   std::string cpu_text(double duration_s) const {
-    return cpu_share ? fmt::format(" cpu={:.9f}", *cpu_share * duration_s) : "";
+    if (!cpu_share) return "";
+    return fmt::format(" cpu={:.9f} queued={:.9f}", *cpu_share * duration_s,
+                       queued_share * duration_s);
   }
   void add_step(double duration_s) {
     time_s_ += duration_s;
@@ -94,6 +100,60 @@ TEST(Probe, waiting_for_input_that_limits_is_proven) {
   EXPECT_EQ(effect_sentence(input),
             "without waiting for input steps take 0.58 [0.57, 0.59] of the time: input-bound, "
             "proven");
+}
+
+// Input that really is free does not take the time to hand out a batch again, which is a fifth of
+// the steps here: the truth is between both.
+TEST(Probe, the_time_to_hand_out_batches_again_widens_the_interval) {
+  ProbedJob job;
+  job.given_s = 0.002;
+  for (int i = 0; i < 8; ++i) job.add_pair("input", 0.125, 0.080 + 0.001 * (i % 3 - 1), i % 2 == 0);
+  const ProbeEffect input = effect(job.result(), "input");
+  EXPECT_NEAR(*input.ratio, 0.080, 0.001);
+  EXPECT_NEAR(*input.low, 0.064, 0.0015);
+  EXPECT_NEAR(*input.high, 0.080, 0.0015);
+  EXPECT_NEAR(input.given_share, 0.016, 1e-6);
+  EXPECT_EQ(effect_sentence(input),
+            "without waiting for input steps take 0.080 [0.063, 0.080] of the time (at most: "
+            "handing out batches again takes 0.016 of it): input-bound, proven");
+}
+
+TEST(Probe, pairs_of_a_short_and_a_long_sleep_are_not_mixed) {
+  ProbedJob job;
+  const auto add_pairs = [&](double share, int count, double noise) {
+    job.sleep_share = share;
+    for (int i = 0; i < count; ++i)
+      job.add_pair("host", 0.01, 1 + share + noise * (i % 3 - 1), i % 2 == 0, 0.01 * share);
+  };
+  add_pairs(0.05, 8, 0.1);
+  EXPECT_EQ(effect(job.result(), "host").verdict, kCannotTell);
+  add_pairs(0.2, 5, 0.05);  // too few
+  EXPECT_EQ(effect(job.result(), "host").blocks, 16);
+  add_pairs(0.2, 3, 0.05);
+  const ProbeEffect host = effect(job.result(), "host");
+  EXPECT_EQ(host.blocks, 16);
+  EXPECT_NEAR(host.slept_share, 0.2, 1e-6);
+  EXPECT_NEAR(*host.ratio, 1.2, 0.03);
+  EXPECT_EQ(host.verdict, kLimiting);
+}
+
+TEST(Probe, steps_that_are_not_all_of_a_block_do_not_count) {
+  FakeRun run(0.1, 100);
+  std::vector<Step> steps(2);
+  steps[0].time_s = 11;  // ten steps of 0.3 s, of which three were in the block
+  steps[0].covers = 10;
+  steps[0].duration_s = 0.3;
+  steps[1].time_s = 11.1;
+  steps[1].duration_s = 0.1;
+  Training training;
+  training.details = std::make_shared<ListedSteps>(steps);
+  run.set_training(training);
+  std::vector<ProbeBlock> blocks(1);
+  blocks[0].from_s = 10;
+  blocks[0].to_s = 12;
+  ASSERT_TRUE(add_steps(run, blocks));
+  EXPECT_EQ(blocks[0].steps, 1);
+  EXPECT_DOUBLE_EQ(blocks[0].time_s, 0.1);
 }
 
 TEST(Probe, one_stall_does_not_move_the_answer) {
@@ -189,17 +249,22 @@ TEST(Probe, a_device_that_is_idle_for_long_does_not_limit_alone) {
 
 TEST(Probe, a_job_that_computes_is_bound_by_processors_and_one_that_waits_is_not) {
   struct {
-    double cpu_share, half_of_processors;
+    double cpu_share, queued_share, half_of_processors;
     const char* expected;
   } const cases[] = {
-      {1.9, 1.62, "CPU-bound, proven: with half of the processors steps take 1.62 of the time"},
-      {1.0, 1.00, "CPU-bound, proven: half of the processors are enough, so single threads limit"},
-      {0.05, 1.00,
+      {1.9, 0, 1.62, "CPU-bound, proven: with half of the processors steps take 1.62 of the time"},
+      {1.0, 0, 1.00,
+       "CPU-bound, proven: half of the processors are enough, so single threads limit"},
+      // Others take half of the processor that it could use.
+      {0.5, 0.45, 1.00,
+       "CPU-bound, proven: half of the processors are enough, so single threads limit"},
+      {0.05, 0.05, 1.00,
        "host-bound, proven: the training thread limits but mostly waits (the job uses 0.05 "
        "processors)"}};
   for (const auto& one : cases) {
     ProbedJob job;
     job.cpu_share = one.cpu_share;
+    job.queued_share = one.queued_share;
     for (int i = 0; i < 8; ++i) {
       job.add_pair("input", 0.01, 1.0, i % 2 == 0);
       job.add_pair("host", 0.01, 1.05, i % 2 == 0, 0.0005);

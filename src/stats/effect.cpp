@@ -98,14 +98,14 @@ double variance_at_one(const Side& side) {
   return std::max(one.down, one.up) * std::max(one.down, one.up);
 }
 
-std::optional<double> blocks_needed(const Side& a, const Side& b, double freedom,
+// The sides may hold very different numbers of values: how much one value varies counts.
+std::optional<double> values_needed(const Side& a, const Side& b, double freedom,
                                     const Question& question) {
   const double wanted =
       question.smallest_effect * std::abs(a.value) / detectable_multiple(freedom, question);
-  if (!(wanted > 0)) return std::nullopt;
-  const double times = (variance_at_one(a) + variance_at_one(b)) / (wanted * wanted);
-  if (times <= 1) return std::nullopt;
-  return std::ceil(times * std::max(a.units, b.units));
+  const double of_a = variance_at_one(a), of_b = variance_at_one(b);
+  if (!(wanted > 0) || of_a + of_b <= wanted * wanted) return std::nullopt;
+  return std::ceil((of_a * a.units + of_b * b.units) / (wanted * wanted));
 }
 
 std::optional<double> repeats_needed(const Side& a, const Side& b, double freedom,
@@ -175,7 +175,7 @@ Effect effect_of(const Side& a, const Side& b, bool between_runs, const Question
   if (between_runs) {
     effect.repeats_needed = repeats_needed(a, b, freedom, question);
   } else {
-    effect.blocks_needed = blocks_needed(a, b, freedom, question);
+    effect.values_needed = values_needed(a, b, freedom, question);
   }
   return effect;
 }

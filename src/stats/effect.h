@@ -17,8 +17,8 @@ struct Deviation {
 struct Side {
   double value = 0;
   double freedom = 1;    // degrees of freedom of the uncertainty
-  double effective = 0;  // effective number of units
-  double units = 0;      // blocks, or runs if they are the units
+  double effective = 0;  // effective number of blocks, or of runs if they are the units
+  double units = 0;      // values in all blocks, or runs if they are the units
   // How far the truth may be for this multiple of the standard error; never less for a larger one.
   std::function<Deviation(double multiple)> deviation;
 };

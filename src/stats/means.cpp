@@ -17,7 +17,7 @@ namespace {
 std::optional<Side> side_within_runs(std::span<const Observed> runs) {
   const auto count = static_cast<double>(runs.size());
   MeanEstimate all;
-  double blocks = 0, squares = 0;
+  double values = 0, squares = 0;
   for (const Observed& run : runs) {
     const std::optional<MeanEstimate> one = estimate_mean(run);
     if (!one) return std::nullopt;
@@ -27,10 +27,11 @@ std::optional<Side> side_within_runs(std::span<const Observed> runs) {
     all.effective += one->effective;
     all.freedom += one->freedom;
     squares += variance * variance / one->freedom;
-    blocks += static_cast<double>(run.means.size());
+    values += run.weights.empty() ? static_cast<double>(run.means.size())
+                                  : std::accumulate(run.weights.begin(), run.weights.end(), 0.0);
   }
   if (squares > 0) all.freedom = all.variance * all.variance / squares;
-  return normal_side(all, blocks);
+  return normal_side(all, values);
 }
 
 }  // namespace

@@ -158,19 +158,34 @@ TEST(compare_means, repeats_needed_are_those_of_the_textbook) {
   const auto runs = runs_with_means({49, 50, 51});
   const Effect effect = compare_means(runs, runs, {.smallest_effect = 0.02}).value();
   EXPECT_EQ(effect.repeats_needed, 23);
-  EXPECT_FALSE(effect.blocks_needed);
+  EXPECT_FALSE(effect.values_needed);
   EXPECT_FALSE(compare_means(runs, runs, {.smallest_effect = 0.5})->repeats_needed);
 }
 
-TEST(compare_means, half_the_effect_needs_four_times_the_blocks) {
+TEST(compare_means, half_the_effect_needs_four_times_the_values) {
   const auto a = one_run(correlated_series(100, 0.5, 1)),
              b = one_run(correlated_series(100, 0.5, 2));
   const Effect coarse = compare_means(a, b, {.smallest_effect = 0.02}).value();
   const Effect fine = compare_means(a, b, {.smallest_effect = 0.01}).value();
-  ASSERT_TRUE(coarse.blocks_needed && fine.blocks_needed);
-  EXPECT_NEAR(*fine.blocks_needed / *coarse.blocks_needed, 4, 0.01);
-  EXPECT_GT(*coarse.blocks_needed, 100);
-  EXPECT_FALSE(compare_means(a, b, {.smallest_effect = 0.9})->blocks_needed);
+  ASSERT_TRUE(coarse.values_needed && fine.values_needed);
+  EXPECT_NEAR(*fine.values_needed / *coarse.values_needed, 4, 0.01);
+  EXPECT_GT(*coarse.values_needed, 100);
+  EXPECT_FALSE(compare_means(a, b, {.smallest_effect = 0.9})->values_needed);
+}
+
+// Steps that vary by 10 %, 100 of them and 51,200: with 2 x 0.1^2 / n = (0.02 / 3.27)^2 each side
+// needs about 530. The long one has what it needs.
+TEST(compare_means, sides_of_very_different_length_need_what_their_values_need) {
+  const std::vector<double> one_each = correlated_series(100, 0, 1);
+  std::vector<double> hundred_each;
+  for (const double value : correlated_series(512, 0, 2))
+    hundred_each.push_back(10 + (value - 10) / 10);
+  const std::vector<Observed> a = {{one_each, std::vector<double>(100, 1)}};
+  const std::vector<Observed> b = {{hundred_each, std::vector<double>(512, 100)}};
+  const Effect effect = compare_means(a, b, {.smallest_effect = 0.02}).value();
+  ASSERT_TRUE(effect.values_needed);
+  EXPECT_GT(*effect.values_needed, 250);
+  EXPECT_LT(*effect.values_needed, 1100);
 }
 
 TEST(effective_size, follows_the_correlation) {

@@ -43,9 +43,10 @@ struct Effect {
   double level = 0.95;                                             // of the intervals
   double effective_a = 0, effective_b = 0;  // effective number of blocks; between runs, of runs
   bool between_runs = false;                // both sides have repeats: about configurations
-  // How many blocks or repeats per side would find smallest_effect; nothing if there are enough, or
-  // if it cannot be known (repeats, when one side has only one run).
-  std::optional<double> blocks_needed, repeats_needed;
+  // How many values (what the weights of blocks count; blocks, if they have none) or repeats per
+  // side would find smallest_effect; nothing if there are enough, or if it cannot be known
+  // (repeats, when one side has only one run).
+  std::optional<double> values_needed, repeats_needed;
 };
 
 // The fewest blocks of a run whose mean has a known uncertainty.

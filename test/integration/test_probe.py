@@ -1,13 +1,10 @@
-"""`probe` inside the job: what is changed in which steps, what is discarded, and that everything is put back."""
+"""`probe` inside the job: what is changed in which steps, and what is discarded. That everything is put back:
+test_probe_lease.py."""
 import json
-import os
 import re
-import unittest
 
-from probed_job import CPUS, DEVICE, KILL_SUPERVISOR, ProbedCase
-from trainscope_test import LONG, main
-
-NEEDS_CPUS = unittest.skipIf(len(CPUS) < 2, "this process may use one CPU only")
+from probed_job import DEVICE, ProbedCase
+from trainscope_test import main
 
 
 class Input(ProbedCase):
@@ -27,6 +24,48 @@ class Input(ProbedCase):
             self.assertGreaterEqual(max(drained), workers * queue)
             for block in (one for one in blocks if one.what == "input"):
                 self.assertGreaterEqual(block.last - block.first + 1, 5 * workers * queue)
+
+    def test_blocks_have_whole_turns_of_workers_that_give_their_batches_together(self):
+        """Four batches arrive every 560 ms: a block of any other length has one wait too many or too few."""
+        blocks = self.probed("train(Data(9000, 560, 4, 2), 1, 9)")
+        self.assert_ratio(blocks, "input", 9 / 140, 0.001)
+        self.assertTrue(self.ratios(blocks, "host"))
+        for ratio in self.ratios(blocks, "host"):
+            self.assertAlmostEqual(ratio, 1, delta=0.02)  # less than half of the sleep
+
+    def test_waits_that_vary_are_not_a_queue(self):
+        """One batch in eight takes long, and nothing is prefetched: there is nothing to drain."""
+        blocks = self.probed("""
+make = lambda i: (spend(0 if i % 8 else 30), {"x": torch.Tensor(i)})[1]
+train(Data(3000, 2, make=make), 1, 20)""")
+        for block in blocks:
+            self.assertLessEqual(block.discarded, 5)
+            self.assertLessEqual(block.last - block.first + 1, 20)
+
+    def test_the_time_to_hand_out_a_batch_again_is_reported(self):
+        blocks = self.probed("""
+copied = torch.Tensor.clone
+torch.Tensor.clone = lambda self: (spend(2), copied(self))[1]
+train(Data(2000, 20), 1, 6, lambda step, batch: batch["x"].add_(1))""")
+        changed = [block for block in blocks if block.what == "input" and block.is_changed]
+        self.assertTrue(changed)
+        for block in changed:
+            self.assertAlmostEqual(block.given_s / (block.last - block.first + 1), 0.002, delta=1e-6)
+        self.assertEqual({block.given_s for block in blocks if block not in changed}, {0})
+
+    def test_large_batches_are_not_all_kept(self):
+        """Also those of which copies are kept."""
+        self.probed("""
+import _trainscope_instrument.probe_torch as module
+torch.Tensor.numel = lambda self: 50 << 20
+most = []
+def each(step, batch):
+    most.extend(len(batches) for _, batches in module._steps.batches.values())
+    batch["x"].add_(1)
+train(Data(1000, 20), 1, 6, each)
+print(max(most))""")
+        self.assertEqual(self.job.stdout.strip(), b"1")
+        self.assertTrue(any("what=input changed=1" in mark for mark in self.marks()), self.marks())
 
     def test_a_wait_that_is_hidden_does_not_limit(self):
         blocks = self.probed("train(Data(2000, 10, 4, 2), 1, 12)")
@@ -162,6 +201,31 @@ class Host(ProbedCase):
         """Two workers give their batches together, so a block may have one wait more than the other."""
         self.assert_ratio(self.probed("train(Data(3000, 20, 2, 2), 1, 6)"), "host", 1, 0.015)
 
+    NOISE = """
+import random
+noise, level = random.Random(15), [0.0]
+def each(step, batch):
+    if step % 20 == 0:
+        level[0] = noise.uniform(0, 2)
+    spend(level[0])
+"""
+
+    def test_a_sleep_that_cannot_be_told_from_noise_is_lengthened(self):
+        """Steps take 10 to 12 ms, in turns of 20 steps."""
+        blocks = self.probed(self.NOISE + "train(Data(12000, 0), 1, 10, each)")
+        changed = [block for block in blocks if block.what == "host" and block.is_changed]
+        self.assertEqual([block.sleep_share for block in changed[:7]], [0.05] * 6 + [0.2])
+        self.assert_ratio([block for block in blocks if block.sleep_share == 0.2], "host", 1.2, 0.02)
+
+    def test_a_sleep_that_shows_stays_short(self):
+        blocks = self.probed("train(Data(9000, 0), 1, 10)")
+        self.assertEqual({block.sleep_share for block in blocks if block.what == "host"}, {0.05})
+
+    def test_what_is_not_clear_gets_the_time(self):
+        blocks = self.probed(self.NOISE + "train(Data(12000, 0), 1, 10, each)")
+        pairs = {what: len(self.ratios(blocks, what)) for what in ("input", "host")}
+        self.assertGreater(pairs["host"], 1.5 * pairs["input"], pairs)
+
     def test_steps_without_a_loader(self):
         blocks = self.probed("""
 optimizer = torch.optim.SGD()
@@ -170,155 +234,6 @@ for _ in range(1500):
     optimizer.step()""")
         self.assert_ratio(blocks, "host", 1.05, 0.001)
         self.assertTrue(any("probe cannot input: the thread that trains" in mark for mark in self.marks()))
-
-
-class Processors(ProbedCase):
-    SEEN = """
-import json
-halved = set()
-def each(step, batch):
-    cpus, threads = len(os.sched_getaffinity(0)), torch.get_num_threads()
-    halved.add((cpus, threads))
-"""
-
-    @NEEDS_CPUS
-    def test_affinity_and_threads_are_lowered_and_put_back(self):
-        self.probed(self.SEEN + """
-train(Data(1200, 0), 1, 10, each)
-print(json.dumps([sorted(halved), len(os.sched_getaffinity(0)), torch.get_num_threads()]))""")
-        halved, cpus, threads = json.loads(self.job.stdout)
-        self.assertEqual(halved, [[len(CPUS) // 2, 4], [len(CPUS), 8]])
-        self.assertEqual((cpus, threads), (len(CPUS), 8))
-
-    @NEEDS_CPUS
-    def test_all_threads_and_children_are_put_back(self):
-        """Also those that began while the processors were halved."""
-        self.probed(self.SEEN + """
-import multiprocessing, threading
-started = []
-def each(step, batch):
-    if len(os.sched_getaffinity(0)) < CPUS and not started:
-        event = threading.Event()
-        thread = threading.Thread(target=event.wait)
-        thread.start()
-        child = multiprocessing.get_context("fork").Process(target=sleep_really, args=(60,))
-        child.start()
-        started.extend((event, thread, child))
-CPUS = len(os.sched_getaffinity(0))
-train(Data(1200, 0), 1, 10, each)
-event, thread, child = started
-print([len(os.sched_getaffinity(one)) for one in (0, thread.native_id, child.pid)])
-event.set()
-child.kill()""")
-        self.assertEqual(json.loads(self.job.stdout), [len(CPUS)] * 3)
-
-    @NEEDS_CPUS
-    def test_what_the_job_sets_itself_stays(self):
-        self.probed(self.SEEN + """
-def each(step, batch):
-    if torch.get_num_threads() == 4 and not halved:
-        halved.add(step)
-        torch.set_num_threads(2)
-train(Data(1200, 0), 1, 10, each)
-print(torch.get_num_threads())""")
-        self.assertEqual(self.job.stdout.strip(), b"2")
-
-    @NEEDS_CPUS
-    def test_an_evaluation_has_all_of_them(self):
-        self.probed("""
-seen = set()
-def evaluate():
-    with torch.no_grad():
-        for batch in torch.utils.data.DataLoader(Data(2, 1)):
-            seen.add((len(os.sched_getaffinity(0)), torch.get_num_threads()))
-train(Data(1200, 0), 1, 10, lambda step, batch: step % 3 or evaluate())
-print(list(map(list, seen)))""")
-        self.assertEqual(json.loads(self.job.stdout), [[len(CPUS), 8]])
-
-
-class Lease(ProbedCase):
-    def test_killed_at_any_moment_nothing_stays_changed(self):
-        for moment in range(0, 1000, 20 if LONG else 83):
-            with self.subTest(moment=moment):
-                supervisor = self.start_supervisor()
-                self.write_lease(supervisor.pid)
-                self.probed(KILL_SUPERVISOR + """
-values = []
-def each(step, batch):
-    values.append(batch["x"].value)
-    if step == int(sys.argv[1]):
-        kill_supervisor(int(sys.argv[2]))
-    if step > int(sys.argv[1]):
-        assert torch.get_num_threads() == 8, step
-        assert len(os.sched_getaffinity(0)) == CPUS, step
-CPUS = len(os.sched_getaffinity(0))
-began = _now[0]
-counts = train(Data(300, 4, 2, 2), 4, 6, each)
-assert counts == [300] * 4, counts
-after = values[int(sys.argv[1]) + 1:]
-epoch = after[:299 - int(sys.argv[1]) % 300]
-assert all(b == a + 1 for a, b in zip(epoch, epoch[1:])), epoch
-assert values[-300:] == list(range(300)) or int(sys.argv[1]) >= 900, values[-300:]
-""", moment, supervisor.pid)
-                self.assertFalse([mark for mark in self.marks() if "stopped" in mark])
-
-    def test_killed_between_two_epochs(self):
-        """The first batch of the next one is the loader's own already, and so are the processors."""
-        for what in ("input", "processors") if len(CPUS) > 1 else ("input",):
-            supervisor = self.start_supervisor()
-            self.write_lease(supervisor.pid)
-            self.probed(KILL_SUPERVISOR + """
-import _trainscope_instrument.probe_torch as module
-cpus = len(os.sched_getaffinity(0))
-data = Data(7, 10)
-for epoch in range(300):
-    train(data, 1, 6)
-    block = module.probe.block
-    if block is not None and block.changes(sys.argv[1]) and block.kept_from_ns is not None:
-        break
-kill_supervisor(int(sys.argv[2]))
-seen = []
-train(data, 1, 6, lambda step, batch: seen.append((batch["x"].value, len(os.sched_getaffinity(0)))))
-assert seen == [(i, cpus) for i in range(7)], seen
-print(epoch)""", what, supervisor.pid)
-            self.assertLess(int(self.job.stdout), 299)
-
-    def test_nothing_is_changed_without_a_supervisor(self):
-        self.supervisor.kill()
-        self.supervisor.wait()
-        self.assertEqual(self.probed("train(Data(300, 10), 1, 6)"), [])
-
-    def test_nothing_is_changed_when_the_time_is_over(self):
-        self.write_lease(self.supervisor.pid, until_ns=1000000000 + 3000000000)
-        self.probed("""
-values = []
-def each(step, batch):
-    values.append((_now[0], batch["x"].value))
-train(Data(1000, 10), 1, 6, each)
-late = [value for time_ns, value in values if time_ns > 4100000000]
-assert all(b == a + 1 for a, b in zip(late, late[1:]))""")
-        self.assertTrue(self.marks())
-
-    def test_a_run_that_is_no_probe_changes_nothing(self):
-        os.unlink(self.path("instrument/probe"))
-        self.probed("""
-values = []
-train(Data(500, 10), 1, 6, lambda step, batch: values.append(batch["x"].value))
-assert values == list(range(500))""")
-        self.assertEqual(self.marks(), [])
-
-    def test_our_own_failure_ends_the_probe(self):
-        self.probed("""
-import _trainscope_instrument.probe_torch as module
-def fail(*arguments):
-    raise ValueError("ours")
-def each(step, batch):
-    if step == 100:
-        module.probe.note_wait = fail
-counts = train(Data(300, 10), 2, 6, each)
-assert counts == [300, 300], counts
-assert torch.get_num_threads() == 8""")
-        self.assertTrue(any("stopped in a batch: ValueError: ours" in mark for mark in self.marks()), self.marks())
 
 
 class Ranks(ProbedCase):

@@ -1,10 +1,11 @@
 """`probe` inside the real PyTorch: epochs keep their length with any number of workers, batches are whole, nothing stays."""
 # ctest-timeout: 900
 import json
+import unittest
 
 from instrumented_job import torch_python
 from probed_job import BLOCK, DrainedFifo, ProbedBlock, ProbedCase
-from trainscope_test import main
+from trainscope_test import LONG, main
 
 JOB = """
 import json, os, sys, time, torch
@@ -47,18 +48,21 @@ class Torch(ProbedCase):
         return [ProbedBlock(match) for match in map(BLOCK.match, self.lines) if match]
 
     def test_epochs_of_0_1_and_4_workers(self):
-        for workers in (0, 1, 4):
+        """Without workers: test_batches_that_are_modified_in_place too."""
+        for workers in (0, 1, 4) if LONG else (4,):
             self.check(f"train(Data(400, 0.001), 3, num_workers={workers})", 3, 200)
 
     def test_workers_that_persist(self):
         self.check("train(Data(200, 0.001), 6, num_workers=2, persistent_workers=True)", 6, 100)
 
+    @unittest.skipUnless(LONG, "takes 10 s: TRAINSCOPE_LONG=1")
     def test_workers_that_are_spawned(self):
         self.check("train(Data(800, 0.001), 1, num_workers=1, multiprocessing_context='spawn')", 1, 400)
 
     def test_batches_that_are_modified_in_place(self):
         self.check("train(Data(1200, 0.001), 1, lambda x, y: (x.add_(0.5), y.add_(0.5)))", 1, 600)
 
+    @unittest.skipUnless(LONG, "takes 10 s: TRAINSCOPE_LONG=1")
     def test_inputs_with_gradients(self):
         self.check("train(Data(1600, 0.001), 1, lambda x, y: x.requires_grad_())", 1, 800)
 

@@ -98,14 +98,15 @@ def train_on_device(waits, host, busy, steps=2500):
             device.wait()
 """
 BLOCK = re.compile(r"^mark probe what=(\S+) changed=(\d) pair=(\d+) steps=(\d+)-(\d+) discarded=(\d+) duration=(\S+) "
-                    r"slept=(\S+) cpu=(\S+) device=(\d) ")
+                    r"slept=(\S+) sleep=(\S+) given=(\S+) cpu=(\S+) queued=(\S+) device=(\d) ")
 
 
 class ProbedBlock:
     def __init__(self, match):
         self.what, self.is_changed, self.pair = match[1], match[2] == "1", int(match[3])
         self.first, self.last, self.discarded = int(match[4]), int(match[5]), int(match[6])
-        self.duration_s, self.slept_s = float(match[7]), float(match[8])
+        self.duration_s, self.slept_s, self.sleep_share = float(match[7]), float(match[8]), float(match[9])
+        self.given_s = float(match[10])
 
     def mean_s(self):
         return self.duration_s / (self.last - self.first + 1)

@@ -86,7 +86,7 @@ class KnownDifference(Compared):
         self.assertEqual(self.exit_code("a", "b", "--fail-if", "slower:5%"), 1)
         self.assertEqual(self.exit_code("b", "a", "--fail-if", "slower:5%"), 0)
         self.assertEqual(self.exit_code("a", "b", "--fail-if", "slower:60%"), 0)
-        for nonsense in ("slower:maybe", "slower", "slower:5", "faster:5%", "slower:-1%"):
+        for nonsense in ("slower:maybe", "slower", "slower:5", "faster:5%", "slower:-1%", ""):
             self.assertEqual(self.exit_code("a", "b", "--fail-if", nonsense), 2, nonsense)
         self.record(["true"], "--name", "none")
         done = self.trainscope("compare", "a", "none", "--fail-if", "slower:5%")
@@ -94,7 +94,7 @@ class KnownDifference(Compared):
 
     def test_usage(self):
         for words in ((), ("a",), ("a", "no-such-run"), ("a", "b,"), ("a", "b", "--json", "--markdown"),
-                      ("a", "b", "--same-within", "much"), ("a", "b", "--align", "colour")):
+                      ("a", "b", "--same-within", "much"), ("a", "b", "--same-within", ""), ("a", "b", "--align", "colour")):
             self.assertEqual(self.exit_code(*words), 2, words)
 
     def test_text_and_markdown(self):

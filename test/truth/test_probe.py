@@ -1,17 +1,22 @@
-"""`probe` proves what was planted: waits for data, work on the host, and nothing where nothing limits."""
+"""`probe` proves what was planted: waits for data, work on the host, and nothing where nothing limits. TRAINSCOPE_LONG=1 also
+takes jobs that sleep, and PyTorch."""
 # ctest-timeout: 900
 import json
 import os
 import subprocess
 import sys
+import unittest
 
 from instrumented_job import torch_python
-from probed_run import ProbedRun
-from trainscope_test import main
+from probed_run import SLOW_DATA, ProbedRun
+from trainscope_test import LONG, main
 
-# With the fake PyTorch: a loader that takes LOAD seconds for a batch, and a job that computes for WORK seconds.
+# With the fake PyTorch: a loader that takes LOAD seconds for a batch, and a job that sleeps for WORK seconds and computes
+# for CPU seconds.
 JOB = """
 import os, sys, time, torch
+def compute(until):
+    while time.thread_time() < until: pass
 class Data:
     def __len__(self): return 100000
     def __iter__(self):
@@ -22,19 +27,13 @@ optimizer = torch.optim.SGD()
 print("a line of the job", flush=True)
 for step, batch in enumerate(torch.utils.data.DataLoader(Data())):
     time.sleep(WORK)
+    compute(time.thread_time() + CPU)
     optimizer.step()
 """
 # With PyTorch: each batch takes LOAD seconds in a worker; WORK is how many products of matrices a step has.
-TORCH_JOB = """
-import sys, time, torch
+TORCH_JOB = SLOW_DATA + """
+import sys
 torch.set_num_threads(THREADS)
-class Data(torch.utils.data.Dataset):
-    def __len__(self): return 1000000
-    def __getitem__(self, i):
-        time.sleep(LOAD)
-        return torch.full((4,), float(i))
-model = torch.nn.Linear(4, 1)
-optimizer = torch.optim.SGD(model.parameters(), 1e-9)
 matrix = torch.rand(300, 300)
 def main():
     for batch in torch.utils.data.DataLoader(Data(), batch_size=4, num_workers=WORKERS):
@@ -46,32 +45,34 @@ def main():
 if __name__ == "__main__":
     main()
 """
-# On a GPU: COUNT layers of SIZE x SIZE; batches have BATCH times WIDTH numbers. WAITS: pinned, pageable or item.
+# On a GPU: COUNT layers of SIZE x SIZE; batches have BATCH times WIDTH numbers, so few that reading them takes much less than
+# a tenth of a step, and are repeated on the device. WAITS: pinned, pageable or item.
 GPU_JOB = """
 import torch
 class Data(torch.utils.data.Dataset):
     def __len__(self): return 1000000
-    def __getitem__(self, i): return torch.full((WIDTH,), 1.0 / WIDTH)
+    def __getitem__(self, i): return item
+item = torch.full((WIDTH,), 1.0 / WIDTH)
 layers = [torch.nn.Linear(SIZE, SIZE, bias=False, device="cuda") for _ in range(COUNT)]
 model = torch.nn.Sequential(torch.nn.Linear(WIDTH, SIZE, device="cuda"), *layers)
 optimizer = torch.optim.SGD(model.parameters(), 1e-9)
 for batch in torch.utils.data.DataLoader(Data(), batch_size=BATCH, pin_memory="WAITS" != "pageable"):
     batch = batch.cuda(non_blocking=True)
     optimizer.zero_grad()
-    loss = model(batch.repeat(16, 1)).sum()
+    loss = model(batch.repeat(REPEATS, 1)).sum()
     loss.backward()
     optimizer.step()
     if "WAITS" == "item":
         loss.item()
 """
-LIMITED_BY_DEVICE = {"SIZE": 8192, "COUNT": 4, "BATCH": 64, "WIDTH": 16384}
-LIMITED_BY_LAUNCHES = {"SIZE": 8, "COUNT": 200, "BATCH": 4, "WIDTH": 8}
+LIMITED_BY_DEVICE = {"SIZE": 8192, "COUNT": 4, "BATCH": 8, "WIDTH": 1024, "REPEATS": 128}
+LIMITED_BY_LAUNCHES = {"SIZE": 8, "COUNT": 200, "BATCH": 4, "WIDTH": 8, "REPEATS": 1}
 
 
 class Truth(ProbedRun):
     def test_a_wait_for_data_is_proven(self):
-        script = self.script(JOB, LOAD=0.006, WORK=0.004)
-        document, effects = self.probe([sys.executable, "-B", script], "--for", "30s")
+        script = self.script(JOB, LOAD=0.006, WORK=0.004, CPU=0)
+        document, effects = self.probe([sys.executable, "-B", script], "--for", "30s" if LONG else "8s")
         self.assertEqual(document["schema"], "trainscope.probe/1")
         self.assertEqual(document["conclusion"], "input-bound, proven")
         self.assertEqual(effects["input"]["verdict"], "limiting")
@@ -87,8 +88,22 @@ class Truth(ProbedRun):
         self.assertEqual(diagnosis["proof"], document["effects"])
         self.assertIn(b"input-bound, proven", self.trainscope("diagnose").stdout)
 
+    def test_a_job_that_computes_is_bound_by_the_processor(self):
+        """On a busy machine it may not be possible to tell, but nothing else is claimed."""
+        script = self.script(JOB, LOAD=0, WORK=0, CPU=0.005)
+        document, effects = self.probe([sys.executable, "-B", script], "--for", "30s" if LONG else "12s")
+        self.assertIsNotNone(effects["host"]["ratio"], effects)
+        self.assert_verdict(effects["input"], "not_limiting")
+        self.assert_verdict(effects["host"], "limiting")
+        if "cannot_tell" in (effects["input"]["verdict"], effects["host"]["verdict"]):
+            self.assertIsNone(document["conclusion"])
+        else:
+            self.assertTrue(document["conclusion"].startswith("CPU-bound, proven"), document)
+
+    @unittest.skipUnless(LONG, "takes 30 s: TRAINSCOPE_LONG=1")
     def test_input_that_is_free_does_not_limit(self):
-        document, effects = self.probe([sys.executable, "-B", self.script(JOB, LOAD=0, WORK=0.01)], "--for", "30s")
+        script = self.script(JOB, LOAD=0, WORK=0.01, CPU=0)
+        document, effects = self.probe([sys.executable, "-B", script], "--for", "30s")
         self.assert_verdict(effects["input"], "not_limiting")
         self.assertIn(effects["host"]["verdict"], ("limiting", "cannot_tell"), effects)
         self.assertNotIn("input-bound", document["conclusion"] or "")
@@ -114,6 +129,7 @@ class Truth(ProbedRun):
         self.assertEqual(self.trainscope("probe", check=False).returncode, 2)
 
 
+@unittest.skipUnless(LONG, "takes 2 min: TRAINSCOPE_LONG=1")
 class PyTorch(ProbedRun):
     """LOAD is per item, four of them are a batch; a step computes WORK products. Jobs that wait for data are in
     test_probe_free_input.py."""
@@ -133,14 +149,6 @@ class PyTorch(ProbedRun):
         self.assert_verdict(effects["host"], "limiting")
         if effects["input"]["verdict"] == "not_limiting" and effects["host"]["verdict"] == "limiting":
             self.assertTrue(document["conclusion"].startswith("CPU-bound, proven"), document)
-
-
-class Workload(ProbedRun):
-    """The built-in job; with slow input it is in test_probe_free_input.py."""
-
-    def test_input_that_is_generated_in_time_does_not_limit(self):
-        _, effects = self.probe(self.workload("--seconds", "60"), "--for", "25s")
-        self.assertNotEqual(effects["input"]["verdict"], "limiting")
 
 
 class Gpu(ProbedRun):

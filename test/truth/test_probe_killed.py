@@ -1,7 +1,7 @@
 """Trainscope is killed at random moments of a probe: the job keeps running, and nothing of it stays changed.
 
 The job checks that itself: the CPUs of all threads and workers, PyTorch's threads, the number of batches in each epoch,
-and which ones they are. TRAINSCOPE_LONG=1: at 50 moments, which takes about three minutes.
+and which ones they are. TRAINSCOPE_LONG=1: at 50 moments, which takes about three minutes; otherwise at 3.
 """
 # ctest-timeout: 900
 import json
@@ -16,7 +16,7 @@ from instrumented_job import FAKES, torch_python
 from probed_run import ProbedRun
 from trainscope_test import BIN, LONG, main, processes, wait_until
 
-# Steps of 4 ms in epochs of 40. Once its parent is another one, the job ends the epoch and does eight more.
+# Steps of 4 ms in epochs of 40. Once its parent is another one, the job ends the epoch and does EPOCHS more.
 JOB = """
 import json, multiprocessing, os, sys, time, torch
 LOADER
@@ -54,7 +54,7 @@ def main():
     before, counts = state(), set()
     while os.getppid() == supervisor:
         counts.add(len(train()))
-    epochs = [train() for _ in range(8)]
+    epochs = [train() for _ in range(EPOCHS)]
     with open(answer + ".part", "w") as file:
         json.dump({"before": before, "after": states, "counts": sorted(counts), "epochs": epochs}, file)
     os.rename(answer + ".part", answer)
@@ -111,7 +111,7 @@ class Killed(ProbedRun):
 
     def check(self, python, count, replacements, **environment):
         """Blocks of the three kinds take turns every 0.4 s."""
-        script = self.script(JOB, **replacements)
+        script = self.script(JOB, EPOCHS=8 if LONG else 3, **replacements)
         for number in range(count):
             with self.subTest(number=number):
                 began, answer = self.path(f"began{number}"), self.path(f"answer{number}")
@@ -133,12 +133,12 @@ class Killed(ProbedRun):
             self.assertEqual(epoch, list(range(40)))
 
     def test_with_a_small_job(self):
-        self.check(sys.executable, 50 if LONG else 3, {"LOADER": FAKE_LOADER, "OPTIMIZER": "torch.optim.SGD()"},
+        self.check(sys.executable, 50 if LONG else 2, {"LOADER": FAKE_LOADER, "OPTIMIZER": "torch.optim.SGD()"},
                    python_path=FAKES)
 
     def test_with_pytorch_and_workers(self):
         optimizer = "torch.optim.SGD([torch.nn.Parameter(torch.ones(1))])"
-        self.check(torch_python(), 10 if LONG else 2, {"LOADER": LOADER, "OPTIMIZER": optimizer}, python_path="")
+        self.check(torch_python(), 10 if LONG else 1, {"LOADER": LOADER, "OPTIMIZER": optimizer}, python_path="")
 
 
 if __name__ == "__main__":

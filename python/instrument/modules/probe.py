@@ -14,10 +14,9 @@ from . import _pipe
 from ._pipe import now_ns
 from .probe_changes import Processors
 from .probe_lease import lease
-from .probe_plan import FIRST_STEP, HOST, INPUT, PROCESSORS, TIMES_DISCARDED, Plan, shortest_block
+from .probe_plan import FIRST_STEP, HOST, INPUT, PROCESSORS, SHORTEST_BLOCK, TIMES_DISCARDED, Plan, shortest_block
 from .session import pass_on_if_of_job, session
 
-SLEEP_SHARE = 0.05  # of a step
 _STALL = 4  # A step that takes so many times as long as usual is an interruption and counts as so many.
 _FELT_WAIT = 0.02  # of a step; shorter waits for data do not matter
 _WEIGHT, _WEIGHT_OF_BLOCK = 1.0 / 16, 0.25
@@ -37,6 +36,7 @@ class Probe:
         self.plan = None
         self.step_ns = None  # of usual steps, recently
         self.capacity = 0  # of the loader's queue, in batches
+        self.workers = None  # that fill it; None: unknown
         self.input_reason = "no data loader is known"  # why batches cannot be replaced; "": they can
         self.drop_batches = None  # a function that forgets kept batches
         self.has_device = False
@@ -45,6 +45,7 @@ class Probe:
         self._last_ns = None
         self._owes_drain = False  # batches were replaced: the queue is fuller than usual
         self._drain_steps = self._long_waits = 0  # since then
+        self._first_long_wait = 0  # steps before it
         self._drained_steps = 0  # that the last drain took
         self._steps_before = 0  # that were discarded before the next block
         self._replaced_ns = 0  # when that began in this block
@@ -66,7 +67,7 @@ class Probe:
         """A step has ended; what follows belongs to the next one."""
         if self.is_off:
             return
-        if not self.lease.is_held(now):
+        if session.is_off or not self.lease.is_held(now):  # off: steps are not recorded any more
             self.stop()
             return
         self.number += 1
@@ -86,15 +87,19 @@ class Probe:
         """The job has waited so long for a batch that was not replaced."""
         block = self.block
         if self._owes_drain:
-            self._long_waits += wait_ns >= self._long_wait_ns()
+            if wait_ns >= self._long_wait_ns():
+                self._first_long_wait = self._first_long_wait if self._long_waits else self._drain_steps
+                self._long_waits += 1
         elif block is None and self.number >= FIRST_STEP // 2 or block is not None and not block.is_changed:
             self._waits.append(wait_ns)
 
-    def note_replaced(self):
-        """A batch was handed out again."""
+    def note_replaced(self, given_ns=0):
+        """A batch was handed out again, which has taken so long."""
         if not self.block.replaced:
             self._replaced_ns = now_ns()
         self.block.replaced += 1
+        if self.block.kept_from_ns is not None:
+            self.block.given_ns += given_ns
 
     def wants_batch(self):
         return self.block is not None and self.block.changes(INPUT)
@@ -112,7 +117,7 @@ class Probe:
         if block is None or not block.changes(HOST):
             return
         began = now_ns()
-        time.sleep(SLEEP_SHARE * self.step_ns / 1e9)
+        time.sleep(block.sleep_share * self.step_ns / 1e9)
         if block.kept_from_ns is not None:
             block.slept_ns += now_ns() - began
 
@@ -152,7 +157,7 @@ class Probe:
             self.step_ns = float(duration_ns)
         counted = min(duration_ns, _STALL * self.step_ns)
         is_usual = not self._owes_drain if block is None else not block.is_changed and block.kept_from_ns is not None
-        if is_usual and not self.has_device:
+        if is_usual and not self._is_timed_by_blocks():
             self.step_ns += _WEIGHT * (counted - self.step_ns)
         if block is None:
             return
@@ -165,21 +170,32 @@ class Probe:
         else:
             block.settles = self._has_settled(block, now)
 
+    def _is_timed_by_blocks(self):
+        """A host that runs ahead of the device, and workers that give their batches together, make most steps short and
+        some long; a block as a whole takes what it takes."""
+        return self.has_device or (self.workers or 0) > 1
+
     def _take_block(self, block, now):
-        """A host that runs ahead of the device ends most steps of a block early; as a whole it takes what it takes."""
         block.time_ns = min(now - block.kept_from_ns, _STALL * self.step_ns * block.kept())
         if not block.is_changed:
             self.step_ns += _WEIGHT_OF_BLOCK * (block.mean_ns() - self.step_ns)
 
     def _begin_to_keep(self, block, now, duration_ns):
-        block.kept_from_ns, block.cpu_ns = now, time.process_time_ns()
+        block.kept_from_ns, block.cpu_ns, block.queued_ns = now, time.process_time_ns(), _queued_ns()
         if block.last is not None:
             return
         if block.changes(INPUT):  # Its steps may be shorter than usual ones.
             discarded, step_ns = block.discarded, min(duration_ns, self.step_ns)
         else:
             discarded, step_ns = self._queued_steps() if block.what == INPUT else 0, self.step_ns
-        block.last = self.number + max(TIMES_DISCARDED * discarded, shortest_block(step_ns))
+        block.last = self.number + self._whole_turns(max(TIMES_DISCARDED * discarded, shortest_block(step_ns)))
+
+    def _whole_turns(self, steps):
+        """Workers that began together give their batches together: one step in as many waits for all of them. A block has
+        whole turns of the workers, or it would have one wait too many or too few, and so many that the place in a turn
+        at which it begins does not matter."""
+        turn = self.workers if self.workers and self._are_waits_felt() else 1
+        return turn * max(SHORTEST_BLOCK, -(-steps // turn)) if turn > 1 else steps
 
     def _has_ended(self, block):
         if block.last is not None:
@@ -199,7 +215,7 @@ class Probe:
         if self._owes_drain and self._are_waits_felt():
             if self._long_waits < 2:
                 return False
-            self._drained_steps = max(0, self._drain_steps - 2)  # before the two long waits
+            self._drained_steps = self._first_long_wait
         self._owes_drain = False
         return True
 
@@ -226,8 +242,11 @@ class Probe:
         return bool(self._waits) and sum(self._waits) > _FELT_WAIT * self.step_ns * len(self._waits)
 
     def _long_wait_ns(self):
+        """Half of a usual wait. Without workers all waits are usual; of those that give their batches together one wait in
+        as many is."""
         waits = sorted(self._waits)
-        return waits[len(waits) * 9 // 10] / 2 if waits else 0
+        share = 0.5 if self.workers == 0 else max(0.9, 1 - 0.5 / (self.workers or 1))
+        return waits[int(len(waits) * share)] / 2 if waits else 0
 
     def _queued_steps(self):
         """As many as a full queue lasts for; 0 if nobody waits for it."""
@@ -235,7 +254,7 @@ class Probe:
 
     def _refill_ns(self):
         """How long the workers fill the queue once nobody reads from it."""
-        return self._queued_steps() * self.step_ns
+        return max(self._queued_steps(), self.capacity if self._are_waits_felt() else 0) * self.step_ns
 
     def _begin_block(self, now):
         if self.plan is None:
@@ -252,7 +271,7 @@ class Probe:
             self.processors.halve()
 
     def _make_plan(self):
-        if self.has_device:  # The host ran ahead of it: its steps were shorter than those of the device.
+        if self._is_timed_by_blocks():
             self.step_ns = (self._last_ns - self._timed_from_ns) / float(FIRST_STEP - FIRST_STEP // 2)
         impossible = {INPUT: self.input_reason,
                       PROCESSORS: "" if Processors.can_halve() else "the job may use one processor only"}
@@ -264,7 +283,8 @@ class Probe:
                          None if ranks == 1 else 2 * TIMES_DISCARDED * max(1, self.capacity))
         for what in self.plan.experiments:  # roughly, until a pair was measured
             drained = self.capacity + 1 if what == INPUT and self._are_waits_felt() else 0
-            steps = max(2 * (1 + shortest_block(self.step_ns)), 5 + 2 * (1 + TIMES_DISCARDED) * drained)
+            shortest = self._whole_turns(shortest_block(self.step_ns))
+            steps = max(2 * (1 + shortest), 5 + 2 * (1 + TIMES_DISCARDED) * drained)
             self.plan.cost_ns[what] = steps * self.step_ns
 
     def _suggest_time(self, now):
@@ -288,7 +308,7 @@ class Probe:
         self.processors.restore()
         if block.last is None:
             block.last = self.number
-        if self.has_device and block.kept_from_ns is not None:
+        if self._is_timed_by_blocks() and block.kept_from_ns is not None:
             self._take_block(block, now)
         if block.replaced:
             self._owes_drain, self._drain_steps, self._long_waits = True, 0, 0
@@ -296,11 +316,12 @@ class Probe:
             self._learn_waits_again()
         self._give_up(self.plan.end_block(block), block.what, now)
         if block.is_long_enough():
-            self._report("probe what=%s changed=%d pair=%d steps=%d-%d discarded=%d duration=%.9f slept=%.9f cpu=%.9f "
-                         "device=%d" % (
+            self._report("probe what=%s changed=%d pair=%d steps=%d-%d discarded=%d duration=%.9f slept=%.9f sleep=%g "
+                         "given=%.9f cpu=%.9f queued=%.9f device=%d" % (
                 block.what, block.is_changed, block.pair, block.first + block.discarded, block.last,
                 block.drained + block.discarded, (now - block.kept_from_ns) / 1e9, block.slept_ns / 1e9,
-                (time.process_time_ns() - block.cpu_ns) / 1e9, self.has_device), now)
+                block.sleep_share, block.given_ns / 1e9, (time.process_time_ns() - block.cpu_ns) / 1e9,
+                (_queued_ns() - block.queued_ns) / 1e9, self.has_device), now)
 
     def _report(self, text, now):
         """Of one rank: the others change the same things in the same steps."""
@@ -308,6 +329,15 @@ class Probe:
             self._is_reporter = not _pipe._identity(os.getpid())
         if self._is_reporter:
             session.mark(text, now)
+
+
+def _queued_ns():
+    """How long this thread was ready to run but had to wait for a processor; 0 where the kernel does not count it."""
+    try:
+        with open("/proc/thread-self/schedstat", "rb") as file:
+            return int(file.read().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def _world_size():

@@ -17,13 +17,14 @@ class KeptBatches:
     def __init__(self, torch):
         self._torch = torch
         self.copies = False
+        self._room = _KEPT  # batches
         self._kept = deque(maxlen=_KEPT)  # (batch, [(tensor, its version, whether it had a gradient)])
 
     def __len__(self):
         return len(self._kept)
 
     def is_full(self):
-        return len(self._kept) == _KEPT
+        return len(self._kept) >= self._room
 
     def clear(self):
         self._kept.clear()
@@ -41,8 +42,9 @@ class KeptBatches:
             batch = self._rebuilt(batch)
             tensors = [(tensor, tensor._version, tensor.requires_grad) for tensor in tensors]
         self._kept.append((batch, tensors))
-        size = sum(tensor.numel() * tensor.element_size() for tensor, _, _ in tensors) if tensors else 0
-        while size and len(self._kept) > 1 and size * len(self._kept) > _KEPT_BYTES:
+        size = self._bytes(batch)
+        self._room = min(_KEPT, max(1, _KEPT_BYTES // max(1, size)))
+        while len(self._kept) > self._room:
             self._kept.popleft()
 
     def next(self):
@@ -68,6 +70,17 @@ class KeptBatches:
         if hasattr(value, "items") and hasattr(value, "keys"):
             return all(self._find_tensors(value[key], found) for key in value.keys())
         return isinstance(value, (list, tuple)) and all(self._find_tensors(one, found) for one in value)
+
+    def _bytes(self, value):
+        """Of what is in a batch: tensors, and arrays of other libraries."""
+        if isinstance(value, self._torch.Tensor):
+            return value.numel() * value.element_size()
+        if hasattr(value, "items") and hasattr(value, "keys"):
+            return sum(self._bytes(value[key]) for key in value.keys())
+        if isinstance(value, (list, tuple)):
+            return sum(map(self._bytes, value))
+        size = getattr(value, "nbytes", 0)
+        return size if isinstance(size, int) else 0
 
     def _rebuilt(self, value):
         if isinstance(value, self._torch.Tensor):

@@ -11,11 +11,16 @@ INPUT, HOST, PROCESSORS = "input", "host", "processors"
 FIRST_STEP = 16  # The steps before are the job's warm-up.
 SHORTEST_BLOCK = 5
 SHORTEST_BLOCK_NS = 200000000
+SLEEP_SHARE = 0.05  # of a step
+LONG_SLEEP_SHARE = 0.2  # where the effect of a short sleep cannot be told from noise
 TIMES_DISCARDED = 5  # A block is at least so many times as long as the queue takes to drain before it.
 _LEAST_PAIRS = 6  # Fewer have no interval.
 _FEWEST_PAIRS = 8  # of each experiment, if the time is enough
 # As wide as an interval may be (on either side) for more pairs to be of no use.
 _NARROW = {INPUT: 0.02, HOST: 0.008, PROCESSORS: 0.03}
+# Steps that take less (of the input) or more than this are a limit: src/probe/probe.h.
+_BOUNDS = {INPUT: 0.90, PROCESSORS: 1.10}
+_CLEAR = 1.5  # An interval that is so many times as far from its bound as it is wide will stay on its side.
 _MOST_UNSETTLED = 4
 _MOST_STEPS = 2000
 
@@ -32,7 +37,7 @@ def shortest_block(step_ns):
 class Block:
     """Steps `first` to `last`; `last` is None until it is known. `kept_from_ns` is None until the job has settled."""
     __slots__ = ("what", "is_changed", "pair", "first", "last", "discarded", "drained", "settles", "kept_from_ns",
-                 "slept_ns", "time_ns", "cpu_ns", "replaced", "is_spoiled")
+                 "slept_ns", "sleep_share", "given_ns", "time_ns", "cpu_ns", "queued_ns", "replaced", "is_spoiled")
 
     def __init__(self, what, is_changed, pair, first, length):
         self.what, self.is_changed, self.pair = what, is_changed, pair
@@ -40,7 +45,8 @@ class Block:
         self.kept_from_ns = None
         self.settles = self.is_spoiled = False  # settles: the next step is the last that is discarded
         self.drained = 0  # steps that were discarded before the first one, while the queue drained
-        self.discarded = self.slept_ns = self.time_ns = self.cpu_ns = self.replaced = 0
+        self.discarded = self.slept_ns = self.given_ns = self.time_ns = self.cpu_ns = self.queued_ns = self.replaced = 0
+        self.sleep_share = 0.0  # of a step, that was asked for
 
     def changes(self, what):
         return self.is_changed and self.what == what
@@ -64,6 +70,7 @@ class Plan:
         self.key, self.ranks, self.length = key, ranks, length
         self.experiments = list(experiments)
         self.pairs = 0
+        self.sleep_share = SLEEP_SHARE
         self.cost_ns = dict.fromkeys(experiments, 0.0)  # of a pair
         self.too_long = []  # experiments that the time left is too short for
         self._begun = dict.fromkeys(experiments, 0)  # pairs
@@ -90,11 +97,14 @@ class Plan:
             self._before = None
         is_changed = self._first_changed != bool(self._place)
         self._place = 1 - self._place
-        return Block(self._what, is_changed, self.pairs, first, self.length)
+        block = Block(self._what, is_changed, self.pairs, first, self.length)
+        block.sleep_share = self.sleep_share if self._what == HOST else 0.0
+        return block
 
     def _choose(self, left_ns):
-        """The one with the fewest pairs among those that the time is enough for. If it is not enough for all, the first
-        ones get it: they matter most."""
+        """The one with the fewest pairs among those that the time is enough for, first of those that are not clear yet. If
+        it is not enough for all, the first ones get it: they matter most."""
+        self._lengthen_sleep(left_ns)
         open_ones = [what for what in self.experiments if self.ranks > 1 or not self.is_narrow(what)]
         affordable = []
         for what in open_ones:
@@ -103,7 +113,19 @@ class Plan:
                 affordable.append(what)
                 left_ns -= needed_ns
         self.too_long = [what for what in open_ones if what not in affordable]
-        return min(affordable or open_ones[:1], key=self._begun.get, default=None)
+        unclear = [what for what in affordable if self.ranks == 1 and not self.is_clear(what)]
+        return min(unclear or affordable or open_ones[:1], key=self._begun.get, default=None)
+
+    def _lengthen_sleep(self, left_ns):
+        """If enough pairs do not show whether steps grow by the sleep. Pairs of the short one are not used any more. Ranks
+        could not agree on this."""
+        has_pairs = len(self._logs.get(HOST, ())) >= _LEAST_PAIRS
+        if self.ranks > 1 or self.sleep_share != SLEEP_SHARE or not has_pairs or self.is_clear(HOST):
+            return
+        if _LEAST_PAIRS * self.cost_ns[HOST] <= left_ns:
+            self.sleep_share = LONG_SLEEP_SHARE
+            self._logs[HOST] = []
+            self._begun[HOST] = 0
 
     def _needed_ns(self, what, pairs):
         return max(0, pairs - len(self._logs[what])) * self.cost_ns[what]
@@ -138,10 +160,20 @@ class Plan:
         return True
 
     def is_narrow(self, what):
-        """Roughly; the recorded steps decide in the end. By the median deviation: a stall must not prolong a probe."""
+        return len(self._logs[what]) >= _FEWEST_PAIRS and self._interval(what)[1] <= _NARROW[what]
+
+    def is_clear(self, what):
+        """Whether the effect is on one side of its bound and will stay there."""
+        middle, reach = self._interval(what)
+        bound = _BOUNDS.get(what, 1 + self.sleep_share / 2)
+        return abs(middle - math.log(bound)) > _CLEAR * reach
+
+    def _interval(self, what):
+        """The middle of the log ratios and how far the truth may be from it, roughly; the recorded steps decide in the
+        end. By the median deviation: a stall must not prolong a probe."""
         logs = sorted(self._logs[what])
-        if len(logs) < _FEWEST_PAIRS:
-            return False
+        if len(logs) < _LEAST_PAIRS:
+            return 0.0, float("inf")
         middle = logs[len(logs) // 2]
         deviation = 1.48 * sorted(abs(one - middle) for one in logs)[len(logs) // 2]
-        return 2.4 * deviation / math.sqrt(len(logs)) <= _NARROW[what]
+        return middle, 2.4 * deviation / math.sqrt(len(logs))

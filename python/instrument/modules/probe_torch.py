@@ -53,9 +53,7 @@ def attach_backward(module):
 
     @functools.wraps(original)
     def backward(*arguments, **keywords):
-        if is_compiling():
-            return original(*arguments, **keywords)
-        if probe.is_off or _steps.is_in_backward or probe.thread != _thread.get_ident():
+        if is_compiling() or probe.is_off or _steps.is_in_backward or probe.thread != _thread.get_ident():
             return original(*arguments, **keywords)
         try:
             _steps.is_in_backward = True
@@ -118,7 +116,7 @@ def _read(iterator, original):
         _steps.is_reading = True
         item = original(iterator)
     except StopIteration:
-        probe.pause()
+        _pause()
         raise
     finally:
         _steps.is_reading = False
@@ -156,12 +154,13 @@ def _batch_of_before(iterator):
         replaced = 0
     if iterator._num_yielded + replaced >= len(iterator):  # The loader is about to end.
         return None
+    began = now_ns()
     batch = batches.next()
     if batch is None:
         probe.block.is_spoiled = True  # The job modifies its batches: from now on it gets copies.
         return None
     iterator.__dict__[_REPLACED] = (iterator._sampler_iter, replaced + 1)
-    probe.note_replaced()
+    probe.note_replaced(now_ns() - began)
     return batch
 
 
@@ -177,6 +176,7 @@ def _keep(iterator, item):
     probe.input_reason = _reason_against(iterator)
     if probe.input_reason or iterator._num_yielded == len(iterator):  # The last batch may be smaller.
         return
+    probe.workers = max(probe.workers or 0, iterator._num_workers)
     probe.capacity = max(probe.capacity, iterator._num_workers * (getattr(iterator, "_prefetch_factor", 0) or 0))
     dataset = iterator._dataset
     if id(dataset) not in _steps.batches:
@@ -207,10 +207,17 @@ def _has_ended(iterator):
     return iterator._num_yielded + replaced >= len(iterator)
 
 
+def _pause():
+    try:
+        probe.pause()
+    except Exception as error:
+        probe.fail("the end of a data loader", error)
+
+
 def _end_epoch(iterator):
     """As the loader does when it has no more."""
     if not probe.is_off:
-        probe.pause()
+        _pause()
     if not getattr(iterator, "_persistent_workers", True) and hasattr(iterator, "_shutdown_workers"):
         iterator._shutdown_workers()
 

@@ -24,7 +24,9 @@ constexpr int kExitFailIf = 1;
 struct CompareFlags {
   std::shared_ptr<ReadingFlags> reading;
   std::vector<std::string> runs;
-  std::string align = "progress", same_within, fail_if;
+  std::string align = "progress";
+  // Empty strings are errors: a script whose variable is not set must not pass.
+  std::optional<std::string> same_within, fail_if;
   bool all = false, explain = false, markdown = false;
 };
 
@@ -33,8 +35,8 @@ Result<CompareOptions> compare_options(const CompareFlags& flags) {
   options.align = flags.align == "time"   ? Align::time
                   : flags.align == "step" ? Align::step
                                           : Align::progress;
-  if (!flags.same_within.empty()) {
-    auto within = parse_percent(flags.same_within);
+  if (flags.same_within) {
+    auto within = parse_percent(*flags.same_within);
     if (!within) return std::move(within).with_context("--same-within").error();
     options.same_within = *within;
   }
@@ -68,8 +70,8 @@ Result<int> compare_all(const CompareFlags& flags) {
   }
   TS_TRY(const CompareOptions options, compare_options(flags));
   std::optional<FailIf> condition;
-  if (!flags.fail_if.empty()) {
-    TS_TRY(condition, parse_fail_if(flags.fail_if));
+  if (flags.fail_if) {
+    TS_TRY(condition, parse_fail_if(*flags.fail_if));
   }
   std::vector<std::vector<std::string>> sides;
   for (const std::string& text : flags.runs) {
@@ -114,11 +116,11 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
   options.add({.name = "--same-within",
                .value = "PERCENT",
                .help = "differences up to this are the same (default: 2% of speed, 5% of metrics)",
-               .set = store_in(flags->same_within)});
+               .set = [flags](const std::string& value) { flags->same_within = value; }});
   options.add({.name = "--fail-if",
                .value = "CONDITION",
                .help = "exit with code 1 if B is certainly slower by more than this: slower:5%",
-               .set = store_in(flags->fail_if)});
+               .set = [flags](const std::string& value) { flags->fail_if = value; }});
   options.add({.name = "--all",
                .value = "",
                .help = "show all metrics, not only those that differ",
