@@ -32,7 +32,6 @@ double Witness::checkpoints() {
   if (const auto share = evidence_.share("checkpoint")) {
     return degree("checkpoints of step time", share, 0.05, 0.2);
   }
-  if (evidence_.has_phases()) return 0;
   return degree("time lost in long steps", evidence_.long_steps_share(), 0.05, 0.2) *
          degree("writes that fall into long steps only",
                 evidence_.reported().writes_in_long_steps(), 0.5, 0.85) *
