@@ -26,7 +26,7 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   const double checkpoints = witness.checkpoints();
   if (const auto share = evidence.share("checkpoint")) {
-    judgement.strength = 0.95 * checkpoints;
+    judgement.strength = 0.95 * checkpoints * witness.weight(*share);
     judgement.share = *share;
     judgement.is_reported = true;
     judgement.finding.summary =

@@ -313,5 +313,30 @@ TEST(Verdicts, steps_that_are_reported_together_may_go_on_after_the_last_report)
   EXPECT_EQ(find_finding(d, "shutdown"), nullptr);
 }
 
+// Steps that take 0.1 s with these two phases.
+Diagnosis with_both(const std::string& first, double first_s, const std::string& second,
+                    double second_s) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 200; ++i) {
+    const double end_s = i * 0.1;
+    reports.push_back(line_at(end_s - second_s, fmt::format("phase {} {}", first, first_s)));
+    reports.push_back(line_at(end_s - 1e-4, fmt::format("phase {} {}", second, second_s)));
+    reports.push_back(line_at(end_s, fmt::format("step {}", i)));
+  }
+  PlantedRun run;
+  return run.cpu(0.2, 0.25).thread("main", 0.2, 0).report(reports).diagnose();
+}
+
+TEST(Verdicts, of_two_parts_that_the_job_reports_the_larger_one_is_the_verdict) {
+  EXPECT_EQ(with_both("input", 0.03, "checkpoint", 0.045).verdict, "checkpoint_bound");
+  EXPECT_EQ(with_both("input", 0.045, "checkpoint", 0.03).verdict, "input_bound");
+  EXPECT_EQ(with_both("input", 0.03, "communication", 0.045).verdict, "communication_bound");
+  EXPECT_EQ(with_both("communication", 0.03, "checkpoint", 0.045).verdict, "checkpoint_bound");
+  const Diagnosis d = with_both("input", 0.03, "checkpoint", 0.045);
+  EXPECT_EQ(raised(d), "checkpoint input_wait ");
+  ASSERT_EQ(d.alternatives.size(), 1U);
+  EXPECT_EQ(d.alternatives[0].verdict, "input_bound");
+}
+
 }  // namespace
 }  // namespace trainscope

@@ -38,6 +38,15 @@ double Witness::checkpoints() {
          degree(Signal::disk_write_bytes, 1e6, 5e6);
 }
 
+double Witness::weight(double share) {
+  double largest = evidence_.lost_input().value_or(0);
+  for (const char* const part : {"checkpoint", "communication"}) {
+    largest = std::max(largest, evidence_.share(part).value_or(0));
+  }
+  if (!(share < largest)) return 1;
+  return 0.5 + 0.5 * degree("of the largest part that the job reports", share / largest, 0, 1);
+}
+
 double Witness::waits_for_workers() {
   if (evidence_.knows_input() || evidence_.workers() == 0) return 0;
   return degree(Signal::main_blocked, 0.1, 0.3) * degree(Signal::worker_most, 0.5, 0.8);
