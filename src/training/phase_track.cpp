@@ -20,34 +20,46 @@ std::optional<TrainingPhase> PhaseTrack::add(const StoredReport& stored) {
     return make_phase(report.name, shown(report.who), stored.time_s - report.value, stored.time_s,
                       false);
   }
-  if (report.kind == Report::Kind::begin) {
-    std::pair key(shown(report.who), report.name);
-    if (open_.size() < kMaxOpen || open_.contains(key)) {
-      open_[std::move(key)] = stored.time_s;
-    } else {
-      ++ignored_;
-    }
-    return std::nullopt;
-  }
+  if (report.kind == Report::Kind::step) count_step(shown(report.who));
+  if (report.kind == Report::Kind::begin) begin(stored);
   if (report.kind != Report::Kind::end) return std::nullopt;
   const auto found = open_.find({shown(report.who), report.name});
   if (found == open_.end()) return std::nullopt;  // its begin was dropped
-  const double from_s = found->second;
+  if (--found->second.depth > 0) return std::nullopt;
+  const double from_s = found->second.from_s;
   open_.erase(found);
   return make_phase(report.name, shown(report.who), from_s, stored.time_s, false);
 }
 
+void PhaseTrack::begin(const StoredReport& stored) {
+  std::pair key(shown(stored.report.who), stored.report.name);
+  const auto counted = steps_.find(key.first);
+  const int64_t steps = counted == steps_.end() ? 0 : counted->second;
+  const auto found = open_.find(key);
+  if (found != open_.end() && steps > 0 && found->second.steps == steps) {
+    ++found->second.depth;
+  } else if (found != open_.end() || open_.size() < kMaxOpen) {
+    open_[std::move(key)] = {stored.time_s, 1, steps};
+  } else {
+    ++ignored_;
+  }
+}
+
+void PhaseTrack::count_step(const std::string& who) {
+  if (steps_.size() < kMaxOpen || steps_.contains(who)) ++steps_[who];
+}
+
 std::vector<TrainingPhase> PhaseTrack::finish(double end_s) const {
   std::vector<TrainingPhase> phases;
-  for (const auto& [key, from_s] : open_) {
-    phases.push_back(make_phase(key.second, key.first, from_s, end_s, true));
+  for (const auto& [key, open] : open_) {
+    phases.push_back(make_phase(key.second, key.first, open.from_s, end_s, true));
   }
   return phases;
 }
 
 std::optional<double> PhaseTrack::open_from(const std::string& name) const {
   const auto found = open_.find({"", name});
-  return found == open_.end() ? std::nullopt : std::optional(std::max(0.0, found->second));
+  return found == open_.end() ? std::nullopt : std::optional(std::max(0.0, found->second.from_s));
 }
 
 void Spans::add(double from_s, double to_s) {

@@ -1,5 +1,9 @@
 // Phases from the reports that begin and end them, and the time that some of them fill.
 //
+// A phase that begins again before it has ended is nested in itself, and the last end counts. If
+// its sender has reported a step since then, or none at all yet, its end was lost instead, and it
+// begins anew: one lost report costs no more than the phases of its step.
+//
 // Limits: kMaxOpen phases are open at once; a begin beyond that is ignored.
 #pragma once
 
@@ -22,7 +26,7 @@ class PhaseTrack {
   // `main`: the sender that does the steps; its phases have an empty `who`.
   explicit PhaseTrack(std::string main) : main_(std::move(main)) {}
 
-  // A phase that this report ends, or nothing.
+  // A phase that this report ends, or nothing. Reports of steps are to be added too.
   std::optional<TrainingPhase> add(const StoredReport& stored);
   // Phases that were never ended: the run ends them.
   std::vector<TrainingPhase> finish(double end_s) const;
@@ -32,10 +36,19 @@ class PhaseTrack {
   int64_t ignored() const { return ignored_; }
 
  private:
+  struct Open {
+    double from_s = 0;
+    int64_t depth = 1;
+    int64_t steps = 0;  // that its sender had reported when it began last
+  };
+
   std::string shown(const std::string& who) const { return who == main_ ? "" : who; }
+  void begin(const StoredReport& stored);
+  void count_step(const std::string& who);
 
   std::string main_;
-  std::map<std::pair<std::string, std::string>, double> open_;  // by who and name
+  std::map<std::pair<std::string, std::string>, Open> open_;  // by who and name
+  std::map<std::string, int64_t> steps_;                      // by who
   int64_t ignored_ = 0;
 };
 

@@ -62,6 +62,7 @@ void Surveyor::take(const StoredReport& stored) {
 }
 
 void Surveyor::take_step(const StoredReport& stored) {
+  (void)phases_.add(stored);
   if (stored.report.is_of_other_set()) ++steps_of_other_sets_;
   const auto key = track_of(stored.source, stored.report);
   if (!key) return;

@@ -83,6 +83,7 @@ void TimedSteps::take(const StoredReport& stored) {
   now_s_ = stored.time_s;
   switch (report.kind) {
     case Report::Kind::step: {
+      (void)phases_.add(stored);
       const auto key = track_of(stored.source, report);
       if (!key || key->source != survey_->source || key->name != survey_->track) return;
       append(track_.add(stored.time_s, report, key->source == kPipe ? batch_ : std::nullopt));

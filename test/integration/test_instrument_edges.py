@@ -230,6 +230,25 @@ optimizer = torch.optim.SGD()
 """ + self.TRAIN + "is_over.set(); reader.join()")
         self.assert_steps(lines, 3000)
 
+    def test_one_that_begins_while_a_batch_is_only_noted(self):
+        """Then the hooks are arranged anew in the middle of __next__."""
+        lines = self.sent("""
+import threading
+hooks = sys.modules["_trainscope_instrument.torch_hooks"].hooks
+begun = []
+def batches():
+    for _ in range(1500):
+        time.sleep(0.0003)
+        if hooks.fast and not begun:
+            begun.append(threading.Thread(target=lambda: next(iter(loader(5)))))
+            begun[0].start(); begun[0].join()
+        yield [torch.Tensor()]
+train(torch.utils.data.DataLoader(batches()))
+assert begun, "every step is detailed"
+""")
+        self.assert_steps(lines, 1500)
+        self.assertFalse([mark for mark in lines.marks() if "stopped" in mark])
+
     def test_those_that_follow_each_other_have_their_own_names(self):
         """Python gives the ident of one that has ended to the next."""
         lines = self.sent("""

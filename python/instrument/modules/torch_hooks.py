@@ -33,17 +33,27 @@ class _Hooks:
         self.autograd = self.backward = self.original_backward = None
         self.pre_hooks = self.post_hooks = self.pre_key = self.post_key = None
         self.flag = None  # closed by an update that nothing else notices
-        # Between bursts __next__ of this iterator (its id) only appends to `records` (Trace.take_records); 0: of none.
-        self.fast = 0
+        # Between bursts __next__ of the iterator with this mark only appends to `records` (Trace.take_records).
+        self._fast = None
         self.fast_trace = None  # whose updates the flag notices, and whose batches are in `records`
-        self.records = []
-        self.is_waiting = False  # inside of __next__ of that iterator
+        self.records = []  # always the same list: __next__ has it
         self.due_ns = 0  # when the records must become lines
+        # Tell __next__ these values, and that it is not running: see _timed_next.
+        self.set_next = self.end_next = lambda *values: None
         self.compiles = False
         self.replays = 0
         self.event = None
         self.is_event_recorded = False
         self.communication = None  # of DDP, once there is one
+
+    @property
+    def fast(self):
+        return self._fast
+
+    @fast.setter
+    def fast(self, mark):
+        self._fast = mark
+        self.set_next(mark, self.flag, self.due_ns)
 
     def trace(self):
         """Of this thread. Optimizers may update in a thread of the backward pass: that is the training's."""
@@ -82,7 +92,7 @@ class _Hooks:
         if self.post_hooks is None:
             return
         self.pre_hooks[self.pre_key] = _begin_update if is_detailed else _nothing
-        self.fast = 0
+        self.fast = None
         trace = traces[0] if len(traces) == 1 else None
         iterator = trace.iterator() if trace is not None and trace.iterator is not None else None
         # What happens with the first batch of an iterator may go on without another one.
@@ -96,14 +106,16 @@ class _Hooks:
             self.raise_flag()
         if not trace.is_evaluating():
             self.due_ns = trace.due_ns()
-            self.fast = id(iterator)
+            self.fast = _marked(iterator)
 
     def drain(self):
         """What __next__ noted since the last time becomes steps and phases."""
-        records, self.records = self.records, []
+        records = self.records[:]
+        del self.records[:]
         if records:
             self.fast_trace.take_records(records)
             self.due_ns = self.fast_trace.due_ns()
+            self.fast = self.fast  # or none, if a burst has begun
 
     def has_updated_unseen(self, trace):
         """Whether an optimizer has updated since the last time, while no hook of ours was called for it."""
@@ -162,6 +174,7 @@ class _Hooks:
     def raise_flag(self):
         self.flag = _new_flag()
         self.post_hooks[self.post_key] = self.flag.__exit__
+        self.fast = self.fast
 
     def _count_flag(self):
         """An update before this hook took over belongs to the step that is being made."""
@@ -171,7 +184,7 @@ class _Hooks:
             self.fast_trace.updated_ns = now_ns()
 
     def restore(self):
-        self.fast = 0
+        self.fast = None
         self.post_hooks[self.post_key] = self.pre_hooks[self.pre_key] = _nothing
 
     def finish(self):
@@ -181,9 +194,12 @@ class _Hooks:
 
     def forget(self):
         """In a forked process."""
-        self.traces, self.records, self.fast, self.fast_trace = [], [], 0, None
-        self.of_thread, self.is_waiting, self.communication = _local(), False, None
+        self.traces, self.fast_trace = [], None
+        del self.records[:]
+        self.of_thread, self.communication = _local(), None
         self.event, self.is_event_recorded, self.flag = False, False, None  # CUDA does not survive a fork.
+        self.fast = None
+        self.end_next()
         self.arrange()
 
 
@@ -201,35 +217,66 @@ def current_trace():
         return None
 
 
+def _marked(iterator):
+    """A new mark for it, which no other iterator has; None if it cannot be marked."""
+    mark = object()
+    try:
+        vars(iterator)["_trainscope_mark"] = mark
+    except TypeError:
+        return None
+    return mark
+
+
 def attach_loader(module):
+    module._BaseDataLoaderIter._trainscope_mark = None
     replace(module._BaseDataLoaderIter, "__next__", _timed_next, "torch", "input")
 
 
 def _timed_next(original):
+    """What is needed between bursts is in variables of this function and in a mark of the iterator: globals, attributes
+    of others and id() are in other places of the memory, which are in no cache when the next batch is asked for."""
+    fast, flag, due_ns = None, None, 0
+    is_waiting = False  # inside of __next__ of that iterator
+    note, clock = hooks.records.extend, now_ns
+
+    def set_next(mark, new_flag, new_due_ns):
+        nonlocal fast, flag, due_ns
+        flag = new_flag or flag
+        fast, due_ns = mark, new_due_ns if mark else 0  # A batch that is on its way is the last one for now.
+
+    def end_next():
+        nonlocal is_waiting
+        is_waiting = False
+
+    hooks.set_next, hooks.end_next = set_next, end_next
+
     @functools.wraps(original)
     def __next__(self):
-        # 0 if anything was compiled: the compiler sees nothing of what follows.
-        if hooks.fast:
-            if hooks.fast == id(self):
+        nonlocal is_waiting
+        # None if anything was compiled: the compiler sees nothing of what follows.
+        if fast is not None:
+            if fast is self._trainscope_mark:
                 # Between bursts: notes times and whether an optimizer has updated, and nothing else. What it keeps are
                 # integers in one list, which Python's garbage collector does not count.
-                began = now_ns()
+                own_flag = flag  # There may be another one when the batch has come.
+                began = clock()
                 try:
-                    hooks.is_waiting = True
+                    is_waiting = True
                     item = original(self)
                 except StopIteration:
                     _end_iterator(hooks.fast_trace, self, began)
                     raise
                 finally:
-                    hooks.is_waiting = False
-                ended = now_ns()
+                    is_waiting = False
+                ended = clock()
                 try:
-                    if hooks.flag.closed:
-                        hooks.flag.__init__(b"")  # open again
+                    if own_flag.closed:
+                        own_flag.__init__(b"")  # open again
                     else:
                         began = -began
-                    hooks.records.extend((began, ended))  # both or none, whatever a signal handler of the job raises
-                    if ended > hooks.due_ns:
+                    note((began, ended))  # both or none, whatever a signal handler of the job raises
+                    # An update that another hook counts from now on must not be taken for that of this batch.
+                    if ended > due_ns or flag is not own_flag:
                         hooks.drain()
                 except Exception as error:
                     session.failed("the data loader", error)
@@ -240,7 +287,7 @@ def _timed_next(original):
             return original(self)
         trace = getattr(hooks.of_thread, "trace", None) or current_trace()
         # waiting: a loader that reads from another one
-        if trace is None or trace.is_waiting or hooks.is_waiting and trace is hooks.fast_trace:
+        if trace is None or trace.is_waiting or is_waiting and trace is hooks.fast_trace:
             return original(self)
         began = now_ns()
         try:

@@ -207,7 +207,7 @@ class Trace:
         if self.evaluation_ns:
             self._end_evaluation(now)
         self._end_batch(now)
-        self.hooks.fast = 0
+        self.hooks.fast = None
 
     def finish(self):
         """The process ends."""
@@ -323,7 +323,7 @@ class Trace:
         if not self.evaluation_ns:
             self._end_batch(began)
             self.evaluation_ns = began
-            self.hooks.fast = 0  # The next batch of training ends the evaluation.
+            self.hooks.fast = None  # The next batch of training ends the evaluation.
             self.evaluation_gap_ns = 0
             spans.begin(EVALUATION, began)
         else:

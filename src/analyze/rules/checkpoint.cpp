@@ -1,5 +1,5 @@
-// checkpoint: checkpoints, as the job reports them; of an unmodified job: long steps in which it
-// writes, or waiting for writes.
+// checkpoint: checkpoints, as the job reports them; of a job that does not report them: long steps
+// in which it writes; without any phases also waiting for writes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,13 +26,13 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   const double checkpoints = witness.checkpoints();
   if (const auto share = evidence.share("checkpoint")) {
-    judgement.strength = 0.95 * checkpoints;
+    judgement.strength = 0.95 * checkpoints * witness.weight(*share);
     judgement.share = *share;
     judgement.is_reported = true;
     judgement.finding.summary =
         fmt::format("checkpoints take {:.0f} % of the time", 100 * judgement.share);
-  } else if (!evidence.has_phases()) {
-    const double waits = waits_for_writes(witness);
+  } else {
+    const double waits = evidence.has_phases() ? 0 : waits_for_writes(witness);
     const double on_disk = witness.value(Signal::main_on_disk).value_or(0);
     const double written = witness.value(Signal::disk_write_bytes).value_or(0);
     const bool is_by_steps = 0.85 * checkpoints >= 0.75 * waits;

@@ -16,6 +16,7 @@ Judgement judge(Witness& witness) {
   judgement.strength = 0.95 * witness.communication();
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.99, *evidence.share("communication"));
+  judgement.strength *= witness.weight(judgement.share);
   judgement.lost = judgement.share;
   judgement.finding.summary =
       fmt::format("ranks wait for each other {:.0f} % of the step time", 100 * judgement.share);

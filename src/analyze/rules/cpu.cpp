@@ -41,8 +41,9 @@ Judgement judge(Witness& witness) {
                                     *cores / evidence.cpus(), 0.7, 0.88);
   const double one = computing(witness);
   judgement.strength = 0.92 * std::max(all, one);
-  judgement.strength *= (1 - witness.input_wait()) * (1 - witness.checkpoints()) *
-                        (1 - witness.communication()) * (1 - witness.small_reads());
+  judgement.strength *= Witness::left_by(witness.input_wait()) *
+                        Witness::left_by(witness.checkpoints()) *
+                        Witness::left_by(witness.communication()) * (1 - witness.small_reads());
   // Cores that loading workers fill while the main thread waits for them are input.
   judgement.strength *= 1 - witness.waits_for_workers();
   if (evidence.uses_gpu()) judgement.strength *= 0.3;

@@ -54,7 +54,7 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   const auto share = evidence.lost_input();
   if (!share) return judgement;
-  judgement.strength = 0.97 * witness.input_wait();
+  judgement.strength = 0.97 * witness.input_wait() * witness.weight(*share);
   judgement.share = *share;
   judgement.is_reported = true;
   if (evidence.uses_gpu() && !evidence.reported().dry_share()) {

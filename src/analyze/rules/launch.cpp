@@ -33,7 +33,7 @@ Judgement judge(Witness& witness) {
   }
   // A copy keeps the main thread busy as well.
   judgement.strength *= 1 - 0.7 * witness.degree(Signal::gpu_copied, 2e9, 6e9);
-  judgement.strength *= 1 - witness.input_wait();
+  judgement.strength *= Witness::left_by(witness.input_wait());
   // A device that still has work queued does not wait for the program.
   if (const auto dry = evidence.reported().dry_share()) {
     judgement.strength *= witness.degree("steps before which the GPU ran dry", dry, 0.1, 0.4);

@@ -42,11 +42,13 @@ double host_share(const Evidence& evidence) {
   return evidence.uses_gpu() ? first + second : std::max(first, second);
 }
 
-// What the main thread waited for, if a rule knows; of an unmodified job.
-void take_waits(const Judged& verdict, double whole_s, Division& division) {
-  const double seconds = verdict.judgement.share * whole_s;
+// What the main thread waited for, if a rule knows, and the job does not report it.
+void take_waits(const Evidence& evidence, const Judged& verdict, Division& division) {
+  const double seconds = verdict.judgement.share * evidence.training_s();
+  const bool reports_saves = evidence.share("checkpoint").has_value();
+  if (verdict.verdict == "checkpoint_bound" && !reports_saves) division.take("checkpoint", seconds);
+  if (evidence.knows_input()) return;
   if (verdict.verdict == "input_bound") division.take("input wait", seconds);
-  if (verdict.verdict == "checkpoint_bound") division.take("checkpoint", seconds);
   if (verdict.verdict == "idle") division.take("idle", division.left_s());
 }
 
@@ -64,7 +66,7 @@ std::vector<BreakdownPart> break_down(const Evidence& evidence, const Judged* ve
   }
   division.take("device compute", evidence.device_share().value_or(0) * judged_s);
   division.take("host work", host_share(evidence) * judged_s);
-  if (verdict != nullptr && !evidence.knows_input()) take_waits(*verdict, judged_s, division);
+  if (verdict != nullptr) take_waits(evidence, *verdict, division);
   division.take("unexplained", division.left_s());
   return division.parts();
 }

@@ -58,5 +58,19 @@ TEST(Breakdown, the_verdict_says_what_a_blocked_thread_waited_for) {
   EXPECT_EQ(shares(PlantedRun().diagnose())["unexplained"], 1);
 }
 
+TEST(Breakdown, checkpoints_that_are_reported_count_once) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 100; ++i) {
+    const double end_s = i * 0.2;
+    reports.push_back({end_s - 0.1, "pipe", *parse_report("phase checkpoint 0.1")});
+    reports.push_back({end_s, "pipe", *parse_report("phase forward 0.1")});
+    reports.push_back({end_s, "pipe", *parse_report(fmt::format("step {}", i))});
+  }
+  auto parts = shares(PlantedRun().cpu(0.3, 0.3).thread("main", 0.3, 0).report(reports).diagnose());
+  EXPECT_NEAR(parts["checkpoint"], 0.5, 0.02);
+  EXPECT_NEAR(parts["host work"], 0.3, 0.02);
+  EXPECT_NEAR(parts["unexplained"], 0.2, 0.03);
+}
+
 }  // namespace
 }  // namespace trainscope

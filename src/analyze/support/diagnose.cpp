@@ -5,6 +5,8 @@
 #include "analyze/analyze.h"
 #include "analyze/support/breakdown.h"
 #include "analyze/support/confidence.h"
+#include "analyze/support/missing_evidence.h"
+#include "analyze/support/outside_steps.h"
 #include "analyze/support/over_time.h"
 #include "analyze/support/rule.h"
 #include "analyze/support/shared_confidence.h"
@@ -14,24 +16,10 @@ namespace trainscope {
 
 namespace {
 
-std::string missing_for(const Evidence& evidence, const std::vector<Judged>& judged) {
-  if (evidence.training_s() < kLeastTrainingS) return "a longer run";
-  for (const Judged& one : judged) {
-    if (!one.judgement.missing.empty()) return one.judgement.missing;
-  }
-  if (evidence.knows_input()) return "evidence that the rules agree on";
-  const char* const what = evidence.has_phases()             ? "input phases"
-                           : evidence.reported().steps() > 0 ? "phases of the steps"
-                                                             : "steps and their phases";
-  return fmt::format("{}: trainscope run --instrument -- COMMAND (Python), or trainscope send",
-                     what);
-}
-
-void set_unknown(const Evidence& evidence, const std::vector<Judged>& judged,
-                 Diagnosis& diagnosis) {
+void set_unknown(std::vector<std::string> missing, Diagnosis& diagnosis) {
   diagnosis.verdict = "unknown";
   diagnosis.confidence = 0;
-  diagnosis.missing.push_back(missing_for(evidence, judged));
+  diagnosis.missing = std::move(missing);
   diagnosis.sentence = "cannot tell what holds the training back";
 }
 
@@ -126,7 +114,7 @@ Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits) {
   if (is_clear) {
     set_verdict(judged, diagnosis);
   } else {
-    set_unknown(evidence, judged, diagnosis);
+    set_unknown(missing_evidence(evidence, judged, run.duration_s()), diagnosis);
   }
   const SharedConfidence confidence(judged, is_clear, diagnosis.confidence);
   diagnosis.alternatives = confidence.alternatives();
@@ -142,6 +130,8 @@ Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits) {
   for (const Finding& pause : evidence.reported().step_time().findings) {
     diagnosis.findings.push_back(pause);
   }
+  TS_TRY(const std::vector<Finding> outside, time_outside_steps(run, evidence.reported()));
+  diagnosis.findings.insert(diagnosis.findings.end(), outside.begin(), outside.end());
   for (const Judged& one : judged) diagnosis.judged.push_back(explained(one));
   return diagnosis;
 }

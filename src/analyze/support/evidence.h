@@ -64,7 +64,7 @@ class Evidence {
   std::optional<double> share(std::string_view part) const;
   // Of waiting for data, what a device had to wait for too: all of it where devices are unknown.
   std::optional<double> lost_input() const;
-  // Of the time, beyond the usual duration of a step.
+  // Of the time, beyond the usual duration of a step, in steps whose length no phase explains.
   double long_steps_share() const;
 
   Framework framework() const { return framework_; }

@@ -160,5 +160,33 @@ TEST(Reported, bursts_that_are_not_known_are_no_share_of_the_step) {
   for (const BreakdownPart& part : d.breakdown) EXPECT_NE(part.part, "transfer");
 }
 
+// Steps of 0.1 s; before every tenth something takes 0.4 s. `line`: what is reported of it.
+std::vector<StoredReport> steps_with(const std::string& line) {
+  std::vector<StoredReport> reports;
+  double time_s = 0;
+  for (int i = 1; time_s < kLengthS - 1; ++i) {
+    if (i % 10 == 0) time_s += 0.4;
+    if (i % 10 == 0 && !line.empty()) reports.push_back({time_s, "pipe", *parse_report(line)});
+    time_s += 0.1;
+    reports.push_back({time_s - 0.09, "pipe", *parse_report("phase input 0.001")});
+    reports.push_back({time_s, "pipe", *parse_report(fmt::format("step {}", i))});
+  }
+  return reports;
+}
+
+std::string verdict_of_writing(const std::string& line) {
+  PlantedRun run;
+  run.cpu(0.9, 0.95).thread("main", 0.9, 0).report(steps_with(line));
+  run.bursts("job.io.bytes", {{"direction", "write"}}, 20e6, is_in_pause);
+  run.rate("job.disk.io", {{"direction", "write"}}, 60e6);
+  return run.diagnose().verdict;
+}
+
+TEST(Reported, saves_are_found_though_only_other_phases_are_reported) {
+  EXPECT_EQ(verdict_of_writing(""), "checkpoint_bound");
+  EXPECT_EQ(verdict_of_writing("phase evaluation 0.4"), "cpu_bound")
+      << "what an evaluation writes is no checkpoint";
+}
+
 }  // namespace
 }  // namespace trainscope

@@ -11,6 +11,8 @@ extern const Analysis step_time_analysis;
 
 namespace {
 
+constexpr std::string_view kUnexplained = "unexplained";
+
 double overlap_s(double from_s, double to_s, double other_from_s, double other_to_s) {
   return std::max(0.0, std::min(to_s, other_to_s) - std::max(from_s, other_from_s));
 }
@@ -51,9 +53,11 @@ Status ReportedTime::read_steps(const RunView& run) {
   for (const auto& [name, time_s] : phase_times(run)) {
     shares_.try_emplace(name, std::min(1.0, time_s / (end_s_ - begin_s_)));
   }
-  TS_TRY(writes_, writes_in_pauses(run, step_time_.pauses, begin_s_, end_s_));
+  std::vector<Pause> long_steps = step_time_.pauses;
+  std::erase_if(long_steps, [](const Pause& pause) { return pause.kind != kUnexplained; });
+  TS_TRY(writes_, writes_in_pauses(run, long_steps, begin_s_, end_s_));
   if (!knows_input_) {
-    TS_TRY(work_, work_in_pauses(run, step_time_.pauses, begin_s_, end_s_));
+    TS_TRY(work_, work_in_pauses(run, long_steps, begin_s_, end_s_));
   }
   return {};
 }
@@ -112,7 +116,7 @@ bool ReportedTime::has_pauses(std::string_view kind) const {
 double ReportedTime::paused_s(std::string_view kind, double from_s, double to_s) const {
   double sum_s = 0;
   for (const Pause& pause : step_time_.pauses) {
-    if (!kind.empty() && pause.kind != kind) continue;
+    if (pause.kind != kind) continue;
     sum_s += part_within(pause.lost_s, pause.from_s, pause.to_s, from_s, to_s);
   }
   return sum_s;
@@ -151,7 +155,18 @@ std::optional<double> ReportedTime::lost_input(double from_s, double to_s) const
 }
 
 double ReportedTime::long_steps_share(double from_s, double to_s) const {
-  return std::min(1.0, paused_s("", from_s, to_s) / (to_s - from_s));
+  return std::min(1.0, paused_s(kUnexplained, from_s, to_s) / (to_s - from_s));
+}
+
+std::optional<ReportedTime::NamedShare> ReportedTime::largest_other_phase() const {
+  std::optional<NamedShare> largest;
+  for (const auto& [name, share] : shares_) {
+    TrainingPhase phase;
+    phase.name = name;
+    if (phase.is_step_phase() || phase.is_pause()) continue;
+    if (!largest || share > largest->share) largest = NamedShare{name, share};
+  }
+  return largest;
 }
 
 }  // namespace trainscope

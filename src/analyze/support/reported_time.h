@@ -41,12 +41,18 @@ class ReportedTime {
   std::optional<double> lost_input(double from_s, double to_s) const;
   // Share of the steps before which a device had nothing left to do; empty: unknown.
   std::optional<double> dry_share() const { return dry_share_; }
-  // Of the time, beyond the usual duration of a step.
+  // Of the time, beyond the usual duration of a step, in steps whose length no phase explains.
   double long_steps_share(double from_s, double to_s) const;
-  // analyze/support/reported.h, of the pauses; the second only of jobs that do not report waits
+  // analyze/support/reported.h, of these steps; the second only of jobs that do not report waits
   std::optional<double> writes_in_long_steps() const { return writes_; }
   std::optional<double> work_in_long_steps() const { return work_; }
   const AnalysisResult& step_time() const { return step_time_; }
+  // The phase that takes most of the time, of those with names of the job's own.
+  struct NamedShare {
+    std::string name;
+    double share = 0;
+  };
+  std::optional<NamedShare> largest_other_phase() const;
 
  private:
   struct StartWait {
@@ -58,7 +64,7 @@ class ReportedTime {
   void find_begin(const Training& training);
   void find_later_starts(const Training& training);
   bool has_pauses(std::string_view kind) const;
-  double paused_s(std::string_view kind, double from_s, double to_s) const;  // "": of any kind
+  double paused_s(std::string_view kind, double from_s, double to_s) const;
   double start_waits_s(double from_s, double to_s) const;
 
   double begin_s_ = 0, end_s_ = 0, first_step_s_ = 0, warmup_s_ = 0;

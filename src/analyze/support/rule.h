@@ -27,7 +27,8 @@ class Witness : public Observations {
   // it. While a device has work queued, waiting for data takes nothing.
   double input_wait();
   double communication();
-  // The same of checkpoints. Of an unmodified job: long steps are those in which it writes.
+  // The same of checkpoints. Of a job that does not report them: long steps are those in which it
+  // writes.
   double checkpoints();
   // How far the main thread waits for loading workers that are busy. Only their states are seen, so
   // this is for unmodified jobs.
@@ -43,6 +44,12 @@ class Witness : public Observations {
   // Of a share of the time, what can be won at most: a device that computes meanwhile goes on doing
   // so. Empty: how busy the device is was not recorded.
   std::optional<double> device_bound(double share) const;
+  // From 0.5 to 1: how near a reported share is to the largest of those that the job reports. Rules
+  // that are all sure would otherwise not tell the larger part from the smaller one.
+  double weight(double share);
+  // What reported waits leave to a rule about what the job does meanwhile. Less than in proportion:
+  // with half of each, both rules would stay below a verdict, though all of the time is known.
+  static double left_by(double waits) { return 1 - waits * waits; }
   // How far others use the CPUs that the job may use.
   double strangers(double low, double high);
   // In the words of the framework that the job uses.

@@ -248,5 +248,95 @@ TEST(Verdicts, a_job_that_sleeps_is_worth_a_word) {
   EXPECT_FALSE(idle.findings.at(0).max_speedup);
 }
 
+TEST(Verdicts, reported_waits_never_leave_a_computing_job_without_a_verdict) {
+  for (const char* const phase : {"input", "communication", "checkpoint"}) {
+    std::string before = "cpu_bound";
+    int changes = 0;
+    for (int percent = 2; percent <= 40; ++percent) {
+      const double share = percent / 100.0;
+      const Diagnosis d = computing().report(steps_between(0, 19.9, phase, share)).diagnose();
+      EXPECT_NE(d.verdict, "unknown") << phase << " " << percent << " %";
+      changes += d.verdict != before ? 1 : 0;
+      before = d.verdict;
+    }
+    EXPECT_EQ(changes, 1) << phase;
+  }
+}
+
+TEST(Verdicts, a_missing_phase_or_metric_is_named) {
+  PlantedRun own;
+  own.cpu(0.4, 0.45).thread("main", 0.4, 0).report(steps_between(0, 19.9, "data", 0.5));
+  const Diagnosis named = own.diagnose();
+  EXPECT_EQ(named.verdict, "unknown");
+  ASSERT_EQ(named.missing.size(), 2U);
+  EXPECT_NE(named.missing[0].find("run --instrument"), std::string::npos) << named.missing[0];
+  EXPECT_NE(named.missing[1].find("'data' does, which takes 50 %"), std::string::npos)
+      << named.missing[1];
+  const Diagnosis blind = PlantedRun().steps(0).diagnose();
+  ASSERT_EQ(blind.missing.size(), 2U);
+  EXPECT_NE(blind.missing[1].find("job.cpu.time"), std::string::npos) << blind.missing[1];
+}
+
+TEST(Verdicts, few_steps_in_a_long_run_need_more_steps) {
+  const Diagnosis d = computing().report(steps_between(0, 1, "forward", 0.9)).diagnose();
+  EXPECT_EQ(d.verdict, "unknown");
+  ASSERT_EQ(d.missing.size(), 1U);
+  EXPECT_TRUE(d.missing[0].starts_with("more steps: ")) << d.missing[0];
+  EXPECT_NE(find_finding(d, "shutdown"), nullptr);
+}
+
+TEST(Verdicts, much_time_before_and_after_the_steps_is_told) {
+  const Diagnosis d = computing().report(steps_between(5, 12, "forward", 0.9)).diagnose();
+  const Finding* const startup = find_finding(d, "startup");
+  ASSERT_NE(startup, nullptr);
+  EXPECT_EQ(startup->severity, "info");
+  EXPECT_NEAR(*startup->to_s, 5, 0.02);
+  const Finding* const shutdown = find_finding(d, "shutdown");
+  ASSERT_NE(shutdown, nullptr);
+  EXPECT_NEAR(*shutdown->from_s, 12, 0.02);
+  EXPECT_NEAR(*shutdown->time_lost_s, 8, 0.02);
+  EXPECT_FALSE(shutdown->max_speedup);
+  EXPECT_EQ(shutdown->evidence.at(0), "8.0 s of 20.0 s, 40 % of the run");
+  EXPECT_EQ(shutdown->evidence.at(1), "CPU of the job meanwhile: 0.96 cores (job.cpu.time)");
+  const Diagnosis whole = computing().steps(0.01).diagnose();
+  EXPECT_EQ(find_finding(whole, "startup"), nullptr);
+  EXPECT_EQ(find_finding(whole, "shutdown"), nullptr);
+}
+
+TEST(Verdicts, steps_that_are_reported_together_may_go_on_after_the_last_report) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i <= 3; ++i) {
+    reports.push_back(line_at(4.0 * i, fmt::format("step {}", 100 * i)));
+  }
+  const Diagnosis d = computing().report(reports).diagnose();
+  EXPECT_EQ(find_finding(d, "startup"), nullptr);
+  EXPECT_EQ(find_finding(d, "shutdown"), nullptr);
+}
+
+// Steps that take 0.1 s with these two phases.
+Diagnosis with_both(const std::string& first, double first_s, const std::string& second,
+                    double second_s) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 200; ++i) {
+    const double end_s = i * 0.1;
+    reports.push_back(line_at(end_s - second_s, fmt::format("phase {} {}", first, first_s)));
+    reports.push_back(line_at(end_s - 1e-4, fmt::format("phase {} {}", second, second_s)));
+    reports.push_back(line_at(end_s, fmt::format("step {}", i)));
+  }
+  PlantedRun run;
+  return run.cpu(0.2, 0.25).thread("main", 0.2, 0).report(reports).diagnose();
+}
+
+TEST(Verdicts, of_two_parts_that_the_job_reports_the_larger_one_is_the_verdict) {
+  EXPECT_EQ(with_both("input", 0.03, "checkpoint", 0.045).verdict, "checkpoint_bound");
+  EXPECT_EQ(with_both("input", 0.045, "checkpoint", 0.03).verdict, "input_bound");
+  EXPECT_EQ(with_both("input", 0.03, "communication", 0.045).verdict, "communication_bound");
+  EXPECT_EQ(with_both("communication", 0.03, "checkpoint", 0.045).verdict, "checkpoint_bound");
+  const Diagnosis d = with_both("input", 0.03, "checkpoint", 0.045);
+  EXPECT_EQ(raised(d), "checkpoint input_wait ");
+  ASSERT_EQ(d.alternatives.size(), 1U);
+  EXPECT_EQ(d.alternatives[0].verdict, "input_bound");
+}
+
 }  // namespace
 }  // namespace trainscope

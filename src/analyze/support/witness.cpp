@@ -32,11 +32,19 @@ double Witness::checkpoints() {
   if (const auto share = evidence_.share("checkpoint")) {
     return degree("checkpoints of step time", share, 0.05, 0.2);
   }
-  if (evidence_.has_phases()) return 0;
   return degree("time lost in long steps", evidence_.long_steps_share(), 0.05, 0.2) *
          degree("writes that fall into long steps only",
                 evidence_.reported().writes_in_long_steps(), 0.5, 0.85) *
          degree(Signal::disk_write_bytes, 1e6, 5e6);
+}
+
+double Witness::weight(double share) {
+  double largest = evidence_.lost_input().value_or(0);
+  for (const char* const part : {"checkpoint", "communication"}) {
+    largest = std::max(largest, evidence_.share(part).value_or(0));
+  }
+  if (!(share < largest)) return 1;
+  return 0.5 + 0.5 * degree("of the largest part that the job reports", share / largest, 0, 1);
 }
 
 double Witness::waits_for_workers() {

@@ -1,0 +1,55 @@
+#include "analyze/support/missing_evidence.h"
+
+#include <fmt/format.h>
+
+#include "analyze/analyze.h"
+#include "base/text.h"
+
+namespace trainscope {
+
+namespace {
+
+// A phase of the job's own name is worth a word from this share of the time on.
+constexpr double kWorthNaming = 0.1;
+
+std::string missing_time(const Evidence& evidence, double run_s) {
+  if (evidence.reported().steps() == 0 || run_s < kLeastTrainingS) return "a longer run";
+  return fmt::format("more steps: only {} of {} are between the first one and the last",
+                     duration_text(evidence.training_s()), duration_text(run_s));
+}
+
+std::string missing_phases(const Evidence& evidence) {
+  const char* const what = evidence.has_phases()             ? "input phases"
+                           : evidence.reported().steps() > 0 ? "phases of the steps"
+                                                             : "steps and their phases";
+  return fmt::format("{}: trainscope run --instrument -- COMMAND (Python), or trainscope send",
+                     what);
+}
+
+}  // namespace
+
+std::vector<std::string> missing_evidence(const Evidence& evidence,
+                                          const std::vector<Judged>& judged, double run_s) {
+  if (evidence.training_s() < kLeastTrainingS) return {missing_time(evidence, run_s)};
+  for (const Judged& one : judged) {
+    if (!one.judgement.missing.empty()) return {one.judgement.missing};
+  }
+  std::vector<std::string> missing;
+  if (!evidence.knows_input()) missing.push_back(missing_phases(evidence));
+  const auto other = evidence.reported().largest_other_phase();
+  if (other && other->share >= kWorthNaming) {
+    missing.push_back(
+        fmt::format("what the phase '{}' does, which takes {:.0f} % of the time: the names input, "
+                    "transfer, communication, checkpoint and evaluation have a meaning",
+                    printable(other->name), 100 * other->share));
+  }
+  if (!evidence.mean(Signal::job_cores)) {
+    missing.emplace_back("the CPU time of the job (job.cpu.time), which this run does not have");
+  }
+  if (missing.empty()) {
+    missing.emplace_back("a cause that stands out: --explain shows what each rule saw");
+  }
+  return missing;
+}
+
+}  // namespace trainscope
