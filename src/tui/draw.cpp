@@ -146,11 +146,11 @@ class TopDrawing {
       grid_.put(row, end, "_", Look::strong);
       return;
     }
-    const bool arrows = has_utf8();
+    const char* q = content_.is_of_job ? "close" : "quit";  // the job continues
     const std::string keys =
-        fmt::format(" q {}  {} scroll  +- zoom  space freeze  / filter  tab component  ? help",
-                    content_.is_of_job ? "close" : "quit", arrows ? "←→" : "arrows");
-    const std::string few = " q quit  / filter  tab next  ? help";
+        fmt::format(" q {}  {} scroll  +- zoom  space freeze  / filter  tab component  ? help", q,
+                    has_utf8() ? "←→" : "arrows");
+    const std::string few = fmt::format(" q {}  / filter  tab next  ? help", q);
     grid_.put(row, 0, layout_.size.columns < 80 ? few : keys, Look::dim);
   }
 

@@ -212,6 +212,15 @@ TEST(TopScreen, on_a_low_screen_no_line_is_drawn_over_another) {
   }
 }
 
+TEST(TopScreen, the_screen_of_a_job_is_closed_not_quit) {
+  const TopSnapshot run = training_run({24, 80});
+  for (const int columns : {40, 80}) {
+    const ScreenSize size{24, columns};
+    EXPECT_NE(draw_top({&run, kVerdict, 0, true}, {}, size, Charset::utf8).text().find(" q close "),
+              std::string::npos);
+  }
+}
+
 TEST(TopScreen, an_empty_component_is_explained) {
   TopSnapshot run = training_run({24, 80});
   run.rows.clear();
