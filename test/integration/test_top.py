@@ -325,6 +325,17 @@ class RunTop(TopCase):
         self.assertEqual(shown.wait(), 7)
         self.assertEqual(termios.tcgetattr(shown.master)[:4], shown.mode[:4])
 
+    def test_a_terminal_that_takes_nothing_at_the_end_is_restored_when_it_does(self):
+        shown = self.start_top()
+        shown.wait_for("processor")
+        screen = self.screen_process()
+        shown.type("\x13")  # Ctrl-S: the screen hangs in its next line
+        self.finish()
+        wait_until(lambda: process_state(screen) in ("", "Z"))
+        shown.type("\x11")
+        self.assertEqual(shown.wait(), 7)
+        self.assert_restored(shown)
+
     def test_the_screen_ends_with_the_supervisor(self):
         shown = self.start_top()
         shown.wait_for("processor")
