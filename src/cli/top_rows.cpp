@@ -22,6 +22,7 @@ struct ChosenSeries {
   std::string label;
   // Of several with the same text, the one with the largest mean is shown; "": all are.
   std::string rival_of = "";
+  bool is_loopback = false;
 };
 
 // A row of the overview: series of this metric with this label. Devices compete for it.
@@ -75,10 +76,13 @@ bool belongs_to(const Series& series, const ComponentMetrics& metrics) {
                      [&](std::string_view name) { return series.metric.starts_with(name); });
 }
 
-// "disk.io sda read": without the first part of the name, which says little.
+// "disk.io sda read", "job.disk.io read": without the first part of the name, if only one metric of
+// these has the rest.
 std::string short_text(const Series& series) {
-  const size_t dot = series.metric.find('.');
-  std::string text = dot == std::string::npos ? series.metric : series.metric.substr(dot + 1);
+  std::string text = series.metric;
+  for (const std::string_view first : {"system.", "hw.", "train."}) {
+    if (series.metric.starts_with(first)) text = series.metric.substr(first.size());
+  }
   for (const auto& label : series.labels) text += " " + label.second;
   return text;
 }
@@ -112,7 +116,8 @@ std::vector<ChosenSeries> choose_overview(const RunView& run) {
       const Series& one = series[i];
       if (one.status == SeriesStatus::absent || one.metric != row.metric) continue;
       if (!row.name.empty() && value_of_label(one.labels, row.name) != row.value) continue;
-      chosen.push_back({i, overview_label(row, one), row.competes ? std::string(row.label) : ""});
+      chosen.push_back({i, overview_label(row, one), row.competes ? std::string(row.label) : "",
+                        value_of_label(one.labels, "device") == "lo"});
     }
   }
   return chosen;
@@ -183,6 +188,7 @@ PlotRow make_row(const RunView& run, const std::string& label, const Series& ser
   const bool is_rate = series.kind == Kind::counter;
   const std::string unit = series.unit == "1" && !is_ratio(series) ? "" : series.unit;
   const auto text = [&](double value) {
+    if (is_rate && unit == "s") return percent_text(value);  // of the time
     return is_rate ? rate_text(value, unit) : value_text(value, unit);
   };
   row.value = text(*last);
@@ -194,16 +200,18 @@ PlotRow make_row(const RunView& run, const std::string& label, const Series& ser
   return row;
 }
 
-// Of each row that devices compete for, the place of its largest mean.
+// Of each row that devices compete for, the place of its largest mean. The loopback device is no
+// network: it is shown if there is no other.
 std::map<std::string, size_t> find_busiest(const std::vector<ChosenSeries>& chosen,
                                            const std::vector<WindowFold>& folds) {
+  const auto use_of = [&](size_t k) {
+    return chosen[k].is_loopback ? -1 : folds[k].mean().value_or(0);
+  };
   std::map<std::string, size_t> busiest;
   for (size_t k = 0; k < chosen.size(); ++k) {
     if (chosen[k].rival_of.empty()) continue;
     const auto [found, is_new] = busiest.emplace(chosen[k].rival_of, k);
-    if (!is_new && folds[k].mean().value_or(0) > folds[found->second].mean().value_or(0)) {
-      found->second = k;
-    }
+    if (!is_new && use_of(k) > use_of(found->second)) found->second = k;
   }
   return busiest;
 }
@@ -216,7 +224,7 @@ std::string why_no_row(const ViewRequest& request) {
     return "the job reports no steps; see docs/guide/progress.md";
   }
   if (request.component == Component::overview) return "nothing is recorded yet";
-  return fmt::format("nothing was recorded of this component ({})",
+  return fmt::format("nothing was recorded of this component ({}); `trainscope doctor` states why",
                      component_name(request.component));
 }
 
@@ -234,11 +242,11 @@ Status fold_steps(const RunView& run, const std::vector<WindowQuery>& queries,
                   const TimeWindows& windows, std::vector<WindowFold>& folds) {
   const auto& details = run.training().details;
   if (details == nullptr) return {};
-  const auto steps = details->steps();
+  const auto steps = details->steps_from(windows.begin_s);
   for (Step step;;) {
     TS_TRY(const bool is_step, steps->next(step));
-    if (!is_step) return {};
-    if (step.time_s < windows.begin_s || step.time_s > windows.end_s()) continue;
+    if (!is_step || step.time_s > windows.end_s()) return {};
+    if (step.time_s < windows.begin_s) continue;
     for (size_t k = 0; k < queries.size(); ++k) {
       if (queries[k].series < run.recorded_series().size()) continue;
       const auto value = value_of_step(step, run.series()[queries[k].series]);
@@ -266,6 +274,26 @@ Result<std::vector<WindowFold>> fold_all(const RunView& run,
   return folds;
 }
 
+// What the line about the job states, in this order.
+struct JobNumber {
+  std::string_view metric;
+  std::string (*text)(double value);
+};
+constexpr JobNumber kJobNumbers[] = {
+    {"job.process.count",
+     [](double value) {
+       const auto count = std::llround(value);
+       return fmt::format("{} process{}", count, count == 1 ? "" : "es");
+     }},
+    {"job.thread.count", [](double value) { return counted(std::llround(value), "thread"); }},
+    {"job.memory.usage", [](double value) { return bytes_text(value) + " memory"; }},
+    {"job.cpu.utilization", [](double value) { return percent_text(value) + " of its CPUs"; }},
+};
+
+bool is_running_time(const Series& series) {
+  return series.metric == "job.thread.time" && value_of_label(series.labels, "state") == "running";
+}
+
 // The last value of a series in these windows.
 std::optional<double> last_of(const WindowFold& fold, const TimeWindows& windows) {
   for (size_t k = windows.count; k-- > 0;) {
@@ -280,7 +308,9 @@ Result<TopRows> read_top_rows(const RunView& run, const ViewRequest& request,
                               const TimeWindows& windows) {
   TopRows out;
   std::vector<ChosenSeries> chosen = choose_series(run, request);
-  if (chosen.size() > kMaxRows) {
+  // Devices that compete for a row of the overview may be many; its rows are few.
+  const bool is_overview = request.filter.empty() && request.component == Component::overview;
+  if (!is_overview && chosen.size() > kMaxRows) {
     out.left_out = chosen.size() - kMaxRows;
     chosen.resize(kMaxRows);
   }
@@ -304,35 +334,27 @@ Result<std::string> job_line(const RunView& run, const TimeWindows& windows) {
   const std::vector<Series>& series = run.recorded_series();
   std::vector<WindowQuery> queries;
   for (size_t i = 0; i < series.size(); ++i) {
-    const std::string& metric = series[i].metric;
-    const bool is_running_time =
-        metric == "job.thread.time" && value_of_label(series[i].labels, "state") == "running";
-    const bool is_wanted = metric == "job.process.count" || metric == "job.thread.count" ||
-                           metric == "job.memory.usage" || metric == "job.cpu.utilization";
-    if (is_wanted || is_running_time) queries.push_back({i, reading_of(series[i])});
+    const bool is_wanted =
+        is_running_time(series[i]) ||
+        std::any_of(std::begin(kJobNumbers), std::end(kJobNumbers),
+                    [&](const JobNumber& number) { return number.metric == series[i].metric; });
+    if (is_wanted) queries.push_back({i, reading_of(series[i])});
   }
   TS_TRY(const std::vector<WindowFold> folds, run.fold_windows(queries, windows));
   std::string text, threads;
+  for (const JobNumber& number : kJobNumbers) {
+    for (size_t k = 0; k < queries.size(); ++k) {
+      if (series[queries[k].series].metric != number.metric) continue;
+      const auto value = last_of(folds[k], windows);
+      if (value) text += (text.empty() ? "" : ", ") + number.text(*value);
+    }
+  }
   for (size_t k = 0; k < queries.size(); ++k) {
-    const auto value = last_of(folds[k], windows);
-    if (!value) continue;
     const Series& one = series[queries[k].series];
-    if (one.metric == "job.thread.time") {
-      threads += fmt::format("{} {} {}", threads.empty() ? "" : ",",
-                             value_of_label(one.labels, "role"), percent_text(*value));
-      continue;
-    }
-    if (!text.empty()) text += ", ";
-    if (one.metric == "job.process.count") {
-      const auto count = std::llround(*value);
-      text += fmt::format("{} process{}", count, count == 1 ? "" : "es");
-    } else if (one.metric == "job.thread.count") {
-      text += counted(std::llround(*value), "thread");
-    } else if (one.metric == "job.memory.usage") {
-      text += bytes_text(*value) + " memory";
-    } else {
-      text += percent_text(*value) + " of its CPUs";
-    }
+    const auto value = last_of(folds[k], windows);
+    if (!value || !is_running_time(one)) continue;
+    threads += fmt::format("{} {} {}", threads.empty() ? "" : ",",
+                           value_of_label(one.labels, "role"), percent_text(*value));
   }
   return threads.empty() ? text : text + "; running:" + threads;
 }

@@ -64,6 +64,22 @@ TEST_F(TopRowsTest, the_busiest_device_is_shown) {
   EXPECT_EQ(labels(rows()), "in eth0;");
 }
 
+TEST_F(TopRowsTest, the_loopback_device_is_shown_only_if_there_is_no_other) {
+  add("system.network.io", {{"device", "lo"}, {"direction", "receive"}}, "By", 900, Kind::counter);
+  EXPECT_EQ(labels(rows()), "in lo;");
+  add("system.network.io", {{"device", "eth0"}, {"direction", "receive"}}, "By", 0, Kind::counter);
+  EXPECT_EQ(labels(rows()), "in eth0;");
+}
+
+TEST_F(TopRowsTest, many_devices_leave_room_for_the_gpus) {
+  for (int i = 0; i < 150; ++i) {
+    add("system.disk.utilization", {{"device", "sd" + std::to_string(i)}}, "1", i / 150.0);
+  }
+  add("hw.gpu.utilization", {{"gpu", "0"}}, "1", 0.5);
+  EXPECT_EQ(labels(rows()), "disk sd149;GPU 0;");
+  EXPECT_EQ(rows().left_out, 0U);
+}
+
 TEST_F(TopRowsTest, many_gpus_have_one_row_each) {
   for (int gpu = 0; gpu < 8; ++gpu) {
     add("hw.gpu.utilization", {{"gpu", std::to_string(gpu)}}, "1", 0.5);
@@ -79,6 +95,16 @@ TEST_F(TopRowsTest, a_component_has_all_its_series) {
   EXPECT_EQ(labels(rows(Component::processor)), "cpu.utilization 0;pressure.time some cpu;");
   EXPECT_EQ(labels(rows(Component::gpu)), "");
   EXPECT_NE(rows(Component::gpu).reason, "");
+  // Seconds per second are a share of the time.
+  EXPECT_EQ(rows(Component::processor).rows[1].value, "50%");
+}
+
+TEST_F(TopRowsTest, series_of_the_job_and_of_the_machine_have_different_names) {
+  add("cgroup.memory.usage", {}, "By", 1);
+  add("job.memory.usage", {}, "By", 1);
+  add("system.memory.usage", {{"state", "used"}}, "By", 1);
+  EXPECT_EQ(labels(rows(Component::memory)),
+            "cgroup.memory.usage;job.memory.usage;memory.usage used;");
 }
 
 TEST_F(TopRowsTest, a_filter_is_words_in_any_case_and_order) {
@@ -116,13 +142,14 @@ TEST_F(TopRowsTest, nothing_recorded_is_not_zero) {
 }
 
 TEST_F(TopRowsTest, the_job_line_has_what_was_recorded) {
-  add("job.process.count", {}, "{process}", 1);
+  add("job.memory.usage", {}, "By", 1024);
   add("job.thread.count", {}, "{thread}", 12);
+  add("job.process.count", {}, "{process}", 1);
   add("job.thread.time", {{"role", "main"}, {"state", "running"}}, "s", 0.5, Kind::counter);
   add("job.thread.time", {{"role", "main"}, {"state", "blocked"}}, "s", 0.5, Kind::counter);
   const auto line = job_line(run_, {0, 1, 10});
   ASSERT_TRUE(line);
-  EXPECT_EQ(*line, "1 process, 12 threads; running: main 50%");
+  EXPECT_EQ(*line, "1 process, 12 threads, 1.00 KiB memory; running: main 50%");
 }
 
 TEST_F(TopRowsTest, sparklines_are_of_shares_and_of_the_training) {

@@ -77,17 +77,28 @@ std::string recording_line(const RunView& run) {
   return text;
 }
 
-// Without `ESC [ … letter`, which would be shown as text.
+// The place after the escape sequence that begins at `at`: ESC [ … letter; ESC ] … BEL or ESC \, a
+// title or a link; of any other sequence, after the ESC.
+size_t after_escape(std::string_view line, size_t at) {
+  const char kind = at + 1 < line.size() ? line[at + 1] : '\0';
+  if (kind == '[') {
+    for (at += 2; at < line.size() && line[at] >= ' ' && line[at] < '@';) ++at;
+    return at + 1;
+  }
+  if (kind != ']') return at + 1;
+  const size_t end = line.find_first_of("\x07\x1b", at + 2);
+  if (end == std::string_view::npos) return line.size();
+  return line.substr(end).starts_with("\x1b\\") ? end + 2 : end + 1;
+}
+
+// Without escape sequences, which would be shown as text.
 std::string without_escapes(std::string_view line) {
   std::string out;
-  for (size_t at = 0; at < line.size(); ++at) {
-    if (line[at] != '\x1b') {
-      out += line[at];
-      continue;
-    }
-    if (at + 1 < line.size() && line[at + 1] == '[') {
-      at = line.find_first_not_of("0123456789;?", at + 2);
-      if (at == std::string_view::npos) break;
+  for (size_t at = 0; at < line.size();) {
+    if (line[at] == '\x1b') {
+      at = after_escape(line, at);
+    } else {
+      out += line[at++];
     }
   }
   return out;
@@ -143,18 +154,15 @@ class FollowedRun {
   }
 
   Status poll() {
-    if (!is_open_) {
-      TS_TRY(run_, follower_.open());
-      is_open_ = true;
-    } else {
-      TS_TRY(std::unique_ptr<RunView> newer, follower_.read_new());
-      if (newer != nullptr) run_ = std::move(newer);
-    }
+    TS_TRY(std::unique_ptr<RunView> newer, is_open_ ? follower_.read_new() : follower_.open());
+    is_open_ = true;
     if (!follower_.is_running()) {
-      TS_TRY(run_, open_run(path_));
+      TS_TRY(newer, open_run(path_));
       is_complete_ = true;
     }
-    if (!run_->manifest().records_machine) run_ = with_machine_series(std::move(run_));
+    if (newer == nullptr) return {};
+    const bool records_machine = newer->manifest().records_machine;
+    run_ = records_machine ? std::move(newer) : with_machine_series(std::move(newer));
     return {};
   }
 

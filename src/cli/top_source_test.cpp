@@ -70,6 +70,11 @@ TEST(TopSource, output_is_shown_as_a_terminal_would) {
   EXPECT_EQ(last_lines(text, 3), expected);
   EXPECT_TRUE(last_lines("", 3).empty());
   EXPECT_EQ(last_lines("a\x1b[", 3), std::vector<std::string>{"a"});
+  // A title, a link and a mode.
+  const std::string sequences =
+      "\x1b]0;title\x07one\n\x1b]8;;file:///"
+      "log\x1b\\two\x1b]8;;\x1b\\\n\x1b[>4;2mthree\n\x1b]0;open";
+  EXPECT_EQ(last_lines(sequences, 5), (std::vector<std::string>{"one", "two", "three"}));
 }
 
 }  // namespace

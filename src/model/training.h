@@ -178,7 +178,9 @@ class Reader {
 class TrainingDetails {
  public:
   virtual ~TrainingDetails() = default;
-  virtual std::unique_ptr<Reader<Step>> steps() const = 0;              // by time
+  virtual std::unique_ptr<Reader<Step>> steps() const = 0;  // by time
+  // Those from a time on; some of before may be among them.
+  virtual std::unique_ptr<Reader<Step>> steps_from(double /*time_s*/) const { return steps(); }
   virtual std::unique_ptr<Reader<TrainingPhase>> phases() const = 0;    // by end
   virtual std::unique_ptr<Reader<TrainingNumber>> numbers() const = 0;  // by time
 };

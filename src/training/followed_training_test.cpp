@@ -177,6 +177,20 @@ TEST(TrainingFollower, what_changes_earlier_steps_is_read_again) {
   EXPECT_FALSE(continues({"1 pipe mark begin"}, {"21 output step 11"})) << "no steps were known";
 }
 
+TEST(TrainingFollower, steps_from_a_time_are_found_without_reading_those_before) {
+  const auto follower = follow_training(StepsToFollow::all);
+  const std::vector<StoredReport> steps = parse_all(ten_steps());
+  ASSERT_TRUE(follower->begin(part_of(steps, 0, steps.size()), 20, {}));
+  const auto training = follower->add(*part_of(steps, 0, 0), 30, {});
+  ASSERT_TRUE(training && training->has_value());
+  const auto first_from = [&](double time_s) {
+    return read_all((*training)->details->steps_from(time_s)).front().step;
+  };
+  EXPECT_EQ(first_from(0), 1);
+  EXPECT_EQ(first_from(3.5), 4);
+  EXPECT_EQ(first_from(4), 4);
+}
+
 TEST(TrainingFollower, printed_lines_that_are_refused_later_are_read_again) {
   const auto follower = follow_training(StepsToFollow::all);
   const std::vector<StoredReport> steps = parse_all(ten_steps());

@@ -33,7 +33,11 @@ class StepsOnly : public TrainingDetails {
         is_warmup_(is_warmup) {}
 
   std::unique_ptr<Reader<Step>> steps() const override {
-    return std::make_unique<StepReader>(*this);
+    return std::make_unique<StepReader>(*this, 0);
+  }
+  std::unique_ptr<Reader<Step>> steps_from(double time_s) const override {
+    const size_t before = held_ ? held_->count_before(time_s) : 0;
+    return std::make_unique<StepReader>(*this, std::min(before, count_));
   }
   std::unique_ptr<Reader<TrainingPhase>> phases() const override {
     return std::make_unique<UnknownItems<TrainingPhase>>();
@@ -45,7 +49,7 @@ class StepsOnly : public TrainingDetails {
  private:
   class StepReader : public Reader<Step> {
    public:
-    explicit StepReader(const StepsOnly& all) : all_(all) {}
+    StepReader(const StepsOnly& all, size_t first) : all_(all), at_(first) {}
 
     Result<bool> next(Step& step) override {
       if (at_ == all_.count_ + all_.last_.size()) return false;
@@ -61,7 +65,7 @@ class StepsOnly : public TrainingDetails {
 
    private:
     const StepsOnly& all_;
-    size_t at_ = 0;
+    size_t at_;
   };
 
   std::shared_ptr<const HeldSteps> held_;
@@ -91,6 +95,13 @@ void HeldSteps::read(size_t at, Step& step) const {
   if (longest_waits_.empty()) return;
   step.longest_wait_from_s = longest_waits_[at].first;
   step.longest_wait_to_s = longest_waits_[at].second;
+}
+
+size_t HeldSteps::count_before(double time_s) const {
+  const auto first =
+      std::lower_bound(steps_.begin(), steps_.end(), time_s,
+                       [](const HeldStep& step, double time) { return step.time_s < time; });
+  return static_cast<size_t>(first - steps_.begin());
 }
 
 std::optional<int64_t> HeldSteps::last_at(double time_s) const {

@@ -20,6 +20,8 @@ class HeldSteps {
   size_t size() const { return steps_.size(); }
   // Without the numbers that were reported with it, but for the loss as a float.
   void read(size_t at, Step& step) const;
+  // How many had ended before this time.
+  size_t count_before(double time_s) const;
   // The last step that had ended by then, or nothing.
   std::optional<int64_t> last_at(double time_s) const;
 

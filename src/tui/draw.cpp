@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "tui/help.h"
 #include "tui/plot.h"
 #include "tui/time_axis.h"
@@ -16,7 +17,39 @@ namespace trainscope {
 namespace {
 
 constexpr double kSlowReading_s = 2;  // worth a word
-constexpr int kMaxPlotRows = 4, kMaxOutputRows = 5;
+constexpr int kMaxPlotRows = 4, kMaxOutputRows = 5, kMaxTextRows = 2;
+
+// A text as lines of at most `width` columns, broken between words; the last one has the rest.
+std::vector<std::string> wrapped(std::string_view text, int width, int most) {
+  std::vector<std::string> lines(1);
+  for (const std::string_view word : split(text, ' ')) {
+    const auto used = static_cast<int>(display_width(lines.back()) + 1 + display_width(word));
+    const bool is_full = !lines.back().empty() && used > width;
+    if (is_full && static_cast<int>(lines.size()) < most) {
+      lines.emplace_back(word);
+    } else {
+      lines.back().append(lines.back().empty() ? "" : " ").append(word);
+    }
+  }
+  return lines;
+}
+
+// "disk.operation_t… vda read": labels tell series of one metric apart, so the name is cut.
+std::string fitted_label(const std::string& label, int width) {
+  const size_t space = label.find(' ');
+  if (static_cast<int>(display_width(label)) <= width || space == std::string::npos) return label;
+  const std::string labels = label.substr(space);
+  const int room = width - static_cast<int>(display_width(labels)) - 1;
+  if (room < width / 3) return label;
+  std::string name;
+  for (std::string_view rest = std::string_view(label).substr(0, space); !rest.empty();) {
+    const std::string_view before = rest;
+    (void)take_code_point(rest);
+    name += before.substr(0, before.size() - rest.size());
+    if (static_cast<int>(display_width(name)) >= room) break;
+  }
+  return name + "…" + labels;
+}
 
 // Where the parts of the screen are.
 struct Layout {
@@ -58,7 +91,7 @@ class TopDrawing {
       return std::move(grid_);
     }
     const int top = draw_head();
-    draw_plots(top, draw_foot());
+    if (layout_.size.rows > top + 2) draw_plots(top, draw_foot());
     return std::move(grid_);
   }
 
@@ -106,23 +139,35 @@ class TopDrawing {
 
   void draw_footer() {
     const int row = layout_.size.rows - 1;
+    if (row < 2) return;
     if (state_.typed) {
       const int end =
           grid_.put(row, 0, " filter: " + *state_.typed, Look::strong, layout_.size.columns - 1);
       grid_.put(row, end, "_", Look::strong);
       return;
     }
-    const bool arrows = has_utf8();
+    const char* q = content_.is_of_job ? "close" : "quit";  // the job continues
     const std::string keys =
-        fmt::format(" q {}  {} scroll  +- zoom  space freeze  / filter  tab component  ? help",
-                    content_.is_of_job ? "close" : "quit", arrows ? "←→" : "arrows");
-    const std::string few = " q quit  / filter  tab next  ? help";
+        fmt::format(" q {}  {} scroll  +- zoom  space freeze  / filter  tab component  ? help", q,
+                    has_utf8() ? "←→" : "arrows");
+    const std::string few = fmt::format(" q {}  / filter  tab next  ? help", q);
     grid_.put(row, 0, layout_.size.columns < 80 ? few : keys, Look::dim);
   }
 
   void draw_line(int row, std::string_view label, std::string_view text, Look look = Look::plain) {
+    if (row < 1 || row >= layout_.size.rows - 1) return;  // the title's and the keys'
     grid_.put(row, 0, label, Look::dim, layout_.line - 1);
     grid_.put(row, layout_.line, text, look);
+  }
+
+  // The same on several lines if there is room; returns the row after them.
+  int draw_text(int row, std::string_view label, const std::string& text, Look look = Look::plain) {
+    const int most = layout_.is_tall() ? kMaxTextRows : 1;
+    for (const auto& line : wrapped(printable(text), layout_.size.columns - layout_.line, most)) {
+      draw_line(row++, label, line, look);
+      label = "";
+    }
+    return row;
   }
 
   // The lines above the plots; returns the row after them.
@@ -131,8 +176,8 @@ class TopDrawing {
     if (layout_.is_tall()) draw_line(row++, "command", run().command);
     draw_line(row++, "steps", run().steps);
     const TopVerdict& verdict = content_.verdict;
-    draw_line(row++, "verdict", severity_text(verdict), severity_look(verdict.severity));
-    if (layout_.is_tall() && !verdict.advice.empty()) draw_line(row++, "try", verdict.advice);
+    row = draw_text(row, "verdict", severity_text(verdict), severity_look(verdict.severity));
+    if (layout_.is_tall() && !verdict.advice.empty()) row = draw_text(row, "try", verdict.advice);
     return row;
   }
 
@@ -154,7 +199,7 @@ class TopDrawing {
       draw_line(row--, "problem", "!! " + run().problem, Look::critical);
     } else {
       const bool is_faulty = run().is_recording_faulty;
-      draw_line(row--, "recording", (is_faulty ? "! " : "") + run().recording,
+      draw_line(row--, "samples", (is_faulty ? "! " : "") + run().recording,
                 is_faulty ? Look::warning : Look::plain);
     }
     if (layout_.is_tall()) draw_line(row--, "job", run().job);
@@ -198,7 +243,7 @@ class TopDrawing {
   }
 
   void draw_plot(int at, int height, const PlotRow& row) {
-    grid_.put(at, 0, row.label, Look::plain, layout_.label - 1);
+    grid_.put(at, 0, fitted_label(row.label, layout_.label - 1), Look::plain, layout_.label - 1);
     grid_.put_right(at, layout_.plot_at() - 1, row.value, Look::strong);
     if (layout_.max > 0) grid_.put_right(at, layout_.size.columns, row.max, Look::dim);
     const auto cells =

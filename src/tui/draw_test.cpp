@@ -152,9 +152,10 @@ TEST(TopScreen, what_was_read_is_shown_at_its_time_until_more_is_read) {
   const Grid scrolled = draw_top({&run, kVerdict, 0, false}, state, size, Charset::utf8);
   const int left = size.columns - plot_width(size, false);
   for (int column = 10; column < plot_width(size, false); ++column) {
-    EXPECT_EQ(scrolled.at(5, left + column).text, before.at(5, left + column - 10).text);
+    EXPECT_EQ(scrolled.at(7, left + column).text, before.at(7, left + column - 10).text);
   }
-  EXPECT_EQ(scrolled.at(5, left + 3).text, " ");
+  EXPECT_NE(before.at(7, left + 3).text, " ");
+  EXPECT_EQ(scrolled.at(7, left + 3).text, " ");
 }
 
 TEST(TopScreen, more_rows_than_fit_are_counted_and_can_be_scrolled_to) {
@@ -169,6 +170,55 @@ TEST(TopScreen, more_rows_than_fit_are_counted_and_can_be_scrolled_to) {
   state.first_row = 38;
   EXPECT_NE(text().find("GPU 29"), std::string::npos);
   EXPECT_EQ(text().find("more"), std::string::npos) << text();
+}
+
+TEST(TopScreen, verdict_and_advice_continue_on_a_second_line) {
+  const TopSnapshot run = training_run({24, 80});
+  const TopVerdict verdict = {Severity::critical,
+                              "input_bound: 35 % of the step time is spent waiting for data, which "
+                              "is much",
+                              "load ahead of the training: num_workers (PyTorch), prefetch "
+                              "(tf.data) or more",
+                              true};
+  const auto text = [&](ScreenSize size) {
+    return draw_top({&run, verdict, 0, false}, {}, size, Charset::utf8).text();
+  };
+  EXPECT_NE(text({24, 80}).find("\n            data, which is much\ntry"), std::string::npos)
+      << text({24, 80});
+  EXPECT_NE(text({24, 80}).find("\n            more\nstep time"), std::string::npos);
+  EXPECT_EQ(text({15, 80}).find("which is much"), std::string::npos);
+}
+
+TEST(TopScreen, of_a_long_name_the_labels_are_kept) {
+  TopSnapshot run = training_run({24, 80});
+  run.rows[0].label = "disk.operation_time nvme0n1 write";
+  TopState state;
+  state.component = Component::disk;
+  const std::string text =
+      draw_top({&run, kVerdict, 0, false}, state, {24, 80}, Charset::utf8).text();
+  EXPECT_NE(text.find("\ndisk.opera… nvme0n1 write "), std::string::npos) << text;
+}
+
+TEST(TopScreen, on_a_low_screen_no_line_is_drawn_over_another) {
+  const TopSnapshot run = training_run({24, 80});
+  for (int rows = 1; rows <= 8; ++rows) {
+    const Grid grid = draw_top({&run, kVerdict, 0, false}, {}, {rows, 80}, Charset::utf8);
+    const std::string text = grid.text();
+    EXPECT_TRUE(text.starts_with(" resnet50-baseline")) << rows;
+    EXPECT_EQ(text.find("steps") != std::string::npos, rows >= 3) << rows;
+    EXPECT_EQ(text.find("q quit") != std::string::npos, rows >= 3) << rows;
+    EXPECT_EQ(text.find("verdict") != std::string::npos, rows >= 4) << rows;
+    EXPECT_EQ(text.find("samples") != std::string::npos, rows >= 6) << rows;
+  }
+}
+
+TEST(TopScreen, the_screen_of_a_job_is_closed_not_quit) {
+  const TopSnapshot run = training_run({24, 80});
+  for (const int columns : {40, 80}) {
+    const ScreenSize size{24, columns};
+    EXPECT_NE(draw_top({&run, kVerdict, 0, true}, {}, size, Charset::utf8).text().find(" q close "),
+              std::string::npos);
+  }
 }
 
 TEST(TopScreen, an_empty_component_is_explained) {

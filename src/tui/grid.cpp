@@ -35,6 +35,8 @@ std::string Grid::shown(std::string_view text) const {
       out += character;
     } else if (character == "·" || character == "–" || character == "—") {
       out += "-";
+    } else if (character == "…") {
+      out += "~";
     } else if (character == "µ") {
       out += "u";
     } else if (character == "×") {

@@ -10,7 +10,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr int kLiveZoom = 3;  // one second per column
 constexpr size_t kMaxFilterBytes = 200;
 
 double span_of(const TopState& state, const ViewBounds& bounds) {

@@ -31,13 +31,17 @@ struct Key {
   std::string text = {};  // of a character
 };
 
-// Seconds per column of the screen.
-inline constexpr double kZoomSteps[] = {0.1, 0.2, 0.5, 1,    2,    5,     10,    30,    60,
-                                        120, 300, 600, 1800, 3600, 10800, 21600, 43200, 86400};
+// Seconds per column of the screen: near enough to each other that a whole run takes at least half
+// of it.
+inline constexpr double kZoomSteps[] = {
+    0.1,  0.15, 0.2,  0.3,  0.5,  0.7,   1,     1.5,   2,     3,     5,     7,    10,
+    15,   20,   30,   45,   60,   90,    120,   180,   300,   450,   600,   900,  1200,
+    1800, 2700, 3600, 5400, 7200, 10800, 14400, 21600, 32400, 43200, 57600, 86400};
 inline constexpr int kZoomStepCount = static_cast<int>(std::size(kZoomSteps));
+inline constexpr int kLiveZoom = 6;  // one second per column
 
 struct TopState {
-  int zoom = 3;
+  int zoom = kLiveZoom;
   bool follows = true;
   double begin_s = 0;  // of the view; not used while it follows
   Component component = Component::overview;

@@ -88,13 +88,20 @@ TEST(TopState, zoom_keeps_the_middle_of_a_frozen_view) {
   TopState state = after({typed(" ")});
   const double middle_s = state.begin_s + 30;
   apply_key(state, typed("+"), kHour);
-  EXPECT_EQ(state.column_s(), 0.5);
-  EXPECT_NEAR(state.begin_s + 15, middle_s, 1e-9);
+  EXPECT_EQ(state.column_s(), 0.7);
+  EXPECT_NEAR(state.begin_s + 21, middle_s, 1e-9);
   for (int i = 0; i < 50; ++i) apply_key(state, typed("-"), kHour);
   EXPECT_EQ(state.column_s(), 86400);
   EXPECT_EQ(state.begin_s, 0);
   apply_key(state, typed("0"), kHour);
   EXPECT_EQ(state.column_s(), 60);
+}
+
+TEST(TopState, a_whole_run_takes_more_than_half_of_the_screen) {
+  for (int zoom = 1; zoom < kZoomStepCount; ++zoom) {
+    EXPECT_LT(kZoomSteps[zoom], 2 * kZoomSteps[zoom - 1]);
+  }
+  EXPECT_EQ(kZoomSteps[kLiveZoom], 1);
 }
 
 TEST(TopState, a_filter_is_typed_and_removed) {

@@ -527,6 +527,42 @@ for step in range(1, 61):
             self.assertTrue(os.path.exists(written))
         names = [run["name"] for run in json.loads(self.run_cli("list", "--json").stdout)["runs"]]
         self.assertEqual(names, 2 * ["demo-slow-input", "demo-fast-input"])
+        self.assertNotIn("does not show", done.stderr)
+        # The commands to type next work as they are printed.
+        command = re.search(r"^  (\S+ diagnose \S+ --explain)", done.stderr, re.M)[1]
+        self.assertEqual(subprocess.run(["sh", "-c", command], env=self.env, cwd=self.work, capture_output=True).returncode, 0)
+
+    def test_without_a_record_there_is_no_second_run(self):
+        alone = self.top / "alone"
+        alone.mkdir()
+        shutil.copy(BIN, alone / "trainscope")
+        workload = alone / "trainscope-workload"
+        workload.write_text("#!/bin/sh\necho trained\n")
+        workload.chmod(0o755)
+        done = subprocess.run([alone / "trainscope", "demo", "--home", "/sys/trainscope"], env=self.env, text=True,
+                              capture_output=True, timeout=SECONDS)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "trained\n")
+        self.assertIn("nothing was recorded", done.stderr)
+
+    def test_a_comparison_that_shows_nothing_is_explained(self):
+        alone = self.top / "alone"
+        alone.mkdir()
+        shutil.copy(BIN, alone / "trainscope")
+        workload = alone / "trainscope-workload"
+        workload.write_text(f"#!{sys.executable}\n" + """
+import os, time
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+for step in range(1, 21):
+    time.sleep(0.02)
+    os.write(pipe, f"step {step}\\n".encode())
+""")
+        workload.chmod(0o755)
+        done = subprocess.run([alone / "trainscope", "demo"], env=self.env, cwd=self.work, text=True, capture_output=True,
+                              timeout=SECONDS)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("does not show that it is faster", done.stderr)
+        self.assertIn(f"{alone}/trainscope demo --seconds 36", done.stderr)
 
 
 class Reference(Case):

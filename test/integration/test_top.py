@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 import unittest
 
 from screen_reader import ShownProgram
@@ -101,7 +102,7 @@ class Top(TopCase):
         shown.type(" ")
         shown.wait_for("frozen")
         shown.type("-")
-        shown.wait_for("200 ms per column")
+        shown.wait_for("150 ms per column")
         shown.type("0")
         shown.wait_for(lambda text: "frozen" not in text)
 
@@ -202,6 +203,24 @@ class Top(TopCase):
         pathlib.Path(self.path("end")).touch()
         shown.wait_for("exit code 7 after")
         self.assertEqual(process.wait(), 7)
+
+    def test_a_rank_has_the_machine_of_its_node_once(self):
+        for rank in ("0", "1"):
+            ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": "ranks"}
+            self.start(["sleep", "1000"], "--name", f"rank{rank}", env=self.environment(**ranks))
+            self.wait_for_samples(2, "job.cpu.time")
+        recorders = processes("trainscope-rec", self.home)
+        self.assertEqual(len(recorders), 2)
+        for recorder in recorders:  # nothing new is written while top looks
+            os.kill(recorder, signal.SIGSTOP)
+            self.addCleanup(os.kill, recorder, signal.SIGCONT)
+        shown = self.show("top", "rank1")
+        shown.wait_for("running for")
+        shown.type("/memory available\r")
+        shown.wait_for("memory.usage available")
+        until = time.monotonic() + 2.5  # it looks at least once more
+        text = shown.wait_for(lambda text: text.count("memory.usage available") > 1 or time.monotonic() > until)
+        self.assertEqual(text.count("memory.usage available"), 1, text)
 
     @unittest.skipUnless(shutil.which("tmux"), "tmux is missing (Debian: apt install tmux)")
     def test_in_tmux(self):
@@ -305,6 +324,17 @@ class RunTop(TopCase):
         self.finish()
         self.assertEqual(shown.wait(), 7)
         self.assertEqual(termios.tcgetattr(shown.master)[:4], shown.mode[:4])
+
+    def test_a_terminal_that_takes_nothing_at_the_end_is_restored_when_it_does(self):
+        shown = self.start_top()
+        shown.wait_for("processor")
+        screen = self.screen_process()
+        shown.type("\x13")  # Ctrl-S: the screen hangs in its next line
+        self.finish()
+        wait_until(lambda: process_state(screen) in ("", "Z"))
+        shown.type("\x11")
+        self.assertEqual(shown.wait(), 7)
+        self.assert_restored(shown)
 
     def test_the_screen_ends_with_the_supervisor(self):
         shown = self.start_top()

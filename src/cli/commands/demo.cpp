@@ -1,9 +1,15 @@
 // demo: the whole story on the built-in workload: a slow job, its verdict, the same job with the
 // advice followed, their comparison and a report.
+//
+// The job computes on one thread: threads that wait for each other on a core that somebody else
+// uses take many times as long, and the story would be about that. It is compared once, not in
+// repeats: two of them per side say less than the steps of one.
 #include <fmt/format.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -24,8 +30,10 @@ namespace trainscope {
 namespace {
 
 constexpr const char* kWorkload = "trainscope-workload";
-constexpr int64_t kMaxSeconds = 3600;
+constexpr int64_t kMaxSeconds = 3600, kLongerTimes = 3;
 constexpr const char* kSlowInput = "slow:20ms";
+// The same job for a probe.
+constexpr const char* kSlowOptions = "train --threads 1 --input slow:20ms";
 // A job that needs nothing but a shell.
 constexpr const char* kSmallJob =
     R"(trainscope run -- sh -c 'for i in $(seq 50); do echo "Step $i/50, Loss: 0.5"; sleep 0.1; done')";
@@ -48,19 +56,43 @@ Error no_workload(const std::string& folder) {
                      : fmt::format("try a job without it: {}", kSmallJob)));
 }
 
-// Next to this program first: that is the one that was built with it.
-Result<std::string> find_workload() {
+std::string own_path() {
   char self[PATH_MAX];
   const ssize_t size = ::readlink("/proc/self/exe", self, sizeof self);
-  const std::string program(self, size > 0 ? static_cast<size_t>(size) : 0);
-  const std::string folder = program.substr(0, program.rfind('/'));
-  if (const std::string path = folder + "/" + kWorkload; runs(path)) return path;
+  return {self, size > 0 ? static_cast<size_t>(size) : 0};
+}
+
+// "" if no folder of PATH has this program.
+std::string find_in_path(const std::string& program) {
   const char* list = std::getenv("PATH");
   for (const std::string_view place : split(list == nullptr ? "" : list, ':')) {
-    const std::string path = std::string(place) + "/" + kWorkload;
+    const std::string path = std::string(place) + "/" + program;
     if (place.starts_with('/') && runs(path)) return path;
   }
+  return "";
+}
+
+// Next to this program first: that is the one that was built with it.
+Result<std::string> find_workload() {
+  const std::string program = own_path(), folder = program.substr(0, program.rfind('/'));
+  if (const std::string path = folder + "/" + kWorkload; runs(path)) return path;
+  if (const std::string path = find_in_path(kWorkload); !path.empty()) return path;
   return no_workload(folder);
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  struct stat of_a {
+  }, of_b{};
+  return ::stat(a.c_str(), &of_a) == 0 && ::stat(b.c_str(), &of_b) == 0 &&
+         of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino;
+}
+
+// A program as one types it here: its name if the shell finds it, otherwise a path from here on.
+std::string typed(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1), found = find_in_path(name);
+  if (!found.empty() && is_same_file(found, path)) return name;
+  const std::string here = current_folder() + "/";
+  return command_text({path.starts_with(here) ? path.substr(here.size()) : path});
 }
 
 // One of the two runs of the story.
@@ -99,25 +131,51 @@ std::string report_file(const RecordOutcome& last) {
   return exists("report.html") ? fmt::format("report-{}.html", last.manifest.id) : "report.html";
 }
 
+// If the comparison does not show the effect that there is: what may have hidden it, and what to
+// do.
+std::string unclear_text(const Comparison& comparison, int64_t seconds) {
+  if (comparison.speed.verdict == "faster") return "";
+  std::string text =
+      "\nThe second run waits for no data, and this comparison does not show that it is faster.\n";
+  for (const ComparisonWarning& warning : comparison.warnings) {
+    if (warning.id != "neighbour") continue;
+    text += "The machine was busy: " + warning.summary + ".\n";
+  }
+  return text +
+         fmt::format(
+             "Repeat it when the machine is idle, or with longer runs: {} demo --seconds {}\n",
+             typed(own_path()), std::min(kLongerTimes * seconds, kMaxSeconds));
+}
+
+std::string next_text(const RecordOutcome& slow, const RecordOutcome& fast) {
+  const std::string program = typed(own_path()), first = slow.manifest.id;
+  return fmt::format(
+      "Then try:\n"
+      "  {0} view {1} {2}   # their charts, to explore\n"
+      "  {0} diagnose {1} --explain   # what each rule saw\n"
+      "  {0} probe --for 1m -- {3} {4} --seconds 60   # the proof\n"
+      "  {0} run -- python train.py   # your own job\n",
+      program, first, fast.manifest.id, typed(slow.manifest.command.front()), kSlowOptions);
+}
+
 // What both runs show together.
-Status conclude_demo(const RecordOutcome& slow, const RecordOutcome& fast, bool is_quiet) {
+Status conclude_demo(const RecordOutcome& slow, const RecordOutcome& fast, bool is_quiet,
+                     int64_t seconds) {
   TS_TRY(const ReportContent content, read_report({{slow.run_path}, {fast.run_path}}));
+  const Comparison& comparison = content.comparisons.front();
+  if (!is_quiet) {
+    const CompareStyle style{false, false, colour_wanted(STDERR_FILENO),
+                             terminal_width(STDERR_FILENO)};
+    print_message("\ntrainscope: comparing the two\n");
+    print_message_text(comparison_text(comparison, style) + unclear_text(comparison, seconds));
+  }
   TS_TRY(const std::string html, html_report(content));
   const std::string file = report_file(fast);
   TS_CHECK_OK(write_output_file(file, false, [&](const OutputSink& sink) { return sink(html); }));
   if (is_quiet) return {};
-  const CompareStyle style{false, false, colour_wanted(STDERR_FILENO),
-                           terminal_width(STDERR_FILENO)};
-  print_message("\ntrainscope: comparing the two\n");
-  print_message_text(comparison_text(content.comparisons.front(), style));
-  const std::string first = slow.manifest.id, second = fast.manifest.id;
-  print_message(
-      "\nOpen {} in a browser: both runs with their charts, in one file.\n"
-      "Then try:\n"
-      "  trainscope diagnose {} --explain\n"
-      "  trainscope compare {} {}\n"
-      "  trainscope run -- python train.py\n",
-      absolute_path(file, current_folder()), first, first, second);
+  print_message("\nOpen {} in a browser: both runs with their charts, in one file.\n",
+                absolute_path(file, current_folder()));
+  print_message_text(next_text(slow, fast));
   return {};
 }
 
@@ -131,10 +189,10 @@ Result<int> demo(const DemoFlags& flags) {
   Settings& settings = *flags.settings;
   if (settings.get("name").value.empty()) settings.set_from_flag("name", "demo");
   TS_TRY(const RunOptions options, recording_options(settings));
-  const std::vector<std::string> command = {workload,     "train",     "--model",
-                                            "digits_cnn", "--seconds", flags.seconds};
+  const std::vector<std::string> command = {workload,    "train", "--model",   "digits_cnn",
+                                            "--threads", "1",     "--seconds", flags.seconds};
   const DemoJob slow = {"slow-input",
-                        fmt::format("training a small CNN on digits for {} s; its data comes late, "
+                        fmt::format("training a small CNN for {} s; its data comes late, "
                                     "20 ms in every step",
                                     *seconds),
                         {"--input", kSlowInput}};
@@ -147,10 +205,11 @@ Result<int> demo(const DemoFlags& flags) {
   const auto first = record(options, command, slow);
   if (!first) return kExitFailedBeforeJob;
   if (first->exit_code != 0 || interrupting_signal() != 0) return first->exit_code;
+  if (!first->outcome.is_closed) return Error("demo: nothing was recorded that could be compared");
   const auto second = record(options, command, fast);
   if (!second) return kExitFailedBeforeJob;
   if (second->exit_code != 0) return second->exit_code;
-  TS_CHECK_OK(conclude_demo(first->outcome, second->outcome, options.quiet));
+  TS_CHECK_OK(conclude_demo(first->outcome, second->outcome, options.quiet, *seconds));
   return 0;
 }
 

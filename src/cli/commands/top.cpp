@@ -1,7 +1,11 @@
 // trainscope top: a run on the whole terminal, live or recorded.
 #include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
 
 #include "cli/cli.h"
+#include "cli/patience.h"
 #include "cli/print.h"
 #include "cli/reading.h"
 #include "cli/top_source.h"
@@ -20,11 +24,24 @@ Theme theme_of(const std::string& name) {
   return name == "ansi" ? Theme::ansi : Theme::automatic;
 }
 
+constexpr std::chrono::seconds kPatience(2);
+
+// Without a run there is no screen that could tell what is waited for.
+Result<std::string> find_patiently(const ReadingFlags& flags) {
+  const auto notice = [&] {
+    print_message("trainscope: waiting for {}, which does not respond; Ctrl-C ends this\n",
+                  flags.home);
+  };
+  return work_patiently<Result<std::string>>([flags] { return find_named_run(flags); }, kPatience,
+                                             notice);
+}
+
 Result<int> show_screen(const ReadingFlags& flags, const TopFlags& wanted) {
   TS_CHECK_OK(check_screen().with_context("top"));
-  TS_TRY(const std::string path, find_named_run(flags));
+  TS_TRY(const std::string path, find_patiently(flags));
   TS_TRY(const int signal, show_top(top_source(path), {theme_of(wanted.theme), false}));
-  if (signal == 0) return 0;
+  // Without exit(): a thread that still reads uses what that would destroy.
+  if (signal == 0) ::_exit(0);
   // As a program that does not handle it.
   ::signal(signal, SIG_DFL);
   ::raise(signal);

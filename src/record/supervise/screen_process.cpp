@@ -22,6 +22,7 @@ namespace {
 
 constexpr int kTerminal = STDERR_FILENO;
 constexpr int64_t kEndNs = kNsPerSecond, kStopNs = 500 * kNsPerMs, kLookNs = 2 * kNsPerMs;
+constexpr int kRoomMs = 1000;  // in which a slow terminal takes the last bytes
 constexpr int kNice = 10;
 // The usual screen, a visible cursor, no colours, arrow keys and keypad as usual.
 constexpr std::string_view kUsualScreen = "\033[?1049l\033[?25h\033[0m\033[?1l\033>";
@@ -102,7 +103,7 @@ bool ScreenProcess::cover(OutputPlan& output, const std::string& run_path) {
 
 void ScreenProcess::note_end(int wait_status) {
   const bool is_clean = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
-  if (is_shown_ && !is_clean) restore_terminal();
+  if (is_shown_ && !is_clean) is_spoilt_ = !restore_terminal(0);
   pid_ = 0;
   is_shown_ = false;
 }
@@ -121,7 +122,11 @@ void ScreenProcess::pause() const {
 }
 
 void ScreenProcess::end() {
-  if (pid_ == 0) return;
+  if (pid_ != 0) end_process();
+  if (is_spoilt_) is_spoilt_ = !restore_terminal(kRoomMs);
+}
+
+void ScreenProcess::end_process() {
   run_path_.reset();
   ::kill(pid_, SIGTERM);
   ::kill(pid_, SIGCONT);
@@ -145,15 +150,15 @@ std::optional<int> ScreenProcess::wait_for_end(int64_t limit_ns) const {
   return std::nullopt;
 }
 
-// Only as its owner, and only if it takes bytes now.
-void ScreenProcess::restore_terminal() const {
+// Only as its owner. False if the terminal does not take bytes in time.
+bool ScreenProcess::restore_terminal(int patience_ms) const {
   const pid_t foreground = ::tcgetpgrp(kTerminal);
-  if (foreground > 0 && foreground != ::getpgrp()) return;
+  if (foreground > 0 && foreground != ::getpgrp()) return true;
   if (mode_) ::tcsetattr(kTerminal, TCSANOW, &*mode_);
   pollfd room = {kTerminal, POLLOUT, 0};
-  if (::poll(&room, 1, 0) == 1 && (room.revents & POLLOUT) != 0) {
-    (void)write_all(kTerminal, kUsualScreen);
-  }
+  if (::poll(&room, 1, patience_ms) != 1) return false;
+  if ((room.revents & POLLOUT) != 0) (void)write_all(kTerminal, kUsualScreen);
+  return true;
 }
 
 }  // namespace trainscope

@@ -40,17 +40,19 @@ class ScreenProcess {
   void note_end(int wait_status);
   // The terminal is given to another job: the screen gives it back, and continues with SIGCONT.
   void pause() const;
-  // Ends it, within two seconds.
+  // Ends it, within three seconds.
   void end();
 
  private:
   bool is_waiting() const;
   std::optional<int> wait_for_end(int64_t limit_ns) const;
-  void restore_terminal() const;
+  void end_process();
+  bool restore_terminal(int patience_ms) const;
 
   pid_t pid_ = 0;
   UniqueFd run_path_;  // where it reads the path from
   bool is_shown_ = false;
+  bool is_spoilt_ = false;       // the terminal shows what is left of the screen
   std::optional<termios> mode_;  // of the terminal before
 };
 
