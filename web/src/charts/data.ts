@@ -74,22 +74,26 @@ export function drawnOf(columns: Columns, order: readonly number[], isIrregular:
 export interface Statistics {
   mean: number;
   max: number;
-  /** Of a rate: what it adds up to. */
+  /** What a rate adds up to in the time that was recorded; of reported durations, their sum. */
   total: number | null;
+  /** Of a rate: seconds of the selection that were recorded. */
+  known_s: number | null;
 }
 
-/** Of the columns of a selection: windows of equal width, so the mean of their means is the mean over time. */
+/** Means by their weights: windows have different numbers of values, and none in a gap. */
 export function statisticsOf(column: Column, from: number, to: number): Statistics | null {
-  let count = 0;
   let sum = 0;
+  let weights = 0;
   let max = -Infinity;
   const highest = column.max ?? column.mean;
   for (let i = lowerBound(column.time, from); i < column.mean.length && (column.time[i] ?? Infinity) <= to; i++) {
-    count += 1;
-    sum += column.mean[i] ?? 0;
+    const weight = column.weight?.[i] ?? 1;
+    sum += weight * (column.mean[i] ?? 0);
+    weights += weight;
     max = Math.max(max, highest[i] ?? -Infinity);
   }
-  if (count === 0) return null;
-  const mean = sum / count;
-  return { mean, max, total: column.reading === 'rate' ? mean * (to - from) : null };
+  if (!(weights > 0)) return null;
+  const isRate = column.reading === 'rate';
+  const hasTotal = column.weight !== null && (isRate || column.unit === 's');
+  return { mean: sum / weights, max, total: hasTotal ? sum : null, known_s: isRate && column.weight ? weights : null };
 }

@@ -141,7 +141,7 @@ function usePlot(host: { current: HTMLDivElement | null }, { state, chart, lines
         if (columns.length === 0) return;
         plot.setData(joined(lines.map((line) => {
           const one = columns[group.indexOf(line)];
-          const column = one?.columns[0] ?? { series: 0, reading: '', unit: '', name: null, time: new Float64Array(0), mean: new Float64Array(0), min: null, max: null, smooth: null };
+          const column = one?.columns[0] ?? { series: 0, reading: '', unit: '', name: null, time: new Float64Array(0), mean: new Float64Array(0), min: null, max: null, smooth: null, weight: null };
           const x = Array.from(column.time, (time) => toX(align, line.run, time));
           return { x, column, breaks: breaksOf(column, one?.window_s ?? null, chart.isIrregular, line.run.info?.sampling.gaps ?? []).map((time) => toX(align, line.run, time)) };
         })));
