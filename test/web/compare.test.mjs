@@ -1,5 +1,6 @@
 // The comparison: what compare says, and the runs beside each other.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { api, eventually, isDrawn, isForEveryone, params, runs, start, stop, watchColumns, withFile, withPage } from './browser.mjs';
 
@@ -25,18 +26,74 @@ test('the headline, warnings and attribution are those of compare', async () => 
 });
 
 test('layout, alignment and sides', () => withPage(both, async (page) => {
-  await page.locator('.compare-charts canvas').first().waitFor();
-  const overlaid = await page.locator('.compare-charts .plot').count();
+  await page.locator('#chart-loss canvas').waitFor();
   await page.getByText('side by side').click();
-  await eventually(async () => (await page.locator('.side-grid .plot').count()) > overlaid, 'side by side');
+  await eventually(async () => (await page.locator('#chart-loss .side-grid canvas').count()) === 2, 'a plot of each run');
+  assert.deepEqual(await page.locator('#chart-loss .run-values .line-name').allInnerTexts(), ['slow', 'fast']);
   for (const align of ['step', 'wall']) {
     await page.getByLabel('align').selectOption(align);
-    await page.locator('.side-grid canvas').first().waitFor();
+    await page.locator('#chart-loss .side-grid canvas').first().waitFor();
     assert.equal((await params(page)).align, align);
   }
   await page.getByRole('button', { name: 'swap A and B' }).click();
   await eventually(async () => (await params(page)).a === runs.fast, 'swapped');
   await page.getByText((await api(`/api/compare?a=${runs.fast}&b=${runs.slow}`)).speed.sentence, { exact: true }).waitFor();
+}));
+
+test('every chart has the value of each run at the cursor', () => withPage(`${both}&align=step`, async (page) => {
+  const over = page.locator('#chart-loss .u-over');
+  await over.waitFor();
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 30);
+  const values = (chart) => page.locator(`#chart-${chart} .run-values .line-value`).allInnerTexts();
+  // Both lose alike, as 2 / step: at step 60 it is about 0.033.
+  await eventually(async () => { const found = (await values('loss')).map(Number); return found.length === 2 && found.every((loss) => loss > 0.028 && loss < 0.04); }, 'the loss of both');
+  await eventually(async () => (await values('step_time')).every((text) => /\d\sms$/.test(text)), 'the step times of both');
+  await page.locator('#chart-loss .plot').focus();
+  await page.mouse.move(0, 0);
+  await page.keyboard.press('ArrowRight');
+  await eventually(async () => (await values('loss')).every((text) => Number(text) > 0), 'values by the keyboard');
+}));
+
+test('range, smoothing and the chosen series are part of the address', () => withPage(both, async (page) => {
+  const queries = watchColumns(page);
+  await page.locator('#chart-step_time canvas').waitFor();
+  await page.getByLabel('smooth').selectOption('1 s');
+  await eventually(() => [runs.slow, runs.fast].every((run) => queries.some((query) => query.run === run && query.smooth === '1')), 'smoothed by the server');
+  await page.getByLabel('Series of Step time').selectOption('waiting for input');
+  await page.locator('h1').focus().catch(() => {});
+  await page.keyboard.press('w');
+  await page.getByRole('button', { name: 'show everything' }).waitFor();
+  const address = await page.evaluate(() => location.hash);
+  const { range, smooth, series } = await params(page);
+  assert.match(range, /^[\d.]+:[\d.]+$/);
+  assert.equal(smooth, '1');
+  assert.match(series, /^step_time train\.input_wait/);
+  await page.reload();
+  await page.locator('#chart-step_time canvas').waitFor();
+  assert.equal(await page.evaluate(() => location.hash), address);
+  assert.equal(await page.getByLabel('Series of Step time').locator('option:checked').innerText(), 'waiting for input');
+}));
+
+test('what is seen of both runs is a table and files', () => withPage(both, async (page) => {
+  await page.locator('#chart-memory canvas').waitFor();
+  const open = () => page.getByRole('button', { name: 'Options of Memory' }).click();
+  await open();
+  await page.getByRole('menuitem', { name: 'Show as table' }).click();
+  await eventually(async () => (await page.locator('#chart-memory .data-table tbody tr').nth(3).locator('td').allInnerTexts()).every((text) => /\d\s[kMG]B$/.test(text)), 'values of both');
+  const get = async (kind) => {
+    await open();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: `Download ${kind}` }).click()]);
+    assert.equal(download.suggestedFilename(), `comparison-memory.${kind.toLowerCase()}`);
+    return readFileSync(await download.path());
+  };
+  const csv = (await get('CSV')).toString();
+  const json = JSON.parse((await get('JSON')).toString());
+  assert.deepEqual(json.runs.map((one) => one.run), [runs.slow, runs.fast]);
+  for (const one of json.runs) assert.equal(csv.split('\r\n').filter((line) => line.startsWith(`${one.run},`)).length, one.time_s.length);
+  assert.equal((await get('SVG')).toString().match(/<polyline/g).length, 2);
+  assert.equal((await get('PNG')).subarray(1, 4).toString(), 'PNG');
 }));
 
 test('dragging zooms every chart of the comparison', () => withPage(both, async (page) => {
