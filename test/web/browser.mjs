@@ -153,5 +153,5 @@ export const params = (page) => page.evaluate(() => Object.fromEntries(new URLSe
 /** Charts are drawn when they come into view. */
 export async function isDrawn(page, chart) {
   await page.locator(`#chart-${chart}`).scrollIntoViewIfNeeded();
-  await page.locator(`#chart-${chart} canvas`).waitFor();
+  await page.locator(`#chart-${chart} canvas`).first().waitFor();
 }

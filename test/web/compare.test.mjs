@@ -26,13 +26,13 @@ test('the headline, warnings and attribution are those of compare', async () => 
 });
 
 test('layout, alignment and sides', () => withPage(both, async (page) => {
-  await page.locator('#chart-loss canvas').waitFor();
+  await isDrawn(page, 'loss');
   await page.getByText('side by side').click();
   await eventually(async () => (await page.locator('#chart-loss .side-grid canvas').count()) === 2, 'a plot of each run');
   assert.deepEqual(await page.locator('#chart-loss .run-values .line-name').allInnerTexts(), ['slow', 'fast']);
   for (const align of ['step', 'wall']) {
     await page.getByLabel('align').selectOption(align);
-    await page.locator('#chart-loss .side-grid canvas').first().waitFor();
+    await isDrawn(page, 'loss');
     assert.equal((await params(page)).align, align);
   }
   await page.getByRole('button', { name: 'swap A and B' }).click();
@@ -41,9 +41,8 @@ test('layout, alignment and sides', () => withPage(both, async (page) => {
 }));
 
 test('every chart has the value of each run at the cursor', () => withPage(`${both}&align=step`, async (page) => {
+  await isDrawn(page, 'loss');
   const over = page.locator('#chart-loss .u-over');
-  await over.waitFor();
-  await over.scrollIntoViewIfNeeded();
   const box = await over.boundingBox();
   await page.mouse.move(box.x + box.width / 2, box.y + 30);
   const values = (chart) => page.locator(`#chart-${chart} .run-values .line-value`).allInnerTexts();
@@ -58,7 +57,7 @@ test('every chart has the value of each run at the cursor', () => withPage(`${bo
 
 test('range, smoothing and the chosen series are part of the address', () => withPage(both, async (page) => {
   const queries = watchColumns(page);
-  await page.locator('#chart-step_time canvas').waitFor();
+  await isDrawn(page, 'step_time');
   await page.getByLabel('smooth').selectOption('1 s');
   await eventually(() => [runs.slow, runs.fast].every((run) => queries.some((query) => query.run === run && query.smooth === '1')), 'smoothed by the server');
   await page.getByLabel('Series of Step time').selectOption('waiting for input');
@@ -71,13 +70,13 @@ test('range, smoothing and the chosen series are part of the address', () => wit
   assert.equal(smooth, '1');
   assert.match(series, /^step_time train\.input_wait/);
   await page.reload();
-  await page.locator('#chart-step_time canvas').waitFor();
+  await isDrawn(page, 'step_time');
   assert.equal(await page.evaluate(() => location.hash), address);
   assert.equal(await page.getByLabel('Series of Step time').locator('option:checked').innerText(), 'waiting for input');
 }));
 
 test('what is seen of both runs is a table and files', () => withPage(both, async (page) => {
-  await page.locator('#chart-memory canvas').waitFor();
+  await isDrawn(page, 'memory');
   const open = () => page.getByRole('button', { name: 'Options of Memory' }).click();
   await open();
   await page.getByRole('menuitem', { name: 'Show as table' }).click();
@@ -98,9 +97,8 @@ test('what is seen of both runs is a table and files', () => withPage(both, asyn
 
 test('dragging zooms every chart of the comparison', () => withPage(both, async (page) => {
   const queries = watchColumns(page);
-  const over = page.locator('.compare-charts .u-over').first();
-  await over.waitFor();
-  await over.scrollIntoViewIfNeeded();
+  await isDrawn(page, 'step_time');
+  const over = page.locator('#chart-step_time .u-over');
   const box = await over.boundingBox();
   await page.mouse.move(box.x + 40, box.y + 30);
   await page.mouse.down();
@@ -138,15 +136,26 @@ test('three runs are drawn, bars have a value of each', () => withPage(`${both}&
   await eventually(async () => (await page.locator('.component-bars .group-bars').first().locator('.one-bar').count()) === 3, 'three bars');
 }));
 
+test('images that the runs kept are beside each other, and a slider goes through them', () => withPage(both, async (page) => {
+  const kept = page.getByLabel('Kept images');
+  const shown = () => kept.locator('img').evaluateAll((images) => images.filter((image) => image.complete && image.naturalWidth === 1).map((image) => image.alt));
+  const are = (number) => eventually(async () => (await shown()).join() === `seen-${number}.png of slow,seen-${number}.png of fast`, `images ${number}`);
+  await kept.scrollIntoViewIfNeeded();
+  await are('040');
+  await kept.getByRole('slider').press('End');
+  await are('120');
+}));
+
 test('axe finds nothing in either theme, and nothing is wider than 400 px', () => withPage(both, async (page) => {
   await page.locator('.ecdf').waitFor();
-  await page.locator('.compare-charts canvas').first().waitFor();
+  await isDrawn(page, 'step_time');
   await isForEveryone(page);
 }));
 
 test('a report opens without a server', { skip: process.env.PAGE_REPORT ? false : 'this program has no command report' }, () => withFile(process.env.PAGE_REPORT, async (page) => {
   const document = await api(`/api/compare?a=${runs.slow}&b=${runs.fast}`);
   await page.getByText(document.speed.sentence, { exact: true }).first().waitFor();
+  await page.locator('.compare-charts .chart').first().scrollIntoViewIfNeeded();
   await page.locator('.compare-charts canvas').first().waitFor();
   await page.locator('.top-bar').getByText('slow').click();
   await isDrawn(page, 'memory');
