@@ -41,6 +41,7 @@ namespace {
 
 struct Samples {
   std::vector<double> time_s, value;
+  std::vector<double> weight = {};  // 1; of a rate, the seconds between its two samples
 };
 
 // Of a counter the rate between two samples, at the middle of them; none where it was reset.
@@ -52,12 +53,14 @@ Samples shown_samples(const Points& points, Reading reading) {
     if (reading == Reading::level) {
       shown.time_s.push_back(points.time_s[i]);
       shown.value.push_back(points.value[i]);
+      shown.weight.push_back(1);
       continue;
     }
     const double since_s = last ? points.time_s[i] - points.time_s[*last] : 0;
     if (since_s > 0 && points.value[i] >= points.value[*last]) {
       shown.time_s.push_back((points.time_s[i] + points.time_s[*last]) / 2);
       shown.value.push_back((points.value[i] - points.value[*last]) / since_s);
+      shown.weight.push_back(since_s);
     }
     last = i;
   }
@@ -86,9 +89,10 @@ void keep_places(std::vector<Value>& values, size_t begin, size_t end) {
 }
 
 ChartColumn sample_column(const RunView& run, size_t series, const Points& points,
-                          const TimeSpan& span, double smooth_s) {
+                          const TimeSpan& span, const ColumnsQuery& query) {
   Samples samples = shown_samples(points, reading_of(run.series_at(series)));
   std::vector<double> smooth;
+  const double smooth_s = query.smooth_s;
   if (smooth_s > 0) smooth = moving_mean(samples, smooth_s);
   const auto first = std::lower_bound(samples.time_s.begin(), samples.time_s.end(), span.from_s);
   const auto past = std::upper_bound(first, samples.time_s.end(), span.to_s);
@@ -101,6 +105,10 @@ ChartColumn sample_column(const RunView& run, size_t series, const Points& point
   if (smooth_s > 0) {
     keep_places(smooth, begin, end);
     column.arrays.emplace_back("smooth", std::move(smooth));
+  }
+  if (query.has_weights) {
+    keep_places(samples.weight, begin, end);
+    column.arrays.emplace_back("weight", std::move(samples.weight));
   }
   return column;
 }
@@ -115,7 +123,7 @@ Result<std::string> sample_columns(const RunView& run, const ColumnsQuery& query
          run.points_of(query.series, {span.from_s - beside_s, span.to_s + beside_s}));
   std::vector<ChartColumn> columns;
   for (size_t i = 0; i < query.series.size(); ++i) {
-    columns.push_back(sample_column(run, query.series[i], points[i], span, query.smooth_s));
+    columns.push_back(sample_column(run, query.series[i], points[i], span, query));
   }
   return write_columns(columns_header(run, span, nullptr), columns);
 }

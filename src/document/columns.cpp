@@ -129,8 +129,9 @@ class MovingWindows {
 
 // `fine` begins at any time; the windows of the answer are made of its windows.
 ChartColumn window_column(const Json& header, const FoldedSeries& fine, const WindowPlan& plan,
-                          double smooth_s) {
-  std::vector<double> times, means, mins, maxs, smooth;
+                          const ColumnsQuery& query) {
+  std::vector<double> times, means, mins, maxs, smooth, weights;
+  const double smooth_s = query.smooth_s;
   const MovingWindows moving(fine, smooth_s);
   const auto first = static_cast<size_t>(std::llround((plan.from_s - fine.begin_s) / plan.fine_s));
   for (size_t w = 0; w < plan.count; ++w) {
@@ -147,6 +148,7 @@ ChartColumn window_column(const Json& header, const FoldedSeries& fine, const Wi
     mins.push_back(sum.min);
     maxs.push_back(sum.max);
     if (smooth_s > 0) smooth.push_back(moving.mean_at(time_s).value_or(mean));
+    if (query.has_weights) weights.push_back(sum.weight);
   }
   ChartColumn column{header,
                      {{"time", std::move(times)},
@@ -154,6 +156,7 @@ ChartColumn window_column(const Json& header, const FoldedSeries& fine, const Wi
                       {"min", std::move(mins)},
                       {"max", std::move(maxs)}}};
   if (smooth_s > 0) column.arrays.emplace_back("smooth", std::move(smooth));
+  if (query.has_weights) column.arrays.emplace_back("weight", std::move(weights));
   return column;
 }
 
@@ -161,8 +164,7 @@ std::string write_windows(const RunView& run, const ColumnsQuery& query, const W
                           const std::vector<const FoldedSeries*>& fine) {
   std::vector<ChartColumn> columns;
   for (size_t i = 0; i < query.series.size(); ++i) {
-    columns.push_back(
-        window_column(column_header(run, query.series[i]), *fine[i], plan, query.smooth_s));
+    columns.push_back(window_column(column_header(run, query.series[i]), *fine[i], plan, query));
   }
   const TimeSpan span = {plan.from_s,
                          plan.from_s + plan.window_s() * static_cast<double>(plan.count)};

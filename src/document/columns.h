@@ -23,6 +23,8 @@ struct ColumnsQuery {
   std::optional<double> from_s = std::nullopt, to_s = std::nullopt;
   size_t points = 1000;  // windows at most; twice as many samples are not decimated
   double smooth_s = 0;   // width of a centred moving mean, computed before decimation; 0: none
+  // One more array: how many values each is the mean of; of a rate, of how many seconds.
+  bool has_weights = false;
 };
 inline constexpr size_t kMostColumns = 64;
 inline constexpr size_t kFewestPoints = 2, kMostPoints = 4000;

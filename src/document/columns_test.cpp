@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 
 #include "base/json.h"
 #include "testing/fake_run.h"
@@ -181,6 +182,51 @@ TEST(Columns, a_gap_has_no_window) {
   run.last_series().period_s = 0.1;
   const Decoded found = query(run, {.series = {0}, .points = 100});
   EXPECT_EQ(found.columns[0].at("time").size(), 70U);
+}
+
+// 2 samples a second that are 1, then 20 a second that are 3, then none.
+FakeRun uneven_run() {
+  FakeRun run(0.05, 1000);
+  std::vector<double> times, gauge, counter;
+  double total = 0;
+  const auto add = [&](double time_s, double value) {
+    total += times.empty() ? 0 : (time_s - times.back()) * value;
+    times.push_back(time_s);
+    gauge.push_back(value);
+    counter.push_back(total);
+  };
+  for (int i = 0; i < 800; ++i) add(0.5 * i, 1);
+  for (int i = 0; i < 4000; ++i) add(400 + 0.05 * i, 3);
+  run.add("gauge", {}, Kind::gauge, times, gauge);
+  run.last_series().period_s = 0.05;
+  run.add("counter", {}, Kind::counter, times, counter);
+  run.last_series().period_s = 0.05;
+  return run;
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
+}
+
+TEST(Columns, weights_give_the_mean_of_all_values_and_the_total_of_a_counter) {
+  const FakeRun run = uneven_run();
+  const double last = run.points(1, {})->value.back();
+  for (const size_t points : {100U, 4000U}) {
+    ColumnsQuery wanted{.series = {0, 1}, .points = points, .has_weights = true};
+    if (points == 4000) wanted.to_s = 380;  // few enough to be given as they are
+    const Decoded found = query(run, wanted);
+    const auto &gauge = found.columns[0], &counter = found.columns[1];
+    if (found.header["window_s"].is_null()) {
+      EXPECT_EQ(gauge.at("weight"), std::vector<double>(gauge.at("time").size(), 1));
+      EXPECT_NEAR(dot(counter.at("value"), counter.at("weight")), 380, 0.5);
+      continue;
+    }
+    const auto& weights = gauge.at("weight");
+    EXPECT_EQ(std::accumulate(weights.begin(), weights.end(), 0.0), 4800);
+    EXPECT_NEAR(dot(gauge.at("mean"), weights) / 4800, (800 * 1 + 4000 * 3) / 4800.0, 1e-9);
+    EXPECT_NEAR(dot(counter.at("mean"), counter.at("weight")), last, 1e-6 * last);
+  }
+  EXPECT_FALSE(query(run, {.series = {0}, .points = 100}).columns[0].contains("weight"));
 }
 
 TEST(Columns, wrong_queries_are_errors) {

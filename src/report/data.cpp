@@ -58,7 +58,7 @@ bool has_few_samples(const RunView& run, const std::vector<size_t>& series) {
 // A series with `factor` windows in each of its own.
 ChartColumn folded_column(const RunView& run, size_t series, const FoldedSeries& folded,
                           size_t factor) {
-  std::vector<double> times, means, mins, maxs;
+  std::vector<double> times, means, mins, maxs, weights;
   const double width_s = folded.window_s * static_cast<double>(factor);
   for (size_t first = 0; first < folded.windows.size(); first += factor) {
     FoldedWindow sum;
@@ -70,12 +70,14 @@ ChartColumn folded_column(const RunView& run, size_t series, const FoldedSeries&
     means.push_back(std::clamp(sum.sum / sum.weight, sum.min, sum.max));
     mins.push_back(sum.min);
     maxs.push_back(sum.max);
+    weights.push_back(sum.weight);
   }
   return {column_header(run, series),
           {{"time", std::move(times)},
            {"mean", std::move(means)},
            {"min", std::move(mins)},
-           {"max", std::move(maxs)}}};
+           {"max", std::move(maxs)},
+           {"weight", std::move(weights)}}};
 }
 
 Result<std::string> packed(const std::string& columns) {
@@ -166,6 +168,7 @@ Result<std::string> packed_series(const RunView& run, size_t most_bytes) {
   if (has_few_samples(run, series)) {
     ColumnsQuery query;
     query.series = series;
+    query.has_weights = true;
     TS_TRY(const std::string columns,
            sample_columns(run, query, {0, std::max(run.duration_s(), 1e-3)}));
     TS_TRY(std::string text, packed(columns));

@@ -15,11 +15,21 @@ export const origin = address === '' ? '' : new URL(address).origin;
 const patience = Number(process.env.PAGE_PATIENCE ?? 30_000);
 
 let browser;
+/** One page for all tests of a file: a new one costs more than most tests. */
+let shared = null;
 export async function start() {
   browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
 }
 export async function stop() {
   await browser?.close();
+}
+
+async function newPage() {
+  const context = await browser.newContext({ acceptDownloads: true });
+  const page = await context.newPage();
+  page.setDefaultTimeout(patience);
+  await context.addCookies([{ name: `trainscope-${new URL(address).port}`, value: new URL(address).searchParams.get('token'), url: origin }]);
+  return page;
 }
 
 const types = { 'app.js': 'text/javascript', 'app.css': 'text/css', '': 'text/html' };
@@ -36,25 +46,42 @@ async function useOtherBuild(page) {
   });
 }
 
-/** Opens a fragment and gives the page to the test; any error of the page, of its CSP or a dialog fails it. */
-export async function withPage(fragment, act, { width = 1280, height = 900, colorScheme = 'light', allow = /^$/, before } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme, acceptDownloads: true });
-  const page = await context.newPage();
-  page.setDefaultTimeout(patience);
+/** What goes wrong in a page while it is watched. */
+function watchErrors(page, allow = /^$/) {
   const errors = [];
   page.on('pageerror', (error) => errors.push(String(error.stack)));
   page.on('console', (message) => { if (message.type() === 'error' && !allow.test(message.text())) errors.push(message.text()); });
   page.on('dialog', (dialog) => { errors.push(`dialog ${dialog.message()}`); void dialog.dismiss(); });
+  return errors;
+}
+
+/** Leaves nothing of a test for the next one. */
+async function clear(page) {
+  for (const event of ['pageerror', 'console', 'dialog', 'request']) page.removeAllListeners(event);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.mouse.move(0, 0);
+  await page.evaluate(() => localStorage.clear());
+  await page.goto('about:blank');
+}
+
+/** Opens a fragment and gives the page to the test; any error of the page, of its CSP or a dialog fails it. */
+export async function withPage(fragment, act, { width = 1280, height = 900, colorScheme = 'light', allow, before } = {}) {
+  const page = shared ?? (await newPage());
+  shared = null;
+  const errors = watchErrors(page, allow);
   try {
-    await context.addCookies([{ name: `trainscope-${new URL(address).port}`, value: new URL(address).searchParams.get('token'), url: origin }]);
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
     await useOtherBuild(page);
     await before?.(page);
     await page.goto(`${origin}/${fragment}`);
     const result = await act(page);
     assert.deepEqual(errors, []);
+    await clear(page);
+    shared = page;
     return result;
   } finally {
-    await context.close();
+    if (shared === null) await page.context().close();
   }
 }
 
@@ -63,9 +90,7 @@ export async function withFile(path, act) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, offline: true });
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
-  const errors = [];
-  page.on('pageerror', (error) => errors.push(String(error.stack)));
-  page.on('console', (message) => { if (message.type() === 'error') errors.push(message.text()); });
+  const errors = watchErrors(page);
   try {
     await page.goto(`file://${path}`);
     await act(page);
@@ -98,15 +123,35 @@ export async function eventually(what, message) {
 }
 
 /** What axe finds; `isContrast`: only in the colours, which is all that the other theme changes. */
-export async function violations(page, isContrast = false) {
+async function violations(page, isContrast = false) {
   await page.evaluate(axeSource);
   const result = await page.evaluate(`axe.run(${isContrast ? "{ runOnly: ['color-contrast'] }" : ''})`);
   return result.violations.map((one) => `${one.id}: ${one.nodes.slice(0, 2).map((node) => node.html.slice(0, 200)).join(' | ')}`);
+}
+
+/** axe finds nothing in either theme, and the page is not wider than a telephone. */
+export async function isForEveryone(page) {
+  assert.deepEqual(await violations(page), []);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await eventually(() => page.evaluate(() => document.documentElement.dataset.theme === 'dark'), 'the dark theme');
+  assert.deepEqual(await violations(page, true), [], 'dark');
+  await page.setViewportSize({ width: 400, height: 900 });
+  await eventually(async () => (await page.evaluate(() => document.documentElement.scrollWidth)) <= 400, 'not wider than 400 px');
+}
+
+/** The queries of requests for columns, as they are made. */
+export function watchColumns(page) {
+  const queries = [];
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.pathname.endsWith('/columns')) queries.push({ run: url.pathname.split('/')[3], ...Object.fromEntries(url.searchParams) });
+  });
+  return queries;
 }
 
 export const params = (page) => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.split('?')[1] ?? '')));
 /** Charts are drawn when they come into view. */
 export async function isDrawn(page, chart) {
   await page.locator(`#chart-${chart}`).scrollIntoViewIfNeeded();
-  await page.locator(`#chart-${chart} canvas`).waitFor();
+  await page.locator(`#chart-${chart} canvas`).first().waitFor();
 }

@@ -1,7 +1,8 @@
 // The comparison: what compare says, and the runs beside each other.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, eventually, isDrawn, params, runs, start, stop, violations, withFile, withPage } from './browser.mjs';
+import { api, eventually, isDrawn, isForEveryone, params, runs, start, stop, watchColumns, withFile, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -10,26 +11,28 @@ const both = `#/compare?a=${runs.slow}&b=${runs.fast}`;
 
 test('the headline, warnings and attribution are those of compare', async () => {
   const document = await api(`/api/compare?a=${runs.slow}&b=${runs.fast}`);
+  const parts = document.attribution.filter((one) => one.a_s > 0);
+  assert.ok(parts.length > 0 && document.warnings.length > 0);
   await withPage(both, async (page) => {
     await page.getByText(document.speed.sentence, { exact: true }).waitFor();
     const text = await page.locator('main').innerText();
     for (const warning of document.warnings) assert.ok(text.includes(warning.summary), warning.summary);
-    for (const part of document.attribution.filter((one) => one.a_s > 0)) assert.ok(text.includes(part.part), part.part);
+    for (const part of parts) assert.ok(text.includes(part.part), part.part);
     assert.ok(text.includes(document.behaviour.sentence));
-    if (document.speed.ratio !== null) assert.match(await page.locator('.interval').getAttribute('aria-label'), /interval .*×/);
+    assert.match(await page.locator('.interval').getAttribute('aria-label'), /interval .*×/);
     await page.locator('.ecdf polyline').nth(1).waitFor();
     assert.equal(await page.locator('.ecdf .violin').count(), 2);
   });
 });
 
 test('layout, alignment and sides', () => withPage(both, async (page) => {
-  await page.locator('.compare-charts canvas').first().waitFor();
-  const overlaid = await page.locator('.compare-charts .plot').count();
+  await isDrawn(page, 'loss');
   await page.getByText('side by side').click();
-  await eventually(async () => (await page.locator('.side-grid .plot').count()) > overlaid, 'side by side');
+  await eventually(async () => (await page.locator('#chart-loss .side-grid canvas').count()) === 2, 'a plot of each run');
+  assert.deepEqual(await page.locator('#chart-loss .run-values .line-name').allInnerTexts(), ['slow', 'fast']);
   for (const align of ['step', 'wall']) {
     await page.getByLabel('align').selectOption(align);
-    await page.locator('.side-grid canvas').first().waitFor();
+    await isDrawn(page, 'loss');
     assert.equal((await params(page)).align, align);
   }
   await page.getByRole('button', { name: 'swap A and B' }).click();
@@ -37,16 +40,74 @@ test('layout, alignment and sides', () => withPage(both, async (page) => {
   await page.getByText((await api(`/api/compare?a=${runs.fast}&b=${runs.slow}`)).speed.sentence, { exact: true }).waitFor();
 }));
 
+test('every chart has the value of each run at the cursor', () => withPage(`${both}&align=step`, async (page) => {
+  await isDrawn(page, 'loss');
+  const over = page.locator('#chart-loss .u-over');
+  const box = await over.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + 30);
+  const values = (chart) => page.locator(`#chart-${chart} .run-values .line-value`).allInnerTexts();
+  // Both lose alike, as 2 / step: at step 60 it is about 0.033.
+  await eventually(async () => { const found = (await values('loss')).map(Number); return found.length === 2 && found.every((loss) => loss > 0.028 && loss < 0.04); }, 'the loss of both');
+  await eventually(async () => (await values('step_time')).every((text) => /\d\sms$/.test(text)), 'the step times of both');
+  await page.locator('#chart-loss .plot').focus();
+  await page.mouse.move(0, 0);
+  await page.keyboard.press('ArrowRight');
+  await eventually(async () => (await values('loss')).every((text) => Number(text) > 0), 'values by the keyboard');
+}));
+
+test('range, smoothing and the chosen series are part of the address', () => withPage(both, async (page) => {
+  const queries = watchColumns(page);
+  await isDrawn(page, 'step_time');
+  await page.getByLabel('smooth').selectOption('1 s');
+  await eventually(() => [runs.slow, runs.fast].every((run) => queries.some((query) => query.run === run && query.smooth === '1')), 'smoothed by the server');
+  await page.getByLabel('Series of Step time').selectOption('waiting for input');
+  await page.locator('h1').focus().catch(() => {});
+  await page.keyboard.press('w');
+  await page.getByRole('button', { name: 'show everything' }).waitFor();
+  const address = await page.evaluate(() => location.hash);
+  const { range, smooth, series } = await params(page);
+  assert.match(range, /^[\d.]+:[\d.]+$/);
+  assert.equal(smooth, '1');
+  assert.match(series, /^step_time train\.input_wait/);
+  await page.reload();
+  await isDrawn(page, 'step_time');
+  assert.equal(await page.evaluate(() => location.hash), address);
+  assert.equal(await page.getByLabel('Series of Step time').locator('option:checked').innerText(), 'waiting for input');
+}));
+
+test('what is seen of both runs is a table and files', () => withPage(both, async (page) => {
+  await isDrawn(page, 'memory');
+  const open = () => page.getByRole('button', { name: 'Options of Memory' }).click();
+  await open();
+  await page.getByRole('menuitem', { name: 'Show as table' }).click();
+  await eventually(async () => (await page.locator('#chart-memory .data-table tbody tr').nth(3).locator('td').allInnerTexts()).every((text) => /\d\s[kMG]B$/.test(text)), 'values of both');
+  const get = async (kind) => {
+    await open();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: `Download ${kind}` }).click()]);
+    assert.equal(download.suggestedFilename(), `comparison-memory.${kind.toLowerCase()}`);
+    return readFileSync(await download.path());
+  };
+  const csv = (await get('CSV')).toString();
+  const json = JSON.parse((await get('JSON')).toString());
+  assert.deepEqual(json.runs.map((one) => one.run), [runs.slow, runs.fast]);
+  for (const one of json.runs) assert.equal(csv.split('\r\n').filter((line) => line.startsWith(`${one.run},`)).length, one.time_s.length);
+  assert.equal((await get('SVG')).toString().match(/<polyline/g).length, 2);
+  assert.equal((await get('PNG')).subarray(1, 4).toString(), 'PNG');
+}));
+
 test('dragging zooms every chart of the comparison', () => withPage(both, async (page) => {
-  const over = page.locator('.compare-charts .u-over').first();
-  await over.waitFor();
-  await over.scrollIntoViewIfNeeded();
+  const queries = watchColumns(page);
+  await isDrawn(page, 'step_time');
+  const over = page.locator('#chart-step_time .u-over');
   const box = await over.boundingBox();
   await page.mouse.move(box.x + 40, box.y + 30);
   await page.mouse.down();
   await page.mouse.move(box.x + 100, box.y + 30);
   await page.mouse.move(box.x + 160, box.y + 30);
+  queries.length = 0;
   await page.mouse.up();
+  const zoomed = (run) => queries.some((query) => query.run === run && Number(query.from) > 0);
+  await eventually(() => zoomed(runs.slow) && zoomed(runs.fast), 'both runs are read again');
   await page.getByRole('button', { name: 'show everything' }).click();
   await eventually(async () => (await page.getByRole('button', { name: 'show everything' }).count()) === 0, 'everything');
 }));
@@ -63,6 +124,7 @@ test('metrics are filtered and sorted', async () => {
     await page.getByText(`Metrics (${wanted} of ${document.metrics.length})`).waitFor();
     const first = () => page.locator('.metric-table td.metric').first().innerText();
     await page.locator('.metric-table').getByRole('button', { name: 'metric', exact: true }).click();
+    await page.locator('.metric-table th[aria-sort=ascending]').waitFor();
     const low = await first();
     await page.locator('.metric-table').getByRole('button', { name: /^metric/ }).click();
     await eventually(async () => (await first()) > low, 'descending');
@@ -74,23 +136,26 @@ test('three runs are drawn, bars have a value of each', () => withPage(`${both}&
   await eventually(async () => (await page.locator('.component-bars .group-bars').first().locator('.one-bar').count()) === 3, 'three bars');
 }));
 
-for (const colorScheme of ['light', 'dark']) {
-  test(`axe finds nothing, and nothing is wider than 400 px, ${colorScheme}`, async () => {
-    await withPage(both, async (page) => {
-      await page.locator('.ecdf').waitFor();
-      await page.locator('.compare-charts canvas').first().waitFor();
-      assert.deepEqual(await violations(page, colorScheme === 'dark'), []);
-    }, { colorScheme });
-    await withPage(both, async (page) => {
-      await page.locator('.ecdf').waitFor();
-      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 400);
-    }, { colorScheme, width: 400 });
-  });
-}
+test('images that the runs kept are beside each other, and a slider goes through them', () => withPage(both, async (page) => {
+  const kept = page.getByLabel('Kept images');
+  const shown = () => kept.locator('img').evaluateAll((images) => images.filter((image) => image.complete && image.naturalWidth === 1).map((image) => image.alt));
+  const are = (number) => eventually(async () => (await shown()).join() === `seen-${number}.png of slow,seen-${number}.png of fast`, `images ${number}`);
+  await kept.scrollIntoViewIfNeeded();
+  await are('040');
+  await kept.getByRole('slider').press('End');
+  await are('120');
+}));
+
+test('axe finds nothing in either theme, and nothing is wider than 400 px', () => withPage(both, async (page) => {
+  await page.locator('.ecdf').waitFor();
+  await isDrawn(page, 'step_time');
+  await isForEveryone(page);
+}));
 
 test('a report opens without a server', { skip: process.env.PAGE_REPORT ? false : 'this program has no command report' }, () => withFile(process.env.PAGE_REPORT, async (page) => {
   const document = await api(`/api/compare?a=${runs.slow}&b=${runs.fast}`);
   await page.getByText(document.speed.sentence, { exact: true }).first().waitFor();
+  await page.locator('.compare-charts .chart').first().scrollIntoViewIfNeeded();
   await page.locator('.compare-charts canvas').first().waitFor();
   await page.locator('.top-bar').getByText('slow').click();
   await isDrawn(page, 'memory');

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { eventually, isDrawn, params, start, stop, withPage } from './browser.mjs';
+import { api, eventually, isDrawn, params, runs, start, stop, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -53,3 +53,18 @@ test('a live run grows, keeps what was chosen, follows again and says that it en
     child.kill('SIGTERM');
   }
 });
+
+/** A run that ended, as it looked while it ran; `event` is what the server says next. */
+async function beforeItEnded(page, event) {
+  const head = await api(`/api/run/${runs.slow}`);
+  await page.route(`**/api/run/${runs.slow}`, (route) => route.fulfill({ json: { ...head, run: { ...head.run, status: 'running' } } }));
+  await page.route('**/live', (route) => (event ? route.fulfill({ contentType: 'text/event-stream', body: event }) : route.abort()));
+}
+
+test('a page says that the recorder is gone', () => withPage(`#/run/${runs.slow}`, (page) => page.getByText('the recorder is gone').waitFor(), {
+  before: (page) => beforeItEnded(page, `event: ended\ndata: ${JSON.stringify({ duration_s: 2, status: 'ended', samples: 20, missed: 0, steps: 9, recorder_gone: true })}\n\n`),
+}));
+
+test('a page says that the connection is lost', () => withPage(`#/run/${runs.slow}`, (page) => page.getByText('connection lost at').waitFor(), {
+  before: (page) => beforeItEnded(page, ''), allow: /ERR_FAILED/,
+}));

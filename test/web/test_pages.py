@@ -1,6 +1,6 @@
 """The pages in a real browser, on runs recorded here: what a person sees, does with mouse and keys, and downloads.
 
-pages.test.mjs has the tests; this file records the runs, starts `trainscope view` and reports what node says.
+*.test.mjs have the tests; this file records the runs, starts `trainscope view` and reports what node says.
 """
 # ctest-timeout: 600
 import json
@@ -17,9 +17,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 HOSTILE = "<img src=x onerror=alert(1)>\"&'"
 
-# Reports steps with phases, losses, evaluations and lines of output; 3 s with the longer wait.
+# Reports steps with phases, losses, evaluations and lines of output, and makes a picture now and then; 3 s with the longer wait.
 JOB = """
-import os, sys, time
+import base64, os, sys, time
+picture = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
 wait = float(sys.argv[1])
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
 for step in range(1, 121):
@@ -27,6 +28,7 @@ for step in range(1, 121):
     os.write(pipe, f"phase input {wait}\\nstep {step} loss={2 / step:.4f}\\n".encode())
     if step % 40 == 0:
         os.write(pipe, b"begin evaluation\\n"); time.sleep(0.15)
+        with open(f"seen-{step:03}.png", "wb") as file: file.write(picture)
         os.write(pipe, f"end evaluation\\nstep {step} set=test accuracy={step / 130:.3f}\\nmark half\\n".encode())
     print(f"line {step} of the job", flush=True)
 """
@@ -58,8 +60,10 @@ class Pages(Case):
         return process.stdout.readline().strip()
 
     def record_all(self):
-        self.record(python(JOB, 0.016), "--name", "slow", "--tag", "lr=0.1")
-        self.record(python(JOB, 0.001), "--name", "fast", "--tag", "lr=0.2")
+        for name, wait, rate in (("slow", 0.016, "0.1"), ("fast", 0.001, "0.2")):
+            folder = self.path(name)
+            os.mkdir(folder)
+            self.record(python(JOB, wait), "--name", name, "--tag", f"lr={rate}", "--keep", "*.png", cwd=folder)
         self.record(python(PRINTING_JOB), "--name", "printed")
         self.record(["true"], "--name", HOSTILE, "--tag", "<b>k=</script><script>alert(2)</script>")
         self.record(["true"], "--name", "again", "--repeat", "2")

@@ -1,5 +1,5 @@
-// /api/run/ID/columns?series=3,4&from=S&to=S&points=N&smooth=S: series over time, as binary
-// columns.
+// /api/run/ID/columns?series=3,4&from=S&to=S&points=N&smooth=S&weights=1: series over time, as
+// binary columns.
 #include "web/route.h"
 
 namespace trainscope {
@@ -27,6 +27,8 @@ Result<ColumnsQuery> parse_columns_query(const WebTarget& target) {
   std::optional<double> smooth_s;
   if (!take_number(target, "smooth", smooth_s)) return Error("'smooth' must be seconds");
   query.smooth_s = smooth_s.value_or(0);
+  const std::string* const weights = target.find("weights");
+  query.has_weights = weights != nullptr && *weights == "1";
   const auto points = count_parameter(target, "points", kFewestPoints, kMostPoints, kUsualPoints);
   query.points = points.value_or(0);  // checked with the run
   return query;

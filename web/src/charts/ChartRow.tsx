@@ -8,7 +8,7 @@ import { integer } from '../format/number.ts';
 import { clock, duration } from '../format/time.ts';
 import { value as formatValue } from '../format/unit.ts';
 import type { Chart, Line } from './catalog.ts';
-import { drawnOf } from './data.ts';
+import { drawnOf, interruptions } from './data.ts';
 import { decorate } from './decorate.ts';
 import { ChartFeed } from './feed.ts';
 import { ChartMenu } from './ChartMenu.tsx';
@@ -96,11 +96,8 @@ function usePlot(host: { current: HTMLElement | null }, { chart, run, isTall, is
 function drawColumns(plot: Plot, chart: Chart, run: RunState, feed: ChartFeed, lines: Line[]): void {
   const columns = feed.columns.value;
   const marks = run.marks.value;
-  // A pause for input, or an unexplained one, is one long step: its point belongs to the line.
-  const pauses = chart.stopsInPauses ? (marks?.pauses ?? []).filter((pause) => !/^(unexplained|input)/.test(pause.reason ?? pause.kind ?? '')) : [];
-  const gaps = [...(marks?.gaps ?? []), ...pauses].sort((a, b) => a.from_s - b.from_s);
   if (!columns) return;
-  plot.setData(drawnOf(columns, lines.map((line) => line.series), chart.isIrregular, gaps, (time) => run.view.toX(time)));
+  plot.setData(drawnOf(columns, lines.map((line) => line.series), chart.isIrregular, interruptions(chart, marks), (time) => run.view.toX(time)));
 }
 
 function watchSize(element: HTMLElement, plot: Plot, isTall: ReadonlySignal<boolean>): () => void {

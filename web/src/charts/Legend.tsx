@@ -2,8 +2,11 @@
 import { useComputed, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { RunState } from '../state/run.ts';
 import { bytes, isDark } from '../state/settings.ts';
+import type { Range } from '../state/view.ts';
+import { duration } from '../format/time.ts';
 import { value as formatValue } from '../format/unit.ts';
 import type { Chart, Line } from './catalog.ts';
+import type { Statistics } from './data.ts';
 import type { ChartFeed } from './feed.ts';
 import { strokeOf } from './palette.ts';
 import { valuesAt } from './values.ts';
@@ -24,6 +27,14 @@ export function Swatch({ index }: { index: number }) {
 }
 
 const totalUnit = (unit: string) => unit.replace(/\/s$/, '');
+const hasTotal = (chart: Chart) => (chart.unit.endsWith('/s') && chart.unit !== 's/s') || (chart.unit === 's' && chart.isIrregular);
+
+/** What is missing of a selection is said, not guessed. */
+function coverage(one: Statistics | undefined, selection: Range | null): string | undefined {
+  if (!one || one.known_s === null || !selection) return undefined;
+  const whole = selection.to - selection.from;
+  return one.known_s < 0.95 * whole ? `recorded in ${duration(one.known_s)} of ${duration(whole)}` : undefined;
+}
 
 export function Legend({ chart, run, feed, lines, left, isAll, isNear }: Props) {
   const text = (value: number | null | undefined, unit = chart.unit) => formatValue(value, unit, chart.metric, bytes.value);
@@ -33,12 +44,14 @@ export function Legend({ chart, run, feed, lines, left, isAll, isNear }: Props) 
     return valuesAt(feed.columns.value, lines.value, run.view.cursor.value, to - from);
   });
   const statistics = feed.statistics.value;
+  const isPartial = hasTotal(chart) && lines.value.some((line) => coverage(statistics?.get(line.series), run.view.selection.value) !== undefined);
   return (
     <div class="legend">
       {statistics ? (
+        <>
         <table class="selection-statistics">
           <caption class="sr-only">{chart.title}: statistics of the selection</caption>
-          <thead><tr><th scope="col"><span class="sr-only">line</span></th><th scope="col">mean</th><th scope="col">max</th>{chart.unit.endsWith('/s') && chart.unit !== 's/s' && <th scope="col">total</th>}</tr></thead>
+          <thead><tr><th scope="col"><span class="sr-only">line</span></th><th scope="col">mean</th><th scope="col">max</th>{hasTotal(chart) && <th scope="col">total</th>}</tr></thead>
           <tbody>
             {lines.value.map((line) => {
               const one = statistics.get(line.series);
@@ -47,12 +60,14 @@ export function Legend({ chart, run, feed, lines, left, isAll, isNear }: Props) 
                   <th scope="row" title={line.label}><Swatch index={chart.lines.indexOf(line)} /><span class="line-name">{line.label}</span></th>
                   <td>{text(one?.mean)}</td>
                   <td>{text(one?.max)}</td>
-                  {chart.unit.endsWith('/s') && chart.unit !== 's/s' && <td>{text(one?.total, totalUnit(chart.unit))}</td>}
+                  {hasTotal(chart) && <td title={coverage(one, run.view.selection.value)}>{text(one?.total, totalUnit(chart.unit))}{coverage(one, run.view.selection.value) && '*'}</td>}
                 </tr>
               );
             })}
           </tbody>
         </table>
+        {isPartial && <p class="muted small">* of what was recorded: not all of the selection</p>}
+        </>
       ) : (
         <ul>
           {values.value.map(({ line, value }) => (

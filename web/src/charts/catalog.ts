@@ -101,9 +101,9 @@ export function devicesOf(metric: Metric): string[] {
   return deviceKeys.filter((key) => metric.labels[key] !== undefined && metric.labels[key] !== 'all').map((key) => `${key}:${metric.labels[key]}`);
 }
 
-/** What a series shows on average: the rate of a counter, the mean of a level. */
-export function typical(metric: Metric): number {
-  return (metric.kind === 'counter' ? metric.rate : metric.mean) ?? 0;
+/** What a series shows on average: the rate of a counter, the mean of a level; null where that is not known. */
+export function typical(metric: Metric): number | null {
+  return metric.kind === 'counter' ? metric.rate : metric.mean;
 }
 
 /** Counters are drawn as rates, so their unit is one per second. */
@@ -114,7 +114,7 @@ export function drawnUnit(metric: Metric): string {
 function chartOf(rule: Rule, id: string, title: string, found: [number, Metric][]): Chart {
   const lines = found.map(([series, metric]) => ({ series, metric, label: rule.label?.(metric) ?? seriesName(metric.name, metric.labels), devices: devicesOf(metric) }));
   const isFirst = (line: Line) => Number(line.metric.name === rule.principal);
-  lines.sort((a, b) => isFirst(b) - isFirst(a) || typical(b.metric) - typical(a.metric));
+  lines.sort((a, b) => isFirst(b) - isFirst(a) || (typical(b.metric) ?? 0) - (typical(a.metric) ?? 0));
   const first = lines[0]?.metric;
   return {
     id, title, lines,

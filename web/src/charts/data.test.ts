@@ -4,7 +4,7 @@ import { breaksOf, drawnOf, statisticsOf } from './data.ts';
 import type { Column } from '../source/columns.ts';
 
 const column = (series: number, time: number[], mean: number[]): Column => ({
-  series, reading: 'rate', unit: 'By/s', name: null, time: Float64Array.from(time), mean: Float64Array.from(mean), min: null, max: null, smooth: null,
+  series, reading: 'rate', unit: 'By/s', name: null, time: Float64Array.from(time), mean: Float64Array.from(mean), min: null, max: null, smooth: null, weight: null,
 });
 
 test('lines of different times share one x and do not interrupt each other', () => {
@@ -27,9 +27,26 @@ test('a value that is not a number interrupts', () => {
   deepEqual(drawnOf(columns, [1], false, [], (time) => time).lines[0]?.value, [5, null, 7]);
 });
 
-test('statistics of a selection', () => {
-  deepEqual(statisticsOf(column(1, [0, 1], [2, 4]), 0, 10), { mean: 3, max: 4, total: 30 });
-  deepEqual(statisticsOf({ ...column(1, [0, 1], [2, 4]), reading: 'level', max: Float64Array.of(9, 5) }, 0, 10), { mean: 3, max: 9, total: null });
-  deepEqual(statisticsOf(column(1, [0, 1, 2], [2, 4, 8]), 0.5, 1.5), { mean: 4, max: 4, total: 4 });
-  equal(statisticsOf(column(1, [0], [1]), 5, 6), null);
+const weighted = (one: Column, weight: number[]): Column => ({ ...one, weight: Float64Array.from(weight) });
+
+test('statistics of a selection are those of its values', () => {
+  const inside = weighted(column(1, [0, 1, 2], [2, 4, 8]), [1, 1, 1]);
+  deepEqual(statisticsOf(inside, 0.5, 1.5), { mean: 4, max: 4, total: 4, known_s: 1 });
+  deepEqual(statisticsOf({ ...inside, reading: 'level', unit: 'By', max: Float64Array.of(9, 5, 8) }, 0, 1), { mean: 3, max: 9, total: null, known_s: null });
+  equal(statisticsOf(inside, 5, 6), null);
+});
+
+test('windows count by the number of their values', () => {
+  const steps = { ...weighted(column(1, [5, 15], [0.1, 2]), [100, 1]), reading: 'level', unit: 's' };
+  const found = statisticsOf(steps, 0, 20);
+  equal(found?.mean, 12 / 101);
+  equal(found?.total, 12);
+});
+
+test('nothing is added for a gap', () => {
+  deepEqual(statisticsOf(weighted(column(1, [0.5, 9.5], [100, 300]), [1, 1]), 0, 10), { mean: 200, max: 300, total: 400, known_s: 2 });
+});
+
+test('there is no total where weights are not known', () => {
+  equal(statisticsOf(column(1, [0, 1], [2, 4]), 0, 10)?.total, null);
 });

@@ -1,7 +1,7 @@
 // Columns of several series become what uPlot draws: one sorted x, one array per line.
 // undefined: the line has no point at this x; null: the line is interrupted here.
 import { lowerBound, type Column, type Columns } from '../source/columns.ts';
-import type { Span } from '../source/types.ts';
+import type { Marks, Span } from '../source/types.ts';
 
 export type Values = (number | null | undefined)[];
 
@@ -17,6 +17,13 @@ function medianSpacing(times: Float64Array): number {
   for (let i = 1; i < times.length; i += step) spacings.push((times[i] ?? 0) - (times[i - 1] ?? 0));
   spacings.sort((a, b) => a - b);
   return spacings[spacings.length >> 1] ?? 0;
+}
+
+/** Where nothing was recorded, and of lines that stop with the training its pauses. */
+export function interruptions(chart: { stopsInPauses: boolean }, marks: Marks | null): Span[] {
+  // A pause for input, or an unexplained one, is one long step: its point belongs to the line.
+  const pauses = chart.stopsInPauses ? (marks?.pauses ?? []).filter((pause) => !/^(unexplained|input)/.test(pause.reason ?? pause.kind ?? '')) : [];
+  return [...(marks?.gaps ?? []), ...pauses].sort((a, b) => a.from_s - b.from_s);
 }
 
 /** Times at which a line is interrupted: where three or more samples are missing, and in gaps of the recording. */
@@ -71,25 +78,53 @@ export function drawnOf(columns: Columns, order: readonly number[], isIrregular:
   return { x: Array.from(times, toX), lines };
 }
 
+/** Lines that have their own x, on one; a line may have no values. */
+export function joined(lines: readonly ({ x: readonly number[]; column: Column; breaks: readonly number[] } | null)[]): Drawn {
+  const all = new Set<number>();
+  for (const line of lines) {
+    for (const value of line?.x ?? []) if (Number.isFinite(value)) all.add(value);
+    for (const value of line?.breaks ?? []) if (Number.isFinite(value)) all.add(value);
+  }
+  const xs = Float64Array.from(all).sort();
+  const at = new Map<number, number>();
+  xs.forEach((value, index) => at.set(value, index));
+  const drawn = lines.map((line) => {
+    const place = (values: Float64Array | null | undefined): Values | null => {
+      if (!line || !values) return null;
+      const placed: Values = new Array<undefined>(xs.length).fill(undefined);
+      line.x.forEach((value, index) => { const where = at.get(value); if (where !== undefined) placed[where] = values[index]; });
+      for (const value of line.breaks) { const where = at.get(value); if (where !== undefined && placed[where] === undefined) placed[where] = null; }
+      return placed;
+    };
+    const { mean, min, max, smooth } = line?.column ?? {};
+    return { value: place(mean) ?? new Array<undefined>(xs.length).fill(undefined), min: place(min), max: place(max), smooth: place(smooth) };
+  });
+  return { x: Array.from(xs), lines: drawn };
+}
+
 export interface Statistics {
   mean: number;
   max: number;
-  /** Of a rate: what it adds up to. */
+  /** What a rate adds up to in the time that was recorded; of reported durations, their sum. */
   total: number | null;
+  /** Of a rate: seconds of the selection that were recorded. */
+  known_s: number | null;
 }
 
-/** Of the columns of a selection: windows of equal width, so the mean of their means is the mean over time. */
+/** Means by their weights: windows have different numbers of values, and none in a gap. */
 export function statisticsOf(column: Column, from: number, to: number): Statistics | null {
-  let count = 0;
   let sum = 0;
+  let weights = 0;
   let max = -Infinity;
   const highest = column.max ?? column.mean;
   for (let i = lowerBound(column.time, from); i < column.mean.length && (column.time[i] ?? Infinity) <= to; i++) {
-    count += 1;
-    sum += column.mean[i] ?? 0;
+    const weight = column.weight?.[i] ?? 1;
+    sum += weight * (column.mean[i] ?? 0);
+    weights += weight;
     max = Math.max(max, highest[i] ?? -Infinity);
   }
-  if (count === 0) return null;
-  const mean = sum / count;
-  return { mean, max, total: column.reading === 'rate' ? mean * (to - from) : null };
+  if (!(weights > 0)) return null;
+  const isRate = column.reading === 'rate';
+  const hasTotal = column.weight !== null && (isRate || column.unit === 's');
+  return { mean: sum / weights, max, total: hasTotal ? sum : null, known_s: isRate && column.weight ? weights : null };
 }

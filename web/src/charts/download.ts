@@ -7,6 +7,7 @@ import { clock } from '../format/time.ts';
 import { value as formatValue } from '../format/unit.ts';
 import type { Chart, Line } from './catalog.ts';
 import { csvOf } from './csv.ts';
+import { breaksOf, interruptions } from './data.ts';
 import { cssColor, strokeOf } from './palette.ts';
 import { chartSvg } from './svg.ts';
 
@@ -37,7 +38,7 @@ export function downloadJson(seen: Seen): void {
   const series = lines.map((line) => {
     const column = columns.columns.find((one) => one.series === line.series);
     const list = (values: Float64Array | null | undefined) => (values ? Array.from(values) : null);
-    return { name: line.metric.name, labels: line.metric.labels, unit: column?.unit ?? chart.unit, time_s: list(column?.time) ?? [], value: list(column?.mean) ?? [], min: list(column?.min), max: list(column?.max) };
+    return { name: line.metric.name, labels: line.metric.labels, unit: column?.unit ?? chart.unit, time_s: list(column?.time) ?? [], value: list(column?.mean) ?? [], min: list(column?.min), max: list(column?.max), smooth: list(column?.smooth) };
   });
   const document = { run: run.id, chart: chart.title, from_s: columns.from_s, to_s: columns.to_s, window_s: columns.window_s, series };
   save(fileName(seen, 'json'), JSON.stringify(document, null, 1), 'application/json');
@@ -58,13 +59,18 @@ function svgOf({ chart, run, columns, lines }: Seen): string {
     colors: { background: cssColor('--page'), text: cssColor('--text'), grid: cssColor('--grid') },
     lines: lines.flatMap((line) => {
       const column = columns.columns.find((one) => one.series === line.series);
-      return column ? [{ name: seriesName(line.metric.name, line.metric.labels), ...strokeOf(chart.lines.indexOf(line), isDark.peek()), x: Array.from(column.time, (time) => view.toX(time)), column }] : [];
+      return column ? [{ name: seriesName(line.metric.name, line.metric.labels), ...strokeOf(chart.lines.indexOf(line), isDark.peek()), x: Array.from(column.time, (time) => view.toX(time)), column,
+        breaks: breaksOf(column, columns.window_s, chart.isIrregular, interruptions(chart, run.marks.peek())).map((time) => view.toX(time)) }] : [];
     }),
   });
 }
 
-/** The SVG drawn by the browser, at twice the size. */
 export function downloadPng(seen: Seen): void {
+  savePng(fileName(seen, 'png'), svgOf(seen));
+}
+
+/** The SVG drawn by the browser, at twice the size. */
+export function savePng(name: string, svg: string): void {
   const image = new Image();
   image.onload = () => {
     const canvas = document.createElement('canvas');
@@ -73,8 +79,8 @@ export function downloadPng(seen: Seen): void {
     canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
     URL.revokeObjectURL(image.src);
     canvas.toBlob((blob) => {
-      if (blob) save(fileName(seen, 'png'), blob, 'image/png');
+      if (blob) save(name, blob, 'image/png');
     });
   };
-  image.src = URL.createObjectURL(new Blob([svgOf(seen)], { type: 'image/svg+xml' }));
+  image.src = URL.createObjectURL(new Blob([svg], { type: 'image/svg+xml' }));
 }

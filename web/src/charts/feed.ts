@@ -8,6 +8,7 @@ import type { Range } from '../state/view.ts';
 import type { Line } from './catalog.ts';
 import { statisticsOf, type Statistics } from './data.ts';
 
+const selectionPoints = 2000; // windows of a selection: what its edges cut off is little
 const settle = 50; // ms without a change before a range is loaded
 
 export class ChartFeed {
@@ -150,7 +151,7 @@ export class ChartFeed {
 
   async #loadStatistics({ from, to }: Range): Promise<void> {
     try {
-      const columns = await this.#run.loader.load({ series: this.#series, from, to, points: 200, smooth: 0 });
+      const columns = await this.#run.loader.load({ series: this.#series, from, to, points: selectionPoints, smooth: 0, weights: true });
       const found = new Map<number, Statistics>();
       for (const column of columns.columns) {
         const statistics = statisticsOf(column, from, to);

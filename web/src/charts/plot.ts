@@ -7,8 +7,8 @@ export interface PlotOptions {
   strokes: Stroke[];
   isFull: boolean;
   fromZero: boolean;
-  /** Top of the y axis where several charts share it. */
-  yMax?: () => number | null;
+  /** Smallest and largest value of all charts that share the y axis. */
+  yShared?: () => [number, number] | null;
   height: number;
   xIncrements: number[];
   xText: (value: number, step: number) => string;
@@ -169,11 +169,13 @@ export class Plot {
   }
 
   #yRange(low: number | null, high: number | null): [number, number] {
-    const { isFull, fromZero, yMax } = this.#options;
-    if (isFull) return [0, Math.max(1, high ?? 1)];
-    const top = Math.max(high ?? -Infinity, yMax?.() ?? -Infinity);
-    if (low === null || !Number.isFinite(top)) return [0, 1];
-    const bottom = fromZero ? Math.min(0, low) : low;
+    const { isFull, fromZero, yShared } = this.#options;
+    const [lowest, highest] = yShared?.() ?? [Infinity, -Infinity];
+    const top = Math.max(high ?? -Infinity, highest);
+    if (isFull) return [0, Math.max(1, top)];
+    const least = Math.min(low ?? Infinity, lowest);
+    if (!Number.isFinite(top) || !Number.isFinite(least)) return [0, 1];
+    const bottom = fromZero ? Math.min(0, least) : least;
     if (top === bottom) return top === 0 ? [0, 1] : [Math.min(0, bottom), top * 1.2 || 1];
     const space = (top - bottom) * 0.06;
     return [bottom === 0 ? 0 : bottom - space, top + space];

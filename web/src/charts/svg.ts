@@ -1,6 +1,16 @@
 // A chart as an SVG file: text, axes, lines and min–max bands.
 import type { Column } from '../source/columns.ts';
 
+export interface SvgLine {
+  name: string;
+  color: string;
+  dash: number[];
+  x: number[];
+  column: Column;
+  /** Between these and the next value the line is interrupted. */
+  breaks: number[];
+}
+
 export interface SvgChart {
   title: string;
   from: number;
@@ -10,7 +20,7 @@ export interface SvgChart {
   xText: (value: number, step: number) => string;
   yText: (value: number) => string;
   colors: { background: string; text: string; grid: string };
-  lines: { name: string; color: string; dash: number[]; x: number[]; column: Column }[];
+  lines: SvgLine[];
 }
 
 const width = 800;
@@ -50,6 +60,28 @@ function bounds(chart: SvgChart): [number, number] {
   return high > low ? [low, high + (high - low) * 0.05] : [low, low + 1];
 }
 
+/** First and past-the-end places of what is drawn without interruption. */
+export function partsOf(x: readonly number[], breaks: readonly number[]): [number, number][] {
+  const found: [number, number][] = [];
+  let first = 0;
+  let next = 0;
+  for (let i = 0; i < x.length; i++) {
+    let isBroken = !Number.isFinite(x[i]);
+    for (; next < breaks.length && (breaks[next] ?? Infinity) <= (x[i] ?? 0); next++) isBroken = true;
+    if (!isBroken) continue;
+    if (i > first) found.push([first, i]);
+    first = Number.isFinite(x[i]) ? i : i + 1;
+  }
+  if (x.length > first) found.push([first, x.length]);
+  return found;
+}
+
+type Place = (value: number) => string;
+
+function pointsOf(x: readonly number[], values: Float64Array, from: number, to: number, px: Place, py: Place): string[] {
+  return x.slice(from, to).map((value, index) => `${px(value)},${py(values[from + index] ?? 0)}`);
+}
+
 export function chartSvg(chart: SvgChart): string {
   const [low, high] = bounds(chart);
   const px = (x: number) => (left + ((x - chart.from) / (chart.to - chart.from)) * (width - left - right)).toFixed(1);
@@ -67,18 +99,22 @@ export function chartSvg(chart: SvgChart): string {
   }
   const xs = ticks(chart.from, chart.to, 7);
   for (const x of xs.at) parts.push(`<text x="${px(x)}" y="${height - 8}" text-anchor="middle">${escapeXml(chart.xText(x, xs.step))}</text>`);
-  chart.lines.forEach(({ name, color, dash, x, column }, index) => {
-    const { min, max } = column;
-    if (min && max) {
-      const upper = x.map((value, i) => `${px(value)},${py(max[i] ?? 0)}`);
-      const lower = x.map((value, i) => `${px(value)},${py(min[i] ?? 0)}`).reverse();
-      parts.push(`<polygon clip-path="url(#area)" fill="${color}" fill-opacity="0.25" points="${[...upper, ...lower].join(' ')}"/>`);
+  chart.lines.forEach((line, index) => {
+    const { color, column } = line;
+    const dashes = line.dash.length > 0 ? ` stroke-dasharray="${line.dash.join(' ')}"` : '';
+    const draw = (values: Float64Array, [from, to]: [number, number], style: string) =>
+      parts.push(`<polyline clip-path="url(#area)" fill="none" stroke="${color}" ${style} points="${pointsOf(line.x, values, from, to, px, py).join(' ')}"/>`);
+    for (const part of partsOf(line.x, line.breaks)) {
+      const { min, max, smooth } = column;
+      if (min && max && !smooth) {
+        const outline = [...pointsOf(line.x, max, ...part, px, py), ...pointsOf(line.x, min, ...part, px, py).reverse()];
+        parts.push(`<polygon clip-path="url(#area)" fill="${color}" fill-opacity="0.25" points="${outline.join(' ')}"/>`);
+      }
+      draw(column.mean, part, smooth ? 'stroke-opacity="0.35"' : `stroke-width="1.5"${dashes}`);
+      if (smooth) draw(smooth, part, `stroke-width="2"${dashes}`);
     }
-    const points = x.map((value, i) => `${px(value)},${py(column.mean[i] ?? 0)}`).join(' ');
     const y = height + 10 + index * 16;
-    const dashes = dash.length > 0 ? ` stroke-dasharray="${dash.join(' ')}"` : '';
-    parts.push(`<polyline clip-path="url(#area)" fill="none" stroke="${color}" stroke-width="1.5"${dashes} points="${points}"/>`);
-    parts.push(`<line x1="${left}" x2="${left + 22}" y1="${y}" y2="${y}" stroke="${color}" stroke-width="2"${dashes}/><text x="${left + 30}" y="${y + 4}">${escapeXml(name)}</text>`);
+    parts.push(`<line x1="${left}" x2="${left + 22}" y1="${y}" y2="${y}" stroke="${color}" stroke-width="2"${dashes}/><text x="${left + 30}" y="${y + 4}">${escapeXml(line.name)}</text>`);
   });
   parts.push('</svg>');
   return parts.join('\n');

@@ -1,9 +1,10 @@
 // Bars of all components by run: what each used on average, as `info` states it.
+import { Fragment } from 'preact';
 import { chartsOf, drawnUnit, typical, type Line } from '../charts/catalog.ts';
 import { strokeOf } from '../charts/palette.ts';
 import { bytes, isDark } from '../state/settings.ts';
 import { value as formatValue } from '../format/unit.ts';
-import { seriesName } from '../format/words.ts';
+import { seriesKey } from './charts.ts';
 import type { CompareState } from './state.ts';
 
 const chartsShown = /^(step_time|throughput|accuracy|gpu|gpu_memory|processor|memory|disk|disk_busy|network|pressure|temperature|power)(-|$)/;
@@ -24,10 +25,10 @@ export function componentRows(state: CompareState): BarRow[] {
     for (const chart of chartsOf(run.info)) {
       const line: Line | undefined = chart.lines[0];
       if (!line || !chartsShown.test(chart.id)) continue;
-      const key = seriesName(line.metric.name, line.metric.labels);
+      const key = seriesKey(line.metric.name, line.metric.labels);
       if (rows.has(key)) continue;
       const values = runs.map((other) => {
-        const metric = other.info?.metrics.find((one) => seriesName(one.name, one.labels) === key && one.status !== 'absent');
+        const metric = other.info?.metrics.find((one) => seriesKey(one.name, one.labels) === key && one.status !== 'absent');
         return metric ? typical(metric) : null;
       });
       rows.set(key, { title: `${chart.title}: ${line.label}`, unit: drawnUnit(line.metric), metric: line.metric.name, values });
@@ -47,9 +48,9 @@ export function ComponentBars({ state }: { state: CompareState }) {
         {rows.map((row) => {
           const most = Math.max(...row.values.map((value) => Math.abs(value ?? 0)), 1e-12);
           return (
-            <>
-              <div key={`${row.title} title`}>{row.title}</div>
-              <div class="group-bars" key={row.title}>
+            <Fragment key={row.metric + row.title}>
+              <div>{row.title}</div>
+              <div class="group-bars">
                 {row.values.map((value, index) => (
                   <div class="one-bar" key={index} title={names[index]}>
                     <div style={{ width: `${(Math.abs(value ?? 0) / most) * 70}%`, background: strokeOf(index, isDark.value).color }} aria-hidden="true" />
@@ -57,7 +58,7 @@ export function ComponentBars({ state }: { state: CompareState }) {
                   </div>
                 ))}
               </div>
-            </>
+            </Fragment>
           );
         })}
       </div>

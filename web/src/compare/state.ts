@@ -5,10 +5,10 @@ import { source } from '../source/current.ts';
 import type { Comparison, Distribution, Info, KeptFile, RunHead } from '../source/types.ts';
 import { messageOf } from '../state/run.ts';
 import { replaceParams } from '../state/route.ts';
-import type { StepMap } from '../state/view.ts';
+import { rangeOf, type Range, type StepMap } from '../state/view.ts';
+import { shownRange, type Align } from './align.ts';
 
 export type Side = 'a' | 'b' | 'more';
-export type Align = 'relative' | 'step' | 'wall';
 
 export interface ComparedRun {
   id: string;
@@ -20,6 +20,7 @@ export interface ComparedRun {
   problem: string | null;
 }
 
+const short = (value: number) => String(Number(value.toPrecision(13)));
 const idsOf = (text: string | null) => (text ?? '').split(',').filter((id) => id !== '');
 
 export class CompareState {
@@ -29,7 +30,10 @@ export class CompareState {
   readonly error = signal<string | null>(null);
   readonly align = signal<Align>('relative');
   readonly layout = signal<'overlay' | 'side'>('overlay');
-  readonly range = signal<{ from: number; to: number } | null>(null);
+  readonly range = signal<Range | null>(null);
+  readonly smooth = signal(0);
+  /** The series that was chosen of a chart, by the chart's id. */
+  readonly chosen = signal<ReadonlyMap<string, string>>(new Map());
   readonly cursor = signal<number | null>(null);
   readonly filter = signal('');
   readonly onlyDifferent = signal(true);
@@ -41,6 +45,9 @@ export class CompareState {
   open(params: URLSearchParams): void {
     this.align.value = params.get('align') === 'step' ? 'step' : params.get('align') === 'wall' ? 'wall' : 'relative';
     this.layout.value = params.get('layout') === 'side' ? 'side' : 'overlay';
+    this.range.value = rangeOf(params.get('range'));
+    this.smooth.value = Math.max(0, Number(params.get('smooth')) || 0);
+    this.chosen.value = new Map(params.getAll('series').map((one) => [one.slice(0, one.indexOf(' ')), one.slice(one.indexOf(' ') + 1)]));
     this.filter.value = params.get('filter') ?? '';
     this.onlyDifferent.value = params.get('all') !== '1';
     this.setSides({ a: idsOf(params.get('a')), b: idsOf(params.get('b')), more: idsOf(params.get('more')) });
@@ -49,6 +56,8 @@ export class CompareState {
       replaceParams({
         a: list('a'), b: list('b'), more: list('more'), align: this.align.value === 'relative' ? null : this.align.value,
         layout: this.layout.value === 'side' ? 'side' : null, filter: this.filter.value, all: this.onlyDifferent.value ? null : '1',
+        range: this.range.value && `${short(this.range.value.from)}:${short(this.range.value.to)}`, smooth: this.smooth.value > 0 ? String(this.smooth.value) : null,
+        series: [...this.chosen.value].map(([chart, series]) => `${chart} ${series}`),
       });
     }));
   }
@@ -86,12 +95,50 @@ export class CompareState {
       this.document.value = null;
     });
     void this.#compare(sides);
-    void source.distribution(next.map((run) => run.id)).then((found) => { this.distribution.value = found; }, () => { this.distribution.value = []; });
+    void this.#loadDistribution(next.map((run) => run.id));
   }
 
   swap(): void {
     const { a, b, more } = this.sides();
     this.setSides({ a: b, b: a, more });
+  }
+
+  choose(chart: string, series: string): void {
+    this.chosen.value = new Map([...this.chosen.value, [chart, series]]);
+  }
+
+  alignBy(align: Align): void {
+    batch(() => {
+      this.range.value = null;
+      this.cursor.value = null;
+      this.align.value = align;
+    });
+  }
+
+  setRange(from: number, to: number): void {
+    if (to > from) this.range.value = { from, to };
+  }
+
+  zoom(factor: number, around?: number): void {
+    const [from, to] = shownRange(this);
+    const centre = Math.min(to, Math.max(from, around ?? this.cursor.value ?? (from + to) / 2));
+    this.setRange(centre - (centre - from) * factor, centre + (to - centre) * factor);
+  }
+
+  pan(share: number): void {
+    const [from, to] = shownRange(this);
+    const by = (to - from) * share;
+    this.setRange(from + by, to + by);
+  }
+
+  /** Arrow keys on a focused chart. */
+  moveCursorByKey(event: KeyboardEvent): void {
+    if ((event.key !== 'ArrowLeft' && event.key !== 'ArrowRight') || event.altKey || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const [from, to] = shownRange(this);
+    const step = ((to - from) / 100) * (event.key === 'ArrowLeft' ? -1 : 1);
+    this.cursor.value = Math.min(to, Math.max(from, (this.cursor.value ?? (from + to) / 2) + step));
   }
 
   loader(id: string): BatchLoader {
@@ -113,6 +160,11 @@ export class CompareState {
     } catch (error) {
       this.error.value = messageOf(error);
     }
+  }
+
+  async #loadDistribution(ids: string[]): Promise<void> {
+    const found = await source.distribution(ids).catch(() => []);
+    if (ids.join() === this.runs.value.map((run) => run.id).join()) this.distribution.value = found;
   }
 
   async #load(id: string): Promise<void> {

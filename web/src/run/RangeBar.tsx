@@ -9,7 +9,7 @@ import { plain } from '../format/number.ts';
 import { DeviceMenu } from './DeviceMenu.tsx';
 import { Slider } from './Slider.tsx';
 
-const smoothings = [0, 1, 5, 10, 30, 60, 300, 900];
+export const smoothings = [0, 1, 5, 10, 30, 60, 300, 900];
 
 export function RangeBar({ run, charts }: { run: RunState; charts: Chart[] }) {
   const { view } = run;

@@ -41,7 +41,7 @@ function Status({ run }: { run: RunState }) {
       <span class="status live" role="status">
         <span class="dot" aria-hidden="true" /> live {clock(run.view.duration.value)}
         {now?.steps !== null && now !== null && <> · {integer(now.steps)} steps</>}
-        {now !== null && (now.missed ?? 0) > 0 && <> · {integer(now.missed)} missed samples</>}
+        {now !== null && (now.missed ?? 0) > 0 && <> · {integer(now.missed)} missed sample{now.missed === 1 ? '' : 's'}</>}
       </span>
     );
   }

@@ -11,6 +11,8 @@ export interface Column {
   min: Float64Array | null;
   max: Float64Array | null;
   smooth: Float64Array | null;
+  /** What each value is the mean of, if it was asked for: a number of values, of a rate seconds. */
+  weight: Float64Array | null;
 }
 
 export interface Columns {
@@ -59,6 +61,7 @@ export function decodeColumns(buffer: ArrayBuffer): Columns {
       min: arrays.get('min') ?? null,
       max: arrays.get('max') ?? null,
       smooth: arrays.get('smooth') ?? null,
+      weight: arrays.get('weight') ?? null,
     };
   });
   return { from_s: header.from_s, to_s: header.to_s, window_s: header.window_s, duration_s: header.duration_s, columns };
@@ -86,7 +89,7 @@ export function sliceColumn(column: Column, from: number, to: number): Column {
   const first = Math.max(0, lowerBound(column.time, from) - 1);
   const last = Math.min(column.time.length, lowerBound(column.time, to) + 1);
   const cut = (array: Float64Array | null) => (array === null ? null : array.subarray(first, last));
-  return { ...column, time: column.time.subarray(first, last), mean: column.mean.subarray(first, last), min: cut(column.min), max: cut(column.max), smooth: cut(column.smooth) };
+  return { ...column, time: column.time.subarray(first, last), mean: column.mean.subarray(first, last), min: cut(column.min), max: cut(column.max), smooth: cut(column.smooth), weight: cut(column.weight) };
 }
 
 /** A column with newer values appended; values of `older` at or after the first new time are replaced. */
@@ -108,5 +111,6 @@ export function appendColumn(older: Column, newer: Column): Column {
     min: join(older.min, newer.min),
     max: join(older.max, newer.max),
     smooth: join(older.smooth, newer.smooth),
+    weight: join(older.weight, newer.weight),
   };
 }

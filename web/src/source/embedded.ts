@@ -36,11 +36,17 @@ function smoothed(column: Column, width: number): Float64Array {
   let first = 0;
   let next = 0;
   let sum = 0;
+  let weights = 0;
+  const add = (index: number, sign: number) => {
+    const weight = column.weight?.[index] ?? 1;
+    sum += sign * weight * (column.mean[index] ?? 0);
+    weights += sign * weight;
+  };
   for (let i = 0; i < result.length; i++) {
     const centre = column.time[i] ?? 0;
-    while (next < result.length && (column.time[next] ?? 0) <= centre + width / 2) sum += column.mean[next++] ?? 0;
-    while ((column.time[first] ?? 0) < centre - width / 2) sum -= column.mean[first++] ?? 0;
-    result[i] = sum / (next - first);
+    while (next < result.length && (column.time[next] ?? 0) <= centre + width / 2) add(next++, 1);
+    while ((column.time[first] ?? 0) < centre - width / 2) add(first++, -1);
+    result[i] = sum / weights;
   }
   return result;
 }

@@ -48,8 +48,8 @@ export class HttpSource implements DataSource {
     return json(`${run(id)}/marks`);
   }
   async columns(id: string, query: ColumnQuery, stop?: AbortSignal): Promise<Columns> {
-    const { series, from, to, points, smooth } = query;
-    const path = `${run(id)}/columns?series=${list(series)}&from=${from}&to=${to}&points=${points}${smooth > 0 ? `&smooth=${smooth}` : ''}`;
+    const { series, from, to, points, smooth, weights } = query;
+    const path = `${run(id)}/columns?series=${list(series)}&from=${from}&to=${to}&points=${points}${smooth > 0 ? `&smooth=${smooth}` : ''}${weights ? '&weights=1' : ''}`;
     return decodeColumns(await (await request(path, stop)).arrayBuffer());
   }
   async steps(id: string): Promise<Columns> {

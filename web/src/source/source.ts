@@ -8,6 +8,8 @@ export interface ColumnQuery {
   to: number;
   points: number;
   smooth: number;
+  /** What each value is the mean of, as one more array. */
+  weights?: boolean;
 }
 
 export interface LiveListener {

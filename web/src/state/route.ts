@@ -50,10 +50,14 @@ export function go(fragment: string): void {
 export const runLink = (id: string) => `#/run/${encodeURIComponent(id)}`;
 
 /** Changes settings of this page without a new entry in the history; null or '' removes one. */
-export function replaceParams(changes: Record<string, string | null>): void {
+export function replaceParams(changes: Record<string, string | string[] | null>): void {
   const current = parseRoute(location.hash);
   for (const [key, value] of Object.entries(changes)) {
     if (value === null || value === '') current.params.delete(key);
+    else if (Array.isArray(value)) {
+      current.params.delete(key);
+      for (const one of value) current.params.append(key, one);
+    }
     else current.params.set(key, value);
   }
   const text = routeText(current);

@@ -23,6 +23,7 @@ export class RunState {
   readonly loader: BatchLoader;
   #stops: (() => void)[] = [];
   #isClosed = false;
+  readonly #whenSeen = () => void this.#reload();
 
   constructor(id: string) {
     this.id = id;
@@ -50,6 +51,7 @@ export class RunState {
 
   close(): void {
     this.#isClosed = true;
+    document.removeEventListener('visibilitychange', this.#whenSeen);
     for (const stop of this.#stops) stop();
     this.loader.close();
   }
@@ -113,8 +115,13 @@ export class RunState {
     }));
   }
 
+  /** A page that nobody sees reads nothing; it reads when it is seen again. */
   async #reload(): Promise<void> {
-    if (document.hidden) return;
+    if (document.hidden) {
+      document.addEventListener('visibilitychange', this.#whenSeen);
+      return;
+    }
+    document.removeEventListener('visibilitychange', this.#whenSeen);
     await Promise.all([this.reloadInfo(), this.#loadDiagnosis(), this.#loadMarks(), this.#loadSteps()]);
   }
 }

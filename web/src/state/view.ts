@@ -35,7 +35,7 @@ const numberOf = (text: string | null): number | null => {
   return Number.isFinite(value) ? value : null;
 };
 
-const rangeOf = (text: string | null): Range | null => {
+export const rangeOf = (text: string | null): Range | null => {
   const [from, to] = (text ?? '').split(':').map((part) => numberOf(part));
   return from !== null && from !== undefined && to !== null && to !== undefined && to > from ? { from, to } : null;
 };

@@ -1,0 +1,55 @@
+// The columns of one chart of the comparison, for what is shown of each run.
+import { signal } from '@preact/signals';
+import type { Column, Columns } from '../source/columns.ts';
+import { isAbort } from '../source/source.ts';
+import { messageOf } from '../state/run.ts';
+import { spanOf } from './align.ts';
+import type { CompareLine } from './charts.ts';
+import type { CompareState } from './state.ts';
+
+/** A line with its values. */
+export interface LoadedLine {
+  line: CompareLine;
+  columns: Columns;
+  column: Column;
+}
+
+export class CompareFeed {
+  readonly loaded = signal<LoadedLine[] | null>(null);
+  readonly problem = signal<string | null>(null);
+  #turn = 0;
+
+  /** Reads the range of the state: within an effect it is loaded again when that changes. */
+  async load(state: CompareState, lines: readonly CompareLine[], width: number): Promise<void> {
+    const range = state.range.value;
+    const align = state.align.value;
+    const smooth = state.smooth.value;
+    const points = Math.min(2000, Math.max(100, Math.ceil(width / 50) * 50));
+    const turn = ++this.#turn;
+    try {
+      const loaded = await Promise.all(lines.map(async (line) => {
+        const span = spanOf(align, range, line.run);
+        if (!span) return null;
+        const columns = await state.loader(line.run.id).load({ series: [line.series], ...span, points, smooth });
+        const column = columns.columns[0];
+        return column ? { line, columns, column } : null;
+      }));
+      if (turn !== this.#turn) return; // a newer range is on its way
+      this.loaded.value = loaded.filter((one) => one !== null);
+      this.problem.value = null;
+    } catch (error) {
+      if (turn === this.#turn && !isAbort(error)) this.problem.value = messageOf(error);
+    }
+  }
+}
+
+/** The smallest and the largest of all lines: plots beside each other share their y axis. */
+export function extremes(loaded: readonly LoadedLine[] | null): [number, number] | null {
+  let low = Infinity;
+  let high = -Infinity;
+  for (const { column } of loaded ?? []) {
+    for (const value of column.min ?? column.mean) if (value < low) low = value;
+    for (const value of column.max ?? column.mean) if (value > high) high = value;
+  }
+  return low <= high ? [low, high] : null;
+}
