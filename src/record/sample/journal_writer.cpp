@@ -92,16 +92,20 @@ void JournalWriter::run() {
 }
 
 // Nothing is written after this, so an error that passes must not cost the samples in memory. Each
-// attempt continues where the one before it failed.
+// attempt continues where the one before it failed, and as long as they get further they go on.
 Status JournalWriter::close_journal() {
   const int64_t began_ns = monotonic_ns();
   Status closed = journal_.close();
   milliseconds pause(1);
-  for (int attempt = 1; attempt < kClosingAttempts; ++attempt) {
-    if (closed || monotonic_ns() - began_ns > kHangingWrite) break;
+  for (int attempts = 1; !closed && attempts < kClosingAttempts; ++attempts) {
+    if (monotonic_ns() - began_ns > kHangingWrite) break;
     std::this_thread::sleep_for(pause);
     pause = std::min(2 * pause, kMostClosingPause);
+    const uint64_t released = ring_.tail();
     closed = journal_.close();
+    if (ring_.tail() == released) continue;
+    attempts = 0;
+    pause = milliseconds(1);
   }
   return closed;
 }

@@ -21,7 +21,7 @@
 
 namespace trainscope {
 
-// Of the last block, with short pauses. A write that fails now and then must not cost it.
+// To write the last rows, with short pauses, as long as no attempt writes any of them.
 inline constexpr int kClosingAttempts = 20;
 
 class JournalWriter {

@@ -210,6 +210,8 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
   }
   if (recorder_end == RecorderEnd::not_all_written) {
     m.unwritten_reason = unwritten_reason(run.memory->storage_error);
+  } else if (recorder_end == RecorderEnd::no_reply) {
+    m.unwritten_reason = "the recorder did not reply at the end of the job";
   }
   m.duration_s = std::max(0.0, to_seconds(end.ended_ns - m.zero_monotonic_ns));
   m.ended = wall_time_of(end.ended_ns);
