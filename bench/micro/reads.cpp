@@ -210,14 +210,18 @@ class RunMaker {
 
  private:
   Status begin_segment() {
-    TS_TRY(const uint32_t number, writer_.begin(1));
+    const auto begun = writer_.begin(1, [this](uint32_t number) { return first_frames(number); });
+    return begun ? Status() : begun.error();
+  }
+
+  std::string first_frames(uint32_t number) const {
     std::string frames;
     append_frame(frames, FrameType::head, 0,
                  dump_json(Json{{"segment", number}, {"incarnation", 1}}));
-    for (size_t i = 0; i < sources_.size(); ++i) {
-      append_frame(frames, FrameType::schema, 0, schema_json(sources_[i].schema));
+    for (const Source& source : sources_) {
+      append_frame(frames, FrameType::schema, 0, schema_json(source.schema));
     }
-    return writer_.append(frames);
+    return frames;
   }
 
   std::string block(int64_t first, int64_t end) {

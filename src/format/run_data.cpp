@@ -72,8 +72,9 @@ class Segments {
 
   Status append(std::string_view frames) {
     if (number_ == 0 || writer_.segment_bytes() >= segment_bytes_) {
-      TS_TRY(number_, writer_.begin(number_ + 1));
-      TS_CHECK_OK(writer_.append(first_frames(run_, schema_, id_, number_)));
+      TS_TRY(number_, writer_.begin(number_ + 1, [this](uint32_t number) {
+        return first_frames(run_, schema_, id_, number);
+      }));
     }
     return writer_.append(frames);
   }

@@ -354,7 +354,7 @@ RecordOutcome end_recording(Recording& recording, const RecordOptions& options, 
 
 Result<RecordOutcome> record_job(const RecordOptions& options) {
   ScreenProcess screen;
-  if (options.screen) TS_CHECK_OK(screen.start(options.screen));
+  const Status started = options.screen ? screen.start(options.screen) : Status();
   auto begun = begin_recording(options);
   if (!begun && is_unwritable_home(begun.error())) {
     screen.end();
@@ -362,6 +362,8 @@ Result<RecordOutcome> record_job(const RecordOptions& options) {
   }
   TS_TRY(const std::unique_ptr<Recording> recording, std::move(begun));
   Session& session = recording->session;
+  if (!started)
+    recording->supervisor.print_message("--top is not shown: " + started.error().message());
   // Ctrl-C while we were getting ready, with no job yet that it could reach.
   const int interrupted = SignalInbox::interrupted_by();
   if (interrupted == 0 && screen.cover(session.output, session.run.path)) {

@@ -1,10 +1,12 @@
 """Files of --keep when a disk is full or does not respond: the job's exit status comes in time, and the run is complete."""
+import os
+import pathlib
 import shutil
 import subprocess
 import unittest
 
 from mounted_home import FreezableHome, OwnMounts
-from trainscope_test import BIN, Case, command, main, processes, wait_until
+from trainscope_test import BIN, Case, command, end, main, processes, wait_until
 
 
 class FullDisk(OwnMounts, Case):
@@ -56,6 +58,33 @@ class SlowCopy(Case):
             self.skipTest("tracing is not permitted here: " + done.stderr.decode())
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertIn(b"the files of --keep are still being copied in the background", done.stderr)
+        wait_until(lambda: [file["path"] for file in self.info()["files"]] == ["made"])
+
+    def test_of_an_orphaned_run_delays_no_output(self):
+        # The daemon that the job leaves prints while the copy hangs.
+        job = """
+import os
+open("made", "w").close(); os.write(1, b"ready\\n"); os.read(0, 9)
+if os.fork() == 0:
+    os.read(0, 9); os.write(1, b"late\\n")
+"""
+        process = self.start(job, "--keep", "made", cwd=self.folder, stdin=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        recorder = self.recorder()
+        tracer = subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fstatfs",
+                                   "-e", "inject=fstatfs:delay_enter=60000000", "-p", str(recorder)], stderr=subprocess.PIPE)
+        self.addCleanup(end, tracer)
+        wait_until(lambda: "TracerPid:\t0\n" not in pathlib.Path(f"/proc/{recorder}/status").read_text()
+                   or tracer.poll() is not None)
+        if tracer.poll() is not None:
+            self.skipTest("tracing is not permitted here: " + tracer.communicate()[1].decode())
+        process.kill()
+        os.write(process.stdin.fileno(), b"end\n")
+        wait_until(lambda: processes("trainscope-end", self.home))
+        os.write(process.stdin.fileno(), b"print\n")
+        self.assertEqual(process.stdout.readline(), b"late\n")
+        self.assertEqual(self.info()["files"], [])
+        tracer.terminate()
         wait_until(lambda: [file["path"] for file in self.info()["files"]] == ["made"])
 
 

@@ -391,6 +391,16 @@ sys.exit(6)
         after = shown.bytes[shown.bytes.rfind(b"\x1b[?1049l") + 1:]
         self.assertIn(b"no-such-command-here", after)
 
+    @unittest.skipUnless(shutil.which("strace"), "strace is not here")
+    def test_a_screen_that_cannot_start_stops_no_job(self):
+        shown = self.show("-qq", "-o", "/dev/null", "-e", "signal=none", "-e", "inject=pipe2:error=EMFILE:when=1",
+                          BIN, "run", "--top", "--", "sh", "-c", "exit 7", program=shutil.which("strace"))
+        code = shown.wait()
+        if b"PTRACE" in shown.bytes.upper():
+            self.skipTest("tracing is not permitted here")
+        self.assertEqual(code, 7)
+        self.assertIn(b"--top is not shown", shown.bytes)
+
     def test_repeats(self):
         shown = self.show("run", "--top", "--repeat", "2", "--", "sh", "-c", "echo text; sleep 0.5; exit 3")
         self.assertEqual(shown.wait(), 3)

@@ -30,19 +30,21 @@ FrameType frame_type(RecordKind kind) {
 
 }  // namespace
 
-Journal::Journal(Ring& ring, SharedMemory memory, std::string run_folder, Manifest manifest)
+Journal::Journal(Ring& ring, SharedMemory memory, std::string run_folder, Manifest manifest,
+                 std::shared_ptr<StorageCalls> calls)
     : ring_(ring),
       memory_(memory),
       folder_(std::move(run_folder)),
       manifest_(std::move(manifest)),
-      writer_(folder_),
+      writer_(folder_, std::move(calls)),
       scanned_(ring.tail()) {
   // Rows of an earlier recorder that are still in the ring are made of the layouts it left.
   for (size_t s = 0; s < kMaxStreams; ++s) streams_[s].layout = memory_->layouts[s];
 }
 
 Status Journal::flush() {
-  TS_CHECK_OK(finish_sync());
+  take_sync_outcome();
+  if (!rewrite_.empty()) TS_CHECK_OK(append(""));
   TS_CHECK_OK(drain());
   const bool crowded = ring_.head() - ring_.tail() > ring_.capacity() / 2;
   const bool full = crowded || streams_[0].rows.size() >= kBlockRows;
@@ -52,9 +54,10 @@ Status Journal::flush() {
 }
 
 Status Journal::close() {
-  TS_CHECK_OK(finish_sync());
+  take_sync_outcome();
   TS_CHECK_OK(drain());
-  return seal_block();
+  TS_CHECK_OK(seal_block());
+  return rewrite_.empty() ? Status() : append("");
 }
 
 // Everything that is new: rows and texts are remembered, a schema closes the block before it.
@@ -227,24 +230,30 @@ Status Journal::write_tail() {
   return {};
 }
 
-// A segment to append to: the open one, or a new one that begins with all that is still in force.
+// A segment to append to: the open one or a new one.
 Status Journal::ensure_segment() {
   // A full one is closed when the disk has it, or when that takes for ever.
   const size_t most = is_synced() ? kSegmentBytes : 2 * kSegmentBytes;
   if (writer_.is_open() && !writer_.vanished() && writer_.segment_bytes() < most) return {};
   if (writer_.vanished() || !exists(folder_)) ::mkdir(folder_.c_str(), 0700);
   if (writer_.is_open()) sync_.running = sync_.waiting = {};
-  TS_TRY(const uint32_t number, writer_.begin(memory_->next_segment));
+  TS_TRY(const uint32_t number,
+         writer_.begin(memory_->next_segment, [this](uint32_t n) { return first_frames(n); }));
   memory_->next_segment = number + 1;
   is_manifest_written_ = false;
   sync_.has_new_names = true;
+  return {};
+}
+
+// All that is still in force.
+std::string Journal::first_frames(uint32_t segment) const {
   std::string frames;
   const Json head = {
-      {"run", manifest_.id}, {"segment", number}, {"incarnation", memory_->incarnation.load()}};
+      {"run", manifest_.id}, {"segment", segment}, {"incarnation", memory_->incarnation.load()}};
   append_frame(frames, FrameType::head, 0, dump_json(head));
   for (const auto& [schema, info] : schemas_) append_frame(frames, FrameType::schema, 0, info.json);
   if (!info_json_.empty()) append_frame(frames, FrameType::info, 0, info_json_);
-  return writer_.append(frames);
+  return frames;
 }
 
 std::string Journal::manifest_frame() const {
@@ -263,6 +272,7 @@ Status Journal::append(const std::string& frames) {
   if (written) {
     is_manifest_written_ = is_manifest_written_ || with_manifest;
     rewrite_.clear();
+    writer_.cut_abandoned();
     sync_.waiting.bytes += all;
     // A disk that takes nothing for long: more cannot be promised.
     if (sync_.waiting.bytes.size() > 2 * kMaxUnsyncedBytes) sync_.waiting = {"", false};
@@ -301,8 +311,8 @@ void Journal::start_sync_if_due() {
   sync_.has_begun = true;
 }
 
-// Records the result of the last sync, and writes again what it could not save.
-Status Journal::finish_sync() {
+// Records the result of the last sync. Data that it could not save is to be written again.
+void Journal::take_sync_outcome() {
   const auto outcome = sync_.process.poll();
   const bool segment_failed = outcome == SyncProcess::Outcome::segment_failed;
   const bool tail_failed = outcome == SyncProcess::Outcome::tail_failed;
@@ -322,7 +332,6 @@ Status Journal::finish_sync() {
   if (tail_failed) forget_tail();
   if (segment_failed) plan_rewrite("a sync failed");
   if (outcome) sync_.running = {};
-  return rewrite_.empty() ? Status() : append("");
 }
 
 void Journal::append_storage_event(std::string& frames, const std::string& text) const {

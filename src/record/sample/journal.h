@@ -8,6 +8,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,12 +29,13 @@ inline constexpr size_t kMaxUnsyncedBytes = size_t{4} << 20;
 class Journal {
  public:
   // `manifest` is also stored in the segments, in case the file is lost.
-  Journal(Ring& ring, SharedMemory memory, std::string run_folder, Manifest manifest);
+  Journal(Ring& ring, SharedMemory memory, std::string run_folder, Manifest manifest,
+          std::shared_ptr<StorageCalls> calls = std::make_shared<StorageCalls>());
 
   // Writes new records of the ring to the run folder, and syncs when it is due.
   Status flush();
-  // Closes the open block whatever its size. Nothing is synced: settle_run does that, off the job's
-  // way, and removes the tail.
+  // Closes the open block whatever its size. After an error it may be called again, and continues.
+  // Nothing is synced: settle_run does that, off the job's way, and removes the tail.
   Status close();
 
  private:
@@ -74,11 +76,12 @@ class Journal {
   void forget_tail();
   Status ensure_segment();
   Status append(const std::string& frames);
+  std::string first_frames(uint32_t segment) const;
   std::string manifest_frame() const;
   bool is_synced() const { return sync_.waiting.is_empty() && sync_.running.is_empty(); }
   static Unsynced joined(Unsynced earlier, const Unsynced& later);
   void start_sync_if_due();
-  Status finish_sync();
+  void take_sync_outcome();
   void plan_rewrite(const std::string& reason);
   void append_storage_event(std::string& frames, const std::string& text) const;
   void take(const RecordHeader& header);

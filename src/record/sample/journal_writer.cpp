@@ -17,6 +17,8 @@ using std::chrono::milliseconds;
 constexpr milliseconds kWritePause(1000);
 // A disk that takes this long for the data of a second counts as hanging.
 constexpr int64_t kHangingWrite = 3 * kNsPerSecond;
+// Between two attempts to write the last block, from 1 ms on: 255 ms together.
+constexpr milliseconds kMostClosingPause(16);
 
 }  // namespace
 
@@ -77,7 +79,7 @@ void JournalWriter::run() {
     setup_.before_writing();
     // The first flush writes records that an earlier recorder left.
     const int64_t began_ns = monotonic_ns();
-    const Status flushed = is_closing ? journal_.close() : journal_.flush();
+    const Status flushed = is_closing ? close_journal() : journal_.flush();
     note_hang(monotonic_ns() - began_ns);
     report(flushed);
     is_sealed = static_cast<bool>(flushed);
@@ -87,6 +89,25 @@ void JournalWriter::run() {
   has_ended_ = true;
   is_sealed_ = is_sealed;
   ended_.notify_all();
+}
+
+// Nothing is written after this, so an error that passes must not cost the samples in memory. Each
+// attempt continues where the one before it failed, and as long as they get further they go on.
+Status JournalWriter::close_journal() {
+  const int64_t began_ns = monotonic_ns();
+  Status closed = journal_.close();
+  milliseconds pause(1);
+  for (int attempts = 1; !closed && attempts < kClosingAttempts; ++attempts) {
+    if (monotonic_ns() - began_ns > kHangingWrite) break;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kMostClosingPause);
+    const uint64_t released = ring_.tail();
+    closed = journal_.close();
+    if (ring_.tail() == released) continue;
+    attempts = 0;
+    pause = milliseconds(1);
+  }
+  return closed;
 }
 
 // The manifest that the supervisor wrote lacks t = 0. It is written here, because a disk that is

@@ -21,6 +21,9 @@
 
 namespace trainscope {
 
+// To write the last rows, with short pauses, as long as no attempt writes any of them.
+inline constexpr int kClosingAttempts = 20;
+
 class JournalWriter {
  public:
   struct Setup {
@@ -36,7 +39,8 @@ class JournalWriter {
   void write_soon();
   // Samples do not fit into the ring any more: tells the user why.
   void warn_of_lost_samples();
-  // Nothing more is put into the ring: the last block is written, and the thread ends.
+  // Nothing more is put into the ring: the last block is written, which is tried again for a moment
+  // if the run folder cannot be written, and the thread ends.
   void close();
   // Whether it has ended; waits for it at most so long.
   bool wait_for_end(std::chrono::milliseconds limit);
@@ -46,6 +50,7 @@ class JournalWriter {
 
  private:
   void run();
+  Status close_journal();
   void write_zero();
   void write_manifest_again();
   void report(const Status& status);

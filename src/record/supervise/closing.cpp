@@ -119,15 +119,18 @@ std::string keep_files_of(const RunToClose& run) {
 }
 
 // The manifest is written by now: whatever happens to these files, the run is complete. A child
-// that is late continues alone; `is_late`: it is not waited for at all.
-void keep_files_in_child(const RunToClose& run, Supervisor& supervisor, bool is_late) {
-  if (run.keep.empty()) return;
-  const ChildLimits limits{kHangNs, is_late ? 0 : kKeepingLimitNs, 0, false, true, {}};
-  const ChildAnswer answer = ask_child(limits, [&] {
+// that takes longer than `limit_ns` continues alone.
+ChildAnswer keep_files_in_child(const RunToClose& run, int64_t limit_ns) {
+  const ChildLimits limits{kHangNs, limit_ns, 0, false, true, {}};
+  return ask_child(limits, [&] {
     prctl(PR_SET_NAME, "trainscope-end");
     return keep_files_of(run);
   });
-  if (is_late) return;
+}
+
+// The same; tells the user what is not kept, or not yet.
+void keep_files_in_time(const RunToClose& run, Supervisor& supervisor) {
+  const ChildAnswer answer = keep_files_in_child(run, kKeepingLimitNs);
   if (answer.end == ChildEnd::hung || answer.end == ChildEnd::too_slow) {
     supervisor.print_message("the files of --keep are still being copied in the background");
   } else if (answer.end != ChildEnd::done) {
@@ -191,7 +194,8 @@ void close_run_alone(RunToClose& run, bool is_sealed) {
   m.notes.emplace_back("the supervisor was killed; the outcome of the job is unknown");
   (void)count_steps(run);
   (void)complete_run(run, is_sealed);
-  if (!run.keep.empty()) (void)keep_files_of(run);
+  // Not here: daemons of the job may still write output that this process passes on.
+  if (!run.keep.empty()) (void)keep_files_in_child(run, 0);
 }
 
 bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor,
@@ -210,6 +214,8 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
   }
   if (recorder_end == RecorderEnd::not_all_written) {
     m.unwritten_reason = unwritten_reason(run.memory->storage_error);
+  } else if (recorder_end == RecorderEnd::no_reply) {
+    m.unwritten_reason = "the recorder did not reply at the end of the job";
   }
   m.duration_s = std::max(0.0, to_seconds(end.ended_ns - m.zero_monotonic_ns));
   m.ended = wall_time_of(end.ended_ns);
@@ -223,14 +229,14 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
   if (hangs || closed.end == ChildEnd::hung || closed.end == ChildEnd::too_slow) {
     supervisor.print_message("the run folder does not respond: " + run.run_path +
                              "; the run is completed in the background once it does");
-    keep_files_in_child(run, supervisor, true);
+    if (!run.keep.empty()) (void)keep_files_in_child(run, 0);
     return false;
   }
   if (!closed.text.empty()) {
     run.is_end_stored = false;
     supervisor.print_message("the end of the run could not be recorded: " + closed.text);
   }
-  keep_files_in_child(run, supervisor, false);
+  if (!run.keep.empty()) keep_files_in_time(run, supervisor);
   return true;
 }
 

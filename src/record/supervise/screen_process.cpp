@@ -66,6 +66,7 @@ std::string read_to_end(int fd) {
 }  // namespace
 
 Status ScreenProcess::start(const ScreenFunction& show) {
+  hold_standard_descriptors();
   TS_TRY(Pipe pipe, make_pipe());
   termios mode{};
   if (::tcgetattr(kTerminal, &mode) == 0) mode_ = mode;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 #include "base/json.h"
@@ -21,9 +22,14 @@ constexpr uint64_t kRenumbered = uint64_t{1} << 63;
 // Lines of progress that a run may have in addition to kReportsPerByte.
 constexpr uint64_t kFreeReports = 4096;
 
+// Files that end within a block, and where in the file the block begins.
+using TornBlocks = std::map<const RunFile*, uint64_t>;
+
 class Indexer {
  public:
-  explicit Indexer(const RunFiles& files) : files_(files) {}
+  // `read_last`: blocks that lack values which another file has.
+  explicit Indexer(const RunFiles& files, TornBlocks read_last = {})
+      : files_(files), read_last_(std::move(read_last)) {}
 
   Result<RunIndex> run() {
     for (const RunFile& segment : files_.segments) {
@@ -31,9 +37,15 @@ class Indexer {
       TS_CHECK_OK(add_file(segment));
     }
     if (!files_.tail.name.empty()) TS_CHECK_OK(add_file(files_.tail));
+    for (const auto& [file, offset] : read_last_) {
+      TS_CHECK_OK(add_frames(*file, offset, SIZE_MAX));
+    }
     tidy_events();
     return std::move(index_);
   }
+
+  // After run(): torn blocks of which a later file has more values.
+  const TornBlocks& repeated_torn_blocks() const { return repeated_; }
 
  private:
   // In order of time; an event that was sealed while we read is in `tail` and in a segment.
@@ -62,20 +74,40 @@ class Indexer {
     // The tail of a closed run is about to be removed: all of it is in the segments.
     is_counted_ = &file != &files_.tail || files_.manifest.ended.empty();
     if (is_counted_) index_.value_bytes += static_cast<int64_t>(file.size());
+    const auto torn = read_last_.find(&file);
+    return add_frames(file, 0, torn == read_last_.end() ? SIZE_MAX : torn->second);
+  }
+
+  // The frames at offsets from `begin` to before `end`.
+  Status add_frames(const RunFile& file, uint64_t begin, uint64_t end) {
     file_ = &file;
     open_blocks_.clear();
+    last_block_.reset();
     // A file that ends within its first bytes was being made when everything stopped.
     if (file.size() <= kFileHeaderBytes && check_file_header(file.bytes)) return {};
     const FrameVisitor visitor = {
-        [&](const Frame& frame) { return take_frame(frame); },
-        [&](const Damage& damage) { note(fmt::format("{}: {}", file.name, damage.reason)); }};
+        [&](const Frame& frame) {
+          return frame.offset < begin || frame.offset >= end ? Status() : take_frame(frame);
+        },
+        [&](const Damage& damage) {
+          if (damage.from < begin || damage.from >= end) return;
+          if (begin > 0 && are_rows_elsewhere()) return;
+          note(fmt::format("{}: {}", file.name, damage.reason));
+        }};
     const auto scan = visit_frames(file.frames(), visitor);
     if (!scan) return scan.error().with_context(files_.path + "/" + file.name);
+    if (last_block_) file_ends_[last_block_->stream] = *last_block_;
     return {};
+  }
+
+  bool are_rows_elsewhere() const {
+    return std::all_of(open_blocks_.begin(), open_blocks_.end(),
+                       [](const auto& open) { return open.second.block == kDropped; });
   }
 
   // What is malformed is damage; an Error ends the reading.
   Status take_frame(const Frame& frame) {
+    if (frame.type != FrameType::columns) last_block_.reset();
     const Status added = add_frame(frame);
     const std::string where =
         added && exceeded_.empty() ? "" : fmt::format("frame at offset {}", frame.offset);
@@ -179,13 +211,31 @@ class Indexer {
     size_t begin = 0;
     while (begin < times.rows.size() && times.rows[begin].tick <= last) ++begin;
     if (begin == times.rows.size()) {  // all of it was read already; its columns are not damage
-      open_blocks_[key] = {times.stream, kDropped};
+      open_blocks_[key] = {times.stream, kDropped, repeats_file_end(times)};
       return {};
     }
-    open_blocks_[key] = {times.stream, stream.blocks.size()};
+    last_block_ = BlockAtEnd{file_, frame.offset, times.stream, stream.blocks.size()};
+    open_blocks_[key] = {times.stream, stream.blocks.size(), repeats_file_end(times)};
     stream.blocks.push_back(block_of(frame, times.rows, begin, last_tick(stream)));
     if (times.stream == 0) count_ticks(times.rows, stream.blocks.size() - 1);
     return {};
+  }
+
+  // Does it have the rows of the block that an earlier file ends with?
+  bool repeats_file_end(const TimesBlock& times) const {
+    const auto end = file_ends_.find(times.stream);
+    if (end == file_ends_.end() || times.rows.empty()) return false;
+    const StoredBlock& block = index_.streams.at(times.stream).blocks[end->second.block];
+    return times.rows.front().tick <= block.front_tick;
+  }
+
+  // The block at the end of a file lacks these values: the file was not written to its end.
+  void note_torn(uint64_t stream, const StoredSchema& schema) {
+    const BlockAtEnd& end = file_ends_.at(stream);
+    const auto& columns = index_.streams.at(stream).blocks[end.block].columns;
+    const bool has_them = std::any_of(columns.begin(), columns.end(),
+                                      [&](const auto& frame) { return frame.schema == &schema; });
+    if (!has_them) repeated_.emplace(end.file, end.offset);
   }
 
   // The last tick of a stream that counts.
@@ -235,6 +285,7 @@ class Indexer {
            decode_columns_header(frame.payload, frame.flags, schema->second.totals));
     const auto open = open_blocks_.find({schema->second.stream, header.block});
     if (open == open_blocks_.end()) return Error("values without their times");
+    if (open->second.repeats_file_end) note_torn(open->second.stream, schema->second);
     const size_t at = open->second.block;
     if (at == kDropped) return {};
     StoredBlock& block = index_.streams[open->second.stream].blocks[at];
@@ -291,6 +342,13 @@ class Indexer {
   struct OpenBlock {
     uint64_t stream = 0;
     size_t block = 0;
+    bool repeats_file_end = false;
+  };
+  struct BlockAtEnd {
+    const RunFile* file = nullptr;
+    uint64_t offset = 0;  // of its times
+    uint64_t stream = 0;
+    size_t block = 0;
   };
   struct SchemaPlace {
     uint64_t number = 0;  // in index_.schemas
@@ -298,6 +356,10 @@ class Indexer {
   };
 
   const RunFiles& files_;
+  const TornBlocks read_last_;
+  TornBlocks repeated_;
+  std::optional<BlockAtEnd> last_block_;      // of the current file, while nothing follows it
+  std::map<uint64_t, BlockAtEnd> file_ends_;  // by stream, of earlier files: the last one
   RunIndex index_;
   int next_segment_ = 1;
   uint64_t reports_left_ = kFreeReports;
@@ -313,6 +375,13 @@ class Indexer {
 
 }  // namespace
 
-Result<RunIndex> index_run(const RunFiles& files) { return Indexer(files).run(); }
+Result<RunIndex> index_run(const RunFiles& files) {
+  Indexer indexer(files);
+  auto index = indexer.run();
+  if (!index || indexer.repeated_torn_blocks().empty()) return index;
+  // A failed or interrupted write left a part of a block. Of rows that are stored twice the first
+  // are taken, so that part is read last.
+  return Indexer(files, indexer.repeated_torn_blocks()).run();
+}
 
 }  // namespace trainscope
