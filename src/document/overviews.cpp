@@ -56,6 +56,12 @@ void FoldedWindow::add(const FoldedWindow& more) {
   max = std::max(max, more.max);
 }
 
+size_t windows_to(double duration_s, double window_s) {
+  const double whole = std::floor(duration_s / window_s);
+  const bool is_at_edge = whole > 0 && whole * window_s == duration_s;  // the last one ends with it
+  return static_cast<size_t>(is_at_edge ? whole : whole + 1);
+}
+
 double longest_period_s(const RunView& run, const std::vector<size_t>& series) {
   double longest_s = run.sampling().period_s;
   for (const size_t each : series) {

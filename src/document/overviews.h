@@ -39,6 +39,9 @@ struct FoldedSeries {
   }
 };
 
+// How many windows from t = 0 on have everything up to the end of a run, its last instant included.
+size_t windows_to(double duration_s, double window_s);
+
 // The longest time between two samples of some series, as they were due; those of the training
 // have none.
 double longest_period_s(const RunView& run, const std::vector<size_t>& series);

@@ -100,8 +100,7 @@ Result<std::vector<FoldedSeries>> fold_whole_run(const RunView& run,
   for (const size_t each : series) queries.push_back({each, reading_of(run.series_at(each)), true});
   const double duration_s = std::max(run.duration_s(), 1e-3);
   const double width_s = window_width(duration_s, kReportWindows);
-  const auto count = static_cast<size_t>(std::floor(duration_s / width_s) + 1);
-  return fold_series(run, queries, {0, width_s, count});
+  return fold_series(run, queries, {0, width_s, windows_to(duration_s, width_s)});
 }
 
 Json named_texts_json(const NamedTexts& rows, const char* name, const char* text) {
