@@ -78,8 +78,8 @@ ChartColumn folded_column(const RunView& run, size_t series, const FoldedSeries&
            {"max", std::move(maxs)}}};
 }
 
-Result<std::string> packed(const std::string& columns) {
-  TS_TRY(const std::string compressed, gzipped(rounded_columns(columns)));
+Result<std::string> packed(std::string_view columns) {
+  TS_TRY(const std::string compressed, gzipped(columns));
   return base64(compressed);
 }
 
@@ -143,12 +143,9 @@ Result<Json> run_data(const DiagnosedRun& diagnosed, size_t most_bytes) {
   TS_TRY(Json distribution, distribution_json(run));
   TS_TRY(const std::string columns, packed_series(run, most_bytes));
   TS_TRY(const std::string step_bytes, steps_columns(run, kReportSteps));
-  TS_TRY(const std::string steps, packed(step_bytes));
-  Json diagnosis = diagnosed_run_json(diagnosed, false);
-  diagnosis["sentence"] = diagnosed.diagnosis.sentence;
-  diagnosis["headline"] = diagnosis_headline(diagnosed.diagnosis);
+  TS_TRY(const std::string steps, packed(step_bytes));  // not rounded: people read their numbers
   return Json{{"run", head["run"]},
-              {"diagnosis", std::move(diagnosis)},
+              {"diagnosis", shown_diagnosis_json(diagnosed)},
               {"info", std::move(info)},
               {"marks", std::move(marks)},
               {"output", std::move(output)},
@@ -167,12 +164,12 @@ Result<std::string> packed_series(const RunView& run, size_t most_bytes) {
     query.series = series;
     TS_TRY(const std::string columns,
            sample_columns(run, query, {0, std::max(run.duration_s(), 1e-3)}));
-    TS_TRY(std::string text, packed(columns));
+    TS_TRY(std::string text, packed(rounded_columns(columns)));
     if (text.size() <= most_bytes) return text;
   }
   TS_TRY(const std::vector<FoldedSeries> folded, fold_whole_run(run, series));
   for (size_t factor = 1;; ++factor) {
-    TS_TRY(std::string text, packed(window_columns(run, series, folded, factor)));
+    TS_TRY(std::string text, packed(rounded_columns(window_columns(run, series, folded, factor))));
     if (text.size() <= most_bytes || factor == kMostFactor) return text;
   }
 }
