@@ -116,20 +116,26 @@ void WindowFold::add_levels(const Points& points) {
   set_sums(window_, sums);
 }
 
+// A counter grew from one value to another.
+inline void WindowFold::add_interval(double from_s, double from, double to_s, double to,
+                                     Sums& sums) {
+  const double middle_s = (from_s + to_s) / 2;
+  if (middle_s >= window_end_s_) {
+    set_sums(window_, sums);
+    move_to(middle_s);
+    sums = sums_of(window_);
+  }
+  const double grown = to - from, length_s = to_s - from_s, rate = grown / length_s;
+  sums.add(grown, length_s, rate, rate);
+}
+
 void WindowFold::take_rate(double time_s, double value, Sums& sums) {
   if (!has_last_) {
     has_last_ = true;
     first_s_ = time_s;
     first_ = value;
   } else if (time_s > last_s_ && value >= last_) {
-    const double middle_s = (last_s_ + time_s) / 2;
-    if (middle_s >= window_end_s_) {
-      set_sums(window_, sums);
-      move_to(middle_s);
-      sums = sums_of(window_);
-    }
-    const double grown = value - last_, length_s = time_s - last_s_, rate = grown / length_s;
-    sums.add(grown, length_s, rate, rate);
+    add_interval(last_s_, last_, time_s, value, sums);
   }
   last_s_ = time_s;
   last_ = value;
@@ -137,9 +143,20 @@ void WindowFold::take_rate(double time_s, double value, Sums& sums) {
 
 void WindowFold::add_rates(const Points& points) {
   Sums sums = sums_of(window_);
-  for (size_t i = 0; i < points.time_s.size(); ++i) {
+  size_t i = 0;
+  for (; i < points.time_s.size() && !has_last_; ++i) {
     if (points.present[i] != 0) take_rate(points.time_s[i], points.value[i], sums);
   }
+  double last_s = last_s_, last = last_;
+  for (; i < points.time_s.size(); ++i) {
+    if (points.present[i] == 0) continue;
+    const double time_s = points.time_s[i], value = points.value[i];
+    if (time_s > last_s && value >= last) add_interval(last_s, last, time_s, value, sums);
+    last_s = time_s;
+    last = value;
+  }
+  last_s_ = last_s;
+  last_ = last;
   set_sums(window_, sums);
 }
 

@@ -74,6 +74,7 @@ class WindowFold {
   void add_levels(const Points& points);
   void add_rates(const Points& points);
   void add_rate(double time_s, double value);
+  void add_interval(double from_s, double from, double to_s, double to, Sums& sums);
   void take_rate(double time_s, double value, Sums& sums);  // `sums`: of the window_
   void move_to(double time_s);  // the window of this time, or the last one
 
