@@ -110,6 +110,15 @@ uint64_t word_at(const char* bytes) {
   return word;
 }
 
+// The value of a varint of which these bytes have no other: 7 bits of each, put together without a
+// branch, because lengths vary from value to value.
+uint64_t joined_bits(uint64_t bytes) {
+  bytes &= ~kTopBits;
+  bytes = ((bytes & 0x7F007F007F007F00U) >> 1U) | (bytes & 0x007F007F007F007FU);
+  bytes = ((bytes & 0x3FFF00003FFF0000U) >> 2U) | (bytes & 0x00003FFF00003FFFU);
+  return ((bytes & 0x0FFFFFFF00000000U) >> 4U) | (bytes & 0x000000000FFFFFFFU);
+}
+
 // One difference after another. Most take a byte and many are 0, so eight bytes are looked at
 // together.
 bool take_deltas(std::string_view& in, std::span<int64_t> out) {
@@ -134,6 +143,13 @@ bool take_deltas(std::string_view& in, std::span<int64_t> out) {
         }
         at += kWordBytes;
         r += kWordBytes;
+        continue;
+      }
+      if (const uint64_t ends = ~word & kTopBits; ends != 0) {
+        const auto last_bit = static_cast<unsigned>(std::countr_zero(ends));
+        value += unzigzag(joined_bits(word & (~uint64_t{0} >> (kWordBytes * 8 - 1 - last_bit))));
+        out[r++] = static_cast<int64_t>(value);
+        at += last_bit / 8 + 1;
         continue;
       }
     }
