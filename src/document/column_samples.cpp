@@ -117,8 +117,9 @@ ChartColumn sample_column(const RunView& run, size_t series, const Points& point
 
 Result<std::string> sample_columns(const RunView& run, const ColumnsQuery& query,
                                    const TimeSpan& span) {
-  // A rate at an edge is between samples on both sides of it.
-  const double beside_s = query.smooth_s / 2 + 2 * std::max(run.sampling().period_s, 1e-3);
+  // A rate at an edge is between samples on both sides of it, and some sources are slow.
+  const double beside_s =
+      query.smooth_s / 2 + 2 * std::max(longest_period_s(run, query.series), 1e-3);
   TS_TRY(const std::vector<Points> points,
          run.points_of(query.series, {span.from_s - beside_s, span.to_s + beside_s}));
   std::vector<ChartColumn> columns;

@@ -17,6 +17,8 @@ constexpr double kMostDecodedValues = 0.45e6;
 // Windows within half of the moving mean's width, so that its edges are not coarse.
 constexpr double kWindowsPerSmoothing = 8;
 constexpr double kMostFineWindows = 1 << 14;
+// Of a moving mean that is much wider than what is shown.
+constexpr double kWindowsPerWideSmoothing = 64;
 
 // What is read: windows of `fine_s` of which `per_window` make one of the answer, `pad` of them
 // before and after it for the moving mean.
@@ -127,12 +129,14 @@ class MovingWindows {
   std::vector<double> sums_, weights_;  // of all windows before each
 };
 
-// `fine` begins at any time; the windows of the answer are made of its windows.
-ChartColumn window_column(const Json& header, const FoldedSeries& fine, const WindowPlan& plan,
+// `fine` begins at any time; the windows of the answer are made of its windows, the moving mean of
+// those of `smoothed`.
+ChartColumn window_column(const Json& header, const FoldedSeries& fine,
+                          const FoldedSeries& smoothed, const WindowPlan& plan,
                           const ColumnsQuery& query) {
   std::vector<double> times, means, mins, maxs, smooth, weights;
   const double smooth_s = query.smooth_s;
-  const MovingWindows moving(fine, smooth_s);
+  const MovingWindows moving(smoothed, smooth_s);
   const auto first = static_cast<size_t>(std::llround((plan.from_s - fine.begin_s) / plan.fine_s));
   for (size_t w = 0; w < plan.count; ++w) {
     FoldedWindow sum;
@@ -160,11 +164,19 @@ ChartColumn window_column(const Json& header, const FoldedSeries& fine, const Wi
   return column;
 }
 
+using SeriesPointers = std::vector<const FoldedSeries*>;
+SeriesPointers pointers_to(const std::vector<FoldedSeries>& all) {
+  SeriesPointers pointers;
+  for (const FoldedSeries& each : all) pointers.push_back(&each);
+  return pointers;
+}
+
 std::string write_windows(const RunView& run, const ColumnsQuery& query, const WindowPlan& plan,
-                          const std::vector<const FoldedSeries*>& fine) {
+                          const SeriesPointers& fine, const SeriesPointers& smoothed) {
   std::vector<ChartColumn> columns;
   for (size_t i = 0; i < query.series.size(); ++i) {
-    columns.push_back(window_column(column_header(run, query.series[i]), *fine[i], plan, query));
+    columns.push_back(
+        window_column(column_header(run, query.series[i]), *fine[i], *smoothed[i], plan, query));
   }
   const TimeSpan span = {plan.from_s,
                          plan.from_s + plan.window_s() * static_cast<double>(plan.count)};
@@ -175,9 +187,9 @@ Result<std::string> overview_columns(const RunView& run, const ColumnsQuery& que
                                      const TimeSpan& span, Overviews& overviews) {
   TS_TRY(const std::vector<Overviews::Overview> all,
          overviews.of(run, window_queries(run, query.series)));
-  std::vector<const FoldedSeries*> fine;
+  SeriesPointers fine;
   for (const Overviews::Overview& each : all) fine.push_back(each.get());
-  return write_windows(run, query, plan_overview(query, span, fine.front()->window_s), fine);
+  return write_windows(run, query, plan_overview(query, span, fine.front()->window_s), fine, fine);
 }
 
 // Reported values are not at equal intervals: how many there are is known when they were read.
@@ -196,22 +208,34 @@ bool are_few(const RunView& run, const ColumnsQuery& query, const TimeSpan& span
   return true;
 }
 
+// Windows around what is shown for a moving mean that is much wider than it: in the width of those
+// that are shown there could be millions.
+TimeWindows wide_smoothing(const ColumnsQuery& query, const TimeSpan& span) {
+  const double length_s = query.smooth_s / kWindowsPerWideSmoothing;
+  const double begin_s = std::max(0.0, span.from_s - query.smooth_s / 2);
+  return {begin_s, length_s, windows_within(span.to_s + query.smooth_s / 2 - begin_s, length_s)};
+}
+
 Result<std::string> decoded_columns(const RunView& run, const ColumnsQuery& query,
                                     const TimeSpan& span) {
   WindowPlan plan = plan_decoded(query, span);
-  if (query.smooth_s > 0) {
+  const std::vector<WindowQuery> queries = window_queries(run, query.series);
+  const double padding = std::ceil(query.smooth_s / 2 / plan.fine_s);
+  const bool is_wide = padding > kMostFineWindows;
+  if (query.smooth_s > 0 && !is_wide) {
     const double before = std::floor(plan.from_s / plan.fine_s);
-    plan.pad = static_cast<size_t>(std::min(before, std::ceil(query.smooth_s / 2 / plan.fine_s)));
+    plan.pad = static_cast<size_t>(std::min(before, padding));
   }
   const double begin_s = plan.from_s - plan.fine_s * static_cast<double>(plan.pad);
   const size_t count = plan.count * plan.per_window + 2 * plan.pad;
   TS_TRY(const std::vector<FoldedSeries> read,
-         fold_series(run, window_queries(run, query.series),
-                     {std::max(0.0, begin_s), plan.fine_s, count}));
+         fold_series(run, queries, {std::max(0.0, begin_s), plan.fine_s, count}));
   if (are_few(run, query, span, read)) return sample_columns(run, query, span);
-  std::vector<const FoldedSeries*> fine;
-  for (const FoldedSeries& each : read) fine.push_back(&each);
-  return write_windows(run, query, plan, fine);
+  const SeriesPointers fine = pointers_to(read);
+  if (!is_wide) return write_windows(run, query, plan, fine, fine);
+  TS_TRY(const std::vector<FoldedSeries> smoothed,
+         fold_series(run, queries, wide_smoothing(query, span)));
+  return write_windows(run, query, plan, fine, pointers_to(smoothed));
 }
 
 }  // namespace
@@ -237,14 +261,21 @@ Status check_columns_query(const RunView& run, const ColumnsQuery& query) {
   return {};
 }
 
-Result<std::string> columns_document(const RunView& run, const ColumnsQuery& query,
+Result<std::string> columns_document(const RunView& run, const ColumnsQuery& asked,
                                      Overviews& overviews) {
-  TS_CHECK_OK(check_columns_query(run, query));
+  TS_CHECK_OK(check_columns_query(run, asked));
+  ColumnsQuery query = asked;
   const TimeSpan span = span_of(run, query);
+  // A mean over twice the time of the run is that over all of it; of no time there is none.
+  query.smooth_s = std::min(query.smooth_s, 2 * std::max(run.duration_s(), 1e-3));
+  if (!(span.length_s() > 0)) query.smooth_s = 0;
   const TimeSpan read = {std::max(0.0, span.from_s - query.smooth_s / 2),
                          std::min(run.duration_s(), span.to_s + query.smooth_s / 2)};
   const ExpectedSamples expected = expected_samples(run, query.series, read);
-  if (expected.most_of_one <= 2 * static_cast<double>(query.points)) {
+  const ExpectedSamples shown = expected_samples(run, query.series, span);
+  const double few = 2 * static_cast<double>(query.points);
+  const bool is_readable = expected.most_of_one <= few || expected.all <= kMostDecodedValues;
+  if (!(span.length_s() > 0) || (shown.most_of_one <= few && is_readable)) {
     return sample_columns(run, query, span);
   }
   if (expected.all > kMostDecodedValues) return overview_columns(run, query, span, overviews);

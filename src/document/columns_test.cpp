@@ -170,6 +170,75 @@ TEST(Columns, smoothing_is_computed_before_decimation) {
   EXPECT_DOUBLE_EQ(samples.columns[0].at("smooth")[1], 6);
 }
 
+// In the windows of what is shown, the width of the moving mean would be thousands of millions.
+TEST(Columns, smoothing_much_wider_than_what_is_shown_takes_little_memory) {
+  FakeRun run(0.1, 3600);
+  FakeRun fast(0.001, 100);
+  for (FakeRun* const each : {&run, &fast}) {
+    const double period_s = each->sampling().period_s;
+    std::vector<double> times, values;
+    for (int i = 0; i * period_s < each->duration_s(); ++i) {
+      times.push_back(period_s * i);
+      values.push_back(i % 2 == 0 ? 0 : 10);
+    }
+    each->add("gauge", {}, Kind::gauge, times, values);
+    each->last_series().period_s = period_s;
+  }
+  const Decoded samples = query(
+      run, {.series = {0}, .from_s = 1799.95, .to_s = 1800.05, .points = 1000, .smooth_s = 600});
+  EXPECT_TRUE(samples.header["window_s"].is_null());
+  ASSERT_EQ(samples.columns[0].at("smooth").size(), 1U);
+  EXPECT_NEAR(samples.columns[0].at("smooth")[0], 5, 0.01);
+  query(run,
+        {.series = {0}, .from_s = 1800, .to_s = 1800.0000001, .points = 1000, .smooth_s = 600});
+  query(run, {.series = {0}, .from_s = 4000, .points = 1000, .smooth_s = 1e300});
+  const Decoded windows =
+      query(fast, {.series = {0}, .from_s = 50, .to_s = 50.3, .points = 100, .smooth_s = 99});
+  EXPECT_NEAR(windows.header["window_s"].get<double>(), 0.003, 1e-9);
+  ASSERT_EQ(windows.columns[0].at("smooth").size(), 100U);
+  for (const double smooth : windows.columns[0].at("smooth")) EXPECT_NEAR(smooth, 5, 0.01);
+}
+
+// A counter that is read every second in a run with ten samples per second.
+FakeRun slow_run(double duration_s) {
+  FakeRun run(kPeriodS, duration_s);
+  std::vector<double> times, counter;
+  for (int i = 0; i <= duration_s; ++i) {
+    times.push_back(i);
+    counter.push_back(3.0 * i);
+  }
+  run.add("slow", {}, Kind::counter, times, counter);
+  run.last_series().period_s = 1;
+  return run;
+}
+
+TEST(Columns, rates_of_slow_sources_reach_the_edges) {
+  const FakeRun run = slow_run(100);
+  const Decoded samples = query(run, {.series = {0}, .from_s = 10.4, .to_s = 13.6, .points = 100});
+  EXPECT_EQ(samples.columns[0].at("time"), (std::vector<double>{10.5, 11.5, 12.5, 13.5}));
+  const Decoded windows = query(run, {.series = {0}, .from_s = 10.4, .to_s = 30.6, .points = 2});
+  double count = 0;
+  const TimeWindows both = {10.4, 10.1, 2};
+  const auto folded = fold_series(run, {{0, Reading::rate}}, both);
+  ASSERT_TRUE(folded);
+  for (const FoldedWindow& window : (*folded)[0].windows) count += window.weight;
+  EXPECT_DOUBLE_EQ(count, 21) << "seconds: the middles from 10.5 to 30.5";
+  EXPECT_EQ(windows.columns[0].at("mean"), (std::vector<double>{3, 3}));
+}
+
+TEST(Columns, overviews_of_a_slow_source_that_grows_lose_no_interval) {
+  FakeRun before = slow_run(3000.5);
+  before.set_status(RunStatus::running);
+  const FakeRun after = slow_run(3100);
+  Overviews overviews;
+  ASSERT_TRUE(overviews.of(before, {{0, Reading::rate}}));
+  const auto continued = overviews.of(after, {{0, Reading::rate}});
+  ASSERT_TRUE(continued);
+  double weight = 0;
+  for (const FoldedWindow& window : (*continued)[0]->windows) weight += window.weight;
+  EXPECT_NEAR(weight, 3100, 1e-6) << "seconds of all intervals";
+}
+
 TEST(Columns, a_gap_has_no_window) {
   FakeRun run(0.1, 1000);
   std::vector<double> times, values;

@@ -155,6 +155,13 @@ Json diagnosed_run_json(const DiagnosedRun& diagnosed, bool explain) {
   return document;
 }
 
+Json shown_diagnosis_json(const DiagnosedRun& diagnosed) {
+  Json document = diagnosed_run_json(diagnosed, false);
+  document["sentence"] = text_or_null(diagnosed.diagnosis.sentence);
+  document["headline"] = diagnosis_headline(diagnosed.diagnosis);
+  return document;
+}
+
 RankDiagnosis diagnose_stored_rank(const RunListing& rank, const std::vector<RunListing>& of_job) {
   auto read = read_rank(rank.path, of_job);
   if (read) return std::move(*read);

@@ -100,6 +100,8 @@ Json comparison_json(const Comparison& comparison, bool explain);
 Json run_head_json(const RunListing& run);
 // The verdict in one line, as `diagnose` prints it.
 std::string diagnosis_headline(const Diagnosis& diagnosis);
+// What `diagnose --json` prints, with its sentences.
+Json shown_diagnosis_json(const DiagnosedRun& diagnosed);
 // {phases, pauses, events, gaps, parts}: what happened when, and where the time went over time.
 Result<Json> marks_json(const RunView& run);
 // {id, unit, quantiles, steps}: step times after the warm-up; or {id, reason}.

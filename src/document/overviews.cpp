@@ -9,6 +9,8 @@ namespace {
 
 // Rows of slow sources are written later than others.
 constexpr double kLateRowsS = 10;
+// Windows that are read beside those that are wanted.
+constexpr double kMostBeside = 1 << 14;
 
 std::string overview_key(const RunView& run, const WindowQuery& query) {
   const char* const reading = query.reading == Reading::rate ? " rate " : " level ";
@@ -54,21 +56,46 @@ void FoldedWindow::add(const FoldedWindow& more) {
   max = std::max(max, more.max);
 }
 
+size_t windows_to(double duration_s, double window_s) {
+  const double whole = std::floor(duration_s / window_s);
+  const bool is_at_edge = whole > 0 && whole * window_s == duration_s;  // the last one ends with it
+  return static_cast<size_t>(is_at_edge ? whole : whole + 1);
+}
+
+double longest_period_s(const RunView& run, const std::vector<size_t>& series) {
+  double longest_s = run.sampling().period_s;
+  for (const size_t each : series) {
+    if (each >= run.recorded_series().size()) continue;
+    longest_s = std::max(longest_s, run.series_at(each).period_s);
+  }
+  return longest_s;
+}
+
 Result<std::vector<FoldedSeries>> fold_series(const RunView& run,
                                               const std::vector<WindowQuery>& queries,
                                               const TimeWindows& windows) {
-  // One window more at the beginning: it has the value that the first rate begins with.
-  const size_t before = windows.begin_s > 0 ? 1 : 0;
-  const TimeWindows read = {windows.begin_s - static_cast<double>(before) * windows.length_s,
-                            windows.length_s, windows.count + before};
   std::vector<WindowQuery> wanted = queries;
-  for (WindowQuery& query : wanted) query.has_extremes = true;
+  std::vector<size_t> series;
+  for (WindowQuery& query : wanted) {
+    query.has_extremes = true;
+    series.push_back(query.series);
+  }
+  // Windows beside those that are wanted: they have the values that the first and the last rate
+  // begin and end with. At the end of the run there are none, so that its last instant counts.
+  const double beside = std::ceil(2 * longest_period_s(run, series) / windows.length_s);
+  const auto more = static_cast<size_t>(std::clamp(beside, 1.0, kMostBeside));
+  const size_t before = windows.begin_s > 0 ? more : 0;
+  const size_t after = windows.end_s() < run.duration_s() ? more : 0;
+  const TimeWindows read = {windows.begin_s - static_cast<double>(before) * windows.length_s,
+                            windows.length_s, before + windows.count + after};
   TS_TRY(const std::vector<WindowFold> folds, run.fold_windows(wanted, read));
   std::vector<FoldedSeries> all;
   for (const WindowFold& fold : folds) {
-    FoldedSeries& series = all.emplace_back(FoldedSeries{windows.begin_s, windows.length_s, {}});
-    series.windows.reserve(windows.count);
-    for (size_t w = before; w < read.count; ++w) series.windows.push_back(window_of(fold, w));
+    FoldedSeries& folded = all.emplace_back(FoldedSeries{windows.begin_s, windows.length_s, {}});
+    folded.windows.reserve(windows.count);
+    for (size_t w = 0; w < windows.count; ++w) {
+      folded.windows.push_back(window_of(fold, before + w));
+    }
   }
   return all;
 }

@@ -39,8 +39,15 @@ struct FoldedSeries {
   }
 };
 
-// Of series of a run, in their order. An interval of a counter that begins before the first window
-// and has its middle in it is counted.
+// How many windows from t = 0 on have everything up to the end of a run, its last instant included.
+size_t windows_to(double duration_s, double window_s);
+
+// The longest time between two samples of some series, as they were due; those of the training
+// have none.
+double longest_period_s(const RunView& run, const std::vector<size_t>& series);
+
+// Of series of a run, in their order. An interval of a counter that reaches over the first or the
+// last edge and has its middle within is counted, unless samples were missed there.
 Result<std::vector<FoldedSeries>> fold_series(const RunView& run,
                                               const std::vector<WindowQuery>& queries,
                                               const TimeWindows& windows);

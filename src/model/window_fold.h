@@ -43,6 +43,9 @@ class WindowFold {
   void add(const Points& points);
   // The same of values that are all in one window. Of a counter they do not tell the extremes.
   void add(const FoldedValues& values);
+  // Values that follow, folded apart from these: into windows of the same length, of which the
+  // first is number `first_window` here.
+  void append(const WindowFold& later, size_t first_window);
 
   std::optional<double> mean() const;
   std::optional<double> at(size_t window) const;
@@ -54,8 +57,26 @@ class WindowFold {
   bool has_extremes() const { return !min_.empty(); }
 
  private:
+  // What is known of a window. While values are added to it, it is not in the vectors: reading a
+  // long run is little else than this.
+  struct Sums {
+    double sum, weight, min, max;
+
+    void add(double more, double of, double low, double high) {
+      sum += more;
+      weight += of;
+      min = low < min ? low : min;
+      max = high > max ? high : max;
+    }
+  };
+  Sums sums_of(size_t window) const;
+  void set_sums(size_t window, const Sums& sums);
+  void add_levels(const Points& points);
+  void add_rates(const Points& points);
   void add_rate(double time_s, double value);
-  void add_to_window(double time_s, double sum, double weight, double min, double max);
+  void add_interval(double from_s, double from, double to_s, double to, Sums& sums);
+  void take_rate(double time_s, double value, Sums& sums);  // `sums`: of the window_
+  void move_to(double time_s);  // the window of this time, or the last one
 
   TimeWindows windows_;
   Reading reading_;
@@ -63,9 +84,9 @@ class WindowFold {
   double window_end_s_;
   std::vector<double> sum_, weight_;
   std::vector<double> min_, max_;  // empty: not wanted
-  // Of a counter.
+  // Of a counter: its first and its last value.
   bool has_last_ = false;
-  double last_s_ = 0, last_ = 0;
+  double first_s_ = 0, first_ = 0, last_s_ = 0, last_ = 0;
 };
 
 }  // namespace trainscope

@@ -100,21 +100,23 @@ Error nothing_to_draw(const RunView& run, const Chart& chart) {
                            run.manifest().id, chart.name, chart.metrics.front().metric));
 }
 
-// Windows of a picture, not shorter than the sampling period.
+// Windows of a picture, not shorter than the sampling period. The last one has the last instant: a
+// window for it alone would be a point that jumps.
 TimeWindows picture_windows(const RunView& run) {
+  constexpr double kRounding = 1 + 1e-12;  // so that the windows reach the end
   const double duration_s = std::max(run.duration_s(), 1e-3);
-  const double length_s = std::max(duration_s / kMostWindows, run.sampling().period_s);
-  // With the last instant: the closing sample may be exactly at the end.
-  const double count = std::floor(duration_s / length_s) + 1;
-  return {0, length_s, static_cast<size_t>(count)};
+  const double length_s = std::max(duration_s / kMostWindows * kRounding, run.sampling().period_s);
+  return {0, length_s, windows_to(duration_s, length_s)};
 }
 
-PictureLine line_of(const FoldedSeries& folded, const Series& series) {
+PictureLine line_of(const FoldedSeries& folded, const Series& series, double duration_s) {
   PictureLine line;
   for (size_t w = 0; w < folded.windows.size(); ++w) {
     const FoldedWindow& window = folded.windows[w];
     if (window.is_empty()) continue;
-    line.time_s.push_back(folded.middle_s(w));
+    // Of the last one only a part may be within the run.
+    line.time_s.push_back(
+        std::min(folded.middle_s(w), (folded.middle_s(w) - folded.window_s / 2 + duration_s) / 2));
     line.mean.push_back(window.sum / window.weight);
     line.low.push_back(window.min);
     line.high.push_back(window.max);
@@ -184,7 +186,7 @@ Result<ChartLines> read_chart(const RunView& run, const Chart& chart, size_t mos
   ChartLines read;
   std::vector<PictureLine> idle;
   for (size_t i = 0; i < found.size(); ++i) {
-    PictureLine line = line_of(folded[i], run.series()[found[i].place]);
+    PictureLine line = line_of(folded[i], run.series()[found[i].place], run.duration_s());
     line.name = found[i].name;
     if (line.mean.empty()) continue;
     std::vector<PictureLine>& lines = is_idle(line) ? idle : read.lines;

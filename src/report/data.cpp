@@ -80,8 +80,8 @@ ChartColumn folded_column(const RunView& run, size_t series, const FoldedSeries&
            {"weight", std::move(weights)}}};
 }
 
-Result<std::string> packed(const std::string& columns) {
-  TS_TRY(const std::string compressed, gzipped(rounded_columns(columns)));
+Result<std::string> packed(std::string_view columns) {
+  TS_TRY(const std::string compressed, gzipped(columns));
   return base64(compressed);
 }
 
@@ -102,8 +102,7 @@ Result<std::vector<FoldedSeries>> fold_whole_run(const RunView& run,
   for (const size_t each : series) queries.push_back({each, reading_of(run.series_at(each)), true});
   const double duration_s = std::max(run.duration_s(), 1e-3);
   const double width_s = window_width(duration_s, kReportWindows);
-  const auto count = static_cast<size_t>(std::floor(duration_s / width_s) + 1);
-  return fold_series(run, queries, {0, width_s, count});
+  return fold_series(run, queries, {0, width_s, windows_to(duration_s, width_s)});
 }
 
 Json named_texts_json(const NamedTexts& rows, const char* name, const char* text) {
@@ -146,12 +145,9 @@ Result<Json> run_data(const DiagnosedRun& diagnosed, size_t most_bytes) {
   TS_TRY(Json distribution, distribution_json(run));
   TS_TRY(const std::string columns, packed_series(run, most_bytes));
   TS_TRY(const std::string step_bytes, steps_columns(run, kReportSteps));
-  TS_TRY(const std::string steps, packed(step_bytes));
-  Json diagnosis = diagnosed_run_json(diagnosed, false);
-  diagnosis["sentence"] = diagnosed.diagnosis.sentence;
-  diagnosis["headline"] = diagnosis_headline(diagnosed.diagnosis);
+  TS_TRY(const std::string steps, packed(step_bytes));  // not rounded: people read their numbers
   return Json{{"run", head["run"]},
-              {"diagnosis", std::move(diagnosis)},
+              {"diagnosis", shown_diagnosis_json(diagnosed)},
               {"info", std::move(info)},
               {"marks", std::move(marks)},
               {"output", std::move(output)},
@@ -171,12 +167,12 @@ Result<std::string> packed_series(const RunView& run, size_t most_bytes) {
     query.has_weights = true;
     TS_TRY(const std::string columns,
            sample_columns(run, query, {0, std::max(run.duration_s(), 1e-3)}));
-    TS_TRY(std::string text, packed(columns));
+    TS_TRY(std::string text, packed(rounded_columns(columns)));
     if (text.size() <= most_bytes) return text;
   }
   TS_TRY(const std::vector<FoldedSeries> folded, fold_whole_run(run, series));
   for (size_t factor = 1;; ++factor) {
-    TS_TRY(std::string text, packed(window_columns(run, series, folded, factor)));
+    TS_TRY(std::string text, packed(rounded_columns(window_columns(run, series, folded, factor))));
     if (text.size() <= most_bytes || factor == kMostFactor) return text;
   }
 }

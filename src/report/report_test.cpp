@@ -86,6 +86,22 @@ TEST(pictures, lines_of_a_chart) {
   EXPECT_EQ(*std::max_element(steps->lines[0].high.begin(), steps->lines[0].high.end()), 0.5);
 }
 
+// At the last instant there is one sample, and it is very different from the mean before it.
+TEST(pictures, the_last_sample_is_no_window_of_its_own) {
+  FakeRun run(0.1, 1000);
+  std::vector<double> times, values;
+  for (int i = 0; i <= 10'000; ++i) {
+    times.push_back(i / 10.0);
+    values.push_back(i % 2 == 0 ? 0.9 : 0.1);
+  }
+  run.add("job.cpu.utilization", {}, Kind::gauge, times, values);
+  const auto chart = read_chart(run, *find_chart("processor"), 6);
+  ASSERT_TRUE(chart);
+  const PictureLine& line = chart->lines.front();
+  EXPECT_NEAR(line.mean.back(), 0.5, 0.1);
+  EXPECT_LT(line.time_s.back(), 1000);
+}
+
 TEST(pictures, the_sender_that_reported_more_often_is_drawn) {
   FakeRun run(1, 10);
   run.add("train.loss", {{"set", "train"}, {"source", "output"}}, Kind::gauge, {1, 9}, {2, 2});
@@ -130,6 +146,18 @@ TEST(static_page, has_the_answer_without_a_script) {
                            "use more workers", "at most 2.60×", "<svg ", "trainscope run"}) {
     EXPECT_NE(page.find(text), std::string::npos) << text;
   }
+}
+
+TEST(static_page, commands_to_copy_are_on_lines) {
+  ReportContent content;
+  DiagnosedRun run = diagnosed("baseline");
+  auto made = short_run("baseline");
+  made->own_manifest().working_directory = "/home/x";
+  made->set_command({"python", "<x>"});
+  run.run = std::move(made);
+  content.runs.push_back(std::move(run));
+  EXPECT_NE(static_page(content).find("<pre>cd /home/x\ntrainscope run -- python &#39;&lt;x&gt;"),
+            std::string::npos);
 }
 
 TEST(static_page, hostile_text_is_inert) {

@@ -122,6 +122,15 @@ std::string table_html(const char* caption, const NamedTexts& rows) {
   return out + "</tbody>\n</table>\n";
 }
 
+// Lines stay lines: they are to be copied.
+std::string escaped_lines(const std::string& text) {
+  std::string out;
+  for (const std::string_view line : split(text, '\n')) {
+    out += (out.empty() ? "" : "\n") + escaped(line);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string report_title(const ReportContent& content) {
@@ -141,7 +150,7 @@ std::string static_page(const ReportContent& content) {
   out += table_html("Environment", environment_of(first));
   out += table_html("How it was measured", method_of(first, !content.comparisons.empty()));
   return out + "<p>To record it again:</p>\n<pre>" +
-         escaped(reproduction_of(first.manifest(), first.host_json())) + "</pre>\n";
+         escaped_lines(reproduction_of(first.manifest(), first.host_json())) + "</pre>\n";
 }
 
 }  // namespace trainscope

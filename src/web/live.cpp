@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "model/training.h"
 #include "web/route.h"
@@ -18,9 +19,7 @@ AskedRun open_live(Site& site, const std::string& id) {
   }
 }
 
-}  // namespace
-
-LiveState live_state(Site& site, const std::string& id) {
+LiveState read_live_state(Site& site, const std::string& id) {
   const AskedRun asked = open_live(site, id);
   if (asked.run == nullptr) {
     const Json error = parse_json(asked.refused.body);
@@ -44,6 +43,15 @@ LiveState live_state(Site& site, const std::string& id) {
                          {"steps", value_or_null(run.training().count)},
                          {"recorder_gone", is_unclosed}}),
           run.status() != RunStatus::running};
+}
+
+}  // namespace
+
+LiveState live_state(Site& site, const std::string& id) {
+  const int64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+  LiveState state = read_live_state(site, id);
+  state.pause_ns = pause_after_reading_ns(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns);
+  return state;
 }
 
 std::string event_text(const LiveState& state) {

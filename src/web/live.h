@@ -1,8 +1,10 @@
 // What a page that follows a run is told: how far it is.
 //
-// Guarantees: a run is read once for all pages that follow it (opened_runs.h).
+// Guarantees: a run is read once for all pages that follow it (opened_runs.h), and so seldom that
+// it takes a twentieth of a core, also if more runs are followed than are held open.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "web/site.h"
@@ -12,6 +14,7 @@ namespace trainscope {
 struct LiveState {
   std::string data;  // JSON: {duration_s, status, samples, missed, steps}
   bool is_over = false;
+  int64_t pause_ns = 0;  // until it should be read again
 };
 
 // A run that cannot be read any more is over: its status is "damaged".

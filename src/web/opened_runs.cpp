@@ -12,9 +12,6 @@ namespace trainscope {
 
 namespace {
 
-constexpr int64_t kLeastAgeNs = kNsPerSecond;
-constexpr int64_t kPausePerCpuTime = 19;  // so that reading again takes a twentieth of the time
-
 // The folder of a run has its id as name, perhaps with something after it.
 bool is_folder_of(const std::string& name, const std::string& id) {
   if (!name.starts_with(id)) return false;
@@ -30,19 +27,24 @@ std::string manifest_version(const std::string& path) {
 
 }  // namespace
 
+int64_t pause_after_reading_ns(int64_t cpu_ns) {
+  constexpr int64_t kPausePerCpuTime = 19;
+  return std::max(kNsPerSecond, kPausePerCpuTime * cpu_ns);
+}
+
 OpenedRuns::OpenedRuns(std::string home, std::map<std::string, std::string> named)
     : home_(std::move(home)), named_(std::move(named)) {}
 
+// Files are looked at without the lock: a disk that hangs must hold nobody who asks for another.
 std::optional<std::string> OpenedRuns::find(const std::string& id) {
   if (const auto named = named_.find(id); named != named_.end()) return named->second;
   constexpr size_t kIdBytes = 10;  // of any run
   if (id.size() != kIdBytes) return std::nullopt;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto known = paths_.find(id);
-    if (known != paths_.end() && exists(known->second)) return known->second;
-  }
-  for (const std::string& name : names_in(home_)) {
+  if (const auto known = known_path(id); known && exists(*known)) return known;
+  // Usually the id is all of the name: with many runs, listing them takes long.
+  std::vector<std::string> names = {id};
+  if (!exists(home_ + "/" + id)) names = names_in(home_);
+  for (const std::string& name : names) {
     if (!is_folder_of(name, id)) continue;
     std::string path = home_ + "/" + name;
     if (list_run(path).manifest.id != id) continue;
@@ -51,6 +53,12 @@ std::optional<std::string> OpenedRuns::find(const std::string& id) {
     return path;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> OpenedRuns::known_path(const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto known = paths_.find(id);
+  return known == paths_.end() ? std::nullopt : std::optional(known->second);
 }
 
 bool OpenedRuns::is_current(const Reading& reading, const std::string& path) {
@@ -112,7 +120,7 @@ Result<OpenedRuns::Run> OpenedRuns::open(const std::string& id, const std::strin
   }
   reading.manifest = manifest;
   const int64_t used_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin_ns;
-  reading.due_ns = monotonic_ns() + std::max(kLeastAgeNs, kPausePerCpuTime * used_ns);
+  reading.due_ns = monotonic_ns() + pause_after_reading_ns(used_ns);
   return reading.run;
 }
 

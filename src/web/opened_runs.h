@@ -22,6 +22,10 @@
 
 namespace trainscope {
 
+// How long a run that is being recorded is not read again after reading it took so much time of a
+// processor: a second, and so long that it takes a twentieth of a core.
+int64_t pause_after_reading_ns(int64_t cpu_ns);
+
 class OpenedRuns {
  public:
   static constexpr size_t kMostOpen = 4;
@@ -57,6 +61,7 @@ class OpenedRuns {
     std::shared_ptr<const OutputIndex> output;
     Run output_of;
   };
+  std::optional<std::string> known_path(const std::string& id);
   std::shared_ptr<Entry> entry_of(const std::string& id);
   static bool is_current(const Reading& reading, const std::string& path);
   static Result<Run> read_samples(Entry& entry, const std::string& path);

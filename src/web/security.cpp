@@ -40,6 +40,15 @@ bool is_address_literal(std::string_view text) {
          ::inet_pton(AF_INET6, address.c_str(), bytes.data()) == 1;
 }
 
+// As a browser writes it: "2001:db8::1" for "2001:0DB8::1".
+std::string canonical(const std::string& address) {
+  std::array<unsigned char, sizeof(in6_addr)> bytes{};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (::inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;
+  const char* const written = ::inet_ntop(AF_INET6, bytes.data(), text.data(), text.size());
+  return written == nullptr ? address : written;
+}
+
 // The value of a cookie of this name; "" if there is none.
 std::string_view cookie_value(std::string_view cookies, std::string_view name) {
   for (std::string_view each : split(cookies, ';')) {
@@ -77,12 +86,17 @@ bool equal_in_constant_time(std::string_view a, std::string_view b) {
   return different == 0;
 }
 
-Gate::Gate(std::string token, const std::string& address, uint16_t port)
+Gate::Gate(std::string token, const std::string& listened_on, uint16_t port)
     : token_(std::move(token)), port_(port) {
+  constexpr uint16_t kUsualPort = 80;  // browsers leave it out
+  const std::string address = canonical(listened_on);
   std::vector<std::string> names = {"localhost", "127.0.0.1", "[::1]", bracketed(address)};
   if (!is_loopback(address).value_or(false)) names.push_back(lower(host_name()));
   is_any_address_ = address == "0.0.0.0" || address == "::";
-  for (const std::string& name : names) hosts_.push_back(fmt::format("{}:{}", name, port));
+  for (const std::string& name : names) {
+    hosts_.push_back(fmt::format("{}:{}", name, port));
+    if (port == kUsualPort) hosts_.push_back(name);
+  }
 }
 
 bool Gate::is_own_host(std::string_view host) const {

@@ -33,8 +33,8 @@ struct Visit {
 
 class Gate {
  public:
-  // `address` is the literal that is listened on.
-  Gate(std::string token, const std::string& address, uint16_t port);
+  // `listened_on` is a literal.
+  Gate(std::string token, const std::string& listened_on, uint16_t port);
 
   const std::string& token() const { return token_; }
   // The target of a request that may be routed; otherwise what to answer.

@@ -75,6 +75,17 @@ TEST(WebSecurity, on_all_addresses_names_of_others_are_refused_still) {
   EXPECT_EQ(status_of(gate, visit_of(target, "10.0.0.1:80")), 403);
 }
 
+TEST(WebSecurity, names_are_as_browsers_write_them) {
+  const std::string target = "/api/runs?token=" + kToken;
+  const Gate elsewhere(kToken, "2001:0DB8:0::1", 8080);
+  EXPECT_EQ(status_of(elsewhere, visit_of(target, "[2001:db8::1]:8080")), 0);
+  EXPECT_EQ(status_of(elsewhere, visit_of(target, "[2001:db8::2]:8080")), 403);
+  const Gate usual_port(kToken, "127.0.0.1", 80);
+  EXPECT_EQ(status_of(usual_port, visit_of(target, "localhost")), 0);
+  EXPECT_EQ(status_of(usual_port, visit_of(target, "127.0.0.1:80")), 0);
+  EXPECT_EQ(status_of(usual_port, visit_of(target, "evil.example")), 403);
+}
+
 TEST(WebSecurity, only_get_and_head_are_answered) {
   const Gate gate = loopback_gate();
   const std::string target = "/api/runs?token=" + kToken;

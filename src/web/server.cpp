@@ -23,6 +23,7 @@
 #include "web/page_answer.h"
 #include "web/route.h"
 #include "web/security.h"
+#include "web/turns.h"
 #include "web/web.h"
 
 namespace trainscope {
@@ -40,9 +41,11 @@ using Headers = http::request<http::empty_body>;
 constexpr size_t kMostConnections = 256;
 constexpr uint32_t kMostHeaderBytes = 16 * 1024;
 constexpr std::chrono::seconds kHeaderTime{10}, kIdleTime{60}, kWriteTime{30}, kHeartbeatTime{15};
-constexpr std::chrono::milliseconds kPollTime{1000};
-constexpr size_t kReaders = 16;       // threads: those that a slow disk holds must not be all
-constexpr size_t kMostWaiting = 128;  // requests for these threads
+// Threads: those that a slow disk holds must not be all. One run gets as many as a browser has
+// connections, however often its page is loaded again while the disk hangs.
+constexpr size_t kReaders = 24, kReadersOfOne = 6;
+constexpr size_t kMostWaiting = 128, kMostWaitingForOne = 96;  // requests for these threads
+constexpr std::chrono::milliseconds kTurnTime{20};
 
 auto use_failure(Failure& failure) { return asio::redirect_error(asio::use_awaitable, failure); }
 
@@ -234,9 +237,21 @@ class Server : public WebServer {
 
   // On a thread of the pool.
   Task<WebAnswer> read(const WebTarget& target, const MatchedRoute& matched) {
-    if (waiting_ >= kMostWaiting) co_return refusal(503, "too many requests at once");
+    const auto turns = turns_.of(matched.parts.empty() ? target.path : matched.parts.front());
+    if (waiting_ >= kMostWaiting || turns->waiting >= kMostWaitingForOne) {
+      co_return refusal(503, "too many requests at once");
+    }
     ++waiting_;
-    const Leaving leaving{waiting_};
+    ++turns->waiting;
+    const Leaving leaving{waiting_}, leaving_turns{turns->waiting};
+    asio::steady_timer turn(io_);
+    while (turns->reading >= kReadersOfOne) {
+      Failure ignored;
+      turn.expires_after(kTurnTime);
+      co_await turn.async_wait(use_failure(ignored));
+    }
+    ++turns->reading;
+    const Leaving leaving_reading{turns->reading};
     co_return co_await asio::co_spawn(
         readers_,
         [&]() -> Task<WebAnswer> {
@@ -273,10 +288,11 @@ class Server : public WebServer {
     if (answered.status != 304) message.content_length(answered.body.size());
     if (has_body) message.body() = std::move(answered.body);
     http::response_serializer<http::string_body> serializer(message);
-    if (has_body) {
-      co_await http::async_write(stream, serializer, use_failure(failure));
-    } else {
-      co_await http::async_write_header(stream, serializer, use_failure(failure));
+    if (!has_body) co_await http::async_write_header(stream, serializer, use_failure(failure));
+    // As long as something is taken: a large answer may go through a slow tunnel.
+    while (has_body && !failure && !serializer.is_done()) {
+      stream.expires_after(kWriteTime);
+      co_await http::async_write_some(stream, serializer, use_failure(failure));
     }
     co_return stays && !failure;
   }
@@ -336,7 +352,7 @@ class Server : public WebServer {
         ++feed->number;
         for (Follower* const each : feed->followers) each->wake.cancel();
       }
-      pause.expires_after(kPollTime);
+      pause.expires_after(std::chrono::nanoseconds(state.pause_ns));
       Failure ignored;
       co_await pause.async_wait(use_failure(ignored));
     } while (!feed->is_over && !feed->followers.empty());
@@ -350,7 +366,9 @@ class Server : public WebServer {
   const std::string address_, token_;
   uint16_t port_ = 0;
   std::unique_ptr<Gate> gate_;
-  size_t connections_ = 0, waiting_ = 0;  // on the thread of connections
+  // On the thread of connections.
+  size_t connections_ = 0, waiting_ = 0;
+  TurnsByName turns_;
   std::map<std::string, std::shared_ptr<Feed>> feeds_;
   std::atomic<int> reading_ = 0;
   asio::thread_pool readers_{kReaders};

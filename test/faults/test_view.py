@@ -40,7 +40,7 @@ class SlowDisk(Case):
                 answers.append(view.status(f"/api/run/{slow['id']}/columns?series=0"))
             except OSError:  # the server ended
                 pass
-        waiting = [threading.Thread(target=ask) for _ in range(6)]  # as many as a browser sends at once
+        waiting = [threading.Thread(target=ask) for _ in range(40)]  # a browser sends six at once, and again when its page is reloaded
         for thread in waiting:
             thread.start()
         wait_until(lambda: self.is_any_delayed(threads))

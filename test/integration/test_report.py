@@ -75,6 +75,11 @@ class Html(ReportCase):
         self.assertIn("trainscope run", data["reproduce"])
         self.assertTrue(data["environment"] and data["method"])
         self.check_samples(*columns(run["columns"]))
+        steps = columns(run["steps"])[1]["step"]
+        exported = self.series("train.step", "source=pipe", "slow")
+        self.assertEqual(list(steps["value"]), [float(value) for _, value in exported])
+        for have_s, (time_s, _) in zip(steps["time"], exported):
+            self.assertAlmostEqual(have_s, time_s, delta=2e-6)  # the digits of `export`
 
     def check_samples(self, header, series):
         """A short run has its samples: gauges as `export` prints them."""

@@ -50,6 +50,36 @@ TEST(derived, counters_from_files_have_a_rate) {
   for (const Series& series : run->series()) EXPECT_NE(series.metric, "counter.load.rate");
 }
 
+// The time of a long run is folded in parts; a rate goes over their borders.
+TEST(derived, windows_do_not_depend_on_parts) {
+  constexpr int64_t kRowsPerBlock = 5, kBlocks = 70;
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a", {cpu("0", "user"), cpu("0", "idle")});
+  int64_t tick = 0;
+  for (uint64_t block = 1; block <= kBlocks; ++block) {
+    std::vector<RowTime> times;
+    std::vector<std::vector<int64_t>> rows;
+    for (int64_t r = 0; r < kRowsPerBlock; ++r, ++tick) {
+      times.push_back({tick, 300});
+      rows.push_back({tick * tick % 50 + 60 * tick, 10 * tick + tick % 3});
+    }
+    file.times(0, block, times).values(1, block, rows);
+  }
+  const auto run = open_fixture(fixture_files({file.bytes()}, 36));
+  const size_t at = series_index(*run, "system.cpu.utilization{cpu=0}");
+  const std::vector<WindowQuery> queries = {{at, Reading::level, true}};
+  const TimeWindows windows = {0.05, 0.7, 50};
+  const auto found = run->fold_windows(queries, windows);
+  const auto expected = run->RunView::fold_windows(queries, windows);
+  ASSERT_TRUE(found && expected);
+  for (size_t w = 0; w < windows.count; ++w) {
+    ASSERT_TRUE((*expected)[0].at(w)) << w;
+    EXPECT_EQ((*found)[0].weight(w), (*expected)[0].weight(w)) << w;
+    EXPECT_EQ((*found)[0].min(w), (*expected)[0].min(w)) << w;
+    EXPECT_EQ((*found)[0].max(w), (*expected)[0].max(w)) << w;
+  }
+}
+
 // A long run is computed some blocks at a time; rates go over their borders.
 TEST(derived, values_do_not_depend_on_blocks) {
   std::vector<std::vector<int64_t>> rows;

@@ -1,12 +1,16 @@
 // Series reduced to windows of time: from the statistics of blocks that are within one window, from
 // the values of the others.
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "store/read/series_reader.h"
 
 namespace trainscope {
 
 namespace {
+
+constexpr double kEver = std::numeric_limits<double>::infinity();
 
 class WindowReader {
  public:
@@ -17,13 +21,14 @@ class WindowReader {
     wanted_.push_back({&series, reading, &fold});
   }
 
-  Status read() {
+  // Blocks that begin within `part`.
+  Status read(const FoldPart& part) {
     size_t window = 0;
     for (const StoredBlock& block : stream_.blocks) {
       if (block.is_empty()) continue;
       const double from_s = stream_.time_s(block.first), to_s = stream_.time_s(block.last);
-      if (to_s < windows_.begin_s) continue;
-      if (from_s > windows_.end_s()) break;
+      if (to_s < windows_.begin_s || from_s < part.begin_s) continue;
+      if (from_s > windows_.end_s() || from_s >= part.end_s) break;
       while (window + 1 < windows_.count && from_s >= windows_.edge_s(window + 1)) ++window;
       const bool is_last = window + 1 == windows_.count;
       const bool is_within =
@@ -101,16 +106,18 @@ class WindowReader {
   Status add_values(const Wanted& wanted, const StoredBlock& block, const ColumnsFrame& frame,
                     const StoredColumn& column, size_t at) {
     const BlockRows rows{&block, block.begin, block.end};
-    TS_CHECK_OK(read_times(stream_, cache_, rows, points_.time_s));
+    if (times_of_ != &block) TS_CHECK_OK(read_times(stream_, cache_, rows, points_.time_s));
+    times_of_ = &block;
     raw_.resize(block.rows);
     TS_CHECK_OK(cache_.read(frame, at, raw_));
     points_.value.resize(rows.count());
     points_.present.resize(rows.count());
     set_values(column, std::span(raw_).subspan(rows.from, rows.count()), points_.value,
                points_.present);
-    for (size_t i = 0; i < rows.count(); ++i) {
-      const double time_s = points_.time_s[i];
-      if (time_s < windows_.begin_s || time_s > windows_.end_s()) points_.present[i] = 0;
+    const double begin_s = windows_.begin_s, end_s = windows_.end_s();
+    const bool is_cut = points_.time_s.front() < begin_s || points_.time_s.back() > end_s;
+    for (size_t i = 0; is_cut && i < rows.count(); ++i) {
+      if (points_.time_s[i] < begin_s || points_.time_s[i] > end_s) points_.present[i] = 0;
     }
     wanted.fold->add(points_);
     return {};
@@ -122,13 +129,71 @@ class WindowReader {
   std::vector<Wanted> wanted_;
   std::vector<FrameStatistics> statistics_;  // of the block that is being read
   std::vector<int64_t> raw_;
+  const StoredBlock* times_of_ = nullptr;  // the block whose times points_ has
   Points points_;
 };
 
+// When the blocks of a stream begin that have rows in the windows.
+std::vector<double> block_begins(const StoredStream& stream, const TimeWindows& windows) {
+  std::vector<double> begins_s;
+  for (const StoredBlock& block : stream.blocks) {
+    if (block.is_empty() || stream.time_s(block.last) < windows.begin_s) continue;
+    if (stream.time_s(block.first) > windows.end_s()) break;
+    begins_s.push_back(stream.time_s(block.first));
+  }
+  return begins_s;
+}
+
+// The end of the last row of all blocks that begin within the part.
+double last_row_of(const RunIndex& index, const FoldPart& part) {
+  double last_s = part.end_s;
+  if (!std::isfinite(last_s)) return last_s;
+  for (const auto& [number, stream] : index.streams) {
+    for (const StoredBlock& block : stream.blocks) {
+      if (block.is_empty() || stream.time_s(block.first) < part.begin_s) continue;
+      if (stream.time_s(block.first) >= part.end_s) break;
+      last_s = std::max(last_s, stream.time_s(block.last));
+    }
+  }
+  return last_s;
+}
+
+size_t window_at(const TimeWindows& windows, double time_s) {
+  const double place = std::floor((time_s - windows.begin_s) / windows.length_s);
+  return static_cast<size_t>(std::clamp(place, 0.0, static_cast<double>(windows.count - 1)));
+}
+
 }  // namespace
 
+FoldPart whole_fold(const TimeWindows& windows) { return {-kEver, kEver, windows, 0}; }
+
+std::vector<FoldPart> split_fold(const RunIndex& index, const TimeWindows& windows) {
+  constexpr size_t kMostParts = 8, kLeastBlocks = 16;  // the same on every machine: so are the sums
+  std::vector<double> begins_s;                        // of the stream that has most of them
+  for (const auto& [number, stream] : index.streams) {
+    std::vector<double> begins = block_begins(stream, windows);
+    if (begins.size() > begins_s.size()) begins_s = std::move(begins);
+  }
+  const size_t count = std::clamp<size_t>(begins_s.size() / kLeastBlocks, 1, kMostParts);
+  if (count == 1) return {whole_fold(windows)};
+  std::vector<FoldPart> parts;
+  for (size_t k = 0; k < count; ++k) {
+    FoldPart part;
+    part.begin_s = k == 0 ? -kEver : begins_s[k * begins_s.size() / count];
+    part.end_s = k + 1 == count ? kEver : begins_s[(k + 1) * begins_s.size() / count];
+    // One more on each side: edges are computed from another beginning, and rounded.
+    const size_t first = window_at(windows, part.begin_s);
+    const size_t last = window_at(windows, last_row_of(index, part)) + 1;
+    part.first_window = first > 0 ? first - 1 : 0;
+    part.windows = {windows.edge_s(part.first_window), windows.length_s,
+                    last - part.first_window + 1};
+    parts.push_back(part);
+  }
+  return parts;
+}
+
 Status fold_windows(const RunIndex& index, ColumnCache& cache, const TimeWindows& windows,
-                    std::span<const StoredWindowQuery> queries) {
+                    std::span<const StoredWindowQuery> queries, const FoldPart& part) {
   std::map<uint64_t, WindowReader> readers;
   for (const StoredWindowQuery& query : queries) {
     const uint64_t number = query.series->streams.front();
@@ -137,7 +202,7 @@ Status fold_windows(const RunIndex& index, ColumnCache& cache, const TimeWindows
     readers.try_emplace(number, stream->second, cache, windows)
         .first->second.add(*query.series, query.reading, *query.fold);
   }
-  for (auto& [number, reader] : readers) TS_CHECK_OK(reader.read());
+  for (auto& [number, reader] : readers) TS_CHECK_OK(reader.read(part));
   return {};
 }
 

@@ -1,7 +1,9 @@
 // The recorded run behind RunView: index, directory and cache put together.
+#include <algorithm>
 #include <mutex>
 
 #include "model/points_summary.h"
+#include "store/read/at_once.h"
 #include "store/read/column_cache.h"
 #include "store/read/derived.h"
 #include "store/read/files.h"
@@ -114,28 +116,23 @@ class StoredRun : public RunView {
   Result<std::vector<WindowFold>> fold_windows(const std::vector<WindowQuery>& queries,
                                                const TimeWindows& windows) const override {
     std::vector<WindowFold> folds;
-    std::vector<StoredWindowQuery> stored;
-    std::vector<const DerivedSeries*> derived;
     std::vector<WindowQuery> others;
-    std::vector<size_t> derived_at, others_at;
+    std::vector<size_t> others_at;
+    bool has_extremes = false;
     folds.reserve(queries.size());
     for (const WindowQuery& query : queries) {
       folds.emplace_back(windows, query.reading, query.has_extremes);
-      if (is_stored(query.series) && directory_.stored[query.series].streams.size() == 1) {
-        stored.push_back({&directory_.stored[query.series], query.reading, &folds.back()});
-      } else if (is_derived(query.series)) {
-        derived_at.push_back(folds.size() - 1);
-        derived.push_back(&derived_[query.series - directory_.stored.size()]);
-      } else {
-        others_at.push_back(folds.size() - 1);
-        others.push_back(query);
-      }
+      has_extremes = has_extremes || query.has_extremes;
+      if (is_folded_by_blocks(query.series)) continue;
+      others_at.push_back(folds.size() - 1);
+      others.push_back(query);
     }
-    ColumnCache blocks(kPassBytes);
-    TS_CHECK_OK(trainscope::fold_windows(index_, blocks, windows, stored));
-    TS_CHECK_OK(
-        read_derived(index_, blocks, directory_, derived, all_of(windows),
-                     [&](size_t k, const Points& more) { folds[derived_at[k]].add(more); }));
+    // Without extremes, statistics tell nearly everything.
+    if (has_extremes) {
+      TS_CHECK_OK(fold_parts(queries, windows, folds));
+    } else {
+      TS_CHECK_OK(fold_part(queries, windows, whole_fold(windows), folds));
+    }
     TS_TRY(std::vector<WindowFold> rest, RunView::fold_windows(others, windows));
     for (size_t k = 0; k < rest.size(); ++k) folds[others_at[k]] = std::move(rest[k]);
     return folds;
@@ -183,6 +180,55 @@ class StoredRun : public RunView {
   bool is_of_training(size_t series) const {
     return series >= recorded_.size() &&
            series - recorded_.size() < progress().training.series.size();
+  }
+
+  // Stored in one stream, or derived.
+  bool is_folded_by_blocks(size_t series) const {
+    return is_derived(series) ||
+           (is_stored(series) && directory_.stored[series].streams.size() == 1);
+  }
+
+  // One fold per query; those of series that are not folded by blocks stay empty.
+  Status fold_part(const std::vector<WindowQuery>& queries, const TimeWindows& windows,
+                   const FoldPart& part, std::vector<WindowFold>& folds) const {
+    std::vector<StoredWindowQuery> stored;
+    std::vector<const DerivedSeries*> derived;
+    std::vector<size_t> derived_at;
+    for (size_t i = 0; i < queries.size(); ++i) {
+      const size_t series = queries[i].series;
+      if (!is_folded_by_blocks(series)) continue;
+      if (is_stored(series)) {
+        stored.push_back({&directory_.stored[series], queries[i].reading, &folds[i]});
+      } else {
+        derived_at.push_back(i);
+        derived.push_back(&derived_[series - directory_.stored.size()]);
+      }
+    }
+    ColumnCache blocks(kPassBytes);
+    TS_CHECK_OK(trainscope::fold_windows(index_, blocks, windows, stored, part));
+    const Range all = all_of(windows);
+    const Range range = {std::max(*all.begin_s, part.begin_s), std::min(*all.end_s, part.end_s)};
+    return read_derived(index_, blocks, directory_, derived, range,
+                        [&](size_t k, const Points& more) { folds[derived_at[k]].add(more); });
+  }
+
+  // Parts of the time on several processors, put together in their order.
+  Status fold_parts(const std::vector<WindowQuery>& queries, const TimeWindows& windows,
+                    std::vector<WindowFold>& folds) const {
+    const std::vector<FoldPart> parts = split_fold(index_, windows);
+    if (parts.size() == 1) return fold_part(queries, windows, parts[0], folds);
+    std::vector<std::vector<WindowFold>> all(parts.size());
+    const Status read = for_each_at_once(parts.size(), [&](size_t k) -> Status {
+      for (const WindowQuery& query : queries) {
+        all[k].emplace_back(parts[k].windows, query.reading, query.has_extremes);
+      }
+      return fold_part(queries, windows, parts[k], all[k]);
+    });
+    TS_CHECK_OK(read);
+    for (size_t k = 0; k < parts.size(); ++k) {
+      for (size_t i = 0; i < folds.size(); ++i) folds[i].append(all[k][i], parts[k].first_window);
+    }
+    return {};
   }
 
   // Some series, and where they are in the list that was asked for.

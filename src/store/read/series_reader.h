@@ -73,8 +73,19 @@ struct StoredWindowQuery {
   Reading reading = Reading::level;
   WindowFold* fold = nullptr;  // takes the values
 };
+// A part of the time of some windows: the blocks that begin in it, and the windows their rows are
+// in. Parts can be folded at the same time and put together by WindowFold::append.
+struct FoldPart {
+  double begin_s = 0, end_s = 0;  // before its end
+  TimeWindows windows;
+  size_t first_window = 0;  // the number of its first window among all
+};
+FoldPart whole_fold(const TimeWindows& windows);
+// In order of time; one if there are few blocks.
+std::vector<FoldPart> split_fold(const RunIndex& index, const TimeWindows& windows);
+// The folds take what is in `part`; `windows` are all.
 Status fold_windows(const RunIndex& index, ColumnCache& cache, const TimeWindows& windows,
-                    std::span<const StoredWindowQuery> queries);
+                    std::span<const StoredWindowQuery> queries, const FoldPart& part);
 
 // From the statistics of whole blocks and the values of the others, which the index has put
 // together, and from the closing values. One result per series.

@@ -11,10 +11,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
   if (asked.run == nullptr) return asked.refused;
   return kept_answer(request.site, "diagnosis", *asked.run, [&]() -> Result<std::string> {
     TS_TRY(const DiagnosedRun diagnosed, diagnose_stored_run(asked.run->path()));
-    Json document = diagnosed_run_json(diagnosed, false);
-    document["sentence"] = text_or_null(diagnosed.diagnosis.sentence);
-    document["headline"] = diagnosis_headline(diagnosed.diagnosis);
-    return dump_json(document);
+    return dump_json(shown_diagnosis_json(diagnosed));
   });
 }
 

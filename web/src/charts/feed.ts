@@ -1,6 +1,6 @@
 // The data of one chart: loaded for the shown range, appended while the run is live, statistics of the selection.
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
-import { appendColumn, sliceColumn, type Columns } from '../source/columns.ts';
+import { appendColumn, nextPart, sliceColumn, type Columns } from '../source/columns.ts';
 import { isAbort } from '../source/source.ts';
 import { seriesName } from '../format/words.ts';
 import { messageOf, type RunState } from '../state/run.ts';
@@ -106,16 +106,14 @@ export class ChartFeed {
     const columns = this.columns.peek();
     const loaded = this.#loaded;
     if (!columns || !loaded || this.#isBusy) return;
-    const from = loaded.range.to;
-    const width = columns.window_s;
-    // Whole windows only, on the grid of what is there; the server takes at least two.
-    const windows = width === null ? 4000 : Math.floor((range.to - from) / width + 1e-6);
-    if (windows < 2 || range.to <= from) return;
-    const to = width === null ? range.to : from + windows * width;
+    const part = nextPart(columns.from_s, loaded.range.to, range.to, columns.window_s);
+    if (!part) return;
+    const { from, to } = part;
     this.#isBusy = true;
     try {
-      const newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, windows), smooth: 0 });
-      if (this.#loaded === loaded) this.#join(columns, newer, range, to);
+      const newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, part.points), smooth: 0 });
+      if (this.#isOther(newer)) void this.#run.reloadInfo();
+      else if (this.#loaded === loaded) this.#join(columns, newer, range, to);
     } catch (error) {
       if (!isAbort(error)) this.error.value = messageOf(error);
     } finally {

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { deepEqual, equal, throws } from 'node:assert/strict';
-import { appendColumn, decodeColumns, lowerBound, sliceColumn } from './columns.ts';
+import { appendColumn, decodeColumns, lowerBound, nextPart, sliceColumn } from './columns.ts';
 
 function encode(header: object, arrays: number[][]): ArrayBuffer {
   let text = JSON.stringify(header);
@@ -57,4 +57,14 @@ test('newer values replace those from their first time on', () => {
   deepEqual([...joined.time], [0.5, 1.5, 3.5, 4.5]);
   deepEqual([...joined.mean], [1, 2, 30, 40]);
   equal(joined.smooth, null);
+});
+
+test('a live chart asks again for what slow sources store late', () => {
+  deepEqual(nextPart(0, 60, 61, null), { from: 50, to: 61, points: 4000 });
+  deepEqual(nextPart(55, 60, 61, null), { from: 55, to: 61, points: 4000 });
+  equal(nextPart(0, 60, 60, null), null);
+  deepEqual(nextPart(0, 60, 61.5, 1), { from: 50, to: 61, points: 11 });
+  equal(nextPart(0, 60, 60.9, 1), null, 'no window is complete');
+  deepEqual(nextPart(0, 60, 75.1, 15), { from: 45, to: 75, points: 2 });
+  deepEqual(nextPart(58, 60, 63, 1), { from: 58, to: 63, points: 5 }, 'from the beginning on');
 });

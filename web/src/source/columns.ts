@@ -114,3 +114,20 @@ export function appendColumn(older: Column, newer: Column): Column {
     weight: join(older.weight, newer.weight),
   };
 }
+
+/** Slow sources are stored late, and a rate is known when its interval is over: what was loaded of so many seconds before the end comes again. */
+export const lateSeconds = 10;
+
+/**
+ * What a live chart that begins at `first` and was loaded up to `loaded` asks for to reach `end`: on the grid of its windows,
+ * and at least one more of them. null: there is nothing new yet.
+ */
+export function nextPart(first: number, loaded: number, end: number, window: number | null): { from: number; to: number; points: number } | null {
+  if (end <= loaded) return null;
+  if (window === null) return { from: Math.max(first, loaded - lateSeconds), to: end, points: 4000 };
+  const known = Math.min(Math.ceil(lateSeconds / window), Math.max(0, Math.floor((loaded - first) / window + 1e-6)));
+  const from = loaded - known * window;
+  const points = Math.floor((end - from) / window + 1e-6);
+  // The server takes at least two.
+  return points < 2 || points <= known ? null : { from, to: from + points * window, points };
+}
