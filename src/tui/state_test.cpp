@@ -31,7 +31,7 @@ TEST(TopState, an_ended_run_is_shown_completely) {
   begin_view(state, false, kHour);
   EXPECT_EQ(state.column_s(), 60);
   begin_view(state, false, {3661, 60, 1});
-  EXPECT_EQ(state.column_s(), 120);
+  EXPECT_EQ(state.column_s(), 90);
   const TimeWindows windows = windows_of(request_of(state, 60), 3661);
   EXPECT_EQ(windows.begin_s, 0);
   EXPECT_GE(windows.end_s(), 3661);
