@@ -42,6 +42,11 @@ if(unit_sources)
   target_compile_options(trainscope-unit-tests PRIVATE -O0)  # What they test is optimised; they need not be.
   target_precompile_headers(trainscope-unit-tests PRIVATE ${TS_PRECOMPILED} <gtest/gtest.h> <gmock/gmock.h>
                             <nlohmann/json.hpp>)
+  # Each test is in a namespace of its file's name, so that they can be compiled together.
+  if(TRAINSCOPE_UNITY)
+    set_target_properties(trainscope-unit-tests PROPERTIES UNITY_BUILD ON
+                          UNITY_BUILD_BATCH_SIZE ${TRAINSCOPE_UNITY})
+  endif()
   if(CMAKE_CROSSCOMPILING)
     target_link_options(trainscope-unit-tests PRIVATE -static)  # The emulator has no shared libraries.
   endif()

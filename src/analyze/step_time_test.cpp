@@ -11,7 +11,7 @@ namespace trainscope {
 
 extern const Analysis step_time_analysis;
 
-namespace {
+namespace step_time_test {
 
 // A training of known parts, as a job with phases reports it. It begins with the report of step 0,
 // whose duration is unknown, or with a phase of its first step.
@@ -255,5 +255,5 @@ TEST(StepTime, thousands_of_long_steps_are_all_found) {
   EXPECT_NEAR(times(analyzed).at("unexplained"), 15'000 / 3 * 1.2, 1e-6);
 }
 
-}  // namespace
+}  // namespace step_time_test
 }  // namespace trainscope

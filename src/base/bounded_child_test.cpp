@@ -13,7 +13,7 @@
 #include "base/fd.h"
 
 namespace trainscope {
-namespace {
+namespace bounded_child_test {
 
 constexpr int64_t kLong = 60 * kNsPerSecond;
 
@@ -125,5 +125,5 @@ TEST(BoundedChild, holds_nothing_of_the_caller) {
   EXPECT_EQ(::read(read_end.get(), &byte, 1), 0);  // the end, though the child still runs
 }
 
-}  // namespace
+}  // namespace bounded_child_test
 }  // namespace trainscope

@@ -7,7 +7,7 @@
 #include "base/statistics.h"
 
 namespace trainscope {
-namespace {
+namespace distribution_test {
 
 std::vector<double> random_durations(size_t count) {
   std::mt19937 random(1);
@@ -53,5 +53,5 @@ TEST(distribution, zeros_stay_zeros_and_nothing_is_zero) {
   EXPECT_EQ(distribution_of(std::vector<double>(Distribution::kMaxExact + 5, 0)).median(), 0);
 }
 
-}  // namespace
+}  // namespace distribution_test
 }  // namespace trainscope

@@ -10,7 +10,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace fd_test {
 
 class Files : public testing::Test {
  protected:
@@ -64,5 +64,5 @@ TEST_F(Files, regular_files_are_read_and_others_refused) {
   EXPECT_FALSE(read_regular_file(folder_, 3));
 }
 
-}  // namespace
+}  // namespace fd_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace trainscope {
-namespace {
+namespace glob_test {
 
 TEST(glob, is_what_a_shell_matches) {
   for (const char* pattern :
@@ -32,5 +32,5 @@ TEST(glob, wildcards_make_a_pattern) {
   for (const char* text : {"", "a.b", "a~1", "x]"}) EXPECT_FALSE(is_glob(text)) << text;
 }
 
-}  // namespace
+}  // namespace glob_test
 }  // namespace trainscope

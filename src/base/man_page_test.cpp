@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace man_page_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -48,5 +48,5 @@ TEST(ManPage, lines_of_an_example_stay_lines) {
   EXPECT_THAT(page.text(), Not(HasSubstr("\n.two")));
 }
 
-}  // namespace
+}  // namespace man_page_test
 }  // namespace trainscope

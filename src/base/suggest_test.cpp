@@ -5,7 +5,7 @@
 #include <vector>
 
 namespace trainscope {
-namespace {
+namespace suggest_test {
 
 TEST(suggest, edit_distance_counts_edits) {
   EXPECT_EQ(edit_distance("info", "info"), 0U);
@@ -29,5 +29,5 @@ TEST(suggest, several_are_joined) {
   EXPECT_EQ(did_you_mean(Words{"a", "b", "c"}), "; did you mean a, b or c?");
 }
 
-}  // namespace
+}  // namespace suggest_test
 }  // namespace trainscope

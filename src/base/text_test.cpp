@@ -8,7 +8,7 @@
 #include "base/clock.h"
 
 namespace trainscope {
-namespace {
+namespace text_test {
 
 TEST(ParseDuration, takes_what_people_write) {
   EXPECT_EQ(*parse_duration("100ms"), 100'000'000);
@@ -132,5 +132,5 @@ TEST(Utc, goes_there_and_back) {
   EXPECT_EQ(utc_from_text("yesterday"), -1);
 }
 
-}  // namespace
+}  // namespace text_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include <vector>
 
 namespace trainscope {
-namespace {
+namespace utf8_test {
 
 std::vector<char32_t> code_points(std::string_view text) {
   std::vector<char32_t> points;
@@ -27,5 +27,5 @@ TEST(utf8, a_byte_that_begins_nothing_is_replaced_alone) {
   EXPECT_EQ(code_points("\xC0\xAF\xF5"), (std::vector<char32_t>{kBad, kBad, kBad}));
 }
 
-}  // namespace
+}  // namespace utf8_test
 }  // namespace trainscope

@@ -10,7 +10,7 @@
 #include "testing/fake_run.h"
 
 namespace trainscope {
-namespace {
+namespace analysis_text_test {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
@@ -158,5 +158,5 @@ TEST(AnalysisText, every_analysis_describes_itself) {
   }
 }
 
-}  // namespace
+}  // namespace analysis_text_test
 }  // namespace trainscope

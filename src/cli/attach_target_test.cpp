@@ -6,7 +6,7 @@
 #include <map>
 
 namespace trainscope {
-namespace {
+namespace attach_target_test {
 
 std::string parsed(const std::vector<std::string>& texts) {
   const auto pids = parse_process_ids(texts);
@@ -47,5 +47,5 @@ TEST(AttachTarget, knows_the_parent_of_a_process) {
   EXPECT_TRUE(check_readable(::getpid()));
 }
 
-}  // namespace
+}  // namespace attach_target_test
 }  // namespace trainscope

@@ -8,7 +8,7 @@
 #include "document/document.h"
 
 namespace trainscope {
-namespace {
+namespace compare_text_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -84,5 +84,5 @@ TEST(CompareTextTest, absent_numbers_are_null_in_json) {
   EXPECT_EQ(comparison_json(example(), true)["explanation"][0]["result"], "p = 0.42");
 }
 
-}  // namespace
+}  // namespace compare_text_test
 }  // namespace trainscope

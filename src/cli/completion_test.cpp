@@ -7,7 +7,7 @@
 #include "cli/help.h"
 
 namespace trainscope {
-namespace {
+namespace completion_test {
 
 using ::testing::HasSubstr;
 
@@ -74,5 +74,5 @@ TEST_F(CompletionTest, usage_lines) {
   EXPECT_EQ(usage_line(commands_[1]), "trainscope show [OPTIONS] RUN…");
 }
 
-}  // namespace
+}  // namespace completion_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include <string>
 
 namespace trainscope {
-namespace {
+namespace group_rows_test {
 
 RunListing listing(const std::string& path, const std::string& name = "") {
   RunListing run;
@@ -85,5 +85,5 @@ TEST(group_rows, the_worst_outcome_is_shown) {
   EXPECT_EQ(worst_run({&failed, &damaged, &running}).path, "damaged");
 }
 
-}  // namespace
+}  // namespace group_rows_test
 }  // namespace trainscope

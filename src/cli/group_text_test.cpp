@@ -7,7 +7,7 @@
 #include "base/json.h"
 
 namespace trainscope {
-namespace {
+namespace group_text_test {
 
 GroupMember member(int64_t number, GroupKind kind, std::optional<double> duration_s,
                    std::optional<double> step_s) {
@@ -129,5 +129,5 @@ TEST(group_summary, the_document_has_every_key) {
   EXPECT_EQ(json["runs"][1]["machine_metrics_run"], "0000000000");
 }
 
-}  // namespace
+}  // namespace group_text_test
 }  // namespace trainscope

@@ -8,7 +8,7 @@
 #include "cli/setting_table.h"
 
 namespace trainscope {
-namespace {
+namespace man_test {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
@@ -55,5 +55,5 @@ TEST(ManPages, exit_codes_are_those_of_the_command) {
   EXPECT_THAT(all_pages().at("trainscope-attach.1"), Not(HasSubstr("\\fB0\\fR\ndone\n")));
 }
 
-}  // namespace
+}  // namespace man_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include <string>
 
 namespace trainscope {
-namespace {
+namespace metric_table_test {
 
 std::string place_text(const MetricSpec& spec) {
   std::string text(spec.name);
@@ -72,5 +72,5 @@ TEST(MetricTable, collectors_that_share_a_metric_agree_on_it) {
   }
 }
 
-}  // namespace
+}  // namespace metric_table_test
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace patience_test {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
@@ -23,6 +23,6 @@ TEST(Patience, work_that_takes_longer_is_noticed_and_awaited) {
   EXPECT_EQ(work_patiently<int>(work, milliseconds(1), [&] { noticed.set_value(); }), 5);
 }
 
-}  // namespace
+}  // namespace patience_test
 
 }  // namespace trainscope

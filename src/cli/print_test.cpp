@@ -5,7 +5,7 @@
 #include "base/json.h"
 
 namespace trainscope {
-namespace {
+namespace print_test {
 
 TEST(Print, sends_text_newlines_and_our_own_styles) {
   EXPECT_EQ(terminal_text("a\nb µ…\n"), "a\nb µ…\n");
@@ -41,5 +41,5 @@ TEST(Print, json_of_bytes_that_are_no_text_is_still_json) {
   EXPECT_EQ(text.find('\xff'), std::string::npos);
 }
 
-}  // namespace
+}  // namespace print_test
 }  // namespace trainscope

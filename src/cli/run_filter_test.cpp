@@ -6,7 +6,7 @@
 #include "base/clock.h"
 
 namespace trainscope {
-namespace {
+namespace run_filter_test {
 
 constexpr int64_t kNow = 1'794'742'200 * kNsPerSecond;
 
@@ -96,5 +96,5 @@ TEST(RunFilter, a_run_without_a_start_has_no_age) {
   EXPECT_EQ(shown({.newer_than = "soon"}).substr(0, 20), "error: --newer-than:");
 }
 
-}  // namespace
+}  // namespace run_filter_test
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace run_text_test {
 
 std::string outcome(EndedBy by, std::optional<int> exit_code, std::optional<int> signal = {}) {
   Manifest manifest;
@@ -53,5 +53,5 @@ TEST(run_text, info_has_more_numbers_than_the_summary_and_the_same_rounding) {
   EXPECT_EQ(overhead_text(overhead, 0.5, Detail::summary), "36 ms of CPU time, 2.00 KiB written");
 }
 
-}  // namespace
+}  // namespace run_text_test
 }  // namespace trainscope

@@ -9,7 +9,7 @@
 #include "testing/test_root.h"
 
 namespace trainscope {
-namespace {
+namespace settings_test {
 
 using ::testing::HasSubstr;
 
@@ -290,5 +290,5 @@ TEST_F(SettingsTest, origins) {
   EXPECT_EQ(setting_origin({"every", "x", "file /a/b"}), "every in /a/b");
 }
 
-}  // namespace
+}  // namespace settings_test
 }  // namespace trainscope

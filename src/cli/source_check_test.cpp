@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 namespace trainscope {
-namespace {
+namespace source_check_test {
 
 constexpr MetricSpec kMetrics[] = {{"a", "1", Kind::gauge, "", "first"},
                                    {"b", "1", Kind::gauge, "", "second"}};
@@ -102,5 +102,5 @@ TEST(SourceCheck, a_hanging_source_costs_its_deadline) {
   hung.wait(false);  // it has read `script`
 }
 
-}  // namespace
+}  // namespace source_check_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include "cli/print.h"
 
 namespace trainscope {
-namespace {
+namespace sql_json_test {
 
 using Rows = std::vector<std::vector<SqlValue>>;
 
@@ -52,5 +52,5 @@ TEST(sql_json, is_written_in_parts) {
   EXPECT_LT(written.longest, 100'000U);
 }
 
-}  // namespace
+}  // namespace sql_json_test
 }  // namespace trainscope

@@ -7,7 +7,7 @@
 #include <map>
 
 namespace trainscope {
-namespace {
+namespace summary_test {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -168,5 +168,5 @@ TEST(RunSummary, one_restart_is_in_the_singular) {
   EXPECT_THAT(summary_text(run, {}, false), HasSubstr(", 2 recorder restarts\n"));
 }
 
-}  // namespace
+}  // namespace summary_test
 }  // namespace trainscope

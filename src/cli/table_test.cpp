@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace table_test {
 
 TEST(table, columns_are_aligned_by_what_is_seen) {
   Table table({"name", ">size", "what"});
@@ -64,5 +64,5 @@ TEST(table, how_a_job_ended) {
   EXPECT_EQ(outcome_text(m, RunStatus::ended), "SIGKILL");
 }
 
-}  // namespace
+}  // namespace table_test
 }  // namespace trainscope

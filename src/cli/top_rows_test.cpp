@@ -9,7 +9,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace top_rows_test {
 
 const std::vector<double> kTimes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
 
@@ -164,6 +164,6 @@ TEST_F(TopRowsTest, sparklines_are_of_shares_and_of_the_training) {
   EXPECT_EQ((*lines)[2], "@          _");
 }
 
-}  // namespace
+}  // namespace top_rows_test
 
 }  // namespace trainscope

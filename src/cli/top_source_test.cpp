@@ -6,7 +6,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace top_source_test {
 
 TopSnapshot snapshot_of(const FakeRun& run) {
   const auto read = top_snapshot(run, {0, true, 1, 20, Component::overview, ""});
@@ -77,6 +77,6 @@ TEST(TopSource, output_is_shown_as_a_terminal_would) {
   EXPECT_EQ(last_lines(sequences, 5), (std::vector<std::string>{"one", "two", "three"}));
 }
 
-}  // namespace
+}  // namespace top_source_test
 
 }  // namespace trainscope

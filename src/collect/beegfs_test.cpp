@@ -6,7 +6,7 @@ namespace trainscope {
 
 extern const Collector beegfs_collector;
 
-namespace {
+namespace beegfs_test {
 
 constexpr const char* kNodes = "/proc/fs/beegfs/1A2-65F0-node7/storage_nodes";
 
@@ -30,6 +30,6 @@ TEST(Beegfs, counts_connections_by_transport) {
   EXPECT_EQ(source.sample(), Sampled::layout_changed);
 }
 
-}  // namespace
+}  // namespace beegfs_test
 
 }  // namespace trainscope

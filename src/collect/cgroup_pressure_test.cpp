@@ -7,7 +7,7 @@ namespace trainscope {
 
 extern const Collector cgroup_pressure_collector;
 
-namespace {
+namespace cgroup_pressure_test {
 
 const std::string kSomeCpu = "cgroup.pressure.time{kind=some;resource=cpu}";
 const std::string kMetric = "cgroup.pressure.time";
@@ -78,6 +78,6 @@ TEST(CgroupPressure, of_a_container_is_in_the_root_of_its_namespace) {
   EXPECT_EQ(source.value(kSomeCpu), 2.5);
 }
 
-}  // namespace
+}  // namespace cgroup_pressure_test
 
 }  // namespace trainscope

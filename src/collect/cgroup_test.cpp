@@ -6,7 +6,7 @@ namespace trainscope {
 
 extern const Collector cgroup_collector;
 
-namespace {
+namespace cgroup_test {
 
 const std::string kPod = "/sys/fs/cgroup/kubepods.slice/kubepods-pod1f.slice";
 
@@ -68,6 +68,6 @@ TEST(Cgroup, says_why_it_is_missing) {
   EXPECT_EQ(top.missing("cgroup.memory.usage"), "the cgroup / has no memory.current");
 }
 
-}  // namespace
+}  // namespace cgroup_test
 
 }  // namespace trainscope

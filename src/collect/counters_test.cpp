@@ -11,7 +11,7 @@ namespace trainscope {
 extern const Collector counters_collector;
 extern const Collector counters_slow_collector;
 
-namespace {
+namespace counters_test {
 
 // The clock stands still: on a busy machine a reading may take so long that its file counts as
 // slow.
@@ -283,6 +283,6 @@ TEST(Counters, says_nothing_of_a_run_without_counters) {
   EXPECT_NE(doctor.missing("counter.NAME"), "");
 }
 
-}  // namespace
+}  // namespace counters_test
 
 }  // namespace trainscope

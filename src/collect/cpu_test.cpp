@@ -6,7 +6,7 @@ namespace trainscope {
 
 extern const Collector cpu_collector;
 
-namespace {
+namespace cpu_test {
 
 constexpr const char* kTail = "intr 5 1 2\nctxt 900\nbtime 1\nprocesses 4\nprocs_running 2\n";
 
@@ -63,6 +63,6 @@ TEST(Cpu, says_why_it_is_missing) {
   EXPECT_EQ(source.missing("system.cpu.time"), "/proc/stat lists no processors");
 }
 
-}  // namespace
+}  // namespace cpu_test
 
 }  // namespace trainscope

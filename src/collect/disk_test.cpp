@@ -6,7 +6,7 @@ namespace trainscope {
 
 extern const Collector disk_collector;
 
-namespace {
+namespace disk_test {
 
 TEST(Disk, counts_on_when_the_kernels_milliseconds_wrap) {
   TestRoot root;
@@ -65,6 +65,6 @@ TEST(Disk, says_why_it_is_missing) {
   EXPECT_EQ(source.missing("system.disk.queue_time"), "this machine shows no block device");
 }
 
-}  // namespace
+}  // namespace disk_test
 
 }  // namespace trainscope

@@ -8,7 +8,7 @@ namespace trainscope {
 
 extern const Collector filesystem_collector;
 
-namespace {
+namespace filesystem_test {
 
 SourceContext at(const std::string& run_folder, const std::string& working_directory) {
   SourceContext context;
@@ -74,6 +74,6 @@ TEST(Filesystem, says_why_it_is_missing) {
             "/proc/self/mountinfo does not exist | sudo mount -t proc proc /proc");
 }
 
-}  // namespace
+}  // namespace filesystem_test
 
 }  // namespace trainscope

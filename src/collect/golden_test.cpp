@@ -12,7 +12,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace golden_test {
 
 // More series of one metric than this are shown by the first and last few.
 constexpr size_t kManySeries = 100;
@@ -152,6 +152,6 @@ INSTANTIATE_TEST_SUITE_P(Collectors, Machine, testing::ValuesIn(machines()), [](
   return name;
 });
 
-}  // namespace
+}  // namespace golden_test
 
 }  // namespace trainscope

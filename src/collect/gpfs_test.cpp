@@ -7,7 +7,7 @@ namespace trainscope {
 
 extern const Collector gpfs_collector;
 
-namespace {
+namespace gpfs_test {
 
 constexpr const char* kProgram = "/usr/lpp/mmfs/bin/mmpmon";
 
@@ -58,6 +58,6 @@ TEST(Gpfs, is_missing_where_there_is_no_program) {
   EXPECT_EQ(source.missing("gpfs.read.bytes"), "/usr/lpp/mmfs/bin/mmpmon does not exist");
 }
 
-}  // namespace
+}  // namespace gpfs_test
 
 }  // namespace trainscope

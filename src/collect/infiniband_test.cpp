@@ -6,7 +6,7 @@ namespace trainscope {
 
 extern const Collector infiniband_collector;
 
-namespace {
+namespace infiniband_test {
 
 TEST(Infiniband, data_is_in_words_of_four_bytes) {
   OpenedSource source(infiniband_collector, machine_root("ib-node"));
@@ -54,5 +54,5 @@ TEST(Infiniband, is_missing_without_adapters) {
   EXPECT_EQ(source.missing("ib.io"), "no InfiniBand or RoCE adapter in /sys/class/infiniband");
 }
 
-}  // namespace
+}  // namespace infiniband_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@ namespace trainscope {
 
 extern const Collector jetson_collector;
 
-namespace {
+namespace jetson_test {
 
 TEST(Jetson, reads_a_tx2) {
   OpenedSource source(jetson_collector, machine_root("jetson-tx2"));
@@ -58,5 +58,5 @@ TEST(Jetson, other_machines_are_none) {
   EXPECT_EQ(source.missing("hw.gpu.utilization"), "this machine is not a Jetson");
 }
 
-}  // namespace
+}  // namespace jetson_test
 }  // namespace trainscope

@@ -9,7 +9,7 @@ namespace trainscope {
 extern const Collector job_switches_collector;
 extern const Collector job_pss_collector;
 
-namespace {
+namespace job_reuse_test {
 
 constexpr pid_t kPid = 100;
 
@@ -67,6 +67,6 @@ TEST_F(ReusedPid, is_not_counted_in_the_memory) {
   EXPECT_FALSE(source.value("job.memory.pss"));
 }
 
-}  // namespace
+}  // namespace job_reuse_test
 
 }  // namespace trainscope

@@ -8,7 +8,7 @@ namespace trainscope {
 
 extern const Collector job_switches_collector;
 
-namespace {
+namespace job_switches_test {
 
 constexpr pid_t kPid = 100;
 const std::string kVoluntary = "job.context_switches{type=voluntary}";
@@ -90,5 +90,5 @@ TEST_F(JobSwitches, continue_after_a_lack_of_descriptors) {
   EXPECT_EQ(source.value(kVoluntary), 25);
 }
 
-}  // namespace
+}  // namespace job_switches_test
 }  // namespace trainscope

@@ -11,7 +11,7 @@ namespace trainscope {
 
 extern const Collector job_collector;
 
-namespace {
+namespace job_test {
 
 constexpr pid_t kReaper = 50, kFirst = 100, kParent = 101, kOrphan = 102;
 // Page faults of a process that wrote so much.
@@ -204,6 +204,6 @@ TEST_F(JobTree, is_not_led_in_a_circle_by_reused_pids) {
   EXPECT_EQ(source.value(kWritten), 2'300);
 }
 
-}  // namespace
+}  // namespace job_test
 
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace job_threads_roles_test {
 
 TEST_F(JobThreads, workers_are_known_by_name_and_count_from_their_start) {
   start({.cpu_s = 0.1, .run_s = 0.1});
@@ -188,6 +188,6 @@ TEST_F(JobThreads, of_a_worker_that_ended_with_the_job_are_in_the_closing_values
   expect("worker0", 0.9, 0, 0.1);
 }
 
-}  // namespace
+}  // namespace job_threads_roles_test
 
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace job_threads_test {
 
 TEST_F(JobThreads, divide_the_time_since_the_job_began) {
   start({.cpu_s = 0.6, .run_s = 0.6, .wait_s = 0.1});
@@ -225,6 +225,6 @@ TEST_F(JobThreads, have_a_reason_where_the_kernel_does_not_count) {
   EXPECT_EQ(source_->sample(), Sampled::ok);
 }
 
-}  // namespace
+}  // namespace job_threads_test
 
 }  // namespace trainscope

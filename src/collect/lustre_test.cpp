@@ -7,7 +7,7 @@ namespace trainscope {
 
 extern const Collector lustre_collector;
 
-namespace {
+namespace lustre_test {
 
 constexpr const char* kStats = "/sys/kernel/debug/lustre/llite/scratch-ffff8d0c5c1e3800/stats";
 constexpr const char* kExtents =
@@ -94,6 +94,6 @@ TEST(Lustre, says_how_to_read_debugfs) {
   std::filesystem::permissions(root.at("/sys/kernel/debug"), std::filesystem::perms::owner_all);
 }
 
-}  // namespace
+}  // namespace lustre_test
 
 }  // namespace trainscope

@@ -7,7 +7,7 @@ namespace trainscope {
 extern const Collector memory_collector;
 extern const Collector paging_collector;
 
-namespace {
+namespace memory_test {
 
 TEST(Memory, keeps_pages_where_all_are_whole_and_kilobytes_else) {
   OpenedSource pages(memory_collector, machine_root("laptop"));
@@ -77,6 +77,6 @@ TEST(Paging, leaves_major_faults_out_of_the_minor) {
   EXPECT_EQ(source.value("system.paging.faults{type=minor}"), std::nullopt);
 }
 
-}  // namespace
+}  // namespace memory_test
 
 }  // namespace trainscope

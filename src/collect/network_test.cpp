@@ -8,7 +8,7 @@ namespace trainscope {
 extern const Collector network_collector;
 extern const Collector network_errors_collector;
 
-namespace {
+namespace network_test {
 
 constexpr const char* kEth0Receive = "system.network.io{device=eth0;direction=receive}";
 
@@ -84,6 +84,6 @@ TEST(NetDev, passes_over_what_it_does_not_understand) {
   EXPECT_FALSE(next_net_dev_line(scan, line));
 }
 
-}  // namespace
+}  // namespace network_test
 
 }  // namespace trainscope

@@ -6,7 +6,7 @@ namespace trainscope {
 
 extern const Collector nfs_collector;
 
-namespace {
+namespace nfs_test {
 
 constexpr const char* kTable = "/proc/self/mountstats";
 
@@ -48,6 +48,6 @@ TEST(Nfs, is_missing_where_nothing_is_mounted) {
   EXPECT_EQ(source.missing("nfs.io"), "no NFS file system is mounted here");
 }
 
-}  // namespace
+}  // namespace nfs_test
 
 }  // namespace trainscope

@@ -6,7 +6,7 @@ namespace trainscope {
 
 extern const Collector numa_collector;
 
-namespace {
+namespace numa_test {
 
 TEST(Numa, counts_pages_by_node) {
   OpenedSource source(numa_collector, machine_root("ib-node"));
@@ -32,5 +32,5 @@ TEST(Numa, is_missing_where_the_kernel_knows_no_nodes) {
             "the kernel shows no memory nodes in /sys/devices/system/node");
 }
 
-}  // namespace
+}  // namespace numa_test
 }  // namespace trainscope

@@ -12,7 +12,7 @@ namespace trainscope {
 
 extern const Collector page_cache_collector;
 
-namespace {
+namespace page_cache_test {
 
 SourceContext with(std::vector<std::string> data) {
   SourceContext context;
@@ -58,6 +58,6 @@ TEST(FileSample, is_the_same_each_time_and_spread_over_folders) {
   EXPECT_TRUE(sample_files(root.at("/none"), 5, 10).empty());
 }
 
-}  // namespace
+}  // namespace page_cache_test
 
 }  // namespace trainscope

@@ -14,7 +14,7 @@ namespace trainscope {
 
 extern const Collector perf_collector;
 
-namespace {
+namespace perf_test {
 
 void burn(int64_t ns) {
   const int64_t until = thread_cpu_ns() + ns;
@@ -92,5 +92,5 @@ TEST(Perf, refusals_are_explained) {
   EXPECT_EQ(explain_perf_error(ENOENT, false, root.path()).reason, "not counted by this kernel");
 }
 
-}  // namespace
+}  // namespace perf_test
 }  // namespace trainscope

@@ -7,7 +7,7 @@ namespace trainscope {
 extern const Collector pressure_collector;
 extern const Collector cpu_frequency_collector;
 
-namespace {
+namespace pressure_test {
 
 TEST(Pressure, has_no_full_for_the_cpu_where_the_kernel_has_none) {
   OpenedSource source(pressure_collector, machine_root("container-v2"));
@@ -62,6 +62,6 @@ TEST(CpuFrequency, says_why_it_is_missing) {
             "no driver for the processors' clock (cpufreq) is loaded | sudo modprobe acpi-cpufreq");
 }
 
-}  // namespace
+}  // namespace pressure_test
 
 }  // namespace trainscope

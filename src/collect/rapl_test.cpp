@@ -8,7 +8,7 @@ namespace trainscope {
 
 extern const Collector rapl_collector;
 
-namespace {
+namespace rapl_test {
 
 const std::string kPackage = "/sys/class/powercap/intel-rapl:0";
 
@@ -74,6 +74,6 @@ TEST(Rapl, says_why_it_is_missing) {
             "sudo modprobe intel_rapl_msr");
 }
 
-}  // namespace
+}  // namespace rapl_test
 
 }  // namespace trainscope

@@ -34,7 +34,7 @@ thread_local int64_t allocations = 0;
 
 namespace trainscope {
 
-namespace {
+namespace robust_test {
 
 // Three processes, parent and children, that have been there for a while.
 void add_job(const TestRoot& root) {
@@ -188,6 +188,6 @@ TEST(EveryCollector, stands_files_that_change_while_open) {
   }
 }
 
-}  // namespace
+}  // namespace robust_test
 
 }  // namespace trainscope

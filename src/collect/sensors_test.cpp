@@ -6,7 +6,7 @@ namespace trainscope {
 
 extern const Collector sensors_collector;
 
-namespace {
+namespace sensors_test {
 
 TEST(Sensors, show_each_sockets_package_once_more) {
   OpenedSource intel(sensors_collector, machine_root("server"));
@@ -74,6 +74,6 @@ TEST(Sensors, say_why_they_are_missing) {
             "this machine shows no fan | sudo sensors-detect --auto");
 }
 
-}  // namespace
+}  // namespace sensors_test
 
 }  // namespace trainscope

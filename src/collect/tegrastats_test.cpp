@@ -11,7 +11,7 @@ namespace trainscope {
 
 extern const Collector tegrastats_collector;
 
-namespace {
+namespace collect_tegrastats_test {
 
 constexpr const char* kLine =
     "RAM 1/2MB CPU [10%@100] EMC_FREQ 3%@1600 GR3D_FREQ $load%@1122 APE 150 GPU@44.5C "
@@ -121,5 +121,5 @@ TEST(TegrastatsSource, is_missing_with_a_reason) {
   EXPECT_EQ(elsewhere.missing("hw.gpu.utilization"), "this machine is not a Jetson");
 }
 
-}  // namespace
+}  // namespace collect_tegrastats_test
 }  // namespace trainscope

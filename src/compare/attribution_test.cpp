@@ -6,7 +6,7 @@
 #include "compare/planted_sides.h"
 
 namespace trainscope {
-namespace {
+namespace attribution_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -51,5 +51,5 @@ TEST(AttributionTest, pauses_are_named_apart_from_the_step_time) {
   EXPECT_THAT(comparison->why, HasSubstr("more"));
 }
 
-}  // namespace
+}  // namespace attribution_test
 }  // namespace trainscope

@@ -8,7 +8,7 @@
 #include "compare/planted_sides.h"
 
 namespace trainscope {
-namespace {
+namespace compare_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -263,5 +263,5 @@ TEST(CompareTest, both_answers_are_explained) {
   EXPECT_THAT(comparison->explanations[1].test, HasSubstr("Holm"));
 }
 
-}  // namespace
+}  // namespace compare_test
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include "compare/compare.h"
 
 namespace trainscope {
-namespace {
+namespace fail_if_test {
 
 TEST(FailIfTest, only_percentages_of_slower_are_conditions) {
   EXPECT_DOUBLE_EQ(parse_fail_if("slower:5%")->slower, 0.05);
@@ -48,5 +48,5 @@ TEST(QuantityTest, values_have_the_units_of_people) {
   EXPECT_EQ(p_text(0.42), "p = 0.42");
 }
 
-}  // namespace
+}  // namespace fail_if_test
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 #include "compare/planted_sides.h"
 
 namespace trainscope {
-namespace {
+namespace metrics_test {
 
 using testing::HasSubstr;
 
@@ -93,5 +93,5 @@ TEST(MetricsTest, a_speed_without_a_lower_bound_is_certainly_slower_all_the_same
   EXPECT_THAT(comparison->speed.sentence, HasSubstr("× [0.0"));
 }
 
-}  // namespace
+}  // namespace metrics_test
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 #include "compare/planted_sides.h"
 
 namespace trainscope {
-namespace {
+namespace observe_steps_test {
 
 using testing::HasSubstr;
 
@@ -78,5 +78,5 @@ TEST(ObserveStepsTest, steps_without_duration_are_not_compared) {
   }
 }
 
-}  // namespace
+}  // namespace observe_steps_test
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 #include "compare/planted_sides.h"
 
 namespace trainscope {
-namespace {
+namespace warnings_test {
 
 using testing::HasSubstr;
 using testing::Not;
@@ -183,5 +183,5 @@ TEST_F(WarningsTest, a_run_whose_steps_were_changed_by_a_probe) {
   EXPECT_THAT(warnings(), HasSubstr("probe: steps were changed on purpose by probe: run0000002"));
 }
 
-}  // namespace
+}  // namespace warnings_test
 }  // namespace trainscope

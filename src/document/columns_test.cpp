@@ -11,7 +11,7 @@
 #include "testing/fake_run.h"
 
 namespace trainscope {
-namespace {
+namespace columns_test {
 
 struct Decoded {
   Json header;
@@ -359,5 +359,5 @@ TEST(Columns, the_steps_of_a_run_are_thinned) {
   EXPECT_EQ(numbers.back(), 1000);
 }
 
-}  // namespace
+}  // namespace columns_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace info_test {
 
 Json info_of(std::vector<StoredReport> reports) {
   FakeRun run(0.1, 1e6);
@@ -48,5 +48,5 @@ TEST(InfoJson, learning_has_one_entry_per_set) {
   EXPECT_TRUE(learning[1]["best_time_s"].is_null());
 }
 
-}  // namespace
+}  // namespace info_test
 }  // namespace trainscope

@@ -8,7 +8,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace document_output_test {
 
 class OutputTest : public testing::Test {
  protected:
@@ -91,5 +91,5 @@ TEST_F(OutputTest, a_run_without_output_has_no_lines) {
   EXPECT_EQ(found["more_after"], false);
 }
 
-}  // namespace
+}  // namespace document_output_test
 }  // namespace trainscope

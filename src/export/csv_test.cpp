@@ -12,7 +12,7 @@ namespace trainscope {
 extern const Exporter csv_exporter;
 extern const Exporter jsonl_exporter;
 
-namespace {
+namespace csv_test {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
@@ -233,5 +233,5 @@ TEST(jsonl, a_header_and_one_object_a_sample) {
       << text;
 }
 
-}  // namespace
+}  // namespace csv_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "format/frame.h"
 
 namespace trainscope {
-namespace {
+namespace codec_test {
 
 constexpr int64_t kMin = INT64_MIN + 1, kMax = INT64_MAX;
 
@@ -188,5 +188,5 @@ TEST(codec, a_size_that_cannot_be_is_refused_before_anything_is_allocated) {
   EXPECT_FALSE(decompress(liar, size_t{64} << 20));
 }
 
-}  // namespace
+}  // namespace codec_test
 }  // namespace trainscope

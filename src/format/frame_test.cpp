@@ -5,7 +5,7 @@
 #include <set>
 
 namespace trainscope {
-namespace {
+namespace frame_test {
 
 std::string three_frames() {
   std::string file = file_header();
@@ -129,5 +129,5 @@ TEST(frame, a_newer_version_is_refused_and_says_so) {
             "format version 2 at offset 8; this program reads version 1: use a newer trainscope");
 }
 
-}  // namespace
+}  // namespace frame_test
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace format_kept_files_test {
 
 TEST(kept_files, an_index_is_read_back) {
   KeptFiles kept;
@@ -52,5 +52,5 @@ TEST(kept_files, copies_have_names_of_ours) {
   EXPECT_EQ(kept_file_name(255), "0256");
 }
 
-}  // namespace
+}  // namespace format_kept_files_test
 }  // namespace trainscope

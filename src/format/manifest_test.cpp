@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace manifest_test {
 
 TEST(manifest, every_field_comes_back) {
   Manifest m;
@@ -125,5 +125,5 @@ TEST(manifest, a_command_that_is_not_utf8_can_be_written) {
   EXPECT_TRUE(manifest_from_json(manifest_to_json(m)));
 }
 
-}  // namespace
+}  // namespace manifest_test
 }  // namespace trainscope

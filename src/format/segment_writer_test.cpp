@@ -8,7 +8,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace segment_writer_test {
 
 // A tail whose rows were written in part, and that cannot be cut, would have newer rows of some
 // streams than of others. A pipe is a file that cannot be cut.
@@ -40,5 +40,5 @@ TEST(SegmentWriter, a_tail_that_cannot_be_replaced_leaves_nothing_behind) {
   EXPECT_TRUE(exists(tail));
 }
 
-}  // namespace
+}  // namespace segment_writer_test
 }  // namespace trainscope

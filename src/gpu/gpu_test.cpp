@@ -14,7 +14,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace gpu_test {
 
 using testing::HasSubstr;
 
@@ -87,6 +87,6 @@ TEST(gpu_vendors, find_an_arc_card_which_is_a_vga_controller) {
   EXPECT_THAT(listing(root.path(), {}), Not(HasSubstr("intel1")));
 }
 
-}  // namespace
+}  // namespace gpu_test
 
 }  // namespace trainscope

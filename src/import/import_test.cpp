@@ -19,7 +19,7 @@ namespace trainscope {
 extern const Importer collect_logs_importer;
 extern const Importer tegrastats_importer;
 
-namespace {
+namespace import_test {
 
 using testing::AnyOf;
 using testing::Contains;
@@ -374,5 +374,5 @@ TEST_F(Import, an_imported_run_is_rebuilt_without_its_manifest) {
   EXPECT_EQ((*run)->duration_s(), 2);
 }
 
-}  // namespace
+}  // namespace import_test
 }  // namespace trainscope

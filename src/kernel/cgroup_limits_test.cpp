@@ -6,7 +6,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace cgroup_limits_test {
 
 TEST(CgroupLimits, of_a_container_on_v1) {
   const CgroupLimits limits = read_cgroup_limits(machine_root("container-v1"), 0);
@@ -90,6 +90,6 @@ TEST(CgroupPlace, takes_the_hosts_path_off_in_a_container) {
   EXPECT_EQ(folders("4:cpuset:/docker/7\n", mounts), (Folders{}));
 }
 
-}  // namespace
+}  // namespace cgroup_limits_test
 
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace folder_watch_test {
 
 TEST(FolderWatch, sees_names_come_and_go) {
   TestRoot root;
@@ -50,6 +50,6 @@ TEST(FolderWatch, never_changes_where_there_is_no_folder) {
   EXPECT_FALSE(watch.changed());
 }
 
-}  // namespace
+}  // namespace folder_watch_test
 
 }  // namespace trainscope

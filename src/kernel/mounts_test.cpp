@@ -7,7 +7,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace mounts_test {
 
 constexpr const char* kText =
     "27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard\n"
@@ -62,6 +62,6 @@ TEST(Mounts, that_may_hang_are_seen_through_links) {
   EXPECT_FALSE(hangs("/"));
 }
 
-}  // namespace
+}  // namespace mounts_test
 
 }  // namespace trainscope

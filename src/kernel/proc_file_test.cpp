@@ -6,7 +6,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace proc_file_test {
 
 TEST(Scanner, takes_numbers_that_fit_and_skips_those_that_do_not) {
   Scanner scan("  12\t9223372036854775807 9223372036854775808 18446744073709551616 7");
@@ -83,6 +83,6 @@ TEST(ProcFile, tells_why_in_words) {
   EXPECT_EQ(read_error_text("/x", Error("it broke", EIO)), "it broke");
 }
 
-}  // namespace
+}  // namespace proc_file_test
 
 }  // namespace trainscope

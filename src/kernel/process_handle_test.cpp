@@ -8,7 +8,7 @@
 #include "testing/descriptor_limit.h"
 
 namespace trainscope {
-namespace {
+namespace process_handle_test {
 
 pid_t start_sleeper() {
   const pid_t pid = ::fork();
@@ -68,5 +68,5 @@ TEST(ProcessHandle, nobody_is_no_process) {
   EXPECT_FALSE(ProcessHandle(0).send(SIGKILL));
 }
 
-}  // namespace
+}  // namespace process_handle_test
 }  // namespace trainscope

@@ -10,7 +10,7 @@
 #include "testing/test_root.h"
 
 namespace trainscope {
-namespace {
+namespace process_tree_test {
 
 const std::string kNumbers = " S 1 100 100 0 -1 4194304 7 8 1 2 5 6 3 4 20 0 9 0 1000 1000000 500";
 
@@ -103,5 +103,5 @@ TEST_F(JobMembersTest, stay_and_join_later_without_a_free_descriptor) {
   EXPECT_EQ(pids(), (std::vector<pid_t>{100, 101}));
 }
 
-}  // namespace
+}  // namespace process_tree_test
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace schedstat_test {
 
 TEST(Schedstat, is_three_numbers) {
   ThreadTimes times;
@@ -35,6 +35,6 @@ TEST(Schedstat, field_42_of_a_stat_is_the_block_delay) {
   EXPECT_EQ(thread_name(")("), "");
 }
 
-}  // namespace
+}  // namespace schedstat_test
 
 }  // namespace trainscope

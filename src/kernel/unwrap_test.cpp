@@ -4,7 +4,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace unwrap_test {
 
 TEST(Unwrap, counts_on_behind_the_end) {
   Unwrap unwrap(1000);
@@ -24,6 +24,6 @@ TEST(Unwrap, takes_a_small_fall_for_a_reset) {
   EXPECT_EQ(unwrap(5), 1005);
 }
 
-}  // namespace
+}  // namespace unwrap_test
 
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "base/json.h"
 
 namespace trainscope {
-namespace {
+namespace limits_test {
 
 MachineLimits measured() {
   MachineLimits limits;
@@ -131,5 +131,5 @@ TEST(limits, values_have_their_units) {
   EXPECT_EQ(limit_text(46e-6, "s"), "46 µs");
 }
 
-}  // namespace
+}  // namespace limits_test
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace metric_test {
 
 TEST(Metric, kinds_are_found_by_their_names) {
   for (const Kind kind : {Kind::gauge, Kind::counter, Kind::state}) {
@@ -54,5 +54,5 @@ TEST(Metric, a_main_metric_has_a_place_in_info) {
   EXPECT_EQ(spec.info.label_value, "all");
 }
 
-}  // namespace
+}  // namespace metric_test
 }  // namespace trainscope

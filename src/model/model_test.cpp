@@ -6,7 +6,7 @@
 #include "testing/fake_run.h"
 
 namespace trainscope {
-namespace {
+namespace model_test {
 
 TEST(Model, outcomes_are_found_by_their_names) {
   for (const EndedBy ended_by :
@@ -68,5 +68,5 @@ TEST(Model, the_mean_of_a_group_stands_in_for_a_duration) {
   EXPECT_EQ(step.mean_s(), 3);
 }
 
-}  // namespace
+}  // namespace model_test
 }  // namespace trainscope

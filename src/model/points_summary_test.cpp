@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace points_summary_test {
 
 TEST(PointsSummary, a_gauge_has_a_mean_and_no_delta) {
   PointsSummary points;
@@ -61,5 +61,5 @@ TEST(PointsSummary, one_point_of_a_counter_has_no_rate) {
   EXPECT_FALSE(summary.rate);
 }
 
-}  // namespace
+}  // namespace points_summary_test
 }  // namespace trainscope

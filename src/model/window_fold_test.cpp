@@ -6,7 +6,7 @@
 #include <random>
 
 namespace trainscope {
-namespace {
+namespace window_fold_test {
 
 constexpr TimeWindows kWindows = {0, 1.7, 40};
 
@@ -72,5 +72,5 @@ TEST(WindowFold, parts_that_are_appended_are_the_whole) {
   }
 }
 
-}  // namespace
+}  // namespace window_fold_test
 }  // namespace trainscope

@@ -15,7 +15,7 @@
 #include <vector>
 
 namespace trainscope {
-namespace {
+namespace pattern_test {
 
 constexpr uint32_t kLimit = 100'000;
 
@@ -84,5 +84,5 @@ TEST(Pattern, is_interpreted_where_memory_may_not_be_written_and_executed) {
   EXPECT_EQ(status, 0);
 }
 
-}  // namespace
+}  // namespace pattern_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace parse_tegrastats_test {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -162,5 +162,5 @@ TEST(Tegrastats, is_recognised) {
   EXPECT_FALSE(looks_like_tegrastats("time,value"));
 }
 
-}  // namespace
+}  // namespace parse_tegrastats_test
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace tfrecord_test {
 
 TEST(TfRecord, reads_its_own) {
   std::string file;
@@ -44,5 +44,5 @@ TEST(TfRecord, reads_the_scalars_of_an_event) {
   EXPECT_FALSE(parse_scalar_event("\xff\xff\xff"));
 }
 
-}  // namespace
+}  // namespace tfrecord_test
 }  // namespace trainscope

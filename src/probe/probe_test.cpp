@@ -11,7 +11,7 @@
 #include "testing/fake_run.h"
 
 namespace trainscope {
-namespace {
+namespace probe_test {
 
 constexpr int kStepsPerBlock = 12, kDiscarded = 2, kKept = kStepsPerBlock - kDiscarded;
 
@@ -347,5 +347,5 @@ TEST(Paired, many_pairs_are_averaged_and_narrow) {
   EXPECT_LT(found->high - found->low, 0.002);
 }
 
-}  // namespace
+}  // namespace probe_test
 }  // namespace trainscope

@@ -10,7 +10,7 @@
 #include "document/document.h"
 
 namespace trainscope {
-namespace {
+namespace pack_test {
 
 std::string gunzipped(const std::string& bytes) {
   z_stream stream{};
@@ -70,5 +70,5 @@ TEST(pack, rounding_keeps_order_and_five_digits) {
   EXPECT_EQ(rounded_columns("TSC"), "TSC");
 }
 
-}  // namespace
+}  // namespace pack_test
 }  // namespace trainscope

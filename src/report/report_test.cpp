@@ -9,7 +9,7 @@
 #include "testing/fake_run.h"
 
 namespace trainscope {
-namespace {
+namespace report_report_test {
 
 constexpr const char* kHostile = "</script><script>alert(1)</script>\"'\x1b[31m";
 
@@ -206,5 +206,5 @@ TEST(about, environment_has_only_what_is_known) {
   EXPECT_EQ(rows.size(), 3U);
 }
 
-}  // namespace
+}  // namespace report_report_test
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 #include "stats/stats.h"
 
 namespace trainscope {
-namespace {
+namespace decide_test {
 
 Effect effect_with(double low, double ratio, double high) {
   Effect effect;
@@ -57,5 +57,5 @@ TEST(adjust, is_holms) {
   EXPECT_TRUE(adjust({}).empty());
 }
 
-}  // namespace
+}  // namespace decide_test
 }  // namespace trainscope

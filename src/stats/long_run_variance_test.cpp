@@ -5,7 +5,7 @@
 #include "stats/simulated_series.h"
 
 namespace trainscope {
-namespace {
+namespace long_run_variance_test {
 
 // The mean of the estimates over many series: one series says little.
 double usual_estimate(size_t count, double correlation) {
@@ -49,5 +49,5 @@ TEST(long_run_variance, constant_and_short_series) {
   EXPECT_TRUE(long_run_variance(correlated_series(8, 0, 1)));
 }
 
-}  // namespace
+}  // namespace long_run_variance_test
 }  // namespace trainscope

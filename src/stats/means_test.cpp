@@ -7,7 +7,7 @@
 #include "stats/student_t.h"
 
 namespace trainscope {
-namespace {
+namespace means_test {
 
 std::vector<Observed> runs_with_means(const std::vector<double>& means) {
   std::vector<Observed> runs;
@@ -193,5 +193,5 @@ TEST(effective_size, follows_the_correlation) {
   EXPECT_FALSE(effective_size(std::vector<double>(7, 1)));
 }
 
-}  // namespace
+}  // namespace means_test
 }  // namespace trainscope

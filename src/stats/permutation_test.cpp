@@ -6,7 +6,7 @@
 #include "stats/stats.h"
 
 namespace trainscope {
-namespace {
+namespace permutation_test {
 
 std::vector<Observed> repeats(const std::vector<double>& means) {
   std::vector<Observed> runs;
@@ -66,5 +66,5 @@ TEST(block_length, is_near_the_best_one) {
   EXPECT_EQ(block_length(std::vector<double>{1, 2}), 1);
 }
 
-}  // namespace
+}  // namespace permutation_test
 }  // namespace trainscope

@@ -7,7 +7,7 @@
 #include "stats/stats.h"
 
 namespace trainscope {
-namespace {
+namespace quantiles_test {
 
 std::vector<std::vector<double>> skewed_run(size_t count, double correlation, unsigned seed,
                                             double factor = 1) {
@@ -78,5 +78,5 @@ TEST(compare_quantiles, equal_values_have_no_uncertainty) {
   EXPECT_EQ(effect.ratio_high, 1);
 }
 
-}  // namespace
+}  // namespace quantiles_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include <numbers>
 
 namespace trainscope {
-namespace {
+namespace student_t_test {
 
 TEST(student_t, limits_are_those_of_printed_tables) {
   EXPECT_NEAR(two_sided_t(0.05, 1), 12.706205, 1e-5);
@@ -38,5 +38,5 @@ TEST(student_t, both_signs_and_extremes) {
   EXPECT_LT(two_sided_p(100, 64), 1e-60);
 }
 
-}  // namespace
+}  // namespace student_t_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "training/training.h"
 
 namespace trainscope {
-namespace {
+namespace followed_training_test {
 
 std::vector<StoredReport> parse_all(const std::vector<std::string>& lines) {
   std::vector<StoredReport> all;
@@ -201,5 +201,5 @@ TEST(TrainingFollower, printed_lines_that_are_refused_later_are_read_again) {
   EXPECT_FALSE(training->has_value());
 }
 
-}  // namespace
+}  // namespace followed_training_test
 }  // namespace trainscope

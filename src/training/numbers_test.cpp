@@ -5,7 +5,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace numbers_test {
 
 const SetResults* find_results(const Training& training, std::string_view set) {
   for (const SetResults& each : training.results) {
@@ -197,5 +197,5 @@ TEST(Numbers, a_loss_that_is_not_finite_is_noted_after_many_other_numbers) {
   EXPECT_EQ(training.notes, expected);
 }
 
-}  // namespace
+}  // namespace numbers_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace phase_track_test {
 
 TEST(PhaseTrack, the_last_end_of_a_phase_that_is_nested_in_itself_counts) {
   const ListedTraining training =
@@ -46,5 +46,5 @@ TEST(PhaseTrack, steps_of_another_sender_end_nothing) {
   EXPECT_DOUBLE_EQ(training.all_phases[0].to_s, 1.6);
 }
 
-}  // namespace
+}  // namespace phase_track_test
 }  // namespace trainscope

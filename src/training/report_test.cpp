@@ -5,7 +5,7 @@
 #include <cmath>
 
 namespace trainscope {
-namespace {
+namespace training_report_test {
 
 TEST(Progress, reads_a_step_with_its_numbers) {
   const auto report = parse_report("step 5 loss=0.25 accuracy=0.5 t=123456789");
@@ -114,5 +114,5 @@ TEST(Progress, writes_what_it_reads) {
   }
 }
 
-}  // namespace
+}  // namespace training_report_test
 }  // namespace trainscope

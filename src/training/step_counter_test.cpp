@@ -6,7 +6,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace step_counter_test {
 
 // The contract's own examples.
 TEST(StepCounter, counts_as_the_contract_states) {
@@ -75,5 +75,5 @@ TEST(StepCounter, huge_numbers_do_not_overflow) {
   EXPECT_EQ(training.dropped, int64_t{1} << 62);
 }
 
-}  // namespace
+}  // namespace step_counter_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace step_groups_test {
 
 TEST(StepGroups, printed_steps_that_arrive_together_have_no_own_times) {
   std::vector<std::string> lines;
@@ -64,5 +64,5 @@ TEST(StepGroups, coarse_times_are_unknown_times) {
   EXPECT_FALSE(training.statistics.p50_s);
 }
 
-}  // namespace
+}  // namespace step_groups_test
 }  // namespace trainscope

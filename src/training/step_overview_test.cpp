@@ -6,7 +6,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace step_overview_test {
 
 Step step_of(int64_t number, double time_s, double duration_s) {
   Step step;
@@ -104,5 +104,5 @@ TEST(Training, knows_where_its_steps_begin_and_end_and_sums_up_phases) {
   EXPECT_DOUBLE_EQ(*training.device_waits.lost_share(), 0);
 }
 
-}  // namespace
+}  // namespace step_overview_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace step_reader_test {
 
 // How far the first step makes its reader read.
 class CountingReports : public Reports {
@@ -190,5 +190,5 @@ TEST(StepReader, a_step_that_is_reported_during_a_wait_has_its_part_of_it) {
   EXPECT_EQ(training.steps[3].input_wait_s, 1);
 }
 
-}  // namespace
+}  // namespace step_reader_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace step_statistics_test {
 
 TEST(StepStatistics, slow_first_steps_are_warm_up) {
   const ListedTraining training =
@@ -53,5 +53,5 @@ TEST(StepStatistics, reported_throughput_is_known_without_step_times) {
   EXPECT_NEAR(*training.statistics.throughput, 120, 1e-9);
 }
 
-}  // namespace
+}  // namespace step_statistics_test
 }  // namespace trainscope

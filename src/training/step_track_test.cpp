@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace step_track_test {
 
 Step read_one(StepTrack track) {
   track.add(1, *parse_report("step 1 loss=0.5 lr=0.1"));
@@ -35,5 +35,5 @@ TEST(StepTrack, a_step_that_is_reported_forever_with_new_names_has_a_limit) {
   EXPECT_EQ(with.finish()->numbers.size(), 2U);
 }
 
-}  // namespace
+}  // namespace step_track_test
 }  // namespace trainscope

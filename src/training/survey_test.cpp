@@ -6,7 +6,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace survey_test {
 
 TEST(Survey, epochs_alone_give_no_count) {
   const ListedTraining training =
@@ -163,5 +163,5 @@ TEST(Survey, what_has_too_many_names_is_left_out_and_noted) {
   EXPECT_EQ(training.notes, expected);
 }
 
-}  // namespace
+}  // namespace survey_test
 }  // namespace trainscope

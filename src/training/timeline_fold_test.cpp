@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace timeline_fold_test {
 
 Step step_at(double end_s, double duration_s, double input_s) {
   Step step;
@@ -51,5 +51,5 @@ TEST(TimelineFold, a_step_without_a_time_adds_nothing) {
   EXPECT_TRUE(fold.timeline().parts.empty());
 }
 
-}  // namespace
+}  // namespace timeline_fold_test
 }  // namespace trainscope

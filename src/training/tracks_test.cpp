@@ -6,7 +6,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace tracks_test {
 
 TEST(Tracks, the_pipe_precedes_the_other_sources) {
   const ListedTraining training =
@@ -119,5 +119,5 @@ TEST(Tracks, steps_of_another_set_are_not_steps_of_the_training) {
   EXPECT_EQ(none.reason, "2 steps of other sets were reported, but none of the training");
 }
 
-}  // namespace
+}  // namespace tracks_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace training_series_test {
 
 TEST(TrainingSeries, series_have_the_names_of_the_contract) {
   const ListedTraining training =
@@ -44,5 +44,5 @@ TEST(TrainingSeries, losses_and_accuracies_are_recognised_by_name) {
   }
 }
 
-}  // namespace
+}  // namespace training_series_test
 }  // namespace trainscope

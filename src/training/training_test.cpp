@@ -5,7 +5,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace training_test {
 
 TEST(StoredReport, a_stored_line_is_read_back_unchanged) {
   const auto report = parse_report("step 5 loss=0.5");
@@ -18,5 +18,5 @@ TEST(StoredReport, a_stored_line_is_read_back_unchanged) {
   EXPECT_FALSE(parse_stored_report("soon pipe step 1"));
 }
 
-}  // namespace
+}  // namespace training_test
 }  // namespace trainscope

@@ -9,7 +9,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace background_test {
 
 struct Doubled {
   int value = 0;
@@ -100,6 +100,6 @@ TEST(Background, work_that_throws_is_tried_again) {
   EXPECT_EQ(answer->value, 2);
 }
 
-}  // namespace
+}  // namespace background_test
 
 }  // namespace trainscope

@@ -11,7 +11,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace draw_test {
 
 // A triangle of values with this period.
 std::vector<std::optional<double>> triangle(size_t count, size_t period, double high) {
@@ -230,6 +230,6 @@ TEST(TopScreen, an_empty_component_is_explained) {
   EXPECT_NE(grid.text().find("nothing was recorded"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace draw_test
 
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace grid_test {
 
 std::string first_row(std::string_view text, int width, Charset charset = Charset::utf8) {
   Grid grid({1, 10}, charset);
@@ -57,6 +57,6 @@ TEST(Grid, what_is_outside_is_left_out) {
   EXPECT_EQ(grid.text(), "\nlon…\n");
 }
 
-}  // namespace
+}  // namespace grid_test
 
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace plot_test {
 
 std::string joined(const std::vector<std::string>& cells) {
   std::string out;
@@ -50,6 +50,6 @@ TEST(Sparkline, goes_from_the_lowest_to_the_highest) {
   EXPECT_EQ(sparkline(values, 0, 1, Charset::ascii), "_+ @");
 }
 
-}  // namespace
+}  // namespace plot_test
 
 }  // namespace trainscope

@@ -7,7 +7,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace state_test {
 
 constexpr ViewBounds kHour = {3600, 60, 20};
 
@@ -162,6 +162,6 @@ TEST(TimeAxis, texts_of_minutes_hours_and_days) {
   EXPECT_EQ(elapsed_text(2 * 86400 + 3 * 3600), "2d 03:00");
 }
 
-}  // namespace
+}  // namespace state_test
 
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "web/turns.h"
 
 namespace trainscope {
-namespace {
+namespace live_test {
 
 TEST(WebLive, following_a_run_takes_at_most_a_twentieth_of_a_core) {
   constexpr int64_t kSecond = 1'000'000'000;
@@ -28,5 +28,5 @@ TEST(WebLive, turns_that_nobody_holds_begin_anew) {
   EXPECT_EQ(turns.of("a")->waiting, 0U);
 }
 
-}  // namespace
+}  // namespace live_test
 }  // namespace trainscope

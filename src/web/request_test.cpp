@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace request_test {
 
 TEST(WebRequest, a_target_is_a_path_and_decoded_parameters) {
   const auto target = parse_target("/api/run/6a3efywy0f/columns?series=3%2C4&from=1.5&name=a+b");
@@ -58,5 +58,5 @@ TEST(WebRequest, lists_have_a_limit) {
   EXPECT_FALSE(is_run_id_text(std::string(65, 'a')));
 }
 
-}  // namespace
+}  // namespace request_test
 }  // namespace trainscope

@@ -7,7 +7,7 @@
 #include "base/json.h"
 
 namespace trainscope {
-namespace {
+namespace security_test {
 
 const std::string kToken = "0123456789abcdef0123456789abcdef";
 
@@ -182,5 +182,5 @@ TEST(WebSecurity, nothing_from_elsewhere_may_be_loaded) {
   EXPECT_NE(policy.find("frame-ancestors 'none'"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace security_test
 }  // namespace trainscope

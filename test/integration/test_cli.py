@@ -551,10 +551,10 @@ for step in range(1, 61):
         shutil.copy(BIN, alone / "trainscope")
         workload = alone / "trainscope-workload"
         workload.write_text(f"#!{sys.executable}\n" + """
-import os, time
+import os, sys, time
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
 for step in range(1, 21):
-    time.sleep(0.02)
+    time.sleep(0.02 if any("slow" in word for word in sys.argv) else 0.06)  # what is called fast is not
     os.write(pipe, f"step {step}\\n".encode())
 """)
         workload.chmod(0o755)

@@ -7,7 +7,7 @@
 #include "analyze/support/planted_run.h"
 
 namespace trainscope {
-namespace {
+namespace advice_test {
 
 std::string advice_of(PlantedRun& run) {
   const Diagnosis diagnosis = run.cpu(0.3, 0.3).steps(0.7).diagnose();
@@ -49,5 +49,5 @@ TEST(Advice, is_a_sentence_for_each) {
   }
 }
 
-}  // namespace
+}  // namespace advice_test
 }  // namespace trainscope

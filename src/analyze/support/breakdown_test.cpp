@@ -8,7 +8,7 @@
 #include "analyze/support/planted_run.h"
 
 namespace trainscope {
-namespace {
+namespace breakdown_test {
 
 std::map<std::string, double> shares(const Diagnosis& diagnosis) {
   const std::set<std::string> known = {"input wait",    "host work",  "device compute", "transfer",
@@ -72,5 +72,5 @@ TEST(Breakdown, checkpoints_that_are_reported_count_once) {
   EXPECT_NEAR(parts["unexplained"], 0.2, 0.03);
 }
 
-}  // namespace
+}  // namespace breakdown_test
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace confidence_test {
 
 TEST(Confidence, never_decreases_with_the_score) {
   double before = 0;
@@ -17,5 +17,5 @@ TEST(Confidence, never_decreases_with_the_score) {
   EXPECT_GT(confidence_of(0.97), 0.9);
 }
 
-}  // namespace
+}  // namespace confidence_test
 }  // namespace trainscope

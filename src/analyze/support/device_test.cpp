@@ -4,7 +4,7 @@
 #include "analyze/support/planted_run.h"
 
 namespace trainscope {
-namespace {
+namespace device_test {
 
 // The main thread is busy, the GPU is not.
 PlantedRun waiting_gpu(double cores) {
@@ -80,5 +80,5 @@ TEST(Device, a_worker_whose_past_came_in_one_row_is_not_busier_than_one_core) {
   EXPECT_GT(found, 0U);
 }
 
-}  // namespace
+}  // namespace device_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace diagnose_group_test {
 
 // A rank that needs `own_s` of each step of `step_s` for itself and communicates for the rest.
 RankDiagnosis rank_of(int64_t rank, double step_s, double own_s,
@@ -219,5 +219,5 @@ TEST(DiagnoseGroup, communication_of_the_warm_up_does_not_count) {
   EXPECT_NEAR(*rank->communication_s, 0.02, 1e-9);
 }
 
-}  // namespace
+}  // namespace diagnose_group_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 
 namespace trainscope {
-namespace {
+namespace diagnose_test {
 
 TEST(Diagnose, reported_waiting_for_data_bounds_the_speed_up) {
   const Diagnosis d = PlantedRun().cpu(0.3, 0.3).steps(0.7).diagnose();
@@ -307,5 +307,5 @@ TEST(Evidence, rates_are_taken_window_by_window_and_over_resets) {
   EXPECT_FALSE(evidence->mean(Signal::gpu_busy));
 }
 
-}  // namespace
+}  // namespace diagnose_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "analyze/support/planted_run.h"
 
 namespace trainscope {
-namespace {
+namespace over_time_test {
 
 std::string spans_text(const Diagnosis& diagnosis) {
   std::string text;
@@ -90,5 +90,5 @@ TEST(OverTime, a_steady_run_is_one_span_with_its_verdict) {
   EXPECT_EQ(d.over_time[0].confidence, d.confidence);
 }
 
-}  // namespace
+}  // namespace over_time_test
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include "analyze/support/planted_run.h"
 
 namespace trainscope {
-namespace {
+namespace reached_limits_test {
 
 constexpr double kMiB = 1 << 20;
 
@@ -116,5 +116,5 @@ TEST(ReachedLimits, another_machine_of_the_same_name_says_nothing) {
   EXPECT_EQ(limits_with("Cray, 4 CPUs"), 0U);
 }
 
-}  // namespace
+}  // namespace reached_limits_test
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include "analyze/support/planted_run.h"
 
 namespace trainscope {
-namespace {
+namespace reported_test {
 
 // Steps of 0.1 s, of which every tenth takes 0.5 s.
 std::vector<StoredReport> steps_with_pauses() {
@@ -188,5 +188,5 @@ TEST(Reported, saves_are_found_though_only_other_phases_are_reported) {
       << "what an evaluation writes is no checkpoint";
 }
 
-}  // namespace
+}  // namespace reported_test
 }  // namespace trainscope

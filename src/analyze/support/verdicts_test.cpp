@@ -4,7 +4,7 @@
 #include "analyze/support/planted_run.h"
 
 namespace trainscope {
-namespace {
+namespace verdicts_test {
 
 StoredReport line_at(double time_s, const std::string& line) {
   return {time_s, "pipe", *parse_report(line)};
@@ -338,5 +338,5 @@ TEST(Verdicts, of_two_parts_that_the_job_reports_the_larger_one_is_the_verdict) 
   EXPECT_EQ(d.alternatives[0].verdict, "input_bound");
 }
 
-}  // namespace
+}  // namespace verdicts_test
 }  // namespace trainscope

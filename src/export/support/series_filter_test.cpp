@@ -12,7 +12,7 @@ namespace trainscope {
 extern const Exporter csv_exporter;
 extern const Exporter jsonl_exporter;
 
-namespace {
+namespace series_filter_test {
 
 Series counter_of(double period_s) {
   Series series;
@@ -165,5 +165,5 @@ TEST(rates, are_named_in_the_header_of_json_lines) {
       << text;
 }
 
-}  // namespace
+}  // namespace series_filter_test
 }  // namespace trainscope

@@ -13,7 +13,7 @@ namespace trainscope {
 
 extern const Exporter jsonl_exporter;
 
-namespace {
+namespace steps_test {
 
 Step step_at(int64_t number, double time_s) {
   Step step;
@@ -280,5 +280,5 @@ TEST(followed_samples, in_buckets_are_those_of_an_export) {
   }
 }
 
-}  // namespace
+}  // namespace steps_test
 }  // namespace trainscope

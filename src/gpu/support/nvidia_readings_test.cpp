@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace nvidia_readings_test {
 
 constexpr unsigned kProcesses = 300;
 
@@ -25,5 +25,5 @@ TEST(JobOnGpu, counts_all_processes_of_the_job) {
   EXPECT_EQ(percent, 3);
 }
 
-}  // namespace
+}  // namespace nvidia_readings_test
 }  // namespace trainscope

@@ -12,7 +12,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace scratch_test {
 
 std::string only_name_in(const std::string& folder) {
   const std::vector<std::string> names = names_in(folder);
@@ -106,5 +106,5 @@ TEST(StoragePlace, is_found_through_links) {
   EXPECT_EQ(storage_place(folder.path() + "/nowhere").mount_point, "");
 }
 
-}  // namespace
+}  // namespace scratch_test
 }  // namespace trainscope

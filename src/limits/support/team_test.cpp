@@ -10,7 +10,7 @@
 #include "base/clock.h"
 
 namespace trainscope {
-namespace {
+namespace team_test {
 
 TEST(Team, every_thread_takes_part_in_every_round) {
   std::vector<std::atomic<int64_t>> calls(3);
@@ -38,5 +38,5 @@ TEST(Team, there_is_a_processor) {
   EXPECT_GE(usable_processors(), 1U);
 }
 
-}  // namespace
+}  // namespace team_test
 }  // namespace trainscope

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 
 namespace trainscope {
-namespace {
+namespace timed_work_test {
 
 constexpr int64_t kLong = 600 * kNsPerSecond;
 
@@ -59,5 +59,5 @@ TEST(TimedWork, a_signal_ends_the_process_although_an_operation_hangs) {
   EXPECT_EQ(answer.end, ChildEnd::interrupted) << answer.text;
 }
 
-}  // namespace
+}  // namespace timed_work_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include "record/record.h"
 
 namespace trainscope {
-namespace {
+namespace environment_test {
 
 class Environment : public ::testing::Test {
  protected:
@@ -90,5 +90,5 @@ TEST_F(Environment, words_that_are_no_rank_are_ignored) {
   EXPECT_EQ(rank_from_environment().from, "");
 }
 
-}  // namespace
+}  // namespace environment_test
 }  // namespace trainscope

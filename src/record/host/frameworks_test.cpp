@@ -5,7 +5,7 @@
 #include "testing/test_root.h"
 
 namespace trainscope {
-namespace {
+namespace frameworks_test {
 
 TEST(Frameworks, are_known_by_the_libraries_that_a_process_maps) {
   const TestRoot root;
@@ -22,5 +22,5 @@ TEST(Frameworks, are_known_by_the_libraries_that_a_process_maps) {
   EXPECT_EQ(loaded_frameworks(root.path(), {5}), "") << "a C++ program";
 }
 
-}  // namespace
+}  // namespace frameworks_test
 }  // namespace trainscope

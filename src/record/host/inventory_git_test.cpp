@@ -4,7 +4,7 @@
 #include "testing/test_root.h"
 
 namespace trainscope {
-namespace {
+namespace inventory_git_test {
 
 const std::string kHash(40, 'a');
 const std::string kOther(40, 'b');
@@ -58,5 +58,5 @@ TEST(Git, a_hostile_head_leads_nowhere) {
   EXPECT_TRUE(git_state(root.path(), "/w")["commit"].is_null());
 }
 
-}  // namespace
+}  // namespace inventory_git_test
 }  // namespace trainscope

@@ -8,7 +8,7 @@
 #include "testing/test_root.h"
 
 namespace trainscope {
-namespace {
+namespace inventory_test {
 
 const std::string kDgx = std::string(TRAINSCOPE_TEST_DATA) + "/inventory/dgx";
 
@@ -169,5 +169,5 @@ TEST(Inventory, cpu_lists) {
   EXPECT_FALSE(count_cpu_list(""));
 }
 
-}  // namespace
+}  // namespace inventory_test
 }  // namespace trainscope

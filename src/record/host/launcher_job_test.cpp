@@ -9,7 +9,7 @@
 #include "record/host/test_environment.h"
 
 namespace trainscope {
-namespace {
+namespace launcher_job_test {
 
 const LauncherProcess kParent = {"boot", 100, 5000};
 
@@ -142,5 +142,5 @@ TEST(launcher_job, hostile_values_become_short_and_stay_different) {
   }
 }
 
-}  // namespace
+}  // namespace launcher_job_test
 }  // namespace trainscope

@@ -7,7 +7,7 @@
 #include "testing/test_root.h"
 
 namespace trainscope {
-namespace {
+namespace python_test {
 
 class PythonTest : public ::testing::Test {
  protected:
@@ -126,5 +126,5 @@ TEST_F(PythonTest, cuda_of_the_machine) {
   EXPECT_EQ(look({"x"})["cuda"]["version"], "11.8.89");
 }
 
-}  // namespace
+}  // namespace python_test
 }  // namespace trainscope

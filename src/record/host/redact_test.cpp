@@ -7,7 +7,7 @@
 #include "record/record.h"
 
 namespace trainscope {
-namespace {
+namespace redact_test {
 
 using Words = std::vector<std::string>;
 
@@ -296,5 +296,5 @@ TEST(Redact, when_in_doubt_it_goes) {
   EXPECT_EQ(redact_text("--password=\"unclosed x"), "--password=***");
 }
 
-}  // namespace
+}  // namespace redact_test
 }  // namespace trainscope

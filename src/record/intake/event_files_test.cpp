@@ -24,7 +24,7 @@
 #include "training/training.h"
 
 namespace trainscope {
-namespace {
+namespace event_files_test {
 
 // An event as TensorBoard's writers write it: {wall_time, step, summary {value {tag,
 // simple_value}}}.
@@ -370,5 +370,5 @@ TEST_F(EventFilesTest, the_newest_folders_are_searched_first) {
   EXPECT_NE(some.found[0].path.find("run7/"), std::string::npos) << some.found[0].path;
 }
 
-}  // namespace
+}  // namespace event_files_test
 }  // namespace trainscope

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace event_report_test {
 
 std::string line(std::string_view folder, std::string_view tag, int64_t step = 7) {
   const auto report = report_of_event(folder, tag, step, 0.5);
@@ -38,5 +38,5 @@ TEST(EventReport, makes_names_of_any_tag) {
   EXPECT_EQ(line("x", "loss", -1), "");
 }
 
-}  // namespace
+}  // namespace event_report_test
 }  // namespace trainscope

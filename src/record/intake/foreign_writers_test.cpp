@@ -18,7 +18,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace foreign_writers_test {
 
 // A child that performs one action per command of its parent. They communicate through memory:
 // writes to pipes would count.
@@ -162,5 +162,5 @@ TEST_F(ForeignWritersTest, who_may_have_written_to_its_own_pipe_is_a_doubt_only)
   EXPECT_NE(watched.doubt()->find(std::to_string(stranger.pid())), std::string::npos);
 }
 
-}  // namespace
+}  // namespace foreign_writers_test
 }  // namespace trainscope

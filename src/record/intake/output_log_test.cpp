@@ -7,7 +7,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace output_log_test {
 
 class OutputLogTest : public testing::Test {
  protected:
@@ -94,5 +94,5 @@ TEST_F(OutputLogTest, what_is_taken_together_has_one_time) {
   EXPECT_EQ(times.front(), times.back());
 }
 
-}  // namespace
+}  // namespace output_log_test
 }  // namespace trainscope

@@ -8,7 +8,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace output_watch_test {
 
 // The output of most jobs is a pipe or a terminal. The errno of an earlier call, such as a poll
 // that a signal interrupted, means nothing then.
@@ -33,5 +33,5 @@ TEST(OutputWatch, distinguishes_opening_from_writing) {
   EXPECT_FALSE(watch.take_events());
 }
 
-}  // namespace
+}  // namespace output_watch_test
 }  // namespace trainscope

@@ -12,7 +12,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace printed_test {
 
 class PrintedTest : public testing::Test {
  protected:
@@ -388,5 +388,5 @@ TEST_F(PrintedTest, another_recorder_knows_the_bar_of_epochs) {
             "2000 output step 1 of=2\n");
 }
 
-}  // namespace
+}  // namespace printed_test
 }  // namespace trainscope

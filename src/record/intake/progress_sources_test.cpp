@@ -13,7 +13,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace progress_sources_test {
 
 class ProgressSourcesTest : public testing::Test {
  protected:
@@ -78,5 +78,5 @@ TEST_F(ProgressSourcesTest, event_files_that_are_read_to_the_end_are_not_told) {
   EXPECT_TRUE(warnings.empty());
 }
 
-}  // namespace
+}  // namespace progress_sources_test
 }  // namespace trainscope

@@ -8,7 +8,7 @@
 #include "record/sample/test_ring.h"
 
 namespace trainscope {
-namespace {
+namespace progress_test {
 
 class ProgressTest : public testing::Test {
  protected:
@@ -159,5 +159,5 @@ TEST_F(ProgressTest, empties_the_pipe_though_the_ring_is_full) {
   EXPECT_EQ(memory_->unreadable_reports, 0);
 }
 
-}  // namespace
+}  // namespace progress_test
 }  // namespace trainscope

@@ -11,7 +11,7 @@
 #include "training/training.h"
 
 namespace trainscope {
-namespace {
+namespace steps_guess_test {
 
 class StepsGuessTest : public testing::Test {
  protected:
@@ -131,5 +131,5 @@ TEST_F(StepsGuessTest, bytes_that_are_no_text_and_very_many_texts_do_no_harm) {
   EXPECT_EQ(guess(many + repeated("it {} l=0.25", 23)), R"(^it\s+(?<step>\d+))");
 }
 
-}  // namespace
+}  // namespace steps_guess_test
 }  // namespace trainscope

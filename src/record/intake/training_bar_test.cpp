@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace training_bar_test {
 
 // How many frames are those of the training when a bar goes through all its steps, 0 included.
 int run_through(TrainingBar& bar, int of) {
@@ -99,5 +99,5 @@ TEST(TrainingBar, a_complete_bar_without_another_announcement_is_an_evaluation) 
   EXPECT_FALSE(bar.accepts_announced(1, 313));
 }
 
-}  // namespace
+}  // namespace training_bar_test
 }  // namespace trainscope

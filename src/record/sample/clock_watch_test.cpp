@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 namespace trainscope {
-namespace {
+namespace clock_watch_test {
 
 constexpr int64_t kSecond = 1'000'000'000, kDay = 86'400 * kSecond;
 constexpr ClockReading kFirst{500 * kSecond, 1'700'000'000 * kSecond, 800 * kSecond};
@@ -72,5 +72,5 @@ TEST(ClockWatch, nobody_sets_the_clock_and_the_descriptor_is_quiet) {
   ::close(fd);
 }
 
-}  // namespace
+}  // namespace clock_watch_test
 }  // namespace trainscope

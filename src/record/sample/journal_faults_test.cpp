@@ -16,7 +16,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace journal_faults_test {
 
 constexpr int64_t kRows = 1300;  // the first block is sealed before the end
 
@@ -200,5 +200,5 @@ TEST(JournalFaults, a_disk_that_fails_for_good_keeps_what_it_has) {
   EXPECT_TRUE(read_file(folder.path() + "/samples-0002.seg")->ends_with("rows"));
 }
 
-}  // namespace
+}  // namespace journal_faults_test
 }  // namespace trainscope

@@ -14,7 +14,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace journal_test {
 
 constexpr const char* kSchema =
     R"({"schema":SCHEMA,"stream":0,"period_ns":10000000,"source":"test","missing":[],)"
@@ -212,5 +212,5 @@ TEST_F(JournalTest, a_run_of_an_earlier_recorder_without_its_manifest) {
   EXPECT_EQ((*run)->manifest().started.substr(0, 2), "20");
 }
 
-}  // namespace
+}  // namespace journal_test
 }  // namespace trainscope

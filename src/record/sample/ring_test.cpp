@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace trainscope {
-namespace {
+namespace ring_test {
 
 constexpr size_t kRingBytes = 4096;
 
@@ -119,5 +119,5 @@ TEST(Ring, takes_rows_from_several_threads) {
   EXPECT_EQ(next, (std::vector<int64_t>{500, 500, 500, 500}));
 }
 
-}  // namespace
+}  // namespace ring_test
 }  // namespace trainscope

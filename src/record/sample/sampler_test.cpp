@@ -15,7 +15,7 @@
 #include "record/sample/test_ring.h"
 
 namespace trainscope {
-namespace {
+namespace sampler_test {
 
 constexpr MetricSpec kMetrics[] = {{"test.value", "1", Kind::counter, "", "a value"}};
 
@@ -203,5 +203,5 @@ TEST_F(SamplerTest, a_beginning_that_was_cut_short_is_completed) {
   EXPECT_LE(memory_->zero_boottime_ns, boottime_ns() - 3600 * kNsPerSecond);
 }
 
-}  // namespace
+}  // namespace sampler_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include "testing/listed_reports.h"
 
 namespace trainscope {
-namespace {
+namespace shared_steps_test {
 
 // Lines "TIME_NS SOURCE REPORT", counted as they arrive.
 class Arrivals {
@@ -110,5 +110,5 @@ TEST(shared_steps, more_tracks_than_fit_leave_no_count) {
   EXPECT_FALSE(Arrivals(lines).is_known());
 }
 
-}  // namespace
+}  // namespace shared_steps_test
 }  // namespace trainscope

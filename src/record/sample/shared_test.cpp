@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace shared_test {
 
 class Message : public testing::Test {
  protected:
@@ -42,5 +42,5 @@ TEST_F(Message, of_too_many_the_last_ones_are_shown) {
   EXPECT_EQ(take_message(*memory_, shown_), "94");
 }
 
-}  // namespace
+}  // namespace shared_test
 }  // namespace trainscope

@@ -6,7 +6,7 @@
 #include "record/sample/test_ring.h"
 
 namespace trainscope {
-namespace {
+namespace stream_test {
 
 constexpr MetricSpec kMetrics[] = {{"test.value", "1", Kind::counter, "place", "a value"}};
 constexpr MetricSpec kLevelMetrics[] = {{"test.value", "1", Kind::gauge, "place", "a value"}};
@@ -212,5 +212,5 @@ TEST(Stream, without_counters_nothing_is_read_at_the_end) {
   EXPECT_TRUE(texts_in(ring, RecordKind::closing).empty());
 }
 
-}  // namespace
+}  // namespace stream_test
 }  // namespace trainscope

@@ -9,7 +9,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace sync_process_test {
 
 using Outcome = SyncProcess::Outcome;
 
@@ -47,5 +47,5 @@ TEST(SyncProcess, syncs_without_a_free_descriptor) {
   EXPECT_EQ(sync_without_free_descriptors(request), Outcome::tail_failed);
 }
 
-}  // namespace
+}  // namespace sync_process_test
 }  // namespace trainscope

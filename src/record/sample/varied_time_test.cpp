@@ -5,7 +5,7 @@
 #include <array>
 
 namespace trainscope {
-namespace {
+namespace varied_time_test {
 
 constexpr int64_t kPeriodNs = 1'000'000'000;
 
@@ -35,5 +35,5 @@ TEST(VariedTime, every_part_of_a_step_is_seen) {
   }
 }
 
-}  // namespace
+}  // namespace varied_time_test
 }  // namespace trainscope

@@ -13,7 +13,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace weeks_test {
 
 constexpr int64_t kTicksADay = 864'000, kPeriodNs = 100'000'000;
 constexpr int kColumns = 8;
@@ -122,5 +122,5 @@ TEST_F(Weeks, nothing_grows_with_the_length_of_a_run) {
   EXPECT_LE(bytes_to_read_the_end(folder_, *manifest_.duration_s), size_t{16} << 20);
 }
 
-}  // namespace
+}  // namespace weeks_test
 }  // namespace trainscope

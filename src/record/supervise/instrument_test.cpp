@@ -5,7 +5,7 @@
 #include <algorithm>
 
 namespace trainscope {
-namespace {
+namespace instrument_test {
 
 TEST(Instrument, the_program_carries_the_stub_and_the_sender) {
   const auto text_of = [](std::string_view path) {
@@ -55,5 +55,5 @@ TEST(Instrument, a_colon_in_the_path_is_an_error) {
   EXPECT_FALSE(write_instrument_files("/tmp/a:b"));
 }
 
-}  // namespace
+}  // namespace instrument_test
 }  // namespace trainscope

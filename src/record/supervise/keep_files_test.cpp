@@ -12,7 +12,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace keep_files_test {
 
 class keep_files_of_a_job : public ::testing::Test {
  protected:
@@ -171,5 +171,5 @@ TEST_F(keep_files_of_a_job, a_file_that_became_a_link_is_not_opened) {
   EXPECT_TRUE(open_found_file(folder.get(), "target"));
 }
 
-}  // namespace
+}  // namespace keep_files_test
 }  // namespace trainscope

@@ -9,7 +9,7 @@
 #include <string>
 
 namespace trainscope {
-namespace {
+namespace record_output_test {
 
 std::string read_all(int fd) {
   std::string text(1 << 20, '\0');
@@ -111,5 +111,5 @@ TEST_P(OutputTest, a_log_that_takes_nothing_costs_the_copy_alone) {
   EXPECT_EQ(memory_->output_dropped, 7);
 }
 
-}  // namespace
+}  // namespace record_output_test
 }  // namespace trainscope

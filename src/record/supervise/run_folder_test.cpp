@@ -8,7 +8,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace run_folder_test {
 
 TEST(RunFolder, has_a_manifest_and_a_fifo_for_progress) {
   const TemporaryFolder home;
@@ -64,5 +64,5 @@ TEST(RunFolder, damaged_limits_are_a_note_and_do_not_prevent_the_run) {
   EXPECT_NE(manifest.notes[0].find("limits/node1.json"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace run_folder_test
 }  // namespace trainscope

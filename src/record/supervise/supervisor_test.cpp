@@ -13,7 +13,7 @@
 #include "base/clock.h"
 
 namespace trainscope {
-namespace {
+namespace supervisor_test {
 
 // Signals and standard descriptors belong to a process: each test has its own. Returns its exit
 // code, or 128 and the signal that ended it; a process that hangs is ended by SIGALRM.
@@ -116,5 +116,5 @@ TEST(Supervisor, a_signal_to_the_group_before_exec_ends_the_job) {
             SIGTERM);
 }
 
-}  // namespace
+}  // namespace supervisor_test
 }  // namespace trainscope

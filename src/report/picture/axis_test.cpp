@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace axis_test {
 
 std::vector<std::string> texts(const Axis& axis) {
   std::vector<std::string> all;
@@ -59,5 +59,5 @@ TEST(axis, time) {
   EXPECT_LT(time_axis(5, 5).low, time_axis(5, 5).high);
 }
 
-}  // namespace
+}  // namespace axis_test
 }  // namespace trainscope

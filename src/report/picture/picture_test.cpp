@@ -13,7 +13,7 @@
 #include "report/picture/markup.h"
 
 namespace trainscope {
-namespace {
+namespace picture_test {
 
 void expect_golden(const std::string& name, const std::string& got) {
   const std::string path =
@@ -120,5 +120,5 @@ TEST(canvas, text_is_cut_between_characters) {
   EXPECT_EQ(cut, "éééé…");
 }
 
-}  // namespace
+}  // namespace picture_test
 }  // namespace trainscope

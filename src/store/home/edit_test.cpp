@@ -9,7 +9,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace edit_test {
 
 class Edit : public testing::Test {
  protected:
@@ -76,5 +76,5 @@ TEST_F(Edit, a_damaged_manifest_stays_as_it_is) {
   EXPECT_EQ(*read_file(folder_ + "/manifest.json"), "{");
 }
 
-}  // namespace
+}  // namespace edit_test
 }  // namespace trainscope

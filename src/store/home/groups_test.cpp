@@ -13,7 +13,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace groups_test {
 
 constexpr int64_t kMinuteNs = 60 * kNsPerSecond, kDayNs = 24 * 60 * kMinuteNs;
 constexpr int64_t kBeginNs = 1'770'000'000 * kNsPerSecond;
@@ -187,5 +187,5 @@ TEST_F(GroupOnDisk, a_rank_without_machine_metrics_names_the_run_of_its_machine)
   EXPECT_EQ(machine_run(second), "");
 }
 
-}  // namespace
+}  // namespace groups_test
 }  // namespace trainscope

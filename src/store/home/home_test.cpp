@@ -18,7 +18,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace home_test {
 
 class Home : public testing::Test {
  protected:
@@ -326,5 +326,5 @@ TEST_F(Home, a_fifo_in_a_run_folder_stalls_nobody) {
   EXPECT_NE(run.error().message().find("samples-0002.seg"), std::string::npos);
 }
 
-}  // namespace
+}  // namespace home_test
 }  // namespace trainscope

@@ -8,7 +8,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace host_limits_test {
 
 MachineLimits limits_of(const std::string& host) {
   MachineLimits limits;
@@ -48,5 +48,5 @@ TEST(HostLimits, no_name_leaves_the_folder) {
   EXPECT_EQ(host_limits_path("/h", ""), "/h/limits/unnamed.json");
 }
 
-}  // namespace
+}  // namespace host_limits_test
 }  // namespace trainscope

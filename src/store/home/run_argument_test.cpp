@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 namespace trainscope {
-namespace {
+namespace run_argument_test {
 
 TEST(RunArgument, a_number_after_a_tilde_counts_back) {
   const RunsByName plain = parse_runs_by_name("resnet");
@@ -37,5 +37,5 @@ TEST(RunArgument, a_run_without_a_name_is_not_meant) {
   EXPECT_FALSE(is_meant(parse_runs_by_name(""), ""));
 }
 
-}  // namespace
+}  // namespace run_argument_test
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 #include "store/store.h"
 
 namespace trainscope {
-namespace {
+namespace run_name_test {
 
 TEST(RunName, refuses_what_means_a_run_in_another_way) {
   for (const char* name :
@@ -21,5 +21,5 @@ TEST(RunName, takes_everything_else) {
   }
 }
 
-}  // namespace
+}  // namespace run_name_test
 }  // namespace trainscope

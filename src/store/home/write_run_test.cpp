@@ -7,7 +7,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace write_run_test {
 
 // Rows 0, 1, 2, … with a value that hardly compresses.
 class ManyRows : public RowSource {
@@ -63,5 +63,5 @@ TEST(write_run, a_full_segment_is_followed_by_the_next) {
   EXPECT_EQ(values_of(many), values_of(one));
 }
 
-}  // namespace
+}  // namespace write_run_test
 }  // namespace trainscope

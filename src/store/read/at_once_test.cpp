@@ -7,7 +7,7 @@
 #include <vector>
 
 namespace trainscope {
-namespace {
+namespace at_once_test {
 
 TEST(AtOnce, every_part_is_done_once) {
   for (const size_t count : {0U, 1U, 7U, 100U}) {
@@ -34,5 +34,5 @@ TEST(AtOnce, an_exception_reaches_the_caller) {
   EXPECT_THROW((void)for_each_at_once(4, fail), std::runtime_error);
 }
 
-}  // namespace
+}  // namespace at_once_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "store/read/run_fixture.h"
 
 namespace trainscope {
-namespace {
+namespace derived_test {
 
 FixtureColumn cpu(const std::string& which, const std::string& state) {
   return {"system.cpu.time", {{"cpu", which}, {"state", state}}, "s", Kind::counter, {1, 100}};
@@ -249,5 +249,5 @@ TEST(derived, without_its_input_it_is_absent_for_the_same_reason) {
   EXPECT_EQ(memory.reason, "system.memory.usage was not recorded");
 }
 
-}  // namespace
+}  // namespace derived_test
 }  // namespace trainscope

@@ -9,7 +9,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace store_kept_files_test {
 
 using namespace std::string_view_literals;
 
@@ -81,5 +81,5 @@ TEST(stored_files, are_removed_with_the_run) {
   EXPECT_FALSE(std::filesystem::exists(run));
 }
 
-}  // namespace
+}  // namespace store_kept_files_test
 }  // namespace trainscope

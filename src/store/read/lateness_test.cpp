@@ -5,7 +5,7 @@
 #include "base/statistics.h"
 
 namespace trainscope {
-namespace {
+namespace lateness_test {
 
 TEST(lateness, counts_give_the_same_ranks_as_a_list) {
   LatenessCounts counts;
@@ -28,5 +28,5 @@ TEST(lateness, without_ticks_nothing_is_known) {
   EXPECT_FALSE(LatenessCounts().nearest_rank_us(0.5));
 }
 
-}  // namespace
+}  // namespace lateness_test
 }  // namespace trainscope

@@ -12,7 +12,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace liveness_test {
 
 class LivenessTest : public ::testing::Test {
  protected:
@@ -80,5 +80,5 @@ TEST_F(LivenessTest, looking_leaves_nothing_behind) {
   EXPECT_EQ(names->size(), 1U);
 }
 
-}  // namespace
+}  // namespace liveness_test
 }  // namespace trainscope

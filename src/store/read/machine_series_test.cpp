@@ -6,7 +6,7 @@
 #include "testing/fake_run.h"
 
 namespace trainscope {
-namespace {
+namespace machine_series_test {
 
 constexpr int64_t kSecondNs = 1'000'000'000;
 
@@ -158,5 +158,5 @@ TEST(MachineSeries, a_rank_without_a_gpu_has_none) {
   EXPECT_EQ(gpus_of("{}", 1, 0), "") << "the job uses none: it is somebody else's work";
 }
 
-}  // namespace
+}  // namespace machine_series_test
 }  // namespace trainscope

@@ -7,7 +7,7 @@
 #include "store/read/run_fixture.h"
 
 namespace trainscope {
-namespace {
+namespace read_windows_test {
 
 constexpr int64_t kRowsPerBlock = 10, kBlocks = 40;
 
@@ -148,5 +148,5 @@ TEST(ReadWindows, a_long_duration_has_no_more_parts_than_there_are_blocks) {
   EXPECT_DOUBLE_EQ(*(*folds)[0].mean(), 2) << "a series in two streams";
 }
 
-}  // namespace
+}  // namespace read_windows_test
 }  // namespace trainscope

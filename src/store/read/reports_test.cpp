@@ -6,7 +6,7 @@
 #include <random>
 
 namespace trainscope {
-namespace {
+namespace reports_test {
 
 // A file of frames of reports, as a segment or the tail holds them.
 class ReportsFile {
@@ -153,5 +153,5 @@ TEST(stored_reports, a_run_without_reports_has_none) {
   EXPECT_TRUE(read(*ReportsFile().open()).empty());
 }
 
-}  // namespace
+}  // namespace reports_test
 }  // namespace trainscope

@@ -12,7 +12,7 @@
 #include "training/training.h"
 
 namespace trainscope {
-namespace {
+namespace run_follower_test {
 
 const FixtureColumn kBytes = {"job.io.bytes", {{"direction", "read"}}, "By", Kind::counter, {1, 1}};
 const FixtureColumn kUsage = {"job.cpu.time", {{"mode", "user"}}, "s", Kind::counter, {1, 10}};
@@ -215,5 +215,5 @@ TEST_F(Follower, zeros_and_strange_files_do_no_harm) {
   EXPECT_NE(new_rows(follower), "0=0");
 }
 
-}  // namespace
+}  // namespace run_follower_test
 }  // namespace trainscope

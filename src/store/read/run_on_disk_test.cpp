@@ -8,7 +8,7 @@
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
-namespace {
+namespace run_on_disk_test {
 
 const FixtureColumn kTemperature = {"hw.temperature", {}, "Cel", Kind::gauge, {1, 1000}};
 const FixtureColumn kIo = {"job.io.bytes", {{"direction", "read"}}, "By", Kind::counter, {1, 1}};
@@ -128,5 +128,5 @@ TEST_F(RunOnDisk, a_long_tail_is_not_held_either) {
   EXPECT_FALSE(files->segments[0].on_disk);
 }
 
-}  // namespace
+}  // namespace run_on_disk_test
 }  // namespace trainscope

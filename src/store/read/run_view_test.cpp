@@ -8,7 +8,7 @@
 #include "store/read/run_fixture.h"
 
 namespace trainscope {
-namespace {
+namespace run_view_test {
 
 const FixtureColumn kTemperature = {"hw.temperature", {}, "Cel", Kind::gauge, {1, 1000}};
 const FixtureColumn kIo = {"job.io.bytes", {{"direction", "read"}}, "By", Kind::counter, {1, 1}};
@@ -371,5 +371,5 @@ TEST(run_view, a_power_loss_leaves_zeros) {
   }
 }
 
-}  // namespace
+}  // namespace run_view_test
 }  // namespace trainscope

@@ -5,7 +5,7 @@
 #include "store/read/run_fixture.h"
 
 namespace trainscope {
-namespace {
+namespace sampling_test {
 
 const FixtureColumn kGauge = {"hw.temperature", {}, "Cel", Kind::gauge, {}};
 
@@ -141,5 +141,5 @@ TEST(sampling, many_damages_are_counted_not_listed) {
       << gaps.back().reason;
 }
 
-}  // namespace
+}  // namespace sampling_test
 }  // namespace trainscope

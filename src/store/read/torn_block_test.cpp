@@ -4,7 +4,7 @@
 #include "store/read/run_fixture.h"
 
 namespace trainscope {
-namespace {
+namespace torn_block_test {
 
 const FixtureColumn kTemperature = {"hw.temperature", {}, "Cel", Kind::gauge, {1, 1000}};
 const FixtureColumn kIo = {"job.io.bytes", {{"direction", "read"}}, "By", Kind::counter, {1, 1}};
@@ -95,5 +95,5 @@ TEST_F(TornBlock, rows_that_are_nowhere_else_are_kept) {
   EXPECT_EQ(points_text(*run, "job.io.bytes{direction=read}"), "0=5 0.1=6 0.2=7 0.3=-");
 }
 
-}  // namespace
+}  // namespace torn_block_test
 }  // namespace trainscope

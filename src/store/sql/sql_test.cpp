@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 namespace trainscope {
-namespace {
+namespace sql_test {
 
 std::unique_ptr<RunView> sample_run() {
   FixtureFile file;
@@ -373,5 +373,5 @@ TEST(sql, errors_are_in_the_words_of_sqlite) {
   EXPECT_EQ(ask("select 1 as a; "), "a|1|");
 }
 
-}  // namespace
+}  // namespace sql_test
 }  // namespace trainscope

@@ -9,7 +9,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace counter_row_test {
 
 struct Taken {
   Extraction how = Extraction::no_row;
@@ -154,6 +154,6 @@ TEST(CounterRow, stores_differences_to_the_first_value) {
   EXPECT_EQ(stored_value(real, bits(-0.0), 0), 0);  // never equal to kAbsent
 }
 
-}  // namespace
+}  // namespace counter_row_test
 
 }  // namespace trainscope

@@ -4,7 +4,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace counter_spec_test {
 
 CounterSpec parsed(const std::string& text) {
   auto specs = parse_counters(std::string_view(text));
@@ -178,6 +178,6 @@ TEST(CounterSpec, refuses_two_of_one_name) {
   EXPECT_EQ(specs.error().message(), "'a:/y+': counter 'a' exists already; use another name");
 }
 
-}  // namespace
+}  // namespace counter_spec_test
 
 }  // namespace trainscope

@@ -15,7 +15,7 @@
 #include "collect/support/programs/child_lines.h"
 
 namespace trainscope {
-namespace {
+namespace helper_process_test {
 
 // All that a program prints until it ends.
 std::string output_of(const std::string& program, const std::vector<std::string>& arguments) {
@@ -145,5 +145,5 @@ TEST(HelperProcess, ends_with_its_whole_group) {
   EXPECT_TRUE(state() == "gone" || state() == "Z" || state() == "X") << state();
 }
 
-}  // namespace
+}  // namespace helper_process_test
 }  // namespace trainscope

@@ -8,7 +8,7 @@
 
 namespace trainscope {
 
-namespace {
+namespace role_time_test {
 
 TEST(RoleTime, is_blocked_while_it_neither_runs_nor_waits) {
   RoleTime time;
@@ -96,6 +96,6 @@ TEST(BlockDelay, is_measured_by_default_before_there_was_a_setting) {
   EXPECT_FALSE(missing_block_delay(root.path(), "m"));
 }
 
-}  // namespace
+}  // namespace role_time_test
 
 }  // namespace trainscope
