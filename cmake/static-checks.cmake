@@ -8,5 +8,5 @@ ts_static_check(docs 60 scripts/check-docs)
 ts_static_check(web 180 scripts/build-web --check)
 # Takes both cores by itself.
 ts_static_check(tidy 1200 scripts/check-tidy)
-set_tests_properties(static.tidy PROPERTIES PROCESSORS 2 COST 1000)
+set_tests_properties(static.tidy PROPERTIES PROCESSORS 2 COST 2000)
 ts_static_check(docker 120 scripts/check-docker)

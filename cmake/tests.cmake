@@ -65,7 +65,7 @@ endif()
 
 # test/<folder>/test_*.py, a program each: 0 passed, 77 skipped with the reason on its last line.
 # They wait more than they compute and none may depend on how busy the machine is, so they run in
-# parallel. A file gets more time by a line `# ctest-timeout: 600`.
+# parallel. A file gets more time by a line `# ctest-timeout: 600`, and starts before those that need less.
 function(ts_python_tests folder)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/test/${folder}/test_*.py")
   foreach(file IN LISTS files)
@@ -78,7 +78,7 @@ function(ts_python_tests folder)
     add_test(NAME ${folder}.${stem} COMMAND Python3::Interpreter -B "${file}"
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${folder}.${stem} PROPERTIES
-      TIMEOUT ${timeout} SKIP_RETURN_CODE 77 LABELS ${folder}
+      TIMEOUT ${timeout} COST ${timeout} SKIP_RETURN_CODE 77 LABELS ${folder}
       ENVIRONMENT "TRAINSCOPE_BIN=$<TARGET_FILE:trainscope>;TRAINSCOPE_WORKLOAD=${PROJECT_SOURCE_DIR}/build/trainscope-workload;PYTHONPATH=${PROJECT_SOURCE_DIR}/test/support")
   endforeach()
 endfunction()

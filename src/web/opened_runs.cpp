@@ -40,7 +40,7 @@ std::optional<std::string> OpenedRuns::find(const std::string& id) {
   if (const auto named = named_.find(id); named != named_.end()) return named->second;
   constexpr size_t kIdBytes = 10;  // of any run
   if (id.size() != kIdBytes) return std::nullopt;
-  if (const auto known = known_path(id); known && exists(*known)) return known;
+  if (auto known = known_path(id); known && exists(*known)) return known;
   // Usually the id is all of the name: with many runs, listing them takes long.
   std::vector<std::string> names = {id};
   if (!exists(home_ + "/" + id)) names = names_in(home_);

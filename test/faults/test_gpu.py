@@ -2,6 +2,7 @@
 
 The library is a fake with known numbers (test/gpu/fake_nvml.cpp); the real one is looked at by bench/gpu.
 """
+# ctest-timeout: 600
 import json
 import os
 import pathlib

@@ -1,4 +1,5 @@
 """The run folder fails in every way a disk can: the job does not notice, one message says so, recording resumes."""
+# ctest-timeout: 600
 import os
 import re
 import select

@@ -66,7 +66,7 @@ std::string own_path() {
 std::string find_in_path(const std::string& program) {
   const char* list = std::getenv("PATH");
   for (const std::string_view place : split(list == nullptr ? "" : list, ':')) {
-    const std::string path = std::string(place) + "/" + program;
+    std::string path = std::string(place) + "/" + program;
     if (place.starts_with('/') && runs(path)) return path;
   }
   return "";
@@ -89,7 +89,8 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 // A program as one types it here: its name if the shell finds it, otherwise a path from here on.
 std::string typed(const std::string& path) {
-  const std::string name = path.substr(path.rfind('/') + 1), found = find_in_path(name);
+  std::string name = path.substr(path.rfind('/') + 1);
+  const std::string found = find_in_path(name);
   if (!found.empty() && is_same_file(found, path)) return name;
   const std::string here = current_folder() + "/";
   return command_text({path.starts_with(here) ? path.substr(here.size()) : path});

@@ -218,13 +218,12 @@ class StoredRun : public RunView {
     const std::vector<FoldPart> parts = split_fold(index_, windows);
     if (parts.size() == 1) return fold_part(queries, windows, parts[0], folds);
     std::vector<std::vector<WindowFold>> all(parts.size());
-    const Status read = for_each_at_once(parts.size(), [&](size_t k) -> Status {
+    TS_CHECK_OK(for_each_at_once(parts.size(), [&](size_t k) -> Status {
       for (const WindowQuery& query : queries) {
         all[k].emplace_back(parts[k].windows, query.reading, query.has_extremes);
       }
       return fold_part(queries, windows, parts[k], all[k]);
-    });
-    TS_CHECK_OK(read);
+    }));
     for (size_t k = 0; k < parts.size(); ++k) {
       for (size_t i = 0; i < folds.size(); ++i) folds[i].append(all[k][i], parts[k].first_window);
     }
