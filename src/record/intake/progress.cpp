@@ -47,8 +47,9 @@ void ProgressSink::Batch::add(int64_t time_ns, std::string_view source, Report r
 void ProgressSink::push(const Batch& batch) {
   for (const auto& [time_ns, text] : batch.marks_) {
     push_event(ring_, time_ns, "mark", text);
-    if (text.starts_with(kInstrumentedMark)) ++memory_->instrumented_processes;
-    if (memory_->is_probe != 0 && text == kProbeFinishedMark) memory_->has_probe_finished = 1;
+    const bool is_of_probe = memory_->is_probe != 0 && text.starts_with(kProbedMark);
+    if (is_of_probe || text.starts_with(kInstrumentedMark)) ++memory_->instrumented_processes;
+    if (is_of_probe && text == kProbeFinishedMark) memory_->has_probe_finished = 1;
   }
   if (batch.count_ == 0) return;
   const std::lock_guard lock(mutex_);

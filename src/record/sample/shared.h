@@ -30,6 +30,8 @@ inline constexpr size_t kChannelBytes = 64 * 1024;
 
 // Every process that --instrument observes sends a mark that begins like this.
 inline constexpr std::string_view kInstrumentedMark = "instrumented ";
+// So do the marks of a job that takes part in a probe.
+inline constexpr std::string_view kProbedMark = "probe ";
 // The mark by which the modules inside a probed job state that they have found out enough.
 inline constexpr std::string_view kProbeFinishedMark = "probe finished";
 
@@ -144,7 +146,7 @@ struct Shared {
   std::atomic<int64_t> sealed_reports{0};  // those in segments
   SharedSteps steps;
   std::atomic<int64_t> unreadable_reports{0}, refused_reports{0};
-  std::atomic<int64_t> instrumented_processes{0};  // marks of --instrument about what it observes
+  std::atomic<int64_t> instrumented_processes{0};  // marks of what is observed or probed
   std::atomic<int32_t> is_probe{0};                // the run is one of `probe`
   std::atomic<int32_t> has_probe_finished{0};      // and its job has nothing more to find out
   // Lines of output in which steps were found; that were skipped because of their cost; whose
