@@ -110,9 +110,10 @@ class Case(unittest.TestCase):
         return self.trainscope(*self.run_words(job, *options)[1:], **keywords)
 
     def start(self, job, *options, **keywords):
-        """A recorded job, running. Its stdout is ours to read."""
+        """A recorded job, running. Its stdout is ours to read, without a buffer: communicate() would not see what
+        readline() has put there."""
         keywords = {"env": self.environment(), "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE,
-                    "stderr": subprocess.DEVNULL, **keywords}
+                    "stderr": subprocess.DEVNULL, "bufsize": 0, **keywords}
         process = subprocess.Popen(self.run_words(job, *options), **keywords)
         self.addCleanup(end, process)
         return process
