@@ -58,12 +58,12 @@ endfunction()
 # Headers of others that many files see, compiled once. Ours are not among them: a change to one would
 # compile everything again.
 set(TS_PRECOMPILED <algorithm> <array> <cmath> <functional> <map> <memory> <optional> <set> <span> <string>
-    <string_view> <variant> <vector> <fmt/format.h>)
+    <string_view> <variant> <vector> <fmt/format.h> <nlohmann/json.hpp>)
 add_library(ts_precompiled STATIC "${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp")
 target_precompile_headers(ts_precompiled PRIVATE ${TS_PRECOMPILED})
 # The same for what is RARELY_HOT: a precompiled header fits only the flags that it was compiled with.
 add_library(ts_precompiled_rarely_hot STATIC EXCLUDE_FROM_ALL "${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp")
-target_precompile_headers(ts_precompiled_rarely_hot PRIVATE ${TS_PRECOMPILED} <nlohmann/json.hpp>)
+target_precompile_headers(ts_precompiled_rarely_hot PRIVATE ${TS_PRECOMPILED})
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   target_compile_options(ts_precompiled_rarely_hot PRIVATE -O1)
 endif()

@@ -40,8 +40,7 @@ if(unit_sources)
   target_compile_definitions(trainscope-unit-tests PRIVATE
     TRAINSCOPE_TEST_DATA="${PROJECT_SOURCE_DIR}/test/data" TRAINSCOPE_TEST_MACHINES="${ts_machines}")
   target_compile_options(trainscope-unit-tests PRIVATE -O0)  # What they test is optimised; they need not be.
-  target_precompile_headers(trainscope-unit-tests PRIVATE ${TS_PRECOMPILED} <gtest/gtest.h> <gmock/gmock.h>
-                            <nlohmann/json.hpp>)
+  target_precompile_headers(trainscope-unit-tests PRIVATE ${TS_PRECOMPILED} <gtest/gtest.h> <gmock/gmock.h>)
   # Each test is in a namespace of its file's name, so that they can be compiled together.
   if(TRAINSCOPE_UNITY)
     set_target_properties(trainscope-unit-tests PROPERTIES UNITY_BUILD ON

@@ -10,10 +10,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kSide = 32;
-constexpr std::uint32_t kChannels = 3;
-constexpr std::uint32_t kClasses = 10;
-constexpr std::size_t kImageBytes = std::size_t{kSide} * kSide * kChannels;
+constexpr std::uint32_t kCifarSide = 32;
+constexpr std::uint32_t kCifarChannels = 3;
+constexpr std::uint32_t kCifarClasses = 10;
+constexpr std::size_t kImageBytes = std::size_t{kCifarSide} * kCifarSide * kCifarChannels;
 constexpr std::size_t kRecordBytes = kImageBytes + 1;
 constexpr int kMaxBatches = 5;
 
@@ -28,7 +28,7 @@ Status append_file(const fs::path& file, ImageSet& set) {
                  " bytes are not a multiple of a CIFAR-10 record (3073)");
   }
   for (std::size_t at = 0; at < data.size(); at += kRecordBytes) {
-    if (data[at] >= kClasses) {
+    if (data[at] >= kCifarClasses) {
       return Error(file.string() + ": record " + std::to_string(at / kRecordBytes) + " has label " +
                    std::to_string(data[at]));
     }
@@ -41,9 +41,9 @@ Status append_file(const fs::path& file, ImageSet& set) {
 
 ImageSet empty_set() {
   ImageSet set;
-  set.rows = kSide;
-  set.columns = kSide;
-  set.channels = kChannels;
+  set.rows = kCifarSide;
+  set.columns = kCifarSide;
+  set.channels = kCifarChannels;
   return set;
 }
 
@@ -67,7 +67,7 @@ Result<Dataset> load_cifar(const fs::path& folder) {
   Dataset data;
   data.name = "cifar10";
   data.origin = folder.string();
-  data.classes = kClasses;
+  data.classes = kCifarClasses;
   data.class_names = {"airplane", "automobile", "bird",  "cat",  "deer",
                       "dog",      "frog",       "horse", "ship", "truck"};
   data.train = std::make_shared<MemorySamples>(std::move(train));
