@@ -1,6 +1,9 @@
 // Step times of a run, and the few numbers that its row of a table shows.
 #include "base/distribution.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/json.h"
 #include "document/document.h"
 #include "model/training.h"
@@ -62,8 +65,11 @@ Result<Json> row_json(const RunView& run) {
               {"loss", nullptr},
               {"name_of_loss", nullptr}};
   const auto series = loss_series(run);
-  if (!series || !(run.duration_s() > 0)) return row;
-  const TimeWindows windows = {0, run.duration_s() / static_cast<double>(kRowPoints), kRowPoints};
+  // What a job reports last may come in when it has ended.
+  const double end_s = std::max(run.duration_s(), training.end_s);
+  if (!series || !(end_s > 0)) return row;
+  const double window_s = std::nextafter(end_s / static_cast<double>(kRowPoints), end_s);
+  const TimeWindows windows = {0, window_s, kRowPoints};
   TS_TRY(const std::vector<WindowFold> folds,
          run.fold_windows({{*series, Reading::level}}, windows));
   row["name_of_loss"] = series_text(run.series()[*series]);

@@ -26,7 +26,7 @@ class GapFinder {
       : index_(index),
         stream_(stream),
         no_reason_(no_reason),
-        last_reason_(unwritten_reason.empty() ? no_reason : unwritten_reason),
+        unwritten_reason_(unwritten_reason),
         period_s_(static_cast<double>(stream.period_ns) / 1e9),
         duration_s_(duration_s),
         explained_(index.damages.size()) {}
@@ -63,8 +63,7 @@ class GapFinder {
     if (to - from < kGapTicks && damage.empty()) return;
     const double from_s = time_of(from);
     const bool is_last = before == stream_.blocks.size();
-    const std::string& no_reason = is_last ? last_reason_ : no_reason_;
-    gaps_.push_back({from_s, to_s, damage.empty() ? reason_of(from_s, to_s, no_reason) : damage});
+    gaps_.push_back({from_s, to_s, damage.empty() ? reason_of(from_s, to_s, is_last) : damage});
   }
 
   // What could not be read between two blocks, once: it explains the gap between them.
@@ -80,11 +79,11 @@ class GapFinder {
     return first == damages.end() || first->blocks_before != block ? "" : first->text;
   }
 
-  // All reasons reported within the gap (killed, and then delayed by a busy machine); otherwise a
-  // reason reported soon after it.
-  std::string reason_of(double from_s, double to_s, const std::string& no_reason) const {
+  // All reasons reported within the gap (killed, and then delayed by a busy machine), first that of
+  // rows at the end that could not be written; otherwise a reason reported soon after it.
+  std::string reason_of(double from_s, double to_s, bool is_last) const {
     const double until = to_s + std::max(period_s_, kReasonSlackS);
-    std::string reasons;
+    std::string reasons = is_last ? unwritten_reason_ : "";
     const auto is_before = [](const Event& event, double time_s) { return event.time_s < time_s; };
     // Events are in order of time, and there may be as many as gaps.
     auto event =
@@ -95,7 +94,7 @@ class GapFinder {
       if (reasons.find(event->text) != std::string::npos) continue;
       reasons += (reasons.empty() ? "" : "; ") + event->text;
     }
-    return reasons.empty() ? no_reason : reasons;
+    return reasons.empty() ? no_reason_ : reasons;
   }
 
   // Damage that cost no rows cost values of the block before it.
@@ -117,7 +116,8 @@ class GapFinder {
 
   const RunIndex& index_;
   const StoredStream& stream_;
-  const std::string no_reason_, last_reason_;  // of gaps without events, and of the one at the end
+  const std::string no_reason_;         // of gaps without events
+  const std::string unwritten_reason_;  // of the rows at the end, "" if all were written
   const double period_s_, duration_s_;
   std::vector<Gap> gaps_;
   std::vector<char> explained_;  // one per damage

@@ -13,6 +13,7 @@ const FixtureColumn kGauge = {"hw.temperature", {}, "Cel", Kind::gauge, {}};
 struct Made {
   std::vector<int64_t> ticks;
   double duration_s;
+  std::string unwritten_reason = {};
 };
 
 std::unique_ptr<RunView> make(const Made& made, const std::vector<Event>& events = {}) {
@@ -24,7 +25,9 @@ std::unique_ptr<RunView> make(const Made& made, const std::vector<Event>& events
     file.times(0, block, {{tick, 100 * (tick + 1)}}).values(1, block, {{tick}});
   }
   for (const Event& event : events) file.event(event.time_s, event.kind, event.text);
-  return open_fixture(fixture_files({file.bytes()}, made.duration_s));
+  RunFiles files = fixture_files({file.bytes()}, made.duration_s);
+  files.manifest.unwritten_reason = made.unwritten_reason;
+  return open_fixture(std::move(files));
 }
 
 TEST(sampling, two_missed_ticks_are_no_gap) {
@@ -43,6 +46,17 @@ TEST(sampling, a_gap_has_the_reason_of_its_event) {
   EXPECT_DOUBLE_EQ(gap.to_s, 0.7);
   EXPECT_EQ(gap.reason, "it was stopped");
   EXPECT_EQ(run->sampling().missed, 5);
+}
+
+TEST(sampling, rows_that_could_not_be_written_are_the_first_reason_of_the_last_gap) {
+  const std::vector<Event> events = {{0.41, "gap", "it was busy"}};
+  const auto run = make({{0, 5}, 1.05, "the disk was full"}, events);
+  ASSERT_EQ(run->sampling().gaps.size(), 2U);
+  EXPECT_EQ(run->sampling().gaps[0].reason, "it was busy");
+  EXPECT_EQ(run->sampling().gaps[1].reason, "the disk was full");
+  const auto busy = make({{0, 1}, 1.05, "the disk was full"}, events);
+  ASSERT_EQ(busy->sampling().gaps.size(), 1U);
+  EXPECT_EQ(busy->sampling().gaps[0].reason, "the disk was full; it was busy");
 }
 
 TEST(sampling, gaps_at_both_ends_and_no_event) {
