@@ -163,13 +163,14 @@ def run(options, idle_machine):
         plain = browser.write_plain_pages(site, browser.fetch_echarts(node, packages))
         before = load_text()
         opened = measure_opening(node, site, plain, options.page_rounds, 1 if options.quick else 2)
+        print(f"Pages of {SERIES} charts x {POINTS} points in Chromium, ms: median [smallest-largest]; {before}\n")
+        rows, medians = opening_rows(opened, plain)
+        table(["window", "page", "charts", "first round", "painted", "zoom", "zoom, loaded", "painted / uplot", "zoom / uplot"], rows)
+        before = load_text()
         live = measure_live(node, site, plain, 5 if options.quick else LIVE_POINTS * LIVE_PERIOD_MS / 1000, options.tick_seconds)
-    print(f"Pages of {SERIES} charts x {POINTS} points in Chromium, ms: median [smallest-largest]; {before}\n")
-    rows, medians = opening_rows(opened, plain)
-    table(["window", "page", "charts", "first round", "painted", "zoom", "zoom, loaded", "painted / uplot", "zoom / uplot"], rows)
-    print("A live run, ms of the main thread per second with one tick:\n")
-    rows, ticks = live_rows(live)
-    table(["window", "page", "canvases", "per tick", "tasks > 50 ms", "longest", "/ uplot"], rows)
+        print(f"A live run, ms of the main thread per second with one tick; {before}\n")
+        rows, ticks = live_rows(live)
+        table(["window", "page", "canvases", "per tick", "tasks > 50 ms", "longest", "/ uplot"], rows)
     verdicts = {"first paint": verdict(medians[ALL, "trainscope", "paint"] / medians[ALL, "uplot", "paint"], PAINT_RATIO),
                 "zoom": verdict(medians[ALL, "trainscope", "zoom"], ZOOM_MS),
                 "live tick": verdict(ticks[ALL, "trainscope"], TICK_GOAL_MS)}
