@@ -12,6 +12,7 @@ from harness import ROOT, has, say
 
 HERE = ROOT / "bench/web"
 ECHARTS = "echarts@6.1.0"
+MOST_S = 3600
 UPLOT = ROOT / "web/node_modules/uplot/dist"
 FETCH_S = 120
 PAGE = """<!doctype html>
@@ -90,6 +91,10 @@ def measure(node, kind, wanted, each_point=None):
     """Runs measure.mjs; each_point is called whenever it has measured the pages once."""
     process = subprocess.Popen([node, HERE / "measure.mjs", kind, json.dumps(wanted)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True)
+    # A browser that hangs must not hold the other parts: killed, it fails like any other.
+    limit = threading.Timer(MOST_S, process.kill)
+    limit.daemon = True
+    limit.start()
     with process:
         reader = threading.Thread(target=follow, args=(process.stderr, each_point), daemon=True)
         reader.start()
