@@ -39,8 +39,8 @@ def build():
                    stdout=subprocess.DEVNULL)
 
 
-def make_run(home, series, seconds, period_ms, steps=0):
-    made = subprocess.run([MICRO, "make", home, str(series), str(seconds), str(period_ms), str(steps)], check=True,
+def make_run(home, series, seconds, period_ms, steps=0, *contents):
+    made = subprocess.run([MICRO, "make", home, str(series), str(seconds), str(period_ms), str(steps), *contents], check=True,
                           capture_output=True, text=True)
     return made.stdout.strip()
 

@@ -28,7 +28,8 @@ class Server:
     def __init__(self, home):
         self.process = subprocess.Popen([PROGRAM, "view"], env={**os.environ, "TRAINSCOPE_HOME": str(home)},
                                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        url = urllib.parse.urlsplit(self.process.stdout.readline().decode().strip())
+        self.address = self.process.stdout.readline().decode().strip()
+        url = urllib.parse.urlsplit(self.address)
         token = urllib.parse.parse_qs(url.query)["token"][0]
         self.headers = {"Cookie": f"trainscope-{url.port}={token}"}
         self.connection = http.client.HTTPConnection("127.0.0.1", url.port, timeout=600)
@@ -44,8 +45,11 @@ class Server:
         return content, time.monotonic() - began
 
     def peak_bytes(self):
+        return self.bytes("VmHWM")
+
+    def bytes(self, field="VmRSS"):
         with open(f"/proc/{self.process.pid}/status") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
 
     def close(self):
         self.process.send_signal(signal.SIGINT)

@@ -1,8 +1,9 @@
 // Writes runs that would take days to record, and opens them.
-//   bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases] [RANK/SIZE]
+//   bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases] [gpus] [RANK/SIZE]
 //                                                          prints the folder of a new run; each
 //                                                          step may report an input and a forward
-//                                                          phase; the run may be a rank of a job
+//                                                          phase; all series may be of as many
+//                                                          GPUs; the run may be a rank of a job
 //   bench-reads open FOLDER                                prints CPU seconds and peak bytes of
 //                                                          open_run
 //
@@ -162,6 +163,17 @@ Source gpu_source() {
   return source;
 }
 
+// One series per GPU: the page of a run draws a chart for each.
+Source gpus_source(int64_t gpus) {
+  Source source;
+  source.schema.source = "gpu";
+  for (int64_t i = 0; i < gpus; ++i) {
+    source.add("hw.gpu.utilization", {{"gpu", std::to_string(i)}}, "1", Kind::gauge, 1000,
+               Motion::level);
+  }
+  return source;
+}
+
 Source sensor_source(int64_t series) {
   Source source;
   source.schema.source = "sensors";
@@ -172,27 +184,24 @@ Source sensor_source(int64_t series) {
   return source;
 }
 
+struct Contents {
+  int64_t series = 0, steps = 0;
+  bool has_phases = false, has_only_gpus = false;
+};
+
 class RunMaker {
  public:
-  RunMaker(const std::string& folder, int64_t series, int64_t period_ns, double seconds,
-           int64_t steps, bool has_phases)
+  RunMaker(const std::string& folder, const Contents& contents, int64_t period_ns, double seconds)
       : writer_(folder),
         period_ns_(period_ns),
         rows_(std::llround(seconds * 1e9) / period_ns),
-        steps_(steps),
-        has_phases_(has_phases) {
-    const bool has_job = series >= kLeastWithJob;
-    sources_.push_back(memory_source());
-    sources_.push_back(cpu_source(series * (has_job ? 6 : 8) / 10));
-    sources_.push_back(network_source(series / 10));
-    if (has_job) {
-      for (const auto& make_source : {job_source, thread_source, gpu_source}) {
-        sources_.push_back(make_source());
-      }
+        steps_(contents.steps),
+        has_phases_(contents.has_phases) {
+    if (contents.has_only_gpus) {
+      sources_.push_back(gpus_source(contents.series));
+    } else {
+      add_sources(contents.series);
     }
-    int64_t sensors = series;
-    for (const Source& source : sources_) sensors -= static_cast<int64_t>(source.motions.size());
-    sources_.push_back(sensor_source(sensors));
     for (size_t i = 0; i < sources_.size(); ++i) {
       sources_[i].schema.number = i + 1;
       sources_[i].schema.period_ns = period_ns;
@@ -209,6 +218,21 @@ class RunMaker {
   }
 
  private:
+  void add_sources(int64_t series) {
+    const bool has_job = series >= kLeastWithJob;
+    sources_.push_back(memory_source());
+    sources_.push_back(cpu_source(series * (has_job ? 6 : 8) / 10));
+    sources_.push_back(network_source(series / 10));
+    if (has_job) {
+      for (const auto& make_source : {job_source, thread_source, gpu_source}) {
+        sources_.push_back(make_source());
+      }
+    }
+    int64_t sensors = series;
+    for (const Source& source : sources_) sensors -= static_cast<int64_t>(source.motions.size());
+    sources_.push_back(sensor_source(sensors));
+  }
+
   Status begin_segment() {
     const auto begun = writer_.begin(1, [this](uint32_t number) { return first_frames(number); });
     return begun ? Status() : begun.error();
@@ -323,7 +347,7 @@ Status set_rank(const std::string& text, Manifest& manifest) {
   const size_t slash = text.find('/');
   const auto rank = parse_integer(text.substr(0, slash));
   const auto size = slash == text.npos ? std::nullopt : parse_integer(text.substr(slash + 1));
-  if (!rank || !size) return Error("'" + text + "' is neither phases nor RANK/SIZE");
+  if (!rank || !size) return Error("'" + text + "' is neither phases nor gpus nor RANK/SIZE");
   manifest.job = "slurm-1.0";
   manifest.rank = manifest.local_rank = *rank;
   manifest.world_size = *size;
@@ -333,19 +357,20 @@ Status set_rank(const std::string& text, Manifest& manifest) {
 // `words`: SERIES SECONDS PERIOD_MS STEPS and what may follow.
 Status make_run(const std::string& home, std::span<char* const> words) {
   Manifest manifest;
-  bool has_phases = false;
+  Contents contents = {std::atoll(words[0]), std::atoll(words[3])};
   for (const std::string word : words.subspan(4)) {
     if (word == "phases") {
-      has_phases = true;
+      contents.has_phases = true;
+    } else if (word == "gpus") {
+      contents.has_only_gpus = true;
     } else {
       TS_CHECK_OK(set_rank(word, manifest));
     }
   }
-  const int64_t series = std::atoll(words[0]), period_ns = std::atoll(words[2]) * kNsPerMs;
+  const int64_t period_ns = std::atoll(words[2]) * kNsPerMs;
   const double seconds = std::atof(words[1]);
   TS_TRY(const NewRun run, create_run(home));
-  TS_CHECK_OK(
-      RunMaker(run.path, series, period_ns, seconds, std::atoll(words[3]), has_phases).make());
+  TS_CHECK_OK(RunMaker(run.path, contents, period_ns, seconds).make());
   manifest.id = run.id;
   manifest.command = {"true"};
   manifest.started = "2026-01-01T00:00:00.000Z";
@@ -384,7 +409,7 @@ Status time_opening(const std::string& folder) {
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   Status done = Error(
-      "usage: bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases] [RANK/SIZE] | "
+      "usage: bench-reads make HOME SERIES SECONDS PERIOD_MS STEPS [phases] [gpus] [RANK/SIZE] | "
       "open FOLDER");
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
   if (mode == "make" && argc >= 7) done = make_run(argv[2], words.subspan(3));
