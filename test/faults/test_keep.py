@@ -72,7 +72,7 @@ if os.fork() == 0:
         self.assertEqual(process.stdout.readline(), b"ready\n")
         recorder = self.recorder()
         tracer = subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fstatfs",
-                                   "-e", "inject=fstatfs:delay_enter=60000000", "-p", str(recorder)], stderr=subprocess.PIPE)
+                                   "-e", "inject=fstatfs:delay_enter=20000000", "-p", str(recorder)], stderr=subprocess.PIPE)
         self.addCleanup(end, tracer)
         wait_until(lambda: "TracerPid:\t0\n" not in pathlib.Path(f"/proc/{recorder}/status").read_text()
                    or tracer.poll() is not None)
