@@ -100,6 +100,7 @@ def measure(node, kind, wanted, each_point=None):
         reader.start()
         out = process.stdout.read()
         reader.join()
+    limit.cancel()
     if process.returncode != 0:
         raise SystemExit(f"bench: measure.mjs {kind} failed")
     return json.loads(out)

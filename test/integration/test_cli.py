@@ -470,6 +470,16 @@ class Demo(Case):
         self.assertEqual(done.returncode, 2)
         return done.stderr
 
+    def alone_with(self, workload):
+        """A folder with the program and, as the built-in job, this script."""
+        alone = self.top / "alone"
+        alone.mkdir()
+        shutil.copy(BIN, alone / "trainscope")
+        program = alone / "trainscope-workload"
+        program.write_text(workload)
+        program.chmod(0o755)
+        return alone
+
     def test_in_a_source_tree_the_workload_can_be_built(self):
         (self.top / "tree" / "workload").mkdir(parents=True)
         (self.top / "tree" / "workload" / "CMakeLists.txt").touch()
@@ -485,12 +495,7 @@ class Demo(Case):
         self.assertIn("50 from printed lines", done.stderr)
 
     def test_quiet_prints_no_status_and_no_summary(self):
-        alone = self.top / "alone"
-        alone.mkdir()
-        shutil.copy(BIN, alone / "trainscope")
-        workload = alone / "trainscope-workload"
-        workload.write_text("#!/bin/sh\nexit 3\n")
-        workload.chmod(0o755)
+        alone = self.alone_with("#!/bin/sh\nexit 3\n")
         for flags, says in (((), "training"), (("--quiet",), "")):
             done = subprocess.run([alone / "trainscope", "demo", *flags], env=self.env, text=True, capture_output=True, timeout=SECONDS)
             self.assertEqual(done.returncode, 3, done.stderr)
@@ -501,11 +506,7 @@ class Demo(Case):
 
 
     def test_the_whole_story(self):
-        alone = self.top / "alone"
-        alone.mkdir()
-        shutil.copy(BIN, alone / "trainscope")
-        workload = alone / "trainscope-workload"
-        workload.write_text(f"#!{sys.executable}\n" + """
+        alone = self.alone_with(f"#!{sys.executable}\n" + """
 import os, sys, time
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
 say = lambda text: os.write(pipe, (text + "\\n").encode())
@@ -515,7 +516,6 @@ for step in range(1, 61):
     while time.process_time() < until: sum(range(1000))
     say(f"step {step} loss={1 / step}")
 """)
-        workload.chmod(0o755)
         for expected in ("report.html", r"report-[0-9a-z]{10}\.html"):
             done = subprocess.run([alone / "trainscope", "demo"], env=self.env, cwd=self.work, text=True, capture_output=True,
                                   timeout=SECONDS)
@@ -533,12 +533,7 @@ for step in range(1, 61):
         self.assertEqual(subprocess.run(["sh", "-c", command], env=self.env, cwd=self.work, capture_output=True).returncode, 0)
 
     def test_without_a_record_there_is_no_second_run(self):
-        alone = self.top / "alone"
-        alone.mkdir()
-        shutil.copy(BIN, alone / "trainscope")
-        workload = alone / "trainscope-workload"
-        workload.write_text("#!/bin/sh\necho trained\n")
-        workload.chmod(0o755)
+        alone = self.alone_with("#!/bin/sh\necho trained\n")
         done = subprocess.run([alone / "trainscope", "demo", "--home", "/sys/trainscope"], env=self.env, text=True,
                               capture_output=True, timeout=SECONDS)
         self.assertEqual(done.returncode, 2, done.stderr)
@@ -546,18 +541,13 @@ for step in range(1, 61):
         self.assertIn("nothing was recorded", done.stderr)
 
     def test_a_comparison_that_shows_nothing_is_explained(self):
-        alone = self.top / "alone"
-        alone.mkdir()
-        shutil.copy(BIN, alone / "trainscope")
-        workload = alone / "trainscope-workload"
-        workload.write_text(f"#!{sys.executable}\n" + """
+        alone = self.alone_with(f"#!{sys.executable}\n" + """
 import os, sys, time
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
 for step in range(1, 21):
     time.sleep(0.02 if any("slow" in word for word in sys.argv) else 0.06)  # what is called fast is not
     os.write(pipe, f"step {step}\\n".encode())
 """)
-        workload.chmod(0o755)
         done = subprocess.run([alone / "trainscope", "demo"], env=self.env, cwd=self.work, text=True, capture_output=True,
                               timeout=SECONDS)
         self.assertEqual(done.returncode, 0, done.stderr)
