@@ -65,10 +65,13 @@ UniqueFd opened(const std::string& path, int flags) {
   return std::move(*file);
 }
 
-// Pipes and sockets that the caller of the tests left open.
-void close_all_but(const std::vector<int>& wanted) {
-  for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) {
-    if (std::find(wanted.begin(), wanted.end(), fd) == wanted.end()) ::close(fd);
+// Its stdout is `log`, and of what the caller of the tests left open (pipes, files that others
+// write to) only `kept` stays.
+void print_to(int log, const std::vector<int>& kept) {
+  ::dup2(log, STDOUT_FILENO);
+  for (int fd = 0; fd < 1024; ++fd) {
+    const bool is_kept = fd == STDOUT_FILENO || std::find(kept.begin(), kept.end(), fd) != kept.end();
+    if (!is_kept) ::close(fd);
   }
 }
 
@@ -127,10 +130,7 @@ TEST_F(ForeignWritersTest, who_is_of_the_job_may_open_it_again) {
 
 TEST_F(ForeignWritersTest, of_those_who_share_its_stdout_the_one_who_writes_is_found) {
   Actor stranger([&](int turn) {
-    if (turn == 0) {
-      ::dup2(log_.get(), STDOUT_FILENO);
-      close_all_but({log_.get(), other_.get()});
-    }
+    if (turn == 0) print_to(log_.get(), {other_.get()});
     if (turn == 1) (void)write_all(other_.get(), "not to the log\n");
     if (turn == 2) (void)write_all(STDOUT_FILENO, "step 1\n");
   });
@@ -147,7 +147,7 @@ TEST_F(ForeignWritersTest, of_those_who_share_its_stdout_the_one_who_writes_is_f
 TEST_F(ForeignWritersTest, who_may_have_written_to_its_own_pipe_is_a_doubt_only) {
   int fds[2] = {-1, -1};
   Actor stranger([&](int turn) {
-    if (turn == 0) ::dup2(log_.get(), STDOUT_FILENO);
+    if (turn == 0) print_to(log_.get(), {});
     if (turn == 0) (void)!::pipe(fds);
     if (turn == 1) (void)write_all(fds[1], "x");
   });
