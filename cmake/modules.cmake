@@ -6,6 +6,7 @@
 #   ts_table(MODULE <name> FOLDER <folder in it, or .> TYPE <Type> SUFFIX <suffix>
 #            FUNCTION <function> HEADER <header>)
 #
+# A file of a registry has a namespace of its own, <stem>_<suffix>, where it defines `const <Type> entry`.
 # LINK takes linker names (sqlite3, zstd): -static makes the linker choose the archive.
 # RARELY_HOT is compiled with -O1 in a release: a third less time for code that waits for people.
 
@@ -85,17 +86,13 @@ function(ts_table)
   file(GLOB files CONFIGURE_DEPENDS "${folder}/*.cpp")
   list(FILTER files EXCLUDE REGEX "(_test|/main)\\.cpp$")
   list(SORT files)
-  # Files of a registry name their insides alike (kMetrics, parse), so each is compiled alone.
   set(output "${CMAKE_BINARY_DIR}/generated/${arg_MODULE}_${arg_FUNCTION}_table.cpp")
-  set_source_files_properties(${files} "${output}"
-                              DIRECTORY "${PROJECT_SOURCE_DIR}/src/${arg_MODULE}"
-                              PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(declarations "")
   set(entries "")
   foreach(file IN LISTS files)
     cmake_path(GET file STEM stem)
-    string(APPEND declarations "extern const ${arg_TYPE} ${stem}_${arg_SUFFIX};\n")
-    list(APPEND entries "&${stem}_${arg_SUFFIX}")
+    string(APPEND declarations "namespace ${stem}_${arg_SUFFIX} {\nextern const ${arg_TYPE} entry;\n}\n")
+    list(APPEND entries "&${stem}_${arg_SUFFIX}::entry")
   endforeach()
   if(entries)
     list(JOIN entries ", " entries)

@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "model/training.h"
 
-namespace trainscope {
+namespace trainscope::step_time_analysis {
 
 namespace {
 
@@ -304,8 +304,8 @@ Result<AnalysisResult> analyze(const RunView& run) {
 
 }  // namespace
 
-extern const Analysis step_time_analysis;
-const Analysis step_time_analysis = {
+extern const Analysis entry;
+const Analysis entry = {
     .name = "step_time",
     .title = "step time",
     .summary = "breakdown of step time: input, compute, checkpoints, evaluations, pauses",
@@ -314,4 +314,4 @@ const Analysis step_time_analysis = {
     .analyze = analyze,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::step_time_analysis

@@ -9,7 +9,9 @@
 
 namespace trainscope {
 
-extern const Analysis step_time_analysis;
+namespace step_time_analysis {
+extern const Analysis entry;
+}
 
 namespace step_time_test {
 
@@ -48,7 +50,7 @@ class Story {
   AnalysisResult analyze() const {
     FakeRun run(0.1, now_s_);
     run.set_training(read_listed(reports_, now_s_));
-    auto analyzed = step_time_analysis.analyze(run);
+    auto analyzed = step_time_analysis::entry.analyze(run);
     EXPECT_TRUE(analyzed);
     return *analyzed;
   }
@@ -228,7 +230,7 @@ TEST(StepTime, a_run_without_steps_says_so) {
   Training nothing;
   nothing.reason = "no training steps were reported";
   run.set_training(nothing);
-  const auto analyzed = step_time_analysis.analyze(run);
+  const auto analyzed = step_time_analysis::entry.analyze(run);
   ASSERT_TRUE(analyzed);
   EXPECT_FALSE(analyzed->is_applicable);
   EXPECT_TRUE(analyzed->breakdown.empty());

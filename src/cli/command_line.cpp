@@ -81,7 +81,7 @@ int finish(int code) {
   return code == 0 ? kExitUsage : code;
 }
 
-int run_command(const Command& command, std::vector<std::string> arguments) {
+int call_command(const Command& command, std::vector<std::string> arguments) {
   const Result<Settings> settings = Settings::load();
   const CommandOptions described = {&command, std::make_shared<Options>()};
   const auto run = command.add(*described.options, settings ? *settings : Settings());
@@ -106,7 +106,7 @@ int show_help(const std::vector<std::string>& words) {
   }
   const Command* command = find_command(words[1]);
   if (command == nullptr) return usage_error(unknown_command(words[1]), "");
-  return run_command(*command, {"--help"});
+  return call_command(*command, {"--help"});
 }
 
 int parse_and_run(std::vector<std::string> words) {
@@ -128,7 +128,7 @@ int parse_and_run(std::vector<std::string> words) {
   const Command* command = find_command(first);
   if (command == nullptr) return usage_error(unknown_command(first), "");
   words.erase(words.begin());
-  return run_command(*command, std::move(words));
+  return call_command(*command, std::move(words));
 }
 
 }  // namespace

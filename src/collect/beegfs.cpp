@@ -14,7 +14,7 @@
 #include "kernel/folder_watch.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::beegfs_collector {
 
 namespace {
 
@@ -139,8 +139,8 @@ class BeegfsSource : public Source {
 
 }  // namespace
 
-extern const Collector beegfs_collector;
-const Collector beegfs_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "beegfs",
     .summary = "connections of this client to BeeGFS servers",
     .needs = "a mounted BeeGFS file system",
@@ -151,4 +151,4 @@ const Collector beegfs_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<BeegfsSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::beegfs_collector

@@ -4,7 +4,9 @@
 
 namespace trainscope {
 
-extern const Collector beegfs_collector;
+namespace beegfs_collector {
+extern const Collector entry;
+}
 
 namespace beegfs_test {
 
@@ -16,7 +18,7 @@ TEST(Beegfs, counts_connections_by_transport) {
              "storage01 [ID: 1]\n   Connections: RDMA: 4 (10.0.0.1:8003); \n"
              "storage02 [ID: 2]\n   Connections: TCP: 1 (10.0.0.2:8003); \n"
              "storage03 [ID: 3]\n   Connections: <none>\n");
-  OpenedSource source(beegfs_collector, root.path());
+  OpenedSource source(beegfs_collector::entry, root.path());
   EXPECT_EQ(source.sample(), Sampled::ok);
   const auto value = [&](const std::string& node, const std::string& transport) {
     return source.value("beegfs.connections{client=1A2-65F0-node7;node=" + node +

@@ -15,7 +15,7 @@
 #include "kernel/cgroup_limits.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::cgroup_collector {
 
 namespace {
 
@@ -193,8 +193,8 @@ class CgroupSource : public Source {
 
 }  // namespace
 
-extern const Collector cgroup_collector;
-const Collector cgroup_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "cgroup",
     .summary = "limits on the job's CPU and memory, and the time they held it back",
     .needs = "a mounted cgroup file system",
@@ -204,4 +204,4 @@ const Collector cgroup_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<CgroupSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::cgroup_collector

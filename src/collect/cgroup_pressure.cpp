@@ -15,7 +15,7 @@
 #include "collect/support/pressure_file.h"
 #include "kernel/cgroup_limits.h"
 
-namespace trainscope {
+namespace trainscope::cgroup_pressure_collector {
 
 namespace {
 
@@ -71,8 +71,8 @@ class CgroupPressureSource : public Source {
 
 }  // namespace
 
-extern const Collector cgroup_pressure_collector;
-const Collector cgroup_pressure_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "cgroup_pressure",
     .summary = "time that the job's cgroup lost waiting for CPU, memory and I/O",
     .needs = "a cgroup of version 2 and psi=1",
@@ -82,4 +82,4 @@ const Collector cgroup_pressure_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<CgroupPressureSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::cgroup_pressure_collector

@@ -4,14 +4,16 @@
 
 namespace trainscope {
 
-extern const Collector cgroup_collector;
+namespace cgroup_collector {
+extern const Collector entry;
+}
 
 namespace cgroup_test {
 
 const std::string kPod = "/sys/fs/cgroup/kubepods.slice/kubepods-pod1f.slice";
 
 TEST(Cgroup, reads_where_the_tightest_limit_is) {
-  OpenedSource source(cgroup_collector, machine_root("container-v2"));
+  OpenedSource source(cgroup_collector::entry, machine_root("container-v2"));
   ASSERT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("cgroup.cpu.limit"), 2.5);
   EXPECT_EQ(source.value("cgroup.cpu.throttled_time"), 7.182736);  // the pod's, not our own
@@ -20,7 +22,7 @@ TEST(Cgroup, reads_where_the_tightest_limit_is) {
 
 TEST(Cgroup, follows_a_limit_that_changes) {
   TestRoot root("container-v2");
-  OpenedSource source(cgroup_collector, root.path());
+  OpenedSource source(cgroup_collector::entry, root.path());
   root.write(kPod + "/cpu.max", "200000 100000\n");
   ASSERT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("cgroup.cpu.limit"), 2);
@@ -43,7 +45,7 @@ TEST(Cgroup, is_the_jobs_once_there_is_one) {
   job.first_pid = 4711;
   SourceContext context;
   context.job = &job;
-  OpenedSource source(cgroup_collector, root.path(), context);
+  OpenedSource source(cgroup_collector::entry, root.path(), context);
   source.sample();
   EXPECT_EQ(source.missing("cgroup.cpu.limit"), "no CPU limit is set on this cgroup");
   EXPECT_EQ(source.value("cgroup.memory.limit"), 60129542144);
@@ -51,7 +53,7 @@ TEST(Cgroup, is_the_jobs_once_there_is_one) {
 
 TEST(Cgroup, is_absent_when_its_files_are_torn) {
   TestRoot root("container-v1");
-  OpenedSource source(cgroup_collector, root.path());
+  OpenedSource source(cgroup_collector::entry, root.path());
   root.write("/sys/fs/cgroup/cpu,cpuacct/cpu.stat", "nr_periods 4812\nnr_thro");
   root.write("/sys/fs/cgroup/memory/memory.usage_in_bytes", "");
   ASSERT_EQ(source.sample(), Sampled::ok);
@@ -62,9 +64,9 @@ TEST(Cgroup, is_absent_when_its_files_are_torn) {
 }
 
 TEST(Cgroup, says_why_it_is_missing) {
-  OpenedSource none(cgroup_collector, machine_root("jetson"));
+  OpenedSource none(cgroup_collector::entry, machine_root("jetson"));
   EXPECT_EQ(none.missing("cgroup.memory.usage"), "the cgroup of this process is not mounted here");
-  OpenedSource top(cgroup_collector, machine_root("epyc-256"));
+  OpenedSource top(cgroup_collector::entry, machine_root("epyc-256"));
   EXPECT_EQ(top.missing("cgroup.memory.usage"), "the cgroup / has no memory.current");
 }
 

@@ -9,10 +9,10 @@
 #include "collect/collect.h"
 #include "collect/support/counters/counter_files.h"
 
-namespace trainscope {
+namespace trainscope::counters_collector {
 
-extern const Collector counters_collector;
-const Collector counters_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "counters",
     .summary = "numbers from files given with --counter",
     .needs = "--counter",
@@ -26,4 +26,4 @@ const Collector counters_collector = {
         },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::counters_collector

@@ -7,10 +7,10 @@
 #include "collect/collect.h"
 #include "collect/support/counters/counter_files.h"
 
-namespace trainscope {
+namespace trainscope::counters_slow_collector {
 
-extern const Collector counters_slow_collector;
-const Collector counters_slow_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "counters_slow",
     .summary = "the same (counter.NAME) for files on network and FUSE mounts, off the tick",
     .needs = "--counter",
@@ -26,4 +26,4 @@ const Collector counters_slow_collector = {
         },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::counters_slow_collector

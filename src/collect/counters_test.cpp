@@ -8,8 +8,12 @@
 
 namespace trainscope {
 
-extern const Collector counters_collector;
-extern const Collector counters_slow_collector;
+namespace counters_collector {
+extern const Collector entry;
+}
+namespace counters_slow_collector {
+extern const Collector entry;
+}
 
 namespace counters_test {
 
@@ -51,7 +55,7 @@ TEST(Counters, reads_several_of_one_file) {
   TestRoot root;
   root.write("/s", "a 1 2\nb 3 4\n");
   OpenedSource source(
-      counters_collector, root.path(),
+      counters_collector::entry, root.path(),
       with({"x:/s+c=1", "y:uint@/s+key=b;c=2;unit=By;kind=counter", "z:/s+r=1;c=1"}));
   ASSERT_EQ(source.opened().columns.size(), 3U);
   EXPECT_EQ(source.opened().columns[1].spec->unit, "By");
@@ -69,7 +73,7 @@ TEST(Counters, reads_several_of_one_file) {
 TEST(Counters, reads_relative_paths_from_the_working_directory) {
   TestRoot root;
   root.write("/training/s", "7\n");
-  OpenedSource source(counters_collector, root.path(), with({"x:s+"}));
+  OpenedSource source(counters_collector::entry, root.path(), with({"x:s+"}));
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 7);
 }
@@ -77,7 +81,7 @@ TEST(Counters, reads_relative_paths_from_the_working_directory) {
 TEST(Counters, counts_from_the_first_value_that_was_read) {
   TestRoot root;
   root.write("/s", "100\n");
-  OpenedSource source(counters_collector, root.path(), with({"x:/s+d", "y:/s+"}));
+  OpenedSource source(counters_collector::entry, root.path(), with({"x:/s+d", "y:/s+"}));
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 0);
   root.write("/s", "130\n");
@@ -92,7 +96,8 @@ TEST(Counters, counts_from_the_first_value_that_was_read) {
 TEST(Counters, keeps_real_numbers_as_doubles) {
   TestRoot root;
   root.write("/s", "0.1 -0.0\n");
-  OpenedSource source(counters_collector, root.path(), with({"x:double@/s+", "y:double@/s+c=1"}));
+  OpenedSource source(counters_collector::entry, root.path(),
+                      with({"x:double@/s+", "y:double@/s+c=1"}));
   source.sample();
   ASSERT_TRUE(source.opened().columns[0].is_double);
   EXPECT_EQ(std::bit_cast<double>(source.values()[0]), 0.1);
@@ -104,7 +109,7 @@ TEST(Counters, gives_a_reason_of_its_own_to_each_that_has_no_value) {
   TestRoot root;
   root.write("/s", "a 1\nb x\n");
   OpenedSource source(
-      counters_collector, root.path(),
+      counters_collector::entry, root.path(),
       with({"lost:/s+key=c", "far:/s+r=9;c=1", "wide:/s+c=5", "word:/s+r=1;c=1", "none:/t+",
             "late:/s+match=^z", "x:/s+c=1", "bytes:int64_bin@/s+b=100", "folder:/+"}));
   source.sample();
@@ -125,7 +130,7 @@ TEST(Counters, takes_up_a_counter_that_appears) {
   Clock clock;
   SourceContext context = with({"x:/s+key=b", "y:/t+"});
   clock.set_in(context);
-  OpenedSource source(counters_collector, root.path(), context);
+  OpenedSource source(counters_collector::entry, root.path(), context);
   EXPECT_TRUE(source.opened().columns.empty());
   EXPECT_TRUE(source.opened().waits);
   root.write("/s", "a 1\nb 2\n");
@@ -143,7 +148,7 @@ TEST(Counters, takes_up_a_counter_that_appears) {
 TEST(Counters, follows_a_file_that_is_replaced_by_rename) {
   TestRoot root;
   root.write("/s", "1\n");
-  OpenedSource source(counters_collector, root.path(), with({"x:/s+"}));
+  OpenedSource source(counters_collector::entry, root.path(), with({"x:/s+"}));
   for (int i = 2; i < 20; ++i) {
     root.write("/s.new", std::to_string(i) + "\n");
     std::filesystem::rename(root.at("/s.new"), root.at("/s"));
@@ -155,7 +160,7 @@ TEST(Counters, follows_a_file_that_is_replaced_by_rename) {
 TEST(Counters, is_absent_while_a_file_is_gone_or_torn) {
   TestRoot root;
   root.write("/s", "read 100200\n");
-  OpenedSource source(counters_collector, root.path(), with({"x:/s+c=1"}));
+  OpenedSource source(counters_collector::entry, root.path(), with({"x:/s+c=1"}));
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 100200);
   for (const char* torn : {"", "re", "read ", "read 100"}) {
@@ -174,7 +179,7 @@ TEST(Counters, is_absent_while_a_file_is_gone_or_torn) {
 TEST(Counters, reads_a_file_that_never_has_a_newline) {
   TestRoot root;
   root.write("/s", "5");
-  OpenedSource source(counters_collector, root.path(), with({"x:/s+"}));
+  OpenedSource source(counters_collector::entry, root.path(), with({"x:/s+"}));
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 5);
 }
@@ -190,7 +195,7 @@ TEST(Counters, reads_binary_numbers_wherever_they_are) {
     specs.push_back("c" + std::to_string(specs.size()) + ":uint64_bin@/b+b=" + std::to_string(at));
   }
   root.write("/b", bytes);
-  OpenedSource source(counters_collector, root.path(), with(specs));
+  OpenedSource source(counters_collector::entry, root.path(), with(specs));
   source.sample();
   for (size_t i = 0; i < specs.size(); ++i) {
     const auto value = source.value("counter.c" + std::to_string(i));
@@ -205,7 +210,7 @@ TEST(Counters, reads_rows_beyond_the_first_piece_of_a_file) {
   for (int i = 0; i < 40'000; ++i)
     text += "row" + std::to_string(i) + " " + std::to_string(i) + "\n";
   root.write("/s", text);
-  OpenedSource source(counters_collector, root.path(),
+  OpenedSource source(counters_collector::entry, root.path(),
                       with({"x:/s+key=row39999", "y:/s+r=20000;c=1"}));
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 39999);
@@ -220,7 +225,7 @@ TEST(Counters, labels_the_files_of_a_pattern) {
   Clock clock;
   SourceContext context = with({"x:/fs/ost*/stats+c=1"});
   clock.set_in(context);
-  OpenedSource source(counters_collector, root.path(), context);
+  OpenedSource source(counters_collector::entry, root.path(), context);
   source.sample();
   EXPECT_EQ(source.value("counter.x{file=/fs/ost0/stats}"), 1);
   EXPECT_EQ(source.value("counter.x{file=/fs/ost1/stats}"), 2);
@@ -229,14 +234,14 @@ TEST(Counters, labels_the_files_of_a_pattern) {
   clock.follow_for_a_second(source);
   EXPECT_EQ(source.value("counter.x{file=/fs/ost2/stats}"), 3);
   EXPECT_FALSE(source.has("counter.x{file=/fs/ost0/stats}"));
-  OpenedSource nothing(counters_collector, root.path(), with({"x:/fs/mdt*/stats+c=1"}));
+  OpenedSource nothing(counters_collector::entry, root.path(), with({"x:/fs/mdt*/stats+c=1"}));
   EXPECT_EQ(nothing.missing("counter.x"), "no file matches /fs/mdt*/stats");
 }
 
 TEST(Counters, takes_a_path_with_brackets_as_it_is_when_it_exists) {
   TestRoot root;
   root.write("/a[1]", "4\n");
-  OpenedSource source(counters_collector, root.path(), with({"x:/a[1]+"}));
+  OpenedSource source(counters_collector::entry, root.path(), with({"x:/a[1]+"}));
   source.sample();
   EXPECT_EQ(source.value("counter.x"), 4);
 }
@@ -244,7 +249,7 @@ TEST(Counters, takes_a_path_with_brackets_as_it_is_when_it_exists) {
 TEST(Counters, does_not_wait_for_a_fifo) {
   TestRoot root;
   ASSERT_EQ(::mkfifo(root.at("/fifo").c_str(), 0600), 0);
-  OpenedSource source(counters_collector, root.path(), with({"x:/fifo+"}));
+  OpenedSource source(counters_collector::entry, root.path(), with({"x:/fifo+"}));
   EXPECT_EQ(source.missing("counter.x"), "/fifo is not a regular file");
 }
 
@@ -259,8 +264,8 @@ TEST(Counters, leaves_network_mounts_to_the_other_source) {
   ASSERT_EQ(::symlink("/nfs/s", root.at("/link").c_str()), 0);
   const std::vector<std::string> specs = {"far:/nfs/s+", "near:/s+", "all:/nfs/[st]+",
                                           "mixed:/*s/s+"};
-  OpenedSource local(counters_collector, root.path(), with(specs));
-  OpenedSource slow(counters_slow_collector, root.path(), with(specs));
+  OpenedSource local(counters_collector::entry, root.path(), with(specs));
+  OpenedSource slow(counters_slow_collector::entry, root.path(), with(specs));
   local.sample();
   slow.sample();
   EXPECT_EQ(local.value("counter.near"), 7);
@@ -277,9 +282,9 @@ TEST(Counters, leaves_network_mounts_to_the_other_source) {
 }
 
 TEST(Counters, says_nothing_of_a_run_without_counters) {
-  OpenedSource run(counters_collector, "", with({}));
+  OpenedSource run(counters_collector::entry, "", with({}));
   EXPECT_TRUE(run.opened().missing.empty());
-  OpenedSource doctor(counters_collector, "");
+  OpenedSource doctor(counters_collector::entry, "");
   EXPECT_NE(doctor.missing("counter.NAME"), "");
 }
 

@@ -13,7 +13,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::cpu_collector {
 
 namespace {
 
@@ -99,8 +99,8 @@ class CpuSource : public Source {
 
 }  // namespace
 
-extern const Collector cpu_collector;
-const Collector cpu_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "cpu",
     .summary = "time of every processor by state",
     .needs = "/proc/stat",
@@ -110,4 +110,4 @@ const Collector cpu_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<CpuSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::cpu_collector

@@ -12,7 +12,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::cpu_frequency_collector {
 
 namespace {
 
@@ -86,8 +86,8 @@ class CpuFrequencySource : public Source {
 
 }  // namespace
 
-extern const Collector cpu_frequency_collector;
-const Collector cpu_frequency_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "cpu_frequency",
     .summary = "the clock of every processor",
     .needs = "a cpufreq driver",
@@ -97,4 +97,4 @@ const Collector cpu_frequency_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<CpuFrequencySource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::cpu_frequency_collector

@@ -4,7 +4,9 @@
 
 namespace trainscope {
 
-extern const Collector cpu_collector;
+namespace cpu_collector {
+extern const Collector entry;
+}
 
 namespace cpu_test {
 
@@ -17,7 +19,7 @@ std::string line(const std::string& cpu, int user) {
 TEST(Cpu, tells_processor_1_from_processor_10) {
   TestRoot root;
   root.write("/proc/stat", line("cpu ", 30) + line("cpu1", 10) + line("cpu10", 20) + kTail);
-  OpenedSource source(cpu_collector, root.path());
+  OpenedSource source(cpu_collector::entry, root.path());
   ASSERT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("system.cpu.time{cpu=10;state=user}"), 0.2);
   root.write("/proc/stat", line("cpu ", 30) + line("cpu10", 20) + line("cpu11", 20) + kTail);
@@ -28,7 +30,7 @@ TEST(Cpu, looks_again_when_a_processor_goes_or_comes) {
   TestRoot root;
   const std::string all = line("cpu ", 30) + line("cpu0", 10) + line("cpu1", 20) + kTail;
   root.write("/proc/stat", all);
-  OpenedSource source(cpu_collector, root.path());
+  OpenedSource source(cpu_collector::entry, root.path());
   root.write("/proc/stat", line("cpu ", 30) + line("cpu0", 10) + kTail);
   ASSERT_EQ(source.sample(), Sampled::layout_changed);
   source.open();
@@ -42,7 +44,7 @@ TEST(Cpu, has_absent_values_for_what_is_torn_or_empty) {
   TestRoot root;
   const std::string two = line("cpu ", 30) + line("cpu0", 10);
   root.write("/proc/stat", two + kTail);
-  OpenedSource source(cpu_collector, root.path());
+  OpenedSource source(cpu_collector::entry, root.path());
   root.write("/proc/stat", line("cpu ", 30) + "cpu0 77 88\n");
   ASSERT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("system.cpu.time{cpu=0;state=nice}"), 0.88);
@@ -55,7 +57,7 @@ TEST(Cpu, has_absent_values_for_what_is_torn_or_empty) {
 
 TEST(Cpu, says_why_it_is_missing) {
   TestRoot root;
-  OpenedSource source(cpu_collector, root.path());
+  OpenedSource source(cpu_collector::entry, root.path());
   EXPECT_EQ(source.missing("system.cpu.time"),
             "/proc/stat does not exist | sudo mount -t proc proc /proc");
   root.write("/proc/stat", "");

@@ -16,7 +16,7 @@
 #include "kernel/proc_file.h"
 #include "kernel/unwrap.h"
 
-namespace trainscope {
+namespace trainscope::disk_collector {
 
 namespace {
 
@@ -137,8 +137,8 @@ class DiskSource : public Source {
 
 }  // namespace
 
-extern const Collector disk_collector;
-const Collector disk_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "disk",
     .summary = "bytes read and written by every block device, and its utilisation",
     .needs = "/sys/block",
@@ -148,4 +148,4 @@ const Collector disk_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<DiskSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::disk_collector

@@ -18,7 +18,7 @@
 #include "kernel/mounts.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::filesystem_collector {
 
 namespace {
 
@@ -113,8 +113,8 @@ class FilesystemSource : public Source {
 
 }  // namespace
 
-extern const Collector filesystem_collector;
-const Collector filesystem_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "filesystem",
     .summary = "space of the file systems of the run folder, working directory and data",
     .needs = "/proc/self/mountinfo",
@@ -125,4 +125,4 @@ const Collector filesystem_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<FilesystemSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::filesystem_collector

@@ -6,7 +6,9 @@
 
 namespace trainscope {
 
-extern const Collector filesystem_collector;
+namespace filesystem_collector {
+extern const Collector entry;
+}
 
 namespace filesystem_test {
 
@@ -18,7 +20,7 @@ SourceContext at(const std::string& run_folder, const std::string& working_direc
 }
 
 TEST(Filesystem, tells_what_statfs_tells) {
-  OpenedSource source(filesystem_collector, "", at("/proc/../", "/"));
+  OpenedSource source(filesystem_collector::entry, "", at("/proc/../", "/"));
   ASSERT_EQ(source.opened().columns.size(), 2U);  // both on one mount
   source.sample();
   struct statfs room {};
@@ -36,7 +38,7 @@ TEST(Filesystem, follows_symbolic_links_to_the_right_mount) {
   std::filesystem::create_directories(root.at("/home/ann/my disk/runs"));
   std::filesystem::create_directories(root.at("/training"));
   std::filesystem::create_symlink(root.at("/home/ann/my disk/runs"), root.at("/training/runs"));
-  OpenedSource source(filesystem_collector, root.path(), at("/training/runs", "/training"));
+  OpenedSource source(filesystem_collector::entry, root.path(), at("/training/runs", "/training"));
   source.sample();
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/home/ann/my disk;state=free}"));
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=free}"));
@@ -48,7 +50,7 @@ TEST(Filesystem, tells_where_the_data_are) {
   std::filesystem::create_directories(root.at("/training"));
   SourceContext context = at("/training", "/training");
   context.data = {"/home/ann/my disk/train"};
-  OpenedSource source(filesystem_collector, root.path(), context);
+  OpenedSource source(filesystem_collector::entry, root.path(), context);
   source.sample();
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=free}"));
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/home/ann/my disk;state=free}"));
@@ -57,7 +59,7 @@ TEST(Filesystem, tells_where_the_data_are) {
 TEST(Filesystem, is_absent_for_a_folder_that_vanished) {
   TestRoot root("laptop");
   std::filesystem::create_directories(root.at("/training"));
-  OpenedSource source(filesystem_collector, root.path(), at("/training", ""));
+  OpenedSource source(filesystem_collector::entry, root.path(), at("/training", ""));
   source.sample();
   EXPECT_TRUE(source.value("system.filesystem.usage{mountpoint=/;state=used}"));
   root.remove("/training");
@@ -66,10 +68,10 @@ TEST(Filesystem, is_absent_for_a_folder_that_vanished) {
 }
 
 TEST(Filesystem, says_why_it_is_missing) {
-  OpenedSource nowhere(filesystem_collector, machine_root("laptop"));
+  OpenedSource nowhere(filesystem_collector::entry, machine_root("laptop"));
   EXPECT_EQ(nowhere.missing("system.filesystem.usage"),
             "neither a run folder nor a working directory exists here");
-  OpenedSource bare(filesystem_collector, "/no/such/root", at("/", "/"));
+  OpenedSource bare(filesystem_collector::entry, "/no/such/root", at("/", "/"));
   EXPECT_EQ(bare.missing("system.filesystem.usage"),
             "/proc/self/mountinfo does not exist | sudo mount -t proc proc /proc");
 }

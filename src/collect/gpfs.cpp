@@ -15,7 +15,7 @@
 #include "collect/support/programs/line_process.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::gpfs_collector {
 
 namespace {
 
@@ -100,8 +100,8 @@ class GpfsSource : public Source {
 
 }  // namespace
 
-extern const Collector gpfs_collector;
-const Collector gpfs_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "gpfs",
     .summary = "bytes and operations of this node on GPFS file systems",
     .needs = "mmpmon of GPFS, and root",
@@ -112,4 +112,4 @@ const Collector gpfs_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<GpfsSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::gpfs_collector

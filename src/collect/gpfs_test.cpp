@@ -5,7 +5,9 @@
 
 namespace trainscope {
 
-extern const Collector gpfs_collector;
+namespace gpfs_collector {
+extern const Collector entry;
+}
 
 namespace gpfs_test {
 
@@ -30,7 +32,7 @@ done
 TEST(Gpfs, asks_for_every_file_system) {
   TestRoot root;
   install(root, kAnswers);
-  OpenedSource source(gpfs_collector, root.path());
+  OpenedSource source(gpfs_collector::entry, root.path());
   ASSERT_EQ(source.opened().columns.size(), 16U);
   EXPECT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("gpfs.read.bytes{fs=scratch}"), 2000);
@@ -44,7 +46,7 @@ TEST(Gpfs, does_not_wait_for_one_that_hangs_or_ends) {
     TestRoot root;
     install(root, script);
     const int64_t begin = monotonic_ns();
-    OpenedSource source(gpfs_collector, root.path());
+    OpenedSource source(gpfs_collector::entry, root.path());
     EXPECT_EQ(source.missing("gpfs.read.bytes"),
               "no reply from mmpmon: it needs root and a running GPFS | sudo trainscope run -- "
               "COMMAND");
@@ -54,7 +56,7 @@ TEST(Gpfs, does_not_wait_for_one_that_hangs_or_ends) {
 
 TEST(Gpfs, is_missing_where_there_is_no_program) {
   TestRoot root;
-  OpenedSource source(gpfs_collector, root.path());
+  OpenedSource source(gpfs_collector::entry, root.path());
   EXPECT_EQ(source.missing("gpfs.read.bytes"), "/usr/lpp/mmfs/bin/mmpmon does not exist");
 }
 

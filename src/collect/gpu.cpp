@@ -23,9 +23,9 @@
 #include "kernel/proc_file.h"
 #include "kernel/process_tree.h"
 
-namespace trainscope {
+namespace trainscope::gpu_collector {
 
-extern const Collector gpu_collector;
+extern const Collector entry;
 
 namespace {
 
@@ -212,7 +212,7 @@ class GpuSource : public Source {
                       {"recorder.memory.usage", own, {::sysconf(_SC_PAGESIZE), 1}}};
     std::set<std::string_view> there;
     for (const auto& column : layout["columns"]) {
-      const MetricSpec* spec = find_metric(gpu_collector, column.value("metric", ""));
+      const MetricSpec* spec = find_metric(entry, column.value("metric", ""));
       CHECK(spec != nullptr);  // both programs are of one build
       Labels labels;
       for (const auto& [name, value] : column["labels"].items()) labels.emplace_back(name, value);
@@ -220,7 +220,7 @@ class GpuSource : public Source {
       there.insert(spec->name);
     }
     for (const auto& missing : layout["missing"]) {
-      const MetricSpec* spec = find_metric(gpu_collector, missing.value("metric", ""));
+      const MetricSpec* spec = find_metric(entry, missing.value("metric", ""));
       if (spec == nullptr || !there.insert(spec->name).second) continue;
       opened.missing.push_back(
           {spec->name, missing.value("reason", ""), missing.value("remedy", "")});
@@ -254,7 +254,7 @@ class GpuSource : public Source {
 
 }  // namespace
 
-const Collector gpu_collector = {
+const Collector entry = {
     .name = "gpu",
     .summary = "GPUs, in total and for the job",
     .needs = "trainscope-gpu next to trainscope; NVIDIA's driver library, or amdgpu, i915 or xe",
@@ -267,4 +267,4 @@ const Collector gpu_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<GpuSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::gpu_collector

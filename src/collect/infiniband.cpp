@@ -15,7 +15,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::infiniband_collector {
 
 namespace {
 
@@ -160,8 +160,8 @@ class InfinibandSource : public Source {
 
 }  // namespace
 
-extern const Collector infiniband_collector;
-const Collector infiniband_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "infiniband",
     .summary = "traffic, errors and congestion of InfiniBand and RoCE ports",
     .needs = "/sys/class/infiniband",
@@ -172,4 +172,4 @@ const Collector infiniband_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<InfinibandSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::infiniband_collector

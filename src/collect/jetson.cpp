@@ -15,7 +15,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::jetson_collector {
 
 namespace {
 
@@ -152,8 +152,8 @@ class JetsonSource : public Source {
 
 }  // namespace
 
-extern const Collector jetson_collector;
-const Collector jetson_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "jetson",
     .summary = "GPU load, clocks and power rails of a Jetson board",
     .needs = "/sys/devices/gpu.0/load or similar; root for the memory controller",
@@ -164,4 +164,4 @@ const Collector jetson_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<JetsonSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::jetson_collector

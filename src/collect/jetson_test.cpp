@@ -4,12 +4,14 @@
 
 namespace trainscope {
 
-extern const Collector jetson_collector;
+namespace jetson_collector {
+extern const Collector entry;
+}
 
 namespace jetson_test {
 
 TEST(Jetson, reads_a_tx2) {
-  OpenedSource source(jetson_collector, machine_root("jetson-tx2"));
+  OpenedSource source(jetson_collector::entry, machine_root("jetson-tx2"));
   source.sample();
   EXPECT_EQ(source.value("hw.gpu.utilization{gpu=0}"), 0.356);
   EXPECT_EQ(source.value("hw.gpu.clock{clock=sm;gpu=0}"), 1122e6);
@@ -19,7 +21,7 @@ TEST(Jetson, reads_a_tx2) {
 }
 
 TEST(Jetson, multiplies_voltage_and_current_of_an_orin) {
-  OpenedSource source(jetson_collector, machine_root("jetson-orin"));
+  OpenedSource source(jetson_collector::entry, machine_root("jetson-orin"));
   source.sample();
   EXPECT_EQ(source.value("hw.gpu.utilization{gpu=0}"), 0.99);
   EXPECT_NEAR(*source.value("hw.power{sensor=VDD_GPU_SOC}"), 19.072 * 0.168, 1e-9);
@@ -32,7 +34,7 @@ TEST(Jetson, multiplies_voltage_and_current_of_an_orin) {
 
 TEST(Jetson, what_cannot_be_true_is_absent) {
   const TestRoot root("jetson-tx2");
-  OpenedSource source(jetson_collector, root.path());
+  OpenedSource source(jetson_collector::entry, root.path());
   root.write("/sys/devices/17000000.gp10b/load", "1001\n");
   root.write("/sys/kernel/actmon_avg_activity/mc_all", "99999999\n");
   root.write("/sys/bus/i2c/drivers/ina3221x/0-0041/iio:device1/in_power0_input", "");
@@ -46,14 +48,14 @@ TEST(Jetson, what_cannot_be_true_is_absent) {
 TEST(Jetson, rails_of_one_name_are_told_apart) {
   const TestRoot root("jetson-tx2");
   root.write("/sys/bus/i2c/drivers/ina3221x/0-0041/iio:device1/rail_name_1", "VDD_IN\n");
-  OpenedSource source(jetson_collector, root.path());
+  OpenedSource source(jetson_collector::entry, root.path());
   source.sample();
   EXPECT_EQ(source.value("hw.power{sensor=VDD_IN}"), 3.204);
   EXPECT_EQ(source.value("hw.power{sensor=VDD_IN 2}"), 0.61);
 }
 
 TEST(Jetson, other_machines_are_none) {
-  OpenedSource source(jetson_collector, machine_root("vm"));
+  OpenedSource source(jetson_collector::entry, machine_root("vm"));
   EXPECT_TRUE(source.opened().columns.empty());
   EXPECT_EQ(source.missing("hw.gpu.utilization"), "this machine is not a Jetson");
 }

@@ -27,7 +27,7 @@
 #include "kernel/proc_file.h"
 #include "kernel/process_tree.h"
 
-namespace trainscope {
+namespace trainscope::job_collector {
 
 namespace {
 
@@ -334,8 +334,8 @@ class JobSource : public Source {
 
 }  // namespace
 
-extern const Collector job_collector;
-const Collector job_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "job",
     .summary = "CPU, memory and I/O of the job's whole process tree",
     .needs = "/proc/PID/stat and /proc/PID/io of the job's processes",
@@ -345,4 +345,4 @@ const Collector job_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<JobSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::job_collector

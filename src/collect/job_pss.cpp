@@ -17,7 +17,7 @@
 #include "kernel/proc_file.h"
 #include "kernel/process_tree.h"
 
-namespace trainscope {
+namespace trainscope::job_pss_collector {
 
 namespace {
 
@@ -116,8 +116,8 @@ class JobPssSource : public Source {
 
 }  // namespace
 
-extern const Collector job_pss_collector;
-const Collector job_pss_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "job_pss",
     .summary = "memory of the job, with shared pages divided among processes",
     .needs = "/proc/PID/smaps_rollup of the job's processes",
@@ -129,4 +129,4 @@ const Collector job_pss_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<JobPssSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::job_pss_collector

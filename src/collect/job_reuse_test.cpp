@@ -6,8 +6,12 @@
 
 namespace trainscope {
 
-extern const Collector job_switches_collector;
-extern const Collector job_pss_collector;
+namespace job_switches_collector {
+extern const Collector entry;
+}
+namespace job_pss_collector {
+extern const Collector entry;
+}
 
 namespace job_reuse_test {
 
@@ -47,7 +51,7 @@ class ReusedPid : public testing::Test {
 TEST_F(ReusedPid, is_not_counted_in_the_switches) {
   const std::string voluntary = "job.context_switches{type=voluntary}";
   put_process(1000, 10, 50, 1);
-  OpenedSource source(job_switches_collector, root_.path(), context_);
+  OpenedSource source(job_switches_collector::entry, root_.path(), context_);
   source.sample();
   put_process(1000, 10, 60, 1);
   source.sample();
@@ -59,7 +63,7 @@ TEST_F(ReusedPid, is_not_counted_in_the_switches) {
 
 TEST_F(ReusedPid, is_not_counted_in_the_memory) {
   put_process(1000, 10, 1, 1000);
-  OpenedSource source(job_pss_collector, root_.path(), context_);
+  OpenedSource source(job_pss_collector::entry, root_.path(), context_);
   source.sample();
   EXPECT_EQ(source.value("job.memory.pss"), 1000 * 1024);
   put_process(2000, 5000, 1, 9000);

@@ -20,7 +20,7 @@
 #include "kernel/proc_file.h"
 #include "kernel/process_tree.h"
 
-namespace trainscope {
+namespace trainscope::job_switches_collector {
 
 namespace {
 
@@ -229,8 +229,8 @@ class JobSwitchesSource : public Source {
 
 }  // namespace
 
-extern const Collector job_switches_collector;
-const Collector job_switches_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "job_switches",
     .summary = "context switches of the job's threads",
     .needs = "/proc/PID/task/TID/status",
@@ -243,4 +243,4 @@ const Collector job_switches_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<JobSwitchesSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::job_switches_collector

@@ -6,7 +6,9 @@
 
 namespace trainscope {
 
-extern const Collector job_switches_collector;
+namespace job_switches_collector {
+extern const Collector entry;
+}
 
 namespace job_switches_test {
 
@@ -43,7 +45,7 @@ class JobSwitches : public testing::Test {
 };
 
 TEST_F(JobSwitches, of_an_ended_thread_stay) {
-  OpenedSource source(job_switches_collector, root_.path(), context_);
+  OpenedSource source(job_switches_collector::entry, root_.path(), context_);
   source.sample();
   put_thread(101, 30, 3);
   source.sample();
@@ -56,7 +58,7 @@ TEST_F(JobSwitches, of_an_ended_thread_stay) {
 }
 
 TEST_F(JobSwitches, of_a_thread_with_the_tid_of_an_ended_one_are_added) {
-  OpenedSource source(job_switches_collector, root_.path(), context_);
+  OpenedSource source(job_switches_collector::entry, root_.path(), context_);
   source.sample();
   put_thread(101, 30, 3);
   source.sample();
@@ -76,7 +78,7 @@ TEST_F(JobSwitches, of_a_thread_with_the_tid_of_an_ended_one_are_added) {
 }
 
 TEST_F(JobSwitches, continue_after_a_lack_of_descriptors) {
-  OpenedSource source(job_switches_collector, root_.path(), context_);
+  OpenedSource source(job_switches_collector::entry, root_.path(), context_);
   source.sample();
   put_thread(kPid, 10, 0);
   source.sample();

@@ -9,7 +9,9 @@
 
 namespace trainscope {
 
-extern const Collector job_collector;
+namespace job_collector {
+extern const Collector entry;
+}
 
 namespace job_test {
 
@@ -70,7 +72,7 @@ TEST_F(JobTree, counts_an_orphan_once_whose_last_seen_parent_has_ended_too) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 0);
   put(kOrphan, kParent, 2'000);
-  OpenedSource source(job_collector, root_.path(), context_);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
   source.sample();
   EXPECT_EQ(source.value(kWritten), 2'000);
   end(kParent);
@@ -88,7 +90,7 @@ TEST_F(JobTree, counts_a_process_later_that_it_had_no_descriptor_for) {
   context_.event_sink = [&](const std::string&, const std::string& text) {
     events.push_back(text);
   };
-  OpenedSource source(job_collector, root_.path(), context_);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
   source.sample();
   put(kParent, kFirst, 300);
   give_pids_up_to(kParent);
@@ -107,7 +109,7 @@ TEST_F(JobTree, counts_a_process_later_that_it_had_no_descriptor_for) {
 
 // One descriptor is enough to find a process, not to follow it.
 TEST_F(JobTree, needs_both_files_of_a_process) {
-  OpenedSource source(job_collector, root_.path(), context_);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
   source.sample();
   put(kFirst, kReaper, 2'000);
   put(kParent, kFirst, 300);
@@ -124,7 +126,7 @@ TEST_F(JobTree, needs_both_files_of_a_process) {
 // Only its end removes a process: it would not be found again.
 TEST_F(JobTree, stays_with_a_process_that_cannot_be_read_once) {
   put(kFirst, kReaper, 2'000);
-  OpenedSource source(job_collector, root_.path(), context_);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
   source.sample();
   root_.write("/proc/100/stat", "100 (job) S torn\n");
   EXPECT_EQ(source.sample(), Sampled::ok);
@@ -138,7 +140,7 @@ TEST_F(JobTree, stays_with_a_process_that_cannot_be_read_once) {
 TEST_F(JobTree, keeps_what_nobody_absorbed) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 2'000);
-  OpenedSource source(job_collector, root_.path(), context_);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
   source.sample();
   end(kParent);
   source.sample(5);
@@ -148,7 +150,7 @@ TEST_F(JobTree, keeps_what_nobody_absorbed) {
 TEST_F(JobTree, does_not_take_the_parents_own_writes_for_a_childs_that_nobody_reaped) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 2'000);
-  OpenedSource source(job_collector, root_.path(), context_);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
   source.sample();
   end(kParent);
   put(kFirst, kReaper, 4'000);
@@ -159,7 +161,7 @@ TEST_F(JobTree, does_not_take_the_parents_own_writes_for_a_childs_that_nobody_re
 TEST_F(JobTree, counts_a_child_once_that_its_parent_reaped) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 2'000);
-  OpenedSource source(job_collector, root_.path(), context_);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
   source.sample();
   end(kParent);
   put(kFirst, kReaper, 2'000, faults(2'000));
@@ -169,7 +171,7 @@ TEST_F(JobTree, counts_a_child_once_that_its_parent_reaped) {
 
 TEST_F(JobTree, has_no_memory_to_show_when_its_last_process_has_given_it_back) {
   put(kFirst, kReaper, 0);
-  OpenedSource source(job_collector, root_.path(), context_);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
   source.sample();
   EXPECT_GT(source.value("job.memory.usage"), 0);
   put(kFirst, kReaper, 0, 0, 0);
@@ -185,7 +187,7 @@ TEST_F(JobTree, is_not_led_in_a_circle_by_reused_pids) {
   put(kFirst, kReaper, 0);
   put(kParent, kFirst, 0);
   put(kOrphan, kParent, 2'000);
-  OpenedSource source(job_collector, root_.path(), context_);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
   give_pids_up_to(kOrphan + 1);
   source.sample();
   end(kParent);

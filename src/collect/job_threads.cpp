@@ -26,7 +26,7 @@
 #include "collect/support/threads/role_time.h"
 #include "collect/support/threads/thread_files.h"
 
-namespace trainscope {
+namespace trainscope::job_threads_collector {
 
 namespace {
 
@@ -382,8 +382,8 @@ class JobThreadsSource : public Source {
 
 }  // namespace
 
-extern const Collector job_threads_collector;
-const Collector job_threads_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "job_threads",
     .summary = "running, waiting and blocked time of the main thread and of data-loader workers",
     .needs = "/proc/PID/schedstat and /proc/PID/stat of the job's processes",
@@ -397,4 +397,4 @@ const Collector job_threads_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<JobThreadsSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::job_threads_collector

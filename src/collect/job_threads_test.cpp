@@ -30,7 +30,9 @@ TEST_F(JobThreads, are_blocked_on_what_they_were_seen_to_wait_for) {
 }
 
 // A job with steps of a second would always be seen in the same state.
-TEST_F(JobThreads, are_not_read_in_step_with_the_job) { EXPECT_TRUE(job_threads_collector.varies); }
+TEST_F(JobThreads, are_not_read_in_step_with_the_job) {
+  EXPECT_TRUE(job_threads_collector::entry.varies);
+}
 
 TEST_F(JobThreads, a_wait_for_a_file_system_in_user_space_is_one_for_disk) {
   start({.state = 'S'});

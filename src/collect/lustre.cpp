@@ -19,7 +19,7 @@
 #include "kernel/folder_watch.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::lustre_collector {
 
 namespace {
 
@@ -341,8 +341,8 @@ class LustreSource : public Source {
 
 }  // namespace
 
-extern const Collector lustre_collector;
-const Collector lustre_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "lustre",
     .summary = "bytes, operations and requests of this client on Lustre file systems",
     .needs = "a mounted Lustre file system, and readable debugfs",
@@ -352,4 +352,4 @@ const Collector lustre_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<LustreSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::lustre_collector

@@ -5,7 +5,9 @@
 
 namespace trainscope {
 
-extern const Collector lustre_collector;
+namespace lustre_collector {
+extern const Collector entry;
+}
 
 namespace lustre_test {
 
@@ -14,7 +16,7 @@ constexpr const char* kExtents =
     "/sys/kernel/debug/lustre/llite/scratch-ffff8d0c5c1e3800/extents_stats";
 
 TEST(Lustre, reads_a_client_and_its_targets) {
-  OpenedSource source(lustre_collector, machine_root("lustre-client"));
+  OpenedSource source(lustre_collector::entry, machine_root("lustre-client"));
   EXPECT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("lustre.read.bytes{fs=scratch}"), 146821914624);
   EXPECT_EQ(source.value("lustre.write.calls{fs=scratch}"), 20480);
@@ -30,7 +32,7 @@ TEST(Lustre, reads_a_client_and_its_targets) {
 
 // Lustre omits lines that have counted nothing yet.
 TEST(Lustre, takes_a_line_that_is_not_there_for_nothing) {
-  OpenedSource source(lustre_collector, machine_root("lustre-client"));
+  OpenedSource source(lustre_collector::entry, machine_root("lustre-client"));
   source.sample();
   EXPECT_EQ(source.value("lustre.write.bytes{fs=home}"), 0);
   EXPECT_EQ(source.value("lustre.operations{fs=scratch;operation=rename}"), 0);
@@ -38,7 +40,7 @@ TEST(Lustre, takes_a_line_that_is_not_there_for_nothing) {
 
 TEST(Lustre, is_absent_when_a_file_is_torn) {
   TestRoot root("lustre-client");
-  OpenedSource source(lustre_collector, root.path());
+  OpenedSource source(lustre_collector::entry, root.path());
   const std::string text = root.text(kStats);
   root.write(kStats, text.substr(0, text.size() - 10));
   source.sample();
@@ -51,7 +53,7 @@ TEST(Lustre, is_absent_when_a_file_is_torn) {
 
 TEST(Lustre, notices_larger_reads) {
   TestRoot root("lustre-client");
-  OpenedSource source(lustre_collector, root.path());
+  OpenedSource source(lustre_collector::entry, root.path());
   root.write(kExtents, root.text(kExtents) + " 256K -  512K :  3    0  100  |   4    0  100\n");
   EXPECT_EQ(source.sample(), Sampled::layout_changed);
   source.open();
@@ -66,7 +68,7 @@ TEST(Lustre, reads_old_clients) {
              "snapshot_time             1477386221.123456 secs.usecs\n"
              "read_bytes                12 samples [bytes] 4096 4096 49152\n"
              "open                      7 samples [regs]\n");
-  OpenedSource source(lustre_collector, root.path());
+  OpenedSource source(lustre_collector::entry, root.path());
   source.sample();
   EXPECT_EQ(source.value("lustre.read.bytes{fs=work}"), 49152);
   EXPECT_EQ(source.value("lustre.operations{fs=work;operation=open}"), 7);
@@ -77,7 +79,7 @@ TEST(Lustre, reads_old_clients) {
 TEST(Lustre, says_what_would_switch_the_sizes_on) {
   TestRoot root("lustre-client");
   root.write(kExtents, "disabled\n write anything to this file to activate\n");
-  OpenedSource source(lustre_collector, root.path());
+  OpenedSource source(lustre_collector::entry, root.path());
   EXPECT_EQ(source.missing("lustre.extents"),
             "this client does not count the sizes of reads and writes | sudo lctl set_param "
             "llite.*.extents_stats=1");
@@ -87,7 +89,7 @@ TEST(Lustre, says_how_to_read_debugfs) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
   TestRoot root("lustre-client");
   std::filesystem::permissions(root.at("/sys/kernel/debug"), std::filesystem::perms::none);
-  OpenedSource source(lustre_collector, root.path());
+  OpenedSource source(lustre_collector::entry, root.path());
   EXPECT_EQ(source.missing("lustre.read.bytes"),
             "no permission to read /sys/kernel/debug/lustre | sudo mount -o remount,mode=755 "
             "/sys/kernel/debug");

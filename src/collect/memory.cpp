@@ -13,7 +13,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::memory_collector {
 
 namespace {
 
@@ -115,8 +115,8 @@ class MemorySource : public Source {
 
 }  // namespace
 
-extern const Collector memory_collector;
-const Collector memory_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "memory",
     .summary = "memory and swap by use",
     .needs = "/proc/meminfo",
@@ -126,4 +126,4 @@ const Collector memory_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<MemorySource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::memory_collector

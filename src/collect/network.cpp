@@ -12,7 +12,7 @@
 #include "collect/support/devices/interfaces.h"
 #include "collect/support/missing.h"
 
-namespace trainscope {
+namespace trainscope::network_collector {
 
 namespace {
 
@@ -108,8 +108,8 @@ class NetworkSource : public Source {
 
 }  // namespace
 
-extern const Collector network_collector;
-const Collector network_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "network",
     .summary = "bytes received and sent by every network interface",
     .needs = "/sys/class/net or /proc/net/dev",
@@ -119,4 +119,4 @@ const Collector network_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<NetworkSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::network_collector

@@ -10,7 +10,7 @@
 #include "collect/support/devices/interfaces.h"
 #include "collect/support/missing.h"
 
-namespace trainscope {
+namespace trainscope::network_errors_collector {
 
 namespace {
 
@@ -85,8 +85,8 @@ class NetworkErrorsSource : public Source {
 
 }  // namespace
 
-extern const Collector network_errors_collector;
-const Collector network_errors_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "network_errors",
     .summary = "packets, errors and drops of every network interface",
     .needs = "/proc/net/dev",
@@ -96,4 +96,4 @@ const Collector network_errors_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<NetworkErrorsSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::network_errors_collector

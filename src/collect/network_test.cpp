@@ -5,8 +5,12 @@
 
 namespace trainscope {
 
-extern const Collector network_collector;
-extern const Collector network_errors_collector;
+namespace network_collector {
+extern const Collector entry;
+}
+namespace network_errors_collector {
+extern const Collector entry;
+}
 
 namespace network_test {
 
@@ -14,7 +18,7 @@ constexpr const char* kEth0Receive = "system.network.io{device=eth0;direction=re
 
 TEST(Network, is_absent_for_an_interface_that_vanished) {
   TestRoot root("vm");
-  OpenedSource source(network_collector, root.path());
+  OpenedSource source(network_collector::entry, root.path());
   source.sample();
   EXPECT_EQ(source.value(kEth0Receive), 3057999803);
   root.write("/sys/class/net/eth0/statistics/rx_bytes", "");
@@ -25,8 +29,8 @@ TEST(Network, is_absent_for_an_interface_that_vanished) {
 
 TEST(Network, notices_an_interface_that_comes_up) {
   TestRoot root("vm");
-  OpenedSource source(network_collector, root.path());
-  OpenedSource errors(network_errors_collector, root.path());
+  OpenedSource source(network_collector::entry, root.path());
+  OpenedSource errors(network_errors_collector::entry, root.path());
   EXPECT_FALSE(source.has("system.network.io{device=ifb0;direction=receive}"));
   root.write("/sys/class/net/ifb0/operstate", "up\n");
   EXPECT_EQ(source.sample(100), Sampled::layout_changed);
@@ -39,13 +43,13 @@ TEST(Network, notices_an_interface_that_comes_up) {
 TEST(Network, reads_the_table_where_there_is_no_sysfs_or_there_are_many) {
   TestRoot root("vm");
   root.remove("/sys");
-  OpenedSource bare(network_collector, root.path());
+  OpenedSource bare(network_collector::entry, root.path());
   bare.sample();
   EXPECT_EQ(bare.value(kEth0Receive), 3057999803);
   EXPECT_TRUE(bare.has("system.network.io{device=ifb0;direction=receive}"));
 
   TestRoot server("server");
-  OpenedSource source(network_collector, server.path());
+  OpenedSource source(network_collector::entry, server.path());
   EXPECT_EQ(source.sample(250), Sampled::ok);
   EXPECT_EQ(source.value("system.network.io{device=ib0;direction=transmit}"), 6618273645);
   std::string text = server.text("/proc/net/dev");
@@ -59,16 +63,16 @@ TEST(Network, reads_the_table_where_there_is_no_sysfs_or_there_are_many) {
 TEST(Network, leaves_out_interfaces_of_another_namespace) {
   TestRoot root("vm");
   root.write("/proc/net/dev", "    lo: 1 2 0 0 0 0 0 0 3 4 0 0 0 0 0 0\n");
-  OpenedSource source(network_collector, root.path());
+  OpenedSource source(network_collector::entry, root.path());
   EXPECT_EQ(source.opened().columns.size(), 2U);
   EXPECT_EQ(source.sample(100), Sampled::ok);
 }
 
 TEST(Network, says_why_it_is_missing) {
   TestRoot root;
-  OpenedSource source(network_collector, root.path());
+  OpenedSource source(network_collector::entry, root.path());
   EXPECT_EQ(source.missing("system.network.io"), "no network interface is up");
-  OpenedSource errors(network_errors_collector, root.path());
+  OpenedSource errors(network_errors_collector::entry, root.path());
   EXPECT_EQ(errors.missing("system.network.dropped"),
             "/proc/net/dev does not exist | sudo mount -t proc proc /proc");
 }

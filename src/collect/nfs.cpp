@@ -14,7 +14,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::nfs_collector {
 
 namespace {
 
@@ -212,8 +212,8 @@ class NfsSource : public Source {
 
 }  // namespace
 
-extern const Collector nfs_collector;
-const Collector nfs_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "nfs",
     .summary = "bytes and requests of every NFS mount, and the response time of its server",
     .needs = "a mounted NFS file system",
@@ -224,4 +224,4 @@ const Collector nfs_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<NfsSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::nfs_collector

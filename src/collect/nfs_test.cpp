@@ -4,14 +4,16 @@
 
 namespace trainscope {
 
-extern const Collector nfs_collector;
+namespace nfs_collector {
+extern const Collector entry;
+}
 
 namespace nfs_test {
 
 constexpr const char* kTable = "/proc/self/mountstats";
 
 TEST(Nfs, reads_every_mount_and_operation) {
-  OpenedSource source(nfs_collector, machine_root("nfs-client"));
+  OpenedSource source(nfs_collector::entry, machine_root("nfs-client"));
   EXPECT_EQ(source.sample(), Sampled::ok);
   EXPECT_EQ(source.value("nfs.io{direction=read;mountpoint=/data}"), 146821914624 + 1048576);
   EXPECT_EQ(source.value("nfs.server.io{direction=read;mountpoint=/data}"), 140821914624);
@@ -26,7 +28,7 @@ TEST(Nfs, reads_every_mount_and_operation) {
 
 TEST(Nfs, notices_mounts_that_come_and_go) {
   TestRoot root("nfs-client");
-  OpenedSource source(nfs_collector, root.path());
+  OpenedSource source(nfs_collector::entry, root.path());
   const std::string text = root.text(kTable);
   root.write(kTable, text +
                          "device f:/x mounted on /x with fstype nfs4 statvers=1.1\n\tbytes:\t1 2 "
@@ -44,7 +46,7 @@ TEST(Nfs, notices_mounts_that_come_and_go) {
 TEST(Nfs, is_missing_where_nothing_is_mounted) {
   TestRoot root;
   root.write(kTable, "device /dev/sda2 mounted on / with fstype ext4\n");
-  OpenedSource source(nfs_collector, root.path());
+  OpenedSource source(nfs_collector::entry, root.path());
   EXPECT_EQ(source.missing("nfs.io"), "no NFS file system is mounted here");
 }
 

@@ -12,7 +12,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::numa_collector {
 
 namespace {
 
@@ -79,8 +79,8 @@ class NumaSource : public Source {
 
 }  // namespace
 
-extern const Collector numa_collector;
-const Collector numa_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "numa",
     .summary = "memory nodes that pages were allocated on",
     .needs = "/sys/devices/system/node/node*/numastat",
@@ -90,4 +90,4 @@ const Collector numa_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<NumaSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::numa_collector

@@ -4,12 +4,14 @@
 
 namespace trainscope {
 
-extern const Collector numa_collector;
+namespace numa_collector {
+extern const Collector entry;
+}
 
 namespace numa_test {
 
 TEST(Numa, counts_pages_by_node) {
-  OpenedSource source(numa_collector, machine_root("ib-node"));
+  OpenedSource source(numa_collector::entry, machine_root("ib-node"));
   source.sample();
   EXPECT_EQ(source.value("system.numa.allocations{node=0;type=hit}"), 8000000);
   EXPECT_EQ(source.value("system.numa.allocations{node=1;type=miss}"), 12000);
@@ -18,7 +20,7 @@ TEST(Numa, counts_pages_by_node) {
 
 TEST(Numa, a_line_that_is_gone_is_absent) {
   const TestRoot root("ib-node");
-  OpenedSource source(numa_collector, root.path());
+  OpenedSource source(numa_collector::entry, root.path());
   root.write("/sys/devices/system/node/node0/numastat", "numa_hit 7\nnuma_miss\n");
   source.sample();
   EXPECT_EQ(source.value("system.numa.allocations{node=0;type=hit}"), 7);
@@ -27,7 +29,7 @@ TEST(Numa, a_line_that_is_gone_is_absent) {
 }
 
 TEST(Numa, is_missing_where_the_kernel_knows_no_nodes) {
-  OpenedSource source(numa_collector, machine_root("vm"));
+  OpenedSource source(numa_collector::entry, machine_root("vm"));
   EXPECT_EQ(source.missing("system.numa.allocations"),
             "the kernel shows no memory nodes in /sys/devices/system/node");
 }

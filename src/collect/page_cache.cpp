@@ -22,7 +22,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::page_cache_collector {
 
 namespace {
 
@@ -153,8 +153,8 @@ class PageCacheSource : public Source {
 
 }  // namespace
 
-extern const Collector page_cache_collector;
-const Collector page_cache_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "page_cache",
     .summary = "part of the dataset (--data) that is in the page cache",
     .needs = "--data, Linux 6.5 or later, and ownership of the files",
@@ -165,4 +165,4 @@ const Collector page_cache_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<PageCacheSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::page_cache_collector

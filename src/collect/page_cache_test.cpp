@@ -10,7 +10,9 @@
 
 namespace trainscope {
 
-extern const Collector page_cache_collector;
+namespace page_cache_collector {
+extern const Collector entry;
+}
 
 namespace page_cache_test {
 
@@ -24,7 +26,7 @@ TEST(PageCache, tells_what_is_in_memory) {
   TestRoot root;
   root.write("/data/a", std::string(100'000, 'x'));
   root.write("/data/b/c", std::string(50'000, 'x'));
-  OpenedSource source(page_cache_collector, root.path(), with({"/data"}));
+  OpenedSource source(page_cache_collector::entry, root.path(), with({"/data"}));
   if (source.opened().columns.empty()) GTEST_SKIP() << source.missing("system.page_cache.cached");
   source.sample();
   EXPECT_EQ(source.value("system.page_cache.size{path=/data}"), 150'000);
@@ -35,9 +37,10 @@ TEST(PageCache, is_missing_with_the_reason) {
   TestRoot root;
   root.write("/empty/x/y", "");
   root.remove("/empty/x/y");
-  EXPECT_EQ(OpenedSource(page_cache_collector, root.path()).missing("system.page_cache.cached"),
-            "no dataset was given | trainscope run --data FOLDER -- COMMAND");
-  const OpenedSource nothing(page_cache_collector, root.path(), with({"/nowhere"}));
+  EXPECT_EQ(
+      OpenedSource(page_cache_collector::entry, root.path()).missing("system.page_cache.cached"),
+      "no dataset was given | trainscope run --data FOLDER -- COMMAND");
+  const OpenedSource nothing(page_cache_collector::entry, root.path(), with({"/nowhere"}));
   EXPECT_EQ(nothing.missing("system.page_cache.cached"), "/nowhere does not exist");
 }
 

@@ -11,7 +11,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::paging_collector {
 
 namespace {
 
@@ -92,8 +92,8 @@ class PagingSource : public Source {
 
 }  // namespace
 
-extern const Collector paging_collector;
-const Collector paging_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "paging",
     .summary = "page faults and swapping",
     .needs = "/proc/vmstat",
@@ -103,4 +103,4 @@ const Collector paging_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<PagingSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::paging_collector

@@ -25,7 +25,7 @@
 #include "collect/support/missing.h"
 #include "kernel/process_tree.h"
 
-namespace trainscope {
+namespace trainscope::perf_collector {
 
 namespace {
 
@@ -268,8 +268,8 @@ class PerfSource : public Source {
 
 }  // namespace
 
-extern const Collector perf_collector;
-const Collector perf_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "perf",
     .summary = "instructions, cycles, cache misses and stalls of the job",
     .needs = "perf_event_open(2): kernel.perf_event_paranoid at most 2, a processor with counters",
@@ -279,4 +279,4 @@ const Collector perf_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<PerfSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::perf_collector

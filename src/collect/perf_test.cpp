@@ -12,7 +12,9 @@
 
 namespace trainscope {
 
-extern const Collector perf_collector;
+namespace perf_collector {
+extern const Collector entry;
+}
 
 namespace perf_test {
 
@@ -29,17 +31,17 @@ std::optional<double> value(const OpenedSource& source, const std::string& metri
 }
 
 TEST(Perf, every_metric_is_there_or_has_a_reason) {
-  OpenedSource source(perf_collector, "");
+  OpenedSource source(perf_collector::entry, "");
   std::set<std::string_view> there;
   for (const Column& column : source.opened().columns) there.insert(column.metric);
-  for (const MetricSpec& spec : perf_collector.metrics) {
+  for (const MetricSpec& spec : perf_collector::entry.metrics) {
     if (there.contains(spec.name)) continue;
     EXPECT_NE(source.missing(std::string(spec.name)), "") << spec.name;
   }
 }
 
 TEST(Perf, counts_the_time_of_a_child_that_has_ended) {
-  OpenedSource source(perf_collector, "");
+  OpenedSource source(perf_collector::entry, "");
   if (!source.missing("perf.task_clock").empty()) {
     GTEST_SKIP() << source.missing("perf.task_clock");
   }
@@ -60,7 +62,7 @@ TEST(Perf, counts_the_time_of_a_child_that_has_ended) {
 }
 
 TEST(Perf, instructions_are_counted_where_the_processor_does) {
-  OpenedSource source(perf_collector, "");
+  OpenedSource source(perf_collector::entry, "");
   if (!source.missing("perf.cycles").empty()) GTEST_SKIP() << source.missing("perf.cycles");
   source.sample();
   burn(20'000'000);
@@ -73,7 +75,7 @@ TEST(Perf, a_job_that_is_not_there_is_a_reason) {
   JobLink job;
   SourceContext context;
   context.job = &job;
-  OpenedSource source(perf_collector, "", context);
+  OpenedSource source(perf_collector::entry, "", context);
   EXPECT_EQ(source.missing("perf.cycles"), "the job was not running when counting began");
 }
 

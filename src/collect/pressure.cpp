@@ -9,7 +9,7 @@
 #include "collect/support/missing.h"
 #include "collect/support/pressure_file.h"
 
-namespace trainscope {
+namespace trainscope::pressure_collector {
 
 namespace {
 
@@ -44,8 +44,8 @@ class PressureSource : public Source {
 
 }  // namespace
 
-extern const Collector pressure_collector;
-const Collector pressure_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "pressure",
     .summary = "time lost waiting for CPU, memory and I/O",
     .needs = "/proc/pressure (kernel 4.20 or later, psi=1)",
@@ -55,4 +55,4 @@ const Collector pressure_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<PressureSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::pressure_collector

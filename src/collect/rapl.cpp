@@ -15,7 +15,7 @@
 #include "kernel/proc_file.h"
 #include "kernel/unwrap.h"
 
-namespace trainscope {
+namespace trainscope::rapl_collector {
 
 namespace {
 
@@ -108,8 +108,8 @@ class RaplSource : public Source {
 
 }  // namespace
 
-extern const Collector rapl_collector;
-const Collector rapl_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "rapl",
     .summary = "energy of processors and their memory",
     .needs = "/sys/class/powercap/intel-rapl:*/energy_uj, readable",
@@ -119,4 +119,4 @@ const Collector rapl_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<RaplSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::rapl_collector

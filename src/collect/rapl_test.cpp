@@ -6,7 +6,9 @@
 
 namespace trainscope {
 
-extern const Collector rapl_collector;
+namespace rapl_collector {
+extern const Collector entry;
+}
 
 namespace rapl_test {
 
@@ -14,7 +16,7 @@ const std::string kPackage = "/sys/class/powercap/intel-rapl:0";
 
 TEST(Rapl, counts_on_when_the_counter_wraps) {
   TestRoot root("server");
-  OpenedSource source(rapl_collector, root.path());
+  OpenedSource source(rapl_collector::entry, root.path());
   source.sample();
   EXPECT_EQ(source.value("hw.energy{sensor=package-0}"), 262143);
   root.write(kPackage + "/energy_uj", "671150\n");
@@ -29,9 +31,9 @@ TEST(Rapl, counts_on_when_the_counter_wraps) {
 }
 
 TEST(Rapl, names_parts_by_their_package) {
-  OpenedSource source(rapl_collector, machine_root("server"));
+  OpenedSource source(rapl_collector::entry, machine_root("server"));
   EXPECT_TRUE(source.has("hw.energy{sensor=dram-1}"));
-  OpenedSource laptop(rapl_collector, machine_root("laptop"));
+  OpenedSource laptop(rapl_collector::entry, machine_root("laptop"));
   EXPECT_EQ(laptop.opened().columns.size(), 4U);  // intel-rapl-mmio shows the package again
 }
 
@@ -59,16 +61,16 @@ TEST(Rapl, says_how_to_make_it_readable) {
     ASSERT_EQ(::chmod(root.at(file).c_str(), 0), 0);
   }
   const AsNobody nobody;
-  OpenedSource source(rapl_collector, root.path());
+  OpenedSource source(rapl_collector::entry, root.path());
   EXPECT_EQ(source.missing("hw.energy"),
             "no permission to read /sys/class/powercap/intel-rapl:0/energy_uj | "
             "sudo chmod o+r /sys/class/powercap/intel-rapl:*/energy_uj");
 }
 
 TEST(Rapl, says_why_it_is_missing) {
-  OpenedSource vm(rapl_collector, machine_root("vm"));
+  OpenedSource vm(rapl_collector::entry, machine_root("vm"));
   EXPECT_EQ(vm.missing("hw.energy"), "this virtual machine does not show energy counters");
-  OpenedSource board(rapl_collector, machine_root("jetson"));
+  OpenedSource board(rapl_collector::entry, machine_root("jetson"));
   EXPECT_EQ(board.missing("hw.energy"),
             "no energy counters (RAPL) in /sys/class/powercap | "
             "sudo modprobe intel_rapl_msr");

@@ -12,7 +12,7 @@
 #include "collect/collect.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::recorder_collector {
 
 namespace {
 
@@ -61,8 +61,8 @@ class RecorderSource : public Source {
 
 }  // namespace
 
-extern const Collector recorder_collector;
-const Collector recorder_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "recorder",
     .summary = "overhead of recording",
     .needs = "nothing",
@@ -72,4 +72,4 @@ const Collector recorder_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<RecorderSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::recorder_collector

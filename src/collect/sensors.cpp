@@ -16,7 +16,7 @@
 #include "collect/support/missing.h"
 #include "kernel/proc_file.h"
 
-namespace trainscope {
+namespace trainscope::sensors_collector {
 
 namespace {
 
@@ -108,8 +108,8 @@ class SensorsSource : public Source {
 
 }  // namespace
 
-extern const Collector sensors_collector;
-const Collector sensors_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "sensors",
     .summary = "temperatures, fans and power of the machine",
     .needs = "/sys/class/hwmon or /sys/class/thermal",
@@ -120,4 +120,4 @@ const Collector sensors_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<SensorsSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::sensors_collector

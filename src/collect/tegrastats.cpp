@@ -19,7 +19,7 @@
 #include "collect/support/programs/child_lines.h"
 #include "parse/parse.h"
 
-namespace trainscope {
+namespace trainscope::tegrastats_collector {
 
 namespace {
 
@@ -145,8 +145,8 @@ class TegrastatsSource : public Source {
 
 }  // namespace
 
-extern const Collector tegrastats_collector;
-const Collector tegrastats_collector = {
+extern const Collector entry;
+const Collector entry = {
     .name = "tegrastats",
     .summary = "GPU load of a Jetson board from NVIDIA's tool, if /sys does not show it",
     .needs = "the program tegrastats",
@@ -157,4 +157,4 @@ const Collector tegrastats_collector = {
     .make = [] { return std::unique_ptr<Source>(std::make_unique<TegrastatsSource>()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::tegrastats_collector

@@ -9,7 +9,9 @@
 
 namespace trainscope {
 
-extern const Collector tegrastats_collector;
+namespace tegrastats_collector {
+extern const Collector entry;
+}
 
 namespace collect_tegrastats_test {
 
@@ -43,7 +45,7 @@ std::optional<double> wait_for(OpenedSource& source, const std::string& series) 
 
 TEST(TegrastatsSource, gives_what_sysfs_lacks) {
   const auto root = board(counting());
-  OpenedSource source(tegrastats_collector, root->path());
+  OpenedSource source(tegrastats_collector::entry, root->path());
   ASSERT_TRUE(source.has("hw.gpu.utilization{gpu=0}")) << source.missing("hw.gpu.utilization");
   const auto first = wait_for(source, "hw.gpu.utilization{gpu=0}");
   const auto later = wait_for(source, "hw.gpu.utilization{gpu=0}");
@@ -61,7 +63,7 @@ TEST(TegrastatsSource, gives_what_sysfs_lacks) {
 TEST(TegrastatsSource, a_reading_is_not_repeated) {
   const auto root =
       board(std::string("load=7\necho \"") + kLine + "\"\necho \"" + kLine + "\"\nsleep 60\n");
-  OpenedSource source(tegrastats_collector, root->path());
+  OpenedSource source(tegrastats_collector::entry, root->path());
   ASSERT_TRUE(source.has("hw.gpu.utilization{gpu=0}"));
   source.sample();  // the second line, when it came after the first was read
   source.sample();
@@ -76,7 +78,7 @@ TEST(TegrastatsSource, a_program_that_ends_is_restarted) {
   std::vector<std::string> events;
   SourceContext context;
   context.event_sink = [&](const std::string&, const std::string& text) { events.push_back(text); };
-  OpenedSource source(tegrastats_collector, root->path(), context);
+  OpenedSource source(tegrastats_collector::entry, root->path(), context);
   ASSERT_TRUE(source.has("hw.gpu.utilization{gpu=0}"));
   EXPECT_EQ(wait_for(source, "hw.gpu.utilization{gpu=0}"), 0.5);
   EXPECT_EQ(events, std::vector<std::string>{"tegrastats has ended; it was restarted"});
@@ -86,7 +88,7 @@ TEST(TegrastatsSource, the_program_ends_with_the_source) {
   const auto root = board(counting());
   pid_t pid = 0;
   {
-    OpenedSource source(tegrastats_collector, root->path());
+    OpenedSource source(tegrastats_collector::entry, root->path());
     ASSERT_TRUE(source.has("hw.gpu.utilization{gpu=0}"));
     pid = static_cast<pid_t>(*parse_integer(trim(root->text("/pid"))));
     EXPECT_EQ(::kill(pid, 0), 0);
@@ -96,16 +98,16 @@ TEST(TegrastatsSource, the_program_ends_with_the_source) {
 
 TEST(TegrastatsSource, a_torn_or_silent_program_is_a_reason) {
   const auto broken = board("echo nonsense\n");
-  OpenedSource source(tegrastats_collector, broken->path());
+  OpenedSource source(tegrastats_collector::entry, broken->path());
   EXPECT_EQ(source.missing("hw.gpu.utilization"),
             "tegrastats: the line has no field of tegrastats");
   const auto silent = board("exit 1\n");
-  OpenedSource other(tegrastats_collector, silent->path());
+  OpenedSource other(tegrastats_collector::entry, silent->path());
   EXPECT_EQ(other.missing("hw.gpu.utilization"), "tegrastats: it printed nothing");
 }
 
 TEST(TegrastatsSource, is_not_asked_where_sysfs_shows_the_load) {
-  OpenedSource source(tegrastats_collector, machine_root("jetson-orin"));
+  OpenedSource source(tegrastats_collector::entry, machine_root("jetson-orin"));
   EXPECT_TRUE(source.opened().columns.empty());
   EXPECT_EQ(source.missing("hw.gpu.utilization"),
             "/sys shows the GPU's load, so tegrastats is not used");
@@ -114,10 +116,10 @@ TEST(TegrastatsSource, is_not_asked_where_sysfs_shows_the_load) {
 TEST(TegrastatsSource, is_missing_with_a_reason) {
   const auto root = board("");
   root->remove("/usr/bin/tegrastats");
-  OpenedSource source(tegrastats_collector, root->path());
+  OpenedSource source(tegrastats_collector::entry, root->path());
   EXPECT_EQ(source.missing("hw.gpu.utilization"),
             "tegrastats is not installed | sudo apt install nvidia-l4t-tools");
-  OpenedSource elsewhere(tegrastats_collector, machine_root("vm"));
+  OpenedSource elsewhere(tegrastats_collector::entry, machine_root("vm"));
   EXPECT_EQ(elsewhere.missing("hw.gpu.utilization"), "this machine is not a Jetson");
 }
 

@@ -13,7 +13,7 @@
 #include "export/support/steps.h"
 #include "export/support/text.h"
 
-namespace trainscope {
+namespace trainscope::csv_exporter {
 
 namespace {
 
@@ -148,8 +148,8 @@ Status write_csv(const RunView& run, const ExportOptions& options, const ExportS
 
 }  // namespace
 
-extern const Exporter csv_exporter;
-const Exporter csv_exporter = {
+extern const Exporter entry;
+const Exporter entry = {
     .name = "csv",
     .summary =
         "comma-separated values: one line per sample or step, or --wide with one column per series",
@@ -159,4 +159,4 @@ const Exporter csv_exporter = {
     .write = write_csv,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::csv_exporter

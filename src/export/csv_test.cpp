@@ -9,8 +9,12 @@
 
 namespace trainscope {
 
-extern const Exporter csv_exporter;
-extern const Exporter jsonl_exporter;
+namespace csv_exporter {
+extern const Exporter entry;
+}
+namespace jsonl_exporter {
+extern const Exporter entry;
+}
 
 namespace csv_test {
 
@@ -51,7 +55,7 @@ std::string write(const Exporter& exporter, const RunView& run, const ExportOpti
 TEST(csv, long_form_is_in_order_of_time_with_exact_values) {
   ExportOptions options;
   options.range = {0.0, 0.25};
-  EXPECT_EQ(write(csv_exporter, two_streams(), options),
+  EXPECT_EQ(write(csv_exporter::entry, two_streams(), options),
             "time_s,metric,labels,value\n"
             "0.000001,fast,\"a=x,y\",0\n"
             "0.000001,level,,2\n"
@@ -65,7 +69,7 @@ TEST(csv, integers_and_others_are_written_as_short_as_they_can_be) {
   FakeRun run(1, 9);
   run.add("a", {}, Kind::gauge, {0, 1, 2, 3, 4, 5, 6, 7, 8},
           {0, -0.0, 1, -7, 999'999'999'999'999, 1e15, 1e16, 0.5, 1e300});
-  EXPECT_EQ(write(csv_exporter, run, {}),
+  EXPECT_EQ(write(csv_exporter::entry, run, {}),
             "time_s,metric,labels,value\n"
             "0.000000,a,,0\n"
             "1.000000,a,,-0\n"
@@ -83,7 +87,7 @@ TEST(csv, samples_of_the_same_time_are_all_written) {
   FakeRun run(1, 4);
   run.add("a", {}, Kind::gauge, {1, 1, 2}, {1, 2, 3});
   run.add("b", {}, Kind::gauge, {0, 1}, {4, 5});
-  EXPECT_EQ(write(csv_exporter, run, {}),
+  EXPECT_EQ(write(csv_exporter::entry, run, {}),
             "time_s,metric,labels,value\n"
             "0.000000,b,,4\n"
             "1.000000,a,,1\n"
@@ -95,7 +99,7 @@ TEST(csv, samples_of_the_same_time_are_all_written) {
 TEST(csv, lines_end_as_rfc_4180_says) {
   std::string out;
   const FakeRun run = two_streams();
-  ASSERT_TRUE(csv_exporter.write(run, {}, [&](std::string_view text) -> Status {
+  ASSERT_TRUE(csv_exporter::entry.write(run, {}, [&](std::string_view text) -> Status {
     out += text;
     return {};
   }));
@@ -109,7 +113,7 @@ TEST(csv, wide_form_keeps_samples_of_one_series_with_the_same_time) {
   run.add("loss", {}, Kind::gauge, {0.2, 0.2, 0.2}, {9, 8, 7});
   ExportOptions options;
   options.wide = true;
-  EXPECT_EQ(write(csv_exporter, run, options),
+  EXPECT_EQ(write(csv_exporter::entry, run, options),
             "time_s,step,loss\n"
             "0.200000,1,9\n"
             "0.200000,2,8\n"
@@ -119,7 +123,7 @@ TEST(csv, wide_form_keeps_samples_of_one_series_with_the_same_time) {
 TEST(csv, wide_form_puts_slow_values_beside_their_tick_and_invents_none) {
   ExportOptions options;
   options.wide = true;
-  EXPECT_EQ(write(csv_exporter, two_streams(), options),
+  EXPECT_EQ(write(csv_exporter::entry, two_streams(), options),
             "time_s,\"fast{a=x,y}\",level,slow\n"
             "0.000001,0,2,10\n"
             "0.100001,1,,\n"
@@ -137,7 +141,7 @@ TEST(csv, resampling_takes_means_of_gauges_and_the_last_of_counters) {
   ExportOptions options;
   options.every_ns = 500'000'000;
   options.metrics = {"fast", "slow"};
-  EXPECT_EQ(write(csv_exporter, two_streams(), options),
+  EXPECT_EQ(write(csv_exporter::entry, two_streams(), options),
             "time_s,metric,labels,value\n"
             "0.000000,fast,\"a=x,y\",2\n"
             "0.000000,slow,,10\n"
@@ -147,7 +151,7 @@ TEST(csv, resampling_takes_means_of_gauges_and_the_last_of_counters) {
             "1.000000,slow,,30\n");
   options.wide = true;
   options.metrics = {"level"};
-  EXPECT_EQ(write(csv_exporter, two_streams(), options),
+  EXPECT_EQ(write(csv_exporter::entry, two_streams(), options),
             "time_s,level\n0.000000,1.15\n0.500000,2\n1.000000,2\n");
 }
 
@@ -155,16 +159,16 @@ TEST(csv, metrics_by_name_and_pattern) {
   ExportOptions options;
   options.range = {0.0, 0.05};
   options.metrics = {"s*", "level"};
-  EXPECT_EQ(write(csv_exporter, two_streams(), options),
+  EXPECT_EQ(write(csv_exporter::entry, two_streams(), options),
             "time_s,metric,labels,value\n0.000001,level,,2\n0.000050,slow,,10\n");
   options.metrics = {"gone"};  // known but absent: nothing, and no error
-  EXPECT_EQ(write(csv_exporter, two_streams(), options), "time_s,metric,labels,value\n");
+  EXPECT_EQ(write(csv_exporter::entry, two_streams(), options), "time_s,metric,labels,value\n");
   options.metrics = {"levle"};
-  const std::string error = write(csv_exporter, two_streams(), options);
+  const std::string error = write(csv_exporter::entry, two_streams(), options);
   EXPECT_NE(error.find("no metric 'levle'"), std::string::npos);
   EXPECT_NE(error.find("level"), std::string::npos);
   options.metrics = {"gona"};  // a hint names metrics that this run has
-  EXPECT_EQ(write(csv_exporter, two_streams(), options).find("gone"), std::string::npos);
+  EXPECT_EQ(write(csv_exporter::entry, two_streams(), options).find("gone"), std::string::npos);
 }
 
 // So long that it takes several windows: nothing is lost or doubled between them.
@@ -177,7 +181,7 @@ TEST(csv, windows_leave_nothing_out) {
   }
   run.add("a", {}, Kind::counter, times, values);
   size_t lines = 0;
-  ASSERT_TRUE(csv_exporter.write(run, {}, [&](std::string_view text) -> Status {
+  ASSERT_TRUE(csv_exporter::entry.write(run, {}, [&](std::string_view text) -> Status {
     for (const char c : text) lines += c == '\n' ? 1 : 0;
     return {};
   }));
@@ -195,7 +199,7 @@ TEST(csv, windows_do_not_cut_a_bucket) {
   run.add("a", {}, Kind::gauge, times, values);
   ExportOptions options;
   options.every_ns = 30'000'000;
-  const std::string text = write(csv_exporter, run, options);
+  const std::string text = write(csv_exporter::entry, run, options);
   EXPECT_NE(text.find("\n1966.050000,a,,65535\n"), std::string::npos);
   EXPECT_EQ(text.find("\n1966.050000,"), text.rfind("\n1966.050000,"));
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 66'667);
@@ -214,7 +218,7 @@ TEST(csv, a_damaged_duration_does_not_mean_millions_of_windows) {
 
 TEST(csv, an_error_of_the_sink_ends_it) {
   const FakeRun run = two_streams();
-  const Status done = csv_exporter.write(
+  const Status done = csv_exporter::entry.write(
       run, {}, [](std::string_view) -> Status { return Error("the disk is full"); });
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message(), "the disk is full");
@@ -224,7 +228,7 @@ TEST(jsonl, a_header_and_one_object_a_sample) {
   ExportOptions options;
   options.range = {0.0, 0.05};
   options.metrics = {"fast", "slow"};
-  const std::string text = write(jsonl_exporter, two_streams(), options);
+  const std::string text = write(jsonl_exporter::entry, two_streams(), options);
   EXPECT_NE(text.find("\"schema\":\"trainscope.export/1\""), std::string::npos);
   EXPECT_NE(text.find("\n{\"time_s\":0.000001,\"metric\":\"fast\",\"labels\":{\"a\":\"x,y\"},"
                       "\"value\":0}\n{\"time_s\":0.000050,\"metric\":\"slow\",\"labels\":{},"

@@ -9,7 +9,7 @@
 #include "export/support/steps.h"
 #include "export/support/text.h"
 
-namespace trainscope {
+namespace trainscope::jsonl_exporter {
 
 namespace {
 
@@ -40,8 +40,8 @@ std::unique_ptr<FollowedExport> follow_jsonl(const ExportOptions& options, const
 
 }  // namespace
 
-extern const Exporter jsonl_exporter;
-const Exporter jsonl_exporter = {
+extern const Exporter entry;
+const Exporter entry = {
     .name = "jsonl",
     .summary = "one JSON object per line: a header, then every sample or step",
     .extension = ".jsonl",
@@ -51,4 +51,4 @@ const Exporter jsonl_exporter = {
     .follow = follow_jsonl,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::jsonl_exporter

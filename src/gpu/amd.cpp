@@ -8,7 +8,7 @@
 #include "gpu/gpu.h"
 #include "gpu/support/file_gpu.h"
 
-namespace trainscope {
+namespace trainscope::amd_vendor {
 
 namespace {
 
@@ -68,11 +68,11 @@ FoundGpus find(const std::string& root) {
 
 }  // namespace
 
-extern const GpuVendor amd_vendor;
-const GpuVendor amd_vendor = {
+extern const GpuVendor entry;
+const GpuVendor entry = {
     .name = "AMD",
     .find = find,
     .count = [](const std::string& root) { return static_cast<int>(drm_cards(root, kAmd).size()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::amd_vendor

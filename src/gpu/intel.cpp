@@ -8,7 +8,7 @@
 #include "gpu/gpu.h"
 #include "gpu/support/file_gpu.h"
 
-namespace trainscope {
+namespace trainscope::intel_vendor {
 
 namespace {
 
@@ -58,11 +58,11 @@ FoundGpus find(const std::string& root) {
 
 }  // namespace
 
-extern const GpuVendor intel_vendor;
-const GpuVendor intel_vendor = {
+extern const GpuVendor entry;
+const GpuVendor entry = {
     .name = "Intel",
     .find = find,
     .count = [](const std::string& root) { return static_cast<int>(discrete_cards(root).size()); },
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::intel_vendor

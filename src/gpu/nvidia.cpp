@@ -13,7 +13,7 @@
 #include "gpu/support/nvidia_gpu.h"
 #include "gpu/support/nvidia_limits.h"
 
-namespace trainscope {
+namespace trainscope::nvidia_vendor {
 
 namespace {
 
@@ -80,8 +80,8 @@ int count(const std::string& root) {
 
 }  // namespace
 
-extern const GpuVendor nvidia_vendor;
-const GpuVendor nvidia_vendor = {
+extern const GpuVendor entry;
+const GpuVendor entry = {
     .name = "NVIDIA", .find = find, .count = count, .measure = measure_nvidia_limits};
 
-}  // namespace trainscope
+}  // namespace trainscope::nvidia_vendor

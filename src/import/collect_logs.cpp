@@ -20,7 +20,7 @@
 #include "import/support/collect_log.h"
 #include "import/support/recording.h"
 
-namespace trainscope {
+namespace trainscope::collect_logs_importer {
 
 namespace {
 
@@ -295,8 +295,8 @@ bool recognises(const std::string& path) {
 
 }  // namespace
 
-extern const Importer collect_logs_importer;
-const Importer collect_logs_importer = {
+extern const Importer entry;
+const Importer entry = {
     .name = "collect-logs",
     .summary =
         "text files of a shell script that sampled sensors, nvidia-smi, mpstat, iostat, free",
@@ -305,4 +305,4 @@ const Importer collect_logs_importer = {
     .read = read,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::collect_logs_importer

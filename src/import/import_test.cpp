@@ -16,8 +16,12 @@
 
 namespace trainscope {
 
-extern const Importer collect_logs_importer;
-extern const Importer tegrastats_importer;
+namespace collect_logs_importer {
+extern const Importer entry;
+}
+namespace tegrastats_importer {
+extern const Importer entry;
+}
 
 namespace import_test {
 
@@ -78,7 +82,8 @@ const Series* find(const RunView& run, const std::string& metric) {
 }
 
 TEST_F(Import, collect_logs_become_a_run) {
-  const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
+  const auto run =
+      imported(collect_logs_importer::entry, {test_data("collect-logs"), std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->status(), RunStatus::ended);
   EXPECT_EQ(run->manifest().imported_format, "collect-logs");
@@ -97,7 +102,8 @@ TEST_F(Import, collect_logs_become_a_run) {
 }
 
 TEST_F(Import, collect_logs_derived_metrics_are_not_there_twice) {
-  const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
+  const auto run =
+      imported(collect_logs_importer::entry, {test_data("collect-logs"), std::nullopt});
   ASSERT_NE(run, nullptr);
   for (const char* metric : {"system.cpu.utilization", "system.disk.utilization"}) {
     EXPECT_EQ(std::count_if(run->series().begin(), run->series().end(),
@@ -110,7 +116,8 @@ TEST_F(Import, collect_logs_derived_metrics_are_not_there_twice) {
 }
 
 TEST_F(Import, collect_logs_suffixes_are_understood) {
-  const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
+  const auto run =
+      imported(collect_logs_importer::entry, {test_data("collect-logs"), std::nullopt});
   ASSERT_NE(run, nullptr);
   const std::string read = "{device=unknown;direction=read}";
   const std::string write = "{device=unknown;direction=write}";
@@ -123,7 +130,8 @@ TEST_F(Import, collect_logs_suffixes_are_understood) {
 }
 
 TEST_F(Import, collect_logs_tell_what_is_not_known) {
-  const auto run = imported(collect_logs_importer, {test_data("collect-logs"), std::nullopt});
+  const auto run =
+      imported(collect_logs_importer::entry, {test_data("collect-logs"), std::nullopt});
   ASSERT_NE(run, nullptr);
   const auto& notes = run->manifest().notes;
   EXPECT_THAT(notes, Contains(HasSubstr("disk.out has 3 rows, the longest log 4")));
@@ -138,7 +146,7 @@ TEST_F(Import, collect_logs_of_two_gpus_and_packages) {
   write("two/cpu.out", "1 0 0 0 0 0 0 0 0 99\n2 0 0 0 0 0 0 0 0 98\n");
   write("two/gputemp.out", "40\n60\n41\n61\n");
   write("two/cputemp.out", "50.0\n70.0\n51.0\n71.0\n");
-  const auto run = imported(collect_logs_importer, {folder_ + "/two", std::nullopt});
+  const auto run = imported(collect_logs_importer::entry, {folder_ + "/two", std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().samples, 2);
   EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").max, 41);
@@ -149,27 +157,30 @@ TEST_F(Import, collect_logs_of_two_gpus_and_packages) {
 
 TEST_F(Import, collect_logs_name_the_bad_line) {
   const std::string good = "1 0 0 0 0 0 0 0 0 99\n";
-  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/none"),
+  EXPECT_EQ(problem(collect_logs_importer::entry, folder_ + "/none"),
             folder_ +
                 "/none: none of cpu.out, cputemp.out, disk.out, gputemp.out, memory.out "
                 "exists");
   const std::string path = write("bad/cpu.out", good + "\n1 0 0 x 0 0 0 0 0 99\n" + good);
-  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ":3: 'x' is not a number");
+  EXPECT_EQ(problem(collect_logs_importer::entry, folder_ + "/bad"),
+            path + ":3: 'x' is not a number");
   write("bad/cpu.out", good + "1 2 3\n");
-  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ":2: 3 columns, expected 10");
+  EXPECT_EQ(problem(collect_logs_importer::entry, folder_ + "/bad"),
+            path + ":2: 3 columns, expected 10");
   write("bad/cpu.out", "\n\n");
-  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ": no rows");
+  EXPECT_EQ(problem(collect_logs_importer::entry, folder_ + "/bad"), path + ": no rows");
   write("bad/cpu.out", "1e300 0 0 0 0 0 0 0 0 99\n");
-  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"), path + ":1: '1e300' is too large");
+  EXPECT_EQ(problem(collect_logs_importer::entry, folder_ + "/bad"),
+            path + ":1: '1e300' is too large");
   const std::string memory = write("bad/memory.out", "Swap: 1 2 3 4 5 6 7\n");
   write("bad/cpu.out", good);
-  EXPECT_EQ(problem(collect_logs_importer, folder_ + "/bad"),
+  EXPECT_EQ(problem(collect_logs_importer::entry, folder_ + "/bad"),
             memory + ":1: the line does not begin with Mem:");
 }
 
 TEST_F(Import, collect_logs_stand_a_line_that_was_being_written) {
   write("torn/cpu.out", "1 0 0 0 0 0 0 0 0 99\n2 0 0 0");
-  const auto run = imported(collect_logs_importer, {folder_ + "/torn", std::nullopt});
+  const auto run = imported(collect_logs_importer::entry, {folder_ + "/torn", std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().samples, 1);
   EXPECT_THAT(run->manifest().notes,
@@ -177,7 +188,8 @@ TEST_F(Import, collect_logs_stand_a_line_that_was_being_written) {
 }
 
 TEST_F(Import, tegrastats_without_a_clock) {
-  const auto run = imported(tegrastats_importer, {test_data("tegrastats/tx2.log"), std::nullopt});
+  const auto run =
+      imported(tegrastats_importer::entry, {test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().samples, 3);
   EXPECT_EQ(run->sampling().period_s, 1);
@@ -194,14 +206,16 @@ TEST_F(Import, tegrastats_without_a_clock) {
 }
 
 TEST_F(Import, tegrastats_takes_the_given_period) {
-  const auto run = imported(tegrastats_importer, {test_data("tegrastats/tx2.log"), 500'000'000});
+  const auto run =
+      imported(tegrastats_importer::entry, {test_data("tegrastats/tx2.log"), 500'000'000});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().period_s, 0.5);
   EXPECT_EQ(run->duration_s(), 1);
 }
 
 TEST_F(Import, tegrastats_with_a_clock_shows_where_lines_are_missing) {
-  const auto run = imported(tegrastats_importer, {test_data("tegrastats/orin.log"), std::nullopt});
+  const auto run =
+      imported(tegrastats_importer::entry, {test_data("tegrastats/orin.log"), std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().period_s, 1);
   EXPECT_EQ(run->sampling().samples, 4);
@@ -223,7 +237,7 @@ TEST_F(Import, tegrastats_several_lines_a_second) {
     text += "01-01-2024 00:00:" + std::string(i / 2 < 10 ? "0" : "") + std::to_string(i / 2) +
             " RAM 1/2MB CPU [1%@2]\n";
   }
-  const auto run = imported(tegrastats_importer, {write("fast.log", text), std::nullopt});
+  const auto run = imported(tegrastats_importer::entry, {write("fast.log", text), std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().period_s, 0.5);
   EXPECT_EQ(run->sampling().missed, 0);
@@ -240,7 +254,7 @@ TEST_F(Import, tegrastats_stands_a_wild_clock) {
   const std::string log =
       write("wild.log", lines_at({"01-01-2024 00:00:00", "01-01-2024 00:00:01",
                                   "01-01-2024 00:00:02", "12-31-9999 23:59:59"}));
-  const auto run = imported(tegrastats_importer, {log, std::nullopt});
+  const auto run = imported(tegrastats_importer::entry, {log, std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().samples, 4);
   EXPECT_EQ(run->sampling().missed, 0);
@@ -253,7 +267,7 @@ TEST_F(Import, tegrastats_of_a_board_that_starts_in_1970) {
   const std::string log = write(
       "board.log", lines_at({"01-01-1970 00:00:10", "01-01-1970 00:00:15", "11-16-2022 00:00:00",
                              "11-16-2022 00:00:05", "11-16-2022 00:00:15"}));
-  const auto run = imported(tegrastats_importer, {log, std::nullopt});
+  const auto run = imported(tegrastats_importer::entry, {log, std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().period_s, 5);
   EXPECT_EQ(run->sampling().samples, 5);
@@ -265,7 +279,7 @@ TEST_F(Import, tegrastats_whose_clock_was_set_back_has_a_clock) {
   const std::string log =
       write("back.log", lines_at({"12-31-9999 02:59:58", "12-31-9999 02:59:59",
                                   "10-27-2024 02:00:00", "10-27-2024 02:00:01"}));
-  const auto run = imported(tegrastats_importer, {log, std::nullopt});
+  const auto run = imported(tegrastats_importer::entry, {log, std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().missed, 0);
   EXPECT_EQ(run->duration_s(), 3);
@@ -276,7 +290,7 @@ TEST_F(Import, tegrastats_whose_clock_was_set_back_has_a_clock) {
   // Pairs without information: each line is earlier than the one before it.
   const std::string other =
       write("down.log", lines_at({"10-27-2024 02:00:01", "10-27-2024 02:00:00"}));
-  const auto down = imported(tegrastats_importer, {other, std::nullopt});
+  const auto down = imported(tegrastats_importer::entry, {other, std::nullopt});
   ASSERT_NE(down, nullptr);
   EXPECT_EQ(down->sampling().period_s, 1);
   EXPECT_THAT(down->manifest().notes, Contains(HasSubstr("do not show how far apart")));
@@ -291,7 +305,7 @@ TEST_F(Import, times_that_no_run_can_hold_are_refused) {
     }
     int64_t row = 0;
   };
-  auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
+  auto read = tegrastats_importer::entry.read({test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_TRUE(read);
   read->rows = std::make_unique<FarRows>();
   const auto kept = write_run(home(), *read);
@@ -303,21 +317,21 @@ TEST_F(Import, times_that_no_run_can_hold_are_refused) {
 
 TEST_F(Import, tegrastats_name_the_bad_line) {
   const std::string path = write("bad.log", "RAM 1/2MB CPU [1%@2]\n\nRAM 1/2 CPU [1%@2]\n");
-  EXPECT_EQ(problem(tegrastats_importer, path), path + ":3: RAM is followed by '1/2'");
-  EXPECT_THAT(problem(tegrastats_importer, write("empty.log", "\n")), HasSubstr("no lines"));
-  EXPECT_THAT(problem(tegrastats_importer, folder_), HasSubstr("is not a regular file"));
+  EXPECT_EQ(problem(tegrastats_importer::entry, path), path + ":3: RAM is followed by '1/2'");
+  EXPECT_THAT(problem(tegrastats_importer::entry, write("empty.log", "\n")), HasSubstr("no lines"));
+  EXPECT_THAT(problem(tegrastats_importer::entry, folder_), HasSubstr("is not a regular file"));
 }
 
 TEST_F(Import, formats_are_recognised) {
-  EXPECT_TRUE(collect_logs_importer.recognises(test_data("collect-logs")));
-  EXPECT_FALSE(collect_logs_importer.recognises(test_data("tegrastats")));
-  EXPECT_TRUE(tegrastats_importer.recognises(test_data("tegrastats/orin.log")));
-  EXPECT_FALSE(tegrastats_importer.recognises(test_data("collect-logs")));
-  EXPECT_FALSE(tegrastats_importer.recognises(test_data("collect-logs/cpu.out")));
+  EXPECT_TRUE(collect_logs_importer::entry.recognises(test_data("collect-logs")));
+  EXPECT_FALSE(collect_logs_importer::entry.recognises(test_data("tegrastats")));
+  EXPECT_TRUE(tegrastats_importer::entry.recognises(test_data("tegrastats/orin.log")));
+  EXPECT_FALSE(tegrastats_importer::entry.recognises(test_data("collect-logs")));
+  EXPECT_FALSE(tegrastats_importer::entry.recognises(test_data("collect-logs/cpu.out")));
 }
 
 TEST_F(Import, a_run_that_cannot_be_kept_leaves_nothing) {
-  auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
+  auto read = tegrastats_importer::entry.read({test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_TRUE(read);
   const std::string file = write("file", "");
   EXPECT_FALSE(write_run(file, *read));
@@ -332,14 +346,16 @@ TEST_F(Import, tegrastats_with_too_many_fields_is_refused) {
   std::string line = "RAM 1/2MB CPU [1%@2]";
   for (int i = 0; i < 2000; ++i) line += " e" + std::to_string(i) + " 1";
   const std::string path = write("wide.log", "RAM 1/2MB CPU [1%@2]\n" + line + "\n");
-  EXPECT_EQ(problem(tegrastats_importer, path), path + ":2: more than 1024 different fields");
+  EXPECT_EQ(problem(tegrastats_importer::entry, path),
+            path + ":2: more than 1024 different fields");
   const std::string other = write("long.log", "RAM 1/2MB CPU [1%@2]\n" + std::string(70000, 'x'));
-  EXPECT_EQ(problem(tegrastats_importer, other), other + ":2: it is longer than 65536 bytes");
+  EXPECT_EQ(problem(tegrastats_importer::entry, other),
+            other + ":2: it is longer than 65536 bytes");
 }
 
 TEST_F(Import, a_file_that_changes_while_it_is_read_leaves_nothing) {
   const std::string path = write("changing.log", "RAM 1/2MB CPU [1%@2]\nRAM 1/2MB CPU [2%@2]\n");
-  const auto read = tegrastats_importer.read({path, std::nullopt});
+  const auto read = tegrastats_importer::entry.read({path, std::nullopt});
   ASSERT_TRUE(read);
   std::ofstream(path) << "RAM 1/2MB CPU [1%@2]\n";
   const auto kept = write_run(home(), *read);
@@ -353,7 +369,7 @@ TEST_F(Import, a_many_times_longer_temperature_file_is_not_that_many_devices) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += "50\n";
   write("many/gputemp.out", text);
-  const auto run = imported(collect_logs_importer, {folder_ + "/many", std::nullopt});
+  const auto run = imported(collect_logs_importer::entry, {folder_ + "/many", std::nullopt});
   ASSERT_NE(run, nullptr);
   EXPECT_EQ(run->sampling().samples, 1000);
   EXPECT_EQ(summary_of(*run, "hw.gpu.temperature{gpu=0}").samples, 1000);
@@ -361,7 +377,7 @@ TEST_F(Import, a_many_times_longer_temperature_file_is_not_that_many_devices) {
 }
 
 TEST_F(Import, an_imported_run_is_rebuilt_without_its_manifest) {
-  auto read = tegrastats_importer.read({test_data("tegrastats/tx2.log"), std::nullopt});
+  auto read = tegrastats_importer::entry.read({test_data("tegrastats/tx2.log"), std::nullopt});
   ASSERT_TRUE(read);
   read->manifest.name = "board";
   const auto kept = write_run(home(), *read);

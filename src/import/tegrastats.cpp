@@ -22,7 +22,7 @@
 #include "import/support/recording.h"
 #include "parse/parse.h"
 
-namespace trainscope {
+namespace trainscope::tegrastats_importer {
 
 namespace {
 
@@ -330,8 +330,8 @@ bool recognises(const std::string& path) {
 
 }  // namespace
 
-extern const Importer tegrastats_importer;
-const Importer tegrastats_importer = {
+extern const Importer entry;
+const Importer entry = {
     .name = "tegrastats",
     .summary = "output of NVIDIA's tegrastats on a Jetson board",
     .input = "the log file of tegrastats",
@@ -339,4 +339,4 @@ const Importer tegrastats_importer = {
     .read = read,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::tegrastats_importer

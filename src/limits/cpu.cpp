@@ -13,7 +13,7 @@
 #include "limits/limits.h"
 #include "limits/support/team.h"
 
-namespace trainscope {
+namespace trainscope::cpu_limits {
 
 namespace {
 
@@ -75,11 +75,11 @@ Status measure(const MeasureOptions& options, MachineLimits& found) {
 
 }  // namespace
 
-extern const LimitKind cpu_limits;
-const LimitKind cpu_limits = {
+extern const LimitKind entry;
+const LimitKind entry = {
     .name = "cpu",
     .summary = "speed of one processor and of all together",
     .measure = measure,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::cpu_limits

@@ -26,7 +26,7 @@
 #include "limits/support/team.h"
 #include "limits/support/timed_work.h"
 
-namespace trainscope {
+namespace trainscope::disk_limits {
 
 namespace {
 
@@ -266,12 +266,12 @@ Status measure(const MeasureOptions& options, MachineLimits& found) {
 
 }  // namespace
 
-extern const LimitKind disk_limits;
-const LimitKind disk_limits = {
+extern const LimitKind entry;
+const LimitKind entry = {
     .name = "disk",
     .summary = "reads and opens of files where the data lies",
     .check = check,
     .measure = measure,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::disk_limits

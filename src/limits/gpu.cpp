@@ -6,7 +6,7 @@
 #include "limits/limits.h"
 #include "limits/support/free_memory.h"
 
-namespace trainscope {
+namespace trainscope::gpu_limits {
 
 namespace {
 
@@ -33,11 +33,11 @@ Status measure(const MeasureOptions& options, MachineLimits& found) {
 
 }  // namespace
 
-extern const LimitKind gpu_limits;
-const LimitKind gpu_limits = {
+extern const LimitKind entry;
+const LimitKind entry = {
     .name = "gpu",
     .summary = "copies to and from the first GPU, and launches",
     .measure = measure,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::gpu_limits

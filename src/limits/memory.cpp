@@ -20,7 +20,7 @@
 #include "limits/support/free_memory.h"
 #include "limits/support/team.h"
 
-namespace trainscope {
+namespace trainscope::memory_limits {
 
 namespace {
 
@@ -135,11 +135,11 @@ Status measure(const MeasureOptions& options, MachineLimits& found) {
 
 }  // namespace
 
-extern const LimitKind memory_limits;
-const LimitKind memory_limits = {
+extern const LimitKind entry;
+const LimitKind entry = {
     .name = "memory",
     .summary = "bandwidth of memory, all processors together",
     .measure = measure,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::memory_limits

@@ -2,10 +2,12 @@
 #include "collector_input.h"
 
 namespace trainscope {
-extern const Collector cpu_collector;
+namespace cpu_collector {
+extern const Collector entry;
 }
+}  // namespace trainscope
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  trainscope::feed_collector(trainscope::cpu_collector, "/proc/stat", data, size);
+  trainscope::feed_collector(trainscope::cpu_collector::entry, "/proc/stat", data, size);
   return 0;
 }

@@ -2,10 +2,13 @@
 #include "collector_input.h"
 
 namespace trainscope {
-extern const Collector filesystem_collector;
+namespace filesystem_collector {
+extern const Collector entry;
 }
+}  // namespace trainscope
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  trainscope::feed_collector(trainscope::filesystem_collector, "/proc/self/mountinfo", data, size);
+  trainscope::feed_collector(trainscope::filesystem_collector::entry, "/proc/self/mountinfo", data,
+                             size);
   return 0;
 }

@@ -2,10 +2,12 @@
 #include "collector_input.h"
 
 namespace trainscope {
-extern const Collector nfs_collector;
+namespace nfs_collector {
+extern const Collector entry;
 }
+}  // namespace trainscope
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  trainscope::feed_collector(trainscope::nfs_collector, "/proc/self/mountstats", data, size);
+  trainscope::feed_collector(trainscope::nfs_collector::entry, "/proc/self/mountstats", data, size);
   return 0;
 }

@@ -2,11 +2,13 @@
 #include "collector_input.h"
 
 namespace trainscope {
-extern const Collector numa_collector;
+namespace numa_collector {
+extern const Collector entry;
 }
+}  // namespace trainscope
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  trainscope::feed_collector(trainscope::numa_collector, "/sys/devices/system/node/node0/numastat",
-                             data, size);
+  trainscope::feed_collector(trainscope::numa_collector::entry,
+                             "/sys/devices/system/node/node0/numastat", data, size);
   return 0;
 }

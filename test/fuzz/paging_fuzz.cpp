@@ -2,10 +2,12 @@
 #include "collector_input.h"
 
 namespace trainscope {
-extern const Collector paging_collector;
+namespace paging_collector {
+extern const Collector entry;
 }
+}  // namespace trainscope
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  trainscope::feed_collector(trainscope::paging_collector, "/proc/vmstat", data, size);
+  trainscope::feed_collector(trainscope::paging_collector::entry, "/proc/vmstat", data, size);
   return 0;
 }

@@ -2,10 +2,13 @@
 #include "collector_input.h"
 
 namespace trainscope {
-extern const Collector pressure_collector;
+namespace pressure_collector {
+extern const Collector entry;
 }
+}  // namespace trainscope
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  trainscope::feed_collector(trainscope::pressure_collector, "/proc/pressure/memory", data, size);
+  trainscope::feed_collector(trainscope::pressure_collector::entry, "/proc/pressure/memory", data,
+                             size);
   return 0;
 }

@@ -3,8 +3,10 @@
 #include "kernel/process_tree.h"
 
 namespace trainscope {
-extern const Collector job_collector;
+namespace job_collector {
+extern const Collector entry;
 }
+}  // namespace trainscope
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -22,6 +24,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   trainscope::write_input("/proc/loadavg", "0.00 0.00 0.00 1/100 100\n");
   trainscope::write_input("/proc/self/io", "rchar: 0\n");
   trainscope::write_input("/proc/100/io", text);
-  trainscope::feed_collector(trainscope::job_collector, "/proc/100/stat", data, size, &job);
+  trainscope::feed_collector(trainscope::job_collector::entry, "/proc/100/stat", data, size, &job);
   return 0;
 }

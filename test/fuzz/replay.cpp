@@ -1,15 +1,16 @@
 // Runs a fuzz target over the files of its corpus, so that what a fuzzer once found stays mended
 // where there is no libFuzzer. An empty input is always tried; a missing corpus folder is an empty
 // one.
-#include <cstddef>
-#include <cstdint>
+//
+//   fuzz-replay TARGET FOLDER
+#include "replay.h"
+
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <vector>
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
 namespace {
 
@@ -18,20 +19,29 @@ std::vector<std::uint8_t> read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  LLVMFuzzerTestOneInput(nullptr, 0);
+int replay(const FuzzTarget& target, const std::filesystem::path& corpus) {
+  target.test_one_input(nullptr, 0);
   int inputs = 1;
-  for (int i = 1; i < argc; ++i) {
-    if (!std::filesystem::is_directory(argv[i])) continue;
-    for (const auto& entry : std::filesystem::directory_iterator(argv[i])) {
-      const std::vector<std::uint8_t> bytes = read_file(entry.path());
-      std::fprintf(stderr, "%s\n", entry.path().c_str());
-      LLVMFuzzerTestOneInput(bytes.data(), bytes.size());
+  if (std::filesystem::is_directory(corpus)) {
+    for (const auto& file : std::filesystem::directory_iterator(corpus)) {
+      const std::vector<std::uint8_t> bytes = read_file(file.path());
+      std::fprintf(stderr, "%s\n", file.path().c_str());
+      target.test_one_input(bytes.data(), bytes.size());
       ++inputs;
     }
   }
   std::printf("%d inputs replayed\n", inputs);
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 3) {
+    for (const FuzzTarget& target : fuzz_targets()) {
+      if (std::strcmp(target.name, argv[1]) == 0) return replay(target, argv[2]);
+    }
+  }
+  std::fprintf(stderr, "usage: fuzz-replay TARGET FOLDER\n");
+  return 2;
 }

@@ -4,8 +4,10 @@
 #include "kernel/schedstat.h"
 
 namespace trainscope {
-extern const Collector job_threads_collector;
+namespace job_threads_collector {
+extern const Collector entry;
 }
+}  // namespace trainscope
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -21,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                           "100 (job) S 1 100 100 0 -1 0 7 8 1 2 5 6 3 4 20 0 2 0 1000 1000000 500 "
                           "1 1 1 0 0 0 0 0 0 0 0 0 0 17 0 0 0 42 0 0\n");
   trainscope::write_input("/proc/100/task/101/schedstat", text);
-  trainscope::feed_collector(trainscope::job_threads_collector, "/proc/100/schedstat", data, size,
-                             &job);
+  trainscope::feed_collector(trainscope::job_threads_collector::entry, "/proc/100/schedstat", data,
+                             size, &job);
   return 0;
 }

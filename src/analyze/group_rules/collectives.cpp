@@ -11,7 +11,7 @@
 #include "analyze/support/rank_comparison.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::collectives_group_rule {
 
 namespace {
 
@@ -41,8 +41,8 @@ Judgement judge(RankComparison& comparison) {
 
 }  // namespace
 
-extern const GroupRule collectives_group_rule;
-const GroupRule collectives_group_rule = {
+extern const GroupRule entry;
+const GroupRule entry = {
     .name = "collectives",
     .verdict = "communication_bound",
     .summary = "the exchange between the ranks takes much of the time",
@@ -50,4 +50,4 @@ const GroupRule collectives_group_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::collectives_group_rule

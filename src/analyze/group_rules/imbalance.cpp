@@ -9,7 +9,7 @@
 #include "analyze/support/rank_comparison.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::imbalance_group_rule {
 
 namespace {
 
@@ -40,8 +40,8 @@ Judgement judge(RankComparison& comparison) {
 
 }  // namespace
 
-extern const GroupRule imbalance_group_rule;
-const GroupRule imbalance_group_rule = {
+extern const GroupRule entry;
+const GroupRule entry = {
     .name = "imbalance",
     .verdict = "communication_bound",
     .summary = "ranks wait for those that have more to do",
@@ -49,4 +49,4 @@ const GroupRule imbalance_group_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::imbalance_group_rule

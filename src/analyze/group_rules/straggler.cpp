@@ -11,7 +11,7 @@
 #include "analyze/support/rank_comparison.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::straggler_group_rule {
 
 namespace {
 
@@ -71,8 +71,8 @@ Judgement judge(RankComparison& comparison) {
 
 }  // namespace
 
-extern const GroupRule straggler_group_rule;
-const GroupRule straggler_group_rule = {
+extern const GroupRule entry;
+const GroupRule entry = {
     .name = "straggler",
     .verdict = "communication_bound",
     .summary = "one rank, or a few, hold up all others",
@@ -80,4 +80,4 @@ const GroupRule straggler_group_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::straggler_group_rule

@@ -7,7 +7,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::checkpoint_rule {
 
 namespace {
 
@@ -54,8 +54,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule checkpoint_rule;
-const Rule checkpoint_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "checkpoint",
     .verdict = "checkpoint_bound",
     .summary = "saving the state takes much of the time",
@@ -63,4 +63,4 @@ const Rule checkpoint_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::checkpoint_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::communication_rule {
 
 namespace {
 
@@ -26,8 +26,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule communication_rule;
-const Rule communication_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "communication",
     .verdict = "communication_bound",
     .summary = "ranks wait for each other",
@@ -35,4 +35,4 @@ const Rule communication_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::communication_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::contended_rule {
 
 namespace {
 
@@ -42,8 +42,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule contended_rule;
-const Rule contended_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "contended",
     .verdict = "contended",
     .summary = "others take the CPU",
@@ -51,4 +51,4 @@ const Rule contended_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::contended_rule

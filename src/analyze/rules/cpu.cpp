@@ -7,7 +7,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::cpu_rule {
 
 namespace {
 
@@ -77,8 +77,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule cpu_rule;
-const Rule cpu_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "cpu",
     .verdict = "cpu_bound",
     .summary = "the job computes all the time",
@@ -86,4 +86,4 @@ const Rule cpu_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::cpu_rule

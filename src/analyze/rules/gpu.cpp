@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::gpu_rule {
 
 namespace {
 
@@ -37,8 +37,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule gpu_rule;
-const Rule gpu_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "gpu",
     .verdict = "gpu_bound",
     .summary = "the GPU computes all the time",
@@ -46,4 +46,4 @@ const Rule gpu_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::gpu_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::gpu_memory_rule {
 
 namespace {
 
@@ -27,8 +27,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule gpu_memory_rule;
-const Rule gpu_memory_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "gpu_memory",
     .verdict = "gpu_memory_bound",
     .summary = "the memory of the GPU limits it",
@@ -36,4 +36,4 @@ const Rule gpu_memory_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::gpu_memory_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::idle_rule {
 
 namespace {
 
@@ -63,8 +63,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule idle_rule;
-const Rule idle_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "idle",
     .verdict = "idle",
     .summary = "the job does next to nothing",
@@ -72,4 +72,4 @@ const Rule idle_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::idle_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::input_main_rule {
 
 namespace {
 
@@ -33,8 +33,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule input_main_rule;
-const Rule input_main_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "input_main",
     .verdict = "input_bound",
     .summary = "the main thread prepares the data while the GPU waits",
@@ -42,4 +42,4 @@ const Rule input_main_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::input_main_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::input_mount_rule {
 
 namespace {
 
@@ -38,8 +38,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule input_mount_rule;
-const Rule input_mount_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "input_mount",
     .verdict = "input_bound",
     .summary = "the main thread waits for a network or FUSE file system",
@@ -47,4 +47,4 @@ const Rule input_mount_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::input_mount_rule

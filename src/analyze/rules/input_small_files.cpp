@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::input_small_files_rule {
 
 namespace {
 
@@ -37,8 +37,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule input_small_files_rule;
-const Rule input_small_files_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "input_small_files",
     .verdict = "input_bound",
     .summary = "many small reads take the CPU time",
@@ -46,4 +46,4 @@ const Rule input_small_files_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::input_small_files_rule

@@ -7,7 +7,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::input_storage_rule {
 
 namespace {
 
@@ -43,8 +43,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule input_storage_rule;
-const Rule input_storage_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "input_storage",
     .verdict = "input_bound",
     .summary = "the main thread waits for storage",
@@ -52,4 +52,4 @@ const Rule input_storage_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::input_storage_rule

@@ -11,7 +11,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::input_wait_rule {
 
 namespace {
 
@@ -82,8 +82,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule input_wait_rule;
-const Rule input_wait_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "input_wait",
     .verdict = "input_bound",
     .summary = "the job reports that it waits for data",
@@ -91,4 +91,4 @@ const Rule input_wait_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::input_wait_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::input_workers_rule {
 
 namespace {
 
@@ -41,8 +41,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule input_workers_rule;
-const Rule input_workers_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "input_workers",
     .verdict = "input_bound",
     .summary = "the main thread waits for busy loading workers",
@@ -50,4 +50,4 @@ const Rule input_workers_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::input_workers_rule

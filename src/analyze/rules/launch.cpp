@@ -7,7 +7,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::launch_rule {
 
 namespace {
 
@@ -54,8 +54,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule launch_rule;
-const Rule launch_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "launch",
     .verdict = "launch_bound",
     .summary = "the GPU waits for the program that feeds it",
@@ -63,4 +63,4 @@ const Rule launch_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::launch_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::memory_rule {
 
 namespace {
 
@@ -35,8 +35,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule memory_rule;
-const Rule memory_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "memory",
     .verdict = "memory_pressure",
     .summary = "pages are reclaimed and read again",
@@ -44,4 +44,4 @@ const Rule memory_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::memory_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::quota_rule {
 
 namespace {
 
@@ -33,8 +33,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule quota_rule;
-const Rule quota_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "quota",
     .verdict = "quota_bound",
     .summary = "the CPU limit of the container stops the job",
@@ -42,4 +42,4 @@ const Rule quota_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::quota_rule

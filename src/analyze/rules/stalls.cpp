@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::stalls_rule {
 
 namespace {
 
@@ -43,8 +43,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule stalls_rule;
-const Rule stalls_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "stalls",
     .verdict = "idle",
     .summary = "the job does next to nothing in some of its steps",
@@ -52,4 +52,4 @@ const Rule stalls_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::stalls_rule

@@ -6,7 +6,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::throttled_rule {
 
 namespace {
 
@@ -34,8 +34,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule throttled_rule;
-const Rule throttled_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "throttled",
     .verdict = "throttled",
     .summary = "heat or the power limit slows the GPU down",
@@ -43,4 +43,4 @@ const Rule throttled_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::throttled_rule

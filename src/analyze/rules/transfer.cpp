@@ -7,7 +7,7 @@
 #include "analyze/support/rule.h"
 #include "base/text.h"
 
-namespace trainscope {
+namespace trainscope::transfer_rule {
 
 namespace {
 
@@ -38,8 +38,8 @@ Judgement judge(Witness& witness) {
 
 }  // namespace
 
-extern const Rule transfer_rule;
-const Rule transfer_rule = {
+extern const Rule entry;
+const Rule entry = {
     .name = "transfer",
     .verdict = "transfer_bound",
     .summary = "copying to the GPU takes the time",
@@ -47,4 +47,4 @@ const Rule transfer_rule = {
     .judge = judge,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::transfer_rule

@@ -7,7 +7,9 @@
 
 namespace trainscope {
 
-extern const Analysis step_time_analysis;
+namespace step_time_analysis {
+extern const Analysis entry;
+}
 
 namespace {
 
@@ -39,7 +41,7 @@ Result<std::shared_ptr<const ReportedTime>> ReportedTime::of(const RunView& run)
 Status ReportedTime::read_steps(const RunView& run) {
   const Training& training = run.training();
   steps_ = training.count.value_or(training.observed);
-  TS_TRY(step_time_, step_time_analysis.analyze(run));
+  TS_TRY(step_time_, step_time_analysis::entry.analyze(run));
   find_begin(training);
   find_later_starts(training);
   timeline_ = training.timeline;

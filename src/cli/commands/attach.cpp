@@ -5,7 +5,7 @@
 #include "cli/print.h"
 #include "cli/recording.h"
 
-namespace trainscope {
+namespace trainscope::attach_command {
 
 namespace {
 
@@ -52,8 +52,8 @@ std::function<Result<int>()> add(Options& options, const Settings& loaded) {
 
 }  // namespace
 
-extern const Command attach_command;
-const Command attach_command = {
+extern const Command entry;
+const Command entry = {
     .name = "attach",
     .summary = "record a job that is already running",
     .examples = R"(trainscope attach 4711
@@ -61,4 +61,4 @@ trainscope attach $(pgrep -f train.py) --for 10m --name spike)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::attach_command

@@ -15,7 +15,7 @@
 #include "document/document.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::compare_command {
 
 namespace {
 
@@ -138,8 +138,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command compare_command;
-const Command compare_command = {
+extern const Command entry;
+const Command entry = {
     .name = "compare",
     .summary = "compare runs: is training faster, does the hardware behave differently, and why",
     .examples = R"(trainscope compare latest~1 latest
@@ -149,4 +149,4 @@ trainscope compare baseline candidate --markdown)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::compare_command

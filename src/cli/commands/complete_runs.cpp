@@ -7,7 +7,7 @@
 #include "cli/print.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::complete_runs_command {
 
 namespace {
 
@@ -40,8 +40,8 @@ std::function<Result<int>()> add(Options& /*options*/, const Settings& settings)
 
 }  // namespace
 
-extern const Command complete_runs_command;
-const Command complete_runs_command = {
+extern const Command entry;
+const Command entry = {
     .name = "complete-runs",
     .summary = "print the ids and names of runs, for completion",
     .examples = "",
@@ -49,4 +49,4 @@ const Command complete_runs_command = {
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::complete_runs_command

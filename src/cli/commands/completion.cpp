@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 
-namespace trainscope {
+namespace trainscope::completion_command {
 
 namespace {
 
@@ -27,8 +27,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command completion_command;
-const Command completion_command = {
+extern const Command entry;
+const Command entry = {
     .name = "completion",
     .summary = "print the completion script for a shell",
     .examples = R"(source <(trainscope completion bash)     in ~/.bashrc
@@ -37,4 +37,4 @@ trainscope completion fish | source      in ~/.config/fish/config.fish)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::completion_command

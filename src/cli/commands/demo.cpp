@@ -25,7 +25,7 @@
 #include "cli/summary.h"
 #include "cli/table.h"
 
-namespace trainscope {
+namespace trainscope::demo_command {
 
 namespace {
 
@@ -227,8 +227,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command demo_command;
-const Command demo_command = {
+extern const Command entry;
+const Command entry = {
     .name = "demo",
     .summary = "record the built-in workload slow and fast, compare both and write report.html",
     .examples = R"(trainscope demo
@@ -236,4 +236,4 @@ trainscope demo --seconds 5)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::demo_command

@@ -23,7 +23,7 @@
 #include "document/document.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::diagnose_command {
 
 namespace {
 
@@ -224,8 +224,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command diagnose_command;
-const Command diagnose_command = {
+extern const Command entry;
+const Command entry = {
     .name = "diagnose",
     .summary = "tell what held the training back, how sure that is, and what to try",
     .examples = R"(trainscope diagnose
@@ -235,4 +235,4 @@ trainscope diagnose baseline --json)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::diagnose_command

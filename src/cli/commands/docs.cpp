@@ -9,7 +9,7 @@
 #include "cli/man.h"
 #include "cli/reference.h"
 
-namespace trainscope {
+namespace trainscope::docs_command {
 
 namespace {
 
@@ -56,8 +56,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command docs_command;
-const Command docs_command = {
+extern const Command entry;
+const Command entry = {
     .name = "docs",
     .summary = "write the reference and man pages",
     .examples = "trainscope docs --out docs/reference\ntrainscope docs --man man1",
@@ -65,4 +65,4 @@ const Command docs_command = {
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::docs_command

@@ -26,7 +26,7 @@
 #include "limits/limits.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::doctor_command {
 
 namespace {
 
@@ -301,8 +301,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command doctor_command;
-const Command doctor_command = {
+extern const Command entry;
+const Command entry = {
     .name = "doctor",
     .summary = "show what this machine can measure and how to enable the rest",
     .examples = R"(trainscope doctor
@@ -311,4 +311,4 @@ trainscope doctor --json | jq '.sources[] | select(.status != "ok")')",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::doctor_command

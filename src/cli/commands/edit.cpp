@@ -12,7 +12,7 @@
 #include "record/record.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::edit_command {
 
 namespace {
 
@@ -93,8 +93,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command edit_command;
-const Command edit_command = {
+extern const Command entry;
+const Command entry = {
     .name = "edit",
     .summary = "change the name, the tags and the note of a run",
     .examples = R"(trainscope edit latest --name baseline --tag lr=0.1
@@ -102,4 +102,4 @@ trainscope edit baseline~1 --remove-tag lr --note 'with a warm cache')",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::edit_command

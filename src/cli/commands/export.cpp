@@ -15,7 +15,7 @@
 #include "export/export.h"
 #include "model/training.h"
 
-namespace trainscope {
+namespace trainscope::export_command {
 
 namespace {
 
@@ -199,8 +199,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command export_command;
-const Command export_command = {
+extern const Command entry;
+const Command entry = {
     .name = "export",
     .summary = "write a run in another format",
     .examples = R"(trainscope export latest --to csv -o run.csv
@@ -212,4 +212,4 @@ trainscope export latest --to jsonl --begin 10s --end 20s)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::export_command

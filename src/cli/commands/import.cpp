@@ -11,7 +11,7 @@
 #include "import/import.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::import_command {
 
 namespace {
 
@@ -128,8 +128,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command import_command;
-const Command import_command = {
+extern const Command entry;
+const Command entry = {
     .name = "import",
     .summary = "import a recording made by another tool",
     .examples = R"(trainscope import --from collect-logs logs/gpu --name gpu
@@ -138,4 +138,4 @@ trainscope import board.log --json)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::import_command

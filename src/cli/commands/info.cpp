@@ -17,7 +17,7 @@
 #include "store/store.h"
 #include "tui/tui.h"
 
-namespace trainscope {
+namespace trainscope::info_command {
 
 namespace {
 
@@ -131,8 +131,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command info_command;
-const Command info_command = {
+extern const Command entry;
+const Command entry = {
     .name = "info",
     .summary = "show a run or a group: outcome, recording quality and metrics",
     .examples = R"(trainscope info
@@ -144,4 +144,4 @@ trainscope info slurm-4711.0)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::info_command

@@ -19,7 +19,7 @@
 #include "document/document.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::list_command {
 
 namespace {
 
@@ -235,8 +235,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command list_command;
-const Command list_command = {
+extern const Command entry;
+const Command entry = {
     .name = "list",
     .summary = "list the recorded runs",
     .examples = R"(trainscope list -n 10
@@ -246,4 +246,4 @@ trainscope list --newer-than 7d --json)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::list_command

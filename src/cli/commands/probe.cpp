@@ -17,7 +17,7 @@
 #include "document/document.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::probe_command {
 
 namespace {
 
@@ -139,8 +139,8 @@ std::function<Result<int>()> add(Options& options, const Settings& loaded) {
 
 }  // namespace
 
-extern const Command probe_command;
-const Command probe_command = {
+extern const Command entry;
+const Command entry = {
     .name = "probe",
     .summary = "run a job and prove what limits it, by changing that in blocks of its steps",
     .examples = R"(trainscope probe -- python train.py
@@ -149,4 +149,4 @@ trainscope probe --json -- python train.py)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::probe_command

@@ -15,7 +15,7 @@
 #include "cli/report_writer.h"
 #include "report/report.h"
 
-namespace trainscope {
+namespace trainscope::report_command {
 
 namespace {
 
@@ -146,8 +146,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command report_command;
-const Command report_command = {
+extern const Command entry;
+const Command entry = {
     .name = "report",
     .summary = "write runs as one HTML file to share, as pictures or as Markdown",
     .examples = R"(trainscope report latest -o report.html
@@ -158,4 +158,4 @@ trainscope report latest --markdown)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::report_command

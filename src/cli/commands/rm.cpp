@@ -15,7 +15,7 @@
 #include "format/format.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::rm_command {
 
 namespace {
 
@@ -161,8 +161,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command rm_command;
-const Command rm_command = {
+extern const Command entry;
+const Command entry = {
     .name = "rm",
     .summary = "remove runs",
     .examples = R"(trainscope rm latest
@@ -171,4 +171,4 @@ trainscope rm --older-than 30d --yes)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::rm_command

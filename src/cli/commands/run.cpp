@@ -16,7 +16,7 @@
 #include "cli/top_source.h"
 #include "tui/tui.h"
 
-namespace trainscope {
+namespace trainscope::run_command {
 
 namespace {
 
@@ -146,8 +146,8 @@ std::function<Result<int>()> add(Options& options, const Settings& loaded) {
 
 }  // namespace
 
-extern const Command run_command;
-const Command run_command = {
+extern const Command entry;
+const Command entry = {
     .name = "run",
     .summary = "run a job and record it",
     .examples = R"(trainscope run -- python train.py --epochs 3
@@ -158,4 +158,4 @@ trainscope run --top -- python train.py)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::run_command

@@ -10,7 +10,7 @@
 #include "cli/cli.h"
 #include "cli/print.h"
 
-namespace trainscope {
+namespace trainscope::send_command {
 
 namespace {
 
@@ -46,8 +46,8 @@ std::function<Result<int>()> add(Options& options, const Settings& /*settings*/)
 
 }  // namespace
 
-extern const Command send_command;
-const Command send_command = {
+extern const Command entry;
+const Command entry = {
     .name = "send",
     .summary = "report training progress from a shell script; never waits, never fails",
     .examples = R"(trainscope send step 5 loss=0.31
@@ -57,4 +57,4 @@ trainscope send begin checkpoint; save; trainscope send end checkpoint
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::send_command

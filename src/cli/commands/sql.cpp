@@ -7,7 +7,7 @@
 #include "cli/sql_json.h"
 #include "store/store.h"
 
-namespace trainscope {
+namespace trainscope::sql_command {
 
 namespace {
 
@@ -88,8 +88,8 @@ std::vector<HelpRow> tables() {
 
 }  // namespace
 
-extern const Command sql_command;
-const Command sql_command = {
+extern const Command entry;
+const Command entry = {
     .name = "sql",
     .summary = "query a run or a group with SQL and print CSV",
     .examples =
@@ -101,4 +101,4 @@ trainscope sql slurm-4711.0 "select rank, avg(duration_s) from steps group by ra
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::sql_command

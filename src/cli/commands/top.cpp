@@ -11,7 +11,7 @@
 #include "cli/top_source.h"
 #include "tui/tui.h"
 
-namespace trainscope {
+namespace trainscope::top_command {
 
 namespace {
 
@@ -63,8 +63,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command top_command;
-const Command top_command = {
+extern const Command entry;
+const Command entry = {
     .name = "top",
     .summary = "show a run on the whole terminal, live or recorded",
     .examples = R"(trainscope top
@@ -74,4 +74,4 @@ trainscope run --top -- python train.py)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::top_command

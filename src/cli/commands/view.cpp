@@ -14,7 +14,7 @@
 #include "store/store.h"
 #include "web/web.h"
 
-namespace trainscope {
+namespace trainscope::view_command {
 
 namespace {
 
@@ -156,8 +156,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
 
 }  // namespace
 
-extern const Command view_command;
-const Command view_command = {
+extern const Command entry;
+const Command entry = {
     .name = "view",
     .summary = "show runs in a web browser: print the address and serve until interrupted",
     .examples = R"(trainscope view
@@ -167,4 +167,4 @@ trainscope view --port 8080)",
     .add = add,
 };
 
-}  // namespace trainscope
+}  // namespace trainscope::view_command

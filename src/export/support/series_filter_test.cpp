@@ -9,8 +9,12 @@
 
 namespace trainscope {
 
-extern const Exporter csv_exporter;
-extern const Exporter jsonl_exporter;
+namespace csv_exporter {
+extern const Exporter entry;
+}
+namespace jsonl_exporter {
+extern const Exporter entry;
+}
 
 namespace series_filter_test {
 
@@ -134,7 +138,7 @@ FakeRun counter_and_gauge() {
 
 TEST(rates, of_both_forms_of_csv) {
   ExportOptions options = rates();
-  EXPECT_EQ(exported(csv_exporter, counter_and_gauge(), options),
+  EXPECT_EQ(exported(csv_exporter::entry, counter_and_gauge(), options),
             "time_s,metric,labels,value\n"
             "0.000000,level,,7\n"
             "1.000000,bytes,,10\n"
@@ -143,21 +147,21 @@ TEST(rates, of_both_forms_of_csv) {
             "2.000000,level,,9\n"
             "3.000000,level,,10\n");
   options.wide = true;
-  EXPECT_EQ(exported(csv_exporter, counter_and_gauge(), options),
+  EXPECT_EQ(exported(csv_exporter::entry, counter_and_gauge(), options),
             "time_s,bytes,level\n"
             "0.000000,,7\n"
             "1.000000,10,8\n"
             "2.000000,20,9\n"
             "3.000000,,10\n");
   options.every_ns = 2'000'000'000;
-  EXPECT_EQ(exported(csv_exporter, counter_and_gauge(), options),
+  EXPECT_EQ(exported(csv_exporter::entry, counter_and_gauge(), options),
             "time_s,bytes,level\n0.000000,10,7.5\n2.000000,20,9.5\n");
 }
 
 TEST(rates, are_named_in_the_header_of_json_lines) {
   ExportOptions options = rates();
   options.metrics = {"bytes"};
-  const std::string text = exported(jsonl_exporter, counter_and_gauge(), options);
+  const std::string text = exported(jsonl_exporter::entry, counter_and_gauge(), options);
   EXPECT_NE(text.find("\"unit\":\"By/s\""), std::string::npos) << text;
   EXPECT_NE(text.find("\"rates\":true"), std::string::npos) << text;
   EXPECT_NE(text.find("{\"time_s\":1.000000,\"metric\":\"bytes\",\"labels\":{},\"value\":10}\n"),

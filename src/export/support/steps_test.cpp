@@ -11,7 +11,9 @@
 
 namespace trainscope {
 
-extern const Exporter jsonl_exporter;
+namespace jsonl_exporter {
+extern const Exporter entry;
+}
 
 namespace steps_test {
 
@@ -258,7 +260,7 @@ TEST(followed_samples, of_series_whose_labels_look_alike_are_all_written) {
   ASSERT_TRUE(followed->add(run_until(3, RunStatus::running)));
   ASSERT_TRUE(followed->finish(run_until(4, RunStatus::ended)));
   const FakeRun ended = run_until(4, RunStatus::ended);
-  const std::string whole = written(jsonl_exporter.write, ended, options);
+  const std::string whole = written(jsonl_exporter::entry.write, ended, options);
   const std::string parts = out.take();
   EXPECT_EQ(parts.substr(parts.find('\n')), whole.substr(whole.find('\n')));
 }
@@ -274,7 +276,8 @@ TEST(followed_samples, in_buckets_are_those_of_an_export) {
     ASSERT_TRUE(followed->begin(recorded(2, RunStatus::running)));
     ASSERT_TRUE(followed->add(recorded(3, RunStatus::running)));
     ASSERT_TRUE(followed->finish(recorded(4, RunStatus::ended)));
-    const std::string whole = written(jsonl_exporter.write, recorded(4, RunStatus::ended), options);
+    const std::string whole =
+        written(jsonl_exporter::entry.write, recorded(4, RunStatus::ended), options);
     const std::string parts = out.take();
     EXPECT_EQ(parts.substr(parts.find('\n')), whole.substr(whole.find('\n')));
   }

@@ -69,9 +69,11 @@ UniqueFd opened(const std::string& path, int flags) {
 // write to) only `kept` stays.
 void print_to(int log, const std::vector<int>& kept) {
   ::dup2(log, STDOUT_FILENO);
-  for (int fd = 0; fd < 1024; ++fd) {
-    const bool is_kept = fd == STDOUT_FILENO || std::find(kept.begin(), kept.end(), fd) != kept.end();
-    if (!is_kept) ::close(fd);
+  const int nowhere = ::open("/dev/null", O_RDWR);
+  ::dup2(nowhere, STDIN_FILENO);
+  ::dup2(nowhere, STDERR_FILENO);
+  for (int fd = STDERR_FILENO + 1; fd < 1024; ++fd) {
+    if (std::find(kept.begin(), kept.end(), fd) == kept.end()) ::close(fd);
   }
 }
 

@@ -2,7 +2,7 @@
 // binary columns.
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::columns_route {
 
 namespace {
 
@@ -61,7 +61,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route columns_route;
-const Route columns_route = {"/api/run/*/columns", answer};
+extern const Route entry;
+const Route entry = {"/api/run/*/columns", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::columns_route

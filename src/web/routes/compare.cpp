@@ -5,7 +5,7 @@
 #include "store/store.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::compare_route {
 
 namespace {
 
@@ -47,7 +47,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route compare_route;
-const Route compare_route = {"/api/compare", answer};
+extern const Route entry;
+const Route entry = {"/api/compare", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::compare_route

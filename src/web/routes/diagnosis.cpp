@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::diagnosis_route {
 
 namespace {
 
@@ -17,7 +17,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route diagnosis_route;
-const Route diagnosis_route = {"/api/run/*/diagnosis", answer};
+extern const Route entry;
+const Route entry = {"/api/run/*/diagnosis", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::diagnosis_route

@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::distribution_route {
 
 namespace {
 
@@ -30,7 +30,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route distribution_route;
-const Route distribution_route = {"/api/compare/distribution", answer};
+extern const Route entry;
+const Route entry = {"/api/compare/distribution", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::distribution_route

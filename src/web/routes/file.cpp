@@ -7,7 +7,7 @@
 #include "store/store.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::file_route {
 
 namespace {
 
@@ -47,7 +47,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route file_route;
-const Route file_route = {"/api/run/*/file/*", answer};
+extern const Route entry;
+const Route entry = {"/api/run/*/file/*", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::file_route

@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::files_route {
 
 namespace {
 
@@ -14,7 +14,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route files_route;
-const Route files_route = {"/api/run/*/files", answer};
+extern const Route entry;
+const Route entry = {"/api/run/*/files", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::files_route

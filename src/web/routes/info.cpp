@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::info_route {
 
 namespace {
 
@@ -17,7 +17,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route info_route;
-const Route info_route = {"/api/run/*/info", answer};
+extern const Route entry;
+const Route entry = {"/api/run/*/info", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::info_route

@@ -1,7 +1,7 @@
 // /api/run/ID/live: events of a run that is being recorded (live.h).
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::live_route {
 
 namespace {
 
@@ -14,7 +14,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route live_route;
-const Route live_route = {"/api/run/*/live", answer, true};
+extern const Route entry;
+const Route entry = {"/api/run/*/live", answer, true};
 
-}  // namespace trainscope
+}  // namespace trainscope::live_route

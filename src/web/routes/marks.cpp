@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::marks_route {
 
 namespace {
 
@@ -17,7 +17,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route marks_route;
-const Route marks_route = {"/api/run/*/marks", answer};
+extern const Route entry;
+const Route entry = {"/api/run/*/marks", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::marks_route

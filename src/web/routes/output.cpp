@@ -2,7 +2,7 @@
 #include "base/json.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::output_route {
 
 namespace {
 
@@ -25,7 +25,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route output_route;
-const Route output_route = {"/api/run/*/output", answer};
+extern const Route entry;
+const Route entry = {"/api/run/*/output", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::output_route

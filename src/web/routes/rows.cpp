@@ -3,7 +3,7 @@
 #include "store/store.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::rows_route {
 
 namespace {
 
@@ -40,7 +40,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route rows_route;
-const Route rows_route = {"/api/rows", answer};
+extern const Route entry;
+const Route entry = {"/api/rows", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::rows_route

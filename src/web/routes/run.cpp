@@ -3,7 +3,7 @@
 #include "store/store.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::run_route {
 
 namespace {
 
@@ -16,7 +16,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route run_route;
-const Route run_route = {"/api/run/*", answer};
+extern const Route entry;
+const Route entry = {"/api/run/*", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::run_route

@@ -3,7 +3,7 @@
 #include "store/store.h"
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::runs_route {
 
 namespace {
 
@@ -14,7 +14,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route runs_route;
-const Route runs_route = {"/api/runs", answer};
+extern const Route entry;
+const Route entry = {"/api/runs", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::runs_route

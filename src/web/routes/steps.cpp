@@ -1,7 +1,7 @@
 // /api/run/ID/steps?points=N: the number of steps over time, for a step axis.
 #include "web/route.h"
 
-namespace trainscope {
+namespace trainscope::steps_route {
 
 namespace {
 
@@ -21,7 +21,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
 
 }  // namespace
 
-extern const Route steps_route;
-const Route steps_route = {"/api/run/*/steps", answer};
+extern const Route entry;
+const Route entry = {"/api/run/*/steps", answer};
 
-}  // namespace trainscope
+}  // namespace trainscope::steps_route

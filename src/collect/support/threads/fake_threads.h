@@ -10,7 +10,9 @@
 
 namespace trainscope {
 
-extern const Collector job_threads_collector;
+namespace job_threads_collector {
+extern const Collector entry;
+}
 
 inline constexpr pid_t kReaper = 50, kFirst = 100, kSecond = 101, kThird = 102;
 inline const std::string kPython = std::string("python3\0train.py\0", 17);
@@ -98,7 +100,7 @@ class JobThreads : public testing::Test {
     now_ns_ += static_cast<int64_t>((seconds + 0.5) * 1e9);
   }
 
-  void open() { source_.emplace(job_threads_collector, root_.path(), context_); }
+  void open() { source_.emplace(job_threads_collector::entry, root_.path(), context_); }
   // One sample this much later; a new layout is taken as the recorder does.
   void sample(double seconds = 1) {
     now_ns_ += static_cast<int64_t>(seconds * 1e9);
