@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { api, eventually, isDrawn, params, runs, start, stop, withPage } from './browser.mjs';
+import { api, eventually, isDrawn, params, runs, start, stop, watchColumns, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -20,39 +20,66 @@ while not select.select([sys.stdin], [], [], 0.02)[0]:
     print("line", step, flush=True)
 `;
 
-test('a live run grows, keeps what was chosen, follows again and says that it ended', async () => {
-  const idFile = join(process.env.PAGE_FOLDER, 'live-id');
-  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', 'live', '--id-file', idFile, '--', 'python3', '-c', job], { stdio: ['pipe', 'ignore', 'inherit'] });
+/** Records a job while `act(id, end)` runs; `end` ends the job. */
+async function whileRecording(name, act) {
+  const idFile = join(process.env.PAGE_FOLDER, `${name}-id`);
+  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', name, '--id-file', idFile, '--', 'python3', '-c', job], { stdio: ['pipe', 'ignore', 'inherit'] });
   try {
-    const id = await eventually(() => readFileSync(idFile, 'utf8').trim(), 'the id of the run');
-    await withPage(`#/run/${id}`, async (page) => {
-      const status = page.locator('.status.live');
-      await status.waitFor();
-      await isDrawn(page, 'step_time');
-      const steps = async () => Number((await status.innerText()).match(/([\d,]+) steps/)?.[1]?.replace(',', ''));
-      const first = await eventually(steps, 'steps');
-      await eventually(async () => (await steps()) > first, 'more steps');
-      await page.locator('h1').click();
-      await page.keyboard.press('w'); // the user zooms: the range is theirs now
-      const chosen = await params(page);
-      assert.ok(chosen.from !== undefined && chosen.follow === undefined);
-      await page.locator('#range-from').fill('half-typ');
-      const before_ = await steps();
-      await eventually(async () => (await steps()) > before_ + 20, 'it goes on');
-      const { from, to } = await params(page);
-      assert.deepEqual([from, to], [chosen.from, chosen.to]);
-      assert.equal(await page.locator('#range-from').inputValue(), 'half-typ');
-      await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: 'follow', exact: true }).click();
-      await eventually(async () => Number((await params(page)).to) > Number(to), 'it follows');
-      child.stdin.end('x');
-      await page.getByText('ended while you watched').waitFor();
-    });
+    await act(await eventually(() => readFileSync(idFile, 'utf8').trim(), 'the id of the run'), () => child.stdin.end('x'));
   } finally {
     child.stdin.end();
     child.kill('SIGTERM');
   }
-});
+}
+
+test('a live run grows, keeps what was chosen, follows again and says that it ended', () => whileRecording('live', (id, end) => withPage(`#/run/${id}`, async (page) => {
+  const status = page.locator('.status.live');
+  await status.waitFor();
+  await isDrawn(page, 'step_time');
+  const steps = async () => Number((await status.innerText()).match(/([\d,]+) steps/)?.[1]?.replace(',', ''));
+  const first = await eventually(steps, 'steps');
+  await eventually(async () => (await steps()) > first, 'more steps');
+  await page.locator('h1').click();
+  await page.keyboard.press('w'); // the user zooms: the range is theirs now
+  const chosen = await params(page);
+  assert.ok(chosen.from !== undefined && chosen.follow === undefined);
+  await page.locator('#range-from').fill('half-typ');
+  const before_ = await steps();
+  await eventually(async () => (await steps()) > before_ + 20, 'it goes on');
+  const { from, to } = await params(page);
+  assert.deepEqual([from, to], [chosen.from, chosen.to]);
+  assert.equal(await page.locator('#range-from').inputValue(), 'half-typ');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'follow', exact: true }).click();
+  await eventually(async () => Number((await params(page)).to) > Number(to), 'it follows');
+  end();
+  await page.getByText('ended while you watched').waitFor();
+})));
+
+test('a comparison grows with its live run, keeps what was chosen and notices the end', () => whileRecording('compared', (id, end) => withPage(`#/compare?a=${id}&b=${runs.slow}`, async (page) => {
+  const queries = watchColumns(page);
+  await page.locator('.chip .status.live').waitFor();
+  await isDrawn(page, 'memory');
+  const steps = async () => Number((await page.getByRole('row', { name: /^compared/ }).locator('td').first().innerText()).replaceAll(',', ''));
+  const first = await eventually(steps, 'steps of the live run');
+  await eventually(async () => (await steps()) > first, 'more steps');
+  const shownEnds = () => queries.filter((query) => query.run === id).map((query) => Number(query.to));
+  await eventually(() => Math.max(...shownEnds()) > Math.min(...shownEnds()), 'charts that grow');
+  await page.getByLabel('Series of Memory').selectOption({ index: 1 });
+  await page.getByLabel('Filter metrics').fill('half-typ');
+  await page.locator('h2').first().click();
+  await page.keyboard.press('w');
+  await page.locator('#chart-memory canvas').evaluate((canvas) => { canvas.dataset.isSame = 'yes'; });
+  const chosen = await params(page);
+  assert.ok(chosen.range !== undefined && chosen.series.startsWith('memory '));
+  const before_ = await steps();
+  await eventually(async () => (await steps()) > before_, 'it goes on');
+  end();
+  await eventually(async () => (await page.locator('.chip .status.live').count()) === 0, 'the end');
+  assert.deepEqual(await params(page), chosen);
+  assert.equal(await page.locator('#chart-memory canvas').getAttribute('data-is-same'), 'yes');
+  await page.getByText((await api(`/api/compare?a=${id}&b=${runs.slow}`)).speed.sentence, { exact: true }).waitFor();
+})));
 
 /** A run that ended, as it looked while it ran; `live` replies to the page that asks what is new. */
 async function beforeItEnded(page, live) {
