@@ -54,10 +54,11 @@ def run(options, idle_machine):
              f"{rss / 1e6:.1f}"] for row, rss in zip(found, server_bytes)]
     table(["seconds", "events", "page, MB", "nodes", "listeners", "plain uPlot page, MB", "page / plain", "server, MB"], rows)
     first, last = found[0], found[-1]
-    verdicts = {"page": verdict(last["trainscope"]["heap"] / first["trainscope"]["heap"], FLAT),
-                "server": verdict(server_bytes[-1] / server_bytes[0], FLAT)}
+    verdicts = {"memory of the page": verdict(last["trainscope"]["heap"] / first["trainscope"]["heap"], FLAT),
+                "nodes of the page": verdict(last["trainscope"]["nodes"] / first["trainscope"]["nodes"], FLAT),
+                "memory of the server": verdict(server_bytes[-1] / server_bytes[0], FLAT)}
     for name, one in verdicts.items():
-        print(verdict_text(f"memory of the {name}, end / begin", one))
+        print(verdict_text(f"{name}, end / begin", one))
     print(f"  the plain uPlot page, end / begin: {last['uplot']['heap'] / first['uplot']['heap']:.3g}\n")
     return {"speed": SPEED, "samples": samples, "ticks": ticks, "points": found, "server_bytes": server_bytes,
             "verdicts": verdicts}

@@ -3,7 +3,7 @@
 (() => {
   const now = performance.now.bind(performance);
   const nextFrame = requestAnimationFrame.bind(window);
-  const painted = new Map(); // canvas: when it was painted first and last
+  const painted = new Map(); // canvas of the document: when it was painted first and last
   const pending = new Set(); // drawn, not yet painted
   const longTasks = [];
   let begin = 0;
@@ -16,7 +16,9 @@
   after.onmessage = () => {
     const time = now();
     isAsked = false;
-    for (const canvas of pending) painted.set(canvas, { first: painted.get(canvas)?.first ?? time, last: time });
+    // A canvas that is not in the document is not seen, and would stay in memory as long as it is listed here.
+    for (const canvas of painted.keys()) if (!canvas.isConnected) painted.delete(canvas);
+    for (const canvas of pending) if (canvas.isConnected) painted.set(canvas, { first: painted.get(canvas)?.first ?? time, last: time });
     pending.clear();
   };
   window.requestAnimationFrame = (callback) => nextFrame((time) => {

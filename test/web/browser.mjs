@@ -57,7 +57,7 @@ function watchErrors(page, allow = /^$/) {
 
 /** Leaves nothing of a test for the next one. */
 async function clear(page) {
-  for (const event of ['pageerror', 'console', 'dialog', 'request']) page.removeAllListeners(event);
+  for (const event of ['pageerror', 'console', 'dialog', 'request', 'requestfinished', 'requestfailed']) page.removeAllListeners(event);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.mouse.move(0, 0);
   await page.evaluate(() => localStorage.clear());

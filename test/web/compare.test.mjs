@@ -25,6 +25,14 @@ test('the headline, warnings and attribution are those of compare', async () => 
   });
 });
 
+test('an interval that begins at 0 has a place on the logarithmic axis', async () => {
+  const document = await api(`/api/compare?a=${runs.slow}&b=${runs.fast}`);
+  await withPage(both, async (page) => {
+    const place = await page.locator('.interval rect').evaluate((rect) => [rect.getAttribute('x'), rect.getAttribute('width')].map(parseFloat));
+    assert.ok(place.every((share) => share >= 0 && share <= 100), place.join());
+  }, { before: (page) => page.route('**/api/compare?*', (route) => route.fulfill({ json: { ...document, speed: { ...document.speed, low: 0 } } })) });
+});
+
 test('layout, alignment and sides', () => withPage(both, async (page) => {
   await isDrawn(page, 'loss');
   await page.getByText('side by side').click();

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { api, eventually, isDrawn, params, runs, start, stop, withPage } from './browser.mjs';
+import { api, eventually, isDrawn, params, runs, start, stop, watchColumns, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -20,51 +20,146 @@ while not select.select([sys.stdin], [], [], 0.02)[0]:
     print("line", step, flush=True)
 `;
 
-test('a live run grows, keeps what was chosen, follows again and says that it ended', async () => {
-  const idFile = join(process.env.PAGE_FOLDER, 'live-id');
-  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', 'live', '--id-file', idFile, '--', 'python3', '-c', job], { stdio: ['pipe', 'ignore', 'inherit'] });
+/** Records a job while `act(id, end)` runs; `end` ends the job. */
+async function whileRecording(name, act) {
+  const idFile = join(process.env.PAGE_FOLDER, `${name}-id`);
+  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', name, '--id-file', idFile, '--', 'python3', '-c', job], { stdio: ['pipe', 'ignore', 'inherit'] });
   try {
-    const id = await eventually(() => readFileSync(idFile, 'utf8').trim(), 'the id of the run');
-    await withPage(`#/run/${id}`, async (page) => {
-      const status = page.locator('.status.live');
-      await status.waitFor();
-      await isDrawn(page, 'step_time');
-      const steps = async () => Number((await status.innerText()).match(/([\d,]+) steps/)?.[1]?.replace(',', ''));
-      const first = await eventually(steps, 'steps');
-      await eventually(async () => (await steps()) > first, 'more steps');
-      await page.locator('h1').click();
-      await page.keyboard.press('w'); // the user zooms: the range is theirs now
-      const chosen = await params(page);
-      assert.ok(chosen.from !== undefined && chosen.follow === undefined);
-      await page.locator('#range-from').fill('half-typ');
-      const before_ = await steps();
-      await eventually(async () => (await steps()) > before_ + 20, 'it goes on');
-      const { from, to } = await params(page);
-      assert.deepEqual([from, to], [chosen.from, chosen.to]);
-      assert.equal(await page.locator('#range-from').inputValue(), 'half-typ');
-      await page.keyboard.press('Escape');
-      await page.getByRole('button', { name: 'follow', exact: true }).click();
-      await eventually(async () => Number((await params(page)).to) > Number(to), 'it follows');
-      child.stdin.end('x');
-      await page.getByText('ended while you watched').waitFor();
-    });
+    await act(await eventually(() => readFileSync(idFile, 'utf8').trim(), 'the id of the run'), () => child.stdin.end('x'));
   } finally {
     child.stdin.end();
     child.kill('SIGTERM');
   }
-});
-
-/** A run that ended, as it looked while it ran; `event` is what the server says next. */
-async function beforeItEnded(page, event) {
-  const head = await api(`/api/run/${runs.slow}`);
-  await page.route(`**/api/run/${runs.slow}`, (route) => route.fulfill({ json: { ...head, run: { ...head.run, status: 'running' } } }));
-  await page.route('**/live', (route) => (event ? route.fulfill({ contentType: 'text/event-stream', body: event }) : route.abort()));
 }
 
+test('a live run grows, keeps what was chosen, follows again and says that it ended', () => whileRecording('live', (id, end) => withPage(`#/run/${id}`, async (page) => {
+  const status = page.locator('.status.live');
+  await status.waitFor();
+  await isDrawn(page, 'step_time');
+  const steps = async () => Number((await status.innerText()).match(/([\d,]+) steps/)?.[1]?.replace(',', ''));
+  const first = await eventually(steps, 'steps');
+  await eventually(async () => (await steps()) > first, 'more steps');
+  await page.locator('h1').click();
+  await page.keyboard.press('w'); // the user zooms: the range is theirs now
+  const chosen = await params(page);
+  assert.ok(chosen.from !== undefined && chosen.follow === undefined);
+  await page.locator('#range-from').fill('half-typ');
+  const before_ = await steps();
+  await eventually(async () => (await steps()) > before_ + 20, 'it goes on');
+  const { from, to } = await params(page);
+  assert.deepEqual([from, to], [chosen.from, chosen.to]);
+  assert.equal(await page.locator('#range-from').inputValue(), 'half-typ');
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'follow', exact: true }).click();
+  await eventually(async () => Number((await params(page)).to) > Number(to), 'it follows');
+  end();
+  await page.getByText('ended while you watched').waitFor();
+})));
+
+test('a comparison grows with its live run, keeps what was chosen and notices the end', () => whileRecording('compared', (id, end) => withPage(`#/compare?a=${id}&b=${runs.slow}`, async (page) => {
+  const queries = watchColumns(page);
+  await page.locator('.chip .status.live').waitFor();
+  await isDrawn(page, 'memory');
+  const steps = async () => Number((await page.getByRole('row', { name: /^compared/ }).locator('td').first().innerText()).replaceAll(',', ''));
+  const first = await eventually(steps, 'steps of the live run');
+  await eventually(async () => (await steps()) > first, 'more steps');
+  const shownEnds = () => queries.filter((query) => query.run === id).map((query) => Number(query.to));
+  await eventually(() => Math.max(...shownEnds()) > Math.min(...shownEnds()), 'charts that grow');
+  await page.getByLabel('Series of Memory').selectOption({ index: 1 });
+  await page.getByLabel('Filter metrics').fill('half-typ');
+  await page.locator('h2').first().click();
+  await page.keyboard.press('w');
+  await page.locator('#chart-memory canvas').evaluate((canvas) => { canvas.dataset.isSame = 'yes'; });
+  const chosen = await params(page);
+  assert.ok(chosen.range !== undefined && chosen.series.startsWith('memory '));
+  const before_ = await steps();
+  await eventually(async () => (await steps()) > before_, 'it goes on');
+  end();
+  await eventually(async () => (await page.locator('.chip .status.live').count()) === 0, 'the end');
+  assert.deepEqual(await params(page), chosen);
+  assert.equal(await page.locator('#chart-memory canvas').getAttribute('data-is-same'), 'yes');
+  await page.getByText((await api(`/api/compare?a=${id}&b=${runs.slow}`)).speed.sentence, { exact: true }).waitFor();
+})));
+
+/** A run that ended, as it looked while it ran; `live` replies to the page that asks what is new. */
+async function beforeItEnded(page, live) {
+  const head = await api(`/api/run/${runs.slow}`);
+  await page.route(`**/api/run/${runs.slow}`, (route) => route.fulfill({ json: { ...head, run: { ...head.run, status: 'running' } } }));
+  await page.route('**/live', live);
+}
+
+const eventText = (name, state) => `event: ${name}\ndata: ${JSON.stringify({ status: 'running', samples: 20, missed: 0, steps: 9, recorder_gone: false, ...state })}\n\n`;
+const reply = (route, body) => route.fulfill({ contentType: 'text/event-stream', body });
+
 test('a page says that the recorder is gone', () => withPage(`#/run/${runs.slow}`, (page) => page.getByText('the recorder is gone').waitFor(), {
-  before: (page) => beforeItEnded(page, `event: ended\ndata: ${JSON.stringify({ duration_s: 2, status: 'ended', samples: 20, missed: 0, steps: 9, recorder_gone: true })}\n\n`),
+  before: (page) => beforeItEnded(page, (route) => reply(route, eventText('ended', { duration_s: 2, status: 'ended', recorder_gone: true }))),
 }));
 
 test('a page says that the connection is lost', () => withPage(`#/run/${runs.slow}`, (page) => page.getByText('connection lost at').waitFor(), {
-  before: (page) => beforeItEnded(page, ''), allow: /ERR_FAILED/,
+  before: (page) => beforeItEnded(page, (route) => route.abort()), allow: /ERR_FAILED/,
 }));
+
+/** What a page holds once its garbage is collected. */
+async function sizeOf(session) {
+  await session.send('HeapProfiler.collectGarbage');
+  const { nodes, jsEventListeners } = await session.send('Memory.getDOMCounters');
+  const { usedSize, embedderHeapUsedSize, backingStorageSize } = await session.send('Runtime.getHeapUsage');
+  return { nodes, listeners: jsEventListeners, bytes: usedSize + embedderHeapUsedSize + backingStorageSize };
+}
+
+const bytesPerEvent = 10_000; // optimised code and data that is being read are part of the heap
+
+/** Gives what waits until the page has the replies to all its requests, but for those that tell it what is new. */
+function watchRequests(page) {
+  const open = new Set();
+  page.on('request', (request) => { if (!request.url().endsWith('/live')) open.add(request); });
+  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => open.delete(request));
+  return () => eventually(() => open.size === 0, 'replies to all requests');
+}
+
+/** What is under way for a while goes; what stays for every event never does. */
+function hasNotGrown(session, before, events) {
+  return eventually(async () => {
+    const after_ = await sizeOf(session);
+    const isSame = after_.nodes < before.nodes + events / 2 && after_.listeners < before.listeners + events / 2 && after_.bytes < before.bytes + events * bytesPerEvent;
+    if (!isSame) throw new Error(`${JSON.stringify(before)} became ${JSON.stringify(after_)}`);
+    return true;
+  }, `${events} events`);
+}
+
+/** Ten seconds pass whenever the page reads its clock: every event makes it read the verdict, the metrics and the marks again. */
+const hurryClock = (page) => page.evaluate(() => {
+  let now = performance.now();
+  performance.now = () => (now += 10_000);
+});
+
+test('a page that stays open on a live run does not grow with the events', async () => {
+  const connections = []; // not yet replied to
+  const connected = () => eventually(() => connections.length > 0, 'the page asks what is new');
+  let duration_s = 10;
+  const send = async (count) => {
+    await connected();
+    const events = Array.from({ length: count }, () => eventText('now', { duration_s: (duration_s += 0.1) }));
+    await reply(connections.shift(), `retry: 1\n\n${events.join('')}`);
+    await connected(); // again: the page has read all events
+  };
+  await withPage(`#/run/${runs.slow}?select=1:2`, async (page) => {
+    await isDrawn(page, 'step_time');
+    await page.getByRole('button', { name: 'Options of Step time' }).click();
+    await page.getByRole('menuitem', { name: 'Show as table' }).click();
+    const session = await page.context().newCDPSession(page);
+    await hurryClock(page);
+    const replies = watchRequests(page);
+    await send(50); // everything was drawn, read and compiled once
+    await replies();
+    const before_ = await sizeOf(session);
+    await send(100);
+    await hasNotGrown(session, before_, 100);
+  }, {
+    before: async (page) => {
+      await beforeItEnded(page, (route) => { connections.push(route); });
+      const marks = await api(`/api/run/${runs.slow}/marks`);
+      await page.route('**/marks', (route) => route.fulfill({ json: { ...marks, gaps: [{ from_s: 0.5, to_s: 0.7, reason: 'the machine was paused' }] } }));
+    },
+  });
+});

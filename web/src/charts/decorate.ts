@@ -3,19 +3,33 @@ import type uPlot from 'uplot';
 import type { Marks } from '../source/types.ts';
 import { cssColor } from './palette.ts';
 
-function hatch(context: CanvasRenderingContext2D, color: string): CanvasPattern | null {
-  const tile = document.createElement('canvas');
-  const size = Math.round(8 * devicePixelRatio);
-  tile.width = tile.height = size;
-  const draw = tile.getContext('2d');
-  if (!draw) return null;
+interface Tile {
+  color: string;
+  ratio: number;
+  canvas: HTMLCanvasElement;
+}
+
+let lastTile: Tile | null = null;
+
+function drawTile(color: string, ratio: number): HTMLCanvasElement {
+  const canvas = document.createElement('canvas');
+  const size = Math.round(8 * ratio);
+  canvas.width = canvas.height = size;
+  const draw = canvas.getContext('2d');
+  if (!draw) return canvas;
   draw.strokeStyle = color;
-  draw.lineWidth = devicePixelRatio;
+  draw.lineWidth = ratio;
   draw.beginPath();
   draw.moveTo(0, size);
   draw.lineTo(size, 0);
   draw.stroke();
-  return context.createPattern(tile, 'repeat');
+  return canvas;
+}
+
+/** All charts share the tile: they are drawn again with every event of a live run. */
+function hatch(context: CanvasRenderingContext2D, color: string): CanvasPattern | null {
+  if (lastTile?.color !== color || lastTile.ratio !== devicePixelRatio) lastTile = { color, ratio: devicePixelRatio, canvas: drawTile(color, devicePixelRatio) };
+  return context.createPattern(lastTile.canvas, 'repeat');
 }
 
 export function decorate(plot: uPlot, marks: Marks | null, toX: (time: number) => number): void {

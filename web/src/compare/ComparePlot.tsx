@@ -49,7 +49,7 @@ function draw(element: HTMLElement, state: CompareState, chart: Chart, lines: Co
   const align = state.align.value;
   const dark = isDark.value;
   const unit = bytes.value;
-  const only = lines.length === 1 ? lines[0]?.run : undefined;
+  const only = () => (lines.length === 1 ? state.runs.peek().find((run) => run.id === lines[0]?.run.id) : undefined);
   const plot = new Plot(element, {
     strokes: lines.map((line) => strokeOf(line.index, dark)), isFull: chart.isFull, fromZero: chart.fromZero, height,
     yShared: () => extremes(loaded.peek()),
@@ -57,7 +57,10 @@ function draw(element: HTMLElement, state: CompareState, chart: Chart, lines: Co
     onCursor: (x) => { state.cursor.value = x; }, onSelect: (from, to) => state.setRange(from, to), onReset: () => { state.range.value = null; },
     onZoom: (x, factor) => state.zoom(factor, x), onPan: (share) => state.pan(share),
     // Gaps of several runs over each other would not tell whose they are.
-    decorate: (uplot) => { if (only) decorate(uplot, { gaps: only.info?.sampling.gaps ?? [], pauses: [], phases: [], events: [], parts: null }, (time) => toX(align, only, time)); },
+    decorate: (uplot) => {
+      const run = only();
+      if (run) decorate(uplot, { gaps: run.info?.sampling.gaps ?? [], pauses: [], phases: [], events: [], parts: null }, (time) => toX(align, run, time));
+    },
   });
   const observer = new ResizeObserver(() => plot.resize(element.clientWidth, height));
   observer.observe(element);

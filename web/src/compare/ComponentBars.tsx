@@ -1,6 +1,6 @@
 // Bars of all components by run: what each used on average, as `info` states it.
 import { Fragment } from 'preact';
-import { chartsOf, drawnUnit, typical, type Line } from '../charts/catalog.ts';
+import { drawnUnit, typical, type Line } from '../charts/catalog.ts';
 import { strokeOf } from '../charts/palette.ts';
 import { bytes, isDark } from '../state/settings.ts';
 import { value as formatValue } from '../format/unit.ts';
@@ -21,8 +21,7 @@ export function componentRows(state: CompareState): BarRow[] {
   const runs = state.runs.value;
   const rows = new Map<string, BarRow>();
   for (const run of runs) {
-    if (!run.info) continue;
-    for (const chart of chartsOf(run.info)) {
+    for (const chart of run.charts) {
       const line: Line | undefined = chart.lines[0];
       if (!line || !chartsShown.test(chart.id)) continue;
       const key = seriesKey(line.metric.name, line.metric.labels);

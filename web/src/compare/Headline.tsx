@@ -34,18 +34,22 @@ export function Headline({ document }: { document: Comparison }) {
   );
 }
 
-/** The smallest symmetric set of round ratios that contains the interval. */
+const widest = 1e6;
+const limits = [1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 1000, widest];
+
+/** The smallest symmetric set of round ratios that contains the interval; one from 0 on, as after few steps, is in none. */
 function axisOf(low: number, high: number): { limit: number; marks: number[] } {
   const far = Math.max(high, 1 / low, 1.02);
-  const limit = [1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 1000, 1e6].find((one) => one >= far * 1.01) ?? far * 1.1;
+  const limit = limits.find((one) => one >= far * 1.01) ?? widest;
   const half = limit <= 1.5 ? 1 + (limit - 1) / 2 : Math.sqrt(limit);
   return { limit, marks: [1 / limit, 1 / half, 1, half, limit] };
 }
 
 function Interval({ ratio, low, high, verdict }: { ratio: number; low: number; high: number; verdict: string }) {
   const { limit, marks } = axisOf(low, high);
-  const x = (value: number) => `${50 + (Math.log(value) / Math.log(limit)) * 46}%`;
-  const width = `${((Math.log(high) - Math.log(low)) / Math.log(limit)) * 46}%`;
+  const place = (value: number) => 50 + Math.min(1, Math.max(-1, Math.log(value) / Math.log(limit))) * 46;
+  const x = (value: number) => `${place(value)}%`;
+  const width = `${place(high) - place(low)}%`;
   return (
     <svg class="interval" role="img" aria-label={`B has ${times(ratio)} the steps per second of A, interval ${times(low)} to ${times(high)}: ${verdictWords(verdict)}`}>
       <line x1="2%" x2="98%" y1="44" y2="44" stroke="var(--line)" />

@@ -3,6 +3,7 @@ import { runLink } from '../state/route.ts';
 import { source } from '../source/current.ts';
 import { Menu } from '../parts/Menu.tsx';
 import { save } from '../charts/download.ts';
+import { clock } from '../format/time.ts';
 import { comparisonCsv } from './csv.ts';
 import { Swatch } from '../charts/Legend.tsx';
 import type { CompareState, ComparedRun, Side } from './state.ts';
@@ -39,6 +40,7 @@ function Chip({ run, state }: { run: ComparedRun; state: CompareState }) {
     <span class="chip" title={run.problem ?? run.id}>
       <Swatch index={state.runs.value.indexOf(run)} />
       <a href={runLink(run.id)}>{name}</a>
+      {run.head?.run.status === 'running' && <span class="status live"><span class="dot" aria-hidden="true" /> live {clock(run.info?.run.duration_s ?? 0)}</span>}
       {run.problem && <span title={run.problem} aria-label={run.problem} role="img">▲</span>}
       {!source.isReport && others.map((side) => <button key={side} aria-label={`Move ${name} to ${titles[side]}`} title={`Move to ${titles[side]}`} onClick={() => state.move(run.id, side)}>{side === 'more' ? '○' : titles[side]}</button>)}
       {!source.isReport && <button aria-label={`Remove ${name}`} title="Remove" onClick={() => state.move(run.id, null)}>×</button>}

@@ -1,10 +1,12 @@
 import { test } from 'node:test';
 import { deepEqual } from 'node:assert/strict';
+import { chartsOf } from '../charts/catalog.ts';
+import type { Info } from '../source/types.ts';
 import { compareCharts } from './charts.ts';
 import type { ComparedRun } from './state.ts';
 
 const metric = (name: string, labels: Record<string, string>, mean: number) => ({ name, labels, unit: 'By', kind: 'counter', status: 'ok', reason: null, remedy: null, samples: 9, mean, rate: mean });
-const run = (id: string, metrics: object[]) => ({ id, side: 'a', head: null, info: { metrics, steps: null }, steps: null, files: [], problem: null }) as unknown as ComparedRun;
+const run = (id: string, metrics: object[]) => ({ id, charts: chartsOf({ metrics, steps: null } as unknown as Info) }) as unknown as ComparedRun;
 const read = { device: 'sda', direction: 'read' };
 const write = { device: 'sda', direction: 'write' };
 const runs = [

@@ -1,5 +1,5 @@
 // Which charts a comparison has: each component of any run, with one series of it in every run.
-import { chartsOf, type Chart } from '../charts/catalog.ts';
+import type { Chart } from '../charts/catalog.ts';
 import { seriesName } from '../format/words.ts';
 import type { ComparedRun } from './state.ts';
 
@@ -10,6 +10,8 @@ export interface CompareLine {
   /** Place of the run, which decides its colour. */
   index: number;
   series: number;
+  /** metric{k=v;k=v}: numbers of series of a live run change when it gets new ones. */
+  name: string;
 }
 
 export interface CompareChart {
@@ -30,7 +32,7 @@ export const seriesKey = (name: string, labels: Record<string, string>) => {
 export function compareCharts(runs: readonly ComparedRun[], chosen: ReadonlyMap<string, string>): CompareChart[] {
   const found = new Map<string, { chart: Chart; labels: Map<string, string>; series: Map<string, CompareLine[]> }>();
   runs.forEach((run, index) => {
-    for (const chart of run.info ? chartsOf(run.info) : []) {
+    for (const chart of run.charts) {
       if (!shownCharts.test(chart.id) || chart.lines.length === 0) continue;
       const entry = found.get(chart.id) ?? { chart, labels: new Map<string, string>(), series: new Map<string, CompareLine[]>() };
       found.set(chart.id, entry);
@@ -38,7 +40,7 @@ export function compareCharts(runs: readonly ComparedRun[], chosen: ReadonlyMap<
         const key = seriesKey(line.metric.name, line.metric.labels);
         if (!entry.labels.has(key)) entry.labels.set(key, line.label);
         const lines = entry.series.get(key) ?? [];
-        if (lines.every((one) => one.run !== run)) lines.push({ run, index, series: line.series });
+        if (lines.every((one) => one.run !== run)) lines.push({ run, index, series: line.series, name: seriesName(line.metric.name, line.metric.labels) });
         entry.series.set(key, lines);
       }
     }

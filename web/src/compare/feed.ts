@@ -32,7 +32,7 @@ export class CompareFeed {
         if (!span) return null;
         const columns = await state.loader(line.run.id).load({ series: [line.series], ...span, points, smooth });
         const column = columns.columns[0];
-        return column ? { line, columns, column } : null;
+        return column && (column.name === null || column.name === line.name) ? { line, columns, column } : null;
       }));
       if (turn !== this.#turn) return; // a newer range is on its way
       this.loaded.value = loaded.filter((one) => one !== null);

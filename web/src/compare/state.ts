@@ -1,8 +1,10 @@
 // The compared runs: sides A and B, and others that are only drawn beside them.
 import { batch, computed, effect, signal } from '@preact/signals';
+import { chartsOf, keepCharts, type Chart } from '../charts/catalog.ts';
 import { BatchLoader } from '../charts/loader.ts';
 import { source } from '../source/current.ts';
 import type { Comparison, Distribution, Info, KeptFile, RunHead } from '../source/types.ts';
+import { Refresher } from '../state/refresher.ts';
 import { messageOf } from '../state/run.ts';
 import { replaceParams } from '../state/route.ts';
 import { rangeOf, type Range, type StepMap } from '../state/view.ts';
@@ -15,6 +17,8 @@ export interface ComparedRun {
   side: Side;
   head: RunHead | null;
   info: Info | null;
+  /** Those of `info`; they stay as they are while the run is live, unless a series is new. */
+  charts: Chart[];
   steps: StepMap | null;
   files: KeptFile[];
   problem: string | null;
@@ -41,6 +45,8 @@ export class CompareState {
   readonly names = computed(() => new Map(this.runs.value.map((run) => [run.id, run.head?.run.name ?? run.id])));
   #stops: (() => void)[] = [];
   #isClosed = false;
+  #followed: { id: string; stop: () => void } | null = null;
+  #reading: Promise<void> | null = null;
 
   open(params: URLSearchParams): void {
     this.align.value = params.get('align') === 'step' ? 'step' : params.get('align') === 'wall' ? 'wall' : 'relative';
@@ -51,6 +57,7 @@ export class CompareState {
     this.filter.value = params.get('filter') ?? '';
     this.onlyDifferent.value = params.get('all') !== '1';
     this.setSides({ a: idsOf(params.get('a')), b: idsOf(params.get('b')), more: idsOf(params.get('more')) });
+    this.#stops.push(effect(() => this.#follow()));
     this.#stops.push(effect(() => {
       const list = (side: Side) => this.runs.value.filter((run) => run.side === side).map((run) => run.id).join(',');
       replaceParams({
@@ -65,6 +72,7 @@ export class CompareState {
   close(): void {
     this.#isClosed = true;
     for (const stop of this.#stops) stop();
+    this.#followed?.stop();
     for (const loader of this.loaders.values()) loader.close();
   }
 
@@ -86,13 +94,14 @@ export class CompareState {
     for (const side of ['a', 'b', 'more'] as const) {
       for (const id of sides[side]) {
         const run = known.get(id);
-        next.push(run ? { ...run, side } : { id, side, head: null, info: null, steps: null, files: [], problem: null });
+        next.push(run ? { ...run, side } : { id, side, head: null, info: null, charts: [], steps: null, files: [], problem: null });
         if (!run) void this.#load(id);
       }
     }
     batch(() => {
       this.runs.value = next;
       this.document.value = null;
+      this.error.value = null;
     });
     void this.#compare(sides);
     void this.#loadDistribution(next.map((run) => run.id));
@@ -147,8 +156,40 @@ export class CompareState {
     return known;
   }
 
+  #live(): ComparedRun[] {
+    return this.runs.value.filter((run) => run.head?.run.status === 'running');
+  }
+
+  /** Events of one live run tell when to read all of them again: browsers allow few connections. */
+  #follow(): void {
+    const id = this.#live()[0]?.id;
+    if (id === this.#followed?.id) return;
+    this.#followed?.stop();
+    this.#followed = id === undefined ? null : { id, stop: this.#listen(id) };
+  }
+
+  #listen(id: string): () => void {
+    // A comparison of long runs may take longer than the pause between two.
+    const refresher = new Refresher(() => { this.#reading ??= this.#readAgain().finally(() => { this.#reading = null; }); });
+    const stop = source.live(id, {
+      now: (state) => refresher.grew(state.duration_s),
+      // What is being read may be older than the end.
+      ended: () => void Promise.resolve(this.#reading).then(() => refresher.refresh()),
+      lost: () => undefined,
+    });
+    return () => {
+      stop();
+      refresher.stop();
+    };
+  }
+
+  /** What is shown stays until there is something newer. */
+  async #readAgain(): Promise<void> {
+    const ids = this.runs.value.map((run) => run.id);
+    await Promise.all([...this.#live().map((run) => this.#load(run.id)), this.#compare(this.sides()), this.#loadDistribution(ids)]);
+  }
+
   async #compare({ a, b }: Record<Side, string[]>): Promise<void> {
-    this.error.value = null;
     if (a.length === 0 || b.length === 0) {
       this.error.value = 'A comparison needs at least one run on each side.';
       return;
@@ -156,14 +197,17 @@ export class CompareState {
     try {
       const document = await source.compare(a, b);
       const now = this.sides();
-      if (!this.#isClosed && now.a.join() === a.join() && now.b.join() === b.join()) this.document.value = document;
+      if (!this.#isClosed && now.a.join() === a.join() && now.b.join() === b.join()) batch(() => {
+        this.document.value = document;
+        this.error.value = null;
+      });
     } catch (error) {
       this.error.value = messageOf(error);
     }
   }
 
   async #loadDistribution(ids: string[]): Promise<void> {
-    const found = await source.distribution(ids).catch(() => []);
+    const found = await source.distribution(ids).catch(() => this.distribution.value ?? []);
     if (ids.join() === this.runs.value.map((run) => run.id).join()) this.distribution.value = found;
   }
 
@@ -176,7 +220,8 @@ export class CompareState {
         source.run(id), source.info(id), source.steps(id).catch(() => null), source.files(id).catch(() => []),
       ]);
       const column = steps?.columns[0];
-      put({ head, info, files, steps: column && column.time.length > 1 ? { time: column.time, step: column.mean } : null });
+      const charts = keepCharts(this.runs.value.find((run) => run.id === id)?.charts ?? null, chartsOf(info));
+      put({ head, info, charts, files, problem: null, steps: column && column.time.length > 1 ? { time: column.time, step: column.mean } : null });
     } catch (error) {
       put({ problem: messageOf(error) });
     }

@@ -3,6 +3,7 @@ import { batch, signal } from '@preact/signals';
 import { source } from '../source/current.ts';
 import type { Diagnosis, Info, LiveNow, Marks, RunHead } from '../source/types.ts';
 import { BatchLoader } from '../charts/loader.ts';
+import { Refresher } from './refresher.ts';
 import { TimeView } from './view.ts';
 
 export type LiveState = 'ended' | 'live' | 'lost' | 'damaged';
@@ -23,7 +24,6 @@ export class RunState {
   readonly loader: BatchLoader;
   #stops: (() => void)[] = [];
   #isClosed = false;
-  readonly #whenSeen = () => void this.#reload();
 
   constructor(id: string) {
     this.id = id;
@@ -45,13 +45,12 @@ export class RunState {
       return;
     }
     this.#stops.push(this.view.write());
-    await Promise.all([this.reloadInfo(), this.#loadDiagnosis(), this.#loadMarks(), this.#loadSteps()]);
+    await this.#reload();
     if (!this.#isClosed && this.live.value === 'live') this.#listen();
   }
 
   close(): void {
     this.#isClosed = true;
-    document.removeEventListener('visibilitychange', this.#whenSeen);
     for (const stop of this.#stops) stop();
     this.loader.close();
   }
@@ -87,7 +86,8 @@ export class RunState {
   }
 
   #listen(): void {
-    let last = performance.now();
+    const refresher = new Refresher(() => void this.#reload());
+    this.#stops.push(() => refresher.stop());
     this.#stops.push(source.live(this.id, {
       now: (state) => {
         batch(() => {
@@ -95,11 +95,7 @@ export class RunState {
           this.now.value = state;
           if (state.duration_s !== null) this.view.grow(state.duration_s);
         });
-        // The verdict, the marks and new metrics of a live run come slowly, and computing them is not cheap.
-        const pause = Math.min(10, Math.max(2, (state.duration_s ?? 0) / 10)) * 1000;
-        if (performance.now() - last < pause) return;
-        last = performance.now();
-        void this.#reload();
+        refresher.grew(state.duration_s);
       },
       ended: (state) => {
         batch(() => {
@@ -107,7 +103,7 @@ export class RunState {
           if (state.duration_s !== null) this.view.grow(state.duration_s);
           this.live.value = state.status === 'damaged' ? 'damaged' : 'ended';
         });
-        void this.#reload();
+        refresher.refresh();
       },
       lost: () => {
         this.live.value = 'lost';
@@ -115,13 +111,7 @@ export class RunState {
     }));
   }
 
-  /** A page that nobody sees reads nothing; it reads when it is seen again. */
   async #reload(): Promise<void> {
-    if (document.hidden) {
-      document.addEventListener('visibilitychange', this.#whenSeen);
-      return;
-    }
-    document.removeEventListener('visibilitychange', this.#whenSeen);
     await Promise.all([this.reloadInfo(), this.#loadDiagnosis(), this.#loadMarks(), this.#loadSteps()]);
   }
 }
