@@ -21,7 +21,7 @@ build: ## build build/trainscope and build/trainscope-workload (WORKLOAD=off omi
 	@scripts/build
 
 test: ## run everything: static checks, unit, integration, truth and fault tests
-	@scripts/install-deps test
+	@scripts/install-deps build
 	@scripts/build --tests
 	@scripts/run-tests build/release build/workload-tree
 
