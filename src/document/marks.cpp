@@ -11,7 +11,7 @@ namespace trainscope {
 
 namespace {
 
-constexpr size_t kMostMarkedPhases = 2000, kMostMarkedEvents = 2000;
+constexpr size_t kMostMarked = 2000;  // of a kind: more cannot be told apart on a screen
 constexpr size_t kMostTimeParts = 200;
 
 struct MarkedPhase {
@@ -19,8 +19,23 @@ struct MarkedPhase {
   double from_s = 0, to_s = 0;
 };
 
-// The longest ones, by begin; `left_out` is how many there are besides.
-std::vector<MarkedPhase> marked_phases(const RunView& run, size_t& left_out) {
+// Keeps the longest spans, by begin, and returns how many there were besides.
+template <typename Span>
+size_t keep_longest(std::vector<Span>& all) {
+  const size_t left_out = all.size() > kMostMarked ? all.size() - kMostMarked : 0;
+  if (left_out > 0) {
+    const auto is_longer = [](const Span& a, const Span& b) {
+      return a.to_s - a.from_s > b.to_s - b.from_s;
+    };
+    std::nth_element(all.begin(), all.begin() + kMostMarked, all.end(), is_longer);
+    all.resize(kMostMarked);
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Span& a, const Span& b) { return a.from_s < b.from_s; });
+  return left_out;
+}
+
+std::vector<MarkedPhase> phases_of(const RunView& run) {
   std::vector<MarkedPhase> all;
   for (const Phase& phase : run.manifest().phases) {
     all.push_back({phase.name, phase.from_s, phase.to_s.value_or(run.duration_s())});
@@ -28,30 +43,15 @@ std::vector<MarkedPhase> marked_phases(const RunView& run, size_t& left_out) {
   for (const TrainingPhase& phase : run.training().phases) {
     all.push_back({phase.name, phase.from_s, phase.to_s});
   }
-  left_out = all.size() > kMostMarkedPhases ? all.size() - kMostMarkedPhases : 0;
-  if (left_out > 0) {
-    const auto is_longer = [](const MarkedPhase& a, const MarkedPhase& b) {
-      return a.to_s - a.from_s > b.to_s - b.from_s;
-    };
-    std::nth_element(all.begin(), all.begin() + kMostMarkedPhases, all.end(), is_longer);
-    all.resize(kMostMarkedPhases);
-  }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const MarkedPhase& a, const MarkedPhase& b) { return a.from_s < b.from_s; });
   return all;
 }
 
-Json marked_pauses(const std::vector<CompletedAnalysis>& completed) {
-  Json pauses = Json::array();
+std::vector<Pause> pauses_of(const std::vector<CompletedAnalysis>& completed) {
+  std::vector<Pause> all;
   for (const auto& [analysis, result] : completed) {
-    for (const Pause& pause : result.pauses) {
-      pauses.push_back({{"from_s", pause.from_s},
-                        {"to_s", pause.to_s},
-                        {"lost_s", pause.lost_s},
-                        {"reason", pause.kind}});
-    }
+    all.insert(all.end(), result.pauses.begin(), result.pauses.end());
   }
-  return pauses;
+  return all;
 }
 
 // The seconds of a phase that are within each of some equal parts of time.
@@ -104,23 +104,39 @@ Json time_parts(const Training& training) {
 
 Result<Json> marks_json(const RunView& run) {
   TS_TRY(const auto completed, run_analyses(run));
-  size_t left_out = 0;
-  Json phases = Json::array(), events = Json::array(), gaps = Json::array();
-  for (const MarkedPhase& phase : marked_phases(run, left_out)) {
-    phases.push_back({{"name", phase.name}, {"from_s", phase.from_s}, {"to_s", phase.to_s}});
+  std::vector<MarkedPhase> phases = phases_of(run);
+  std::vector<Pause> pauses = pauses_of(completed);
+  std::vector<Gap> gaps = run.sampling().gaps;
+  Json document = {
+      {"phases", Json::array()},
+      {"left_out", keep_longest(phases)},
+      {"pauses", Json::array()},
+      {"left_out_pauses", keep_longest(pauses)},
+      {"events", Json::array()},
+      {"left_out_events", run.events().size() - std::min(run.events().size(), kMostMarked)},
+      {"gaps", Json::array()},
+      {"left_out_gaps", keep_longest(gaps)},
+      {"parts", time_parts(run.training())}};
+  for (const MarkedPhase& phase : phases) {
+    document["phases"].push_back(
+        {{"name", phase.name}, {"from_s", phase.from_s}, {"to_s", phase.to_s}});
+  }
+  for (const Pause& pause : pauses) {
+    document["pauses"].push_back({{"from_s", pause.from_s},
+                                  {"to_s", pause.to_s},
+                                  {"lost_s", pause.lost_s},
+                                  {"reason", pause.kind}});
   }
   for (const Event& event : run.events()) {
-    if (events.size() == kMostMarkedEvents) break;
-    events.push_back({{"time_s", event.time_s}, {"kind", event.kind}, {"text", event.text}});
+    if (document["events"].size() == kMostMarked) break;
+    document["events"].push_back(
+        {{"time_s", event.time_s}, {"kind", event.kind}, {"text", event.text}});
   }
-  for (const Gap& gap : run.sampling().gaps) {
-    gaps.push_back({{"from_s", gap.from_s}, {"to_s", gap.to_s}, {"reason", gap.reason}});
+  for (const Gap& gap : gaps) {
+    document["gaps"].push_back(
+        {{"from_s", gap.from_s}, {"to_s", gap.to_s}, {"reason", gap.reason}});
   }
-  const size_t left_out_events = run.events().size() - events.size();
-  return Json{{"phases", std::move(phases)},        {"left_out", left_out},
-              {"pauses", marked_pauses(completed)}, {"events", std::move(events)},
-              {"left_out_events", left_out_events}, {"gaps", std::move(gaps)},
-              {"parts", time_parts(run.training())}};
+  return document;
 }
 
 }  // namespace trainscope

@@ -94,6 +94,7 @@ class FakeRun : public RunView {
   void set_host(std::string json) { host_ = std::move(json); }
   Manifest& own_manifest() { return manifest_; }
   void set_limits(MachineLimits limits) { manifest_.limits = std::move(limits); }
+  void add_gap(Gap gap) { sampling_.gaps.push_back(std::move(gap)); }
   void add_event(Event event) { events_.push_back(std::move(event)); }
   void set_command(std::vector<std::string> words) { manifest_.command = std::move(words); }
   void set_training(Training training) { training_ = std::move(training); }
