@@ -28,6 +28,14 @@ std::optional<size_t> loss_series(const RunView& run) {
   return found;
 }
 
+// What a job reports last may come in when it has ended.
+double end_of_reports_s(const RunView& run) {
+  const Training& training = run.training();
+  double end_s = std::max(run.duration_s(), training.end_s);
+  for (const Epoch& epoch : training.epochs) end_s = std::max(end_s, epoch.time_s);
+  return end_s;
+}
+
 }  // namespace
 
 Result<Json> distribution_json(const RunView& run) {
@@ -65,8 +73,7 @@ Result<Json> row_json(const RunView& run) {
               {"loss", nullptr},
               {"name_of_loss", nullptr}};
   const auto series = loss_series(run);
-  // What a job reports last may come in when it has ended.
-  const double end_s = std::max(run.duration_s(), training.end_s);
+  const double end_s = end_of_reports_s(run);
   if (!series || !(end_s > 0)) return row;
   const double window_s = std::nextafter(end_s / static_cast<double>(kRowPoints), end_s);
   const TimeWindows windows = {0, window_s, kRowPoints};

@@ -1,12 +1,11 @@
 """Files of --keep when a disk is full or does not respond: the job's exit status comes in time, and the run is complete."""
+import contextlib
 import os
-import pathlib
-import shutil
+import select
 import subprocess
-import unittest
 
 from mounted_home import FreezableHome, OwnMounts
-from trainscope_test import BIN, Case, command, end, main, processes, wait_until
+from trainscope_test import BIN, PATIENCE_S, Case, command, main, processes, wait_until
 
 
 class FullDisk(OwnMounts, Case):
@@ -44,48 +43,59 @@ class HangingFolder(FreezableHome, Case):
         self.assertEqual([file["path"] for file in self.info()["files"]], ["made"])
 
 
-@unittest.skipUnless(shutil.which("strace"), "strace is not here")
 class SlowCopy(Case):
-    """Copying takes longer than the exit status may wait."""
+    """Copying takes longer than the exit status may wait: the copy is written into a pipe, and waits for the test to read it."""
+    JOB = """
+import os, sys
+copy = os.path.join(os.path.dirname(os.environ["TRAINSCOPE_PIPE"]), "kept", "0001")
+os.mkdir(os.path.dirname(copy)); os.mkfifo(copy)
+with open("made", "w") as file: file.write("content")
+print(copy, flush=True)
+"""
+
+    def let_go(self, path):
+        """Of a copy that still waits, when a test has failed."""
+        with contextlib.suppress(OSError):
+            os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+
+    def read_copy(self, path):
+        """What is copied, once it is."""
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as pipe:
+            self.assertTrue(select.select([pipe], [], [], PATIENCE_S)[0], "nothing is copied")
+            return pipe.read()
+
+    def kept(self):
+        return [file["path"] for file in self.info()["files"]]
+
+    def assert_copied_later(self, path):
+        self.assertEqual(self.kept(), [])
+        self.assertEqual(self.read_copy(path), b"content")
+        wait_until(lambda: self.kept() == ["made"])
 
     def test_is_not_waited_for(self):
-        # Only the process that copies asks how much space is left on an open file's disk.
-        words = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "signal=none", "-e", "inject=fstatfs:delay_enter=3500000"]
-        job = ["sh", "-c", "echo x >made; exit 7"]
-        done = subprocess.run([*words, BIN, "run", "--quiet", "--keep", "made", "--", *job], cwd=self.folder,
-                              env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
-        if b"PTRACE" in done.stderr.upper():
-            self.skipTest("tracing is not permitted here: " + done.stderr.decode())
+        done = self.record(self.JOB + "sys.exit(7)", "--keep", "made", cwd=self.folder, check=False)
+        self.addCleanup(self.let_go, done.stdout.strip())
         self.assertEqual(done.returncode, 7, done.stderr)
         self.assertIn(b"the files of --keep are still being copied in the background", done.stderr)
-        wait_until(lambda: [file["path"] for file in self.info()["files"]] == ["made"])
+        self.assert_copied_later(done.stdout.strip())
 
     def test_of_an_orphaned_run_delays_no_output(self):
         # The daemon that the job leaves prints while the copy hangs.
-        job = """
-import os
-open("made", "w").close(); os.write(1, b"ready\\n"); os.read(0, 9)
+        job = self.JOB + """
+os.read(0, 4)
 if os.fork() == 0:
     os.read(0, 9); os.write(1, b"late\\n")
 """
         process = self.start(job, "--keep", "made", cwd=self.folder, stdin=subprocess.PIPE)
-        self.assertEqual(process.stdout.readline(), b"ready\n")
-        recorder = self.recorder()
-        tracer = subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fstatfs",
-                                   "-e", "inject=fstatfs:delay_enter=20000000", "-p", str(recorder)], stderr=subprocess.PIPE)
-        self.addCleanup(end, tracer)
-        wait_until(lambda: "TracerPid:\t0\n" not in pathlib.Path(f"/proc/{recorder}/status").read_text()
-                   or tracer.poll() is not None)
-        if tracer.poll() is not None:
-            self.skipTest("tracing is not permitted here: " + tracer.communicate()[1].decode())
+        path = process.stdout.readline().strip()
+        self.addCleanup(self.let_go, path)
         process.kill()
         os.write(process.stdin.fileno(), b"end\n")
-        wait_until(lambda: processes("trainscope-end", self.home))
+        wait_until(lambda: self.info()["job"]["ended_by"] == "unknown")
         os.write(process.stdin.fileno(), b"print\n")
+        self.assertTrue(select.select([process.stdout], [], [], PATIENCE_S)[0], "the output waits for the copy")
         self.assertEqual(process.stdout.readline(), b"late\n")
-        self.assertEqual(self.info()["files"], [])
-        tracer.terminate()
-        wait_until(lambda: [file["path"] for file in self.info()["files"]] == ["made"])
+        self.assert_copied_later(path)
 
 
 if __name__ == "__main__":
