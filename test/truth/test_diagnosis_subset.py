@@ -52,7 +52,7 @@ class Subset(unittest.TestCase):
                 try:
                     self.judge(name, form)
                 except Skipped as reason:
-                    self.skipTest(str(reason))
+                    print(f"SKIPPED {name}: {reason}")  # a part: the other jobs were judged
 
 
 if __name__ == "__main__":
