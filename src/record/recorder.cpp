@@ -178,7 +178,6 @@ class Recorder {
 
   void serve();
   void serve_orphaned(int signal_fd);
-  void note_signals(int signal_fd);
   void note_changes();
   void pass_on(int timeout_ms);
   void finish();
@@ -205,13 +204,6 @@ class Recorder {
   UniqueFd clock_changes_{watch_clock_changes()};
 };
 
-void Recorder::note_signals(int signal_fd) {
-  signalfd_siginfo info{};
-  while (::read(signal_fd, &info, sizeof info) == sizeof info) {
-    if (info.ssi_signo < kMaxSignals) memory_->signal_seen_ns[info.ssi_signo] = monotonic_ns();
-  }
-}
-
 void Recorder::note_changes() {
   eventfd_t ignored = 0;
   eventfd_read(setup_.wake_fd, &ignored);
@@ -232,7 +224,7 @@ void Recorder::serve() {
                                     {setup_.lifeline_fd, POLLIN, 0},
                                     {clock_changes_.get(), POLLIN, 0}}};
     ::poll(polls.data(), polls.size(), -1);
-    if (polls[0].revents != 0) note_signals(signal_fd.get());
+    if (polls[0].revents != 0) note_signals(memory_, signal_fd.get());
     if (polls[1].revents != 0) note_changes();
     if (polls[3].revents != 0) {
       take_clock_change(clock_changes_.get());
@@ -254,7 +246,7 @@ void Recorder::serve_orphaned(int signal_fd) {
   if (pid == 0 || memory_->job_ended_ns != 0) return;  // finish() passes on the rest
   const ProcessHandle job(pid, memory_->job_start_ticks);
   while (!job.has_ended()) {
-    note_signals(signal_fd);
+    note_signals(memory_, signal_fd);
     pass_on(100);
   }
   memory_->job_ended_ns = monotonic_ns();

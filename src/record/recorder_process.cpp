@@ -4,8 +4,11 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
 
 #include "base/bounded_child.h"
+#include "base/clock.h"
 #include "base/fd.h"
 
 namespace trainscope {
@@ -40,6 +43,21 @@ void prepare_recorder_process() {
     setrlimit(RLIMIT_NOFILE, &files);
   }
   null_standard_streams();
+}
+
+void note_signals(SharedMemory& memory, int signal_fd) {
+  sigset_t waiting;
+  sigemptyset(&waiting);
+  sigpending(&waiting);
+  for (size_t number = 1; number < kMaxSignals; ++number) {
+    if (sigismember(&waiting, static_cast<int>(number)) == 1) {
+      memory->signal_seen_ns[number] = monotonic_ns();
+    }
+  }
+  signalfd_siginfo info{};
+  while (::read(signal_fd, &info, sizeof info) == sizeof info) {
+    if (info.ssi_signo < kMaxSignals) memory->signal_seen_ns[info.ssi_signo] = monotonic_ns();
+  }
 }
 
 }  // namespace trainscope

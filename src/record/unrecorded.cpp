@@ -32,10 +32,7 @@ constexpr size_t kNoRing = 4096;
   while (memory->stop == 0 && polls[2].revents == 0) {
     memory->last_tick_ns = monotonic_ns();
     ::poll(polls.data(), polls.size(), kWitnessTickMs);
-    signalfd_siginfo info{};
-    while (::read(signals.get(), &info, sizeof info) == sizeof info) {
-      if (info.ssi_signo < kMaxSignals) memory->signal_seen_ns[info.ssi_signo] = monotonic_ns();
-    }
+    note_signals(memory, signals.get());
     eventfd_t ignored = 0;
     eventfd_read(wake_fd, &ignored);
   }

@@ -99,8 +99,7 @@ Result<OpenedRuns::Run> OpenedRuns::open(const std::string& id, const std::strin
   const std::shared_ptr<Entry> entry = entry_of(id);
   const std::lock_guard lock(entry->mutex);
   Reading& reading = wanted == Wanted::samples ? entry->samples : entry->reports;
-  if (is_current(reading, path)) return reading.run;
-  // Of a run that has ended both are the same.
+  // Of a run that has ended both are the same, also if one was read shortly before the end.
   for (const Reading* const other : {&entry->samples, &entry->reports}) {
     if (other->run != nullptr && other->run->status() != RunStatus::running &&
         is_current(*other, path)) {
@@ -109,6 +108,7 @@ Result<OpenedRuns::Run> OpenedRuns::open(const std::string& id, const std::strin
       return reading.run;
     }
   }
+  if (is_current(reading, path)) return reading.run;
   const int64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   const std::string manifest = manifest_version(path);  // before it is read
   const bool is_running = list_run(path).status == RunStatus::running;

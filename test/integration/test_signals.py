@@ -64,6 +64,33 @@ class Signals(Case):
             yield signal.SIGUSR1
         self.assertEqual(self.counted(send, job="import os; os.setsid()" + COUNT), [signal.SIGUSR1])
 
+    def test_to_the_whole_group_while_we_are_late_arrives_once(self):
+        """The recorder sees it long before the supervisor, which is stopped as if the machine were busy."""
+        def send(process):
+            recorder = self.recorder()
+            process.send_signal(signal.SIGSTOP)
+            wait_until(lambda: process_state(process.pid) == "T")
+            os.killpg(process.pid, signal.SIGTERM)
+            wait_until(lambda: not self.waits(recorder, signal.SIGTERM))
+            time.sleep(0.2)
+            process.send_signal(signal.SIGCONT)
+            yield signal.SIGTERM
+        self.assertEqual(self.counted(send), [signal.SIGTERM])
+
+    def waits(self, pid, number):
+        with open(f"/proc/{pid}/status") as file:
+            pending = next(line for line in file if line.startswith("ShdPnd:"))
+        return int(pending.split()[1], 16) >> (number - 1) & 1
+
+    def test_to_us_alone_after_one_to_the_whole_group_arrives_too(self):
+        def send(process):
+            os.killpg(process.pid, signal.SIGTERM)
+            yield signal.SIGTERM
+            time.sleep(0.2)
+            process.send_signal(signal.SIGTERM)
+            yield signal.SIGTERM
+        self.assertEqual(self.counted(send), 2 * [signal.SIGTERM])
+
     def test_to_the_whole_group_while_the_recorder_is_stopped_arrives_once(self):
         def send(process):
             recorder = self.recorder()

@@ -47,12 +47,17 @@ class Subset(unittest.TestCase):
             self.assertEqual(score(case, answer), ("right", []), said)
 
     def test_verdicts(self):
+        judged = 0
         for name, form in SUBSET:
             with self.subTest(case=name, form=form):
                 try:
+                    judged += 1
                     self.judge(name, form)
                 except Skipped as reason:
-                    print(f"SKIPPED {name}: {reason}")  # a part: the other jobs were judged
+                    judged -= 1
+                    print(f"SKIPPED {name}: {reason}")
+        if judged == 0:
+            self.skipTest("no job can be judged here")
 
 
 if __name__ == "__main__":

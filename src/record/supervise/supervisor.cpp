@@ -23,6 +23,8 @@ namespace {
 
 // A signal to the whole group reaches the recorder within this time, or was meant for us alone.
 constexpr int64_t kWitnessTime = 30 * kNsPerMs;
+// For so long a busy machine may keep one of us from noticing a signal.
+constexpr int64_t kLongestStall = kNsPerSecond;
 constexpr int64_t kStatusPeriod = 500 * kNsPerMs;
 // Exit code of `run` if we could not start a process.
 constexpr int kFailedBeforeJob = 125;
@@ -202,6 +204,7 @@ void Supervisor::handle_signal(const SignalNote& note) {
   // disappeared.
   const bool for_us_alone = note.number == SIGHUP && ::getsid(0) == ::getpid();
   if (note.from_kernel && !for_us_alone) {
+    last_witness_ns_[note.number] = note.time_ns + kWitnessTime;  // the recorder sees it too
     send_to_own_group(note.number);
   } else {
     pending_.push_back({note.number, note.time_ns});
@@ -220,20 +223,31 @@ void Supervisor::send_to_own_group(int number) {
   ::kill(group == job_pid_ ? -group : job_pid_, number);
 }
 
+// Whether the recorder saw a signal like this one: about now, or since we last asked if one of us
+// had no time to look.
+bool Supervisor::is_witnessed(const PendingForward& p) {
+  const int64_t seen = memory_->signal_seen_ns[p.number];
+  int64_t& last = last_witness_ns_[p.number];
+  const bool is_new = seen > last;
+  last = std::max(last, seen);
+  return std::abs(seen - p.arrived_ns) < kWitnessTime ||
+         (is_new && seen > p.arrived_ns - kLongestStall);
+}
+
 // Forwards signals that were sent to us alone; those that the recorder saw as well were sent to the
 // whole group.
 void Supervisor::forward_pending() {
   const int64_t now = monotonic_ns();
   std::erase_if(pending_, [&](const PendingForward& p) {
-    const int64_t seen = memory_->signal_seen_ns[p.number];
-    bool to_group = std::abs(seen - p.arrived_ns) < kWitnessTime;
-    if (!to_group && now - p.arrived_ns < kWitnessTime && monitor_.pid() != 0) return false;
-    // A recorder that had no time to look has the signal waiting.
-    to_group = to_group || signal_waits(monitor_.pid(), p.number);
-    if (to_group) {
+    const bool may_come = now - p.arrived_ns < kWitnessTime && monitor_.pid() != 0;
+    // A recorder that had no time to look has the signal waiting. Asked first: it notes a signal
+    // before it takes it.
+    const bool waits = !may_come && signal_waits(monitor_.pid(), p.number);
+    if (is_witnessed(p) || waits) {
       send_to_own_group(p.number);
       return true;
     }
+    if (may_come) return false;
     // A job that is running again has had its SIGCONT.
     const bool needless = p.number == SIGCONT && process_state(job_pid_) != 'T';
     if (!needless && !end_) ::kill(job_pid_, p.number);
