@@ -23,6 +23,7 @@ struct Pairs {
   std::vector<double> log_ratios;
   std::vector<double> without_giving;  // without the time to hand out batches again
   double slept_s = 0, given_s = 0, usual_s = 0, changed_steps = 0, usual_steps = 0;
+  double sleep_share = 0;  // the same in all of them
   int64_t discarded_steps = 0;
 
   void add(const ProbeBlock& changed, const ProbeBlock& usual) {
@@ -52,6 +53,7 @@ struct Pairs {
 // cannot be told from noise, and pairs of both lengths are not mixed.
 Pairs pairs_of(std::string_view what, const std::vector<ProbeBlock>& blocks, double sleep_share) {
   Pairs pairs;
+  pairs.sleep_share = sleep_share;
   for (size_t i = 0; i + 1 < blocks.size(); ++i) {
     const ProbeBlock& first = blocks[i];
     const ProbeBlock& second = blocks[i + 1];
@@ -81,10 +83,20 @@ std::string_view verdict_of(const ProbeEffect& effect) {
   if (effect.what == kInput) {
     return high < kInputBound ? kLimiting : low > kInputBound ? kNotLimiting : kCannotTell;
   }
-  // Half of what was added: a thread that is critical adds all of it, another one nothing.
-  const double bound = effect.what == kHost ? 1 + effect.slept_share / 2 : kProcessorsBound;
-  if (effect.what == kHost && effect.slept_share <= 0) return kCannotTell;
-  return low > bound ? kLimiting : high < bound ? kNotLimiting : kCannotTell;
+  if (effect.what != kHost) {
+    return low > kProcessorsBound    ? kLimiting
+           : high < kProcessorsBound ? kNotLimiting
+                                     : kCannotTell;
+  }
+  if (effect.slept_share <= 0) return kCannotTell;
+  // Half of what was added: a thread that is critical adds all of it, another one nothing. On a
+  // busy machine a thread that wakes waits for a processor: one that computes would have waited
+  // without a sleep too and adds only what was asked for, one with slack may have lost it.
+  const bool is_late = effect.planned_share > 0 && effect.planned_share < effect.slept_share;
+  const double least = is_late ? effect.planned_share : effect.slept_share;
+  return low > 1 + effect.slept_share / 2 ? kLimiting
+         : high < 1 + least / 2           ? kNotLimiting
+                                          : kCannotTell;
 }
 
 ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& blocks,
@@ -108,6 +120,7 @@ ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& bloc
   effect.low = std::exp(std::min(interval->low, without_giving->low));
   effect.high = std::exp(interval->high);
   effect.slept_share = pairs.share_of_step(pairs.slept_s);
+  effect.planned_share = pairs.sleep_share;
   effect.given_share = pairs.share_of_step(pairs.given_s);
   effect.verdict = verdict_of(effect);
   return effect;

@@ -44,6 +44,7 @@ struct ProbeEffect {
   int64_t blocks = 0;           // that were compared
   int64_t discarded_steps = 0;  // at the beginning of these blocks
   double slept_share = 0;       // of host: the time slept over the usual step time
+  double planned_share = 0;     // of it, what was asked for; 0: unknown
   // Of input: the time to hand out a batch again over the usual step time. Input that really is
   // free does not take it, so `low` is what is left without it.
   double given_share = 0;

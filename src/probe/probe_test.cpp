@@ -203,6 +203,21 @@ TEST(Probe, a_sleep_that_steps_grow_by_shows_a_critical_host) {
   }
 }
 
+// On a busy machine: 20 % of a step were asked for, and the thread was away for 40 %.
+TEST(Probe, what_a_late_waking_adds_decides_nothing) {
+  const auto verdict_at = [](double factor) {
+    ProbedJob job;
+    job.sleep_share = 0.2;
+    for (int i = 0; i < 8; ++i) {
+      job.add_pair("host", 0.01, factor + 0.001 * (i % 3), i % 2 == 0, 0.004);
+    }
+    return effect(job.result(), "host").verdict;
+  };
+  EXPECT_EQ(verdict_at(1.05), kNotLimiting);
+  EXPECT_EQ(verdict_at(1.15), kCannotTell) << "all of the sleep, or lost slack";
+  EXPECT_EQ(verdict_at(1.25), kLimiting);
+}
+
 TEST(Probe, a_sleep_that_is_hidden_shows_a_device_that_limits) {
   ProbedJob job;
   job.has_device = true;

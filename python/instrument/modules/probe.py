@@ -18,8 +18,6 @@ from .probe_plan import FIRST_STEP, HOST, INPUT, PROCESSORS, SHORTEST_BLOCK, TIM
 from .session import pass_on_if_of_job, session
 
 _STALL = 4  # A step that takes so many times as long as usual is an interruption and counts as so many.
-# On a busy machine a thread then waits for a processor, which a thread that computes does without any sleep.
-_LATEST_WAKING_NS = 200_000
 _FELT_WAIT = 0.02  # of a step; shorter waits for data do not matter
 _WEIGHT, _WEIGHT_OF_BLOCK = 1.0 / 16, 0.25
 _MOST_DRAIN_STEPS = 500  # for a queue of unknown length
@@ -118,11 +116,10 @@ class Probe:
         block = self.block
         if block is None or not block.changes(HOST):
             return
-        planned_ns = block.sleep_share * self.step_ns
         began = now_ns()
-        time.sleep(planned_ns / 1e9)
+        time.sleep(block.sleep_share * self.step_ns / 1e9)
         if block.kept_from_ns is not None:
-            block.slept_ns += int(min(now_ns() - began, planned_ns + _LATEST_WAKING_NS))
+            block.slept_ns += now_ns() - began
 
     def pause(self):
         """Training pauses: whoever computes now is not part of a block."""
