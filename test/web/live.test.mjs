@@ -76,6 +76,8 @@ test('a comparison grows with its live run, keeps what was chosen and notices th
   await eventually(async () => (await steps()) > before_, 'it goes on');
   end();
   await eventually(async () => (await page.locator('.chip .status.live').count()) === 0, 'the end');
+  const asked = queries.filter((query) => query.run === runs.slow).map((query) => JSON.stringify(query));
+  assert.deepEqual(asked, [...new Set(asked)]); // only the live run is read again
   assert.deepEqual(await params(page), chosen);
   assert.equal(await page.locator('#chart-memory canvas').getAttribute('data-is-same'), 'yes');
   await page.getByText((await api(`/api/compare?a=${id}&b=${runs.slow}`)).speed.sentence, { exact: true }).waitFor();
