@@ -252,8 +252,9 @@ export class CompareState {
       if (!this.#isClosed) this.runs.value = this.runs.value.map((run) => (run.id === id ? { ...run, ...change } : run));
     };
     try {
-      const [head, info, steps, files] = await Promise.all([
-        source.run(id), source.info(id), source.steps(id).catch(() => null), source.files(id).catch(() => []),
+      const head = await source.run(id); // first: if it says that the run ended, the others are of all of it
+      const [info, steps, files] = await Promise.all([
+        source.info(id), source.steps(id).catch(() => null), source.files(id).catch(() => []),
       ]);
       const column = steps?.columns[0];
       const charts = keepCharts(this.runs.value.find((run) => run.id === id)?.charts ?? null, chartsOf(info));
