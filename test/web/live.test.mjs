@@ -76,15 +76,22 @@ test('a comparison grows with its live run, keeps what was chosen and notices th
   await eventually(async () => (await steps()) > before_, 'it goes on');
   end();
   await eventually(async () => (await page.locator('.chip .status.live').count()) === 0, 'the end');
+  const asked = queries.filter((query) => query.run === runs.slow).map((query) => JSON.stringify(query));
+  assert.deepEqual(asked, [...new Set(asked)]); // only the live run is read again
   assert.deepEqual(await params(page), chosen);
   assert.equal(await page.locator('#chart-memory canvas').getAttribute('data-is-same'), 'yes');
   await page.getByText((await api(`/api/compare?a=${id}&b=${runs.slow}`)).speed.sentence, { exact: true }).waitFor();
 })));
 
+/** A document of a run that ended says that it still runs. */
+async function seemsToRun(page, document) {
+  const ended = await api(document);
+  await page.route(`**${document}`, (route) => route.fulfill({ json: { ...ended, run: { ...ended.run, status: 'running' } } }));
+}
+
 /** A run that ended, as it looked while it ran; `live` replies to the page that asks what is new. */
 async function beforeItEnded(page, live) {
-  const head = await api(`/api/run/${runs.slow}`);
-  await page.route(`**/api/run/${runs.slow}`, (route) => route.fulfill({ json: { ...head, run: { ...head.run, status: 'running' } } }));
+  await seemsToRun(page, `/api/run/${runs.slow}`);
   await page.route('**/live', live);
 }
 
@@ -98,6 +105,51 @@ test('a page says that the recorder is gone', () => withPage(`#/run/${runs.slow}
 test('a page says that the connection is lost', () => withPage(`#/run/${runs.slow}`, (page) => page.getByText('connection lost at').waitFor(), {
   before: (page) => beforeItEnded(page, (route) => route.abort()), allow: /ERR_FAILED/,
 }));
+
+/** Compares two runs that seem to run; `live` replies for the first, and the second is followed once the first is over. */
+async function whenFirstIsOver(live, act, allow) {
+  let isFollowed = false;
+  await withPage(`#/compare?a=${runs.slow}&b=${runs.fast}`, async (page) => {
+    await eventually(() => isFollowed, 'the page follows the second run');
+    await page.locator('.chip', { hasText: 'fast' }).getByText('live').waitFor();
+    await act(page.locator('.chip', { hasText: 'slow' }));
+  }, {
+    allow,
+    before: async (page) => {
+      for (const id of [runs.slow, runs.fast]) await seemsToRun(page, `/api/run/${id}`);
+      await page.route(`**/api/run/${runs.fast}/live`, () => { isFollowed = true; });
+      await page.route(`**/api/run/${runs.slow}/live`, live);
+    },
+  });
+}
+
+test('a comparison follows another run when one is damaged', () => whenFirstIsOver(
+  (route) => reply(route, eventText('ended', { duration_s: null, status: 'damaged' })),
+  (chip) => eventually(async () => (await chip.locator('.status').count()) === 0, 'a run that is not live'),
+));
+
+test('a comparison follows another run when the server refuses to tell of one', () => whenFirstIsOver(
+  (route) => route.fulfill({ status: 404, json: { error: 'no such run' } }), (chip) => chip.getByText('connection lost at').waitFor(), /404/,
+));
+
+test('a comparison says that the connection is lost', () => withPage(`#/compare?a=${runs.slow}&b=${runs.fast}`, (page) => page.locator('.chip').getByText('connection lost at').waitFor(), {
+  before: (page) => beforeItEnded(page, (route) => route.abort()), allow: /ERR_FAILED/,
+}));
+
+test('a comparison reads once more what it read while a run ended', async () => {
+  let reads = 0;
+  await withPage(`#/compare?a=${runs.slow}&b=${runs.fast}`, async (page) => {
+    await eventually(() => reads > 1, 'the metrics are read again');
+    await eventually(async () => (await page.locator('.chip .status').count()) === 0, 'the end, although the reply is the same');
+    assert.equal(reads, 2);
+  }, {
+    before: async (page) => {
+      await seemsToRun(page, `/api/run/${runs.slow}/info`);
+      page.on('request', (request) => { reads += Number(request.url().endsWith(`${runs.slow}/info`)); });
+      await page.route('**/live', (route) => reply(route, eventText('ended', { duration_s: 2, status: 'ended' })));
+    },
+  });
+});
 
 /** What a page holds once its garbage is collected. */
 async function sizeOf(session) {
@@ -127,10 +179,10 @@ function hasNotGrown(session, before, events) {
   }, `${events} events`);
 }
 
-/** Ten seconds pass whenever the page reads its clock: every event makes it read the verdict, the metrics and the marks again. */
+/** A minute passes whenever the page reads its clock: every event makes it read the verdict, the metrics and the marks again. */
 const hurryClock = (page) => page.evaluate(() => {
   let now = performance.now();
-  performance.now = () => (now += 10_000);
+  performance.now = () => (now += 60_000);
 });
 
 test('a page that stays open on a live run does not grow with the events', async () => {

@@ -191,9 +191,19 @@ export function chartWith(charts: Chart[], metric: string): Chart | undefined {
   return charts.find((chart) => chart.lines.some((line) => line.metric.name === metric));
 }
 
-const contents = (charts: readonly Chart[]) => charts.map((chart) => `${chart.id} ${chart.lines.map((line) => line.series).sort((a, b) => a - b).join()}`).sort().join('\n');
+const nameOf = ({ metric }: Line) => seriesName(metric.name, metric.labels);
+const contents = (chart: Chart) => [chart.id, chart.empty?.reason ?? '', ...chart.lines.map(nameOf).sort()].join('\n');
 
-/** While a run is live its averages change: charts and colours stay as they are unless a series is new. */
+/** The same chart with the numbers that its series have now: a new series elsewhere may move them. */
+function renumbered(before: Chart, now: Chart): Chart {
+  const places = new Map(now.lines.map((line) => [nameOf(line), line.series]));
+  const lines = before.lines.map((line) => ({ ...line, series: places.get(nameOf(line)) ?? line.series }));
+  return lines.every((line, index) => line.series === before.lines[index]?.series) ? before : { ...before, lines };
+}
+
+/** While a run is live its averages change: a chart and its colours stay as they are unless it has a new series. */
 export function keepCharts(before: Chart[] | null, now: Chart[]): Chart[] {
-  return before && contents(before) === contents(now) ? before : now;
+  const known = new Map((before ?? []).map((chart) => [contents(chart), chart]));
+  const kept = now.map((chart) => renumbered(known.get(contents(chart)) ?? chart, chart));
+  return before?.length === kept.length && kept.every((chart, index) => chart === before[index]) ? before : kept;
 }

@@ -40,7 +40,7 @@ export function ComparePlot({ state, chart, lines, loaded }: Props) {
   useEffect(() => effect(() => {
     if (host.current) return draw(host.current, state, chart, lines, loaded);
     return undefined;
-  }), [chart, lines.map((line) => `${line.run.id} ${line.series} ${line.index}`).join()]);
+  }), [chart.id, chart.metric, chart.unit, lines.map((line) => `${line.run.id} ${line.name} ${line.index}`).join()]);
   return <div class="plot" ref={host} tabIndex={0} role="group" aria-label={`${chart.title} of ${names}: arrow keys move the cursor`} onKeyDown={(event) => state.moveCursorByKey(event)} onPointerLeave={() => { state.cursor.value = null; }} />;
 }
 

@@ -40,10 +40,17 @@ function Chip({ run, state }: { run: ComparedRun; state: CompareState }) {
     <span class="chip" title={run.problem ?? run.id}>
       <Swatch index={state.runs.value.indexOf(run)} />
       <a href={runLink(run.id)}>{name}</a>
-      {run.head?.run.status === 'running' && <span class="status live"><span class="dot" aria-hidden="true" /> live {clock(run.info?.run.duration_s ?? 0)}</span>}
+      <Status run={run} state={state} />
       {run.problem && <span title={run.problem} aria-label={run.problem} role="img">▲</span>}
       {!source.isReport && others.map((side) => <button key={side} aria-label={`Move ${name} to ${titles[side]}`} title={`Move to ${titles[side]}`} onClick={() => state.move(run.id, side)}>{side === 'more' ? '○' : titles[side]}</button>)}
       {!source.isReport && <button aria-label={`Remove ${name}`} title="Remove" onClick={() => state.move(run.id, null)}>×</button>}
     </span>
   );
+}
+
+function Status({ run, state }: { run: ComparedRun; state: CompareState }) {
+  const at = clock(run.info?.run.duration_s ?? 0);
+  const live = state.liveOf(run);
+  if (live === 'live') return <span class="status live"><span class="dot" aria-hidden="true" /> live {at}</span>;
+  return live === 'lost' ? <span class="status lost" role="status">◌ connection lost at {at}</span> : null;
 }

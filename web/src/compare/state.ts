@@ -25,6 +25,8 @@ export interface ComparedRun {
 }
 
 const short = (value: number) => String(Number(value.toPrecision(13)));
+/** What is read at the end of a run may be of before and of after it. */
+const isRunning = (run: ComparedRun) => run.head?.run.status === 'running' || run.info?.run.status === 'running';
 const idsOf = (text: string | null) => (text ?? '').split(',').filter((id) => id !== '');
 
 export class CompareState {
@@ -46,7 +48,12 @@ export class CompareState {
   #stops: (() => void)[] = [];
   #isClosed = false;
   #followed: { id: string; stop: () => void } | null = null;
-  #reading: Promise<void> | null = null;
+  /** Runs of which nothing new is told: they ended, or the server refuses to tell. */
+  readonly #over = signal<ReadonlyMap<string, 'ended' | 'lost'>>(new Map());
+  readonly #isLost = signal(false);
+  /** Runs that ended and are to be read once more. */
+  readonly #ended = new Set<string>();
+  readonly #refresher = new Refresher(() => this.#readAgain());
 
   open(params: URLSearchParams): void {
     this.align.value = params.get('align') === 'step' ? 'step' : params.get('align') === 'wall' ? 'wall' : 'relative';
@@ -73,6 +80,7 @@ export class CompareState {
     this.#isClosed = true;
     for (const stop of this.#stops) stop();
     this.#followed?.stop();
+    this.#refresher.stop();
     for (const loader of this.loaders.values()) loader.close();
   }
 
@@ -99,6 +107,7 @@ export class CompareState {
       }
     }
     batch(() => {
+      this.#over.value = new Map([...this.#over.value].filter(([id]) => known.has(id)));
       this.runs.value = next;
       this.document.value = null;
       this.error.value = null;
@@ -156,37 +165,59 @@ export class CompareState {
     return known;
   }
 
-  #live(): ComparedRun[] {
-    return this.runs.value.filter((run) => run.head?.run.status === 'running');
+  /** Whether a run still grows, as far as this page is told; a report never does. */
+  liveOf(run: ComparedRun): 'live' | 'lost' | 'ended' {
+    if (source.isReport) return 'ended';
+    const over = this.#over.value.get(run.id);
+    if (over) return over;
+    return !isRunning(run) ? 'ended' : this.#isLost.value ? 'lost' : 'live';
+  }
+
+  #live(): string[] {
+    return this.runs.value.filter((run) => isRunning(run) && !this.#over.value.has(run.id)).map((run) => run.id);
   }
 
   /** Events of one live run tell when to read all of them again: browsers allow few connections. */
   #follow(): void {
-    const id = this.#live()[0]?.id;
+    const id = this.#live()[0];
     if (id === this.#followed?.id) return;
     this.#followed?.stop();
+    this.#isLost.value = false;
     this.#followed = id === undefined ? null : { id, stop: this.#listen(id) };
   }
 
   #listen(id: string): () => void {
-    // A comparison of long runs may take longer than the pause between two.
-    const refresher = new Refresher(() => { this.#reading ??= this.#readAgain().finally(() => { this.#reading = null; }); });
-    const stop = source.live(id, {
-      now: (state) => refresher.grew(state.duration_s),
-      // What is being read may be older than the end.
-      ended: () => void Promise.resolve(this.#reading).then(() => refresher.refresh()),
-      lost: () => undefined,
+    return source.live(id, {
+      now: (state) => {
+        this.#isLost.value = false;
+        this.#refresher.grew(state.duration_s);
+      },
+      ended: () => {
+        this.#ended.add(id);
+        this.#refresher.refresh();
+      },
+      lost: (isForGood) => {
+        if (isForGood) this.#leaveOut([id], 'lost');
+        else this.#isLost.value = true;
+      },
     });
-    return () => {
-      stop();
-      refresher.stop();
-    };
+  }
+
+  #leaveOut(ids: readonly string[], why: 'ended' | 'lost'): void {
+    if (ids.length > 0) this.#over.value = new Map([...this.#over.value, ...ids.map((id) => [id, why] as const)]);
   }
 
   /** What is shown stays until there is something newer. */
   async #readAgain(): Promise<void> {
-    const ids = this.runs.value.map((run) => run.id);
-    await Promise.all([...this.#live().map((run) => this.#load(run.id)), this.#compare(this.sides()), this.#loadDistribution(ids)]);
+    const ended = [...this.#ended];
+    this.#ended.clear();
+    const ids = [...new Set([...this.#live(), ...ended])];
+    await Promise.all(ids.map((id) => this.#load(id)));
+    this.#leaveOut(ended, 'ended');
+    // After the runs: what is read of a run that is known to have ended is of all of it.
+    const sides = this.sides();
+    const isCompared = ids.some((id) => sides.a.includes(id) || sides.b.includes(id));
+    if (!this.#isClosed && ids.length > 0) await Promise.all([isCompared && this.#compare(sides), this.#loadDistribution(ids)]);
   }
 
   async #compare({ a, b }: Record<Side, string[]>): Promise<void> {
@@ -194,21 +225,26 @@ export class CompareState {
       this.error.value = 'A comparison needs at least one run on each side.';
       return;
     }
+    const isAsked = () => {
+      const now = this.sides();
+      return !this.#isClosed && now.a.join() === a.join() && now.b.join() === b.join();
+    };
     try {
       const document = await source.compare(a, b);
-      const now = this.sides();
-      if (!this.#isClosed && now.a.join() === a.join() && now.b.join() === b.join()) batch(() => {
+      if (isAsked()) batch(() => {
         this.document.value = document;
         this.error.value = null;
       });
     } catch (error) {
-      this.error.value = messageOf(error);
+      if (isAsked()) this.error.value = messageOf(error);
     }
   }
 
+  /** Of these runs; what is known of the others stays. */
   async #loadDistribution(ids: string[]): Promise<void> {
-    const found = await source.distribution(ids).catch(() => this.distribution.value ?? []);
-    if (ids.join() === this.runs.value.map((run) => run.id).join()) this.distribution.value = found;
+    const found = await source.distribution(ids).catch(() => []);
+    const known = new Map([...(this.distribution.value ?? []), ...found].map((one) => [one.id, one]));
+    if (!this.#isClosed) this.distribution.value = this.runs.value.map((run) => known.get(run.id)).filter((one) => one !== undefined);
   }
 
   async #load(id: string): Promise<void> {
@@ -216,8 +252,9 @@ export class CompareState {
       if (!this.#isClosed) this.runs.value = this.runs.value.map((run) => (run.id === id ? { ...run, ...change } : run));
     };
     try {
-      const [head, info, steps, files] = await Promise.all([
-        source.run(id), source.info(id), source.steps(id).catch(() => null), source.files(id).catch(() => []),
+      const head = await source.run(id); // first: if it says that the run ended, the others are of all of it
+      const [info, steps, files] = await Promise.all([
+        source.info(id), source.steps(id).catch(() => null), source.files(id).catch(() => []),
       ]);
       const column = steps?.columns[0];
       const charts = keepCharts(this.runs.value.find((run) => run.id === id)?.charts ?? null, chartsOf(info));

@@ -78,7 +78,7 @@ export class HttpSource implements DataSource {
       events.close();
       listener.ended(state(event as MessageEvent<string>));
     });
-    events.onerror = () => listener.lost();
+    events.onerror = () => listener.lost(events.readyState === EventSource.CLOSED);
     return () => events.close();
   }
 }

@@ -15,7 +15,8 @@ export interface ColumnQuery {
 export interface LiveListener {
   now(state: LiveNow): void;
   ended(state: LiveNow): void;
-  lost(): void;
+  /** `isForGood`: the server refused, and nothing tries again. */
+  lost(isForGood: boolean): void;
 }
 
 export interface Extras {
