@@ -21,10 +21,6 @@ namespace trainscope {
 
 namespace {
 
-// A signal to the whole group reaches the recorder within this time, or was meant for us alone.
-constexpr int64_t kWitnessTime = 30 * kNsPerMs;
-// For so long a busy machine may keep one of us from noticing a signal.
-constexpr int64_t kLongestStall = kNsPerSecond;
 constexpr int64_t kStatusPeriod = 500 * kNsPerMs;
 // Exit code of `run` if we could not start a process.
 constexpr int kFailedBeforeJob = 125;
@@ -171,7 +167,8 @@ int64_t Supervisor::next_moment() const {
   if (limit_at_ns_ != 0) next = std::min(next, limit_at_ns_);
   if (kill_at_ns_ != 0) next = std::min(next, kill_at_ns_);
   if (status_.enabled()) next = std::min(next, status_at_ns_);
-  for (const PendingForward& p : pending_) next = std::min(next, p.arrived_ns + kWitnessTime);
+  for (const PendingForward& p : pending_)
+    next = std::min(next, p.arrived_ns + SignalWitness::kUsualTime);
   return next;
 }
 
@@ -204,7 +201,7 @@ void Supervisor::handle_signal(const SignalNote& note) {
   // disappeared.
   const bool for_us_alone = note.number == SIGHUP && ::getsid(0) == ::getpid();
   if (note.from_kernel && !for_us_alone) {
-    last_witness_ns_[note.number] = note.time_ns + kWitnessTime;  // the recorder sees it too
+    witness_.expect(note.number, note.time_ns);
     send_to_own_group(note.number);
   } else {
     pending_.push_back({note.number, note.time_ns});
@@ -223,27 +220,16 @@ void Supervisor::send_to_own_group(int number) {
   ::kill(group == job_pid_ ? -group : job_pid_, number);
 }
 
-// Whether the recorder saw a signal like this one: about now, or since we last asked if one of us
-// had no time to look.
-bool Supervisor::is_witnessed(const PendingForward& p) {
-  const int64_t seen = memory_->signal_seen_ns[p.number];
-  int64_t& last = last_witness_ns_[p.number];
-  const bool is_new = seen > last;
-  last = std::max(last, seen);
-  return std::abs(seen - p.arrived_ns) < kWitnessTime ||
-         (is_new && seen > p.arrived_ns - kLongestStall);
-}
-
 // Forwards signals that were sent to us alone; those that the recorder saw as well were sent to the
 // whole group.
 void Supervisor::forward_pending() {
   const int64_t now = monotonic_ns();
   std::erase_if(pending_, [&](const PendingForward& p) {
-    const bool may_come = now - p.arrived_ns < kWitnessTime && monitor_.pid() != 0;
+    const bool may_come = now - p.arrived_ns < SignalWitness::kUsualTime && monitor_.pid() != 0;
     // A recorder that had no time to look has the signal waiting. Asked first: it notes a signal
     // before it takes it.
     const bool waits = !may_come && signal_waits(monitor_.pid(), p.number);
-    if (is_witnessed(p) || waits) {
+    if (witness_.is_seen(p.number, p.arrived_ns, memory_->signal_seen_ns[p.number]) || waits) {
       send_to_own_group(p.number);
       return true;
     }

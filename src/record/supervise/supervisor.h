@@ -18,6 +18,7 @@
 #include "record/supervise/recorder_monitor.h"
 #include "record/supervise/screen_process.h"
 #include "record/supervise/signal_inbox.h"
+#include "record/supervise/signal_witness.h"
 #include "record/supervise/status_line.h"
 
 namespace trainscope {
@@ -58,7 +59,6 @@ class Supervisor {
   };
   void poll_once(int extra_fd);
   void handle_signal(const SignalNote& note);
-  bool is_witnessed(const PendingForward& p);
   void forward_pending();
   void send_to_own_group(int number);
   void reap_children();
@@ -86,7 +86,7 @@ class Supervisor {
   bool interrupted_ = false;
   std::optional<JobEnd> end_;
   std::vector<PendingForward> pending_;
-  int64_t last_witness_ns_[kMaxSignals] = {};  // what the recorder saw of signals that we know of
+  SignalWitness witness_;
   int64_t limit_at_ns_ = 0, kill_at_ns_ = 0, grace_ns_ = 0;
   bool limit_reached_ = false;
   int64_t monitor_at_ns_ = 0, status_at_ns_ = 0, stop_key_ns_ = 0;
