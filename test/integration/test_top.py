@@ -208,7 +208,7 @@ class Top(TopCase):
         for rank in ("0", "1"):
             ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": "ranks"}
             self.start(["sleep", "1000"], "--name", f"rank{rank}", env=self.environment(**ranks))
-            self.wait_for_samples(2, "job.cpu.time")
+            self.wait_for_samples(2, "job.cpu.time", f"rank{rank}")  # "latest" may still be the other one
         recorders = processes("trainscope-rec", self.home)
         self.assertEqual(len(recorders), 2)
         for recorder in recorders:  # nothing new is written while top looks

@@ -122,18 +122,18 @@ class Case(unittest.TestCase):
         """The recorder of the only run in this home, once there is one."""
         return wait_until(lambda: processes("trainscope-rec", self.home))[0]
 
-    def on_disk(self, name="system.cpu.time", **labels):
+    def on_disk(self, name="system.cpu.time", run="latest", **labels):
         """What `info` says now of a series of the run that goes on (any one when no labels are given); {} before it is there."""
-        done = self.trainscope("info", "latest", "--json", check=False)
+        done = self.trainscope("info", run, "--json", check=False)
         known = json.loads(done.stdout)["metrics"] if done.returncode == 0 else []
         return next((m for m in known if m["name"] == name and (not labels or m["labels"] == labels)), {})
 
     def last_on_disk(self, name, **labels):
         return self.on_disk(name, **labels).get("last") or 0
 
-    def wait_for_samples(self, count, name="system.cpu.time", **labels):
+    def wait_for_samples(self, count, name="system.cpu.time", run="latest", **labels):
         """Until so many samples of the run that goes on are on disk."""
-        wait_until(lambda: self.on_disk(name, **labels).get("samples", 0) >= count)
+        wait_until(lambda: self.on_disk(name, run, **labels).get("samples", 0) >= count)
 
     def info(self, run="latest"):
         return json.loads(self.trainscope("info", run, "--json").stdout)
