@@ -83,20 +83,17 @@ std::string_view verdict_of(const ProbeEffect& effect) {
   if (effect.what == kInput) {
     return high < kInputBound ? kLimiting : low > kInputBound ? kNotLimiting : kCannotTell;
   }
-  if (effect.what != kHost) {
-    return low > kProcessorsBound    ? kLimiting
-           : high < kProcessorsBound ? kNotLimiting
-                                     : kCannotTell;
+  if (effect.what == kHost && effect.slept_share <= 0) return kCannotTell;
+  double least = kProcessorsBound, most = kProcessorsBound;
+  if (effect.what == kHost) {
+    // Half of what was added: a thread that is critical adds all of it, another one nothing. On a
+    // busy machine a thread that wakes waits for a processor: one that computes would have waited
+    // without a sleep too and adds only what was asked for, one with slack may have lost it.
+    const bool is_known = effect.planned_share > 0;
+    most = 1 + effect.slept_share / 2;
+    least = is_known ? std::min(most, 1 + effect.planned_share / 2) : most;
   }
-  if (effect.slept_share <= 0) return kCannotTell;
-  // Half of what was added: a thread that is critical adds all of it, another one nothing. On a
-  // busy machine a thread that wakes waits for a processor: one that computes would have waited
-  // without a sleep too and adds only what was asked for, one with slack may have lost it.
-  const bool is_late = effect.planned_share > 0 && effect.planned_share < effect.slept_share;
-  const double least = is_late ? effect.planned_share : effect.slept_share;
-  return low > 1 + effect.slept_share / 2 ? kLimiting
-         : high < 1 + least / 2           ? kNotLimiting
-                                          : kCannotTell;
+  return low > most ? kLimiting : high < least ? kNotLimiting : kCannotTell;
 }
 
 ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& blocks,

@@ -1,4 +1,5 @@
-// Sets up the recorder's process before it does anything else.
+// What the recorder's process and the one in its place have in common: how it is set up, and the
+// signals that it sees.
 #pragma once
 
 #include "record/sample/shared.h"

@@ -47,16 +47,15 @@ class Subset(unittest.TestCase):
             self.assertEqual(score(case, answer), ("right", []), said)
 
     def test_verdicts(self):
-        judged = 0
+        skipped = 0
         for name, form in SUBSET:
             with self.subTest(case=name, form=form):
                 try:
-                    judged += 1
                     self.judge(name, form)
                 except Skipped as reason:
-                    judged -= 1
+                    skipped += 1
                     print(f"SKIPPED {name}: {reason}")
-        if judged == 0:
+        if skipped == len(SUBSET):
             self.skipTest("no job can be judged here")
 
 

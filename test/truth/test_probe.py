@@ -76,6 +76,7 @@ class Truth(ProbedRun):
         document, effects = self.probe_until_clear([sys.executable, "-B", script], {"input": "limiting"}, 30 if LONG else 8)
         self.assertEqual(document["schema"], "trainscope.probe/1")
         self.assertEqual(document["conclusion"], "input-bound, proven")
+        self.assertGreaterEqual(effects["input"]["blocks"], 12)
         self.assert_agrees(effects["input"], (0.4, 0.5), 0.05)  # A busy machine lengthens either sleep alike.
         self.assertIn(b"a line of the job", self.done.stderr)
         info = self.info()
