@@ -17,7 +17,6 @@
 #include "base/result.h"
 #include "model/manifest.h"
 #include "model/metric.h"
-#include "model/model.h"
 #include "store/home/edit.h"
 #include "store/home/groups.h"
 #include "store/home/host_limits.h"
@@ -26,6 +25,8 @@
 #include "store/read/run_follower.h"
 
 namespace trainscope {
+
+class RunView;  // model/model.h, which writers of runs do not need
 
 // ---- The home
 

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "model/training.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <string>
 
-#include "web/site.h"
-
 namespace trainscope {
+
+struct Site;  // route.h
 
 struct LiveState {
   std::string data;  // JSON: {duration_s, status, samples, missed, steps}

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "web/opened_runs.h"
 #include "web/turns.h"
 
 namespace trainscope {

@@ -2,8 +2,8 @@
 
 #include <exception>
 
-#include "base/json.h"
 #include "base/text.h"
+#include "web/site.h"
 
 namespace trainscope {
 
@@ -26,6 +26,10 @@ bool matches(std::string_view pattern, std::string_view path, std::vector<std::s
 
 }  // namespace
 
+std::shared_ptr<Site> make_site(std::string home, std::map<std::string, std::string> named_runs) {
+  return std::make_shared<Site>(std::move(home), std::move(named_runs));
+}
+
 MatchedRoute find_route(std::string_view path) {
   MatchedRoute matched;
   for (const Route* const route : routes()) {
@@ -44,24 +48,6 @@ WebAnswer ask_route(const Route& route, const RouteRequest& request) {
   } catch (const std::exception& exception) {
     return refusal(500, std::string("this cannot be answered: ") + exception.what());
   }
-}
-
-AskedRun open_run_by_id(Site& site, const std::string& id, OpenedRuns::Wanted wanted) {
-  const auto path = is_run_id_text(id) ? site.runs.find(id) : std::nullopt;
-  if (!path) return {nullptr, refusal(404, "there is no run of this id")};
-  auto run = site.runs.open(id, *path, wanted);
-  if (!run) return {nullptr, refusal(500, "the run cannot be read: " + run.error().message())};
-  return {std::move(*run), {}};
-}
-
-AskedRun open_asked_run(const RouteRequest& request, OpenedRuns::Wanted wanted) {
-  return open_run_by_id(request.site, request.parts.front(), wanted);
-}
-
-std::string manifest_key(const Manifest& manifest) {
-  const std::string verdict = manifest.verdict ? manifest.verdict->verdict : "";
-  const Json key = {manifest.id, manifest.name, manifest.note, tags_json(manifest), verdict};
-  return dump_json(key);
 }
 
 std::optional<size_t> count_parameter(const WebTarget& target, const std::string& name,

@@ -6,6 +6,9 @@
 // exception (no memory).
 #pragma once
 
+#include <map>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,9 +17,13 @@
 #include "base/result.h"
 #include "web/answer.h"
 #include "web/request.h"
-#include "web/site.h"
 
 namespace trainscope {
+
+// What routes answer from. Who passes it on need not know what is in it (site.h): the server is
+// compiled with Boost.Beast, which takes long enough.
+struct Site;
+std::shared_ptr<Site> make_site(std::string home, std::map<std::string, std::string> named_runs);
 
 struct RouteRequest {
   const WebTarget& target;
@@ -41,38 +48,9 @@ MatchedRoute find_route(std::string_view path);
 // What the route answers.
 WebAnswer ask_route(const Route& route, const RouteRequest& request);
 
-// The run that the first part of the path names, opened; or the refusal.
-struct AskedRun {
-  OpenedRuns::Run run;
-  WebAnswer refused;  // if there is no run
-};
-AskedRun open_asked_run(const RouteRequest& request, OpenedRuns::Wanted wanted);
-AskedRun open_run_by_id(Site& site, const std::string& id, OpenedRuns::Wanted wanted);
-
 // A parameter that is a number within limits, or `otherwise` if it is not given; nothing if it is
 // wrong.
 std::optional<size_t> count_parameter(const WebTarget& target, const std::string& name,
                                       size_t least, size_t most, size_t otherwise);
-
-// The id, and what changes in a manifest after the end: `edit` and the verdict.
-std::string manifest_key(const Manifest& manifest);
-
-// Computes a document of a run that has ended once.
-template <typename Compute>
-Result<WebAnswer> kept_answer(Site& site, const std::string& kind, const RunView& run,
-                              const Compute& compute) {
-  const std::string key = kind + " " + manifest_key(run.manifest());
-  const bool is_final = run.status() == RunStatus::ended;
-  WebAnswer answer;
-  if (is_final) {
-    if (auto known = site.documents.find(key)) {
-      answer.body = std::move(*known);
-      return answer;
-    }
-  }
-  TS_TRY(answer.body, compute());
-  if (is_final) site.documents.keep(key, answer.body);
-  return answer;
-}
 
 }  // namespace trainscope

@@ -78,7 +78,7 @@ class Server : public WebServer {
   Server(const WebOptions& options, std::string token)
       : acceptor_(io_),
         signals_(io_),
-        site_(options.home, options.named_runs),
+        site_(make_site(options.home, options.named_runs)),
         address_(options.address),
         token_(std::move(token)) {}
 
@@ -256,7 +256,7 @@ class Server : public WebServer {
         readers_,
         [&]() -> Task<WebAnswer> {
           const ReadingNow now(reading_);
-          co_return ask_route(*matched.route, {target, matched.parts, site_});
+          co_return ask_route(*matched.route, {target, matched.parts, *site_});
         },
         asio::use_awaitable);
   }
@@ -342,7 +342,7 @@ class Server : public WebServer {
           readers_,
           [&]() -> Task<LiveState> {
             const ReadingNow now(reading_);
-            co_return live_state(site_, id);
+            co_return live_state(*site_, id);
           },
           asio::use_awaitable);
       const std::string event = event_text(state);
@@ -362,7 +362,7 @@ class Server : public WebServer {
   asio::io_context io_{1};
   tcp::acceptor acceptor_;
   asio::signal_set signals_;
-  Site site_;
+  const std::shared_ptr<Site> site_;
   const std::string address_, token_;
   uint16_t port_ = 0;
   std::unique_ptr<Gate> gate_;

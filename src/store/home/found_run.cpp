@@ -1,6 +1,7 @@
 // A run that a RUN argument means, opened.
 #include <filesystem>
 
+#include "model/model.h"
 #include "store/store.h"
 
 namespace trainscope {

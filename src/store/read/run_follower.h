@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/model.h"
+#include "model/manifest.h"
 #include "model/training.h"
 
 namespace trainscope {
@@ -24,6 +24,7 @@ struct Frame;
 struct FramePlace;
 struct RunFile;
 struct RunFiles;
+class RunView;
 class TrainingFollower;
 
 // What read_new() gives.

@@ -1,6 +1,6 @@
 // /api/run/ID/columns?series=3,4&from=S&to=S&points=N&smooth=S&weights=1: series over time, as
 // binary columns.
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::columns_route {
 

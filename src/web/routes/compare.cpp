@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 #include "store/store.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::compare_route {
 

@@ -1,6 +1,6 @@
 // /api/run/ID/diagnosis: what `diagnose ID --json` prints, and its sentences.
 #include "base/json.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::diagnosis_route {
 

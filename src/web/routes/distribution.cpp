@@ -1,6 +1,6 @@
 // /api/compare/distribution?runs=ID,ID: quantiles of the step times of each run.
 #include "base/json.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::distribution_route {
 

@@ -5,7 +5,7 @@
 
 #include "base/fd.h"
 #include "store/store.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::file_route {
 

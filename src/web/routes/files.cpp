@@ -1,6 +1,6 @@
 // /api/run/ID/files: the files that the run kept (`run --keep`).
 #include "base/json.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::files_route {
 

@@ -1,6 +1,6 @@
 // /api/run/ID/info: what `info ID --json` prints.
 #include "base/json.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::info_route {
 

@@ -1,5 +1,5 @@
 // /api/run/ID/live: events of a run that is being recorded (live.h).
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::live_route {
 

@@ -1,6 +1,6 @@
 // /api/run/ID/marks: what happened when.
 #include "base/json.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::marks_route {
 

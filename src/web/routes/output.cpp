@@ -1,6 +1,6 @@
 // /api/run/ID/output?at=S&lines=N: lines of the job's output around a time.
 #include "base/json.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::output_route {
 

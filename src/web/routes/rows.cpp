@@ -1,7 +1,7 @@
 // /api/rows?runs=ID,ID: what the visible rows of the table show besides.
 #include "base/json.h"
 #include "store/store.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::rows_route {
 

@@ -1,7 +1,7 @@
 // /api/run/ID: what the manifest tells, without reading the run.
 #include "base/json.h"
 #include "store/store.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::run_route {
 

@@ -1,7 +1,7 @@
 // /api/runs: what `list --json` prints.
 #include "base/json.h"
 #include "store/store.h"
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::runs_route {
 

@@ -1,5 +1,5 @@
 // /api/run/ID/steps?points=N: the number of steps over time, for a step axis.
-#include "web/route.h"
+#include "web/asked_run.h"
 
 namespace trainscope::steps_route {
 
