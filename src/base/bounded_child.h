@@ -34,7 +34,7 @@ class StallWatch {
 };
 
 // A process that uses no CPU time for so long hangs.
-inline constexpr int64_t kHangNs = 1'500 * kNsPerMs;
+inline constexpr int64_t kHangNs = 1'200 * kNsPerMs;
 
 struct ChildLimits {
   int64_t idle_ns = 0;        // without using CPU time: it hangs

@@ -65,16 +65,26 @@ def process_state(pid):
 
 
 def processes(comm, value, variable="TRAINSCOPE_HOME"):
-    """Processes with this name and this variable in their environment."""
+    """Processes with this name (None: with any) and this variable in their environment."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             name = pathlib.Path(f"/proc/{pid}/comm").read_text().strip()
-            if name == comm and f"{variable}={value}".encode() in pathlib.Path(f"/proc/{pid}/environ").read_bytes():
+            variables = pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+            if comm in (name, None) and f"{variable}={value}".encode() in variables:
                 found.append(int(pid))
         except OSError:
             pass
     return found
+
+
+def kill_all_of(home):
+    """A job survives its supervisor, and so would one that a test left running."""
+    for pid in processes(None, home):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
 
 
 class Case(unittest.TestCase):
@@ -85,6 +95,7 @@ class Case(unittest.TestCase):
         self.home = os.path.join(self.folder, "home")
         os.mkdir(self.home)
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.addCleanup(lambda: kill_all_of(self.home))  # Some tests choose another home.
 
     def path(self, name):
         return os.path.join(self.folder, name)
