@@ -13,6 +13,7 @@ constexpr size_t kMaxGroup = 250'000;  // more than the shortest lines that fill
 // With names of up to 15 characters 40 MB; four times as many as fit into the pipe.
 constexpr size_t kMaxHeldNumbers = 1'000'000;
 constexpr size_t kMaxWaits = 1'000'000;
+constexpr double kRounding_s = 1e-6;
 
 }  // namespace
 
@@ -133,7 +134,6 @@ bool TimedSteps::is_front_complete() const {
 // that is reported when it has ended. (The one that is open at the end was added at the begin.)
 bool TimedSteps::may_lack_wait(double time_s) const {
   if (!survey_->has_input_phases) return false;
-  constexpr double kRounding_s = 1e-6;
   if (now_s_ <= time_s + survey_->longest_input_s + kRounding_s) return true;
   const auto open_from_s = phases_.open_from("input");
   return open_from_s && *open_from_s < time_s && open_from_s != survey_->open_input_from_s;
@@ -178,7 +178,9 @@ void TimedSteps::complete(Step& step, double before_s) {
     step.throughput = *step.items / *step.duration_s;
   }
   const bool is_first = given_ == 0;
-  waits_.set_longest(is_first ? step.time_s - step.duration_s.value_or(0) : before_s, step);
+  // A wait that began the first step must not seem to be before it by the last bit of a difference.
+  const double first_from_s = step.time_s - step.duration_s.value_or(0) - kRounding_s;
+  waits_.set_longest(is_first ? first_from_s : before_s, step);
   if (given_ < kMaxWarmup && survey_->is_warmup[given_]) step.kind = "warmup";
   ++given_;
 }
