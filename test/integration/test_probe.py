@@ -85,6 +85,24 @@ print(max(most))""")
         self.assertEqual(json.loads(self.job.stdout), [7] * 500)
         self.assertTrue(any("what=input changed=1" in mark for mark in self.marks()), self.marks())
 
+    def test_a_job_may_make_a_dataset_for_each_epoch(self):
+        """None of them is kept alive."""
+        blocks = self.probed("""
+import gc, weakref
+alive = weakref.WeakSet()
+def dataset():
+    data = Data(50, 10)
+    alive.add(data)
+    return data
+for epoch in range(40):
+    train(dataset(), 1, 6)
+gc.collect()
+print(len(alive))""")
+        self.assertGreater(max(block.last for block in blocks if block.what == "input"), 600)
+        self.assert_ratio(blocks, "input", 6 / 16, 0.05)
+        self.assertFalse([mark for mark in self.marks() if "cannot input" in mark])
+        self.assertLessEqual(int(self.job.stdout), 1)
+
     def test_a_loader_without_a_length_is_left_alone(self):
         blocks = self.probed("""
 class Endless(Data):

@@ -7,6 +7,7 @@ without a data loader, with each update of the same optimizer. The hooks of the 
 import _thread
 import functools
 import sys
+import weakref
 
 from . import spans
 from ._pipe import now_ns
@@ -32,7 +33,7 @@ class _Steps:
         self.is_in_backward = False
         self.has_backward = False  # since the last update
         self.slept_in = None  # the number of the step
-        self.batches = {}  # id of a dataset: the dataset, its kept batches
+        self.batches = {}  # id of a dataset: what holds it, its kept batches
 
     def forget(self):
         self.batches.clear()
@@ -180,14 +181,27 @@ def _keep(iterator, item):
     probe.capacity = max(probe.capacity, iterator._num_workers * (getattr(iterator, "_prefetch_factor", 0) or 0))
     dataset = iterator._dataset
     if id(dataset) not in _steps.batches:
-        if len(_steps.batches) >= _MOST_LOADERS:
-            return
-        _steps.batches[id(dataset)] = (dataset, KeptBatches(_torch))
+        if len(_steps.batches) >= _MOST_LOADERS:  # the oldest: a job may make a dataset for each epoch
+            _steps.batches.pop(next(iter(_steps.batches)), None)
+        _steps.batches[id(dataset)] = (_held(dataset), KeptBatches(_torch))
     batches = _steps.batches[id(dataset)][1]
     if batches.copies and not probe.wants_batch():
         batches.clear()
     else:
         batches.keep(item)
+
+
+def _held(dataset):
+    """So that its id is its own, and without keeping it alive where that is possible."""
+    try:
+        return weakref.ref(dataset, functools.partial(_drop, _steps.batches, id(dataset)))
+    except TypeError:  # a list, for example
+        return dataset
+
+
+def _drop(batches, key, _, pop=dict.pop):
+    """A dataset is gone. At the end of the process globals may be gone too."""
+    pop(batches, key, None)
 
 
 def _reason_against(iterator):
