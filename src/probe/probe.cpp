@@ -96,8 +96,17 @@ std::string_view verdict_of(const ProbeEffect& effect) {
   return low > most ? kLimiting : high < least ? kNotLimiting : kCannotTell;
 }
 
+// What would give more pairs of blocks: more time helps only a job that would have gone on.
+std::string more_pairs_text(const RunView& run) {
+  const EndedBy ended_by = run.manifest().ended_by;
+  return ended_by == EndedBy::exit || ended_by == EndedBy::signal
+             ? "the job ended by itself; let it train for longer"
+             : "try --for 10m";
+}
+
+// `more`: what would help where no reason is known.
 ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& blocks,
-                      const std::string& reason) {
+                      const std::string& reason, const std::string& more) {
   ProbeEffect effect;
   effect.what = what;
   const Pairs pairs = compared_pairs(what, blocks);
@@ -107,10 +116,11 @@ ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& bloc
   const auto without_giving = paired_interval(pairs.without_giving);
   if (!interval || !without_giving) {
     const size_t count = pairs.log_ratios.size();
-    effect.reason = reason.empty()
-                        ? fmt::format("{} pairs of blocks are too few: try --for 10m", count)
-                    : count == 0 ? reason
-                                 : fmt::format("{} pairs of blocks are too few: {}", count, reason);
+    const bool is_known = !reason.empty();
+    effect.reason = is_known && count == 0
+                        ? reason
+                        : fmt::format("{} pairs of blocks are too few: {}", count,
+                                      is_known ? reason : more);
     return effect;
   }
   effect.ratio = std::exp(interval->estimate);
@@ -268,8 +278,9 @@ Result<std::optional<ProbeResult>> read_probe(const RunView& run) {
   if (!marks.has_any) return std::optional<ProbeResult>();
   TS_CHECK_OK(add_steps(run, marks.blocks));
   ProbeResult result;
+  const std::string more = more_pairs_text(run);
   for (size_t i = 0; i < std::size(kExperiments); ++i) {
-    result.effects.push_back(effect_of(kExperiments[i], marks.blocks, marks.reasons[i]));
+    result.effects.push_back(effect_of(kExperiments[i], marks.blocks, marks.reasons[i], more));
   }
   for (const ProbeBlock& block : marks.blocks) {
     result.has_device |= block.has_device;

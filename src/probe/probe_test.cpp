@@ -37,6 +37,7 @@ class ProbedJob {
                        is_changed ? given_s * kKept : 0, has_device, cpu_text(time_s_ - from_s))});
     }
   }
+  void set_ended_by(EndedBy ended_by) { run_.set_ended_by(ended_by); }
   void add_mark(const std::string& text) { run_.add_event({time_s_, "mark", text}); }
 
   ProbeResult result() {
@@ -317,6 +318,16 @@ TEST(Probe, a_time_that_was_too_short_has_a_suggestion) {
   EXPECT_EQ(effect_sentence(effect(result, "host")),
             "cannot tell: 3 pairs of blocks are too few: steps of 2 s are too long for it in this "
             "time: try --for 9m");
+}
+
+TEST(Probe, more_time_is_not_suggested_for_a_job_that_ended_by_itself) {
+  ProbedJob job;
+  for (int i = 0; i < 3; ++i) job.add_pair("host", 0.01, 1.05, i % 2 == 0, 0.0005);
+  job.set_ended_by(EndedBy::exit);
+  EXPECT_EQ(effect(job.result(), "host").reason,
+            "3 pairs of blocks are too few: the job ended by itself; let it train for longer");
+  job.set_ended_by(EndedBy::time_limit);
+  EXPECT_EQ(effect(job.result(), "host").reason, "3 pairs of blocks are too few: try --for 10m");
 }
 
 TEST(Probe, marks_of_the_job_are_not_blocks) {
