@@ -100,7 +100,7 @@ std::string_view verdict_of(const ProbeEffect& effect) {
 std::string more_pairs_text(const RunView& run) {
   const EndedBy ended_by = run.manifest().ended_by;
   return ended_by == EndedBy::exit || ended_by == EndedBy::signal
-             ? "the job ended by itself; let it train for longer"
+             ? "the job ended before there were more"
              : "try --for 10m";
 }
 
