@@ -39,6 +39,16 @@ TEST(ObserveStepsTest, steps_that_arrived_together_are_one_measurement) {
   EXPECT_LE(*many->speed.effective_a, 60);
 }
 
+TEST(ObserveStepsTest, a_run_whose_step_times_are_unknown_is_not_said_to_have_no_steps) {
+  FakeRun run(0.1, 2);
+  run.set_training(read_listed({{1, "output", *parse_report("step 1")}}, 2));
+  PlantedHome home;
+  home.add("one", std::move(run));
+  const auto comparison = home.compare({"one"}, {"one"});
+  ASSERT_TRUE(comparison);
+  EXPECT_THAT(comparison->speed.sentence, HasSubstr("A has no step times: "));
+}
+
 TEST(ObserveStepsTest, a_short_part_of_a_long_run_has_as_many_blocks) {
   PlantedHome home;
   home.add("short", {.seed = 1, .steps = 200});

@@ -29,9 +29,12 @@ void observe_breakdown(const RunView& run, const Diagnosis& diagnosis, ObservedR
   }
 }
 
+// A job may have done steps of which only the times are unknown.
 std::string no_steps_reason(const Training& training) {
-  if (!training.reason.empty()) return training.reason;
-  return training.times_reason.empty() ? "no step has a known duration" : training.times_reason;
+  if (!training.reason.empty()) return "no steps: " + training.reason;
+  const bool is_known = !training.times_reason.empty();
+  return (training.observed > 0 ? "no step times: " : "no steps: ") +
+         (is_known ? training.times_reason : "no step has a known duration");
 }
 
 }  // namespace

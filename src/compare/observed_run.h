@@ -61,7 +61,7 @@ struct ObservedRun {
   ComparedRun run;
   RunPart part;
   RunFacts facts;
-  std::string no_steps;  // why there are none
+  std::string no_steps;  // what is missing, and why: "no steps: REASON"
   std::optional<ObservedSteps> steps;
   std::vector<ObservedMetric> metrics;   // of the hardware, by name and labels
   std::optional<ObservedMetric> energy;  // per step

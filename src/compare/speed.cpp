@@ -42,7 +42,7 @@ std::string speed_verdict(Difference step_time) {
 std::string Sides::no_steps() const {
   const auto first = [](const std::vector<ObservedRun>& runs, const char* side) {
     for (const ObservedRun& run : runs) {
-      if (!run.steps) return std::string(side) + " has no steps: " + run.no_steps;
+      if (!run.steps) return std::string(side) + " has " + run.no_steps;
     }
     return std::string();
   };
