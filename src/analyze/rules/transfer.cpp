@@ -11,11 +11,27 @@ namespace trainscope::transfer_rule {
 
 namespace {
 
+// A copy may wait for what the GPU computes, and nobody saw the GPU: no verdict, but what it takes
+// to tell.
+Judgement judge_unseen(Witness& witness, double share) {
+  constexpr double kMuch = 0.3;
+  Judgement judgement;
+  const double reported = witness.degree("transfer of step time", share, 0.1, kMuch);
+  judgement.strength = 0.9 * kLeastStrength * reported;
+  judgement.share = share;
+  if (share < kMuch) return judgement;
+  judgement.missing =
+      fmt::format("what the GPU does while the job copies to it, which takes {:.0f} % of the step "
+                  "time: its metrics were not recorded, see trainscope doctor",
+                  100 * share);
+  return judgement;
+}
+
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
-  if (!evidence.uses_gpu()) return judgement;
   const auto share = evidence.share("transfer");
+  if (!evidence.uses_gpu()) return share ? judge_unseen(witness, *share) : judgement;
   const double reported = share ? witness.degree("transfer of step time", share, 0.1, 0.3) : 0;
   const double copied = witness.degree(Signal::gpu_copied, 2e9, 6e9);
   const double idle = witness.value(Signal::gpu_sm) ? witness.degree(Signal::gpu_sm, 0.5, 0.25)

@@ -87,6 +87,19 @@ TEST(Verdicts, a_save_outside_of_the_steps_is_no_part_of_them) {
   EXPECT_EQ(computing().report(between).diagnose().verdict, "checkpoint_bound");
 }
 
+TEST(Verdicts, copies_to_a_gpu_that_nobody_saw_may_limit) {
+  PlantedRun run;
+  run.cpu(0.3, 0.35).thread("main", 0.3, 0);
+  std::vector<StoredReport> reports = steps_between(0, 19.9, "transfer", 0.66);
+  reports.push_back(line_at(0.11, "phase input 0.001"));
+  const Diagnosis d = run.report(reports).diagnose();
+  EXPECT_EQ(d.verdict, "unknown");
+  ASSERT_FALSE(d.alternatives.empty());
+  EXPECT_EQ(d.alternatives[0].verdict, "transfer_bound");
+  ASSERT_FALSE(d.missing.empty());
+  EXPECT_TRUE(d.missing[0].starts_with("what the GPU does")) << d.missing[0];
+}
+
 TEST(Verdicts, a_slow_first_batch_is_start_up) {
   std::vector<StoredReport> reports = steps_between(8, 19.9, "forward", 0.9);
   reports.push_back(line_at(8.0, "phase input 7.9"));
