@@ -23,6 +23,7 @@ constexpr double kCacheDiffers = 0.20;  // of what was read
 constexpr double kLeastRead = 1 << 20;  // bytes per second: less does not matter
 constexpr double kDataDiffers = 0.25;   // bytes read per step, relative
 constexpr double kMissed = 0.05;        // of the ticks
+constexpr double kPausesMatter = 0.05;  // relative change of the ratio of step times
 constexpr double kShortS = 10;          // runs that are mostly start-up
 constexpr size_t kFewRepeats = 3;
 constexpr size_t kMostVersions = 4;
@@ -277,6 +278,24 @@ std::string idle_energy(const Sides& sides, const Comparison& comparison) {
   return "";
 }
 
+// The speed leaves checkpoints and evaluations out: with them the answer may be another one.
+std::string pauses(const Sides&, const Comparison& comparison) {
+  const ComparedSpeed& speed = comparison.speed;
+  if (!speed.a_s || !speed.b_s || !(*speed.a_s > 0) || !(*speed.b_s > 0)) return "";
+  double a_s = *speed.a_s, b_s = *speed.b_s;
+  for (const AttributedPart& part : comparison.attribution) {
+    if (part.part != "checkpoint" && part.part != "evaluation") continue;
+    a_s += part.a_s;
+    b_s += part.b_s;
+  }
+  const double without = *speed.b_s / *speed.a_s, with = b_s / a_s;
+  if (std::abs(std::log(with / without)) <= kPausesMatter) return "";
+  return fmt::format(
+      "with its share of checkpoints and evaluations, which the speed leaves out, a step takes {} "
+      "in A, {} in B",
+      duration_text(a_s), duration_text(b_s));
+}
+
 std::string few_repeats(const Sides& sides, const Comparison&) {
   const size_t fewest = std::min(sides.a.size(), sides.b.size());
   if (fewest >= kFewRepeats) return "";
@@ -339,7 +358,8 @@ constexpr WarningRow kWarnings[] = {
     {"energy", idle_energy},      {"software", software},
     {"instrument", instrumented}, {"step_source", step_source},
     {"period", period},           {"missed_samples", missed_samples},
-    {"short", short_run},         {"few_repeats", few_repeats},
+    {"pauses", pauses},           {"short", short_run},
+    {"few_repeats", few_repeats},
 };
 
 }  // namespace
