@@ -10,6 +10,15 @@ namespace trainscope::contended_rule {
 
 namespace {
 
+// How far the job waits for a core. Where that is not known of its main thread: tasks of the
+// machine wait, and the job is one that computes, not one that sleeps while others wait.
+double waits_for_core(Witness& witness) {
+  const double own = witness.degree(Signal::main_runnable, 0.08, 0.25);
+  if (witness.value(Signal::main_runnable)) return own;
+  return witness.degree(Signal::cpu_pressure, 0.2, 0.5) *
+         witness.degree(Signal::job_cores, 0.06, 0.25);
+}
+
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
@@ -17,9 +26,7 @@ Judgement judge(Witness& witness) {
   const double strangers = witness.strangers(0.12, 0.35);
   const double stolen =
       witness.degree(Signal::steal_cores, 0.1 * evidence.seen_cpus(), 0.3 * evidence.seen_cpus());
-  const double waits = std::max(
-      witness.degree(Signal::main_runnable, 0.08, 0.25),
-      witness.value(Signal::main_runnable) ? 0 : witness.degree(Signal::cpu_pressure, 0.2, 0.5));
+  const double waits = waits_for_core(witness);
   judgement.strength = 0.9 * std::max(strangers * waits, stolen);
   // A job that its own CPU limit stops waits for a CPU as well.
   judgement.strength *= 1 - witness.degree(Signal::throttled, 0.05, 0.2);

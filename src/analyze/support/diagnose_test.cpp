@@ -62,6 +62,18 @@ TEST(Diagnose, many_small_reads_are_input) {
   EXPECT_EQ(reading(200, 60e6, 0.5).verdict, "cpu_bound") << "large reads";
 }
 
+// A run of two seconds does not know for how long its main thread waited.
+TEST(Diagnose, a_job_that_sleeps_is_not_contended_though_others_wait_for_cores) {
+  const auto crowded = [](double job_cores) {
+    PlantedRun run;
+    run.cpu(job_cores, 1.98);
+    run.rate("system.pressure.time", {{"kind", "some"}, {"resource", "cpu"}}, 0.6);
+    return run.diagnose().verdict;
+  };
+  EXPECT_EQ(crowded(0.5), "contended");
+  EXPECT_NE(crowded(0.01), "contended");
+}
+
 TEST(Diagnose, strangers_that_take_the_cores_are_named) {
   const Diagnosis d = PlantedRun().cpu(0.9, 1.98).thread("main", 0.55, 0.4).diagnose();
   EXPECT_EQ(d.verdict, "contended");
