@@ -79,7 +79,7 @@ class Job:
 def job(torch, name):
     small = (3, 16, 16)
     return {
-        "input": lambda: Job(torch, (3, 64, 64), 64, load_s=0.008, workers=4, heavy=3),
+        "input": lambda: Job(torch, (3, 64, 64), 64, load_s=0.002, workers=4, heavy=3),
         "hidden": lambda: Job(torch, small, 64, load_s=0.0002, workers=2, heavy=8),
         "pageable": lambda: Job(torch, small, 64, heavy=8),
         "pinned": lambda: Job(torch, small, 64, heavy=16, pinned=True),

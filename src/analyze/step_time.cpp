@@ -5,7 +5,8 @@
 // scaled MADs). The part of a long step beyond the median is a pause: of the kind `input` if
 // waiting for data fills half of it, otherwise `unexplained`; checkpoints and evaluations are
 // pauses with their own names. Without phases the parts of a step are unknown, and all of it is
-// `unexplained`; if only compute phases are reported, what they do not fill is. A step without its
+// `unexplained`; if only compute phases are reported, what they do not fill is. Reported transfer
+// and communication are parts of their own, of the steps after the warm-up. A step without its
 // own time (Step::average_s) is never long. A slow first batch is part of the warm-up: loading
 // starts with it.
 //
@@ -63,9 +64,10 @@ std::string period_text(const std::vector<const Pause*>& pauses) {
 
 class StepTime {
  public:
-  StepTime(const Training& training, bool are_phases_complete)
+  StepTime(const Training& training, bool are_phases_complete, PhaseTimes phase_times)
       : training_(training),
         are_phases_complete_(are_phases_complete),
+        phase_times_(std::move(phase_times)),
         typical_s_(training.statistics.typical_s),
         typical_rest_s_(training.statistics.typical_rest_s),
         long_s_(std::max({typical_s_, kScatter * training.statistics.deviation_s, kLeastPause})) {}
@@ -169,6 +171,7 @@ class StepTime {
       const double usual = std::min(rest, typical_rest_s_ * covers);
       compute_s_ += usual;
       warmup_s_ += rest - usual;
+      slow_rest_s_ += rest - usual;
       return;
     }
     // If several steps were reported as one, their average hides a pause unless it is long for all.
@@ -211,6 +214,18 @@ class StepTime {
     return are_phases_complete_ ? std::min(sum_s, compute_s_) : compute_s_;
   }
 
+  // What a reported phase takes of what is not input. Its time contains that of slow first steps.
+  double take_phase_s(std::string_view name) {
+    const auto found = phase_times_.find(name);
+    const double rest_s = compute_s_ + unexplained_s_;
+    if (found == phase_times_.end() || !(rest_s > 0)) return 0;
+    const double time_s = std::min(rest_s, found->second * rest_s / (rest_s + slow_rest_s_));
+    const double of_compute_s = std::min(time_s, compute_s_);
+    compute_s_ -= of_compute_s;
+    unexplained_s_ -= time_s - of_compute_s;
+    return time_s;
+  }
+
   void add_parts() {
     const bool divided = training_.has_input_phases || training_.has_compute_phases;
     if (divided && !training_.has_input_phases) {
@@ -221,9 +236,13 @@ class StepTime {
       unexplained_s_ += std::exchange(compute_s_, 0);
       out_.unknown = "no phases reported; see trainscope send --help";
     }
+    const double transfer_s = divided ? take_phase_s("transfer") : 0;
+    const double communication_s = divided ? take_phase_s("communication") : 0;
     const std::pair<const char*, double> parts[] = {
-        {"input", input_s_},           {"compute", compute_s_}, {"checkpoint", checkpoint_s_},
-        {"evaluation", evaluation_s_}, {"warmup", warmup_s_},   {"unexplained", unexplained_s_}};
+        {"input", input_s_},           {"compute", compute_s_},
+        {"transfer", transfer_s},      {"communication", communication_s},
+        {"checkpoint", checkpoint_s_}, {"evaluation", evaluation_s_},
+        {"warmup", warmup_s_},         {"unexplained", unexplained_s_}};
     for (const auto& [name, time_s] : parts) sum_s_ += time_s;
     if (!(sum_s_ > 0)) return;
     for (const auto& [name, time_s] : parts) {
@@ -284,9 +303,11 @@ class StepTime {
 
   const Training& training_;
   const bool are_phases_complete_;
+  const PhaseTimes phase_times_;
   const double typical_s_, typical_rest_s_, long_s_;
   double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
          unexplained_s_ = 0, sum_s_ = 0;
+  double slow_rest_s_ = 0;          // of the warm-up, what is no wait for data
   std::vector<size_t> unnumbered_;  // named pauses, the last to end first
   AnalysisResult out_;
 };
@@ -299,7 +320,7 @@ Result<AnalysisResult> analyze(const RunView& run) {
     nothing.unknown = training.reason;
     return nothing;
   }
-  return StepTime(training, !are_phases_in_bursts(run)).run();
+  return StepTime(training, !are_phases_in_bursts(run), own_phase_times(run)).run();
 }
 
 }  // namespace
@@ -308,7 +329,9 @@ extern const Analysis entry;
 const Analysis entry = {
     .name = "step_time",
     .title = "step time",
-    .summary = "breakdown of step time: input, compute, checkpoints, evaluations, pauses",
+    .summary =
+        "breakdown of step time: input, compute, transfer, communication, checkpoints, "
+        "evaluations, pauses",
     .needs = "steps; phases to separate input from compute (trainscope send --help)",
     .json_key = "breakdown",
     .analyze = analyze,

@@ -200,6 +200,22 @@ TEST(StepTime, what_compute_phases_do_not_fill_is_unexplained) {
   EXPECT_FALSE(parts.contains("input"));
 }
 
+TEST(StepTime, transfer_and_communication_are_no_compute) {
+  Story waiting(Story::Begin::phase), computing;
+  waiting.step(3, 2.9);
+  for (int i = 0; i < 20; ++i) {
+    waiting.step(0.1, 0.01).nested("transfer", 0.08, 0.03).nested("communication", 0.02, 0.02);
+    computing.step(0.1).nested("backward", 0.05, 0.01).nested("transfer", 0.08, 0.03);
+  }
+  const auto divided = times(waiting.analyze());
+  EXPECT_NEAR(divided.at("transfer"), 20 * 0.03, 0.05);
+  EXPECT_NEAR(divided.at("communication"), 20 * 0.02, 0.05);
+  EXPECT_NEAR(divided.at("compute"), 21 * 0.09 - 20 * 0.05, 0.1);
+  const auto reported = times(computing.analyze());
+  EXPECT_NEAR(reported.at("transfer"), 20 * 0.03, 1e-9);
+  EXPECT_NEAR(reported.at("compute"), 20 * 0.01, 1e-9);
+}
+
 TEST(StepTime, a_slow_first_batch_is_warm_up) {
   Story story(Story::Begin::phase);
   story.step(3, 2.95);

@@ -117,10 +117,9 @@ ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& bloc
   if (!interval || !without_giving) {
     const size_t count = pairs.log_ratios.size();
     const bool is_known = !reason.empty();
-    effect.reason = is_known && count == 0
-                        ? reason
-                        : fmt::format("{} pairs of blocks are too few: {}", count,
-                                      is_known ? reason : more);
+    effect.reason = is_known && count == 0 ? reason
+                                           : fmt::format("{} pairs of blocks are too few: {}",
+                                                         count, is_known ? reason : more);
     return effect;
   }
   effect.ratio = std::exp(interval->estimate);

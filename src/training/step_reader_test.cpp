@@ -192,8 +192,8 @@ TEST(StepReader, a_step_that_is_reported_during_a_wait_has_its_part_of_it) {
 
 // 1.1 - (1.1 - 0.04) is more than 0.04.
 TEST(StepReader, the_wait_that_begins_the_first_step_belongs_to_it) {
-  const ListedTraining training = read_lines({"0.04 pipe begin input", "1.05 pipe end input",
-                                              "1.1 pipe step 1", "1.2 pipe step 2"});
+  const ListedTraining training = read_lines(
+      {"0.04 pipe begin input", "1.05 pipe end input", "1.1 pipe step 1", "1.2 pipe step 2"});
   EXPECT_EQ(training.steps[0].longest_wait_from_s, 0.04);
   EXPECT_EQ(training.steps[0].longest_wait_to_s, 1.05);
 }

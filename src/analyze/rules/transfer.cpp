@@ -20,10 +20,10 @@ Judgement judge_unseen(Witness& witness, double share) {
   judgement.strength = 0.9 * kLeastStrength * reported;
   judgement.share = share;
   if (share < kMuch) return judgement;
-  judgement.missing =
-      fmt::format("what the GPU does while the job copies to it, which takes {:.0f} % of the step "
-                  "time: its metrics were not recorded, see trainscope doctor",
-                  100 * share);
+  judgement.missing = fmt::format(
+      "what the GPU does while the job copies to it, which takes {:.0f} % of the step "
+      "time: its metrics were not recorded, see trainscope doctor",
+      100 * share);
   return judgement;
 }
 

@@ -119,18 +119,23 @@ bool are_phases_in_bursts(const RunView& run) {
                      [](const Event& event) { return event.text.starts_with(kBurstsMark); });
 }
 
-std::map<std::string, double, std::less<>> phase_times(const RunView& run) {
+PhaseTimes own_phase_times(const RunView& run) {
   const Training& training = run.training();
-  std::map<std::string, double, std::less<>> times;
+  PhaseTimes times;
   // Steps that the job itself reports do not state which of them the instrumentation has timed.
   const bool are_bursts_unknown = !training.statistics.timed_share && are_phases_in_bursts(run);
   for (const PhaseSum& sum : training.phase_sums) {
     if (are_bursts_unknown && may_be_in_bursts(sum)) continue;
     if (const auto time_s = training.time_in_all_steps(sum)) times[sum.name] = *time_s;
   }
-  if (training.other_communication_s) {
+  return times;
+}
+
+PhaseTimes phase_times(const RunView& run) {
+  PhaseTimes times = own_phase_times(run);
+  if (const auto& others_s = run.training().other_communication_s) {
     double& most = times[std::string(kCommunication)];
-    most = std::max(most, *training.other_communication_s);
+    most = std::max(most, *others_s);
   }
   return times;
 }

@@ -19,10 +19,13 @@ namespace trainscope {
 // Whether the instrumentation timed phases in some steps only.
 bool are_phases_in_bursts(const RunView& run);
 
-// Seconds in all steps, by name. Of the sender of the steps, but communication is that of the
-// sender with most of it: the ranks that wait for a slow one may not be the one that reports the
-// steps. Phases that were timed in bursts are left out if it is unknown in which steps.
-std::map<std::string, double, std::less<>> phase_times(const RunView& run);
+// Seconds in all steps, by name, of the sender of the steps. Phases that were timed in bursts are
+// left out if it is unknown in which steps.
+using PhaseTimes = std::map<std::string, double, std::less<>>;
+PhaseTimes own_phase_times(const RunView& run);
+// The same, but communication is that of the sender with most of it: the ranks that wait for a slow
+// one may not be the one that reports the steps.
+PhaseTimes phase_times(const RunView& run);
 
 // How far the job's writes fall into pauses: 0 as often as at other times, 1 only there. Empty: not
 // recorded, there are no pauses, or there are too few samples outside of them.
