@@ -7,8 +7,8 @@ a window of usual height (Trainscope's page draws the charts that are near it, t
 all 100 charts are in view. The time counts from the navigation, and from the event of the key that zooms, to the paint of the
 last chart. After a zoom Trainscope's page draws twice: what it has, and what it then loads for the new range.
 
-Live tick: a run that records 100 numbers from a file at 50 Hz; the page gets about one event per second. The time is that of the
-main thread in each second, everything included; the plain pages replace 50 of 1,000 values in 100 charts per second.
+Live tick: a run that records 100 numbers from a file at 50 Hz; the page gets about one event per second. The time is the CPU time of
+the main thread in each second, everything included; the plain pages replace 50 of 1,000 values in 100 charts per second.
 """
 import array
 import contextlib
@@ -29,8 +29,8 @@ from view import Server
 SERIES, POINTS, PERIOD_MS = 100, 100_000, 1000
 CHART_POINTS = 600  # windows that a chart of 674 px is given
 METRIC = "hw.gpu.utilization"
-ALL = "all in view"
-VIEWPORTS = {"1280 x 900": [1280, 900], ALL: [1280, 19_000]}
+USUAL, ALL = "1280 x 900", "all in view"
+VIEWPORTS = {USUAL: [1280, 900], ALL: [1280, 19_000]}
 LIVE_PERIOD_MS, LIVE_POINTS, TICK_MS = 20, 1000, 1000
 PAINT_RATIO, ZOOM_MS, TICK_GOAL_MS = 1.5, 150, 40
 
@@ -143,10 +143,9 @@ def opening_rows(found, plain):
 def live_rows(found):
     rows, medians = [], {}
     for one in found:
-        busy = [second["task"] for second in one["busy"]]
-        medians[one["viewport"], one["name"]] = statistics.median(busy)
+        medians[one["viewport"], one["name"]] = statistics.median(one["busy"])
         longest = max(one["longTasks"], default=0)
-        rows.append([one["viewport"], one["name"], one["charts"], spread_ms(busy),
+        rows.append([one["viewport"], one["name"], one["charts"], spread_ms(one["busy"]),
                      len(one["longTasks"]), f"{longest:.0f}" if longest else "-"])
     for row, one in zip(rows, found):
         row.append(f"{medians[one['viewport'], one['name']] / medians[one['viewport'], 'uplot']:.2f}")
@@ -168,13 +167,15 @@ def run(options, idle_machine):
         table(["window", "page", "charts", "first round", "painted", "zoom", "zoom, loaded", "painted / uplot", "zoom / uplot"], rows)
         before = load_text()
         live = measure_live(node, site, plain, 5 if options.quick else LIVE_POINTS * LIVE_PERIOD_MS / 1000, options.tick_seconds)
-        print(f"A live run, ms of the main thread per second with one tick; {before}\n")
+        print(f"A live run, ms of CPU time of the main thread per second with one tick; {before}\n")
         rows, ticks = live_rows(live)
         table(["window", "page", "canvases", "per tick", "tasks > 50 ms", "longest", "/ uplot"], rows)
     verdicts = {"first paint": verdict(medians[ALL, "trainscope", "paint"] / medians[ALL, "uplot", "paint"], PAINT_RATIO),
                 "zoom": verdict(medians[ALL, "trainscope", "zoom"], ZOOM_MS),
-                "live tick": verdict(ticks[ALL, "trainscope"], TICK_GOAL_MS)}
+                "live tick": verdict(ticks[USUAL, "trainscope"], TICK_GOAL_MS),
+                "live tick, all in view": verdict(ticks[ALL, "trainscope"], TICK_GOAL_MS)}
     print(verdict_text("first paint / plain uPlot page, 100 charts in view", verdicts["first paint"]))
     print(verdict_text("zoom of 100 charts in view", verdicts["zoom"], " ms"))
-    print(verdict_text("live tick of 100 charts in view", verdicts["live tick"], " ms"))
+    print(verdict_text("live tick of 100 charts, those near a window of usual height drawn", verdicts["live tick"], " ms"))
+    print(verdict_text("live tick of 100 charts in view", verdicts["live tick, all in view"], " ms"))
     return {"opened": opened, "live": live, "verdicts": verdicts}
