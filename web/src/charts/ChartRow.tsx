@@ -1,6 +1,6 @@
 // One chart with its title, legend and menu; drawn when it comes into view.
-import { effect, useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { effect, useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { source } from '../source/current.ts';
 import type { RunState } from '../state/run.ts';
 import { bytes, isDark } from '../state/settings.ts';
@@ -13,6 +13,7 @@ import { decorate } from './decorate.ts';
 import { ChartFeed } from './feed.ts';
 import { ChartMenu } from './ChartMenu.tsx';
 import { DataTable } from './DataTable.tsx';
+import { watchNear, watchWidth } from './layout.ts';
 import { Legend } from './Legend.tsx';
 import { strokeOf } from './palette.ts';
 import { Plot, stepIncrements, timeIncrements } from './plot.ts';
@@ -30,28 +31,42 @@ export function shownLines(chart: Chart, hidden: ReadonlySet<string>, isAll: boo
   return allowed.slice(0, isAll ? linesAtMost : linesAtFirst);
 }
 
-/** Whether the element is near the viewport. */
-function useNear(element: { current: HTMLElement | null }): ReadonlySignal<boolean> {
-  const near = useSignal(false);
-  useEffect(() => {
-    if (!element.current) return undefined;
-    const observer = new IntersectionObserver((entries) => {
-      near.value = entries[entries.length - 1]?.isIntersecting ?? false;
-    }, { rootMargin: '300px' });
-    observer.observe(element.current);
-    return () => observer.disconnect();
-  }, []);
-  return near;
-}
-
 interface Props {
   chart: Chart;
   run: RunState;
 }
 
+interface Place {
+  isNear: Signal<boolean>;
+  /** It has been near: only then the rest of the chart is made. */
+  wasNear: Signal<boolean>;
+  /** 0 until it is known. */
+  width: Signal<number>;
+}
+
+/** Where the plot is. Its data are asked for before the rest of the chart is made, so that they come meanwhile. */
+function usePlace(host: { current: HTMLElement | null }, chart: Chart, feed: ChartFeed, lines: ReadonlySignal<Line[]>, { isNear, wasNear, width }: Place): void {
+  useLayoutEffect(() => {
+    if (!host.current) return undefined;
+    const stops = [
+      watchNear(host.current, (near, wide) => {
+        isNear.value = near;
+        if (!near) return;
+        wasNear.value = true;
+        width.value = wide;
+        feed.want(lines.peek(), wide);
+      }),
+      watchWidth(host.current, (wide) => { width.value = wide; }),
+      effect(() => { if (wasNear.value && width.value > 0) feed.want(lines.value, width.value); }),
+    ];
+    return () => { for (const stop of stops) stop(); };
+  }, [feed, chart]);
+}
+
 /** Charts that are not near the viewport stay as they are until they come near. */
-function usePlot(host: { current: HTMLElement | null }, { chart, run, isTall, isNear }: BodyProps, feed: ChartFeed, lines: ReadonlySignal<Line[]>): void {
-  useEffect(() => effect(() => {
+function usePlot(host: { current: HTMLElement | null }, { chart, run, isTall }: BodyProps, { isNear, wasNear, width }: Place, feed: ChartFeed, lines: ReadonlySignal<Line[]>): void {
+  useLayoutEffect(() => effect(() => {
+    if (!wasNear.value) return undefined;
     // Theme, units, axis or lines decide how the plot looks: it is created again.
     const dark = isDark.value;
     const unit = bytes.value;
@@ -73,11 +88,16 @@ function usePlot(host: { current: HTMLElement | null }, { chart, run, isTall, is
       onReset: () => { view.showWhole(); },
       onZoom: (x, factor) => view.zoom(factor, view.toTime(x)),
       onPan: (share) => view.pan(share),
-      decorate: (uplot) => decorate(uplot, run.marks.peek(), (time) => view.toX(time)),
+      decorate: (uplot) => decorate(uplot, run.drawnMarks.peek(), (time) => view.toX(time)),
     });
     const stops = [
-      watchSize(element, plot, isTall),
-      effect(() => { if (!isNear.value) return; const { from, to } = view.shown.value; plot.setRange(view.toX(from), view.toX(to)); }),
+      effect(() => plot.resize(width.value, isTall.value ? tallHeight : shortHeight)),
+      effect(() => {
+        if (!isNear.value) return;
+        const range = view.shown.value;
+        // What is new of a live run is on its way: the range moves on with it, so that both are drawn at once.
+        if (feed.awaited.value !== range) plot.setRange(view.toX(range.from), view.toX(range.to));
+      }),
       effect(() => { if (isNear.value) drawColumns(plot, chart, run, feed, shown); }),
       effect(() => { if (!isNear.value) return; const time = view.cursor.value; plot.setCursor(time === null ? null : view.toX(time)); }),
       effect(() => {
@@ -95,20 +115,10 @@ function usePlot(host: { current: HTMLElement | null }, { chart, run, isTall, is
 
 function drawColumns(plot: Plot, chart: Chart, run: RunState, feed: ChartFeed, lines: Line[]): void {
   const columns = feed.columns.value;
-  const marks = run.marks.value;
+  const marks = run.drawnMarks.value;
   if (!columns) return;
-  plot.setData(drawnOf(columns, lines.map((line) => line.series), chart.isIrregular, interruptions(chart, marks), (time) => run.view.toX(time)));
-}
-
-function watchSize(element: HTMLElement, plot: Plot, isTall: ReadonlySignal<boolean>): () => void {
-  const fit = () => plot.resize(element.clientWidth, isTall.value ? tallHeight : shortHeight);
-  const observer = new ResizeObserver(fit);
-  observer.observe(element);
-  const stop = effect(fit);
-  return () => {
-    observer.disconnect();
-    stop();
-  };
+  const toX = run.view.stepAxis.value ? (time: number) => run.view.toX(time) : null;
+  plot.setData(drawnOf(columns, lines.map((line) => line.series), chart.isIrregular, interruptions(chart, marks), toX));
 }
 
 function Title({ chart, run, isTall }: Props & { isTall: boolean }) {
@@ -120,54 +130,48 @@ function Title({ chart, run, isTall }: Props & { isTall: boolean }) {
 }
 
 export function ChartRow({ chart, run }: Props) {
-  const frame = useRef<HTMLElement>(null);
-  const near = useNear(frame);
-  const seen = useRef(false);
-  seen.current ||= near.value;
   const isTall = useComputed(() => run.view.tall.value.has(chart.id));
   return (
-    <figure class={`chart ${isTall.value ? 'tall' : ''}`} id={`chart-${chart.id}`} ref={frame}>
-      {seen.current ? <ChartBody key={chart.lines.map((line) => line.series).join()} chart={chart} run={run} isTall={isTall} isNear={near} />
-        : <figcaption><Title chart={chart} run={run} isTall={isTall.value} /></figcaption>}
+    <figure class={`chart ${isTall.value ? 'tall' : ''}`} id={`chart-${chart.id}`}>
+      <ChartBody key={chart.lines.map((line) => line.series).join()} chart={chart} run={run} isTall={isTall} />
     </figure>
   );
 }
 
 interface BodyProps extends Props {
   isTall: ReadonlySignal<boolean>;
-  isNear: ReadonlySignal<boolean>;
 }
 
-function ChartBody({ chart, run, isTall, isNear }: BodyProps) {
+function ChartBody({ chart, run, isTall }: BodyProps) {
   const tableOpen = useSignal(false);
   const host = useRef<HTMLDivElement>(null);
   const isAll = useSignal(false);
-  const feed = useMemo(() => new ChartFeed(run, isNear), [run]);
+  const place: Place = { isNear: useSignal(false), wasNear: useSignal(false), width: useSignal(0) };
+  const feed = useMemo(() => new ChartFeed(run, place.isNear), [run]);
   useEffect(() => () => feed.close(), [feed]);
   const lines = useComputed(() => shownLines(chart, run.view.hidden.value, isAll.value));
   const left = useComputed(() => chart.lines.filter((line) => !line.devices.some((device) => run.view.hidden.value.has(device))).length - lines.value.length);
   const isOver = useSignal(false);
-  useEffect(() => effect(() => {
-    const width = host.current?.clientWidth ?? 600;
-    feed.want(lines.value, width - 80);
-  }), [feed, chart]);
-  usePlot(host, { chart, run, isTall, isNear }, feed, lines);
-  const note = useComputed(() => noteOf(feed, run, host.current?.clientWidth ?? 0));
+  usePlace(host, chart, feed, lines, place);
+  usePlot(host, { chart, run, isTall }, place, feed, lines);
+  const note = useComputed(() => noteOf(feed, run, place.width.value));
+  const isEmpty = useComputed(() => feed.error.value === null && feed.columns.value !== null && feed.columns.value.columns.every((column) => column.time.length === 0));
+  const isMade = place.wasNear.value;
   return (
     <>
       <figcaption>
         <Title chart={chart} run={run} isTall={isTall.value} />
-        <span class="note">{note}</span>
-        <ChartMenu chart={chart} run={run} feed={feed} lines={lines} host={host} onTable={() => { tableOpen.value = !tableOpen.value; }} isTableOpen={tableOpen.value} />
+        {isMade && <span class="note">{note}</span>}
+        {isMade && <ChartMenu chart={chart} run={run} feed={feed} lines={lines} host={host} onTable={() => { tableOpen.value = !tableOpen.value; }} isTableOpen={tableOpen.value} />}
       </figcaption>
       <div class="chart-body">
         <div class="plot" ref={host} tabIndex={0} role="group" aria-label={`${chart.title}: arrow keys move the cursor`} onKeyDown={(event) => moveCursorByKey(event, run)}
           onPointerEnter={() => { isOver.value = true; }} onPointerLeave={() => { isOver.value = false; run.view.cursor.value = null; }}>
           {isOver.value && <Tooltip chart={chart} run={run} feed={feed} lines={lines} />}
-          {feed.columns.value && !feed.error.value && feed.columns.value.columns.every((column) => column.time.length === 0) && <p class="no-values muted">{source.isReport ? 'no values here in this report' : 'no values in this range'}</p>}
+          {isEmpty.value && <p class="no-values muted">{source.isReport ? 'no values here in this report' : 'no values in this range'}</p>}
           {feed.error.value && <p class="chart-error" role="alert">{feed.error.value}</p>}
         </div>
-        <Legend chart={chart} run={run} feed={feed} lines={lines} left={left} isAll={isAll} isNear={isNear} />
+        {isMade && <Legend chart={chart} run={run} feed={feed} lines={lines} left={left} isAll={isAll} isNear={place.isNear} />}
       </div>
       {tableOpen.value && <DataTable chart={chart} run={run} feed={feed} lines={lines} />}
     </>

@@ -39,7 +39,8 @@ function coverage(one: Statistics | undefined, selection: Range | null): string 
 export function Legend({ chart, run, feed, lines, left, isAll, isNear }: Props) {
   const text = (value: number | null | undefined, unit = chart.unit) => formatValue(value, unit, chart.metric, bytes.value);
   const values = useComputed(() => {
-    if (!isNear.value) return lines.value.map((line) => ({ line, value: null }));
+    // Without a cursor there are no values: a new range or new data are nothing new to the legend.
+    if (!isNear.value || run.view.cursor.value === null) return lines.value.map((line) => ({ line, value: null }));
     const { from, to } = run.view.shown.value;
     return valuesAt(feed.columns.value, lines.value, run.view.cursor.value, to - from);
   });

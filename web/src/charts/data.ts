@@ -1,12 +1,12 @@
 // Columns of several series become what uPlot draws: one sorted x, one array per line.
 // undefined: the line has no point at this x; null: the line is interrupted here.
 import { lowerBound, type Column, type Columns } from '../source/columns.ts';
-import type { Marks, Span } from '../source/types.ts';
+import type { DrawnMarks, Span } from '../source/types.ts';
 
-export type Values = (number | null | undefined)[];
+export type Values = (number | null | undefined)[] | Float64Array;
 
 export interface Drawn {
-  x: number[];
+  x: number[] | Float64Array;
   /** Per line: the value, and where windows were drawn min and max, and the smoothed line. */
   lines: { value: Values; min: Values | null; max: Values | null; smooth: Values | null }[];
 }
@@ -20,7 +20,7 @@ function medianSpacing(times: Float64Array): number {
 }
 
 /** Where nothing was recorded, and of lines that stop with the training its pauses. */
-export function interruptions(chart: { stopsInPauses: boolean }, marks: Marks | null): Span[] {
+export function interruptions(chart: { stopsInPauses: boolean }, marks: DrawnMarks | null): Span[] {
   // A pause for input, or an unexplained one, is one long step: its point belongs to the line.
   const pauses = chart.stopsInPauses ? (marks?.pauses ?? []).filter((pause) => !/^(unexplained|input)/.test(pause.reason ?? pause.kind ?? '')) : [];
   return [...(marks?.gaps ?? []), ...pauses].sort((a, b) => a.from_s - b.from_s);
@@ -44,7 +44,7 @@ export function breaksOf(column: Column, window: number | null, isIrregular: boo
 
 function place(at: Map<number, number>, size: number, times: Float64Array, values: Float64Array | null, breaks: number[]): Values | null {
   if (values === null) return null;
-  const placed: Values = new Array<undefined>(size).fill(undefined);
+  const placed: (number | null | undefined)[] = new Array<undefined>(size).fill(undefined);
   for (let i = 0; i < times.length; i++) {
     const index = at.get(times[i] ?? NaN);
     const value = values[i] ?? NaN;
@@ -57,9 +57,35 @@ function place(at: Map<number, number>, size: number, times: Float64Array, value
   return placed;
 }
 
-export function drawnOf(columns: Columns, order: readonly number[], isIrregular: boolean, gaps: readonly Span[], toX: (time: number) => number): Drawn {
+function isSame(a: Float64Array, b: Float64Array): boolean {
+  if (a === b) return true;
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+function areFinite(values: Float64Array | null): boolean {
+  for (let i = 0; i < (values?.length ?? 0); i++) if (!Number.isFinite(values?.[i])) return false;
+  return true;
+}
+
+/** Most charts: each line has a value at each of the same times. They are drawn as they were loaded. */
+function asLoaded(columns: readonly Column[], order: readonly number[], breaks: ReadonlyMap<number, number[]>, toX: ((time: number) => number) | null): Drawn | null {
+  const times = columns[0]?.time;
+  if (!times) return null;
+  const isPlain = (column: Column) => breaks.get(column.series)?.length === 0 && isSame(column.time, times)
+    && areFinite(column.mean) && areFinite(column.min) && areFinite(column.max) && areFinite(column.smooth);
+  if (!order.every((series) => columns.some((column) => column.series === series)) || !columns.every(isPlain)) return null;
+  const lines = order.flatMap((series) => columns.filter((column) => column.series === series).map(({ mean, min, max, smooth }) => ({ value: mean, min, max, smooth })));
+  return { x: toX ? times.map(toX) : times, lines };
+}
+
+/** `toX`: where x is not the time. */
+export function drawnOf(columns: Columns, order: readonly number[], isIrregular: boolean, gaps: readonly Span[], toX: ((time: number) => number) | null): Drawn {
   const bySeries = new Map(columns.columns.map((column) => [column.series, column]));
   const breaks = new Map(columns.columns.map((column) => [column.series, breaksOf(column, columns.window_s, isIrregular, gaps)]));
+  const plain = asLoaded(columns.columns, order, breaks, toX);
+  if (plain) return plain;
   const all = new Set<number>();
   for (const column of columns.columns) {
     for (const time of column.time) all.add(time);
@@ -75,7 +101,7 @@ export function drawnOf(columns: Columns, order: readonly number[], isIrregular:
     const put = (values: Float64Array | null) => place(at, times.length, column.time, values, breaks.get(series) ?? []);
     return { value: put(column.mean) ?? none, min: put(column.min), max: put(column.max), smooth: put(column.smooth) };
   });
-  return { x: Array.from(times, toX), lines };
+  return { x: toX ? Array.from(times, toX) : times, lines };
 }
 
 /** Lines that have their own x, on one; a line may have no values. */
@@ -91,7 +117,7 @@ export function joined(lines: readonly ({ x: readonly number[]; column: Column; 
   const drawn = lines.map((line) => {
     const place = (values: Float64Array | null | undefined): Values | null => {
       if (!line || !values) return null;
-      const placed: Values = new Array<undefined>(xs.length).fill(undefined);
+      const placed: (number | null | undefined)[] = new Array<undefined>(xs.length).fill(undefined);
       line.x.forEach((value, index) => { const where = at.get(value); if (where !== undefined) placed[where] = values[index]; });
       for (const value of line.breaks) { const where = at.get(value); if (where !== undefined && placed[where] === undefined) placed[where] = null; }
       return placed;

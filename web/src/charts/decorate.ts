@@ -1,6 +1,6 @@
 // What lies behind the lines of every chart: gaps hatched, pauses shaded, events as ticks.
 import type uPlot from 'uplot';
-import type { Marks } from '../source/types.ts';
+import type { DrawnMarks, Marks } from '../source/types.ts';
 import { cssColor } from './palette.ts';
 
 interface Tile {
@@ -32,7 +32,7 @@ function hatch(context: CanvasRenderingContext2D, color: string): CanvasPattern 
   return context.createPattern(lastTile.canvas, 'repeat');
 }
 
-export function decorate(plot: uPlot, marks: Marks | null, toX: (time: number) => number): void {
+export function decorate(plot: uPlot, marks: DrawnMarks | null, toX: (time: number) => number): void {
   if (!marks) return;
   const { ctx: context, bbox } = plot;
   const { min = 0, max = 1 } = plot.scales['x'] ?? {};

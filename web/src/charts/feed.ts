@@ -1,5 +1,5 @@
 // The data of one chart: loaded for the shown range, appended while the run is live, statistics of the selection.
-import { effect, signal, type ReadonlySignal } from '@preact/signals';
+import { batch, effect, signal, type ReadonlySignal } from '@preact/signals';
 import { appendColumn, nextPart, sliceColumn, type Columns } from '../source/columns.ts';
 import { isAbort } from '../source/source.ts';
 import { seriesName } from '../format/words.ts';
@@ -9,12 +9,15 @@ import type { Line } from './catalog.ts';
 import { statisticsOf, type Statistics } from './data.ts';
 
 const selectionPoints = 2000; // windows of a selection: what its edges cut off is little
+const axisWidth = 80;
 const settle = 50; // ms without a change before a range is loaded
 
 export class ChartFeed {
   readonly columns = signal<Columns | null>(null);
   readonly statistics = signal<Map<number, Statistics> | null>(null);
   readonly error = signal<string | null>(null);
+  /** The range of a live run whose new part is being loaded. */
+  readonly awaited = signal<Range | null>(null);
   readonly #run: RunState;
   #series: number[] = [];
   #names: string[] = [];
@@ -22,6 +25,7 @@ export class ChartFeed {
   #timer = 0;
   #selectTimer = 0;
   #loaded: { range: Range; smooth: number; points: number; series: string } | null = null;
+  #asked: { range: Range; smooth: number; points: number; series: number[] } | null = null;
   #isBusy = false;
   #stops: (() => void)[] = [];
 
@@ -38,15 +42,16 @@ export class ChartFeed {
     clearTimeout(this.#selectTimer);
   }
 
+  /** `width`: of the plot with its axis. */
   want(lines: readonly Line[], width: number): void {
     const series = lines.map((line) => line.series);
     this.#names = lines.map((line) => seriesName(line.metric.name, line.metric.labels));
     // Charts of about the same width share a request.
-    const points = Math.min(4000, Math.max(100, Math.ceil(width / 50) * 50));
+    const points = Math.min(4000, Math.max(100, Math.ceil((width - axisWidth) / 50) * 50));
     const isSame = series.join() === this.#series.join() && points === this.#points;
+    if (isSame) return;
     this.#series = series;
     this.#points = points;
-    if (isSame) return;
     this.#react(this.#run.view.shown.peek(), this.#run.view.smooth.peek());
     this.#select(this.#run.view.selection.peek());
   }
@@ -56,8 +61,15 @@ export class ChartFeed {
     if (this.#canAppend(range, smooth)) void this.#append(range);
     else {
       clearTimeout(this.#timer);
-      this.#timer = window.setTimeout(() => void this.#load(range, smooth), this.columns.peek() ? settle : 0);
+      if (this.columns.peek()) this.#timer = window.setTimeout(() => void this.#load(range, smooth, false), settle);
+      else if (!this.#isAsked(range, smooth)) void this.#load(range, smooth, true);
     }
+  }
+
+  /** Whether just this is being loaded. */
+  #isAsked(range: Range, smooth: number): boolean {
+    const asked = this.#asked;
+    return asked !== null && asked.range === range && asked.smooth === smooth && asked.points === this.#points && asked.series === this.#series;
   }
 
   #isLoaded(range: Range, smooth: number): boolean {
@@ -65,13 +77,15 @@ export class ChartFeed {
     return loaded !== null && loaded.range.from === range.from && loaded.range.to === range.to && loaded.smooth === smooth && loaded.points === this.#points && loaded.series === this.#series.join();
   }
 
-  async #load(range: Range, smooth: number): Promise<void> {
+  async #load(range: Range, smooth: number, isUrgent: boolean): Promise<void> {
     const query = { from: range.from, to: range.to, points: this.#points, smooth };
     const series = this.#series;
+    const asked = { range, smooth, points: this.#points, series };
+    this.#asked = asked;
     this.#loaded = null;
     this.#run.loader.cancelOthers(query);
     try {
-      const columns = await this.#run.loader.load({ ...query, series }, true);
+      const columns = await this.#run.loader.load({ ...query, series }, true, isUrgent);
       if (series !== this.#series) return;
       if (this.#isOther(columns)) {
         void this.#run.reloadInfo();
@@ -82,6 +96,8 @@ export class ChartFeed {
       this.error.value = null;
     } catch (error) {
       if (!isAbort(error)) this.error.value = messageOf(error);
+    } finally {
+      if (this.#asked === asked) this.#asked = null;
     }
   }
 
@@ -110,21 +126,25 @@ export class ChartFeed {
     if (!part) return;
     const { from, to } = part;
     this.#isBusy = true;
+    this.awaited.value = range;
+    let newer: Columns | null = null;
     try {
-      const newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, part.points), smooth: 0 });
-      if (this.#isOther(newer)) void this.#run.reloadInfo();
-      else if (this.#loaded === loaded) this.#join(columns, newer, range, to);
+      newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, part.points), smooth: 0 });
     } catch (error) {
       if (!isAbort(error)) this.error.value = messageOf(error);
-    } finally {
-      this.#isBusy = false;
     }
+    this.#isBusy = false;
+    batch(() => {
+      this.awaited.value = null;
+      if (newer && this.#isOther(newer)) void this.#run.reloadInfo();
+      else if (newer && this.#loaded === loaded) this.#join(columns, newer, range, to);
+    });
   }
 
   #join(older: Columns, newer: Columns, range: Range, to: number): void {
     const isSameGrid = newer.window_s === null ? older.window_s === null : older.window_s !== null && Math.abs(newer.window_s - older.window_s) < older.window_s * 1e-3;
     if (!isSameGrid) {
-      void this.#load(range, 0);
+      void this.#load(range, 0, false);
       return;
     }
     const kept = range.from - (range.to - range.from) * 0.1;

@@ -17,23 +17,35 @@ interface Batch {
   waiting: Waiting[];
 }
 
+/** Replies that are there by now are drawn in one frame. */
+const together = () => new Promise((resolve) => { setTimeout(resolve, 0); });
+
 export class BatchLoader {
   readonly #id: string;
   #batches = new Map<string, Batch>();
   #running = new Map<AbortController, { key: string; isRange: boolean }>();
   #timer = 0;
+  #isSending = false;
 
   constructor(id: string) {
     this.#id = id;
   }
 
-  /** Columns in the order of `series`; those without values are absent. `isRange`: a newer range makes it useless. */
-  load(query: ColumnQuery, isRange = false): Promise<Columns> {
+  /**
+   * Columns in the order of `series`; those without values are absent. `isRange`: a newer range makes it useless. `isUrgent`: only
+   * what is asked for in the same task shares the request.
+   */
+  load(query: ColumnQuery, isRange = false, isUrgent = false): Promise<Columns> {
     const { series, ...rest } = query;
     const key = JSON.stringify(rest);
     const batch = this.#batches.get(key) ?? { query: rest, isRange, waiting: [] };
     this.#batches.set(key, batch);
-    if (this.#timer === 0) this.#timer = window.setTimeout(() => this.#send(), 0);
+    if (isUrgent && !this.#isSending) {
+      this.#isSending = true;
+      queueMicrotask(() => this.#send());
+    } else if (!isUrgent && this.#timer === 0) {
+      this.#timer = window.setTimeout(() => this.#send(), 0);
+    }
     return new Promise((resolve, reject) => batch.waiting.push({ series, resolve, reject }));
   }
 
@@ -49,7 +61,9 @@ export class BatchLoader {
   }
 
   #send(): void {
+    clearTimeout(this.#timer);
     this.#timer = 0;
+    this.#isSending = false;
     const batches = [...this.#batches.entries()];
     this.#batches.clear();
     for (const [key, { query, isRange, waiting }] of batches) {
@@ -75,6 +89,7 @@ export class BatchLoader {
     this.#running.set(controller, running);
     try {
       const all = await source.columns(this.#id, { ...query, series }, controller.signal);
+      await together();
       const bySeries = new Map<number, Column>(all.columns.map((column) => [column.series, column]));
       for (const one of waiting) {
         const columns = one.series.map((index) => bySeries.get(index)).filter((column) => column !== undefined);

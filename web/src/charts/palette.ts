@@ -31,6 +31,14 @@ export function faded(color: string, opacity: number): string {
   return color + Math.round(opacity * 255).toString(16).padStart(2, '0');
 }
 
+const cssColors = new Map<string, string>();
+
+/** A colour of the theme. To answer, the browser computes the style of all that changed since it drew last: each is asked for once. */
 export function cssColor(name: string): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const key = `${document.documentElement.dataset['theme'] ?? ''} ${name}`;
+  const known = cssColors.get(key);
+  if (known !== undefined) return known;
+  const color = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  if (color !== '') cssColors.set(key, color);
+  return color;
 }

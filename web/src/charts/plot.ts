@@ -1,6 +1,8 @@
 // One uPlot: lines with their min–max bands over a shared x. It reports the pointer and draws what it is given.
 import uPlot from 'uplot';
+import { bandPaths, noPaths } from './band.ts';
 import type { Drawn } from './data.ts';
+import { linePaths } from './line.ts';
 import { cssColor, faded, type Stroke } from './palette.ts';
 
 export interface PlotOptions {
@@ -37,6 +39,7 @@ export const stepIncrements = [1, 2, 5].flatMap((first) => Array.from({ length: 
 function isolatedPoints(plot: uPlot, series: number, isShown: boolean): number[] | null {
   if (isShown) return null;
   const values = plot.data[series] ?? [];
+  if (values instanceof Float64Array) return values.length === 1 ? [0] : null; // a value at every x
   const found: number[] = [];
   let isAfterGap = true; // nothing was drawn since the last interruption
   let last = -1;
@@ -52,7 +55,7 @@ function isolatedPoints(plot: uPlot, series: number, isShown: boolean): number[]
     }
   }
   if (last >= 0 && isAfterGap) found.push(last);
-  return found;
+  return found.length > 0 ? found : null;
 }
 
 export class Plot {
@@ -64,7 +67,8 @@ export class Plot {
   #height: number;
   #range: [number, number] = [0, 1];
   #bands: { selection: [number, number] | null; mark: [number, number] | null } = { selection: null, mark: null };
-  #bandElements: HTMLElement[] = [];
+  /** Of the mark and of the selection, once there was one. */
+  #bandElements: (HTMLElement | undefined)[] = [];
   /** The pointer moves this chart's own cursor. */
   #hasPointer = false;
 
@@ -133,7 +137,7 @@ export class Plot {
   #placeBands(): void {
     const [from, to] = this.#range;
     [this.#bands.mark, this.#bands.selection].forEach((span, index) => {
-      const element = this.#bandElements[index];
+      const element = this.#bandElements[index] ?? (span && this.#createBand(index));
       if (!element) return;
       element.hidden = span === null || span[1] < from || span[0] > to;
       if (span === null) return;
@@ -144,28 +148,35 @@ export class Plot {
     });
   }
 
-  #series(shape: string[]): { series: uPlot.Series[]; bands: uPlot.Band[]; isValue: boolean[] } {
+  #createBand(index: number): HTMLElement | undefined {
+    if (!this.#plot) return undefined;
+    const element = document.createElement('div');
+    element.className = index === 0 ? 'mark-band' : 'selection-band';
+    this.#bandElements[index] = element;
+    this.#plot.over.append(element);
+    return element;
+  }
+
+  #series(shape: string[]): { series: uPlot.Series[]; isValue: boolean[] } {
     const series: uPlot.Series[] = [{}];
-    const bands: uPlot.Band[] = [];
     const isValue = [false];
     shape.forEach((kind, index) => {
       const { color, dash } = this.#options.strokes[index] ?? { color: '#888888', dash: [] };
-      const raw: uPlot.Series = { stroke: kind === 's' ? faded(color, 0.35) : color, width: kind === 's' ? 1 : 1.5, points: { size: 4, fill: color, space: 12, filter: isolatedPoints } };
+      const raw: uPlot.Series = { stroke: kind === 's' ? faded(color, 0.35) : color, width: kind === 's' ? 1 : 1.5, paths: linePaths, points: { size: 4, fill: color, space: 12, filter: isolatedPoints } };
       if (kind !== 's' && dash.length > 0) raw.dash = dash;
       series.push(raw);
       isValue.push(kind !== 's');
       if (kind === 'b') {
-        bands.push({ series: [series.length, series.length + 1], fill: faded(color, 0.28) });
-        const edge: uPlot.Series = { stroke: faded(color, 0.5), width: 0.5, points: { show: false } };
-        series.push(edge, { ...edge });
+        const edges: uPlot.Series = { stroke: faded(color, 0.5), width: 0.5, fill: faded(color, 0.28), points: { show: false } };
+        series.push({ ...edges, paths: bandPaths }, { ...edges, paths: noPaths });
         isValue.push(false, false);
       }
       if (kind === 's') {
-        series.push({ stroke: color, width: 2, points: { show: false }, ...(dash.length > 0 ? { dash } : {}) });
+        series.push({ stroke: color, width: 2, paths: linePaths, points: { show: false }, ...(dash.length > 0 ? { dash } : {}) });
         isValue.push(true);
       }
     });
-    return { series, bands, isValue };
+    return { series, isValue };
   }
 
   #yRange(low: number | null, high: number | null): [number, number] {
@@ -184,7 +195,7 @@ export class Plot {
   #create(shape: string[], data: uPlot.AlignedData): void {
     this.#plot?.destroy();
     this.#shape = shape.join('');
-    const { series, bands, isValue } = this.#series(shape);
+    const { series, isValue } = this.#series(shape);
     const grid = { stroke: cssColor('--grid'), width: 1 };
     const axis = { stroke: cssColor('--muted'), font, grid, ticks: { show: false } };
     const options = this.#options;
@@ -211,8 +222,9 @@ export class Plot {
         { ...axis, size: bottomAxis, space: 70, incrs: options.xIncrements, values: (_self, splits, _index, _space, step) => splits.map((split) => options.xText(split, step)) },
         { ...axis, size: leftAxis, space: 26, values: (_self, splits) => splits.map((split) => options.yText(split)) },
       ],
-      series, bands,
+      series,
       hooks: {
+        ready: [(self) => { if (this.#plot === self) this.element.append(self.root); }],
         drawClear: options.decorate ? [options.decorate] : [],
         setCursor: [(self) => {
           if (!this.#hasPointer) return;
@@ -226,15 +238,10 @@ export class Plot {
           self.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
         }],
       },
-    }, data, this.element);
+    // Drawn before it is in the page: to write on a canvas of the page, the browser computes the style of what changed in it.
+    }, data, (_self, init) => init());
     this.#plot = plot;
-    this.#bandElements = ['mark-band', 'selection-band'].map((name) => {
-      const element = document.createElement('div');
-      element.className = name;
-      element.hidden = true;
-      plot.over.append(element);
-      return element;
-    });
+    this.#bandElements = [];
     plot.over.addEventListener('pointerenter', () => { this.#hasPointer = true; });
     plot.over.addEventListener('pointerleave', () => { this.#hasPointer = false; });
     plot.over.addEventListener('wheel', (event) => this.#wheel(plot, event), { passive: false });

@@ -1,6 +1,6 @@
 // One run: the answer, where the time went, then every chart on one range.
 import { effect, useComputed } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { chartsOf, keepCharts, type Chart } from '../charts/catalog.ts';
 import { source } from '../source/current.ts';
 import { RunState } from '../state/run.ts';
@@ -19,7 +19,7 @@ import { ReportExtras } from './ReportExtras.tsx';
 
 export function RunPage({ id }: { id: string }) {
   const run = useMemo(() => new RunState(id), [id]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     void run.open(parseRoute(location.hash).params);
     // Back, forward or a pasted address of the same run.
     const stop = effect(() => {

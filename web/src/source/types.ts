@@ -122,6 +122,9 @@ export interface Marks {
   parts: { names: string[]; from_s: number[]; to_s: number[]; shares: (number | null)[][] } | null;
 }
 
+/** What is drawn behind the lines of every chart. */
+export type DrawnMarks = Pick<Marks, 'gaps' | 'pauses' | 'events'>;
+
 export interface Output {
   lines: { time_s: number | null; text: string }[];
   at: number | null;

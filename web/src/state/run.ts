@@ -1,7 +1,7 @@
 // One run as the page knows it: the head first, then verdict, metrics and marks as they arrive, then live news.
 import { batch, signal } from '@preact/signals';
 import { source } from '../source/current.ts';
-import type { Diagnosis, Info, LiveNow, Marks, RunHead } from '../source/types.ts';
+import type { Diagnosis, DrawnMarks, Info, LiveNow, Marks, RunHead } from '../source/types.ts';
 import { BatchLoader } from '../charts/loader.ts';
 import { Refresher } from './refresher.ts';
 import { TimeView } from './view.ts';
@@ -15,6 +15,8 @@ export class RunState {
   readonly diagnosis = signal<Diagnosis | null>(null);
   readonly info = signal<Info | null>(null);
   readonly marks = signal<Marks | null>(null);
+  /** What of them is drawn in every chart: another value only when it changed. */
+  readonly drawnMarks = signal<DrawnMarks | null>(null);
   readonly live = signal<LiveState>('ended');
   readonly now = signal<LiveNow | null>(null);
   readonly error = signal<string | null>(null);
@@ -32,6 +34,9 @@ export class RunState {
 
   async open(params: URLSearchParams): Promise<void> {
     this.view.read(params);
+    // The charts wait for it: it is asked for together with the head.
+    const info = source.info(this.id);
+    info.catch(() => undefined); // said where it is read
     try {
       const head = await source.run(this.id);
       if (this.#isClosed) return;
@@ -45,7 +50,7 @@ export class RunState {
       return;
     }
     this.#stops.push(this.view.write());
-    await this.#reload();
+    await this.#reload(info);
     if (!this.#isClosed && this.live.value === 'live') this.#listen();
   }
 
@@ -55,9 +60,9 @@ export class RunState {
     this.loader.close();
   }
 
-  async reloadInfo(): Promise<void> {
+  async reloadInfo(asked = source.info(this.id)): Promise<void> {
     try {
-      const info = await source.info(this.id);
+      const info = await asked;
       batch(() => {
         this.info.value = info;
         this.view.grow(Math.max(this.view.duration.value, info.run.duration_s));
@@ -77,7 +82,13 @@ export class RunState {
   }
 
   async #loadMarks(): Promise<void> {
-    this.marks.value = await source.marks(this.id).catch(() => this.marks.value);
+    const marks = await source.marks(this.id).catch(() => null);
+    if (!marks) return;
+    const { gaps, pauses, events } = marks;
+    batch(() => {
+      this.marks.value = marks;
+      if (JSON.stringify({ gaps, pauses, events }) !== JSON.stringify(this.drawnMarks.value)) this.drawnMarks.value = { gaps, pauses, events };
+    });
   }
 
   async #loadSteps(): Promise<void> {
@@ -111,8 +122,8 @@ export class RunState {
     }));
   }
 
-  async #reload(): Promise<void> {
-    await Promise.all([this.reloadInfo(), this.#loadDiagnosis(), this.#loadMarks(), this.#loadSteps()]);
+  async #reload(info = source.info(this.id)): Promise<void> {
+    await Promise.all([this.reloadInfo(info), this.#loadDiagnosis(), this.#loadMarks(), this.#loadSteps()]);
   }
 }
 
