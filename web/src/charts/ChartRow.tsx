@@ -96,7 +96,7 @@ function usePlot(host: { current: HTMLElement | null }, { chart, run, isTall }: 
         if (!isNear.value) return;
         const range = view.shown.value;
         // What is new of a live run is on its way: the range moves on with it, so that both are drawn at once.
-        if (feed.awaited.value !== range) plot.setRange(view.toX(range.from), view.toX(range.to));
+        if (!feed.awaits(range)) plot.setRange(view.toX(range.from), view.toX(range.to));
       }),
       effect(() => { if (isNear.value) drawColumns(plot, chart, run, feed, shown); }),
       effect(() => { if (!isNear.value) return; const time = view.cursor.value; plot.setCursor(time === null ? null : view.toX(time)); }),

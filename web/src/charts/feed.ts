@@ -16,9 +16,9 @@ export class ChartFeed {
   readonly columns = signal<Columns | null>(null);
   readonly statistics = signal<Map<number, Statistics> | null>(null);
   readonly error = signal<string | null>(null);
-  /** The range of a live run whose new part is being loaded. */
-  readonly awaited = signal<Range | null>(null);
   readonly #run: RunState;
+  /** The range of a live run whose new part is being loaded. */
+  readonly #awaited = signal<Range | null>(null);
   #series: number[] = [];
   #names: string[] = [];
   #points = 0;
@@ -54,6 +54,12 @@ export class ChartFeed {
     this.#points = points;
     this.#react(this.#run.view.shown.peek(), this.#run.view.smooth.peek());
     this.#select(this.#run.view.selection.peek());
+  }
+
+  /** Whether what is new in this range of a live run is on its way; it is asked for if that was not done yet. */
+  awaits(range: Range): boolean {
+    if (this.#run.now.peek() !== null) this.#react(range, this.#run.view.smooth.peek());
+    return this.#awaited.value === range;
   }
 
   #react(range: Range, smooth: number): void {
@@ -126,7 +132,7 @@ export class ChartFeed {
     if (!part) return;
     const { from, to } = part;
     this.#isBusy = true;
-    this.awaited.value = range;
+    this.#awaited.value = range;
     let newer: Columns | null = null;
     try {
       newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, part.points), smooth: 0 });
@@ -135,7 +141,7 @@ export class ChartFeed {
     }
     this.#isBusy = false;
     batch(() => {
-      this.awaited.value = null;
+      this.#awaited.value = null;
       if (newer && this.#isOther(newer)) void this.#run.reloadInfo();
       else if (newer && this.#loaded === loaded) this.#join(columns, newer, range, to);
     });

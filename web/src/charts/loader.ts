@@ -4,6 +4,7 @@ import { source } from '../source/current.ts';
 import { isAbort, type ColumnQuery } from '../source/source.ts';
 
 const seriesPerRequest = 64;
+const patience = 50; // ms that a reply waits for the others that were asked for with it, to be drawn in one frame with them
 
 interface Waiting {
   series: number[];
@@ -17,8 +18,38 @@ interface Batch {
   waiting: Waiting[];
 }
 
-/** Replies that are there by now are drawn in one frame. */
-const together = () => new Promise((resolve) => { setTimeout(resolve, 0); });
+/** As many of them to a request as it may have series. */
+function groupsOf(waiting: readonly Waiting[]): Waiting[][] {
+  const groups: Waiting[][] = [];
+  let series = new Set<number>();
+  for (const one of waiting) {
+    const together = new Set([...series, ...one.series]);
+    const group = groups[groups.length - 1];
+    if (group && together.size <= seriesPerRequest) {
+      group.push(one);
+      series = together;
+    } else {
+      groups.push([one]);
+      series = new Set(one.series);
+    }
+  }
+  return groups;
+}
+
+async function deliver(waiting: readonly Waiting[], reply: Promise<Columns>, others: Promise<unknown>): Promise<void> {
+  try {
+    const all = await reply;
+    await Promise.race([others, new Promise((resolve) => { setTimeout(resolve, patience); })]);
+    const bySeries = new Map<number, Column>(all.columns.map((column) => [column.series, column]));
+    for (const one of waiting) {
+      const columns = one.series.map((index) => bySeries.get(index)).filter((column) => column !== undefined);
+      one.resolve({ ...all, columns });
+    }
+  } catch (error) {
+    for (const one of waiting) one.reject(error);
+    if (!isAbort(error)) console.warn(error);
+  }
+}
 
 export class BatchLoader {
   readonly #id: string;
@@ -67,37 +98,18 @@ export class BatchLoader {
     const batches = [...this.#batches.entries()];
     this.#batches.clear();
     for (const [key, { query, isRange, waiting }] of batches) {
-      let group: Waiting[] = [];
-      let series = new Set<number>();
-      for (const one of waiting) {
-        const together = new Set([...series, ...one.series]);
-        if (group.length > 0 && together.size > seriesPerRequest) {
-          void this.#request({ key, isRange }, query, [...series], group);
-          group = [];
-          series = new Set(one.series);
-        } else {
-          series = together;
-        }
-        group.push(one);
-      }
-      void this.#request({ key, isRange }, query, [...series], group);
+      const groups = groupsOf(waiting);
+      const replies = groups.map((group) => this.#request({ key, isRange }, { ...query, series: [...new Set(group.flatMap((one) => one.series))] }));
+      const all = Promise.allSettled(replies);
+      replies.forEach((reply, index) => void deliver(groups[index] ?? [], reply, all));
     }
   }
 
-  async #request(running: { key: string; isRange: boolean }, query: Omit<ColumnQuery, 'series'>, series: number[], waiting: Waiting[]): Promise<void> {
+  async #request(running: { key: string; isRange: boolean }, query: ColumnQuery): Promise<Columns> {
     const controller = new AbortController();
     this.#running.set(controller, running);
     try {
-      const all = await source.columns(this.#id, { ...query, series }, controller.signal);
-      await together();
-      const bySeries = new Map<number, Column>(all.columns.map((column) => [column.series, column]));
-      for (const one of waiting) {
-        const columns = one.series.map((index) => bySeries.get(index)).filter((column) => column !== undefined);
-        one.resolve({ ...all, columns });
-      }
-    } catch (error) {
-      for (const one of waiting) one.reject(error);
-      if (!isAbort(error)) console.warn(error);
+      return await source.columns(this.#id, query, controller.signal);
     } finally {
       this.#running.delete(controller);
     }
