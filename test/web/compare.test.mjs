@@ -166,6 +166,7 @@ test('a report opens without a server', { skip: process.env.PAGE_REPORT ? false 
   await page.locator('.compare-charts .chart').first().scrollIntoViewIfNeeded();
   await page.locator('.compare-charts canvas').first().waitFor();
   await page.locator('.top-bar').getByText('slow').click();
+  await page.locator('.run-page').waitFor(); // the comparison has charts of the same names
   await isDrawn(page, 'memory');
   await page.getByText('How to reproduce').waitFor();
 }));
