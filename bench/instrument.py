@@ -71,6 +71,8 @@ class Hooks:
             self.hooks.flag.close()  # The step before has updated, without the hooks.
 
     def take(self):
+        if self.training.batches is self.bare:
+            return  # They are out of place since the last time.
         self.taken_ns = time.monotonic_ns()
         self.training.batches = self.bare
         self.hooks.autograd.backward = self.hooks.original_backward

@@ -6,9 +6,9 @@
 // waiting for data fills half of it, otherwise `unexplained`; checkpoints and evaluations are
 // pauses with their own names. Without phases the parts of a step are unknown, and all of it is
 // `unexplained`; if only compute phases are reported, what they do not fill is. Reported transfer
-// and communication are parts of their own, of the steps after the warm-up. A step without its
-// own time (Step::average_s) is never long. A slow first batch is part of the warm-up: loading
-// starts with it.
+// and communication are parts of their own; one inside of an input phase counts for both. A step
+// without its own time (Step::average_s) is never long. A slow first batch is part of the warm-up:
+// loading starts with it.
 //
 // Findings, all of severity info: one per kind of pause, with the time that it took and how much
 // faster the steps would be without it. Pauses before the first step and after the last one are
@@ -31,6 +31,8 @@ namespace {
 
 constexpr double kScatter = 5 * 1.4826;
 constexpr double kLeastPause = 0.005;
+constexpr const char* kTransfer = "transfer";
+constexpr const char* kCommunication = "communication";
 
 constexpr size_t kLeastForPeriod = 4;
 
@@ -171,7 +173,6 @@ class StepTime {
       const double usual = std::min(rest, typical_rest_s_ * covers);
       compute_s_ += usual;
       warmup_s_ += rest - usual;
-      slow_rest_s_ += rest - usual;
       return;
     }
     // If several steps were reported as one, their average hides a pause unless it is long for all.
@@ -214,13 +215,26 @@ class StepTime {
     return are_phases_complete_ ? std::min(sum_s, compute_s_) : compute_s_;
   }
 
-  // What a reported phase takes of what is not input. Its time contains that of slow first steps.
+  // Of phases that compute.
+  double own_compute_s() const {
+    if (!are_phases_complete_) return 0;
+    double sum_s = 0;
+    for (const auto& [name, time_s] : phase_times_) {
+      TrainingPhase phase;
+      phase.name = name;
+      if (phase.is_compute()) sum_s += time_s;
+    }
+    return sum_s;
+  }
+
+  // What a reported phase takes of what is not input: what phases of compute leave, then of long
+  // steps, which it may have made long; the rest is in phases of compute.
   double take_phase_s(std::string_view name) {
     const auto found = phase_times_.find(name);
-    const double rest_s = compute_s_ + unexplained_s_;
-    if (found == phase_times_.end() || !(rest_s > 0)) return 0;
-    const double time_s = std::min(rest_s, found->second * rest_s / (rest_s + slow_rest_s_));
-    const double of_compute_s = std::min(time_s, compute_s_);
+    if (found == phase_times_.end()) return 0;
+    const double time_s = std::min(found->second, compute_s_ + unexplained_s_);
+    const double most_s = std::max(compute_s_ - own_compute_s(), time_s - unexplained_s_);
+    const double of_compute_s = std::clamp(most_s, 0.0, std::min(time_s, compute_s_));
     compute_s_ -= of_compute_s;
     unexplained_s_ -= time_s - of_compute_s;
     return time_s;
@@ -232,15 +246,17 @@ class StepTime {
       const double reported_s = reported_compute_s();
       unexplained_s_ += std::exchange(compute_s_, reported_s) - reported_s;
     }
+    if (!divided) unexplained_s_ += std::exchange(compute_s_, 0);
+    const double transfer_s = take_phase_s(kTransfer);
+    const double communication_s = take_phase_s(kCommunication);
     if (!divided) {
-      unexplained_s_ += std::exchange(compute_s_, 0);
-      out_.unknown = "no phases reported; see trainscope send --help";
+      const bool has_others = transfer_s + communication_s > 0;
+      out_.unknown = std::string(has_others ? "no input or compute phases" : "no phases") +
+                     " reported; see trainscope send --help";
     }
-    const double transfer_s = divided ? take_phase_s("transfer") : 0;
-    const double communication_s = divided ? take_phase_s("communication") : 0;
     const std::pair<const char*, double> parts[] = {
         {"input", input_s_},           {"compute", compute_s_},
-        {"transfer", transfer_s},      {"communication", communication_s},
+        {kTransfer, transfer_s},       {kCommunication, communication_s},
         {"checkpoint", checkpoint_s_}, {"evaluation", evaluation_s_},
         {"warmup", warmup_s_},         {"unexplained", unexplained_s_}};
     for (const auto& [name, time_s] : parts) sum_s_ += time_s;

@@ -47,6 +47,14 @@ class Story {
     phase(name, now_s_ - seconds_before_end, seconds);
     return *this;
   }
+  // Reported by its begin and its end, with phases in it.
+  Story& evaluation_with(const std::string& name, double seconds, double each_s, int count) {
+    report("begin evaluation");
+    for (int i = 0; i < count; ++i) phase(name, now_s_ + i * seconds / count, each_s);
+    now_s_ += seconds;
+    report("end evaluation");
+    return *this;
+  }
   AnalysisResult analyze() const {
     FakeRun run(0.1, now_s_);
     run.set_training(read_listed(reports_, now_s_));
@@ -214,6 +222,51 @@ TEST(StepTime, transfer_and_communication_are_no_compute) {
   const auto reported = times(computing.analyze());
   EXPECT_NEAR(reported.at("transfer"), 20 * 0.03, 1e-9);
   EXPECT_NEAR(reported.at("compute"), 20 * 0.01, 1e-9);
+}
+
+// Steps of 22 ms, 2 ms of them communication, but of one step more.
+std::map<std::string, double> with_one_long_collective(int long_step, double seconds) {
+  Story story(Story::Begin::phase);
+  for (int i = 0; i < 80; ++i) {
+    const double communication_s = i == long_step ? seconds : 0.002;
+    story.step(0.0201 + communication_s, 0.0001)
+        .nested("forward", communication_s + 0.02, 0.02)
+        .nested("communication", communication_s, communication_s);
+  }
+  return times(story.analyze());
+}
+
+TEST(StepTime, a_slow_first_collective_is_warm_up) {
+  const auto parts = with_one_long_collective(0, 2);
+  EXPECT_NEAR(parts.at("warmup"), 1.998, 0.01);
+  EXPECT_NEAR(parts.at("communication"), 80 * 0.002, 0.01);
+  EXPECT_NEAR(parts.at("compute"), 80 * 0.02, 0.01);
+}
+
+TEST(StepTime, a_long_collective_is_no_compute_either) {
+  const auto parts = with_one_long_collective(40, 1.5);
+  EXPECT_NEAR(parts.at("communication"), 79 * 0.002 + 1.5, 0.01);
+  EXPECT_NEAR(parts.at("compute"), 80 * 0.02, 0.01);
+}
+
+TEST(StepTime, copies_of_an_evaluation_are_no_part_of_the_steps) {
+  Story story(Story::Begin::phase);
+  for (int i = 0; i < 40; ++i) {
+    story.step(0.023, 0.001).nested("transfer", 0.022, 0.002);
+    if (i == 20) story.evaluation_with("transfer", 0.8, 0.06, 10);
+  }
+  const auto parts = times(story.analyze());
+  EXPECT_NEAR(parts.at("transfer"), 40 * 0.002, 0.01);
+  EXPECT_NEAR(parts.at("evaluation"), 0.8, 1e-9);
+}
+
+TEST(StepTime, a_job_that_reports_only_transfer_has_that_part) {
+  Story story;
+  for (int i = 0; i < 20; ++i) story.step(0.03).nested("transfer", 0.025, 0.02);
+  const AnalysisResult analyzed = story.analyze();
+  EXPECT_NEAR(times(analyzed).at("transfer"), 20 * 0.02, 1e-9);
+  EXPECT_NEAR(times(analyzed).at("unexplained"), 20 * 0.01, 1e-9);
+  EXPECT_EQ(analyzed.unknown, "no input or compute phases reported; see trainscope send --help");
 }
 
 TEST(StepTime, a_slow_first_batch_is_warm_up) {

@@ -25,7 +25,10 @@ void observe_breakdown(const RunView& run, const Diagnosis& diagnosis, ObservedR
   observed.has_phases = training.has_input_phases || training.has_compute_phases;
   if (!(steps > 0)) return;
   for (const BreakdownPart& part : diagnosis.breakdown) {
-    if (part.part != "start-up") observed.parts_s[part.part] = part.time_s / steps;
+    if (part.part == "start-up") continue;
+    // Saves that the job does not report are in its steps.
+    const bool is_unreported = part.part == "checkpoint" && !training.find_phase_sum("checkpoint");
+    observed.parts_s[is_unreported ? "saving" : part.part] = part.time_s / steps;
   }
 }
 

@@ -289,7 +289,7 @@ std::string pauses(const Sides&, const Comparison& comparison) {
     b_s += part.b_s;
   }
   const double without = *speed.b_s / *speed.a_s, with = b_s / a_s;
-  if (std::abs(std::log(with / without)) <= kPausesMatter) return "";
+  if (!(std::abs(std::log(with / without)) > kPausesMatter)) return "";
   return fmt::format(
       "with its share of checkpoints and evaluations, which the speed leaves out, a step takes {} "
       "in A, {} in B",

@@ -98,10 +98,8 @@ std::string_view verdict_of(const ProbeEffect& effect) {
 
 // What would give more pairs of blocks: more time helps only a job that would have gone on.
 std::string more_pairs_text(const RunView& run) {
-  const EndedBy ended_by = run.manifest().ended_by;
-  return ended_by == EndedBy::exit || ended_by == EndedBy::signal
-             ? "the job ended before there were more"
-             : "try --for 10m";
+  return run.manifest().ended_by == EndedBy::exit ? "the job ended before there were more"
+                                                  : "try --for 10m";
 }
 
 // `more`: what would help where no reason is known.

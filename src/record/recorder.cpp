@@ -39,7 +39,7 @@ using std::chrono::milliseconds;
 
 // A writer that takes longer at the end hangs.
 constexpr auto kLastWriteLimit = milliseconds(500);
-constexpr milliseconds kLogLimit(500);
+constexpr milliseconds kLogLimit(300);
 constexpr milliseconds kEventFilesLimit(500);
 
 class Recorder {

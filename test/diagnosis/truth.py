@@ -68,7 +68,7 @@ def write(results, skipped, options):
         print("nothing written: every run was disturbed")
         return
     runs = "kept runs" if options.again else f"one run of {options.seconds:g} s per case and form"
-    parts = [f"Rules version {counted[0]['rules']}, {datetime.date.today()}, {os.cpu_count()} cores, {runs}:", report(counted)]
+    parts = [f"Rules version {counted[0]['rules']}, {datetime.date.today()}, {os.cpu_count()} cores, {runs}. \"Right\" includes verdicts that the labels accept as well:", report(counted)]
     for reason in sorted({reason for _, reason in skipped}):
         names = ", ".join(name for name, why in skipped if why == reason)
         parts.append(textwrap.fill(f"Not counted, {reason}: {names}", 130, break_long_words=False))

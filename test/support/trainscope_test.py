@@ -79,12 +79,18 @@ def processes(comm, value, variable="TRAINSCOPE_HOME"):
 
 
 def kill_all_of(home):
-    """A job survives its supervisor, and so would one that a test left running."""
-    for pid in processes(None, home):
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    """A job survives its supervisor, and so would one that a test left running. One that is killed may have started
+    another one meanwhile."""
+    for _ in range(10):
+        found = processes(None, home)
+        for pid in found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if not found:
+            return
+        time.sleep(0.01)
 
 
 class Case(unittest.TestCase):

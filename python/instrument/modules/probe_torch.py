@@ -182,7 +182,8 @@ def _keep(iterator, item):
     dataset = iterator._dataset
     if id(dataset) not in _steps.batches:
         if len(_steps.batches) >= _MOST_LOADERS:  # the oldest: a job may make a dataset for each epoch
-            _steps.batches.pop(next(iter(_steps.batches)), None)
+            for oldest in list(_steps.batches)[:1]:  # none if they were collected meanwhile
+                _steps.batches.pop(oldest, None)
         _steps.batches[id(dataset)] = (_held(dataset), KeptBatches(_torch))
     batches = _steps.batches[id(dataset)][1]
     if batches.copies and not probe.wants_batch():

@@ -21,9 +21,12 @@ Judgement judge_unseen(Witness& witness, double share) {
   judgement.share = share;
   if (share < kMuch) return judgement;
   judgement.missing = fmt::format(
-      "what the GPU does while the job copies to it, which takes {:.0f} % of the step "
-      "time: its metrics were not recorded, see trainscope doctor",
-      100 * share);
+      "what the GPU does while the job copies to it, which takes {:.0f} % of the step time: {}, "
+      "see "
+      "trainscope doctor",
+      100 * share,
+      witness.value(Signal::gpu_busy) ? "none that was recorded was seen to work for the job"
+                                      : "its metrics were not recorded");
   return judgement;
 }
 

@@ -119,6 +119,15 @@ bool are_phases_in_bursts(const RunView& run) {
                      [](const Event& event) { return event.text.starts_with(kBurstsMark); });
 }
 
+// The first steps may contain what is done once, such as connecting the ranks: of their time counts
+// what later steps would have taken.
+double usual_time_s(const Training& training, const PhaseSum& sum, double time_s) {
+  const double steps = training.statistics.steps;
+  if (!(steps > 0)) return time_s;
+  const double first_s = std::min(sum.warmup_s, time_s), later_s = time_s - first_s;
+  return later_s + std::min(first_s, later_s / steps * static_cast<double>(training.warmup_steps));
+}
+
 PhaseTimes own_phase_times(const RunView& run) {
   const Training& training = run.training();
   PhaseTimes times;
@@ -126,7 +135,9 @@ PhaseTimes own_phase_times(const RunView& run) {
   const bool are_bursts_unknown = !training.statistics.timed_share && are_phases_in_bursts(run);
   for (const PhaseSum& sum : training.phase_sums) {
     if (are_bursts_unknown && may_be_in_bursts(sum)) continue;
-    if (const auto time_s = training.time_in_all_steps(sum)) times[sum.name] = *time_s;
+    if (const auto time_s = training.time_in_all_steps(sum)) {
+      times[sum.name] = usual_time_s(training, sum, *time_s);
+    }
   }
   return times;
 }

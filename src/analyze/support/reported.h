@@ -19,8 +19,8 @@ namespace trainscope {
 // Whether the instrumentation timed phases in some steps only.
 bool are_phases_in_bursts(const RunView& run);
 
-// Seconds in all steps, by name, of the sender of the steps. Phases that were timed in bursts are
-// left out if it is unknown in which steps.
+// Seconds in all steps, by name, of the sender of the steps, without what makes the first ones
+// slower. Phases that were timed in bursts are left out if it is unknown in which steps.
 using PhaseTimes = std::map<std::string, double, std::less<>>;
 PhaseTimes own_phase_times(const RunView& run);
 // The same, but communication is that of the sender with most of it: the ranks that wait for a slow
