@@ -1,10 +1,11 @@
 """What a machine does not give is absent with its reason; what it gives is recorded, also for users without rights."""
+import errno
 import os
 import shutil
 import subprocess
 import unittest
 
-from trainscope_test import BIN, IS_ROOT, Case, main, metric, python
+from trainscope_test import BIN, IS_ROOT, Case, main, metric, python, wait_until
 
 BURN = python("import time\nwhile time.process_time() < 0.2: pass\ntime.sleep(0.2)")
 
@@ -89,22 +90,35 @@ class Limited(Case):
     """Limits of the job's cgroup are told as limits, whichever version of cgroups the machine has."""
 
     def cgroup(self, limit):
-        """A cgroup for memory with this limit: its folder."""
-        name = f"trainscope-test-{os.getpid()}"
+        """A new cgroup for memory with this limit: its folder, removed once nobody is in it."""
+        name = f"trainscope-test-{os.getpid()}-{self._testMethodName}"
         for parent, file in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
             folder = os.path.join(parent, name)
             try:
                 os.mkdir(folder)
             except OSError:
                 continue
-            self.addCleanup(os.rmdir, folder)
+            self.addCleanup(self.remove_cgroup, folder)
             try:
-                with open(os.path.join(folder, file), "w") as f:
+                # "r+" makes no file: in a plain folder there is none, and none would limit anything.
+                with open(os.path.join(folder, file), "r+") as f:
                     f.write(str(limit))
                 return folder
             except OSError:
                 continue
         self.skipTest("no memory cgroup can be made here")
+
+    def remove_cgroup(self, folder):
+        """What settles the run on the disk is in it for a moment after the run."""
+        def is_removed():
+            try:
+                os.rmdir(folder)
+            except OSError as error:
+                if error.errno != errno.EBUSY:
+                    raise
+                return False
+            return True
+        wait_until(is_removed)
 
     def test_memory_limit(self):
         folder = self.cgroup(200 << 20)
