@@ -43,6 +43,12 @@ def background(info):
     return busy - rate("job.cpu.time") - rate("recorder.cpu.time")
 
 
+def stolen(info):
+    """Cores that the hypervisor did not give."""
+    return sum(m["rate"] or 0 for m in info["metrics"] if m["name"] == "system.cpu.time" and
+               m["labels"].get("cpu") == "all" and m["labels"].get("state") == "steal")
+
+
 def busy_cores(over_s=1):
     """Cores that the machine uses now."""
     def ticks():

@@ -11,7 +11,7 @@ import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "diagnosis"))
-from planted import MOST_BACKGROUND, Skipped, ask, background, labelled_cases, record, score  # noqa: E402
+from planted import MOST_BACKGROUND, Skipped, ask, background, labelled_cases, record, score, stolen  # noqa: E402
 from trainscope_test import main  # noqa: E402
 
 SECONDS = 4
@@ -20,12 +20,6 @@ SUBSET = (("sleeping", "bare"), ("cpu_one_core", "phases"), ("cpu_one_core", "ba
           ("input_small_files", "phases"), ("input_slow_worker", "phases"), ("input_slow_mount", "phases"),
           ("periodic_stalls", "phases"))
 CASES = {case["name"]: case for case in labelled_cases()}
-
-
-def stolen(info):
-    """Cores that the hypervisor did not give."""
-    return sum(m["rate"] or 0 for m in info["metrics"] if m["name"] == "system.cpu.time" and
-               m["labels"].get("cpu") == "all" and m["labels"].get("state") == "steal")
 
 
 class Subset(unittest.TestCase):
