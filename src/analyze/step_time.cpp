@@ -232,7 +232,7 @@ class StepTime {
   double take_phase_s(std::string_view name) {
     const auto found = phase_times_.find(name);
     if (found == phase_times_.end()) return 0;
-    const double time_s = std::min(found->second, compute_s_ + unexplained_s_);
+    const double time_s = std::clamp(compute_s_ + unexplained_s_, 0.0, found->second);
     const double most_s = std::max(compute_s_ - own_compute_s(), time_s - unexplained_s_);
     const double of_compute_s = std::clamp(most_s, 0.0, std::min(time_s, compute_s_));
     compute_s_ -= of_compute_s;
@@ -323,7 +323,6 @@ class StepTime {
   const double typical_s_, typical_rest_s_, long_s_;
   double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
          unexplained_s_ = 0, sum_s_ = 0;
-  double slow_rest_s_ = 0;          // of the warm-up, what is no wait for data
   std::vector<size_t> unnumbered_;  // named pauses, the last to end first
   AnalysisResult out_;
 };

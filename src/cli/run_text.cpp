@@ -23,8 +23,7 @@ std::string full_outcome_text(const Manifest& manifest, RunStatus status) {
       return fmt::format("did not start (exit code {})", manifest.exit_code.value_or(125));
     case EndedBy::detached:
       return "still running when the recording ended";
-    case EndedBy::running:
-      return "still running";
+    case EndedBy::running:  // nobody was left who could write how it ended
     case EndedBy::unknown:
       break;
   }

@@ -22,6 +22,7 @@ TEST(run_text, each_outcome_has_one_sentence) {
   EXPECT_EQ(outcome(EndedBy::not_started, 127), "did not start (exit code 127)");
   EXPECT_EQ(outcome(EndedBy::detached, {}), "still running when the recording ended");
   EXPECT_EQ(outcome(EndedBy::unknown, {}), "outcome unknown");
+  EXPECT_EQ(outcome(EndedBy::running, {}), "outcome unknown") << "supervisor and recorder killed";
   EXPECT_EQ(full_outcome_text(Manifest(), RunStatus::running), "still running");
   Manifest attached;
   attached.attached = true;

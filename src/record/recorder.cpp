@@ -135,12 +135,13 @@ class Recorder {
     note_frameworks();
   }
 
-  // A job takes seconds to load them. Where none is found, it is looked for again later.
+  // A job takes seconds to load them. Where none is found, it is looked for again later; not after
+  // the job's end, when a recorder that still uses CPU time does not seem to hang.
   void note_frameworks() {
     JobMembers members;
     members.open("", &job_);
     for (const int wait_s : {3, 7, 20, 90}) {
-      std::this_thread::sleep_for(std::chrono::seconds(wait_s));
+      if (is_over_within(std::chrono::seconds(wait_s))) return;
       members.refresh();
       std::vector<pid_t> pids;
       for (const auto& [pid, stat] : members.all()) pids.push_back(pid);
@@ -181,6 +182,7 @@ class Recorder {
   void note_changes();
   void pass_on(int timeout_ms);
   void finish();
+  bool is_over_within(std::chrono::seconds limit);
   bool wait_for_log();
   void pass_on_the_rest();
 
@@ -197,8 +199,8 @@ class Recorder {
   OutputFollower output_;
   std::thread logger_, inventory_;
   std::mutex mutex_;
-  std::condition_variable wake_main_;
-  bool log_over_ = false, logged_ = false, orphaned_ = false;
+  std::condition_variable wake_main_, over_;
+  bool is_over_ = false, log_over_ = false, logged_ = false, orphaned_ = false;
   std::mutex clock_mutex_;
   ClockWatch clock_{ClockReading::now()};
   UniqueFd clock_changes_{watch_clock_changes()};
@@ -271,6 +273,11 @@ void Recorder::pass_on_the_rest() {
   while (std::any_of(channels.begin(), channels.end(), open)) pass_on(-1);
 }
 
+bool Recorder::is_over_within(std::chrono::seconds limit) {
+  std::unique_lock lock(mutex_);
+  return over_.wait_for(lock, limit, [this] { return is_over_; });
+}
+
 bool Recorder::wait_for_log() {
   std::unique_lock lock(mutex_);
   return wake_main_.wait_for(lock, kLogLimit, [this] { return logged_; });
@@ -278,6 +285,11 @@ bool Recorder::wait_for_log() {
 
 void Recorder::finish() {
   if (memory_->job_ended_ns == 0) memory_->job_ended_ns = monotonic_ns();
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  over_.notify_all();
   sampler_.stop();
   progress_sources_.finish();
   // First the progress sources, then the writer, which writes all of it to the disk.

@@ -33,9 +33,14 @@ std::string StepGroups::reason(std::string_view source) const {
         "write each line when its step ends, or give it t=",
         untimed(), steps_);
   }
+  if (source == kEventFiles) {
+    return fmt::format(
+        "step times are unknown: {} of {} steps have the same date as others in the event files",
+        untimed(), steps_);
+  }
   return fmt::format(
-      "step times are unknown: {} of {} printed steps arrived together with others, because of "
-      "buffered output; try python -u or PYTHONUNBUFFERED=1",
+      "step times are unknown: {} of {} printed steps arrived together with others: the output is "
+      "buffered (try python -u or PYTHONUNBUFFERED=1), or they come faster than it is read",
       untimed(), steps_);
 }
 

@@ -1,6 +1,7 @@
 // Steps that were read together, printed ones or lines of the pipe without their own timestamp:
 // what the job writes is buffered, or steps follow each other faster than they can be read. They
-// have the same timestamp, and none has its own time.
+// have the same timestamp, and none has its own time. So it is with events of one date, from a
+// writer whose clock counts seconds or stands still.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,7 @@ class StepGroups {
 
   // Why the times of single steps are not known, when so many came together that the others mean
   // little: more than a quarter. Empty: they are known well enough. (Buffered output makes it
-  // nearly all; a reader that a busy machine holds up now and then, a few.) `source`: pipe or
-  // output.
+  // nearly all; a reader that a busy machine holds up now and then, a few.) `source`: of the steps.
   std::string reason(std::string_view source) const;
   // Do the averages of groups mean anything? Lines that were all printed near the end of the run
   // were not printed when their steps were done.

@@ -14,6 +14,8 @@ TEST(StepGroups, printed_steps_that_arrive_together_have_no_own_times) {
   const ListedTraining once = read_lines(lines);
   EXPECT_EQ(once.count, 150);
   EXPECT_NE(once.times_reason.find("150 of 150"), std::string::npos) << once.times_reason;
+  EXPECT_NE(once.times_reason.find("or they come faster"), std::string::npos)
+      << "lines alone do not tell which: " << once.times_reason;
   EXPECT_FALSE(once.statistics.mean_s);
   EXPECT_FALSE(once.statistics.p50_s);
   EXPECT_EQ(once.warmup_steps, 0);
@@ -45,8 +47,19 @@ TEST(StepGroups, reported_durations_are_known_however_the_lines_arrive) {
       read_lines({"1 output step 1 duration=0.5", "1 output step 2 duration=0.7"});
   EXPECT_EQ(training.times_reason, "");
   EXPECT_DOUBLE_EQ(*training.statistics.mean_s, 0.6);
-  EXPECT_EQ(read_lines({"1 tensorboard step 1", "1 tensorboard step 2"}).times_reason, "")
-      << "event files have dates of their own";
+}
+
+TEST(StepGroups, events_of_the_same_date_have_no_times) {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 40; ++i) lines.push_back(fmt::format("{} tensorboard step {}", i / 4, i));
+  const ListedTraining seconds = read_lines(lines);
+  EXPECT_NE(seconds.times_reason.find("39 of 40 steps have the same date"), std::string::npos)
+      << seconds.times_reason;
+  EXPECT_FALSE(seconds.statistics.p50_s);
+  EXPECT_DOUBLE_EQ(*seconds.statistics.mean_s, 10.0 / 37);  // all after the first second
+  const ListedTraining dated = read_lines({"1 tensorboard step 1", "1.25 tensorboard step 2"});
+  EXPECT_EQ(dated.times_reason, "");
+  EXPECT_DOUBLE_EQ(*dated.statistics.p50_s, 0.25);
 }
 
 TEST(StepGroups, lines_of_the_pipe_that_arrive_together_have_no_times) {

@@ -42,8 +42,6 @@ bool CountedFilter::is_new(const StoredReport& stored) {
   return seen_.insert(format_report(stored.report)).second;
 }
 
-bool Survey::may_arrive_together() const { return source == kPipe || source == kOutput; }
-
 std::unique_ptr<Reader<StoredReport>> read_counted(const Reports& reports, bool is_output_refused,
                                                    ReportsWanted wanted) {
   return std::make_unique<CountedReports>(reports.read(wanted), is_output_refused);

@@ -36,9 +36,6 @@ struct Survey {
   std::optional<double> open_input_from_s;   // the run ended while it waited
   std::optional<double> first_phase_from_s;  // of those that are not pauses
   std::array<bool, kMaxWarmup> is_warmup{};  // which of the first steps
-
-  // Printed lines, and those of the pipe without a timestamp, have the time of their arrival.
-  bool may_arrive_together() const;
 };
 
 // Which reports count, in order of time: not those that were stored twice, and not printed lines

@@ -135,7 +135,7 @@ Survey Surveyor::finish(double duration_s, std::span<const Event> events, Traini
     if (event.kind == kProgressNote) training_.notes.push_back(event.text);
   }
   if (!training_.count) explain_count(events, epochs_reported);
-  if (groups != nullptr && survey_.may_arrive_together()) explain_times(events, *groups);
+  if (groups != nullptr) explain_times(events, *groups);
   survey_.are_times_known = training_.times_reason.empty();
   survey_.are_averages_known = survey_.are_times_known || groups->are_averages_known();
   training_.phase_sums = survey_.phase_sums.finish(0);

@@ -110,12 +110,11 @@ void TimedSteps::add_wait(const TrainingPhase& phase) {
   waits_.add(phase, !survey_->pauses.contains((phase.from_s + phase.to_s) / 2));
 }
 
-// Steps of the same time are a group, unless the job itself dates them.
+// Steps of the same time are a group.
 void TimedSteps::append(std::optional<Step> step) {
   if (!step) return;
   if (count_++ == 0) step->covers = survey_->first_covers;
-  const bool is_together =
-      !groups_.empty() && survey_->may_arrive_together() && pending_.back().time_s == step->time_s;
+  const bool is_together = !groups_.empty() && pending_.back().time_s == step->time_s;
   if (!is_together) groups_.push_back(0);
   ++groups_.back();
   held_numbers_ += step->numbers.size();
@@ -145,7 +144,7 @@ void TimedSteps::settle_front() {
   const double to_s = pending_.front().time_s;
   std::optional<double> from_s = given_ == 0 ? first_step_began() : last_s_;
   // The rest of a group that was too large: its time was divided among the first steps.
-  const bool is_rest = given_ > 0 && survey_->may_arrive_together() && to_s == last_s_;
+  const bool is_rest = given_ > 0 && to_s == last_s_;
   if (is_rest && !has_begin_) from_s.reset();
   has_begin_ = from_s.has_value();
   if (from_s && survey_->are_averages_known) {

@@ -1,7 +1,9 @@
 """After the job: whatever happens to the summary, the run folder or the recorder, the job's exit status is returned."""
 import datetime
+import glob
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -135,6 +137,21 @@ class HangingHome(FreezableHome, Case):
         for gap in info["sampling"]["gaps"]:  # only those that any busy machine causes
             self.assertIn("too busy", gap["reason"])
         self.assertFalse(os.path.exists(os.path.join(info["run"]["path"], "progress")), "the FIFO was left")
+
+    def test_a_recorder_that_waits_for_the_disk_does_nothing_else(self):
+        """A thread that used CPU time now and then would make it seem to go on, and the exit status would come later."""
+        process = self.start("import sys\nprint('ready', flush=True); sys.stdin.readline()", stdin=subprocess.PIPE)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        wait_until(lambda: "ts-inventory" in self.threads_of_the_recorder())
+        self.freeze()
+        process.communicate(b"go\n", timeout=60)
+        self.assertEqual(process.returncode, 0)
+        self.assertIn("ts-write", self.threads_of_the_recorder())
+        self.assertNotIn("ts-inventory", self.threads_of_the_recorder())
+
+    def threads_of_the_recorder(self):
+        return [pathlib.Path(name).read_text().strip() for pid in processes("trainscope-rec", self.home)
+                for name in glob.glob(f"/proc/{pid}/task/*/comm")]
 
     def test_the_job_is_killed_meanwhile(self):
         process = self.start("import os, signal, sys\nprint('ready', flush=True); sys.stdin.readline(); os.kill(os.getpid(), 9)",

@@ -184,7 +184,10 @@ std::vector<EventFiles::Event> EventFiles::take_records(File& file, int64_t zero
     rest.remove_prefix(record.bytes());
     if (!event || event->scalars.empty()) continue;
     const double since_zero_s = event->wall_time_s - to_seconds(zero_realtime_ns);
-    if (!(std::abs(since_zero_s) < kMaxDate)) continue;  // not a number, either
+    if (!(std::abs(since_zero_s) < kMaxDate)) {  // or not a number
+      report_once(fmt::format("{}: events without a valid date are skipped", printable(file.path)));
+      continue;
+    }
     events.push_back({offset, std::llround(since_zero_s * 1e9), std::move(*event)});
   }
   file.unread.erase(0, file.unread.size() - rest.size());

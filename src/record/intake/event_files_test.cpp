@@ -123,6 +123,14 @@ TEST_F(EventFilesTest, step_numbers_that_are_times_are_counted_and_left_out) {
   EXPECT_EQ(kept(), "3500000000 tensorboard step 9007199254740992 loss=0.5\n");
 }
 
+TEST_F(EventFilesTest, events_without_a_date_are_skipped_and_told_of) {
+  append(event(1001.5, 1, "batch_loss", 0.5F) + event(NAN, 2, "batch_loss", 0.5F) +
+         event(1e300, 3, "batch_loss", 0.5F));
+  EXPECT_EQ(kept(), "1500000000 tensorboard step 1 loss=0.5\n");
+  ASSERT_EQ(warnings_.size(), 1U);
+  EXPECT_TRUE(warnings_[0].ends_with("events without a valid date are skipped")) << warnings_[0];
+}
+
 // Files of real writers, and their values according to TensorBoard's own reader.
 struct Capture {
   const char* folder;
