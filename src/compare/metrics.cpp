@@ -21,6 +21,28 @@ std::optional<double> finite(double value) {
 }
 
 constexpr std::string_view kStepTime = "train.step.duration";
+constexpr std::string_view kCost = "train.cost_per_step";  // the step time in money
+constexpr std::string_view kCelsius = "Cel";
+
+// What a difference must reach to matter, however large it is as a ratio; 0: any does.
+double least_difference(std::string_view unit) {
+  if (unit == "1") return kSameShare;
+  if (unit == kCelsius) return kSameCelsius;
+  return unit == "By/s" ? kSameBytesPerS : 0;
+}
+
+// 40 °C are not twice as warm as 20 °C: of temperatures the difference counts, not the ratio.
+void drop_ratio(TestedNumber& tested) {
+  tested.number.ratio = tested.number.low = tested.number.high = std::nullopt;
+  if (tested.effect) tested.effect->has_ratio = false;
+}
+
+Difference decide_metric(const Effect& effect, std::string_view unit, double same_within) {
+  const double least = least_difference(unit);
+  const bool is_small = effect.difference_low >= -least && effect.difference_high <= least;
+  if (is_small && least > 0) return Difference::same;
+  return decide(effect, unit == kCelsius ? 0 : same_within);
+}
 
 // Steps of different sources are steps.
 std::string key_of(const ObservedMetric& metric) {
@@ -46,6 +68,7 @@ void collect_metric(const ObservedMetric& metric, bool is_b, Collected& all) {
 void collect_run(const ObservedRun& run, bool is_b, Collected& all) {
   for (const ObservedMetric& metric : run.metrics) collect_metric(metric, is_b, all);
   if (run.energy) collect_metric(*run.energy, is_b, all);
+  if (run.cost) collect_metric(*run.cost, is_b, all);
   if (!run.steps) return;
   collect_metric(run.steps->duration, is_b, all);
   for (const ObservedMetric& metric : run.steps->others) collect_metric(metric, is_b, all);
@@ -157,15 +180,16 @@ std::vector<ComparedMetric> compare_metrics(const Sides& sides, const SameWithin
   std::vector<double> tested;
   std::vector<std::pair<size_t, Effect>> effects;  // with the places of their metrics
   for (const auto& [key, both] : all) {
-    const bool is_step_time = both.metric.name == kStepTime;
-    TestedNumber result = compare_number(both.a, both.b, is_step_time ? same.speed : same.metric);
+    const bool is_speed = both.metric.name == kStepTime || both.metric.name == kCost;
+    TestedNumber result = compare_number(both.a, both.b, is_speed ? same.speed : same.metric);
+    if (both.metric.unit == kCelsius) drop_ratio(result);
     if (std::string reason = why_incomplete(both, sides); !reason.empty()) {
       ComparedNumber untested;
       untested.a = result.number.a;
       untested.b = result.number.b;
       untested.reason = std::move(reason);
       result.number = std::move(untested);
-    } else if (is_step_time && result.number.p) {
+    } else if (is_speed && result.number.p) {
       // Whether training is faster is a question of its own.
       result.number.p_adjusted = result.number.p;
       result.number.verdict = verdict_name(decide(*result.effect, same.speed));
@@ -181,10 +205,7 @@ std::vector<ComparedMetric> compare_metrics(const Sides& sides, const SameWithin
     auto& [place, effect] = effects[i];
     ComparedMetric& metric = metrics[place];
     metric.number.p_adjusted = effect.p = adjusted[i];
-    const bool is_small_share = metric.unit == "1" && effect.difference_low >= -kSameShare &&
-                                effect.difference_high <= kSameShare;
-    metric.number.verdict =
-        verdict_name(is_small_share ? Difference::same : decide(effect, same.metric));
+    metric.number.verdict = verdict_name(decide_metric(effect, metric.unit, same.metric));
   }
   return metrics;
 }

@@ -103,7 +103,14 @@ std::string quantity_text(double value, std::string_view unit) {
   if (unit == "Cel") return fmt::format("{:.1f} °C", value);
   if (unit == "Hz") return fmt::format("{} GHz", number_text(value / 1e9));
   if (unit == "J/s") return number_text(value) + " W";
-  if (unit == "J/{step}") return number_text(value) + " J";
+  constexpr std::string_view kPerStep = "/{step}";
+  if (unit.ends_with(kPerStep)) {
+    const std::string_view amount = unit.substr(0, unit.size() - kPerStep.size());
+    constexpr double kSmall = 0.001;  // as the cost of one step
+    const std::string number =
+        value > 0 && value < kSmall ? fmt::format("{:.3g}", value) : number_text(value);
+    return number + (amount.starts_with('{') ? "" : " " + std::string(amount));
+  }
   const bool is_rate = unit.ends_with("/s");
   const std::string_view thing = is_rate ? unit.substr(0, unit.size() - 2) : unit;
   const bool is_annotation = thing.starts_with('{') || thing.empty() || thing == "1";
@@ -111,11 +118,23 @@ std::string quantity_text(double value, std::string_view unit) {
   return number + (is_annotation ? "" : " " + std::string(thing)) + (is_rate ? "/s" : "");
 }
 
+std::string difference_text(double difference, std::optional<double> low,
+                            std::optional<double> high, std::string_view unit) {
+  const std::string sign = difference > 0 ? "+" : "";
+  std::string text = sign + quantity_text(difference, unit);
+  if (low && high) text += fmt::format(" [{:.1f}, {:.1f}]", *low, *high);
+  return text;
+}
+
 std::string ratio_text(double ratio) { return ratio_text(ratio, std::nullopt, std::nullopt, "×"); }
 
 std::string ratio_text(double ratio, std::optional<double> low, std::optional<double> high,
                        std::string_view sign) {
-  const int digits = ratio_decimals(ratio);
+  constexpr int kMost = 3;
+  int digits = ratio_decimals(ratio);
+  // A narrow interval would look as if it had no width.
+  const bool is_narrow = low && high && *high - *low < 2 * std::pow(10, -digits);
+  if (is_narrow && digits < kMost) ++digits;
   std::string alone = fmt::format("{:.{}f}{}", ratio, digits, sign);
   if (!low) return alone;
   const std::string top = high ? fmt::format("{:.{}f}", *high, digits) : "∞";
@@ -236,7 +255,8 @@ std::vector<ComparisonExplanation> explain(const Comparison& comparison, const S
   if (comparison.behaviour.p) {
     differs.test = fmt::format(
         "t-test per metric of the means of windows of time; p-values adjusted for {} metrics "
-        "(Holm); a metric that differs by less than {} %, or by one percentage point, is the same",
+        "(Holm); a metric that differs by less than {} %, one percentage point, 1 °C or 100 KiB/s "
+        "is the same",
         tested, number_text(100 * comparison.same_metric_within));
     differs.result =
         fmt::format("smallest adjusted {} of {} main metrics", p_text(*comparison.behaviour.p),
