@@ -47,7 +47,7 @@ Difference decide_metric(const Effect& effect, std::string_view unit, double sam
 // Steps of different sources are steps.
 std::string key_of(const ObservedMetric& metric) {
   Labels labels = metric.labels;
-  if (metric.name.starts_with("train.")) {
+  if (is_of_training(metric.name)) {
     std::erase_if(labels, [](const auto& label) { return label.first == "source"; });
   }
   return metric.name + "{" + labels_text(labels) + "}";
@@ -125,6 +125,29 @@ std::optional<double> mean_of_runs(const std::vector<Observed>& runs) {
   return runs.empty() ? std::nullopt : std::optional(sum / static_cast<double>(runs.size()));
 }
 
+// The metrics of one question, whose p-values are adjusted together.
+struct Family {
+  std::vector<size_t> places;  // in the list of metrics
+  std::vector<Effect> effects;
+
+  void add(size_t place, const Effect& effect) {
+    places.push_back(place);
+    effects.push_back(effect);
+  }
+
+  void decide_all(const SameWithin& same, std::vector<ComparedMetric>& metrics) const {
+    std::vector<double> tested;
+    for (const Effect& effect : effects) tested.push_back(effect.p);
+    const std::vector<double> adjusted = adjust(tested);
+    for (size_t i = 0; i < effects.size(); ++i) {
+      Effect effect = effects[i];
+      ComparedMetric& metric = metrics[places[i]];
+      metric.number.p_adjusted = effect.p = adjusted[i];
+      metric.number.verdict = verdict_name(decide_metric(effect, metric.unit, same.metric));
+    }
+  }
+};
+
 }  // namespace
 
 TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Observed>& b,
@@ -158,6 +181,8 @@ TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Ob
   return tested;
 }
 
+bool is_of_training(std::string_view metric) { return metric.starts_with("train."); }
+
 std::string_view verdict_name(Difference difference) {
   switch (difference) {
     case Difference::higher:
@@ -177,8 +202,7 @@ std::vector<ComparedMetric> compare_metrics(const Sides& sides, const SameWithin
   for (const ObservedRun& run : sides.b) collect_run(run, true, all);
   collect_time_to_accuracy(sides, all);
   std::vector<ComparedMetric> metrics;
-  std::vector<double> tested;
-  std::vector<std::pair<size_t, Effect>> effects;  // with the places of their metrics
+  Family training, hardware;
   for (const auto& [key, both] : all) {
     const bool is_speed = both.metric.name == kStepTime || both.metric.name == kCost;
     TestedNumber result = compare_number(both.a, both.b, is_speed ? same.speed : same.metric);
@@ -194,19 +218,13 @@ std::vector<ComparedMetric> compare_metrics(const Sides& sides, const SameWithin
       result.number.p_adjusted = result.number.p;
       result.number.verdict = verdict_name(decide(*result.effect, same.speed));
     } else if (result.number.p) {
-      tested.push_back(*result.number.p);
-      effects.emplace_back(metrics.size(), *result.effect);
+      (is_of_training(both.metric.name) ? training : hardware).add(metrics.size(), *result.effect);
     }
     metrics.push_back({both.metric.name, both.metric.labels, both.metric.unit, false, "",
                        std::move(result.number)});
   }
-  const std::vector<double> adjusted = adjust(tested);
-  for (size_t i = 0; i < effects.size(); ++i) {
-    auto& [place, effect] = effects[i];
-    ComparedMetric& metric = metrics[place];
-    metric.number.p_adjusted = effect.p = adjusted[i];
-    metric.number.verdict = verdict_name(decide_metric(effect, metric.unit, same.metric));
-  }
+  training.decide_all(same, metrics);
+  hardware.decide_all(same, metrics);
   return metrics;
 }
 

@@ -10,6 +10,7 @@ namespace trainscope {
 namespace metrics_test {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(MetricsTest, the_step_time_has_the_verdict_of_the_speed) {
   PlantedHome home;
@@ -156,6 +157,67 @@ TEST(MetricsTest, a_few_bytes_per_second_are_no_difference) {
   };
   EXPECT_EQ(behaviour_with(1000), "same");
   EXPECT_EQ(behaviour_with(1e6), "different");
+}
+
+// Both reach 0.8 and A 0.9: in 800 of 900 steps of 0.1 s, and in 500 of 500 of 0.05 s.
+TEST(MetricsTest, time_to_the_highest_accuracy_that_all_reached) {
+  PlantedHome home;
+  std::vector<std::string> a, b;
+  for (const uint64_t i : {1, 2, 3}) {
+    a.push_back(fmt::format("a{}", i));
+    b.push_back(fmt::format("b{}", i));
+    home.add(a.back(), {.seed = i, .steps = 900, .accuracy = 0.9});
+    home.add(b.back(), {.seed = 10 + i, .step_s = 0.05, .steps = 500, .accuracy = 0.8});
+  }
+  const auto between = home.compare(a, b), one_each = home.compare({"a1"}, {"b1"});
+  ASSERT_TRUE(between && one_each);
+  const ComparedMetric* metric = find_compared(*between, "train.time_to_accuracy");
+  ASSERT_NE(metric, nullptr);
+  EXPECT_EQ(value_of_label(metric->labels, "accuracy"), "0.8");
+  EXPECT_EQ(value_of_label(metric->labels, "set"), "test");
+  EXPECT_NEAR(*metric->number.a, 81, 2);
+  EXPECT_NEAR(*metric->number.b, 26, 1);
+  EXPECT_EQ(metric->number.verdict, "lower");
+  const ComparedNumber& single = find_compared(*one_each, "train.time_to_accuracy")->number;
+  EXPECT_TRUE(single.ratio);
+  EXPECT_FALSE(single.low || single.p);
+  EXPECT_EQ(single.verdict, "cannot_tell");
+}
+
+// Repeats are few, so that what they show would be lost among the metrics of the hardware.
+TEST(MetricsTest, training_and_hardware_are_adjusted_apart) {
+  PlantedHome home;
+  std::vector<std::string> a, b;
+  for (const uint64_t i : {1, 2, 3}) {
+    for (const bool is_b : {false, true}) {
+      const std::string path = fmt::format("{}{}", is_b ? "b" : "a", i);
+      (is_b ? b : a).push_back(path);
+      FakeRun& run = home.add(path, {.seed = is_b ? 10 + i : i, .accuracy = is_b ? 0.9 : 0.95});
+      for (int cpu = 0; cpu < 40; ++cpu) {
+        const Labels labels = {{"device", fmt::format("sd{}", cpu)}};
+        const double load = 0.5 + 0.001 * static_cast<double>(run.own_manifest().id.back() % 7);
+        add_gauge(run, "system.disk.utilization", labels, "1", load, 0.001);
+      }
+    }
+  }
+  const auto comparison = home.compare(a, b);
+  ASSERT_TRUE(comparison);
+  const ComparedNumber& time = find_compared(*comparison, "train.time_to_accuracy")->number;
+  ASSERT_TRUE(time.p && *time.p > 0);
+  EXPECT_LE(*time.p_adjusted, 3 * *time.p);
+  EXPECT_THAT(comparison->explanations[1].test, HasSubstr("adjusted for 41 metrics"));
+}
+
+TEST(MetricsTest, batches_of_another_size_are_part_of_the_answer) {
+  PlantedHome home;
+  home.add("a", {.seed = 1, .batch = 32});
+  home.add("b", {.seed = 2, .step_s = 0.2, .batch = 64});
+  home.add("same", {.seed = 3, .step_s = 0.2, .batch = 32});
+  const auto comparison = home.compare({"a"}, {"b"}), same = home.compare({"a"}, {"same"});
+  ASSERT_TRUE(comparison && same);
+  EXPECT_THAT(comparison->speed.sentence, HasSubstr("as many steps per second, and 0.999×"));
+  EXPECT_THAT(comparison->speed.sentence, HasSubstr("as many items (batches of 32 → 64), 100 ms"));
+  EXPECT_THAT(same->speed.sentence, Not(HasSubstr("items")));
 }
 
 TEST(MetricsTest, cost_is_the_step_time_at_the_price_of_the_run) {
