@@ -9,14 +9,14 @@ namespace trainscope {
 
 namespace {
 
-std::string markdown_row(const std::string& name, const std::string& unit,
-                         const ComparedNumber& number) {
+std::string markdown_row(const std::string& name, const ComparedMetric& metric) {
+  const ComparedNumber& number = metric.number;
   const auto cell = [&](const std::optional<double>& value) {
-    return value ? quantity_text(*value, unit) : std::string("–");
+    return value ? quantity_text(*value, metric.unit) : std::string("–");
   };
   const std::string verdict = number.verdict == "cannot_tell" ? "cannot tell" : number.verdict;
   return fmt::format("| {} | {} | {} | {} | {} | {} |\n", markdown_escaped(name), cell(number.a),
-                     cell(number.b), markdown_escaped(ratio_cell(number)),
+                     cell(number.b), markdown_escaped(effect_cell(metric)),
                      markdown_escaped(p_cell(number)), verdict);
 }
 
@@ -32,8 +32,7 @@ std::string comparison_markdown(const Comparison& comparison, const CompareStyle
   for (const ComparedMetric& metric : comparison.metrics) {
     const bool is_step_time = metric.name == "train.step.duration";
     if (!style.all && !differs(metric) && !is_step_time) continue;
-    out += markdown_row(is_step_time ? "time per step" : metric_text(metric), metric.unit,
-                        metric.number);
+    out += markdown_row(is_step_time ? "time per step" : metric_text(metric), metric);
   }
   if (!comparison.warnings.empty()) out += "\n";
   for (const ComparisonWarning& warning : comparison.warnings) {

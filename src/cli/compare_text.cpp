@@ -71,7 +71,7 @@ std::string metrics_text(const Comparison& comparison, const CompareStyle& style
     const auto cell = [&](const std::optional<double>& value) {
       return value ? quantity_text(*value, metric.unit) : std::string("-");
     };
-    std::vector<std::string> cells = {cell(number.a), cell(number.b), ratio_cell(number),
+    std::vector<std::string> cells = {cell(number.a), cell(number.b), effect_cell(metric),
                                       p_cell(number)};
     if (style.all) {
       cells.push_back(number.verdict == "cannot_tell" ? "cannot tell" : number.verdict);
@@ -109,10 +109,26 @@ std::string energy_text(const Comparison& comparison) {
                      ratio_cell(energy));
 }
 
+// Of many steps: one costs next to nothing.
+std::string cost_text(const Comparison& comparison) {
+  constexpr double kSteps = 1000;
+  const ComparedNumber& cost = *comparison.cost;
+  const std::string currency = comparison.currency.empty() ? "" : comparison.currency + " ";
+  return fmt::format("{} → {} {}per 1,000 steps, {}", number_text(kSteps * *cost.a),
+                     number_text(kSteps * *cost.b), currency, ratio_cell(cost));
+}
+
 }  // namespace
 
 std::string ratio_cell(const ComparedNumber& number) {
   return number.ratio ? ratio_text(*number.ratio, number.low, number.high) : "";
+}
+
+std::string effect_cell(const ComparedMetric& metric) {
+  const ComparedNumber& number = metric.number;
+  if (metric.unit != "Cel" || !number.difference) return ratio_cell(number);
+  return difference_text(*number.difference, number.difference_low, number.difference_high,
+                         metric.unit);
 }
 
 std::string p_cell(const ComparedNumber& number) {
@@ -148,7 +164,7 @@ std::string side_text(const ComparedSide& side) {
   if (side.runs.size() > kMostListedRuns) {
     names += fmt::format(" and {} more", side.runs.size() - kMostListedRuns);
   }
-  const std::string amount = has_steps ? fmt::format("{:.0f} steps in ", steps) : "";
+  const std::string amount = has_steps ? counted(static_cast<int64_t>(steps), "step") + " in " : "";
   return fmt::format("{}: {}{}{}", printable(names), amount, duration_text(time_s),
                      has_steps ? "" : " without steps");
 }
@@ -170,6 +186,7 @@ std::string comparison_text(const Comparison& comparison, const CompareStyle& st
   out += labelled("verdicts",
                   "A " + side_verdict(comparison.a) + "; B " + side_verdict(comparison.b), width);
   if (comparison.energy) out += labelled("energy", energy_text(comparison), width);
+  if (comparison.cost) out += labelled("cost", cost_text(comparison), width);
   for (const ComparisonWarning& warning : comparison.warnings) {
     out += labelled("warning", warning.summary, width);
   }

@@ -21,6 +21,8 @@ std::string comparison_markdown(const Comparison& comparison, const CompareStyle
 
 // "1.30 [1.28, 1.32]"; "" without a ratio.
 std::string ratio_cell(const ComparedNumber& number);
+// The same of a metric; of one that has no ratio, a temperature, the difference.
+std::string effect_cell(const ComparedMetric& metric);
 // "<0.001", "0.42"; "" if it was not tested.
 std::string p_cell(const ComparedNumber& number);
 // "system.cpu.utilization{cpu=all}"

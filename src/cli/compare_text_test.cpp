@@ -59,6 +59,40 @@ TEST(CompareTextTest, metrics_that_do_not_differ_need_all) {
   EXPECT_THAT(comparison_text(example(), {.all = true}), HasSubstr("system.memory."));
 }
 
+TEST(CompareTextTest, temperatures_are_shown_as_differences) {
+  Comparison comparison = example();
+  ComparedMetric metric = compared("hw.temperature", "lower", 89.9, 83.7);
+  metric.unit = "Cel";
+  metric.number.ratio = metric.number.low = metric.number.high = std::nullopt;
+  metric.number.difference = -6.2;
+  metric.number.difference_low = -7.4;
+  metric.number.difference_high = -5;
+  comparison.metrics = {metric};
+  EXPECT_THAT(comparison_text(comparison, {}), HasSubstr("-6.2 °C [-7.4, -5.0]"));
+  EXPECT_THAT(comparison_markdown(comparison, {}), HasSubstr("| -6.2 °C \\[-7.4, -5.0\\] |"));
+}
+
+TEST(CompareTextTest, cost_is_that_of_a_thousand_steps) {
+  Comparison comparison = example();
+  comparison.cost = compared("train.cost_per_step", "lower", 1e-4, 4e-5).number;
+  comparison.currency = "EUR";
+  EXPECT_THAT(comparison_text(comparison, {}),
+              HasSubstr("0.1 → 0.04 EUR per 1,000 steps, 0.40 [0.36, 0.44]"));
+  const Json document = comparison_json(comparison, false);
+  EXPECT_EQ(document["cost"]["a"], 1e-4);
+  EXPECT_EQ(document["cost"]["currency"], "EUR");
+  EXPECT_EQ(document["cost"]["unit"], "EUR/{step}");
+  comparison.currency.clear();
+  EXPECT_TRUE(comparison_json(comparison, false)["cost"]["currency"].is_null());
+  EXPECT_TRUE(comparison_json(example(), false)["cost"].is_null());
+}
+
+TEST(CompareTextTest, one_step_is_not_plural) {
+  Comparison comparison = example();
+  comparison.a.runs[0].steps = 1;
+  EXPECT_THAT(comparison_text(comparison, {}), HasSubstr(": 1 step in "));
+}
+
 TEST(CompareTextTest, a_name_stays_on_its_line) {
   EXPECT_THAT(comparison_text(example(), {}), Not(HasSubstr("b\nc")));
 }

@@ -46,12 +46,16 @@ bool has_any_steps(const Sides& sides) {
          std::any_of(sides.b.begin(), sides.b.end(), has_steps);
 }
 
-void add_energy(Comparison& comparison) {
+void add_energy_and_cost(Comparison& comparison) {
   for (const ComparedMetric& metric : comparison.metrics) {
-    if (metric.name != "train.energy_per_step") continue;
     if (!metric.number.a || !metric.number.b || metric.labels.empty()) continue;
-    comparison.energy = metric.number;
-    comparison.energy_of = metric.labels.front().second;
+    if (metric.name == "train.energy_per_step") {
+      comparison.energy = metric.number;
+      comparison.energy_of = metric.labels.front().second;
+    } else if (metric.name == "train.cost_per_step") {
+      comparison.cost = metric.number;
+      comparison.currency = metric.labels.front().second;
+    }
   }
 }
 
@@ -78,7 +82,7 @@ Result<Comparison> compare_runs(const std::vector<std::string>& a,
       compare_metrics(sides, {comparison.same_within, comparison.same_metric_within});
   comparison.behaviour = judge_behaviour(comparison.metrics);
   comparison.attribution = attribute_difference(sides);
-  add_energy(comparison);
+  add_energy_and_cost(comparison);
   comparison.speed.sentence = speed_sentence(comparison, sides);
   comparison.behaviour.sentence = behaviour_sentence(comparison);
   comparison.why = why_text(comparison, sides);

@@ -31,8 +31,9 @@ struct CompareOptions {
 };
 inline constexpr double kSameSpeed = 0.02;
 inline constexpr double kSameMetric = 0.05;
-// Shares between 0 and 1 that differ by less than this are the same, however small they are.
-inline constexpr double kSameShare = 0.01;
+// Metrics that differ by less than this are the same, however large the ratio is: shares between 0
+// and 1, temperatures, and bytes per second.
+inline constexpr double kSameShare = 0.01, kSameCelsius = 1, kSameBytesPerS = 100 << 10;
 
 using OpenRun = std::function<Result<std::unique_ptr<RunView>>(const std::string& path)>;
 
@@ -55,6 +56,9 @@ FailIfAnswer check_fail_if(const FailIf& condition, const ComparedSpeed& speed);
 
 // A value of a metric in its unit: "75.6 %", "83.7 °C", "12.3 MiB/s".
 std::string quantity_text(double value, std::string_view unit);
+// A difference with its interval: "+20.0 °C [18.7, 21.3]"; without `low` the difference alone.
+std::string difference_text(double difference, std::optional<double> low,
+                            std::optional<double> high, std::string_view unit);
 // "1.30×"
 std::string ratio_text(double ratio);
 // "1.30 [1.28, 1.32]", or "1.30× [1.28, 1.32]" with this sign; without `low` the ratio alone.

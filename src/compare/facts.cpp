@@ -1,6 +1,9 @@
 // What a run is, apart from its values: the host, versions, settings.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "base/json.h"
 #include "base/text.h"
 #include "compare/observed_run.h"
@@ -59,6 +62,19 @@ std::string setting_value(const Manifest& manifest, std::string_view name) {
 
 }  // namespace
 
+std::optional<Price> parse_price(std::string_view text) {
+  constexpr size_t kLongestCurrency = 8;
+  text = trim(text);
+  if (text.ends_with("/h")) text = trim(text.substr(0, text.size() - 2));
+  const size_t space = std::min(text.find(' '), text.size());
+  const auto per_h = parse_number(text.substr(0, space));
+  const std::string_view currency = trim(text.substr(space));
+  const bool is_currency =
+      currency.size() <= kLongestCurrency && currency.find_first_of(" {}/") == currency.npos;
+  if (!per_h || !std::isfinite(*per_h) || !(*per_h > 0) || !is_currency) return std::nullopt;
+  return Price{*per_h, std::string(currency)};
+}
+
 RunFacts facts_of(const RunView& run) {
   const Manifest& manifest = run.manifest();
   const Json host = parse_json(run.host_json());
@@ -75,6 +91,8 @@ RunFacts facts_of(const RunView& run) {
   facts.is_instrumented = setting_value(manifest, "instrument") == "true";
   const auto probed = manifest.tags.find("probe");
   facts.is_probed = probed != manifest.tags.end() && probed->second == "true";
+  const auto price = manifest.tags.find("price");
+  if (price != manifest.tags.end()) facts.price = parse_price(price->second);
   facts.is_running = run.status() == RunStatus::running;
   facts.is_damaged = run.status() == RunStatus::damaged;
   const auto ticks = static_cast<double>(sampling.samples + sampling.missed);

@@ -44,6 +44,10 @@ TEST(QuantityTest, values_have_the_units_of_people) {
   EXPECT_EQ(ratio_text(0), "0.00×");
   EXPECT_EQ(ratio_text(0.5, 0.25, 2), "0.50 [0.25, 2.00]");
   EXPECT_EQ(ratio_text(48.1, 44.12, std::nullopt), "48.1 [44.1, ∞]");
+  EXPECT_EQ(ratio_text(0.1912, 0.1893, 0.1931), "0.191 [0.189, 0.193]");
+  EXPECT_EQ(ratio_text(1, 1, 1), "1.000 [1.000, 1.000]");
+  EXPECT_EQ(difference_text(20, 18.71, 21.3, "Cel"), "+20.0 °C [18.7, 21.3]");
+  EXPECT_EQ(difference_text(-3, std::nullopt, std::nullopt, "Cel"), "-3.0 °C");
   EXPECT_EQ(p_text(0.0004), "p < 0.001");
   EXPECT_EQ(p_text(0.42), "p = 0.42");
 }

@@ -21,11 +21,33 @@ std::optional<double> finite(double value) {
 }
 
 constexpr std::string_view kStepTime = "train.step.duration";
+constexpr std::string_view kCost = "train.cost_per_step";  // the step time in money
+constexpr std::string_view kCelsius = "Cel";
+
+// What a difference must reach to matter, however large it is as a ratio; 0: any does.
+double least_difference(std::string_view unit) {
+  if (unit == "1") return kSameShare;
+  if (unit == kCelsius) return kSameCelsius;
+  return unit == "By/s" ? kSameBytesPerS : 0;
+}
+
+// 40 °C are not twice as warm as 20 °C: of temperatures the difference counts, not the ratio.
+void drop_ratio(TestedNumber& tested) {
+  tested.number.ratio = tested.number.low = tested.number.high = std::nullopt;
+  if (tested.effect) tested.effect->has_ratio = false;
+}
+
+Difference decide_metric(const Effect& effect, std::string_view unit, double same_within) {
+  const double least = least_difference(unit);
+  const bool is_small = effect.difference_low >= -least && effect.difference_high <= least;
+  if (is_small && least > 0) return Difference::same;
+  return decide(effect, unit == kCelsius ? 0 : same_within);
+}
 
 // Steps of different sources are steps.
 std::string key_of(const ObservedMetric& metric) {
   Labels labels = metric.labels;
-  if (metric.name.starts_with("train.")) {
+  if (is_of_training(metric.name)) {
     std::erase_if(labels, [](const auto& label) { return label.first == "source"; });
   }
   return metric.name + "{" + labels_text(labels) + "}";
@@ -46,6 +68,7 @@ void collect_metric(const ObservedMetric& metric, bool is_b, Collected& all) {
 void collect_run(const ObservedRun& run, bool is_b, Collected& all) {
   for (const ObservedMetric& metric : run.metrics) collect_metric(metric, is_b, all);
   if (run.energy) collect_metric(*run.energy, is_b, all);
+  if (run.cost) collect_metric(*run.cost, is_b, all);
   if (!run.steps) return;
   collect_metric(run.steps->duration, is_b, all);
   for (const ObservedMetric& metric : run.steps->others) collect_metric(metric, is_b, all);
@@ -102,6 +125,29 @@ std::optional<double> mean_of_runs(const std::vector<Observed>& runs) {
   return runs.empty() ? std::nullopt : std::optional(sum / static_cast<double>(runs.size()));
 }
 
+// The metrics of one question, whose p-values are adjusted together.
+struct Family {
+  std::vector<size_t> places;  // in the list of metrics
+  std::vector<Effect> effects;
+
+  void add(size_t place, const Effect& effect) {
+    places.push_back(place);
+    effects.push_back(effect);
+  }
+
+  void decide_all(const SameWithin& same, std::vector<ComparedMetric>& metrics) const {
+    std::vector<double> tested;
+    for (const Effect& effect : effects) tested.push_back(effect.p);
+    const std::vector<double> adjusted = adjust(tested);
+    for (size_t i = 0; i < effects.size(); ++i) {
+      Effect effect = effects[i];
+      ComparedMetric& metric = metrics[places[i]];
+      metric.number.p_adjusted = effect.p = adjusted[i];
+      metric.number.verdict = verdict_name(decide_metric(effect, metric.unit, same.metric));
+    }
+  }
+};
+
 }  // namespace
 
 TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Observed>& b,
@@ -135,6 +181,8 @@ TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Ob
   return tested;
 }
 
+bool is_of_training(std::string_view metric) { return metric.starts_with("train."); }
+
 std::string_view verdict_name(Difference difference) {
   switch (difference) {
     case Difference::higher:
@@ -154,38 +202,29 @@ std::vector<ComparedMetric> compare_metrics(const Sides& sides, const SameWithin
   for (const ObservedRun& run : sides.b) collect_run(run, true, all);
   collect_time_to_accuracy(sides, all);
   std::vector<ComparedMetric> metrics;
-  std::vector<double> tested;
-  std::vector<std::pair<size_t, Effect>> effects;  // with the places of their metrics
+  Family training, hardware;
   for (const auto& [key, both] : all) {
-    const bool is_step_time = both.metric.name == kStepTime;
-    TestedNumber result = compare_number(both.a, both.b, is_step_time ? same.speed : same.metric);
+    const bool is_speed = both.metric.name == kStepTime || both.metric.name == kCost;
+    TestedNumber result = compare_number(both.a, both.b, is_speed ? same.speed : same.metric);
+    if (both.metric.unit == kCelsius) drop_ratio(result);
     if (std::string reason = why_incomplete(both, sides); !reason.empty()) {
       ComparedNumber untested;
       untested.a = result.number.a;
       untested.b = result.number.b;
       untested.reason = std::move(reason);
       result.number = std::move(untested);
-    } else if (is_step_time && result.number.p) {
+    } else if (is_speed && result.number.p) {
       // Whether training is faster is a question of its own.
       result.number.p_adjusted = result.number.p;
       result.number.verdict = verdict_name(decide(*result.effect, same.speed));
     } else if (result.number.p) {
-      tested.push_back(*result.number.p);
-      effects.emplace_back(metrics.size(), *result.effect);
+      (is_of_training(both.metric.name) ? training : hardware).add(metrics.size(), *result.effect);
     }
     metrics.push_back({both.metric.name, both.metric.labels, both.metric.unit, false, "",
                        std::move(result.number)});
   }
-  const std::vector<double> adjusted = adjust(tested);
-  for (size_t i = 0; i < effects.size(); ++i) {
-    auto& [place, effect] = effects[i];
-    ComparedMetric& metric = metrics[place];
-    metric.number.p_adjusted = effect.p = adjusted[i];
-    const bool is_small_share = metric.unit == "1" && effect.difference_low >= -kSameShare &&
-                                effect.difference_high <= kSameShare;
-    metric.number.verdict =
-        verdict_name(is_small_share ? Difference::same : decide(effect, same.metric));
-  }
+  training.decide_all(same, metrics);
+  hardware.decide_all(same, metrics);
   return metrics;
 }
 

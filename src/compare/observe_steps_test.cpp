@@ -46,7 +46,7 @@ TEST(ObserveStepsTest, a_run_whose_step_times_are_unknown_is_not_said_to_have_no
   home.add("one", std::move(run));
   const auto comparison = home.compare({"one"}, {"one"});
   ASSERT_TRUE(comparison);
-  EXPECT_THAT(comparison->speed.sentence, HasSubstr("A has no step times: "));
+  EXPECT_THAT(comparison->speed.sentence, HasSubstr("A and B have no step times: "));
 }
 
 TEST(ObserveStepsTest, a_short_part_of_a_long_run_has_as_many_blocks) {

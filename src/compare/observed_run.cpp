@@ -32,6 +32,20 @@ void observe_breakdown(const RunView& run, const Diagnosis& diagnosis, ObservedR
   }
 }
 
+// The time of a step at the price of an hour.
+std::optional<ObservedMetric> observe_cost(const ObservedRun& run) {
+  constexpr double kHourS = 3600;
+  if (!run.steps || !run.facts.price) return std::nullopt;
+  const Price& price = *run.facts.price;
+  const std::string unit = price.currency.empty() ? "{money}" : price.currency;
+  ObservedMetric cost{"train.cost_per_step",
+                      {{"currency", price.currency}},
+                      unit + "/{step}",
+                      run.steps->duration.blocks};
+  for (double& mean : cost.blocks.means) mean *= price.per_h / kHourS;
+  return cost;
+}
+
 // A job may have done steps of which only the times are unknown.
 std::string no_steps_reason(const Training& training) {
   if (!training.reason.empty()) return "no steps: " + training.reason;
@@ -103,6 +117,7 @@ Result<ObservedRun> observe_run(const RunView& run, const PartLimits& limits) {
     TS_TRY(observed.energy,
            observe_energy(run, observed.part, *observed.steps, observed.energy_of));
   }
+  observed.cost = observe_cost(observed);
   TS_TRY(const Diagnosis diagnosis, diagnose(run));
   observed.run.verdict = diagnosis.verdict;
   observed.run.cause = diagnosis.cause;

@@ -43,6 +43,14 @@ struct ObservedSteps {
   double steps_at(double time_s) const;
 };
 
+// What an hour costs; the currency may be empty.
+struct Price {
+  double per_h = 0;
+  std::string currency;
+};
+// "2.49", "2.49 EUR", "2.49 EUR/h"; nothing of anything else.
+std::optional<Price> parse_price(std::string_view text);
+
 // What a run is, apart from its values.
 struct RunFacts {
   std::string host, machine;  // machine: processor, memory, GPUs
@@ -53,8 +61,9 @@ struct RunFacts {
   std::map<std::string, std::string> versions;  // by name: python, torch, kernel, driver
   std::string data;                             // of --data
   bool is_instrumented = false, is_running = false, is_damaged = false;
-  bool is_probed = false;   // its steps were changed on purpose
-  double missed_share = 0;  // of the ticks
+  bool is_probed = false;      // its steps were changed on purpose
+  double missed_share = 0;     // of the ticks
+  std::optional<Price> price;  // of the tag "price"
 };
 
 struct ObservedRun {
@@ -66,6 +75,7 @@ struct ObservedRun {
   std::vector<ObservedMetric> metrics;   // of the hardware, by name and labels
   std::optional<ObservedMetric> energy;  // per step
   std::string energy_of;
+  std::optional<ObservedMetric> cost;  // per step
   bool has_phases = false;
   std::map<std::string, double> parts_s;  // of the breakdown, per step, without warm-up
   std::vector<SetResults> results;

@@ -47,6 +47,7 @@ struct PlantedJob {
   int warmup = 0;           // first steps that take five times as long
   double first_wait_s = 0;  // for the first batch
   double checkpoint_s = 0;  // after every hundredth step
+  double accuracy = 0;      // of the test set at the end, growing evenly; 0: not reported
 };
 
 inline FakeRun planted_run(const PlantedJob& job) {
@@ -69,6 +70,9 @@ inline FakeRun planted_run(const PlantedJob& job) {
       now_s += step_s;
     }
     report(fmt::format("step {}", i));
+    if (job.accuracy > 0 && i % 10 == 0) {
+      report(fmt::format("scalar accuracy {} set=test", job.accuracy * i / job.steps));
+    }
     if (job.checkpoint_s > 0 && i % 100 == 0) {
       now_s += job.checkpoint_s;
       report(fmt::format("phase checkpoint {}", job.checkpoint_s));

@@ -44,6 +44,30 @@ std::string steps_in_time(const Sides& sides) {
                      duration_text(std::min(a_s, b_s)));
 }
 
+std::optional<double> mean_batch(const std::vector<ObservedRun>& runs) {
+  double sum = 0;
+  for (const ObservedRun& run : runs) {
+    if (!run.facts.batch) return std::nullopt;
+    sum += *run.facts.batch;
+  }
+  return sum / static_cast<double>(runs.size());
+}
+
+// ", and 1.01× [0.98, 1.03] as many items (batches of 16 → 32)" if steps are not the same work;
+// otherwise "".
+std::string items_text(const Comparison& comparison, const Sides& sides) {
+  const auto a = mean_batch(sides.a), b = mean_batch(sides.b);
+  if (!a || !b || *a == *b) return "";
+  const std::string batches = fmt::format("batches of {} → {}", number_text(*a), number_text(*b));
+  for (const ComparedMetric& metric : comparison.metrics) {
+    const ComparedNumber& number = metric.number;
+    if (metric.name != "train.throughput" || !number.ratio) continue;
+    return fmt::format(", and {} as many items ({})",
+                       ratio_text(*number.ratio, number.low, number.high, "×"), batches);
+  }
+  return fmt::format(" ({})", batches);
+}
+
 std::string needed_text(const ComparedSpeed& speed) {
   if (!speed.steps_needed && !speed.repeats_needed) return "";
   const std::string amount = speed.repeats_needed
@@ -103,7 +127,14 @@ std::string quantity_text(double value, std::string_view unit) {
   if (unit == "Cel") return fmt::format("{:.1f} °C", value);
   if (unit == "Hz") return fmt::format("{} GHz", number_text(value / 1e9));
   if (unit == "J/s") return number_text(value) + " W";
-  if (unit == "J/{step}") return number_text(value) + " J";
+  constexpr std::string_view kPerStep = "/{step}";
+  if (unit.ends_with(kPerStep)) {
+    const std::string_view amount = unit.substr(0, unit.size() - kPerStep.size());
+    constexpr double kSmall = 0.001;  // as the cost of one step
+    const std::string number =
+        value > 0 && value < kSmall ? fmt::format("{:.3g}", value) : number_text(value);
+    return number + (amount.starts_with('{') ? "" : " " + std::string(amount));
+  }
   const bool is_rate = unit.ends_with("/s");
   const std::string_view thing = is_rate ? unit.substr(0, unit.size() - 2) : unit;
   const bool is_annotation = thing.starts_with('{') || thing.empty() || thing == "1";
@@ -111,11 +142,23 @@ std::string quantity_text(double value, std::string_view unit) {
   return number + (is_annotation ? "" : " " + std::string(thing)) + (is_rate ? "/s" : "");
 }
 
+std::string difference_text(double difference, std::optional<double> low,
+                            std::optional<double> high, std::string_view unit) {
+  const std::string sign = difference > 0 ? "+" : "";
+  std::string text = sign + quantity_text(difference, unit);
+  if (low && high) text += fmt::format(" [{:.1f}, {:.1f}]", *low, *high);
+  return text;
+}
+
 std::string ratio_text(double ratio) { return ratio_text(ratio, std::nullopt, std::nullopt, "×"); }
 
 std::string ratio_text(double ratio, std::optional<double> low, std::optional<double> high,
                        std::string_view sign) {
-  const int digits = ratio_decimals(ratio);
+  constexpr int kMost = 3;
+  int digits = ratio_decimals(ratio);
+  // A narrow interval would look as if it had no width.
+  const bool is_narrow = low && high && *high - *low < 2 * std::pow(10, -digits);
+  if (is_narrow && digits < kMost) ++digits;
   std::string alone = fmt::format("{:.{}f}{}", ratio, digits, sign);
   if (!low) return alone;
   const std::string top = high ? fmt::format("{:.{}f}", *high, digits) : "∞";
@@ -139,23 +182,20 @@ std::string scope_text(const Comparison& comparison) {
 std::string speed_sentence(const Comparison& comparison, const Sides& sides) {
   const ComparedSpeed& speed = comparison.speed;
   if (!speed.ratio) return "Training speed was not compared: " + speed.reason + ".";
-  const std::string ratio = ratio_text(*speed.ratio, speed.low, speed.high, "×");
-  const std::string times = fmt::format("{} → {} per step{}", duration_text(*speed.a_s),
-                                        duration_text(*speed.b_s), steps_in_time(sides));
+  const std::string answer = fmt::format("{} as many steps per second{}, {} → {} per step{}",
+                                         ratio_text(*speed.ratio, speed.low, speed.high, "×"),
+                                         items_text(comparison, sides), duration_text(*speed.a_s),
+                                         duration_text(*speed.b_s), steps_in_time(sides));
   const std::string scope = " (" + scope_text(comparison) + ").";
   if (speed.verdict == "faster" || speed.verdict == "slower") {
-    return fmt::format("B is {}: {} as many steps per second, {}{}", speed.verdict, ratio, times,
-                       scope);
+    return fmt::format("B is {}: {}{}", speed.verdict, answer, scope);
   }
   if (speed.verdict == "same") {
-    return fmt::format("A and B are equally fast within {} %: {} as many steps per second, {}{}",
-                       number_text(100 * comparison.same_within), ratio, times, scope);
+    return fmt::format("A and B are equally fast within {} %: {}{}",
+                       number_text(100 * comparison.same_within), answer, scope);
   }
   const std::string reason = speed.reason.empty() ? needed_text(speed) : "; " + speed.reason;
-  return fmt::format(
-      "Whether B is faster or slower cannot be told: {} as many steps per second, "
-      "{}{}{}",
-      ratio, times, reason, scope);
+  return fmt::format("Whether B is faster or slower cannot be told: {}{}{}", answer, reason, scope);
 }
 
 std::string behaviour_sentence(const Comparison& comparison) {
@@ -228,15 +268,18 @@ std::vector<ComparisonExplanation> explain(const Comparison& comparison, const S
   }
   all.push_back(std::move(faster));
   const auto tested = static_cast<size_t>(
-      std::count_if(comparison.metrics.begin(), comparison.metrics.end(),
-                    [](const auto& metric) { return metric.number.p.has_value(); }));
+      std::count_if(comparison.metrics.begin(), comparison.metrics.end(), [](const auto& metric) {
+        return metric.number.p.has_value() && !is_of_training(metric.name);
+      }));
   ComparisonExplanation differs{"Does the hardware behave differently?",
                                 "every main metric has the same mean in A and in B", "none",
                                 "no main metric has enough values on both sides"};
   if (comparison.behaviour.p) {
     differs.test = fmt::format(
-        "t-test per metric of the means of windows of time; p-values adjusted for {} metrics "
-        "(Holm); a metric that differs by less than {} %, or by one percentage point, is the same",
+        "t-test per metric of the means of windows of time; p-values adjusted for {} metrics of "
+        "the hardware "
+        "(Holm); a metric that differs by less than {} %, one percentage point, 1 °C or 100 KiB/s "
+        "is the same",
         tested, number_text(100 * comparison.same_metric_within));
     differs.result =
         fmt::format("smallest adjusted {} of {} main metrics", p_text(*comparison.behaviour.p),

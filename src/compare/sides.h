@@ -29,6 +29,9 @@ TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Ob
                             double same_within);
 std::string_view verdict_name(Difference difference);
 
+// Of the training, as opposed to the hardware.
+bool is_of_training(std::string_view metric);
+
 // Relative differences up to these are the same.
 struct SameWithin {
   double speed = 0, metric = 0;

@@ -40,14 +40,16 @@ std::string speed_verdict(Difference step_time) {
 }  // namespace
 
 std::string Sides::no_steps() const {
-  const auto first = [](const std::vector<ObservedRun>& runs, const char* side) {
+  const auto first = [](const std::vector<ObservedRun>& runs) {
     for (const ObservedRun& run : runs) {
-      if (!run.steps) return std::string(side) + " has " + run.no_steps;
+      if (!run.steps) return run.no_steps;
     }
     return std::string();
   };
-  const std::string of_a = first(a, "A");
-  return of_a.empty() ? first(b, "B") : of_a;
+  const std::string of_a = first(a), of_b = first(b);
+  if (!of_a.empty() && of_a == of_b) return "A and B have " + of_a;
+  if (!of_a.empty()) return "A has " + of_a;
+  return of_b.empty() ? "" : "B has " + of_b;
 }
 
 ComparedSpeed compare_speed(const Sides& sides, double same_within) {

@@ -278,6 +278,19 @@ std::string idle_energy(const Sides& sides, const Comparison& comparison) {
   return "";
 }
 
+std::string price(const Sides& sides, const Comparison& comparison) {
+  const auto known = [](const Runs& runs) {
+    return std::count_if(runs.begin(), runs.end(),
+                         [](const ObservedRun& run) { return run.facts.price.has_value(); });
+  };
+  const auto all = static_cast<std::ptrdiff_t>(sides.a.size() + sides.b.size());
+  const auto priced = known(sides.a) + known(sides.b);
+  if (priced == 0 || comparison.cost || !sides.no_steps().empty()) return "";
+  return priced == all ? "prices in different currencies are not compared"
+                       : "a run has no price per hour, so costs are not compared; try trainscope "
+                         "edit RUN --tag 'price=2.49 EUR'";
+}
+
 // The speed leaves checkpoints and evaluations out: with them the answer may be another one.
 std::string pauses(const Sides&, const Comparison& comparison) {
   const ComparedSpeed& speed = comparison.speed;
@@ -349,16 +362,27 @@ struct WarningRow {
 };
 
 constexpr WarningRow kWarnings[] = {
-    {"same_run", same_run},       {"damaged", damaged},
-    {"running", unfinished},      {"probe", probed},
-    {"host", other_host},         {"hardware", other_machine},
-    {"batch_size", batch_size},   {"data", data},
-    {"page_cache", page_cache},   {"clocks", clocks},
-    {"throttling", throttling},   {"neighbour", neighbour},
-    {"energy", idle_energy},      {"software", software},
-    {"instrument", instrumented}, {"step_source", step_source},
-    {"period", period},           {"missed_samples", missed_samples},
-    {"pauses", pauses},           {"short", short_run},
+    {"same_run", same_run},
+    {"damaged", damaged},
+    {"running", unfinished},
+    {"probe", probed},
+    {"host", other_host},
+    {"hardware", other_machine},
+    {"batch_size", batch_size},
+    {"data", data},
+    {"page_cache", page_cache},
+    {"clocks", clocks},
+    {"throttling", throttling},
+    {"neighbour", neighbour},
+    {"energy", idle_energy},
+    {"price", price},
+    {"software", software},
+    {"instrument", instrumented},
+    {"step_source", step_source},
+    {"period", period},
+    {"missed_samples", missed_samples},
+    {"pauses", pauses},
+    {"short", short_run},
     {"few_repeats", few_repeats},
 };
 

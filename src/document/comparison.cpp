@@ -118,6 +118,12 @@ Json comparison_json(const Comparison& comparison, bool explain) {
     document["energy"]["of"] = comparison.energy_of;
     document["energy"]["unit"] = "J/{step}";
   }
+  if (comparison.cost) {
+    const std::string& currency = comparison.currency;
+    document["cost"] = compared_number_json(*comparison.cost);
+    document["cost"]["currency"] = text_or_null(currency);
+    document["cost"]["unit"] = (currency.empty() ? "{money}" : currency) + "/{step}";
+  }
   if (explain) document["explanation"] = compare_explanation_json(comparison);
   return document;
 }

@@ -144,6 +144,7 @@ Result<DiagnosedRun> diagnose_stored_run(const std::string& path) {
   const auto limits = machine_limits_of(*diagnosed.run);
   TS_TRY(diagnosed.diagnosis, diagnose(*diagnosed.run, limits ? &*limits : nullptr));
   TS_TRY(diagnosed.proof, read_probe(*diagnosed.run));
+  if (diagnosed.proof) bound_by_proof(*diagnosed.proof, diagnosed.diagnosis);
   return diagnosed;
 }
 

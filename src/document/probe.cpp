@@ -24,10 +24,14 @@ Json probe_document(const Manifest& manifest, const ProbeResult& result,
                     const std::string& problem) {
   return {{"schema", "trainscope.probe/1"},
           {"run", {{"id", manifest.id}, {"name", text_or_null(manifest.name)}}},
+          {"job",
+           {{"exit_code", value_or_null(manifest.exit_code)},
+            {"signal", value_or_null(manifest.signal)},
+            {"ended_by", text_or_null(ended_by_name(manifest.ended_by))}}},
           {"effects", effects_json(result)},
           {"conclusion", text_or_null(probe_conclusion(result))},
           {"has_replaced_input", result.has_replaced_input},
-          {"problem", text_or_null(problem.empty() ? result.problem : problem)}};
+          {"problem", text_or_null(problem)}};
 }
 
 }  // namespace trainscope

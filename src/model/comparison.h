@@ -98,6 +98,8 @@ struct Comparison {
   std::string why;                       // the attribution in words; "": unknown
   std::optional<ComparedNumber> energy;  // joules per step
   std::string energy_of;                 // what it is the energy of: "GPU"
+  std::optional<ComparedNumber> cost;    // money per step, if the price of both sides is known
+  std::string currency;                  // "": not stated
   std::vector<ComparisonWarning> warnings;
   std::vector<ComparisonExplanation> explanations;
 };

@@ -78,22 +78,28 @@ Pairs compared_pairs(std::string_view what, const std::vector<ProbeBlock>& block
   return pairs;
 }
 
+// Between these the verdict is open; both are the same but for the host.
+struct Bounds {
+  double least = 0, most = 0;
+};
+
+Bounds bounds_of(const ProbeEffect& effect) {
+  if (effect.what == kInput) return {kInputBound, kInputBound};
+  if (effect.what != kHost) return {kProcessorsBound, kProcessorsBound};
+  // Half of what was added: a thread that is critical adds all of it, another one nothing. On a
+  // busy machine a thread that wakes waits for a processor: one that computes would have waited
+  // without a sleep too and adds only what was asked for, one with slack may have lost it.
+  const double most = 1 + effect.slept_share / 2;
+  const bool is_known = effect.planned_share > 0;
+  return {is_known ? std::min(most, 1 + effect.planned_share / 2) : most, most};
+}
+
 std::string_view verdict_of(const ProbeEffect& effect) {
-  const double low = *effect.low, high = *effect.high;
-  if (effect.what == kInput) {
-    return high < kInputBound ? kLimiting : low > kInputBound ? kNotLimiting : kCannotTell;
-  }
+  const Bounds bounds = bounds_of(effect);
+  const bool is_above = *effect.low > bounds.most, is_below = *effect.high < bounds.least;
+  if (effect.what == kInput) return is_below ? kLimiting : is_above ? kNotLimiting : kCannotTell;
   if (effect.what == kHost && effect.slept_share <= 0) return kCannotTell;
-  double least = kProcessorsBound, most = kProcessorsBound;
-  if (effect.what == kHost) {
-    // Half of what was added: a thread that is critical adds all of it, another one nothing. On a
-    // busy machine a thread that wakes waits for a processor: one that computes would have waited
-    // without a sleep too and adds only what was asked for, one with slack may have lost it.
-    const bool is_known = effect.planned_share > 0;
-    most = 1 + effect.slept_share / 2;
-    least = is_known ? std::min(most, 1 + effect.planned_share / 2) : most;
-  }
-  return low > most ? kLimiting : high < least ? kNotLimiting : kCannotTell;
+  return is_above ? kLimiting : is_below ? kNotLimiting : kCannotTell;
 }
 
 // What would give more pairs of blocks: more time helps only a job that would have gone on.
@@ -170,9 +176,21 @@ std::string_view verdict_for(const ProbeResult& result, std::string_view what) {
   return kCannotTell;
 }
 
+// What the interval would have to leave out.
+std::string open_verdict(const ProbeEffect& effect) {
+  if (effect.what == kHost && effect.slept_share <= 0) return "cannot tell: nothing was slept";
+  const Bounds bounds = bounds_of(effect);
+  const int digits = effect.what == kHost ? 3 : 2;
+  const std::string most = fmt::format("{:.{}f}", bounds.most, digits);
+  const std::string least = fmt::format("{:.{}f}", bounds.least, digits);
+  return fmt::format(
+      "cannot tell: the bound is {}; a longer --for, or an idle machine, narrows the interval",
+      least == most ? most : fmt::format("{} to {}", least, most));
+}
+
 std::string conclusion_of(const ProbeEffect& effect) {
   const bool is_limiting = effect.verdict == kLimiting;
-  if (effect.verdict == kCannotTell) return "cannot tell";
+  if (effect.verdict == kCannotTell) return open_verdict(effect);
   if (effect.what == kInput) return is_limiting ? "input-bound, proven" : "input is not limiting";
   if (effect.what == kHost) {
     return is_limiting ? "the host thread is critical, proven" : "the host thread is not limiting";
@@ -289,6 +307,28 @@ Result<std::optional<ProbeResult>> read_probe(const RunView& run) {
   }
   result.problem = marks.problem;
   return std::optional(std::move(result));
+}
+
+ProbeResult nothing_measured(const std::string& reason) {
+  ProbeResult result;
+  for (const std::string_view what : kExperiments) {
+    ProbeEffect effect;
+    effect.what = what;
+    effect.reason = reason;
+    result.effects.push_back(std::move(effect));
+  }
+  return result;
+}
+
+void bound_by_proof(const ProbeResult& result, Diagnosis& diagnosis) {
+  const auto input = std::find_if(result.effects.begin(), result.effects.end(),
+                                  [](const ProbeEffect& effect) { return effect.what == kInput; });
+  if (input == result.effects.end() || !(input->low.value_or(0) > 0)) return;
+  for (Finding& finding : diagnosis.findings) {
+    if (finding.id.starts_with("input_") && finding.max_speedup) {
+      finding.max_speedup = std::max(1.0, 1 / *input->low);
+    }
+  }
 }
 
 std::string effect_sentence(const ProbeEffect& effect) {

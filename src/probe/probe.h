@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/finding.h"
 #include "model/model.h"
 
 namespace trainscope {
@@ -65,8 +66,15 @@ struct ProbeResult {
   bool is_anything_measured() const;
 };
 
+// Of a run in which nothing was changed: each effect has the reason and cannot be told.
+ProbeResult nothing_measured(const std::string& reason);
+
 // Nothing if no process of the run took part in a probe.
 Result<std::optional<ProbeResult>> read_probe(const RunView& run);
+
+// What a probed run reports of its input is a mixture of steps with and without their waits. So a
+// bound of a finding about the input is that of the proof: the lower end of its interval.
+void bound_by_proof(const ProbeResult& result, Diagnosis& diagnosis);
 
 // "without waiting for input steps take 0.58 [0.56, 0.60] of the time: input-bound, proven"
 std::string effect_sentence(const ProbeEffect& effect);

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "probe/blocks.h"
-#include "probe/paired.h"
 #include "testing/fake_run.h"
 
 namespace trainscope {
@@ -330,6 +328,43 @@ TEST(Probe, more_time_is_not_suggested_for_a_job_that_ended_by_itself) {
   EXPECT_EQ(effect(job.result(), "host").reason, "3 pairs of blocks are too few: try --for 10m");
 }
 
+TEST(Probe, an_open_verdict_names_its_bound) {
+  ProbedJob job;
+  for (int i = 0; i < 8; ++i) job.add_pair("input", 0.01, i % 2 == 0 ? 0.8 : 1, true);
+  const ProbeResult result = job.result();
+  EXPECT_EQ(effect(result, "input").verdict, kCannotTell);
+  EXPECT_NE(effect_sentence(effect(result, "input")).find("cannot tell: the bound is 0.90"),
+            std::string::npos)
+      << effect_sentence(effect(result, "input"));
+}
+
+// Half of the steps had no waits, so that the whole run says less of the input than is true.
+TEST(Probe, what_the_input_bounds_is_what_was_proven) {
+  ProbedJob job;
+  for (int i = 0; i < 8; ++i) job.add_pair("input", 0.01, 0.2, i % 2 == 0);
+  Diagnosis diagnosis;
+  for (const char* id : {"input_wait", "checkpoint", "input_storage"}) {
+    Finding finding;
+    finding.id = id;
+    if (diagnosis.findings.size() < 2) finding.max_speedup = 3;
+    diagnosis.findings.push_back(finding);
+  }
+  bound_by_proof(job.result(), diagnosis);
+  EXPECT_NEAR(*diagnosis.findings[0].max_speedup, 5, 1e-6);
+  EXPECT_EQ(diagnosis.findings[1].max_speedup, 3);
+  EXPECT_FALSE(diagnosis.findings[2].max_speedup);
+  diagnosis.findings[0].max_speedup = 3;
+  bound_by_proof(nothing_measured("no loader"), diagnosis);
+  EXPECT_EQ(diagnosis.findings[0].max_speedup, 3);
+}
+
+TEST(Probe, without_a_probe_each_effect_has_the_reason) {
+  const ProbeResult result = nothing_measured("no steps");
+  ASSERT_EQ(result.effects.size(), 3U);
+  EXPECT_EQ(effect_sentence(effect(result, "host")), "cannot tell: no steps");
+  EXPECT_FALSE(result.is_anything_measured());
+}
+
 TEST(Probe, marks_of_the_job_are_not_blocks) {
   FakeRun run(0.1, 10);
   run.add_event({1, "mark", "probe what=input"});
@@ -340,37 +375,6 @@ TEST(Probe, marks_of_the_job_are_not_blocks) {
   EXPECT_FALSE(*read);
   EXPECT_FALSE(parse_block("what=input changed=1 pair=x discarded=0 duration=1", 2));
   EXPECT_FALSE(parse_block("what=input changed=1 pair=1 discarded=0", 2));
-}
-
-// Published tables of the signed-rank test: with n = 10 the interval of 95 % goes from the 9th to
-// the 47th of the 55 means, with n = 6 from the first to the last.
-TEST(Paired, the_interval_is_that_of_the_signed_rank_test) {
-  EXPECT_FALSE(paired_interval({1, 2, 3, 4, 5}));
-  const auto six = paired_interval({1, 2, 3, 4, 5, 6});
-  ASSERT_TRUE(six);
-  EXPECT_DOUBLE_EQ(six->low, 1);
-  EXPECT_DOUBLE_EQ(six->high, 6);
-  EXPECT_DOUBLE_EQ(six->estimate, 3.5);
-  std::vector<double> powers;
-  for (int i = 0; i < 10; ++i) powers.push_back(std::pow(2, i));
-  std::vector<double> means;
-  for (size_t i = 0; i < 10; ++i) {
-    for (size_t k = i; k < 10; ++k) means.push_back((powers[i] + powers[k]) / 2);
-  }
-  std::sort(means.begin(), means.end());
-  const auto ten = paired_interval(powers);
-  ASSERT_TRUE(ten);
-  EXPECT_DOUBLE_EQ(ten->low, means[8]);
-  EXPECT_DOUBLE_EQ(ten->high, means[46]);
-}
-
-TEST(Paired, many_pairs_are_averaged_and_narrow) {
-  std::vector<double> many;
-  for (int i = 0; i < 5000; ++i) many.push_back(0.5 + (i % 7 - 3) * 0.01);
-  const auto found = paired_interval(many);
-  ASSERT_TRUE(found);
-  EXPECT_NEAR(found->estimate, 0.5, 1e-3);
-  EXPECT_LT(found->high - found->low, 0.002);
 }
 
 }  // namespace probe_test

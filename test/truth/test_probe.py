@@ -101,8 +101,27 @@ class Truth(ProbedRun):
 
     def test_a_job_that_is_over_too_soon(self):
         document, effects = self.probe([sys.executable, "-B", self.script("import torch")])
-        self.assertEqual(effects, {})
+        self.assertEqual({what: (effect["verdict"], effect["blocks"]) for what, effect in effects.items()},
+                         dict.fromkeys(("input", "host", "processors"), ("cannot_tell", 0)))
         self.assertTrue(document["problem"])
+        self.assertEqual(document["job"], {"exit_code": 0, "signal": None, "ended_by": "exit"})
+
+    def test_a_job_that_nothing_was_changed_in(self):
+        """Nothing says that it was changed."""
+        document, _ = self.probe(["true"])
+        self.assertIn("--instrument found nothing", document["problem"])
+        self.assertNotIn("a probe changed", " ".join(self.info()["run"]["notes"]))
+
+    def test_a_job_that_fails(self):
+        """That it failed is part of the answer, whatever was measured before."""
+        for source, job, words in (("import torch\nraise SystemExit(3)", {"exit_code": 3, "signal": None, "ended_by": "exit"},
+                                    "exit code 3"),
+                                   ("import os, torch\nos.kill(os.getpid(), 9)",
+                                    {"exit_code": None, "signal": 9, "ended_by": "signal"}, "SIGKILL")):
+            document, _ = self.probe([sys.executable, "-B", self.script(source)])
+            self.assertEqual(document["job"], job)
+            self.assertTrue(document["problem"].startswith("the job failed: "), document["problem"])
+            self.assertIn(words, document["problem"])
 
     def test_the_job_ends_when_enough_is_known(self):
         """What the modules send then; in a run that is no probe it is a mark like any other."""

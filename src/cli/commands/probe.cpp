@@ -14,6 +14,7 @@
 #include "cli/probe_text.h"
 #include "cli/reading.h"
 #include "cli/recording.h"
+#include "cli/run_text.h"
 #include "document/document.h"
 #include "store/store.h"
 
@@ -57,6 +58,19 @@ std::string no_part_reason(const Manifest& manifest) {
          "container)";
 }
 
+bool has_failed(const Manifest& manifest) {
+  return manifest.ended_by == EndedBy::signal ||
+         (manifest.ended_by == EndedBy::exit && manifest.exit_code.value_or(0) != 0);
+}
+
+// What went wrong with the job, then with the probe; "": nothing.
+std::string whole_problem(const Manifest& manifest, const std::string& of_probe) {
+  if (!has_failed(manifest)) return of_probe;
+  const std::string of_job =
+      fmt::format("the job failed: {}", full_outcome_text(manifest, RunStatus::ended));
+  return of_probe.empty() ? of_job : of_job + "; " + of_probe;
+}
+
 // The answer as one text: whether anything was measured, then the JSON or the lines to print.
 std::string answer_text(const RecordOutcome& outcome, bool json) {
   const auto run = outcome.is_end_stored ? open_run(outcome.run_path)
@@ -73,11 +87,14 @@ std::string answer_text(const RecordOutcome& outcome, bool json) {
   }
   const Manifest& manifest = outcome.manifest;
   const std::string measured = result.is_anything_measured() ? "1" : "0";
-  if (!json) {
-    return measured + fmt::format("probe of run {}\n", manifest.id) + probe_text(result) +
-           (problem.empty() ? "" : fmt::format("  {:<11} {}\n", "problem", printable(problem)));
+  if (json) {
+    if (result.effects.empty()) result = nothing_measured(problem);
+    if (problem.empty()) problem = result.problem;
+    return measured + json_text(probe_document(manifest, result, whole_problem(manifest, problem)));
   }
-  return measured + json_text(probe_document(manifest, result, problem));
+  problem = whole_problem(manifest, problem);
+  return measured + fmt::format("probe of run {}\n", manifest.id) + probe_text(result) +
+         (problem.empty() ? "" : fmt::format("  {:<11} {}\n", "problem", printable(problem)));
 }
 
 // Reads the run in a child with limits, as the summary is.

@@ -86,6 +86,7 @@ void complete_manifest(const RunToClose& run) {
     m.notes.push_back(std::move(note));
   }
   if (is_instrumented(m) && shared.instrumented_processes == 0) {
+    std::erase(m.notes, probe_note());  // nothing was changed
     m.notes.push_back(no_instrumentation_note());
   }
 }
