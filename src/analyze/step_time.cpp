@@ -323,7 +323,6 @@ class StepTime {
   const double typical_s_, typical_rest_s_, long_s_;
   double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
          unexplained_s_ = 0, sum_s_ = 0;
-  double slow_rest_s_ = 0;          // of the warm-up, what is no wait for data
   std::vector<size_t> unnumbered_;  // named pauses, the last to end first
   AnalysisResult out_;
 };
