@@ -52,7 +52,7 @@ struct Rule {
 // All rules, sorted by name. Generated from the folder.
 std::span<const Rule* const> rules();
 // Grows when a rule may decide otherwise.
-inline constexpr int kRulesVersion = 5;
+inline constexpr int kRulesVersion = 6;
 
 // Less than this is too little to judge by.
 inline constexpr double kLeastTrainingS = 1.5;

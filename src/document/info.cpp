@@ -261,7 +261,8 @@ Json finding_json(const Finding& finding) {
           {"time_lost_s", value_or_null(finding.time_lost_s)},
           {"max_speedup", value_or_null(finding.max_speedup)},
           {"confidence", value_or_null(finding.confidence)},
-          {"advice", text_or_null(finding.advice)}};
+          {"advice", text_or_null(finding.advice)},
+          {"advice_speedup", value_or_null(finding.advice_speedup)}};
 }
 
 Json files_json(const RunView& run) {

@@ -37,6 +37,8 @@ struct Finding {
   std::optional<double> from_s, to_s;  // the period concerned; empty: the whole run
   std::optional<double> time_lost_s, max_speedup, confidence;
   std::string advice;  // what to type or change next
+  // What the advice alone can bring at most, where that is known and named in it.
+  std::optional<double> advice_speedup = {};
 };
 
 // How far a run came to what its machine gives at most.

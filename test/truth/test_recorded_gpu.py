@@ -39,6 +39,12 @@ class RecordedOnGpu(unittest.TestCase):
         self.assertGreater(by_case["gpu_launches"]["findings"][0]["max_speedup"], 2)
         self.assertIsNone(by_case["gpu_tensor_cores"]["findings"][0]["max_speedup"])
 
+    def test_memory_that_was_nearly_full_is_told(self):
+        for case in (case for case in labelled_cases() if case.get("machine") == "gpu"):
+            findings = ask(self.home, "diagnose", f"{case['name']}-bare")["findings"]
+            full = [f for f in findings if f["id"] == "gpu_memory_nearly_full"]
+            self.assertEqual(len(full), case["name"] == "gpu_memory_full", case["name"])
+
 
 if __name__ == "__main__":
     unittest.main()

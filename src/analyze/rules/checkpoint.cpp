@@ -49,6 +49,10 @@ Judgement judge(Witness& witness) {
   }
   judgement.lost = witness.device_bound(judgement.share);
   judgement.finding.advice = witness.advice(Advice::save_less);
+  if (judgement.lost) {
+    judgement.gain = 1 / (1 - 0.5 * *judgement.lost);
+    judgement.gain_by = "saving half as often";
+  }
   return judgement;
 }
 

@@ -26,7 +26,8 @@ Judgement judge(Witness& witness) {
     judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
   }
   if (!(judgement.strength > 0)) return judgement;
-  judgement.cause = "storage";
+  const bool is_cold = witness.has_warmed_up();
+  judgement.cause = is_cold ? "cold_cache" : "storage";
   judgement.share =
       std::min(0.99, std::max(witness.value(Signal::main_on_disk).value_or(0),
                               std::min(witness.value(Signal::main_blocked).value_or(1),
@@ -37,7 +38,7 @@ Judgement judge(Witness& witness) {
                   bytes_text(*witness.value(Signal::disk_read_bytes)),
                   disk_limit_text(evidence).value_or("from storage"), 100 * judgement.share);
   add_limit_evidence(evidence, "disk.read.", judgement.finding);
-  judgement.finding.advice = witness.advice(Advice::faster_storage);
+  judgement.finding.advice = witness.advice(is_cold ? Advice::warm_cache : Advice::faster_storage);
   return judgement;
 }
 

@@ -27,7 +27,7 @@ std::string cause_of(Witness& witness, double share) {
   const double pressure = witness.degree(Signal::io_pressure, 0.1 * share, 0.5 * share);
   if (std::max(on_disk, pressure) > 0.5 &&
       witness.degree(Signal::disk_read_bytes, 0.2e6, 1e6) > 0.5) {
-    return "storage";
+    return witness.has_warmed_up() ? "cold_cache" : "storage";
   }
   const bool reads = witness.degree(Signal::read_bytes, 0.2e6, 1e6) > 0.5;
   return on_disk > 0.5 && reads ? "network_storage" : "";
@@ -35,6 +35,7 @@ std::string cause_of(Witness& witness, double share) {
 
 Advice advice_for(const std::string& cause) {
   if (cause == "storage") return Advice::faster_storage;
+  if (cause == "cold_cache") return Advice::warm_cache;
   if (cause == "network_storage") return Advice::local_copy;
   if (cause == "small_files") return Advice::larger_files;
   if (cause == "slow_worker") return Advice::slow_worker;
@@ -47,6 +48,25 @@ bool is_handing_over(const Evidence& evidence, double share) {
   constexpr double kMuch = 0.1, kNoticeableS = 0.002;
   const auto steps = static_cast<double>(evidence.reported().steps());
   return share < kMuch && steps > 0 && share * evidence.training_s() / steps < kNoticeableS;
+}
+
+// What the advice brings: of one thread that loads and trains, loading beside the training.
+void advise(Witness& witness, Judgement& judgement) {
+  const std::string& cause = judgement.cause;
+  judgement.finding.advice = witness.advice(advice_for(cause));
+  const bool is_by_workers = cause == "few_workers" || cause == "decoding";
+  const auto workers = is_by_workers ? witness.workers_to_keep_up(judgement.share) : std::nullopt;
+  const int64_t have = witness.evidence().workers();
+  if (cause == "few_workers" && have < Evidence::kMostWorkers) {
+    judgement.finding.advice += fmt::format("; it had {}", have);
+  }
+  if (workers) {
+    judgement.finding.advice +=
+        fmt::format("; about {} would keep up", counted(*workers, "worker"));
+  }
+  if (have > 0 || cause == "cold_cache" || cause == "small_files") return;
+  judgement.gain = witness.gain_of_loading_ahead(judgement.share);
+  judgement.gain_by = "loading one batch ahead alone";
 }
 
 Judgement judge(Witness& witness) {
@@ -76,7 +96,7 @@ Judgement judge(Witness& witness) {
         "; the job reads {}/s {}", bytes_text(*witness.value(Signal::disk_read_bytes)), *limit);
     add_limit_evidence(evidence, "disk.read.", judgement.finding);
   }
-  judgement.finding.advice = witness.advice(advice_for(judgement.cause));
+  advise(witness, judgement);
   return judgement;
 }
 

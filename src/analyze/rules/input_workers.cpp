@@ -30,6 +30,11 @@ Judgement judge(Witness& witness) {
     judgement.finding.advice += fmt::format("; it had {}", evidence.workers());
   }
   const double waits = *witness.value(Signal::main_blocked);
+  // With a GPU the main thread waits for that too.
+  const bool is_all_loading = judgement.cause == "few_workers" && !evidence.uses_gpu();
+  if (const auto wanted = is_all_loading ? witness.workers_to_keep_up(waits) : std::nullopt) {
+    judgement.finding.advice += fmt::format("; about {} would keep up", counted(*wanted, "worker"));
+  }
   judgement.share = std::min(0.99, waits);
   judgement.lost = witness.device_bound(judgement.share);
   judgement.finding.summary = fmt::format(

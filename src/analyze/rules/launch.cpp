@@ -11,6 +11,9 @@ namespace trainscope::launch_rule {
 
 namespace {
 
+// With so few items per step a larger batch is the first thing to try.
+constexpr double kSmallBatch = 16;
+
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
@@ -39,7 +42,9 @@ Judgement judge(Witness& witness) {
     judgement.strength *= witness.degree("steps before which the GPU ran dry", dry, 0.1, 0.4);
   }
   if (!(judgement.strength > 0)) return judgement;
-  judgement.cause = "host_code";
+  const auto batch = evidence.reported().batch();
+  const bool is_small = batch && *batch <= kSmallBatch;
+  judgement.cause = is_small ? "small_batch" : "host_code";
   // Kernels that fill few multiprocessors take their time all the same.
   judgement.share = std::min(0.95, 1 - evidence.device_share().value_or(1));
   judgement.lost = witness.device_bound(judgement.share);
@@ -48,6 +53,10 @@ Judgement judge(Witness& witness) {
       "the GPU is idle {:.0f} % of the time{} while the threads that launch its work are busy",
       100 * judgement.share,
       active ? fmt::format(" (multiprocessors active {:.0f} %)", 100 * *active) : "");
+  if (is_small) {
+    judgement.finding.evidence.push_back(
+        fmt::format("items per step: {}, small up to {:.0f}", number_text(*batch), kSmallBatch));
+  }
   judgement.finding.advice = witness.advice(Advice::launch_less);
   return judgement;
 }

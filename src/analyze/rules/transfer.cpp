@@ -52,6 +52,10 @@ Judgement judge(Witness& witness) {
                         bytes_text(*witness.value(Signal::gpu_copied)), limit ? *limit + " " : "");
   add_limit_evidence(evidence, "gpu.copy.", judgement.finding);
   judgement.finding.advice = witness.advice(Advice::copy_faster);
+  if (share) {
+    judgement.gain = Witness::gain_of_overlap(*share);
+    judgement.gain_by = "copying beside the computing alone";
+  }
   return judgement;
 }
 

@@ -112,6 +112,24 @@ constexpr std::array<AdviceRow, static_cast<size_t>(Advice::count)> kAdvice = {{
      "gradient accumulation with no_sync()",
      "compare the ranks: a slow one holds up all; fewer and larger reductions",
      "compare the ranks: a slow one holds up all; let the compiler overlap collectives"},
+    {Advice::warm_cache,
+     "only the first pass read from storage: read the data into memory before (cat FILES > "
+     "/dev/null), and leave that pass out of comparisons",
+     "only the first pass read from storage: read the data into memory before (cat FILES > "
+     "/dev/null), load it with more workers, and leave that pass out of comparisons",
+     "only the first pass read from storage: read the data into memory before (cat FILES > "
+     "/dev/null), interleave and prefetch it, and leave that pass out of comparisons",
+     "only the first pass read from storage: read the data into memory before (cat FILES > "
+     "/dev/null), and leave that pass out of comparisons"},
+    {Advice::less_gpu_memory,
+     "before a larger batch or longer samples, save memory: a smaller type (bf16), or activations "
+     "that are computed again",
+     "before a larger batch or longer samples, save memory: torch.autocast with bfloat16, "
+     "torch.utils.checkpoint, PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against fragments",
+     "TensorFlow reserves nearly all of it: with TF_FORCE_GPU_ALLOW_GROWTH=true the metrics show "
+     "what the job needs",
+     "JAX reserves most of it: with XLA_PYTHON_CLIENT_PREALLOCATE=false the metrics show what the "
+     "job needs"},
 }};
 
 constexpr bool is_in_order() {

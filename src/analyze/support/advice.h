@@ -30,6 +30,8 @@ enum class Advice {
   less_gpu_memory_traffic,
   save_less,
   overlap_communication,
+  warm_cache,
+  less_gpu_memory,
   count
 };
 std::string_view advice_text(Advice advice, Framework framework);

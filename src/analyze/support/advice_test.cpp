@@ -40,6 +40,51 @@ TEST(Advice, is_for_the_framework_that_an_unmodified_job_has_loaded) {
   EXPECT_EQ(advice_of(both), advice_of(unknown)) << "which one trains is not known";
 }
 
+// Steps of 0.1 s that wait for data; every twentieth waits a second longer.
+std::vector<StoredReport> with_long_waits(double input_share) {
+  std::vector<StoredReport> reports;
+  double time_s = 0;
+  for (int i = 1; time_s < kLengthS - 1.5; ++i) {
+    const double waits_s = 0.1 * input_share + (i % 20 == 0 ? 1 : 0);
+    time_s += waits_s;
+    reports.push_back({time_s, "pipe", *parse_report(fmt::format("phase input {}", waits_s))});
+    time_s += 0.1 * (1 - input_share);
+    reports.push_back({time_s, "pipe", *parse_report(fmt::format("step {}", i))});
+  }
+  return reports;
+}
+
+TEST(Advice, says_what_it_can_bring_by_itself) {
+  const auto gain = [](double input_share) {
+    PlantedRun run;
+    const Diagnosis d = run.cpu(0.3, 0.3).steps(input_share).diagnose();
+    return d.findings.at(0).advice_speedup.value_or(0);
+  };
+  EXPECT_NEAR(gain(0.3), 1 / 0.7, 0.02) << "all of the wait is hidden";
+  EXPECT_NEAR(gain(0.7), 1 / 0.7, 0.02) << "as long as the rest of a step is";
+  PlantedRun workers, stalls;
+  workers.thread("worker0", 0.5, 0);
+  EXPECT_EQ(workers.cpu(0.3, 0.3).steps(0.7).diagnose().findings.at(0).advice_speedup, std::nullopt)
+      << "these load ahead already";
+  // A step of 0.1 s hides a tenth of a wait of a second.
+  const Diagnosis d = stalls.cpu(0.3, 0.3).report(with_long_waits(0.02)).diagnose();
+  EXPECT_EQ(d.verdict, "input_bound");
+  EXPECT_GT(*d.findings.at(0).max_speedup, 1.4);
+  EXPECT_NEAR(*d.findings.at(0).advice_speedup, 1.05, 0.02);
+}
+
+TEST(Advice, says_how_many_workers_would_keep_up) {
+  const auto advice = [](double cpus, double worker) {
+    PlantedRun run;
+    run.host(fmt::format(R"({{"threads": {}}})", cpus)).cpu(1.1, 1.15);
+    run.thread("main", 0.3, 0).thread("worker0", worker, 0);
+    return run.steps(0.7).diagnose().findings.at(0).advice;
+  };
+  EXPECT_NE(advice(8, 0.99).find("it had 1; about 4 workers would keep up"), std::string::npos)
+      << advice(8, 0.99);
+  EXPECT_EQ(advice(3, 0.99).find("keep up"), std::string::npos) << "more than there are CPUs";
+}
+
 TEST(Advice, is_a_sentence_for_each) {
   for (size_t i = 0; i < static_cast<size_t>(Advice::count); ++i) {
     for (const Framework framework :

@@ -31,6 +31,20 @@ TEST(Device, a_job_that_computes_on_many_cores_is_not_launch_bound) {
   EXPECT_NE(waiting_gpu(8).diagnose().verdict, "launch_bound");
 }
 
+TEST(Device, few_items_per_step_are_why_a_gpu_waits_for_launches) {
+  const auto cause = [](int batch) {
+    std::vector<StoredReport> reports = {
+        {0.05, "pipe", *parse_report(fmt::format("batch {}", batch))}};
+    for (int i = 1; i < 200; ++i) {
+      reports.push_back({i * 0.1, "pipe", *parse_report(fmt::format("step {}", i))});
+    }
+    PlantedRun run = waiting_gpu(1);
+    return run.report(std::move(reports)).diagnose().cause;
+  };
+  EXPECT_EQ(cause(4), "small_batch");
+  EXPECT_EQ(cause(256), "host_code");
+}
+
 TEST(Device, a_busy_gpu_of_somebody_else_does_not_count) {
   PlantedRun run;
   run.cpu(0.05, 1.0).thread("main", 0.97, 0);

@@ -5,6 +5,8 @@
 #include "analyze/analyze.h"
 #include "analyze/support/breakdown.h"
 #include "analyze/support/confidence.h"
+#include "analyze/support/costliest_stalls.h"
+#include "analyze/support/full_memory.h"
 #include "analyze/support/missing_evidence.h"
 #include "analyze/support/outside_steps.h"
 #include "analyze/support/over_time.h"
@@ -98,6 +100,22 @@ void set_over_time(const Evidence& evidence, const std::vector<JudgedSpan>& span
   }
 }
 
+// What no rule decides: interruptions, memory, and the time before and after the steps.
+Status add_other_findings(const RunView& run, const Evidence& evidence, Diagnosis& diagnosis) {
+  std::vector<Finding>& all = diagnosis.findings;
+  const auto add = [&](const std::vector<Finding>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+  };
+  TS_TRY(const std::vector<Finding> memory, full_memory(run, evidence));
+  add(memory);
+  add(evidence.reported().step_time().findings);
+  TS_TRY(const std::optional<Finding> stalls, costliest_stalls(run, evidence));
+  if (stalls) all.push_back(*stalls);
+  TS_TRY(const std::vector<Finding> outside, time_outside_steps(run, evidence.reported()));
+  add(outside);
+  return {};
+}
+
 }  // namespace
 
 Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits) {
@@ -127,11 +145,7 @@ Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits) {
     if (holds || (is_long && is_noticeable(one.judgement))) findings.add(one, confidence.of(one));
   }
   for (const JudgedSpan& span : spans) findings.add_span(span);
-  for (const Finding& pause : evidence.reported().step_time().findings) {
-    diagnosis.findings.push_back(pause);
-  }
-  TS_TRY(const std::vector<Finding> outside, time_outside_steps(run, evidence.reported()));
-  diagnosis.findings.insert(diagnosis.findings.end(), outside.begin(), outside.end());
+  TS_CHECK_OK(add_other_findings(run, evidence, diagnosis));
   for (const Judged& one : judged) diagnosis.judged.push_back(explained(one));
   return diagnosis;
 }

@@ -154,6 +154,16 @@ Result<Evidence> Evidence::of(const RunView& run, const MachineLimits* limits) {
   return evidence;
 }
 
+Result<Evidence> Evidence::of_time(const RunView& run, double from_s, double to_s) const {
+  Evidence part = *this;
+  part.windows_ = {from_s, to_s - from_s, 1};
+  part.values_ = {};
+  part.own_.clear();
+  TS_CHECK_OK(part.read_signals(run));
+  part.uses_gpu_ = uses_gpu_;
+  return part;
+}
+
 Status Evidence::read_signals(const RunView& run) {
   const std::vector<WantedSeries> wanted = wanted_series(run.recorded_series(), cpu_pattern_);
   std::vector<WindowQuery> queries;

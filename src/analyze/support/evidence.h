@@ -30,6 +30,8 @@ class Evidence {
   static Result<Evidence> of(const RunView& run, const MachineLimits* limits = nullptr);
   // The same of some windows only.
   Evidence slice(size_t first_window, size_t count) const;
+  // The signals of any other time of the run, in one window.
+  Result<Evidence> of_time(const RunView& run, double from_s, double to_s) const;
 
   // Over the time that is judged: a rate per second of a counter, the mean of a gauge.
   std::optional<double> mean(Signal signal) const { return values_[index(signal)].mean; }

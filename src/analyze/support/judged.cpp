@@ -35,6 +35,17 @@ void add_evidence(const Judged& judged, Finding& finding) {
   }
 }
 
+// What the advice alone can bring of the whole time, which may be less than all that is lost.
+void add_gain(const Judgement& judgement, double part, Finding& finding) {
+  constexpr double kWorthAWord = 1.02;
+  if (!judgement.gain || finding.advice.empty()) return;
+  const double gain = 1 / (1 - part * (1 - 1 / *judgement.gain));
+  if (gain < kWorthAWord) return;
+  finding.advice_speedup = gain;
+  finding.advice += fmt::format("; {}: at most {:.2f} times as fast",
+                                judgement.gain_by.empty() ? "that alone" : judgement.gain_by, gain);
+}
+
 }  // namespace
 
 void sort_by_strength(std::vector<Judged>& judged) {
@@ -56,6 +67,7 @@ Finding finding_of(const Judged& judged, const JudgedTime& time) {
     finding.time_lost_s = *judged.judgement.lost * time.length_s;
     finding.max_speedup = 1 / (1 - lost);
   }
+  add_gain(judged.judgement, part, finding);
   return finding;
 }
 

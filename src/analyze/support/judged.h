@@ -18,6 +18,10 @@ struct Judgement {
   std::optional<double> lost = {};
   // The job reported the share: it is found even where something else limits the training.
   bool is_reported = false;
+  // How many times as fast the judged time would be with the advice alone, at most; and by which
+  // change, if it is only a part of the advice.
+  std::optional<double> gain = {};
+  std::string gain_by = {};
   std::string severity = {};  // "": by the share
   std::string missing = {};   // why it cannot be decided, and what would help; "": nothing special
   Finding finding = {};       // id, severity and times are filled in by the caller

@@ -47,6 +47,19 @@ TEST(OverTime, a_cache_that_warms_up_is_seen) {
   EXPECT_EQ(found, 1U);
 }
 
+TEST(OverTime, reads_that_come_from_memory_later_make_a_cold_cache) {
+  const auto reading = [](double later) {
+    PlantedRun run;
+    run.cpu(0.2, 0.25).thread("main", 0.2, 0).rate("job.io.bytes", {{"direction", "read"}}, 100e6);
+    run.rate("job.thread.blocked", {{"on", "disk"}, {"role", "main"}}, 0.7);
+    run.changing("job.disk.io", {{"direction", "read"}}, 12, 100e6, later);
+    return run.diagnose();
+  };
+  EXPECT_EQ(reading(1e6).verdict, "input_bound");
+  EXPECT_EQ(reading(1e6).cause, "cold_cache");
+  EXPECT_EQ(reading(50e6).cause, "storage");
+}
+
 TEST(OverTime, a_short_disturbance_makes_no_span) {
   EXPECT_EQ(spans_text(warming_up(2).diagnose()), "0-20 cpu_bound ");
   EXPECT_EQ(spans_text(warming_up(20).diagnose()), "0-20 input_bound ");

@@ -46,6 +46,8 @@ Status ReportedTime::read_steps(const RunView& run) {
   find_later_starts(training);
   timeline_ = training.timeline;
   dry_share_ = training.device_waits.dry_share();
+  batch_ = training.batch;
+  typical_rest_s_ = training.statistics.typical_rest_s;
   for (const BreakdownPart& part : step_time_.breakdown) {
     // A slow first batch is part of the warm-up too.
     if (part.part == "warmup") {
@@ -120,6 +122,16 @@ double ReportedTime::paused_s(std::string_view kind, double from_s, double to_s)
   for (const Pause& pause : step_time_.pauses) {
     if (pause.kind != kind) continue;
     sum_s += part_within(pause.lost_s, pause.from_s, pause.to_s, from_s, to_s);
+  }
+  return sum_s;
+}
+
+double ReportedTime::unhidden_input_s(double from_s, double to_s) const {
+  double sum_s = 0;
+  for (const Pause& pause : step_time_.pauses) {
+    if (pause.kind != "input") continue;
+    const double beyond_s = std::max(0.0, pause.to_s - pause.from_s - typical_rest_s_);
+    sum_s += part_within(beyond_s, pause.from_s, pause.to_s, from_s, to_s);
   }
   return sum_s;
 }

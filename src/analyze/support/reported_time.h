@@ -33,12 +33,16 @@ class ReportedTime {
   double warmup_s() const { return warmup_s_; }
   double later_start_s() const;
   int64_t steps() const { return steps_; }
+  std::optional<double> batch() const { return batch_; }  // items per step, the largest reported
 
   bool has_phases() const { return has_phases_; }  // of input or of compute
   bool knows_input() const { return knows_input_; }
   std::optional<double> share(std::string_view part, double from_s, double to_s) const;
   // Of waiting for data, what a device had to wait for too: all of it where devices are unknown.
   std::optional<double> lost_input(double from_s, double to_s) const;
+  // Of waits that make a step long, what lasts beyond the rest of a usual step: no batch that is
+  // loaded meanwhile hides it.
+  double unhidden_input_s(double from_s, double to_s) const;
   // Share of the steps before which a device had nothing left to do; empty: unknown.
   std::optional<double> dry_share() const { return dry_share_; }
   // Of the time, beyond the usual duration of a step, in steps whose length no phase explains.
@@ -67,13 +71,13 @@ class ReportedTime {
   double paused_s(std::string_view kind, double from_s, double to_s) const;
   double start_waits_s(double from_s, double to_s) const;
 
-  double begin_s_ = 0, end_s_ = 0, first_step_s_ = 0, warmup_s_ = 0;
+  double begin_s_ = 0, end_s_ = 0, first_step_s_ = 0, warmup_s_ = 0, typical_rest_s_ = 0;
   int64_t steps_ = 0;
   bool has_phases_ = false, knows_input_ = false;
   StepTimeline timeline_;
   std::vector<StartWait> later_starts_;
   AnalysisResult step_time_;
-  std::optional<double> dry_share_, writes_, work_;
+  std::optional<double> dry_share_, writes_, work_, batch_;
   std::map<std::string, double, std::less<>> shares_;  // of all that is judged
 };
 

@@ -2,6 +2,8 @@
 // a run how far one verdict holds. The build lists the folder and generates rules().
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +35,14 @@ class Witness : public Observations {
   // How far the main thread waits for loading workers that are busy. Only their states are seen, so
   // this is for unmodified jobs.
   double waits_for_workers();
+  // Whether reads came from storage at first, and from the page cache later.
+  bool has_warmed_up() const;
+  // How many times as fast steps are if a part of them runs beside the rest, and how many loading
+  // workers would hide that part altogether.
+  static double gain_of_overlap(double share) { return 1 / std::max(share, 1 - share); }
+  // The same of waiting for data, of which a wait that is longer than a step is not hidden.
+  double gain_of_loading_ahead(double share) const;
+  std::optional<int64_t> workers_to_keep_up(double waits);
   // Why the workers are too slow; "": unknown.
   std::string cause_in_workers();
   // How far the job's CPU time goes into many small reads.

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "analyze/support/rule.h"
 
@@ -90,6 +91,45 @@ std::string Witness::cause_in_workers() {
   const double full =
       degree("share of the CPUs that the job does not use", evidence_.unused_share(), 0.15, 0.05);
   return full > 0.6 ? "decoding" : "";
+}
+
+bool Witness::has_warmed_up() const {
+  constexpr size_t kLeastWindows = 4;
+  constexpr double kReadsBytes = 1e6, kFromStorage = 0.5, kFromMemory = 0.1;
+  const auto& disk = evidence_.by_window(Signal::disk_read_bytes);
+  const auto& read = evidence_.by_window(Signal::read_bytes);
+  if (disk.size() < kLeastWindows) return false;
+  const auto share_of = [&](size_t from, size_t to) -> std::optional<double> {
+    double from_disk = 0, all = 0;
+    for (size_t w = from; w < to; ++w) {
+      from_disk += disk[w].value_or(0);
+      all += read[w].value_or(0);
+    }
+    if (!(all > kReadsBytes * static_cast<double>(to - from))) return std::nullopt;
+    return from_disk / all;
+  };
+  const size_t quarter = disk.size() / 4;
+  const auto first = share_of(0, quarter), last = share_of(disk.size() - quarter, disk.size());
+  return first && last && *first >= kFromStorage && *last <= kFromMemory;
+}
+
+double Witness::gain_of_loading_ahead(double share) const {
+  const TimeWindows& windows = evidence_.windows();
+  const double unhidden_s = evidence_.reported().unhidden_input_s(windows.begin_s, windows.end_s());
+  const double hidden = share - unhidden_s / evidence_.training_s();
+  return 1 / (1 - std::clamp(hidden, 0.0, 1 - share));
+}
+
+// Each worker takes as long per batch as now: the job may use no more of them than it has CPUs.
+std::optional<int64_t> Witness::workers_to_keep_up(double waits) {
+  const auto busy = value(Signal::worker_most);
+  const auto have = static_cast<double>(evidence_.workers());
+  const bool is_known = evidence_.workers() < Evidence::kMostWorkers;
+  const double loading = have > 0 ? have * busy.value_or(0) : waits;
+  if (!is_known || !(waits < 1)) return std::nullopt;
+  const double needed = std::ceil(loading / (1 - waits));
+  if (!(needed > have) || needed > evidence_.cpus()) return std::nullopt;
+  return static_cast<int64_t>(needed);
 }
 
 double Witness::small_reads() {

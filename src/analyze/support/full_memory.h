@@ -1,0 +1,18 @@
+// Memory that was nearly full while the job trained: that of its GPUs, of its control group, of the
+// machine.
+//
+// Limits: the highest usage that was sampled; a peak between two samples is not seen.
+#pragma once
+
+#include <vector>
+
+#include "analyze/support/evidence.h"
+#include "base/result.h"
+#include "model/finding.h"
+#include "model/model.h"
+
+namespace trainscope {
+
+Result<std::vector<Finding>> full_memory(const RunView& run, const Evidence& evidence);
+
+}  // namespace trainscope
