@@ -69,6 +69,8 @@ Result<Json> distribution_json(const RunView& run) {
 Result<Json> row_json(const RunView& run) {
   const Training& training = run.training();
   Json row = {{"id", run.manifest().id},
+              {"duration_s", run.duration_s()},
+              {"steps", value_or_null(training.count)},
               {"steps_per_s", value_or_null(training.steps_per_s)},
               {"loss", nullptr},
               {"name_of_loss", nullptr}};

@@ -41,6 +41,7 @@ Json listing_json(const RunListing& run) {
           {"rank", m.world_size > 1 ? Json(m.rank) : Json(nullptr)},
           {"group", group_json(m)},
           {"repeat", repeat_json(m)},
+          {"host", text_or_null(m.host_name)},
           {"started", text_or_null(m.started)},
           {"duration_s", value_or_null(listed_duration_s(run))},
           {"command", m.command},
@@ -60,7 +61,6 @@ Json run_head_json(const RunListing& run) {
   head["ended"] = text_or_null(m.ended);
   head["signal"] = value_or_null(m.signal);
   head["ended_by"] = text_or_null(ended_by_name(m.ended_by));
-  head["host"] = text_or_null(m.host_name);
   head["steps_per_s"] = value_or_null(m.steps_per_s);
   head["period_s"] = m.period_ns > 0 ? Json(to_seconds(m.period_ns)) : Json(nullptr);
   return {{"run", std::move(head)},

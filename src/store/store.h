@@ -54,6 +54,8 @@ struct RunListing {
 // All runs of a home, oldest first. Foreign files are ignored, a damaged run is listed as such.
 // However large a run is, little of it is read.
 Result<std::vector<RunListing>> list_runs(const std::string& home);
+// Only the names of their folders, in the same order.
+Result<std::vector<std::string>> run_folders(const std::string& home);
 
 // When the last sample of a listed run was taken, for one that has no duration; nothing if it
 // cannot be read. Little is read here too.

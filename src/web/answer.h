@@ -15,6 +15,9 @@ struct WebAnswer {
   std::string type = "application/json";
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers = {};  // besides those of every answer
+
+  // Whether it is what the browser has already (If-None-Match).
+  bool has_tag(std::string_view tag) const;
 };
 
 WebAnswer json_answer(const Json& document);

@@ -18,14 +18,13 @@ bool is_folder_of(const std::string& name, const std::string& id) {
   return name.size() == id.size() || name[id.size()] == '-' || name[id.size()] == '.';
 }
 
-// Which file it is: a manifest is never changed, only replaced.
+}  // namespace
+
 std::string manifest_version(const std::string& path) {
   struct stat found {};
   if (::stat((path + "/manifest.json").c_str(), &found) != 0) return "";
   return fmt::format("{} {}.{:09}", found.st_ino, found.st_mtim.tv_sec, found.st_mtim.tv_nsec);
 }
-
-}  // namespace
 
 int64_t pause_after_reading_ns(int64_t cpu_ns) {
   constexpr int64_t kPausePerCpuTime = 19;

@@ -26,6 +26,9 @@ namespace trainscope {
 // processor: a second, and so long that it takes a twentieth of a core.
 int64_t pause_after_reading_ns(int64_t cpu_ns);
 
+// Which file the manifest of a run is: it is never changed, only replaced. "" without one.
+std::string manifest_version(const std::string& path);
+
 class OpenedRuns {
  public:
   static constexpr size_t kMostOpen = 4;

@@ -232,6 +232,7 @@ class Server : public WebServer {
       co_await follow(stream, matched.parts.front());
       co_return false;
     }
+    if (answered.has_tag(known)) answered = WebAnswer{304, answered.type, "", answered.headers};
     co_return co_await send(stream, std::move(answered), is_head, headers.keep_alive());
   }
 

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "document/document.h"
+#include "web/listed_runs.h"
 #include "web/opened_runs.h"
 #include "web/recent_texts.h"
 
@@ -13,9 +14,10 @@ namespace trainscope {
 
 struct Site {
   Site(std::string home_path, std::map<std::string, std::string> named)
-      : home(std::move(home_path)), runs(home, std::move(named)) {}
+      : home(std::move(home_path)), list(home), runs(home, std::move(named)) {}
 
   const std::string home;
+  ListedRuns list;
   OpenedRuns runs;
   Overviews overviews;
   // Documents of runs that have ended, which do not change: rows of the table, infos, diagnoses.

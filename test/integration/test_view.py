@@ -343,6 +343,8 @@ class Answers(Case):
         rows = view.json(f"/api/rows?runs={a},{b}")["rows"]
         self.assertEqual([row["id"] for row in rows], [a, b])
         self.assertGreater(rows[0]["steps_per_s"], 0)
+        self.assertEqual((rows[0]["steps"], rows[0]["duration_s"]), (30, self.info("a")["run"]["duration_s"]))
+        self.assertEqual(view.json("/api/runs")["runs"][0]["host"], self.info("a")["host"]["name"])
         self.assertEqual((rows[0]["loss"][0], rows[0]["loss"][-1]), (1, 0.0333))
         self.assertLessEqual(len(rows[0]["loss"]), 60)
 
@@ -358,6 +360,34 @@ class Answers(Case):
         self.assertEqual(view.status(f"/api/run/{run}/info"), 404)
         self.assertEqual(view.status(f"/api/run/{run}/columns?series=0"), 404)
         self.assertEqual(view.json("/api/runs")["runs"], [])
+
+    def test_the_list_is_sent_and_read_again_only_if_it_changed(self):
+        for name in ("a", "b"):
+            self.record(["true"], "--name", name)
+        view = View(self)
+
+        def ask(tag=None):
+            status, headers, content = view.request("/api/runs", headers=[("If-None-Match", tag)] if tag else [])
+            return status, headers["ETag"], [run["name"] for run in json.loads(content)["runs"]] if content else None
+        status, tag, names = ask()
+        self.assertEqual((status, names), (200, ["a", "b"]))
+        self.assertEqual(ask(tag), (304, tag, None))
+        # Changed where it is, which nothing does to a manifest: who does not read it again does not see it.
+        manifest = pathlib.Path(self.info("b")["run"]["path"], "manifest.json")
+        before = manifest.stat()
+        text = manifest.read_text()
+        manifest.write_text(text.replace('"name": "b"', '"name": "c"').replace('"name":"b"', '"name":"c"'))
+        self.assertNotEqual(manifest.read_text(), text)
+        os.utime(manifest, ns=(before.st_atime_ns, before.st_mtime_ns))
+        self.assertEqual(ask(tag), (304, tag, None))
+        self.trainscope("edit", "a", "--name", "d")
+        status, newer, names = ask(tag)
+        self.assertEqual((status, names), (200, ["d", "b"]))
+        self.assertNotEqual(newer, tag)
+        self.record(["true"], "--name", "e")
+        self.assertEqual(ask(newer)[2], ["d", "b", "e"])
+        manifest.write_text(text)
+        self.same(view, "/api/runs", "list", "--json")
 
     def test_steps_marks_output_and_distribution(self):
         self.record(STEPS, "--every", "10ms")

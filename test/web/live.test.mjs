@@ -102,6 +102,30 @@ test('a page says that the recorder is gone', () => withPage(`#/run/${runs.slow}
   before: (page) => beforeItEnded(page, (route) => reply(route, eventText('ended', { duration_s: 2, status: 'ended', recorder_gone: true }))),
 }));
 
+test('a page says why the server refuses to tell more, and not that it tries again', () => withPage(`#/run/${runs.slow}`, async (page) => {
+  const said = await page.getByText('connection lost at').innerText();
+  assert.match(said, /no run has this id/);
+  assert.doesNotMatch(said, /trying again/);
+}, {
+  before: async (page) => {
+    await beforeItEnded(page, (route) => route.fulfill({ status: 404, json: { error: 'gone' } }));
+    // It was there when the page opened, and is not when the page asks why.
+    let asked = 0;
+    const head = await api(`/api/run/${runs.slow}`);
+    await page.route(`**/api/run/${runs.slow}`, (route) => (asked++ === 0 ? route.fulfill({ json: { ...head, run: { ...head.run, status: 'running' } } }) : route.fulfill({ status: 404, json: { error: 'no run has this id' } })));
+  },
+  allow: /404/,
+}));
+
+test('a page that was refused because the server has too much to do asks again', async () => {
+  let asked = 0;
+  await withPage(`#/run/${runs.slow}`, (page) => page.getByText('ended while you watched').waitFor(), {
+    before: (page) => beforeItEnded(page, (route) => (asked++ === 0 ? route.fulfill({ status: 503, json: { error: 'busy' } }) : reply(route, eventText('ended', { duration_s: 2, status: 'ended' })))),
+    allow: /503/,
+  });
+  assert.ok(asked > 1);
+});
+
 test('a page says that the connection is lost', () => withPage(`#/run/${runs.slow}`, (page) => page.getByText('connection lost at').waitFor(), {
   before: (page) => beforeItEnded(page, (route) => route.abort()), allow: /ERR_FAILED/,
 }));

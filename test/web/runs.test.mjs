@@ -49,6 +49,31 @@ test('repeats are one row that opens', () => withPage('#/', async (page) => {
   await eventually(async () => (await page.locator('tr.member').count()) === 2, 'two members');
 }));
 
+test('ranks of a job are one row that opens; a run that is being recorded shows how far it is, and so does its end', async () => {
+  const all = (await api('/api/runs')).runs;
+  const { repeat, ...slow } = all.find((run) => run.id === runs.slow);
+  const rank = (index) => ({ ...slow, id: `rank${index}`, name: 'job', repeat: null, group: { job: 'slurm-7', rank: index, world_size: 3, restart: 0 } });
+  const live = { ...slow, repeat, id: 'live', name: 'live', host: 'node7', status: 'running', duration_s: null, steps: null };
+  let isOver = false;
+  const row = (duration_s, steps) => ({ id: 'live', duration_s, steps, steps_per_s: 4, loss: null, name_of_loss: null });
+  await withPage('#/', async (page) => {
+    await page.getByText('3 ranks').waitFor();
+    await page.getByRole('button', { name: 'Open the ranks of job' }).click();
+    await eventually(async () => (await page.locator('tr.member').allInnerTexts()).map((text) => text.match(/rank \d/)?.[0]).join() === 'rank 0,rank 1,rank 2', 'three ranks');
+    const cells = page.locator('tr', { hasText: 'live' });
+    await cells.getByText('12 min 4 s').waitFor();
+    await cells.getByText('2,904').waitFor();
+    await cells.getByText('node7').waitFor();
+    isOver = true;
+    await cells.getByText('3,000').waitFor(); // the list says that it ended: its row is read once more
+  }, {
+    before: async (page) => {
+      await page.route('**/api/runs', (route) => route.fulfill({ json: { runs: [rank(2), rank(0), rank(1), isOver ? { ...live, status: 'ended' } : live] } }));
+      await page.route('**/api/rows?*', (route) => route.fulfill({ json: { rows: [isOver ? row(750, 3000) : row(724, 2904)] } }));
+    },
+  });
+});
+
 test('keys move, pick, compare and open', () => withPage('#/', async (page) => {
   await page.locator('.runs-table').waitFor();
   await page.keyboard.press('/');

@@ -127,13 +127,6 @@ Result<std::vector<std::string>> folder_names(const std::string& home) {
   return names;
 }
 
-// Those that hold a run.
-Result<std::vector<std::string>> run_folders(const std::string& home) {
-  TS_TRY(std::vector<std::string> names, folder_names(home));
-  std::erase_if(names, [&](const std::string& name) { return !holds_run(home + "/" + name); });
-  return names;
-}
-
 // "latest" is 0, "latest~2" is 2.
 std::optional<size_t> latest_index(std::string_view text) {
   const RunsByName wanted = parse_runs_by_name(text);
@@ -235,6 +228,12 @@ Error not_a_run(const std::string& path) {
 
 }  // namespace
 
+Result<std::vector<std::string>> run_folders(const std::string& home) {
+  TS_TRY(std::vector<std::string> names, folder_names(home));
+  std::erase_if(names, [&](const std::string& name) { return !holds_run(home + "/" + name); });
+  return names;
+}
+
 Result<std::vector<RunListing>> list_runs(const std::string& home) {
   TS_TRY(const std::vector<std::string> folders, run_folders(home));
   return read_safely(home, folders, list_one);
@@ -252,7 +251,8 @@ std::optional<double> last_sample_s(const std::string& run_path) {
 }
 
 RunListing list_run(const std::string& run_path) {
-  return list_one(run_path, run_path.substr(run_path.rfind('/') + 1));
+  const size_t slash = run_path.rfind('/');
+  return read_safely(run_path.substr(0, slash), {run_path.substr(slash + 1)}, list_one).front();
 }
 
 Result<RunTarget> find_target(const std::string& home, const std::string& text) {

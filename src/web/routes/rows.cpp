@@ -11,7 +11,8 @@ constexpr size_t kMostRows = 64;
 
 // A run that cannot be read has a row without numbers.
 Json empty_row(const std::string& id) {
-  return {{"id", id}, {"steps_per_s", nullptr}, {"loss", nullptr}, {"name_of_loss", nullptr}};
+  return {{"id", id},        {"duration_s", nullptr},  {"steps", nullptr}, {"steps_per_s", nullptr},
+          {"loss", nullptr}, {"name_of_loss", nullptr}};
 }
 
 // The runs of a table are read one after the other and not kept open.

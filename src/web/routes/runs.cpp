@@ -1,6 +1,5 @@
 // /api/runs: what `list --json` prints.
-#include "base/json.h"
-#include "store/store.h"
+#include "base/crc32c.h"
 #include "web/asked_run.h"
 
 namespace trainscope::runs_route {
@@ -8,8 +7,12 @@ namespace trainscope::runs_route {
 namespace {
 
 Result<WebAnswer> answer(const RouteRequest& request) {
-  TS_TRY(const std::vector<RunListing> runs, list_runs(request.site.home));
-  return json_answer(list_document(runs));
+  WebAnswer answer;
+  TS_TRY(answer.body, request.site.list.document());
+  const std::string size = std::to_string(answer.body.size());
+  answer.headers.emplace_back("ETag",
+                              "\"" + std::to_string(crc32c(answer.body)) + "-" + size + "\"");
+  return answer;
 }
 
 }  // namespace

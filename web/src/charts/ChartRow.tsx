@@ -16,7 +16,7 @@ import { DataTable } from './DataTable.tsx';
 import { watchNear, watchWidth } from './layout.ts';
 import { Legend } from './Legend.tsx';
 import { strokeOf } from './palette.ts';
-import { Plot, stepIncrements, timeIncrements } from './plot.ts';
+import { besidePlot, Plot, stepIncrements, timeIncrements } from './plot.ts';
 import { Tooltip } from './Tooltip.tsx';
 import { moveCursorByKey } from './cursorKeys.ts';
 
@@ -182,7 +182,7 @@ function noteOf(feed: ChartFeed, run: RunState, width: number): string {
   const columns = feed.columns.value;
   if (!columns || columns.window_s === null) return '';
   const { from, to } = run.view.shown.value;
-  const pixel = (to - from) / Math.max(1, width - 78);
+  const pixel = (to - from) / Math.max(1, width - besidePlot);
   const smooth = run.view.smooth.value > 0;
   return `1 px = ${duration(Math.max(pixel, 1e-9))}, ${smooth ? 'means drawn' : 'min–max drawn'}`;
 }

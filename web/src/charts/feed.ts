@@ -7,9 +7,9 @@ import { messageOf, type RunState } from '../state/run.ts';
 import type { Range } from '../state/view.ts';
 import type { Line } from './catalog.ts';
 import { statisticsOf, type Statistics } from './data.ts';
+import { besidePlot } from './plot.ts';
 
 const selectionPoints = 2000; // windows of a selection: what its edges cut off is little
-const axisWidth = 80;
 const settle = 50; // ms without a change before a range is loaded
 
 export class ChartFeed {
@@ -47,7 +47,7 @@ export class ChartFeed {
     const series = lines.map((line) => line.series);
     this.#names = lines.map((line) => seriesName(line.metric.name, line.metric.labels));
     // Charts of about the same width share a request.
-    const points = Math.min(4000, Math.max(100, Math.ceil((width - axisWidth) / 50) * 50));
+    const points = Math.min(4000, Math.max(100, Math.ceil((width - besidePlot) / 50) * 50));
     const isSame = series.join() === this.#series.join() && points === this.#points;
     if (isSame) return;
     this.#series = series;
@@ -91,7 +91,7 @@ export class ChartFeed {
     this.#loaded = null;
     this.#run.loader.cancelOthers(query);
     try {
-      const columns = await this.#run.loader.load({ ...query, series }, true, isUrgent);
+      const columns = await this.#run.loader.load({ ...query, series }, { isRange: true, isUrgent });
       if (series !== this.#series) return;
       if (this.#isOther(columns)) {
         void this.#run.reloadInfo();
@@ -135,7 +135,7 @@ export class ChartFeed {
     this.#awaited.value = range;
     let newer: Columns | null = null;
     try {
-      newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, part.points), smooth: 0 });
+      newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, part.points), smooth: 0 }, { isNews: true });
     } catch (error) {
       if (!isAbort(error)) this.error.value = messageOf(error);
     }

@@ -2,6 +2,7 @@
 import type { Column, Columns } from '../source/columns.ts';
 import { source } from '../source/current.ts';
 import { isAbort, type ColumnQuery } from '../source/source.ts';
+import { Spread } from './spread.ts';
 
 const seriesPerRequest = 64;
 const patience = 50; // ms that a reply waits for the others that were asked for with it, to be drawn in one frame with them
@@ -12,9 +13,19 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
+export interface LoadOptions {
+  /** A newer range makes it useless. */
+  isRange?: boolean;
+  /** Only what is asked for in the same task shares the request. */
+  isUrgent?: boolean;
+  /** What is new of a live run: nobody waits for it, so it is drawn without holding the page. */
+  isNews?: boolean;
+}
+
 interface Batch {
   query: Omit<ColumnQuery, 'series'>;
   isRange: boolean;
+  isNews: boolean;
   waiting: Waiting[];
 }
 
@@ -36,15 +47,18 @@ function groupsOf(waiting: readonly Waiting[]): Waiting[][] {
   return groups;
 }
 
-async function deliver(waiting: readonly Waiting[], reply: Promise<Columns>, others: Promise<unknown>): Promise<void> {
+/** `spread`: where they need not all be drawn in one frame. */
+async function deliver(waiting: readonly Waiting[], reply: Promise<Columns>, others: Promise<unknown>, spread: Spread | null): Promise<void> {
   try {
     const all = await reply;
     await Promise.race([others, new Promise((resolve) => { setTimeout(resolve, patience); })]);
     const bySeries = new Map<number, Column>(all.columns.map((column) => [column.series, column]));
-    for (const one of waiting) {
+    const give = (one: Waiting) => {
       const columns = one.series.map((index) => bySeries.get(index)).filter((column) => column !== undefined);
       one.resolve({ ...all, columns });
-    }
+    };
+    if (spread) await spread.run(waiting, give);
+    else waiting.forEach(give);
   } catch (error) {
     for (const one of waiting) one.reject(error);
     if (!isAbort(error)) console.warn(error);
@@ -53,6 +67,7 @@ async function deliver(waiting: readonly Waiting[], reply: Promise<Columns>, oth
 
 export class BatchLoader {
   readonly #id: string;
+  readonly #news = new Spread();
   #batches = new Map<string, Batch>();
   #running = new Map<AbortController, { key: string; isRange: boolean }>();
   #timer = 0;
@@ -62,14 +77,17 @@ export class BatchLoader {
     this.#id = id;
   }
 
-  /**
-   * Columns in the order of `series`; those without values are absent. `isRange`: a newer range makes it useless. `isUrgent`: only
-   * what is asked for in the same task shares the request.
-   */
-  load(query: ColumnQuery, isRange = false, isUrgent = false): Promise<Columns> {
+  /** Whether drawing what is new takes so long that newer has to wait. */
+  get isResting(): boolean {
+    return this.#news.isResting;
+  }
+
+  /** Columns in the order of `series`; those without values are absent. */
+  load(query: ColumnQuery, { isRange = false, isUrgent = false, isNews = false }: LoadOptions = {}): Promise<Columns> {
     const { series, ...rest } = query;
     const key = JSON.stringify(rest);
-    const batch = this.#batches.get(key) ?? { query: rest, isRange, waiting: [] };
+    const batch = this.#batches.get(key) ?? { query: rest, isRange, isNews, waiting: [] };
+    batch.isNews &&= isNews;
     this.#batches.set(key, batch);
     if (isUrgent && !this.#isSending) {
       this.#isSending = true;
@@ -97,11 +115,11 @@ export class BatchLoader {
     this.#isSending = false;
     const batches = [...this.#batches.entries()];
     this.#batches.clear();
-    for (const [key, { query, isRange, waiting }] of batches) {
+    for (const [key, { query, isRange, isNews, waiting }] of batches) {
       const groups = groupsOf(waiting);
       const replies = groups.map((group) => this.#request({ key, isRange }, { ...query, series: [...new Set(group.flatMap((one) => one.series))] }));
       const all = Promise.allSettled(replies);
-      replies.forEach((reply, index) => void deliver(groups[index] ?? [], reply, all));
+      replies.forEach((reply, index) => void deliver(groups[index] ?? [], reply, all, isNews ? this.#news : null));
     }
   }
 

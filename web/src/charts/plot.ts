@@ -26,6 +26,9 @@ export interface PlotOptions {
 }
 
 const leftAxis = 68;
+const rightPadding = 22; // half of the time at the end of the axis
+/** What of the width of a chart is not its plot. */
+export const besidePlot = leftAxis + rightPadding;
 const bottomAxis = 22;
 const font = '11px system-ui, sans-serif';
 
@@ -202,7 +205,7 @@ export class Plot {
     const plot = new uPlot({
       width: Math.max(this.#width, 50),
       height: this.#height,
-      padding: [6, 10, 0, 0],
+      padding: [6, rightPadding, 0, 0],
       legend: { show: false },
       cursor: {
         y: false,

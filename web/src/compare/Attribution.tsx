@@ -2,7 +2,7 @@
 import type { Comparison } from '../source/types.ts';
 import { partColor } from '../charts/palette.ts';
 import { isDark } from '../state/settings.ts';
-import { percent } from '../format/number.ts';
+import { share } from '../format/number.ts';
 import { duration } from '../format/time.ts';
 
 export function Attribution({ document }: { document: Comparison }) {
@@ -38,7 +38,7 @@ export function Attribution({ document }: { document: Comparison }) {
             <tr key={part.part}>
               <th scope="row"><span class="square" style={{ background: partColor(part.part, isDark.value) }} aria-hidden="true" /> {part.part}</th>
               <td class="number">{duration(part.a_s)}</td><td class="number">{duration(part.b_s)}</td>
-              <td class="number">{part.difference_s > 0 ? '+' : ''}{duration(part.difference_s)}</td><td class="number">{percent(part.share)}</td>
+              <td class="number">{part.difference_s > 0 ? '+' : ''}{duration(part.difference_s)}</td><td class="number">{share(part.share)}</td>
             </tr>
           ))}
         </tbody>

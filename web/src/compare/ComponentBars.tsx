@@ -52,7 +52,7 @@ export function ComponentBars({ state }: { state: CompareState }) {
               <div class="group-bars">
                 {row.values.map((value, index) => (
                   <div class="one-bar" key={index} title={names[index]}>
-                    <div style={{ width: `${(Math.abs(value ?? 0) / most) * 70}%`, background: strokeOf(index, isDark.value).color }} aria-hidden="true" />
+                    <div style={{ width: `calc((100% - 96px) * ${Math.abs(value ?? 0) / most})`, background: strokeOf(index, isDark.value).color }} aria-hidden="true" />
                     <span><span class="sr-only">{names[index]}: </span>{formatValue(value, row.unit, row.metric, bytes.value)}</span>
                   </div>
                 ))}

@@ -1,9 +1,10 @@
 // What `compare` says, its interval on a logarithmic axis, and what makes it unfair.
 import type { Comparison } from '../source/types.ts';
 import { useSignal } from '@preact/signals';
-import { plain, times } from '../format/number.ts';
+import { ratio as ratioText, times } from '../format/number.ts';
 import { value as formatValue } from '../format/unit.ts';
 import { causeWords, verdictWords } from '../format/words.ts';
+import { axisOf } from './axis.ts';
 
 export function Headline({ document }: { document: Comparison }) {
   const { speed, behaviour, why, warnings, energy, explanation } = document;
@@ -18,7 +19,7 @@ export function Headline({ document }: { document: Comparison }) {
       <p>{behaviour.sentence}</p>
       {verdicts.length > 0 && <p><span class="label">verdicts</span>{verdicts.join('; ')}</p>}
       {energy && energy.a !== null && energy.b !== null && (
-        <p><span class="label">energy of {energy.of}</span>{formatValue(energy.a, energy.unit)} → {formatValue(energy.b, energy.unit)} ({times(energy.ratio)}{energy.low !== null && energy.high !== null ? ` [${plain(energy.low)}, ${plain(energy.high)}]` : ''}, {verdictWords(energy.verdict)})</p>
+        <p><span class="label">energy of {energy.of}</span>{formatValue(energy.a, energy.unit)} → {formatValue(energy.b, energy.unit)} ({times(energy.ratio)}{energy.low !== null && energy.high !== null ? ` [${ratioText(energy.low)}, ${ratioText(energy.high)}]` : ''}, {verdictWords(energy.verdict)})</p>
       )}
       {warnings.length > 0 && <ul class="warning-list">{warnings.map((warning) => <li key={warning.id + warning.summary}><span class="sign" aria-hidden="true">▲</span> <strong>warning</strong> {warning.summary}</li>)}</ul>}
       {explanation && explanation.length > 0 && (
@@ -34,16 +35,6 @@ export function Headline({ document }: { document: Comparison }) {
   );
 }
 
-const widest = 1e6;
-const limits = [1.05, 1.1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 1000, widest];
-
-/** The smallest symmetric set of round ratios that contains the interval; one from 0 on, as after few steps, is in none. */
-function axisOf(low: number, high: number): { limit: number; marks: number[] } {
-  const far = Math.max(high, 1 / low, 1.02);
-  const limit = limits.find((one) => one >= far * 1.01) ?? widest;
-  const half = limit <= 1.5 ? 1 + (limit - 1) / 2 : Math.sqrt(limit);
-  return { limit, marks: [1 / limit, 1 / half, 1, half, limit] };
-}
 
 function Interval({ ratio, low, high, verdict }: { ratio: number; low: number; high: number; verdict: string }) {
   const { limit, marks } = axisOf(low, high);

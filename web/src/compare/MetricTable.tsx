@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComparedMetric, Comparison } from '../source/types.ts';
 import { bytes } from '../state/settings.ts';
-import { plain, times } from '../format/number.ts';
+import { plain, probability, ratio, times } from '../format/number.ts';
 import { value as formatValue } from '../format/unit.ts';
 import { seriesName, verdictWords } from '../format/words.ts';
 import type { CompareState } from './state.ts';
@@ -67,12 +67,12 @@ export function MetricTable({ state, document }: { state: CompareState; document
 
 function MetricRow({ metric }: { metric: ComparedMetric }) {
   const text = (value: number | null) => formatValue(value, metric.unit, metric.name, bytes.value);
-  const interval = metric.low !== null && metric.high !== null ? ` [${plain(metric.low)}, ${plain(metric.high)}]` : '';
+  const interval = metric.low !== null && metric.high !== null ? metric.ratio === null ? ` [${plain(metric.low)}, ${plain(metric.high)}]` : ` [${ratio(metric.low)}, ${ratio(metric.high)}]` : '';
   return (
     <tr>
       <td class="metric">{seriesName(metric.name, metric.labels)}</td>
       <td class="number">{text(metric.a)}</td><td class="number">{text(metric.b)}</td><td class="number">{text(metric.difference)}</td>
-      <td class="number">{times(metric.ratio)}{interval}</td><td class="number">{plain(metric.p_adjusted, 2)}</td>
+      <td class="number">{times(metric.ratio)}{interval}</td><td class="number">{probability(metric.p_adjusted)}</td>
       <td title={metric.reason ?? ''}><span aria-hidden="true">{signs[metric.verdict] ?? ''}</span> {verdictWords(metric.verdict)}</td>
     </tr>
   );

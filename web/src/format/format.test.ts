@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { equal } from 'node:assert/strict';
-import { integer, percent, plain, prefixed, times } from './number.ts';
+import { integer, percent, plain, prefixed, probability, ratio, share, times } from './number.ts';
 import { clock, duration, parseTime, relative } from './time.ts';
 import { axisUnit, unitWords, value } from './unit.ts';
 import { commandLine, confidenceWord, labelValues, seriesName, verdictWords } from './words.ts';
@@ -30,6 +30,22 @@ test('ratios have a cross', () => {
   same(times(1.4159), '1.42×');
   same(times(1), '1.00×');
   same(times(123.4), '123×');
+  same(times(0.284), '0.28×');
+  same(times(0.00116), '0.0012×');
+  same(times(0), '0×');
+  same(times(null), '–');
+  same(`${ratio(0.000783)} ${ratio(0.3)} ${ratio(3.385)}`, '0.00078 0.30 3.38');
+});
+
+test('what is small is not shown as 0, nor with more digits than it is worth', () => {
+  same(share(0.0000882), '<0.1 %');
+  same(share(-0.0002), '<0.1 %');
+  same(share(0), '0 %');
+  same(share(0.5), '50 %');
+  same(share(null), '–');
+  same(probability(1.9e-122), '<0.001');
+  same(probability(0.0231), '0.023');
+  same(probability(null), '–');
 });
 
 test('bytes have decimal or binary prefixes', () => {

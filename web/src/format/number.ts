@@ -43,10 +43,25 @@ export function percent(share: number | null | undefined): string {
   return text + space + '%';
 }
 
-/** 1.42×; two decimals below 10, as many as matter above. */
-export function times(ratio: number | null | undefined): string {
-  if (!isNumber(ratio)) return unknown;
-  return (ratio < 10 ? ratio.toFixed(2) : plain(ratio)) + '×';
+/** Of a whole, in a list of its parts: what is there is never 0. */
+export function share(part: number | null | undefined): string {
+  return isNumber(part) && part !== 0 && Math.abs(part) < 0.001 ? '<0.1' + space + '%' : percent(part);
+}
+
+/** 1.42; two decimals below 10, as many as matter above and below 0.1. */
+export function ratio(value: number | null | undefined): string {
+  if (!isNumber(value)) return unknown;
+  return Math.abs(value) >= 0.095 && value < 10 ? value.toFixed(2) : plain(value, value < 1 ? 2 : 3);
+}
+
+/** 1.42×. */
+export function times(value: number | null | undefined): string {
+  return isNumber(value) ? ratio(value) + '×' : unknown;
+}
+
+/** Of a test: below a thousandth its size says nothing more. */
+export function probability(p: number | null | undefined): string {
+  return isNumber(p) && p < 0.001 ? '<0.001' : plain(p, 2);
 }
 
 const decimalPrefixes = ['', 'k', 'M', 'G', 'T', 'P', 'E'];

@@ -8,7 +8,7 @@ import { compareLink, picked, runs, runsError, togglePicked, watchRuns } from '.
 import { go, parseRoute, replaceParams, route, runLink } from '../state/route.ts';
 import { integer } from '../format/number.ts';
 
-const sortKeys: SortKey[] = ['started', 'name', 'verdict', 'duration', 'steps', 'status'];
+const sortKeys: SortKey[] = ['started', 'name', 'verdict', 'duration', 'steps', 'status', 'host'];
 
 function readSort(text: string | null): Sort {
   const by = sortKeys.find((key) => key === text?.replace('-', ''));

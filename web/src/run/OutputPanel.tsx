@@ -51,9 +51,9 @@ export function OutputPanel({ run }: { run: RunState }) {
     <section class="output" aria-label="Output of the job">
       <h2>Output <span class="muted small">{found?.times === 'estimated' ? 'times are estimated' : found?.times === 'unknown' ? 'times are unknown' : 'follows the cursor'}</span></h2>
       {problem.value && <p class="muted">{problem.value}</p>}
-      {found && found.lines.length === 0 && <p class="muted">The job printed nothing.</p>}
+      {found && found.lines.length === 0 && <p class="muted">No output of the job was recorded.</p>}
       {found && found.lines.length > 0 && (
-        <div class="output-lines" ref={list} tabIndex={0} role="log" aria-live="off" aria-label="Lines around the cursor">
+        <div class={`output-lines ${found.times === 'unknown' ? 'without-times' : ''}`} ref={list} tabIndex={0} role="log" aria-live="off" aria-label="Lines around the cursor">
           {found.more_before && <div class="muted">earlier lines: move the cursor back</div>}
           {found.lines.map((line, index) => (
             <div key={index} class={index === found.at ? 'at' : ''}><span class="output-time">{line.time_s === null ? '' : clock(line.time_s, 0.1)}</span><span>{line.text}</span></div>

@@ -39,13 +39,14 @@ function Status({ run }: { run: RunState }) {
   if (run.live.value === 'live') {
     return (
       <span class="status live" role="status">
-        <span class="dot" aria-hidden="true" /> live {clock(run.view.duration.value)}
+        <span class="dot" aria-hidden="true" /> live {clock(now?.duration_s ?? run.view.duration.value)}
         {now?.steps !== null && now !== null && <> · {integer(now.steps)} steps</>}
         {now !== null && (now.missed ?? 0) > 0 && <> · {integer(now.missed)} missed sample{now.missed === 1 ? '' : 's'}</>}
       </span>
     );
   }
   if (run.live.value === 'lost') return <span class="status lost" role="status">◌ connection lost at {clock(run.view.duration.value)}; trying again</span>;
+  if (run.live.value === 'refused') return <span class="status lost" role="status">◌ connection lost at {clock(run.view.duration.value)}: {run.refusal.value}</span>;
   if (run.live.value === 'damaged') return <span class="status damaged" role="status">▲ damaged: the recorder did not finish this run</span>;
   if (now?.recorder_gone) return <span class="status damaged" role="status">▲ the recorder is gone: what came after {clock(run.view.duration.value)} was not recorded</span>;
   return now ? <span class="status" role="status">■ ended while you watched</span> : null;

@@ -3,7 +3,7 @@ import type { Diagnosis, Marks, Span } from '../source/types.ts';
 import type { RunState } from '../state/run.ts';
 import { isDark } from '../state/settings.ts';
 import { partColor } from '../charts/palette.ts';
-import { percent } from '../format/number.ts';
+import { percent, share as shareText } from '../format/number.ts';
 import { clock, duration } from '../format/time.ts';
 import { verdictWords } from '../format/words.ts';
 
@@ -28,12 +28,12 @@ function Bar({ diagnosis }: { diagnosis: Diagnosis }) {
     <div>
       <div class="bar" aria-hidden="true">
         {known.map((part) => (
-          <div key={part.part} class={/unexplained|unknown/.test(part.part) ? 'unexplained' : ''} style={{ width: `${(part.share ?? 0) * 100}%`, background: partColor(part.part, isDark.value) }} title={`${part.part} ${percent(part.share)}`} />
+          <div key={part.part} class={/unexplained|unknown/.test(part.part) ? 'unexplained' : ''} style={{ width: `${(part.share ?? 0) * 100}%`, background: partColor(part.part, isDark.value) }} title={`${part.part} ${shareText(part.share)}`} />
         ))}
       </div>
       <ul class="bar-legend">
         {known.map((part) => (
-          <li key={part.part}><span class="square" style={{ background: partColor(part.part, isDark.value) }} aria-hidden="true" /> {part.part} <strong>{percent(part.share)}</strong> <span class="muted">{duration(part.time_s)}</span></li>
+          <li key={part.part}><span class="square" style={{ background: partColor(part.part, isDark.value) }} aria-hidden="true" /> {part.part} <strong>{shareText(part.share)}</strong> <span class="muted">{duration(part.time_s)}</span></li>
         ))}
       </ul>
     </div>

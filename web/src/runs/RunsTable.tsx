@@ -1,7 +1,7 @@
 // The table; only rows in view exist, so that 10,000 stay fast.
 import { effect, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { details, loadDetails, picked, togglePicked } from '../state/runs.ts';
+import { details, loadDetails, outdated, picked, togglePicked } from '../state/runs.ts';
 import { runLink } from '../state/route.ts';
 import { integer, plain } from '../format/number.ts';
 import { absolute, duration, relative } from '../format/time.ts';
@@ -23,7 +23,7 @@ interface Props {
 const headings: { by: SortKey | null; text: string; name: string }[] = [
   { by: 'status', text: '', name: 'status' }, { by: 'name', text: 'name', name: 'name' }, { by: 'verdict', text: 'verdict', name: 'verdict' },
   { by: 'duration', text: 'duration', name: 'number' }, { by: 'steps', text: 'steps', name: 'number steps' }, { by: null, text: 'steps/s', name: 'number speed' },
-  { by: null, text: 'loss', name: 'spark' }, { by: 'started', text: 'started', name: 'started' }, { by: null, text: 'tags', name: 'tags' },
+  { by: null, text: 'loss', name: 'spark' }, { by: 'started', text: 'started', name: 'started' }, { by: 'host', text: 'host', name: 'host' }, { by: null, text: 'tags', name: 'tags' },
 ];
 
 export function RunsTable({ rows, sort, current, open, onToggle }: Props) {
@@ -57,10 +57,11 @@ export function RunsTable({ rows, sort, current, open, onToggle }: Props) {
   }), []);
   const visible = rows.value.slice(first.value, first.value + seen.value);
   const known = details.value;
+  const old = outdated.value;
   useEffect(() => {
     const timer = setTimeout(() => void loadDetails(visible.map((row) => row.run.id)), 80);
     return () => clearTimeout(timer);
-  }, [rows.value, first.value, seen.value, known]);
+  }, [rows.value, first.value, seen.value, known, old]);
   return (
     <div class="runs-box" ref={box} tabIndex={0} role="region" aria-label="Table of runs">
       <table class="runs-table" aria-rowcount={rows.value.length + 1}>
@@ -108,6 +109,9 @@ function RunRowView({ row, index, isCurrent, isOpen, onToggle, onFocus }: RowPro
   const ids = row.members.length > 0 ? row.members.map((member) => member.id) : [run.id];
   const isPicked = ids.every((id) => picked.value.has(id));
   const more = details.value.get(run.id);
+  // Of a run that is being recorded the list knows neither; how far it is comes with the row.
+  const duration_s = run.duration_s ?? more?.duration_s;
+  const steps = run.steps ?? more?.steps;
   const status = row.members.some((member) => member.status === 'running') ? 'running' : run.status;
   const label = run.name ?? run.id;
   return (
@@ -122,11 +126,12 @@ function RunRowView({ row, index, isCurrent, isOpen, onToggle, onFocus }: RowPro
         {row.kind === 'member' && <span class="muted"> {run.group ? `rank ${run.group.rank}` : `repeat ${run.repeat?.index ?? ''}`}</span>}
       </td>
       <td class="verdict">{verdictWords(run.verdict)}</td>
-      <td class="number">{duration(run.duration_s)}</td>
-      <td class="number steps">{integer(run.steps)}</td>
+      <td class="number">{duration(duration_s)}</td>
+      <td class="number steps">{integer(steps)}</td>
       <td class="number speed">{plain(more?.steps_per_s)}</td>
       <td class="spark">{more?.loss && <Sparkline values={more.loss} name={more.name_of_loss ?? 'loss'} />}</td>
       <td class="started"><time dateTime={run.started ?? ''} title={absolute(run.started)}>{relative(run.started, Date.now())}</time></td>
+      <td class="host">{run.host ?? ''}</td>
       <td class="tags">{Object.entries(run.tags).map(([key, value]) => <span class="tag" key={key}>{key}={value}</span>)}</td>
     </tr>
   );

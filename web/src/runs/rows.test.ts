@@ -4,12 +4,12 @@ import { openRows, parseSearch, rowsOf } from './rows.ts';
 import type { RunListing } from '../source/types.ts';
 
 const run = (id: string, more: Partial<RunListing> = {}): RunListing => ({
-  id, name: null, note: null, tags: {}, group: null, repeat: null, started: `2026-01-01T00:00:${id.slice(-2)}Z`, duration_s: 1, command: ['python', 'train.py'],
+  id, name: null, note: null, tags: {}, group: null, repeat: null, host: null, started: `2026-01-01T00:00:${id.slice(-2)}Z`, duration_s: 1, command: ['python', 'train.py'],
   exit_code: 0, verdict: null, steps: null, status: 'ended', problem: null, ...more,
 });
 
 const found = (typed: string, runs: RunListing[]) => runs.filter(parseSearch(typed).test).map((one) => one.id);
-const runs = [run('a01', { name: 'ResNet', tags: { lr: '0.1' } }), run('a02', { tags: { lr: '0.10' }, verdict: 'input_bound' }), run('a03', { status: 'running', command: ['./a b'] })];
+const runs = [run('a01', { name: 'ResNet', tags: { lr: '0.1' }, host: 'node7' }), run('a02', { tags: { lr: '0.10' }, verdict: 'input_bound' }), run('a03', { status: 'running', command: ['./a b'] })];
 
 test('search takes words, tags, fields and regular expressions', () => {
   deepEqual(found('', runs), ['a01', 'a02', 'a03']);
@@ -20,6 +20,8 @@ test('search takes words, tags, fields and regular expressions', () => {
   deepEqual(found('/res.et|input_/', runs), ['a01', 'a02']);
   deepEqual(found('/a b/ status:running', runs), ['a03']);
   deepEqual(found('lr resnet', runs), ['a01']);
+  deepEqual(found('host:node7', runs), ['a01']);
+  deepEqual(found('node', runs), ['a01']);
 });
 
 test('a regular expression that is not one is reported', () => {
@@ -34,6 +36,11 @@ test('ranks and repeats are one row that opens', () => {
   deepEqual(rows[1]?.members.map((member) => member.id), ['b00', 'b01']);
   equal(openRows(rows, new Set()).length, 2);
   deepEqual(openRows(rows, new Set(['ranks slurm-1'])).map((row) => row.run.id), ['c01', 'b00', 'b00', 'b01']);
+});
+
+test('ranks of unknown jobs are not taken for one job', () => {
+  const ranks = [0, 1].map((rank) => run(`b0${rank}`, { group: { job: null, rank, world_size: 2 } }));
+  deepEqual(rowsOf(ranks, parseSearch(''), { by: 'started', isDescending: true }).map((row) => row.kind), ['run', 'run']);
 });
 
 test('unknown values are last in both directions', () => {

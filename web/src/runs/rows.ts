@@ -9,7 +9,7 @@ export interface Row {
   kind: 'run' | 'ranks' | 'repeats' | 'member';
 }
 
-export type SortKey = 'started' | 'name' | 'verdict' | 'duration' | 'steps' | 'status';
+export type SortKey = 'started' | 'name' | 'verdict' | 'duration' | 'steps' | 'status' | 'host';
 export interface Sort {
   by: SortKey;
   isDescending: boolean;
@@ -21,15 +21,15 @@ export interface Search {
 }
 
 const textOf = (run: RunListing) =>
-  [run.id, run.name, run.note, run.verdict, run.status, run.command.join(' '), run.group?.job, ...Object.entries(run.tags).map(([key, value]) => `${key}=${value}`)]
+  [run.id, run.name, run.note, run.host, run.verdict, run.status, run.command.join(' '), run.group?.job, ...Object.entries(run.tags).map(([key, value]) => `${key}=${value}`)]
     .filter((part) => part !== null && part !== undefined).join('\n');
 
-/** Words, tag:KEY=VALUE, status:WORD, verdict:WORD and /REGEX/; all of them must match. */
+/** Words, tag:KEY=VALUE, status:WORD, verdict:WORD, host:WORD and /REGEX/; all of them must match. */
 export function parseSearch(typed: string): Search {
   const tests: ((run: RunListing) => boolean)[] = [];
   let problem: string | null = null;
   for (const part of typed.match(/\/(?:\\.|[^/\\])*\/|\S+/g) ?? []) {
-    const field = /^(tag|status|verdict):(.*)$/.exec(part);
+    const field = /^(tag|status|verdict|host):(.*)$/.exec(part);
     if (part.length > 1 && part.startsWith('/') && part.endsWith('/')) {
       try {
         const pattern = new RegExp(part.slice(1, -1), 'im');
@@ -38,7 +38,7 @@ export function parseSearch(typed: string): Search {
         problem = error instanceof Error ? error.message : String(error);
       }
     } else if (field?.[1] === 'tag') tests.push(tagTest(field[2] ?? ''));
-    else if (field) tests.push((run) => String(run[field[1] as 'status' | 'verdict'] ?? '').includes(field[2] ?? ''));
+    else if (field) tests.push((run) => String(run[field[1] as 'status' | 'verdict' | 'host'] ?? '').includes(field[2] ?? ''));
     else tests.push((run) => textOf(run).toLowerCase().includes(part.toLowerCase()));
   }
   return { test: (run) => tests.every((test) => test(run)), problem };
@@ -51,7 +51,8 @@ function tagTest(text: string): (run: RunListing) => boolean {
 }
 
 const groupKey = (run: RunListing): string | null => {
-  if (run.group) return `ranks ${run.group.job ?? ''}`;
+  // Of ranks of which no job was recorded it is unknown whether they belong together.
+  if (run.group) return run.group.job === null ? null : `ranks ${run.group.job}`;
   return run.repeat ? `repeats ${run.repeat.group}` : null;
 };
 
@@ -86,6 +87,7 @@ function valueOf(run: RunListing, by: SortKey): string | number | null {
     case 'duration': return run.duration_s;
     case 'steps': return run.steps;
     case 'status': return run.status;
+    case 'host': return run.host;
   }
 }
 

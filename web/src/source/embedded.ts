@@ -82,7 +82,7 @@ export class EmbeddedSource implements DataSource {
     });
   }
   async rows(ids: string[]): Promise<RunRow[]> {
-    return ids.map((id) => ({ id, steps_per_s: null, loss: null, name_of_loss: null }));
+    return ids.map((id) => ({ id, duration_s: null, steps: null, steps_per_s: null, loss: null, name_of_loss: null }));
   }
   async run(id: string): Promise<RunHead> {
     return this.#head(id);

@@ -56,6 +56,11 @@ export class SourceError extends Error {
   }
 }
 
+/** Asked again, the server would say the same: there is no such run, or this page may not see it. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof SourceError && error.status >= 400 && error.status < 429;
+}
+
 export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

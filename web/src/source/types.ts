@@ -8,6 +8,7 @@ export interface RunListing {
   tags: Record<string, string>;
   group: { job: string | null; rank: number; world_size: number } | null;
   repeat: { group: string; index: number; count: number } | null;
+  host: string | null;
   started: string | null;
   duration_s: number | null;
   command: string[];
@@ -20,6 +21,9 @@ export interface RunListing {
 
 export interface RunRow {
   id: string;
+  /** So far, if it is being recorded. */
+  duration_s: number | null;
+  steps: number | null;
   steps_per_s: number | null;
   loss: (number | null)[] | null;
   name_of_loss: string | null;
@@ -31,6 +35,7 @@ export interface RunHead {
     name: string | null;
     tags: Record<string, string>;
     note: string | null;
+    host: string | null;
     started: string | null;
     ended: string | null;
     duration_s: number;

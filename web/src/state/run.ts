@@ -1,12 +1,15 @@
 // One run as the page knows it: the head first, then verdict, metrics and marks as they arrive, then live news.
 import { batch, signal } from '@preact/signals';
 import { source } from '../source/current.ts';
+import { isRefusal } from '../source/source.ts';
 import type { Diagnosis, DrawnMarks, Info, LiveNow, Marks, RunHead } from '../source/types.ts';
 import { BatchLoader } from '../charts/loader.ts';
 import { Refresher } from './refresher.ts';
 import { TimeView } from './view.ts';
 
-export type LiveState = 'ended' | 'live' | 'lost' | 'damaged';
+export type LiveState = 'ended' | 'live' | 'lost' | 'refused' | 'damaged';
+
+const tryAgain = 5_000; // ms
 
 export class RunState {
   readonly id: string;
@@ -19,6 +22,8 @@ export class RunState {
   readonly drawnMarks = signal<DrawnMarks | null>(null);
   readonly live = signal<LiveState>('ended');
   readonly now = signal<LiveNow | null>(null);
+  /** Why the server tells no more of the run. */
+  readonly refusal = signal('');
   readonly error = signal<string | null>(null);
   readonly diagnosisError = signal<string | null>(null);
   /** Index of the finding that was chosen: its evidence is open. */
@@ -65,11 +70,17 @@ export class RunState {
       const info = await asked;
       batch(() => {
         this.info.value = info;
-        this.view.grow(Math.max(this.view.duration.value, info.run.duration_s));
+        this.#grow(Math.max(this.view.duration.value, info.run.duration_s));
       });
     } catch (error) {
       this.error.value = messageOf(error);
     }
+  }
+
+  /** While the run is live, not before what is new was drawn; the next news tells it again. */
+  #grow(duration_s: number | null): void {
+    if (duration_s === null || (this.live.value === 'live' && this.loader.isResting)) return;
+    this.view.grow(duration_s);
   }
 
   async #loadDiagnosis(): Promise<void> {
@@ -99,12 +110,21 @@ export class RunState {
   #listen(): void {
     const refresher = new Refresher(() => void this.#reload());
     this.#stops.push(() => refresher.stop());
-    this.#stops.push(source.live(this.id, {
+    let timer = 0;
+    let stop = () => {};
+    this.#stops.push(() => { clearTimeout(timer); stop(); });
+    const listen = () => { stop = this.#follow(refresher, () => { timer = window.setTimeout(listen, tryAgain); }); };
+    listen();
+  }
+
+  /** `again` follows it later; returns what ends it. */
+  #follow(refresher: Refresher, again: () => void): () => void {
+    return source.live(this.id, {
       now: (state) => {
         batch(() => {
           this.live.value = 'live';
           this.now.value = state;
-          if (state.duration_s !== null) this.view.grow(state.duration_s);
+          this.#grow(state.duration_s);
         });
         refresher.grew(state.duration_s);
       },
@@ -116,10 +136,27 @@ export class RunState {
         });
         refresher.refresh();
       },
-      lost: () => {
+      lost: (isForGood) => {
         this.live.value = 'lost';
+        if (isForGood) void this.#askWhy(again);
       },
-    }));
+    });
+  }
+
+  /** The browser does not tell why it was refused, and does not try again: a server that only had too much to do is asked again. */
+  async #askWhy(again: () => void): Promise<void> {
+    try {
+      await source.run(this.id);
+    } catch (error) {
+      if (isRefusal(error) && !this.#isClosed) {
+        batch(() => {
+          this.refusal.value = messageOf(error);
+          this.live.value = 'refused';
+        });
+        return;
+      }
+    }
+    if (!this.#isClosed) again();
   }
 
   async #reload(info = source.info(this.id)): Promise<void> {

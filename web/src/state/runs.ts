@@ -1,5 +1,5 @@
 // The list of runs, what is known of visible rows, and which runs were picked to be compared.
-import { signal } from '@preact/signals';
+import { batch, signal } from '@preact/signals';
 import { source } from '../source/current.ts';
 import type { RunListing, RunRow } from '../source/types.ts';
 import { messageOf } from './run.ts';
@@ -8,6 +8,8 @@ export const runs = signal<RunListing[] | null>(null);
 export const runsError = signal<string | null>(null);
 export const picked = signal<ReadonlySet<string>>(new Set());
 export const details = signal<ReadonlyMap<string, RunRow>>(new Map());
+/** Runs of which more is known now than their details say: they are shown until newer ones arrive. */
+export const outdated = signal<ReadonlySet<string>>(new Set());
 
 const rowsPerRequest = 64;
 const whileRunning = 5_000;
@@ -20,8 +22,9 @@ export function watchRuns(): () => void {
   const load = async () => {
     try {
       if (!document.hidden || runs.peek() === null) {
+        const before = runs.peek() ?? [];
         runs.value = await source.runs();
-        forgetRunning(runs.value);
+        outdate(before, runs.value);
         runsError.value = null;
       }
     } catch (error) {
@@ -37,24 +40,30 @@ export function watchRuns(): () => void {
   };
 }
 
-/** Speed and loss of a running job change: they are loaded again. */
-function forgetRunning(all: RunListing[]): void {
-  const changed = new Map(details.peek());
-  for (const run of all) if (run.status === 'running') changed.delete(run.id);
-  details.value = changed;
+/** Speed and loss of a running job change, also of one that has ended since: they are loaded again. */
+export function outdate(before: readonly RunListing[], now: readonly RunListing[]): void {
+  const running = [...before, ...now].filter((run) => run.status === 'running').map((run) => run.id);
+  if (running.length > 0) outdated.value = new Set([...outdated.peek(), ...running]);
 }
 
 const pending = new Set<string>();
 
 export async function loadDetails(ids: string[]): Promise<void> {
-  const wanted = ids.filter((id) => !details.peek().has(id) && !pending.has(id)).slice(0, rowsPerRequest);
+  const wanted = ids.filter((id) => (!details.peek().has(id) || outdated.peek().has(id)) && !pending.has(id)).slice(0, rowsPerRequest);
   if (wanted.length === 0) return;
   for (const id of wanted) pending.add(id);
   try {
     const rows = await source.rows(wanted);
     const known = new Map(details.peek());
-    for (const row of rows) known.set(row.id, row);
-    details.value = known;
+    const old = new Set(outdated.peek());
+    for (const row of rows) {
+      known.set(row.id, row);
+      old.delete(row.id);
+    }
+    batch(() => {
+      details.value = known;
+      outdated.value = old;
+    });
   } catch {
     // The table works without; the next scroll tries again.
   } finally {
