@@ -10,6 +10,7 @@ namespace trainscope {
 namespace {
 
 constexpr double kMaxEpochLength = 1e12;
+constexpr int64_t kFewReturns = 4, kLeastBetweenReturns = 16;
 
 }  // namespace
 
@@ -53,6 +54,7 @@ StepCounter::Outcome StepCounter::add(const Report& report) {
     const bool resumed = !now.of && now.number > std::max(gap_, first_number_);
     const int64_t from_zero = first_number_ == 0 ? 1 : 0;
     if (resumed) {
+      if (last_.number - now.number < last_.number / 4) ++returns_;
       offset_ = step_ + 1 - now.number;
     } else {
       offset_ += last_.of ? std::llround(*last_.of) : last_.number + from_zero;
@@ -94,6 +96,10 @@ bool StepCounter::is_usual_gap(int64_t gap) const {
 int64_t StepCounter::first_covers() const {
   const bool from_first = knows_length_ || is_usual_gap(first_number_);
   return from_first ? std::max<int64_t>(1, first_number_) : 1;
+}
+
+bool StepCounter::is_mixed() const {
+  return returns_ >= kFewReturns && observed_ / kLeastBetweenReturns < returns_;
 }
 
 std::optional<int64_t> StepCounter::count() const {

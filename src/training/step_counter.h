@@ -31,6 +31,9 @@ class StepCounter {
   // How many steps the first report stands for, now that its interval to the others is known.
   int64_t first_covers() const;
   std::optional<int64_t> count() const;
+  // Numbers without a length went back a little again and again, as where several processes report
+  // the same steps: nobody knows how many they did. (A job that resumes seldom does so.)
+  bool is_mixed() const;
 
  private:
   struct Numbered {
@@ -49,6 +52,7 @@ class StepCounter {
   int64_t gap_ = 1;            // between the last two numbers that went on
   int64_t most_gap_ = 1;       // of all of them
   int64_t epoch_begin_ = 0;    // the first number of this epoch
+  int64_t returns_ = 0;        // a little back, but not to where an epoch begins
   bool knows_length_ = false;  // "7 of 100": numbers begin at 1, whatever was seen first
   // The gaps between steps below the first number, equal to it, and one above: the usual gap only
   // matters as far as it is one of these.

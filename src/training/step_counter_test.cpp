@@ -69,6 +69,26 @@ TEST(StepCounter, ranks_that_print_the_same_steps_a_little_later_do_not_count) {
   EXPECT_DOUBLE_EQ(*training.statistics.p99_s, 1);
 }
 
+TEST(StepCounter, ranks_that_print_the_same_steps_without_a_length_are_not_counted) {
+  std::vector<int> numbers;
+  for (int i = 1; i <= 20; ++i) numbers.push_back(i);
+  for (int i = 21; i <= 100; ++i) numbers.insert(numbers.end(), {i, i - 2});
+  const ListedTraining mixed = read_numbered(numbers);
+  EXPECT_FALSE(mixed.count);
+  EXPECT_EQ(mixed.observed, 0);
+  EXPECT_NE(mixed.reason.find("several processes report the same steps"), std::string::npos)
+      << mixed.reason;
+  EXPECT_FALSE(mixed.statistics.p50_s);
+  // One that crashed and went back four times, and one with short epochs.
+  std::vector<int> resumed, epochs;
+  for (int from = 1; from <= 120; from += 24) {
+    for (int i = from; i < from + 30; ++i) resumed.push_back(i);
+  }
+  EXPECT_EQ(read_numbered(resumed).count, 150);
+  for (int i = 0; i < 60; ++i) epochs.push_back(i % 3 + 1);
+  EXPECT_EQ(read_numbered(epochs).count, 60);
+}
+
 TEST(StepCounter, epochs_of_which_little_is_printed_are_counted) {
   const auto count = [](const std::vector<int>& numbers, int of) {
     std::vector<std::string> lines;
