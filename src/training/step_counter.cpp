@@ -10,14 +10,33 @@ namespace trainscope {
 namespace {
 
 constexpr double kMaxEpochLength = 1e12;
+constexpr int64_t kFewReturns = 4, kLeastBetweenReturns = 16;
 
 }  // namespace
+
+bool StepCounter::is_other_epoch(const Numbered& now) const {
+  return now.epoch && last_.epoch && *now.epoch != *last_.epoch;
+}
 
 bool StepCounter::begins_epoch(const Numbered& now) const {
   if (now.number < last_.number) return true;
   // The same number again is the same step reported twice, but in another epoch.
-  const bool other_epoch = now.epoch && last_.epoch && *now.epoch != *last_.epoch;
-  return other_epoch && now.number <= last_.number;
+  return is_other_epoch(now) && now.number <= last_.number;
+}
+
+// 57, 55, 58 of 100, or 99 after 1 of the next epoch: another rank prints the same steps. A new
+// epoch goes back farther, or, where little of each is printed, before the first number of the
+// last one; and nobody jumps from its begin to its end who has printed much more often.
+bool StepCounter::is_behind(const Numbered& now) const {
+  if (!now.of || !last_.of || *now.of != *last_.of) return false;
+  const auto back = static_cast<double>(last_.number - now.number);
+  if (back > 0) {
+    const bool is_within =
+        now.number > epoch_begin_ || 4 * static_cast<double>(epoch_begin_) <= *now.of;
+    return !is_other_epoch(now) && is_within && 4 * back < *now.of;
+  }
+  const bool is_first_epoch = offset_ == 0;
+  return !is_first_epoch && -back > *now.of / 2 && -back > static_cast<double>(4 * most_gap_);
 }
 
 StepCounter::Outcome StepCounter::add(const Report& report) {
@@ -25,14 +44,17 @@ StepCounter::Outcome StepCounter::add(const Report& report) {
   if (now.of && !(*now.of >= 1 && *now.of <= kMaxEpochLength)) now.of.reset();
   now.number = report.number.value_or(observed_ == 0 ? 1 : last_.number + 1);
   if (now.of && now.number == 0) return Outcome::nothing;  // "0 of 100": nothing is done yet
+  if (observed_ > 0 && is_behind(now)) return Outcome::nothing;
   if (observed_ == 0) {
-    first_number_ = now.number;
+    first_number_ = epoch_begin_ = now.number;
     knows_length_ = now.of.has_value();
   } else if (begins_epoch(now)) {
+    epoch_begin_ = now.number;
     // 1 … 57, 50: a job that went back to its checkpoint does those steps once more.
     const bool resumed = !now.of && now.number > std::max(gap_, first_number_);
     const int64_t from_zero = first_number_ == 0 ? 1 : 0;
     if (resumed) {
+      if (last_.number - now.number < last_.number / 4) ++returns_;
       offset_ = step_ + 1 - now.number;
     } else {
       offset_ += last_.of ? std::llround(*last_.of) : last_.number + from_zero;
@@ -51,6 +73,7 @@ void StepCounter::advance(const Numbered& now) {
     const int64_t gap = step - step_;
     covers_ = std::max<int64_t>(1, gap);
     if (now.number > last_.number) gap_ = now.number - last_.number;
+    most_gap_ = std::max(most_gap_, gap_);
     ++gaps_;
     gaps_below_ += gap < first_number_ ? 1 : 0;
     gaps_equal_ += gap == first_number_ ? 1 : 0;
@@ -73,6 +96,10 @@ bool StepCounter::is_usual_gap(int64_t gap) const {
 int64_t StepCounter::first_covers() const {
   const bool from_first = knows_length_ || is_usual_gap(first_number_);
   return from_first ? std::max<int64_t>(1, first_number_) : 1;
+}
+
+bool StepCounter::is_mixed() const {
+  return returns_ >= kFewReturns && observed_ / kLeastBetweenReturns < returns_;
 }
 
 std::optional<int64_t> StepCounter::count() const {

@@ -2,7 +2,9 @@
 //
 // Numbers are unrolled over epochs, repeats are one step. Guarantees: count() follows the contract
 // ("Steps"). A plain struct without pointers: the recorder has it in the memory that it shares with
-// the supervisor. Limits: reports are in order of time; numbers that go back begin a new epoch.
+// the supervisor. Where numbers have a length ("7 of 100"), those of ranks that print the same
+// steps a little later are left out. Limits: reports are in order of time; other numbers that go
+// back begin a new epoch.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +31,18 @@ class StepCounter {
   // How many steps the first report stands for, now that its interval to the others is known.
   int64_t first_covers() const;
   std::optional<int64_t> count() const;
+  // Numbers without a length went back a little again and again, as where several processes report
+  // the same steps: nobody knows how many they did. (A job that resumes seldom does so.)
+  bool is_mixed() const;
 
  private:
   struct Numbered {
     int64_t number = 0;
     std::optional<double> epoch, of;
   };
+  bool is_other_epoch(const Numbered& now) const;
   bool begins_epoch(const Numbered& now) const;
+  bool is_behind(const Numbered& now) const;
   void advance(const Numbered& now);
   bool is_usual_gap(int64_t gap) const;
 
@@ -43,6 +50,9 @@ class StepCounter {
   Numbered last_;
   int64_t first_number_ = 0, offset_ = 0;
   int64_t gap_ = 1;            // between the last two numbers that went on
+  int64_t most_gap_ = 1;       // of all of them
+  int64_t epoch_begin_ = 0;    // the first number of this epoch
+  int64_t returns_ = 0;        // a little back, but not to where an epoch begins
   bool knows_length_ = false;  // "7 of 100": numbers begin at 1, whatever was seen first
   // The gaps between steps below the first number, equal to it, and one above: the usual gap only
   // matters as far as it is one of these.

@@ -50,6 +50,60 @@ TEST(StepCounter, a_job_that_returned_to_its_checkpoint_did_those_steps_twice) {
   EXPECT_EQ(read_numbered(numbers).count, 68);
 }
 
+// Of two epochs of 100 steps; rank 1 is up to three steps behind.
+TEST(StepCounter, ranks_that_print_the_same_steps_a_little_later_do_not_count) {
+  std::vector<std::string> lines;
+  const auto print = [&](int step, double time_s) {
+    lines.push_back(fmt::format("{} output step {} of=100", time_s, (step - 1) % 100 + 1));
+  };
+  for (int step = 1, behind = 1; step <= 200; ++step) {
+    print(step, step);
+    const int until = step == 200 ? 200 : step - step % 4;
+    for (; behind <= until; ++behind) print(behind, step + 0.5);
+  }
+  EXPECT_EQ(lines.size(), 400U);
+  const ListedTraining training = read_lines(lines, 201);
+  EXPECT_EQ(training.count, 200);
+  EXPECT_EQ(training.observed, 200);
+  EXPECT_DOUBLE_EQ(*training.statistics.p50_s, 1);
+  EXPECT_DOUBLE_EQ(*training.statistics.p99_s, 1);
+}
+
+TEST(StepCounter, ranks_that_print_the_same_steps_without_a_length_are_not_counted) {
+  std::vector<int> numbers;
+  for (int i = 1; i <= 20; ++i) numbers.push_back(i);
+  for (int i = 21; i <= 100; ++i) numbers.insert(numbers.end(), {i, i - 2});
+  const ListedTraining mixed = read_numbered(numbers);
+  EXPECT_FALSE(mixed.count);
+  EXPECT_EQ(mixed.observed, 0);
+  EXPECT_NE(mixed.reason.find("several processes report the same steps"), std::string::npos)
+      << mixed.reason;
+  EXPECT_FALSE(mixed.statistics.p50_s);
+  // One that crashed and went back four times, and one with short epochs.
+  std::vector<int> resumed, epochs;
+  for (int from = 1; from <= 120; from += 24) {
+    for (int i = from; i < from + 30; ++i) resumed.push_back(i);
+  }
+  EXPECT_EQ(read_numbered(resumed).count, 150);
+  for (int i = 0; i < 60; ++i) epochs.push_back(i % 3 + 1);
+  EXPECT_EQ(read_numbered(epochs).count, 60);
+}
+
+TEST(StepCounter, epochs_of_which_little_is_printed_are_counted) {
+  const auto count = [](const std::vector<int>& numbers, int of) {
+    std::vector<std::string> lines;
+    for (const int number : numbers) {
+      lines.push_back(fmt::format("{} output step {} of={}", lines.size() + 1, number, of));
+    }
+    return read_lines(lines, 100).count;
+  };
+  EXPECT_EQ(count({50, 100, 50, 100, 50, 100}, 120), 340);
+  EXPECT_EQ(count({1, 100, 1, 100, 1, 100}, 100), 300);
+  EXPECT_EQ(count({45, 90, 47, 92, 44, 89}, 100), 289);
+  EXPECT_EQ(count({80, 75, 70}, 100), 270);
+  EXPECT_EQ(count({1, 2, 3, 1, 2, 3, 1, 3}, 3), 9);
+}
+
 TEST(StepCounter, numbers_out_of_range_are_ignored) {
   const ListedTraining training =
       read_lines({"1 pipe step 5 of=1e300", "2 pipe step 1", "3 pipe step 2",

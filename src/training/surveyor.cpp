@@ -200,6 +200,11 @@ const StepGroups* Surveyor::take_chosen(const TrackTally& chosen) {
   return groups;
 }
 
+bool Surveyor::has_mixed_steps() const {
+  return std::any_of(tracks_.begin(), tracks_.end(),
+                     [](const auto& track) { return track.second.track.counter().is_mixed(); });
+}
+
 void Surveyor::note_left_out() {
   const auto note = [&](int64_t count, const char* text) {
     if (count > 0) training_.notes.push_back(fmt::format("{} {}", count, text));
@@ -217,6 +222,12 @@ void Surveyor::explain_count(std::span<const Event> events, int64_t epochs_repor
     training_.are_steps_refused = true;
     training_.reason = "printed steps are not counted: " + refused +
                        "; redirect the output of each run to its own file";
+  } else if (has_mixed_steps()) {
+    training_.reason =
+        "steps are not counted: their numbers go back again and again, as where several processes "
+        "report the same steps; let one of them do it (or name them in the pipe: who=NAME), or "
+        "print "
+        "the length too (step 7/100)";
   } else if (epochs_reported > 0) {
     training_.reason = fmt::format("{} epochs were reported, but no steps", epochs_reported);
   } else if (steps_of_other_sets_ > 0) {

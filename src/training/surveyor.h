@@ -69,6 +69,7 @@ class Surveyor {
   // Returns the groups of the steps of the chosen track, or null without one.
   const StepGroups* choose_source();
   const StepGroups* take_chosen(const TrackTally& chosen);
+  bool has_mixed_steps() const;
   void note_left_out();
   void explain_count(std::span<const Event> events, int64_t epochs_reported);
   void explain_times(std::span<const Event> events, const StepGroups& groups);

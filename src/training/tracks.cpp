@@ -112,7 +112,8 @@ std::optional<TrackTally> choose_training(const std::vector<TrackTally>& tracks)
   std::optional<TrackTally> chosen;
   for (const std::string_view source : {kPipe, kEventFiles, kOutput}) {
     for (const TrackTally& track : tracks) {
-      if (track.key.source != source || track.observed() == 0) continue;
+      const bool is_of_source = track.key.source == source;
+      if (!is_of_source || track.observed() == 0 || track.counter->is_mixed()) continue;
       const bool is_better =
           !chosen || (chosen->key.source != kPipe && track.observed() > chosen->observed());
       if (is_better) chosen = track;

@@ -52,7 +52,8 @@ std::string senders_note(std::string_view chosen, const std::vector<StepSender>&
 std::vector<TrackTally> choose_tracks(std::vector<TrackTally> tallies);
 
 // The pipe was meant for us; of the others the one with more steps, and of two with as many the
-// event files, whose times are the job's own. Nothing without a step.
+// event files, whose times are the job's own. Nothing without a step whose numbers can be believed
+// (StepCounter::is_mixed).
 std::optional<TrackTally> choose_training(const std::vector<TrackTally>& tracks);
 
 }  // namespace trainscope

@@ -9,8 +9,9 @@ import subprocess
 
 from trainscope_test import BIN, Case, main, processes, wait_until
 
-# Escape sequences (CSI, OSC), a C1 control, a turn of the writing direction, a carriage return, a backspace, a newline.
-EVIL = "a\x1b[2J\x1b]0;owned\x07\x9b31m\u202eb\rc\x08d\u2066\x7fe"
+# Escape sequences (a colour that we use too, CSI, OSC), a C1 control, a turn of the writing direction, a carriage return, a
+# backspace, a newline.
+EVIL = "a\x1b[31m\x1b[2J\x1b]0;owned\x07\x9b31m\u202eb\rc\x08d\u2066\x7fe"
 OBEYED = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -61,6 +62,7 @@ class HostileRun(Case):
         self.poison_all()
         run = str(self.run_path)
         for words in (["list"], ["list", "--json"], ["info", run], ["info", run, "--all"], ["info", run, "--json"],
+                      ["diagnose", run, "--explain"], ["diagnose", run, run], ["compare", run, run],
                       ["sql", run, "select * from nothing"], ["export", run, "--to", EVIL.replace("\0", "")],
                       ["complete-runs"], ["rm", run], ["rm", EVIL], ["info", EVIL], ["info", EVIL + "/x"],
                       ["import", EVIL], ["import", "--from", EVIL, run], [EVIL], ["list", "--" + EVIL],

@@ -36,7 +36,7 @@ std::string stored_text(const StoredVerdict& stored) {
 std::string run_text(const RunView& run, const Diagnosis& diagnosis, const std::string& proof,
                      bool explain) {
   const Manifest& manifest = run.manifest();
-  std::string title = "run " + manifest.id;
+  std::string title = "run " + printable(manifest.id);
   if (!manifest.name.empty()) title += " " + printable(manifest.name);
   if (manifest.world_size > 1 && !manifest.job.empty()) {
     title += fmt::format(", rank {} of {} in {}", manifest.rank, manifest.world_size,
@@ -92,9 +92,9 @@ void answer_one_of(const std::string& path, bool explain, Answers& answers) {
   const Manifest manifest = list_run(path).manifest;
   const std::string name = manifest.name.empty() ? "" : " " + printable(manifest.name);
   const std::string problem = answered.error().message();
-  answers.add(
-      unread_run_json(manifest, problem, explain),
-      fmt::format("run {}{}\n  cannot be read: {}\n", manifest.id, name, printable(problem)));
+  answers.add(unread_run_json(manifest, problem, explain),
+              fmt::format("run {}{}\n  cannot be read: {}\n", printable(manifest.id), name,
+                          printable(problem)));
 }
 
 // Each by itself, some at the same time: more of them hold too much in memory. One that cannot be

@@ -29,6 +29,10 @@ constexpr std::array<ProgramOption, 8> kProgramOptions = {{{"sshpass", "", "-p"}
                                                            {"docker", "login", "-p"},
                                                            {"podman", "login", "-p"}}};
 
+// Options whose value is a header, and how the value is joined to them.
+constexpr std::array<std::string_view, 3> kHeaderOptions = {"-H", "--header", "--headers"};
+constexpr std::array<std::string_view, 3> kJoinedHeaders = {"-H", "--header=", "--headers="};
+
 std::string redact_line_at(std::string_view line, int depth);
 
 // The name in `--name=…` or `NAME=…` at the start of an argument; empty if there is none.
@@ -50,6 +54,19 @@ bool introduces_value(std::string_view word) {
   if (lower(word) == "bearer") return true;
   const bool option = word.starts_with('-') && leading_name(word).empty();
   return (option || word.ends_with(':')) && names_secret(word);
+}
+
+// `-H PRIVATE-TOKEN:x`: after an option for headers, a colon without a blank ends the name too.
+std::optional<std::string> hide_header(std::string_view before, std::string_view word) {
+  size_t begin = is_any_of(kHeaderOptions, before) ? 0 : kNone;
+  for (const std::string_view option : kJoinedHeaders) {
+    if (begin == kNone && word.starts_with(option)) begin = option.size();
+  }
+  const size_t colon = begin == kNone ? kNone : word.find(':', begin);
+  if (colon == kNone || colon + 1 == word.size()) return std::nullopt;
+  const bool is_text = kBlanks.find(word[colon + 1]) != kNone;  // redact_text() does it
+  if (is_text || !names_secret(word.substr(begin, colon - begin))) return std::nullopt;
+  return std::string(word.substr(0, colon + 1)) + std::string(kHidden);
 }
 
 bool is_known_program(std::string_view file) {
@@ -111,6 +128,7 @@ class CommandRedactor {
     if (word.size() > 2 && is_option_of_program(word.substr(0, 2))) {
       return std::string(word.substr(0, 2)) + std::string(kHidden);
     }
+    if (auto header = hide_header(before_, word)) return header;
     std::string shown = hide_user_password(before_, word);
     if (shown != word) return redact_text(shown);
     const bool is_line = word.find_first_of(kBlanks) != kNone && depth_ < kMaxDepth &&

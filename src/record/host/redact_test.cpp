@@ -48,6 +48,25 @@ TEST(Redact, looks_into_json_and_headers) {
   EXPECT_EQ(redact_text("authorised by Bearer abc.def"), "authorised by Bearer ***");
 }
 
+TEST(Redact, hides_headers_without_a_blank) {
+  EXPECT_EQ(
+      redact_command({"curl", "-H", "PRIVATE-TOKEN:abc", "--header=Authorization:b", "h:8080"}),
+      (Words{"curl", "-H", "PRIVATE-TOKEN:***", "--header=Authorization:***", "h:8080"}));
+  EXPECT_EQ(redact_line("curl -H X-Api-Key:abc -H 'Accept:text' http://h/x"),
+            "curl -H X-Api-Key:*** -H 'Accept:text' http://h/x");
+  EXPECT_EQ(redact_command({"-H", "Authorization: Basic abc"}),
+            (Words{"-H", "Authorization: ***"}));
+}
+
+TEST(Redact, hides_webhooks) {
+  EXPECT_EQ(redact_command({"--slack", "https://hooks.slack.com/services/T0/B0/abc"}),
+            (Words{"--slack", "https://hooks.slack.com/***"}));
+  EXPECT_EQ(redact_text("done; curl 'https://discord.com/api/webhooks/1/abc' -d x"),
+            "done; curl 'https://discord.com/api/webhooks/***' -d x");
+  EXPECT_EQ(redact_text("https://api.telegram.org/bot1:abc/sendMessage"),
+            "https://api.telegram.org/bot***");
+}
+
 // The scheme before the secret must not be taken for the secret.
 TEST(Redact, hides_all_of_a_header) {
   EXPECT_EQ(redact_text("Authorization: Bearer abc.def"), "Authorization: ***");
