@@ -117,6 +117,7 @@ TEST(CompareTest, one_step_is_no_evidence) {
   EXPECT_EQ(comparison->speed.verdict, "cannot_tell");
   EXPECT_FALSE(comparison->speed.low);
   EXPECT_FALSE(comparison->speed.p);
+  EXPECT_THAT(comparison->speed.sentence, HasSubstr("each side needs at least 8"));
 }
 
 TEST(CompareTest, warm_up_and_checkpoints_are_no_part_of_the_step_time) {

@@ -163,7 +163,8 @@ TestedNumber compare_number(const std::vector<Observed>& a, const std::vector<Ob
   if (same_within > 0) question.smallest_effect = same_within;
   tested.effect = compare_means(a, b, question);
   if (!tested.effect) {
-    number.reason = "too few values; record longer, or repeat on both sides";
+    number.reason = fmt::format(
+        "too few values: each side needs at least {}, or repeats on both sides", kFewestBlocks);
     return tested;
   }
   const Effect& effect = *tested.effect;

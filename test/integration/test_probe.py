@@ -274,6 +274,16 @@ print(replaced)"""
         self.assertTrue(seen[0])
         self.assertEqual(seen[0], seen[1])
 
+    def test_the_input_of_ranks_has_its_effect(self):
+        """Steps without waits are short, so that many of them pass until the queue is full; then it has to drain."""
+        for workers, queue, load, compute in ((1, 2, 24, 8), (2, 2, 48, 6), (4, 2, 56, 9), (1, 2, 20, 2)):
+            with self.subTest(workers=workers, queue=queue, load=load, compute=compute):
+                blocks = self.probed(f"train(Data(12000, {load}, {workers}, {queue}), 1, {compute})", RANK="0", WORLD_SIZE="2")
+                self.assert_ratio(blocks, "input", compute * workers / load, 0.03, pairs=6)
+                self.assertGreaterEqual(len(self.ratios(blocks, "host")), 6)
+                for block in (one for one in blocks if one.what == "input"):
+                    self.assertGreaterEqual(block.last - block.first + 1, 4 * block.discarded)
+
     def test_another_job_has_another_schedule(self):
         orders = []
         for key in ("slurm-1.0", "slurm-2.0"):

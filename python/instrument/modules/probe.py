@@ -207,7 +207,8 @@ class Probe:
 
     def _has_settled(self, block, now):
         if block.changes(INPUT):
-            return bool(block.replaced) and now - self._replaced_ns >= self._refill_ns()
+            is_full = now - self._replaced_ns >= self._refill_ns()
+            return bool(block.replaced) and (is_full or block.has_to_settle())
         return self._has_drained()
 
     def _has_drained(self):
@@ -248,6 +249,10 @@ class Probe:
         share = 0.5 if self.workers == 0 else max(0.9, 1 - 0.5 / (self.workers or 1))
         return waits[int(len(waits) * share)] / 2 if waits else 0
 
+    def _most_queued(self):
+        """In steps, roughly: what is in the queue and in the hands of workers, and two waits that show that it is empty."""
+        return max(2, 2 * self.capacity, self.capacity + (self.workers or 0) + 3)
+
     def _queued_steps(self):
         """As many as a full queue lasts for; 0 if nobody waits for it."""
         return (self._drained_steps or self.capacity) if self._are_waits_felt() else 0
@@ -280,7 +285,7 @@ class Probe:
                 self._report("probe cannot %s: %s" % (what, reason), now_ns())
         ranks = max(self.lease.ranks, _world_size())
         self.plan = Plan(self.lease.key, ranks, [what for what in (INPUT, HOST, PROCESSORS) if not impossible.get(what)],
-                         None if ranks == 1 else 2 * TIMES_DISCARDED * max(1, self.capacity))
+                         None if ranks == 1 else TIMES_DISCARDED * self._most_queued())
         for what in self.plan.experiments:  # roughly, until a pair was measured
             drained = self.capacity + 1 if what == INPUT and self._are_waits_felt() else 0
             shortest = self._whole_turns(shortest_block(self.step_ns))

@@ -22,6 +22,7 @@ _NARROW = {INPUT: 0.02, HOST: 0.008, PROCESSORS: 0.03}
 _BOUNDS = {INPUT: 0.90, PROCESSORS: 1.10}
 _CLEAR = 1.5  # An interval that is so many times as far from its bound as it is wide will stay on its side.
 _MOST_UNSETTLED = 4
+_LONGER = 3  # times as long are blocks of ranks in which a queue may drain slowly
 _MOST_STEPS = 2000
 
 
@@ -51,6 +52,10 @@ class Block:
     def changes(self, what):
         return self.is_changed and self.what == what
 
+    def has_to_settle(self):
+        """Whether it would not be long enough otherwise: the length is given, and a fifth of it is over."""
+        return self.last is not None and self.last - self.first + 1 < TIMES_DISCARDED * (self.discarded + 2)
+
     def is_long_enough(self):
         return (self.kept_from_ns is not None and not self.is_spoiled
                 and self.last - self.first + 1 >= TIMES_DISCARDED * self.discarded)
@@ -64,7 +69,9 @@ class Block:
 
 
 class Plan:
-    """`length`: of each block in steps, where ranks must agree on it; None: each block ends when it has enough steps."""
+    """`length`: of a block in steps, where ranks must agree on it; None: each block ends when it has enough steps. How
+    many steps a queue takes to drain depends on times, which ranks cannot agree on: every second pair of the input is
+    longer, and so is the pair after one that leaves a full queue."""
 
     def __init__(self, key, ranks, experiments, length=None):
         self.key, self.ranks, self.length = key, ranks, length
@@ -76,6 +83,7 @@ class Plan:
         self._begun = dict.fromkeys(experiments, 0)  # pairs
         self._begun_ns = 0  # when this pair did
         self._place = 0  # in the pair
+        self._factor = 1  # times the length
         self._what = None
         self._first_changed = False
         self._before = None  # the first block of the pair
@@ -87,17 +95,21 @@ class Plan:
         if self._place == 0:
             if self._what in self.experiments:
                 self.cost_ns[self._what] = float(now - self._begun_ns)
+            leaves_full = self._what == INPUT and not self._first_changed
             self._what = self._choose(left_ns)
             if self._what is None:
                 return None
             self.pairs += 1
             self._begun[self._what] += 1
+            is_longer = leaves_full or self._what == INPUT and self._begun[INPUT] % 2 == 0
+            self._factor = _LONGER if is_longer else 1
             self._begun_ns = now
             self._first_changed = is_first_changed(self.key, first)
             self._before = None
         is_changed = self._first_changed != bool(self._place)
         self._place = 1 - self._place
-        block = Block(self._what, is_changed, self.pairs, first, self.length)
+        length = None if self.length is None else self.length * self._factor
+        block = Block(self._what, is_changed, self.pairs, first, length)
         block.sleep_share = self.sleep_share if self._what == HOST else 0.0
         return block
 

@@ -66,8 +66,10 @@ bool has_failed(const Manifest& manifest) {
 // What went wrong with the job, then with the probe; "": nothing.
 std::string whole_problem(const Manifest& manifest, const std::string& of_probe) {
   if (!has_failed(manifest)) return of_probe;
+  const bool was_killed = manifest.ended_by == EndedBy::signal;
   const std::string of_job =
-      fmt::format("the job failed: {}", full_outcome_text(manifest, RunStatus::ended));
+      fmt::format("the job {}{}",
+                  was_killed ? "was " : "failed: ", full_outcome_text(manifest, RunStatus::ended));
   return of_probe.empty() ? of_job : of_job + "; " + of_probe;
 }
 

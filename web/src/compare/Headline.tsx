@@ -1,13 +1,14 @@
 // What `compare` says, its interval on a logarithmic axis, and what makes it unfair.
 import type { Comparison } from '../source/types.ts';
 import { useSignal } from '@preact/signals';
-import { ratio as ratioText, times } from '../format/number.ts';
+import { plain, times } from '../format/number.ts';
 import { value as formatValue } from '../format/unit.ts';
 import { causeWords, verdictWords } from '../format/words.ts';
 import { axisOf } from './axis.ts';
+import { effectText } from './effect.ts';
 
 export function Headline({ document }: { document: Comparison }) {
-  const { speed, behaviour, why, warnings, energy, explanation } = document;
+  const { speed, behaviour, why, warnings, energy, cost, explanation } = document;
   const isOpen = useSignal(false);
   const verdicts = (['a', 'b'] as const).flatMap((side) => (document[side].details ?? []).filter((run) => run.verdict).slice(0, 1)
     .map((run) => `${side.toUpperCase()} ${verdictWords(run.verdict)}${run.cause ? ` (${causeWords(run.cause)})` : ''}`));
@@ -19,7 +20,10 @@ export function Headline({ document }: { document: Comparison }) {
       <p>{behaviour.sentence}</p>
       {verdicts.length > 0 && <p><span class="label">verdicts</span>{verdicts.join('; ')}</p>}
       {energy && energy.a !== null && energy.b !== null && (
-        <p><span class="label">energy of {energy.of}</span>{formatValue(energy.a, energy.unit)} → {formatValue(energy.b, energy.unit)} ({times(energy.ratio)}{energy.low !== null && energy.high !== null ? ` [${ratioText(energy.low)}, ${ratioText(energy.high)}]` : ''}, {verdictWords(energy.verdict)})</p>
+        <p><span class="label">energy of {energy.of}</span>{formatValue(energy.a, energy.unit)} → {formatValue(energy.b, energy.unit)} ({effectText(energy)}, {verdictWords(energy.verdict)})</p>
+      )}
+      {cost && cost.a !== null && cost.b !== null && (
+        <p><span class="label">cost of 1,000 steps</span>{plain(1000 * cost.a)} → {plain(1000 * cost.b)} {cost.currency} ({effectText(cost)}, {verdictWords(cost.verdict)})</p>
       )}
       {warnings.length > 0 && <ul class="warning-list">{warnings.map((warning) => <li key={warning.id + warning.summary}><span class="sign" aria-hidden="true">▲</span> <strong>warning</strong> {warning.summary}</li>)}</ul>}
       {explanation && explanation.length > 0 && (

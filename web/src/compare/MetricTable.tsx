@@ -2,22 +2,21 @@
 import { useSignal } from '@preact/signals';
 import type { ComparedMetric, Comparison } from '../source/types.ts';
 import { bytes } from '../state/settings.ts';
-import { plain, probability, ratio, times } from '../format/number.ts';
+import { probability } from '../format/number.ts';
 import { value as formatValue } from '../format/unit.ts';
 import { seriesName, verdictWords } from '../format/words.ts';
+import { effectSize, effectText } from './effect.ts';
 import type { CompareState } from './state.ts';
 
 type By = 'metric' | 'a' | 'b' | 'difference' | 'effect' | 'p' | 'verdict';
 const rowsAtFirst = 200;
-
-const effect = (metric: ComparedMetric) => (metric.ratio !== null && metric.ratio > 0 ? Math.abs(Math.log(metric.ratio)) : metric.difference !== null && metric.difference !== 0 ? Number.MAX_VALUE : 0);
 
 const keys: Record<By, (metric: ComparedMetric) => string | number> = {
   metric: (metric) => seriesName(metric.name, metric.labels),
   a: (metric) => metric.a ?? -Infinity,
   b: (metric) => metric.b ?? -Infinity,
   difference: (metric) => Math.abs(metric.difference ?? 0),
-  effect,
+  effect: effectSize,
   p: (metric) => metric.p_adjusted ?? Infinity,
   verdict: (metric) => metric.verdict,
 };
@@ -67,12 +66,11 @@ export function MetricTable({ state, document }: { state: CompareState; document
 
 function MetricRow({ metric }: { metric: ComparedMetric }) {
   const text = (value: number | null) => formatValue(value, metric.unit, metric.name, bytes.value);
-  const interval = metric.low !== null && metric.high !== null ? metric.ratio === null ? ` [${plain(metric.low)}, ${plain(metric.high)}]` : ` [${ratio(metric.low)}, ${ratio(metric.high)}]` : '';
   return (
     <tr>
       <td class="metric">{seriesName(metric.name, metric.labels)}</td>
       <td class="number">{text(metric.a)}</td><td class="number">{text(metric.b)}</td><td class="number">{text(metric.difference)}</td>
-      <td class="number">{times(metric.ratio)}{interval}</td><td class="number">{probability(metric.p_adjusted)}</td>
+      <td class="number">{effectText(metric)}</td><td class="number">{probability(metric.p_adjusted)}</td>
       <td title={metric.reason ?? ''}><span aria-hidden="true">{signs[metric.verdict] ?? ''}</span> {verdictWords(metric.verdict)}</td>
     </tr>
   );

@@ -155,6 +155,8 @@ export interface ComparedMetric {
   a: number | null;
   b: number | null;
   difference: number | null;
+  difference_low?: number | null;
+  difference_high?: number | null;
   ratio: number | null;
   low: number | null;
   high: number | null;
@@ -179,6 +181,7 @@ export interface Comparison {
   why: string | null;
   warnings: { id: string; summary: string }[];
   energy: (Omit<ComparedMetric, 'name' | 'labels'> & { of: string }) | null;
+  cost?: (Omit<ComparedMetric, 'name' | 'labels'> & { currency: string | null }) | null;
   explanation?: { question: string; null_hypothesis: string; test: string; result: string }[];
 }
 
