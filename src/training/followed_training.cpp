@@ -130,8 +130,8 @@ class FollowedTraining : public TrainingFollower {
     numbers_.clear();
     append_numbers(stored, numbers_);
     const bool is_step = stored.report.kind == Report::Kind::step;
-    const bool is_of_steps = is_step && stored.source == survey_->source &&
-                             stored.report.who == survey_->sender;
+    const bool is_of_steps =
+        is_step && stored.source == survey_->source && stored.report.who == survey_->sender;
     for (TrainingNumber& number : numbers_) {
       if (!is_of_steps || number.set != "train") results_->add(std::move(number));
     }

@@ -193,12 +193,12 @@ TEST(TrainingFollower, steps_from_a_time_are_found_without_reading_those_before)
 
 TEST(TrainingFollower, results_besides_the_steps_and_numbers_of_the_steps_are_known) {
   const auto follower = follow_training(StepsToFollow::all);
-  const std::vector<StoredReport> before = parse_all(
-      {"1 pipe step 1 loss=2 accuracy=0.5 throughput=10", "2 pipe step 2 loss=1 lr=0.1",
-       "2.5 pipe step 2 set=test accuracy=0.25 loss=3", "2.7 output step 2 loss=1.5"});
+  const std::vector<StoredReport> before =
+      parse_all({"1 pipe step 1 loss=2 accuracy=0.5 throughput=10", "2 pipe step 2 loss=1 lr=0.1",
+                 "2.5 pipe step 2 set=test accuracy=0.25 loss=3", "2.7 output step 2 loss=1.5"});
   ASSERT_TRUE(follower->begin(part_of(before, 0, before.size()), 3, {}));
-  const std::vector<StoredReport> more = parse_all(
-      {"3 pipe step 3 loss=0.5", "3.5 pipe step 3 set=test accuracy=0.75"});
+  const std::vector<StoredReport> more =
+      parse_all({"3 pipe step 3 loss=0.5", "3.5 pipe step 3 set=test accuracy=0.75"});
   const auto training = follower->add(*part_of(more, 0, more.size()), 4, {});
   ASSERT_TRUE(training && training->has_value());
   std::string text;

@@ -1,5 +1,5 @@
-// Steps that are held in memory while a run is followed: what analyses read of them; and the results
-// that were reported besides.
+// Steps that are held in memory while a run is followed: what analyses read of them; and the
+// results that were reported besides.
 #pragma once
 
 #include <cstdint>
