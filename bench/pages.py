@@ -23,8 +23,11 @@ import time
 
 import browser
 import reads
-from harness import Group, PROGRAM, load_text, scratch_home, table, verdict, verdict_text
+from harness import Group, PROGRAM, ROOT, load_text, scratch_home, table, verdict, verdict_text
 from view import Server
+
+sys.path.insert(0, str(ROOT / "test/support"))
+from columns_reader import decode_columns  # noqa: E402
 
 SERIES, POINTS, PERIOD_MS = 100, 100_000, 1000
 CHART_POINTS = 600  # windows that a chart of 674 px is given
@@ -45,22 +48,6 @@ while True:
 """
 
 
-def decode_columns(content):
-    """[(time, mean, min, max)] of TSC1 (docs/web-api.md)."""
-    length = int.from_bytes(content[4:8], "little")
-    head = json.loads(content[8:8 + length])
-    floats = array.array("d", content[8 + length:])
-    if sys.byteorder == "big":
-        floats.byteswap()
-    columns, at = [], 0
-    for column in head["columns"]:
-        count = column["count"]
-        arrays = {name: floats[at + i * count:at + (i + 1) * count] for i, name in enumerate(column["arrays"])}
-        at += count * len(column["arrays"])
-        columns.append(tuple(arrays[name] for name in ("time", "mean", "min", "max")))
-    return columns
-
-
 def write_data(path, server, run):
     """What the page of a run shows, as the file that plain.js reads."""
     metrics = json.loads(server.ask(f"/api/run/{run}/info")[0])["metrics"]
@@ -68,14 +55,14 @@ def write_data(path, server, run):
     columns = []
     for first in range(0, len(series), 50):
         listed = ",".join(map(str, series[first:first + 50]))
-        columns += decode_columns(server.ask(f"/api/run/{run}/columns?series={listed}&points={CHART_POINTS}")[0])
-    count = len(columns[0][0])
-    assert len(columns) == SERIES and all(column[0] == columns[0][0] for column in columns)
-    numbers = array.array("d", [len(columns), count])
-    numbers.extend(columns[0][0])
-    for _, mean, low, high in columns:
-        for values in (mean, high, low):
-            numbers.extend(values)
+        columns += decode_columns(server.ask(f"/api/run/{run}/columns?series={listed}&points={CHART_POINTS}")[0])["columns"]
+    times = columns[0]["time"]
+    assert len(columns) == SERIES and all(column["time"] == times for column in columns)
+    numbers = array.array("d", [len(columns), len(times)])
+    numbers.extend(times)
+    for column in columns:
+        for name in ("mean", "max", "min"):
+            numbers.extend(column[name])
     with open(path, "wb") as file:
         numbers.tofile(file)
 

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/table.h"
+#include "cli/top_training.h"
 #include "model/training.h"
 
 namespace trainscope {
@@ -228,33 +229,6 @@ std::string why_no_row(const ViewRequest& request) {
                      component_name(request.component));
 }
 
-// What one step tells of a series of the training; nothing if that is not known of it.
-std::optional<double> value_of_step(const Step& step, const Series& series) {
-  if (series.metric == "train.step.duration") return step.duration_s;
-  if (series.metric == "train.input_wait") return step.input_wait_s;
-  const bool is_loss =
-      series.metric == "train.loss" && value_of_label(series.labels, "set") == "train";
-  return is_loss ? step.loss : std::nullopt;
-}
-
-// Of a run that is followed only the steps are known, not all that was reported.
-Status fold_steps(const RunView& run, const std::vector<WindowQuery>& queries,
-                  const TimeWindows& windows, std::vector<WindowFold>& folds) {
-  const auto& details = run.training().details;
-  if (details == nullptr) return {};
-  const auto steps = details->steps_from(windows.begin_s);
-  for (Step step;;) {
-    TS_TRY(const bool is_step, steps->next(step));
-    if (!is_step || step.time_s > windows.end_s()) return {};
-    if (step.time_s < windows.begin_s) continue;
-    for (size_t k = 0; k < queries.size(); ++k) {
-      if (queries[k].series < run.recorded_series().size()) continue;
-      const auto value = value_of_step(step, run.series()[queries[k].series]);
-      if (value) folds[k].add(Points{{step.time_s}, {*value}, {1}});
-    }
-  }
-}
-
 Result<std::vector<WindowFold>> fold_all(const RunView& run,
                                          const std::vector<WindowQuery>& queries,
                                          const TimeWindows& windows) {
@@ -270,7 +244,7 @@ Result<std::vector<WindowFold>> fold_all(const RunView& run,
     const bool is_recorded = query.series < run.recorded_series().size();
     folds.push_back(is_recorded ? std::move(*next++) : WindowFold(windows, query.reading));
   }
-  TS_CHECK_OK(fold_steps(run, queries, windows, folds));
+  TS_CHECK_OK(fold_followed_training(run, queries, windows, folds));
   return folds;
 }
 

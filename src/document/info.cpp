@@ -1,4 +1,5 @@
 #include "document/document.h"
+#include "document/gaps.h"
 
 #include <cmath>
 
@@ -96,17 +97,13 @@ Json settings_json(const Manifest& manifest) {
 }
 
 Json sampling_json(const Sampling& s) {
-  Json gaps = Json::array();
-  for (const Gap& gap : s.gaps) {
-    gaps.push_back({{"from_s", gap.from_s}, {"to_s", gap.to_s}, {"reason", gap.reason}});
-  }
   return {{"period_s", s.period_s > 0 ? Json(s.period_s) : Json(nullptr)},
           {"samples", s.samples},
           {"missed", s.missed},
           {"restarts", s.restarts},
           {"jitter_p50_s", value_or_null(s.jitter_p50_s)},
           {"jitter_p99_s", value_or_null(s.jitter_p99_s)},
-          {"gaps", std::move(gaps)}};
+          {"gaps", gaps_json(s.gaps)}};
 }
 
 Json overhead_json(const Overhead& o) {

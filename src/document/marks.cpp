@@ -5,6 +5,7 @@
 #include "analyze/analyze.h"
 #include "base/json.h"
 #include "document/document.h"
+#include "document/gaps.h"
 #include "model/training.h"
 
 namespace trainscope {
@@ -114,7 +115,6 @@ Result<Json> marks_json(const RunView& run) {
       {"left_out_pauses", keep_longest(pauses)},
       {"events", Json::array()},
       {"left_out_events", run.events().size() - std::min(run.events().size(), kMostMarked)},
-      {"gaps", Json::array()},
       {"left_out_gaps", keep_longest(gaps)},
       {"parts", time_parts(run.training())}};
   for (const MarkedPhase& phase : phases) {
@@ -132,10 +132,7 @@ Result<Json> marks_json(const RunView& run) {
     document["events"].push_back(
         {{"time_s", event.time_s}, {"kind", event.kind}, {"text", event.text}});
   }
-  for (const Gap& gap : gaps) {
-    document["gaps"].push_back(
-        {{"from_s", gap.from_s}, {"to_s", gap.to_s}, {"reason", gap.reason}});
-  }
+  document["gaps"] = gaps_json(gaps);
   return document;
 }
 

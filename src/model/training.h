@@ -163,6 +163,12 @@ struct TrainingSeries {
   Summary summary;
   std::string number;  // the name of the reported numbers that it consists of; "": it is of steps
   std::optional<std::string> sender = {};  // whose numbers these are; nothing: of every sender
+
+  bool consists_of(const TrainingNumber& its) const {
+    const Labels& labels = series.labels;
+    return (!sender || its.who == *sender) && its.name == number && labels.size() == 2 &&
+           labels[0].second == its.set && labels[1].second == its.source;
+  }
 };
 
 // Items one by one, in order.
@@ -183,6 +189,9 @@ class TrainingDetails {
   virtual std::unique_ptr<Reader<Step>> steps_from(double /*time_s*/) const { return steps(); }
   virtual std::unique_ptr<Reader<TrainingPhase>> phases() const = 0;    // by end
   virtual std::unique_ptr<Reader<TrainingNumber>> numbers() const = 0;  // by time
+  // Losses and accuracies that are not those of the steps, by time: all of them, or the last ones
+  // of a run that is followed, of which numbers() are unknown.
+  virtual std::unique_ptr<Reader<TrainingNumber>> results() const { return numbers(); }
 };
 
 // A process or thread that reported steps; `who` is empty for the main process.

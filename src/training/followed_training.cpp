@@ -5,6 +5,7 @@
 
 #include "training/details.h"
 #include "training/held_steps.h"
+#include "training/numbers.h"
 #include "training/step_statistics.h"
 #include "training/surveyor.h"
 #include "training/timed_steps.h"
@@ -83,6 +84,7 @@ class FollowedTraining : public TrainingFollower {
                    kind_ == StepsToFollow::fresh ? StepNumbers::present : StepNumbers::absent);
     summary_ = {};
     held_ = std::make_shared<HeldSteps>();
+    results_ = std::make_shared<HeldResults>();
     is_beginning_ = true;
     TS_CHECK_OK(take_for_steps(reports));
     is_beginning_ = false;
@@ -111,6 +113,7 @@ class FollowedTraining : public TrainingFollower {
       if (!filter_->counts(stored)) continue;
       last_s_[{stored.source, stored.report.who}] = stored.time_s;
       steps_->take(stored);
+      if (kind_ == StepsToFollow::all) hold_results(stored);
       for (Step step; steps_->next(step);) give(std::move(step));
       if (held_->size() > kMaxHeldSteps || last_s_.size() > kMaxSenders) {
         held_.reset();
@@ -120,6 +123,18 @@ class FollowedTraining : public TrainingFollower {
     }
     can_continue_ = true;
     return {};
+  }
+
+  // What is not in the steps.
+  void hold_results(const StoredReport& stored) {
+    numbers_.clear();
+    append_numbers(stored, numbers_);
+    const bool is_step = stored.report.kind == Report::Kind::step;
+    const bool is_of_steps =
+        is_step && stored.source == survey_->source && stored.report.who == survey_->sender;
+    for (TrainingNumber& number : numbers_) {
+      if (!is_of_steps || number.set != "train") results_->add(std::move(number));
+    }
   }
 
   void give(Step step) {
@@ -162,7 +177,7 @@ class FollowedTraining : public TrainingFollower {
     }
     summary.finish(survey, training);
     if (kind_ == StepsToFollow::all) set_milestones(last, training);
-    training.details = held_details(held_, std::move(last), survey);
+    training.details = held_details({held_, results_}, std::move(last), survey);
     return survey;
   }
 
@@ -186,6 +201,8 @@ class FollowedTraining : public TrainingFollower {
   std::optional<TimedSteps> steps_;
   StepSummary summary_;
   std::shared_ptr<HeldSteps> held_;  // empty unless all steps are followed
+  std::shared_ptr<HeldResults> results_;
+  std::vector<TrainingNumber> numbers_;  // of the last report
   std::vector<Step> fresh_;
 };
 

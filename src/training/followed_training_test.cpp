@@ -191,6 +191,32 @@ TEST(TrainingFollower, steps_from_a_time_are_found_without_reading_those_before)
   EXPECT_EQ(first_from(4), 4);
 }
 
+TEST(TrainingFollower, results_besides_the_steps_and_numbers_of_the_steps_are_known) {
+  const auto follower = follow_training(StepsToFollow::all);
+  const std::vector<StoredReport> before =
+      parse_all({"1 pipe step 1 loss=2 accuracy=0.5 throughput=10", "2 pipe step 2 loss=1 lr=0.1",
+                 "2.5 pipe step 2 set=test accuracy=0.25 loss=3", "2.7 output step 2 loss=1.5"});
+  ASSERT_TRUE(follower->begin(part_of(before, 0, before.size()), 3, {}));
+  const std::vector<StoredReport> more =
+      parse_all({"3 pipe step 3 loss=0.5", "3.5 pipe step 3 set=test accuracy=0.75"});
+  const auto training = follower->add(*part_of(more, 0, more.size()), 4, {});
+  ASSERT_TRUE(training && training->has_value());
+  std::string text;
+  for (const TrainingNumber& number : read_all((*training)->details->results())) {
+    text += fmt::format("{} {} {} {} {}; ", number.time_s, number.source, number.set, number.name,
+                        number.value);
+  }
+  EXPECT_EQ(text,
+            "2.5 pipe test accuracy 0.25; 2.5 pipe test loss 3; 2.7 output train loss 1.5; "
+            "3.5 pipe test accuracy 0.75; ");
+  const std::vector<Step> steps = read_all((*training)->details->steps());
+  ASSERT_EQ(steps.size(), 3U);
+  EXPECT_EQ(steps[0].accuracy, 0.5);
+  EXPECT_EQ(steps[0].throughput, 10);
+  EXPECT_EQ(steps[2].loss, 0.5);
+  EXPECT_FALSE(steps[2].accuracy);
+}
+
 TEST(TrainingFollower, printed_lines_that_are_refused_later_are_read_again) {
   const auto follower = follow_training(StepsToFollow::all);
   const std::vector<StoredReport> steps = parse_all(ten_steps());

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <limits>
 
+#include "training/training_series.h"
+
 namespace trainscope {
 
 namespace {
@@ -15,6 +17,10 @@ std::optional<double> known(double value) {
   return std::isnan(value) ? std::nullopt : std::optional(value);
 }
 
+float short_of(const std::optional<double>& value) {
+  return static_cast<float>(value.value_or(kUnknown));
+}
+
 template <typename Item>
 class UnknownItems : public Reader<Item> {
  public:
@@ -23,11 +29,26 @@ class UnknownItems : public Reader<Item> {
   }
 };
 
+class ResultReader : public Reader<TrainingNumber> {
+ public:
+  explicit ResultReader(std::shared_ptr<const HeldResults> held) : held_(std::move(held)) {}
+
+  Result<bool> next(TrainingNumber& number) override {
+    if (held_ == nullptr || at_ == held_->numbers().size()) return false;
+    number = held_->numbers()[at_++];
+    return true;
+  }
+
+ private:
+  std::shared_ptr<const HeldResults> held_;
+  size_t at_ = 0;
+};
+
 class StepsOnly : public TrainingDetails {
  public:
-  StepsOnly(std::shared_ptr<const HeldSteps> held, std::vector<Step> last,
-            std::array<bool, kMaxWarmup> is_warmup)
-      : held_(std::move(held)),
+  StepsOnly(Held held, std::vector<Step> last, std::array<bool, kMaxWarmup> is_warmup)
+      : held_(std::move(held.steps)),
+        results_(std::move(held.results)),
         count_(held_ ? held_->size() : 0),
         last_(std::move(last)),
         is_warmup_(is_warmup) {}
@@ -44,6 +65,9 @@ class StepsOnly : public TrainingDetails {
   }
   std::unique_ptr<Reader<TrainingNumber>> numbers() const override {
     return std::make_unique<UnknownItems<TrainingNumber>>();
+  }
+  std::unique_ptr<Reader<TrainingNumber>> results() const override {
+    return std::make_unique<ResultReader>(results_);
   }
 
  private:
@@ -69,6 +93,7 @@ class StepsOnly : public TrainingDetails {
   };
 
   std::shared_ptr<const HeldSteps> held_;
+  std::shared_ptr<const HeldResults> results_;
   size_t count_;  // of those that were held when this was made
   std::vector<Step> last_;
   std::array<bool, kMaxWarmup> is_warmup_;
@@ -79,7 +104,8 @@ class StepsOnly : public TrainingDetails {
 void HeldSteps::add(const Step& step, bool has_waits) {
   steps_.push_back({step.time_s, step.mean_s().value_or(kUnknown),
                     step.input_wait_s.value_or(kUnknown), step.step, step.covers,
-                    step.duration_s.has_value(), static_cast<float>(step.loss.value_or(kUnknown))});
+                    step.duration_s.has_value(), short_of(step.loss), short_of(step.accuracy),
+                    short_of(step.throughput)});
   if (has_waits) longest_waits_.emplace_back(step.longest_wait_from_s, step.longest_wait_to_s);
 }
 
@@ -92,6 +118,8 @@ void HeldSteps::read(size_t at, Step& step) const {
   (held.has_own_time ? step.duration_s : step.average_s) = known(held.mean_s);
   step.input_wait_s = known(held.input_wait_s);
   step.loss = known(held.loss);
+  step.accuracy = known(held.accuracy);
+  step.throughput = known(held.throughput);
   if (longest_waits_.empty()) return;
   step.longest_wait_from_s = longest_waits_[at].first;
   step.longest_wait_to_s = longest_waits_[at].second;
@@ -111,13 +139,22 @@ std::optional<int64_t> HeldSteps::last_at(double time_s) const {
   return after == steps_.begin() ? std::nullopt : std::optional(std::prev(after)->step);
 }
 
-std::shared_ptr<const TrainingDetails> held_details(std::shared_ptr<const HeldSteps> held,
-                                                    std::vector<Step> last, const Survey& survey) {
+void HeldResults::add(TrainingNumber number) {
+  if (!metric_of_number(number.name)) return;
+  // Sources are read one after the other.
+  auto place = numbers_.end();
+  while (place != numbers_.begin() && std::prev(place)->time_s > number.time_s) --place;
+  numbers_.insert(place, std::move(number));
+  if (numbers_.size() > kMost) numbers_.pop_front();
+}
+
+std::shared_ptr<const TrainingDetails> held_details(Held held, std::vector<Step> last,
+                                                    const Survey& survey) {
   return std::make_shared<StepsOnly>(std::move(held), std::move(last), survey.is_warmup);
 }
 
 std::shared_ptr<const TrainingDetails> listed_details(std::vector<Step> steps) {
-  return std::make_shared<StepsOnly>(nullptr, std::move(steps), std::array<bool, kMaxWarmup>{});
+  return std::make_shared<StepsOnly>(Held{}, std::move(steps), std::array<bool, kMaxWarmup>{});
 }
 
 }  // namespace trainscope

@@ -1,4 +1,5 @@
-// Steps that are held in memory while a run is followed: what analyses read of them.
+// Steps that are held in memory while a run is followed: what analyses read of them; and the
+// results that were reported besides.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ class HeldSteps {
   // In order of time. `has_waits`: the job reports waits for data; the same for all steps.
   void add(const Step& step, bool has_waits);
   size_t size() const { return steps_.size(); }
-  // Without the numbers that were reported with it, but for the loss as a float.
+  // Without the numbers that were reported with it, but for these as a float: loss, accuracy,
+  // throughput.
   void read(size_t at, Step& step) const;
   // How many had ended before this time.
   size_t count_before(double time_s) const;
@@ -30,15 +32,34 @@ class HeldSteps {
     double time_s = 0, mean_s = 0, input_wait_s = 0;  // NaN: unknown
     int64_t step = 0, covers = 1;
     bool has_own_time = false;
-    float loss = 0;  // NaN: unknown
+    float loss = 0, accuracy = 0, throughput = 0;  // NaN: unknown
   };
   std::deque<HeldStep> steps_;
   std::deque<std::pair<double, double>> longest_waits_;  // of each, if the job reports waits
 };
 
-// The steps that are held now, and `last`. Of phases and numbers nothing is known.
-std::shared_ptr<const TrainingDetails> held_details(std::shared_ptr<const HeldSteps> held,
-                                                    std::vector<Step> last, const Survey& survey);
+// The last losses and accuracies of evaluations and of other sources than that of the steps.
+class HeldResults {
+ public:
+  static constexpr size_t kMost = 20'000;
+
+  // A number that is no result is not held.
+  void add(TrainingNumber number);
+  // By time.
+  const std::deque<TrainingNumber>& numbers() const { return numbers_; }
+
+ private:
+  std::deque<TrainingNumber> numbers_;
+};
+
+// The steps that are held now, and `last`; results as they are held when they are read. Of phases
+// and other numbers nothing is known.
+struct Held {
+  std::shared_ptr<const HeldSteps> steps;
+  std::shared_ptr<const HeldResults> results;
+};
+std::shared_ptr<const TrainingDetails> held_details(Held held, std::vector<Step> last,
+                                                    const Survey& survey);
 // The same for a list of steps.
 std::shared_ptr<const TrainingDetails> listed_details(std::vector<Step> steps);
 

@@ -86,7 +86,7 @@ class TrainingFollower {
   virtual Result<std::optional<Training>> add(const Reports& more, double duration_s,
                                               std::span<const Event> events) = 0;
 };
-inline constexpr size_t kMaxHeldSteps = 2'000'000;  // up to 130 MB
+inline constexpr size_t kMaxHeldSteps = 2'000'000;  // up to 150 MB
 std::unique_ptr<TrainingFollower> follow_training(StepsToFollow steps);
 
 // Points of some of the series train.*, range after range.

@@ -46,13 +46,6 @@ std::optional<size_t> step_place(const Series& series) {
   return std::nullopt;
 }
 
-bool belongs_to(const TrainingNumber& number, const TrainingSeries& its) {
-  const Labels& labels = its.series.labels;
-  const bool is_of_sender = !its.sender || number.who == *its.sender;
-  return is_of_sender && number.name == its.number && labels.size() == 2 &&
-         labels[0].second == number.set && labels[1].second == number.source;
-}
-
 void add_point(Points& points, double time_s, double value) {
   points.time_s.push_back(time_s);
   points.value.push_back(value);
@@ -157,7 +150,7 @@ Status TrainingPoints::read_numbers(const Range& range, std::vector<Points>& all
   if (numbers_ == nullptr) numbers_ = training_.details->numbers();
   return visit_range(*numbers_, number_, has_number_, range, [&](const TrainingNumber& number) {
     for (const size_t i : wanted) {
-      const bool is_its = belongs_to(number, training_.series[series_[i]]);
+      const bool is_its = training_.series[series_[i]].consists_of(number);
       if (is_its) add_point(all[i], number.time_s, number.value);
     }
   });

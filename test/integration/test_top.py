@@ -106,6 +106,30 @@ class Top(TopCase):
         shown.type("0")
         shown.wait_for(lambda text: "frozen" not in text)
 
+    def test_a_run_that_is_followed_has_the_results_of_its_evaluations(self):
+        job = f"""
+import os, time
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+step = 0
+while not os.path.exists({self.path("end")!r}):
+    step += 1
+    time.sleep(0.02)
+    os.write(pipe, f"step {{step}} loss={{1 / step}} throughput=250\\n".encode())
+    if step % 10 == 0: os.write(pipe, f"step {{step}} set=test accuracy=0.875\\n".encode())
+"""
+        process = self.start(job, "--name", "live")
+        self.wait_for_samples(5)
+        shown = self.show("top", "live", rows=40)
+        shown.wait_for("running for")
+        shown.type("\t0")
+
+        def has(label, value):
+            return lambda text: re.search(rf"^{label} +{value} .*[\u2801-\u28ff]", text, re.MULTILINE)
+        for label, value in (("accuracy test pipe", "88%"), ("throughput pipe", r"250\S*"), (r"step pipe", r"[\d.]+/s"), ("loss train pipe", r"[\d.e-]+")):
+            shown.wait_for(has(label, value))
+        pathlib.Path(self.path("end")).touch()
+        process.wait()
+
     def test_sizes(self):
         self.record_steps()
         shown = self.show("top")

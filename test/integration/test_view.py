@@ -5,6 +5,7 @@ import pathlib
 import select
 import signal
 import subprocess
+import time
 
 from trainscope_test import BIN, PATIENCE_S, Case, end, main, wait_until
 from web_view import View
@@ -503,6 +504,32 @@ class Live(Case):
         self.assertEqual((name, last["status"], last["recorder_gone"]), ("ended", "ended", False))
         self.assertEqual(last["samples"], self.info()["sampling"]["samples"])
         self.assertEqual([name for name, _ in view.events(run)], ["ended"], "an ended run has one event")
+
+    def test_what_is_asked_at_the_end_is_of_the_whole_run(self):
+        job = """
+            import os, select, sys
+            pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+            os.write(pipe, b"step 1\\n")
+            while not select.select([sys.stdin], [], [], 0.02)[0]: pass
+            os.write(pipe, b"step 2\\n")
+        """
+        process = self.start(job, "--every", "20ms", stdin=subprocess.PIPE)
+        self.wait_for_samples(5)
+        view = View(self)
+        run = view.json("/api/runs")["runs"][0]["id"]
+        events = view.events(run)
+        self.assertEqual(next(events)[0], "now")
+        # The run is read for the documents between two events, the second of which tells of the end: when they are asked for
+        # again, it was read less than a second before, from when on it is usually too new to be read once more.
+        half = time.monotonic() + 0.5
+        wait_until(lambda: time.monotonic() > half)
+        view.json(f"/api/run/{run}/info")
+        process.stdin.close()
+        *_, (name, _) = events
+        self.assertEqual(name, "ended")
+        at_end = view.json(f"/api/run/{run}/info")
+        self.assertEqual((at_end["run"]["status"], at_end["steps"]["count"]), ("ended", 2))
+        self.assertEqual(at_end["sampling"]["samples"], self.info()["sampling"]["samples"])
 
     def test_64_pages_follow_one_run_with_one_reader(self):
         job = self.start(UNTIL_INPUT, "--every", "20ms", stdin=subprocess.PIPE)

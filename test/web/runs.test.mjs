@@ -45,8 +45,12 @@ test('rows are sorted by a heading', () => withPage('#/', async (page) => {
 }));
 
 test('repeats are one row that opens', () => withPage('#/', async (page) => {
+  const listed = (await api('/api/runs')).runs.length;
+  assert.equal(await page.locator('.runs-head [role=status]').innerText(), `${listed} runs`);
   await page.getByRole('button', { name: 'Open the repeats of again' }).click();
   await eventually(async () => (await page.locator('tr.member').count()) === 2, 'two members');
+  await page.getByLabel('Search runs').fill('again');
+  await page.getByText(`2 of ${listed} runs`).waitFor(); // runs, not the rows that are open
 }));
 
 test('ranks of a job are one row that opens; a run that is being recorded shows how far it is, and so does its end', async () => {

@@ -90,8 +90,10 @@ export class ChartFeed {
     this.#asked = asked;
     this.#loaded = null;
     this.#run.loader.cancelOthers(query);
+    // Nobody asked for it: the run grew, and what was drawn is too fine for it by now.
+    const isNews = this.columns.peek() !== null && this.#run.live.peek() === 'live' && this.#run.view.follow.peek();
     try {
-      const columns = await this.#run.loader.load({ ...query, series }, { isRange: true, isUrgent });
+      const columns = await this.#run.loader.load({ ...query, series }, { isRange: true, isUrgent, isNews });
       if (series !== this.#series) return;
       if (this.#isOther(columns)) {
         void this.#run.reloadInfo();

@@ -3,7 +3,8 @@
 
 const quick = 20; // ms: a frame that took less has room for more
 const slow = 50; // ms: whoever types or drags notices
-const most = 256;
+const most = 64;
+const least = 8; // each frame costs something, however little is drawn in it
 const restPerWork = 9; // drawing is at most a tenth of the time
 const longestRest = 10_000; // ms
 
@@ -21,7 +22,7 @@ function nextFrame(): Promise<void> {
 export class Spread {
   readonly #frame: () => Promise<void>;
   readonly #now: () => number;
-  #each = 8;
+  #each = least;
   #rests = 0;
   #running = 0;
   #last: Promise<unknown> = Promise.resolve();
@@ -53,7 +54,7 @@ export class Spread {
       for (const item of some) act(item);
       await this.#frame();
       const took = this.#now() - before;
-      if (took > slow) this.#each = Math.max(1, this.#each >> 1);
+      if (took > slow) this.#each = Math.max(least, this.#each >> 1);
       else if (took < quick) this.#each = Math.min(most, this.#each * 2);
     }
     const end = this.#now();

@@ -7,7 +7,7 @@ const temperature = { ...none, unit: 'Cel', a: 61.6, b: 81.6, difference: 20, di
 const doubled = { ...none, unit: 'W', a: 1, b: 2, difference: 1, ratio: 2, low: 1.9, high: 2.1 };
 
 test('an effect is a ratio, or degrees', () => {
-  equal(effectText(doubled), '2.00× [1.9, 2.1]');
+  equal(effectText(doubled), '2.00× [1.90, 2.10]');
   equal(effectText(temperature).replaceAll(' ', ' '), '+20 °C [17.7, 22.4]');
   equal(effectText({ ...temperature, difference_low: null }).replaceAll(' ', ' '), '+20 °C');
   equal(effectText({ ...none, unit: 'Cel', a: 1, b: null, difference: null }), '–');

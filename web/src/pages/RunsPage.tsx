@@ -32,6 +32,8 @@ export function RunsPage() {
   useEffect(() => replaceParams({ q: typed.value, sort: sort.value.by === 'started' && sort.value.isDescending ? null : `${sort.value.isDescending ? '-' : ''}${sort.value.by}` }), [typed.value, sort.value]);
   const search = useComputed(() => parseSearch(typed.value));
   const rows = useComputed(() => openRows(rowsOf(runs.value ?? [], search.value, sort.value), open.value));
+  // Runs, not rows: a group is one row.
+  const found = useComputed(() => (runs.value ?? []).filter(search.value.test).length);
   const toggle = (row: Row) => {
     const changed = new Set(open.value);
     if (!changed.delete(row.key)) changed.add(row.key);
@@ -64,7 +66,7 @@ export function RunsPage() {
         <h1>Runs</h1>
         <input ref={searchBox} class="search" type="search" placeholder="text, tag:lr=0.1, status:running or /regex/" aria-label="Search runs" aria-invalid={search.value.problem !== null} value={typed.value}
           onInput={(event) => { typed.value = event.currentTarget.value; current.value = 0; }} onKeyDown={(event) => { if (event.key === 'Escape' || event.key === 'Enter') event.currentTarget.blur(); }} />
-        <span class="muted" role="status">{search.value.problem ?? (all ? `${integer(rows.value.length)} of ${integer(all.length)}` : '')}</span>
+        <span class="muted" role="status">{search.value.problem ?? (all ? `${typed.value.trim() === '' ? '' : `${integer(found.value)} of `}${integer(all.length)} ${all.length === 1 ? 'run' : 'runs'}` : '')}</span>
       </div>
       {runsError.value && <p class="card problem" role="alert">{runsError.value}</p>}
       {all?.length === 0 && <div class="card"><p class="sentence">No runs yet.</p><p>Record one with <code>trainscope run -- COMMAND</code>, or try <code>trainscope demo</code>.</p></div>}
