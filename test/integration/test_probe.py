@@ -67,6 +67,12 @@ print(max(most))""")
         self.assertEqual(self.job.stdout.strip(), b"1")
         self.assertTrue(any("what=input changed=1" in mark for mark in self.marks()), self.marks())
 
+    def test_a_short_job_is_not_over_in_one_block(self):
+        """Steps without waits are 40 times as short: as many as take 200 ms would be all that the job has left."""
+        blocks = self.probed("train(Data(1000, 27), 1, 0.7)")
+        self.assert_ratio(blocks, "input", 0.7 / 27.7, 0.001)
+        self.assertLess(max(block.last - block.first for block in blocks), 50)
+
     def test_a_wait_that_is_hidden_does_not_limit(self):
         blocks = self.probed("train(Data(2000, 10, 4, 2), 1, 12)")
         self.assert_ratio(blocks, "input", 1)

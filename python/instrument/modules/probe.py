@@ -22,6 +22,7 @@ _FELT_WAIT = 0.02  # of a step; shorter waits for data do not matter
 _WEIGHT, _WEIGHT_OF_BLOCK = 1.0 / 16, 0.25
 _MOST_DRAIN_STEPS = 500  # for a queue of unknown length
 _UNSETTLED_STEPS = 64  # So many steps more than the queue has places for: the job does not settle.
+_MOST_TIMES_USUAL = 4  # as many steps: a job that waits for nothing would be over in one block
 _SUGGESTED = 1.2  # times as long as all experiments seem to need
 
 
@@ -184,11 +185,13 @@ class Probe:
         block.kept_from_ns, block.cpu_ns, block.queued_ns = now, time.process_time_ns(), _queued_ns()
         if block.last is not None:
             return
+        usual = shortest_block(self.step_ns)
         if block.changes(INPUT):  # Its steps may be shorter than usual ones.
-            discarded, step_ns = block.discarded, min(duration_ns, self.step_ns)
+            discarded, shortest = block.discarded, shortest_block(min(duration_ns, self.step_ns))
+            shortest = min(shortest, _MOST_TIMES_USUAL * usual)
         else:
-            discarded, step_ns = self._queued_steps() if block.what == INPUT else 0, self.step_ns
-        block.last = self.number + self._whole_turns(max(TIMES_DISCARDED * discarded, shortest_block(step_ns)))
+            discarded, shortest = self._queued_steps() if block.what == INPUT else 0, usual
+        block.last = self.number + self._whole_turns(max(TIMES_DISCARDED * discarded, shortest))
 
     def _whole_turns(self, steps):
         """Workers that began together give their batches together: one step in as many waits for all of them. A block has
@@ -258,7 +261,9 @@ class Probe:
         return (self._drained_steps or self.capacity) if self._are_waits_felt() else 0
 
     def _refill_ns(self):
-        """How long the workers fill the queue once nobody reads from it."""
+        """How long the workers fill the queue once nobody reads from it; without workers nobody does."""
+        if self.workers == 0:
+            return 0
         return max(self._queued_steps(), self.capacity if self._are_waits_felt() else 0) * self.step_ns
 
     def _begin_block(self, now):
