@@ -180,6 +180,42 @@ print(done + 500)
         self.assertTrue(any("bursts" in mark for mark in lines.marks()), lines.marks())
         self.assertTrue(any("of step time in hooks" in mark for mark in lines.marks()), lines.marks())
 
+    def test_steps_between_bursts_are_sent_many_at_once(self):
+        """Nothing but one format for all of them is used, unless a burst begins or ends."""
+        lines = self.sent("""
+import sys
+sys.modules["_trainscope_instrument.trace"].FLUSH_NS = 20000000
+own = sys.modules["_trainscope_instrument.session"].session
+calls = {"write": 0, "write_steps": 0}
+def observed(name, original):
+    def call(*arguments, **keywords):
+        calls[name] += 1
+        return original(*arguments, **keywords)
+    return call
+train(loader(100, 0.0003))
+for name in calls: setattr(own, name, observed(name, getattr(own, name)))
+train(loader(3000, 0.0003))
+print(calls["write"], calls["write_steps"])
+""")
+        alone, together = map(int, self.job.stdout.split())
+        self.assert_steps(lines, 3100)
+        self.assertGreater(together, 10)
+        self.assertLess(alone, together / 2)
+
+    def test_long_steps_between_bursts_wait_for_more_of_their_kind(self):
+        lines = self.sent("""
+import sys
+train(loader(100, 0.0003))
+trace = sys.modules["_trainscope_instrument.torch_hooks"].hooks.traces[0]
+trace.budget.resume_ns = 1 << 62
+def wait_ms(step_ms):
+    trace.budget._step_ns = step_ms * 1000000
+    return (trace.due_ns() - trace.log.flushed_ns) // 1000000
+print(wait_ms(1), wait_ms(2), wait_ms(5))
+""")
+        self.assertEqual(self.job.stdout.split(), [b"250", b"400", b"500"])
+        self.assert_steps(lines, 100)
+
     def test_steps_between_bursts_name_their_rank(self):
         lines = self.sent("assert train(loader(2000, 0.0003)) == 2000", RANK="3", WORLD_SIZE="4")
         self.assert_steps(lines, 2000, "rank3")

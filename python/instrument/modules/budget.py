@@ -17,11 +17,11 @@ _WEIGHT = 1.0 / 8
 
 class Budget:
     __slots__ = ("is_timed", "has_bursts", "_left", "resume_ns", "_last_ns", "_step_ns", "_timed_ns", "_untimed_ns",
-                 "steps", "timed_steps", "own_ns", "measured_ns")
+                 "_has_untimed", "steps", "timed_steps", "own_ns", "measured_ns")
 
     def __init__(self):
         self.is_timed = True
-        self.has_bursts = False
+        self.has_bursts = self._has_untimed = False
         self._left = FIRST_STEPS
         self.resume_ns = 0
         self._last_ns = None
@@ -35,6 +35,7 @@ class Budget:
         if not self.is_timed:
             if now >= self.resume_ns:
                 self.is_timed, self._left = True, BURST_STEPS
+            self._has_untimed = not self.is_timed
             return
         self._left -= 1
         if self._left > 0 or self._step_ns is None:
@@ -54,6 +55,10 @@ class Budget:
         weight = 1 - (1 - _WEIGHT) ** count
         self._step_ns += weight * (min(step_ns, 4 * self._step_ns) - self._step_ns)
         self._untimed_ns += weight * (min(own_ns / count, 3 * self._untimed_ns) - self._untimed_ns)
+
+    def is_between_bursts(self):
+        """A step that was not timed has ended, and no burst has begun since."""
+        return not self.is_timed and self._has_untimed
 
     def recent_step_ns(self):
         """The mean of the last few; 0 before the second one."""

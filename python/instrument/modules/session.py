@@ -2,8 +2,8 @@
 
 Hooks note times in lists. Lines are made of them a few times per second, several in one write, each with its own
 timestamp. Guarantees: those of the client for Python (_pipe.py), whose sender this uses; a forked process begins
-with nothing to send. Limits: what was noted in the last quarter of a second is lost if the process is killed or
-calls os._exit().
+with nothing to send. Limits: what was noted in the last quarter of a second, of steps that are not timed in the last half, is
+lost if the process is killed or calls os._exit().
 """
 import _thread
 import atexit

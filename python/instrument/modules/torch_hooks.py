@@ -2,7 +2,7 @@
 
 What is entered in every step costs most, because its code is not in the caches any more. Between bursts
 (budget.py) only __next__ is: the original backward is put back, and in place of the optimizers' hooks stand methods
-of io.BytesIO that are not written in Python. Once the job compiles anything, hooks stay as they are: Dynamo
+of built-in types that are not written in Python. Once the job compiles anything, hooks stay as they are: Dynamo
 guards on them.
 """
 import functools
@@ -18,8 +18,8 @@ from .trace import Trace
 
 _LOSS_NS = 100000000
 _torch = sys.modules["torch"]
-_ignored = io.BytesIO()
-_ignored.close()
+_ignored = memoryview(b"")
+_ignored.release()
 _nothing = _ignored.__exit__  # accepts any arguments, does nothing, returns None
 _new_flag = io.BytesIO
 
