@@ -5,6 +5,7 @@ import { axisOf } from './axis.ts';
 
 test('the marks of a ratio are numbers that people read at a glance', () => {
   deepEqual(axisOf(3.34, 3.85).marks.map(times), ['0.20×', '0.50×', '1.00×', '2.00×', '5.00×']);
+  deepEqual(axisOf(0.82, 2.82).marks.map(times), ['0.33×', '0.67×', '1.00×', '1.50×', '3.00×']);
   deepEqual(axisOf(11.3, 12.3).marks.map(times), ['0.033×', '0.20×', '1.00×', '5.00×', '30.0×'.replace('.0', '')]);
   deepEqual(axisOf(0.98, 1.01).marks.map(times), ['0.95×', '0.98×', '1.00×', '1.02×', '1.05×']);
 });
