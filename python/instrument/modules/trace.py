@@ -16,8 +16,8 @@ from .spans import EVALUATION
 SOURCE = "torch"
 _ITEMS_NS = 1000000000
 _MOST_EVENTS = 4000
-FAST_NS = 15000  # of a batch that is only noted, as measured like UNSEEN_NS_PER_CALL
-# Making lines takes 0.2 to 0.4 ms, of 20 noted steps or of 400: those that are long wait for more of their kind.
+FAST_NS = 15000  # of a batch that is only noted: assumed, see docs/benchmarks.md
+# Making lines has a cost that does not depend on their number: noted steps that are long wait for more of their kind.
 _NOTED_AT_ONCE = 200
 _LONGEST_NOTED_NS = 500000000
 # An accumulation is rarely longer. Where nothing but compiled code may update, batches count after so many.
