@@ -49,6 +49,25 @@ TEST(ObserveStepsTest, a_run_whose_step_times_are_unknown_is_not_said_to_have_no
   EXPECT_THAT(comparison->speed.sentence, HasSubstr("A and B have no step times: "));
 }
 
+TEST(ObserveStepsTest, a_reason_is_said_once) {
+  FakeRun together(0.1, 20);
+  std::vector<StoredReport> lines;
+  for (int i = 1; i <= 20; ++i) {
+    lines.push_back({1, "output", *parse_report(fmt::format("step {}", i))});
+  }
+  together.set_training(read_listed(std::move(lines), 2));
+  FakeRun silent(0.1, 2);
+  silent.set_training(read_listed({}, 2));
+  PlantedHome home;
+  home.add("together", std::move(together));
+  home.add("silent", std::move(silent));
+  const auto comparison = home.compare({"together"}, {"silent"});
+  ASSERT_TRUE(comparison);
+  EXPECT_THAT(comparison->speed.sentence, HasSubstr("A has no step times: 20 of 20 printed steps"));
+  const auto other = home.compare({"silent"}, {"silent"});
+  EXPECT_THAT(other->speed.sentence, HasSubstr("A and B have no steps: try "));
+}
+
 TEST(ObserveStepsTest, a_short_part_of_a_long_run_has_as_many_blocks) {
   PlantedHome home;
   home.add("short", {.seed = 1, .steps = 200});

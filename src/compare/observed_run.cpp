@@ -1,5 +1,7 @@
 #include "compare/observed_run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analyze/analyze.h"
@@ -46,12 +48,23 @@ std::optional<ObservedMetric> observe_cost(const ObservedRun& run) {
   return cost;
 }
 
+// A reason that is a sentence of its own, without what is said before it anyway.
+std::string_view without_subject(std::string_view reason) {
+  for (const std::string_view subject :
+       {"no steps: ", "no steps found; ", "step times are unknown: "}) {
+    if (reason.starts_with(subject)) return reason.substr(subject.size());
+  }
+  return reason;
+}
+
 // A job may have done steps of which only the times are unknown.
 std::string no_steps_reason(const Training& training) {
-  if (!training.reason.empty()) return "no steps: " + training.reason;
+  if (!training.reason.empty())
+    return fmt::format("no steps: {}", without_subject(training.reason));
   const bool is_known = !training.times_reason.empty();
-  return (training.observed > 0 ? "no step times: " : "no steps: ") +
-         (is_known ? training.times_reason : "no step has a known duration");
+  return fmt::format(
+      "no {}: {}", training.observed > 0 ? "step times" : "steps",
+      is_known ? without_subject(training.times_reason) : "no step has a known duration");
 }
 
 }  // namespace

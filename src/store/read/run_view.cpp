@@ -313,7 +313,7 @@ class StoredRun : public RunView {
     const bool is_imported = !files_.manifest.imported_format.empty();
     const bool has_steps = progress.training.count || !progress.training.epochs.empty();
     if (is_imported && is_readable && !has_steps) {
-      progress.training.reason = "the imported recording has no steps";
+      progress.training.reason = "the recording was imported, without steps";
     }
     progress.all_series = recorded_;
     for (const TrainingSeries& each : progress.training.series) {
