@@ -45,7 +45,8 @@ constexpr OverviewRow kOverview[] = {
     {"GPU mem", "hw.gpu.memory.usage", "", ""},
 };
 
-// Beginnings of the names of its metrics, and the resource whose pressure belongs to it.
+// Beginnings of the names of its metrics, in the order of their rows, and the resource whose
+// pressure belongs to it.
 struct ComponentMetrics {
   Component component;
   std::vector<std::string_view> names;
@@ -55,10 +56,10 @@ const std::vector<ComponentMetrics>& component_metrics() {
   static const std::vector<ComponentMetrics> kAll = {
       {Component::training, {"train."}},
       {Component::processor,
-       {"system.cpu.utilization", "job.cpu.utilization", "system.cpu.run_queue", "cgroup.cpu."},
+       {"job.cpu.utilization", "system.cpu.utilization", "system.cpu.run_queue", "cgroup.cpu."},
        "cpu"},
       {Component::memory,
-       {"system.memory.", "job.memory.", "system.swap.", "cgroup.memory.", "system.paging."},
+       {"job.memory.", "system.memory.", "system.swap.", "cgroup.memory.", "system.paging."},
        "memory"},
       {Component::disk, {"job.disk.", "job.io.", "system.disk.", "lustre.", "nfs."}, "io"},
       {Component::network, {"system.network.", "ib."}},
@@ -75,6 +76,16 @@ bool belongs_to(const Series& series, const ComponentMetrics& metrics) {
   }
   return std::any_of(metrics.names.begin(), metrics.names.end(),
                      [&](std::string_view name) { return series.metric.starts_with(name); });
+}
+
+// Where the row of a series is: metrics as they are listed, pressure after them; of one metric the
+// whole machine before each of its CPUs.
+std::pair<size_t, bool> place_of(const Series& series, const ComponentMetrics& metrics) {
+  const auto name =
+      std::find_if(metrics.names.begin(), metrics.names.end(),
+                   [&](std::string_view each) { return series.metric.starts_with(each); });
+  const std::string_view cpu = value_of_label(series.labels, "cpu");
+  return {static_cast<size_t>(name - metrics.names.begin()), !cpu.empty() && cpu != "all"};
 }
 
 // "disk.io sda read", "job.disk.io read": without the first part of the name, if only one metric of
@@ -139,6 +150,10 @@ std::vector<ChosenSeries> choose_series(const RunView& run, const ViewRequest& r
                                                   : matches_words(series[i], request.filter);
     if (is_wanted) chosen.push_back({i, short_text(series[i])});
   }
+  if (!request.filter.empty()) return chosen;
+  std::stable_sort(chosen.begin(), chosen.end(), [&](const auto& a, const auto& b) {
+    return place_of(series[a.series], *metrics) < place_of(series[b.series], *metrics);
+  });
   return chosen;
 }
 

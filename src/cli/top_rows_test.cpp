@@ -56,6 +56,18 @@ TEST_F(TopRowsTest, the_overview_has_one_row_per_component_in_order) {
   EXPECT_EQ(found.rows[2].max, "max 2.00 KiB/s");
 }
 
+TEST_F(TopRowsTest, the_job_and_the_machine_come_before_their_parts) {
+  add("cgroup.cpu.usage", {}, "s", 1, Kind::counter);
+  add("system.pressure.time", {{"kind", "some"}, {"resource", "cpu"}}, "s", 0.1, Kind::counter);
+  for (const char* cpu : {"0", "1", "all"}) {
+    add("system.cpu.utilization", {{"cpu", cpu}}, "1", 0.5);
+  }
+  add("job.cpu.utilization", {}, "1", 0.5);
+  EXPECT_EQ(labels(rows(Component::processor)),
+            "job.cpu.utilization;cpu.utilization all;cpu.utilization 0;cpu.utilization 1;"
+            "cgroup.cpu.usage;pressure.time some cpu;");
+}
+
 TEST_F(TopRowsTest, the_busiest_device_is_shown) {
   for (const auto& [device, rate] : {std::pair("lo", 5.0), {"eth0", 900.0}, {"eth1", 7.0}}) {
     add("system.network.io", {{"device", device}, {"direction", "receive"}}, "By", rate,
@@ -104,7 +116,7 @@ TEST_F(TopRowsTest, series_of_the_job_and_of_the_machine_have_different_names) {
   add("job.memory.usage", {}, "By", 1);
   add("system.memory.usage", {{"state", "used"}}, "By", 1);
   EXPECT_EQ(labels(rows(Component::memory)),
-            "cgroup.memory.usage;job.memory.usage;memory.usage used;");
+            "job.memory.usage;memory.usage used;cgroup.memory.usage;");
 }
 
 TEST_F(TopRowsTest, a_filter_is_words_in_any_case_and_order) {
