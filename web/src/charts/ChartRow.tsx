@@ -1,5 +1,5 @@
 // One chart with its title, legend and menu; drawn when it comes into view.
-import { effect, useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
+import { computed, effect, useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { source } from '../source/current.ts';
 import type { RunState } from '../state/run.ts';
@@ -7,6 +7,7 @@ import { bytes, isDark } from '../state/settings.ts';
 import { integer } from '../format/number.ts';
 import { clock, duration } from '../format/time.ts';
 import { value as formatValue } from '../format/unit.ts';
+import { seriesName } from '../format/words.ts';
 import type { Chart, Line } from './catalog.ts';
 import { drawnOf, interruptions } from './data.ts';
 import { decorate } from './decorate.ts';
@@ -133,7 +134,7 @@ export function ChartRow({ chart, run }: Props) {
   const isTall = useComputed(() => run.view.tall.value.has(chart.id));
   return (
     <figure class={`chart ${isTall.value ? 'tall' : ''}`} id={`chart-${chart.id}`}>
-      <ChartBody key={chart.lines.map((line) => line.series).join()} chart={chart} run={run} isTall={isTall} />
+      <ChartBody key={chart.lines.map((line) => seriesName(line.metric.name, line.metric.labels)).join('\n')} chart={chart} run={run} isTall={isTall} />
     </figure>
   );
 }
@@ -149,8 +150,9 @@ function ChartBody({ chart, run, isTall }: BodyProps) {
   const place: Place = { isNear: useSignal(false), wasNear: useSignal(false), width: useSignal(0) };
   const feed = useMemo(() => new ChartFeed(run, place.isNear), [run]);
   useEffect(() => () => feed.close(), [feed]);
-  const lines = useComputed(() => shownLines(chart, run.view.hidden.value, isAll.value));
-  const left = useComputed(() => chart.lines.filter((line) => !line.devices.some((device) => run.view.hidden.value.has(device))).length - lines.value.length);
+  // Of a live run the chart may be another one with the same lines: their numbers have moved.
+  const lines = useMemo(() => computed(() => shownLines(chart, run.view.hidden.value, isAll.value)), [chart]);
+  const left = useMemo(() => computed(() => chart.lines.filter((line) => !line.devices.some((device) => run.view.hidden.value.has(device))).length - lines.value.length), [chart]);
   const isOver = useSignal(false);
   usePlace(host, chart, feed, lines, place);
   usePlot(host, { chart, run, isTall }, place, feed, lines);

@@ -1,5 +1,6 @@
 // The right margin of a chart: each line with its value at the cursor, or mean, total and max of the selection.
-import { useComputed, type ReadonlySignal, type Signal } from '@preact/signals';
+import { computed, type ReadonlySignal, type Signal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import type { RunState } from '../state/run.ts';
 import { bytes, isDark } from '../state/settings.ts';
 import type { Range } from '../state/view.ts';
@@ -38,12 +39,12 @@ function coverage(one: Statistics | undefined, selection: Range | null): string 
 
 export function Legend({ chart, run, feed, lines, left, isAll, isNear }: Props) {
   const text = (value: number | null | undefined, unit = chart.unit) => formatValue(value, unit, chart.metric, bytes.value);
-  const values = useComputed(() => {
+  const values = useMemo(() => computed(() => {
     // Without a cursor there are no values: a new range or new data are nothing new to the legend.
     if (!isNear.value || run.view.cursor.value === null) return lines.value.map((line) => ({ line, value: null }));
     const { from, to } = run.view.shown.value;
     return valuesAt(feed.columns.value, lines.value, run.view.cursor.value, to - from);
-  });
+  }), [lines]);
   const statistics = feed.statistics.value;
   const isPartial = hasTotal(chart) && lines.value.some((line) => coverage(statistics?.get(line.series), run.view.selection.value) !== undefined);
   return (

@@ -19,11 +19,17 @@ export class ChartFeed {
   readonly #run: RunState;
   /** The range of a live run whose new part is being loaded. */
   readonly #awaited = signal<Range | null>(null);
+  /** The last of them: what could not be loaded is asked for again when the run has grown, not at once. */
+  #tried: Range | null = null;
   #series: number[] = [];
   #names: string[] = [];
   #points = 0;
+  #smooth = 0;
   #timer = 0;
   #selectTimer = 0;
+  #selectTurn = 0;
+  /** The user changed what is shown since it was loaded: unlike news, they wait for it. */
+  #isOwn = false;
   #loaded: { range: Range; smooth: number; points: number; series: string } | null = null;
   #asked: { range: Range; smooth: number; points: number; series: number[] } | null = null;
   #isBusy = false;
@@ -45,30 +51,54 @@ export class ChartFeed {
   /** `width`: of the plot with its axis. */
   want(lines: readonly Line[], width: number): void {
     const series = lines.map((line) => line.series);
-    this.#names = lines.map((line) => seriesName(line.metric.name, line.metric.labels));
+    const names = lines.map((line) => seriesName(line.metric.name, line.metric.labels));
+    const isRenumbered = names.join('\n') === this.#names.join('\n') && this.#renumber(series);
+    this.#names = names;
     // Charts of about the same width share a request.
     const points = Math.min(4000, Math.max(100, Math.ceil((width - besidePlot) / 50) * 50));
     const isSame = series.join() === this.#series.join() && points === this.#points;
-    if (isSame) return;
+    if (isSame && !isRenumbered) return;
+    this.#isOwn ||= !isSame;
     this.#series = series;
     this.#points = points;
     this.#react(this.#run.view.shown.peek(), this.#run.view.smooth.peek());
     this.#select(this.#run.view.selection.peek());
   }
 
+  /** A new series of a live run may move the numbers of all others: what is drawn gets the new ones. Returns whether it did. */
+  #renumber(series: number[]): boolean {
+    const before = this.#series;
+    if (series.join() === before.join()) return false;
+    this.#series = series;
+    const columns = this.columns.peek();
+    if (!columns) return true;
+    const numberOf = (old: number) => series[before.indexOf(old)] ?? old;
+    batch(() => {
+      this.columns.value = { ...columns, columns: columns.columns.map((column) => ({ ...column, series: numberOf(column.series) })) };
+      const statistics = this.statistics.peek();
+      if (statistics) this.statistics.value = new Map([...statistics].map(([old, one]) => [numberOf(old), one]));
+    });
+    this.#loaded = this.#loaded && this.#loaded.series === before.join() ? { ...this.#loaded, series: series.join() } : null;
+    return true;
+  }
+
   /** Whether what is new in this range of a live run is on its way; it is asked for if that was not done yet. */
   awaits(range: Range): boolean {
-    if (this.#run.now.peek() !== null) this.#react(range, this.#run.view.smooth.peek());
+    if (this.#run.now.peek() !== null && this.#tried !== range) this.#react(range, this.#run.view.smooth.peek());
     return this.#awaited.value === range;
   }
 
   #react(range: Range, smooth: number): void {
+    const isOwn = !this.#run.view.hasGrown || smooth !== this.#smooth;
+    this.#smooth = smooth;
     if (this.#points === 0 || this.#isLoaded(range, smooth)) return;
+    this.#isOwn ||= isOwn;
     if (this.#canAppend(range, smooth)) void this.#append(range);
     else {
       clearTimeout(this.#timer);
+      if (this.#isAsked(range, smooth)) return;
       if (this.columns.peek()) this.#timer = window.setTimeout(() => void this.#load(range, smooth, false), settle);
-      else if (!this.#isAsked(range, smooth)) void this.#load(range, smooth, true);
+      else void this.#load(range, smooth, true);
     }
   }
 
@@ -91,19 +121,21 @@ export class ChartFeed {
     this.#loaded = null;
     this.#run.loader.cancelOthers(query);
     // Nobody asked for it: the run grew, and what was drawn is too fine for it by now.
-    const isNews = this.columns.peek() !== null && this.#run.live.peek() === 'live' && this.#run.view.follow.peek();
+    const isNews = this.columns.peek() !== null && this.#run.live.peek() === 'live' && !this.#isOwn;
     try {
       const columns = await this.#run.loader.load({ ...query, series }, { isRange: true, isUrgent, isNews });
-      if (series !== this.#series) return;
+      // While a reply waits to be drawn, another range may be asked for.
+      if (series !== this.#series || this.#asked !== asked) return;
       if (this.#isOther(columns)) {
         void this.#run.reloadInfo();
         return;
       }
       this.columns.value = columns;
-      this.#loaded = { range, smooth, points: this.#points, series: series.join() };
+      this.#loaded = { range, smooth, points: query.points, series: series.join() };
+      this.#isOwn = false;
       this.error.value = null;
     } catch (error) {
-      if (!isAbort(error)) this.error.value = messageOf(error);
+      if (!isAbort(error) && this.#asked === asked) this.error.value = messageOf(error);
     } finally {
       if (this.#asked === asked) this.#asked = null;
     }
@@ -134,10 +166,11 @@ export class ChartFeed {
     if (!part) return;
     const { from, to } = part;
     this.#isBusy = true;
+    this.#tried = range;
     this.#awaited.value = range;
     let newer: Columns | null = null;
     try {
-      newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, part.points), smooth: 0 }, { isNews: true });
+      newer = await this.#run.loader.load({ series: this.#series, from, to, points: Math.min(4000, part.points), smooth: 0 }, { isNews: !this.#isOwn });
     } catch (error) {
       if (!isAbort(error)) this.error.value = messageOf(error);
     }
@@ -163,11 +196,14 @@ export class ChartFeed {
       return sliceColumn(more ? appendColumn(column, more) : column, kept, to);
     });
     this.columns.value = { ...older, to_s: to, duration_s: newer.duration_s, columns: [...columns, ...bySeries.values()] };
+    this.error.value = null;
+    this.#isOwn = false;
     this.#loaded = this.#loaded && { ...this.#loaded, range: { from: Math.max(kept, this.#loaded.range.from), to } };
   }
 
   #select(selection: Range | null): void {
     clearTimeout(this.#selectTimer);
+    this.#selectTurn += 1;
     if (!selection || this.#points === 0) {
       this.statistics.value = null;
       return;
@@ -176,8 +212,10 @@ export class ChartFeed {
   }
 
   async #loadStatistics({ from, to }: Range): Promise<void> {
+    const turn = this.#selectTurn;
     try {
       const columns = await this.#run.loader.load({ series: this.#series, from, to, points: selectionPoints, smooth: 0, weights: true });
+      if (turn !== this.#selectTurn) return; // another selection was made
       const found = new Map<number, Statistics>();
       for (const column of columns.columns) {
         const statistics = statisticsOf(column, from, to);
@@ -185,7 +223,7 @@ export class ChartFeed {
       }
       this.statistics.value = found;
     } catch (error) {
-      if (!isAbort(error)) this.error.value = messageOf(error);
+      if (!isAbort(error) && turn === this.#selectTurn) this.error.value = messageOf(error);
     }
   }
 }

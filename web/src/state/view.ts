@@ -61,11 +61,14 @@ export class TimeView {
   readonly columns = signal(1);
   /** While the run is live: the range moves with it. */
   readonly follow = signal(true);
+  /** Whether the range was last changed by the run, not by the user. */
+  hasGrown = false;
   readonly steps = signal<StepMap | null>(null);
   readonly shown = computed<Range>(() => this.range.value ?? { from: 0, to: Math.max(this.duration.value, 1e-3) });
   readonly stepAxis = computed(() => this.axis.value === 'step' && this.steps.value !== null);
 
   read(params: URLSearchParams): void {
+    this.hasGrown = false;
     const from = numberOf(params.get('from'));
     const to = numberOf(params.get('to'));
     this.range.value = from !== null && to !== null && to > from ? { from, to } : null;
@@ -105,11 +108,13 @@ export class TimeView {
     const width = Math.min(Math.max(to - from, 1e-3), Math.max(whole, 1e-3));
     const start = Math.min(Math.max(0, from), Math.max(0, whole - width));
     const isWhole = start <= 0 && width >= whole;
+    this.hasGrown = false;
     this.range.value = isWhole ? null : { from: start, to: start + width };
     this.follow.value = isWhole;
   }
 
   showWhole(): void {
+    this.hasGrown = false;
     this.range.value = null;
     this.follow.value = true;
   }
@@ -138,6 +143,7 @@ export class TimeView {
   /** The run became longer. */
   grow(duration: number): void {
     const before = this.duration.value;
+    if (duration !== before) this.hasGrown = true;
     this.duration.value = duration;
     const range = this.range.value;
     if (range && this.follow.value) {
