@@ -1,9 +1,9 @@
 // The data of one chart: loaded for the shown range, appended while the run is live, statistics of the selection.
 import { batch, effect, signal, type ReadonlySignal } from '@preact/signals';
 import { appendColumn, nextPart, sliceColumn, type Columns } from '../source/columns.ts';
-import { isAbort } from '../source/source.ts';
+import { isAbort, messageOf } from '../source/source.ts';
 import { seriesName } from '../format/words.ts';
-import { messageOf, type RunState } from '../state/run.ts';
+import type { RunState } from '../state/run.ts';
 import type { Range } from '../state/view.ts';
 import type { Line } from './catalog.ts';
 import { statisticsOf, type Statistics } from './data.ts';

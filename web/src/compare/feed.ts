@@ -1,9 +1,8 @@
 // The columns of one chart of the comparison, for what is shown of each run.
 import { signal } from '@preact/signals';
 import type { Column, Columns } from '../source/columns.ts';
-import { isAbort, type ColumnQuery } from '../source/source.ts';
+import { isAbort, messageOf, type ColumnQuery } from '../source/source.ts';
 import type { Info } from '../source/types.ts';
-import { messageOf } from '../state/run.ts';
 import { spanOf } from './align.ts';
 import type { CompareLine } from './charts.ts';
 import type { ComparedRun, CompareState } from './state.ts';

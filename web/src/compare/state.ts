@@ -3,9 +3,10 @@ import { batch, computed, effect, signal } from '@preact/signals';
 import { chartsOf, keepCharts, type Chart } from '../charts/catalog.ts';
 import { BatchLoader } from '../charts/loader.ts';
 import { source } from '../source/current.ts';
+import { messageOf } from '../source/source.ts';
 import type { Comparison, Distribution, Info, KeptFile, RunHead } from '../source/types.ts';
+import { follow } from '../state/follow.ts';
 import { Refresher } from '../state/refresher.ts';
-import { messageOf } from '../state/run.ts';
 import { replaceParams } from '../state/route.ts';
 import { rangeOf, type Range, type StepMap } from '../state/view.ts';
 import { shownRange, type Align } from './align.ts';
@@ -187,7 +188,7 @@ export class CompareState {
   }
 
   #listen(id: string): () => void {
-    return source.live(id, {
+    return follow(id, {
       now: (state) => {
         this.#isLost.value = false;
         this.#refresher.grew(state.duration_s);
@@ -196,10 +197,8 @@ export class CompareState {
         this.#ended.add(id);
         this.#refresher.refresh();
       },
-      lost: (isForGood) => {
-        if (isForGood) this.#leaveOut([id], 'lost');
-        else this.#isLost.value = true;
-      },
+      lost: () => { this.#isLost.value = true; },
+      refused: () => this.#leaveOut([id], 'lost'),
     });
   }
 

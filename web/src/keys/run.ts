@@ -1,5 +1,5 @@
 // Keys of the page of a run.
-import type { RunState } from '../state/run.ts';
+import { findingKey, type RunState } from '../state/run.ts';
 import type { Key } from './keys.ts';
 
 function focusId(id: string): void {
@@ -31,7 +31,7 @@ export function runKeys(run: RunState): Key[] {
 /** Selects the span of a finding in every chart and opens its evidence. */
 export function chooseFinding(run: RunState, index: number | null): void {
   const finding = index === null ? undefined : run.diagnosis.value?.findings[index];
-  run.chosen.value = finding ? index : null;
+  run.chosen.value = finding ? findingKey(finding) : null;
   const hasSpan = finding && finding.from_s !== null && finding.to_s !== null;
   run.view.selection.value = hasSpan ? { from: finding.from_s ?? 0, to: Math.max(finding.to_s ?? 0, (finding.from_s ?? 0) + 1e-3) } : null;
 }
@@ -39,6 +39,6 @@ export function chooseFinding(run: RunState, index: number | null): void {
 function nextFinding(run: RunState, by: number): void {
   const count = run.diagnosis.value?.findings.length ?? 0;
   if (count === 0) return;
-  const at = run.chosen.value;
+  const at = run.chosenIndex.value;
   chooseFinding(run, at === null ? (by > 0 ? 0 : count - 1) : (at + by + count) % count);
 }

@@ -1,10 +1,10 @@
 // All runs: search, order, open, compare.
-import { useComputed, useSignal } from '@preact/signals';
+import { batch, effect, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useKeys } from '../keys/keys.ts';
-import { openRows, parseSearch, rowsOf, type Row, type Sort, type SortKey } from '../runs/rows.ts';
+import { openRows, parseSearch, placeOf, rowsOf, type Row, type Sort, type SortKey } from '../runs/rows.ts';
 import { RunsTable } from '../runs/RunsTable.tsx';
-import { compareLink, picked, runs, runsError, togglePicked, watchRuns } from '../state/runs.ts';
+import { compareLink, details, picked, runs, runsError, togglePicked, watchRuns } from '../state/runs.ts';
 import { go, parseRoute, replaceParams, route, runLink } from '../state/route.ts';
 import { integer } from '../format/number.ts';
 
@@ -15,12 +15,15 @@ function readSort(text: string | null): Sort {
   return by ? { by, isDescending: text?.startsWith('-') ?? false } : { by: 'started', isDescending: true };
 }
 
+/** Of runs that are being recorded only their rows have these. */
+const isByDetails = ({ by }: Sort) => by === 'duration' || by === 'steps';
+
 export function RunsPage() {
   const params = parseRoute(location.hash).params;
   const typed = useSignal(params.get('q') ?? '');
   const sort = useSignal<Sort>(readSort(params.get('sort')));
   const open = useSignal<ReadonlySet<string>>(new Set());
-  const current = useSignal(0);
+  const current = useSignal<string | null>(null);
   const searchBox = useRef<HTMLInputElement>(null);
   useEffect(() => watchRuns(), []);
   useEffect(() => { document.title = 'Runs – Trainscope'; }, []);
@@ -31,7 +34,11 @@ export function RunsPage() {
   }, [route.value]);
   useEffect(() => replaceParams({ q: typed.value, sort: sort.value.by === 'started' && sort.value.isDescending ? null : `${sort.value.isDescending ? '-' : ''}${sort.value.by}` }), [typed.value, sort.value]);
   const search = useComputed(() => parseSearch(typed.value));
-  const rows = useComputed(() => openRows(rowsOf(runs.value ?? [], search.value, sort.value), open.value));
+  const rows = useComputed(() => openRows(rowsOf(runs.value ?? [], search.value, sort.value, isByDetails(sort.value) ? details.value : undefined), open.value));
+  const lastPlace = useRef(0);
+  const place = useComputed(() => (lastPlace.current = placeOf(rows.value, current.value, lastPlace.current)));
+  // The first row is the current one until another is; a newer run does not take its place.
+  useEffect(() => effect(() => { if (current.value === null) current.value = rows.value[0]?.key ?? null; }), []);
   // Runs, not rows: a group is one row.
   const found = useComputed(() => (runs.value ?? []).filter(search.value.test).length);
   const toggle = (row: Row) => {
@@ -40,8 +47,8 @@ export function RunsPage() {
     open.value = changed;
   };
   useKeys(useMemo(() => {
-    const at = () => rows.peek()[current.peek()];
-    const move = (by: number) => { current.value = Math.max(0, Math.min(rows.peek().length - 1, current.peek() + by)); };
+    const at = () => rows.peek()[place.peek()];
+    const move = (by: number) => { current.value = rows.peek()[Math.max(0, Math.min(rows.peek().length - 1, place.peek() + by))]?.key ?? null; };
     const enter = () => {
       const row = at();
       if (row && row.members.length > 0) toggle(row);
@@ -65,13 +72,13 @@ export function RunsPage() {
       <div class="runs-head">
         <h1>Runs</h1>
         <input ref={searchBox} class="search" type="search" placeholder="text, tag:lr=0.1, status:running or /regex/" aria-label="Search runs" aria-invalid={search.value.problem !== null} value={typed.value}
-          onInput={(event) => { typed.value = event.currentTarget.value; current.value = 0; }} onKeyDown={(event) => { if (event.key === 'Escape' || event.key === 'Enter') event.currentTarget.blur(); }} />
+          onInput={(event) => { batch(() => { typed.value = event.currentTarget.value; current.value = null; }); }} onKeyDown={(event) => { if (event.key === 'Escape' || event.key === 'Enter') event.currentTarget.blur(); }} />
         <span class="muted" role="status">{search.value.problem ?? (all ? `${typed.value.trim() === '' ? '' : `${integer(found.value)} of `}${integer(all.length)} ${all.length === 1 ? 'run' : 'runs'}` : '')}</span>
       </div>
       {runsError.value && <p class="card problem" role="alert">{runsError.value}</p>}
       {all?.length === 0 && <div class="card"><p class="sentence">No runs yet.</p><p>Record one with <code>trainscope run -- COMMAND</code>, or try <code>trainscope demo</code>.</p></div>}
       {all && all.length > 0 && rows.value.length === 0 && <p class="card">No run matches. <button class="link" onClick={() => { typed.value = ''; }}>Show all</button></p>}
-      {all && rows.value.length > 0 && <RunsTable rows={rows} sort={sort} current={current} open={open.value} onToggle={toggle} />}
+      {all && rows.value.length > 0 && <RunsTable rows={rows} sort={sort} current={current} place={place} open={open.value} onToggle={toggle} />}
       {!all && !runsError.value && <div aria-busy="true">{[1, 2, 3, 4, 5].map((index) => <div class="skeleton row-skeleton" key={index} />)}</div>}
       {picked.value.size > 0 && (
         <div class="compare-bar" role="region" aria-label="Picked runs">

@@ -1,7 +1,7 @@
 // What was found: hovering marks the span in every chart, choosing selects it and opens the evidence.
 import type { Chart } from '../charts/catalog.ts';
 import type { Finding } from '../source/types.ts';
-import type { RunState } from '../state/run.ts';
+import { findingKey, type RunState } from '../state/run.ts';
 import { chooseFinding } from '../keys/run.ts';
 import { times } from '../format/number.ts';
 import { clock, duration } from '../format/time.ts';
@@ -16,13 +16,13 @@ export function Findings({ run, charts }: { run: RunState; charts: Chart[] }) {
     <section class="findings" aria-label="Findings">
       <h2>Findings ({findings.length})</h2>
       {findings.length === 0 && <p class="muted">Nothing that costs time was found.</p>}
-      <ol>{findings.map((finding, index) => <Item key={index} finding={finding} index={index} run={run} charts={charts} />)}</ol>
+      <ol>{findings.map((finding, index) => <Item key={findingKey(finding)} finding={finding} index={index} run={run} charts={charts} />)}</ol>
     </section>
   );
 }
 
 function Item({ finding, index, run, charts }: { finding: Finding; index: number; run: RunState; charts: Chart[] }) {
-  const isChosen = run.chosen.value === index;
+  const isChosen = run.chosenIndex.value === index;
   const { from_s: from, to_s: to } = finding;
   const mark = (isOver: boolean) => { run.view.mark.value = isOver && from !== null && to !== null ? { from, to } : null; };
   return (

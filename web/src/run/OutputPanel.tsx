@@ -2,9 +2,9 @@
 import { effect, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { source } from '../source/current.ts';
-import { isAbort } from '../source/source.ts';
+import { isAbort, messageOf } from '../source/source.ts';
 import type { Output } from '../source/types.ts';
-import { messageOf, type RunState } from '../state/run.ts';
+import type { RunState } from '../state/run.ts';
 import { clock } from '../format/time.ts';
 
 const linesShown = 200;

@@ -74,22 +74,25 @@ function Presets({ run }: { run: RunState }) {
 function TypedTime({ run, edge }: { run: RunState; edge: 'from' | 'to' }) {
   const { view } = run;
   const typed = useSignal<string | null>(null);
+  /** What the field showed when it got the focus: it stands still although a live run grows. */
+  const held = useSignal<string | null>(null);
   const isWrong = useSignal(false);
   const { from, to } = view.shown.value;
   const text = clock(edge === 'from' ? from : to, (to - from) / 100 < 1 ? 0.01 : 1);
   useEffect(() => { isWrong.value = false; }, [text]);
   const apply = () => {
-    if (typed.value === null || typed.value === text) { typed.value = null; return; }
+    if (typed.value === null || typed.value === (held.value ?? text)) { typed.value = null; return; }
     const time = parseTime(typed.value, view.duration.value);
     const range = edge === 'from' ? { from: time ?? NaN, to } : { from, to: time ?? NaN };
     isWrong.value = !(range.to > range.from);
     if (isWrong.value) return;
     typed.value = null;
+    held.value = null;
     view.setRange(range.from, range.to);
   };
   return (
     <input class="typed-time" id={`range-${edge}`} aria-label={`${edge === 'from' ? 'From' : 'To'}: 90, 1:30, 12 min or 25 %`} aria-invalid={isWrong.value} title={`type a time such as 90, 1:30, 12 min or 25 % of ${plain(view.duration.value)} s`}
-      value={typed.value ?? text} onFocus={() => { typed.value = text; }} onInput={(event) => { typed.value = event.currentTarget.value; }} onBlur={() => { apply(); if (!isWrong.value) typed.value = null; }}
+      value={typed.value ?? held.value ?? text} onFocus={() => { held.value = text; }} onInput={(event) => { typed.value = event.currentTarget.value; }} onBlur={() => { apply(); held.value = null; if (!isWrong.value) typed.value = null; }}
       onKeyDown={(event) => { if (event.key === 'Enter') apply(); if (event.key === 'Escape') { typed.value = null; event.currentTarget.blur(); } }} />
   );
 }

@@ -28,8 +28,10 @@ export function Slider({ view }: { view: TimeView }) {
     target.focus();
     target.setPointerCapture(event.pointerId);
     const onMove = (moved: PointerEvent) => move(grip, ((moved.clientX - event.clientX) / width) * whole, start);
-    target.addEventListener('pointermove', onMove);
-    target.addEventListener('pointerup', () => target.removeEventListener('pointermove', onMove), { once: true });
+    const ended = new AbortController();
+    target.addEventListener('pointermove', onMove, { signal: ended.signal });
+    // A gesture of the browser or another window may end it without pointerup.
+    for (const end of ['pointerup', 'pointercancel', 'lostpointercapture']) target.addEventListener(end, () => ended.abort(), { signal: ended.signal });
   };
   const onKey = (grip: Grip) => (event: KeyboardEvent) => {
     const step = { ArrowLeft: -0.01, ArrowDown: -0.01, ArrowRight: 0.01, ArrowUp: 0.01, PageDown: -0.1, PageUp: 0.1 }[event.key];

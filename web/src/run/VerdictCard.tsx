@@ -6,6 +6,7 @@ import type { RunState } from '../state/run.ts';
 import { percent, plain, times } from '../format/number.ts';
 import { value as formatValue } from '../format/unit.ts';
 import { causeWords, confidenceWord, verdictWords } from '../format/words.ts';
+import { answerOf } from './answer.ts';
 import { Evidence } from './Evidence.tsx';
 
 export function VerdictCard({ run, charts }: { run: RunState; charts: Chart[] }) {
@@ -25,8 +26,7 @@ export function VerdictCard({ run, charts }: { run: RunState; charts: Chart[] })
 function Card({ diagnosis, charts, run }: { diagnosis: Diagnosis; charts: Chart[]; run: RunState }) {
   const open = useSignal<'' | 'why' | 'else'>('');
   const isUnknown = diagnosis.verdict === 'unknown';
-  const finding = diagnosis.findings.find((one) => one.advice !== null) ?? diagnosis.findings[0];
-  const speedup = diagnosis.findings.find((one) => one.max_speedup !== null && one.severity !== 'info')?.max_speedup ?? null;
+  const { finding, speedup } = answerOf(diagnosis.findings);
   const toggle = (name: 'why' | 'else') => { open.value = open.value === name ? '' : name; };
   return (
     <section class={`card verdict-card ${isUnknown ? 'calm' : ''}`} aria-label="Verdict">
@@ -34,7 +34,7 @@ function Card({ diagnosis, charts, run }: { diagnosis: Diagnosis; charts: Chart[
         <span class="verdict-name">{verdictWords(diagnosis.verdict)}</span>
         {!isUnknown && <span class="confidence" title="confidence of the verdict">{percent(diagnosis.confidence)} · {confidenceWord(diagnosis.confidence)}</span>}
         {diagnosis.cause && <span class="cause">cause: {causeWords(diagnosis.cause)}</span>}
-        {speedup !== null && speedup > 1.005 && <span class="speedup">up to {times(speedup)} as fast</span>}
+        {speedup !== null && <span class="speedup">up to {times(speedup)} as fast</span>}
       </div>
       <p class="sentence">{diagnosis.sentence ?? finding?.summary ?? ''}</p>
       {finding?.advice && <p class="advice"><span class="label">try</span> {finding.advice}</p>}

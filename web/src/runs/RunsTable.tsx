@@ -1,12 +1,12 @@
 // The table; only rows in view exist, so that 10,000 stay fast.
 import { effect, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { details, loadDetails, outdated, picked, togglePicked } from '../state/runs.ts';
+import { details, loadDetails, now, outdated, picked, togglePicked } from '../state/runs.ts';
 import { runLink } from '../state/route.ts';
 import { integer, plain } from '../format/number.ts';
 import { absolute, duration, relative } from '../format/time.ts';
 import { commandLine, count, verdictWords } from '../format/words.ts';
-import type { Row, Sort, SortKey } from './rows.ts';
+import { durationOf, stepsOf, type Row, type Sort, type SortKey } from './rows.ts';
 import { Sparkline } from './Sparkline.tsx';
 
 const rowHeight = 36;
@@ -15,7 +15,9 @@ const spare = 8; // rows drawn above and below what is seen
 interface Props {
   rows: ReadonlySignal<Row[]>;
   sort: Signal<Sort>;
-  current: Signal<number>;
+  /** The key of the current row, and where it is. */
+  current: Signal<string | null>;
+  place: ReadonlySignal<number>;
   open: ReadonlySet<string>;
   onToggle: (row: Row) => void;
 }
@@ -26,7 +28,7 @@ const headings: { by: SortKey | null; text: string; name: string }[] = [
   { by: null, text: 'loss', name: 'spark' }, { by: 'started', text: 'started', name: 'started' }, { by: 'host', text: 'host', name: 'host' }, { by: null, text: 'tags', name: 'tags' },
 ];
 
-export function RunsTable({ rows, sort, current, open, onToggle }: Props) {
+export function RunsTable({ rows, sort, current, place, open, onToggle }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const first = useSignal(0);
   const seen = useSignal(30);
@@ -47,8 +49,9 @@ export function RunsTable({ rows, sort, current, open, onToggle }: Props) {
     };
   }, []);
   useEffect(() => effect(() => {
-    // The current row stays in view.
-    const top = current.value * rowHeight;
+    // A row that becomes the current one is brought into view; other runs that come do not scroll.
+    if (current.value === null) return;
+    const top = place.peek() * rowHeight;
     const element = box.current;
     if (!element) return;
     const header = rowHeight;
@@ -73,7 +76,7 @@ export function RunsTable({ rows, sort, current, open, onToggle }: Props) {
         </thead>
         <tbody>
           <Spacer rows={first.value} />
-          {visible.map((row, index) => <RunRowView key={row.key} row={row} index={first.value + index} isCurrent={first.value + index === current.value} isOpen={open.has(row.key)} onToggle={onToggle} onFocus={() => { current.value = first.value + index; }} />)}
+          {visible.map((row, index) => <RunRowView key={row.key} row={row} index={first.value + index} isCurrent={first.value + index === place.value} isOpen={open.has(row.key)} onToggle={onToggle} onFocus={() => { current.value = row.key; }} />)}
           <Spacer rows={Math.max(0, rows.value.length - first.value - visible.length)} />
         </tbody>
       </table>
@@ -109,9 +112,6 @@ function RunRowView({ row, index, isCurrent, isOpen, onToggle, onFocus }: RowPro
   const ids = row.members.length > 0 ? row.members.map((member) => member.id) : [run.id];
   const isPicked = ids.every((id) => picked.value.has(id));
   const more = details.value.get(run.id);
-  // Of a run that is being recorded the list knows neither; how far it is comes with the row.
-  const duration_s = run.duration_s ?? more?.duration_s;
-  const steps = run.steps ?? more?.steps;
   const status = row.members.some((member) => member.status === 'running') ? 'running' : run.status;
   const label = run.name ?? run.id;
   return (
@@ -126,11 +126,11 @@ function RunRowView({ row, index, isCurrent, isOpen, onToggle, onFocus }: RowPro
         {row.kind === 'member' && <span class="muted"> {run.group ? `rank ${run.group.rank}` : `repeat ${run.repeat?.index ?? ''}`}</span>}
       </td>
       <td class="verdict">{verdictWords(run.verdict)}</td>
-      <td class="number">{duration(duration_s)}</td>
-      <td class="number steps">{integer(steps)}</td>
+      <td class="number">{duration(durationOf(run, details.value))}</td>
+      <td class="number steps">{integer(stepsOf(run, details.value))}</td>
       <td class="number speed">{plain(more?.steps_per_s)}</td>
       <td class="spark">{more?.loss && <Sparkline values={more.loss} name={more.name_of_loss ?? 'loss'} />}</td>
-      <td class="started"><time dateTime={run.started ?? ''} title={absolute(run.started)}>{relative(run.started, Date.now())}</time></td>
+      <td class="started"><time dateTime={run.started ?? ''} title={absolute(run.started)}>{relative(run.started, now.value)}</time></td>
       <td class="host">{run.host ?? ''}</td>
       <td class="tags">{Object.entries(run.tags).map(([key, value]) => <span class="tag" key={key}>{key}={value}</span>)}</td>
     </tr>

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { openRows, parseSearch, rowsOf } from './rows.ts';
-import type { RunListing } from '../source/types.ts';
+import { openRows, parseSearch, placeOf, rowsOf } from './rows.ts';
+import type { RunListing, RunRow } from '../source/types.ts';
 
 const run = (id: string, more: Partial<RunListing> = {}): RunListing => ({
   id, name: null, note: null, tags: {}, group: null, repeat: null, host: null, started: `2026-01-01T00:00:${id.slice(-2)}Z`, duration_s: 1, command: ['python', 'train.py'],
@@ -55,4 +55,20 @@ test('10,000 runs are searched and ordered within a second', () => {
   const begin = performance.now();
   equal(rowsOf(many, parseSearch('/run 1/'), { by: 'name', isDescending: false }).length > 0, true);
   ok(performance.now() - begin < 1000);
+});
+
+test('a run that is being recorded is ordered by how far it is', () => {
+  const some = [run('f01', { steps: 5, duration_s: 50 }), run('f02', { status: 'running', duration_s: null }), run('f03', { steps: 9, duration_s: 9 })];
+  const known = new Map([['f02', { id: 'f02', steps: 7, duration_s: 70 } as RunRow]]);
+  const order = (by: 'steps' | 'duration') => rowsOf(some, parseSearch(''), { by, isDescending: true }, known).map((row) => row.run.id);
+  deepEqual(order('steps'), ['f03', 'f02', 'f01']);
+  deepEqual(order('duration'), ['f02', 'f01', 'f03']);
+});
+
+test('the current row stays the same one when others come, and its place when it goes', () => {
+  const rows = (...ids: string[]) => ids.map((id) => ({ key: id, run: run(id), members: [], kind: 'run' as const }));
+  equal(placeOf(rows('new', 'a', 'b'), 'a', 0), 1);
+  equal(placeOf(rows('new', 'b'), 'a', 1), 1);
+  equal(placeOf(rows('b'), 'a', 3), 0);
+  equal(placeOf([], 'a', 3), 0);
 });

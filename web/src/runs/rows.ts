@@ -1,5 +1,5 @@
 // The rows of the table of runs: search, groups and order. Pure, so that 10,000 runs can be tested.
-import type { RunListing } from '../source/types.ts';
+import type { RunListing, RunRow } from '../source/types.ts';
 
 export interface Row {
   key: string;
@@ -56,8 +56,14 @@ const groupKey = (run: RunListing): string | null => {
   return run.repeat ? `repeats ${run.repeat.group}` : null;
 };
 
+/** What is known of runs besides their listing, by id. */
+export type Known = ReadonlyMap<string, RunRow>;
+/** Of a run that is being recorded the list knows neither; how far it is comes with its row. */
+export const durationOf = (run: RunListing, known: Known) => run.duration_s ?? known.get(run.id)?.duration_s ?? null;
+export const stepsOf = (run: RunListing, known: Known) => run.steps ?? known.get(run.id)?.steps ?? null;
+
 /** Newest first; ranks of a job and repeats are one row. A group is found if one of its runs is. */
-export function rowsOf(runs: readonly RunListing[], search: Search, sort: Sort): Row[] {
+export function rowsOf(runs: readonly RunListing[], search: Search, sort: Sort, known: Known = new Map()): Row[] {
   const groups = new Map<string, RunListing[]>();
   const rows: Row[] = [];
   for (const run of runs) {
@@ -76,25 +82,25 @@ export function rowsOf(runs: readonly RunListing[], search: Search, sort: Sort):
     row.members.sort((a, b) => (a.group?.rank ?? a.repeat?.index ?? 0) - (b.group?.rank ?? b.repeat?.index ?? 0));
     row.run = row.members[0] ?? row.run;
   }
-  return rows.sort((a, b) => compareRows(a.run, b.run, sort));
+  return rows.sort((a, b) => compareRows(a.run, b.run, sort, known));
 }
 
-function valueOf(run: RunListing, by: SortKey): string | number | null {
+function valueOf(run: RunListing, by: SortKey, known: Known): string | number | null {
   switch (by) {
     case 'started': return run.started;
     case 'name': return (run.name ?? run.id).toLowerCase();
     case 'verdict': return run.verdict;
-    case 'duration': return run.duration_s;
-    case 'steps': return run.steps;
+    case 'duration': return durationOf(run, known);
+    case 'steps': return stepsOf(run, known);
     case 'status': return run.status;
     case 'host': return run.host;
   }
 }
 
 /** What is unknown comes last in both directions. */
-function compareRows(a: RunListing, b: RunListing, { by, isDescending }: Sort): number {
-  const first = valueOf(a, by);
-  const second = valueOf(b, by);
+function compareRows(a: RunListing, b: RunListing, { by, isDescending }: Sort, known: Known): number {
+  const first = valueOf(a, by, known);
+  const second = valueOf(b, by, known);
   if (first === null || second === null) return Number(first === null) - Number(second === null) || (a.id < b.id ? 1 : -1);
   if (first === second) return a.id < b.id ? 1 : -1;
   return (first < second ? -1 : 1) * (isDescending ? -1 : 1);
@@ -103,4 +109,10 @@ function compareRows(a: RunListing, b: RunListing, { by, isDescending }: Sort): 
 /** The rows with those of open groups below their group. */
 export function openRows(rows: readonly Row[], open: ReadonlySet<string>): Row[] {
   return rows.flatMap((row) => [row, ...(open.has(row.key) ? row.members.map((run): Row => ({ key: `${row.key} ${run.id}`, run, members: [], kind: 'member' })) : [])]);
+}
+
+/** Where the row of a key is; where it was before if it is gone. */
+export function placeOf(rows: readonly Row[], key: string | null, before: number): number {
+  const at = rows.findIndex((row) => row.key === key);
+  return at >= 0 ? at : Math.max(0, Math.min(before, rows.length - 1));
 }

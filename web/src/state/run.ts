@@ -1,15 +1,17 @@
 // One run as the page knows it: the head first, then verdict, metrics and marks as they arrive, then live news.
-import { batch, signal } from '@preact/signals';
+import { batch, computed, signal } from '@preact/signals';
 import { source } from '../source/current.ts';
-import { isRefusal } from '../source/source.ts';
-import type { Diagnosis, DrawnMarks, Info, LiveNow, Marks, RunHead } from '../source/types.ts';
+import { messageOf } from '../source/source.ts';
+import type { Diagnosis, DrawnMarks, Finding, Info, LiveNow, Marks, RunHead } from '../source/types.ts';
 import { BatchLoader } from '../charts/loader.ts';
+import { follow } from './follow.ts';
 import { Refresher } from './refresher.ts';
 import { TimeView } from './view.ts';
 
 export type LiveState = 'ended' | 'live' | 'lost' | 'refused' | 'damaged';
 
-const tryAgain = 5_000; // ms
+/** The same finding when a live run is diagnosed again: others may come before it, and its end moves. */
+export const findingKey = (finding: Finding) => `${finding.id} ${finding.from_s ?? ''}`;
 
 export class RunState {
   readonly id: string;
@@ -26,11 +28,19 @@ export class RunState {
   readonly refusal = signal('');
   readonly error = signal<string | null>(null);
   readonly diagnosisError = signal<string | null>(null);
-  /** Index of the finding that was chosen: its evidence is open. */
-  readonly chosen = signal<number | null>(null);
+  /** Key of the finding that was chosen: its evidence is open. */
+  readonly chosen = signal<string | null>(null);
+  readonly chosenIndex = computed(() => {
+    const at = this.diagnosis.value?.findings.findIndex((finding) => findingKey(finding) === this.chosen.value) ?? -1;
+    return at < 0 ? null : at;
+  });
   readonly loader: BatchLoader;
   #stops: (() => void)[] = [];
   #isClosed = false;
+  #renewing: Promise<void> | null = null;
+  /** Requests for the metrics, and the last one that was replied to. */
+  #infosAsked = 0;
+  #infoShown = 0;
 
   constructor(id: string) {
     this.id = id;
@@ -65,10 +75,20 @@ export class RunState {
     this.loader.close();
   }
 
-  async reloadInfo(asked = source.info(this.id)): Promise<void> {
+  /** Charts that find a new series at the same time share a request. */
+  reloadInfo(): Promise<void> {
+    this.#renewing ??= this.#loadInfo().finally(() => { this.#renewing = null; });
+    return this.#renewing;
+  }
+
+  async #loadInfo(asked = source.info(this.id)): Promise<void> {
+    const turn = ++this.#infosAsked;
     try {
       const info = await asked;
+      if (turn < this.#infoShown) return; // a newer one was quicker
+      this.#infoShown = turn;
       batch(() => {
+        this.error.value = null;
         this.info.value = info;
         this.#grow(Math.max(this.view.duration.value, info.run.duration_s));
       });
@@ -108,18 +128,9 @@ export class RunState {
   }
 
   #listen(): void {
-    const refresher = new Refresher(() => void this.#reload());
+    const refresher = new Refresher(() => this.#reload());
     this.#stops.push(() => refresher.stop());
-    let timer = 0;
-    let stop = () => {};
-    this.#stops.push(() => { clearTimeout(timer); stop(); });
-    const listen = () => { stop = this.#follow(refresher, () => { timer = window.setTimeout(listen, tryAgain); }); };
-    listen();
-  }
-
-  /** `again` follows it later; returns what ends it. */
-  #follow(refresher: Refresher, again: () => void): () => void {
-    return source.live(this.id, {
+    this.#stops.push(follow(this.id, {
       now: (state) => {
         batch(() => {
           this.live.value = 'live';
@@ -136,34 +147,17 @@ export class RunState {
         });
         refresher.refresh();
       },
-      lost: (isForGood) => {
-        this.live.value = 'lost';
-        if (isForGood) void this.#askWhy(again);
-      },
-    });
-  }
-
-  /** The browser does not tell why it was refused, and does not try again: a server that only had too much to do is asked again. */
-  async #askWhy(again: () => void): Promise<void> {
-    try {
-      await source.run(this.id);
-    } catch (error) {
-      if (isRefusal(error) && !this.#isClosed) {
+      lost: () => { this.live.value = 'lost'; },
+      refused: (reason) => {
         batch(() => {
-          this.refusal.value = messageOf(error);
+          this.refusal.value = reason;
           this.live.value = 'refused';
         });
-        return;
-      }
-    }
-    if (!this.#isClosed) again();
+      },
+    }));
   }
 
   async #reload(info = source.info(this.id)): Promise<void> {
-    await Promise.all([this.reloadInfo(info), this.#loadDiagnosis(), this.#loadMarks(), this.#loadSteps()]);
+    await Promise.all([this.#loadInfo(info), this.#loadDiagnosis(), this.#loadMarks(), this.#loadSteps()]);
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

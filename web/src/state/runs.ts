@@ -1,8 +1,8 @@
 // The list of runs, what is known of visible rows, and which runs were picked to be compared.
-import { batch, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { source } from '../source/current.ts';
+import { messageOf } from '../source/source.ts';
 import type { RunListing, RunRow } from '../source/types.ts';
-import { messageOf } from './run.ts';
 
 export const runs = signal<RunListing[] | null>(null);
 export const runsError = signal<string | null>(null);
@@ -10,10 +10,13 @@ export const picked = signal<ReadonlySet<string>>(new Set());
 export const details = signal<ReadonlyMap<string, RunRow>>(new Map());
 /** Runs of which more is known now than their details say: they are shown until newer ones arrive. */
 export const outdated = signal<ReadonlySet<string>>(new Set());
+/** For what is said relative to it: a list that stays the same is not drawn again. */
+export const now = signal(Date.now());
 
 const rowsPerRequest = 64;
 const whileRunning = 5_000;
 const otherwise = 30_000;
+const minute = 60_000;
 
 /** Loads the list now and then again; returns what ends that. */
 export function watchRuns(): () => void {
@@ -34,16 +37,24 @@ export function watchRuns(): () => void {
     if (!isStopped && !source.isReport) timer = window.setTimeout(() => void load(), isAnyRunning ? whileRunning : otherwise);
   };
   void load();
+  now.value = Date.now();
+  const clock = setInterval(() => { now.value = Date.now(); }, minute);
   return () => {
     isStopped = true;
+    clearInterval(clock);
     clearTimeout(timer);
   };
 }
 
+/** Runs that were outdated and could not be loaded: they are again with the next list. */
+const failed = new Set<string>();
+
 /** Speed and loss of a running job change, also of one that has ended since: they are loaded again. */
 export function outdate(before: readonly RunListing[], now: readonly RunListing[]): void {
   const running = [...before, ...now].filter((run) => run.status === 'running').map((run) => run.id);
-  if (running.length > 0) outdated.value = new Set([...outdated.peek(), ...running]);
+  const more = [...running, ...failed];
+  failed.clear();
+  if (more.length > 0) outdated.value = new Set([...outdated.peek(), ...more]);
 }
 
 const pending = new Set<string>();
@@ -52,20 +63,17 @@ export async function loadDetails(ids: string[]): Promise<void> {
   const wanted = ids.filter((id) => (!details.peek().has(id) || outdated.peek().has(id)) && !pending.has(id)).slice(0, rowsPerRequest);
   if (wanted.length === 0) return;
   for (const id of wanted) pending.add(id);
+  // What becomes outdated while it is asked for is asked for again.
+  const old = wanted.filter((id) => outdated.peek().has(id));
+  if (old.length > 0) outdated.value = new Set([...outdated.peek()].filter((id) => !old.includes(id)));
   try {
     const rows = await source.rows(wanted);
     const known = new Map(details.peek());
-    const old = new Set(outdated.peek());
-    for (const row of rows) {
-      known.set(row.id, row);
-      old.delete(row.id);
-    }
-    batch(() => {
-      details.value = known;
-      outdated.value = old;
-    });
+    for (const row of rows) known.set(row.id, row);
+    details.value = known;
   } catch {
-    // The table works without; the next scroll tries again.
+    // The table works without; the next scroll or the next list tries again.
+    for (const id of old) failed.add(id);
   } finally {
     for (const id of wanted) pending.delete(id);
   }

@@ -27,8 +27,10 @@ const systemDark = matchMedia('(prefers-color-scheme: dark)');
 export const isDark = signal(false);
 
 function applyTheme(): void {
-  isDark.value = theme.value === 'dark' || (theme.value === 'system' && systemDark.matches);
-  document.documentElement.dataset['theme'] = isDark.value ? 'dark' : 'light';
+  const dark = theme.value === 'dark' || (theme.value === 'system' && systemDark.matches);
+  // First: charts are drawn again in the colours of the page as soon as the signal changes.
+  document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
+  isDark.value = dark;
 }
 
 export function startSettings(): void {

@@ -13,6 +13,6 @@ Object.assign(globalThis, {
   addEventListener: () => undefined,
   removeEventListener: () => undefined,
   dispatchEvent: () => true,
-  matchMedia: () => new EventTarget(),
+  matchMedia: () => Object.assign(new EventTarget(), { matches: false }),
   requestAnimationFrame: (act: () => void) => setTimeout(act, 0),
 });
