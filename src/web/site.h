@@ -9,6 +9,7 @@
 #include "web/listed_runs.h"
 #include "web/opened_runs.h"
 #include "web/recent_texts.h"
+#include "web/running_rows.h"
 
 namespace trainscope {
 
@@ -22,6 +23,7 @@ struct Site {
   Overviews overviews;
   // Documents of runs that have ended, which do not change: rows of the table, infos, diagnoses.
   RecentTexts documents{size_t{8} << 20};
+  RunningRows running_rows;
 };
 
 }  // namespace trainscope

@@ -531,6 +531,19 @@ class Live(Case):
         self.assertEqual((at_end["run"]["status"], at_end["steps"]["count"]), ("ended", 2))
         self.assertEqual(at_end["sampling"]["samples"], self.info()["sampling"]["samples"])
 
+    def test_the_row_of_a_run_that_has_just_ended_is_of_all_of_it(self):
+        job = self.start(UNTIL_INPUT, "--every", "10ms", stdin=subprocess.PIPE)
+        self.wait_for_samples(5)
+        view = View(self)
+        run = view.json("/api/runs")["runs"][0]["id"]
+        row = f"/api/rows?runs={run}"
+        live = view.json(row)["rows"][0]  # it is kept for a second at least
+        job.stdin.close()
+        wait_until(lambda: view.json("/api/runs")["runs"][0]["status"] == "ended")
+        last, info = view.json(row)["rows"][0], self.info()
+        self.assertEqual((last["duration_s"], last["steps"]), (info["run"]["duration_s"], info["steps"]["count"]))
+        self.assertGreater(last["duration_s"], live["duration_s"])
+
     def test_64_pages_follow_one_run_with_one_reader(self):
         job = self.start(UNTIL_INPUT, "--every", "20ms", stdin=subprocess.PIPE)
         self.wait_for_samples(5)

@@ -38,8 +38,14 @@ test('a live run grows, keeps what was chosen, follows again and says that it en
   await isDrawn(page, 'step_time');
   const steps = async () => Number((await status.innerText()).match(/([\d,]+) steps/)?.[1]?.replace(',', ''));
   const first = await eventually(steps, 'steps');
-  await eventually(async () => (await steps()) > first, 'more steps');
+  await page.locator('#range-to').focus(); // nothing is typed
+  const shown = await page.locator('#range-to').inputValue();
+  await eventually(async () => (await steps()) > first + 50, 'more steps');
+  assert.equal(await page.locator('#range-to').inputValue(), shown);
   await page.locator('h1').click();
+  await eventually(async () => (await page.locator('#range-to').inputValue()) !== shown, 'the end of the range is that of the run');
+  await page.getByRole('button', { name: 'following', exact: true }).waitFor();
+  assert.equal((await params(page)).from, undefined);
   await page.keyboard.press('w'); // the user zooms: the range is theirs now
   const chosen = await params(page);
   assert.ok(chosen.from !== undefined && chosen.follow === undefined);
@@ -95,6 +101,13 @@ async function beforeItEnded(page, live) {
   await page.route('**/live', live);
 }
 
+/** A run that was there when the page opened, and is not when the page asks why nothing is told of it. */
+async function isRemoved(page) {
+  let asked = 0;
+  const head = await api(`/api/run/${runs.slow}`);
+  await page.route(`**/api/run/${runs.slow}`, (route) => (asked++ === 0 ? route.fulfill({ json: { ...head, run: { ...head.run, status: 'running' } } }) : route.fulfill({ status: 404, json: { error: 'no run has this id' } })));
+}
+
 const eventText = (name, state) => `event: ${name}\ndata: ${JSON.stringify({ status: 'running', samples: 20, missed: 0, steps: 9, recorder_gone: false, ...state })}\n\n`;
 const reply = (route, body) => route.fulfill({ contentType: 'text/event-stream', body });
 
@@ -108,10 +121,7 @@ test('a page says why the server refuses to tell more, and not that it tries aga
 }, {
   before: async (page) => {
     await beforeItEnded(page, (route) => route.fulfill({ status: 404, json: { error: 'gone' } }));
-    // It was there when the page opened, and is not when the page asks why.
-    let asked = 0;
-    const head = await api(`/api/run/${runs.slow}`);
-    await page.route(`**/api/run/${runs.slow}`, (route) => (asked++ === 0 ? route.fulfill({ json: { ...head, run: { ...head.run, status: 'running' } } }) : route.fulfill({ status: 404, json: { error: 'no run has this id' } })));
+    await isRemoved(page);
   },
   allow: /404/,
 }));
@@ -130,7 +140,7 @@ test('a page says that the connection is lost', () => withPage(`#/run/${runs.slo
 }));
 
 /** Compares two runs that seem to run; `live` replies for the first, and the second is followed once the first is over. */
-async function whenFirstIsOver(live, act, allow) {
+async function whenFirstIsOver(live, act, allow, prepare) {
   let isFollowed = false;
   await withPage(`#/compare?a=${runs.slow}&b=${runs.fast}`, async (page) => {
     await eventually(() => isFollowed, 'the page follows the second run');
@@ -142,6 +152,7 @@ async function whenFirstIsOver(live, act, allow) {
       for (const id of [runs.slow, runs.fast]) await seemsToRun(page, `/api/run/${id}`);
       await page.route(`**/api/run/${runs.fast}/live`, () => { isFollowed = true; });
       await page.route(`**/api/run/${runs.slow}/live`, live);
+      await prepare?.(page);
     },
   });
 }
@@ -153,7 +164,20 @@ test('a comparison follows another run when one is damaged', () => whenFirstIsOv
 
 test('a comparison follows another run when the server refuses to tell of one', () => whenFirstIsOver(
   (route) => route.fulfill({ status: 404, json: { error: 'no such run' } }), (chip) => chip.getByText('connection lost at').waitFor(), /404/,
+  (page) => isRemoved(page),
 ));
+
+test('a comparison that was refused because the server has too much to do asks again', async () => {
+  let asked = 0;
+  await withPage(`#/compare?a=${runs.slow}&b=${runs.fast}`, async (page) => {
+    await page.locator('.chip').getByText('connection lost at').waitFor();
+    await eventually(async () => (await page.locator('.chip .status').count()) === 0, 'the end');
+  }, {
+    before: (page) => beforeItEnded(page, (route) => (asked++ === 0 ? route.fulfill({ status: 503, json: { error: 'busy' } }) : reply(route, eventText('ended', { duration_s: 2, status: 'ended' })))),
+    allow: /503/,
+  });
+  assert.ok(asked > 1);
+});
 
 test('a comparison says that the connection is lost', () => withPage(`#/compare?a=${runs.slow}&b=${runs.fast}`, (page) => page.locator('.chip').getByText('connection lost at').waitFor(), {
   before: (page) => beforeItEnded(page, (route) => route.abort()), allow: /ERR_FAILED/,
@@ -202,21 +226,26 @@ function hasNotGrown(session, before, events) {
   }, `${events} events`);
 }
 
-/** A minute passes whenever the page reads its clock: every event makes it read the verdict, the metrics and the marks again. */
+/** Ten minutes pass whenever the page reads a clock: every event makes it read the verdict, the metrics and the marks again and draw. */
 const hurryClock = (page) => page.evaluate(() => {
-  let now = performance.now();
-  performance.now = () => (now += 60_000);
+  for (const clock of [performance, Date]) {
+    let now = clock.now();
+    clock.now = () => (now += 600_000);
+  }
 });
 
 test('a page that stays open on a live run does not grow with the events', async () => {
   const connections = []; // not yet replied to
   const connected = () => eventually(() => connections.length > 0, 'the page asks what is new');
   let duration_s = 10;
-  const send = async (count) => {
-    await connected();
-    const events = Array.from({ length: count }, () => eventText('now', { duration_s: (duration_s += 0.1) }));
-    await reply(connections.shift(), `retry: 1\n\n${events.join('')}`);
-    await connected(); // again: the page has read all events
+  /** One after the other: what is read and drawn for each would be done once for many that come together. */
+  const send = async (count, replies) => {
+    for (let i = 0; i < count; i++) {
+      await connected();
+      await reply(connections.shift(), `retry: 1\n\n${eventText('now', { duration_s: (duration_s += 0.1) })}`);
+      await connected(); // again: the page has read the event
+      await replies();
+    }
   };
   await withPage(`#/run/${runs.slow}?select=1:2`, async (page) => {
     await isDrawn(page, 'step_time');
@@ -225,11 +254,12 @@ test('a page that stays open on a live run does not grow with the events', async
     const session = await page.context().newCDPSession(page);
     await hurryClock(page);
     const replies = watchRequests(page);
-    await send(50); // everything was drawn, read and compiled once
-    await replies();
+    await send(30, replies); // everything was drawn, read and compiled
     const before_ = await sizeOf(session);
-    await send(100);
-    await hasNotGrown(session, before_, 100);
+    const queries = watchColumns(page);
+    await send(80, replies);
+    assert.ok(queries.length >= 40, `${queries.length} redraws`); // some bring no whole window
+    await hasNotGrown(session, before_, 80);
   }, {
     before: async (page) => {
       await beforeItEnded(page, (route) => { connections.push(route); });

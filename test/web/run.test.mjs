@@ -88,6 +88,21 @@ test('a typed range, a preset, the slider and keys change what every chart asks 
   await eventually(async () => (await params(page)).from === undefined, 'whole run by key');
 }));
 
+test('a drag of the slider that the browser takes over ends there', () => withPage(slow, async (page) => {
+  await isDrawn(page, 'step_time');
+  const end = page.getByRole('slider', { name: 'End of the range' });
+  const box = await end.boundingBox();
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x - 100, box.y + box.height / 2);
+  const to = await eventually(async () => (await params(page)).to, 'a range');
+  await end.dispatchEvent('pointercancel');
+  await page.mouse.move(box.x - 200, box.y + box.height / 2);
+  await page.mouse.move(box.x - 220, box.y + box.height / 2);
+  assert.equal((await params(page)).to, to);
+  await page.mouse.up();
+}));
+
 test('dragging selects in all charts; mean and max are those of the values', () => withPage(slow, async (page) => {
   await isDrawn(page, 'memory');
   await drag(page, 'memory', 0.2, 0.6);

@@ -15,18 +15,32 @@ Json empty_row(const std::string& id) {
           {"loss", nullptr}, {"name_of_loss", nullptr}};
 }
 
-// The runs of a table are read one after the other and not kept open.
+// The runs of a table are read one after the other and not kept open. "" if it cannot be read.
+std::string read_row(Site& site, const std::string& key, const std::string& path) {
+  const auto run = open_run(path);
+  if (!run) return "";
+  const auto row = row_json(**run);
+  if (!row) return "";
+  std::string text = dump_json(*row);
+  if ((*run)->status() == RunStatus::ended) site.documents.keep(key, text);
+  return text;
+}
+
 Json row_of(Site& site, const std::string& id) {
   const auto path = site.runs.find(id);
   if (!path) return empty_row(id);
   const std::string key = "row " + id;
   if (const auto known = site.documents.find(key)) return parse_json(*known);
-  const auto run = open_run(*path);
-  if (!run) return empty_row(id);
-  const auto row = row_json(**run);
-  if (!row) return empty_row(id);
-  if ((*run)->status() == RunStatus::ended) site.documents.keep(key, dump_json(*row));
-  return *row;
+  const auto read = [&] { return read_row(site, key, *path); };
+  std::string text;
+  // A run that has just ended is read at once: the page asks for that row only once.
+  if (list_run(*path).status == RunStatus::running) {
+    text = site.running_rows.row(id, read);
+  } else {
+    site.running_rows.forget(id);
+    text = read();
+  }
+  return text.empty() ? empty_row(id) : parse_json(text);
 }
 
 Result<WebAnswer> answer(const RouteRequest& request) {
