@@ -58,6 +58,13 @@ test('a live run grows, keeps what was chosen, follows again and says that it en
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'follow', exact: true }).click();
   await eventually(async () => Number((await params(page)).to) > Number(to), 'it follows');
+  await page.locator('h1').click();
+  await page.keyboard.press('a'); // who pans looks at what was: the range stays
+  await page.getByRole('button', { name: 'follow', exact: true }).waitFor();
+  const panned = (await params(page)).to;
+  const last = await steps();
+  await eventually(async () => (await steps()) > last + 20, 'it goes on');
+  assert.equal((await params(page)).to, panned);
   end();
   await page.getByText('ended while you watched').waitFor();
 })));

@@ -172,8 +172,8 @@ test('axis, smoothing, devices and units act on all charts and are part of the a
   assert.equal(await page.getByLabel('smooth').inputValue(), '1');
 }));
 
-/** The share of pixels in the colour of hatching in a part of a chart, given as shares of its plot. */
-const hatchedShare = (page, chart, from, to) => page.locator(`#chart-${chart}`).evaluate((figure, span) => {
+/** The share of pixels in a colour of the theme in a part of a chart, given as shares of its plot. */
+const colouredShare = (page, chart, colour, from, to) => page.locator(`#chart-${chart}`).evaluate((figure, span) => {
   const canvas = figure.querySelector('canvas');
   const frame = canvas.getBoundingClientRect();
   const plot = figure.querySelector('.u-over').getBoundingClientRect();
@@ -181,13 +181,14 @@ const hatchedShare = (page, chart, from, to) => page.locator(`#chart-${chart}`).
   const left = (plot.left - frame.left + plot.width * span.from) * scale;
   const { data } = canvas.getContext('2d').getImageData(left, (plot.top - frame.top) * scale, plot.width * (span.to - span.from) * scale, plot.height * scale);
   const probe = document.createElement('canvas').getContext('2d');
-  probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--muted').trim();
+  probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(span.colour).trim();
   probe.fillRect(0, 0, 1, 1);
   const wanted = probe.getImageData(0, 0, 1, 1).data;
   let found = 0;
   for (let i = 0; i < data.length; i += 4) found += Number(data[i + 3] > 0 && [0, 1, 2].every((part) => Math.abs(data[i + part] - wanted[part]) < 3));
   return found / (data.length / 4);
-}, { from, to });
+}, { colour, from, to });
+const hatchedShare = (page, chart, from, to) => colouredShare(page, chart, '--muted', from, to);
 
 test('a gap that is known after the lines are drawn is hatched, and the tooltip has its reason', async () => {
   const marks = await api(`/api/run/${runs.slow}/marks`);
@@ -206,6 +207,61 @@ test('a gap that is known after the lines are drawn is hatched, and the tooltip 
     await page.locator('#chart-processor .tooltip').getByText('gap: the disk was full').waitFor();
   }, { before: (page) => page.route('**/marks', async (route) => { await areWanted; await route.fulfill({ json: { ...marks, gaps: [gap] } }); }) });
 });
+
+test('phases are bands in every chart, and parts of the time are reached with keys', async () => {
+  const { phases, parts } = await api(`/api/run/${runs.slow}/marks`);
+  const { run } = await api(`/api/run/${runs.slow}`);
+  const evaluation = phases.find((phase) => phase.name === 'evaluation');
+  const at = (share) => (evaluation.from_s + (evaluation.to_s - evaluation.from_s) * share) / run.duration_s;
+  await withPage(slow, async (page) => {
+    await isDrawn(page, 'processor');
+    const tone = await page.locator('.strip button', { hasText: /^(evaluation)?$/ }).and(page.getByLabel(/^evaluation/)).first().evaluate((button) => button.className.replace('tone', '--tone'));
+    for (const chart of ['processor', 'memory']) {
+      await isDrawn(page, chart);
+      await eventually(async () => (await colouredShare(page, chart, tone, at(0.1), at(0.9))) > 0.5, `a band in ${chart}`);
+      assert.ok((await colouredShare(page, chart, tone, 0.02, at(0) - 0.02)) < 0.02, 'only there');
+    }
+    await page.locator('svg.over-time').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    const selected = async () => (await params(page)).select;
+    const short = (value) => Number(value.toPrecision(9));
+    assert.equal(await selected(), `${short(parts.from_s[1])}:${short(parts.to_s[1])}`);
+    await page.keyboard.press('Tab');
+    const first = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+    await page.keyboard.press('ArrowRight');
+    const second = await page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+    assert.notEqual(first, second);
+    const before_ = await selected();
+    await page.keyboard.press('Enter');
+    await eventually(async () => (await selected()) !== before_, 'the span is selected');
+  });
+});
+
+test('a selection has the total; charts stand side by side; a preset shows the steps', () => withPage(`${slow}?select=1:2`, async (page) => {
+  await isDrawn(page, 'step_time');
+  const durations = await page.evaluate(async (id) => {
+    const info = await (await fetch(`/api/run/${id}/info`)).json();
+    const series = info.metrics.findIndex((metric) => metric.name === 'train.step.duration');
+    const bytes = await (await fetch(`/api/run/${id}/columns?series=${series}&from=1&to=2&points=4000`)).arrayBuffer();
+    const length = new DataView(bytes).getUint32(4, true);
+    const { count } = JSON.parse(new TextDecoder().decode(new Uint8Array(bytes, 8, length))).columns[0];
+    const time = new Float64Array(bytes, 8 + length, count);
+    return [...new Float64Array(bytes, 8 + length + 8 * count, count)].filter((_value, index) => time[index] >= 1 && time[index] <= 2);
+  }, runs.slow);
+  const sum = durations.reduce((total, one) => total + one, 0);
+  const row = page.locator('#chart-step_time .selection-statistics tr', { hasText: 'step' });
+  const seconds = (text) => Number.parseFloat(text) * (text.includes('ms') ? 1e-3 : 1);
+  await eventually(async () => Math.abs(seconds(await row.locator('td').nth(2).innerText()) / sum - 1) < 0.02, `the total ${sum}`);
+  const left = async (chart) => (await page.locator(`#chart-${chart}`).boundingBox()).x;
+  assert.equal(await left('step_time'), await left('loss'));
+  await page.getByLabel('side by side').check();
+  await eventually(async () => (await left('step_time')) < (await left('loss')), 'two columns');
+  assert.equal((await params(page)).columns, '2');
+  const { steps } = await api(`/api/run/${runs.slow}/info`);
+  await page.getByLabel('Range', { exact: true }).selectOption('only steps');
+  await eventually(async () => { const { from, to } = await params(page); return Math.abs(from - steps.begin_s) < 1e-6 && Math.abs(to - steps.end_s) < 1e-6; }, 'only steps');
+}));
 
 test('a chart that shows windows says so, one that shows samples does not', () => withPage(`#/run/${runs['without steps']}`, async (page) => {
   await isDrawn(page, 'processor');

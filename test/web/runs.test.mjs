@@ -94,7 +94,8 @@ test('keys move, pick, compare and open', () => withPage('#/', async (page) => {
   await page.locator('.compare-page').waitFor();
   assert.deepEqual(await params(page), { a: runs.slow, b: runs.fast });
   await page.goBack();
-  await page.locator('tr.current').waitFor();
+  await page.locator('tr.current[aria-current=true]').waitFor();
+  assert.equal(await page.locator('tr[aria-current]').count(), 1);
   await page.keyboard.press('Enter');
   await page.locator('.run-page').waitFor();
 }));

@@ -1,7 +1,9 @@
-// What lies behind the lines of every chart: gaps hatched, pauses shaded, events as ticks.
+// What lies behind the lines of every chart: gaps hatched, pauses shaded, phases in their tone, events as ticks.
 import type uPlot from 'uplot';
 import type { DrawnMarks, Marks } from '../source/types.ts';
-import { cssColor } from './palette.ts';
+import { cssColor, toneOf } from './palette.ts';
+
+const narrowest = 6; // CSS pixels: phases of every step would be stripes
 
 interface Tile {
   color: string;
@@ -42,6 +44,12 @@ export function decorate(plot: uPlot, marks: DrawnMarks | null, toX: (time: numb
   context.fillStyle = cssColor('--pause');
   for (const pause of marks.pauses) {
     if (isSeen(pause.from_s, pause.to_s)) context.fillRect(at(pause.from_s), bbox.top, Math.max(1, at(pause.to_s) - at(pause.from_s)), bbox.height);
+  }
+  // After the pauses, which phases explain.
+  for (const phase of marks.phases) {
+    if (!isSeen(phase.from_s, phase.to_s) || plot.valToPos(toX(phase.to_s), 'x') - plot.valToPos(toX(phase.from_s), 'x') < narrowest) continue;
+    context.fillStyle = cssColor(`--tone-${toneOf(phase.name ?? 'phase')}`);
+    context.fillRect(at(phase.from_s), bbox.top, at(phase.to_s) - at(phase.from_s), bbox.height);
   }
   const pattern = marks.gaps.length > 0 ? hatch(context, cssColor('--muted')) : null;
   if (pattern) context.fillStyle = pattern;

@@ -26,6 +26,13 @@ export function partColor(part: string, isDark: boolean): string {
   return strokeOf(found[1], isDark).color;
 }
 
+/** The same text has the same tone everywhere: one of --tone-0 to --tone-3. */
+export function toneOf(text: string): number {
+  let sum = 0;
+  for (const sign of text) sum = (sum * 31 + (sign.codePointAt(0) ?? 0)) % 997;
+  return sum % 4;
+}
+
 /** A colour with an opacity, for areas. */
 export function faded(color: string, opacity: number): string {
   return color + Math.round(opacity * 255).toString(16).padStart(2, '0');

@@ -59,7 +59,7 @@ function draw(element: HTMLElement, state: CompareState, chart: Chart, lines: Co
     // Gaps of several runs over each other would not tell whose they are.
     decorate: (uplot) => {
       const run = only();
-      if (run) decorate(uplot, { gaps: run.info?.sampling.gaps ?? [], pauses: [], events: [] }, (time) => toX(align, run, time));
+      if (run) decorate(uplot, { gaps: run.info?.sampling.gaps ?? [], pauses: [], phases: [], events: [] }, (time) => toX(align, run, time));
     },
   });
   const observer = new ResizeObserver(() => plot.resize(element.clientWidth, height));

@@ -1,8 +1,9 @@
 // Where the time went: one bar, and over time. Shares come from `diagnose`, spans from the marks.
+import { useSignal } from '@preact/signals';
 import type { Diagnosis, Marks, Span } from '../source/types.ts';
 import type { RunState } from '../state/run.ts';
 import { isDark } from '../state/settings.ts';
-import { partColor } from '../charts/palette.ts';
+import { partColor, toneOf } from '../charts/palette.ts';
 import { percent, share as shareText } from '../format/number.ts';
 import { clock, duration } from '../format/time.ts';
 import { verdictWords } from '../format/words.ts';
@@ -45,8 +46,22 @@ function OverTime({ parts, run }: { parts: NonNullable<Marks['parts']>; run: Run
   const select = (index: number) => { run.view.selection.value = { from: parts.from_s[index] ?? 0, to: parts.to_s[index] ?? 0 }; };
   const mark = (index: number | null) => { run.view.mark.value = index === null ? null : { from: parts.from_s[index] ?? 0, to: parts.to_s[index] ?? 0 }; };
   const shown = run.view.range.value;
+  const at = useSignal(0);
+  const last = parts.from_s.length - 1;
+  const current = Math.min(at.value, last);
+  const onKey = (event: KeyboardEvent) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[event.key];
+    if (by === undefined && event.key !== 'Enter') return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (by === undefined) select(current);
+    else mark(at.value = Math.max(0, Math.min(last, current + by)));
+  };
+  const texts = parts.names.map((name, part) => `${name} ${percent(parts.shares[current]?.[part] ?? 0)}`).join(', ');
   return (
-    <svg class="over-time" viewBox="0 0 1000 40" preserveAspectRatio="none" role="img" aria-label="Parts of the step time over the whole run">
+    <svg class="over-time" viewBox="0 0 1000 40" preserveAspectRatio="none" role="slider" tabIndex={0} aria-label="Parts of the step time over the whole run: arrow keys move, Enter selects"
+      aria-valuemin={0} aria-valuemax={last} aria-valuenow={current} aria-valuetext={`${clock(parts.from_s[current])} to ${clock(parts.to_s[current])}: ${texts}`}
+      onKeyDown={onKey} onFocus={(event) => { if (event.currentTarget.matches(':focus-visible')) mark(current); }} onBlur={() => mark(null)}>
       {parts.from_s.map((from, index) => {
         let below = 0;
         const x = (from / whole) * 1000;
@@ -93,25 +108,29 @@ function Phases({ marks, run }: { marks: Marks | null; run: RunState }) {
 
 interface StripSpan { from: number; to: number; text: string; title: string }
 
-/** Spans over the whole run; a click selects one in every chart. */
+/** Spans over the whole run; a click selects one in every chart. Arrow keys move among them, so that many are one stop of Tab. */
 function Strip({ run, spans }: { run: RunState; spans: StripSpan[] }) {
   const whole = Math.max(run.view.duration.value, 1e-3);
+  const at = useSignal(0);
+  const current = Math.min(at.value, spans.length - 1);
+  const onKey = (event: KeyboardEvent) => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const button = (event.currentTarget as HTMLElement).children[current + by];
+    if (button instanceof HTMLElement) button.focus();
+  };
+  const mark = (span: StripSpan | null) => { run.view.mark.value = span && { from: span.from, to: span.to }; };
   return (
-    <div class="strip">
+    <div class="strip" onKeyDown={onKey}>
       {spans.map((span, index) => (
-        <button key={index} tabIndex={spans.length > 20 ? -1 : 0} class={`tone-${toneOf(span.text)}`} title={`${span.title}, ${clock(span.from)} to ${clock(span.to)}`} aria-label={`${span.title}, from ${clock(span.from)} to ${clock(span.to)}`}
+        <button key={index} tabIndex={index === current ? 0 : -1} class={`tone-${toneOf(span.text)}`} title={`${span.title}, ${clock(span.from)} to ${clock(span.to)}`} aria-label={`${span.title}, from ${clock(span.from)} to ${clock(span.to)}`}
           style={{ left: `${(span.from / whole) * 100}%`, width: `max(2px, ${((span.to - span.from) / whole) * 100}%)` }}
-          onClick={() => { run.view.selection.value = { from: span.from, to: span.to }; }} onPointerEnter={() => { run.view.mark.value = { from: span.from, to: span.to }; }} onPointerLeave={() => { run.view.mark.value = null; }}>
+          onClick={() => { run.view.selection.value = { from: span.from, to: span.to }; }} onFocus={() => { at.value = index; mark(span); }} onBlur={() => mark(null)} onPointerEnter={() => mark(span)} onPointerLeave={() => mark(null)}>
           {(span.to - span.from) / whole > 0.06 ? span.text : ''}
         </button>
       ))}
     </div>
   );
-}
-
-/** The same text has the same tone everywhere. */
-function toneOf(text: string): number {
-  let sum = 0;
-  for (const sign of text) sum = (sum * 31 + (sign.codePointAt(0) ?? 0)) % 997;
-  return sum % 4;
 }

@@ -115,7 +115,7 @@ function RunRowView({ row, index, isCurrent, isOpen, onToggle, onFocus }: RowPro
   const status = row.members.some((member) => member.status === 'running') ? 'running' : run.status;
   const label = run.name ?? run.id;
   return (
-    <tr class={`${isCurrent ? 'current' : ''} ${row.kind} ${isPicked ? 'picked' : ''}`} aria-rowindex={index + 2} onPointerDown={onFocus}>
+    <tr class={`${isCurrent ? 'current' : ''} ${row.kind} ${isPicked ? 'picked' : ''}`} aria-rowindex={index + 2} aria-current={isCurrent ? 'true' : undefined} onPointerDown={onFocus}>
       <td class="pick"><input type="checkbox" checked={isPicked} aria-label={`Pick ${label}`} onChange={() => togglePicked(ids)} /></td>
       <td class={`status ${status}`}><span title={run.problem ?? status} role="img" aria-label={status}>{statusSigns[status] ?? '○'}</span></td>
       <td class="name">

@@ -128,7 +128,7 @@ export interface Marks {
 }
 
 /** What is drawn behind the lines of every chart. */
-export type DrawnMarks = Pick<Marks, 'gaps' | 'pauses' | 'events'>;
+export type DrawnMarks = Pick<Marks, 'gaps' | 'pauses' | 'phases' | 'events'>;
 
 export interface Output {
   lines: { time_s: number | null; text: string }[];

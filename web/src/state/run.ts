@@ -115,10 +115,11 @@ export class RunState {
   async #loadMarks(): Promise<void> {
     const marks = await source.marks(this.id).catch(() => null);
     if (!marks) return;
-    const { gaps, pauses, events } = marks;
+    const { gaps, pauses, phases, events } = marks;
     batch(() => {
       this.marks.value = marks;
-      if (JSON.stringify({ gaps, pauses, events }) !== JSON.stringify(this.drawnMarks.value)) this.drawnMarks.value = { gaps, pauses, events };
+      const drawn = { gaps, pauses, phases, events };
+      if (JSON.stringify(drawn) !== JSON.stringify(this.drawnMarks.value)) this.drawnMarks.value = drawn;
     });
   }
 
