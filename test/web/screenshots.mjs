@@ -1,6 +1,6 @@
 // Pictures of the pages:   node screenshots.mjs FOLDER
 import { join } from 'node:path';
-import { isDrawn, runs, start, stop, withPage } from './browser.mjs';
+import { isDrawn, runs, start, stop, withFile, withPage } from './browser.mjs';
 
 const folder = process.argv[2];
 const pages = [
@@ -22,4 +22,9 @@ for (const { name, fragment, ready } of pages) {
     }
   }
 }
+await withFile(process.env.PAGE_REPORT, async (page) => {
+  await page.locator('.ecdf').waitFor();
+  await page.waitForTimeout(600);
+  await page.screenshot({ path: join(folder, 'report-demo.png') });
+});
 await stop();
