@@ -9,7 +9,7 @@ import { api, eventually, isDrawn, params, runs, start, stop, watchColumns, with
 before(start);
 after(stop);
 
-// Reports a step every 20 ms until its standard input ends.
+// Reports a step every 20 ms until its standard input ends; with an argument, soon also how long it waited for input.
 const job = `
 import os, select, sys
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
@@ -17,13 +17,14 @@ step = 0
 while not select.select([sys.stdin], [], [], 0.02)[0]:
     step += 1
     os.write(pipe, f"step {step} loss={1 / step:.4f}\\n".encode())
+    if len(sys.argv) > 1 and step > 150: os.write(pipe, b"phase input 0.005\\n")
     print("line", step, flush=True)
 `;
 
 /** Records a job while `act(id, end)` runs; `end` ends the job. */
-async function whileRecording(name, act) {
+async function whileRecording(name, act, ...words) {
   const idFile = join(process.env.PAGE_FOLDER, `${name}-id`);
-  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', name, '--id-file', idFile, '--', 'python3', '-c', job], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', name, '--id-file', idFile, '--', 'python3', '-c', job, ...words], { stdio: ['pipe', 'ignore', 'inherit'] });
   try {
     await act(await eventually(() => readFileSync(idFile, 'utf8').trim(), 'the id of the run'), () => child.stdin.end('x'));
   } finally {
@@ -68,6 +69,26 @@ test('a live run grows, keeps what was chosen, follows again and says that it en
   end();
   await page.getByText('ended while you watched').waitFor();
 })));
+
+test('a chart stays as it is when a new series of a live run moves its number', () => whileRecording('renumbered', (id) => withPage(`#/run/${id}`, async (page) => {
+  const queries = watchColumns(page);
+  const loss = async () => (await api(`/api/run/${id}/info`)).metrics.findIndex((metric) => metric.name === 'train.loss');
+  const wait = page.locator('#chart-step_time').getByText('waiting for input');
+  await isDrawn(page, 'loss');
+  await page.getByRole('button', { name: 'Options of Loss' }).click();
+  await page.getByRole('menuitem', { name: 'Show as table' }).click();
+  const table = page.locator('#chart-loss .data-table');
+  await table.waitFor();
+  const before_ = await loss();
+  assert.equal(await wait.count(), 0);
+  await wait.waitFor();
+  const after_ = await loss();
+  assert.notEqual(after_, before_);
+  await eventually(() => queries.some((query) => query.series.split(',').includes(String(after_)) && Number(query.from) > 1), 'it grows');
+  assert.equal(await table.count(), 1);
+  const values = async () => (await table.locator('tbody tr').last().locator('td').allInnerTexts()).map(Number);
+  await eventually(async () => (await values()).some((value) => value > 0 && value < 1 / 100), `the last loss: ${await values()}`);
+}), 'wait'));
 
 test('a comparison grows with its live run, keeps what was chosen and notices the end', () => whileRecording('compared', (id, end) => withPage(`#/compare?a=${id}&b=${runs.slow}`, async (page) => {
   const queries = watchColumns(page);
