@@ -89,7 +89,7 @@ function usePlot(host: { current: HTMLElement | null }, { chart, run, isTall }: 
       onReset: () => { view.showWhole(); },
       onZoom: (x, factor) => view.zoom(factor, view.toTime(x)),
       onPan: (share) => view.pan(share),
-      decorate: (uplot) => decorate(uplot, run.drawnMarks.peek(), (time) => view.toX(time)),
+      decorate: (uplot) => decorate(uplot, run.marks.peek(), (time) => view.toX(time)),
     });
     const stops = [
       effect(() => plot.resize(width.value, isTall.value ? tallHeight : shortHeight)),

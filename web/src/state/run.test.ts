@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { deepEqual, equal } from 'node:assert/strict';
 import { source } from '../source/current.ts';
 import { SourceError, type LiveListener } from '../source/source.ts';
-import type { Diagnosis, Finding, Info, LiveNow, RunHead } from '../source/types.ts';
+import type { Diagnosis, Finding, Info, LiveNow, Marks, RunHead } from '../source/types.ts';
 import { chooseFinding } from '../keys/run.ts';
 import { RunState } from './run.ts';
 
@@ -18,13 +18,13 @@ function replies<T>() {
 }
 
 /** A live run that is open; `infos` are the requests for its metrics after the first. */
-async function openLive() {
+async function openLive(marks = (): Marks => ({ phases: [], pauses: [], events: [], gaps: [], parts: null })) {
   const run = new RunState('a');
   const infos = replies<Info>();
   let listener: LiveListener | undefined;
   source.run = async () => ({ run: { id: 'a', status: 'running', duration_s: 10 } }) as RunHead;
   source.diagnosis = async () => ({ findings: [] }) as unknown as Diagnosis;
-  source.marks = async () => ({ phases: [], pauses: [], events: [], gaps: [], parts: null });
+  source.marks = async () => marks();
   source.steps = async () => { throw new Error('none'); };
   source.info = infos.ask;
   source.live = (_id, one) => { listener = one; return () => undefined; };
@@ -75,6 +75,24 @@ test('a live run is not read again while it is being read', async () => {
   } finally {
     performance.now = clock;
   }
+});
+
+test('charts of a live run are not drawn again for every short phase', async () => {
+  const phases: Marks['phases'] = [];
+  const { run, infos, listener } = await openLive(() => ({ phases: [...phases], pauses: [], events: [], gaps: [], parts: null }));
+  const before = run.drawnMarks.value;
+  const add = async (name: string, from_s: number, to_s: number) => {
+    phases.push({ name, from_s, to_s });
+    listener.ended(now(10)); // it is read again
+    run.live.value = 'live';
+    infos.at(-1)?.give(info(10));
+    await pause(0);
+  };
+  await add('input', 1, 1.05);
+  equal(run.marks.value?.phases.length, 1);
+  equal(run.drawnMarks.value, before);
+  await add('evaluation', 2, 3);
+  deepEqual(run.drawnMarks.value?.phases.map((phase) => phase.name), ['evaluation']);
 });
 
 test('the chosen finding stays the same one when others are found', () => {

@@ -2,7 +2,7 @@
 import { batch, computed, signal } from '@preact/signals';
 import { source } from '../source/current.ts';
 import { messageOf } from '../source/source.ts';
-import type { Diagnosis, DrawnMarks, Finding, Info, LiveNow, Marks, RunHead } from '../source/types.ts';
+import type { Diagnosis, DrawnMarks, Finding, Info, LiveNow, Marks, RunHead, Span } from '../source/types.ts';
 import { BatchLoader } from '../charts/loader.ts';
 import { follow } from './follow.ts';
 import { Refresher } from './refresher.ts';
@@ -20,7 +20,7 @@ export class RunState {
   readonly diagnosis = signal<Diagnosis | null>(null);
   readonly info = signal<Info | null>(null);
   readonly marks = signal<Marks | null>(null);
-  /** What of them is drawn in every chart: another value only when it changed. */
+  /** What of them makes every chart be drawn again: another value only when it changed. */
   readonly drawnMarks = signal<DrawnMarks | null>(null);
   readonly live = signal<LiveState>('ended');
   readonly now = signal<LiveNow | null>(null);
@@ -118,7 +118,9 @@ export class RunState {
     const { gaps, pauses, phases, events } = marks;
     batch(() => {
       this.marks.value = marks;
-      const drawn = { gaps, pauses, phases, events };
+      // Phases of every step come with every second of a live run: they are drawn with what is new of it.
+      const isLong = (phase: Span) => phase.to_s - phase.from_s >= this.view.duration.value / 100;
+      const drawn = { gaps, pauses, phases: this.live.value === 'live' ? phases.filter(isLong) : phases, events };
       if (JSON.stringify(drawn) !== JSON.stringify(this.drawnMarks.value)) this.drawnMarks.value = drawn;
     });
   }
