@@ -23,8 +23,10 @@ std::string missing_phases(const Evidence& evidence, const RunView& run) {
                            : evidence.reported().steps() > 0 ? "phases of the steps"
                                                              : "steps and their phases";
   const std::string command = instrument_command(run);
-  return fmt::format("{}: {}, or trainscope send", what,
-                     command.empty() ? "trainscope run --instrument -- COMMAND (Python)" : command);
+  // The command is last, so that it can be pasted.
+  if (!command.empty()) return fmt::format("{}: trainscope send, or {}", what, command);
+  return fmt::format("{}: trainscope run --instrument -- COMMAND (Python), or trainscope send",
+                     what);
 }
 
 }  // namespace
