@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -51,8 +52,22 @@ struct Rule {
 
 // All rules, sorted by name. Generated from the folder.
 std::span<const Rule* const> rules();
+// What diagnose() finds without a rule: it limits nothing by itself. An id that ends with "*"
+// stands for one per kind of pause.
+struct OtherFinding {
+  std::string_view id, summary;
+};
+std::span<const OtherFinding> other_findings();
+const OtherFinding* find_other_finding(std::string_view id);
+bool has_found(const Diagnosis& diagnosis, const OtherFinding& other);
+// Why a verdict holds, as far as rules can tell.
+struct Cause {
+  std::string_view verdict, cause, summary;
+};
+std::span<const Cause> causes();
+
 // Grows when a rule may decide otherwise.
-inline constexpr int kRulesVersion = 6;
+inline constexpr int kRulesVersion = 7;
 
 // Less than this is too little to judge by.
 inline constexpr double kLeastTrainingS = 1.5;
@@ -71,6 +86,11 @@ struct GroupRule {
 
 // All of them, sorted by name. Generated from the folder.
 std::span<const GroupRule* const> group_rules();
+
+// "trainscope run --instrument -- python train.py" for a Python job, or one that loads a framework
+// of Python, that was run without it and reported no phases; "" otherwise, and for a job without
+// steps that ended within seconds.
+std::string instrument_command(const RunView& run);
 
 // One rank of a job: its own diagnosis, and what the comparison with others needs of it. `limits`
 // as of diagnose().

@@ -160,6 +160,7 @@ class StepTime {
   void divide(const Step& step, double before_s) {
     const auto mean_s = step.mean_s();
     if (!mean_s) return;
+    if (step.communication_s) long_communication_s_ = long_communication_s_.value_or(0);
     const auto covers = static_cast<double>(step.covers);
     const double whole = *mean_s * covers;
     const double waited = step.input_wait_s.value_or(0) * covers;
@@ -184,6 +185,9 @@ class StepTime {
     const double unexplained = is_input ? 0 : std::max(0.0, rest - typical_rest_s_ * covers);
     unexplained_s_ += unexplained;
     compute_s_ += rest - unexplained;
+    if (step.communication_s) {
+      *long_communication_s_ += std::min(*step.communication_s * covers, unexplained);
+    }
     add_pause(step, before_s, is_input, more);
   }
 
@@ -228,12 +232,15 @@ class StepTime {
   }
 
   // What a reported phase takes of what is not input: what phases of compute leave, then of long
-  // steps, which it may have made long; the rest is in phases of compute.
-  double take_phase_s(std::string_view name) {
+  // steps, which it may have made long; the rest is in phases of compute. `in_long_s`: how much of
+  // it was in long steps, if that is known.
+  double take_phase_s(std::string_view name, std::optional<double> in_long_s) {
     const auto found = phase_times_.find(name);
     if (found == phase_times_.end()) return 0;
     const double time_s = std::clamp(compute_s_ + unexplained_s_, 0.0, found->second);
-    const double most_s = std::max(compute_s_ - own_compute_s(), time_s - unexplained_s_);
+    const double most_s = in_long_s
+                              ? time_s - *in_long_s
+                              : std::max(compute_s_ - own_compute_s(), time_s - unexplained_s_);
     const double of_compute_s = std::clamp(most_s, 0.0, std::min(time_s, compute_s_));
     compute_s_ -= of_compute_s;
     unexplained_s_ -= time_s - of_compute_s;
@@ -247,8 +254,8 @@ class StepTime {
       unexplained_s_ += std::exchange(compute_s_, reported_s) - reported_s;
     }
     if (!divided) unexplained_s_ += std::exchange(compute_s_, 0);
-    const double transfer_s = take_phase_s(kTransfer);
-    const double communication_s = take_phase_s(kCommunication);
+    const double transfer_s = take_phase_s(kTransfer, std::nullopt);
+    const double communication_s = take_phase_s(kCommunication, long_communication_s_);
     if (!divided) {
       const bool has_others = transfer_s + communication_s > 0;
       out_.unknown = std::string(has_others ? "no input or compute phases" : "no phases") +
@@ -323,7 +330,8 @@ class StepTime {
   const double typical_s_, typical_rest_s_, long_s_;
   double input_s_ = 0, compute_s_ = 0, checkpoint_s_ = 0, evaluation_s_ = 0, warmup_s_ = 0,
          unexplained_s_ = 0, sum_s_ = 0;
-  std::vector<size_t> unnumbered_;  // named pauses, the last to end first
+  std::optional<double> long_communication_s_;  // of the unexplained part of long steps
+  std::vector<size_t> unnumbered_;              // named pauses, the last to end first
   AnalysisResult out_;
 };
 

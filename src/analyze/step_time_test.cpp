@@ -249,6 +249,21 @@ TEST(StepTime, a_long_collective_is_no_compute_either) {
   EXPECT_NEAR(parts.at("compute"), 80 * 0.02, 0.01);
 }
 
+// DistributedDataParallel reduces gradients while the backward pass goes on.
+TEST(StepTime, collectives_within_the_backward_pass_explain_no_step_that_is_long) {
+  Story story(Story::Begin::phase);
+  for (int i = 0; i < 80; ++i) {
+    const double stalled_s = i == 30 || i == 60 ? 0.5 : 0;
+    story.step(0.0201 + stalled_s, 0.0001)
+        .nested("communication", 0.012, 0.01)
+        .nested("backward", 0.02, 0.02);
+  }
+  const auto parts = times(story.analyze());
+  EXPECT_NEAR(parts.at("unexplained"), 1 - 2 * 0.01, 0.005);
+  EXPECT_NEAR(parts.at("communication"), 80 * 0.01, 0.01);
+  EXPECT_NEAR(parts.at("compute"), 80 * 0.01 + 2 * 0.01, 0.01);
+}
+
 TEST(StepTime, copies_of_an_evaluation_are_no_part_of_the_steps) {
   Story story(Story::Begin::phase);
   for (int i = 0; i < 40; ++i) {

@@ -250,4 +250,22 @@ void append_csv_field(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string command_text(const std::vector<std::string>& command) {
+  constexpr std::string_view kPlainLetters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  std::string text;
+  for (const std::string& word : command) {
+    if (!text.empty()) text += ' ';
+    const bool plain = !word.empty() && word.find_first_not_of(kPlainLetters) == std::string::npos;
+    if (plain) {
+      text += word;
+      continue;
+    }
+    text += '\'';
+    for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += '\'';
+  }
+  return printable(text);
+}
+
 }  // namespace trainscope

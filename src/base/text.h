@@ -52,4 +52,7 @@ std::string printable(std::string_view text);
 // Appends a field of CSV (RFC 4180): quoted if it contains a comma, a quote or a line end.
 void append_csv_field(std::string& out, std::string_view text);
 
+// The arguments of a command as one would type them.
+std::string command_text(const std::vector<std::string>& command);
+
 }  // namespace trainscope

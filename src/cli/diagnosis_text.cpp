@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analyze/analyze.h"
 #include "base/text.h"
 #include "cli/analysis_text.h"
 #include "cli/table.h"
@@ -39,6 +40,16 @@ std::string explanation_text(const Diagnosis& diagnosis) {
                       seen.value ? seen_text(*seen.value, seen.unit) : "unknown",
                       seen_text(seen.low, seen.unit), seen_text(seen.high, seen.unit), seen.degree);
     }
+  }
+  return out;
+}
+
+// What is found without a rule, also where it is not.
+std::string other_findings_text(const Diagnosis& diagnosis) {
+  std::string out = "\nothers\n";
+  for (const OtherFinding& other : other_findings()) {
+    out += fmt::format("  {:<22}  {:<9}  {}\n", other.id,
+                       has_found(diagnosis, other) ? "found" : "not found", other.summary);
   }
   return out;
 }
@@ -98,7 +109,7 @@ std::string diagnosis_text(const std::string& title, const Diagnosis& diagnosis,
   }
   if (!others.empty()) out += "  or        " + others + "\n";
   out += reached_text(diagnosis.limits) + own_lines + findings_text(diagnosis);
-  return explain ? out + explanation_text(diagnosis) : out;
+  return explain ? out + explanation_text(diagnosis) + other_findings_text(diagnosis) : out;
 }
 
 }  // namespace trainscope

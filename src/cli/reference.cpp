@@ -188,6 +188,17 @@ std::string analyses_page() {
     out += fmt::format("| `{}` | `{}` | {} | {} |\n", rule->name, rule->verdict, cell(rule->needs),
                        cell(rule->summary));
   }
+  out += "\n## Causes of verdicts\n\n| verdict | cause | what it is |\n|---|---|---|\n";
+  for (const Cause& cause : causes()) {
+    out += fmt::format("| `{}` | `{}` | {} |\n", cause.verdict, cause.cause, cell(cause.summary));
+  }
+  out +=
+      "\n## Findings without a rule\n\nThey limit nothing by themselves. `*` is the kind of "
+      "pause.\n\n| "
+      "finding | what it is |\n|---|---|\n";
+  for (const OtherFinding& finding : other_findings()) {
+    out += fmt::format("| `{}` | {} |\n", finding.id, cell(finding.summary));
+  }
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "model/model.h"
 
 namespace trainscope {
@@ -56,8 +57,5 @@ std::string local_time_text(const std::string& utc, bool has_seconds = false);
 
 // The outcome of a job in a word or two: "0", "9", "SIGKILL", "time limit", "running".
 std::string outcome_text(const Manifest& manifest, RunStatus status);
-
-// The arguments of a command as one would type them.
-std::string command_text(const std::vector<std::string>& command);
 
 }  // namespace trainscope

@@ -9,7 +9,6 @@
 #include "analyze/analyze.h"
 #include "base/text.h"
 #include "cli/analysis_text.h"
-#include "cli/instrument_hint.h"
 #include "model/training.h"
 
 namespace trainscope {

@@ -73,6 +73,11 @@ Json diagnosis_json(const Diagnosis& diagnosis, bool explain) {
   for (const auto& one : diagnosis.judged) judged.push_back(judged_json(one));
   document["score"] = diagnosis.score;
   document["explanation"] = std::move(judged);
+  Json others = Json::array();
+  for (const OtherFinding& other : other_findings()) {
+    others.push_back({{"finding", std::string(other.id)}, {"found", has_found(diagnosis, other)}});
+  }
+  document["others"] = std::move(others);
   return document;
 }
 

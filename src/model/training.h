@@ -31,7 +31,8 @@ struct Step {
   // For a step without its own time, because it was reported together with others: the mean of the
   // group. Then there is no `duration_s`.
   std::optional<double> average_s;
-  std::optional<double> input_wait_s;  // waiting for data, of one step
+  std::optional<double> input_wait_s;     // waiting for data, of one step
+  std::optional<double> communication_s;  // of one step, as far as it was reported when it ended
   // The longest single wait for data that began in it; both 0: none did.
   double longest_wait_from_s = 0, longest_wait_to_s = 0;
   std::optional<double> items;  // the batch size at that time

@@ -106,6 +106,12 @@ class FollowedTraining : public TrainingFollower {
   }
 
   Status take_for_steps(const Reports& reports) {
+    TS_CHECK_OK(read_for_steps(reports));
+    results_->settle();
+    return {};
+  }
+
+  Status read_for_steps(const Reports& reports) {
     const auto reader = reports.read();
     for (StoredReport stored;;) {
       TS_TRY(const bool has_more, reader->next(stored));

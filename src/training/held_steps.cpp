@@ -141,11 +141,21 @@ std::optional<int64_t> HeldSteps::last_at(double time_s) const {
 
 void HeldResults::add(TrainingNumber number) {
   if (!metric_of_number(number.name)) return;
-  // Sources are read one after the other.
-  auto place = numbers_.end();
-  while (place != numbers_.begin() && std::prev(place)->time_s > number.time_s) --place;
-  numbers_.insert(place, std::move(number));
-  if (numbers_.size() > kMost) numbers_.pop_front();
+  const bool is_later = numbers_.empty() || numbers_.back().time_s <= number.time_s;
+  is_in_order_ = is_in_order_ && is_later;
+  numbers_.push_back(std::move(number));
+  // Sorting now and then, not for each, costs as much as sorting all of them once.
+  if (numbers_.size() >= 2 * kMost) settle();
+}
+
+void HeldResults::settle() {
+  if (!is_in_order_) {
+    std::stable_sort(
+        numbers_.begin(), numbers_.end(),
+        [](const TrainingNumber& a, const TrainingNumber& b) { return a.time_s < b.time_s; });
+    is_in_order_ = true;
+  }
+  while (numbers_.size() > kMost) numbers_.pop_front();
 }
 
 std::shared_ptr<const TrainingDetails> held_details(Held held, std::vector<Step> last,

@@ -43,13 +43,16 @@ class HeldResults {
  public:
   static constexpr size_t kMost = 20'000;
 
-  // A number that is no result is not held.
+  // A number that is no result is not held. In any order: sources are read one after the other.
   void add(TrainingNumber number);
+  // Called after the last of some that were added, before they are read.
+  void settle();
   // By time.
   const std::deque<TrainingNumber>& numbers() const { return numbers_; }
 
  private:
   std::deque<TrainingNumber> numbers_;
+  bool is_in_order_ = true;
 };
 
 // The steps that are held now, and `last`; results as they are held when they are read. Of phases

@@ -20,7 +20,7 @@ std::optional<TrainingPhase> PhaseTrack::add(const StoredReport& stored) {
     return make_phase(report.name, shown(report.who), stored.time_s - report.value, stored.time_s,
                       false);
   }
-  if (report.kind == Report::Kind::step) count_step(shown(report.who));
+  if (report.kind == Report::Kind::step) count_step(stored);
   if (report.kind == Report::Kind::begin) begin(stored);
   if (report.kind != Report::Kind::end) return std::nullopt;
   const auto found = open_.find({shown(report.who), report.name});
@@ -39,19 +39,35 @@ void PhaseTrack::begin(const StoredReport& stored) {
   if (found != open_.end() && steps > 0 && found->second.steps == steps) {
     ++found->second.depth;
   } else if (found != open_.end() || open_.size() < kMaxOpen) {
-    open_[std::move(key)] = {stored.time_s, 1, steps};
+    open_[std::move(key)] = {stored.time_s, 1, steps, trained_};
   } else {
     ++ignored_;
   }
 }
 
-void PhaseTrack::count_step(const std::string& who) {
+void PhaseTrack::count_step(const StoredReport& stored) {
+  const std::string who = shown(stored.report.who);
   if (steps_.size() < kMaxOpen || steps_.contains(who)) ++steps_[who];
+  if (who.empty() && !stored.report.is_of_other_set()) ++trained_;
+}
+
+bool PhaseTrack::is_pause_over(const std::pair<std::string, std::string>& key,
+                               const Open& open) const {
+  return make_phase(key.second, key.first, 0, 0, true).is_pause() && open.trained < trained_;
+}
+
+bool PhaseTrack::is_in_pause() const {
+  for (const char* const name : {"evaluation", "checkpoint"}) {
+    const auto found = open_.find({"", name});
+    if (found != open_.end() && !is_pause_over(found->first, found->second)) return true;
+  }
+  return false;
 }
 
 std::vector<TrainingPhase> PhaseTrack::finish(double end_s) const {
   std::vector<TrainingPhase> phases;
   for (const auto& [key, open] : open_) {
+    if (is_pause_over(key, open)) continue;
     phases.push_back(make_phase(key.second, key.first, open.from_s, end_s, true));
   }
   return phases;

@@ -2,7 +2,8 @@
 //
 // A phase that begins again before it has ended is nested in itself, and the last end counts. If
 // its sender has reported a step since then, or none at all yet, its end was lost instead, and it
-// begins anew: one lost report costs no more than the phases of its step.
+// begins anew: one lost report costs no more than the phases of its step. A checkpoint or an
+// evaluation during which the training goes on has lost its end as well, and is over.
 //
 // Limits: kMaxOpen phases are open at once; a begin beyond that is ignored.
 #pragma once
@@ -28,10 +29,12 @@ class PhaseTrack {
 
   // A phase that this report ends, or nothing. Reports of steps are to be added too.
   std::optional<TrainingPhase> add(const StoredReport& stored);
-  // Phases that were never ended: the run ends them.
+  // Phases that were never ended: the run ends them, but for pauses that were over before.
   std::vector<TrainingPhase> finish(double end_s) const;
   // When the phase of this name began that the sender of the steps has open, or nothing.
   std::optional<double> open_from(const std::string& name) const;
+  // Whether that sender has a pause open.
+  bool is_in_pause() const;
   // How many begins were ignored.
   int64_t ignored() const { return ignored_; }
 
@@ -39,16 +42,19 @@ class PhaseTrack {
   struct Open {
     double from_s = 0;
     int64_t depth = 1;
-    int64_t steps = 0;  // that its sender had reported when it began last
+    int64_t steps = 0;    // that its sender had reported when it began last
+    int64_t trained = 0;  // the same of the training
   };
 
   std::string shown(const std::string& who) const { return who == main_ ? "" : who; }
   void begin(const StoredReport& stored);
-  void count_step(const std::string& who);
+  void count_step(const StoredReport& stored);
+  bool is_pause_over(const std::pair<std::string, std::string>& key, const Open& open) const;
 
   std::string main_;
   std::map<std::pair<std::string, std::string>, Open> open_;  // by who and name
   std::map<std::string, int64_t> steps_;                      // by who
+  int64_t trained_ = 0;  // steps of the training by the main sender, without those of other sets
   int64_t ignored_ = 0;
 };
 

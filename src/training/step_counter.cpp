@@ -24,19 +24,28 @@ bool StepCounter::begins_epoch(const Numbered& now) const {
   return is_other_epoch(now) && now.number <= last_.number;
 }
 
-// 57, 55, 58 of 100, or 99 after 1 of the next epoch: another rank prints the same steps. A new
-// epoch goes back farther, or, where little of each is printed, before the first number of the
-// last one; and nobody jumps from its begin to its end who has printed much more often.
+// 57, 55, 58 of 100: another rank prints the same steps. A new epoch goes back farther, or, where
+// little of each is printed, before the first number of the last one; and one process skips no more
+// of the two epochs than twice what it skipped before.
 bool StepCounter::is_behind(const Numbered& now) const {
-  if (!now.of || !last_.of || *now.of != *last_.of) return false;
+  if (!now.of || !last_.of || *now.of != *last_.of || is_other_epoch(now)) return false;
   const auto back = static_cast<double>(last_.number - now.number);
-  if (back > 0) {
-    const bool is_within =
-        now.number > epoch_begin_ || 4 * static_cast<double>(epoch_begin_) <= *now.of;
-    return !is_other_epoch(now) && is_within && 4 * back < *now.of;
-  }
+  const bool is_within =
+      now.number > epoch_begin_ || 4 * static_cast<double>(epoch_begin_) <= *now.of;
+  const bool is_skipped = *now.of - back > static_cast<double>(2 * most_gap_);
+  // 76, 100, 78, 100: an epoch was over, and no other rank was ever seen.
+  const bool is_after_end = !has_lagged_ && static_cast<double>(last_.number) == *now.of;
+  return back > 0 && 4 * back < *now.of && is_within && is_skipped && !is_after_end;
+}
+
+// 99 of 100 after 1 of the next epoch, where another rank was seen to lag: nobody jumps from the
+// begin of an epoch to its end who has printed much more often. A single process may, if it prints
+// less than in its first epoch, but it never goes back a little.
+bool StepCounter::is_end_of_last_epoch(const Numbered& now) const {
+  if (!has_lagged_ || !now.of || !last_.of || *now.of != *last_.of) return false;
+  const auto ahead = static_cast<double>(now.number - last_.number);
   const bool is_first_epoch = offset_ == 0;
-  return !is_first_epoch && -back > *now.of / 2 && -back > static_cast<double>(4 * most_gap_);
+  return !is_first_epoch && ahead > *now.of / 2 && ahead > static_cast<double>(4 * most_gap_);
 }
 
 StepCounter::Outcome StepCounter::add(const Report& report) {
@@ -44,7 +53,11 @@ StepCounter::Outcome StepCounter::add(const Report& report) {
   if (now.of && !(*now.of >= 1 && *now.of <= kMaxEpochLength)) now.of.reset();
   now.number = report.number.value_or(observed_ == 0 ? 1 : last_.number + 1);
   if (now.of && now.number == 0) return Outcome::nothing;  // "0 of 100": nothing is done yet
-  if (observed_ > 0 && is_behind(now)) return Outcome::nothing;
+  if (observed_ > 0 && is_behind(now)) {
+    has_lagged_ = true;
+    return Outcome::nothing;
+  }
+  if (observed_ > 0 && is_end_of_last_epoch(now)) return Outcome::nothing;
   if (observed_ == 0) {
     first_number_ = epoch_begin_ = now.number;
     knows_length_ = now.of.has_value();

@@ -43,6 +43,7 @@ class StepCounter {
   bool is_other_epoch(const Numbered& now) const;
   bool begins_epoch(const Numbered& now) const;
   bool is_behind(const Numbered& now) const;
+  bool is_end_of_last_epoch(const Numbered& now) const;
   void advance(const Numbered& now);
   bool is_usual_gap(int64_t gap) const;
 
@@ -53,6 +54,7 @@ class StepCounter {
   int64_t most_gap_ = 1;       // of all of them
   int64_t epoch_begin_ = 0;    // the first number of this epoch
   int64_t returns_ = 0;        // a little back, but not to where an epoch begins
+  bool has_lagged_ = false;    // another rank printed a step that was there before
   bool knows_length_ = false;  // "7 of 100": numbers begin at 1, whatever was seen first
   // The gaps between steps below the first number, equal to it, and one above: the usual gap only
   // matters as far as it is one of these.

@@ -102,6 +102,49 @@ TEST(StepCounter, epochs_of_which_little_is_printed_are_counted) {
   EXPECT_EQ(count({45, 90, 47, 92, 44, 89}, 100), 289);
   EXPECT_EQ(count({80, 75, 70}, 100), 270);
   EXPECT_EQ(count({1, 2, 3, 1, 2, 3, 1, 3}, 3), 9);
+  EXPECT_EQ(count({76, 100, 78, 100, 77, 100, 75, 100}, 100), 400);
+}
+
+// A single process never goes back a little, so nothing that it prints is of another one.
+TEST(StepCounter, a_single_process_that_prints_less_of_later_epochs_loses_none) {
+  const auto count = [](int first_every, int later_every) {
+    std::vector<std::string> lines;
+    for (int i = 0; i < 4 * 20; ++i) {
+      const int step = i % 20 + 1, every = i < 20 ? first_every : later_every;
+      if (step != 1 && step != 20 && step % every != 0) continue;
+      lines.push_back(fmt::format("{} output step {} of=20", i + 1, step));
+    }
+    return read_lines(lines, 100).count;
+  };
+  for (int first = 1; first <= 20; ++first) {
+    for (int later = 1; later <= 20; ++later) {
+      EXPECT_EQ(count(first, later), 80) << first << " then " << later;
+    }
+  }
+  EXPECT_EQ(
+      read_lines({"1 output step 10 of=100", "2 output step 95 of=100", "3 output step 90 of=100"})
+          .count,
+      190)
+      << "back by less than a gap between two lines";
+}
+
+// One that lags behind does go back, and before its epoch ends.
+TEST(StepCounter, the_last_steps_of_a_rank_that_lags_are_not_those_of_the_next_epoch) {
+  for (const int every : {1, 5, 10}) {
+    for (int lag = 1; lag * every < 25; ++lag) {
+      std::vector<std::string> lines;
+      const auto print = [&](int number) {
+        lines.push_back(fmt::format("{} output step {} of=100", lines.size() + 1,
+                                    (number * every - 1) % 100 + 1));
+      };
+      const int all = 300 / every;
+      for (int i = 1; i <= all + lag; ++i) {
+        if (i <= all) print(i);
+        if (i > lag) print(i - lag);
+      }
+      EXPECT_EQ(read_lines(lines, 1000).count, 300) << every << ", " << lag << " behind";
+    }
+  }
 }
 
 TEST(StepCounter, numbers_out_of_range_are_ignored) {

@@ -163,5 +163,25 @@ TEST(Survey, what_has_too_many_names_is_left_out_and_noted) {
   EXPECT_EQ(training.notes, expected);
 }
 
+TEST(Survey, an_evaluation_whose_end_was_lost_ends_with_its_step) {
+  std::vector<std::string> lines = {"1 pipe step 1", "1.1 pipe begin evaluation"};
+  for (int i = 2; i <= 10; ++i) {
+    lines.push_back(fmt::format("{} pipe phase forward 0.5", i - 0.1));
+    lines.push_back(fmt::format("{} pipe step {}", i, i));
+  }
+  const ListedTraining training = read_lines(lines, 12);
+  ASSERT_NE(training.find_phase_sum("forward"), nullptr);
+  EXPECT_NEAR(training.find_phase_sum("forward")->time_s, 8 * 0.5, 1e-9)
+      << "all but those before its first step";
+  EXPECT_TRUE(training.phases.empty()) << "when it ended is not known";
+  EXPECT_NEAR(*training.steps.at(5).duration_s, 1, 1e-9);
+  // Steps of the evaluation itself do not end it.
+  const ListedTraining own =
+      read_lines({"1 pipe step 1", "1.1 pipe begin evaluation", "1.2 pipe step 1 set=validation",
+                  "1.4 pipe phase forward 0.1", "1.5 pipe end evaluation", "2 pipe step 2"});
+  EXPECT_EQ(own.find_phase_sum("forward"), nullptr);
+  EXPECT_EQ(own.phases.size(), 1U);
+}
+
 }  // namespace survey_test
 }  // namespace trainscope

@@ -95,8 +95,7 @@ void Surveyor::take_phase(const TrainingPhase& phase) {
     return;
   }
   // What an evaluation or a checkpoint does is no part of the steps.
-  const bool is_in_pause = phases_.open_from("evaluation") || phases_.open_from("checkpoint");
-  if (!phase.is_step_phase() || !is_in_pause) survey_.phase_sums.add(phase);
+  if (!phase.is_step_phase() || !phases_.is_in_pause()) survey_.phase_sums.add(phase);
   training_.has_compute_phases = training_.has_compute_phases || phase.is_compute();
   if (phase.is_input()) take_input(phase);
   if (!phase.is_pause()) {

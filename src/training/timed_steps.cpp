@@ -96,9 +96,10 @@ void TimedSteps::take(const StoredReport& stored) {
     case Report::Kind::begin:
     case Report::Kind::end:
     case Report::Kind::phase: {
-      if (report.name != "input") return;
+      if (report.name != "input" && report.name != "communication") return;
       const auto phase = phases_.add(stored);
       if (phase && phase->is_input()) add_wait(*phase);
+      if (phase && phase->who.empty() && !phase->is_input()) add_communication(*phase);
       return;
     }
     default:
@@ -108,6 +109,11 @@ void TimedSteps::take(const StoredReport& stored) {
 
 void TimedSteps::add_wait(const TrainingPhase& phase) {
   waits_.add(phase, !survey_->pauses.contains((phase.from_s + phase.to_s) / 2));
+}
+
+void TimedSteps::add_communication(const TrainingPhase& phase) {
+  has_communication_ = true;
+  communication_.add(phase, true);
 }
 
 // Steps of the same time are a group.
@@ -153,6 +159,7 @@ void TimedSteps::settle_front() {
   for (size_t i = 0; i < size; ++i) complete(pending_[i], i == 0 ? last_s_ : to_s);
   last_s_ = to_s;
   waits_.forget_before(to_s);
+  communication_.forget_before(to_s);
   settled_ = size;
 }
 
@@ -164,9 +171,12 @@ void TimedSteps::divide_among(size_t size, double from_s, double to_s, bool is_o
   const double each_s =
       std::max(0.0, to_s - from_s - survey_->pauses.within(from_s, to_s)) / covers;
   const double wait_s = survey_->has_input_phases ? waits_.within(from_s, to_s) / covers : 0;
+  const double communication_s =
+      has_communication_ ? communication_.within(from_s, to_s) / covers : 0;
   for (size_t i = 0; i < size; ++i) {
     Step& step = pending_[i];
     if (survey_->has_input_phases) step.input_wait_s = wait_s;
+    if (has_communication_) step.communication_s = communication_s;
     if (!step.duration_s) (is_own ? step.duration_s : step.average_s) = each_s;
   }
 }

@@ -59,6 +59,7 @@ class TimedSteps {
 
  private:
   void add_wait(const TrainingPhase& phase);
+  void add_communication(const TrainingPhase& phase);
   void append(std::optional<Step> step);
   bool is_front_complete() const;
   bool may_lack_wait(double time_s) const;
@@ -70,7 +71,8 @@ class TimedSteps {
   std::shared_ptr<const Survey> survey_;
   StepTrack track_;
   PhaseTrack phases_;
-  Waits waits_;
+  Waits waits_, communication_;
+  bool has_communication_ = false;
   std::optional<double> batch_;  // as of the report that is being taken
   std::deque<Step> pending_;     // steps without their times; the first ones have them
   std::deque<size_t> groups_;    // how many of these came together, for those without times

@@ -99,9 +99,12 @@ std::vector<TrackTally> choose_tracks(std::vector<TrackTally> tallies) {
       tracks.push_back(tally);
       continue;
     }
-    // Of event files; a track without a name comes first and counts only if it is the only one.
+    // Of event files; a track without a name comes first and counts only if it is the only one, and
+    // so does one whose numbers nobody can believe.
     TrackTally& most = tracks.back();
-    const bool is_more = most.key.name.empty() || tally.observed() > most.observed() ||
+    if (tally.counter->is_mixed()) continue;
+    const bool is_more = most.key.name.empty() || most.counter->is_mixed() ||
+                         tally.observed() > most.observed() ||
                          (tally.observed() == most.observed() && key.name == "loss");
     if (is_more) most = tally;
   }

@@ -48,7 +48,7 @@ std::vector<StepSender> other_step_senders(const std::vector<TrackTally>& tallie
 std::string senders_note(std::string_view chosen, const std::vector<StepSender>& others);
 
 // The track of each source, in order of the sources: that of the sender that does the steps, and of
-// the numbers in event files the one that was reported most often.
+// the numbers in event files the one that was reported most often and can be believed.
 std::vector<TrackTally> choose_tracks(std::vector<TrackTally> tallies);
 
 // The pipe was meant for us; of the others the one with more steps, and of two with as many the

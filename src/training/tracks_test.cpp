@@ -119,5 +119,15 @@ TEST(Tracks, steps_of_another_set_are_not_steps_of_the_training) {
   EXPECT_EQ(none.reason, "2 steps of other sets were reported, but none of the training");
 }
 
+TEST(Tracks, a_number_whose_steps_are_those_of_several_processes_hides_no_other) {
+  std::vector<std::string> lines;
+  for (int i = 1; i <= 100; ++i) {
+    lines.push_back(fmt::format("{} tensorboard step {} alpha=1", i, i));
+    if (i > 20) lines.push_back(fmt::format("{}.5 tensorboard step {} alpha=1", i, i - 2));
+    if (i % 2 == 0) lines.push_back(fmt::format("{} tensorboard step {} loss=1", i, i));
+  }
+  EXPECT_EQ(read_lines(lines, 200).count, 100);
+}
+
 }  // namespace tracks_test
 }  // namespace trainscope

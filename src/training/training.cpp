@@ -33,7 +33,8 @@ bool concerns_steps(std::string_view rest) {
   rest.remove_prefix(std::min(rest.find(' '), rest.size()));
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   if (rest.starts_with("step") || rest.starts_with("batch")) return true;
-  return rest.find("input") != std::string_view::npos;
+  return rest.find("input") != std::string_view::npos ||
+         rest.find("communication") != std::string_view::npos;
 }
 
 std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report) {

@@ -31,7 +31,7 @@ Status parse_stored_report(std::string_view line, StoredReport& stored);
 // The same of a line whose time was read already: `rest` is what follows it and a space.
 Status parse_stored_report(int64_t time_ns, std::string_view rest, StoredReport& stored);
 // May this rest of a line be a step, or something that the times of steps depend on: a batch size,
-// or waiting for data?
+// waiting for data or for other ranks?
 bool concerns_steps(std::string_view rest);
 std::string format_stored_report(int64_t time_ns, std::string_view source, const Report& report);
 

@@ -130,6 +130,14 @@ def checkpoint_stalls(seconds, folder):
     train(seconds, loader(lambda _: None), lambda _: burn(0.02), save)
 
 
+def periodic_stalls(seconds, folder):
+    train(seconds, loader(lambda k: time.sleep(0.5 if k % 10 == 9 else 0)), lambda _: burn(0.02))
+
+
+def clean_small_input(seconds, folder):
+    train(seconds, loader(lambda _: time.sleep(0.001)), lambda _: burn(0.02))
+
+
 def clean_prefetch(seconds, folder):
     sample = Encoded(folder, 0.005)
     train(seconds, loader(lambda _: sample.decode(), workers=1), lambda _: burn(0.03))

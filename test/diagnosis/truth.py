@@ -13,7 +13,6 @@ of the machine is repeated, at most twice. Exit 1 if a verdict of a job that rep
 right, if more than 5 % of the others are wrong or fewer than 70 % right, or if anything above `info` is found in a clean run.
 """
 import argparse
-import datetime
 import json
 import os
 import pathlib
@@ -35,7 +34,8 @@ def judge(case, form, options, folder):
             if not options.busy:
                 wait_until_idle(options.patience)
             record(case, form, options.seconds, folder, home)
-        others = background(ask(home, "info", name))
+        info = ask(home, "info", name)
+        others = background(info)
         if options.again or options.busy or not is_busy(case, others):
             break
     answer = ask(home, "diagnose", name)
@@ -44,7 +44,7 @@ def judge(case, form, options, folder):
           f"{answer['confidence']:.2f}  others {others:.2f}  {' '.join(raised)}", flush=True)
     return {"case": case["name"], "form": form, "result": result, "verdict": answer["verdict"], "cause": answer["cause"],
             "confidence": answer["confidence"], "truth": case["verdict"], "raised": raised, "others": others,
-            "busy": is_busy(case, others), "rules": answer["rules"]}
+            "busy": is_busy(case, others), "rules": answer["rules"], "recorded": info["run"]["started"][:10]}
 
 
 def report(results):
@@ -60,6 +60,12 @@ def report(results):
     return "\n\n".join(parts)
 
 
+def recorded(results):
+    """On which day or days: runs that were kept are older than their tables."""
+    days = sorted({row["recorded"] for row in results})
+    return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
 def write(results, skipped, options):
     """Disturbed runs do not count. `skipped`: (case and form, reason)."""
     counted = [row for row in results if not row["busy"]]
@@ -68,7 +74,7 @@ def write(results, skipped, options):
         print("nothing written: every run was disturbed")
         return
     runs = "kept runs" if options.again else f"one run of {options.seconds:g} s per case and form"
-    parts = [f"Rules version {counted[0]['rules']}, {datetime.date.today()}, {os.cpu_count()} cores, {runs}. \"Right\" includes verdicts that the labels accept as well:", report(counted)]
+    parts = [f"Rules version {counted[0]['rules']}, recorded {recorded(counted)}, {os.cpu_count()} cores, {runs}. \"Right\" includes verdicts that the labels accept as well:", report(counted)]
     for reason in sorted({reason for _, reason in skipped}):
         names = ", ".join(name for name, why in skipped if why == reason)
         parts.append(textwrap.fill(f"Not counted, {reason}: {names}", 130, break_long_words=False))

@@ -83,6 +83,18 @@ class Attach(Case):
         self.assertEqual((info["job"]["ended_by"], info["job"]["exit_code"]), ("unknown", None))
         self.assertEqual(metric(info, "job.process.count")["max"], 2)
 
+    def test_it_gets_a_verdict(self):
+        job = self.job("print('ready', flush=True)\nwhile True: pass")
+        recording = self.attach(job.pid, "--for", "4s")
+        self.assertEqual(recording.wait(timeout=60), 0)
+        answer = json.loads(self.trainscope("diagnose", "--json").stdout)
+        # Whether others took the processor meanwhile is up to the machine.
+        self.assertIn(answer["verdict"], ("cpu_bound", "contended", "quota_bound"), answer)
+        self.assertGreater(answer["confidence"], 0.5)
+        listed = json.loads(self.trainscope("list", "--json").stdout)["runs"][0]
+        self.assertEqual(listed["verdict"], answer["verdict"], "stored when the recording ended")
+        self.assertEqual((answer["stored"]["verdict"], answer["stored"]["differs"]), (answer["verdict"], False))
+
     def test_the_rank_is_the_jobs_and_the_machine_is_recorded(self):
         job = self.job(RANK="5", WORLD_SIZE="8", LOCAL_RANK="1")
         recording = self.attach(job.pid)

@@ -28,6 +28,10 @@ Judgement judge(Witness& witness) {
       "the GPU is idle {:.0f} % of the time while the main thread is busy and reads {}/s",
       100 * judgement.share, bytes_text(*witness.value(Signal::read_bytes)));
   judgement.finding.advice = witness.advice(Advice::decode_in_workers);
+  if (judgement.lost && *judgement.lost > 0) {
+    judgement.gain = Witness::gain_of_overlap(judgement.share, *judgement.lost);
+    judgement.gain_by = "one worker, which loads one batch ahead";
+  }
   return judgement;
 }
 

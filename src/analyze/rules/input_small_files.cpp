@@ -32,6 +32,8 @@ Judgement judge(Witness& witness) {
       number_text(calls), bytes_text(*witness.value(Signal::read_bytes) / calls),
       100 * *witness.value(Signal::kernel_cores) / *witness.value(Signal::job_cores));
   judgement.finding.advice = witness.advice(Advice::larger_files);
+  // Less than all of the time in the kernel: larger reads take some too.
+  if (judgement.lost) judgement.gain = 1 / (1 - *judgement.lost);
   return judgement;
 }
 

@@ -39,6 +39,10 @@ Judgement judge(Witness& witness) {
                   disk_limit_text(evidence).value_or("from storage"), 100 * judgement.share);
   add_limit_evidence(evidence, "disk.read.", judgement.finding);
   judgement.finding.advice = witness.advice(is_cold ? Advice::warm_cache : Advice::faster_storage);
+  if (!is_cold && evidence.workers() == 0 && judgement.lost) {
+    judgement.gain = Witness::gain_of_overlap(judgement.share, *judgement.lost);
+    judgement.gain_by = "reading one batch ahead alone";
+  }
   return judgement;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyze/support/rule.h"
 #include "base/text.h"
@@ -16,6 +17,23 @@ Advice advice_for(const std::string& cause) {
   return cause == "small_files" ? Advice::larger_files : Advice::decode_less;
 }
 
+// More workers do no more than their number times what one does, and end no more than the waiting.
+void advise_workers(Witness& witness, double waits, Judgement& judgement) {
+  const Evidence& evidence = witness.evidence();
+  if (judgement.cause != "few_workers" || evidence.workers() >= Evidence::kMostWorkers) return;
+  judgement.finding.advice += fmt::format("; it had {}", evidence.workers());
+  // With a GPU the main thread waits for that too.
+  if (const auto wanted = evidence.uses_gpu() ? std::nullopt : witness.workers_to_keep_up(waits)) {
+    judgement.finding.advice += fmt::format("; about {} would keep up", counted(*wanted, "worker"));
+  }
+  const double busy = witness.value(Signal::worker_most).value_or(0);
+  const double most = std::floor(evidence.cpus());
+  if (!judgement.lost || !(*judgement.lost < 1) || !(busy > 0)) return;
+  const double by_number = most / (static_cast<double>(evidence.workers()) * busy);
+  judgement.gain = std::max(1.0, std::min(by_number, 1 / (1 - *judgement.lost)));
+  judgement.gain_by = fmt::format("up to {}", counted(static_cast<int64_t>(most), "worker"));
+}
+
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
@@ -26,17 +44,10 @@ Judgement judge(Witness& witness) {
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = witness.cause_in_workers();
   judgement.finding.advice = witness.advice(advice_for(judgement.cause));
-  if (judgement.cause == "few_workers" && evidence.workers() < Evidence::kMostWorkers) {
-    judgement.finding.advice += fmt::format("; it had {}", evidence.workers());
-  }
   const double waits = *witness.value(Signal::main_blocked);
-  // With a GPU the main thread waits for that too.
-  const bool is_all_loading = judgement.cause == "few_workers" && !evidence.uses_gpu();
-  if (const auto wanted = is_all_loading ? witness.workers_to_keep_up(waits) : std::nullopt) {
-    judgement.finding.advice += fmt::format("; about {} would keep up", counted(*wanted, "worker"));
-  }
   judgement.share = std::min(0.99, waits);
   judgement.lost = witness.device_bound(judgement.share);
+  advise_workers(witness, waits, judgement);
   judgement.finding.summary = fmt::format(
       "the main thread is blocked {:.0f} % of the time while a loading worker runs at "
       "{:.0f} % of a core",

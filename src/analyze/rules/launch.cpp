@@ -11,8 +11,22 @@ namespace trainscope::launch_rule {
 
 namespace {
 
-// With so few items per step a larger batch is the first thing to try.
+// With so few items per step a larger batch is the first thing to try, unless these fill the
+// multiprocessors while the GPU computes.
 constexpr double kSmallBatch = 16;
+
+bool has_small_batch(Witness& witness) {
+  const auto batch = witness.evidence().reported().batch();
+  if (!batch) return false;
+  const bool has_few =
+      witness.degree("items per step", batch, 1.5 * kSmallBatch, 0.5 * kSmallBatch) >= 0.5;
+  const auto active = witness.value(Signal::gpu_sm), busy = witness.value(Signal::gpu_busy);
+  if (!active || !busy || !(*busy > 0)) return has_few;
+  const double unfilled =
+      witness.degree("multiprocessors active while the GPU computes", *active / *busy, 0.9, 0.6);
+  witness.last_seen().unit = "%";
+  return has_few && unfilled >= 0.5;
+}
 
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
@@ -42,9 +56,7 @@ Judgement judge(Witness& witness) {
     judgement.strength *= witness.degree("steps before which the GPU ran dry", dry, 0.1, 0.4);
   }
   if (!(judgement.strength > 0)) return judgement;
-  const auto batch = evidence.reported().batch();
-  const bool is_small = batch && *batch <= kSmallBatch;
-  judgement.cause = is_small ? "small_batch" : "host_code";
+  judgement.cause = has_small_batch(witness) ? "small_batch" : "host_code";
   // Kernels that fill few multiprocessors take their time all the same.
   judgement.share = std::min(0.95, 1 - evidence.device_share().value_or(1));
   judgement.lost = witness.device_bound(judgement.share);
@@ -53,10 +65,6 @@ Judgement judge(Witness& witness) {
       "the GPU is idle {:.0f} % of the time{} while the threads that launch its work are busy",
       100 * judgement.share,
       active ? fmt::format(" (multiprocessors active {:.0f} %)", 100 * *active) : "");
-  if (is_small) {
-    judgement.finding.evidence.push_back(
-        fmt::format("items per step: {}, small up to {:.0f}", number_text(*batch), kSmallBatch));
-  }
   judgement.finding.advice = witness.advice(Advice::launch_less);
   return judgement;
 }

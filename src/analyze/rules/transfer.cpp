@@ -30,6 +30,15 @@ Judgement judge_unseen(Witness& witness, double share) {
   return judgement;
 }
 
+// Copies beside the computing cost nothing already: only what the GPU does not compute meanwhile
+// can be won, and a copy that is hidden is never shorter than the rest of the step.
+void bound(Witness& witness, double share, Judgement& judgement) {
+  judgement.lost = witness.device_bound(share);
+  if (!judgement.lost) return;
+  judgement.gain = Witness::gain_of_overlap(share, *judgement.lost);
+  judgement.gain_by = "copying beside the computing alone";
+}
+
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
@@ -42,7 +51,6 @@ Judgement judge(Witness& witness) {
   judgement.strength = 0.9 * std::max(reported, copied) * (0.3 + 0.7 * idle);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = share.value_or(0);
-  judgement.lost = share;
   if (!share) judgement.severity = "warning";  // how long the copies took is not known
   const auto limit = copy_limit_text(evidence);
   judgement.finding.summary =
@@ -52,10 +60,7 @@ Judgement judge(Witness& witness) {
                         bytes_text(*witness.value(Signal::gpu_copied)), limit ? *limit + " " : "");
   add_limit_evidence(evidence, "gpu.copy.", judgement.finding);
   judgement.finding.advice = witness.advice(Advice::copy_faster);
-  if (share) {
-    judgement.gain = Witness::gain_of_overlap(*share);
-    judgement.gain_by = "copying beside the computing alone";
-  }
+  if (share) bound(witness, *share, judgement);
   return judgement;
 }
 

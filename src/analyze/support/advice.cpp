@@ -121,6 +121,7 @@ constexpr std::array<AdviceRow, static_cast<size_t>(Advice::count)> kAdvice = {{
      "/dev/null), interleave and prefetch it, and leave that pass out of comparisons",
      "only the first pass read from storage: read the data into memory before (cat FILES > "
      "/dev/null), and leave that pass out of comparisons"},
+    // PyTorch 2.15 reads PYTORCH_ALLOC_CONF as well, older ones only this name.
     {Advice::less_gpu_memory,
      "before a larger batch or longer samples, save memory: a smaller type (bf16), or activations "
      "that are computed again",

@@ -85,6 +85,58 @@ TEST(Advice, says_how_many_workers_would_keep_up) {
   EXPECT_EQ(advice(3, 0.99).find("keep up"), std::string::npos) << "more than there are CPUs";
 }
 
+TEST(Advice, workers_leave_the_main_thread_its_cpu) {
+  const auto advice = [](double cpus) {
+    PlantedRun run;
+    run.host(fmt::format(R"({{"threads": {}}})", cpus)).cpu(1.3, 1.35);
+    run.thread("main", 0.3, 0).thread("worker0", 0.99, 0);
+    return run.steps(0.7).diagnose().findings.at(0).advice;
+  };
+  // Four workers, and the main thread: 0.31 cores in 0.3 of the time.
+  EXPECT_NE(advice(6).find("about 4 workers would keep up"), std::string::npos) << advice(6);
+  EXPECT_EQ(advice(5).find("keep up"), std::string::npos) << advice(5);
+}
+
+// 90 ms of each step of 100 ms load, of which the GPU computes 60 ms: it hides half of the loading.
+TEST(Advice, workers_load_all_of_the_data_not_only_what_is_waited_for) {
+  PlantedRun run;
+  run.host(R"({"threads": 8})").cpu(1, 1.05).thread("main", 0.97, 0);
+  run.level("job.gpu.memory.usage", {}, 1e9).level("hw.gpu.utilization", {{"gpu", "0"}}, 0.6);
+  const Diagnosis d = run.steps(0.9).diagnose();
+  ASSERT_FALSE(d.findings.empty());
+  EXPECT_EQ(d.findings[0].id, "input_wait");
+  EXPECT_NE(d.findings[0].advice.find("about 2 workers would keep up"), std::string::npos)
+      << d.findings[0].advice;
+}
+
+// What the advice of the first finding brings by itself; 0: it does not say.
+double first_gain(const PlantedRun& run, const std::string& rule) {
+  const Diagnosis d = run.diagnose();
+  EXPECT_FALSE(d.findings.empty());
+  if (d.findings.empty()) return 0;
+  EXPECT_EQ(d.findings[0].id, rule);
+  EXPECT_LE(d.findings[0].advice_speedup.value_or(1), d.findings[0].max_speedup.value_or(0) + 1e-9);
+  return d.findings[0].advice_speedup.value_or(0);
+}
+
+TEST(Advice, says_what_it_can_bring_to_a_job_that_reports_nothing) {
+  PlantedRun on_main, on_disk, few_workers, small_files;
+  on_main.cpu(1, 1.05).thread("main", 0.97, 0).rate("job.io.bytes", {{"direction", "read"}}, 9e6);
+  on_main.level("job.gpu.memory.usage", {}, 1e9).level("hw.gpu.utilization", {{"gpu", "0"}}, 0.4);
+  EXPECT_NEAR(first_gain(on_main, "input_main"), 1 / 0.6, 0.01) << "loads while the GPU computes";
+  on_disk.cpu(0.2, 0.25).thread("main", 0.2, 0);
+  on_disk.rate("job.thread.blocked", {{"on", "disk"}, {"role", "main"}}, 0.7);
+  on_disk.rate("job.disk.io", {{"direction", "read"}}, 200e6);
+  EXPECT_NEAR(first_gain(on_disk, "input_storage"), 1 / 0.7, 0.01);
+  few_workers.host(R"({"threads": 8})").cpu(1.1, 1.15);
+  few_workers.thread("main", 0.1, 0).thread("worker0", 0.99, 0);
+  EXPECT_NEAR(first_gain(few_workers, "input_workers"), 8 / 0.99, 0.05) << "eight times one worker";
+  small_files.cpu(0.5, 1).rate("job.cpu.time", {{"mode", "system"}}, 0.45);
+  small_files.thread("main", 0.95, 0).rate("job.io.calls", {{"direction", "read"}}, 40e3);
+  small_files.rate("job.io.bytes", {{"direction", "read"}}, 40e6);
+  EXPECT_NEAR(first_gain(small_files, "input_small_files"), 1 / 0.55, 0.01);
+}
+
 TEST(Advice, is_a_sentence_for_each) {
   for (size_t i = 0; i < static_cast<size_t>(Advice::count); ++i) {
     for (const Framework framework :

@@ -53,22 +53,30 @@ std::string company_text(Signal signal, double value, std::optional<double> usua
   return text;
 }
 
+// What was sampled seldom shows what was before and after a short interruption, not in it.
+std::optional<double> value_within(const Evidence& then, Signal signal) {
+  const bool is_seldom = then.training_s() < kLeastPeriods * then.period_s(signal);
+  return is_seldom ? std::nullopt : then.mean(signal);
+}
+
 // What went on at that time, and how that differs from the rest of the training.
 std::string meanwhile(const Evidence& then, const Evidence& all) {
   std::vector<std::string> parts;
   const auto add_always = [&](Signal signal) {
-    if (const auto value = then.mean(signal)) {
+    if (const auto value = value_within(then, signal)) {
       parts.push_back(company_text(signal, *value, all.mean(signal)));
     }
   };
   add_always(Signal::job_cores);
   if (all.uses_gpu()) add_always(Signal::gpu_busy);
-  if (const auto others = then.others_cores(); others && *others > 0.3) {
+  const auto others =
+      value_within(then, Signal::machine_cores) ? then.others_cores() : std::nullopt;
+  if (others && *others > 0.3) {
     parts.push_back(fmt::format("CPU of others {} cores", number_text(*others)));
   }
   const size_t most = parts.size() + kMostCompany;
   for (const Noticeable& each : kNoticeable) {
-    const auto value = then.mean(each.signal), usual = all.mean(each.signal);
+    const auto value = value_within(then, each.signal), usual = all.mean(each.signal);
     if (parts.size() == most || !value || *value < each.least) continue;
     if (usual && *value < kAboveUsual * *usual) continue;
     parts.push_back(company_text(each.signal, *value, usual));

@@ -57,6 +57,21 @@ TEST(CostliestStalls, have_what_the_machine_did_meanwhile) {
   EXPECT_EQ(last.find("writes"), std::string::npos) << "not recorded";
 }
 
+TEST(CostliestStalls, have_no_numbers_that_are_sampled_more_seldom_than_they_last) {
+  const auto last_with = [](double period_s) {
+    PlantedRun run;
+    run.thread("main", 0.9, 0).report(stalled()).cpu(0.9, 0.95);
+    run.bursts("job.disk.io", {{"direction", "read"}}, 20e6,
+               [](int tenth) { return tenth >= 172 && tenth < 182; });
+    const Diagnosis d = run.every(period_s).diagnose();
+    const Finding* const found = costliest(d);
+    return found == nullptr ? "" : found->evidence.at(0);
+  };
+  EXPECT_NE(last_with(0.1).find("reads from storage"), std::string::npos) << last_with(0.1);
+  EXPECT_EQ(last_with(1).find("reads from storage"), std::string::npos) << last_with(1);
+  EXPECT_NE(last_with(1).find("CPU of the job"), std::string::npos) << last_with(1);
+}
+
 TEST(CostliestStalls, a_steady_run_has_none) {
   PlantedRun run;
   EXPECT_EQ(costliest(run.cpu(0.9, 0.95).steps(0.3).diagnose()), nullptr);

@@ -32,16 +32,18 @@ TEST(Device, a_job_that_computes_on_many_cores_is_not_launch_bound) {
 }
 
 TEST(Device, few_items_per_step_are_why_a_gpu_waits_for_launches) {
-  const auto cause = [](int batch) {
+  const auto cause = [](int batch, double active = 0.1) {
     std::vector<StoredReport> reports = {
         {0.05, "pipe", *parse_report(fmt::format("batch {}", batch))}};
     for (int i = 1; i < 200; ++i) {
       reports.push_back({i * 0.1, "pipe", *parse_report(fmt::format("step {}", i))});
     }
     PlantedRun run = waiting_gpu(1);
+    run.level("hw.gpu.sm_active", {{"gpu", "0"}}, active);
     return run.report(std::move(reports)).diagnose().cause;
   };
   EXPECT_EQ(cause(4), "small_batch");
+  EXPECT_EQ(cause(4, 0.32), "host_code") << "few large items fill the multiprocessors";
   EXPECT_EQ(cause(256), "host_code");
 }
 
@@ -92,6 +94,41 @@ TEST(Device, a_worker_whose_past_came_in_one_row_is_not_busier_than_one_core) {
     }
   }
   EXPECT_GT(found, 0U);
+}
+
+// Steps of 0.1 s that copy to the GPU for some of it.
+Diagnosis copying(double share, std::optional<double> busy) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 200; ++i) {
+    reports.push_back(
+        {i * 0.1 - 1e-4, "pipe", *parse_report(fmt::format("phase transfer {}", 0.1 * share))});
+    reports.push_back({i * 0.1, "pipe", *parse_report(fmt::format("step {}", i))});
+  }
+  PlantedRun run;
+  run.cpu(0.3, 0.35).thread("main", 0.3, 0).level("job.gpu.memory.usage", {}, 1e9);
+  if (busy) run.level("hw.gpu.utilization", {{"gpu", "0"}}, *busy);
+  return run.report(std::move(reports)).diagnose();
+}
+
+const Finding* transfer_of(const Diagnosis& diagnosis) {
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.id == "transfer") return &finding;
+  }
+  return nullptr;
+}
+
+TEST(Device, copies_bound_no_more_than_the_time_in_which_the_gpu_does_not_compute) {
+  const Diagnosis busy = copying(0.5, 0.6), idle = copying(0.5, 0.3), unknown = copying(0.5, {});
+  ASSERT_NE(transfer_of(busy), nullptr);
+  EXPECT_NEAR(*transfer_of(busy)->max_speedup, 1 / 0.6, 0.01);
+  EXPECT_NEAR(*transfer_of(busy)->advice_speedup, 1 / 0.6, 0.01);
+  ASSERT_NE(transfer_of(idle), nullptr);
+  EXPECT_NEAR(*transfer_of(idle)->max_speedup, 2, 0.03);
+  EXPECT_NEAR(*transfer_of(idle)->advice_speedup, 2, 0.03);
+  if (transfer_of(unknown) != nullptr) {
+    EXPECT_FALSE(transfer_of(unknown)->max_speedup) << "how busy it is was not recorded";
+    EXPECT_FALSE(transfer_of(unknown)->advice_speedup);
+  }
 }
 
 }  // namespace device_test

@@ -132,7 +132,7 @@ Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits) {
   if (is_clear) {
     set_verdict(judged, diagnosis);
   } else {
-    set_unknown(missing_evidence(evidence, judged, run.duration_s()), diagnosis);
+    set_unknown(missing_evidence(evidence, judged, run), diagnosis);
   }
   const SharedConfidence confidence(judged, is_clear, diagnosis.confidence);
   diagnosis.alternatives = confidence.alternatives();

@@ -193,6 +193,7 @@ Status Evidence::read_signals(const RunView& run) {
       // A worker of another loader, which lives for a while only, is not the slowest.
       if (source->combine == Combine::least && 2 * life->windows_alive() < longest_life) continue;
       Value& value = values_[index(source->spec.signal)];
+      value.period_s = std::max(value.period_s, series.period_s);
       if (series.metric == source->own) own_.insert(source->spec.signal);
       const auto whole = is_worker ? mean_alive(folds[i], *life)
                                    : divided(folds[i].mean(), life == nullptr ? 1 : life->mean);

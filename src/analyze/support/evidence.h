@@ -39,6 +39,8 @@ class Evidence {
   const std::vector<std::optional<double>>& by_window(Signal signal) const {
     return values_[index(signal)].windows;
   }
+  // Between two samples of it, of the series that is sampled most seldom; 0: unknown.
+  double period_s(Signal signal) const { return values_[index(signal)].period_s; }
   const TimeWindows& windows() const { return windows_; }
 
   double cpus() const { return cpus_; }  // that the job may use
@@ -77,6 +79,7 @@ class Evidence {
   struct Value {
     std::optional<double> mean;
     std::vector<std::optional<double>> windows;
+    double period_s = 0;
   };
   static size_t index(Signal signal) { return static_cast<size_t>(signal); }
 

@@ -15,9 +15,13 @@ namespace {
 
 // Of a GPU, where too much is an error of the job that it may handle; and where the kernel kills.
 constexpr double kFullGpu = 0.92, kFull = 0.92, kAlarming = 0.97;
+// Where memory really lacks, tasks wait for it or pages are swapped.
+constexpr double kWaits = 0.05, kSwapBytes = 1e6;
+constexpr double kWorks = 0.02;  // a GPU (analyze/support/evidence.cpp)
 constexpr size_t kMostGpusNamed = 8;
 
-// The largest and the smallest value of each series of some metrics while the job trained.
+// The largest and the smallest value of each series of some metrics while the job trained, and
+// before it did of those that are read seldom.
 class Levels {
  public:
   static Result<Levels> of(const RunView& run, const Evidence& evidence) {
@@ -25,14 +29,17 @@ class Levels {
     for (size_t i = 0; i < levels.all_.size(); ++i) {
       const std::string_view metric = levels.all_[i].metric;
       const bool is_wanted = metric == "hw.gpu.memory.usage" || metric == "hw.gpu.memory.limit" ||
-                             metric == "job.gpu.memory.usage" || metric == "job.memory.pss" ||
-                             metric == "cgroup.memory.limit" || metric == "system.memory.limit" ||
+                             metric == "job.gpu.memory.usage" || metric == "hw.gpu.utilization" ||
+                             metric == "system.memory.limit" ||
                              is_of(levels.all_[i], "system.memory.usage", {{"state", "available"}});
-      if (!is_wanted || levels.all_[i].status == SeriesStatus::absent) continue;
-      levels.queries_.push_back({i, Reading::level, true});
+      const bool is_seldom = metric == "job.memory.pss" || metric == "cgroup.memory.limit";
+      if (levels.all_[i].status == SeriesStatus::absent) continue;
+      if (is_wanted) levels.training_.queries.push_back({i, Reading::level, true});
+      if (is_seldom) levels.whole_.queries.push_back({i, Reading::level, true});
     }
-    TS_TRY(levels.folds_, run.fold_windows(levels.queries_,
-                                           {evidence.windows().begin_s, evidence.training_s(), 1}));
+    const TimeWindows& windows = evidence.windows();
+    TS_CHECK_OK(levels.training_.fold(run, windows.begin_s, windows.end_s()));
+    TS_CHECK_OK(levels.whole_.fold(run, 0, windows.end_s()));
     return levels;
   }
 
@@ -51,28 +58,46 @@ class Levels {
     return least;
   }
   std::map<std::string, double> most_by_gpu(std::string_view metric) const {
-    std::map<std::string, double> most;
-    each(metric, [&](const Series& series, const WindowFold& fold) {
-      const auto value = fold.max(0);
-      if (value) most[std::string(value_of_label(series.labels, "gpu"))] = *value;
-    });
-    return most;
+    return by_gpu(metric, [](const WindowFold& fold) { return fold.max(0); });
+  }
+  std::map<std::string, double> mean_by_gpu(std::string_view metric) const {
+    return by_gpu(metric, [](const WindowFold& fold) { return fold.mean(); });
   }
 
  private:
+  struct Folded {
+    std::vector<WindowQuery> queries;
+    std::vector<WindowFold> folds;
+
+    Status fold(const RunView& run, double from_s, double to_s) {
+      TS_TRY(folds, run.fold_windows(queries, {from_s, to_s - from_s, 1}));
+      return {};
+    }
+  };
+
   explicit Levels(const std::vector<Series>& all) : all_(all) {}
 
   template <typename Take>
   void each(std::string_view metric, Take take) const {
-    for (size_t i = 0; i < queries_.size(); ++i) {
-      const Series& series = all_[queries_[i].series];
-      if (series.metric == metric) take(series, folds_[i]);
+    for (const Folded* folded : {&training_, &whole_}) {
+      for (size_t i = 0; i < folded->queries.size(); ++i) {
+        const Series& series = all_[folded->queries[i].series];
+        if (series.metric == metric) take(series, folded->folds[i]);
+      }
     }
+  }
+  template <typename Value>
+  std::map<std::string, double> by_gpu(std::string_view metric, Value value_of) const {
+    std::map<std::string, double> values;
+    each(metric, [&](const Series& series, const WindowFold& fold) {
+      const auto value = value_of(fold);
+      if (value) values[std::string(value_of_label(series.labels, "gpu"))] = *value;
+    });
+    return values;
   }
 
   const std::vector<Series>& all_;
-  std::vector<WindowQuery> queries_;
-  std::vector<WindowFold> folds_;
+  Folded training_, whole_;
 };
 
 std::string used_text(double used, double limit) {
@@ -80,17 +105,33 @@ std::string used_text(double used, double limit) {
                      bytes_text(limit));
 }
 
+// Is it the job's? In a container the driver does not tell whose memory it is: then a GPU that
+// works is the job's, and a full one that does nothing is a neighbour's.
+class GpusOfJob {
+ public:
+  explicit GpusOfJob(const Levels& levels)
+      : memory_(levels.most_by_gpu("job.gpu.memory.usage")),
+        busy_(levels.mean_by_gpu("hw.gpu.utilization")) {}
+
+  bool contains(const std::string& gpu) const {
+    const auto& known = memory_.empty() ? busy_ : memory_;
+    const auto found = known.find(gpu);
+    return found != known.end() && found->second > (memory_.empty() ? kWorks : 0);
+  }
+
+ private:
+  std::map<std::string, double> memory_, busy_;
+};
+
 std::optional<Finding> full_gpus(const Levels& levels, const Evidence& evidence) {
   const auto usage = levels.most_by_gpu("hw.gpu.memory.usage"),
-             limits = levels.most_by_gpu("hw.gpu.memory.limit"),
-             own = levels.most_by_gpu("job.gpu.memory.usage");
+             limits = levels.most_by_gpu("hw.gpu.memory.limit");
+  const GpusOfJob of_job(levels);
   Finding finding;
   double fullest = 0;
   for (const auto& [gpu, used] : usage) {
-    const auto limit = limits.find(gpu), of_job = own.find(gpu);
-    const bool is_of_job =
-        own.empty() ? evidence.uses_gpu() : of_job != own.end() && of_job->second > 0;
-    if (!is_of_job || limit == limits.end() || !(limit->second > 0)) continue;
+    const auto limit = limits.find(gpu);
+    if (!of_job.contains(gpu) || limit == limits.end() || !(limit->second > 0)) continue;
     if (used < kFullGpu * limit->second) continue;
     fullest = std::max(fullest, used / limit->second);
     if (finding.evidence.size() < kMostGpusNamed) {
@@ -123,10 +164,13 @@ std::optional<Finding> full_of(const std::optional<double>& used,
 }
 
 // The page cache is part of what a control group uses, and can be given back: only what processes
-// of the job use counts.
-std::optional<Finding> full_host(const Levels& levels) {
+// of the job use counts. Of that, pages of mapped files can be given back as well.
+std::optional<Finding> full_host(const Levels& levels, const Evidence& evidence) {
   auto of_group = full_of(levels.most("job.memory.pss"), levels.least("cgroup.memory.limit"),
                           "the memory that the job may use", "job.memory.pss");
+  const bool lacks_memory = evidence.mean(Signal::memory_pressure).value_or(0) > kWaits ||
+                            evidence.mean(Signal::swap_bytes).value_or(0) > kSwapBytes;
+  if (of_group && !lacks_memory) of_group->severity = "info";
   if (of_group) return of_group;
   const auto whole = levels.most("system.memory.limit");
   auto used = levels.least("system.memory.usage");
@@ -139,7 +183,7 @@ std::optional<Finding> full_host(const Levels& levels) {
 Result<std::vector<Finding>> full_memory(const RunView& run, const Evidence& evidence) {
   TS_TRY(const Levels levels, Levels::of(run, evidence));
   std::vector<Finding> findings;
-  for (auto& found : {full_gpus(levels, evidence), full_host(levels)}) {
+  for (auto& found : {full_gpus(levels, evidence), full_host(levels, evidence)}) {
     if (found) findings.push_back(*found);
   }
   return findings;

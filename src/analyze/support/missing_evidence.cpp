@@ -18,10 +18,13 @@ std::string missing_time(const Evidence& evidence, double run_s) {
                      duration_text(evidence.training_s()), duration_text(run_s));
 }
 
-std::string missing_phases(const Evidence& evidence) {
+std::string missing_phases(const Evidence& evidence, const RunView& run) {
   const char* const what = evidence.has_phases()             ? "input phases"
                            : evidence.reported().steps() > 0 ? "phases of the steps"
                                                              : "steps and their phases";
+  const std::string command = instrument_command(run);
+  // The command is last, so that it can be pasted.
+  if (!command.empty()) return fmt::format("{}: trainscope send, or {}", what, command);
   return fmt::format("{}: trainscope run --instrument -- COMMAND (Python), or trainscope send",
                      what);
 }
@@ -29,13 +32,15 @@ std::string missing_phases(const Evidence& evidence) {
 }  // namespace
 
 std::vector<std::string> missing_evidence(const Evidence& evidence,
-                                          const std::vector<Judged>& judged, double run_s) {
-  if (evidence.training_s() < kLeastTrainingS) return {missing_time(evidence, run_s)};
-  for (const Judged& one : judged) {
-    if (!one.judgement.missing.empty()) return {one.judgement.missing};
+                                          const std::vector<Judged>& judged, const RunView& run) {
+  if (evidence.training_s() < kLeastTrainingS) {
+    return {missing_time(evidence, run.duration_s())};
   }
   std::vector<std::string> missing;
-  if (!evidence.knows_input()) missing.push_back(missing_phases(evidence));
+  for (const Judged& one : judged) {
+    if (!one.judgement.missing.empty()) missing.push_back(one.judgement.missing);
+  }
+  if (!evidence.knows_input()) missing.push_back(missing_phases(evidence, run));
   const auto other = evidence.reported().largest_other_phase();
   if (other && other->share >= kWorthNaming) {
     missing.push_back(

@@ -6,11 +6,12 @@
 
 #include "analyze/support/evidence.h"
 #include "analyze/support/judged.h"
+#include "model/model.h"
 
 namespace trainscope {
 
-// At least one sentence. `run_s`: how long the run took.
+// At least one sentence.
 std::vector<std::string> missing_evidence(const Evidence& evidence,
-                                          const std::vector<Judged>& judged, double run_s);
+                                          const std::vector<Judged>& judged, const RunView& run);
 
 }  // namespace trainscope

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,16 @@ class PlantedRun {
     std::vector<double> times;
     for (int i = 0; i <= 40; ++i) times.push_back(i * 0.5);
     run_.add(metric, labels, Kind::gauge, times, std::vector<double>(times.size(), value));
+    return *this;
+  }
+  PlantedRun& level_at(const std::string& metric, const Labels& labels,
+                       const std::vector<double>& times, double value) {
+    run_.add(metric, labels, Kind::gauge, times, std::vector<double>(times.size(), value));
+    return *this;
+  }
+  // How often the series that was added last is sampled.
+  PlantedRun& every(double period_s) {
+    run_.last_series().period_s = period_s;
     return *this;
   }
   PlantedRun& cpu(double job_cores, double machine_cores) {
@@ -111,10 +122,26 @@ class PlantedRun {
   Diagnosis diagnose() const {
     auto diagnosis = trainscope::diagnose(run_);
     EXPECT_TRUE(diagnosis);
+    expect_listed(*diagnosis);
     return *diagnosis;
   }
 
  private:
+  // The reference has every finding and every cause.
+  static void expect_listed(const Diagnosis& diagnosis) {
+    for (const Finding& finding : diagnosis.findings) {
+      const auto all = rules();
+      const bool is_of_rule = std::any_of(
+          all.begin(), all.end(), [&](const Rule* rule) { return rule->name == finding.id; });
+      EXPECT_TRUE(is_of_rule || find_other_finding(finding.id) != nullptr) << finding.id;
+    }
+    const auto all = causes();
+    const bool is_listed = std::any_of(all.begin(), all.end(), [&](const Cause& cause) {
+      return cause.verdict == diagnosis.verdict && cause.cause == diagnosis.cause;
+    });
+    EXPECT_TRUE(diagnosis.cause.empty() || is_listed) << diagnosis.cause;
+  }
+
   FakeRun run_;
 };
 

@@ -36,12 +36,14 @@ class Witness : public Observations {
   // this is for unmodified jobs.
   double waits_for_workers();
   // Whether reads came from storage at first, and from the page cache later.
-  bool has_warmed_up() const;
-  // How many times as fast steps are if a part of them runs beside the rest, and how many loading
-  // workers would hide that part altogether.
-  static double gain_of_overlap(double share) { return 1 / std::max(share, 1 - share); }
+  bool has_warmed_up();
+  // How many times as fast steps are at most if a part of them runs beside the rest, of which a
+  // device hides some already: `lost` is what it costs now.
+  static double gain_of_overlap(double share, double lost) { return 1 / std::max(share, 1 - lost); }
   // The same of waiting for data, of which a wait that is longer than a step is not hidden.
   double gain_of_loading_ahead(double share) const;
+  // How many loading workers would hide all of the loading; `waits`: the share of the time that it
+  // costs now.
   std::optional<int64_t> workers_to_keep_up(double waits);
   // Why the workers are too slow; "": unknown.
   std::string cause_in_workers();

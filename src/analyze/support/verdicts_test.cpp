@@ -163,7 +163,7 @@ TEST(Verdicts, traffic_that_a_job_cannot_have_received_is_not_its_own) {
 TEST(Verdicts, a_job_that_does_nothing_while_others_work_may_be_their_client) {
   const Diagnosis d = PlantedRun().cpu(0.001, 1.6).thread("main", 0.001, 0).diagnose();
   EXPECT_EQ(d.verdict, "unknown");
-  ASSERT_EQ(d.missing.size(), 1U);
+  ASSERT_EQ(d.missing.size(), 2U);
   EXPECT_NE(d.missing[0].find("trainscope attach PID"), std::string::npos) << d.missing[0];
   PlantedRun gpu;
   gpu.cpu(0.001, 0.02).thread("main", 0.001, 0).level("job.gpu.memory.usage", {}, 0);
@@ -288,6 +288,34 @@ TEST(Verdicts, a_missing_phase_or_metric_is_named) {
   const Diagnosis blind = PlantedRun().steps(0).diagnose();
   ASSERT_EQ(blind.missing.size(), 2U);
   EXPECT_NE(blind.missing[1].find("job.cpu.time"), std::string::npos) << blind.missing[1];
+}
+
+TEST(Verdicts, of_what_is_missing_nothing_hides_the_rest) {
+  PlantedRun run;
+  run.thread("main", 0.3, 0).report(steps_between(0, 19.9, "transfer", 0.66));
+  const Diagnosis d = run.diagnose();
+  EXPECT_EQ(d.verdict, "unknown");
+  ASSERT_EQ(d.missing.size(), 3U);
+  EXPECT_TRUE(d.missing[0].starts_with("what the GPU does")) << d.missing[0];
+  EXPECT_NE(d.missing[1].find("run --instrument"), std::string::npos) << d.missing[1];
+  EXPECT_NE(d.missing[2].find("job.cpu.time"), std::string::npos) << d.missing[2];
+}
+
+TEST(Verdicts, a_cold_cache_says_what_it_was_seen_by) {
+  PlantedRun run;
+  run.cpu(0.3, 0.35).thread("main", 0.3, 0);
+  run.rate("job.thread.blocked", {{"on", "disk"}, {"role", "main"}}, 0.6);
+  run.changing("job.disk.io", {{"direction", "read"}}, 10, 50e6, 0);
+  run.rate("job.io.bytes", {{"direction", "read"}}, 50e6);
+  const Diagnosis d = run.diagnose();
+  EXPECT_EQ(d.cause, "cold_cache");
+  size_t seen = 0;
+  for (const auto& judged : d.judged) {
+    for (const Diagnosis::Seen& each : judged.seen) {
+      seen += each.what.find("quarter") != std::string::npos ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(seen, 2U);
 }
 
 TEST(Verdicts, few_steps_in_a_long_run_need_more_steps) {

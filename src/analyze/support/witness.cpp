@@ -93,7 +93,7 @@ std::string Witness::cause_in_workers() {
   return full > 0.6 ? "decoding" : "";
 }
 
-bool Witness::has_warmed_up() const {
+bool Witness::has_warmed_up() {
   constexpr size_t kLeastWindows = 4;
   constexpr double kReadsBytes = 1e6, kFromStorage = 0.5, kFromMemory = 0.1;
   const auto& disk = evidence_.by_window(Signal::disk_read_bytes);
@@ -110,7 +110,13 @@ bool Witness::has_warmed_up() const {
   };
   const size_t quarter = disk.size() / 4;
   const auto first = share_of(0, quarter), last = share_of(disk.size() - quarter, disk.size());
-  return first && last && *first >= kFromStorage && *last <= kFromMemory;
+  const double begins = degree("reads from storage, of all in the first quarter of the time", first,
+                               kFromMemory, kFromStorage);
+  last_seen().unit = "%";
+  const double ends = degree("reads from storage, of all in the last quarter of the time", last,
+                             kFromStorage, kFromMemory);
+  last_seen().unit = "%";
+  return begins == 1 && ends == 1;
 }
 
 double Witness::gain_of_loading_ahead(double share) const {
@@ -120,15 +126,19 @@ double Witness::gain_of_loading_ahead(double share) const {
   return 1 / (1 - std::clamp(hidden, 0.0, 1 - share));
 }
 
-// Each worker takes as long per batch as now: the job may use no more of them than it has CPUs.
+// Each worker takes as long per batch as now, also where a GPU computed meanwhile: without workers
+// that is all of the reported input. With steps that are shorter, the rest of the job needs its CPU
+// time in less time. Workers and the rest have no more CPUs than the job may use.
 std::optional<int64_t> Witness::workers_to_keep_up(double waits) {
   const auto busy = value(Signal::worker_most);
   const auto have = static_cast<double>(evidence_.workers());
   const bool is_known = evidence_.workers() < Evidence::kMostWorkers;
-  const double loading = have > 0 ? have * busy.value_or(0) : waits;
+  const double loading =
+      have > 0 ? have * busy.value_or(0) : evidence_.share("input").value_or(waits);
   if (!is_known || !(waits < 1)) return std::nullopt;
   const double needed = std::ceil(loading / (1 - waits));
-  if (!(needed > have) || needed > evidence_.cpus()) return std::nullopt;
+  const double others = std::max(0.0, value(Signal::job_cores).value_or(0) - loading) / (1 - waits);
+  if (!(needed > have) || needed + others > evidence_.cpus()) return std::nullopt;
   return static_cast<int64_t>(needed);
 }
 

@@ -14,7 +14,6 @@
 #include "cli/cli.h"
 #include "cli/diagnosis_text.h"
 #include "cli/group_rows.h"
-#include "cli/instrument_hint.h"
 #include "cli/print.h"
 #include "cli/probe_text.h"
 #include "cli/reading.h"
@@ -44,7 +43,11 @@ std::string run_text(const RunView& run, const Diagnosis& diagnosis, const std::
   }
   const std::string command = instrument_command(run);
   std::string lines = proof;
-  if (!command.empty()) lines += "  phases    unknown; try: " + command + "\n";
+  // What is missing has it already.
+  const auto has_command = [&](const std::string& need) { return need.find(command) != need.npos; };
+  const bool is_named = !command.empty() && std::any_of(diagnosis.missing.begin(),
+                                                        diagnosis.missing.end(), has_command);
+  if (!command.empty() && !is_named) lines += "  phases    unknown; try: " + command + "\n";
   if (differs_from_stored(run, diagnosis)) {
     lines = "  stored    " + stored_text(*manifest.verdict) + "\n" + lines;
   }

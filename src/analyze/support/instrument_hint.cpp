@@ -1,5 +1,4 @@
-#include "cli/instrument_hint.h"
-
+// Which command shows what the steps of a Python job consist of.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +7,6 @@
 
 #include "analyze/analyze.h"
 #include "base/text.h"
-#include "cli/table.h"
 #include "model/training.h"
 
 namespace trainscope {

@@ -1,8 +1,7 @@
-#include "cli/instrument_hint.h"
-
 #include <gtest/gtest.h>
 
-#include "testing/fake_run.h"
+#include "analyze/analyze.h"
+#include "analyze/support/planted_run.h"
 
 namespace trainscope {
 namespace instrument_hint_test {
@@ -23,6 +22,16 @@ TEST(InstrumentHint, is_a_command_to_paste) {
   EXPECT_EQ(hint({"sleep", "5"}), "") << "no Python";
   EXPECT_EQ(hint({"uv", "run", "train.py"}, "torch"),
             "trainscope run --instrument -- uv run train.py");
+}
+
+TEST(InstrumentHint, is_what_a_run_without_a_verdict_names) {
+  PlantedRun run;
+  run.command({"python3", "train.py"}).cpu(0.4, 0.45).thread("main", 0.4, 0);
+  const Diagnosis d = run.steps(0).diagnose();
+  EXPECT_EQ(d.verdict, "unknown");
+  ASSERT_FALSE(d.missing.empty());
+  EXPECT_TRUE(d.missing[0].ends_with(" or trainscope run --instrument -- python3 train.py"))
+      << d.missing[0];
 }
 
 }  // namespace instrument_hint_test
