@@ -73,6 +73,22 @@ print(list(map(list, seen)))""")
         self.assertEqual(json.loads(self.job.stdout), [[len(CPUS), 8]])
 
 
+    @NEEDS_CPUS
+    def test_a_loop_that_is_left_has_all_of_them(self):
+        """What follows may take long, without a step or a batch at which the lease would be checked."""
+        self.probed("""
+cpus, seen = len(os.sched_getaffinity(0)), []
+optimizer = torch.optim.SGD()
+for batch in torch.utils.data.DataLoader(Data(3000, 0)):
+    spend(10)
+    optimizer.step()
+    if len(os.sched_getaffinity(0)) < cpus:
+        seen.append(torch.get_num_threads())
+        break
+print([seen, len(os.sched_getaffinity(0)), torch.get_num_threads()])""")
+        self.assertEqual(json.loads(self.job.stdout), [[4], len(CPUS), 8])
+
+
 class Lease(ProbedCase):
     def test_killed_at_any_moment_nothing_stays_changed(self):
         for moment in range(0, 1000, 20 if LONG else 83):
