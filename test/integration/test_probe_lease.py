@@ -25,6 +25,7 @@ train(Data(1200, 0), 1, 10, each)
 print(json.dumps([sorted(halved), len(os.sched_getaffinity(0)), torch.get_num_threads()]))""")
         halved, cpus, threads = json.loads(self.job.stdout)
         self.assertEqual(halved, [[len(CPUS) // 2, 4], [len(CPUS), 8]])
+        self.assertTrue(all(" threads=1 " in mark for mark in self.marks() if "what=" in mark), self.marks())
         self.assertEqual((cpus, threads), (len(CPUS), 8))
 
     @NEEDS_CPUS

@@ -348,11 +348,11 @@ class Probe:
         self._give_up(self.plan.end_block(block), block.what, now, block.is_spoiled)
         if block.is_long_enough():
             self._report("probe what=%s changed=%d pair=%d steps=%d-%d discarded=%d duration=%.9f slept=%.9f sleep=%g "
-                         "given=%.9f cpu=%.9f queued=%.9f device=%d" % (
+                         "given=%.9f cpu=%.9f queued=%.9f device=%d threads=%d" % (
                 block.what, block.is_changed, block.pair, block.first + block.discarded, block.last,
                 block.drained + block.discarded, (now - block.kept_from_ns) / 1e9, block.slept_ns / 1e9,
                 block.sleep_share, block.given_ns / 1e9, (time.process_time_ns() - block.cpu_ns) / 1e9,
-                (_queued_ns() - block.queued_ns) / 1e9, self.has_device), now)
+                (_queued_ns() - block.queued_ns) / 1e9, self.has_device, self.processors.lowers_threads()), now)
 
     def _report(self, text, now):
         """Of one rank: the others change the same things in the same steps."""

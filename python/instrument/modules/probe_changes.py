@@ -112,6 +112,7 @@ class Processors:
 
     def __init__(self, torch=None):
         self._torch = torch
+        self.has_own_threads = False  # The job computes with something else than PyTorch.
         self._all = self._half = None  # CPUs; None: nothing is changed
         self._saved = {}  # thread: its CPUs
         self._threads = None  # of PyTorch: before, and as set here
@@ -119,6 +120,10 @@ class Processors:
     @staticmethod
     def can_halve():
         return hasattr(os, "sched_setaffinity") and len(os.sched_getaffinity(0)) > 1
+
+    def lowers_threads(self):
+        """Whether what the job computes with uses fewer threads too."""
+        return self._torch is not None and not self.has_own_threads
 
     def halve(self):
         """Nothing happens if that was done already."""
