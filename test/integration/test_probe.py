@@ -109,6 +109,13 @@ print(len(alive))""")
         self.assertFalse([mark for mark in self.marks() if "cannot input" in mark])
         self.assertLessEqual(int(self.job.stdout), 1)
 
+    def test_datasets_whose_batches_are_modified_in_place(self):
+        """That batches have to be copied is true of the next dataset as well, and would spoil a block of each otherwise."""
+        blocks = self.probed("""
+for epoch in range(60):
+    train(Data(50, 10), 1, 6, lambda step, batch: batch["x"].add_(1))""")
+        self.assert_ratio(blocks, "input", 6 / 16)
+
     def test_epochs_of_five_steps(self):
         self.assert_ratio(self.probed("train(Data(5, 10), 400, 6)"), "input", 6 / 16)
 

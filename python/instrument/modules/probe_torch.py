@@ -35,6 +35,7 @@ class _Steps:
         self.has_backward = False  # since the last update
         self.slept_in = None  # the number of the step
         self.batches = {}  # id of a dataset: what holds it, its kept batches
+        self.has_copies = False  # of batches of a dataset: the job would do the same to those of the next one
         self.iterator = None  # a weak reference to the one that was read last
         self.read_fixed_at = None  # the number of the step in which batches were read that cannot be replaced
 
@@ -179,7 +180,7 @@ def _iterator_is_gone(reference):
 
 def _is_ready(batches):
     """Copies are only made in steps that are discarded, until there are enough."""
-    return bool(batches) if not batches.copies else probe.block.replaced > 0 or batches.is_full()
+    return bool(batches) and (not batches.copies or probe.block.replaced > 0 or batches.is_full())
 
 
 def _keep(iterator, item):
@@ -197,7 +198,9 @@ def _keep(iterator, item):
             for oldest in list(_steps.batches)[:1]:  # none if they were collected meanwhile
                 _steps.batches.pop(oldest, None)
         _steps.batches[id(dataset)] = (_held(dataset), KeptBatches(_torch))
+        _steps.batches[id(dataset)][1].copies = _steps.has_copies
     batches = _steps.batches[id(dataset)][1]
+    _steps.has_copies |= batches.copies
     if batches.copies and not probe.wants_batch():
         batches.clear()
     else:
