@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/gain_text.h"
 #include "probe/experiments.h"
 #include "probe/probe.h"
 
@@ -66,14 +67,11 @@ std::string processor_conclusion(const ProbeResult& result) {
 // No part of the advice can bring more than all of the input does.
 void bound_advice(Finding& finding) {
   if (!finding.advice_speedup || *finding.advice_speedup <= *finding.max_speedup) return;
-  const auto promise = [](double speedup) {
-    return fmt::format("at most {:.2f} times as fast", speedup);
-  };
-  const std::string before = promise(*finding.advice_speedup);
+  const std::string before = gain_text(*finding.advice_speedup);
   finding.advice_speedup = finding.max_speedup;
   const size_t at = finding.advice.find(before);
   if (at != std::string::npos) {
-    finding.advice.replace(at, before.size(), promise(*finding.max_speedup));
+    finding.advice.replace(at, before.size(), gain_text(*finding.max_speedup));
   }
 }
 
