@@ -90,7 +90,7 @@ def number_of(batch): return int(batch[0])
 KERAS_JOB = """
 import json, os, sys, time, numpy, tensorflow as tf
 supervisor, began, answer = os.getppid(), sys.argv[1], sys.argv[2]
-made, states, steps, orphan_steps = 0, [], 0, 0
+made, states, steps, orphan_steps = [], [], 0, 0
 
 def state():
     "CPUs that any thread of the job may use."
@@ -103,10 +103,11 @@ def state():
     return sorted(cpus)
 
 def elements():
-    global made
+    own = len(made)  # An iterator of before may still make its next one.
+    made.append(0)
     for _ in range(40):
         time.sleep(0.004)
-        made += 1
+        made[own] += 1
         yield numpy.full((8, 4), 0.1, "float32"), numpy.ones((8, 1), "float32")
 
 class Observer(tf.keras.callbacks.Callback):
@@ -127,10 +128,9 @@ model.compile("sgd", "mse")
 
 def train():
     "How many elements were made for an epoch, and how many steps it had."
-    global made
-    before, made = steps, 0
+    before = steps
     model.fit(dataset, verbose=0, callbacks=[Observer()])
-    return made, steps - before
+    return made[-1], steps - before
 
 before, counts = state(), set()
 while os.getppid() == supervisor:
