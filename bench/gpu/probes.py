@@ -116,9 +116,13 @@ def probed(trainscope, name, seconds, home):
     done = subprocess.run([trainscope, "probe", "--quiet", "--json", "--for", f"{seconds:g}s", "--", *command],
                           env=environment, check=False, stdout=subprocess.PIPE, text=True)
     document = json.loads(done.stdout)
-    print(f"{name}: step {truth['usual_ms']:.1f} ms, with free input {truth['free_over_usual']:.3f} of it")
+    free = truth["free_over_usual"]
+    print(f"{name}: step {truth['usual_ms']:.1f} ms, with free input {free:.3f} of it")
     for effect in document["effects"]:
         print(f"  {effect['what']}: {effect['sentence']} ({effect['blocks']} blocks)")
+        if effect["what"] == "input" and effect["ratio"] is not None:
+            place = "inside" if effect["low"] <= free <= effect["high"] else "outside"
+            print(f"    {effect['ratio']:.3f} [{effect['low']:.3f}, {effect['high']:.3f}]: the free input is {place}")
     print(f"  together: {document['conclusion']} (planted: {EXPECTED[name]}); {document['problem'] or 'no problem'}", flush=True)
 
 

@@ -87,6 +87,16 @@ TEST(CompareTextTest, cost_is_that_of_a_thousand_steps) {
   EXPECT_TRUE(comparison_json(example(), false)["cost"].is_null());
 }
 
+TEST(CompareTextTest, what_would_tell_is_in_json) {
+  Comparison comparison = example();
+  comparison.metrics[0].number.values_needed = 300;
+  comparison.metrics[0].number.repeats_needed = 7;
+  const Json document = comparison_json(comparison, false);
+  EXPECT_EQ(document["metrics"][0]["values_needed"], 300);
+  EXPECT_EQ(document["metrics"][0]["repeats_needed"], 7);
+  EXPECT_TRUE(document["metrics"][1].at("values_needed").is_null());
+}
+
 TEST(CompareTextTest, one_step_is_not_plural) {
   Comparison comparison = example();
   comparison.a.runs[0].steps = 1;

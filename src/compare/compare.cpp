@@ -46,9 +46,10 @@ bool has_any_steps(const Sides& sides) {
          std::any_of(sides.b.begin(), sides.b.end(), has_steps);
 }
 
+// A number without a ratio is not of all runs, or of steps that cost nothing.
 void add_energy_and_cost(Comparison& comparison) {
   for (const ComparedMetric& metric : comparison.metrics) {
-    if (!metric.number.a || !metric.number.b || metric.labels.empty()) continue;
+    if (!metric.number.ratio || metric.labels.empty()) continue;
     if (metric.name == "train.energy_per_step") {
       comparison.energy = metric.number;
       comparison.energy_of = metric.labels.front().second;

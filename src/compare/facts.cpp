@@ -92,7 +92,10 @@ RunFacts facts_of(const RunView& run) {
   const auto probed = manifest.tags.find("probe");
   facts.is_probed = probed != manifest.tags.end() && probed->second == "true";
   const auto price = manifest.tags.find("price");
-  if (price != manifest.tags.end()) facts.price = parse_price(price->second);
+  if (price != manifest.tags.end()) {
+    facts.price = parse_price(price->second);
+    if (!facts.price) facts.unread_price = price->second;
+  }
   facts.is_running = run.status() == RunStatus::running;
   facts.is_damaged = run.status() == RunStatus::damaged;
   const auto ticks = static_cast<double>(sampling.samples + sampling.missed);

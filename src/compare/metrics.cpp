@@ -22,6 +22,7 @@ std::optional<double> finite(double value) {
 
 constexpr std::string_view kStepTime = "train.step.duration";
 constexpr std::string_view kCost = "train.cost_per_step";  // the step time in money
+constexpr std::string_view kThroughput = "train.throughput";
 constexpr std::string_view kCelsius = "Cel";
 
 // What a difference must reach to matter, however large it is as a ratio; 0: any does.
@@ -42,6 +43,10 @@ Difference decide_metric(const Effect& effect, std::string_view unit, double sam
   const bool is_small = effect.difference_low >= -least && effect.difference_high <= least;
   if (is_small && least > 0) return Difference::same;
   return decide(effect, unit == kCelsius ? 0 : same_within);
+}
+
+bool is_of_speed(std::string_view metric) {
+  return metric == kStepTime || metric == kCost || metric == kThroughput;
 }
 
 // Steps of different sources are steps.
@@ -143,7 +148,8 @@ struct Family {
       Effect effect = effects[i];
       ComparedMetric& metric = metrics[places[i]];
       metric.number.p_adjusted = effect.p = adjusted[i];
-      metric.number.verdict = verdict_name(decide_metric(effect, metric.unit, same.metric));
+      const double same_within = is_of_speed(metric.name) ? same.speed : same.metric;
+      metric.number.verdict = verdict_name(decide_metric(effect, metric.unit, same_within));
     }
   }
 };
@@ -206,7 +212,8 @@ std::vector<ComparedMetric> compare_metrics(const Sides& sides, const SameWithin
   Family training, hardware;
   for (const auto& [key, both] : all) {
     const bool is_speed = both.metric.name == kStepTime || both.metric.name == kCost;
-    TestedNumber result = compare_number(both.a, both.b, is_speed ? same.speed : same.metric);
+    TestedNumber result =
+        compare_number(both.a, both.b, is_of_speed(both.metric.name) ? same.speed : same.metric);
     if (both.metric.unit == kCelsius) drop_ratio(result);
     if (std::string reason = why_incomplete(both, sides); !reason.empty()) {
       ComparedNumber untested;

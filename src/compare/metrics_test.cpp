@@ -239,11 +239,13 @@ TEST(MetricsTest, cost_is_the_step_time_at_the_price_of_the_run) {
 }
 
 TEST(MetricsTest, without_both_prices_in_one_currency_there_is_no_cost) {
-  for (const auto& [price, warning] :
-       {std::pair("2 USD", "different currencies"), std::pair("cheap", "a run has no price")}) {
+  for (const auto& [price, warning] : {std::pair("2 USD", "different currencies"),
+                                       std::pair("cheap", "the price 'cheap' cannot be read"),
+                                       std::pair("", "a run has no price")}) {
     PlantedHome home;
     home.add("a", {.seed = 1}).own_manifest().tags["price"] = "1 EUR";
-    home.add("b", {.seed = 2}).own_manifest().tags["price"] = price;
+    FakeRun& b = home.add("b", {.seed = 2});
+    if (*price != 0) b.own_manifest().tags["price"] = price;
     const auto comparison = home.compare({"a"}, {"b"});
     ASSERT_TRUE(comparison);
     EXPECT_FALSE(comparison->cost);
@@ -253,6 +255,51 @@ TEST(MetricsTest, without_both_prices_in_one_currency_there_is_no_cost) {
     ASSERT_NE(found, all.end()) << price;
     EXPECT_THAT(found->summary, HasSubstr(warning));
   }
+}
+
+// No run has a price that counts then, so nothing else would say why there is no cost.
+TEST(MetricsTest, a_price_that_cannot_be_read_is_warned_of) {
+  PlantedHome home;
+  for (const char* path : {"a", "b"}) {
+    home.add(path, {.seed = static_cast<uint64_t>(path[0])}).own_manifest().tags["price"] =
+        "2,49 EUR";
+  }
+  const auto comparison = home.compare({"a"}, {"b"});
+  ASSERT_TRUE(comparison);
+  EXPECT_THAT(warning_ids(*comparison), HasSubstr("price "));
+}
+
+// The other repeats may have cost anything.
+TEST(MetricsTest, cost_and_energy_need_all_repeats) {
+  PlantedHome home;
+  for (const char* path : {"a1", "a2", "b1", "b2"}) {
+    const bool is_complete = std::string(path) != "a2";
+    FakeRun& run = home.add(path, {.seed = static_cast<uint64_t>(path[0] + path[1]),
+                                   .gpu_watts = is_complete ? 100.0 : 0.0});
+    if (is_complete) run.own_manifest().tags["price"] = "1 EUR";
+  }
+  const auto comparison = home.compare({"a1", "a2"}, {"b1", "b2"});
+  ASSERT_TRUE(comparison);
+  EXPECT_FALSE(comparison->cost);
+  EXPECT_FALSE(comparison->energy);
+  EXPECT_THAT(warning_ids(*comparison), HasSubstr("price "));
+}
+
+// A difference of 3 % in items per second is one of the speed.
+TEST(MetricsTest, throughput_has_the_bound_of_the_speed) {
+  PlantedHome home;
+  home.add("a", {.seed = 1, .noise = 0.005, .batch = 32});
+  home.add("b", {.seed = 2, .step_s = 0.103, .noise = 0.005, .batch = 32});
+  const auto comparison = home.compare({"a"}, {"b"});
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(find_compared(*comparison, "train.step.duration")->number.verdict, "higher");
+  EXPECT_EQ(find_compared(*comparison, "train.throughput")->number.verdict, "lower");
+}
+
+TEST(MetricsTest, the_same_behaviour_names_all_bounds) {
+  EXPECT_THAT(compare_temperatures(5, 5.5).behaviour.sentence,
+              HasSubstr("the same: each metric within 5 %, one percentage point, 1 °C or 100 "
+                        "KiB/s of the other side's"));
 }
 
 TEST(MetricsTest, prices_are_numbers_per_hour) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "compare/observed_run.h"
+#include "model/job_gpus.h"
 
 namespace trainscope {
 
@@ -108,25 +109,6 @@ const std::vector<PowerSource>& power_sources() {
   return kSources;
 }
 
-// GPUs in which the job has memory; empty: unknown.
-Result<std::set<std::string>> gpus_of_job(const RunView& run, const RunPart& part) {
-  const std::vector<Series>& series = run.recorded_series();
-  std::vector<WindowQuery> queries;
-  std::vector<std::string> gpus;
-  for (size_t i = 0; i < series.size(); ++i) {
-    if (series[i].metric != "job.gpu.memory.usage" || !is_compared(series[i])) continue;
-    queries.push_back({i, Reading::level});
-    gpus.emplace_back(value_of_label(series[i].labels, "gpu"));
-  }
-  const TimeWindows whole{part.begin_s, std::max(part.end_s - part.begin_s, 1e-3), 1};
-  TS_TRY(const std::vector<WindowFold> folds, run.fold_windows(queries, whole));
-  std::set<std::string> used;
-  for (size_t i = 0; i < gpus.size(); ++i) {
-    if (folds[i].mean().value_or(0) > 0) used.insert(gpus[i]);
-  }
-  return used;
-}
-
 bool is_source(const Series& series, const PowerSource& source, const std::set<std::string>& gpus) {
   if (series.metric != source.metric || !is_compared(series)) return false;
   const std::string_view value = value_of_label(series.labels, source.key);
@@ -174,7 +156,7 @@ Result<std::vector<ObservedMetric>> observe_metrics(const RunView& run, const Ru
 // Joules of a window, divided by the steps in it.
 Result<std::optional<ObservedMetric>> observe_energy(const RunView& run, const RunPart& part,
                                                      const ObservedSteps& steps, std::string& of) {
-  TS_TRY(const std::set<std::string> gpus, gpus_of_job(run, part));
+  TS_TRY(const std::set<std::string> gpus, gpus_of_job(run, part.begin_s, part.end_s));
   const std::vector<Series>& series = run.recorded_series();
   const double step_s = (part.end_s - part.begin_s) / steps.steps;
   for (const PowerSource& source : power_sources()) {

@@ -64,6 +64,7 @@ struct RunFacts {
   bool is_probed = false;      // its steps were changed on purpose
   double missed_share = 0;     // of the ticks
   std::optional<Price> price;  // of the tag "price"
+  std::string unread_price;    // the tag, if it is no price
 };
 
 struct ObservedRun {

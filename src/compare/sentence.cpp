@@ -206,9 +206,11 @@ std::string behaviour_sentence(const Comparison& comparison) {
            scope;
   }
   if (behaviour.verdict == "same") {
-    return fmt::format("The hardware behaves the same within {} %: {}{}",
-                       number_text(100 * comparison.same_metric_within),
-                       named_metrics(comparison, "same", "same"), scope);
+    return fmt::format(
+        "The hardware behaves the same: each metric within {} %, one percentage point, 1 °C or 100 "
+        "KiB/s of the other side's: {}{}",
+        number_text(100 * comparison.same_metric_within), named_metrics(comparison, "same", "same"),
+        scope);
   }
   if (behaviour.main_metrics == 0) {
     return "Hardware behaviour was not compared: no main metric has enough values on both sides.";

@@ -262,35 +262,6 @@ std::string neighbour(const Sides& sides, const Comparison&) {
                      100 * *a, 100 * *b);
 }
 
-// Energy per step of a GPU that the job does not use is that of idling.
-std::string idle_energy(const Sides& sides, const Comparison& comparison) {
-  if (!comparison.energy || comparison.energy_of != "GPU") return "";
-  const auto uses_one = [](const ObservedRun& run) {
-    return std::any_of(run.metrics.begin(), run.metrics.end(), [&](const ObservedMetric& metric) {
-      return metric.name.starts_with("hw.gpu.") && run.uses_gpu(metric.label("gpu"));
-    });
-  };
-  for (const Runs* runs : {&sides.a, &sides.b}) {
-    if (std::all_of(runs->begin(), runs->end(), uses_one)) continue;
-    return fmt::format("the job of {} uses no GPU: its energy per step is that of an idle GPU",
-                       runs == &sides.a ? "A" : "B");
-  }
-  return "";
-}
-
-std::string price(const Sides& sides, const Comparison& comparison) {
-  const auto known = [](const Runs& runs) {
-    return std::count_if(runs.begin(), runs.end(),
-                         [](const ObservedRun& run) { return run.facts.price.has_value(); });
-  };
-  const auto all = static_cast<std::ptrdiff_t>(sides.a.size() + sides.b.size());
-  const auto priced = known(sides.a) + known(sides.b);
-  if (priced == 0 || comparison.cost || !sides.no_steps().empty()) return "";
-  return priced == all ? "prices in different currencies are not compared"
-                       : "a run has no price per hour, so costs are not compared; try trainscope "
-                         "edit RUN --tag 'price=2.49 EUR'";
-}
-
 // The speed leaves checkpoints and evaluations out: with them the answer may be another one.
 std::string pauses(const Sides&, const Comparison& comparison) {
   const ComparedSpeed& speed = comparison.speed;
@@ -374,8 +345,8 @@ constexpr WarningRow kWarnings[] = {
     {"clocks", clocks},
     {"throttling", throttling},
     {"neighbour", neighbour},
-    {"energy", idle_energy},
-    {"price", price},
+    {"energy", warn_of_idle_energy},
+    {"price", warn_of_prices},
     {"software", software},
     {"instrument", instrumented},
     {"step_source", step_source},

@@ -36,7 +36,9 @@ Json compared_number_json(const ComparedNumber& number) {
           {"p", value_or_null(number.p)},
           {"p_adjusted", value_or_null(number.p_adjusted)},
           {"verdict", number.verdict},
-          {"reason", text_or_null(number.reason)}};
+          {"reason", text_or_null(number.reason)},
+          {"values_needed", value_or_null(number.values_needed)},
+          {"repeats_needed", value_or_null(number.repeats_needed)}};
 }
 
 Json compared_metric_json(const ComparedMetric& metric) {

@@ -40,6 +40,7 @@ std::optional<ProbeBlock> parse_block(std::string_view text, double time_s) {
   block.cpu_s = number("cpu");
   block.queued_s = number("queued").value_or(0);
   block.has_device = number("device").value_or(0) != 0;
+  block.has_own_threads = number("threads").value_or(1) == 0;
   return block;
 }
 

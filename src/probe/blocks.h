@@ -23,6 +23,7 @@ struct ProbeBlock {
   std::optional<double> cpu_s;  // CPU time of the job's process
   double queued_s = 0;          // for which the training thread waited for a processor
   bool has_device = false;
+  bool has_own_threads = false;  // of the framework, that are not lowered with the processors
   // Of the recorded steps that ended within it:
   double steps = 0, time_s = 0;
 

@@ -7,15 +7,16 @@
 #include <functional>
 #include <set>
 
+#include "base/text.h"
+#include "model/job_gpus.h"
 #include "probe/blocks.h"
+#include "probe/experiments.h"
 #include "probe/paired.h"
 
 namespace trainscope {
 
 namespace {
 
-constexpr std::string_view kInput = "input", kHost = "host", kProcessors = "processors";
-constexpr std::string_view kExperiments[] = {kInput, kHost, kProcessors};
 constexpr std::string_view kCannot = "cannot ";   // "cannot input: REASON"
 constexpr std::string_view kStopped = "stopped";  // "stopped in PLACE: ERROR"
 
@@ -104,8 +105,16 @@ std::string_view verdict_of(const ProbeEffect& effect) {
 
 // What would give more pairs of blocks: more time helps only a job that would have gone on.
 std::string more_pairs_text(const RunView& run) {
-  return run.manifest().ended_by == EndedBy::exit ? "the job ended before there were more"
-                                                  : "try --for 10m";
+  constexpr int64_t kLeastMinutes = 10, kMinuteNs = 60'000'000'000;
+  if (run.manifest().ended_by == EndedBy::exit) return "the job ended before there were more";
+  int64_t minutes = kLeastMinutes;
+  for (const Setting& setting : run.manifest().settings) {
+    if (setting.name != "for") continue;
+    if (const auto ns = parse_duration(setting.value)) {
+      minutes = std::max(minutes, 2 * *ns / kMinuteNs);
+    }
+  }
+  return fmt::format("try --for {}m", minutes);
 }
 
 // `more`: what would help where no reason is known.
@@ -169,13 +178,6 @@ Marks read_marks(const RunView& run) {
   return marks;
 }
 
-std::string_view verdict_for(const ProbeResult& result, std::string_view what) {
-  for (const ProbeEffect& effect : result.effects) {
-    if (effect.what == what) return effect.verdict;
-  }
-  return kCannotTell;
-}
-
 // What the interval would have to leave out.
 std::string open_verdict(const ProbeEffect& effect) {
   if (effect.what == kHost && effect.slept_share <= 0) return "cannot tell: nothing was slept";
@@ -195,6 +197,9 @@ std::string conclusion_of(const ProbeEffect& effect) {
   if (effect.what == kHost) {
     return is_limiting ? "the host thread is critical, proven" : "the host thread is not limiting";
   }
+  if (is_limiting && effect.has_own_threads) {
+    return "as many threads as before shared them, which may be the reason";
+  }
   return is_limiting ? "processors are limiting (supporting evidence)"
                      : "processors are not limiting (supporting evidence)";
 }
@@ -204,48 +209,6 @@ std::string change_text(const ProbeEffect& effect) {
   if (effect.what == kProcessors) return "with half of the processors";
   return fmt::format("with {:.1f} % of a step slept on the training thread",
                      100 * effect.slept_share);
-}
-
-// Of a job on a GPU whose input does not limit.
-std::string device_conclusion(bool is_host_limiting, std::optional<double> device_busy) {
-  const double percent = 100 * device_busy.value_or(0);
-  // The sleep follows a backward pass: a job that has waited for the device since then has no work
-  // queued that could hide it.
-  if (is_host_limiting && device_busy && *device_busy > kDeviceBusy) {
-    return fmt::format(
-        "not launch-bound: the GPU is busy {:.0f} % of the time, and the host waits for it in each "
-        "step",
-        percent);
-  }
-  if (is_host_limiting) return "launch-bound, proven";
-  if (device_busy && *device_busy < kDeviceIdle) {
-    return fmt::format(
-        "the host waits for the GPU in each step, but the GPU is busy only {:.0f} % of the time",
-        percent);
-  }
-  return "GPU-bound, proven";
-}
-
-// Of a job without a GPU whose training thread limits it, and whose input does not.
-std::string processor_conclusion(const ProbeResult& result) {
-  if (result.processors_wanted && *result.processors_wanted < kComputes) {
-    return fmt::format(
-        "host-bound, proven: the training thread limits but mostly waits (the job uses {:.2f} "
-        "processors)",
-        result.processors_used.value_or(0));
-  }
-  for (const ProbeEffect& effect : result.effects) {
-    if (effect.what != kProcessors || !effect.ratio) continue;
-    if (effect.verdict == kLimiting) {
-      return fmt::format(
-          "CPU-bound, proven: with half of the processors steps take {:.2f} of the time",
-          *effect.ratio);
-    }
-    if (effect.verdict == kNotLimiting) {
-      return "CPU-bound, proven: half of the processors are enough, so single threads limit";
-    }
-  }
-  return "CPU-bound, proven";
 }
 
 // CPU time over time, in unchanged blocks.
@@ -262,18 +225,23 @@ void add_processors(const std::vector<ProbeBlock>& blocks, ProbeResult& result) 
   result.processors_wanted = (cpu_s + queued_s) / time_s;
 }
 
-// From the first block to the last one.
+// Of those that the job computes on, from the first block to the last one. Another job may fill the
+// other ones of the machine, so of several nothing is known unless the job's are.
 Result<std::optional<double>> busiest_device(const RunView& run,
                                              const std::vector<ProbeBlock>& blocks) {
+  std::optional<double> busiest;
+  if (blocks.empty()) return busiest;
+  const double begin_s = blocks.front().from_s, length_s = blocks.back().to_s - begin_s;
+  if (!(length_s > 0)) return busiest;
+  TS_TRY(const std::set<std::string> own, gpus_of_job(run, begin_s, begin_s + length_s));
   std::vector<WindowQuery> queries;
   const std::vector<Series>& series = run.recorded_series();
   for (size_t i = 0; i < series.size(); ++i) {
-    if (series[i].metric == "hw.gpu.utilization") queries.push_back({i, Reading::level});
+    const std::string gpu(value_of_label(series[i].labels, "gpu"));
+    const bool is_own = own.empty() || own.contains(gpu);
+    if (series[i].metric == "hw.gpu.utilization" && is_own) queries.push_back({i, Reading::level});
   }
-  std::optional<double> busiest;
-  if (queries.empty() || blocks.empty()) return busiest;
-  const double begin_s = blocks.front().from_s, length_s = blocks.back().to_s - begin_s;
-  if (!(length_s > 0)) return busiest;
+  if (queries.empty() || (own.empty() && queries.size() > 1)) return busiest;
   TS_TRY(const auto folds, run.fold_windows(queries, {begin_s, length_s, 1}));
   for (const WindowFold& fold : folds) {
     if (fold.mean()) busiest = std::max(busiest.value_or(0), *fold.mean());
@@ -299,6 +267,8 @@ Result<std::optional<ProbeResult>> read_probe(const RunView& run) {
   }
   for (const ProbeBlock& block : marks.blocks) {
     result.has_device |= block.has_device;
+    ProbeEffect& processors = result.effects.back();
+    processors.has_own_threads |= block.what == kProcessors && block.has_own_threads;
     result.has_replaced_input |= block.what == kInput && block.is_changed;
   }
   add_processors(marks.blocks, result);
@@ -320,17 +290,6 @@ ProbeResult nothing_measured(const std::string& reason) {
   return result;
 }
 
-void bound_by_proof(const ProbeResult& result, Diagnosis& diagnosis) {
-  const auto input = std::find_if(result.effects.begin(), result.effects.end(),
-                                  [](const ProbeEffect& effect) { return effect.what == kInput; });
-  if (input == result.effects.end() || !(input->low.value_or(0) > 0)) return;
-  for (Finding& finding : diagnosis.findings) {
-    if (finding.id.starts_with("input_") && finding.max_speedup) {
-      finding.max_speedup = std::max(1.0, 1 / *input->low);
-    }
-  }
-}
-
 std::string effect_sentence(const ProbeEffect& effect) {
   constexpr double kWorthNaming = 0.005;  // of a usual step
   if (!effect.ratio) return "cannot tell: " + effect.reason;
@@ -344,14 +303,6 @@ std::string effect_sentence(const ProbeEffect& effect) {
   return fmt::format("{} steps take {:.{}f} [{:.{}f}, {:.{}f}] of the time{}: {}",
                      change_text(effect), *effect.ratio, digits, *effect.low, digits, *effect.high,
                      digits, given, conclusion_of(effect));
-}
-
-std::string probe_conclusion(const ProbeResult& result) {
-  const std::string_view input = verdict_for(result, kInput), host = verdict_for(result, kHost);
-  if (input == kLimiting) return "input-bound, proven";
-  if (input != kNotLimiting || host == kCannotTell) return "";
-  if (result.has_device) return device_conclusion(host == kLimiting, result.device_busy);
-  return host == kLimiting ? processor_conclusion(result) : "";
 }
 
 }  // namespace trainscope

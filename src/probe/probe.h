@@ -49,13 +49,16 @@ struct ProbeEffect {
   // Of input: the time to hand out a batch again over the usual step time. Input that really is
   // free does not take it, so `low` is what is left without it.
   double given_share = 0;
+  // Of processors: the framework computed on as many threads as before, on half of the processors.
+  bool has_own_threads = false;
   std::string reason;  // why there is no ratio
 };
 
 struct ProbeResult {
-  std::vector<ProbeEffect> effects;       // input, host, processors, in that order
-  bool has_device = false;                // the job computed on a GPU
-  std::optional<double> device_busy;      // share of the blocks' time, of the busiest GPU
+  std::vector<ProbeEffect> effects;  // input, host, processors, in that order
+  bool has_device = false;           // the job computed on a GPU
+  // Share of the blocks' time, of the busiest GPU that the job computes on; empty: unknown.
+  std::optional<double> device_busy;
   std::optional<double> processors_used;  // by the job's process, in unchanged blocks
   // With the time for which the training thread waited for a processor: on a busy machine a job
   // that computes uses less than it would.
@@ -73,7 +76,8 @@ ProbeResult nothing_measured(const std::string& reason);
 Result<std::optional<ProbeResult>> read_probe(const RunView& run);
 
 // What a probed run reports of its input is a mixture of steps with and without their waits. So a
-// bound of a finding about the input is that of the proof: the lower end of its interval.
+// bound of a finding about the input is that of the proof: the lower end of its interval. Nothing
+// changes where the proof cannot tell, and in findings of a part of the run.
 void bound_by_proof(const ProbeResult& result, Diagnosis& diagnosis);
 
 // "without waiting for input steps take 0.58 [0.56, 0.60] of the time: input-bound, proven"

@@ -44,6 +44,7 @@ print(json.dumps([Count.counts, os.sched_getaffinity(0) == cpus, len(made)]))"""
         self.assertEqual((counts, has_cpus), ([150] * 4, True))
         self.assertLess(made, 4 * 150 - 5)  # The others were replaced.
         self.assertIn("input", {block.what for block in blocks}, self.marks())
+        self.assertTrue(all(" threads=0 " in mark for mark in self.marks() if "what=" in mark), self.marks())
         self.assertFalse([mark for mark in self.marks() if "stopped" in mark], self.marks())
 
     @unittest.skipUnless(LONG, "takes 15 s: TRAINSCOPE_LONG=1")

@@ -25,6 +25,7 @@ train(Data(1200, 0), 1, 10, each)
 print(json.dumps([sorted(halved), len(os.sched_getaffinity(0)), torch.get_num_threads()]))""")
         halved, cpus, threads = json.loads(self.job.stdout)
         self.assertEqual(halved, [[len(CPUS) // 2, 4], [len(CPUS), 8]])
+        self.assertTrue(all(" threads=1 " in mark for mark in self.marks() if "what=" in mark), self.marks())
         self.assertEqual((cpus, threads), (len(CPUS), 8))
 
     @NEEDS_CPUS
@@ -71,6 +72,22 @@ def evaluate():
 train(Data(1200, 0), 1, 10, lambda step, batch: step % 3 or evaluate())
 print(list(map(list, seen)))""")
         self.assertEqual(json.loads(self.job.stdout), [[len(CPUS), 8]])
+
+
+    @NEEDS_CPUS
+    def test_a_loop_that_is_left_has_all_of_them(self):
+        """What follows may take long, without a step or a batch at which the lease would be checked."""
+        self.probed("""
+cpus, seen = len(os.sched_getaffinity(0)), []
+optimizer = torch.optim.SGD()
+for batch in torch.utils.data.DataLoader(Data(3000, 0)):
+    spend(10)
+    optimizer.step()
+    if len(os.sched_getaffinity(0)) < cpus:
+        seen.append(torch.get_num_threads())
+        break
+print([seen, len(os.sched_getaffinity(0)), torch.get_num_threads()])""")
+        self.assertEqual(json.loads(self.job.stdout), [[4], len(CPUS), 8])
 
 
 class Lease(ProbedCase):

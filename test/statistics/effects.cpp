@@ -4,8 +4,8 @@
 // are runs separated by `;`, and a run is numbers separated by spaces. For means and permutation a
 // number may be MEAN:WEIGHT. The answer is one line: `a b ratio low high difference low high p
 // effective_a effective_b between_runs values_needed repeats_needed`, nan for a value that does not
-// exist; the p-value alone for permutation; `nothing` if there is no answer. Exit code 2: a line
-// that cannot be read.
+// exist; the p-value alone for permutation; `nothing` if there is no answer. `adjust|P P…|` is
+// answered by the adjusted p-values. Exit code 2: a line that cannot be read.
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -89,6 +89,9 @@ bool answer(const std::string& line) {
     } else {
       std::puts("nothing");
     }
+  } else if (kind[0] == "adjust") {
+    for (const double p : adjust(a.front().means)) std::printf("%.12g ", p);
+    std::puts("");
   } else {
     return false;
   }

@@ -3,6 +3,7 @@ import os
 import unittest
 
 from calibration import EFFECTS, SCENARIOS, compare, executor, simulate
+from families import claims
 from trainscope_test import main
 
 PAIRS = 200
@@ -49,12 +50,23 @@ class Calibration(unittest.TestCase):
         self.assertGreaterEqual(by_name["3 runs, differing by 1 %"]["t-test"].claimed, 0.3 * PAIRS)
 
 
+class Families(unittest.TestCase):
+    @unittest.skipUnless(os.path.exists(EFFECTS), "build the target statistics-effects")
+    def test_any_of_80_metrics_is_rarely_claimed(self):
+        """7.5 % of 400 pairs: docs/statistics.md."""
+        with executor(2) as workers:
+            plain, adjusted = claims((128, 0.5, 0.7), 40, workers)
+        self.assertLessEqual(adjusted, 6)
+        self.assertGreaterEqual(plain, 35)
+
+
 class Program(unittest.TestCase):
     def test_a_comparison_that_can_be_checked_by_hand(self):
         answer, nothing, p = compare(["means|9;11|19;21", "means|1 2 3|1 2 3", "permutation|1;2|5;6"])
         self.assertEqual(answer[:3], [10, 20, 2])
         self.assertEqual(nothing, [])
         self.assertAlmostEqual(p[0], 1 / 3)
+        self.assertEqual(compare(["adjust|0.04 0.01 0.5|"]), [[0.08, 0.03, 0.5]])
 
 
 if __name__ == "__main__":

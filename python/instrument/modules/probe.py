@@ -23,6 +23,8 @@ _WEIGHT, _WEIGHT_OF_BLOCK = 1.0 / 16, 0.25
 _MOST_DRAIN_STEPS = 500  # for a queue of unknown length
 _UNSETTLED_STEPS = 64  # So many steps more than the queue has places for: the job does not settle.
 _MOST_TIMES_USUAL = 4  # as many steps: a job that waits for nothing would be over in one block
+_MOST_WAITS = 0.02  # of the steps of a block without waits
+_MOST_RESTARTS = 3
 _SUGGESTED = 1.2  # times as long as all experiments seem to need
 
 
@@ -93,6 +95,19 @@ class Probe:
                 self._long_waits += 1
         elif block is None and self.number >= FIRST_STEP // 2 or block is not None and not block.is_changed:
             self._waits.append(wait_ns)
+        if block is not None and block.changes(INPUT) and block.kept_from_ns is not None:
+            self._note_wait_without_change(block)
+
+    def _note_wait_without_change(self, block):
+        """There was no batch to hand out again: the first of a dataset, for example. With many such steps the block would
+        not show what steps take without waits."""
+        block.waited += 1
+        if block.waited <= _MOST_WAITS * block.kept():
+            return
+        if self.plan.ranks == 1 and block.restarts < _MOST_RESTARTS:
+            block.restart(self.number + 1)
+        else:
+            block.is_spoiled = True
 
     def note_replaced(self, given_ns=0):
         """A batch was handed out again, which has taken so long."""
@@ -201,9 +216,11 @@ class Probe:
         return turn * max(SHORTEST_BLOCK, -(-steps // turn)) if turn > 1 else steps
 
     def _has_ended(self, block):
+        if block.is_spoiled and self.plan.ranks == 1:
+            return True
         if block.last is not None:
             return self.number >= block.last
-        return block.is_spoiled or block.discarded > self._most_unsettled_steps() and not block.replaced
+        return block.discarded > self._most_unsettled_steps() and not block.replaced
 
     def _most_unsettled_steps(self):
         return _UNSETTLED_STEPS + 4 * self.capacity if self.capacity else _MOST_DRAIN_STEPS
@@ -309,9 +326,13 @@ class Probe:
                 self._report("probe cannot %s: steps of %.2g s are too long for it in this time: try --for %dm" % (
                     what, self.step_ns / 1e9, minutes), now)
 
-    def _give_up(self, is_given_up, what, now):
+    def _give_up(self, is_given_up, what, now, is_spoiled=False):
         if is_given_up:
-            self._report("probe cannot %s: the job did not settle after it was changed" % what, now)
+            reason = "the job did not settle after it was changed"
+            if is_spoiled:
+                reason = self.input_reason or ("too many steps had to read a batch of which none could be handed out again, "
+                                               "such as the first of a dataset")
+            self._report("probe cannot %s: %s" % (what, reason), now)
 
     def _end_block(self, now):
         block, self.block = self.block, None
@@ -324,14 +345,14 @@ class Probe:
             self._owes_drain, self._drain_steps, self._long_waits = True, 0, 0
         elif block.kept_from_ns is None and self._owes_drain:
             self._learn_waits_again()
-        self._give_up(self.plan.end_block(block), block.what, now)
+        self._give_up(self.plan.end_block(block), block.what, now, block.is_spoiled)
         if block.is_long_enough():
             self._report("probe what=%s changed=%d pair=%d steps=%d-%d discarded=%d duration=%.9f slept=%.9f sleep=%g "
-                         "given=%.9f cpu=%.9f queued=%.9f device=%d" % (
+                         "given=%.9f cpu=%.9f queued=%.9f device=%d threads=%d" % (
                 block.what, block.is_changed, block.pair, block.first + block.discarded, block.last,
                 block.drained + block.discarded, (now - block.kept_from_ns) / 1e9, block.slept_ns / 1e9,
                 block.sleep_share, block.given_ns / 1e9, (time.process_time_ns() - block.cpu_ns) / 1e9,
-                (_queued_ns() - block.queued_ns) / 1e9, self.has_device), now)
+                (_queued_ns() - block.queued_ns) / 1e9, self.has_device, self.processors.lowers_threads()), now)
 
     def _report(self, text, now):
         """Of one rank: the others change the same things in the same steps."""

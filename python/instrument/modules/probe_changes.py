@@ -5,7 +5,7 @@ import sys
 from collections import deque
 
 _KEPT = 4
-_KEPT_BYTES = 256 << 20
+_KEPT_BYTES, _ALL_KEPT_BYTES = 256 << 20, 2 << 30  # of a loader, of all
 _ATOMS = (str, bytes, int, float, complex, bool, type(None), frozenset)
 
 
@@ -29,8 +29,8 @@ class KeptBatches:
     def clear(self):
         self._kept.clear()
 
-    def keep(self, batch):
-        """Of a batch that the job is about to get."""
+    def keep(self, batch, loaders=1):
+        """Of a batch that the job is about to get, one of as many loaders."""
         tensors = []
         if not self.copies and not self._find_tensors(batch, tensors):
             self.copies = True
@@ -43,7 +43,8 @@ class KeptBatches:
             tensors = [(tensor, tensor._version, tensor.requires_grad) for tensor in tensors]
         self._kept.append((batch, tensors))
         size = self._bytes(batch)
-        self._room = min(_KEPT, max(1, _KEPT_BYTES // max(1, size)))
+        room_bytes = min(_KEPT_BYTES, _ALL_KEPT_BYTES // loaders)
+        self._room = min(_KEPT, max(1, room_bytes // max(1, size)))
         while len(self._kept) > self._room:
             self._kept.popleft()
 
@@ -111,6 +112,7 @@ class Processors:
 
     def __init__(self, torch=None):
         self._torch = torch
+        self.has_own_threads = False  # The job computes with something else than PyTorch.
         self._all = self._half = None  # CPUs; None: nothing is changed
         self._saved = {}  # thread: its CPUs
         self._threads = None  # of PyTorch: before, and as set here
@@ -118,6 +120,10 @@ class Processors:
     @staticmethod
     def can_halve():
         return hasattr(os, "sched_setaffinity") and len(os.sched_getaffinity(0)) > 1
+
+    def lowers_threads(self):
+        """Whether what the job computes with uses fewer threads too."""
+        return self._torch is not None and not self.has_own_threads
 
     def halve(self):
         """Nothing happens if that was done already."""
@@ -149,9 +155,9 @@ class Processors:
                 continue
         self._all = self._half = None
         self._saved = {}
-        if self._threads is not None:
-            before, lowered = self._threads
-            self._threads = None
+        threads, self._threads = self._threads, None
+        if threads is not None:
+            before, lowered = threads
             if self._torch.get_num_threads() == lowered:
                 self._torch.set_num_threads(before)
 

@@ -133,6 +133,7 @@ def _begin_batch(callbacks, batch, logs=None):
 def _end_batch(callbacks, batch, logs=None):
     if probe.thread is None or probe.source != "keras":
         probe.thread, probe.source, probe.drop_batches = _thread.get_ident(), "keras", _element.forget
+        probe.processors.has_own_threads = _backend() != "torch"  # TensorFlow and JAX cannot lower theirs.
     if not probe.is_training_thread():
         return
     steps = (getattr(callbacks, "params", None) or {}).get("steps")
@@ -142,6 +143,13 @@ def _end_batch(callbacks, batch, logs=None):
     probe.end_step(now_ns())
     _choose_element(int(batch), steps)
     probe.sleep()
+
+
+def _backend():
+    try:
+        return sys.modules["keras"].config.backend()
+    except (KeyError, AttributeError):
+        return ""
 
 
 def _reason_against(steps):

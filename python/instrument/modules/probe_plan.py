@@ -21,7 +21,7 @@ _NARROW = {INPUT: 0.02, HOST: 0.008, PROCESSORS: 0.03}
 # Steps that take less (of the input) or more than this are a limit: src/probe/probe.h.
 _BOUNDS = {INPUT: 0.90, PROCESSORS: 1.10}
 _CLEAR = 1.5  # An interval that is so many times as far from its bound as it is wide will stay on its side.
-_MOST_UNSETTLED = 4
+_MOST_UNSETTLED, _MOST_SPOILED = 4, 6  # blocks in a row
 _LONGER = 3  # times as long are blocks of ranks in which a queue may drain slowly
 _MOST_STEPS = 2000
 
@@ -38,7 +38,8 @@ def shortest_block(step_ns):
 class Block:
     """Steps `first` to `last`; `last` is None until it is known. `kept_from_ns` is None until the job has settled."""
     __slots__ = ("what", "is_changed", "pair", "first", "last", "discarded", "drained", "settles", "kept_from_ns",
-                 "slept_ns", "sleep_share", "given_ns", "time_ns", "cpu_ns", "queued_ns", "replaced", "is_spoiled")
+                 "slept_ns", "sleep_share", "given_ns", "time_ns", "cpu_ns", "queued_ns", "replaced", "waited", "restarts",
+                 "is_spoiled")
 
     def __init__(self, what, is_changed, pair, first, length):
         self.what, self.is_changed, self.pair = what, is_changed, pair
@@ -47,6 +48,7 @@ class Block:
         self.settles = self.is_spoiled = False  # settles: the next step is the last that is discarded
         self.drained = 0  # steps that were discarded before the first one, while the queue drained
         self.discarded = self.slept_ns = self.given_ns = self.time_ns = self.cpu_ns = self.queued_ns = self.replaced = 0
+        self.waited = self.restarts = 0  # waited: for batches that were not replaced, since the job has settled
         self.sleep_share = 0.0  # of a step, that was asked for
 
     def changes(self, what):
@@ -59,6 +61,13 @@ class Block:
     def is_long_enough(self):
         return (self.kept_from_ns is not None and not self.is_spoiled
                 and self.last - self.first + 1 >= TIMES_DISCARDED * self.discarded)
+
+    def restart(self, first):
+        """At this step, as if the block began there."""
+        self.drained += first - self.first
+        self.first, self.last, self.kept_from_ns, self.settles = first, None, None, False
+        self.discarded = self.given_ns = self.time_ns = self.waited = 0
+        self.restarts += 1
 
     def kept(self):
         """Steps."""
@@ -89,6 +98,7 @@ class Plan:
         self._before = None  # the first block of the pair
         self._logs = {what: [] for what in experiments}  # log ratios of pairs
         self._unsettled = dict.fromkeys(experiments, 0)  # blocks in a row in which the job did not settle
+        self._spoiled = dict.fromkeys(experiments, 0)  # changed blocks in a row
 
     def next_block(self, first, now, left_ns):
         """None if nothing is left to be found out."""
@@ -148,10 +158,14 @@ class Plan:
 
     def end_block(self, block):
         """The block has ended. If it does not count, its pair is given up. True if this is tried no more: the job has
-        never settled."""
+        never settled, or blocks were spoiled all the time."""
+        if block.is_spoiled:
+            return self._note_spoiled(block.what)
         if not block.is_long_enough():
-            return self.ranks == 1 and self.give_up_pair(block.what, block.is_spoiled)
+            return self.ranks == 1 and self.give_up_pair(block.what)
         self._unsettled[block.what] = 0
+        if block.is_changed:
+            self._spoiled[block.what] = 0
         if self._before is None:
             self._before = block
         elif self._before.pair == block.pair:
@@ -160,11 +174,19 @@ class Plan:
                 self._logs[block.what].append(math.log(changed.mean_ns() / usual.mean_ns()))
         return False
 
-    def give_up_pair(self, what, may_settle=False):
+    def _note_spoiled(self, what):
+        """True once there were too many. Ranks could not agree to try no more."""
+        self._spoiled[what] += 1
+        is_too_much = self._spoiled[what] == _MOST_SPOILED
+        if self.ranks == 1:
+            self._place = 0
+            if is_too_much:
+                self.experiments.remove(what)
+        return is_too_much
+
+    def give_up_pair(self, what):
         """True if this is tried no more: the job has never settled."""
         self._place = 0
-        if may_settle:
-            return False
         self._unsettled[what] += 1
         if self._unsettled[what] < _MOST_UNSETTLED or what not in self.experiments:
             return False

@@ -13,11 +13,12 @@ from . import spans
 from ._pipe import now_ns
 from .probe import probe
 from .probe_changes import KeptBatches
+from .probe_plan import FIRST_STEP, INPUT
 from .spans import EVALUATION
 from .torch_state import is_compiling
 
 _LEFT_UPDATES = 32  # So many updates with one batch: the job has left its loader, or never had one.
-_MOST_LOADERS = 8
+_MOST_LOADERS = 64
 _REPLACED = "_trainscope_replaced"  # of an iterator: its epoch's sampler, and how many batches were replaced
 _torch = sys.modules["torch"]
 
@@ -34,6 +35,9 @@ class _Steps:
         self.has_backward = False  # since the last update
         self.slept_in = None  # the number of the step
         self.batches = {}  # id of a dataset: what holds it, its kept batches
+        self.has_copies = False  # of batches of a dataset: the job would do the same to those of the next one
+        self.iterator = None  # a weak reference to the one that was read last
+        self.read_fixed_at = None  # the number of the step in which batches were read that cannot be replaced
 
     def forget(self):
         self.batches.clear()
@@ -92,7 +96,7 @@ def _probed_next(original):
         try:
             is_training = not probe.is_off and probe.source is None and _is_training()
             if is_training:
-                _begin_batch()
+                _begin_batch(self)
             elif not probe.is_off and probe.is_training_thread():
                 probe.pause()
             has_ended = _has_ended(self)
@@ -134,8 +138,10 @@ def _is_training():
     return probe.is_training_thread() and _torch.is_grad_enabled() and not spans.is_open(EVALUATION)
 
 
-def _begin_batch():
+def _begin_batch(iterator):
     """The end of a step, if an optimizer has updated."""
+    if _steps.iterator is None or _steps.iterator() is not iterator:
+        _steps.iterator = weakref.ref(iterator, _iterator_is_gone)
     _steps.readers.add(_thread.get_ident())
     if _steps.updates:
         _steps.updates = 0
@@ -165,16 +171,23 @@ def _batch_of_before(iterator):
     return batch
 
 
+def _iterator_is_gone(reference):
+    """The loop over the loader has been left, and there may be no step for long."""
+    if _steps.iterator is reference:
+        _steps.iterator = None
+        _pause()
+
+
 def _is_ready(batches):
     """Copies are only made in steps that are discarded, until there are enough."""
-    return bool(batches) if not batches.copies else probe.block.replaced > 0 or batches.is_full()
+    return bool(batches) and (not batches.copies or probe.block.replaced > 0 or batches.is_full())
 
 
 def _keep(iterator, item):
     """Remembers the batch, so that it can be handed out again."""
-    if probe.is_off or probe.plan is not None and probe.input_reason:
+    _note_reason(_reason_against(iterator))
+    if probe.is_off or probe.plan is not None and INPUT not in probe.plan.experiments:
         return
-    probe.input_reason = _reason_against(iterator)
     if probe.input_reason or iterator._num_yielded == len(iterator):  # The last batch may be smaller.
         return
     probe.workers = max(probe.workers or 0, iterator._num_workers)
@@ -185,11 +198,21 @@ def _keep(iterator, item):
             for oldest in list(_steps.batches)[:1]:  # none if they were collected meanwhile
                 _steps.batches.pop(oldest, None)
         _steps.batches[id(dataset)] = (_held(dataset), KeptBatches(_torch))
+        _steps.batches[id(dataset)][1].copies = _steps.has_copies
     batches = _steps.batches[id(dataset)][1]
+    _steps.has_copies |= batches.copies
     if batches.copies and not probe.wants_batch():
         batches.clear()
     else:
-        batches.keep(item)
+        batches.keep(item, len(_steps.batches))
+
+
+def _note_reason(reason):
+    """Each step waits for all of its loaders, so one of them is enough."""
+    if reason:
+        _steps.read_fixed_at, probe.input_reason = probe.number, reason
+    elif _steps.read_fixed_at is None or probe.number - _steps.read_fixed_at > FIRST_STEP // 2:
+        probe.input_reason = ""
 
 
 def _held(dataset):

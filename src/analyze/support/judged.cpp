@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "model/gain_text.h"
 
 namespace trainscope {
 
@@ -42,8 +43,8 @@ void add_gain(const Judgement& judgement, double part, Finding& finding) {
   const double gain = 1 / (1 - part * (1 - 1 / *judgement.gain));
   if (gain < kWorthAWord) return;
   finding.advice_speedup = gain;
-  finding.advice += fmt::format("; {}: at most {:.2f} times as fast",
-                                judgement.gain_by.empty() ? "that alone" : judgement.gain_by, gain);
+  finding.advice += fmt::format(
+      "; {}: {}", judgement.gain_by.empty() ? "that alone" : judgement.gain_by, gain_text(gain));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace {
 
 // As in python/instrument/modules/probe*.py.
 constexpr std::uint64_t kFirstStep = 16, kTimesDiscarded = 5, kShortestBlock = 5, kMostSteps = 2000,
-                        kMostUnsettled = 500;
+                        kMostTimesUsual = 4, kMostUnsettled = 500;
 constexpr std::size_t kWaits = 64;
 constexpr double kShortestBlockS = 0.2, kFeltWait = 0.02, kStall = 4, kWeight = 1.0 / 16;
 
@@ -135,10 +135,14 @@ void ProbedInput::begin_to_keep(double now_s, double duration_s) {
     // Without the two long waits and the step after them.
     drained_ = discarded_ - std::min<std::uint64_t>(discarded_, 3);
   }
-  // Steps with replaced input may be shorter than usual ones.
+  // Steps with replaced input may be shorter than usual ones, but a job that waits for nothing
+  // would be over in one block.
   const std::uint64_t discarded = is_changed_ ? discarded_ : drained_;
-  const double step_s = is_changed_ ? std::min(duration_s, step_s_) : step_s_;
-  last_ = step_ + std::max(kTimesDiscarded * discarded, shortest_block(step_s));
+  const std::uint64_t usual = shortest_block(step_s_);
+  const std::uint64_t shortest =
+      is_changed_ ? std::min(shortest_block(std::min(duration_s, step_s_)), kMostTimesUsual * usual)
+                  : usual;
+  last_ = step_ + std::max(kTimesDiscarded * discarded, shortest);
 }
 
 // Waits are not what they were.
