@@ -6,12 +6,12 @@ export NINJA_STATUS ?= [%f/%t]
 
 BIN := build/trainscope
 
-.PHONY: help demo build test check bench install packages format asan tsan truth calibration statistics web screenshots fuzz cross tidy clean
+.PHONY: help demo build test test-long check bench install packages format asan tsan truth calibration statistics web screenshots fuzz cross tidy clean
 .DEFAULT_GOAL := help
 
 help: ## print this list
-	@sed -n 's/^\([a-z ]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @ 2>/dev/null || \
-	 sed -n 's/^\([a-z ]*\):[^#]*## \(.*\)/  make \1  \2/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z -]*\):[^#]*## \(.*\)/  make \1@\2/p' $(MAKEFILE_LIST) | column -t -s @ 2>/dev/null || \
+	 sed -n 's/^\([a-z -]*\):[^#]*## \(.*\)/  make \1  \2/p' $(MAKEFILE_LIST)
 
 demo: build ## install dependencies, build, record a slow training and its mended twin, write report.html
 	@$(BIN) demo
@@ -24,6 +24,13 @@ test: ## run everything: static checks, unit, integration, truth and fault tests
 	@scripts/install-deps build
 	@scripts/build --tests
 	@scripts/run-tests build/release build/workload-tree
+
+test-long: test ## run what is too long for test: survival tests in full, tsan, asan, arm64, fuzzers
+	@scripts/run-long-tests
+	@$(MAKE) --no-print-directory tsan
+	@$(MAKE) --no-print-directory asan
+	@$(MAKE) --no-print-directory cross
+	@$(MAKE) --no-print-directory fuzz
 
 check: ## run only the static checks: format, tidy, layering, docs, scripts
 	@scripts/install-deps test

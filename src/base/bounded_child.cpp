@@ -158,8 +158,9 @@ bool StallWatch::is_over() {
     cpu_ns_ = cpu;
     progress_ns_ = now;
   }
-  idle_ = now - progress_ns_ >= idle_ns_;
-  if (idle_ && idle_ns_ > 0 && is_runnable(pid_)) {
+  const int64_t idle_ns = now >= short_from_ns_ ? std::min(idle_ns_, short_idle_ns_) : idle_ns_;
+  idle_ = now - progress_ns_ >= idle_ns;
+  if (idle_ && idle_ns > 0 && is_runnable(pid_)) {
     progress_ns_ = now;  // it would continue if the machine were not busy
     idle_ = false;
   }
@@ -168,7 +169,7 @@ bool StallWatch::is_over() {
 
 ChildAnswer ask_child(const ChildLimits& limits, const std::function<std::string()>& work) {
   auto pipe = make_pipe();
-  if (!pipe) return {ChildEnd::failed, pipe.error().message()};
+  if (!pipe) return {ChildEnd::not_started, pipe.error().message()};
   const pid_t child = ::fork();
   if (child < 0) {
     return {ChildEnd::not_started, Error::from_errno("cannot start a process", errno).message()};

@@ -23,6 +23,11 @@ class StallWatch {
  public:
   StallWatch(pid_t pid, int64_t idle_ns, int64_t total_ns);
   bool is_over();
+  // From `from_ns` on, it hangs if it uses no CPU time for `idle_ns`.
+  void shorten(int64_t from_ns, int64_t idle_ns) {
+    short_from_ns_ = from_ns;
+    short_idle_ns_ = idle_ns;
+  }
   // Whether the process used no CPU time recently, like one that waits for a file system.
   bool is_idle() const { return idle_; }
 
@@ -30,6 +35,7 @@ class StallWatch {
   pid_t pid_;
   int64_t idle_ns_, total_ns_, begin_ns_, progress_ns_;
   int64_t cpu_ns_ = 0;
+  int64_t short_from_ns_ = INT64_MAX, short_idle_ns_ = 0;
   bool idle_ = false;
 };
 

@@ -2,10 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <new>
 #include <vector>
 
@@ -115,14 +119,38 @@ TEST(BoundedChild, holds_nothing_of_the_caller) {
   ChildLimits limits = patient();
   limits.idle_ns = 0;
   limits.leave_behind = true;
-  const ChildAnswer answer = ask_child(limits, []() -> std::string {
-    ::usleep(3'000'000);
-    return "";
+  void* const memory = ::mmap(nullptr, sizeof(std::atomic<pid_t>), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  auto* const child = new (memory) std::atomic<pid_t>(0);
+  const ChildAnswer answer = ask_child(limits, [&]() -> std::string {
+    *child = ::getpid();  // its files are closed before the work
+    for (;;) ::pause();
   });
   EXPECT_EQ(answer.end, ChildEnd::hung);
   write_end.reset();
-  char byte = 0;
-  EXPECT_EQ(::read(read_end.get(), &byte, 1), 0);  // the end, though the child still runs
+  const int64_t until = monotonic_ns() + kLong;
+  while (*child == 0 && monotonic_ns() < until) ::usleep(1000);
+  ASSERT_NE(*child, 0);
+  pollfd end = {read_end.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&end, 1, 0), 1);
+  EXPECT_EQ(end.revents, POLLHUP);                    // though
+  EXPECT_EQ(::waitpid(*child, nullptr, WNOHANG), 0);  // the child still runs
+  ::kill(*child, SIGKILL);
+  ::waitpid(*child, nullptr, 0);
+  ::munmap(memory, sizeof(std::atomic<pid_t>));
+}
+
+// The caller then does the work itself.
+TEST(BoundedChild, without_a_free_descriptor_it_is_not_started) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const ChildAnswer answer = ask_child(patient(), [] { return std::string("done"); });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_EQ(answer.end, ChildEnd::not_started);
+  EXPECT_NE(answer.text.find("Too many open files"), std::string::npos) << answer.text;
 }
 
 }  // namespace bounded_child_test

@@ -153,7 +153,7 @@ class Recorder {
   // Checked when the kernel reports a change, or every second if it does not.
   void note_clock_steps() {
     const std::lock_guard lock(clock_mutex_);
-    for (const ClockEvent& event : clock_.look(ClockReading::now()))
+    for (const ClockEvent& event : clock_.look(setup_.read_clocks()))
       add_event(event.kind, event.text);
   }
 
@@ -202,7 +202,7 @@ class Recorder {
   std::condition_variable wake_main_, over_;
   bool is_over_ = false, log_over_ = false, logged_ = false, orphaned_ = false;
   std::mutex clock_mutex_;
-  ClockWatch clock_{ClockReading::now()};
+  ClockWatch clock_{setup_.read_clocks()};
   UniqueFd clock_changes_{watch_clock_changes()};
 };
 

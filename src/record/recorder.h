@@ -2,8 +2,11 @@
 // on if the supervisor has ended.
 #pragma once
 
+#include <functional>
+
 #include "collect/collect.h"
 #include "model/manifest.h"
+#include "record/sample/clock_watch.h"
 #include "record/sample/shared.h"
 #include "record/supervise/output.h"
 
@@ -33,6 +36,7 @@ struct RecorderSetup {
   bool reaps_orphans = true;  // false when attached
   bool publishes_status = false;
   std::string restart_reason;  // why the previous recorder ended
+  std::function<ClockReading()> read_clocks = ClockReading::now;
 };
 
 // Runs until the run is over; never returns.

@@ -100,12 +100,17 @@ NamedTexts method_of(const RunView& run, bool has_comparison) {
   }
   rows.emplace_back("Samples", sampling);
   const Overhead overhead = run.overhead();
-  if (overhead.cpu_ratio) {
+  std::string used;
+  // Starting costs the same for a job of a millisecond, where a ratio would be meaningless.
+  if (run.duration_s() < 1 && overhead.cpu_s) {
+    used = duration_text(*overhead.cpu_s) + " of CPU time";
+  } else if (overhead.cpu_ratio) {
+    used = fmt::format("{:.2f} % of one CPU", 100 * *overhead.cpu_ratio);
+  }
+  if (!used.empty()) {
     rows.emplace_back(
-        "Overhead",
-        fmt::format("All processes of the recorder together used {:.2f} % of one CPU. "
-                    "{} were written.",
-                    100 * *overhead.cpu_ratio, bytes_text(overhead.bytes_written.value_or(0))));
+        "Overhead", fmt::format("All processes of the recorder together used {}. {} were written.",
+                                used, bytes_text(overhead.bytes_written.value_or(0))));
   }
   rows.emplace_back(
       "Verdict", fmt::format("Rules (version {}) weigh what the job reported and what its threads, "

@@ -206,5 +206,24 @@ TEST(about, environment_has_only_what_is_known) {
   EXPECT_EQ(rows.size(), 3U);
 }
 
+// A ratio to a job of milliseconds is the cost of starting.
+TEST(about, the_overhead_of_a_short_job_is_cpu_time) {
+  Overhead overhead;
+  overhead.cpu_ratio = 4.44;
+  overhead.cpu_s = 0.0115;
+  const auto text_of = [&](double duration_s) {
+    FakeRun run(1, duration_s);
+    run.set_overhead(overhead);
+    for (const auto& [name, text] : method_of(run, false)) {
+      if (name == "Overhead") return text;
+    }
+    return std::string();
+  };
+  EXPECT_EQ(text_of(0.0026),
+            "All processes of the recorder together used 11.5 ms of CPU time. 0 B were written.");
+  EXPECT_EQ(text_of(1),
+            "All processes of the recorder together used 444.00 % of one CPU. 0 B were written.");
+}
+
 }  // namespace report_report_test
 }  // namespace trainscope

@@ -87,7 +87,8 @@ class FakeRun : public RunView {
   }
   Result<Summary> summary(size_t /*i*/) const override { return Summary(); }
   const Sampling& sampling() const override { return sampling_; }
-  Overhead overhead() const override { return {}; }
+  Overhead overhead() const override { return overhead_; }
+  void set_overhead(Overhead overhead) { overhead_ = overhead; }
   const std::vector<Event>& events() const override { return events_; }
   const Training& training() const override { return training_; }
   void set_ended_by(EndedBy ended_by) { manifest_.ended_by = ended_by; }
@@ -107,6 +108,7 @@ class FakeRun : public RunView {
   std::vector<Series> series_;
   std::vector<Points> points_;
   Sampling sampling_;
+  Overhead overhead_;
   std::vector<Event> events_;
   Training training_;
 };

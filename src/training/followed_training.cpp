@@ -84,7 +84,8 @@ class FollowedTraining : public TrainingFollower {
                    kind_ == StepsToFollow::fresh ? StepNumbers::present : StepNumbers::absent);
     summary_ = {};
     held_ = std::make_shared<HeldSteps>();
-    results_ = std::make_shared<HeldResults>();
+    results_ = {};
+    shown_results_.reset();
     is_beginning_ = true;
     TS_CHECK_OK(take_for_steps(reports));
     is_beginning_ = false;
@@ -139,7 +140,9 @@ class FollowedTraining : public TrainingFollower {
     const bool is_of_steps =
         is_step && stored.source == survey_->source && stored.report.who == survey_->sender;
     for (TrainingNumber& number : numbers_) {
-      if (!is_of_steps || number.set != "train") results_->add(std::move(number));
+      if (is_of_steps && number.set == "train") continue;
+      results_.add(std::move(number));
+      shown_results_.reset();
     }
   }
 
@@ -169,7 +172,7 @@ class FollowedTraining : public TrainingFollower {
 
   // Fills the training with all steps, the last ones as far as they are known. Returns the survey
   // with the warm-up.
-  Survey show_all(Survey survey, Training& training) const {
+  Survey show_all(Survey survey, Training& training) {
     TimedSteps steps = *steps_;
     if (const auto from_s = survey.open_input_from_s) {
       steps.take_open_wait(*from_s, survey.duration_s);
@@ -183,7 +186,9 @@ class FollowedTraining : public TrainingFollower {
     }
     summary.finish(survey, training);
     if (kind_ == StepsToFollow::all) set_milestones(last, training);
-    training.details = held_details({held_, results_}, std::move(last), survey);
+    // Others read what was shown while more results are added.
+    if (!shown_results_) shown_results_ = std::make_shared<HeldResults>(results_);
+    training.details = held_details({held_, shown_results_}, std::move(last), survey);
     return survey;
   }
 
@@ -207,8 +212,9 @@ class FollowedTraining : public TrainingFollower {
   std::optional<TimedSteps> steps_;
   StepSummary summary_;
   std::shared_ptr<HeldSteps> held_;  // empty unless all steps are followed
-  std::shared_ptr<HeldResults> results_;
-  std::vector<TrainingNumber> numbers_;  // of the last report
+  HeldResults results_;
+  std::shared_ptr<const HeldResults> shown_results_;  // a copy; none: others came since
+  std::vector<TrainingNumber> numbers_;               // of the last report
   std::vector<Step> fresh_;
 };
 

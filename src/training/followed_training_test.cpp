@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "testing/listed_reports.h"
 #include "training/training.h"
 
@@ -215,6 +218,43 @@ TEST(TrainingFollower, results_besides_the_steps_and_numbers_of_the_steps_are_kn
   EXPECT_EQ(steps[0].throughput, 10);
   EXPECT_EQ(steps[2].loss, 0.5);
   EXPECT_FALSE(steps[2].accuracy);
+}
+
+// `view` shows a training to many readers while its run is followed (the tsan preset sees races).
+TEST(TrainingFollower, what_is_shown_is_read_while_more_is_added) {
+  const auto follower = follow_training(StepsToFollow::all);
+  std::vector<StoredReport> all;
+  for (int i = 1; i <= 20'000; ++i) {
+    const std::string time = std::to_string(int64_t{1'000'000} * i);
+    all.push_back(*parse_stored_report(time + " pipe step " + std::to_string(i)));
+    if (i % 100 == 0) {
+      all.push_back(*parse_stored_report(time + " pipe step 1 set=test accuracy=0.5"));
+    }
+  }
+  const auto shown = follower->begin(part_of(all, 0, 1010), all[1009].time_s, {});
+  ASSERT_TRUE(shown);
+  std::atomic<bool> is_over = false;
+  std::atomic<size_t> readings = 0;
+  std::string wrong;
+  std::thread reader([&] {
+    for (; !is_over || readings == 0; ++readings) {
+      const auto steps = read_all(shown->details->steps());
+      const auto later = read_all(shown->details->steps_from(0.9));
+      const auto results = read_all(shown->details->results());
+      if (steps.size() != 1000 || steps.back().step != 1000 || later.size() != 101 ||
+          results.size() != 10) {
+        wrong = fmt::format("{} steps, {} later, {} results", steps.size(), later.size(),
+                            results.size());
+      }
+    }
+  });
+  for (size_t at = 1010; at < all.size(); at += 101) {
+    const auto more = follower->add(*part_of(all, at, at + 101), all[at + 100].time_s, {});
+    EXPECT_TRUE(more && more->has_value());
+  }
+  is_over = true;
+  reader.join();
+  EXPECT_EQ(wrong, "");
 }
 
 TEST(TrainingFollower, printed_lines_that_are_refused_later_are_read_again) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <mutex>
 
 #include "training/training_series.h"
 
@@ -102,6 +103,7 @@ class StepsOnly : public TrainingDetails {
 }  // namespace
 
 void HeldSteps::add(const Step& step, bool has_waits) {
+  const std::unique_lock lock(mutex_);
   steps_.push_back({step.time_s, step.mean_s().value_or(kUnknown),
                     step.input_wait_s.value_or(kUnknown), step.step, step.covers,
                     step.duration_s.has_value(), short_of(step.loss), short_of(step.accuracy),
@@ -109,7 +111,13 @@ void HeldSteps::add(const Step& step, bool has_waits) {
   if (has_waits) longest_waits_.emplace_back(step.longest_wait_from_s, step.longest_wait_to_s);
 }
 
+size_t HeldSteps::size() const {
+  const std::shared_lock lock(mutex_);
+  return steps_.size();
+}
+
 void HeldSteps::read(size_t at, Step& step) const {
+  const std::shared_lock lock(mutex_);
   const HeldStep& held = steps_[at];
   step = {};
   step.step = held.step;
@@ -126,6 +134,7 @@ void HeldSteps::read(size_t at, Step& step) const {
 }
 
 size_t HeldSteps::count_before(double time_s) const {
+  const std::shared_lock lock(mutex_);
   const auto first =
       std::lower_bound(steps_.begin(), steps_.end(), time_s,
                        [](const HeldStep& step, double time) { return step.time_s < time; });
@@ -133,6 +142,7 @@ size_t HeldSteps::count_before(double time_s) const {
 }
 
 std::optional<int64_t> HeldSteps::last_at(double time_s) const {
+  const std::shared_lock lock(mutex_);
   const auto after =
       std::upper_bound(steps_.begin(), steps_.end(), time_s,
                        [](double time, const HeldStep& step) { return time < step.time_s; });

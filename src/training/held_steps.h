@@ -1,11 +1,15 @@
 // Steps that are held in memory while a run is followed: what analyses read of them; and the
 // results that were reported besides.
+//
+// Guarantees: steps are added by one thread while others read them. Limits: results are not; those
+// that are read are a copy.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <utility>
 #include <vector>
 
@@ -18,7 +22,7 @@ class HeldSteps {
  public:
   // In order of time. `has_waits`: the job reports waits for data; the same for all steps.
   void add(const Step& step, bool has_waits);
-  size_t size() const { return steps_.size(); }
+  size_t size() const;
   // Without the numbers that were reported with it, but for these as a float: loss, accuracy,
   // throughput.
   void read(size_t at, Step& step) const;
@@ -34,6 +38,7 @@ class HeldSteps {
     bool has_own_time = false;
     float loss = 0, accuracy = 0, throughput = 0;  // NaN: unknown
   };
+  mutable std::shared_mutex mutex_;
   std::deque<HeldStep> steps_;
   std::deque<std::pair<double, double>> longest_waits_;  // of each, if the job reports waits
 };
@@ -55,8 +60,7 @@ class HeldResults {
   bool is_in_order_ = true;
 };
 
-// The steps that are held now, and `last`; results as they are held when they are read. Of phases
-// and other numbers nothing is known.
+// The steps that are held now, and `last`. Of phases and other numbers nothing is known.
 struct Held {
   std::shared_ptr<const HeldSteps> steps;
   std::shared_ptr<const HeldResults> results;

@@ -148,13 +148,22 @@ class FakeGpus(Case):
         self.assert_between(energy["delta"] / (ended - began), energy["rate"], energy["delta"] / (rows[-1][0] - rows[0][0] - 1e-5), "rate")
 
     def test_the_memory_of_the_job_is_told_from_that_of_others(self):
-        process = self.start(["sleep", "4"])
-        job = wait_until(lambda: self.children_named(process.pid, "sleep"))[0]
+        process = self.start(["cat"], stdin=subprocess.PIPE)
+        job = wait_until(lambda: self.children_named(process.pid, "cat"))[0]
         self.control_driver(f"process=0:{job}:{5 << 30} process=0:1:{3 << 30} process=2:1:{1 << 30}")
-        self.assertEqual(process.wait(timeout=60), 0)
+        wait_until(lambda: self.last_on_disk("job.gpu.memory.usage", gpu="0") == 5 << 30)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
         info = self.info()
         self.assertEqual(of(info, "job.gpu.memory.usage", gpu="0")["last"], 5 << 30)
         self.assertEqual(of(info, "job.gpu.memory.usage", gpu="2")["last"], 0)
+
+    def test_the_helper_dies_before_the_job_when_memory_runs_out(self):
+        process = self.start(["cat"], stdin=subprocess.PIPE)
+        helper = wait_until(lambda: self.children_named(self.recorder(), "trainscope-gpu"))[0]
+        self.assertIn(helper, self.gpu_processes())
+        wait_until(lambda: pathlib.Path(f"/proc/{helper}/oom_score_adj").read_text() == "1000\n")
+        process.communicate(timeout=60)
 
     def children_named(self, parent, name):
         out = subprocess.run(["pgrep", "-P", str(parent), "-x", name], capture_output=True, text=True, check=False)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from trainscope_test import BIN, IS_ROOT, Case, end, main, metric, process_state, processes, python, total, wait_until
+from trainscope_test import BIN, IS_ROOT, PATIENCE_S, Case, end, main, metric, process_state, processes, python, total, wait_until
 
 # Burns and sleeps before it is attached to, waits for the word, then does what is known.
 JOB = """
@@ -183,7 +183,7 @@ class Attach(Case):
         for number in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
             recording = self.attach(job.pid)
             recording.send_signal(number)
-            self.assertEqual(recording.wait(timeout=10), 0)
+            self.assertEqual(recording.wait(timeout=PATIENCE_S), 0)
             self.assertEqual(self.info()["job"]["ended_by"], "detached")
             self.assertIsNone(job.poll())
 
@@ -192,10 +192,10 @@ class Attach(Case):
         # In a group of its own: the stop key means nothing to a group that no shell looks after.
         recording = self.attach(job.pid, preexec_fn=os.setpgrp)
         recording.send_signal(signal.SIGTSTP)
-        wait_until(lambda: process_state(recording.pid) == "T", 5)
+        wait_until(lambda: process_state(recording.pid) == "T")
         recording.send_signal(signal.SIGCONT)
         recording.send_signal(signal.SIGINT)
-        self.assertEqual(recording.wait(timeout=10), 0)
+        self.assertEqual(recording.wait(timeout=PATIENCE_S), 0)
 
     def test_a_limit_lets_go(self):
         job = self.job("import sys\nprint('ready', flush=True)\nsys.stdin.readline()")

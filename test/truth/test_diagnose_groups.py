@@ -93,6 +93,9 @@ class Together(GroupCase):
         self.assertEqual([r["rank"] for r in document["ranks"]], [1, 2, 3])
         self.assertEqual(document["group"], {"id": "slurm-4711.0", "size": 4})
         self.assertEqual([f["id"] for f in document["findings"]], ["straggler"])
+        # There a bare id is the path of the run's folder.
+        done = self.trainscope("diagnose", *runs[1:], "--json", cwd=self.home)
+        self.assertEqual(json.loads(done.stdout), document)
         alone = self.diagnose(runs[0])
         self.assertEqual(alone["run"]["id"], runs[0])
         self.assertNotIn("ranks", alone)

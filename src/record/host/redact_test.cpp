@@ -65,6 +65,11 @@ TEST(Redact, hides_webhooks) {
             "done; curl 'https://discord.com/api/webhooks/***' -d x");
   EXPECT_EQ(redact_text("https://api.telegram.org/bot1:abc/sendMessage"),
             "https://api.telegram.org/bot***");
+  // Neither hides the other, whichever comes first.
+  const std::string telegram = "https://api.telegram.org/bot1:abc/x";
+  const std::string slack = "https://hooks.slack.com/services/T0/B0/abc";
+  EXPECT_EQ(redact_text(telegram + "," + slack), "https://api.telegram.org/bot***");
+  EXPECT_EQ(redact_text(slack + "," + telegram), "https://hooks.slack.com/***");
 }
 
 // The scheme before the secret must not be taken for the secret.

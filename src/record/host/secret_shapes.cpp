@@ -49,14 +49,15 @@ constexpr std::array<std::string_view, 6> kWebhooks = {
     "hooks.slack.com/",    "discord.com/api/webhooks/", "discordapp.com/api/webhooks/",
     "webhook.office.com/", "api.telegram.org/bot",      "chat.googleapis.com/v1/spaces/"};
 
+// The rest of the word after the first of them is hidden: it may have another one.
 std::string redact_webhook(std::string_view word) {
+  size_t first = word.size();
   for (const std::string_view webhook : kWebhooks) {
     const size_t at = word.find(webhook);
-    const size_t begin = at + webhook.size();
-    if (at == std::string_view::npos || begin == word.size()) continue;
-    return std::string(word.substr(0, begin)) + std::string(kHidden);
+    if (at != std::string_view::npos) first = std::min(first, at + webhook.size());
   }
-  return std::string(word);
+  if (first == word.size()) return std::string(word);
+  return std::string(word.substr(0, first)) + std::string(kHidden);
 }
 
 std::string redact_urls_of_word(std::string_view word) {

@@ -18,7 +18,8 @@ namespace {
 
 constexpr uint64_t kMaxRecordBytes = uint64_t{4} << 20;
 constexpr size_t kFilesBetween = 256;
-constexpr double kMaxDate = 9e9;  // seconds; more does not fit into an int64_t of nanoseconds
+// Seconds. The difference of two such dates fits into an int64_t of nanoseconds.
+constexpr double kMaxDate = 4e9;
 
 }  // namespace
 
@@ -37,14 +38,14 @@ void EventFiles::find_in_folders(int64_t zero_realtime_ns, const std::function<b
   for (const std::string& folder : folders_) {
     EventFileSearch below;
     below.may_go_on = may_go_on;
-    below.search_folder(folder);
+    below.search_folder(folder, max_entries_);
     if (below.was_left) return;
     std::move(below.found.begin(), below.found.end(), std::back_inserter(all));
     if (below.is_complete) continue;
     knows_earlier_ = knows_earlier_ && has_searched_;
     report_once(
         fmt::format("{}: more than {} entries; event files in the oldest folders are skipped",
-                    printable(folder), kMaxSearchedEntries));
+                    printable(folder), max_entries_));
   }
   for (size_t i = 0; i < all.size(); ++i) {
     if (i % kFilesBetween == 0 && may_go_on && !may_go_on()) return;

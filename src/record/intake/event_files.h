@@ -36,13 +36,15 @@ class EventFiles {
   };
   using EventSink = std::function<void(const std::string& text)>;
 
-  // From `memory`, a restarted recorder learns how far its predecessor has read.
+  // From `memory`, a restarted recorder learns how far its predecessor has read. Of each folder
+  // `max_entries` are searched.
   EventFiles(std::vector<std::string> folders, ProgressSink& sink, SharedMemory memory,
-             EventSink event_sink)
+             EventSink event_sink, size_t max_entries = kMaxSearchedEntries)
       : folders_(std::move(folders)),
         sink_(sink),
         memory_(memory),
-        event_sink_(std::move(event_sink)) {}
+        event_sink_(std::move(event_sink)),
+        max_entries_(max_entries) {}
 
   // Searches for new files among the open files of these processes.
   void find_open(const std::vector<pid_t>& processes, int64_t zero_realtime_ns);
@@ -103,6 +105,7 @@ class EventFiles {
   ProgressSink& sink_;
   SharedMemory memory_;
   EventSink event_sink_;
+  size_t max_entries_;
   std::map<Key, File> files_;
   std::map<Key, off_t> earlier_;  // files that were there at the first search, and their size
   bool has_searched_ = false, knows_earlier_ = true;

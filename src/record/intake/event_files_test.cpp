@@ -125,9 +125,10 @@ TEST_F(EventFilesTest, step_numbers_that_are_times_are_counted_and_left_out) {
 
 TEST_F(EventFilesTest, events_without_a_date_are_skipped_and_told_of) {
   append(event(1001.5, 1, "batch_loss", 0.5F) + event(NAN, 2, "batch_loss", 0.5F) +
-         event(1e300, 3, "batch_loss", 0.5F));
+         event(1e300, 3, "batch_loss", 0.5F) + event(-9e9, 4, "batch_loss", 0.5F) +
+         event(9e9, 5, "batch_loss", 0.5F));
   EXPECT_EQ(kept(), "1500000000 tensorboard step 1 loss=0.5\n");
-  ASSERT_EQ(warnings_.size(), 1U);
+  ASSERT_EQ(warnings_.size(), 1U) << warnings_[1];
   EXPECT_TRUE(warnings_[0].ends_with("events without a valid date are skipped")) << warnings_[0];
 }
 
@@ -294,6 +295,33 @@ TEST_F(EventFilesTest, more_files_than_are_read_are_reported) {
   EXPECT_NE(warnings_[0].find("more than 256 event files"), std::string::npos) << warnings_[0];
 }
 
+// Which files were there is unknown then: one that is found later may be of an earlier training.
+TEST_F(EventFilesTest, a_folder_with_more_entries_than_are_searched_is_reported) {
+  for (const size_t max_entries : {10U, 200U}) {
+    fill(100, "other.");
+    warnings_.clear();
+    EventFiles files(
+        {folder_}, sink_, memory_, [this](const std::string& text) { warnings_.push_back(text); },
+        max_entries);
+    EXPECT_EQ(kept_by(files, 1), "");
+    const bool knows_all = max_entries == 200U;
+    EXPECT_EQ(warnings_.size(), knows_all ? 0U : 1U);
+    if (!knows_all) {
+      EXPECT_NE(warnings_[0].find("more than 10 entries; event files in the oldest"),
+                std::string::npos)
+          << warnings_[0];
+    }
+    for (int i = 0; i < 100; ++i) {
+      std::filesystem::remove(folder_ / ("other." + std::to_string(i)));
+    }
+    // A date before the run: of this training only if the file is known to be new.
+    append(event(999.5, 1, "batch_loss", 0.5F));
+    make_old();
+    EXPECT_EQ(kept_by(files, 2), knows_all ? "0 tensorboard step 1 loss=0.5\n" : "");
+    std::filesystem::remove(folder_ / kFile);
+  }
+}
+
 // A search that takes long does not delay files that are known.
 TEST_F(EventFilesTest, at_the_end_known_files_are_read_before_the_folder_is_searched) {
   append(events(1001, 1, 1));
@@ -339,22 +367,6 @@ TEST_F(EventFilesTest, a_search_that_is_given_up_is_as_if_it_had_not_been) {
   EXPECT_FALSE(files_.has_some());
   // Otherwise this would be a file that came later.
   EXPECT_EQ(kept(1), "");
-}
-
-TEST(SearchScheduleTest, a_dear_search_of_folders_does_not_put_off_that_of_open_files) {
-  SearchSchedule folders(std::numeric_limits<int64_t>::max()), open_files(10 * kNsPerSecond);
-  EXPECT_EQ(open_files.next_ns(), 0);
-  folders.searched(5, 0, kNsPerSecond);
-  EXPECT_EQ(folders.next_ns(), 5 + 500 * kNsPerSecond);
-  open_files.searched(5, 0, kNsPerSecond);
-  EXPECT_EQ(open_files.next_ns(), 5 + 10 * kNsPerSecond);
-  // Cheap ones: from half a second to ten.
-  open_files.searched(5, 0, 0);
-  EXPECT_EQ(open_files.next_ns(), 5 + kNsPerSecond / 2);
-  folders.searched(5, 20 * kNsPerSecond, 0);
-  EXPECT_EQ(folders.next_ns(), 5 + 5 * kNsPerSecond);
-  open_files.searched(5, 3600 * kNsPerSecond, 0);
-  EXPECT_EQ(open_files.next_ns(), 5 + 10 * kNsPerSecond);
 }
 
 TEST_F(EventFilesTest, the_newest_folders_are_searched_first) {

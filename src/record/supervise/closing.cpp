@@ -229,7 +229,9 @@ bool close_run(RunToClose& run, Supervisor& supervisor, RecorderMonitor& monitor
   if (closed.end == ChildEnd::not_started && !hangs) closed.text = write_end(run, hangs, recorder);
   if (hangs || closed.end == ChildEnd::hung || closed.end == ChildEnd::too_slow) {
     supervisor.print_message("the run folder does not respond: " + run.run_path +
-                             "; the run is completed in the background once it does");
+                             (closed.end == ChildEnd::not_started
+                                  ? "; the end of the run could not be recorded: " + closed.text
+                                  : "; the run is completed in the background once it does"));
     if (!run.keep.empty()) (void)keep_files_in_child(run, 0);
     return false;
   }

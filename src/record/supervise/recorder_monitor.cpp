@@ -28,6 +28,10 @@ constexpr int64_t kLongLife = 60'000 * kNsPerMs;
 // A recorder that is busy for longer is too slow.
 constexpr int64_t kCloseLimit = 4'000 * kNsPerMs;
 constexpr int64_t kExitLimit = 500 * kNsPerMs;
+// So long after the job's end, a recorder that waits for its disk hangs sooner: its own limits pass
+// one after the other, and the caller of the job shall not wait for more than two seconds.
+constexpr int64_t kPatienceAfterJob = 1'400 * kNsPerMs, kPatienceAfterDrain = 1'000 * kNsPerMs;
+constexpr int64_t kLateHangNs = 600 * kNsPerMs;
 
 }  // namespace
 
@@ -40,8 +44,13 @@ Status RecorderMonitor::start() {
     pid = ::fork();
     if (pid == 0) {
       ::close(recorder_.lifeline_write_fd);
-      recorder_.run(restart_reason_);
-      ::_exit(0);
+      // An exception, of a thread that cannot start, must not reach the supervisor's stack, which
+      // is here too: with --repeat this process would run the job again.
+      try {
+        recorder_.run(restart_reason_);
+      } catch (...) {
+      }
+      ::_exit(1);
     }
   }
   if (pid < 0) return Error::from_errno("cannot start the recorder", errno);
@@ -148,9 +157,13 @@ bool RecorderMonitor::wait_for_end() {
            recorder_.memory->finished == kNotAllWritten;
   };
   StallWatch watch(pid_, kHangNs, kCloseLimit);
+  // The output was drained first, which takes time if its reader is slow.
+  const int64_t late_ns = std::max(recorder_.memory->job_ended_ns + kPatienceAfterJob,
+                                   monotonic_ns() + kPatienceAfterDrain);
   while (!wait_for_exit(20 * kNsPerMs)) {
     // A thread that is blocked in a source keeps the process alive, although its work is done.
     if (is_done()) return wait_for_exit(kExitLimit), true;
+    if (recorder_.memory->finished == kWriting) watch.shorten(late_ns, kLateHangNs);
     if (watch.is_over()) return false;
   }
   return true;

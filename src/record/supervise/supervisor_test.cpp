@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <functional>
+#include <stdexcept>
 
 #include "base/clock.h"
 
@@ -114,6 +115,59 @@ TEST(Supervisor, a_signal_to_the_group_before_exec_ends_the_job) {
               return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
             }),
             SIGTERM);
+}
+
+// Waits for its disk, and uses CPU time again whenever one of its own limits has passed.
+void hang_after_the_job(SharedMemory memory) {
+  while (memory->stop == 0) ::usleep(1000);
+  memory->finished = kWriting;
+  for (int limits = 0; limits < 3; ++limits) {
+    ::usleep(300'000);
+    const int64_t begin_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns < kNsPerMs) {
+    }
+  }
+  for (;;) ::pause();
+}
+
+TEST(RecorderMonitor, a_hanging_disk_is_waited_for_two_seconds_at_most) {
+  EXPECT_EQ(
+      in_own_process([] {
+        int64_t shortest_ns = INT64_MAX;  // of three: a busy machine may be late
+        for (int attempt = 0; attempt < 3; ++attempt) {
+          SharedMemory memory = *SharedMemory::create(1 << 20);
+          RecorderMonitor monitor{{memory, -1, -1, -1, kNsPerSecond,
+                                   [memory](const std::string&) { hang_after_the_job(memory); }}};
+          if (!monitor.start()) return 2;
+          const int64_t ended_ns = memory->job_ended_ns = monotonic_ns();
+          if (monitor.finish() != RecorderEnd::still_writing) return 3;
+          shortest_ns = std::min(shortest_ns, monotonic_ns() - ended_ns);
+          ::kill(monitor.pid(), SIGKILL);
+          ::waitpid(monitor.pid(), nullptr, 0);
+        }
+        return shortest_ns < 1800 * kNsPerMs ? 0 : 4;
+      }),
+      0);
+}
+
+// The supervisor's stack would run the job again, with --repeat.
+TEST(RecorderMonitor, an_exception_ends_the_process_of_the_recorder) {
+  EXPECT_EQ(in_own_process([] {
+              const pid_t self = ::getpid();
+              RecorderMonitor monitor{
+                  {*SharedMemory::create(1 << 20), -1, -1, -1, kNsPerSecond,
+                   [](const std::string&) { throw std::runtime_error("no thread"); }}};
+              try {
+                (void)monitor.start();
+              } catch (const std::runtime_error&) {
+                ::_exit(::getpid() == self ? 2 : 3);
+              }
+              if (::getpid() != self) ::_exit(4);
+              int status = 0;
+              ::waitpid(monitor.pid(), &status, 0);
+              return WIFEXITED(status) && WEXITSTATUS(status) == 1 ? 0 : 5;
+            }),
+            0);
 }
 
 }  // namespace supervisor_test

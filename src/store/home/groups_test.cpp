@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -183,6 +184,10 @@ TEST_F(GroupOnDisk, a_rank_without_machine_metrics_names_the_run_of_its_machine)
   const std::string id = first.substr(first.rfind('/') + 1);
   EXPECT_EQ(machine_run(second), id);
   EXPECT_EQ(machine_run(first), id);
+  const auto working_directory = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  EXPECT_EQ(machine_run(second.substr(second.rfind('/') + 1)), id);
+  std::filesystem::current_path(working_directory);
   ASSERT_TRUE(remove_run(first));
   EXPECT_EQ(machine_run(second), "");
 }

@@ -27,10 +27,19 @@ constexpr size_t kSuggestions = 5;
 constexpr size_t kMostRanksBeside = 256;
 constexpr std::string_view kManifestFamily = "\"trainscope.manifest/";  // of any version
 
-// The fault in the first bytes of a file of frames, or "" if there is none.
+// The home of a run folder and the folder's name in it: `path` may be a bare name.
+std::pair<std::string, std::string> home_and_name(std::string path) {
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return {".", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+// The fault in the first bytes of a file of frames, or "" if there is none. A file that is gone has
+// none: `tail` is removed when the run has ended.
 std::string header_problem(const std::string& path) {
   const auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
-  if (!fd) return fd.error().message();
+  if (!fd) return exists(path) ? fd.error().message() : "";
   std::string bytes(kFileHeaderBytes, '\0');
   const ssize_t n = ::pread(fd->get(), bytes.data(), bytes.size(), 0);
   if (n < 0) return Error::from_errno("cannot read " + path, errno).message();
@@ -45,12 +54,11 @@ bool holds_run(const std::string& path) {
 
 // Other programs write a manifest.json too: a folder that a path names is a run when that is ours,
 // or, should it be damaged, when its own name or its samples are a run's.
-bool is_run_folder(std::string path) {
-  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+bool is_run_folder(const std::string& path) {
   const auto text = read_regular_file(path + "/manifest.json", kMaxManifestBytes);
   if (text && text->find(kManifestFamily) != std::string::npos) return true;
   const std::string first = path + "/samples-0001.seg";
-  if (is_run_folder_name(path.substr(path.rfind('/') + 1)) && exists(first)) return true;
+  if (is_run_folder_name(home_and_name(path).second) && exists(first)) return true;
   const auto samples = open_file(first, O_RDONLY | O_NONBLOCK);
   std::string bytes(kFileHeaderBytes, '\0');
   return samples && ::pread(samples->get(), bytes.data(), bytes.size(), 0) > 0 &&
@@ -251,8 +259,10 @@ std::optional<double> last_sample_s(const std::string& run_path) {
 }
 
 RunListing list_run(const std::string& run_path) {
-  const size_t slash = run_path.rfind('/');
-  return read_safely(run_path.substr(0, slash), {run_path.substr(slash + 1)}, list_one).front();
+  const auto [home, name] = home_and_name(run_path);
+  RunListing run = read_safely(home, {name}, list_one).front();
+  run.path = run_path;
+  return run;
 }
 
 Result<RunTarget> find_target(const std::string& home, const std::string& text) {
@@ -310,7 +320,8 @@ namespace {
 std::vector<RunListing> ranks_beside(const std::string& run_path, const Manifest& manifest) {
   std::vector<RunListing> ranks;
   if (manifest.job.empty()) return ranks;
-  const std::string home = run_path.substr(0, run_path.rfind('/'));
+  const std::string home = home_and_name(run_path).first;
+  const std::string own_path = home + "/" + home_and_name(run_path).second;
   auto folders = folder_names(home);
   if (!folders) return ranks;
   const auto start_ns = run_id_realtime_ns(manifest.id);
@@ -322,7 +333,7 @@ std::vector<RunListing> ranks_beside(const std::string& run_path, const Manifest
   const std::vector<RunListing> runs = read_safely(home, *folders, identify_run);
   for (const RunGroup& group : group_runs(runs)) {
     const auto has = [&](const std::string& path) { return contains(group.paths, path); };
-    if (group.kind != GroupKind::ranks || !has(run_path)) continue;
+    if (group.kind != GroupKind::ranks || !has(own_path)) continue;
     for (const RunListing& run : runs) {
       const bool is_other = has(run.path) && run.manifest.id != manifest.id;
       if (is_other && is_same_machine(run.manifest, manifest)) ranks.push_back(run);

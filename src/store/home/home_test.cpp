@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -207,6 +208,29 @@ TEST_F(Home, foreign_files_are_ignored_and_damage_stops_nothing) {
   EXPECT_EQ((*runs)[3].status, RunStatus::damaged);
   EXPECT_EQ((*runs)[3].manifest.id, "0ddddddd00");
   EXPECT_NE((*runs)[3].problem.find("manifest.json"), std::string::npos);
+}
+
+// The process that ends a run removes `tail` while the run is listed.
+TEST_F(Home, a_file_that_disappears_is_no_damage) {
+  const std::string path = add("0aaaaaaa00", "just ended");
+  ASSERT_EQ(::symlink("nowhere", (path + "/tail").c_str()), 0);
+  const RunListing run = list_run(path);
+  EXPECT_EQ(run.problem, "");
+  EXPECT_EQ(run.status, RunStatus::ended);
+}
+
+TEST_F(Home, a_run_is_listed_by_any_path_that_leads_to_it) {
+  const std::string path = add("0aaaaaaa00", "here");
+  const auto working_directory = std::filesystem::current_path();
+  std::filesystem::current_path(home_);
+  for (const std::string& given : {std::string("0aaaaaaa00"), std::string("./0aaaaaaa00"),
+                                   std::string("0aaaaaaa00/"), path, path + "//"}) {
+    const RunListing run = list_run(given);
+    EXPECT_EQ(run.problem, "") << given;
+    EXPECT_EQ(run.manifest.name, "here") << given;
+    EXPECT_EQ(run.path, given);
+  }
+  std::filesystem::current_path(working_directory);
 }
 
 // Of large files only the ends are read.

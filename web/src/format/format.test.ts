@@ -1,11 +1,18 @@
 import { test } from 'node:test';
 import { equal } from 'node:assert/strict';
 import { integer, percent, plain, prefixed, probability, ratio, share, times } from './number.ts';
+import { overheadText } from './overhead.ts';
 import { clock, duration, parseTime, relative } from './time.ts';
 import { axisUnit, unitWords, value } from './unit.ts';
 import { commandLine, confidenceWord, labelValues, seriesName, verdictWords } from './words.ts';
 
 const same = (text: string, wanted: string) => equal(text.replaceAll(' ', ' '), wanted);
+
+test('overhead of a job below a second is CPU time, not a ratio', () => {
+  same(overheadText({ cpu_ratio: 4.44, cpu_s: 0.0115 }, 0.0026), '11.5 ms of CPU time');
+  same(overheadText({ cpu_ratio: 0.004, cpu_s: 0.004 }, 1), '0.4 % of one processor');
+  same(overheadText({ cpu_ratio: null, cpu_s: null }, 0.5), '– of one processor');
+});
 
 test('numbers have three digits and separated thousands', () => {
   same(plain(0), '0');

@@ -1,6 +1,7 @@
 // How the run was recorded, and notes that change how it is to be read.
 import type { RunState } from '../state/run.ts';
-import { integer, percent } from '../format/number.ts';
+import { integer } from '../format/number.ts';
+import { overheadText } from '../format/overhead.ts';
 import { duration } from '../format/time.ts';
 import { value as formatValue } from '../format/unit.ts';
 
@@ -11,7 +12,7 @@ export function RunFacts({ run }: { run: RunState }) {
   const facts: [string, string][] = [
     ['machine', [host.name, host.cpu_model, host.threads === null ? null : `${host.threads} processors`, host.memory_bytes === null ? null : formatValue(host.memory_bytes, 'By')].filter((part) => part !== null && part !== undefined).join(', ')],
     ['sampling', `every ${duration(sampling.period_s)}: ${integer(sampling.samples)} samples, ${integer(sampling.missed)} missed, ${integer(sampling.gaps.length)} gaps`],
-    ['overhead', `${percent(overhead.cpu_ratio)} of one processor`],
+    ['overhead', overheadText(overhead, info.run.duration_s)],
     ['steps', info.steps?.count ? `${integer(info.steps.count)}, reported by ${info.steps.source ?? 'unknown'}, ${duration(info.steps.mean_s)} on average` : (info.steps?.reason ?? 'none')],
   ];
   return (
