@@ -108,7 +108,7 @@ class FollowedTraining : public TrainingFollower {
 
   Status take_for_steps(const Reports& reports) {
     TS_CHECK_OK(read_for_steps(reports));
-    results_->settle();
+    results_.settle();
     return {};
   }
 
