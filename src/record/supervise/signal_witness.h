@@ -2,7 +2,8 @@
 // recorder too, which is in the same group.
 //
 // On a busy machine one of the two may notice a signal late. Limits: one that reaches both but was
-// sent to each alone counts as one to the group.
+// sent to each alone counts as one to the group, and so does one that comes while the recorder has
+// the last one still waiting.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,12 @@ class SignalWitness {
 
   // Whether a signal that reached us at `arrived_ns` is the one that the recorder saw last.
   bool is_seen(int number, int64_t arrived_ns, int64_t seen_ns);
-  // The recorder sees this one too: it stands for no other.
-  void expect(int number, int64_t arrived_ns) { accounted_ns_[number] = arrived_ns + kUsualTime; }
+  // The recorder has not seen this one yet, but will: what it sees next stands for no later one.
+  void expect(int number) { is_expected_[number] = true; }
 
  private:
   int64_t accounted_ns_[kMaxSignals] = {};  // what the recorder saw until then is known
+  bool is_expected_[kMaxSignals] = {};
 };
 
 }  // namespace trainscope

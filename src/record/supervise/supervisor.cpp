@@ -201,7 +201,8 @@ void Supervisor::handle_signal(const SignalNote& note) {
   // disappeared.
   const bool for_us_alone = note.number == SIGHUP && ::getsid(0) == ::getpid();
   if (note.from_kernel && !for_us_alone) {
-    witness_.expect(note.number, note.time_ns);
+    const int64_t seen_ns = memory_->signal_seen_ns[note.number];
+    if (!witness_.is_seen(note.number, note.time_ns, seen_ns)) witness_.expect(note.number);
     send_to_own_group(note.number);
   } else {
     pending_.push_back({note.number, note.time_ns});
@@ -229,7 +230,10 @@ void Supervisor::forward_pending() {
     // A recorder that had no time to look has the signal waiting. Asked first: it notes a signal
     // before it takes it.
     const bool waits = !may_come && signal_waits(monitor_.pid(), p.number);
-    if (witness_.is_seen(p.number, p.arrived_ns, memory_->signal_seen_ns[p.number]) || waits) {
+    const bool is_seen =
+        witness_.is_seen(p.number, p.arrived_ns, memory_->signal_seen_ns[p.number]);
+    if (waits && !is_seen) witness_.expect(p.number);
+    if (is_seen || waits) {
       send_to_own_group(p.number);
       return true;
     }
