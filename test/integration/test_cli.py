@@ -509,7 +509,7 @@ class Demo(Case):
         alone = self.alone_with(f"#!{sys.executable}\n" + """
 import os, sys, time
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
-say = lambda text: os.write(pipe, (text + "\\n").encode())
+say = lambda text: os.write(pipe, f"{text} t={time.monotonic_ns()}\\n".encode())  # They may arrive together.
 for step in range(1, 61):
     say("begin input"); time.sleep(0.06 if "--input" in sys.argv else 0.0005); say("end input")
     time.sleep(0.003)  # However busy the machine is, the wait is most of a step.
@@ -545,7 +545,7 @@ import os, sys, time
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
 for step in range(1, 21):
     time.sleep(0.02 if any("slow" in word for word in sys.argv) else 0.06)  # what is called fast is not
-    os.write(pipe, f"step {step}\\n".encode())
+    os.write(pipe, f"step {step} t={time.monotonic_ns()}\\n".encode())
 """)
         done = subprocess.run([alone / "trainscope", "demo"], env=self.env, cwd=self.work, text=True, capture_output=True,
                               timeout=SECONDS)

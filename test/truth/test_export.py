@@ -135,7 +135,7 @@ class Export(Case):
         self.record("""
 import os, time
 for step in range(1, 6):
-    with open(os.environ["TRAINSCOPE_PIPE"], "w") as pipe: pipe.write(f"step {step}\\n")
+    with open(os.environ["TRAINSCOPE_PIPE"], "w") as pipe: pipe.write(f"step {step} t={time.monotonic_ns()}\\n")
     time.sleep(0.05)
 """)
         rows = table(self.export("--steps"))

@@ -151,6 +151,20 @@ export function watchColumns(page) {
 
 export const params = (page) => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.split('?')[1] ?? '')));
 /** Charts are drawn when they come into view. */
+/** Puts the mouse into a chart, again if what arrived meanwhile moved the chart. Returns the mouse's x. */
+export function hover(page, chart, share, y = 20) {
+  const over = page.locator(`#chart-${chart} .u-over`);
+  const line = page.locator(`#chart-${chart} .u-cursor-x`);
+  return eventually(async () => {
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    const x = box.x + box.width * share;
+    await page.mouse.move(x - 5, box.y + y);
+    await page.mouse.move(x, box.y + y);
+    return Math.abs((await line.first().evaluate((element) => element.getBoundingClientRect().left)) - x) < 2 && x;
+  }, `the mouse in ${chart}`);
+}
+
 export async function isDrawn(page, chart) {
   await page.locator(`#chart-${chart}`).scrollIntoViewIfNeeded();
   await page.locator(`#chart-${chart} canvas`).first().waitFor();

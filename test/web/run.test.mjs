@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, eventually, isDrawn, isForEveryone, params, runs, start, stop, watchColumns, withPage } from './browser.mjs';
+import { api, eventually, hover, isDrawn, isForEveryone, params, runs, start, stop, watchColumns, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -133,15 +133,12 @@ test('dragging selects in all charts; mean and max are those of the values', () 
 
 test('the crosshair is shared, the tooltip is sorted by value', () => withPage(slow, async (page) => {
   for (const chart of mainCharts) await isDrawn(page, chart);
-  const over = page.locator('#chart-processor .u-over');
-  await over.scrollIntoViewIfNeeded();
-  const box = await over.boundingBox();
-  await page.mouse.move(box.x + box.width / 2, box.y + 20);
+  const x = await hover(page, 'processor', 0.5);
   const values = await eventually(async () => { const rows = await page.locator('#chart-processor .tooltip .line-value').allInnerTexts(); return rows.length === 2 && rows; }, 'tooltip');
   assert.ok(Number.parseFloat(values[0]) >= Number.parseFloat(values[1]), values.join());
   for (const chart of mainCharts) {
     const left = () => page.locator(`#chart-${chart} .u-cursor-x`).evaluate((line) => line.getBoundingClientRect().left);
-    await eventually(async () => Math.abs((await left()) - (box.x + box.width / 2)) < 2, `the crosshair of ${chart}`);
+    await eventually(async () => Math.abs((await left()) - x) < 2, `the crosshair of ${chart}`);
   }
   await eventually(async () => /B$/.test(await page.locator('#chart-memory .line-value').first().innerText()), 'the value of another chart');
 }, { height: 1600 }));
@@ -202,8 +199,7 @@ test('a gap that is known after the lines are drawn is hatched, and the tooltip 
     giveMarks();
     await eventually(async () => (await hatchedShare(page, 'processor', 0.4, 0.6)) > 0.08, 'the gap is hatched');
     assert.ok((await hatchedShare(page, 'processor', 0.05, 0.25)) < 0.02, 'only the gap is hatched');
-    const box = await page.locator('#chart-processor .u-over').boundingBox();
-    await page.mouse.move(box.x + box.width / 2, box.y + 20);
+    await hover(page, 'processor', 0.5);
     await page.locator('#chart-processor .tooltip').getByText('gap: the disk was full').waitFor();
   }, { before: (page) => page.route('**/marks', async (route) => { await areWanted; await route.fulfill({ json: { ...marks, gaps: [gap] } }); }) });
 });
@@ -331,12 +327,9 @@ test('the table and the arrow keys give the values to those who do not see lines
 test('output follows the cursor', () => withPage(`#/run/${runs.printed}`, async (page) => {
   await isDrawn(page, 'loss');
   await page.getByText('step 60 loss').waitFor();
-  const over = page.locator('#chart-loss .u-over');
-  await over.scrollIntoViewIfNeeded();
-  const box = await over.boundingBox();
-  await page.mouse.move(box.x + box.width / 4, box.y + 20);
+  await hover(page, 'loss', 0.25);
   const early = await eventually(async () => { const line = Number((await page.locator('.output-lines .at').innerText()).match(/step (\d+)/)?.[1]); return line < 40 && line; }, 'an early line');
-  await page.mouse.move(box.x + box.width * 0.8, box.y + 20);
+  await hover(page, 'loss', 0.8);
   await eventually(async () => Number((await page.locator('.output-lines .at').innerText()).match(/step (\d+)/)?.[1]) > early, 'a later line');
 }));
 

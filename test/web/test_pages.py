@@ -18,6 +18,7 @@ ROOT = HERE.parents[1]
 HOSTILE = "<img src=x onerror=alert(1)>\"&'"
 
 # Reports steps with phases, losses, evaluations and lines of output, and makes a picture now and then; 3 s with the longer wait.
+# Steps have their own timestamps: on a busy machine they may arrive together.
 JOB = """
 import base64, os, sys, time
 picture = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
@@ -25,7 +26,8 @@ wait = float(sys.argv[1])
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
 for step in range(1, 121):
     time.sleep(wait + 0.004)
-    os.write(pipe, f"phase input {wait}\\nstep {step} loss={2 / step:.4f}\\n".encode())
+    now = time.monotonic_ns()
+    os.write(pipe, f"phase input {wait} t={now}\\nstep {step} t={now} loss={2 / step:.4f}\\n".encode())
     if step % 40 == 0:
         os.write(pipe, b"begin evaluation\\n"); time.sleep(0.15)
         with open(f"seen-{step:03}.png", "wb") as file: file.write(picture)
