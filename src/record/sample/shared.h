@@ -110,7 +110,8 @@ struct Shared {
   std::atomic<int64_t> earlier_cpu_ns{0};
 
   // When the recorder saw each signal last: one that reached it too was sent to the whole group.
-  std::atomic<int64_t> signal_seen_ns[kMaxSignals] = {};
+  std::atomic<int64_t> signal_seen_ns[kMaxSignals] = {};  // the last time
+  std::atomic<int64_t> signal_sightings[kMaxSignals] = {};
 
   // Output.
   std::atomic<uint32_t> closed_channels{0};  // bit i: channel i has no reader any more
