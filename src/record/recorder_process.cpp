@@ -24,6 +24,12 @@ void keep_little_memory() {
   mallopt(M_TRIM_THRESHOLD, kBytesKept);
 }
 
+// The supervisor reads them in the other order: whoever sees the time sees the sighting counted.
+void note_signal(SharedMemory& memory, int number) {
+  ++memory->signal_sightings[number];
+  memory->signal_seen_ns[number] = monotonic_ns();
+}
+
 }  // namespace
 
 void prepare_recorder_process() {
@@ -49,14 +55,16 @@ void note_signals(SharedMemory& memory, int signal_fd) {
   sigset_t waiting;
   sigemptyset(&waiting);
   sigpending(&waiting);
-  for (size_t number = 1; number < kMaxSignals; ++number) {
-    if (sigismember(&waiting, static_cast<int>(number)) == 1) {
-      memory->signal_seen_ns[number] = monotonic_ns();
-    }
+  for (int number = 1; number < static_cast<int>(kMaxSignals); ++number) {
+    if (sigismember(&waiting, number) == 1) note_signal(memory, number);
   }
   signalfd_siginfo info{};
   while (::read(signal_fd, &info, sizeof info) == sizeof info) {
-    if (info.ssi_signo < kMaxSignals) memory->signal_seen_ns[info.ssi_signo] = monotonic_ns();
+    const auto number = static_cast<int>(info.ssi_signo);
+    if (info.ssi_signo >= kMaxSignals) continue;
+    const bool is_noted = sigismember(&waiting, number) == 1;
+    sigdelset(&waiting, number);
+    if (!is_noted) note_signal(memory, number);
   }
 }
 

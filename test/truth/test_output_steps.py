@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from trainscope_test import BIN, Case, LONG, main, wait_until
+from trainscope_test import BIN, Case, LONG, main, processes, wait_until
 
 # Prints `count` steps, one every `seconds`, and leaves its own measurement of the intervals in a file.
 TRAINER = """
@@ -21,7 +21,6 @@ for step in range(1, count + 1):
     times.append(time.monotonic())
 json.dump([b - a for a, b in zip(times, times[1:])], open(measured, "w"))
 """
-SILENT = "import time; time.sleep(1.5)"
 # Prints ten steps, makes a file, waits for another one, and prints the rest.
 TRAINER_IN_TWO = """
 import os, pathlib, sys, time
@@ -102,9 +101,13 @@ class OutputSteps(Case):
 
     # Two writers.
 
+    def both(self, name, other, steps=200):
+        """The words of a trainer that goes on only once the other one prints too, however late that begins."""
+        return [sys.executable, "-S", "-c", TRAINER_IN_TWO, str(steps), self.path(name), self.path(other), self.path("done")]
+
     def test_two_runs_that_append_to_one_file(self):
         log = self.path("log")
-        processes = [self.run_to(log, name, self.trainer(name, 200, 0.01)) for name in ("one", "two")]
+        processes = [self.run_to(log, name, self.both(name, other)) for name, other in (("one", "two"), ("two", "one"))]
         for process in processes:
             self.assertEqual(process.wait(), 0)
         for name in ("one", "two"):
@@ -112,16 +115,16 @@ class OutputSteps(Case):
 
     def test_two_runs_of_one_script(self):
         """They share one open file, which a script has given to both."""
-        words = [f"{BIN} run --quiet --name {name} -- \"$@\"" for name in ("one", "two")]
-        # Of the arguments only the name differs; both may write the same measurement.
+        words = [f"{BIN} run --quiet --name {name} -- " + " ".join(map(shlex.quote, self.both(name, other)))
+                 for name, other in (("one", "two"), ("two", "one"))]
         script = f"echo begin; {words[0]} & {words[1]} & wait"
         # Jobs that have a pipe too, to which they might write, are recognised all the same.
         for pipe in ((), os.pipe()):
             with open(self.path("log"), "wb") as log:
-                subprocess.run(["sh", "-c", script, "sh", *self.trainer("both", 200, 0.01)], env=self.environment(),
-                               stdout=log, pass_fds=pipe, check=True)
+                subprocess.run(["sh", "-c", script], env=self.environment(), stdout=log, pass_fds=pipe, check=True)
             for name in ("one", "two"):
                 self.assert_refused(name)
+                os.unlink(self.path(name))
             for fd in pipe:
                 os.close(fd)
 
@@ -158,12 +161,12 @@ class OutputSteps(Case):
         self.assert_refused("run")
 
     def test_a_run_that_prints_nothing_beside_one_that_does(self):
-        log = self.path("log")
-        silent = self.run_to(log, "silent", [sys.executable, "-S", "-c", SILENT])
-        loud = self.run_to(log, "loud", self.trainer("loud", 100, 0.01))
+        log, half, began, done = map(self.path, ("log", "half", "began", "done"))
+        silent = self.run_to(log, "silent", [sys.executable, "-S", "-c", WAITER, began, done])
+        loud = self.run_to(log, "loud", [sys.executable, "-S", "-c", TRAINER_IN_TWO, "200", half, began, done])
         self.assertEqual((silent.wait(), loud.wait()), (0, 0))
         self.assert_refused("silent")
-        self.assert_own("loud", 100)
+        self.assert_own("loud", 200)
 
     def test_runs_one_after_the_other(self):
         log = self.path("log")
@@ -282,7 +285,7 @@ class OutputSteps(Case):
             recorder = self.recorder()
             wait_until(lambda i=i: self.printed(log) > 40 * (i + 1))
             os.kill(recorder, signal.SIGKILL)
-            wait_until(lambda: process.poll() is not None or self.recorder() != recorder)
+            wait_until(lambda: process.poll() is not None or set(processes("trainscope-rec", self.home)) - {recorder})
         self.assertEqual(process.wait(), 0)
 
     def printed(self, log):

@@ -228,6 +228,14 @@ class Progress(Case):
         self.assertTrue([note for note in notes if "took too long" in note], notes)
         self.assertFalse([note for note in notes if "matched none" in note], notes)
 
+    def test_lines_that_are_too_long_are_told(self):
+        # Cut after 4,096 bytes, which is within the number of the step.
+        self.record("for step in range(1000, 1020): print('x' * 4089 + f' step {step} loss 0.5', flush=True)",
+                    "--steps-from", r"step (?<step>\d+)")
+        info = self.info()
+        self.assertIsNone(info["steps"]["count"], "half a number was taken for a step")
+        self.assertTrue([note for note in info["run"]["notes"] if "20 of the printed lines were longer" in note], info["run"]["notes"])
+
     def check_counts(self, info, source):
         """What no busy machine changes."""
         self.assertEqual(info["steps"]["source"], source)

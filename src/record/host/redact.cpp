@@ -77,8 +77,8 @@ size_t behind_quote(std::string_view text, size_t at) {
 }
 
 // Position of the value of a name that ends at `at`: after `=`, after `: ` or `":` as in headers
-// and JSON (host:8080 is not one), after a blank for an option, after `", ` for one in a list. npos
-// if no value follows.
+// and JSON (host:8080 is not one, --token:x is), after a blank for an option, after `", ` for one
+// in a list. npos if no value follows.
 size_t value_begin(std::string_view text, size_t at, std::string_view name) {
   const size_t unquoted = behind_quote(text, at);
   const bool quoted = unquoted != at;
@@ -90,7 +90,7 @@ size_t value_begin(std::string_view text, size_t at, std::string_view name) {
   const size_t next = std::min(text.find_first_not_of(kBlanks, place + sign.length), text.size());
   if (sign.kind == '=') return next;
   if (sign.kind == ':') {
-    const bool field = quoted || sign.length > 1 || next > place + 1 ||
+    const bool field = quoted || option || sign.length > 1 || next > place + 1 ||
                        (next < text.size() && (is_quote(text[next]) || text[next] == '\\'));
     return field ? next : kNone;
   }
@@ -168,7 +168,7 @@ Span secret_behind(std::string_view text, size_t at, size_t end) {
   const char before = at == 0 ? ' ' : text[at - 1];
   const bool in_query =
       before == '?' || before == '&' || (at >= 3 && text.substr(at - 3, 3) == "%26");
-  const bool signs = in_query && is_any_of(kSignatures, lower(name));
+  const bool signs = (in_query || before == ';') && is_any_of(kSignatures, lower(name));
   if (!signs && !names_secret(name)) return {};
   const size_t begin = value_begin(text, end, name);
   if (begin == kNone || begin >= text.size()) return {};

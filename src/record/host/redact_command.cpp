@@ -20,14 +20,32 @@ constexpr int kMaxDepth = 4;
 struct ProgramOption {
   std::string_view program, subcommand, option;
 };
-constexpr std::array<ProgramOption, 8> kProgramOptions = {{{"sshpass", "", "-p"},
-                                                           {"mysql", "", "-p"},
-                                                           {"mysqldump", "", "-p"},
-                                                           {"mysqladmin", "", "-p"},
-                                                           {"mariadb", "", "-p"},
-                                                           {"redis-cli", "", "-a"},
-                                                           {"docker", "login", "-p"},
-                                                           {"podman", "login", "-p"}}};
+constexpr std::array<ProgramOption, 22> kProgramOptions = {{
+    {"sshpass", "", "-p"},
+    {"mysql", "", "-p"},
+    {"mysqldump", "", "-p"},
+    {"mysqladmin", "", "-p"},
+    {"mariadb", "", "-p"},
+    {"mongo", "", "-p"},
+    {"mongosh", "", "-p"},
+    {"mongodump", "", "-p"},
+    {"mongorestore", "", "-p"},
+    {"redis-cli", "", "-a"},
+    {"docker", "login", "-p"},
+    {"podman", "login", "-p"},
+    {"az", "login", "-p"},
+    {"7z", "", "-p"},
+    {"7za", "", "-p"},
+    {"unzip", "", "-P"},
+    {"zip", "", "-P"},
+    {"openssl", "", "-passin"},
+    {"openssl", "", "-passout"},
+    {"curl", "", "-b"},
+    {"aws", "", "aws_secret_access_key"},
+    {"aws", "", "aws_session_token"},
+}};
+// Programs whose `login` takes the key itself: `wandb login 0123…`.
+constexpr std::array<std::string_view, 2> kKeyLogins = {"wandb", "swanlab"};
 
 // Options whose value is a header, and how the value is joined to them.
 constexpr std::array<std::string_view, 3> kHeaderOptions = {"-H", "--header", "--headers"};
@@ -52,6 +70,8 @@ bool introduces_line(std::string_view word) {
 bool introduces_value(std::string_view word) {
   if (word.find_first_of(kBlanks) != kNone) return false;
   if (lower(word) == "bearer") return true;
+  const size_t colon = word.find(':');
+  if (colon != kNone && colon + 1 < word.size()) return false;  // --token:x has its own
   const bool option = word.starts_with('-') && leading_name(word).empty();
   return (option || word.ends_with(':')) && names_secret(word);
 }
@@ -70,6 +90,7 @@ std::optional<std::string> hide_header(std::string_view before, std::string_view
 }
 
 bool is_known_program(std::string_view file) {
+  if (is_any_of(kKeyLogins, file)) return true;
   return std::any_of(kProgramOptions.begin(), kProgramOptions.end(),
                      [&](const ProgramOption& known) { return known.program == file; });
 }
@@ -124,7 +145,7 @@ class CommandRedactor {
   }
 
   std::optional<std::string> hide_unnamed(std::string_view word) const {
-    if (is_option_of_program(before_)) return std::string(kHidden);
+    if (is_option_of_program(before_) || is_key_of_login(word)) return std::string(kHidden);
     if (word.size() > 2 && is_option_of_program(word.substr(0, 2))) {
       return std::string(word.substr(0, 2)) + std::string(kHidden);
     }
@@ -135,6 +156,12 @@ class CommandRedactor {
                          (introduces_line(before_) || !is_json(word));
     if (is_line) return redact_line_at(word, depth_ + 1);
     return std::nullopt;
+  }
+
+  bool is_key_of_login(std::string_view word) const {
+    constexpr size_t kLeastKey = 20;
+    return is_any_of(kKeyLogins, program_) && subcommand_ == "login" && word.size() >= kLeastKey &&
+           std::all_of(word.begin(), word.end(), [](char c) { return is_name_character(c); });
   }
 
   bool is_option_of_program(std::string_view option) const {

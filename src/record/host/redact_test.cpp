@@ -221,6 +221,45 @@ TEST(Redact, hides_passwords_of_users_and_programs) {
   for (const Case& each : cases) EXPECT_EQ(redact_command(each.given), each.kept);
 }
 
+TEST(Redact, hides_keys_that_a_login_takes) {
+  const std::string key = "0123456789abcdef0123456789abcdef01234567";
+  EXPECT_EQ(redact_command({"wandb", "login", "--relogin", key}),
+            (Words{"wandb", "login", "--relogin", "***"}));
+  EXPECT_EQ(redact_command({"sh", "-c", "wandb login " + key + " && python t.py --commit " + key}),
+            (Words{"sh", "-c", "wandb login *** && python t.py --commit " + key}));
+  EXPECT_EQ(redact_command({"aws", "configure", "set", "aws_secret_access_key", "abc"}),
+            (Words{"aws", "configure", "set", "aws_secret_access_key", "***"}));
+}
+
+TEST(Redact, hides_passwords_of_other_programs) {
+  const Case cases[] = {
+      {{"openssl", "enc", "-passin", "pass:x"}, {"openssl", "enc", "-passin", "***"}},
+      {{"unzip", "-P", "x", "a.zip"}, {"unzip", "-P", "***", "a.zip"}},
+      {{"7z", "x", "-px", "a.7z"}, {"7z", "x", "-p***", "a.7z"}},
+      {{"mongosh", "-u", "me", "-p", "x"}, {"mongosh", "-u", "me", "-p", "***"}},
+      {{"curl", "-b", "session=x"}, {"curl", "-b", "***"}},
+      {{"--token:x", "--password:x", "h:8080"}, {"--token:***", "--password:***", "h:8080"}},
+      {{"https://h/x;sig=y", "https://h/x?a=1&amp;sig=y"},
+       {"https://h/x;sig=***", "https://h/x?a=1&amp;sig=***"}},
+  };
+  for (const Case& each : cases) EXPECT_EQ(redact_command(each.given), each.kept);
+}
+
+TEST(Redact, hides_passwords_in_addresses_without_a_scheme) {
+  const Case cases[] = {
+      {{"curl", "-x", "me:word@proxy:3128"}, {"curl", "-x", "me:***@proxy:3128"}},
+      {{"--proxy=me:wo@rd@proxy.lab:80"}, {"--proxy=me:***@proxy.lab:80"}},
+      {{"--db", "me:word@db.example.com/x"}, {"--db", "me:***@db.example.com/x"}},
+      {{"sh", "-c", "t.py --db me:word@localhost"}, {"sh", "-c", "t.py --db me:***@localhost"}},
+  };
+  for (const Case& each : cases) EXPECT_EQ(redact_command(each.given), each.kept);
+  const Words plain = {"img:tag@sha256:0123", "git@github.com:a/b@v1",
+                       "pkg:npm/foo@1.2.3",   "a:b@c",
+                       "me@host.org:80",      "rsync",
+                       "h.org:/data@home"};
+  EXPECT_EQ(redact_command(plain), plain);
+}
+
 TEST(Redact, hides_secrets_in_shell_lines) {
   const std::pair<std::string, std::string> lines[] = {
       {"sshpass -p hunter2 ssh h", "sshpass -p *** ssh h"},

@@ -44,6 +44,35 @@ size_t end_of_credentials(std::string_view url, size_t last) {
   return has_port ? std::string_view::npos : last;
 }
 
+// me:word@host without a scheme, as proxies are given: the host has a dot, or a port follows it.
+// Not img:tag@sha256:0123.
+std::string redact_address(std::string_view word) {
+  const size_t begin = word.find('=') == std::string_view::npos ? 0 : word.find('=') + 1;
+  const std::string_view address = word.substr(begin);
+  const size_t colon = address.find(':'), sign = address.rfind('@');
+  const bool has_both = colon != std::string_view::npos && sign != std::string_view::npos;
+  if (!has_both || colon == 0 || sign <= colon + 1) return std::string(word);
+  const std::string_view user = address.substr(0, colon);
+  const bool is_user = std::all_of(user.begin(), user.end(), [](char c) {
+    return is_alnum(c) || c == '_' || c == '-' || c == '.';
+  });
+  const std::string_view place = address.substr(sign + 1);
+  const std::string_view host = place.substr(0, place.find_first_of("/?#"));
+  const std::string_view name = host.substr(0, host.find(':'));
+  const bool is_host = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return is_alnum(c) || c == '.' || c == '-';
+  });
+  const bool has_port = host.size() > name.size() + 1 && is_port(host.substr(name.size() + 1));
+  const bool is_digest = name.starts_with("sha") || name.starts_with("md5");
+  const bool is_version = std::all_of(name.begin(), name.end(), [](char c) {
+    return !std::isalpha(static_cast<unsigned char>(c));
+  });
+  const bool is_place = looks_like_host(host) && !is_version;
+  if (!is_user || !is_host || is_digest || !(has_port || is_place)) return std::string(word);
+  return std::string(word.substr(0, begin + colon + 1)) + std::string(kHidden) +
+         std::string(address.substr(sign));
+}
+
 // Addresses that let whoever knows them write to a channel, as jobs do that report their end.
 constexpr std::array<std::string_view, 6> kWebhooks = {
     "hooks.slack.com/",    "discord.com/api/webhooks/", "discordapp.com/api/webhooks/",
@@ -121,7 +150,9 @@ std::string redact_urls(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const size_t end = std::min(text.find_first_of("\"' \t\r\n<>"), text.size());
-    out += redact_webhook(redact_urls_of_word(text.substr(0, end)));
+    const std::string_view word = text.substr(0, end);
+    const bool has_scheme = word.find("://") != std::string_view::npos;
+    out += redact_webhook(has_scheme ? redact_urls_of_word(word) : redact_address(word));
     if (end < text.size()) out += text[end];
     text.remove_prefix(std::min(end + 1, text.size()));
   }

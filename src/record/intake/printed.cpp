@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 
@@ -34,6 +35,17 @@ constexpr NumberGroup kHeldOutNumbers[] = {{"val_loss", "val_loss"},
                                            {"test_percent", "test_accuracy", 0.01}};
 constexpr NumberGroup kStepNumbers[] = {
     {"throughput", "throughput"}, {"seconds", "duration"}, {"item", "item"}, {"items", "items"}};
+
+// Of a line that was cut, the last word may be half a number.
+std::string_view whole_words(std::string_view line) {
+  const auto is_of_word = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' || c == '+' ||
+           c == '_';
+  };
+  if (line.size() < kMaxLineBytes) return line;
+  while (!line.empty() && is_of_word(line.back())) line.remove_suffix(1);
+  return line;
+}
 
 void add_numbers(const PrintedMatch& match, std::span<const NumberGroup> groups, Report& report) {
   for (const auto& [group, name, factor] : groups) {
@@ -220,14 +232,15 @@ void PrintedSteps::finish() {
 
 // Bytes before this chunk may belong to the other stream, whose line has not ended yet.
 void PrintedSteps::end_line(ProgressSink::Batch& batch) {
-  const std::string_view line = line_;
-  if (has_digit(line)) {
+  const std::string_view line = whole_words(line_);
+  if (has_digit(line_)) {
     if (!budget_.allows_line()) {
       ++counts_.skipped;
     } else {
       const std::string_view of_chunk = line.substr(std::min(chunk_begin_, line.size()));
       const bool is_known =
           take_line(line, batch) || (chunk_begin_ > 0 && take_line(of_chunk, batch));
+      if (!is_known && line_.size() >= kMaxLineBytes) ++counts_.cut;
       if (!is_known && guess_ != nullptr) guess_->observe(line);
     }
   }

@@ -60,6 +60,7 @@ class PrintedSteps {
     int64_t matched = 0;
     int64_t skipped = 0;  // the budget was used up
     int64_t costly = 0;   // no match was found before a pattern had taken too long
+    int64_t cut = 0;      // no match was found in as much of the line as is searched
   };
   // Lines per second that are searched for a pattern of --steps-from even over the budget.
   static constexpr int64_t kFloorOfOwnPattern = 1000;

@@ -237,6 +237,13 @@ TEST_F(PrintedTest, no_search_of_a_long_line_is_given_up) {
   }
 }
 
+TEST_F(PrintedTest, the_last_word_of_a_line_that_is_cut_is_no_number) {
+  const std::string pattern = R"(step (?<step>\d+)( loss (?<loss>[\d.]+))?)";
+  EXPECT_EQ(kept(std::string(4089, 'x') + " step 1234\n", pattern), "");
+  EXPECT_EQ(counts_.cut, 1);
+  EXPECT_EQ(kept(std::string(4080, 'x') + " step 7 loss 0.5678\n", pattern), "step 7\n");
+}
+
 TEST_F(PrintedTest, a_line_of_the_other_stream_that_has_no_end_yet) {
   PrintedSteps printed(sink_, "", unlimited_);
   printed.take("\rloading 1", 0);

@@ -172,6 +172,12 @@ void add_printed_notes(const Shared& shared, bool from_own_pattern,
   } else if (from_own_pattern && matched == 0 && shared.output_is_shared == 0) {
     notes.emplace_back("--steps-from matched none of the printed lines");
   }
+  if (const int64_t cut = shared.cut_lines; cut > 0 && matched == 0) {
+    notes.push_back(
+        fmt::format("{} of the printed lines were longer than the 4,096 bytes that are searched "
+                    "for steps; print the step at the beginning of the line",
+                    cut));
+  }
   if (const int64_t skipped = shared.skipped_lines; skipped > 0) {
     notes.push_back(fmt::format(
         "{} of the printed lines were not searched for steps: searching may take 1 % of a CPU; to "

@@ -94,6 +94,7 @@ void ProgressSources::count_searched(PrintedSteps& printed) {
   const PrintedSteps::Counts counts = printed.take_counts();
   memory_->matched_lines += counts.matched;
   memory_->costly_lines += counts.costly;
+  memory_->cut_lines += counts.cut;
   if (counts.skipped > 0 && memory_->skipped_lines.fetch_add(counts.skipped) == 0) {
     push_event(ring_, since_zero_ns(), "progress",
                "searching printed lines for steps takes more than 1 % of a CPU: some lines are not "

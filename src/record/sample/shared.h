@@ -110,7 +110,8 @@ struct Shared {
   std::atomic<int64_t> earlier_cpu_ns{0};
 
   // When the recorder saw each signal last: one that reached it too was sent to the whole group.
-  std::atomic<int64_t> signal_seen_ns[kMaxSignals] = {};
+  std::atomic<int64_t> signal_seen_ns[kMaxSignals] = {};  // the last time
+  std::atomic<int64_t> signal_sightings[kMaxSignals] = {};
 
   // Output.
   std::atomic<uint32_t> closed_channels{0};  // bit i: channel i has no reader any more
@@ -150,8 +151,8 @@ struct Shared {
   std::atomic<int32_t> is_probe{0};                // the run is one of `probe`
   std::atomic<int32_t> has_probe_finished{0};      // and its job has nothing more to find out
   // Lines of output in which steps were found; that were skipped because of their cost; whose
-  // search was stopped.
-  std::atomic<int64_t> matched_lines{0}, skipped_lines{0}, costly_lines{0};
+  // search was stopped; that were too long to be searched to their end.
+  std::atomic<int64_t> matched_lines{0}, skipped_lines{0}, costly_lines{0}, cut_lines{0};
 
   SharedEventFile event_files[kMaxEventFiles];
 

@@ -5,14 +5,25 @@
 
 namespace trainscope {
 
-bool SignalWitness::is_seen(int number, int64_t arrived_ns, int64_t seen_ns) {
-  int64_t& accounted_ns = accounted_ns_[number];
-  const bool is_new = seen_ns > accounted_ns;
-  accounted_ns = std::max(accounted_ns, seen_ns);
-  const bool is_earlier_one = is_new && is_expected_[number];
-  if (is_new) is_expected_[number] = false;
-  return std::abs(seen_ns - arrived_ns) < kUsualTime ||
-         (is_new && !is_earlier_one && seen_ns > arrived_ns - kLongestStall);
+bool SignalWitness::is_seen(int number, int64_t arrived_ns, const Sightings& now) {
+  Known& known = known_[number];
+  const bool is_new = now.count > known.accounted;
+  known.accounted = std::max(known.accounted, now.count);
+  // A recorder that was killed before it saw that one has a successor that will not.
+  const bool is_of_earlier =
+      now.count == known.expected && now.last_ns - known.expected_since_ns < kLongestStall;
+  if (is_of_earlier) return now.last_ns >= arrived_ns;  // it took both as one
+  return std::abs(now.last_ns - arrived_ns) < kUsualTime ||
+         (is_new && now.last_ns > arrived_ns - kLongestStall);
+}
+
+void SignalWitness::expect(int number, int64_t arrived_ns, const Sightings& now) {
+  Known& known = known_[number];
+  const bool is_new = now.count > known.accounted;
+  known.accounted = std::max(known.accounted, now.count);
+  const bool was_seen = is_new && std::abs(now.last_ns - arrived_ns) < kUsualTime;
+  known.expected = was_seen ? now.count : now.count + 1;
+  known.expected_since_ns = arrived_ns;
 }
 
 }  // namespace trainscope

@@ -2,8 +2,9 @@
 // recorder too, which is in the same group.
 //
 // On a busy machine one of the two may notice a signal late. Limits: one that reaches both but was
-// sent to each alone counts as one to the group, and so does one that comes while the recorder has
-// the last one still waiting.
+// sent to each alone counts as one to the group, and so does one to the supervisor alone that
+// arrives before the recorder has noticed an earlier one to the group: the kernel keeps one of
+// each.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,12 @@
 
 namespace trainscope {
 
+// What the recorder saw of a signal.
+struct Sightings {
+  int64_t count = 0;
+  int64_t last_ns = 0;
+};
+
 class SignalWitness {
  public:
   // A signal to the whole group reaches the recorder within this time, or was meant for us alone.
@@ -21,13 +28,17 @@ class SignalWitness {
   static constexpr int64_t kLongestStall = kNsPerSecond;
 
   // Whether a signal that reached us at `arrived_ns` is the one that the recorder saw last.
-  bool is_seen(int number, int64_t arrived_ns, int64_t seen_ns);
-  // The recorder has not seen this one yet, but will: what it sees next stands for no later one.
-  void expect(int number) { is_expected_[number] = true; }
+  bool is_seen(int number, int64_t arrived_ns, const Sightings& now);
+  // The recorder has seen this one or will see it: its sighting stands for no other.
+  void expect(int number, int64_t arrived_ns, const Sightings& now);
 
  private:
-  int64_t accounted_ns_[kMaxSignals] = {};  // what the recorder saw until then is known
-  bool is_expected_[kMaxSignals] = {};
+  struct Known {
+    int64_t accounted = 0;  // sightings that stand for signals before
+    int64_t expected = 0;   // the one that is to come for a signal that is known; 0: none
+    int64_t expected_since_ns = 0;
+  };
+  Known known_[kMaxSignals];
 };
 
 }  // namespace trainscope
