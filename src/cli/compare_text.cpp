@@ -102,22 +102,6 @@ std::string explanations_text(const Comparison& comparison, size_t width) {
   return out + labelled("part of each run", comparison.part_rule, width, kColumns);
 }
 
-std::string energy_text(const Comparison& comparison) {
-  const ComparedNumber& energy = *comparison.energy;
-  return fmt::format("{}: {} → {} per step, {}", comparison.energy_of,
-                     quantity_text(*energy.a, "J/{step}"), quantity_text(*energy.b, "J/{step}"),
-                     ratio_cell(energy));
-}
-
-// Of many steps: one costs next to nothing.
-std::string cost_text(const Comparison& comparison) {
-  constexpr double kSteps = 1000;
-  const ComparedNumber& cost = *comparison.cost;
-  const std::string currency = comparison.currency.empty() ? "" : comparison.currency + " ";
-  return fmt::format("{} → {} {}per 1,000 steps, {}", number_text(kSteps * *cost.a),
-                     number_text(kSteps * *cost.b), currency, ratio_cell(cost));
-}
-
 }  // namespace
 
 std::string ratio_cell(const ComparedNumber& number) {
@@ -175,6 +159,22 @@ std::string side_verdict(const ComparedSide& side) {
     all.insert(run.verdict + (run.cause.empty() ? "" : " (" + run.cause + ")"));
   }
   return fmt::format("{}", fmt::join(all, ", "));
+}
+
+std::string energy_text(const Comparison& comparison) {
+  const ComparedNumber& energy = *comparison.energy;
+  return fmt::format("{}: {} → {} per step, {}", comparison.energy_of,
+                     quantity_text(*energy.a, "J/{step}"), quantity_text(*energy.b, "J/{step}"),
+                     ratio_cell(energy));
+}
+
+// Of many steps: one costs next to nothing.
+std::string cost_text(const Comparison& comparison) {
+  constexpr double kSteps = 1000;
+  const ComparedNumber& cost = *comparison.cost;
+  const std::string currency = comparison.currency.empty() ? "" : comparison.currency + " ";
+  return fmt::format("{} → {} {}per 1,000 steps, {}", number_text(kSteps * *cost.a),
+                     number_text(kSteps * *cost.b), currency, ratio_cell(cost));
 }
 
 std::string comparison_text(const Comparison& comparison, const CompareStyle& style) {

@@ -32,5 +32,9 @@ bool differs(const ComparedMetric& metric);
 std::string side_text(const ComparedSide& side);
 // "cpu_bound (single_thread)", of several runs each once.
 std::string side_verdict(const ComparedSide& side);
+// "GPU: 166 J → 15.9 J per step, 0.10 [0.09, 0.10]", of a comparison that has an energy.
+std::string energy_text(const Comparison& comparison);
+// "0.1 → 0.04 EUR per 1,000 steps, 0.40 [0.36, 0.44]", of one that has a cost.
+std::string cost_text(const Comparison& comparison);
 
 }  // namespace trainscope

@@ -116,6 +116,30 @@ TEST(CompareTextTest, markdown_has_a_table_and_no_markup_of_runs) {
   EXPECT_THAT(text, HasSubstr("x\\_1 in A, \\<b\\> in B"));
 }
 
+TEST(CompareTextTest, markdown_names_verdicts_and_cost) {
+  Comparison comparison = example();
+  EXPECT_THAT(comparison_markdown(comparison, {}),
+              HasSubstr("Verdicts: A cpu\\_bound (single\\_thread); B cpu\\_bound"));
+  EXPECT_THAT(comparison_markdown(comparison, {}), Not(HasSubstr("Cost: ")));
+  comparison.cost = compared("train.cost_per_step", "lower", 1e-4, 4e-5).number;
+  comparison.currency = "EUR";
+  comparison.energy = compared("train.energy_per_step", "lower", 166, 15.9).number;
+  comparison.energy_of = "GPU";
+  EXPECT_THAT(comparison_markdown(comparison, {}),
+              HasSubstr("\n\nCost: 0.1 → 0.04 EUR per 1,000 steps, 0.40 "));
+  EXPECT_THAT(comparison_markdown(comparison, {}),
+              HasSubstr("\n\nEnergy: GPU: 166 J → 15.9 J per step, 0.096 "));
+}
+
+// "--counter 'x:…;unit=|'" and "--tag 'price=2 |'" are as the user wrote them.
+TEST(CompareTextTest, units_of_the_user_do_not_end_a_cell) {
+  Comparison comparison = example();
+  comparison.metrics = {compared("counter.x", "higher", 5, 900)};
+  comparison.metrics[0].unit = "|<i>\n";
+  EXPECT_THAT(comparison_markdown(comparison, {}), HasSubstr("| 5 \\|\\<i\\>"));
+  EXPECT_THAT(comparison_markdown(comparison, {}), Not(HasSubstr(" |<i")));
+}
+
 TEST(CompareTextTest, absent_numbers_are_null_in_json) {
   const Json document = comparison_json(example(), false);
   EXPECT_EQ(document["schema"], "trainscope.compare/1");
