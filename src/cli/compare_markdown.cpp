@@ -29,6 +29,9 @@ std::string comparison_markdown(const Comparison& comparison, const CompareStyle
   if (!comparison.why.empty()) out += "Why: " + markdown_escaped(comparison.why) + "\n\n";
   out += fmt::format("Verdicts: A {}; B {}\n\n", markdown_escaped(side_verdict(comparison.a)),
                      markdown_escaped(side_verdict(comparison.b)));
+  for (const std::string& text : accuracy_texts(comparison)) {
+    out += "Accuracy: " + markdown_escaped(text) + "\n\n";
+  }
   if (comparison.energy) out += "Energy: " + markdown_escaped(energy_text(comparison)) + "\n\n";
   if (comparison.cost) out += "Cost: " + markdown_escaped(cost_text(comparison)) + "\n\n";
   out += fmt::format("A {}  \nB {}\n\n", markdown_escaped(side_text(comparison.a)),

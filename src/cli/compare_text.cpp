@@ -161,6 +161,19 @@ std::string side_verdict(const ComparedSide& side) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
+std::vector<std::string> accuracy_texts(const Comparison& comparison) {
+  std::vector<std::string> texts;
+  for (const ComparedMetric& metric : comparison.metrics) {
+    const ComparedNumber& number = metric.number;
+    if (metric.name != "train.time_to_accuracy" || !number.a || !number.b) continue;
+    texts.push_back(
+        fmt::format("{} ({}) after {} → {}{}{}", value_of_label(metric.labels, "accuracy"),
+                    value_of_label(metric.labels, "set"), duration_text(*number.a),
+                    duration_text(*number.b), number.ratio ? ", " : "", ratio_cell(number)));
+  }
+  return texts;
+}
+
 std::string energy_text(const Comparison& comparison) {
   const ComparedNumber& energy = *comparison.energy;
   return fmt::format("{}: {} → {} per step, {}", comparison.energy_of,
@@ -185,6 +198,9 @@ std::string comparison_text(const Comparison& comparison, const CompareStyle& st
   if (!comparison.why.empty()) out += labelled("why", comparison.why, width);
   out += labelled("verdicts",
                   "A " + side_verdict(comparison.a) + "; B " + side_verdict(comparison.b), width);
+  for (const std::string& text : accuracy_texts(comparison)) {
+    out += labelled("accuracy", text, width);
+  }
   if (comparison.energy) out += labelled("energy", energy_text(comparison), width);
   if (comparison.cost) out += labelled("cost", cost_text(comparison), width);
   for (const ComparisonWarning& warning : comparison.warnings) {

@@ -131,6 +131,20 @@ TEST(CompareTextTest, markdown_names_verdicts_and_cost) {
               HasSubstr("\n\nEnergy: GPU: 166 J → 15.9 J per step, 0.096 "));
 }
 
+TEST(CompareTextTest, the_time_to_an_accuracy_is_an_answer_whether_it_differs_or_not) {
+  Comparison comparison = example();
+  ComparedMetric metric = compared("train.time_to_accuracy", "cannot_tell", 480, 300);
+  metric.unit = "s";
+  metric.labels = {{"accuracy", "0.95"}, {"set", "test|"}};
+  comparison.metrics.push_back(metric);
+  EXPECT_THAT(comparison_text(comparison, {}),
+              HasSubstr("  accuracy  0.95 (test|) after 8 min → 5 min, 0.62 [0.56, 0.69]\n"));
+  EXPECT_THAT(comparison_markdown(comparison, {}),
+              HasSubstr("\n\nAccuracy: 0.95 (test\\|) after 8 min → 5 min, 0.62 \\[0.56"));
+  comparison.metrics.back().number.low.reset();
+  EXPECT_THAT(comparison_text(comparison, {}), HasSubstr("5 min, 0.62\n"));
+}
+
 // "--counter 'x:…;unit=|'" and "--tag 'price=2 |'" are as the user wrote them.
 TEST(CompareTextTest, units_of_the_user_do_not_end_a_cell) {
   Comparison comparison = example();
