@@ -82,9 +82,11 @@ std::string metrics_text(const Comparison& comparison, const CompareStyle& style
   std::string out;
   if (!table.empty()) out += "\n" + table.text(style.colour, style.width, "  ");
   if (hidden > 0) {
-    out += fmt::format("\n  {} {} or cannot be told apart; --all shows them\n",
-                       counted(static_cast<int64_t>(hidden), "metric"),
-                       hidden == 1 ? "does not differ" : "do not differ");
+    constexpr size_t kIndent = 2;
+    const std::string text = fmt::format("{} {} or cannot be told apart; --all shows them",
+                                         counted(static_cast<int64_t>(hidden), "metric"),
+                                         hidden == 1 ? "does not differ" : "do not differ");
+    out += "\n" + labelled("", text, style.width == 0 ? 80 : style.width, kIndent);
   }
   return out;
 }

@@ -59,6 +59,12 @@ TEST(CompareTextTest, metrics_that_do_not_differ_need_all) {
   EXPECT_THAT(comparison_text(example(), {.all = true}), HasSubstr("system.memory."));
 }
 
+TEST(CompareTextTest, how_many_do_not_differ_fits_a_narrow_terminal) {
+  EXPECT_THAT(
+      comparison_text(example(), {.width = 40}),
+      HasSubstr("\n  1 metric does not differ or cannot be\n  told apart; --all shows them\n"));
+}
+
 TEST(CompareTextTest, temperatures_are_shown_as_differences) {
   Comparison comparison = example();
   ComparedMetric metric = compared("hw.temperature", "lower", 89.9, 83.7);
