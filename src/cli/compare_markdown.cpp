@@ -12,7 +12,8 @@ namespace {
 std::string markdown_row(const std::string& name, const ComparedMetric& metric) {
   const ComparedNumber& number = metric.number;
   const auto cell = [&](const std::optional<double>& value) {
-    return value ? quantity_text(*value, metric.unit) : std::string("–");
+    // Units of counters and currencies are text of the user's.
+    return value ? markdown_escaped(quantity_text(*value, metric.unit)) : std::string("–");
   };
   const std::string verdict = number.verdict == "cannot_tell" ? "cannot tell" : number.verdict;
   return fmt::format("| {} | {} | {} | {} | {} | {} |\n", markdown_escaped(name), cell(number.a),
@@ -26,6 +27,13 @@ std::string comparison_markdown(const Comparison& comparison, const CompareStyle
   std::string out = "**" + markdown_escaped(comparison.speed.sentence) + "**\n\n";
   out += markdown_escaped(comparison.behaviour.sentence) + "\n\n";
   if (!comparison.why.empty()) out += "Why: " + markdown_escaped(comparison.why) + "\n\n";
+  out += fmt::format("Verdicts: A {}; B {}\n\n", markdown_escaped(side_verdict(comparison.a)),
+                     markdown_escaped(side_verdict(comparison.b)));
+  for (const std::string& text : accuracy_texts(comparison)) {
+    out += "Accuracy: " + markdown_escaped(text) + "\n\n";
+  }
+  if (comparison.energy) out += "Energy: " + markdown_escaped(energy_text(comparison)) + "\n\n";
+  if (comparison.cost) out += "Cost: " + markdown_escaped(cost_text(comparison)) + "\n\n";
   out += fmt::format("A {}  \nB {}\n\n", markdown_escaped(side_text(comparison.a)),
                      markdown_escaped(side_text(comparison.b)));
   out += "| | A | B | B/A [95 %] | p | verdict |\n|---|---:|---:|---:|---:|---|\n";

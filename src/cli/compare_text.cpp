@@ -82,9 +82,11 @@ std::string metrics_text(const Comparison& comparison, const CompareStyle& style
   std::string out;
   if (!table.empty()) out += "\n" + table.text(style.colour, style.width, "  ");
   if (hidden > 0) {
-    out += fmt::format("\n  {} {} or cannot be told apart; --all shows them\n",
-                       counted(static_cast<int64_t>(hidden), "metric"),
-                       hidden == 1 ? "does not differ" : "do not differ");
+    constexpr size_t kIndent = 2;
+    const std::string text = fmt::format("{} {} or cannot be told apart; --all shows them",
+                                         counted(static_cast<int64_t>(hidden), "metric"),
+                                         hidden == 1 ? "does not differ" : "do not differ");
+    out += "\n" + labelled("", text, style.width == 0 ? 80 : style.width, kIndent);
   }
   return out;
 }
@@ -100,22 +102,6 @@ std::string explanations_text(const Comparison& comparison, size_t width) {
   }
   out += "\nWhat was compared?\n";
   return out + labelled("part of each run", comparison.part_rule, width, kColumns);
-}
-
-std::string energy_text(const Comparison& comparison) {
-  const ComparedNumber& energy = *comparison.energy;
-  return fmt::format("{}: {} → {} per step, {}", comparison.energy_of,
-                     quantity_text(*energy.a, "J/{step}"), quantity_text(*energy.b, "J/{step}"),
-                     ratio_cell(energy));
-}
-
-// Of many steps: one costs next to nothing.
-std::string cost_text(const Comparison& comparison) {
-  constexpr double kSteps = 1000;
-  const ComparedNumber& cost = *comparison.cost;
-  const std::string currency = comparison.currency.empty() ? "" : comparison.currency + " ";
-  return fmt::format("{} → {} {}per 1,000 steps, {}", number_text(kSteps * *cost.a),
-                     number_text(kSteps * *cost.b), currency, ratio_cell(cost));
 }
 
 }  // namespace
@@ -177,6 +163,35 @@ std::string side_verdict(const ComparedSide& side) {
   return fmt::format("{}", fmt::join(all, ", "));
 }
 
+std::vector<std::string> accuracy_texts(const Comparison& comparison) {
+  std::vector<std::string> texts;
+  for (const ComparedMetric& metric : comparison.metrics) {
+    const ComparedNumber& number = metric.number;
+    if (metric.name != "train.time_to_accuracy" || !number.a || !number.b) continue;
+    texts.push_back(
+        fmt::format("{} ({}) after {} → {}{}{}", value_of_label(metric.labels, "accuracy"),
+                    value_of_label(metric.labels, "set"), duration_text(*number.a),
+                    duration_text(*number.b), number.ratio ? ", " : "", ratio_cell(number)));
+  }
+  return texts;
+}
+
+std::string energy_text(const Comparison& comparison) {
+  const ComparedNumber& energy = *comparison.energy;
+  return fmt::format("{}: {} → {} per step, {}", comparison.energy_of,
+                     quantity_text(*energy.a, "J/{step}"), quantity_text(*energy.b, "J/{step}"),
+                     ratio_cell(energy));
+}
+
+// Of many steps: one costs next to nothing.
+std::string cost_text(const Comparison& comparison) {
+  constexpr double kSteps = 1000;
+  const ComparedNumber& cost = *comparison.cost;
+  const std::string currency = comparison.currency.empty() ? "" : comparison.currency + " ";
+  return fmt::format("{} → {} {}per 1,000 steps, {}", number_text(kSteps * *cost.a),
+                     number_text(kSteps * *cost.b), currency, ratio_cell(cost));
+}
+
 std::string comparison_text(const Comparison& comparison, const CompareStyle& style) {
   const size_t width = style.width == 0 ? 80 : style.width;
   std::string out = "A  " + side_text(comparison.a) + "\nB  " + side_text(comparison.b) + "\n\n";
@@ -185,6 +200,9 @@ std::string comparison_text(const Comparison& comparison, const CompareStyle& st
   if (!comparison.why.empty()) out += labelled("why", comparison.why, width);
   out += labelled("verdicts",
                   "A " + side_verdict(comparison.a) + "; B " + side_verdict(comparison.b), width);
+  for (const std::string& text : accuracy_texts(comparison)) {
+    out += labelled("accuracy", text, width);
+  }
   if (comparison.energy) out += labelled("energy", energy_text(comparison), width);
   if (comparison.cost) out += labelled("cost", cost_text(comparison), width);
   for (const ComparisonWarning& warning : comparison.warnings) {

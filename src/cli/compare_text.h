@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "model/comparison.h"
 
@@ -32,5 +33,12 @@ bool differs(const ComparedMetric& metric);
 std::string side_text(const ComparedSide& side);
 // "cpu_bound (single_thread)", of several runs each once.
 std::string side_verdict(const ComparedSide& side);
+// "0.95 (validation) after 8 min → 5 min, 0.62 [0.55, 0.71]": the highest accuracy that all runs
+// reached, of each set, and the time to it.
+std::vector<std::string> accuracy_texts(const Comparison& comparison);
+// "GPU: 166 J → 15.9 J per step, 0.10 [0.09, 0.10]", of a comparison that has an energy.
+std::string energy_text(const Comparison& comparison);
+// "0.1 → 0.04 EUR per 1,000 steps, 0.40 [0.36, 0.44]", of one that has a cost.
+std::string cost_text(const Comparison& comparison);
 
 }  // namespace trainscope

@@ -59,6 +59,12 @@ TEST(CompareTextTest, metrics_that_do_not_differ_need_all) {
   EXPECT_THAT(comparison_text(example(), {.all = true}), HasSubstr("system.memory."));
 }
 
+TEST(CompareTextTest, how_many_do_not_differ_fits_a_narrow_terminal) {
+  EXPECT_THAT(
+      comparison_text(example(), {.width = 40}),
+      HasSubstr("\n  1 metric does not differ or cannot be\n  told apart; --all shows them\n"));
+}
+
 TEST(CompareTextTest, temperatures_are_shown_as_differences) {
   Comparison comparison = example();
   ComparedMetric metric = compared("hw.temperature", "lower", 89.9, 83.7);
@@ -114,6 +120,44 @@ TEST(CompareTextTest, markdown_has_a_table_and_no_markup_of_runs) {
               HasSubstr("| system.cpu.utilization | 75.6 % | 14.4 % | 0.19 \\[0.17, 0.21\\] |"));
   EXPECT_THAT(text, HasSubstr("a\\|b"));
   EXPECT_THAT(text, HasSubstr("x\\_1 in A, \\<b\\> in B"));
+}
+
+TEST(CompareTextTest, markdown_names_verdicts_and_cost) {
+  Comparison comparison = example();
+  EXPECT_THAT(comparison_markdown(comparison, {}),
+              HasSubstr("Verdicts: A cpu\\_bound (single\\_thread); B cpu\\_bound"));
+  EXPECT_THAT(comparison_markdown(comparison, {}), Not(HasSubstr("Cost: ")));
+  comparison.cost = compared("train.cost_per_step", "lower", 1e-4, 4e-5).number;
+  comparison.currency = "EUR";
+  comparison.energy = compared("train.energy_per_step", "lower", 166, 15.9).number;
+  comparison.energy_of = "GPU";
+  EXPECT_THAT(comparison_markdown(comparison, {}),
+              HasSubstr("\n\nCost: 0.1 → 0.04 EUR per 1,000 steps, 0.40 "));
+  EXPECT_THAT(comparison_markdown(comparison, {}),
+              HasSubstr("\n\nEnergy: GPU: 166 J → 15.9 J per step, 0.096 "));
+}
+
+TEST(CompareTextTest, the_time_to_an_accuracy_is_an_answer_whether_it_differs_or_not) {
+  Comparison comparison = example();
+  ComparedMetric metric = compared("train.time_to_accuracy", "cannot_tell", 480, 300);
+  metric.unit = "s";
+  metric.labels = {{"accuracy", "0.95"}, {"set", "test|"}};
+  comparison.metrics.push_back(metric);
+  EXPECT_THAT(comparison_text(comparison, {}),
+              HasSubstr("  accuracy  0.95 (test|) after 8 min → 5 min, 0.62 [0.56, 0.69]\n"));
+  EXPECT_THAT(comparison_markdown(comparison, {}),
+              HasSubstr("\n\nAccuracy: 0.95 (test\\|) after 8 min → 5 min, 0.62 \\[0.56"));
+  comparison.metrics.back().number.low.reset();
+  EXPECT_THAT(comparison_text(comparison, {}), HasSubstr("5 min, 0.62\n"));
+}
+
+// "--counter 'x:…;unit=|'" and "--tag 'price=2 |'" are as the user wrote them.
+TEST(CompareTextTest, units_of_the_user_do_not_end_a_cell) {
+  Comparison comparison = example();
+  comparison.metrics = {compared("counter.x", "higher", 5, 900)};
+  comparison.metrics[0].unit = "|<i>\n";
+  EXPECT_THAT(comparison_markdown(comparison, {}), HasSubstr("| 5 \\|\\<i\\>"));
+  EXPECT_THAT(comparison_markdown(comparison, {}), Not(HasSubstr(" |<i")));
 }
 
 TEST(CompareTextTest, absent_numbers_are_null_in_json) {

@@ -106,7 +106,10 @@ std::string_view verdict_of(const ProbeEffect& effect) {
 // What would give more pairs of blocks: more time helps only a job that would have gone on.
 std::string more_pairs_text(const RunView& run) {
   constexpr int64_t kLeastMinutes = 10, kMinuteNs = 60'000'000'000;
-  if (run.manifest().ended_by == EndedBy::exit) return "the job ended before there were more";
+  const auto ended_by = run.manifest().ended_by;
+  if (ended_by == EndedBy::exit || ended_by == EndedBy::signal) {
+    return "the job ended before there were more";
+  }
   int64_t minutes = kLeastMinutes;
   for (const Setting& setting : run.manifest().settings) {
     if (setting.name != "for") continue;

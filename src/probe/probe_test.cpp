@@ -154,9 +154,11 @@ TEST(Probe, a_time_that_was_too_short_has_a_suggestion) {
 TEST(Probe, more_time_is_not_suggested_for_a_job_that_ended_by_itself) {
   ProbedJob job;
   for (int i = 0; i < 3; ++i) job.add_pair("host", 0.01, 1.05, i % 2 == 0, 0.0005);
-  job.set_ended_by(EndedBy::exit);
-  EXPECT_EQ(effect(job.result(), "host").reason,
-            "3 pairs of blocks are too few: the job ended before there were more");
+  for (const EndedBy ended_by : {EndedBy::exit, EndedBy::signal}) {
+    job.set_ended_by(ended_by);
+    EXPECT_EQ(effect(job.result(), "host").reason,
+              "3 pairs of blocks are too few: the job ended before there were more");
+  }
   job.set_ended_by(EndedBy::time_limit);
   EXPECT_EQ(effect(job.result(), "host").reason, "3 pairs of blocks are too few: try --for 10m");
   job.set_for("20m");

@@ -98,14 +98,19 @@ double variance_at_one(const Side& side) {
   return std::max(one.down, one.up) * std::max(one.down, one.up);
 }
 
-// The sides may hold very different numbers of values: how much one value varies counts.
+// The sides may hold very different numbers of values: how much one value varies counts. A side of
+// few blocks needs at least as many values as make them enough.
 std::optional<double> values_needed(const Side& a, const Side& b, double freedom,
                                     const Question& question) {
   const double wanted =
       question.smallest_effect * std::abs(a.value) / detectable_multiple(freedom, question);
   const double of_a = variance_at_one(a), of_b = variance_at_one(b);
   if (!(wanted > 0) || of_a + of_b <= wanted * wanted) return std::nullopt;
-  return std::ceil((of_a * a.units + of_b * b.units) / (wanted * wanted));
+  const double of_values = of_a * a.units / a.caution + of_b * b.units / b.caution;
+  const auto enough = [](const Side& side) {
+    return side.caution > 1 ? side.units * side.caution : 0;
+  };
+  return std::ceil(std::max({of_values / (wanted * wanted), enough(a), enough(b)}));
 }
 
 std::optional<double> repeats_needed(const Side& a, const Side& b, double freedom,

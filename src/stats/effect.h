@@ -21,6 +21,8 @@ struct Side {
   double units = 0;      // values in all blocks, or runs if they are the units
   // How far the truth may be for this multiple of the standard error; never less for a larger one.
   std::function<Deviation(double multiple)> deviation;
+  // So many times as large as estimated the variance is taken to be, because of few blocks.
+  double caution = 1;
 };
 
 // A Side whose estimate has this variance.

@@ -13,17 +13,28 @@
 namespace trainscope {
 namespace {
 
+// Of fewer blocks than these the correlation can hardly be estimated.
+constexpr double kEnoughBlocks = 40;
+
+// How many times as large as estimated the variance of a mean of so many blocks is taken to be.
+// Without this a difference is claimed in a quarter of equal pairs of 8 blocks that correlate by
+// 0.7.
+double caution_for(size_t blocks) {
+  return std::max(1.0, kEnoughBlocks / static_cast<double>(blocks));
+}
+
 // The mean over runs of one side, uncertain only by the variation within each of them.
 std::optional<Side> side_within_runs(std::span<const Observed> runs) {
   const auto count = static_cast<double>(runs.size());
   MeanEstimate all;
-  double values = 0, squares = 0;
+  double values = 0, squares = 0, incautious = 0;
   for (const Observed& run : runs) {
     const std::optional<MeanEstimate> one = estimate_mean(run);
     if (!one) return std::nullopt;
     const double variance = one->variance / (count * count);
     all.mean += one->mean / count;
     all.variance += variance;
+    incautious += variance / caution_for(run.means.size());
     all.effective += one->effective;
     all.freedom += one->freedom;
     squares += variance * variance / one->freedom;
@@ -31,7 +42,9 @@ std::optional<Side> side_within_runs(std::span<const Observed> runs) {
                                   : std::accumulate(run.weights.begin(), run.weights.end(), 0.0);
   }
   if (squares > 0) all.freedom = all.variance * all.variance / squares;
-  return normal_side(all, values);
+  Side side = normal_side(all, values);
+  if (incautious > 0) side.caution = all.variance / incautious;
+  return side;
 }
 
 }  // namespace
@@ -63,9 +76,10 @@ std::optional<MeanEstimate> estimate_mean(const Observed& run) {
   }
   const std::optional<LongRunVariance> found = long_run_variance(deviations);
   if (!found) return std::nullopt;
-  const double effective = found->value > 0 ? count * found->variance / found->value : count;
+  const double value = found->value * caution_for(run.means.size());
+  const double effective = value > 0 ? count * found->variance / value : count;
   return MeanEstimate{.mean = mean,
-                      .variance = found->value / count,
+                      .variance = value / count,
                       .freedom = found->freedom,
                       .effective = std::min(effective, count)};
 }

@@ -188,6 +188,37 @@ TEST(compare_means, sides_of_very_different_length_need_what_their_values_need) 
   EXPECT_LT(*effect.values_needed, 1100);
 }
 
+// Their correlation cannot be estimated, and may be as large as this.
+TEST(compare_means, few_correlated_blocks_are_rarely_called_different) {
+  constexpr unsigned kPairs = 400;
+  for (const size_t count : {8U, 12U, 20U}) {
+    unsigned claimed = 0;
+    for (unsigned seed = 0; seed < kPairs; ++seed) {
+      const auto a = one_run(correlated_series(count, 0.7, 2 * seed + 1));
+      const auto b = one_run(correlated_series(count, 0.7, 2 * seed + 2));
+      claimed += compare_means(a, b)->p < 0.05 ? 1 : 0;
+    }
+    EXPECT_LT(claimed, 0.08 * kPairs) << count;
+  }
+}
+
+// Of more blocks less is assumed, so that they are not needed in proportion to the uncertainty.
+TEST(compare_means, few_blocks_need_at_least_enough) {
+  const auto few = one_run(correlated_series(10, 0, 1)),
+             same = one_run(correlated_series(10, 0, 2));
+  const MeanEstimate a = estimate_mean(few[0]).value(), b = estimate_mean(same[0]).value();
+  const auto needed = [&](double effect) {
+    return compare_means(few, same, {.smallest_effect = effect})->values_needed;
+  };
+  const double one = 10 * (a.variance + b.variance) / 4;  // of one value on each side
+  ASSERT_TRUE(needed(0.001));
+  const double wanted = 0.001 * a.mean / 3.7;  // standard errors, with 8 degrees of freedom
+  EXPECT_NEAR(*needed(0.001) / (one / (wanted * wanted)), 1, 0.5);
+  double just_too_small = 0.001;
+  while (needed(1.01 * just_too_small)) just_too_small *= 1.01;
+  EXPECT_EQ(needed(just_too_small), 40);
+}
+
 TEST(effective_size, follows_the_correlation) {
   EXPECT_NEAR(effective_size(correlated_series(4000, 0.8, 1)).value(), 4000 * 0.2 / 1.8, 150);
   EXPECT_FALSE(effective_size(std::vector<double>(7, 1)));

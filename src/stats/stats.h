@@ -6,7 +6,7 @@
 // 0, and exactly if the interval of the ratio, where there is one, excludes 1. Limits: one run per
 // side is a statement about those two runs; only repeats on both sides make it a statement about
 // the two configurations. The correlation of values with earlier ones must fade within about a
-// tenth of a run.
+// tenth of a run. Fewer than 40 blocks per run have wider intervals than their values show.
 #pragma once
 
 #include <cstddef>

@@ -185,6 +185,37 @@ print(sum(b == a + 1 for a, b in zip(seen, seen[1:])))""")
         self.assertGreater(int(self.job.stdout), 500)
         self.assertFalse([mark for mark in self.marks() if "stopped" in mark])
 
+    def test_batches_keep_their_types(self):
+        """Containers of the job's own have attributes, which a plain list or tuple would lack, and state of their own."""
+        self.probed("""
+from collections import UserDict
+class Boxes(list):
+    scale = 0
+class Pair(tuple):
+    scale = 0
+class Record:
+    "Has items, and keeps them where a shallow copy shares them."
+    def __init__(self, **items): self._items = items
+    def keys(self): return self._items.keys()
+    def items(self): return self._items.items()
+    def __getitem__(self, key): return self._items[key]
+    def __setitem__(self, key, value): self._items[key] = value
+    def pop(self, key): return self._items.pop(key)
+def make(i):
+    boxes, pair = Boxes([torch.Tensor(i)]), Pair((torch.Tensor(i), 1))
+    boxes.scale = pair.scale = 2
+    return {"boxes": boxes, "pair": pair, "record": Record(x=torch.Tensor(i)), "user": UserDict(x=i)}
+seen = []
+def each(step, batch):
+    assert batch["boxes"].scale == batch["pair"].scale == 2
+    x = batch["record"].pop("x").value
+    assert batch["boxes"][0].value == batch["pair"][0].value == batch["user"].pop("x") == x
+    seen.append(x)
+train(Data(900, 10, make=make), 1, 6, each)
+print(len(seen) - len(set(seen)))""")
+        self.assertGreater(int(self.job.stdout), 100)  # were handed out again
+        self.assertFalse([mark for mark in self.marks() if "stopped" in mark])
+
     def test_evaluation_gets_its_own_batches(self):
         self.probed("""
 values = []

@@ -39,6 +39,8 @@ SCENARIOS = [
     Scenario("correlation 0.9, strongly skewed", World(correlation=0.9, spread=0.5)),
     Scenario("correlation 0.9, blocks of one step", World(correlation=0.9), steps=512),
     Scenario("correlation 0.7, 64 blocks of one step", World(correlation=0.7), steps=64, blocks=64),
+    Scenario("correlation 0.7, 20 blocks of one step", World(correlation=0.7), steps=20, blocks=20),
+    Scenario("correlation 0.7, 8 blocks of one step", World(correlation=0.7), steps=8, blocks=8),
     Scenario("long stalls", World(correlation=0.3, **STALLS), steps=8192),
     Scenario("long stalls, blocks of equal time", World(correlation=0.3, **STALLS), steps=8192, is_by_time=True),
     Scenario("drift along a line", World(correlation=0.5, drift="line"), is_enough=True),

@@ -8,7 +8,8 @@ from trainscope_test import main
 
 PAIRS = 200
 QUICK = ("settling drift", "drift as a slow wave", "correlation 0.9, blocks of one step",
-         "correlation 0.7, 64 blocks of one step", "2 runs, differing by 1 %", "3 runs, differing by 1 %")
+         "correlation 0.7, 64 blocks of one step", "correlation 0.7, 8 blocks of one step", "2 runs, differing by 1 %",
+         "3 runs, differing by 1 %")
 # A fifth of the pairs of docs/statistics.md: the bounds are wider than the 93 to 97 % there, so that a change in rounding,
 # which may move a pair or two, does not matter.
 FEWEST_COVERED, MOST_COVERED, MOST_CLAIMED = 0.90 * PAIRS, 0.99 * PAIRS, 0.09 * PAIRS

@@ -91,6 +91,9 @@ class KnownDifference(Compared):
         self.record(["true"], "--name", "none")
         done = self.trainscope("compare", "a", "none", "--fail-if", "slower:5%")
         self.assertIn(b"cannot tell whether B is more than 5 % slower", done.stderr)
+        done = self.trainscope("compare", "b", "a", "none", "--fail-if", "slower:5%")
+        self.assertEqual(done.stderr.count(b"cannot tell"), 1)
+        self.assertIn(b"cannot tell whether B, 'none', is more than 5 % slower", done.stderr)
 
     def test_usage(self):
         for words in ((), ("a",), ("a", "no-such-run"), ("a", "b,"), ("a", "b", "--json", "--markdown"),

@@ -9,10 +9,21 @@ _KEPT_BYTES, _ALL_KEPT_BYTES = 256 << 20, 2 << 30  # of a loader, of all
 _ATOMS = (str, bytes, int, float, complex, bool, type(None), frozenset)
 
 
+def _is_mapping(value):
+    """Whose shallow copy has items of its own. An unknown class may share them with its copy."""
+    return isinstance(value, dict) or (hasattr(type(value), "__copy__") and hasattr(value, "keys")
+                                       and hasattr(value, "items") and hasattr(value, "__setitem__"))
+
+
+def _is_sequence(value):
+    """That consists of its parts alone. Subclasses may have attributes."""
+    return type(value) in (list, tuple) or isinstance(value, tuple) and hasattr(value, "_fields")
+
+
 class KeptBatches:
     """The last batches of the loader. Containers are rebuilt each time: a job may take things out of them. Tensors are
     handed out as they are until one was modified in place, which its version shows; then, and for everything
-    that has no version, copies are."""
+    that has no version and containers of unknown classes, copies are."""
 
     def __init__(self, torch):
         self._torch = torch
@@ -68,9 +79,9 @@ class KeptBatches:
             return True
         if isinstance(value, _ATOMS):
             return True
-        if hasattr(value, "items") and hasattr(value, "keys"):
+        if _is_mapping(value):
             return all(self._find_tensors(value[key], found) for key in value.keys())
-        return isinstance(value, (list, tuple)) and all(self._find_tensors(one, found) for one in value)
+        return _is_sequence(value) and all(self._find_tensors(one, found) for one in value)
 
     def _bytes(self, value):
         """Of what is in a batch: tensors, and arrays of other libraries."""
@@ -88,16 +99,14 @@ class KeptBatches:
             return self._copied(value) if self.copies else value
         if isinstance(value, _ATOMS):
             return value
-        if hasattr(value, "items") and hasattr(value, "keys"):
+        if _is_mapping(value):
             rebuilt = copy.copy(value)
             for key in list(value.keys()):
                 rebuilt[key] = self._rebuilt(value[key])
             return rebuilt
-        if isinstance(value, list):
-            return [self._rebuilt(one) for one in value]
-        if isinstance(value, tuple):
+        if _is_sequence(value):
             parts = [self._rebuilt(one) for one in value]
-            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
         return copy.deepcopy(value)
 
     def _copied(self, tensor):

@@ -51,11 +51,11 @@ void show_comparison(const CompareFlags& flags, const Comparison& comparison, bo
                            : comparison_text(comparison, style));
 }
 
-// Whether --fail-if fires; it warns where that cannot be told.
-bool fires(const FailIf& condition, const Comparison& comparison) {
+// Whether --fail-if fires; it warns where that cannot be told. `b`: which side this is.
+bool fires(const FailIf& condition, const Comparison& comparison, const std::string& b) {
   const FailIfAnswer answer = check_fail_if(condition, comparison.speed);
   if (answer == FailIfAnswer::cannot_tell) {
-    print_error(fmt::format("warning: cannot tell whether B is more than {} % slower: {}",
+    print_error(fmt::format("warning: cannot tell whether {} is more than {} % slower: {}", b,
                             number_text(100 * condition.slower), comparison.speed.sentence));
   }
   return answer == FailIfAnswer::fires;
@@ -87,7 +87,8 @@ Result<int> compare_all(const CompareFlags& flags) {
     } else {
       show_comparison(flags, comparison, i == 1);
     }
-    if (condition && fires(*condition, comparison)) has_fired = true;
+    const std::string b = sides.size() > 2 ? "B, '" + flags.runs[i] + "'," : "B";
+    if (condition && fires(*condition, comparison, b)) has_fired = true;
   }
   if (flags.reading->json && documents.size() == 1) {
     print_json(documents[0]);
