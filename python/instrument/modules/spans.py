@@ -87,5 +87,11 @@ def around(original, name, is_counted=None, is_compiling=None, before=None):
 def replace(owner, attribute, make, framework, *names):
     """Replaces an attribute of a module or class by make(original); `names` is what this observes."""
     original = getattr(owner, attribute)
-    setattr(owner, attribute, make(original))
-    session.note_attached(framework, *names, restore=lambda: setattr(owner, attribute, original))
+    ours = make(original)
+    setattr(owner, attribute, ours)
+
+    def restore():
+        if getattr(owner, attribute) is ours:  # What the job has put there stays, and may call ours.
+            setattr(owner, attribute, original)
+
+    session.note_attached(framework, *names, restore=restore)
