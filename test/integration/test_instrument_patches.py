@@ -61,6 +61,23 @@ print(torch.autograd.backward.__name__, torch.serialization.save.__name__, itera
         self.assertEqual(self.job.stderr, b"")
 
 
+class Files(FakeTorchCase):
+    def test_a_job_that_closes_all_of_its_files_gets_nothing_into_its_own(self):
+        lines = self.sent("""
+import os
+own = sys.modules["_trainscope_instrument.session"].session
+assert train(loader(20)) == 20
+own.log().flush()
+os.closerange(3, 64)
+files = [open("own%d" % i, "wb") for i in range(8)]
+assert train(loader(20)) == 20
+own.log().flush()
+print(sum(os.path.getsize(file.name) for file in files))
+""")
+        self.assertEqual(self.job.stdout, b"0\n")
+        self.assert_steps(lines, 40)
+
+
 class Importers(FakeTorchCase):
     def imported(self, importer):
         """What a job prints that imports torch in this way, with the module and without it."""
