@@ -57,14 +57,14 @@ def as_name(name):
 
 class Sender:
     """The sending end of one process; created again in a forked one: its parent's lock may be taken."""
-    __slots__ = ("process", "who", "training_thread", "has_stepped", "descriptor", "dropped", "lock")
+    __slots__ = ("process", "who", "training_thread", "has_stepped", "descriptor", "pipe", "dropped", "lock")
 
     def __init__(self, process):
         self.process = process
         self.who = None  # set with the descriptor
         self.training_thread = _thread.get_ident()
         self.has_stepped = False
-        self.descriptor = None
+        self.descriptor = self.pipe = None  # pipe: what tells it from other files
         self.dropped = 0
         self.lock = _thread.RLock()  # A signal handler may send while its own thread is sending.
 
@@ -74,7 +74,8 @@ class Sender:
                 if self.descriptor is None:
                     if self.who is None:
                         self.who = _identity(self.process)
-                    self.descriptor = _open_pipe()
+                    descriptor = _open_pipe()
+                    self.pipe, self.descriptor = _file_of(descriptor), descriptor
         return self.descriptor != _SILENT
 
     def send(self, body, thread=None):
@@ -96,8 +97,11 @@ class Sender:
                 self.dropped += 1
 
     def _write(self, line):
-        """False if the pipe is full. If there is no reader, nothing more is sent."""
-        if self.descriptor == _SILENT:
+        """False if the pipe is full. If there is no reader, nothing more is sent. A job may close all of its files, as daemons
+        do; then the number may be that of a file of its own, and the pipe is opened again."""
+        if self.descriptor is not None and self.descriptor != _SILENT and _file_of(self.descriptor) != self.pipe:
+            self.descriptor = None
+        if not self.is_open():
             return True
         try:
             _write_without_signal(self.descriptor, line)
@@ -141,6 +145,16 @@ def _open_pipe():
     except (OSError, ValueError):
         pass
     return _SILENT
+
+
+def _file_of(descriptor):
+    try:
+        status = os.fstat(descriptor)
+        return status.st_dev, status.st_ino
+    except OSError as error:
+        if error.errno is None or is_from_signal_handler(error):
+            raise
+        return None
 
 
 def _close(descriptor):

@@ -58,7 +58,8 @@ struct Diagnosis {
     double low = 0, high = 0;  // speaks not at all up to `low`, fully from `high` on (or reverse)
     double degree = 0;
     std::string metric;  // that it is computed from; "": of several, or of what the job reports
-    std::string unit;    // "%" (of a ratio), "By/s", "cores", "/s", or "": a plain number
+    std::string unit;    // "%" (of a ratio), "By", "By/s", "cores", "/s", or "": a plain number
+    bool is_evidence = true;  // false: it speaks against the rule, or only weighs
   };
   struct Judged {
     std::string rule, verdict;

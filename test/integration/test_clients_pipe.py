@@ -33,6 +33,19 @@ class TroubledPipes(FifoCase):
         self.assertEqual(self.fifo.sent(),
                          [f"dropped {1000 - len(first)}", "step 1000", "step 1001", "step 1002"])
 
+    def test_a_job_that_closes_all_of_its_files_gets_nothing_into_its_own(self):
+        lines = self.fifo.run_python("""
+            import os, sys, trainscope
+            trainscope.step(1)
+            os.closerange(3, 64)
+            trainscope.step(2)
+            os.closerange(3, 64)
+            own = [open(sys.argv[1] + str(i), "wb") for i in range(8)]
+            trainscope.step(3)
+            assert not any(os.path.getsize(file.name) for file in own)
+            """, self.path("own"))
+        self.assertEqual(lines, ["step 1", "step 2", "step 3"])
+
     def test_several_threads_lose_nothing_uncounted(self):
         self.fifo.make_small()
         job = subprocess.Popen(client("""

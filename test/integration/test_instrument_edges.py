@@ -93,6 +93,19 @@ for batch in torch.utils.data.DataLoader([Batch()] * 5): torch.Tensor().backward
         self.assert_steps(lines, 5)
 
 
+class Workers(FakeTorchCase):
+    def test_one_that_saves_its_samples_sends_nothing(self):
+        lines = self.sent("""
+torch.save(1, "model.pt")
+worker = []
+torch.utils.data.get_worker_info = lambda: worker[0] if worker else None
+torch.save(2, "model.pt")
+worker.append("info")
+for i in range(20): torch.save(i, "sample.pt")
+""")
+        self.assertEqual(len(lines.starting("begin checkpoint", "phase checkpoint")), 2, lines.all)
+
+
 class KeptBatches(FakeTorchCase):
     def test_the_iterator_of_the_only_batch_is_kept(self):
         for count in (2, 20, 60, 500):

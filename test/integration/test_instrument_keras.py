@@ -45,6 +45,25 @@ print(history.history, made.evaluate(data(3), verbose=0))
         self.assertEqual(len(lines.starting("begin checkpoint", "phase checkpoint")), 3)
         self.assertTrue(any("keras 3" in mark and "tensorflow" in mark for mark in lines.marks()), lines.marks())
 
+    def test_an_evaluation_that_fails_hides_no_later_one(self):
+        """Whether or not the job has trained since."""
+        lines = self.sent("""
+class Fails(tf.keras.callbacks.Callback):
+    def on_test_batch_end(self, batch, logs=None): raise ValueError("planted")
+made = model()
+def fail():
+    try: made.evaluate(data(3), verbose=0, callbacks=[Fails()])
+    except ValueError: print("failed")
+for _ in range(2):
+    made.fit(data(4), verbose=0)
+    fail()
+fail()
+made.evaluate(data(3), verbose=0)
+""")
+        self.assertEqual(self.job.stdout, b"failed\n" * 3)
+        self.assertEqual(len(lines.starting("begin evaluation", "phase evaluation")), 4, lines.all)
+        self.assertEqual(len(lines.starting("end evaluation", "phase evaluation")), 3)
+
     def test_input_wait(self):
         """Batches that take 30 ms are waited for; those that are in memory are not."""
         waits = {}

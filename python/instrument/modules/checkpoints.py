@@ -1,5 +1,6 @@
 """Checkpoints of PyTorch: torch.save, safetensors, torch.distributed.checkpoint."""
 import io
+import sys
 
 from .spans import CHECKPOINT, around, replace
 from .torch_state import is_compiling
@@ -19,6 +20,9 @@ def attach_safetensors(module):
 
 
 def _is_to_file(arguments, keywords):
-    """Objects are also saved into memory, to be sent to other processes."""
+    """Objects are also saved into memory, to be sent to other processes, and workers of data loaders save samples."""
+    worker_info = getattr(sys.modules.get("torch.utils.data"), "get_worker_info", None)
+    if worker_info is not None and worker_info() is not None:
+        return False
     target = arguments[1] if len(arguments) > 1 else keywords.get("f")
     return not isinstance(target, io.BytesIO)

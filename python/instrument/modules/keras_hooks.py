@@ -10,7 +10,7 @@ from . import _pipe
 from ._pipe import now_ns
 from .input_clocks import clocks
 from .session import session
-from .spans import CHECKPOINT, EVALUATION, around, begin, end, replace
+from .spans import CHECKPOINT, EVALUATION, around, begin, end, is_open, lose, replace
 
 SOURCE = "keras"
 _LINE_BYTES = _pipe.LINE_BYTES - 256  # without the timestamp and the sender
@@ -60,6 +60,9 @@ def _before(note):
 
 
 def _begin_batch(batch, logs=None):
+    if is_open(EVALUATION):  # An exception has ended it, and the job goes on.
+        lose(EVALUATION)
+        clocks.forget()
     fit.began_ns, fit.first = now_ns(), int(batch)
     clocks.is_in_step = True
 
@@ -102,6 +105,8 @@ def _end_epoch(epoch, logs=None):
 
 def _begin_evaluation(logs=None):
     clocks.report(session.log(), now_ns())
+    if is_open(EVALUATION):  # An exception has ended the one before.
+        end(EVALUATION)
     begin(EVALUATION)
 
 

@@ -50,6 +50,11 @@ def end(name, time_ns=None):
         key[0].phase(name, span[1], now)
 
 
+def lose(name):
+    """Nobody will end the one that is open. The recorder ends it with the next step."""
+    _open.pop((session.log(), name), None)
+
+
 def is_open(name):
     return bool(_open) and (session.log(), name) in _open
 
@@ -87,5 +92,11 @@ def around(original, name, is_counted=None, is_compiling=None, before=None):
 def replace(owner, attribute, make, framework, *names):
     """Replaces an attribute of a module or class by make(original); `names` is what this observes."""
     original = getattr(owner, attribute)
-    setattr(owner, attribute, make(original))
-    session.note_attached(framework, *names, restore=lambda: setattr(owner, attribute, original))
+    ours = make(original)
+    setattr(owner, attribute, ours)
+
+    def restore():
+        if getattr(owner, attribute) is ours:  # What the job has put there stays, and may call ours.
+            setattr(owner, attribute, original)
+
+    session.note_attached(framework, *names, restore=restore)

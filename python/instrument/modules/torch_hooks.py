@@ -88,7 +88,7 @@ class _Hooks:
         traces = self.training()
         is_detailed = self.compiles or not traces or any(trace.budget.is_timed for trace in traces)
         if self.backward is not None:
-            self.autograd.backward = self.backward if is_detailed else self.original_backward
+            self.place_backward(self.backward if is_detailed else self.original_backward)
         if self.post_hooks is None:
             return
         self.pre_hooks[self.pre_key] = _begin_update if is_detailed else _nothing
@@ -107,6 +107,12 @@ class _Hooks:
         if not trace.is_evaluating():
             self.due_ns = trace.due_ns()
             self.fast = _marked(iterator)
+
+    def place_backward(self, wanted):
+        """Unless the job has put its own there, which may call ours."""
+        placed = self.autograd.backward
+        if placed is self.backward or placed is self.original_backward:
+            self.autograd.backward = wanted
 
     def drain(self):
         """What __next__ noted since the last time becomes steps and phases."""
@@ -343,7 +349,7 @@ def attach_backward(module):
 
     hooks.autograd, hooks.backward, hooks.original_backward = module, backward, original
     module.backward = backward
-    session.note_attached("torch", "forward", "backward", restore=lambda: setattr(module, "backward", original))
+    session.note_attached("torch", "forward", "backward", restore=lambda: hooks.place_backward(original))
 
 
 def _loss(trace, arguments, keywords, now):

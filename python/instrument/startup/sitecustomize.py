@@ -10,6 +10,7 @@ sitecustomize and nothing else.
 """
 import os
 import sys
+from _thread import get_ident
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _MODULES = os.path.join(os.path.dirname(_HERE), "modules")
@@ -27,25 +28,39 @@ _TARGETS = frozenset((
 
 
 class _Finder(object):
-    """Lets the other finders find a module, and attaches hooks once its loader has executed it."""
+    """Lets the finders behind it find a module, and attaches hooks once its loader has executed it."""
     is_of_trainscope = True
 
+    def __init__(self):
+        self._searches = set()  # (thread, name): one of the job's finders may ask this one again
+
     def find_spec(self, name, path=None, target=None):
-        if name not in _TARGETS:
+        search = (get_ident(), name)
+        if name not in _TARGETS or search in self._searches:
             return None
-        for finder in sys.meta_path:
-            find = None if finder is self else getattr(finder, "find_spec", None)
+        self._searches.add(search)
+        try:
+            spec = self._find_behind(name, path, target)
+        finally:
+            self._searches.discard(search)
+        if spec is not None:
+            _attach_after(spec.loader, name)
+        return spec
+
+    def _find_behind(self, name, path, target):
+        finders = list(sys.meta_path)
+        for finder in finders[finders.index(self) + 1 if self in finders else 0:]:
+            find = getattr(finder, "find_spec", None)
             spec = find(name, path, target) if find else None
             if spec is not None:
-                _attach_after(spec.loader, name)
                 return spec
         return None
 
 
 def _attach_after(loader, name):
     original = getattr(loader, "exec_module", None)
-    if original is None or not hasattr(loader, "__dict__"):
-        return
+    if original is None or isinstance(loader, type) or not hasattr(loader, "__dict__"):
+        return  # A class is the loader of other modules too.
 
     def exec_module(module):
         is_target = module.__name__ == name  # Modules of a zip file share their loader.
@@ -55,7 +70,11 @@ def _attach_after(loader, name):
         if is_target:
             _attach(name, module)
 
-    loader.exec_module = exec_module
+    try:
+        loader.exec_module = exec_module
+    except Exception as error:  # A loader that cannot be changed.
+        if _is_from_signal_handler(error):
+            raise
 
 
 def _attach(name, module):

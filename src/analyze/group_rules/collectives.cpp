@@ -24,8 +24,9 @@ Judgement judge(RankComparison& comparison) {
     least = std::min(least, each.communication_share());
     most = std::max(most, each.communication_share());
   }
-  judgement.strength = 0.95 * comparison.degree("least communication of any rank, of its step time",
-                                                least, 0.08, 0.25);
+  judgement.strength =
+      0.95 * comparison.share_degree("least communication of any rank, of its step time", least,
+                                     0.08, 0.25);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.99, least);
   judgement.lost = judgement.share;

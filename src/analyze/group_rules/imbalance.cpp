@@ -21,8 +21,8 @@ Judgement judge(RankComparison& comparison) {
   const RankComparison::Compared& fast = ranks.back();
   const double lost = (slow.own_s - comparison.mean_s()) / comparison.step_s();
   judgement.strength =
-      0.9 * comparison.degree("lead of the slowest rank over the mean, of the step time", lost,
-                              0.05, 0.15);
+      0.9 * comparison.share_degree("lead of the slowest rank over the mean, of the step time",
+                                    lost, 0.05, 0.15);
   if (comparison.find_stragglers().strength >= kLeastStrength) judgement.strength = 0;
   if (!comparison.knows_communication()) judgement.strength *= 0.8;
   if (!(judgement.strength > 0)) return judgement;

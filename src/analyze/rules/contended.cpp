@@ -29,21 +29,30 @@ Judgement judge(Witness& witness) {
   const double waits = waits_for_core(witness);
   judgement.strength = 0.9 * std::max(strangers * waits, stolen);
   // A job that its own CPU limit stops waits for a CPU as well.
-  judgement.strength *= 1 - witness.degree(Signal::throttled, 0.05, 0.2);
+  judgement.strength *= witness.without(Signal::throttled, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;
   const auto waited = witness.value(Signal::main_runnable);
+  const bool is_stolen = stolen > strangers * waits;
   judgement.share = std::min(0.9, waited.value_or(0));
-  judgement.lost = witness.device_bound(judgement.share);
-  judgement.finding.summary = stolen > strangers * waits
-                                  ? fmt::format("the hypervisor takes {} cores",
-                                                number_text(*witness.value(Signal::steal_cores)))
-                                  : fmt::format("others use {} of {} cores", number_text(*others),
-                                                number_text(evidence.seen_cpus()));
+  if (is_stolen) {
+    // A thread whose CPU is taken does not wait for one: what it costs the job is not known.
+    const double cores = *witness.value(Signal::steal_cores);
+    judgement.share = std::max(judgement.share, std::min(0.9, cores / evidence.seen_cpus()));
+    judgement.finding.summary = fmt::format("the hypervisor takes {} of {} cores",
+                                            number_text(cores), number_text(evidence.seen_cpus()));
+  } else {
+    if (waited) judgement.lost = witness.device_bound(judgement.share);
+    if (!waited) judgement.severity = "warning";
+    judgement.finding.summary = fmt::format("others use {} of {} cores", number_text(*others),
+                                            number_text(evidence.seen_cpus()));
+  }
   if (waited) {
     judgement.finding.summary +=
         fmt::format(", and the job waits for a core {:.0f} % of the time", 100 * *waited);
   }
-  judgement.finding.advice = "run it alone, or ask for cores of your own";
+  judgement.finding.advice =
+      is_stolen ? "use a virtual machine with dedicated CPUs, or ask who else is on its host"
+                : "run it alone, or ask for cores of your own";
   return judgement;
 }
 

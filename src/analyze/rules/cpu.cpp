@@ -28,8 +28,20 @@ bool is_single_thread(Witness& witness, double cores) {
     busiest = std::max(busiest, witness.value(signal).value_or(0));
   }
   if (!(busiest > 0)) return cores < 1.2;
-  return witness.degree("CPU of the job besides its busiest thread", cores - busiest, 0.4, 0.2) >
-         0.5;
+  const double alone =
+      witness.degree("CPU of the job besides its busiest thread", cores - busiest, 0.4, 0.2);
+  witness.last_seen().unit = "cores";
+  return alone > 0.5;
+}
+
+// Of the time, what is not spent on what other rules are about. Cores that loading workers fill
+// while the main thread waits for them are input.
+double left_by_others(Witness& witness) {
+  return witness.aside([&] {
+    return Witness::left_by(witness.input_wait()) * Witness::left_by(witness.checkpoints()) *
+           Witness::left_by(witness.communication()) * (1 - witness.small_reads()) *
+           (1 - witness.waits_for_workers());
+  });
 }
 
 Judgement judge(Witness& witness) {
@@ -37,21 +49,17 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   const auto cores = witness.value(Signal::job_cores);
   if (!cores) return judgement;
-  const double all = witness.degree("CPU of the job per core that it may use",
-                                    *cores / evidence.cpus(), 0.7, 0.88);
+  const double all = witness.share_degree("CPU of the job per core that it may use",
+                                          *cores / evidence.cpus(), 0.7, 0.88);
   const double one = computing(witness);
   judgement.strength = 0.92 * std::max(all, one);
-  judgement.strength *= Witness::left_by(witness.input_wait()) *
-                        Witness::left_by(witness.checkpoints()) *
-                        Witness::left_by(witness.communication()) * (1 - witness.small_reads());
-  // Cores that loading workers fill while the main thread waits for them are input.
-  judgement.strength *= 1 - witness.waits_for_workers();
+  judgement.strength *= left_by_others(witness);
   if (evidence.uses_gpu()) judgement.strength *= 0.3;
-  judgement.strength *= 1 - witness.degree(Signal::throttled, 0.05, 0.2);
+  judgement.strength *= witness.without(Signal::throttled, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;
   const double waits = std::max(witness.degree(Signal::main_runnable, 0.15, 0.35),
                                 all * witness.degree(Signal::cpu_pressure, 0.5, 0.8));
-  const double strangers = witness.strangers(0.1, 0.3);
+  const double strangers = witness.aside([&] { return witness.strangers(0.1, 0.3); });
   const bool is_oversubscribed = all > 0.5 && waits * (1 - strangers) > 0.5;
   judgement.strength *= 1 - 0.7 * strangers * waits;
   const bool is_single = is_single_thread(witness, *cores);

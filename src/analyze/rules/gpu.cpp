@@ -18,7 +18,8 @@ Judgement judge(Witness& witness) {
   // A device that still has work when the next step begins is slower than the program that feeds
   // it.
   if (const auto dry = evidence.reported().dry_share()) {
-    const double queued = witness.degree("steps before which the GPU ran dry", dry, 0.4, 0.15);
+    const double queued =
+        witness.share_degree("steps before which the GPU ran dry", dry, 0.4, 0.15);
     busy = std::max(busy, 0.9 * queued * witness.degree(Signal::gpu_busy, 0.5, 0.75));
   }
   judgement.strength = 0.93 * busy;
@@ -26,8 +27,10 @@ Judgement judge(Witness& witness) {
     judgement.strength *= 0.4 + 0.6 * witness.degree(Signal::gpu_sm, 0.3, 0.6);
   }
   if (witness.value(Signal::gpu_memory)) {
-    const double memory = witness.degree(Signal::gpu_memory, 0.6, 0.75);
-    judgement.strength *= 1 - 0.8 * memory * witness.compute_units_idle();
+    judgement.strength *= witness.aside([&] {
+      const double memory = witness.degree(Signal::gpu_memory, 0.6, 0.75);
+      return 1 - 0.8 * memory * witness.compute_units_idle();
+    });
   }
   if (!(judgement.strength > 0)) return judgement;
   judgement.finding.summary =

@@ -40,12 +40,12 @@ Judgement judge(Witness& witness) {
   const auto cores = witness.value(Signal::job_cores);
   if (!cores) return judgement;
   double quiet = witness.degree(Signal::job_cores, 0.25, 0.06);
-  quiet *= 1 - witness.degree(Signal::read_bytes, 0.1e6, 1e6);
-  quiet *= 1 - witness.degree(Signal::disk_read_bytes, 0.1e6, 1e6);
-  quiet *= 1 - witness.degree(Signal::disk_write_bytes, 0.1e6, 1e6);
-  quiet *= 1 - receives(witness);
-  if (evidence.uses_gpu()) quiet *= 1 - witness.degree(Signal::gpu_busy, 0.02, 0.1);
-  const double elsewhere = works_elsewhere(witness);
+  quiet *= witness.without(Signal::read_bytes, 0.1e6, 1e6);
+  quiet *= witness.without(Signal::disk_read_bytes, 0.1e6, 1e6);
+  quiet *= witness.without(Signal::disk_write_bytes, 0.1e6, 1e6);
+  quiet *= witness.aside([&] { return 1 - receives(witness); });
+  if (evidence.uses_gpu()) quiet *= witness.without(Signal::gpu_busy, 0.02, 0.1);
+  const double elsewhere = witness.aside([&] { return works_elsewhere(witness); });
   judgement.strength = 0.9 * quiet * (1 - 0.6 * elsewhere);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::clamp(1 - *cores, 0.0, 1.0);

@@ -18,8 +18,8 @@ Judgement judge(Witness& witness) {
              local = witness.value(Signal::disk_read_bytes);
   if (!read || !local || !(*read > 0)) return judgement;
   const double reads = witness.degree(Signal::read_bytes, 0.3e6, 2e6);
-  const double remote =
-      witness.degree("share of the reads that reaches a local disk", *local / *read, 0.5, 0.1);
+  const double remote = witness.share_degree("share of the reads that reaches a local disk",
+                                             *local / *read, 0.5, 0.1);
   const double on_disk = witness.degree(Signal::main_on_disk, 0.08, 0.25);
   const double blocked = witness.degree(Signal::main_blocked, 0.1, 0.25);
   judgement.strength = 0.9 * reads * remote * on_disk * blocked;

@@ -16,7 +16,7 @@ Judgement judge(Witness& witness) {
   if (evidence.knows_input()) return judgement;  // what the job reports is better
   judgement.strength = 0.9 * witness.small_reads();
   if (evidence.uses_gpu()) {
-    judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
+    judgement.strength *= witness.without(Signal::gpu_busy, 0.75, 0.95);
   }
   if (!(judgement.strength > 0)) return judgement;
   const double calls = *witness.value(Signal::read_calls);

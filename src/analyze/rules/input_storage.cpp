@@ -23,7 +23,7 @@ Judgement judge(Witness& witness) {
       witness.value(Signal::main_blocked) ? witness.degree(Signal::main_blocked, 0.1, 0.25) : 0.8;
   judgement.strength = 0.92 * reads * waits * blocked;
   if (evidence.uses_gpu()) {  // a busy device hides the waiting
-    judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
+    judgement.strength *= witness.without(Signal::gpu_busy, 0.75, 0.95);
   }
   if (!(judgement.strength > 0)) return judgement;
   const bool is_cold = witness.has_warmed_up();

@@ -78,7 +78,7 @@ Judgement judge(Witness& witness) {
   judgement.share = *share;
   judgement.is_reported = true;
   if (evidence.uses_gpu() && !evidence.reported().dry_share()) {
-    judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
+    judgement.strength *= witness.without(Signal::gpu_busy, 0.75, 0.95);
     judgement.share = witness.device_bound(*share).value_or(0);
   }
   if (!(judgement.share > 0)) return judgement;

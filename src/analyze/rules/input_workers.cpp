@@ -17,7 +17,7 @@ Advice advice_for(const std::string& cause) {
   return cause == "small_files" ? Advice::larger_files : Advice::decode_less;
 }
 
-// More workers do no more than their number times what one does, and end no more than the waiting.
+// More workers do no more than as many times what these did, and end no more than the waiting.
 void advise_workers(Witness& witness, double waits, Judgement& judgement) {
   const Evidence& evidence = witness.evidence();
   if (judgement.cause != "few_workers" || evidence.workers() >= Evidence::kMostWorkers) return;
@@ -29,7 +29,8 @@ void advise_workers(Witness& witness, double waits, Judgement& judgement) {
   const double busy = witness.value(Signal::worker_most).value_or(0);
   const double most = std::floor(evidence.cpus());
   if (!judgement.lost || !(*judgement.lost < 1) || !(busy > 0)) return;
-  const double by_number = most / (static_cast<double>(evidence.workers()) * busy);
+  const double others = static_cast<double>(evidence.workers() - 1);
+  const double by_number = most / (busy + others * witness.value(Signal::worker_least).value_or(0));
   judgement.gain = std::max(1.0, std::min(by_number, 1 / (1 - *judgement.lost)));
   judgement.gain_by = fmt::format("up to {}", counted(static_cast<int64_t>(most), "worker"));
 }
@@ -39,7 +40,7 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   judgement.strength = 0.9 * witness.waits_for_workers();
   if (evidence.uses_gpu()) {
-    judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.75, 0.95);
+    judgement.strength *= witness.without(Signal::gpu_busy, 0.75, 0.95);
   }
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = witness.cause_in_workers();

@@ -22,10 +22,25 @@ bool has_small_batch(Witness& witness) {
       witness.degree("items per step", batch, 1.5 * kSmallBatch, 0.5 * kSmallBatch) >= 0.5;
   const auto active = witness.value(Signal::gpu_sm), busy = witness.value(Signal::gpu_busy);
   if (!active || !busy || !(*busy > 0)) return has_few;
-  const double unfilled =
-      witness.degree("multiprocessors active while the GPU computes", *active / *busy, 0.9, 0.6);
-  witness.last_seen().unit = "%";
+  const double unfilled = witness.share_degree("multiprocessors active while the GPU computes",
+                                               *active / *busy, 0.9, 0.6);
   return has_few && unfilled >= 0.5;
+}
+
+// What the main thread does besides launching, or may wait for, leaves less of the time to it.
+double left_by_others(Witness& witness, const std::optional<double>& launching) {
+  return witness.aside([&] {
+    // Who reads much, or computes on many cores, prepares data.
+    double left = 1 - 0.6 * witness.degree(Signal::read_bytes, 1e6, 5e6);
+    if (const auto cores = witness.value(Signal::job_cores); cores && launching) {
+      left *= 1 - 0.6 * witness.degree("CPU of the job besides these threads", *cores - *launching,
+                                       1, 3);
+      witness.last_seen().unit = "cores";
+    }
+    // A copy keeps the main thread busy as well.
+    left *= 1 - 0.7 * witness.degree(Signal::gpu_copied, 2e9, 6e9);
+    return left * Witness::left_by(witness.input_wait());
+  });
 }
 
 Judgement judge(Witness& witness) {
@@ -38,22 +53,13 @@ Judgement judge(Witness& witness) {
   if (launching) {
     *launching = std::min(1.0, *launching + witness.value(Signal::other_running).value_or(0));
   }
-  const double host =
-      launching ? witness.degree("main and busiest other thread running", launching, 0.6, 0.85)
-                : 0.8 * witness.degree(Signal::job_cores, 0.6, 0.85);
-  judgement.strength = 0.9 * idle * host;
-  // Who reads much, or computes on many cores, prepares data.
-  judgement.strength *= 1 - 0.6 * witness.degree(Signal::read_bytes, 1e6, 5e6);
-  if (const auto cores = witness.value(Signal::job_cores); cores && launching) {
-    judgement.strength *=
-        1 - 0.6 * witness.degree("CPU of the job besides these threads", *cores - *launching, 1, 3);
-  }
-  // A copy keeps the main thread busy as well.
-  judgement.strength *= 1 - 0.7 * witness.degree(Signal::gpu_copied, 2e9, 6e9);
-  judgement.strength *= Witness::left_by(witness.input_wait());
+  const double host = launching ? witness.share_degree("main and busiest other thread running",
+                                                       launching, 0.6, 0.85)
+                                : 0.8 * witness.degree(Signal::job_cores, 0.6, 0.85);
+  judgement.strength = 0.9 * idle * host * left_by_others(witness, launching);
   // A device that still has work queued does not wait for the program.
   if (const auto dry = evidence.reported().dry_share()) {
-    judgement.strength *= witness.degree("steps before which the GPU ran dry", dry, 0.1, 0.4);
+    judgement.strength *= witness.share_degree("steps before which the GPU ran dry", dry, 0.1, 0.4);
   }
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = has_small_batch(witness) ? "small_batch" : "host_code";

@@ -23,6 +23,8 @@ Judgement judge(Witness& witness) {
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.95, witness.value(Signal::memory_pressure).value_or(0));
   if (is_own) judgement.lost = judgement.share;
+  // Many kernels of clusters do not measure it (psi=0).
+  if (!witness.value(Signal::memory_pressure)) judgement.severity = "warning";
   judgement.finding.summary =
       pressure > 0
           ? fmt::format("tasks wait for memory {:.0f} % of the time", 100 * judgement.share)

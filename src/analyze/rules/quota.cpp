@@ -20,7 +20,8 @@ std::optional<double> lost_share(const Witness& witness) {
 Judgement judge(Witness& witness) {
   Judgement judgement;
   const auto lost = lost_share(witness);
-  judgement.strength = 0.95 * witness.degree("CPU time that the limit withholds", lost, 0.05, 0.2);
+  judgement.strength =
+      0.95 * witness.share_degree("CPU time that the limit withholds", lost, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.95, *lost);
   judgement.lost = judgement.share;

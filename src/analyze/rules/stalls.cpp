@@ -12,10 +12,12 @@ namespace {
 
 // Whoever reads or writes meanwhile, or has workers that load, waits for these.
 double waits_for_something_known(Witness& witness) {
-  return std::max({witness.degree(Signal::read_bytes, 0.1e6, 1e6),
-                   witness.degree(Signal::disk_read_bytes, 0.1e6, 1e6),
-                   witness.degree(Signal::main_on_disk, 0.08, 0.25), witness.checkpoints(),
-                   witness.degree(Signal::worker_most, 0.3, 0.6)});
+  return witness.aside([&] {
+    return std::max({witness.degree(Signal::read_bytes, 0.1e6, 1e6),
+                     witness.degree(Signal::disk_read_bytes, 0.1e6, 1e6),
+                     witness.degree(Signal::main_on_disk, 0.08, 0.25), witness.checkpoints(),
+                     witness.degree(Signal::worker_most, 0.3, 0.6)});
+  });
 }
 
 Judgement judge(Witness& witness) {
@@ -25,10 +27,10 @@ Judgement judge(Witness& witness) {
   if (evidence.knows_input() || !work) return judgement;
   const double share = evidence.long_steps_share();
   judgement.strength =
-      0.85 * witness.degree("time lost in long steps", share, 0.1, 0.35) *
-      witness.degree("CPU of the job in long steps, of that in others", work, 0.6, 0.3) *
+      0.85 * witness.share_degree("time lost in long steps", share, 0.1, 0.35) *
+      witness.share_degree("CPU of the job in long steps, of that in others", work, 0.6, 0.3) *
       witness.degree(Signal::main_blocked, 0.1, 0.25) * (1 - waits_for_something_known(witness));
-  if (evidence.uses_gpu()) judgement.strength *= 1 - witness.degree(Signal::gpu_busy, 0.3, 0.7);
+  if (evidence.uses_gpu()) judgement.strength *= witness.without(Signal::gpu_busy, 0.3, 0.7);
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = share;
   judgement.lost = witness.device_bound(share);

@@ -16,7 +16,7 @@ namespace {
 Judgement judge_unseen(Witness& witness, double share) {
   constexpr double kMuch = 0.3;
   Judgement judgement;
-  const double reported = witness.degree("transfer of step time", share, 0.1, kMuch);
+  const double reported = witness.share_degree("transfer of step time", share, 0.1, kMuch);
   judgement.strength = 0.9 * kLeastStrength * reported;
   judgement.share = share;
   if (share < kMuch) return judgement;
@@ -44,7 +44,8 @@ Judgement judge(Witness& witness) {
   Judgement judgement;
   const auto share = evidence.share("transfer");
   if (!evidence.uses_gpu()) return share ? judge_unseen(witness, *share) : judgement;
-  const double reported = share ? witness.degree("transfer of step time", share, 0.1, 0.3) : 0;
+  const double reported =
+      share ? witness.share_degree("transfer of step time", share, 0.1, 0.3) : 0;
   const double copied = witness.degree(Signal::gpu_copied, 2e9, 6e9);
   const double idle = witness.value(Signal::gpu_sm) ? witness.degree(Signal::gpu_sm, 0.5, 0.25)
                                                     : witness.degree(Signal::gpu_busy, 0.8, 0.5);

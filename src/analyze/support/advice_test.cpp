@@ -131,6 +131,11 @@ TEST(Advice, says_what_it_can_bring_to_a_job_that_reports_nothing) {
   few_workers.host(R"({"threads": 8})").cpu(1.1, 1.15);
   few_workers.thread("main", 0.1, 0).thread("worker0", 0.99, 0);
   EXPECT_NEAR(first_gain(few_workers, "input_workers"), 8 / 0.99, 0.05) << "eight times one worker";
+  PlantedRun uneven;
+  uneven.host(R"({"threads": 8})").cpu(1.7, 1.75).thread("main", 0.1, 0);
+  uneven.thread("worker0", 0.99, 0).thread("worker1", 0.55, 0);
+  EXPECT_NEAR(first_gain(uneven, "input_workers"), 8 / (0.99 + 0.55), 0.05)
+      << "not twice what the busier one does";
   small_files.cpu(0.5, 1).rate("job.cpu.time", {{"mode", "system"}}, 0.45);
   small_files.thread("main", 0.95, 0).rate("job.io.calls", {{"direction", "read"}}, 40e3);
   small_files.rate("job.io.bytes", {{"direction", "read"}}, 40e6);

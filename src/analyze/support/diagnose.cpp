@@ -135,7 +135,7 @@ Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits) {
     set_unknown(missing_evidence(evidence, judged, run), diagnosis);
   }
   const SharedConfidence confidence(judged, is_clear, diagnosis.confidence);
-  diagnosis.alternatives = confidence.alternatives();
+  if (is_long) diagnosis.alternatives = confidence.alternatives();
   const std::vector<JudgedSpan> spans =
       is_long ? judge_over_time(evidence) : std::vector<JudgedSpan>();
   set_over_time(evidence, spans, diagnosis);

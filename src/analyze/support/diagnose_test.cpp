@@ -272,6 +272,70 @@ TEST(Diagnose, a_job_that_does_nothing_is_idle) {
   EXPECT_EQ(reading.diagnose().verdict, "unknown");
 }
 
+TEST(Diagnose, cpu_time_that_the_hypervisor_takes_is_told_by_its_amount) {
+  PlantedRun run;
+  run.cpu(0.55, 0.6).thread("main", 0.55, 0.02);
+  run.rate("system.cpu.time", {{"cpu", "all"}, {"state", "steal"}}, 0.9);
+  const Diagnosis d = run.diagnose();
+  ASSERT_EQ(d.verdict, "contended");
+  EXPECT_TRUE(d.sentence.starts_with("the hypervisor takes 0.9 of 2 cores")) << d.sentence;
+  EXPECT_EQ(d.findings.at(0).severity, "critical");
+  EXPECT_FALSE(d.findings[0].max_speedup) << "the time that it waits for a core says nothing";
+}
+
+TEST(Diagnose, swapping_is_raised_where_the_kernel_does_not_measure_pressure) {
+  PlantedRun run;
+  run.cpu(0.3, 0.35).thread("main", 0.3, 0).rate("system.swap.io", {{"direction", "in"}}, 20e6);
+  run.rate("job.paging.faults", {{"type", "major"}}, 2000);
+  const Diagnosis d = run.diagnose();
+  ASSERT_EQ(d.verdict, "memory_pressure");
+  EXPECT_EQ(d.findings.at(0).severity, "warning");
+}
+
+// Of the first finding, one line each.
+std::string evidence_text(const Diagnosis& diagnosis) {
+  std::string text;
+  if (diagnosis.findings.empty()) return text;
+  for (const std::string& line : diagnosis.findings[0].evidence) text += line + "\n";
+  return text;
+}
+
+TEST(Diagnose, what_speaks_against_a_finding_or_says_nothing_is_no_evidence) {
+  PlantedRun run;
+  run.cpu(0.95, 1.35).rate("job.cpu.time", {{"mode", "system"}}, 0.02).thread("main", 0.97, 0.02);
+  run.rate("job.io.calls", {{"direction", "read"}}, 20);
+  run.rate("job.io.bytes", {{"direction", "read"}}, 2000);
+  const Diagnosis d = run.diagnose();
+  EXPECT_EQ(d.verdict, "cpu_bound");
+  const std::string evidence = evidence_text(d);
+  EXPECT_NE(evidence.find("main thread running: 97 %"), std::string::npos) << evidence;
+  EXPECT_EQ(evidence.find("bytes per read call"), std::string::npos) << "a few small reads";
+  EXPECT_EQ(evidence.find("CPU of others"), std::string::npos) << "that is for contended";
+  const auto& seen = d.judged.at(0).seen;
+  EXPECT_TRUE(std::any_of(seen.begin(), seen.end(), [](const Diagnosis::Seen& one) {
+    return one.what == "bytes per read call" && one.unit == "By" && one.degree > 0.9;
+  })) << "--explain shows it";
+}
+
+TEST(Diagnose, shares_are_shown_as_percentages) {
+  PlantedRun run;
+  const std::string evidence = evidence_text(run.cpu(0.3, 0.3).steps(0.7).diagnose());
+  EXPECT_NE(evidence.find("input wait of step time: 69.8 %, bounds 5 % to 22 %"), std::string::npos)
+      << evidence;
+}
+
+TEST(Diagnose, what_is_too_short_to_be_judged_has_no_alternatives) {
+  PlantedRun run;
+  std::vector<StoredReport> reports;
+  for (int i = 1; i <= 5; ++i) {
+    reports.push_back({0.1 * i, "pipe", *parse_report(fmt::format("step {}", i))});
+  }
+  const Diagnosis d = run.cpu(1.99, 2).thread("main", 0.99, 0).report(reports).diagnose();
+  EXPECT_EQ(d.verdict, "unknown");
+  EXPECT_TRUE(d.alternatives.empty());
+  EXPECT_GT(d.judged.at(0).strength, 0.5) << "what the rules say of it anyway";
+}
+
 TEST(Diagnose, what_the_evidence_does_not_tell_is_unknown) {
   const Diagnosis nothing = PlantedRun().diagnose();
   EXPECT_EQ(nothing.verdict, "unknown");

@@ -28,7 +28,8 @@ std::string severity_of(const Judgement& judgement, double part) {
 void add_evidence(const Judged& judged, Finding& finding) {
   std::set<std::string_view> shown;
   for (const Diagnosis::Seen& seen : judged.seen) {
-    if (!seen.value || seen.degree < 0.1 || !shown.insert(seen.what).second) continue;
+    if (!seen.is_evidence || !seen.value || seen.degree < 0.1) continue;
+    if (!shown.insert(seen.what).second) continue;
     const std::string metric = seen.metric.empty() ? "" : fmt::format(" ({})", seen.metric);
     finding.evidence.push_back(
         fmt::format("{}: {}, bounds {} to {}{}", seen.what, seen_text(*seen.value, seen.unit),

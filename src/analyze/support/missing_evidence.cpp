@@ -13,7 +13,9 @@ namespace {
 constexpr double kWorthNaming = 0.1;
 
 std::string missing_time(const Evidence& evidence, double run_s) {
-  if (evidence.reported().steps() == 0 || run_s < kLeastTrainingS) return "a longer run";
+  if (evidence.reported().steps() == 0 || run_s < kLeastTrainingS) {
+    return fmt::format("a longer run: at least {}", duration_text(kLeastTrainingS));
+  }
   return fmt::format("more steps: only {} of {} are between the first one and the last",
                      duration_text(evidence.training_s()), duration_text(run_s));
 }

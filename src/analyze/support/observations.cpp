@@ -11,4 +11,11 @@ double Observations::degree(std::string what, std::optional<double> value, doubl
   return degree;
 }
 
+double Observations::share_degree(std::string what, std::optional<double> share, double low,
+                                  double high) {
+  const double found = degree(std::move(what), share, low, high);
+  last_seen().unit = "%";
+  return found;
+}
+
 }  // namespace trainscope

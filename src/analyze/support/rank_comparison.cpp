@@ -56,8 +56,8 @@ Stragglers RankComparison::find_stragglers() {
   found.count = static_cast<size_t>(next - ranks_.begin());
   found.lost = (ranks_.front().own_s - next->own_s) / step_s_;
   const double is_costly =
-      degree("its lead over the next one that is no straggler, of the step time", found.lost,
-             kLeastCost, 0.15);
+      share_degree("its lead over the next one that is no straggler, of the step time", found.lost,
+                   kLeastCost, 0.15);
   found.strength = 0.95 * is_outlier * is_costly;
   // Whether the others wait for it is not known then.
   if (!knows_communication_) found.strength *= 0.8;

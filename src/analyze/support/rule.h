@@ -25,6 +25,10 @@ class Witness : public Observations {
   // The same of a signal.
   double degree(Signal signal, double low, double high);
   using Observations::degree;
+  // What a signal that speaks against the rule leaves to it.
+  double without(Signal signal, double low, double high) {
+    return aside([&] { return 1 - degree(signal, low, high); });
+  }
   // How far waiting for data, or for other ranks, takes the time of the steps, as the job reports
   // it. While a device has work queued, waiting for data takes nothing.
   double input_wait();

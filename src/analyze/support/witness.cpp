@@ -16,7 +16,7 @@ double Witness::degree(Signal signal, double low, double high) {
 double Witness::input_wait() {
   const auto share = evidence_.lost_input();
   if (!share) return 0;
-  return degree("input wait of step time", share, 0.05, 0.22);
+  return share_degree("input wait of step time", share, 0.05, 0.22);
 }
 
 double Witness::device_idle() {
@@ -26,16 +26,16 @@ double Witness::device_idle() {
 
 double Witness::communication() {
   const auto share = evidence_.share("communication");
-  return share ? degree("communication of step time", share, 0.08, 0.25) : 0;
+  return share ? share_degree("communication of step time", share, 0.08, 0.25) : 0;
 }
 
 double Witness::checkpoints() {
   if (const auto share = evidence_.share("checkpoint")) {
-    return degree("checkpoints of step time", share, 0.05, 0.2);
+    return share_degree("checkpoints of step time", share, 0.05, 0.2);
   }
-  return degree("time lost in long steps", evidence_.long_steps_share(), 0.05, 0.2) *
-         degree("writes that fall into long steps only",
-                evidence_.reported().writes_in_long_steps(), 0.5, 0.85) *
+  return share_degree("time lost in long steps", evidence_.long_steps_share(), 0.05, 0.2) *
+         share_degree("writes that fall into long steps only",
+                      evidence_.reported().writes_in_long_steps(), 0.5, 0.85) *
          degree(Signal::disk_write_bytes, 1e6, 5e6);
 }
 
@@ -45,7 +45,10 @@ double Witness::weight(double share) {
     largest = std::max(largest, evidence_.share(part).value_or(0));
   }
   if (!(share < largest)) return 1;
-  return 0.5 + 0.5 * degree("of the largest part that the job reports", share / largest, 0, 1);
+  return aside([&] {
+    return 0.5 +
+           0.5 * share_degree("of the largest part that the job reports", share / largest, 0, 1);
+  });
 }
 
 double Witness::waits_for_workers() {
@@ -56,17 +59,15 @@ double Witness::waits_for_workers() {
 double Witness::strangers(double low, double high) {
   const auto others = evidence_.others_cores();
   if (!others) return 0;
-  return degree("CPU of others per core that the job may use", *others / evidence_.seen_cpus(), low,
-                high);
+  return share_degree("CPU of others per core that the job may use",
+                      *others / evidence_.seen_cpus(), low, high);
 }
 
 double Witness::compute_units_idle() {
   const auto tensor = value(Signal::gpu_tensor), fp32 = value(Signal::gpu_fp32);
   if (!tensor && !fp32) return 0.6;
   const double busiest = std::max(tensor.value_or(0), fp32.value_or(0));
-  const double found = degree("tensor cores or fp32 units active", busiest, 0.3, 0.1);
-  last_seen().unit = "%";
-  return found;
+  return share_degree("tensor cores or fp32 units active", busiest, 0.3, 0.1);
 }
 
 std::string Witness::advice(Advice advice) const {
@@ -85,11 +86,11 @@ std::string Witness::cause_in_workers() {
   if (small_reads() > 0.5) return "small_files";
   // Cores that others use are not free for more workers, and do not show that these are enough.
   if (!evidence_.unused_share()) return "";
-  if (degree("share of the CPUs that is idle", evidence_.idle_share(), 0.05, 0.15) > 0.6) {
+  if (share_degree("share of the CPUs that is idle", evidence_.idle_share(), 0.05, 0.15) > 0.6) {
     return "few_workers";
   }
-  const double full =
-      degree("share of the CPUs that the job does not use", evidence_.unused_share(), 0.15, 0.05);
+  const double full = share_degree("share of the CPUs that the job does not use",
+                                   evidence_.unused_share(), 0.15, 0.05);
   return full > 0.6 ? "decoding" : "";
 }
 
@@ -110,13 +111,14 @@ bool Witness::has_warmed_up() {
   };
   const size_t quarter = disk.size() / 4;
   const auto first = share_of(0, quarter), last = share_of(disk.size() - quarter, disk.size());
-  const double begins = degree("reads from storage, of all in the first quarter of the time", first,
-                               kFromMemory, kFromStorage);
-  last_seen().unit = "%";
-  const double ends = degree("reads from storage, of all in the last quarter of the time", last,
-                             kFromStorage, kFromMemory);
-  last_seen().unit = "%";
-  return begins == 1 && ends == 1;
+  const size_t before = looks();
+  const double begins = share_degree("reads from storage, of all in the first quarter of the time",
+                                     first, kFromMemory, kFromStorage);
+  const double ends = share_degree("reads from storage, of all in the last quarter of the time",
+                                   last, kFromStorage, kFromMemory);
+  const bool has = begins == 1 && ends == 1;
+  if (!has) set_aside(before);
+  return has;
 }
 
 double Witness::gain_of_loading_ahead(double share) const {
@@ -146,9 +148,14 @@ double Witness::small_reads() {
   const auto calls = value(Signal::read_calls), bytes = value(Signal::read_bytes);
   const auto kernel = value(Signal::kernel_cores), cores = value(Signal::job_cores);
   if (!calls || !bytes || !kernel || !cores || !(*calls > 0) || !(*cores > 0)) return 0;
-  return degree(Signal::read_calls, 3000, 15000) *
-         degree("bytes per read call", *bytes / *calls, 64e3, 16e3) *
-         degree("share of the job's CPU time in the kernel", *kernel / *cores, 0.2, 0.4);
+  const size_t before = looks();
+  double found = degree(Signal::read_calls, 3000, 15000);
+  found *= degree("bytes per read call", *bytes / *calls, 64e3, 16e3);
+  last_seen().unit = "By";
+  found *= share_degree("share of the job's CPU time in the kernel", *kernel / *cores, 0.2, 0.4);
+  // One of the three alone says nothing: each job reads a few bytes at a time.
+  if (found < 0.5) set_aside(before);
+  return found;
 }
 
 }  // namespace trainscope
