@@ -103,6 +103,16 @@ test('what is seen of both runs is a table and files', () => withPage(both, asyn
   assert.equal((await get('PNG')).subarray(1, 4).toString(), 'PNG');
 }));
 
+test('step times stop in the evaluations of their run', () => withPage(both, async (page) => {
+  await isDrawn(page, 'step_time');
+  const { phases } = await api(`/api/run/${runs.slow}/marks`);
+  assert.ok(phases.some((phase) => phase.name === 'evaluation'));
+  await page.getByRole('button', { name: 'Options of Step time' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Download SVG' }).click()]);
+  const parts = readFileSync(await download.path(), 'utf8').match(/<polyline/g).length;
+  assert.ok(parts > 2, `${parts} parts of two lines`);
+}));
+
 test('dragging zooms every chart of the comparison', () => withPage(both, async (page) => {
   const queries = watchColumns(page);
   await isDrawn(page, 'step_time');
