@@ -24,7 +24,8 @@ while not select.select([sys.stdin], [], [], 0.02)[0]:
 /** Records a job while `act(id, end)` runs; `end` ends the job. */
 async function whileRecording(name, act, ...words) {
   const idFile = join(process.env.PAGE_FOLDER, `${name}-id`);
-  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', name, '--id-file', idFile, '--', 'python3', '-c', job, ...words], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', name, '--id-file', idFile, '--', 'python3', '-c', job, ...words], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdout.resume(); // what goes to /dev/null is not recorded
   try {
     await act(await eventually(() => readFileSync(idFile, 'utf8').trim(), 'the id of the run'), () => child.stdin.end('x'));
   } finally {
@@ -68,6 +69,28 @@ test('a live run grows, keeps what was chosen, follows again and says that it en
   assert.equal((await params(page)).to, panned);
   end();
   await page.getByText('ended while you watched').waitFor();
+})));
+
+test('lines that are read stay where they are, until the cursor moves', () => whileRecording('read', (id) => withPage(`#/run/${id}`, async (page) => {
+  const lines = page.locator('.output-lines');
+  const last = async () => Number(/line (\d+)/.exec(await lines.locator(':scope > div', { hasText: /line \d/ }).last().innerText())?.[1]);
+  await lines.scrollIntoViewIfNeeded();
+  await eventually(async () => (await last()) > 60, 'lines to scroll through');
+  const before_ = await last();
+  await eventually(async () => (await last()) > before_, 'newer lines');
+  await lines.hover();
+  await page.mouse.wheel(0, -400);
+  const scrolled = await eventually(() => lines.evaluate((box) => box.scrollTop < box.scrollHeight - box.clientHeight - 100 && String(box.scrollTop)), 'it is scrolled');
+  const text = await lines.innerText();
+  const grown = async () => Number((await page.locator('.status.live').innerText()).match(/([\d,]+) steps/)?.[1]?.replace(',', ''));
+  const steps = await grown();
+  await eventually(async () => (await grown()) > steps + 100, 'the run goes on');
+  assert.equal(await lines.innerText(), text);
+  assert.equal(String(await lines.evaluate((box) => box.scrollTop)), scrolled);
+  await page.locator('#chart-loss .plot').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowRight');
+  await eventually(async () => (await lines.innerText()) !== text, 'the lines at the cursor');
 })));
 
 test('a chart stays as it is when a new series of a live run moves its number', () => whileRecording('renumbered', (id) => withPage(`#/run/${id}`, async (page) => {
