@@ -99,7 +99,8 @@ test('what is seen of both runs is a table and files', () => withPage(both, asyn
   const json = JSON.parse((await get('JSON')).toString());
   assert.deepEqual(json.runs.map((one) => one.run), [runs.slow, runs.fast]);
   for (const one of json.runs) assert.equal(csv.split('\r\n').filter((line) => line.startsWith(`${one.run},`)).length, one.time_s.length);
-  assert.equal((await get('SVG')).toString().match(/<polyline/g).length, 2);
+  // A busy machine may have missed samples, where a line is interrupted.
+  assert.equal(new Set([...(await get('SVG')).toString().matchAll(/<polyline[^>]* stroke="([^"]+)"/g)].map((line) => line[1])).size, 2);
   assert.equal((await get('PNG')).subarray(1, 4).toString(), 'PNG');
 }));
 
