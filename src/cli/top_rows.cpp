@@ -115,6 +115,19 @@ std::string overview_label(const OverviewRow& row, const Series& series) {
   return row.competes ? fmt::format("{} {}", row.label, device) : std::string(row.label);
 }
 
+// A job may print what it also reports: what comes from where the steps come from is shown.
+bool is_reported_twice(const RunView& run, const Series& one) {
+  const std::string& source = run.training().source;
+  if (!one.metric.starts_with("train.") || value_of_label(one.labels, "source") == source) {
+    return false;
+  }
+  return std::any_of(run.series().begin(), run.series().end(), [&](const Series& other) {
+    return other.metric == one.metric && other.status != SeriesStatus::absent &&
+           value_of_label(other.labels, "source") == source &&
+           value_of_label(other.labels, "set") == value_of_label(one.labels, "set");
+  });
+}
+
 std::vector<ChosenSeries> choose_overview(const RunView& run) {
   const std::vector<Series>& series = run.series();
   const auto gpus =
@@ -128,6 +141,7 @@ std::vector<ChosenSeries> choose_overview(const RunView& run) {
       const Series& one = series[i];
       if (one.status == SeriesStatus::absent || one.metric != row.metric) continue;
       if (!row.name.empty() && value_of_label(one.labels, row.name) != row.value) continue;
+      if (is_reported_twice(run, one)) continue;
       chosen.push_back({i, overview_label(row, one), row.competes ? std::string(row.label) : "",
                         value_of_label(one.labels, "device") == "lo"});
     }

@@ -56,6 +56,20 @@ TEST_F(TopRowsTest, the_overview_has_one_row_per_component_in_order) {
   EXPECT_EQ(found.rows[2].max, "max 2.00 KiB/s");
 }
 
+TEST_F(TopRowsTest, what_a_job_both_reports_and_prints_is_one_row) {
+  add("train.loss", {{"set", "train"}, {"source", "output"}}, "1", 0.9);
+  add("train.loss", {{"set", "train"}, {"source", "pipe"}}, "1", 0.7);
+  Training training;
+  training.source = "pipe";
+  run_.set_training(training);
+  const TopRows found = rows();
+  EXPECT_EQ(labels(found), "loss;");
+  EXPECT_EQ(found.rows[0].value, "0.7");
+  training.source = "tensorboard";  // which has no loss
+  run_.set_training(training);
+  EXPECT_EQ(labels(rows()), "loss;loss;");
+}
+
 TEST_F(TopRowsTest, the_job_and_the_machine_come_before_their_parts) {
   add("cgroup.cpu.usage", {}, "s", 1, Kind::counter);
   add("system.pressure.time", {{"kind", "some"}, {"resource", "cpu"}}, "s", 0.1, Kind::counter);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyze/analyze.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -160,6 +162,23 @@ std::string reproduction_of(const Manifest& manifest, const std::string& host_js
   text += " --";
   for (const std::string& word : manifest.command) text += " " + shell_word(word);
   return text;
+}
+
+std::string reproduction_of(const std::vector<DiagnosedRun>& runs) {
+  std::vector<std::pair<std::string, std::string>> found;  // name and command line
+  for (const DiagnosedRun& diagnosed : runs) {
+    const Manifest& m = diagnosed.run->manifest();
+    std::string text = reproduction_of(m, diagnosed.run->host_json());
+    const bool is_known = std::any_of(found.begin(), found.end(),
+                                      [&](const auto& known) { return known.second == text; });
+    if (!is_known) found.emplace_back(printable(m.name.empty() ? m.id : m.name), std::move(text));
+  }
+  if (found.size() == 1) return found.front().second;
+  std::string all;
+  for (const auto& [name, text] : found) {
+    all += fmt::format("{}# {}\n{}\n", all.empty() ? "" : "\n", name, text);
+  }
+  return all;
 }
 
 }  // namespace trainscope

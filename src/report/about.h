@@ -17,5 +17,7 @@ NamedTexts environment_of(const RunView& run);
 NamedTexts method_of(const RunView& run, bool has_comparison);
 // The command line that records the same job again, with the commit it was at.
 std::string reproduction_of(const Manifest& manifest, const std::string& host_json);
+// Those of all runs of a report, each once, below a comment with the name of its run.
+std::string reproduction_of(const std::vector<DiagnosedRun>& runs);
 
 }  // namespace trainscope

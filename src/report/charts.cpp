@@ -34,7 +34,8 @@ constexpr std::array kPower = {ChartMetric{"hw.gpu.power", "GPU"}, ChartMetric{"
 constexpr std::array kPressure = {ChartMetric{"system.pressure.time", "", "kind", "some"}};
 
 constexpr std::array<Chart, 10> kCharts = {{
-    {"step_time", "Step time", "step time", "duration of a training step", "s", true, kStepTime},
+    {"step_time", "Step time", "step time", "duration of a training step", "s", true, kStepTime,
+     true},
     {"loss", "Loss", "loss", "loss as the job reports it", "", false, kLoss},
     {"processor", "Processor", "use of the CPUs", "CPU time of job and machine", "%", true,
      kProcessor},
@@ -109,7 +110,30 @@ TimeWindows picture_windows(const RunView& run) {
   return {0, length_s, windows_to(duration_s, length_s)};
 }
 
-PictureLine line_of(const FoldedSeries& folded, const Series& series, double duration_s) {
+// Where nothing was recorded, and for charts that stop in them the reported pauses. By time; those
+// that are within another do not count.
+std::vector<Interruption> interruptions_of(const RunView& run, const Chart& chart) {
+  std::vector<Interruption> all;
+  for (const Gap& gap : run.sampling().gaps) all.push_back({gap.from_s, gap.to_s});
+  if (chart.stops_in_pauses) {
+    for (const TrainingPhase& phase : run.training().phases) {
+      if (phase.is_pause()) all.push_back({phase.from_s, phase.to_s});
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const Interruption& a, const Interruption& b) {
+    return std::pair(a.from_s, b.to_s) < std::pair(b.from_s, a.to_s);
+  });
+  double end_s = 0;
+  std::erase_if(all, [&](const Interruption& one) {
+    const bool is_within = one.to_s <= end_s;
+    end_s = std::max(end_s, one.to_s);
+    return is_within;
+  });
+  return all;
+}
+
+PictureLine line_of(const FoldedSeries& folded, const Series& series, double duration_s,
+                    const std::vector<Interruption>& interruptions) {
   PictureLine line;
   for (size_t w = 0; w < folded.windows.size(); ++w) {
     const FoldedWindow& window = folded.windows[w];
@@ -123,6 +147,10 @@ PictureLine line_of(const FoldedSeries& folded, const Series& series, double dur
   }
   if (series.period_s > 0) {
     line.most_apart_s = kGapWindows * std::max(series.period_s, folded.window_s);
+  }
+  // A shorter one leaves no window without a value.
+  for (const Interruption& one : interruptions) {
+    if (one.to_s - one.from_s >= folded.window_s) line.interruptions.push_back(one);
   }
   return line;
 }
@@ -184,9 +212,11 @@ Result<ChartLines> read_chart(const RunView& run, const Chart& chart, size_t mos
   }
   TS_TRY(const std::vector<FoldedSeries> folded, fold_series(run, queries, picture_windows(run)));
   ChartLines read;
+  const std::vector<Interruption> interruptions = interruptions_of(run, chart);
   std::vector<PictureLine> idle;
   for (size_t i = 0; i < found.size(); ++i) {
-    PictureLine line = line_of(folded[i], run.series()[found[i].place], run.duration_s());
+    PictureLine line =
+        line_of(folded[i], run.series()[found[i].place], run.duration_s(), interruptions);
     line.name = found[i].name;
     if (line.mean.empty()) continue;
     std::vector<PictureLine>& lines = is_idle(line) ? idle : read.lines;

@@ -24,6 +24,7 @@ struct Chart {
   std::string_view unit;  // of the lines; "%" for shares
   bool from_zero = true;
   std::span<const ChartMetric> metrics;
+  bool stops_in_pauses = false;  // of the training
 };
 
 std::span<const Chart> charts();

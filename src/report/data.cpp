@@ -197,7 +197,7 @@ Result<Json> report_data(const ReportContent& content) {
               {"compare", std::move(compare)},
               {"method", named_texts_json(method_of(first, has_comparison), "title", "text")},
               {"environment", named_texts_json(environment_of(first), "name", "value")},
-              {"reproduce", reproduction_of(first.manifest(), first.host_json())}};
+              {"reproduce", reproduction_of(content.runs)}};
 }
 
 }  // namespace trainscope

@@ -112,6 +112,34 @@ TEST(pictures, the_sender_that_reported_more_often_is_drawn) {
   EXPECT_EQ(chart->lines[0].mean, std::vector<double>({1, 1, 1}));
 }
 
+TEST(pictures, step_times_stop_in_long_pauses_and_gaps) {
+  FakeRun run(1, 60);
+  std::vector<double> times;
+  for (int i = 1; i < 60; ++i) times.push_back(i);
+  run.add("train.step.duration", {{"source", "pipe"}}, Kind::gauge, times, times);
+  run.add("train.loss", {{"source", "pipe"}, {"set", "train"}}, Kind::gauge, times, times);
+  Training training;
+  const auto phase = [&](const char* name, double from_s, double to_s) {
+    training.phases.push_back({name, "", from_s, to_s});
+  };
+  phase("evaluation", 30.1, 35);
+  phase("checkpoint", 31, 33);      // within the other
+  phase("checkpoint", 40.1, 40.2);  // shorter than a window
+  phase("warm-up", 50.1, 54);       // no pause
+  run.set_training(training);
+  run.add_gap({10.5, 14.5, "the recorder was stopped"});
+  const auto interruptions = [&](const char* chart) {
+    std::vector<double> begins_s;
+    const auto read = read_chart(run, *find_chart(chart), 6);
+    EXPECT_TRUE(read);
+    for (const Interruption& one : read->lines.front().interruptions)
+      begins_s.push_back(one.from_s);
+    return begins_s;
+  };
+  EXPECT_EQ(interruptions("step_time"), std::vector<double>({10.5, 30.1}));
+  EXPECT_EQ(interruptions("loss"), std::vector<double>({10.5}));
+}
+
 TEST(pictures, more_series_than_lines) {
   FakeRun run(1, 10);
   for (int i = 0; i < 9; ++i) {
@@ -193,6 +221,23 @@ TEST(about, reproduction_is_a_command_line) {
   EXPECT_EQ(reproduction_of(m, R"({"git":{"commit":"abc"}})"),
             "cd '/home/x y'\ngit checkout abc\ntrainscope run --name 'base line' --perf -- python "
             "train.py --name 'it'\\''s'");
+}
+
+TEST(about, a_comparison_is_reproduced_with_the_commands_of_both) {
+  std::vector<DiagnosedRun> runs;
+  for (const char* const word : {"slow", "slow", "fast\nrm -rf x"}) {
+    runs.push_back(diagnosed(word));
+    auto run = short_run(word);
+    run->set_command({"train", word});
+    runs.back().run = std::move(run);
+  }
+  EXPECT_TRUE(reproduction_of({}).empty());
+  const std::string text = reproduction_of(runs);
+  EXPECT_TRUE(text.starts_with("# slow\ntrainscope run -- train slow\n\n# fast")) << text;
+  EXPECT_EQ(text.find("# slow", 1), std::string::npos) << "the same again is not repeated";
+  const std::string comment =
+      text.substr(text.find("# fast"), text.rfind("\ntrainscope") - text.find("# fast"));
+  EXPECT_EQ(comment.find('\n'), std::string::npos) << "a name stays within its comment";
 }
 
 TEST(about, environment_has_only_what_is_known) {

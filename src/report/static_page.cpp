@@ -149,8 +149,8 @@ std::string static_page(const ReportContent& content) {
   const RunView& first = *content.runs.front().run;
   out += table_html("Environment", environment_of(first));
   out += table_html("How it was measured", method_of(first, !content.comparisons.empty()));
-  return out + "<p>To record it again:</p>\n<pre>" +
-         escaped_lines(reproduction_of(first.manifest(), first.host_json())) + "</pre>\n";
+  return out + "<p>To record it again:</p>\n<pre>" + escaped_lines(reproduction_of(content.runs)) +
+         "</pre>\n";
 }
 
 }  // namespace trainscope

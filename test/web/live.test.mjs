@@ -9,24 +9,29 @@ import { api, eventually, isDrawn, params, runs, start, stop, watchColumns, with
 before(start);
 after(stop);
 
-// Reports a step every 20 ms until its standard input ends; with an argument, soon also how long it waited for input.
+// Reports a step every 20 ms until its standard input ends; once it reads "wait" there, also how long it waited for input.
 const job = `
 import os, select, sys
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
 step = 0
-while not select.select([sys.stdin], [], [], 0.02)[0]:
+is_waiting = False
+while True:
+    if select.select([sys.stdin], [], [], 0.02)[0]:
+        if os.read(0, 4) != b"wait": break
+        is_waiting = True
     step += 1
     os.write(pipe, f"step {step} loss={1 / step:.4f}\\n".encode())
-    if len(sys.argv) > 1 and step > 150: os.write(pipe, b"phase input 0.005\\n")
+    if is_waiting: os.write(pipe, b"phase input 0.005\\n")
     print("line", step, flush=True)
 `;
 
-/** Records a job while `act(id, end)` runs; `end` ends the job. */
-async function whileRecording(name, act, ...words) {
+/** Records a job while `act(id, end, wait)` runs; `end` ends the job, with `wait` it reports waits. */
+async function whileRecording(name, act) {
   const idFile = join(process.env.PAGE_FOLDER, `${name}-id`);
-  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', name, '--id-file', idFile, '--', 'python3', '-c', job, ...words], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const child = spawn(process.env.TRAINSCOPE_BIN, ['run', '--quiet', '--name', name, '--id-file', idFile, '--', 'python3', '-c', job], { stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdout.resume(); // what goes to /dev/null is not recorded
   try {
-    await act(await eventually(() => readFileSync(idFile, 'utf8').trim(), 'the id of the run'), () => child.stdin.end('x'));
+    await act(await eventually(() => readFileSync(idFile, 'utf8').trim(), 'the id of the run'), () => child.stdin.end('x'), () => child.stdin.write('wait'));
   } finally {
     child.stdin.end();
     child.kill('SIGTERM');
@@ -70,7 +75,29 @@ test('a live run grows, keeps what was chosen, follows again and says that it en
   await page.getByText('ended while you watched').waitFor();
 })));
 
-test('a chart stays as it is when a new series of a live run moves its number', () => whileRecording('renumbered', (id) => withPage(`#/run/${id}`, async (page) => {
+test('lines that are read stay where they are, until the cursor moves', () => whileRecording('read', (id) => withPage(`#/run/${id}`, async (page) => {
+  const lines = page.locator('.output-lines');
+  const last = async () => Number(/line (\d+)/.exec(await lines.locator(':scope > div', { hasText: /line \d/ }).last().innerText())?.[1]);
+  await lines.scrollIntoViewIfNeeded();
+  await eventually(async () => (await last()) > 60, 'lines to scroll through');
+  const before_ = await last();
+  await eventually(async () => (await last()) > before_, 'newer lines');
+  await lines.hover();
+  await page.mouse.wheel(0, -400);
+  const scrolled = await eventually(() => lines.evaluate((box) => box.scrollTop < box.scrollHeight - box.clientHeight - 100 && String(box.scrollTop)), 'it is scrolled');
+  const text = await lines.innerText();
+  const grown = async () => Number((await page.locator('.status.live').innerText()).match(/([\d,]+) steps/)?.[1]?.replace(',', ''));
+  const steps = await grown();
+  await eventually(async () => (await grown()) > steps + 100, 'the run goes on');
+  assert.equal(await lines.innerText(), text);
+  assert.equal(String(await lines.evaluate((box) => box.scrollTop)), scrolled);
+  await page.locator('#chart-loss .plot').focus();
+  await page.keyboard.press('End');
+  await page.keyboard.press('ArrowRight');
+  await eventually(async () => (await lines.innerText()) !== text, 'the lines at the cursor');
+})));
+
+test('a chart stays as it is when a new series of a live run moves its number', () => whileRecording('renumbered', (id, _end, startWaiting) => withPage(`#/run/${id}`, async (page) => {
   const queries = watchColumns(page);
   const loss = async () => (await api(`/api/run/${id}/info`)).metrics.findIndex((metric) => metric.name === 'train.loss');
   const wait = page.locator('#chart-step_time').getByText('waiting for input');
@@ -81,6 +108,7 @@ test('a chart stays as it is when a new series of a live run moves its number', 
   await table.waitFor();
   const before_ = await loss();
   assert.equal(await wait.count(), 0);
+  startWaiting();
   await wait.waitFor();
   const after_ = await loss();
   assert.notEqual(after_, before_);
@@ -88,7 +116,7 @@ test('a chart stays as it is when a new series of a live run moves its number', 
   assert.equal(await table.count(), 1);
   const values = async () => (await table.locator('tbody tr').last().locator('td').allInnerTexts()).map(Number);
   await eventually(async () => (await values()).some((value) => value > 0 && value < 1 / 100), `the last loss: ${await values()}`);
-}), 'wait'));
+})));
 
 test('a comparison grows with its live run, keeps what was chosen and notices the end', () => whileRecording('compared', (id, end) => withPage(`#/compare?a=${id}&b=${runs.slow}`, async (page) => {
   const queries = watchColumns(page);

@@ -82,6 +82,9 @@ constexpr double kMostValueSteps = 5, kMostTimeSteps = 5;
 }  // namespace
 
 Axis value_axis(double low, double high, std::string_view unit, bool from_zero) {
+  // The clocks of the machine and of the job differ by so much: what is a bit more than all is all.
+  constexpr double kAllAtMost = 1.05;
+  if (unit == "%" && high <= kAllAtMost) high = std::min(high, 1.0);
   if (from_zero && low > 0) low = 0;
   if (from_zero && high < 0) high = 0;
   const double size = std::max(std::abs(low), std::abs(high));

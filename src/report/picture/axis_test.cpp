@@ -24,6 +24,9 @@ TEST(axis, values_are_written_in_a_unit_that_fits) {
   EXPECT_EQ(texts(bytes), (Texts{"0", "1", "2", "3", "4"}));
   EXPECT_EQ(value_axis(0, 5e6, "By/s", true).unit, "MiB/s");
   EXPECT_EQ(texts(value_axis(0, 0.97, "%", true)), (Texts{"0", "20", "40", "60", "80", "100"}));
+  // Of the clocks that shares are computed from, one is a bit ahead.
+  EXPECT_EQ(texts(value_axis(0, 1.01, "%", true)), (Texts{"0", "20", "40", "60", "80", "100"}));
+  EXPECT_EQ(texts(value_axis(0, 1.4, "%", true)), (Texts{"0", "50", "100", "150"}));
   EXPECT_EQ(value_axis(40, 60, "Cel", false).unit, "°C");
   EXPECT_EQ(value_axis(0, 250, "W", true).unit, "W");
   EXPECT_EQ(value_axis(0, 2.5e6, "{packet}/s", true).unit, "M/s");

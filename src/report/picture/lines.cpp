@@ -89,10 +89,17 @@ void draw_axes(Canvas& canvas, const PlotArea& plot, const LinePicture& picture)
 // The points of a line in parts without a gap, each from one place to the place after its last.
 std::vector<std::pair<size_t, size_t>> joined_parts(const PictureLine& line) {
   std::vector<std::pair<size_t, size_t>> parts;
+  auto next = line.interruptions.begin();
+  const auto is_interrupted = [&](double before_s, double after_s) {
+    while (next != line.interruptions.end() && next->to_s <= before_s) ++next;
+    return next != line.interruptions.end() && next->from_s < after_s;
+  };
   for (size_t i = 0; i < line.time_s.size(); ++i) {
-    const bool is_apart =
-        i > 0 && line.most_apart_s > 0 && line.time_s[i] - line.time_s[i - 1] > line.most_apart_s;
-    if (i == 0 || is_apart) parts.emplace_back(i, i);
+    const double apart_s = i > 0 ? line.time_s[i] - line.time_s[i - 1] : 0;
+    const bool is_apart = line.most_apart_s > 0 && apart_s > line.most_apart_s;
+    if (i == 0 || is_apart || is_interrupted(line.time_s[i - 1], line.time_s[i])) {
+      parts.emplace_back(i, i);
+    }
     parts.back().second = i + 1;
   }
   return parts;

@@ -14,12 +14,18 @@
 
 namespace trainscope {
 
+// Between these times a line is not joined.
+struct Interruption {
+  double from_s = 0, to_s = 0;
+};
+
 struct PictureLine {
   std::string name;
   std::vector<double> time_s, mean;
   std::vector<double> low, high;  // of the values that a mean is of; empty: `mean` are values
   double most_apart_s = 0;        // neighbours further apart are not joined: a gap; 0: all are
   size_t style = 0;               // colour and dash
+  std::vector<Interruption> interruptions = {};  // by time
 };
 
 struct LinePicture {

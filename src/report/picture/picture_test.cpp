@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
@@ -93,6 +94,22 @@ TEST(picture, refers_to_nothing_outside) {
     EXPECT_EQ(svg.find("url("), std::string::npos);
     EXPECT_EQ(svg.find("style"), std::string::npos);
   }
+}
+
+TEST(picture, a_line_is_not_joined_over_an_interruption) {
+  const auto parts = [](const std::vector<Interruption>& interruptions) {
+    PictureLine line{"step time", {1, 2, 3, 8, 9, 10}, {1, 1, 1, 2, 2, 2}, {}, {}, 0, 0};
+    line.interruptions = interruptions;
+    const std::string text = draw(LinePicture{"t", "y", "s", {line}, 0, 10, true, ""});
+    const size_t path = text.find("<path d=\"");
+    const std::string_view commands =
+        std::string_view(text).substr(path, text.find("/>", path) - path);
+    const bool has_point = text.find("<circle") != std::string::npos;  // one that is not joined
+    return std::count(commands.begin(), commands.end(), 'M') + (has_point ? 1 : 0);
+  };
+  EXPECT_EQ(parts({}), 1);
+  EXPECT_EQ(parts({{3.5, 7.5}}), 2);
+  EXPECT_EQ(parts({{0, 0.5}, {2.2, 2.4}, {3.5, 4}, {5, 7.5}, {20, 30}}), 3);
 }
 
 TEST(picture, one_point_is_drawn) {

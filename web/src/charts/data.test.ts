@@ -33,6 +33,12 @@ test('a line is interrupted where three samples are missing and in a gap', () =>
   deepEqual(breaksOf(column(1, [0, 1, 2], [0, 0, 0]), null, false, [{ from_s: 5, to_s: 6 }]), []);
 });
 
+test('gaps that leave no window empty do not interrupt a line of windows', () => {
+  const gaps = [1, 2, 3].map((second) => ({ from_s: second - 0.1, to_s: second + 0.1 }));
+  deepEqual(breaksOf(column(1, [0.5, 1.5, 2.5, 3.5], [0, 0, 0, 0]), 1, true, gaps), []);
+  deepEqual(breaksOf(column(1, [0.5, 1.5, 3.5], [0, 0, 0]), 1, true, [{ from_s: 1.6, to_s: 3.2 }]), [2.5]);
+});
+
 test('a value that is not a number interrupts', () => {
   const columns = { from_s: 0, to_s: 3, window_s: null, duration_s: 3, columns: [column(1, [0, 1, 2], [5, Number.NaN, 7])] };
   deepEqual(drawnOf(columns, [1], false, [], null).lines[0]?.value, [5, null, 7]);

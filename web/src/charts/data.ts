@@ -26,7 +26,10 @@ export function interruptions(chart: { stopsInPauses: boolean }, marks: DrawnMar
   return [...(marks?.gaps ?? []), ...pauses].sort((a, b) => a.from_s - b.from_s);
 }
 
-/** Times at which a line is interrupted: where three or more samples are missing, and in gaps of the recording. */
+/**
+ * Times at which a line is interrupted: where three or more samples are missing, and in gaps of the recording. One that is shorter than
+ * a window leaves no window empty: with one in each there would be no line.
+ */
 export function breaksOf(column: Column, window: number | null, isIrregular: boolean, gaps: readonly Span[]): number[] {
   const times = column.time;
   const limit = isIrregular ? Infinity : 3 * Math.max(medianSpacing(times), window ?? 0) * 1.01;
@@ -37,7 +40,8 @@ export function breaksOf(column: Column, window: number | null, isIrregular: boo
     const after = times[i] ?? 0;
     while (gap < gaps.length && (gaps[gap]?.to_s ?? 0) <= before) gap += 1;
     const isGap = gap < gaps.length && (gaps[gap]?.from_s ?? Infinity) < after && (gaps[gap]?.to_s ?? 0) > before;
-    if (after - before > limit || isGap) breaks.push((before + after) / 2);
+    const isEmptyBetween = window === null || after - before > 1.5 * window;
+    if (after - before > limit || (isGap && isEmptyBetween)) breaks.push((before + after) / 2);
   }
   return breaks;
 }

@@ -2,11 +2,12 @@
 import { effect, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Chart } from '../charts/catalog.ts';
-import { breaksOf, joined } from '../charts/data.ts';
+import { breaksOf, interruptions, joined } from '../charts/data.ts';
 import { decorate } from '../charts/decorate.ts';
 import { strokeOf } from '../charts/palette.ts';
 import { Plot, stepIncrements, timeIncrements } from '../charts/plot.ts';
 import type { Column } from '../source/columns.ts';
+import type { DrawnMarks } from '../source/types.ts';
 import { bytes, isDark } from '../state/settings.ts';
 import { integer } from '../format/number.ts';
 import { clock, wallClock } from '../format/time.ts';
@@ -14,7 +15,7 @@ import { value as formatValue } from '../format/unit.ts';
 import { shownRange, toX, type Align } from './align.ts';
 import type { CompareLine } from './charts.ts';
 import { extremes, type LoadedLine } from './feed.ts';
-import type { CompareState } from './state.ts';
+import type { ComparedRun, CompareState } from './state.ts';
 
 export const xTextOf = (align: Align) => (x: number, step: number): string => (align === 'step' ? integer(x) : align === 'wall' ? wallClock(x, false) : clock(x, step));
 
@@ -28,9 +29,14 @@ interface Props {
   loaded: ReadonlySignal<LoadedLine[] | null>;
 }
 
+/** What interrupts lines of a run. */
+function marksOf(run: ComparedRun): DrawnMarks {
+  return run.marks ?? { gaps: run.info?.sampling.gaps ?? [], pauses: [], phases: [], events: [] };
+}
+
 /** The values of a line on the shared x, and where it is interrupted. */
 export function placed(align: Align, chart: Chart, { line, columns, column }: LoadedLine): { x: number[]; column: Column; breaks: number[] } {
-  const breaks = breaksOf(column, columns.window_s, chart.isIrregular, line.run.info?.sampling.gaps ?? []);
+  const breaks = breaksOf(column, columns.window_s, chart.isIrregular, interruptions(chart, marksOf(line.run)));
   return { column, x: Array.from(column.time, (time) => toX(align, line.run, time)), breaks: breaks.map((time) => toX(align, line.run, time)) };
 }
 
@@ -56,10 +62,10 @@ function draw(element: HTMLElement, state: CompareState, chart: Chart, lines: Co
     xIncrements: align === 'step' ? stepIncrements : timeIncrements, xText: xTextOf(align), yText: (y) => formatValue(y, chart.unit, chart.metric, unit),
     onCursor: (x) => { state.cursor.value = x; }, onSelect: (from, to) => state.setRange(from, to), onReset: () => { state.range.value = null; },
     onZoom: (x, factor) => state.zoom(factor, x), onPan: (share) => state.pan(share),
-    // Gaps of several runs over each other would not tell whose they are.
+    // Those of several runs over each other would not tell whose they are.
     decorate: (uplot) => {
       const run = only();
-      if (run) decorate(uplot, { gaps: run.info?.sampling.gaps ?? [], pauses: [], phases: [], events: [] }, (time) => toX(align, run, time));
+      if (run) decorate(uplot, marksOf(run), (time) => toX(align, run, time));
     },
   });
   const observer = new ResizeObserver(() => plot.resize(element.clientWidth, height));

@@ -4,7 +4,7 @@ import { chartsOf, keepCharts, type Chart } from '../charts/catalog.ts';
 import { BatchLoader } from '../charts/loader.ts';
 import { source } from '../source/current.ts';
 import { messageOf } from '../source/source.ts';
-import type { Comparison, Distribution, Info, KeptFile, RunHead } from '../source/types.ts';
+import type { Comparison, Distribution, Info, KeptFile, Marks, RunHead } from '../source/types.ts';
 import { follow } from '../state/follow.ts';
 import { Refresher } from '../state/refresher.ts';
 import { replaceParams } from '../state/route.ts';
@@ -21,6 +21,7 @@ export interface ComparedRun {
   /** Those of `info`; they stay as they are while the run is live, unless a series is new. */
   charts: Chart[];
   steps: StepMap | null;
+  marks: Marks | null;
   files: KeptFile[];
   problem: string | null;
 }
@@ -103,7 +104,7 @@ export class CompareState {
     for (const side of ['a', 'b', 'more'] as const) {
       for (const id of sides[side]) {
         const run = known.get(id);
-        next.push(run ? { ...run, side } : { id, side, head: null, info: null, charts: [], steps: null, files: [], problem: null });
+        next.push(run ? { ...run, side } : { id, side, head: null, info: null, charts: [], steps: null, marks: null, files: [], problem: null });
         if (!run) void this.#load(id);
       }
     }
@@ -252,12 +253,12 @@ export class CompareState {
     };
     try {
       const head = await source.run(id); // first: if it says that the run ended, the others are of all of it
-      const [info, steps, files] = await Promise.all([
-        source.info(id), source.steps(id).catch(() => null), source.files(id).catch(() => []),
+      const [info, steps, marks, files] = await Promise.all([
+        source.info(id), source.steps(id).catch(() => null), source.marks(id).catch(() => null), source.files(id).catch(() => []),
       ]);
       const column = steps?.columns[0];
       const charts = keepCharts(this.runs.value.find((run) => run.id === id)?.charts ?? null, chartsOf(info));
-      put({ head, info, charts, files, problem: null, steps: column && column.time.length > 1 ? { time: column.time, step: column.mean } : null });
+      put({ head, info, charts, marks, files, problem: null, steps: column && column.time.length > 1 ? { time: column.time, step: column.mean } : null });
     } catch (error) {
       put({ problem: messageOf(error) });
     }

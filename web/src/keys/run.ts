@@ -18,7 +18,7 @@ export function runKeys(run: RunState): Key[] {
     { keys: ['0', 'Home'], shown: '0 Home', text: 'show the whole run', act: () => view.showWhole() },
     { keys: ['z'], shown: 'z', text: 'zoom to the selection', act: () => view.zoomToSelection() },
     { keys: ['Escape'], shown: 'Esc', text: 'clear the selection', act: () => { view.selection.value = null; run.chosen.value = null; } },
-    { keys: ['f'], shown: 'f', text: 'follow a live run', act: () => { view.follow.value = !view.follow.value; if (view.follow.value) view.grow(view.duration.value); } },
+    { keys: ['f'], shown: 'f', text: 'follow a live run', act: () => { if (run.live.value === 'live') view.setFollow(!view.follow.value); } },
     { keys: ['x'], shown: 'x', text: 'switch between time and step axis', act: () => { view.axis.value = view.axis.value === 'time' ? 'step' : 'time'; } },
     { keys: ['r'], shown: 'r', text: 'type a range', act: () => focusId('range-from') },
     { keys: ['n'], shown: 'n', text: 'select the next finding', act: () => nextFinding(run, 1) },
@@ -32,6 +32,7 @@ export function runKeys(run: RunState): Key[] {
 export function chooseFinding(run: RunState, index: number | null): void {
   const finding = index === null ? undefined : run.diagnosis.value?.findings[index];
   run.chosen.value = finding ? findingKey(finding) : null;
+  run.view.mark.value = null; // the selection says where it is
   const hasSpan = finding && finding.from_s !== null && finding.to_s !== null;
   run.view.selection.value = hasSpan ? { from: finding.from_s ?? 0, to: Math.max(finding.to_s ?? 0, (finding.from_s ?? 0) + 1e-3) } : null;
 }

@@ -15,7 +15,7 @@ export function Findings({ run, charts }: { run: RunState; charts: Chart[] }) {
   return (
     <section class="findings" aria-label="Findings">
       <h2>Findings ({findings.length})</h2>
-      {findings.length === 0 && <p class="muted">Nothing that costs time was found.</p>}
+      {findings.length === 0 && <p class="muted">{run.diagnosis.value?.verdict === 'unknown' ? 'None: what costs time cannot be told.' : 'Nothing that costs time was found.'}</p>}
       <ol>{findings.map((finding, index) => <Item key={findingKey(finding)} finding={finding} index={index} run={run} charts={charts} />)}</ol>
     </section>
   );

@@ -10,18 +10,31 @@ import { clock } from '../format/time.ts';
 const linesShown = 200;
 const settle = 150; // ms without movement before lines are loaded
 
+/** Whether the user marked some of these lines, to copy them perhaps. */
+function hasMarked(box: HTMLElement | null): boolean {
+  const marked = getSelection();
+  return box !== null && marked !== null && !marked.isCollapsed && box.contains(marked.anchorNode);
+}
+
 export function OutputPanel({ run }: { run: RunState }) {
   const output = useSignal<Output | null>(null);
   const problem = useSignal<string | null>(null);
   const list = useRef<HTMLDivElement>(null);
+  /** Where the lines were scrolled to, and whether the user is elsewhere since. */
+  const place = useRef({ top: 0, isReading: false });
   useEffect(() => {
     let timer = 0;
     let controller = new AbortController();
-    const load = async (at: number) => {
+    /** What was chosen when lines were last asked for: the cursor or the beginning of the selection. */
+    let chosen: number | null = null;
+    const isHeld = () => place.current.isReading || hasMarked(list.current);
+    const load = async (at: number, isNews: boolean) => {
       controller.abort();
       controller = new AbortController();
       try {
-        output.value = await source.output(run.id, at, linesShown, controller.signal);
+        const found = await source.output(run.id, at, linesShown, controller.signal);
+        if (isNews && isHeld()) return;
+        output.value = found;
         problem.value = null;
       } catch (error) {
         if (!isAbort(error)) problem.value = messageOf(error);
@@ -29,10 +42,14 @@ export function OutputPanel({ run }: { run: RunState }) {
     };
     const stop = effect(() => {
       if (!run.head.value) return;
-      const cursor = run.view.cursor.value;
-      const at = cursor ?? run.view.selection.value?.from ?? run.view.shown.value.to;
+      const before = chosen;
+      chosen = run.view.cursor.value ?? run.view.selection.value?.from ?? null;
+      const at = chosen ?? run.view.shown.value.to;
+      // A live run that grows does not take lines away from whoever reads them.
+      const isNews = run.view.hasGrown && chosen === before && output.peek() !== null;
+      if (isNews && isHeld()) return;
       clearTimeout(timer);
-      timer = window.setTimeout(() => void load(at), output.peek() ? settle : 0);
+      timer = window.setTimeout(() => void load(at, isNews), output.peek() ? settle : 0);
     });
     return () => {
       stop();
@@ -43,9 +60,17 @@ export function OutputPanel({ run }: { run: RunState }) {
   useEffect(() => {
     // Only the panel scrolls, never the page.
     const box = list.current;
-    const line = box?.querySelector<HTMLElement>('.at');
-    if (box && line) box.scrollTop = line.offsetTop - box.clientHeight / 2;
+    if (!box) return;
+    const line = box.querySelector<HTMLElement>('.at');
+    // Without times these are the last lines.
+    box.scrollTop = line ? line.offsetTop - box.clientHeight / 2 : box.scrollHeight;
+    place.current = { top: box.scrollTop, isReading: false };
   }, [output.value]);
+  const onScroll = () => {
+    const box = list.current;
+    // Lines that become longer scroll too.
+    if (box?.matches(':hover, :focus')) place.current.isReading = Math.abs(box.scrollTop - place.current.top) > 4;
+  };
   const found = output.value;
   return (
     <section class="output" aria-label="Output of the job">
@@ -53,8 +78,8 @@ export function OutputPanel({ run }: { run: RunState }) {
       {problem.value && <p class="muted">{problem.value}</p>}
       {found && found.lines.length === 0 && <p class="muted">No output of the job was recorded.</p>}
       {found && found.lines.length > 0 && (
-        <div class={`output-lines ${found.times === 'unknown' ? 'without-times' : ''}`} ref={list} tabIndex={0} role="log" aria-live="off" aria-label="Lines around the cursor">
-          {found.more_before && <div class="muted">earlier lines: move the cursor back</div>}
+        <div class={`output-lines ${found.times === 'unknown' ? 'without-times' : ''}`} ref={list} onScroll={onScroll} tabIndex={0} role="log" aria-live="off" aria-label="Lines around the cursor">
+          {found.more_before && <div class="muted">{found.times === 'unknown' ? 'earlier lines are not shown' : 'earlier lines: move the cursor back'}</div>}
           {found.lines.map((line, index) => (
             <div key={index} class={index === found.at ? 'at' : ''}><span class="output-time">{line.time_s === null ? '' : clock(line.time_s, 0.1)}</span><span>{line.text}</span></div>
           ))}

@@ -21,7 +21,7 @@ export function RangeBar({ run, charts }: { run: RunState; charts: Chart[] }) {
         <TypedTime run={run} edge="from" />
         <Slider view={view} />
         <TypedTime run={run} edge="to" />
-        {run.live.value === 'live' && <button class={view.follow.value ? 'on' : ''} aria-pressed={view.follow.value} onClick={() => { if (view.follow.value) view.follow.value = false; else { view.follow.value = true; view.grow(view.duration.value); } }}>{view.follow.value ? 'following' : 'follow'}</button>}
+        {run.live.value === 'live' && <button class={view.follow.value ? 'on' : ''} aria-pressed={view.follow.value} onClick={() => view.setFollow(!view.follow.value)}>{view.follow.value ? 'following' : 'follow'}</button>}
       </div>
       <div class="range-row settings">
         <fieldset class="segmented"><legend>axis</legend>

@@ -1,7 +1,7 @@
 // The whole run as a slider with two ends; what lies between them is shown and can be dragged.
 import { useRef } from 'preact/hooks';
 import type { TimeView } from '../state/view.ts';
-import { clock } from '../format/time.ts';
+import { clock, duration } from '../format/time.ts';
 import { percent } from '../format/number.ts';
 
 type Grip = 'from' | 'to' | 'both';
@@ -57,7 +57,7 @@ export function Slider({ view }: { view: TimeView }) {
         {thumb('from', from)}
         {thumb('to', Math.min(to, whole))}
       </div>
-      <div class="slider-text"><span>{percent(from / whole)}</span><span>{percent(Math.min(1, to / whole))} of {clock(whole)}</span></div>
+      <div class="slider-text"><span>{percent(from / whole)}</span><span>{percent(Math.min(1, to / whole))} of {whole < 60 ? duration(whole) : clock(whole)}</span></div>
     </div>
   );
 }

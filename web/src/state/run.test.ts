@@ -108,3 +108,13 @@ test('the chosen finding stays the same one when others are found', () => {
   found(finding('input', 0, 7));
   equal(run.chosenIndex.value, null);
 });
+
+test('the address of a live run shows the same when the run has ended', async () => {
+  const { run } = await openLive();
+  run.close();
+  source.run = async () => ({ run: { id: 'a', status: 'ended', duration_s: 100 } }) as RunHead;
+  source.info = async () => info(100);
+  const later = new RunState('a');
+  await later.open(new URLSearchParams('from=10&to=20&follow=1'));
+  deepEqual(later.view.shown.value, { from: 10, to: 20 });
+});

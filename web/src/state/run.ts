@@ -59,6 +59,8 @@ export class RunState {
         this.head.value = head;
         this.view.duration.value = head.run.duration_s;
         this.live.value = head.run.status === 'running' ? 'live' : head.run.status === 'damaged' ? 'damaged' : 'ended';
+        // The address says what was seen while the run was live; now it is not moved to the end.
+        if (this.live.value !== 'live' && this.view.range.value) this.view.follow.value = false;
       });
     } catch (error) {
       this.error.value = messageOf(error);

@@ -3,7 +3,7 @@ import { mock, test } from 'node:test';
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { source } from '../source/current.ts';
 import type { RunListing, RunRow } from '../source/types.ts';
-import { details, loadDetails, now, outdate, outdated, watchRuns } from './runs.ts';
+import { compareLink, details, loadDetails, now, outdate, outdated, watchRuns } from './runs.ts';
 
 const pause = (ms: number) => new Promise((resolve) => { setTimeout(resolve, ms); });
 const listing = (id: string, status: string) => ({ id, status }) as RunListing;
@@ -51,4 +51,14 @@ test('the time of the table goes on although the list is the same', async () => 
   ok(now.value < before + 120_000);
   mock.timers.reset();
   await pause(0);
+});
+
+test('of the ranks of a job the first is compared with another run; the ranks of one job with each other', () => {
+  const rank = (job: string, number: number) => ({ id: `${job}${number}`, started: `2026-01-0${job}T00:00:0${3 - number}Z`, group: { job, rank: number, world_size: 3 }, repeat: null }) as RunListing;
+  const ranks = ['1', '2'].flatMap((job) => [0, 1, 2].map((number) => rank(job, number)));
+  const single = { id: 'single', started: '2026-01-03T00:00:00Z', group: null, repeat: null } as RunListing;
+  const link = (...ids: string[]) => compareLink([...ranks, single], new Set(ids));
+  equal(link('10', '11', '12', '20', '21', '22'), '#/compare?a=10&b=20');
+  equal(link('single', '11', '12'), '#/compare?a=11&b=single');
+  equal(link('10', '12'), '#/compare?a=12&b=10'); // the older one first
 });

@@ -89,9 +89,20 @@ export function togglePicked(ids: string[]): void {
   picked.value = changed;
 }
 
-/** The older of two runs is the baseline; ranks and repeats of one name are one side. */
+/** Of these runs, ranks that have the first one of their job among them are left out; the ranks of a single job stay. */
+function withoutOtherRanks(runs: readonly RunListing[]): RunListing[] {
+  const job = (run: RunListing) => run.group?.job ?? null;
+  const isSingle = runs.every((run) => job(run) !== null && job(run) === job(runs[0] ?? run));
+  const isLater = (run: RunListing) => runs.some((other) => job(other) === job(run) && (other.group?.rank ?? 0) < (run.group?.rank ?? 0));
+  return runs.filter((run) => isSingle || job(run) === null || !isLater(run));
+}
+
+/**
+ * The older of two runs is the baseline; repeats are one side. Of the ranks of a job the first is compared with other runs, as
+ * `compare` does: ranks wait for each other, so they are no repeats.
+ */
 export function compareLink(all: readonly RunListing[], ids: ReadonlySet<string>): string {
-  const chosen = all.filter((run) => ids.has(run.id)).sort((a, b) => ((a.started ?? '') < (b.started ?? '') ? -1 : 1));
+  const chosen = withoutOtherRanks(all.filter((run) => ids.has(run.id))).sort((a, b) => ((a.started ?? '') < (b.started ?? '') ? -1 : 1));
   const side = (run: RunListing) => run.repeat?.group ?? run.id;
   const first = chosen[0];
   if (!first) return '#/compare';

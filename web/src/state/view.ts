@@ -1,5 +1,5 @@
 // What is seen of a run: one range, one cursor, one selection for every chart. Times are seconds of the run.
-import { computed, effect, signal } from '@preact/signals';
+import { batch, computed, effect, signal } from '@preact/signals';
 import { lowerBound } from '../source/columns.ts';
 import { replaceParams } from './route.ts';
 
@@ -63,6 +63,8 @@ export class TimeView {
   readonly follow = signal(true);
   /** Whether the range was last changed by the run, not by the user. */
   hasGrown = false;
+  /** What was shown of the whole run when the user wanted it to stand still. */
+  #held: Range | null = null;
   readonly steps = signal<StepMap | null>(null);
   readonly shown = computed<Range>(() => this.range.value ?? { from: 0, to: Math.max(this.duration.value, 1e-3) });
   readonly stepAxis = computed(() => this.axis.value === 'step' && this.steps.value !== null);
@@ -119,6 +121,23 @@ export class TimeView {
     this.follow.value = true;
   }
 
+  /** Whether the range moves with a live run. If so it ends where the run ends; if not, the whole run stands still as well. */
+  setFollow(follows: boolean): void {
+    const { from, to } = this.shown.value;
+    this.hasGrown = false;
+    batch(() => {
+      this.follow.value = follows;
+      if (!follows) this.range.value ??= this.#held = { from, to };
+      else if (this.range.value === this.#held) this.range.value = null;
+      else if (this.range.value) this.#moveToEnd(this.range.value);
+    });
+  }
+
+  #moveToEnd({ from, to }: Range): void {
+    const by = Math.max(0, this.duration.value - to);
+    if (by > 0) this.range.value = { from: from + by, to: to + by };
+  }
+
   pan(share: number): void {
     const { from, to } = this.shown.value;
     const by = (to - from) * share;
@@ -142,14 +161,10 @@ export class TimeView {
 
   /** The run became longer. */
   grow(duration: number): void {
-    const before = this.duration.value;
-    if (duration !== before) this.hasGrown = true;
+    if (duration !== this.duration.value) this.hasGrown = true;
     this.duration.value = duration;
     const range = this.range.value;
-    if (range && this.follow.value) {
-      const by = Math.max(0, duration - Math.max(range.to, before));
-      this.range.value = { from: range.from + by, to: range.to + by };
-    }
+    if (range && this.follow.value) this.#moveToEnd(range);
   }
 
   toX(time: number): number {
