@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, eventually, isDrawn, isForEveryone, params, runs, start, stop, watchColumns, withFile, withPage } from './browser.mjs';
+import { api, eventually, hover, isDrawn, isForEveryone, params, runs, start, stop, watchColumns, withFile, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -50,9 +50,7 @@ test('layout, alignment and sides', () => withPage(both, async (page) => {
 
 test('every chart has the value of each run at the cursor', () => withPage(`${both}&align=step`, async (page) => {
   await isDrawn(page, 'loss');
-  const over = page.locator('#chart-loss .u-over');
-  const box = await over.boundingBox();
-  await page.mouse.move(box.x + box.width / 2, box.y + 30);
+  await hover(page, 'loss', 0.5);
   const values = (chart) => page.locator(`#chart-${chart} .run-values .line-value`).allInnerTexts();
   // Both lose alike, as 2 / step: at step 60 it is about 0.033.
   await eventually(async () => { const found = (await values('loss')).map(Number); return found.length === 2 && found.every((loss) => loss > 0.028 && loss < 0.04); }, 'the loss of both');
