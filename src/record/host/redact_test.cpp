@@ -251,12 +251,11 @@ TEST(Redact, hides_passwords_in_addresses_without_a_scheme) {
       {{"--proxy=me:wo@rd@proxy.lab:80"}, {"--proxy=me:***@proxy.lab:80"}},
       {{"--db", "me:word@db.example.com/x"}, {"--db", "me:***@db.example.com/x"}},
       {{"sh", "-c", "t.py --db me:word@localhost"}, {"sh", "-c", "t.py --db me:***@localhost"}},
+      {{"me:wo=rd@h.org", "me:word@10.0.0.1"}, {"me:***@h.org", "me:***@10.0.0.1"}},
   };
   for (const Case& each : cases) EXPECT_EQ(redact_command(each.given), each.kept);
-  const Words plain = {"img:tag@sha256:0123", "git@github.com:a/b@v1",
-                       "pkg:npm/foo@1.2.3",   "a:b@c",
-                       "me@host.org:80",      "rsync",
-                       "h.org:/data@home"};
+  const Words plain = {"img:tag@sha256:0123", "git@github.com:a/b@v1", "pkg:npm/foo@1.2.3", "a:b@c",
+                       "me@host.org:80",      "mailto:me@lab.org",     "h.org:/data@home"};
   EXPECT_EQ(redact_command(plain), plain);
 }
 

@@ -44,33 +44,37 @@ size_t end_of_credentials(std::string_view url, size_t last) {
   return has_port ? std::string_view::npos : last;
 }
 
-// me:word@host without a scheme, as proxies are given: the host has a dot, or a port follows it.
-// Not img:tag@sha256:0123.
+// The host that a password is for, without a scheme before it: db.lab.org, 10.0.0.1, proxy:3128;
+// not the digest of an image or a version, as in pkg:npm/foo@1.2.3.
+bool is_place(std::string_view host) {
+  const size_t colon = host.find(':');
+  const std::string_view name = host.substr(0, colon);
+  if (name.empty() || name.starts_with("sha") || name.starts_with("md5")) return false;
+  const bool has_letter = std::any_of(name.begin(), name.end(),
+                                      [](char c) { return is_alnum(c) && (c < '0' || c > '9'); });
+  const bool is_address = !has_letter && std::count(name.begin(), name.end(), '.') == 3;
+  const bool has_port =
+      colon != std::string_view::npos && colon + 1 < host.size() && is_port(host.substr(colon + 1));
+  return has_port || (looks_like_host(host) && (has_letter || is_address));
+}
+
+// me:word@host without a scheme, as proxies are given.
 std::string redact_address(std::string_view word) {
-  const size_t begin = word.find('=') == std::string_view::npos ? 0 : word.find('=') + 1;
-  const std::string_view address = word.substr(begin);
-  const size_t colon = address.find(':'), sign = address.rfind('@');
-  const bool has_both = colon != std::string_view::npos && sign != std::string_view::npos;
-  if (!has_both || colon == 0 || sign <= colon + 1) return std::string(word);
-  const std::string_view user = address.substr(0, colon);
-  const bool is_user = std::all_of(user.begin(), user.end(), [](char c) {
-    return is_alnum(c) || c == '_' || c == '-' || c == '.';
-  });
-  const std::string_view place = address.substr(sign + 1);
-  const std::string_view host = place.substr(0, place.find_first_of("/?#"));
-  const std::string_view name = host.substr(0, host.find(':'));
-  const bool is_host = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return is_alnum(c) || c == '.' || c == '-';
-  });
-  const bool has_port = host.size() > name.size() + 1 && is_port(host.substr(name.size() + 1));
-  const bool is_digest = name.starts_with("sha") || name.starts_with("md5");
-  const bool is_version = std::all_of(name.begin(), name.end(), [](char c) {
-    return !std::isalpha(static_cast<unsigned char>(c));
-  });
-  const bool is_place = looks_like_host(host) && !is_version;
-  if (!is_user || !is_host || is_digest || !(has_port || is_place)) return std::string(word);
-  return std::string(word.substr(0, begin + colon + 1)) + std::string(kHidden) +
-         std::string(address.substr(sign));
+  const size_t colon = word.find(':'), sign = word.rfind('@');
+  if (colon == std::string_view::npos || sign == std::string_view::npos) return std::string(word);
+  const size_t name_end = word.find('=');  // of --proxy=me:word@host
+  const size_t begin = name_end < colon ? name_end + 1 : 0;
+  const std::string_view user = word.substr(begin, colon - begin);
+  const bool is_user =
+      !user.empty() && user != "mailto" && std::all_of(user.begin(), user.end(), [](char c) {
+        return is_alnum(c) || c == '_' || c == '-' || c == '.';
+      });
+  const std::string_view place = word.substr(sign + 1);
+  const bool is_known =
+      is_user && sign > colon + 1 && is_place(place.substr(0, place.find_first_of("/?#")));
+  if (!is_known) return std::string(word);
+  return std::string(word.substr(0, colon + 1)) + std::string(kHidden) +
+         std::string(word.substr(sign));
 }
 
 // Addresses that let whoever knows them write to a channel, as jobs do that report their end.

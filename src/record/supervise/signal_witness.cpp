@@ -5,6 +5,14 @@
 
 namespace trainscope {
 
+// The recorder counts first: whoever sees the time sees the sighting counted.
+Sightings sightings_of(const Shared& memory, int number) {
+  Sightings sightings;
+  sightings.last_ns = memory.signal_seen_ns[number];
+  sightings.count = memory.signal_sightings[number];
+  return sightings;
+}
+
 bool SignalWitness::is_seen(int number, int64_t arrived_ns, const Sightings& now) {
   Known& known = known_[number];
   const bool is_new = now.count > known.accounted;

@@ -19,6 +19,7 @@ struct Sightings {
   int64_t count = 0;
   int64_t last_ns = 0;
 };
+Sightings sightings_of(const Shared& memory, int number);
 
 class SignalWitness {
  public:

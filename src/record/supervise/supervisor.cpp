@@ -201,7 +201,7 @@ void Supervisor::handle_signal(const SignalNote& note) {
   // disappeared.
   const bool for_us_alone = note.number == SIGHUP && ::getsid(0) == ::getpid();
   if (note.from_kernel && !for_us_alone) {
-    witness_.expect(note.number, note.time_ns, sightings_of(note.number));
+    witness_.expect(note.number, note.time_ns, sightings_of(*memory_, note.number));
     send_to_own_group(note.number);
   } else {
     pending_.push_back({note.number, note.time_ns});
@@ -220,13 +220,6 @@ void Supervisor::send_to_own_group(int number) {
   ::kill(group == job_pid_ ? -group : job_pid_, number);
 }
 
-Sightings Supervisor::sightings_of(int number) const {
-  Sightings sightings;
-  sightings.last_ns = memory_->signal_seen_ns[number];
-  sightings.count = memory_->signal_sightings[number];
-  return sightings;
-}
-
 // Forwards signals that were sent to us alone; those that the recorder saw as well were sent to the
 // whole group.
 void Supervisor::forward_pending() {
@@ -236,7 +229,7 @@ void Supervisor::forward_pending() {
     // A recorder that had no time to look has the signal waiting. Asked first: it notes a signal
     // before it takes it.
     const bool waits = !may_come && signal_waits(monitor_.pid(), p.number);
-    const Sightings sightings = sightings_of(p.number);
+    const Sightings sightings = sightings_of(*memory_, p.number);
     const bool is_seen = witness_.is_seen(p.number, p.arrived_ns, sightings);
     if (!is_seen && waits) witness_.expect(p.number, p.arrived_ns, sightings);
     if (is_seen || waits) {

@@ -59,7 +59,6 @@ class Supervisor {
   };
   void poll_once(int extra_fd);
   void handle_signal(const SignalNote& note);
-  Sightings sightings_of(int number) const;
   void forward_pending();
   void send_to_own_group(int number);
   void reap_children();
