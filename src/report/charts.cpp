@@ -148,9 +148,12 @@ PictureLine line_of(const FoldedSeries& folded, const Series& series, double dur
   if (series.period_s > 0) {
     line.most_apart_s = kGapWindows * std::max(series.period_s, folded.window_s);
   }
-  // A shorter one leaves no window without a value.
+  // A shorter one leaves no window without a value. A step may end within the window in which an
+  // interruption begins.
+  const double half_s = folded.window_s / 2;
   for (const Interruption& one : interruptions) {
-    if (one.to_s - one.from_s >= folded.window_s) line.interruptions.push_back(one);
+    if (one.to_s - one.from_s < folded.window_s) continue;
+    line.interruptions.push_back({one.from_s + half_s, one.to_s - half_s});
   }
   return line;
 }

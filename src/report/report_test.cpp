@@ -136,8 +136,8 @@ TEST(pictures, step_times_stop_in_long_pauses_and_gaps) {
       begins_s.push_back(one.from_s);
     return begins_s;
   };
-  EXPECT_EQ(interruptions("step_time"), std::vector<double>({10.5, 30.1}));
-  EXPECT_EQ(interruptions("loss"), std::vector<double>({10.5}));
+  EXPECT_EQ(interruptions("step_time"), std::vector<double>({11, 30.6}));
+  EXPECT_EQ(interruptions("loss"), std::vector<double>({11}));
 }
 
 TEST(pictures, more_series_than_lines) {

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { deepEqual, equal } from 'node:assert/strict';
-import { breaksOf, drawnOf, statisticsOf } from './data.ts';
+import { breaksOf, drawnOf, joined, statisticsOf } from './data.ts';
 import type { Column } from '../source/columns.ts';
 
 const column = (series: number, time: number[], mean: number[]): Column => ({
@@ -37,6 +37,17 @@ test('gaps that leave no window empty do not interrupt a line of windows', () =>
   const gaps = [1, 2, 3].map((second) => ({ from_s: second - 0.1, to_s: second + 0.1 }));
   deepEqual(breaksOf(column(1, [0.5, 1.5, 2.5, 3.5], [0, 0, 0, 0]), 1, true, gaps), []);
   deepEqual(breaksOf(column(1, [0.5, 1.5, 3.5], [0, 0, 0]), 1, true, [{ from_s: 1.6, to_s: 3.2 }]), [2.5]);
+});
+
+test('an interruption reaches from value to value although another line has places between', () => {
+  const gaps = [{ from_s: 1.2, to_s: 4.8 }];
+  const columns = { from_s: 0, to_s: 6, window_s: null, duration_s: 6, columns: [column(1, [0, 1, 5, 6], [1, 1, 1, 1]), column(2, [2, 4], [2, 2])] };
+  const drawn = drawnOf(columns, [1, 2], true, gaps, null);
+  deepEqual([...drawn.x], [0, 1, 2, 3, 4, 5, 6]);
+  deepEqual(drawn.lines[0]?.value, [1, 1, null, null, null, 1, 1]);
+  const both = joined([{ x: [0, 1, 5, 6], column: column(1, [0, 1, 5, 6], [1, 1, 1, 1]), breaks: [3] }, { x: [2, 4], column: column(2, [2, 4], [2, 2]), breaks: [] }]);
+  deepEqual(both.lines[0]?.value, [1, 1, null, null, null, 1, 1]);
+  deepEqual(both.lines[1]?.value, [undefined, undefined, 2, undefined, 2, undefined, undefined]);
 });
 
 test('a value that is not a number interrupts', () => {

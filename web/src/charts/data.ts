@@ -46,6 +46,14 @@ export function breaksOf(column: Column, window: number | null, isIrregular: boo
   return breaks;
 }
 
+/** An interruption reaches from the value before it to the value after it, whatever places other lines have between them. */
+function interrupt(placed: (number | null | undefined)[], index: number | undefined): void {
+  if (index === undefined) return;
+  placed[index] = null;
+  for (let i = index - 1; i >= 0 && placed[i] === undefined; i--) placed[i] = null;
+  for (let i = index + 1; i < placed.length && placed[i] === undefined; i++) placed[i] = null;
+}
+
 function place(at: Map<number, number>, size: number, times: Float64Array, values: Float64Array | null, breaks: number[]): Values | null {
   if (values === null) return null;
   const placed: (number | null | undefined)[] = new Array<undefined>(size).fill(undefined);
@@ -54,10 +62,7 @@ function place(at: Map<number, number>, size: number, times: Float64Array, value
     const value = values[i] ?? NaN;
     if (index !== undefined) placed[index] = Number.isFinite(value) ? value : null;
   }
-  for (const time of breaks) {
-    const index = at.get(time);
-    if (index !== undefined) placed[index] = null;
-  }
+  for (const time of breaks) interrupt(placed, at.get(time));
   return placed;
 }
 
@@ -123,7 +128,7 @@ export function joined(lines: readonly ({ x: readonly number[]; column: Column; 
       if (!line || !values) return null;
       const placed: (number | null | undefined)[] = new Array<undefined>(xs.length).fill(undefined);
       line.x.forEach((value, index) => { const where = at.get(value); if (where !== undefined) placed[where] = values[index]; });
-      for (const value of line.breaks) { const where = at.get(value); if (where !== undefined && placed[where] === undefined) placed[where] = null; }
+      for (const value of line.breaks) { const where = at.get(value); if (where !== undefined && placed[where] === undefined) interrupt(placed, where); }
       return placed;
     };
     const { mean, min, max, smooth } = line?.column ?? {};
