@@ -346,8 +346,10 @@ class Answers(Case):
         self.assertGreater(rows[0]["steps_per_s"], 0)
         self.assertEqual((rows[0]["steps"], rows[0]["duration_s"]), (30, self.info("a")["run"]["duration_s"]))
         self.assertEqual(view.json("/api/runs")["runs"][0]["host"], self.info("a")["host"]["name"])
-        self.assertEqual((rows[0]["loss"][0], rows[0]["loss"][-1]), (1, 0.0333))
-        self.assertLessEqual(len(rows[0]["loss"]), 60)
+        # Means over 60 parts of the time: on a busy machine several steps are in one.
+        losses = rows[0]["loss"]
+        self.assertTrue(0.0333 <= losses[-1] <= losses[0] <= 1 and 1 <= len(losses) <= 60, losses)
+        self.assertEqual(losses, sorted(losses, reverse=True))
 
     def test_what_is_edited_and_removed_is_seen(self):
         self.record(STEPS, "--name", "a")
