@@ -141,7 +141,7 @@ raise SystemExit(3)
 
     def test_a_daemon_that_floods_the_output_does_not_hold_the_run(self):
         process = self.start(["sh", "-c", f"yes & echo $! > {self.path('pid')}; exit 4"])
-        reader = threading.Thread(target=lambda: [None for _ in iter(lambda: process.stdout.read1(1 << 16), b"")])
+        reader = threading.Thread(target=lambda: [None for _ in iter(lambda: process.stdout.read(1 << 16), b"")])
         reader.start()
         try:
             self.assertEqual(process.wait(timeout=30), 4)

@@ -188,6 +188,22 @@ class OutputSteps(Case):
             info = self.assert_own("run", 150)
             self.assertEqual(len(self.output_log(info).splitlines()), 150)
 
+    def cpu_beside(self, others):
+        """CPU time of recording beside others that were given the same file and write nothing."""
+        script = f"i=0; while [ $i -lt {others} ]; do i=$((i + 1)); sleep 600 & s=\"$s $!\"; done; " \
+                 f"{BIN} run --quiet --name beside -- \"$@\" && {{ [ -z \"$s\" ] || kill $s; }}"
+        with open(self.path("log"), "wb") as file:
+            subprocess.run(["sh", "-c", script, "sh", *self.trainer("run", 300, 0.01)], env=self.environment(),
+                           stdout=file, stderr=file, check=True)
+        info = self.assert_own("beside", 300)
+        return info["overhead"]["cpu_s"], info["run"]["duration_s"]
+
+    def test_many_others_that_print_nothing_cost_little(self):
+        """Whether they write is asked of each, again and again, but in 1 % of the time."""
+        alone_s, _ = self.cpu_beside(0)
+        beside_s, duration_s = self.cpu_beside(300)
+        self.assertLess(beside_s, alone_s + 0.1 + 0.05 * duration_s)
+
     def test_a_job_that_opens_its_output_again(self):
         script = "i=1; while [ $i -le 30 ]; do echo step $i loss 1 >> /dev/stdout; i=$((i + 1)); done; sleep 1.5; echo step 31 loss 1"
         self.assertEqual(self.run_to(self.path("log"), "run", ["sh", "-c", script]).wait(), 0)

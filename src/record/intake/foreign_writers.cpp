@@ -18,8 +18,9 @@ namespace trainscope {
 namespace {
 
 constexpr int64_t kManyPids = 500;  // more new ones than this: all are walked
-// A walk over all processes may take a hundredth of the time.
-constexpr int64_t kWalkShare = 100, kWalkSoonest = 100'000'000;
+// Walks over all processes may take a hundredth of the time, and so may judging those that have the
+// file open.
+constexpr int64_t kCostShare = 100, kWalkSoonest = 100'000'000;
 
 int64_t last_pid_given() {
   const auto text = read_line("/proc/loadavg");
@@ -31,8 +32,8 @@ int64_t last_pid_given() {
 }  // namespace
 
 ForeignWriters::ForeignWriters(pid_t supervisor, std::vector<pid_t> others,
-                               const std::vector<int>& followed)
-    : supervisor_(supervisor), family_(supervisor, std::move(others)) {
+                               const std::vector<int>& followed, CpuClock cpu_clock)
+    : supervisor_(supervisor), family_(supervisor, std::move(others)), cpu_clock_(cpu_clock) {
   for (const int fd : followed) {
     struct stat st {};
     const std::string path = fmt::format("/proc/{}/fd/{}", supervisor, fd);
@@ -56,10 +57,28 @@ bool ForeignWriters::is_shared_with_the_job(pid_t pid, int fd) const {
   return false;
 }
 
-std::optional<std::string> ForeignWriters::look(bool was_opened, int64_t bytes) {
+std::optional<std::string> ForeignWriters::look(bool was_opened, int64_t bytes, bool at_once) {
   if (files_.empty() || !family_.is_supervised()) return std::nullopt;
+  find_all_holders(was_opened, bytes);
+  std::optional<std::string> found;
+  if (at_once || monotonic_ns() >= next_judging_ns_) {
+    const int64_t begin_cpu = cpu_clock_();
+    found = judge_all(bytes);
+    next_judging_ns_ = monotonic_ns() + kCostShare * (cpu_clock_() - begin_cpu);
+  }
+  seen_bytes_ = bytes;
+  return found;
+}
+
+void ForeignWriters::find_all_holders(bool was_opened, int64_t bytes) {
+  const int64_t begin_cpu = cpu_clock_();
   const Candidates candidates = pids_to_look_at(was_opened);
   for (const pid_t pid : candidates.pids) find_holders(pid, candidates.are_new, bytes);
+  if (candidates.are_new) return;
+  next_walk_ns_ = monotonic_ns() + std::max(kWalkSoonest, kCostShare * (cpu_clock_() - begin_cpu));
+}
+
+std::optional<std::string> ForeignWriters::judge_all(int64_t bytes) {
   for (auto it = holders_.begin(); it != holders_.end();) {
     const auto writes = judge(*it, bytes);
     if (!writes) {
@@ -81,7 +100,6 @@ std::optional<std::string> ForeignWriters::look(bool was_opened, int64_t bytes) 
     }
     ++it;
   }
-  seen_bytes_ = bytes;
   return std::nullopt;
 }
 
@@ -93,11 +111,7 @@ ForeignWriters::Candidates ForeignWriters::pids_to_look_at(bool was_opened) {
   if (wants_walk_ && now >= next_walk_ns_) {
     wants_walk_ = false;
     seen_pid_ = last;
-    Candidates all{all_pids(""), false};
-    // Each takes some 10 us.
-    const int64_t cost = static_cast<int64_t>(all.pids.size()) * 10'000;
-    next_walk_ns_ = now + std::max(kWalkSoonest, kWalkShare * cost);
-    return all;
+    return {all_pids(""), false};
   }
   Candidates some{{}, true};
   if (are_many) return some;
@@ -113,14 +127,16 @@ bool ForeignWriters::is_same_file(pid_t pid, int fd, const File& file) const {
          st.st_dev == file.device && st.st_ino == file.inode;
 }
 
+// Whether a process is of the job is asked last: it takes longer than a look at its descriptors.
 void ForeignWriters::find_holders(pid_t pid, bool is_new, int64_t bytes) {
-  if (family_.is_of_the_job(pid)) return;
   for (const int fd : descriptors_of(pid)) {
     for (const File& file : files_) {
       const bool known = std::any_of(holders_.begin(), holders_.end(), [&](const Holder& holder) {
         return holder.pid == pid && holder.fd == fd && holder.file == &file;
       });
-      if (!known && is_same_file(pid, fd, file)) add_holder(pid, fd, file, is_new, bytes);
+      if (known || !is_same_file(pid, fd, file)) continue;
+      if (family_.is_of_the_job(pid)) return;
+      add_holder(pid, fd, file, is_new, bytes);
     }
   }
 }
@@ -148,24 +164,33 @@ void ForeignWriters::add_holder(pid_t pid, int fd, const File& file, bool is_new
 std::optional<ForeignWriters::Writes> ForeignWriters::judge(Holder& holder, int64_t bytes) const {
   ProcessStat stat;
   const bool alive = read_stat("", holder.pid, stat) && stat.start_ticks == holder.start_ticks;
-  const auto now = alive ? open_file_of(holder.pid, holder.fd) : std::nullopt;
-  if (!now || !is_same_file(holder.pid, holder.fd, *holder.file)) return std::nullopt;
-  const int64_t written = written_by(holder.pid);
-  const int64_t more = written - holder.written;
-  if (!holder.is_shared) {
-    // The process that moved the position, perhaps an ended child, is not of the job. Only the
-    // first move, from 0, may be something other than writing: open(…, 'a') seeks to the end.
-    const bool went_to_end = holder.position == 0 && more <= 0;
-    const bool moved = now->position != std::exchange(holder.position, now->position);
-    return moved && !went_to_end ? Writes::yes : Writes::no;
-  }
-  if (written < 0) return Writes::no;
+  if (!alive) return std::nullopt;
+  return holder.is_shared ? judge_sharer(holder, bytes) : judge_opener(holder);
+}
+
+// The process that moved the position, perhaps an ended child, is not of the job. Only the first
+// move, from 0, may be something other than writing: open(…, 'a') seeks to the end.
+std::optional<ForeignWriters::Writes> ForeignWriters::judge_opener(Holder& holder) const {
+  const auto now = open_file_of(holder.pid, holder.fd);
+  if (!now) return std::nullopt;
+  if (now->position == holder.position) return Writes::no;
+  if (!is_same_file(holder.pid, holder.fd, *holder.file)) return std::nullopt;
+  const bool went_to_end = holder.position == 0 && written_by(holder.pid) <= holder.written;
+  holder.position = now->position;
+  return went_to_end ? Writes::no : Writes::yes;
+}
+
+// Most of those that share a file never write: nothing else is asked of them.
+std::optional<ForeignWriters::Writes> ForeignWriters::judge_sharer(Holder& holder,
+                                                                   int64_t bytes) const {
+  const bool grew = bytes > std::exchange(holder.bytes, bytes);
+  const int64_t written = written_by(holder.pid), more = written - holder.written;
+  if (more <= 0) return Writes::no;
+  if (!is_same_file(holder.pid, holder.fd, *holder.file)) return std::nullopt;
   const WrittenElsewhere elsewhere = written_elsewhere_by(holder.pid, holder.file->name);
   const bool wrote = more > std::max<int64_t>(0, elsewhere.bytes - holder.written_elsewhere);
-  const bool grew = bytes > holder.bytes;
   holder.written = written;
   holder.written_elsewhere = elsewhere.bytes;
-  holder.bytes = bytes;
   holder.has_channels = holder.has_channels || elsewhere.may_be_more;
   if (!wrote || !grew || RunFamily::is_trainscope(holder.pid)) return Writes::no;
   return holder.has_channels && !family_.is_of_another_run(holder.pid) ? Writes::perhaps

@@ -77,6 +77,13 @@ void print_to(int log, const std::vector<int>& kept) {
   }
 }
 
+// Whatever is done takes no time; everything takes a second.
+int64_t stopped_clock() { return 0; }
+int64_t fast_clock() {
+  static int64_t now_ns = 0;
+  return now_ns += kNsPerSecond;
+}
+
 class ForeignWritersTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -85,8 +92,9 @@ class ForeignWritersTest : public testing::Test {
   }
 
   // This process acts as the supervisor; these children of it do not belong to the job.
-  ForeignWriters writers(std::vector<pid_t> strangers) {
-    return {::getpid(), std::move(strangers), {log_.get()}};
+  ForeignWriters writers(std::vector<pid_t> strangers,
+                         ForeignWriters::CpuClock cpu_clock = stopped_clock) {
+    return {::getpid(), std::move(strangers), {log_.get()}, cpu_clock};
   }
 
   TemporaryFolder temporary_;
@@ -144,6 +152,19 @@ TEST_F(ForeignWritersTest, of_those_who_share_its_stdout_the_one_who_writes_is_f
   EXPECT_FALSE(watched.look(false, 20)) << "it wrote to a file that it has open";
   stranger.act();
   EXPECT_TRUE(watched.look(false, 27));
+}
+
+TEST_F(ForeignWritersTest, many_that_share_it_are_judged_less_often) {
+  Actor stranger([&](int turn) {
+    if (turn == 0) print_to(log_.get(), {});
+    if (turn == 1) (void)write_all(STDOUT_FILENO, "step 1\n");
+  });
+  stranger.act();
+  ForeignWriters watched = writers({stranger.pid()}, fast_clock);
+  EXPECT_FALSE(watched.look(false, 0));
+  stranger.act();
+  EXPECT_FALSE(watched.look(false, 7)) << "judging took a second: the next time is in 100";
+  EXPECT_TRUE(watched.look(false, 7, true)) << "at the end";
 }
 
 TEST_F(ForeignWritersTest, who_may_have_written_to_its_own_pipe_is_a_doubt_only) {

@@ -81,7 +81,7 @@ void OutputFollower::look_for_strangers(bool at_once) {
   if (memory_->output_is_shared != 0 || !is_due) return;
   looked_ns_ = now;
   seen_bytes_ = bytes_;
-  const auto found = writers_.look(std::exchange(was_opened_, false), bytes_);
+  const auto found = writers_.look(std::exchange(was_opened_, false), bytes_, at_once);
   if (writers_.doubt() && memory_->output_may_be_shared.exchange(1) == 0) {
     event_sink_("progress", *writers_.doubt());
   }

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -124,6 +125,10 @@ bool may_have_control(std::string_view line) {
 
 bool is_control(char c) { return c != '\t' && static_cast<unsigned char>(c) < ' '; }
 
+bool ends_in_gap(std::string_view line) {
+  return line.ends_with(kOutputGap.substr(0, kOutputGap.size() - 1));
+}
+
 bool has_digit(std::string_view line) {
   return std::any_of(line.begin(), line.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -214,7 +219,12 @@ void PrintedSteps::take(std::string_view bytes, int64_t since_zero_ns) {
     if (!part.empty()) time_ns_ = since_zero_ns;
     line_ += part.substr(0, kMaxLineBytes - std::min(line_.size(), kMaxLineBytes));
     if (end == std::string_view::npos) break;
-    end_line(batch);
+    const bool was_in_gap = std::exchange(is_in_gap_, ends_in_gap(line_) || ends_in_gap(part));
+    if (was_in_gap || is_in_gap_) {
+      clear_line();
+    } else {
+      end_line(batch);
+    }
     if (++lines % kLinesPerCharge == 0) budget_.charge();
     at = end + 1;
   }
@@ -223,9 +233,13 @@ void PrintedSteps::take(std::string_view bytes, int64_t since_zero_ns) {
   keep_state();
 }
 
-void PrintedSteps::finish() {
+void PrintedSteps::finish(bool is_cut) {
   ProgressSink::Batch batch;
-  end_line(batch);
+  if (is_cut || is_in_gap_) {
+    clear_line();
+  } else {
+    end_line(batch);
+  }
   sink_.push(batch);
   keep_state();
 }
@@ -244,6 +258,10 @@ void PrintedSteps::end_line(ProgressSink::Batch& batch) {
       if (!is_known && guess_ != nullptr) guess_->observe(line);
     }
   }
+  clear_line();
+}
+
+void PrintedSteps::clear_line() {
   line_.clear();
   chunk_begin_ = 0;
 }

@@ -49,6 +49,10 @@ struct PrintedFormat {
 };
 std::span<const PrintedFormat> printed_formats();
 
+// In place of bytes that output.log lacks. It ends half a line, and begins with the rest of
+// another.
+inline constexpr std::string_view kOutputGap = "[trainscope: some output is missing here]\n";
+
 class CompiledFormat;
 class StepsGuess;
 struct PrintedMatch;
@@ -75,8 +79,8 @@ class PrintedSteps {
   // Bytes of one stream of output as they arrive, at `since_zero_ns`. Lines that arrive together
   // get the same timestamp, which shows readers that their own times are unknown.
   void take(std::string_view bytes, int64_t since_zero_ns);
-  // End of the output: the last line may lack its newline.
-  void finish();
+  // End of the output: the last line may lack its newline; it is no line if more is missing.
+  void finish(bool is_cut = false);
   Counts take_counts() { return std::exchange(counts_, {}); }
 
  private:
@@ -89,6 +93,7 @@ class PrintedSteps {
 
   // The text between two ends of lines; a bar ends where the next one begins.
   void end_line(ProgressSink::Batch& batch);
+  void clear_line();
   bool take_line(std::string_view line, ProgressSink::Batch& batch);
   void add_reports(const CompiledFormat& format, const PrintedMatch& match,
                    ProgressSink::Batch& batch);
@@ -116,6 +121,7 @@ class PrintedSteps {
   StepsGuess* guess_;
   std::vector<Candidate> formats_;
   std::string line_;
+  bool is_in_gap_ = false;       // line_ is the rest of one whose begin is missing
   size_t chunk_begin_ = 0;       // where in line_ the bytes of the last chunk begin
   int64_t time_ns_ = 0;          // when the last byte of line_ came
   std::optional<double> epoch_;  // announced by a separate line

@@ -73,7 +73,7 @@ void ProgressSources::observe_output(size_t stream, std::string_view bytes, int6
 
 void ProgressSources::finish_output() {
   for (const auto& printed : printed_) {
-    printed->finish();
+    printed->finish(memory_->output_gaps != 0);
     count_searched(*printed);
   }
   if (memory_->step < 0 && memory_->output_is_shared == 0) explain_missing_steps();

@@ -116,6 +116,8 @@ struct Shared {
   // Output.
   std::atomic<uint32_t> closed_channels{0};  // bit i: channel i has no reader any more
   std::atomic<int64_t> output_dropped{0};
+  // Bit i: the copy lacks the newest bytes of channel i, and does not say so yet.
+  std::atomic<uint32_t> output_gaps{0};
   SharedBuffer buffers[kMaxChannels];
 
   // Output that is followed and searched for steps.

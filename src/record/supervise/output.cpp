@@ -15,6 +15,7 @@
 #include <cerrno>
 
 #include "base/clock.h"
+#include "record/intake/printed.h"
 
 namespace trainscope {
 
@@ -72,8 +73,25 @@ void OutputChannel::downstream_closed(Shared& shared) {
   close();
 }
 
+// The rest of a line must not follow the begin of another one. The text is short enough to be
+// written as a whole or not at all.
+bool OutputChannel::may_log(Shared& shared, int log_fd) const {
+  if (log_fd < 0) return false;
+  const uint32_t ours = 1U << index_;
+  if ((shared.output_gaps & ours) == 0) return true;
+  if (::write(log_fd, kOutputGap.data(), kOutputGap.size()) < 0) return false;
+  shared.output_gaps &= ~ours;
+  return true;
+}
+
+void OutputChannel::note_dropped(Shared& shared, int log_fd, int64_t bytes) const {
+  shared.output_dropped += bytes;
+  shared.output_unsearched += bytes;
+  if (log_fd >= 0) shared.output_gaps |= 1U << index_;
+}
+
 size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
-  if (logged_ahead_ == 0 && log_fd >= 0) {
+  if (logged_ahead_ == 0 && may_log(shared, log_fd)) {
     const ssize_t copied = ::tee(read_end_.get(), log_fd, kSpliceBytes, SPLICE_F_NONBLOCK);
     if (copied > 0) logged_ahead_ = static_cast<size_t>(copied);
   }
@@ -86,8 +104,7 @@ size_t OutputChannel::pump_splice(Shared& shared, int log_fd) {
     if (logged) {
       logged_ahead_ -= static_cast<size_t>(moved);
     } else {
-      shared.output_dropped += moved;
-      shared.output_unsearched += moved;
+      note_dropped(shared, log_fd, moved);
     }
     return static_cast<size_t>(moved);
   }
@@ -114,10 +131,10 @@ bool OutputChannel::fill(Shared& shared, int log_fd) {
     buffer.begin = 0;
     buffer.end = static_cast<uint32_t>(n);
     if (log_fd >= 0) {
-      const ssize_t kept = ::write(log_fd, buffer.data, static_cast<size_t>(n));
+      const ssize_t kept =
+          may_log(shared, log_fd) ? ::write(log_fd, buffer.data, static_cast<size_t>(n)) : -1;
       const ssize_t dropped = n - std::max<ssize_t>(0, kept);
-      shared.output_dropped += dropped;
-      shared.output_unsearched += dropped;
+      if (dropped > 0) note_dropped(shared, log_fd, dropped);
     }
     return true;
   }

@@ -3,7 +3,7 @@
 // A regular file belongs to the job and is only followed. A pipe or socket goes through one pipe
 // per distinct open file, so that stdout and stderr of one file keep their order. A terminal goes
 // through an output-only pty. The user's bytes are never dropped; the copy for output.log may be,
-// and is counted.
+// and is counted; kOutputGap stands in their place.
 //
 // Supervisor and recorder both have the read ends open: the surviving one passes the output on. A
 // pipe is passed on by splice(2), so no byte is lost with a killed process; data that must be
@@ -66,6 +66,9 @@ class OutputChannel {
   size_t pump_splice(Shared& shared, int log_fd);
   size_t pump_copy(Shared& shared, int log_fd);
   bool fill(Shared& shared, int log_fd);
+  // Says in the log what it lacks, if that is not said yet; false when there is no room for it.
+  bool may_log(Shared& shared, int log_fd) const;
+  void note_dropped(Shared& shared, int log_fd, int64_t bytes) const;
 
   Transfer transfer_;
   UniqueFd read_end_, user_fd_;

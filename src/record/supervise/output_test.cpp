@@ -8,6 +8,8 @@
 
 #include <string>
 
+#include "record/intake/printed.h"
+
 namespace trainscope {
 namespace record_output_test {
 
@@ -109,6 +111,25 @@ TEST_P(OutputTest, a_log_that_takes_nothing_costs_the_copy_alone) {
   pump();
   EXPECT_EQ(read_all(user_.get()), "step 1\n");
   EXPECT_EQ(memory_->output_dropped, 7);
+}
+
+TEST_P(OutputTest, bytes_that_the_log_lacks_are_marked_in_it) {
+  const std::string page(4096, 'x');
+  send(job_.get(), "step 1\nstep 2");
+  pump();
+  while (::write(log_end_.get(), page.data(), page.size()) > 0) {
+  }
+  send(job_.get(), "34\nst");
+  pump();
+  EXPECT_EQ(memory_->output_gaps, 1U << 1U);
+  while (read_all(log_.get()).size() == 1 << 20) {
+  }
+  send(job_.get(), "ep 1235\n");
+  pump();
+  EXPECT_EQ(read_all(log_.get()), std::string(kOutputGap) + "ep 1235\n");
+  EXPECT_EQ(memory_->output_gaps, 0U);
+  EXPECT_EQ(memory_->output_dropped, 5);
+  EXPECT_EQ(read_all(user_.get()), "step 1\nstep 234\nstep 1235\n");
 }
 
 }  // namespace record_output_test
