@@ -16,7 +16,9 @@ void PhaseSums::add(const TrainingPhase& phase) {
   auto found = std::find_if(sums_.begin(), sums_.end(),
                             [&](const Sum& each) { return each.sum.name == phase.name; });
   if (found == sums_.end()) {
-    if (sums_.size() == kMaxSummedPhases) return;
+    const bool is_part = phase.is_step_phase() || phase.is_pause();
+    if (!is_part && own_names_ == kMaxSummedPhases) return;
+    own_names_ += is_part ? 0 : 1;
     found = sums_.insert(sums_.end(), Sum());
     found->sum.name = phase.name;
   }

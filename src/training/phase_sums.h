@@ -1,7 +1,8 @@
 // How long the phases of each name took together, and how much of that was before the steps that
 // statistics are made of.
 //
-// Limits: kMaxSummedPhases names; of the time before, the first kMaxEarly phases.
+// Limits: kMaxSummedPhases names of the job's own, so that they hide no part of the steps; of the
+// time before, the first kMaxEarly phases.
 #pragma once
 
 #include <cstddef>
@@ -35,6 +36,7 @@ class PhaseSums {
 
   std::vector<Sum> sums_;
   std::vector<Early> early_;
+  size_t own_names_ = 0;  // in sums_
   double timed_steps_ = 0, other_steps_ = 0;
 };
 
