@@ -83,7 +83,7 @@ Judgement judge(Witness& witness) {
   }
   if (!(judgement.share > 0)) return judgement;
   judgement.lost = judgement.share;
-  judgement.cause = cause_of(witness, *share);
+  judgement.cause = witness.found_by([&] { return cause_of(witness, *share); });
   if (is_handing_over(evidence, judgement.share)) judgement.severity = "info";
   judgement.finding.summary =
       fmt::format("{:.0f} % of the step time is spent waiting for data", 100 * *share);

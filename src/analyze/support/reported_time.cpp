@@ -14,6 +14,8 @@ extern const Analysis entry;
 namespace {
 
 constexpr std::string_view kUnexplained = "unexplained";
+// What begins later after the last step than this, and than a usual step takes, is not its part.
+constexpr double kLeastGapS = 0.5;
 
 double overlap_s(double from_s, double to_s, double other_from_s, double other_to_s) {
   return std::max(0.0, std::min(to_s, other_to_s) - std::max(from_s, other_from_s));
@@ -43,6 +45,7 @@ Status ReportedTime::read_steps(const RunView& run) {
   steps_ = training.count.value_or(training.observed);
   TS_TRY(step_time_, step_time_analysis::entry.analyze(run));
   find_begin(training);
+  find_end(training);
   find_later_starts(training);
   timeline_ = training.timeline;
   dry_share_ = training.device_waits.dry_share();
@@ -93,6 +96,23 @@ void ReportedTime::find_begin(const Training& training) {
   if (!knows_input_ || !training.overview || training.overview->kept.empty()) return;
   const double waited_to_s = training.overview->kept.front().step.longest_wait_to_s;
   if (waited_to_s > begin_s_ && waited_to_s < end_s_) begin_s_ = waited_to_s;
+}
+
+// The last epoch ends with what the others end with.
+void ReportedTime::find_end(const Training& training) {
+  const double most_gap_s = std::max(kLeastGapS, training.statistics.typical_s);
+  const auto interrupts = [&](const std::string& kind) {
+    return std::any_of(step_time_.pauses.begin(), step_time_.pauses.end(), [&](const Pause& pause) {
+      return pause.kind == kind && !pause.is_after_last_step && pause.to_s > begin_s_;
+    });
+  };
+  for (const Pause& pause : step_time_.pauses) {
+    if (!pause.is_after_last_step || !interrupts(pause.kind)) continue;
+    if (pause.from_s > end_s_ + most_gap_s) return;
+    if (!(pause.to_s > end_s_)) continue;
+    end_s_ = pause.to_s;
+    end_kind_ = pause.kind;
+  }
 }
 
 // The first step after an epoch that waited much longer than usual.

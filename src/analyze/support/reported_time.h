@@ -1,7 +1,8 @@
 // Where the time went as the job reports it: shares of any part of the training.
 //
 // What is judged begins after the first wait for data, which is that of a start: it contains the
-// start of the workers. Checkpoints before the first step and after the last one are outside.
+// start of the workers. Checkpoints before the first step and after the last one are outside, but
+// for those after it that interrupted the steps before too: each epoch may end with one.
 #pragma once
 
 #include <map>
@@ -26,6 +27,8 @@ class ReportedTime {
   // if nothing was reported.
   double begin_s() const { return begin_s_; }
   double end_s() const { return end_s_; }
+  // What ends then: the last step, checkpoint or evaluation.
+  const std::string& end_kind() const { return end_kind_; }
   // When the first step began: `begin_s` less the wait for its data.
   double first_step_s() const { return first_step_s_; }
   // Of the time from then on, what made the first steps slower than the others, and waits for the
@@ -66,12 +69,14 @@ class ReportedTime {
   Status read_steps(const RunView& run);
   Status read_phases_alone(const RunView& run);
   void find_begin(const Training& training);
+  void find_end(const Training& training);
   void find_later_starts(const Training& training);
   bool has_pauses(std::string_view kind) const;
   double paused_s(std::string_view kind, double from_s, double to_s) const;
   double start_waits_s(double from_s, double to_s) const;
 
   double begin_s_ = 0, end_s_ = 0, first_step_s_ = 0, warmup_s_ = 0, typical_rest_s_ = 0;
+  std::string end_kind_ = "step";
   int64_t steps_ = 0;
   bool has_phases_ = false, knows_input_ = false;
   StepTimeline timeline_;
