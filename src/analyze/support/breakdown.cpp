@@ -59,7 +59,7 @@ std::vector<BreakdownPart> break_down(const Evidence& evidence, const Judged* ve
   const double judged_s = evidence.training_s();
   const double first_s = std::max(0.0, evidence.windows().begin_s - reported.first_step_s());
   Division division(judged_s + first_s);
-  division.take("start-up", first_s + reported.warmup_s() + reported.later_start_s());
+  division.take("start-up", first_s + reported.warmup_s());
   division.take("input wait", evidence.lost_input().value_or(0) * judged_s);
   for (const char* const part : {"transfer", "communication", "checkpoint", "evaluation"}) {
     division.take(part, evidence.share(part).value_or(0) * judged_s);

@@ -164,15 +164,12 @@ double ReportedTime::start_waits_s(double from_s, double to_s) const {
   return sum_s;
 }
 
-double ReportedTime::later_start_s() const { return start_waits_s(begin_s_, end_s_); }
-
 std::optional<double> ReportedTime::share(std::string_view part, double from_s, double to_s) const {
   const double length_s = to_s - from_s;
   const bool is_input = part == "input";
   if (is_input && !knows_input_) return std::nullopt;
   if (is_input && steps_ > 0 && !timeline_.parts.empty()) {
-    const double waited_s = timeline_.within(from_s, to_s).input_s - start_waits_s(from_s, to_s);
-    return std::clamp(waited_s / length_s, 0.0, 1.0);
+    return std::clamp(timeline_.within(from_s, to_s).input_s / length_s, 0.0, 1.0);
   }
   if (!is_input && has_pauses(part)) return std::min(1.0, paused_s(part, from_s, to_s) / length_s);
   const auto found = shares_.find(part);
@@ -184,8 +181,7 @@ std::optional<double> ReportedTime::lost_input(double from_s, double to_s) const
   const auto whole = share("input", from_s, to_s);
   const StepTimeline::Part sum = timeline_.within(from_s, to_s);
   if (!whole || !(sum.known_s > 0)) return whole;
-  const double lost_s = std::max(0.0, sum.lost_s - start_waits_s(from_s, to_s));
-  return std::min(1.0, lost_s / sum.known_s);
+  return std::min(1.0, sum.lost_s / sum.known_s);
 }
 
 double ReportedTime::long_steps_share(double from_s, double to_s) const {

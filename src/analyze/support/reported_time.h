@@ -31,10 +31,8 @@ class ReportedTime {
   const std::string& end_kind() const { return end_kind_; }
   // When the first step began: `begin_s` less the wait for its data.
   double first_step_s() const { return first_step_s_; }
-  // Of the time from then on, what made the first steps slower than the others, and waits for the
-  // first batch of later epochs.
+  // Of the time from then on, what made the first steps slower than the others.
   double warmup_s() const { return warmup_s_; }
-  double later_start_s() const;
   int64_t steps() const { return steps_; }
   std::optional<double> batch() const { return batch_; }  // items per step, the largest reported
 
@@ -46,6 +44,8 @@ class ReportedTime {
   // Of waits that make a step long, what lasts beyond the rest of a usual step: no batch that is
   // loaded meanwhile hides it.
   double unhidden_input_s(double from_s, double to_s) const;
+  // Of waiting for data, what the first batches of later epochs take beyond what others do.
+  double start_waits_s(double from_s, double to_s) const;
   // Share of the steps before which a device had nothing left to do; empty: unknown.
   std::optional<double> dry_share() const { return dry_share_; }
   // Of the time, beyond the usual duration of a step, in steps whose length no phase explains.
@@ -73,7 +73,6 @@ class ReportedTime {
   void find_later_starts(const Training& training);
   bool has_pauses(std::string_view kind) const;
   double paused_s(std::string_view kind, double from_s, double to_s) const;
-  double start_waits_s(double from_s, double to_s) const;
 
   double begin_s_ = 0, end_s_ = 0, first_step_s_ = 0, warmup_s_ = 0, typical_rest_s_ = 0;
   std::string end_kind_ = "step";
