@@ -91,6 +91,9 @@ class ProgressCallback(_Callback):
             self._report_step(batch)
 
     def _report_step(self, batch, logs=None):
+        steps = (self.params or {}).get("steps")
+        if type(steps) is int and steps > 0:  # The last execution of an epoch may have fewer batches than it says.
+            batch = min(batch, steps - 1)
         self._steps = self._steps_before_epoch + batch + 1
         trainscope.send_report("step", self._steps, logs or {})
 

@@ -257,7 +257,7 @@ class StepTime {
     const double transfer_s = take_phase_s(kTransfer, std::nullopt);
     const double communication_s = take_phase_s(kCommunication, long_communication_s_);
     if (!divided) {
-      const bool has_others = transfer_s + communication_s > 0;
+      const bool has_others = !training_.phase_sums.empty();
       out_.unknown = std::string(has_others ? "no input or compute phases" : "no phases") +
                      " reported; see trainscope send --help";
     }
@@ -311,9 +311,12 @@ class StepTime {
                                   when == When::start      ? " before the first step"
                                   : when == When::shutdown ? " after the last step"
                                                            : "");
-    finding.evidence = {fmt::format(
-        "the longest took {}, {:.3f} s after the start, {} step {}", duration_text(longest->lost_s),
-        longest->from_s, longest->is_after_last_step ? "after" : "before", longest->step)};
+    const char* const place = longest->is_after_last_step ? "after"
+                              : kind == "unexplained"     ? "in"
+                                                          : "before";
+    finding.evidence = {fmt::format("the longest took {}, {:.3f} s after the start, {} step {}",
+                                    duration_text(longest->lost_s), longest->from_s, place,
+                                    longest->step)};
     if (const std::string period = period_text(pauses); !period.empty()) {
       finding.evidence.push_back(period);
     }

@@ -284,6 +284,35 @@ TEST(StepTime, a_job_that_reports_only_transfer_has_that_part) {
   EXPECT_EQ(analyzed.unknown, "no input or compute phases reported; see trainscope send --help");
 }
 
+// Layers may have phases too, and be reported before anything else.
+TEST(StepTime, many_names_of_the_job_hide_no_part) {
+  Story story;
+  for (int i = 0; i < 20; ++i) {
+    story.step(0.1, 0.01);
+    for (int layer = 0; layer < 100; ++layer) {
+      story.nested(fmt::format("layer{}", layer), 0.08, 0.0001);
+    }
+    story.nested("transfer", 0.05, 0.03);
+  }
+  EXPECT_NEAR(times(story.analyze()).at("transfer"), 20 * 0.03, 1e-9);
+}
+
+TEST(StepTime, phases_with_names_of_the_job_are_phases) {
+  Story story;
+  for (int i = 0; i < 20; ++i) story.step(0.1).nested("augment", 0.05, 0.03);
+  EXPECT_EQ(story.analyze().unknown,
+            "no input or compute phases reported; see trainscope send --help");
+}
+
+TEST(StepTime, a_step_that_is_long_is_not_before_itself) {
+  Story story;
+  for (int i = 1; i <= 20; ++i) story.step(i == 7 ? 0.5 : 0.05);
+  const AnalysisResult analyzed = story.analyze();
+  ASSERT_EQ(analyzed.findings.size(), 1U);
+  EXPECT_TRUE(analyzed.findings[0].evidence[0].ends_with("in step 7"))
+      << analyzed.findings[0].evidence[0];
+}
+
 TEST(StepTime, a_slow_first_batch_is_warm_up) {
   Story story(Story::Begin::phase);
   story.step(3, 2.95);

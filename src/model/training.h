@@ -222,8 +222,8 @@ struct Training {
   double begin_s = 0, end_s = 0;  // of the first step and of the last; both 0 without steps
   std::vector<Epoch> epochs;
   bool has_input_phases = false, has_compute_phases = false;
-  // How long phases of the thread that does the steps took together, by name: at most
-  // kMaxSummedPhases names.
+  // How long phases of the thread that does the steps took together, by name: all parts of a step,
+  // checkpoints and evaluations, and at most kMaxSummedPhases names of the job's own.
   std::vector<PhaseSum> phase_sums;
   std::optional<double> other_communication_s;  // of the other sender with most of it
   // Those of the thread that does the steps that are not part of each step, by begin: checkpoints,

@@ -66,8 +66,11 @@ void Surveyor::take_step(const StoredReport& stored) {
   if (stored.report.is_of_other_set()) ++steps_of_other_sets_;
   const auto key = track_of(stored.source, stored.report);
   if (!key) return;
-  const auto timed = stored.report.find("timed");
-  if (timed && stored.report.who == survey_.sender) survey_.phase_sums.end_step(*timed > 0);
+  if (stored.report.who == survey_.sender) {
+    survey_.phase_sums.end_step();
+    const auto timed = stored.report.find("timed");
+    if (timed) survey_.phase_sums.count_timed(*timed > 0);
+  }
   auto found = tracks_.find(*key);
   if (found == tracks_.end()) {
     if (tracks_.size() == kMaxTracks) {

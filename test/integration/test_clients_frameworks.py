@@ -83,6 +83,18 @@ class Keras(Frameworks):
             raise unittest.SkipTest("Keras 2 is missing (pip install tf_keras)")
         self.assert_fits(self.reported_lines(["tensorflow"], self.fit(True), TF_USE_LEGACY_KERAS="1"))
 
+    def test_the_last_execution_of_an_epoch_may_have_fewer_steps(self):
+        lines = self.reported_lines(["tensorflow"], """
+            import tensorflow, trainscope
+            batch = tensorflow.ones((8, 4)), tensorflow.ones((8, 1))
+            model = tensorflow.keras.Sequential([tensorflow.keras.layers.Dense(1)])
+            model.compile("sgd", "mse", steps_per_execution=5)
+            model.fit(tensorflow.data.Dataset.from_tensors(batch).repeat(13), epochs=2, verbose=0,
+                      callbacks=[trainscope.keras.ProgressCallback()])
+            """)
+        self.assertEqual([line for line in lines if line.startswith("step")],
+                         [f"step {number}" for number in (5, 10, 13, 18, 23, 26)])
+
     def test_a_wait_is_that_of_the_job_and_not_the_reading(self):
         """What is read while the job works is not waited for: waits and work are no more than the whole."""
         lines = self.reported_exactly(["tensorflow"], """

@@ -83,6 +83,16 @@ print(time.monotonic() - began)
         lines = self.sent("model(steps_per_execution=5).fit(data(40).repeat(), steps_per_epoch=20, epochs=2, verbose=0)")
         self.assertEqual([step["number"] for step in lines.steps()], list(range(5, 41, 5)))
 
+    def test_the_last_execution_of_an_epoch_may_have_fewer_steps(self):
+        lines = self.sent("""
+batches = tf.data.Dataset.from_tensors((numpy.ones((8, 4), "float32"), numpy.ones((8, 1), "float32"))).repeat(13)
+made = model(steps_per_execution=5)
+made.fit(batches, epochs=2, verbose=0)
+print(int(made.optimizer.iterations.numpy()))
+""")
+        self.assertEqual(self.job.stdout, b"26\n")
+        self.assertEqual([step["number"] for step in lines.steps()], [5, 10, 13, 18, 23, 26])
+
     def test_numbers_of_an_epoch_that_are_none(self):
         """Metrics may be arrays, and there may be more than fit into a line."""
         source = """

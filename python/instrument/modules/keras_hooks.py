@@ -1,7 +1,8 @@
 """Where Keras 3 is observed: methods of its CallbackList, which fit() and evaluate() call in the training thread.
 
 No callback is added: one that needs every step makes Keras fetch the numbers of each of them. With
-steps_per_execution a line represents that many steps.
+steps_per_execution a line represents that many steps; those that the last execution of an epoch lacks are counted
+too if Keras does not know how many batches the dataset has.
 """
 import functools
 from numbers import Real
@@ -50,7 +51,7 @@ def _before(note):
         def method(self, *arguments, **keywords):
             if not session.is_off:
                 try:
-                    note(*arguments, **keywords)
+                    note(self, *arguments, **keywords)
                 except Exception as error:
                     session.failed("Keras' callbacks", error)
             return original(self, *arguments, **keywords)
@@ -59,7 +60,7 @@ def _before(note):
     return make
 
 
-def _begin_batch(batch, logs=None):
+def _begin_batch(callbacks, batch, logs=None):
     if is_open(EVALUATION):  # An exception has ended it, and the job goes on.
         lose(EVALUATION)
         clocks.forget()
@@ -67,13 +68,19 @@ def _begin_batch(batch, logs=None):
     clocks.is_in_step = True
 
 
-def _end_batch(batch, logs=None):
+def _last_of(callbacks, batch):
+    """The last execution of an epoch is announced with as many batches as the others, but may have fewer."""
+    steps = (getattr(callbacks, "params", None) or {}).get("steps")
+    return min(batch, steps - 1) if type(steps) is int and steps > fit.first else batch
+
+
+def _end_batch(callbacks, batch, logs=None):
     clocks.is_in_step = False
     if fit.began_ns is None:
         return
     now = now_ns()
     log = session.log()
-    fit.step += int(batch) - fit.first + 1
+    fit.step += _last_of(callbacks, int(batch)) - fit.first + 1
     if session.steps_from in (None, "torch"):
         session.steps_from = SOURCE
     if session.main_log is None:
@@ -84,7 +91,7 @@ def _end_batch(batch, logs=None):
     log.flush_if_due(now)
 
 
-def _end_epoch(epoch, logs=None):
+def _end_epoch(callbacks, epoch, logs=None):
     """Keras fetches the numbers of an epoch in any case."""
     log, now = session.log(), now_ns()
     clocks.report(log, now)
@@ -103,14 +110,14 @@ def _end_epoch(epoch, logs=None):
     log.add(now, text)
 
 
-def _begin_evaluation(logs=None):
+def _begin_evaluation(callbacks, logs=None):
     clocks.report(session.log(), now_ns())
     if is_open(EVALUATION):  # An exception has ended the one before.
         end(EVALUATION)
     begin(EVALUATION)
 
 
-def _end_evaluation(logs=None):
+def _end_evaluation(callbacks, logs=None):
     clocks.forget()  # Waits for data to evaluate with are part of the evaluation.
     end(EVALUATION)
 

@@ -33,11 +33,11 @@ Judgement judge(Witness& witness) {
   if (!(judgement.strength > 0)) return judgement;
   const auto waited = witness.value(Signal::main_runnable);
   const bool is_stolen = stolen > strangers * waits;
-  judgement.share = std::min(0.9, waited.value_or(0));
+  judgement.share = std::min(0.99, waited.value_or(0));
   if (is_stolen) {
     // A thread whose CPU is taken does not wait for one: what it costs the job is not known.
     const double cores = *witness.value(Signal::steal_cores);
-    judgement.share = std::max(judgement.share, std::min(0.9, cores / evidence.seen_cpus()));
+    judgement.share = std::max(judgement.share, std::min(0.99, cores / evidence.seen_cpus()));
     judgement.finding.summary = fmt::format("the hypervisor takes {} of {} cores",
                                             number_text(cores), number_text(evidence.seen_cpus()));
   } else {

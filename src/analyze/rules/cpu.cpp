@@ -28,8 +28,10 @@ bool is_single_thread(Witness& witness, double cores) {
     busiest = std::max(busiest, witness.value(signal).value_or(0));
   }
   if (!(busiest > 0)) return cores < 1.2;
+  // Both are read one after the other, so that the thread may seem to have more.
+  const double others = std::max(0.0, cores - busiest);
   const double alone =
-      witness.degree("CPU of the job besides its busiest thread", cores - busiest, 0.4, 0.2);
+      witness.degree("CPU of the job besides its busiest thread", others, 0.4, 0.2);
   witness.last_seen().unit = "cores";
   return alone > 0.5;
 }
@@ -72,7 +74,7 @@ Judgement judge(Witness& witness) {
   if (is_oversubscribed) {
     // All cores do the job's work: what fewer threads would win is not known.
     const double waited = witness.value(Signal::main_runnable).value_or(0);
-    judgement.share = std::min(0.9, waited);
+    judgement.share = std::min(0.99, waited);
     judgement.finding.summary +=
         fmt::format(", and its threads wait for each other {:.0f} % of the time", 100 * waited);
     judgement.finding.advice = witness.advice(Advice::fewer_threads);

@@ -22,7 +22,7 @@ Judgement judge(Witness& witness) {
   judgement.strength = 0.75 * idle * host * reads;
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = "decoding";
-  judgement.share = std::min(0.95, 1 - evidence.device_share().value_or(1));
+  judgement.share = std::min(0.99, 1 - evidence.device_share().value_or(1));
   judgement.lost = witness.device_bound(judgement.share);
   judgement.finding.summary = fmt::format(
       "the GPU is idle {:.0f} % of the time while the main thread is busy and reads {}/s",

@@ -21,7 +21,7 @@ Judgement judge(Witness& witness) {
   if (!(judgement.strength > 0)) return judgement;
   const double calls = *witness.value(Signal::read_calls);
   judgement.cause = "small_files";
-  judgement.share = std::min(0.95, *witness.value(Signal::kernel_cores));
+  judgement.share = std::min(0.99, *witness.value(Signal::kernel_cores));
   // CPU time of one thread is time; that of several is not.
   if (*witness.value(Signal::job_cores) <= 1.05) {
     judgement.lost = witness.device_bound(judgement.share);

@@ -50,9 +50,22 @@ bool is_handing_over(const Evidence& evidence, double share) {
   return share < kMuch && steps > 0 && share * evidence.training_s() / steps < kNoticeableS;
 }
 
+// Whether the first batches of epochs take most of the waiting: workers that are started again, or
+// a buffer that is filled again.
+bool is_by_starts(const Evidence& evidence, double share) {
+  const TimeWindows& windows = evidence.windows();
+  const double starts_s = evidence.reported().start_waits_s(windows.begin_s, windows.end_s());
+  return starts_s > 0.5 * share * evidence.training_s();
+}
+
 // What the advice brings: of one thread that loads and trains, loading beside the training.
 void advise(Witness& witness, Judgement& judgement) {
   const std::string& cause = judgement.cause;
+  if (is_by_starts(witness.evidence(), judgement.share)) {
+    judgement.finding.summary += ", most of it for the first batches of later epochs";
+    judgement.finding.advice = witness.advice(Advice::start_ahead);
+    return;
+  }
   judgement.finding.advice = witness.advice(advice_for(cause));
   const bool is_by_workers = cause == "few_workers" || cause == "decoding";
   const auto workers = is_by_workers ? witness.workers_to_keep_up(judgement.share) : std::nullopt;
@@ -83,7 +96,7 @@ Judgement judge(Witness& witness) {
   }
   if (!(judgement.share > 0)) return judgement;
   judgement.lost = judgement.share;
-  judgement.cause = cause_of(witness, *share);
+  judgement.cause = witness.found_by([&] { return cause_of(witness, *share); });
   if (is_handing_over(evidence, judgement.share)) judgement.severity = "info";
   judgement.finding.summary =
       fmt::format("{:.0f} % of the step time is spent waiting for data", 100 * *share);

@@ -64,7 +64,7 @@ Judgement judge(Witness& witness) {
   if (!(judgement.strength > 0)) return judgement;
   judgement.cause = has_small_batch(witness) ? "small_batch" : "host_code";
   // Kernels that fill few multiprocessors take their time all the same.
-  judgement.share = std::min(0.95, 1 - evidence.device_share().value_or(1));
+  judgement.share = std::min(0.99, 1 - evidence.device_share().value_or(1));
   judgement.lost = witness.device_bound(judgement.share);
   const auto active = witness.value(Signal::gpu_sm);
   judgement.finding.summary = fmt::format(

@@ -21,7 +21,7 @@ Judgement judge(Witness& witness) {
   const double counted = is_own ? pressure : pressure * (0.4 + 0.6 * std::max(faults, swapping));
   judgement.strength = 0.93 * std::max(counted, swapping * faults);
   if (!(judgement.strength > 0)) return judgement;
-  judgement.share = std::min(0.95, witness.value(Signal::memory_pressure).value_or(0));
+  judgement.share = std::min(0.99, witness.value(Signal::memory_pressure).value_or(0));
   if (is_own) judgement.lost = judgement.share;
   // Many kernels of clusters do not measure it (psi=0).
   if (!witness.value(Signal::memory_pressure)) judgement.severity = "warning";

@@ -23,7 +23,7 @@ Judgement judge(Witness& witness) {
   judgement.strength =
       0.95 * witness.share_degree("CPU time that the limit withholds", lost, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;
-  judgement.share = std::min(0.95, *lost);
+  judgement.share = std::min(0.99, *lost);
   judgement.lost = judgement.share;
   judgement.finding.summary = fmt::format(
       "the CPU limit withholds {:.0f} % of the CPU time that the job wants", 100 * judgement.share);

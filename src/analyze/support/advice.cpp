@@ -121,6 +121,14 @@ constexpr std::array<AdviceRow, static_cast<size_t>(Advice::count)> kAdvice = {{
      "/dev/null), interleave and prefetch it, and leave that pass out of comparisons",
      "only the first pass read from storage: read the data into memory before (cat FILES > "
      "/dev/null), and leave that pass out of comparisons"},
+    {Advice::start_ahead,
+     "keep the loading workers from epoch to epoch, and load the first batches of the next one "
+     "while this one ends",
+     "keep the loading workers from epoch to epoch: DataLoader(persistent_workers=True)",
+     "begin no new iterator for each epoch: dataset.repeat() and steps_per_epoch, or a smaller "
+     "buffer of shuffle(), which is filled before the first element of each epoch",
+     "keep the loading workers from epoch to epoch, and load the first batches of the next one "
+     "while this one ends"},
     // PyTorch 2.15 reads PYTORCH_ALLOC_CONF as well, older ones only this name.
     {Advice::less_gpu_memory,
      "before a larger batch or longer samples, save memory: a smaller type (bf16), or activations "

@@ -31,6 +31,7 @@ enum class Advice {
   save_less,
   overlap_communication,
   warm_cache,
+  start_ahead,
   less_gpu_memory,
   count
 };

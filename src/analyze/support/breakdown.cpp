@@ -42,14 +42,14 @@ double host_share(const Evidence& evidence) {
   return evidence.uses_gpu() ? first + second : std::max(first, second);
 }
 
-// What the main thread waited for, if a rule knows, and the job does not report it.
-void take_waits(const Evidence& evidence, const Judged& verdict, Division& division) {
-  const double seconds = verdict.judgement.share * evidence.training_s();
+// What the main thread waited for or did, if a rule knows, and the job does not report it.
+void take_verdict(const Evidence& evidence, const Judged& verdict, Division& division) {
+  const Judgement& judgement = verdict.judgement;
+  const double seconds = judgement.lost.value_or(judgement.share) * evidence.training_s();
   const bool reports_saves = evidence.share("checkpoint").has_value();
   if (verdict.verdict == "checkpoint_bound" && !reports_saves) division.take("checkpoint", seconds);
   if (evidence.knows_input()) return;
   if (verdict.verdict == "input_bound") division.take("input wait", seconds);
-  if (verdict.verdict == "idle") division.take("idle", division.left_s());
 }
 
 }  // namespace
@@ -59,14 +59,19 @@ std::vector<BreakdownPart> break_down(const Evidence& evidence, const Judged* ve
   const double judged_s = evidence.training_s();
   const double first_s = std::max(0.0, evidence.windows().begin_s - reported.first_step_s());
   Division division(judged_s + first_s);
-  division.take("start-up", first_s + reported.warmup_s() + reported.later_start_s());
+  division.take("start-up", first_s + reported.warmup_s());
   division.take("input wait", evidence.lost_input().value_or(0) * judged_s);
   for (const char* const part : {"transfer", "communication", "checkpoint", "evaluation"}) {
     division.take(part, evidence.share(part).value_or(0) * judged_s);
   }
   division.take("device compute", evidence.device_share().value_or(0) * judged_s);
+  // What costs time may keep the thread busy: opening files, making what is saved.
+  const bool is_time = verdict != nullptr && verdict->judgement.lost.has_value();
+  if (is_time) take_verdict(evidence, *verdict, division);
   division.take("host work", host_share(evidence) * judged_s);
-  if (verdict != nullptr) take_waits(evidence, *verdict, division);
+  if (verdict != nullptr && !is_time) take_verdict(evidence, *verdict, division);
+  const bool is_idle = verdict != nullptr && verdict->verdict == "idle" && !evidence.knows_input();
+  if (is_idle) division.take("idle", division.left_s());
   division.take("unexplained", division.left_s());
   return division.parts();
 }

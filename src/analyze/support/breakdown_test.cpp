@@ -58,6 +58,33 @@ TEST(Breakdown, the_verdict_says_what_a_blocked_thread_waited_for) {
   EXPECT_EQ(shares(PlantedRun().diagnose())["unexplained"], 1);
 }
 
+// Opening files, and making what is saved, keeps the thread busy.
+TEST(Breakdown, what_the_verdict_is_about_is_its_part_also_where_the_thread_runs) {
+  PlantedRun small;
+  small.cpu(0.47, 1).rate("job.cpu.time", {{"mode", "system"}}, 0.5).thread("main", 0.97, 0);
+  small.rate("job.io.calls", {{"direction", "read"}}, 40e3);
+  small.rate("job.io.bytes", {{"direction", "read"}}, 60e6);
+  const Diagnosis files = small.diagnose();
+  ASSERT_EQ(files.cause, "small_files");
+  auto parts = shares(files);
+  EXPECT_NEAR(parts["input wait"], 0.5, 0.01);
+  EXPECT_NEAR(parts["host work"], 0.5, 0.04);
+  PlantedRun saving;
+  std::vector<StoredReport> steps;
+  for (int i = 0; i < 100; ++i) {  // one of ten takes 1.1 s
+    const double end_s = 2.0 * (i / 10) + 0.1 * (i % 10 + 1) + (i % 10 == 9 ? 1 : 0);
+    steps.push_back({end_s, "pipe", *parse_report(fmt::format("step {}", i))});
+  }
+  const auto is_save = [](int tenth) { return tenth % 20 >= 10; };
+  saving.bursts("job.io.bytes", {{"direction", "write"}}, 20e6, is_save);
+  saving.bursts("job.disk.io", {{"direction", "write"}}, 20e6, is_save);
+  const Diagnosis saves = saving.cpu(0.97, 1).thread("main", 0.97, 0).report(steps).diagnose();
+  ASSERT_EQ(saves.verdict, "checkpoint_bound");
+  parts = shares(saves);
+  EXPECT_NEAR(parts["checkpoint"], 0.5, 0.03);
+  EXPECT_NEAR(parts["host work"], 0.5, 0.03);
+}
+
 TEST(Breakdown, checkpoints_that_are_reported_count_once) {
   std::vector<StoredReport> reports;
   for (int i = 1; i < 100; ++i) {

@@ -19,6 +19,7 @@ constexpr double kWorthAWord = 0.01;
 // A shorter interruption may lie between two samples.
 constexpr double kLeastPeriods = 2;
 constexpr size_t kMostCompany = 4;
+constexpr double kRoundingS = 1e-6;  // of the end of what is judged
 
 // From when on a signal is worth a word, and how far above its usual value.
 struct Noticeable {
@@ -92,9 +93,11 @@ std::string kind_text(const std::string& kind) {
 }
 
 Result<std::string> describe(const RunView& run, const Evidence& evidence, const Pause& pause) {
-  std::string text =
-      fmt::format("{} at {:.1f} s, {} step {}, {}", duration_text(pause.lost_s), pause.from_s,
-                  pause.kind == "unexplained" ? "in" : "before", pause.step, kind_text(pause.kind));
+  const char* const place = pause.is_after_last_step      ? "after"
+                            : pause.kind == "unexplained" ? "in"
+                                                          : "before";
+  std::string text = fmt::format("{} at {:.1f} s, {} step {}, {}", duration_text(pause.lost_s),
+                                 pause.from_s, place, pause.step, kind_text(pause.kind));
   const double period_s = run.sampling().period_s;
   if (pause.to_s - pause.from_s < kLeastPeriods * period_s) {
     return text + fmt::format("; too short for samples every {}", duration_text(period_s));
@@ -109,7 +112,8 @@ std::vector<const Pause*> pauses_by_cost(const Evidence& evidence) {
   const TimeWindows& windows = evidence.windows();
   std::vector<const Pause*> pauses;
   for (const Pause& pause : evidence.reported().step_time().pauses) {
-    const bool is_outside = pause.is_after_last_step || pause.to_s <= windows.begin_s;
+    const bool is_after = pause.is_after_last_step && pause.to_s > windows.end_s() + kRoundingS;
+    const bool is_outside = is_after || pause.to_s <= windows.begin_s;
     if (!is_outside && pause.lost_s > 0) pauses.push_back(&pause);
   }
   const auto shown = std::min(pauses.size(), kShownStalls);

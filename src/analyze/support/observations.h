@@ -27,6 +27,15 @@ class Observations {
     return found;
   }
 
+  // The same of a name. What led to none is no evidence.
+  template <typename Look>
+  std::string found_by(Look look) {
+    const size_t before = seen_.size();
+    std::string found = look();
+    if (found.empty()) set_aside(before);
+    return found;
+  }
+
   // Of the last degree().
   Diagnosis::Seen& last_seen() { return seen_.back(); }
   std::vector<Diagnosis::Seen> take() { return std::exchange(seen_, {}); }

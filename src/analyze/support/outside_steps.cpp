@@ -82,7 +82,8 @@ Result<std::vector<Finding>> time_outside_steps(const RunView& run, const Report
   if (is_long_enough(run, after_s) && after_s > reports_s) {
     Finding finding;
     finding.id = "shutdown";
-    finding.summary = fmt::format("{} passed after the last step", duration_text(after_s));
+    finding.summary =
+        fmt::format("{} passed after the last {}", duration_text(after_s), reported.end_kind());
     finding.advice =
         "look at what follows the loop: a last evaluation or save, workers that end slowly";
     TS_TRY(finding, measured(run, std::move(finding), last_s, run.duration_s()));

@@ -14,6 +14,8 @@ extern const Analysis entry;
 namespace {
 
 constexpr std::string_view kUnexplained = "unexplained";
+// What begins later after the last step than this, and than a usual step takes, is not its part.
+constexpr double kLeastGapS = 0.5;
 
 double overlap_s(double from_s, double to_s, double other_from_s, double other_to_s) {
   return std::max(0.0, std::min(to_s, other_to_s) - std::max(from_s, other_from_s));
@@ -43,6 +45,7 @@ Status ReportedTime::read_steps(const RunView& run) {
   steps_ = training.count.value_or(training.observed);
   TS_TRY(step_time_, step_time_analysis::entry.analyze(run));
   find_begin(training);
+  find_end(training);
   find_later_starts(training);
   timeline_ = training.timeline;
   dry_share_ = training.device_waits.dry_share();
@@ -95,6 +98,23 @@ void ReportedTime::find_begin(const Training& training) {
   if (waited_to_s > begin_s_ && waited_to_s < end_s_) begin_s_ = waited_to_s;
 }
 
+// The last epoch ends with what the others end with.
+void ReportedTime::find_end(const Training& training) {
+  const double most_gap_s = std::max(kLeastGapS, training.statistics.typical_s);
+  const auto interrupts = [&](const std::string& kind) {
+    return std::any_of(step_time_.pauses.begin(), step_time_.pauses.end(), [&](const Pause& pause) {
+      return pause.kind == kind && !pause.is_after_last_step && pause.to_s > begin_s_;
+    });
+  };
+  for (const Pause& pause : step_time_.pauses) {
+    if (!pause.is_after_last_step || !interrupts(pause.kind)) continue;
+    if (pause.from_s > end_s_ + most_gap_s) return;
+    if (!(pause.to_s > end_s_)) continue;
+    end_s_ = pause.to_s;
+    end_kind_ = pause.kind;
+  }
+}
+
 // The first step after an epoch that waited much longer than usual.
 void ReportedTime::find_later_starts(const Training& training) {
   if (!knows_input_ || !training.overview) return;
@@ -144,15 +164,12 @@ double ReportedTime::start_waits_s(double from_s, double to_s) const {
   return sum_s;
 }
 
-double ReportedTime::later_start_s() const { return start_waits_s(begin_s_, end_s_); }
-
 std::optional<double> ReportedTime::share(std::string_view part, double from_s, double to_s) const {
   const double length_s = to_s - from_s;
   const bool is_input = part == "input";
   if (is_input && !knows_input_) return std::nullopt;
   if (is_input && steps_ > 0 && !timeline_.parts.empty()) {
-    const double waited_s = timeline_.within(from_s, to_s).input_s - start_waits_s(from_s, to_s);
-    return std::clamp(waited_s / length_s, 0.0, 1.0);
+    return std::clamp(timeline_.within(from_s, to_s).input_s / length_s, 0.0, 1.0);
   }
   if (!is_input && has_pauses(part)) return std::min(1.0, paused_s(part, from_s, to_s) / length_s);
   const auto found = shares_.find(part);
@@ -164,8 +181,7 @@ std::optional<double> ReportedTime::lost_input(double from_s, double to_s) const
   const auto whole = share("input", from_s, to_s);
   const StepTimeline::Part sum = timeline_.within(from_s, to_s);
   if (!whole || !(sum.known_s > 0)) return whole;
-  const double lost_s = std::max(0.0, sum.lost_s - start_waits_s(from_s, to_s));
-  return std::min(1.0, lost_s / sum.known_s);
+  return std::min(1.0, sum.lost_s / sum.known_s);
 }
 
 double ReportedTime::long_steps_share(double from_s, double to_s) const {

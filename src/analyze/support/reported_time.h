@@ -1,7 +1,8 @@
 // Where the time went as the job reports it: shares of any part of the training.
 //
 // What is judged begins after the first wait for data, which is that of a start: it contains the
-// start of the workers. Checkpoints before the first step and after the last one are outside.
+// start of the workers. Checkpoints before the first step and after the last one are outside, but
+// for those after it that interrupted the steps before too: each epoch may end with one.
 #pragma once
 
 #include <map>
@@ -26,12 +27,12 @@ class ReportedTime {
   // if nothing was reported.
   double begin_s() const { return begin_s_; }
   double end_s() const { return end_s_; }
+  // What ends then: the last step, checkpoint or evaluation.
+  const std::string& end_kind() const { return end_kind_; }
   // When the first step began: `begin_s` less the wait for its data.
   double first_step_s() const { return first_step_s_; }
-  // Of the time from then on, what made the first steps slower than the others, and waits for the
-  // first batch of later epochs.
+  // Of the time from then on, what made the first steps slower than the others.
   double warmup_s() const { return warmup_s_; }
-  double later_start_s() const;
   int64_t steps() const { return steps_; }
   std::optional<double> batch() const { return batch_; }  // items per step, the largest reported
 
@@ -43,6 +44,8 @@ class ReportedTime {
   // Of waits that make a step long, what lasts beyond the rest of a usual step: no batch that is
   // loaded meanwhile hides it.
   double unhidden_input_s(double from_s, double to_s) const;
+  // Of waiting for data, what the first batches of later epochs take beyond what others do.
+  double start_waits_s(double from_s, double to_s) const;
   // Share of the steps before which a device had nothing left to do; empty: unknown.
   std::optional<double> dry_share() const { return dry_share_; }
   // Of the time, beyond the usual duration of a step, in steps whose length no phase explains.
@@ -66,12 +69,13 @@ class ReportedTime {
   Status read_steps(const RunView& run);
   Status read_phases_alone(const RunView& run);
   void find_begin(const Training& training);
+  void find_end(const Training& training);
   void find_later_starts(const Training& training);
   bool has_pauses(std::string_view kind) const;
   double paused_s(std::string_view kind, double from_s, double to_s) const;
-  double start_waits_s(double from_s, double to_s) const;
 
   double begin_s_ = 0, end_s_ = 0, first_step_s_ = 0, warmup_s_ = 0, typical_rest_s_ = 0;
+  std::string end_kind_ = "step";
   int64_t steps_ = 0;
   bool has_phases_ = false, knows_input_ = false;
   StepTimeline timeline_;

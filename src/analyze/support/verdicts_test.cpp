@@ -116,14 +116,23 @@ TEST(Verdicts, a_slow_first_batch_is_start_up) {
   EXPECT_LT(part_of(d, "input wait"), 0.01);
 }
 
-TEST(Verdicts, the_slow_first_batch_of_an_epoch_is_start_up_too) {
+TEST(Verdicts, the_slow_first_batch_of_a_later_epoch_is_input) {
   std::vector<StoredReport> reports = steps_between(0, 5, "input", 0.01);
   for (StoredReport& each : steps_between(15, 19.9, "input", 0.01)) reports.push_back(each);
   reports.push_back(line_at(15.05, "phase input 9.9"));
+  const Diagnosis nameless = computing().report(reports).diagnose();
+  EXPECT_EQ(nameless.verdict, "input_bound");
+  EXPECT_EQ(nameless.findings.at(0).summary.find("epoch"), std::string::npos);
   reports.push_back(line_at(5.01, "epoch 1"));
-  EXPECT_EQ(computing().report(reports).diagnose().verdict, "cpu_bound");
-  reports.pop_back();
-  EXPECT_EQ(computing().report(reports).diagnose().verdict, "input_bound");
+  const Diagnosis named = computing().report(reports).diagnose();
+  EXPECT_EQ(named.verdict, "input_bound") << "that the job reports its epochs changes nothing";
+  EXPECT_NEAR(part_of(named, "input wait"), part_of(nameless, "input wait"), 1e-9);
+  EXPECT_EQ(
+      named.findings.at(0).summary,
+      "50 % of the step time is spent waiting for data, most of it for the first batches of later "
+      "epochs");
+  EXPECT_TRUE(named.findings.at(0).advice.starts_with("keep the loading workers"))
+      << named.findings.at(0).advice;
 }
 
 PlantedRun pinned_to_four_cpus(const std::string& host) {
