@@ -53,6 +53,15 @@ TEST(CompareTextTest, lines_fit_and_the_answers_come_first) {
   EXPECT_THAT(text, HasSubstr("null hypothesis"));
 }
 
+TEST(CompareTextTest, a_side_says_how_many_of_its_runs_have_no_steps) {
+  const Comparison comparison = example();
+  ComparedSide side = comparison.a;
+  EXPECT_THAT(side_text(side), HasSubstr(": 80 steps in 8.0 s"));
+  side.runs.push_back(comparison.b.runs[0]);
+  EXPECT_THAT(side_text(side), HasSubstr(": 16.0 s, 1 of 2 runs without steps"));
+  EXPECT_THAT(side_text(comparison.b), HasSubstr(": 8.0 s without steps"));
+}
+
 TEST(CompareTextTest, metrics_that_do_not_differ_need_all) {
   EXPECT_THAT(comparison_text(example(), {}), Not(HasSubstr("system.memory.")));
   EXPECT_THAT(comparison_text(example(), {}), HasSubstr("1 metric does not differ"));

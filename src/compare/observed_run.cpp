@@ -122,9 +122,14 @@ Result<ObservedRun> observe_run(const RunView& run, const PartLimits& limits) {
   if (limits.length_s) {
     observed.part.end_s = std::min(observed.part.end_s, observed.part.begin_s + *limits.length_s);
   }
+  const bool has_timed_steps = observed.part.steps > 0;
   TS_TRY(observed.steps, observe_steps(run, limits, observed.part));
   const Training& training = run.training();
-  if (!observed.steps) observed.no_steps = no_steps_reason(training);
+  if (!observed.steps) {
+    const bool is_cut_off = has_timed_steps && (limits.length_s || limits.steps);
+    observed.no_steps = is_cut_off ? "no steps: none ended in the part that --align compares"
+                                   : no_steps_reason(training);
+  }
   TS_TRY(observed.metrics, observe_metrics(run, observed.part));
   if (observed.steps) {
     TS_TRY(observed.energy,
