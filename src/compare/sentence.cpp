@@ -24,6 +24,18 @@ int ratio_decimals(double ratio) {
   return static_cast<int>(std::min<double>(kMost, 1 + std::ceil(-std::log10(ratio))));
 }
 
+// As many as show that an interval leaves out 1: not "B is slower: 0.960 [0.923, 1.000]".
+int decimals_without_one(double low, std::optional<double> high, int least) {
+  constexpr int kMost = 6;
+  double distance = INFINITY;
+  if (low > 1) distance = low - 1;
+  if (high && *high < 1) distance = 1 - *high;
+  for (int digits = least; digits <= kMost; ++digits) {
+    if (distance > std::pow(10, -digits) / 2) return digits;
+  }
+  return least;
+}
+
 double part_length(const std::vector<ObservedRun>& runs) {
   double sum_s = 0;
   for (const ObservedRun& run : runs) sum_s += run.part.end_s - run.part.begin_s;
@@ -159,6 +171,7 @@ std::string ratio_text(double ratio, std::optional<double> low, std::optional<do
   // A narrow interval would look as if it had no width.
   const bool is_narrow = low && high && *high - *low < 2 * std::pow(10, -digits);
   if (is_narrow && digits < kMost) ++digits;
+  if (low) digits = decimals_without_one(*low, high, digits);
   std::string alone = fmt::format("{:.{}f}{}", ratio, digits, sign);
   if (!low) return alone;
   const std::string top = high ? fmt::format("{:.{}f}", *high, digits) : "∞";
