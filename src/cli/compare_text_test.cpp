@@ -131,6 +131,16 @@ TEST(CompareTextTest, markdown_has_a_table_and_no_markup_of_runs) {
   EXPECT_THAT(text, HasSubstr("x\\_1 in A, \\<b\\> in B"));
 }
 
+TEST(CompareTextTest, markdown_explains_too) {
+  Comparison comparison = example();
+  comparison.part_rule = "all of it";
+  const std::string text = comparison_markdown(comparison, {.explain = true});
+  EXPECT_THAT(text, HasSubstr("\n**Is training faster?** Null hypothesis: no difference. Test: a "
+                              "test. Result: p = 0.42.\n"));
+  EXPECT_THAT(text, HasSubstr("\n**What was compared?** Part of each run: all of it.\n"));
+  EXPECT_THAT(comparison_markdown(comparison, {}), Not(HasSubstr("hypothesis")));
+}
+
 TEST(CompareTextTest, markdown_names_verdicts_and_cost) {
   Comparison comparison = example();
   EXPECT_THAT(comparison_markdown(comparison, {}),
