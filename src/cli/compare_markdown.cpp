@@ -21,6 +21,17 @@ std::string markdown_row(const std::string& name, const ComparedMetric& metric) 
                      markdown_escaped(p_cell(number)), verdict);
 }
 
+std::string explanations_markdown(const Comparison& comparison) {
+  std::string out;
+  for (const ComparisonExplanation& one : comparison.explanations) {
+    out += fmt::format("\n**{}** Null hypothesis: {}. Test: {}. Result: {}.\n",
+                       markdown_escaped(one.question), markdown_escaped(one.null_hypothesis),
+                       markdown_escaped(one.test), markdown_escaped(one.result));
+  }
+  return out + fmt::format("\n**What was compared?** Part of each run: {}.\n",
+                           markdown_escaped(comparison.part_rule));
+}
+
 }  // namespace
 
 std::string comparison_markdown(const Comparison& comparison, const CompareStyle& style) {
@@ -46,6 +57,7 @@ std::string comparison_markdown(const Comparison& comparison, const CompareStyle
   for (const ComparisonWarning& warning : comparison.warnings) {
     out += "- Warning: " + markdown_escaped(warning.summary) + "\n";
   }
+  if (style.explain) out += explanations_markdown(comparison);
   return out;
 }
 

@@ -137,22 +137,28 @@ bool differs(const ComparedMetric& metric) {
 std::string side_text(const ComparedSide& side) {
   std::string names;
   double steps = 0, time_s = 0;
-  bool has_steps = true;
+  size_t without = 0;  // steps
   for (size_t i = 0; i < side.runs.size(); ++i) {
     const ComparedRun& run = side.runs[i];
     if (i < kMostListedRuns) {
       names += (names.empty() ? "" : ", ") + run.id + (run.name.empty() ? "" : " " + run.name);
     }
-    has_steps = has_steps && run.steps;
+    without += run.steps ? 0 : 1;
     steps += run.steps.value_or(0);
     time_s += run.to_s - run.from_s;
   }
   if (side.runs.size() > kMostListedRuns) {
     names += fmt::format(" and {} more", side.runs.size() - kMostListedRuns);
   }
-  const std::string amount = has_steps ? counted(static_cast<int64_t>(steps), "step") + " in " : "";
-  return fmt::format("{}: {}{}{}", printable(names), amount, duration_text(time_s),
-                     has_steps ? "" : " without steps");
+  std::string amount = duration_text(time_s);
+  if (without == 0) {
+    amount = counted(static_cast<int64_t>(steps), "step") + " in " + amount;
+  } else if (without == side.runs.size()) {
+    amount += " without steps";
+  } else {
+    amount += fmt::format(", {} of {} runs without steps", without, side.runs.size());
+  }
+  return fmt::format("{}: {}", printable(names), amount);
 }
 
 std::string side_verdict(const ComparedSide& side) {

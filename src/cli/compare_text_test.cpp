@@ -53,6 +53,15 @@ TEST(CompareTextTest, lines_fit_and_the_answers_come_first) {
   EXPECT_THAT(text, HasSubstr("null hypothesis"));
 }
 
+TEST(CompareTextTest, a_side_says_how_many_of_its_runs_have_no_steps) {
+  const Comparison comparison = example();
+  ComparedSide side = comparison.a;
+  EXPECT_THAT(side_text(side), HasSubstr(": 80 steps in 8.0 s"));
+  side.runs.push_back(comparison.b.runs[0]);
+  EXPECT_THAT(side_text(side), HasSubstr(": 16.0 s, 1 of 2 runs without steps"));
+  EXPECT_THAT(side_text(comparison.b), HasSubstr(": 8.0 s without steps"));
+}
+
 TEST(CompareTextTest, metrics_that_do_not_differ_need_all) {
   EXPECT_THAT(comparison_text(example(), {}), Not(HasSubstr("system.memory.")));
   EXPECT_THAT(comparison_text(example(), {}), HasSubstr("1 metric does not differ"));
@@ -120,6 +129,16 @@ TEST(CompareTextTest, markdown_has_a_table_and_no_markup_of_runs) {
               HasSubstr("| system.cpu.utilization | 75.6 % | 14.4 % | 0.19 \\[0.17, 0.21\\] |"));
   EXPECT_THAT(text, HasSubstr("a\\|b"));
   EXPECT_THAT(text, HasSubstr("x\\_1 in A, \\<b\\> in B"));
+}
+
+TEST(CompareTextTest, markdown_explains_too) {
+  Comparison comparison = example();
+  comparison.part_rule = "all of it";
+  const std::string text = comparison_markdown(comparison, {.explain = true});
+  EXPECT_THAT(text, HasSubstr("\n**Is training faster?** Null hypothesis: no difference. Test: a "
+                              "test. Result: p = 0.42.\n"));
+  EXPECT_THAT(text, HasSubstr("\n**What was compared?** Part of each run: all of it.\n"));
+  EXPECT_THAT(comparison_markdown(comparison, {}), Not(HasSubstr("hypothesis")));
 }
 
 TEST(CompareTextTest, markdown_names_verdicts_and_cost) {

@@ -8,6 +8,7 @@
 namespace trainscope {
 namespace attribution_test {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -49,6 +50,20 @@ TEST(AttributionTest, pauses_are_named_apart_from_the_step_time) {
   EXPECT_THAT(comparison->why, HasSubstr("per step come from unexplained time"));
   EXPECT_THAT(comparison->why, HasSubstr("; checkpoint takes"));
   EXPECT_THAT(comparison->why, HasSubstr("more"));
+}
+
+// 60 ms of waiting are gone, and 30 ms of other time were added: "60 ms of 30 ms" would be
+// nonsense.
+TEST(AttributionTest, parts_that_offset_each_other_are_added_up) {
+  PlantedHome home;
+  home.add("a", {.seed = 1, .noise = 0.01, .input_share = 0.6});
+  home.add("b", {.seed = 2, .step_s = 0.07, .noise = 0.01, .input_share = 0});
+  const auto comparison = home.compare({"a"}, {"b"}), back = home.compare({"b"}, {"a"});
+  ASSERT_TRUE(comparison && back);
+  EXPECT_THAT(comparison->why, HasSubstr(" ms less input wait, "));
+  EXPECT_THAT(comparison->why, HasSubstr(" ms more unexplained time: together "));
+  EXPECT_THAT(comparison->why, EndsWith(" ms less per step"));
+  EXPECT_THAT(back->why, EndsWith(" ms more per step"));
 }
 
 }  // namespace attribution_test

@@ -12,6 +12,7 @@ namespace compare_test {
 
 using testing::HasSubstr;
 using testing::Not;
+using testing::StartsWith;
 
 TEST(CompareTest, a_slow_down_of_30_percent_is_found_with_its_size) {
   PlantedHome home;
@@ -161,6 +162,28 @@ TEST(CompareTest, alignment_limits_what_is_compared) {
   const auto without = home.compare({"a"}, {"none"}, {.align = Align::step});
   ASSERT_FALSE(without);
   EXPECT_THAT(without.error().message(), HasSubstr("--align time"));
+}
+
+// Its steps are known, so the reason is not one of the run.
+TEST(CompareTest, a_part_in_which_no_step_ended_is_said_to_be_one) {
+  PlantedHome home;
+  home.add("a", {.seed = 1, .step_s = 0.1, .steps = 20});
+  home.add("b", {.seed = 2, .step_s = 10, .steps = 20});
+  const auto comparison = home.compare({"a"}, {"b"}, {.align = Align::time});
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->speed.reason,
+            "B has no steps: none ended in the part that --align compares");
+}
+
+TEST(CompareTest, the_run_that_lacks_steps_is_named) {
+  PlantedHome home;
+  home.add("a1", {.seed = 1});
+  home.add("a2", {.seed = 2, .steps = 0});
+  home.add("b", {.seed = 3});
+  const auto some = home.compare({"a1", "a2"}, {"b"}), all = home.compare({"b"}, {"a2"});
+  ASSERT_TRUE(some && all);
+  EXPECT_THAT(some->speed.reason, StartsWith("run run0000002 of A has no steps: "));
+  EXPECT_THAT(all->speed.reason, StartsWith("B has no steps: "));
 }
 
 TEST(CompareTest, the_difference_is_divided_over_the_parts_of_a_step) {

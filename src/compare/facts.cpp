@@ -97,7 +97,9 @@ RunFacts facts_of(const RunView& run) {
     if (!facts.price) facts.unread_price = price->second;
   }
   facts.is_running = run.status() == RunStatus::running;
-  facts.is_damaged = run.status() == RunStatus::damaged;
+  facts.is_damaged = run.status() == RunStatus::damaged ||
+                     std::any_of(sampling.gaps.begin(), sampling.gaps.end(),
+                                 [](const Gap& gap) { return gap.is_damage; });
   const auto ticks = static_cast<double>(sampling.samples + sampling.missed);
   if (ticks > 0) facts.missed_share = static_cast<double>(sampling.missed) / ticks;
   return facts;

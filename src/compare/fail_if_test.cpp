@@ -46,6 +46,10 @@ TEST(QuantityTest, values_have_the_units_of_people) {
   EXPECT_EQ(ratio_text(48.1, 44.12, std::nullopt), "48.1 [44.1, ∞]");
   EXPECT_EQ(ratio_text(0.1912, 0.1893, 0.1931), "0.191 [0.189, 0.193]");
   EXPECT_EQ(ratio_text(1, 1, 1), "1.000 [1.000, 1.000]");
+  EXPECT_EQ(ratio_text(0.96, 0.923, 0.99964), "0.9600 [0.9230, 0.9996]");
+  EXPECT_EQ(ratio_text(1.2, 1.004, 1.4), "1.200 [1.004, 1.400]");
+  EXPECT_EQ(ratio_text(1, 1 + 1e-9, 1 + 2e-9), "1.000 [1.000, 1.000]");
+  EXPECT_EQ(ratio_text(0.98, 0.95, 1.0004), "0.980 [0.950, 1.000]");
   EXPECT_EQ(difference_text(20, 18.71, 21.3, "Cel"), "+20.0 °C [18.7, 21.3]");
   EXPECT_EQ(difference_text(-3, std::nullopt, std::nullopt, "Cel"), "-3.0 °C");
   EXPECT_EQ(p_text(0.0004), "p < 0.001");

@@ -58,7 +58,8 @@ std::string_view without_subject(std::string_view reason) {
 }
 
 // A job may have done steps of which only the times are unknown.
-std::string no_steps_reason(const Training& training) {
+std::string no_steps_reason(const Training& training, bool is_damaged) {
+  if (is_damaged && training.observed == 0) return "no steps that can be read: it is damaged";
   if (!training.reason.empty())
     return fmt::format("no steps: {}", without_subject(training.reason));
   const bool is_known = !training.times_reason.empty();
@@ -122,9 +123,14 @@ Result<ObservedRun> observe_run(const RunView& run, const PartLimits& limits) {
   if (limits.length_s) {
     observed.part.end_s = std::min(observed.part.end_s, observed.part.begin_s + *limits.length_s);
   }
+  const bool has_timed_steps = observed.part.steps > 0;
   TS_TRY(observed.steps, observe_steps(run, limits, observed.part));
   const Training& training = run.training();
-  if (!observed.steps) observed.no_steps = no_steps_reason(training);
+  if (!observed.steps) {
+    const bool is_cut_off = has_timed_steps && (limits.length_s || limits.steps);
+    observed.no_steps = is_cut_off ? "no steps: none ended in the part that --align compares"
+                                   : no_steps_reason(training, observed.facts.is_damaged);
+  }
   TS_TRY(observed.metrics, observe_metrics(run, observed.part));
   if (observed.steps) {
     TS_TRY(observed.energy,

@@ -60,7 +60,8 @@ struct RunFacts {
   std::string step_source;
   std::map<std::string, std::string> versions;  // by name: python, torch, kernel, driver
   std::string data;                             // of --data
-  bool is_instrumented = false, is_running = false, is_damaged = false;
+  bool is_instrumented = false, is_running = false;
+  bool is_damaged = false;     // or a part of it is
   bool is_probed = false;      // its steps were changed on purpose
   double missed_share = 0;     // of the ticks
   std::optional<Price> price;  // of the tag "price"

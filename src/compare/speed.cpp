@@ -1,4 +1,6 @@
 // Is training faster? Time per step of both sides, without warm-up, checkpoints and evaluations.
+#include <fmt/format.h>
+
 #include "compare/sides.h"
 
 namespace trainscope {
@@ -31,6 +33,29 @@ void add_needed(const Sides& sides, const ComparedNumber& step_time, double same
   speed.steps_needed = needs.values_needed;
 }
 
+// How many runs of a side have no steps; the first of them, and what it lacks.
+struct WithoutSteps {
+  size_t runs = 0;
+  std::string id, what;
+};
+
+WithoutSteps without_steps(const std::vector<ObservedRun>& runs) {
+  WithoutSteps found;
+  for (const ObservedRun& run : runs) {
+    if (run.steps || found.runs++ > 0) continue;
+    found.id = run.run.id;
+    found.what = run.no_steps;
+  }
+  return found;
+}
+
+// "A has no steps: REASON"; where other runs of the side have some, the run is named.
+std::string without_steps_text(const WithoutSteps& found, size_t all, std::string_view side) {
+  const std::string who =
+      found.runs == all ? std::string(side) : fmt::format("run {} of {}", found.id, side);
+  return fmt::format("{} has {}", who, found.what);
+}
+
 std::string speed_verdict(Difference step_time) {
   if (step_time == Difference::lower) return "faster";
   if (step_time == Difference::higher) return "slower";
@@ -40,16 +65,11 @@ std::string speed_verdict(Difference step_time) {
 }  // namespace
 
 std::string Sides::no_steps() const {
-  const auto first = [](const std::vector<ObservedRun>& runs) {
-    for (const ObservedRun& run : runs) {
-      if (!run.steps) return run.no_steps;
-    }
-    return std::string();
-  };
-  const std::string of_a = first(a), of_b = first(b);
-  if (!of_a.empty() && of_a == of_b) return "A and B have " + of_a;
-  if (!of_a.empty()) return "A has " + of_a;
-  return of_b.empty() ? "" : "B has " + of_b;
+  const WithoutSteps of_a = without_steps(a), of_b = without_steps(b);
+  const bool is_all = of_a.runs == a.size() && of_b.runs == b.size();
+  if (is_all && of_a.what == of_b.what) return "A and B have " + of_a.what;
+  if (of_a.runs > 0) return without_steps_text(of_a, a.size(), "A");
+  return of_b.runs > 0 ? without_steps_text(of_b, b.size(), "B") : "";
 }
 
 ComparedSpeed compare_speed(const Sides& sides, double same_within) {

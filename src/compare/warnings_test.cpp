@@ -186,6 +186,16 @@ TEST_F(WarningsTest, runs_that_are_not_whole) {
   EXPECT_THAT(warnings(), HasSubstr("running: still being recorded: run0000002"));
 }
 
+TEST_F(WarningsTest, a_run_of_which_a_part_is_damaged) {
+  a_.add_gap({1, 2, "the recorder could not run in time"});
+  EXPECT_THAT(warnings(), Not(HasSubstr("damaged")));
+  b_.add_gap({1, 2, "damaged frame at offset 3", true});
+  EXPECT_THAT(warnings(), HasSubstr("damaged: damaged, read as far as possible: run0000002"));
+  b_.set_training({});
+  EXPECT_EQ(home_.compare({"a"}, {"b"})->speed.reason,
+            "B has no steps that can be read: it is damaged");
+}
+
 TEST_F(WarningsTest, a_run_whose_steps_were_changed_by_a_probe) {
   b_.own_manifest().tags = {{"probe", "true"}};
   EXPECT_THAT(warnings(), HasSubstr("probe: steps were changed on purpose by probe: run0000002"));

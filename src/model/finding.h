@@ -35,6 +35,7 @@ struct Finding {
   std::string summary;   // one sentence with numbers
   std::vector<std::string> evidence;
   std::optional<double> from_s, to_s;  // the period concerned; empty: the whole run
+  bool is_of_part = false;             // judged by this period alone, not by all of the training
   std::optional<double> time_lost_s, max_speedup, confidence;
   std::string advice;  // what to type or change next
   // What the advice alone can bring at most, where that is known and named in it.

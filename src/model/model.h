@@ -33,6 +33,7 @@ struct Gap {
   double from_s = 0;
   double to_s = 0;
   std::string reason;
+  bool is_damage = false;  // what was recorded cannot be read
 };
 
 struct Sampling {

@@ -83,8 +83,7 @@ void bound_by_proof(const ProbeResult& result, Diagnosis& diagnosis) {
   if (input == result.effects.end() || input->verdict == kCannotTell) return;
   if (!(input->low.value_or(0) > 0)) return;
   for (Finding& finding : diagnosis.findings) {
-    const bool is_whole_run = !finding.from_s && !finding.to_s;
-    if (!finding.id.starts_with("input_") || !finding.max_speedup || !is_whole_run) continue;
+    if (!finding.id.starts_with("input_") || !finding.max_speedup || finding.is_of_part) continue;
     finding.max_speedup = std::max(1.0, 1 / *input->low);
     bound_advice(finding);
   }

@@ -155,6 +155,7 @@ TEST(ProbeConclusion, what_the_input_bounds_is_what_was_proven) {
   for (const char* id : {"input_wait", "checkpoint", "input_storage"}) {
     Finding finding;
     finding.id = id;
+    finding.from_s = 0.5;
     if (diagnosis.findings.size() < 2) finding.max_speedup = 3;
     diagnosis.findings.push_back(finding);
   }
@@ -171,6 +172,8 @@ Finding input_finding(double max_speedup) {
   Finding finding;
   finding.id = "input_wait";
   finding.max_speedup = max_speedup;
+  finding.from_s = 0.5;  // Findings of the whole training have a begin and an end, too.
+  finding.to_s = 9.5;
   return finding;
 }
 
@@ -190,7 +193,7 @@ TEST(ProbeConclusion, a_finding_of_a_part_of_the_run_is_left_alone) {
   for (int i = 0; i < 8; ++i) job.add_pair("input", 0.01, 0.2, i % 2 == 0);
   Diagnosis diagnosis;
   diagnosis.findings = {input_finding(1.1)};
-  diagnosis.findings[0].from_s = 3;
+  diagnosis.findings[0].is_of_part = true;
   bound_by_proof(job.result(), diagnosis);
   EXPECT_EQ(diagnosis.findings[0].max_speedup, 1.1);
 }

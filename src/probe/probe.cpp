@@ -133,9 +133,11 @@ ProbeEffect effect_of(std::string_view what, const std::vector<ProbeBlock>& bloc
   if (!interval || !without_giving) {
     const size_t count = pairs.log_ratios.size();
     const bool is_known = !reason.empty();
-    effect.reason = is_known && count == 0 ? reason
-                                           : fmt::format("{} pairs of blocks are too few: {}",
-                                                         count, is_known ? reason : more);
+    effect.reason = is_known && count == 0
+                        ? reason
+                        : fmt::format("{} of blocks {} too few: {}",
+                                      counted(static_cast<int64_t>(count), "pair"),
+                                      count == 1 ? "is" : "are", is_known ? reason : more);
     return effect;
   }
   effect.ratio = std::exp(interval->estimate);

@@ -151,6 +151,12 @@ TEST(Probe, a_time_that_was_too_short_has_a_suggestion) {
             "time: try --for 9m");
 }
 
+TEST(Probe, one_pair_is_too_few) {
+  ProbedJob job;
+  job.add_pair("host", 0.01, 1.05, true, 0.0005);
+  EXPECT_EQ(effect(job.result(), "host").reason, "1 pair of blocks is too few: try --for 10m");
+}
+
 TEST(Probe, more_time_is_not_suggested_for_a_job_that_ended_by_itself) {
   ProbedJob job;
   for (int i = 0; i < 3; ++i) job.add_pair("host", 0.01, 1.05, i % 2 == 0, 0.0005);

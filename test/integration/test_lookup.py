@@ -116,6 +116,25 @@ class Lookup(Case):
         self.assertEqual((run["rank"], run["group"]), (2, {"job": job, "rank": 2, "world_size": 4, "restart": 0}))
         self.assertEqual(self.info()["group"], run["group"])
 
+    def test_ranks_are_not_compared_as_repeats(self):
+        """However they are named: they wait for each other, so two of them are no evidence about a configuration."""
+        for job in ("x", "y"):
+            for rank in ("1", "0"):
+                env = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": job}
+                self.run_cli("run", "--quiet", "--name", f"job-{job}", "--", "true", env=env)
+        self.run_cli("run", "--quiet", "--name", "job-alone", "--", "true")
+        id_of = {(run["name"], run["rank"]): run["id"] for run in self.listed()}
+        x, y, alone = id_of["job-x", 0], id_of["job-y", 0], id_of["job-alone", None]
+        for a, b, runs in (("job-x*", "job-y*", [[x], [y]]),
+                           (f"{id_of['job-x', 1]},{x}", "torchrun-y", [[x], [y]]),
+                           ("job-*", "job-alone", [[x, y, alone], [alone]])):
+            done = self.run_cli("compare", a, b, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            document = json.loads(done.stdout)
+            self.assertEqual([sorted(document[side]["runs"]) for side in "ab"], [sorted(side) for side in runs], done.stderr)
+            self.assertEqual(document["about"], "these_runs")
+            self.assertIn("2 ranks of one job; the first is compared", done.stderr)
+
     def test_edit_changes_what_a_person_wrote_and_nothing_else(self):
         self.run_cli("run", "--quiet", "--name", "a", "--tag", "lr=0.1", "--tag", "x=1", "--note", "n", "--", "true")
         before = self.info()

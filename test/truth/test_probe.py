@@ -102,6 +102,10 @@ class Truth(ProbedRun):
         self.assertTrue(any("not to be used" in note for note in info["run"]["notes"]))
         diagnosis = json.loads(self.trainscope("diagnose", "--json").stdout)
         self.assertEqual(diagnosis["proof"], document["effects"])
+        bounds = [finding["max_speedup"] for finding in diagnosis["findings"] if finding["id"].startswith("input_")]
+        self.assertTrue(bounds, diagnosis["findings"])
+        for bound in bounds:  # of all steps, also those without a wait, less would be said
+            self.assertAlmostEqual(bound, 1 / effects["input"]["low"], places=6)
         self.assertIn(b"input-bound, proven", self.trainscope("diagnose").stdout)
 
     def test_a_job_that_computes_is_bound_by_the_processor(self):

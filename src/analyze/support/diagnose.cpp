@@ -62,6 +62,7 @@ class Findings {
     const double from_s = begin_s(span), to_s = end_s(span);
     const JudgedTime time{from_s, to_s, to_s - from_s, windows_.end_s() - windows_.begin_s};
     Finding finding = finding_of(span.judged.front(), time);
+    finding.is_of_part = true;
     const bool is_clear = diagnosis_.confidence > 0;
     finding.confidence =
         is_clear ? std::min(span.confidence, diagnosis_.confidence) : span.confidence;

@@ -37,6 +37,7 @@ TEST(OverTime, a_cache_that_warms_up_is_seen) {
   EXPECT_GT(d.over_time.at(0).confidence, 0.5);
   size_t found = 0;
   for (const Finding& finding : d.findings) {
+    EXPECT_EQ(finding.is_of_part, finding.id == "cpu") << finding.id;
     if (finding.id != "input_storage") continue;
     ++found;
     EXPECT_NEAR(*finding.from_s, 0, 0.01);

@@ -82,8 +82,8 @@ bool is_instrumented(const Manifest& manifest) {
 
 std::string no_instrumentation_note() {
   return "--instrument found nothing to observe: the job is not Python 3.7 or later, imports "
-         "neither PyTorch, Keras nor JAX, starts Python with -I, -E or -S, or does not pass "
-         "PYTHONPATH on (sudo, env -i, srun --export=NONE, a container)";
+         "neither PyTorch, Keras nor JAX or was over before it did, starts Python with -I, -E or "
+         "-S, or does not pass PYTHONPATH on (sudo, env -i, srun --export=NONE, a container)";
 }
 
 }  // namespace trainscope

@@ -63,7 +63,9 @@ class GapFinder {
     if (to - from < kGapTicks && damage.empty()) return;
     const double from_s = time_of(from);
     const bool is_last = before == stream_.blocks.size();
-    gaps_.push_back({from_s, to_s, damage.empty() ? reason_of(from_s, to_s, is_last) : damage});
+    const bool is_damage = !damage.empty();
+    gaps_.push_back(
+        {from_s, to_s, is_damage ? damage : reason_of(from_s, to_s, is_last), is_damage});
   }
 
   // What could not be read between two blocks, once: it explains the gap between them.
@@ -104,7 +106,7 @@ class GapFinder {
       const IndexDamage& damage = index_.damages[i];
       std::string text = damage.text;
       if (damage.unlisted > 0) text += fmt::format(" and {} more places", damage.unlisted);
-      Gap gap{0, 0, text + "; some values of this time are lost"};
+      Gap gap{0, 0, text + "; some values of this time are lost", true};
       if (damage.blocks_before > 0) {
         const StoredBlock& block = stream_.blocks[damage.blocks_before - 1];
         gap.from_s = time_of(block.front_tick);

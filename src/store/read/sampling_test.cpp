@@ -94,6 +94,7 @@ TEST(sampling, damage_that_costs_rows_is_a_gap_with_its_place) {
   EXPECT_NE(gap.reason.find(fmt::format("samples-0001.seg: damaged frame at offset {}", at)),
             std::string::npos)
       << gap.reason;
+  EXPECT_TRUE(gap.is_damage);
   EXPECT_EQ(points_text(*run, "hw.temperature"), "0=5 0.2=7");
 }
 
@@ -107,6 +108,7 @@ TEST(sampling, damage_that_costs_values_says_so) {
   const auto run = open_fixture(fixture_files({bytes}, 0.25));
   ASSERT_EQ(run->sampling().gaps.size(), 1U);
   EXPECT_NE(run->sampling().gaps[0].reason.find("values of this time are lost"), std::string::npos);
+  EXPECT_TRUE(run->sampling().gaps[0].is_damage);
   EXPECT_EQ(run->sampling().missed, 0);
   EXPECT_EQ(points_text(*run, "hw.temperature"), "0=- 0.1=- 0.2=7");
 }
