@@ -48,6 +48,7 @@ function Status({ run }: { run: RunState }) {
       </span>
     );
   }
+  if (run.live.value === 'written') return <span class="status">● still running when this report was written</span>;
   if (run.live.value === 'lost') return <span class="status lost" role="status">◌ connection lost at {clock(run.view.duration.value)}; trying again</span>;
   if (run.live.value === 'refused') return <span class="status lost" role="status">◌ connection lost at {clock(run.view.duration.value)}: {run.refusal.value}</span>;
   if (run.live.value === 'damaged') return <span class="status damaged" role="status">▲ damaged: the recorder did not finish this run</span>;

@@ -17,6 +17,13 @@ test('a report of three runs has both comparisons, and draws the other run besid
   await rejects(source.compare(['r2'], ['r3']), /no comparison of these runs/);
 });
 
+test('no line of an output without times is that of the cursor', async () => {
+  const lines = [{ time_s: null, text: 'one' }];
+  const withOutput = (times: string, line: object) => report({ runs: { r1: { ...runs['r1'], output: { lines: [line], at: null, more_before: false, more_after: false, times } } } });
+  equal((await withOutput('unknown', lines[0] ?? {}).output('r1', 3)).at, null);
+  equal((await withOutput('estimated', { time_s: 1, text: 'one' }).output('r1', 3)).at, 0);
+});
+
 test('a report without a comparison begins with its run', () => {
   deepEqual(report({}).comparisons, []);
   equal(report({}).start, '#/run/r1');
