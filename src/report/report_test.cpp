@@ -213,6 +213,24 @@ TEST(markdown, of_a_run) {
       std::string::npos);
 }
 
+TEST(about, what_differs_between_runs_is_given_for_each) {
+  std::vector<DiagnosedRun> runs;
+  for (const char* const name : {"slow", "fast"}) {
+    runs.push_back(diagnosed(name));
+    auto run = short_run(name);
+    run->own_manifest().host_name = std::string("node-") + name;
+    run->own_manifest().trainscope_version = "1.2";
+    runs.back().run = std::move(run);
+  }
+  const NamedTexts rows = environment_of(runs);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0],
+            std::pair(std::string("host"), std::string("slow: node-slow; fast: node-fast")));
+  EXPECT_EQ(rows[1], std::pair(std::string("Trainscope"), std::string("1.2")));
+  runs.pop_back();
+  EXPECT_EQ(environment_of(runs)[0].second, "node-slow");
+}
+
 TEST(about, reproduction_is_a_command_line) {
   Manifest m;
   m.working_directory = "/home/x y";
