@@ -182,7 +182,9 @@ TopVerdict diagnose_now(const std::string& run_path) {
   }
   const auto run = with_machine_series(std::move(*opened));
   if (run->duration_s() < kLeastTrainingS) {
-    verdict.text = "not known yet: too little was recorded";
+    const bool is_running = run->status() == RunStatus::running;
+    verdict.text =
+        fmt::format("{}: too little was recorded", is_running ? "not known yet" : "cannot tell");
   } else if (const auto diagnosis = diagnose(*run)) {
     verdict = top_verdict(*diagnosis);
   } else {

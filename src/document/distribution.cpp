@@ -15,15 +15,21 @@ namespace {
 constexpr int kQuantiles = 100;
 constexpr size_t kRowPoints = 60;
 
-// The loss of the training set, if there is one; otherwise the first that was reported.
+// The loss of the training set, if there is one; otherwise the first that was reported. A job may
+// print now and then what it reports with each step: what comes from where the steps come from is
+// shown.
 std::optional<size_t> loss_series(const RunView& run) {
   std::optional<size_t> found;
+  int found_rank = -1;
   for (size_t i = run.recorded_series().size(); i < run.series().size(); ++i) {
     const Series& series = run.series()[i];
     if (series.metric != "train.loss" || series.status == SeriesStatus::absent) continue;
-    const bool is_of_training = labels_text(series.labels).find("set=train") != std::string::npos;
-    if (!found || is_of_training) found = i;
-    if (is_of_training) break;
+    const bool is_of_training = value_of_label(series.labels, "set") == "train";
+    const bool is_of_steps = value_of_label(series.labels, "source") == run.training().source;
+    const int rank = (is_of_training ? 2 : 0) + (is_of_steps ? 1 : 0);
+    if (rank <= found_rank) continue;
+    found = i;
+    found_rank = rank;
   }
   return found;
 }

@@ -46,6 +46,8 @@ Json listing_json(const RunListing& run) {
           {"duration_s", value_or_null(listed_duration_s(run))},
           {"command", m.command},
           {"exit_code", value_or_null(m.exit_code)},
+          {"signal", value_or_null(m.signal)},
+          {"ended_by", text_or_null(ended_by_name(m.ended_by))},
           {"verdict", m.verdict ? Json(m.verdict->verdict) : Json(nullptr)},
           {"steps", value_or_null(m.steps)},
           {"status", run_status_name(run.status)},
@@ -59,8 +61,6 @@ Json run_head_json(const RunListing& run) {
   head.erase("path");
   head.erase("verdict");
   head["ended"] = text_or_null(m.ended);
-  head["signal"] = value_or_null(m.signal);
-  head["ended_by"] = text_or_null(ended_by_name(m.ended_by));
   head["steps_per_s"] = value_or_null(m.steps_per_s);
   head["period_s"] = m.period_ns > 0 ? Json(to_seconds(m.period_ns)) : Json(nullptr);
   return {{"run", std::move(head)},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analyze/analyze.h"
 #include "base/json.h"
@@ -93,8 +94,9 @@ NamedTexts method_of(const RunView& run, bool has_comparison) {
   const Sampling& s = run.sampling();
   NamedTexts rows;
   std::string sampling = fmt::format(
-      "Every {} the recorder read its sources: {} samples were taken, {} due ones were missed.",
-      duration_text(s.period_s), s.samples, s.missed);
+      "Every {} the recorder read its sources: {} {} taken, {} due {} missed.",
+      duration_text(s.period_s), counted(s.samples, "sample"), s.samples == 1 ? "was" : "were",
+      s.missed, s.missed == 1 ? "one was" : "ones were");
   if (s.jitter_p99_s) {
     sampling +=
         fmt::format(" Half of them began within {} of their time, 99 % within {}.",
@@ -141,6 +143,67 @@ NamedTexts method_of(const RunView& run, bool has_comparison) {
         "about those two runs; with repeats it is about the two configurations.");
   }
   return rows;
+}
+
+namespace {
+
+// Names of runs; the ids of those whose name another run has too.
+std::vector<std::string> names_of(const std::vector<DiagnosedRun>& runs) {
+  std::map<std::string, int> uses;
+  for (const DiagnosedRun& one : runs) ++uses[one.run->manifest().name];
+  std::vector<std::string> names;
+  for (const DiagnosedRun& one : runs) {
+    const Manifest& m = one.run->manifest();
+    names.push_back(m.name.empty() || uses[m.name] > 1 ? m.id : m.name);
+  }
+  return names;
+}
+
+const std::string* find_text(const NamedTexts& rows, const std::string& name) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const auto& row) { return row.first == name; });
+  return found == rows.end() ? nullptr : &found->second;
+}
+
+// The rows of several runs as one list, in the order in which they first appear.
+NamedTexts merged(const std::vector<std::string>& names, const std::vector<NamedTexts>& all,
+                  const char* separator) {
+  NamedTexts rows;
+  for (const NamedTexts& one : all) {
+    for (const auto& row : one) {
+      if (find_text(rows, row.first) == nullptr) rows.emplace_back(row.first, "");
+    }
+  }
+  for (auto& [name, text] : rows) {
+    const auto is_same = [&, first = find_text(all.front(), name)](const NamedTexts& one) {
+      const std::string* const other = find_text(one, name);
+      return first != nullptr && other != nullptr && *other == *first;
+    };
+    if (std::all_of(all.begin(), all.end(), is_same)) {
+      text = *find_text(all.front(), name);
+      continue;
+    }
+    for (size_t i = 0; i < all.size(); ++i) {
+      const std::string* const value = find_text(all[i], name);
+      text += fmt::format("{}{}: {}", i > 0 ? separator : "", names[i],
+                          value == nullptr ? "unknown" : *value);
+    }
+  }
+  return rows;
+}
+
+}  // namespace
+
+NamedTexts environment_of(const std::vector<DiagnosedRun>& runs) {
+  std::vector<NamedTexts> all;
+  for (const DiagnosedRun& one : runs) all.push_back(environment_of(*one.run));
+  return merged(names_of(runs), all, "; ");
+}
+
+NamedTexts method_of(const std::vector<DiagnosedRun>& runs, bool has_comparison) {
+  std::vector<NamedTexts> all;
+  for (const DiagnosedRun& one : runs) all.push_back(method_of(*one.run, has_comparison));
+  return merged(names_of(runs), all, " ");
 }
 
 std::string reproduction_of(const Manifest& manifest, const std::string& host_json) {

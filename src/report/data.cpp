@@ -117,6 +117,12 @@ Json ids_of(const ComparedSide& side) {
   return ids;
 }
 
+Json compared_data(const Comparison& comparison) {
+  return {{"a", ids_of(comparison.a)},
+          {"b", ids_of(comparison.b)},
+          {"document", comparison_json(comparison, true)}};
+}
+
 // Files that the run kept; images of moderate size with their bytes.
 Json kept_files_data(const RunView& run) {
   Json files = files_json(run);
@@ -183,21 +189,20 @@ Result<Json> report_data(const ReportContent& content) {
     TS_TRY(Json data, run_data(diagnosed, kReportSeriesBytes / content.runs.size()));
     runs[diagnosed.run->manifest().id] = std::move(data);
   }
-  const RunView& first = *content.runs.front().run;
   const bool has_comparison = !content.comparisons.empty();
-  Json compare = nullptr;
-  if (has_comparison) {
-    const Comparison& comparison = content.comparisons.front();
-    compare = {{"a", ids_of(comparison.a)},
-               {"b", ids_of(comparison.b)},
-               {"document", comparison_json(comparison, true)}};
+  Json compare = nullptr, more = Json::array();
+  if (has_comparison) compare = compared_data(content.comparisons.front());
+  for (size_t i = 1; i < content.comparisons.size(); ++i) {
+    more.push_back(compared_data(content.comparisons[i]));
   }
-  return Json{{"version", 1},
-              {"runs", std::move(runs)},
-              {"compare", std::move(compare)},
-              {"method", named_texts_json(method_of(first, has_comparison), "title", "text")},
-              {"environment", named_texts_json(environment_of(first), "name", "value")},
-              {"reproduce", reproduction_of(content.runs)}};
+  return Json{
+      {"version", 1},
+      {"runs", std::move(runs)},
+      {"compare", std::move(compare)},
+      {"more_comparisons", std::move(more)},
+      {"method", named_texts_json(method_of(content.runs, has_comparison), "title", "text")},
+      {"environment", named_texts_json(environment_of(content.runs), "name", "value")},
+      {"reproduce", reproduction_of(content.runs)}};
 }
 
 }  // namespace trainscope

@@ -20,9 +20,10 @@ namespace {
 std::string finding_markdown(const Finding& finding) {
   std::string text = fmt::format("- **{}**: {}", markdown_escaped(finding.severity),
                                  markdown_escaped(finding.summary));
-  if (finding.max_speedup)
-    text += fmt::format(" At most {:.2f}× as fast without it.", *finding.max_speedup);
-  if (!finding.advice.empty()) text += " Try: " + markdown_escaped(finding.advice);
+  if (finding.max_speedup) {
+    text += fmt::format("; at most {:.2f}× as fast without it", *finding.max_speedup);
+  }
+  if (!finding.advice.empty()) text += ". Try: " + markdown_escaped(finding.advice);
   return text + "\n";
 }
 

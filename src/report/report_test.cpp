@@ -208,8 +208,27 @@ TEST(markdown, of_a_run) {
       text.starts_with("**input\\_bound: 62 % of the step time is spent waiting for data a\\|b**"))
       << text;
   EXPECT_NE(text.find("| input wait | 62.0 % | 37.0 s |"), std::string::npos);
-  EXPECT_NE(text.find("- **critical**: the job waits a\\|b At most 2.60× as fast without it. Try:"),
-            std::string::npos);
+  EXPECT_NE(
+      text.find("- **critical**: the job waits a\\|b; at most 2.60× as fast without it. Try: use"),
+      std::string::npos);
+}
+
+TEST(about, what_differs_between_runs_is_given_for_each) {
+  std::vector<DiagnosedRun> runs;
+  for (const char* const name : {"slow", "fast"}) {
+    runs.push_back(diagnosed(name));
+    auto run = short_run(name);
+    run->own_manifest().host_name = std::string("node-") + name;
+    run->own_manifest().trainscope_version = "1.2";
+    runs.back().run = std::move(run);
+  }
+  const NamedTexts rows = environment_of(runs);
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0],
+            std::pair(std::string("host"), std::string("slow: node-slow; fast: node-fast")));
+  EXPECT_EQ(rows[1], std::pair(std::string("Trainscope"), std::string("1.2")));
+  runs.pop_back();
+  EXPECT_EQ(environment_of(runs)[0].second, "node-slow");
 }
 
 TEST(about, reproduction_is_a_command_line) {

@@ -146,9 +146,8 @@ std::string static_page(const ReportContent& content) {
   for (const Comparison& comparison : content.comparisons) out += comparison_html(comparison);
   for (const DiagnosedRun& run : content.runs) out += diagnosis_html(run, 2);
   out += pictures_html(content);
-  const RunView& first = *content.runs.front().run;
-  out += table_html("Environment", environment_of(first));
-  out += table_html("How it was measured", method_of(first, !content.comparisons.empty()));
+  out += table_html("Environment", environment_of(content.runs));
+  out += table_html("How it was measured", method_of(content.runs, !content.comparisons.empty()));
   return out + "<p>To record it again:</p>\n<pre>" + escaped_lines(reproduction_of(content.runs)) +
          "</pre>\n";
 }

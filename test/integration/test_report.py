@@ -143,6 +143,18 @@ class Html(ReportCase):
         self.assertEqual(sorted(data["runs"]), sorted(ids))
         self.assertIn(compared["speed"]["sentence"], Page(text).text)
 
+    def test_each_further_run_is_compared_with_the_first(self):
+        for name, wait in (("first", 0.002), ("second", 0.004), ("third", 0.006)):
+            self.record(job(steps=30, wait=wait, work=0.002), "--name", name)
+        text, _ = self.write("first", "second", "third")
+        data = Page(text).data()
+        ids = [self.info(name)["run"]["id"] for name in ("first", "second", "third")]
+        self.assertEqual(sorted(data["runs"]), sorted(ids))
+        self.assertEqual([(one["a"], one["b"]) for one in (data["compare"], *data["more_comparisons"])],
+                         [([ids[0]], [ids[1]]), ([ids[0]], [ids[2]])])
+        compared = json.loads(self.trainscope("compare", "first", "third", "--json", "--explain").stdout)
+        self.assertEqual(data["more_comparisons"][0]["document"], compared)
+
     def test_kept_images_are_in_it(self):
         work = self.path("work")
         os.mkdir(work)

@@ -85,6 +85,12 @@ class Top(TopCase):
         self.assertEqual(shown.wait(), 0)
         self.assert_restored(shown)
 
+    def test_a_run_that_was_too_short_waits_for_no_verdict(self):
+        self.record(["true"], "--name", "short")
+        shown = self.show("top")
+        text = shown.wait_for("too little was recorded")
+        self.assertIn("cannot tell: too little was recorded", text)
+
     def test_time_is_scrolled_and_zoomed(self):
         self.record_steps()
         shown = self.show("top", "baseline")

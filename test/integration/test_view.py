@@ -59,11 +59,14 @@ class Printed(Case):
         self.assertNotIn(one.token.encode(), words)
 
     def test_runs_are_named_in_the_fragment(self):
-        for name in ("first", "second", "third"):
+        for name in ("first", "second", "third", "fourth"):
             self.record(["true"], "--name", name)
-        first, second, third = (r["id"] for r in json.loads(self.trainscope("list", "--json").stdout)["runs"])
+        first, second, third, fourth = (r["id"] for r in json.loads(self.trainscope("list", "--json").stdout)["runs"])
         for words, fragment in ((["first"], f"/run/{first}"), (["first", "second"], f"/compare?a={first}&b={second}"),
-                                (["first", "second", "third"], f"/compare?a={first}&b={second},{third}")):
+                                (["f*"], f"/compare?a={first}&b={fourth}"), (["first", "first"], f"/run/{first}"),
+                                # Runs of different arguments are not repeats of each other.
+                                (["first", "second", "third"], f"/compare?a={first}&b={second}&more={third}"),
+                                (["f*", "second,third"], f"/compare?a={first},{fourth}&b={second},{third}")):
             view = View(self, *words)
             self.assertEqual(view.url.fragment, fragment)
             view.close()

@@ -73,6 +73,7 @@ test('a live run grows, keeps what was chosen, follows again and says that it en
   assert.equal((await params(page)).to, panned);
   end();
   await page.getByText('ended while you watched').waitFor();
+  await page.locator('.run-header').getByText('exit code 0').waitFor();
 })));
 
 test('lines that are read stay where they are, until the cursor moves', () => whileRecording('read', (id) => withPage(`#/run/${id}`, async (page) => {

@@ -143,6 +143,32 @@ test('the crosshair is shared, the tooltip is sorted by value', () => withPage(s
   await eventually(async () => /B$/.test(await page.locator('#chart-memory .line-value').first().innerText()), 'the value of another chart');
 }, { height: 1600 }));
 
+test('the tooltip is whole on a telephone', () => withPage(slow, async (page) => {
+  await isDrawn(page, 'step_time');
+  for (const share of [0.1, 0.4, 0.6, 0.9]) {
+    await hover(page, 'step_time', share);
+    const tooltip = page.locator('#chart-step_time .tooltip');
+    await tooltip.waitFor();
+    const { x, width } = await tooltip.boundingBox();
+    assert.ok(x >= 0 && x + width <= 400, `${share}: ${x} ${width}`);
+  }
+}, { width: 400 }));
+
+test('the list of devices closes with Escape and beside it', () => withPage(`${slow}?select=1:2`, async (page) => {
+  await isDrawn(page, 'step_time');
+  const isOpen = () => page.locator('.devices').evaluate((list) => list.open);
+  await page.locator('.devices summary').click();
+  assert.ok(await isOpen());
+  await page.keyboard.press('Escape');
+  assert.ok(!(await isOpen()));
+  assert.equal((await params(page)).select, '1:2', 'the selection stays');
+  await page.locator('.devices summary').click();
+  await page.locator('.devices-list input').first().click();
+  assert.ok(await isOpen());
+  await page.locator('h1').click();
+  assert.ok(!(await isOpen()));
+}));
+
 test('axis, smoothing, devices and units act on all charts and are part of the address', () => withPage(slow, async (page) => {
   const queries = watchColumns(page);
   await isDrawn(page, 'memory');

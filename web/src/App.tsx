@@ -44,7 +44,7 @@ function ReportLinks() {
   if (runs.value.length < 2) return null;
   return (
     <>
-      {source.start.startsWith('#/compare') && <a href={source.start}>Comparison</a>}
+      {source.comparisons.map(({ text, link }) => <a key={link} href={link}>{text}</a>)}
       {runs.value.map((run) => <a key={run.id} href={runLink(run.id)}>{run.name ?? run.id}</a>)}
     </>
   );

@@ -2,13 +2,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <set>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/compared_sides.h"
 #include "cli/print.h"
 #include "cli/reading.h"
 #include "store/store.h"
@@ -58,33 +59,56 @@ Status check_address(const ViewFlags& flags) {
                   flags.address));
 }
 
-// The ids of the runs that the arguments mean, each once. Those outside the home are named to the
+// Several arguments are the sides of a comparison, as `compare` and `report` read them; of one
+// argument that means several runs, all are shown.
+Result<std::vector<std::string>> paths_of(const ViewFlags& flags, const std::string& text) {
+  if (flags.runs.size() > 1) return side_paths(flags.reading->home, text);
+  const auto target = find_target(flags.reading->home, text);
+  if (!target) return side_paths(flags.reading->home, text);
+  if (target->group || parse_runs_by_name(text).is_pattern) return target->paths;
+  return std::vector<std::string>{target->paths.back()};
+}
+
+// The ids of the runs that each argument means, each once. Those outside the home are named to the
 // server.
-Result<std::vector<std::string>> named_ids(const ViewFlags& flags, WebOptions& options) {
-  std::vector<std::string> ids;
+using NamedIds = std::vector<std::vector<std::string>>;
+Result<NamedIds> named_ids(const ViewFlags& flags, WebOptions& options) {
+  NamedIds all;
+  std::set<std::string> known;
   for (const std::string& text : flags.runs) {
-    TS_TRY(const RunTarget target, find_target(flags.reading->home, text));
-    const bool is_several = target.group || parse_runs_by_name(text).is_pattern;
-    const size_t first = is_several ? 0 : target.paths.size() - 1;
-    for (size_t i = first; i < target.paths.size(); ++i) {
-      const std::string path = absolute_run_path(target.paths[i]);
+    TS_TRY(const std::vector<std::string> paths, paths_of(flags, text));
+    std::vector<std::string> ids;
+    for (const std::string& each : paths) {
+      const std::string path = absolute_run_path(each);
       const std::string id = list_run(path).manifest.id;
       if (id.empty())
         return Error(fmt::format("view: {} cannot be read; try: trainscope info {}", path, path));
       if (path.substr(0, path.rfind('/')) != options.home) options.named_runs[id] = path;
-      if (std::find(ids.begin(), ids.end(), id) == ids.end()) ids.push_back(id);
+      if (known.insert(id).second) ids.push_back(id);
     }
+    if (!ids.empty()) all.push_back(std::move(ids));
   }
-  return ids;
+  return all;
 }
 
-// "#/run/ID", "#/compare?a=ID&b=ID,ID"; "" shows all runs.
-std::string fragment_of(const std::vector<std::string>& ids) {
-  if (ids.empty()) return "";
-  if (ids.size() == 1) return "#/run/" + ids.front();
-  std::string others;
-  for (size_t i = 1; i < ids.size(); ++i) others += (i > 1 ? "," : "") + ids[i];
-  return fmt::format("#/compare?a={}&b={}", ids.front(), others);
+std::string joined(const std::vector<std::string>& ids, size_t from = 0) {
+  std::string text;
+  for (size_t i = from; i < ids.size(); ++i) text += (i > from ? "," : "") + ids[i];
+  return text;
+}
+
+// "#/run/ID", "#/compare?a=ID&b=ID,ID&more=ID"; "" shows all runs.
+std::string fragment_of(const NamedIds& sides) {
+  if (sides.empty()) return "";
+  const std::vector<std::string>& first = sides.front();
+  if (sides.size() == 1) {
+    if (first.size() == 1) return "#/run/" + first.front();
+    return fmt::format("#/compare?a={}&b={}", first.front(), joined(first, 1));
+  }
+  std::string more;
+  for (size_t i = 2; i < sides.size(); ++i) more += (i > 2 ? "," : "") + joined(sides[i]);
+  return fmt::format("#/compare?a={}&b={}{}", joined(first), joined(sides[1]),
+                     more.empty() ? "" : "&more=" + more);
 }
 
 // "CLIENT PORT SERVER PORT" as sshd sets it.
@@ -105,13 +129,15 @@ Result<int> view(const ViewFlags& flags) {
   options.home = absolute_run_path(flags.reading->home);
   options.address = flags.address;
   TS_TRY(options.port, parse_port(flags.port));
-  TS_TRY(const std::vector<std::string> ids, named_ids(flags, options));
+  TS_TRY(const NamedIds sides, named_ids(flags, options));
   auto listened = listen_web(options);
   if (!listened) return std::move(listened).with_context("view").error();
   WebServer& server = **listened;
   const std::string url = fmt::format("http://{}:{}/?token={}{}", shown_host(flags.address),
-                                      server.port(), server.token(), fragment_of(ids));
+                                      server.port(), server.token(), fragment_of(sides));
   if (flags.reading->json) {
+    std::vector<std::string> ids;
+    for (const auto& side : sides) ids.insert(ids.end(), side.begin(), side.end());
     print_json({{"schema", "trainscope.view/1"},
                 {"url", url},
                 {"address", flags.address},
@@ -133,9 +159,8 @@ std::function<Result<int>()> add(Options& options, const Settings& settings) {
   flags->reading = add_reading_flags(options, settings, true);
   options.add({.name = "RUN",
                .value = "RUN",
-               .help =
-                   "open this run; of several, compare the first with the others (default: show "
-                   "all runs)",
+               .help = "open this run; of several, compare the second with the first and draw the "
+                       "others; repeats as A1,A2, 'NAME*' or repeat-ID (default: show all runs)",
                .repeats = true,
                .set = store_in(flags->runs)});
   options.add({.name = "--port",

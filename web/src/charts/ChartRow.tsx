@@ -6,9 +6,9 @@ import type { RunState } from '../state/run.ts';
 import { bytes, isDark } from '../state/settings.ts';
 import { integer } from '../format/number.ts';
 import { clock, duration } from '../format/time.ts';
-import { value as formatValue } from '../format/unit.ts';
+import { axisValue, countedWords } from '../format/unit.ts';
 import { seriesName } from '../format/words.ts';
-import type { Chart, Line } from './catalog.ts';
+import { drawnUnit, type Chart, type Line } from './catalog.ts';
 import { drawnOf, interruptions } from './data.ts';
 import { decorate } from './decorate.ts';
 import { ChartFeed } from './feed.ts';
@@ -83,7 +83,7 @@ function usePlot(host: { current: HTMLElement | null }, { chart, run, isTall }: 
       height: isTall.peek() ? tallHeight : shortHeight,
       xIncrements: isStep ? stepIncrements : timeIncrements,
       xText: (x, step) => (isStep ? integer(x) : clock(x, step)),
-      yText: (y) => formatValue(y, chart.unit, chart.metric, unit),
+      yText: (y) => axisValue(y, chart.unit, chart.metric, unit),
       onCursor: (x) => { view.cursor.value = x === null ? null : view.toTime(x); },
       onSelect: (from, to) => { view.selection.value = { from: view.toTime(from), to: view.toTime(to) }; },
       onReset: () => { view.showWhole(); },
@@ -130,6 +130,12 @@ function Title({ chart, run, isTall }: Props & { isTall: boolean }) {
   );
 }
 
+/** What its axis counts, where that is not written at each of its numbers. */
+export function Unit({ chart }: { chart: Chart }) {
+  const words = countedWords(chart.lines.map((line) => drawnUnit(line.metric)));
+  return words === '' ? null : <span class="unit">{words}</span>;
+}
+
 export function ChartRow({ chart, run }: Props) {
   const isTall = useComputed(() => run.view.tall.value.has(chart.id));
   return (
@@ -163,6 +169,7 @@ function ChartBody({ chart, run, isTall }: BodyProps) {
     <>
       <figcaption>
         <Title chart={chart} run={run} isTall={isTall.value} />
+        <Unit chart={chart} />
         {isMade && <span class="note">{note}</span>}
         {isMade && <ChartMenu chart={chart} run={run} feed={feed} lines={lines} host={host} onTable={() => { tableOpen.value = !tableOpen.value; }} isTableOpen={tableOpen.value} />}
       </figcaption>
@@ -185,6 +192,7 @@ function noteOf(feed: ChartFeed, run: RunState, width: number): string {
   if (!columns || columns.window_s === null) return '';
   const { from, to } = run.view.shown.value;
   const pixel = (to - from) / Math.max(1, width - besidePlot);
-  const smooth = run.view.smooth.value > 0;
-  return `1 px = ${duration(Math.max(pixel, 1e-9))}, ${smooth ? 'means drawn' : 'min–max drawn'}`;
+  // A report has windows of the whole run, and what is shown of a long one may have few.
+  const width_s = columns.window_s > 1.5 * pixel ? `windows of ${duration(columns.window_s)}` : `1 px = ${duration(Math.max(pixel, 1e-9))}`;
+  return `${width_s}, ${run.view.smooth.value > 0 ? 'means drawn' : 'min–max drawn'}`;
 }

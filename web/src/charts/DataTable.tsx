@@ -4,7 +4,7 @@ import type { RunState } from '../state/run.ts';
 import { bytes } from '../state/settings.ts';
 import { clock } from '../format/time.ts';
 import { value as formatValue } from '../format/unit.ts';
-import type { Chart, Line } from './catalog.ts';
+import { drawnUnit, type Chart, type Line } from './catalog.ts';
 import type { ChartFeed } from './feed.ts';
 import { valuesAt } from './values.ts';
 
@@ -30,7 +30,7 @@ export function DataTable({ chart, run, feed, lines }: Props) {
           {times.map((time) => (
             <tr key={time}>
               <th scope="row">{clock(time, step)}</th>
-              {valuesAt(feed.columns.value, lines.value, time, to - from).map(({ line, value }) => <td key={line.series}>{formatValue(value, chart.unit, chart.metric, bytes.value)}</td>)}
+              {valuesAt(feed.columns.value, lines.value, time, to - from).map(({ line, value }) => <td key={line.series}>{formatValue(value, drawnUnit(line.metric), line.metric.name, bytes.value)}</td>)}
             </tr>
           ))}
         </tbody>

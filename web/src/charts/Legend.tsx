@@ -6,7 +6,7 @@ import { bytes, isDark } from '../state/settings.ts';
 import type { Range } from '../state/view.ts';
 import { duration } from '../format/time.ts';
 import { value as formatValue } from '../format/unit.ts';
-import type { Chart, Line } from './catalog.ts';
+import { drawnUnit, type Chart, type Line } from './catalog.ts';
 import type { Statistics } from './data.ts';
 import type { ChartFeed } from './feed.ts';
 import { strokeOf } from './palette.ts';
@@ -38,7 +38,7 @@ function coverage(one: Statistics | undefined, selection: Range | null): string 
 }
 
 export function Legend({ chart, run, feed, lines, left, isAll, isNear }: Props) {
-  const text = (value: number | null | undefined, unit = chart.unit) => formatValue(value, unit, chart.metric, bytes.value);
+  const text = (value: number | null | undefined, { metric }: Line, unit = drawnUnit(metric)) => formatValue(value, unit, metric.name, bytes.value);
   const values = useMemo(() => computed(() => {
     // Without a cursor there are no values: a new range or new data are nothing new to the legend.
     if (!isNear.value || run.view.cursor.value === null) return lines.value.map((line) => ({ line, value: null }));
@@ -60,9 +60,9 @@ export function Legend({ chart, run, feed, lines, left, isAll, isNear }: Props) 
               return (
                 <tr key={line.series}>
                   <th scope="row" title={line.label}><Swatch index={chart.lines.indexOf(line)} /><span class="line-name">{line.label}</span></th>
-                  <td>{text(one?.mean)}</td>
-                  <td>{text(one?.max)}</td>
-                  {hasTotal(chart) && <td title={coverage(one, run.view.selection.value)}>{text(one?.total, totalUnit(chart.unit))}{coverage(one, run.view.selection.value) && '*'}</td>}
+                  <td>{text(one?.mean, line)}</td>
+                  <td>{text(one?.max, line)}</td>
+                  {hasTotal(chart) && <td title={coverage(one, run.view.selection.value)}>{text(one?.total, line, totalUnit(drawnUnit(line.metric)))}{coverage(one, run.view.selection.value) && '*'}</td>}
                 </tr>
               );
             })}
@@ -76,7 +76,7 @@ export function Legend({ chart, run, feed, lines, left, isAll, isNear }: Props) 
             <li key={line.series} title={line.label}>
               <Swatch index={chart.lines.indexOf(line)} />
               <span class="line-name">{line.label}</span>
-              <span class="line-value">{value === null ? '' : text(value)}</span>
+              <span class="line-value">{value === null ? '' : text(value, line)}</span>
             </li>
           ))}
         </ul>

@@ -5,7 +5,7 @@ import { bytes } from '../state/settings.ts';
 import { integer } from '../format/number.ts';
 import { clock } from '../format/time.ts';
 import { value as formatValue } from '../format/unit.ts';
-import type { Chart, Line } from './catalog.ts';
+import { drawnUnit, type Chart, type Line } from './catalog.ts';
 import { marksAt } from './decorate.ts';
 import type { ChartFeed } from './feed.ts';
 import { Swatch } from './Legend.tsx';
@@ -37,7 +37,7 @@ export function Tooltip({ chart, run, feed, lines }: Props) {
         <div class="tooltip-row" key={line.series}>
           <Swatch index={chart.lines.indexOf(line)} />
           <span>{line.label}</span>
-          <span class="line-value">{formatValue(value, chart.unit, chart.metric, bytes.value)}</span>
+          <span class="line-value">{formatValue(value, drawnUnit(line.metric), line.metric.name, bytes.value)}</span>
         </div>
       ))}
       {marksAt(run.marks.value, time, (to - from) / 200).map((text) => <div class="tooltip-mark">{text}</div>)}

@@ -4,8 +4,8 @@ import type { RunState } from '../state/run.ts';
 import { bytes, isDark } from '../state/settings.ts';
 import { seriesName } from '../format/words.ts';
 import { clock } from '../format/time.ts';
-import { value as formatValue } from '../format/unit.ts';
-import type { Chart, Line } from './catalog.ts';
+import { axisValue, countedWords } from '../format/unit.ts';
+import { drawnUnit, type Chart, type Line } from './catalog.ts';
 import { csvOf } from './csv.ts';
 import { breaksOf, interruptions } from './data.ts';
 import { cssColor, strokeOf } from './palette.ts';
@@ -48,14 +48,20 @@ export function downloadSvg(seen: Seen): void {
   save(fileName(seen, 'svg'), svgOf(seen), 'image/svg+xml');
 }
 
+/** "Disk operations (operations/s)": with what its axis counts. */
+export function titleOf(chart: Chart): string {
+  const words = countedWords(chart.lines.map((line) => drawnUnit(line.metric)));
+  return words === '' ? chart.title : `${chart.title} (${words})`;
+}
+
 function svgOf({ chart, run, columns, lines }: Seen): string {
   const { view } = run;
   const { from, to } = view.shown.peek();
   return chartSvg({
-    title: `${chart.title} of ${run.head.peek()?.run.name ?? run.id}`,
+    title: `${titleOf(chart)} of ${run.head.peek()?.run.name ?? run.id}`,
     from: view.toX(from), to: view.toX(to), isFull: chart.isFull, fromZero: chart.fromZero,
     xText: (x, step) => (view.stepAxis.peek() ? String(Math.round(x)) : clock(x, step)),
-    yText: (y) => formatValue(y, chart.unit, chart.metric, bytes.peek()),
+    yText: (y) => axisValue(y, chart.unit, chart.metric, bytes.peek()),
     colors: { background: cssColor('--page'), text: cssColor('--text'), grid: cssColor('--grid') },
     lines: lines.flatMap((line) => {
       const column = columns.columns.find((one) => one.series === line.series);

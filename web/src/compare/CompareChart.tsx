@@ -1,6 +1,7 @@
 // One component of all runs: overlaid, or beside each other with a shared y axis; with its values, table and files.
 import { effect, useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { Unit } from '../charts/ChartRow.tsx';
 import { Swatch } from '../charts/Legend.tsx';
 import { reachOf, valueAt } from '../charts/values.ts';
 import { Menu } from '../parts/Menu.tsx';
@@ -53,6 +54,7 @@ export function CompareFigure({ state, compared }: Props) {
             {choices.map((choice) => <option key={choice.key} value={choice.key}>{choice.label}</option>)}
           </select>
         )}
+        <Unit chart={chart} />
         <Note state={state} feed={feed} host={host} />
         <Menu label={`Options of ${chart.title}`} text="⋯" items={[
           { text: isTable.value ? 'Hide table' : 'Show as table', act: () => { isTable.value = !isTable.value; } },

@@ -11,7 +11,7 @@ import type { DrawnMarks } from '../source/types.ts';
 import { bytes, isDark } from '../state/settings.ts';
 import { integer } from '../format/number.ts';
 import { clock, wallClock } from '../format/time.ts';
-import { value as formatValue } from '../format/unit.ts';
+import { axisValue } from '../format/unit.ts';
 import { shownRange, toX, type Align } from './align.ts';
 import type { CompareLine } from './charts.ts';
 import { extremes, type LoadedLine } from './feed.ts';
@@ -59,7 +59,7 @@ function draw(element: HTMLElement, state: CompareState, chart: Chart, lines: Co
   const plot = new Plot(element, {
     strokes: lines.map((line) => strokeOf(line.index, dark)), isFull: chart.isFull, fromZero: chart.fromZero, height,
     yShared: () => extremes(loaded.peek()),
-    xIncrements: align === 'step' ? stepIncrements : timeIncrements, xText: xTextOf(align), yText: (y) => formatValue(y, chart.unit, chart.metric, unit),
+    xIncrements: align === 'step' ? stepIncrements : timeIncrements, xText: xTextOf(align), yText: (y) => axisValue(y, chart.unit, chart.metric, unit),
     onCursor: (x) => { state.cursor.value = x; }, onSelect: (from, to) => state.setRange(from, to), onReset: () => { state.range.value = null; },
     onZoom: (x, factor) => state.zoom(factor, x), onPan: (share) => state.pan(share),
     // Those of several runs over each other would not tell whose they are.

@@ -51,7 +51,7 @@ function Interval({ ratio, low, high, verdict }: { ratio: number; low: number; h
       {marks.map((mark) => (
         <g key={mark}>
           <line x1={x(mark)} x2={x(mark)} y1={mark === 1 ? 4 : 40} y2="48" stroke={mark === 1 ? 'var(--text)' : 'var(--muted)'} stroke-dasharray={mark === 1 ? '3 3' : ''} />
-          <text x={x(mark)} y="64" text-anchor={mark === marks[0] ? 'start' : mark === limit ? 'end' : 'middle'}>{mark === 1 ? '1.0 (the same)' : times(mark)}</text>
+          <text x={x(mark)} y="64" text-anchor={mark === marks[0] ? 'start' : mark === limit ? 'end' : 'middle'}>{mark === 1 ? <>1.0<tspan class="in-words"> (the same)</tspan></> : times(mark)}</text>
         </g>
       ))}
       <text x="2%" y="12" class="muted">B slower</text>

@@ -1,10 +1,10 @@
 // What is seen of a component in several runs, as a file.
 import { cssColor, strokeOf } from '../charts/palette.ts';
-import { save, savePng } from '../charts/download.ts';
+import { save, savePng, titleOf } from '../charts/download.ts';
 import { quoted } from '../charts/csv.ts';
 import { chartSvg } from '../charts/svg.ts';
 import { bytes, isDark } from '../state/settings.ts';
-import { value as formatValue } from '../format/unit.ts';
+import { axisValue } from '../format/unit.ts';
 import { shownRange } from './align.ts';
 import type { CompareChart } from './charts.ts';
 import { placed, xTextOf } from './ComparePlot.tsx';
@@ -26,8 +26,8 @@ function svgOf(seen: SeenComparison): string {
   const [from, to] = shownRange(state);
   const align = state.align.peek();
   return chartSvg({
-    title: `${chart.title}: ${label}`, from, to, isFull: chart.isFull, fromZero: chart.fromZero, xText: xTextOf(align),
-    yText: (y) => formatValue(y, chart.unit, chart.metric, bytes.peek()),
+    title: `${titleOf(chart)}: ${label}`, from, to, isFull: chart.isFull, fromZero: chart.fromZero, xText: xTextOf(align),
+    yText: (y) => axisValue(y, chart.unit, chart.metric, bytes.peek()),
     colors: { background: cssColor('--page'), text: cssColor('--text'), grid: cssColor('--grid') },
     lines: loaded.map((one) => ({ name: nameOf(seen, one), ...strokeOf(one.line.index, isDark.peek()), ...placed(align, chart, one) })),
   });

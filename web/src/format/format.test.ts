@@ -3,8 +3,8 @@ import { equal } from 'node:assert/strict';
 import { integer, percent, plain, prefixed, probability, ratio, share, times } from './number.ts';
 import { overheadText } from './overhead.ts';
 import { clock, duration, parseTime, relative } from './time.ts';
-import { axisUnit, unitWords, value } from './unit.ts';
-import { commandLine, confidenceWord, labelValues, seriesName, verdictWords } from './words.ts';
+import { axisValue, countedWords, unitWords, value } from './unit.ts';
+import { commandLine, confidenceWord, labelValues, outcomeWords, seriesName, verdictWords } from './words.ts';
 
 const same = (text: string, wanted: string) => equal(text.replaceAll(' ', ' '), wanted);
 
@@ -73,8 +73,20 @@ test('units are words', () => {
   same(value(1400, 'W'), '1.4 kW');
   same(value(1.41e9, 'Hz'), '1.41 GHz');
   same(unitWords('{switch}/s'), 'switches/s');
-  same(axisUnit('1', 'job.cpu.utilization'), '%');
-  same(axisUnit('1', 'train.loss'), '');
+  same(value(1, '{process}'), '1 process');
+});
+
+test('words of counted things are said once, not at each number of an axis', () => {
+  same(axisValue(1500, '{operation}/s'), '1,500/s');
+  same(axisValue(2e6, '{switch}/s'), '2 M/s');
+  same(axisValue(1, '{process}'), '1');
+  same(axisValue(7, 'parcels/s', 'counter.post'), '7/s');
+  same(axisValue(1400, 'W'), '1.4 kW');
+  same(axisValue(0.25, '1', 'job.cpu.utilization'), '25 %');
+  equal(countedWords(['{operation}/s', '{operation}/s']), 'operations/s');
+  equal(countedWords(['{process}', '{thread}']), '');
+  equal(countedWords(['By/s']), '');
+  equal(countedWords([]), '');
 });
 
 test('durations are written as people write them', () => {
@@ -105,6 +117,15 @@ test('typed times are read', () => {
   equal(parseTime('25 %', 200), 50);
   equal(parseTime('soon', 200), null);
   equal(parseTime('3 parsecs', 200), null);
+});
+
+test('the outcome of a job is said however it ended', () => {
+  equal(outcomeWords({ exit_code: 3, signal: null, ended_by: 'exit' }), 'exit code 3');
+  equal(outcomeWords({ exit_code: null, signal: 9, ended_by: 'signal' }), 'killed by signal 9');
+  equal(outcomeWords({ exit_code: null, signal: 15, ended_by: 'time_limit' }), 'stopped by --for');
+  equal(outcomeWords({ exit_code: 127, signal: null, ended_by: 'not_started' }), 'did not start (exit code 127)');
+  equal(outcomeWords({ exit_code: null, signal: null, ended_by: 'detached' }), 'still running when the recording ended');
+  equal(outcomeWords({ exit_code: null, signal: null, ended_by: 'unknown' }), '');
 });
 
 test('starts are relative', () => {

@@ -29,12 +29,27 @@ export function value(number: number | null | undefined, unit: string, metric = 
   return counted(number, shown);
 }
 
+const plainCount = (number: number) => (Math.abs(number) >= 1e6 ? prefixed(number, '', 1000).trim() : plain(number));
+
 /** {step}, {item}/s, {operation}/s: a number of things, and per what. */
 function counted(number: number, unit: string): string {
-  const words = unitWords(unit);
-  const size = Math.abs(number);
-  const text = size >= 1e6 ? prefixed(number, '', 1000).trim() : plain(number);
-  return words === '' ? text : text + space + words;
+  const words = number === 1 ? unit.replace(/[{}]/g, '') : unitWords(unit);
+  return words === '' ? plainCount(number) : plainCount(number) + space + words;
+}
+
+const measures = new Set(['1', 's', 's/s', 'By', 'By/s', 'By/{step}', 'Cel', ...Object.keys(symbols)]);
+const isCounted = (unit: string) => !measures.has(unit);
+
+/** At an axis there is no place for long words: what is counted is said once, by `countedWords`. */
+export function axisValue(number: number, unit: string, metric = '', bytes: Bytes = 'decimal'): string {
+  if (!isCounted(unit)) return value(number, unit, metric, bytes);
+  return plainCount(number) + (unit.endsWith('/s') ? '/s' : '');
+}
+
+/** What an axis counts; '' where its numbers have their unit, or count several things. */
+export function countedWords(units: readonly string[]): string {
+  const [first] = units;
+  return first !== undefined && isCounted(first) && units.every((unit) => unit === first) ? unitWords(first) : '';
 }
 
 const plurals: Record<string, string> = { process: 'processes', switch: 'switches', miss: 'misses', reference: 'references' };
@@ -51,9 +66,3 @@ export function isShare(metric: string): boolean {
   return !/^(train\.loss|counter\.|perf\.|hw\.gpu\.performance_state|hw\.gpu\.pcie|hw\.gpu\.throttle$|loss)/.test(metric);
 }
 
-/** What stands at a y axis, as words. */
-export function axisUnit(unit: string, metric: string): string {
-  const shown = shownUnit(unit);
-  if (shown === '1') return isShare(metric) ? '%' : '';
-  return { s: 'time', By: 'bytes', 'By/s': 'bytes/s', Cel: '°C', 'J/s': 'W' }[shown] ?? symbols[shown] ?? unitWords(shown);
-}

@@ -39,6 +39,21 @@ export function commandLine(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
 }
 
+export interface Outcome {
+  exit_code: number | null;
+  signal?: number | null;
+  ended_by?: string | null;
+}
+
+/** How a job ended, as `info` writes it; '' where that is not known. */
+export function outcomeWords({ exit_code: code, signal, ended_by: by }: Outcome): string {
+  if (by === 'signal' && typeof signal === 'number') return `killed by signal ${signal}`;
+  if (by === 'time_limit') return 'stopped by --for';
+  if (by === 'detached') return 'still running when the recording ended';
+  if (code === null) return '';
+  return by === 'not_started' ? `did not start (exit code ${code})` : `exit code ${code}`;
+}
+
 export function count(number: number, one: string, many = one + 's'): string {
   return `${number} ${number === 1 ? one : many}`;
 }

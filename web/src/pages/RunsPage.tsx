@@ -71,7 +71,7 @@ export function RunsPage() {
     <main class="page runs-page">
       <div class="runs-head">
         <h1>Runs</h1>
-        <input ref={searchBox} class="search" type="search" placeholder="text, tag:lr=0.1, status:running or /regex/" aria-label="Search runs" aria-invalid={search.value.problem !== null} value={typed.value}
+        <input ref={searchBox} class="search" type="search" placeholder="text, tag:lr=0.1, status:failed or /regex/" aria-label="Search runs" aria-invalid={search.value.problem !== null} value={typed.value}
           onInput={(event) => { batch(() => { typed.value = event.currentTarget.value; current.value = null; }); }} onKeyDown={(event) => { if (event.key === 'Escape' || event.key === 'Enter') event.currentTarget.blur(); }} />
         <span class="muted" role="status">{search.value.problem ?? (all ? `${typed.value.trim() === '' ? '' : `${integer(found.value)} of `}${integer(all.length)} ${all.length === 1 ? 'run' : 'runs'}` : '')}</span>
       </div>

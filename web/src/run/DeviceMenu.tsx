@@ -1,10 +1,24 @@
 // Which devices, threads and sensors are drawn, in every chart at once.
+import { useEffect, useRef } from 'preact/hooks';
 import type { Chart } from '../charts/catalog.ts';
 import type { RunState } from '../state/run.ts';
 
 const titles: Record<string, string> = { gpu: 'GPU', device: 'disk or network', sensor: 'sensor', cpu: 'processor', role: 'thread', process: 'recorder process', mountpoint: 'file system', resource: 'pressure' };
 
 export function DeviceMenu({ run, charts }: { run: RunState; charts: Chart[] }) {
+  const box = useRef<HTMLDetailsElement>(null);
+  useEffect(() => {
+    const close = (event: Event) => { if (box.current && !box.current.contains(event.target as Node)) box.current.open = false; };
+    addEventListener('pointerdown', close);
+    return () => removeEventListener('pointerdown', close);
+  }, []);
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !box.current?.open) return;
+    event.preventDefault();
+    event.stopPropagation();
+    box.current.open = false;
+    box.current.querySelector('summary')?.focus();
+  };
   const devices = new Map<string, Set<string>>();
   for (const chart of charts) {
     for (const line of chart.lines) {
@@ -26,7 +40,7 @@ export function DeviceMenu({ run, charts }: { run: RunState; charts: Chart[] }) 
     run.view.hidden.value = changed;
   };
   return (
-    <details class="devices">
+    <details class="devices" ref={box} onKeyDown={onKey}>
       <summary>devices {hidden.size === 0 ? 'all' : `${hidden.size} hidden`}</summary>
       <div class="devices-list">
         {[...devices].map(([key, found]) => {

@@ -3,11 +3,14 @@ import type { RunState } from '../state/run.ts';
 import { absolute, clock, duration } from '../format/time.ts';
 import { save } from '../charts/download.ts';
 import { Menu } from '../parts/Menu.tsx';
-import { commandLine } from '../format/words.ts';
+import { commandLine, outcomeWords } from '../format/words.ts';
 import { integer } from '../format/number.ts';
 
 export function RunHeader({ run }: { run: RunState }) {
   const head = run.head.value?.run;
+  // Of a run that ended while the page was open, the head is of before.
+  const job = run.info.value?.job ?? head;
+  const outcome = job && run.live.value !== 'live' ? outcomeWords(job) : '';
   return (
     <header class="run-header">
       <h1>{head ? (head.name ?? head.id) : run.id}</h1>
@@ -17,7 +20,7 @@ export function RunHeader({ run }: { run: RunState }) {
         <span class="muted facts">
           <span title={`started ${absolute(head.started)}`}>{absolute(head.started)}</span>
           {' · '}{duration(run.view.duration.value)}
-          {head.exit_code !== null && head.status !== 'running' && <> · exit code {head.exit_code}</>}
+          {outcome !== '' && <> · {outcome}</>}
           {head.group && <> · rank {head.group.rank} of {head.group.world_size}</>}
         </span>
       )}
@@ -45,6 +48,7 @@ function Status({ run }: { run: RunState }) {
       </span>
     );
   }
+  if (run.live.value === 'written') return <span class="status">● still running when this report was written</span>;
   if (run.live.value === 'lost') return <span class="status lost" role="status">◌ connection lost at {clock(run.view.duration.value)}; trying again</span>;
   if (run.live.value === 'refused') return <span class="status lost" role="status">◌ connection lost at {clock(run.view.duration.value)}: {run.refusal.value}</span>;
   if (run.live.value === 'damaged') return <span class="status damaged" role="status">▲ damaged: the recorder did not finish this run</span>;

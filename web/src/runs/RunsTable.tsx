@@ -5,8 +5,8 @@ import { details, loadDetails, now, outdated, picked, togglePicked } from '../st
 import { runLink } from '../state/route.ts';
 import { integer, plain } from '../format/number.ts';
 import { absolute, duration, relative } from '../format/time.ts';
-import { commandLine, count, verdictWords } from '../format/words.ts';
-import { durationOf, stepsOf, type Row, type Sort, type SortKey } from './rows.ts';
+import { commandLine, count, outcomeWords, verdictWords } from '../format/words.ts';
+import { durationOf, statusOf, stepsOf, type Row, type Sort, type SortKey } from './rows.ts';
 import { Sparkline } from './Sparkline.tsx';
 
 const rowHeight = 36;
@@ -105,19 +105,23 @@ interface RowProps {
   onFocus: () => void;
 }
 
-const statusSigns: Record<string, string> = { running: '●', ended: '■', damaged: '▲' };
+const statusSigns: Record<string, string> = { running: '●', ended: '■', failed: '✗', damaged: '▲' };
 
 function RunRowView({ row, index, isCurrent, isOpen, onToggle, onFocus }: RowProps) {
   const { run } = row;
   const ids = row.members.length > 0 ? row.members.map((member) => member.id) : [run.id];
   const isPicked = ids.every((id) => picked.value.has(id));
   const more = details.value.get(run.id);
-  const status = row.members.some((member) => member.status === 'running') ? 'running' : run.status;
+  const all = row.members.length > 0 ? row.members : [run];
+  // Of a group, what matters most.
+  const worst = ['running', 'damaged', 'failed'].map((one) => all.find((member) => statusOf(member) === one)).find((one) => one !== undefined) ?? run;
+  const status = statusOf(worst);
+  const why = worst.problem ?? (status === 'failed' ? `${status}: ${outcomeWords(worst)}` : status);
   const label = run.name ?? run.id;
   return (
     <tr class={`${isCurrent ? 'current' : ''} ${row.kind} ${isPicked ? 'picked' : ''}`} aria-rowindex={index + 2} aria-current={isCurrent ? 'true' : undefined} onPointerDown={onFocus}>
       <td class="pick"><input type="checkbox" checked={isPicked} aria-label={`Pick ${label}`} onChange={() => togglePicked(ids)} /></td>
-      <td class={`status ${status}`}><span title={run.problem ?? status} role="img" aria-label={status}>{statusSigns[status] ?? '○'}</span></td>
+      <td class={`status ${status}`}><span title={why} role="img" aria-label={why}>{statusSigns[status] ?? '○'}</span></td>
       <td class="name">
         {row.members.length > 0 && <button class="icon" aria-expanded={isOpen} aria-label={`${isOpen ? 'Close' : 'Open'} the ${row.kind} of ${label}`} onClick={() => onToggle(row)}>{isOpen ? '▾' : '▸'}</button>}
         <a href={runLink(run.id)} title={commandLine(run.command)}>{label}</a>

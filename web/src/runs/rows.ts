@@ -20,6 +20,13 @@ export interface Search {
   problem: string | null;
 }
 
+/** As `list --status` names it; a job whose outcome is unknown did not fail as far as is known. */
+export function statusOf(run: RunListing): string {
+  if (run.status !== 'ended') return run.status;
+  const isBroken = run.ended_by === 'signal' || run.ended_by === 'time_limit';
+  return isBroken || (run.exit_code !== null && run.exit_code !== 0) ? 'failed' : 'ended';
+}
+
 const textOf = (run: RunListing) =>
   [run.id, run.name, run.note, run.host, run.verdict, run.status, run.command.join(' '), run.group?.job, ...Object.entries(run.tags).map(([key, value]) => `${key}=${value}`)]
     .filter((part) => part !== null && part !== undefined).join('\n');
@@ -38,7 +45,8 @@ export function parseSearch(typed: string): Search {
         problem = error instanceof Error ? error.message : String(error);
       }
     } else if (field?.[1] === 'tag') tests.push(tagTest(field[2] ?? ''));
-    else if (field) tests.push((run) => String(run[field[1] as 'status' | 'verdict' | 'host'] ?? '').includes(field[2] ?? ''));
+    else if (field?.[1] === 'status') tests.push((run) => [run.status, statusOf(run)].some((status) => status.includes(field[2] ?? '')));
+    else if (field) tests.push((run) => String(run[field[1] as 'verdict' | 'host'] ?? '').includes(field[2] ?? ''));
     else tests.push((run) => textOf(run).toLowerCase().includes(part.toLowerCase()));
   }
   return { test: (run) => tests.every((test) => test(run)), problem };
@@ -92,7 +100,7 @@ function valueOf(run: RunListing, by: SortKey, known: Known): string | number | 
     case 'verdict': return run.verdict;
     case 'duration': return durationOf(run, known);
     case 'steps': return stepsOf(run, known);
-    case 'status': return run.status;
+    case 'status': return statusOf(run);
     case 'host': return run.host;
   }
 }

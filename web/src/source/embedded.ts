@@ -18,7 +18,15 @@ interface ReportRun {
 export interface ReportDocument extends Partial<Extras> {
   version: number;
   runs: Record<string, ReportRun>;
-  compare: { a: string[]; b: string[]; document: Comparison } | null;
+  compare: ReportComparison | null;
+  /** Of the same first side with each further one. */
+  more_comparisons?: ReportComparison[];
+}
+
+interface ReportComparison {
+  a: string[];
+  b: string[];
+  document: Comparison;
 }
 
 /** base64 of gzip; fetch() of a data: address is not allowed by the CSP, so it is decoded here. */
@@ -55,15 +63,31 @@ export class EmbeddedSource implements DataSource {
   readonly isReport = true;
   readonly start: string;
   readonly extras: Extras;
+  readonly comparisons: readonly { text: string; link: string }[];
   readonly #report: ReportDocument;
   readonly #decoded = new Map<string, Promise<Columns>>();
 
   constructor(report: ReportDocument) {
     this.#report = report;
     this.extras = { method: report.method ?? [], environment: report.environment ?? [], reproduce: report.reproduce ?? '' };
-    const first = Object.keys(report.runs)[0] ?? '';
-    const sides = report.compare;
-    this.start = sides ? `#/compare?a=${sides.a.join(',')}&b=${sides.b.join(',')}` : `#/run/${first}`;
+    const all = this.#comparisons();
+    this.comparisons = all.map((one) => ({ text: all.length > 1 ? `${this.#names(one.a)} and ${this.#names(one.b)}` : 'Comparison', link: this.#link(one) }));
+    this.start = this.comparisons[0]?.link ?? `#/run/${Object.keys(report.runs)[0] ?? ''}`;
+  }
+
+  #comparisons(): ReportComparison[] {
+    const { compare, more_comparisons: more } = this.#report;
+    return compare ? [compare, ...(more ?? [])] : [];
+  }
+
+  #names(ids: readonly string[]): string {
+    return [...new Set(ids.map((id) => this.#head(id).run.name ?? id))].join(', ');
+  }
+
+  /** The runs of the other comparisons are drawn too. */
+  #link({ a, b }: ReportComparison): string {
+    const others = Object.keys(this.#report.runs).filter((id) => !a.includes(id) && !b.includes(id));
+    return `#/compare?a=${a.join(',')}&b=${b.join(',')}${others.length > 0 ? `&more=${others.join(',')}` : ''}`;
   }
 
   #run(id: string): ReportRun {
@@ -118,6 +142,7 @@ export class EmbeddedSource implements DataSource {
   async output(id: string, at: number): Promise<Output> {
     const output = this.#run(id).output;
     if (!output) return { lines: [], at: null, more_before: false, more_after: false, times: 'unknown' };
+    if (output.times === 'unknown') return output; // no line is that of the cursor
     const after = output.lines.findIndex((line) => line.time_s !== null && line.time_s > at);
     return { ...output, at: after < 0 ? output.lines.length - 1 : Math.max(0, after - 1) };
   }
@@ -127,9 +152,10 @@ export class EmbeddedSource implements DataSource {
   fileAddress(_id: string, file: KeptFile): string {
     return file.data ?? '';
   }
-  async compare(): Promise<Comparison> {
-    if (!this.#report.compare) throw new SourceError('this report has no comparison', 404);
-    return this.#report.compare.document;
+  async compare(a: string[], b: string[]): Promise<Comparison> {
+    const found = this.#comparisons().find((one) => one.a.join() === a.join() && one.b.join() === b.join());
+    if (!found) throw new SourceError('this report has no comparison of these runs', 404);
+    return found.document;
   }
   async distribution(ids: string[]): Promise<Distribution[]> {
     return ids.map((id) => this.#run(id).distribution ?? { id, reason: 'not part of this report' });

@@ -28,6 +28,7 @@ export class HttpSource implements DataSource {
   readonly isReport = false;
   readonly start = '#/';
   readonly extras = null;
+  readonly comparisons = [];
   #listed: { tag: string; runs: RunListing[] } | null = null;
 
   /** The same array as before if nothing has changed: then 10,000 runs are neither sent nor sorted again. */

@@ -30,6 +30,8 @@ export interface DataSource {
   /** The fragment that opens first. */
   readonly start: string;
   readonly extras: Extras | null;
+  /** The comparisons that a report has. */
+  readonly comparisons: readonly { text: string; link: string }[];
   runs(stop?: AbortSignal): Promise<RunListing[]>;
   rows(ids: string[], stop?: AbortSignal): Promise<RunRow[]>;
   run(id: string): Promise<RunHead>;

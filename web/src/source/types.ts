@@ -13,6 +13,8 @@ export interface RunListing {
   duration_s: number | null;
   command: string[];
   exit_code: number | null;
+  signal?: number | null;
+  ended_by?: string | null;
   verdict: string | null;
   steps: number | null;
   status: string;
@@ -42,6 +44,8 @@ export interface RunHead {
     status: string;
     command: string[];
     exit_code: number | null;
+    signal?: number | null;
+    ended_by?: string | null;
     group: RunListing['group'];
   };
   verdict: { verdict: string; cause: string | null; confidence?: number; sentence?: string | null } | null;

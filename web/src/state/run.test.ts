@@ -118,3 +118,13 @@ test('the address of a live run shows the same when the run has ended', async ()
   await later.open(new URLSearchParams('from=10&to=20&follow=1'));
   deepEqual(later.view.shown.value, { from: 10, to: 20 });
 });
+
+test('a report of a run that was not over is not live', async () => {
+  source.run = async () => ({ run: { id: 'a', status: 'running', duration_s: 10 } }) as RunHead;
+  source.info = async () => info(10);
+  Object.defineProperty(source, 'isReport', { value: true, configurable: true });
+  const run = new RunState('a');
+  await run.open(new URLSearchParams());
+  Object.defineProperty(source, 'isReport', { value: false, configurable: true });
+  equal(run.live.value, 'written');
+});

@@ -8,7 +8,8 @@ import { follow } from './follow.ts';
 import { Refresher } from './refresher.ts';
 import { TimeView } from './view.ts';
 
-export type LiveState = 'ended' | 'live' | 'lost' | 'refused' | 'damaged';
+/** 'written': a report of a run that was not over. */
+export type LiveState = 'ended' | 'live' | 'lost' | 'refused' | 'damaged' | 'written';
 
 /** The same finding when a live run is diagnosed again: others may come before it, and its end moves. */
 export const findingKey = (finding: Finding) => `${finding.id} ${finding.from_s ?? ''}`;
@@ -58,7 +59,7 @@ export class RunState {
       batch(() => {
         this.head.value = head;
         this.view.duration.value = head.run.duration_s;
-        this.live.value = head.run.status === 'running' ? 'live' : head.run.status === 'damaged' ? 'damaged' : 'ended';
+        this.live.value = head.run.status === 'running' ? (source.isReport ? 'written' : 'live') : head.run.status === 'damaged' ? 'damaged' : 'ended';
         // The address says what was seen while the run was live; now it is not moved to the end.
         if (this.live.value !== 'live' && this.view.range.value) this.view.follow.value = false;
       });
