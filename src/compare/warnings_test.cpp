@@ -77,7 +77,7 @@ TEST_F(WarningsTest, batch_size) {
   EXPECT_THAT(warnings(), HasSubstr("batch_size: batch size 32 in A, 64 in B"));
 }
 
-// Steps of 0.1 s in both; five checkpoints of 5 s are before the last of 600 steps.
+// Steps of 0.1 s in both; a checkpoint of 5 s after each hundredth of 600 steps.
 TEST_F(WarningsTest, pauses_that_the_speed_leaves_out) {
   home_.add("b", {.seed = 2, .checkpoint_s = 5});
   EXPECT_THAT(warnings(), HasSubstr("pauses: with its share of checkpoints and evaluations"));
