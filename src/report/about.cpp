@@ -174,19 +174,20 @@ NamedTexts merged(const std::vector<std::string>& names, const std::vector<Named
       if (find_text(rows, row.first) == nullptr) rows.emplace_back(row.first, "");
     }
   }
-  for (auto& [name, text] : rows) {
+  for (auto& row : rows) {
+    const std::string& name = row.first;
     const auto is_same = [&, first = find_text(all.front(), name)](const NamedTexts& one) {
       const std::string* const other = find_text(one, name);
       return first != nullptr && other != nullptr && *other == *first;
     };
     if (std::all_of(all.begin(), all.end(), is_same)) {
-      text = *find_text(all.front(), name);
+      row.second = *find_text(all.front(), name);
       continue;
     }
     for (size_t i = 0; i < all.size(); ++i) {
       const std::string* const value = find_text(all[i], name);
-      text += fmt::format("{}{}: {}", i > 0 ? separator : "", names[i],
-                          value == nullptr ? "unknown" : *value);
+      row.second += fmt::format("{}{}: {}", i > 0 ? separator : "", names[i],
+                                value == nullptr ? "unknown" : *value);
     }
   }
   return rows;
