@@ -26,8 +26,8 @@ std::vector<std::string> without_later_ranks(std::vector<std::string> paths,
   std::ranges::stable_sort(listings, {}, [](const RunListing& run) { return run.manifest.id; });
   for (const RunGroup& group : group_runs(listings)) {
     if (group.kind != GroupKind::ranks || group.paths.size() < 2) continue;
-    print_message("trainscope: '{}' has {} ranks of one job; the first is compared\n", text,
-                  group.paths.size());
+    print_message("trainscope: '{}' has {} ranks of the job {}; the first is compared\n", text,
+                  group.paths.size(), group.id);
     std::erase_if(paths, [&](const std::string& path) {
       const bool is_first = path == group.paths.front();
       return !is_first && std::ranges::find(group.paths, path) != group.paths.end();

@@ -12,6 +12,7 @@
 #include "cli/summary.h"
 #include "cli/tags.h"
 #include "collect/collect.h"
+#include "probe/probe.h"
 #include "record/record.h"
 #include "store/store.h"
 
@@ -189,10 +190,13 @@ std::string conclusion_text(const RecordOutcome& outcome, bool colour) {
     return fmt::format("trainscope: the run cannot be read back: {}\n", run.error().message());
   }
   if ((*run)->duration_s() < kLeastTrainingS) return summary_text(**run, {}, colour);
-  const auto diagnosis = diagnose_ended(outcome, **run);
+  auto diagnosis = diagnose_ended(outcome, **run);
   if (diagnosis) {
     (void)store_verdict(
         run_path, {diagnosis->verdict, diagnosis->cause, diagnosis->confidence, kRulesVersion});
+    // What is shown promises no more than a probe has proven, as `diagnose` does.
+    const auto proof = read_probe(**run);
+    if (proof && *proof) bound_by_proof(**proof, *diagnosis);
   }
   return summary_text(**run, diagnosis ? *diagnosis : Diagnosis(), colour);
 }

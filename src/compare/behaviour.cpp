@@ -76,17 +76,21 @@ ComparedBehaviour judge_behaviour(std::vector<ComparedMetric>& metrics) {
   });
   add_titles(metrics);
   size_t different = 0, same = 0;
+  double smallest = 1, smallest_of_all = 1;  // p-values
   for (const ComparedMetric& metric : metrics) {
     if (!metric.is_main || !metric.number.p_adjusted) continue;
     ++behaviour.main_metrics;
-    behaviour.p = std::min(behaviour.p.value_or(1), *metric.number.p_adjusted);
     const std::string& verdict = metric.number.verdict;
+    smallest_of_all = std::min(smallest_of_all, *metric.number.p_adjusted);
+    if (verdict != "same") smallest = std::min(smallest, *metric.number.p_adjusted);
     different += verdict == "higher" || verdict == "lower" ? 1 : 0;
     same += verdict == "same" ? 1 : 0;
   }
+  const bool is_all_same = same == behaviour.main_metrics;
+  if (behaviour.main_metrics > 0) behaviour.p = is_all_same ? smallest_of_all : smallest;
   if (different > 0) {
     behaviour.verdict = "different";
-  } else if (behaviour.main_metrics > 0 && same == behaviour.main_metrics) {
+  } else if (behaviour.main_metrics > 0 && is_all_same) {
     behaviour.verdict = "same";
   }
   return behaviour;

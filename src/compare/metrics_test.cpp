@@ -109,6 +109,16 @@ void add_gauge(FakeRun& run, const std::string& name, const Labels& labels, cons
   run.last_series().unit = unit;
 }
 
+void add_writes(FakeRun& run, double bytes_per_s) {
+  std::vector<double> times, values;
+  for (int i = 0; i < 600; ++i) {
+    times.push_back(i * 0.1);
+    values.push_back(bytes_per_s * i * 0.1);
+  }
+  run.add("job.io.bytes", {{"direction", "write"}}, Kind::counter, times, values);
+  run.last_series().unit = "By";
+}
+
 Comparison compare_temperatures(double a, double b) {
   PlantedHome home;
   add_gauge(home.add("a", {.seed = 1}), "hw.gpu.temperature", {{"gpu", "0"}}, "Cel", a, 0.1);
@@ -143,13 +153,7 @@ TEST(MetricsTest, a_few_bytes_per_second_are_no_difference) {
     PlantedHome home;
     for (const auto& [path, factor] : {std::pair("a", 1.0), std::pair("b", 3.0)}) {
       FakeRun& run = home.add(path, {.seed = static_cast<uint64_t>(path[0])});
-      std::vector<double> times, values;
-      for (int i = 0; i < 600; ++i) {
-        times.push_back(i * 0.1);
-        values.push_back(factor * bytes_per_s * i * 0.1);
-      }
-      run.add("job.io.bytes", {{"direction", "write"}}, Kind::counter, times, values);
-      run.last_series().unit = "By";
+      add_writes(run, factor * bytes_per_s);
     }
     const auto comparison = home.compare({"a"}, {"b"});
     EXPECT_TRUE(comparison);
@@ -157,6 +161,24 @@ TEST(MetricsTest, a_few_bytes_per_second_are_no_difference) {
   };
   EXPECT_EQ(behaviour_with(1000), "same");
   EXPECT_EQ(behaviour_with(1e6), "different");
+}
+
+// Writes differ for certain, but by too little to matter; whether the disk does cannot be told.
+TEST(MetricsTest, the_p_value_of_the_behaviour_is_of_metrics_that_are_not_the_same) {
+  PlantedHome home;
+  for (const auto& [path, writes] : {std::pair("a", 1000.0), std::pair("b", 3000.0)}) {
+    FakeRun& run = home.add(path, {.seed = static_cast<uint64_t>(path[0])});
+    add_gauge(run, "system.disk.utilization", {{"device", "sda"}}, "1", 0.5, 0.3);
+    add_writes(run, writes);
+  }
+  const auto comparison = home.compare({"a"}, {"b"});
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(find_compared(*comparison, "job.io.bytes")->number.verdict, "same");
+  EXPECT_LT(*find_compared(*comparison, "job.io.bytes")->number.p_adjusted, 0.001);
+  EXPECT_EQ(comparison->behaviour.verdict, "cannot_tell");
+  EXPECT_GT(*comparison->behaviour.p, 0.05);
+  EXPECT_THAT(comparison->explanations[1].result,
+              HasSubstr("of 1 main metric; 2 more are the same"));
 }
 
 // Both reach 0.8 and A 0.9: in 800 of 900 steps of 0.1 s, and in 500 of 500 of 0.05 s.

@@ -142,6 +142,21 @@ std::string division_text(const std::vector<AttributedPart>& parts, double whole
                      pauses);
 }
 
+// "smallest adjusted p = 0.60 of 5 main metrics; 8 more are the same"
+std::string smallest_p_text(const Comparison& comparison) {
+  const ComparedBehaviour& behaviour = comparison.behaviour;
+  const auto same = static_cast<size_t>(std::count_if(
+      comparison.metrics.begin(), comparison.metrics.end(), [](const ComparedMetric& metric) {
+        return metric.is_main && metric.number.p_adjusted && metric.number.verdict == "same";
+      }));
+  const bool is_mixed = same > 0 && same < behaviour.main_metrics;
+  const size_t others = behaviour.main_metrics - (is_mixed ? same : 0);
+  std::string text = fmt::format("smallest adjusted {} of {}", p_text(*behaviour.p),
+                                 counted(static_cast<int64_t>(others), "main metric"));
+  if (is_mixed) text += fmt::format("; {} more {} the same", same, same == 1 ? "is" : "are");
+  return text;
+}
+
 std::string effective_text(const ComparedSpeed& speed, const Sides& sides) {
   if (sides.is_between_runs()) {
     return fmt::format("t-test of the mean step times of {} and {} runs", sides.a.size(),
@@ -307,9 +322,7 @@ std::vector<ComparisonExplanation> explain(const Comparison& comparison, const S
         "(Holm); a metric that differs by less than {} %, one percentage point, 1 °C or 100 KiB/s "
         "is the same",
         tested, number_text(100 * comparison.same_metric_within));
-    differs.result =
-        fmt::format("smallest adjusted {} of {} main metrics", p_text(*comparison.behaviour.p),
-                    comparison.behaviour.main_metrics);
+    differs.result = smallest_p_text(comparison);
   }
   all.push_back(std::move(differs));
   return all;

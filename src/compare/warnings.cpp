@@ -193,22 +193,32 @@ std::string data(const Sides& sides, const Comparison&) {
                      bytes_text(*b));
 }
 
-std::string software(const Sides& sides, const Comparison&) {
-  const auto& a = sides.a.front().facts.versions;
-  const auto& b = sides.b.front().facts.versions;
-  if (a.contains("kernel") != b.contains("kernel")) return "";  // One side has no inventory.
-  std::set<std::string> names;
-  for (const auto* versions : {&a, &b}) {
-    for (const auto& [name, version] : *versions) names.insert(name);
+// Of all runs of a side: "2.1, 2.3"; of one that has no such package "none".
+std::string versions_text(const Runs& runs, const std::string& name) {
+  std::set<std::string> versions;
+  for (const ObservedRun& run : runs) {
+    const auto found = run.facts.versions.find(name);
+    versions.insert(found == run.facts.versions.end() ? "none" : found->second);
   }
+  return joined(versions, "none");
+}
+
+std::string software(const Sides& sides, const Comparison&) {
+  std::set<std::string> names;
+  size_t inventories = 0;
+  for (const auto* runs : {&sides.a, &sides.b}) {
+    for (const ObservedRun& run : *runs) {
+      inventories += run.facts.versions.contains("kernel") ? 1 : 0;
+      for (const auto& [name, version] : run.facts.versions) names.insert(name);
+    }
+  }
+  if (inventories != 0 && inventories != sides.a.size() + sides.b.size()) return "";
   std::string text;
   size_t differing = 0;
   for (const std::string& name : names) {
-    const auto of_a = a.find(name), of_b = b.find(name);
-    const std::string old_one = of_a == a.end() ? "none" : of_a->second;
-    const std::string new_one = of_b == b.end() ? "none" : of_b->second;
-    if (old_one == new_one || ++differing > kMostVersions) continue;
-    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", name, old_one, new_one);
+    const std::string of_a = versions_text(sides.a, name), of_b = versions_text(sides.b, name);
+    if (of_a == of_b || ++differing > kMostVersions) continue;
+    text += fmt::format("{}{} {} → {}", text.empty() ? "" : ", ", name, of_a, of_b);
   }
   if (text.empty()) return "";
   const std::string more = differing > kMostVersions

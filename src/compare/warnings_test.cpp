@@ -55,6 +55,15 @@ TEST_F(WarningsTest, versions) {
               HasSubstr("software: different versions: jax none → 0.4, torch 2.1 → 2.3"));
 }
 
+TEST_F(WarningsTest, versions_of_all_repeats) {
+  for (FakeRun* run : {&a_, &b_}) run->set_host(R"({"software": {"packages": {"torch": "2.1"}}})");
+  home_.add("b2", {.seed = 3}).set_host(R"({"software": {"packages": {"torch": "2.3"}}})");
+  const auto comparison = home_.compare({"a"}, {"b", "b2"});
+  ASSERT_TRUE(comparison);
+  EXPECT_THAT(warning_ids(*comparison), HasSubstr("software "));
+  EXPECT_THAT(comparison->warnings[0].summary, HasSubstr("torch 2.1 → 2.1, 2.3"));
+}
+
 TEST_F(WarningsTest, hostile_inventories_are_no_error) {
   a_.set_host(R"({"software": [], "gpus": {"a": 1}, "threads": "two", "cpu_model": 5})");
   b_.set_host("not JSON");

@@ -64,7 +64,8 @@ struct ComparedSpeed {
 struct ComparedBehaviour {
   std::string verdict = "cannot_tell";  // different, same, cannot_tell
   std::string sentence;
-  std::optional<double> p;  // the smallest adjusted one of the main metrics
+  // The smallest adjusted one of the main metrics that are not the same; of all if all of them are.
+  std::optional<double> p;
   size_t main_metrics = 0;  // that were compared
 };
 

@@ -133,7 +133,8 @@ class Lookup(Case):
             document = json.loads(done.stdout)
             self.assertEqual([sorted(document[side]["runs"]) for side in "ab"], [sorted(side) for side in runs], done.stderr)
             self.assertEqual(document["about"], "these_runs")
-            self.assertIn("2 ranks of one job; the first is compared", done.stderr)
+            self.assertIn("2 ranks of the job torchrun-x; the first is compared", done.stderr)
+            self.assertIn("2 ranks of the job torchrun-y; the first is compared", done.stderr)
 
     def test_edit_changes_what_a_person_wrote_and_nothing_else(self):
         self.run_cli("run", "--quiet", "--name", "a", "--tag", "lr=0.1", "--tag", "x=1", "--note", "n", "--", "true")

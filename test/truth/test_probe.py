@@ -87,6 +87,21 @@ COMPUTES = {"input": "not_limiting", "host": "limiting"}
 LIMITED_BY_DEVICE = {"SIZE": 8192, "COUNT": 4, "BATCH": 8, "WIDTH": 1024, "REPEATS": 128}
 LIMITED_BY_LAUNCHES = {"SIZE": 8, "COUNT": 200, "BATCH": 4, "WIDTH": 8, "REPEATS": 1}
 
+# Waits of 6 of 10 ms that are reported, and the marks of a probe for which steps were as long without them.
+REPORTED = """
+import os, time
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+begin = time.monotonic_ns()
+time.sleep(3)
+for step in range(1, 281):
+    end = begin + step * 10_000_000
+    lines = ["phase input 0.006 t=%d" % (end - 4_000_000), "step %d t=%d" % (step, end)]
+    if step % 10 == 0:
+        block = step // 10
+        lines.append("mark probe what=input changed=%d pair=%d discarded=1 duration=0.09 t=%d" % (block % 2, (block - 1) // 2, end))
+    os.write(pipe, ("\\n".join(lines) + "\\n").encode())
+"""
+
 
 class Truth(ProbedRun):
     def test_a_wait_for_data_is_proven(self):
@@ -120,6 +135,12 @@ class Truth(ProbedRun):
         self.assertIn(effects["host"]["verdict"], ("limiting", "cannot_tell"), effects)
         self.assertNotIn("input-bound", document["conclusion"] or "")
         self.assertNotIn("CPU-bound", document["conclusion"] or "")  # It sleeps.
+
+    def test_the_summary_promises_no_more_than_was_proven(self):
+        done = self.trainscope("run", "--", sys.executable, self.script(REPORTED))
+        self.assertIn(b"verdict   input_bound", done.stderr)
+        self.assertIn(b": at most 1.00 times as fast", done.stderr)
+        self.assertIn(b"input is not limiting", self.trainscope("diagnose").stdout)
 
     def test_a_job_that_is_over_too_soon(self):
         document, effects = self.probe([sys.executable, "-B", self.script("import torch")])
