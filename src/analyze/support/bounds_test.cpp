@@ -54,6 +54,22 @@ double part_of(const Diagnosis& diagnosis, std::string_view name) {
   return 0;
 }
 
+TEST(Bounds, checkpoints_that_take_little_have_evidence_too) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 100; ++i) {
+    reports.push_back(line_at(0.2 * i - 0.1, "phase checkpoint 0.0115"));
+    reports.push_back(line_at(0.2 * i, fmt::format("step {}", i)));
+  }
+  PlantedRun run;
+  const Diagnosis d = run.cpu(0.9, 0.95).thread("main", 0.94, 0).report(reports).diagnose();
+  const auto found = std::find_if(d.findings.begin(), d.findings.end(),
+                                  [](const Finding& each) { return each.id == "checkpoint"; });
+  ASSERT_NE(found, d.findings.end());
+  EXPECT_EQ(found->severity, "warning");
+  ASSERT_FALSE(found->evidence.empty());
+  EXPECT_EQ(found->evidence[0], "checkpoint: 1.1 s of 19.6 s, as the job reports it");
+}
+
 // Epochs of ten steps of 0.1 s, each followed by an evaluation of a second; the last one begins
 // `later_s` after the last step.
 Diagnosis with_evaluations(int epochs, double later_s) {
