@@ -34,6 +34,9 @@ constexpr double kLeastPause = 0.005;
 constexpr const char* kTransfer = "transfer";
 constexpr const char* kCommunication = "communication";
 
+constexpr const char* kFewerEvaluations =
+    "evaluate less often, or on fewer samples until the training ends";
+
 constexpr size_t kLeastForPeriod = 4;
 
 // The usual value of some that are nearly all within a fifth of it; nothing if they are not.
@@ -323,6 +326,8 @@ class StepTime {
     finding.from_s = pauses.front()->from_s;
     finding.to_s = pauses.back()->to_s;
     finding.time_lost_s = lost_s;
+    // No rule is about evaluations: no verdict is.
+    if (kind == "evaluation" && when == When::training) finding.advice = kFewerEvaluations;
     if (when == When::training && sum_s_ > lost_s) finding.max_speedup = sum_s_ / (sum_s_ - lost_s);
     return finding;
   }

@@ -304,6 +304,15 @@ TEST(StepTime, phases_with_names_of_the_job_are_phases) {
             "no input or compute phases reported; see trainscope send --help");
 }
 
+TEST(StepTime, evaluations_can_be_fewer) {
+  Story story;
+  for (int i = 0; i < 20; ++i) story.step(0.05, 0.01);
+  story.pause("evaluation", 0.5).step(0.05, 0.01);
+  const AnalysisResult analyzed = story.analyze();
+  ASSERT_EQ(analyzed.findings.size(), 1U);
+  EXPECT_TRUE(analyzed.findings[0].advice.starts_with("evaluate less often"));
+}
+
 TEST(StepTime, a_step_that_is_long_is_not_before_itself) {
   Story story;
   for (int i = 1; i <= 20; ++i) story.step(i == 7 ? 0.5 : 0.05);

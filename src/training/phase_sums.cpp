@@ -38,12 +38,15 @@ void PhaseSums::add(const TrainingPhase& phase) {
 
 // What a pause did that began then. Of one whose begin was reported, nothing came here.
 void PhaseSums::leave_out_since(double time_s) {
-  std::erase_if(recent_, [&](const Recent& recent) {
+  auto first = recent_.end();  // they are in order of their end
+  while (first != recent_.begin() && (first - 1)->from_s + (first - 1)->time_s > time_s) --first;
+  const auto kept = std::remove_if(first, recent_.end(), [&](const Recent& recent) {
     if (recent.from_s < time_s) return false;
     sums_[recent.sum].sum.time_s -= recent.time_s;
     sums_[recent.sum].since_step_s -= recent.time_s;
     return true;
   });
+  recent_.erase(kept, recent_.end());
 }
 
 void PhaseSums::end_step() {

@@ -31,8 +31,7 @@ Judgement judge(RankComparison& comparison) {
   judgement.finding.summary = fmt::format(
       "ranks do not have the same work: per step rank {} needs {}, rank {} only {}",
       slow.rank->rank, duration_text(slow.own_s), fast.rank->rank, duration_text(fast.own_s));
-  judgement.finding.evidence = {
-      fmt::format("{}: {}", RankComparison::name_of(slow), slow.rank->diagnosis.sentence)};
+  judgement.finding.evidence = {RankComparison::evidence_of(slow)};
   judgement.finding.advice =
       "divide the work evenly: samples of similar length per rank, equal stages, the same hardware";
   return judgement;

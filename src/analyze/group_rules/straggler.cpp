@@ -54,8 +54,7 @@ Judgement judge(RankComparison& comparison) {
   judgement.finding.summary =
       fmt::format("rank {} needs {} per step for its own work, the median rank {}", slow.rank->rank,
                   duration_text(slow.own_s), duration_text(comparison.median_s()));
-  judgement.finding.evidence = {
-      fmt::format("{}: {}", RankComparison::name_of(slow), slow.rank->diagnosis.sentence)};
+  judgement.finding.evidence = {RankComparison::evidence_of(slow)};
   judgement.finding.advice = fmt::format(
       "look at what this rank does differently: trainscope diagnose {}; its host, its GPU, its "
       "part of the data",

@@ -31,6 +31,9 @@ Judgement judge(Witness& witness) {
     judgement.is_reported = true;
     judgement.finding.summary =
         fmt::format("checkpoints take {:.0f} % of the time", 100 * judgement.share);
+    judgement.finding.evidence = {fmt::format("checkpoint: {} of {}, as the job reports it",
+                                              duration_text(*share * evidence.training_s()),
+                                              duration_text(evidence.training_s()))};
   } else {
     const double waits = evidence.has_phases() ? 0 : waits_for_writes(witness);
     const double on_disk = witness.value(Signal::main_on_disk).value_or(0);

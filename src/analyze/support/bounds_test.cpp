@@ -54,6 +54,38 @@ double part_of(const Diagnosis& diagnosis, std::string_view name) {
   return 0;
 }
 
+TEST(Bounds, checkpoints_that_take_little_have_evidence_too) {
+  std::vector<StoredReport> reports;
+  for (int i = 1; i < 100; ++i) {
+    reports.push_back(line_at(0.2 * i - 0.1, "phase checkpoint 0.0115"));
+    reports.push_back(line_at(0.2 * i, fmt::format("step {}", i)));
+  }
+  PlantedRun run;
+  const Diagnosis d = run.cpu(0.9, 0.95).thread("main", 0.94, 0).report(reports).diagnose();
+  const auto found = std::find_if(d.findings.begin(), d.findings.end(),
+                                  [](const Finding& each) { return each.id == "checkpoint"; });
+  ASSERT_NE(found, d.findings.end());
+  EXPECT_EQ(found->severity, "warning");
+  ASSERT_FALSE(found->evidence.empty());
+  EXPECT_EQ(found->evidence[0], "checkpoint: 1.1 s of 19.6 s, as the job reports it");
+}
+
+TEST(Bounds, without_steps_pauses_count_as_far_as_they_are_between_the_phases) {
+  std::vector<StoredReport> reports = {line_at(1.9, "phase checkpoint 1.9")};
+  for (int i = 1; i <= 100; ++i) {
+    const double after_s = i > 50 ? 3 : 2;  // an evaluation of a second between
+    reports.push_back(line_at(0.1 * i + after_s - 0.05, "phase input 0.04"));
+    reports.push_back(line_at(0.1 * i + after_s, "phase forward 0.05"));
+    if (i == 50) reports.push_back(line_at(8, "phase evaluation 1"));
+  }
+  reports.push_back(line_at(19, "phase evaluation 6"));
+  PlantedRun run;
+  const Diagnosis d = run.cpu(0.5, 0.55).thread("main", 0.5, 0).report(reports).diagnose();
+  EXPECT_NEAR(part_of(d, "evaluation"), 1 / 11.0, 0.01);
+  EXPECT_EQ(part_of(d, "checkpoint"), 0);
+  EXPECT_NEAR(part_of(d, "input wait"), 4 / 11.0, 0.01);
+}
+
 // Epochs of ten steps of 0.1 s, each followed by an evaluation of a second; the last one begins
 // `later_s` after the last step.
 Diagnosis with_evaluations(int epochs, double later_s) {

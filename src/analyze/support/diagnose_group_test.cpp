@@ -53,6 +53,15 @@ TEST(DiagnoseGroup, the_rank_that_waits_least_is_the_straggler) {
   EXPECT_LE(group.together.alternatives[0].confidence + group.together.confidence, 1);
 }
 
+TEST(DiagnoseGroup, that_nothing_is_known_of_a_straggler_is_no_evidence) {
+  std::vector<RankDiagnosis> ranks = synchronised({0.031, 0.03, 0.095, 0.032});
+  EXPECT_EQ(diagnose_together(ranks).together.findings.at(0).evidence.at(0),
+            "rank 2 (run run2): 95 ms per step; why");
+  ranks[2].diagnosis.verdict = "unknown";
+  EXPECT_EQ(diagnose_together(ranks).together.findings.at(0).evidence.at(0),
+            "rank 2 (run run2): 95 ms per step");
+}
+
 // One slow node, or two slow ranks: they do not hide each other.
 TEST(DiagnoseGroup, stragglers_that_are_equally_slow_are_all_named) {
   std::vector<RankDiagnosis> ranks = synchronised({0.03, 0.095, 0.03, 0.094, 0.03});

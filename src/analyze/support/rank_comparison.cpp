@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/statistics.h"
+#include "base/text.h"
 
 namespace trainscope {
 
@@ -64,10 +65,12 @@ Stragglers RankComparison::find_stragglers() {
   return found;
 }
 
-std::string RankComparison::name_of(const Compared& compared) {
+std::string RankComparison::evidence_of(const Compared& compared) {
   const RankDiagnosis& rank = *compared.rank;
-  return fmt::format("rank {} (run {}{}{})", rank.rank, rank.run,
-                     rank.host.empty() ? "" : ", host ", rank.host);
+  const bool is_known = rank.diagnosis.verdict != "unknown";
+  return fmt::format("rank {} (run {}{}{}): {} per step{}", rank.rank, rank.run,
+                     rank.host.empty() ? "" : ", host ", rank.host, duration_text(compared.own_s),
+                     is_known ? "; " + rank.diagnosis.sentence : "");
 }
 
 }  // namespace trainscope

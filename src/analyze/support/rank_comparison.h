@@ -43,8 +43,8 @@ class RankComparison : public Observations {
   double mean_s() const { return mean_s_; }
   // Judged by two rules; of fewer than three ranks none is a straggler.
   Stragglers find_stragglers();
-  // "rank 2 (run 6a3crw42f5, host n17)"
-  static std::string name_of(const Compared& compared);
+  // "rank 2 (run 6a3crw42f5, host n17): 95 ms per step; ", and its own verdict if that is known.
+  static std::string evidence_of(const Compared& compared);
 
  private:
   std::vector<Compared> ranks_;

@@ -27,6 +27,21 @@ double part_within(double seconds, double from_s, double to_s, double begin_s, d
   return seconds * overlap_s(from_s, to_s, begin_s, end_s) / (to_s - from_s);
 }
 
+bool is_pause(const std::string& name) {
+  TrainingPhase phase;
+  phase.name = name;
+  return phase.is_pause();
+}
+
+// Of listed phases of this name, what falls into some time.
+double time_between(const Training& training, const std::string& name, double from_s, double to_s) {
+  double sum_s = 0;
+  for (const TrainingPhase& phase : training.phases) {
+    if (phase.name == name) sum_s += overlap_s(phase.from_s, phase.to_s, from_s, to_s);
+  }
+  return sum_s;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const ReportedTime>> ReportedTime::of(const RunView& run) {
@@ -81,7 +96,8 @@ Status ReportedTime::read_phases_alone(const RunView& run) {
   if (!(end_s_ > begin_s_)) begin_s_ = span->from_s;
   const double first_s = begin_s_ > span->from_s ? span->first_input_s : 0;
   for (const auto& [name, time_s] : phase_times(run)) {
-    const double counted_s = name == "input" ? std::max(0.0, time_s - first_s) : time_s;
+    double counted_s = name == "input" ? std::max(0.0, time_s - first_s) : time_s;
+    if (is_pause(name)) counted_s = time_between(training, name, begin_s_, end_s_);
     shares_[name] = std::min(1.0, counted_s / (end_s_ - begin_s_));
   }
   return {};
