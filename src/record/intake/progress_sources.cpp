@@ -26,6 +26,7 @@ constexpr milliseconds kPause(10);
 constexpr int64_t kEventFilesPause = kNsPerSecond / 2;
 constexpr int64_t kOpenFilesLatest = 10 * kNsPerSecond;
 constexpr int kMaxRoomPauses = 100;  // half a second
+constexpr int kOutputRoomPauses = 20;
 
 std::vector<pid_t> members(JobMembers& job) {
   job.refresh();
@@ -66,6 +67,11 @@ void ProgressSources::observe_output(size_t stream, std::string_view bytes, int6
     SharedLine* const kept = &memory_->lines[printed_.size()];
     printed_.push_back(
         std::make_unique<PrintedSteps>(sink_, setup_.steps_from, budget_, kept, &guess_));
+  }
+  // Lines that come faster than they are written wait in their file or pipe, which hold them.
+  for (int i = 0; i < kOutputRoomPauses && !sink_.has_room(); ++i) {
+    if (memory_->storage_error != 0) break;
+    wait_for_room(kRoomPause);
   }
   printed_[stream]->take(bytes, std::max<int64_t>(0, time_ns - memory_->zero_ns));
   count_searched(*printed_[stream]);
