@@ -100,10 +100,9 @@ TEST_F(ProgressSourcesTest, printed_lines_wait_until_the_writer_has_made_room) {
   EXPECT_NE(take_reports(ring_).find("step 1"), std::string::npos);
 }
 
-TEST_F(ProgressSourcesTest, printed_lines_do_not_wait_for_a_disk_that_is_full) {
+TEST_F(ProgressSourcesTest, printed_lines_do_not_wait_for_a_full_disk_or_long_after_the_job) {
   while (ring_.push_text(RecordKind::info, std::string(1000, 'x'))) {
   }
-  memory_->storage_error = ENOSPC;
   int asked = 0;
   ProgressSources sources(ring_, memory_,
                           {.pipe_fd = read_end_.get(),
@@ -112,9 +111,13 @@ TEST_F(ProgressSourcesTest, printed_lines_do_not_wait_for_a_disk_that_is_full) {
                            .job = &job_,
                            .on_half_full = [&] { ++asked; },
                            .event_sink = [](const std::string&) {}});
+  memory_->storage_error = ENOSPC;
   sources.observe_output(0, "step 1 loss 1\n", monotonic_ns());
+  memory_->storage_error = 0;
+  memory_->job_ended_ns = monotonic_ns() - kNsPerSecond;
+  sources.observe_output(0, "step 2 loss 1\n", monotonic_ns());
   EXPECT_EQ(asked, 0);
-  EXPECT_EQ(memory_->refused_reports, 1);
+  EXPECT_EQ(memory_->refused_reports, 2);
 }
 
 }  // namespace progress_sources_test
