@@ -65,14 +65,28 @@ class Missing(Case):
         self.assertEqual((done.returncode, done.stdout), (6, b"text\n"), done.stderr)
         self.assert_absent(self.info(), "system.cpu.time")
 
-    @unittest.skipUnless(shutil.which("setpriv"), "setpriv is not here")
-    def test_a_user_without_rights(self):
+    def other_user(self):
+        """The words before a command of a user without rights, and a program that he may run."""
         os.chmod(self.folder, 0o755)
         os.chmod(self.home, 0o777)
         program = self.path("trainscope")
         shutil.copy(BIN, program)
         os.chmod(program, 0o755)
-        user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"]
+        return ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"], program
+
+    @unittest.skipUnless(shutil.which("setpriv"), "setpriv is not here")
+    def test_io_up_to_the_end_of_a_user_without_rights(self):
+        """Newer kernels refuse him the numbers of his own process that has ended."""
+        user, program = self.other_user()
+        for job in ("exec head -c 9000000 /dev/zero", "head -c 9000000 /dev/zero; exit 0"):
+            with self.subTest(job):
+                subprocess.run([*user, program, "run", "--quiet", "--every", "1h", "--", "sh", "-c", job], env=self.environment(),
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=90, cwd="/", check=True)
+                self.assert_between(9000000, metric(self.info(), "job.io.bytes", direction="write")["last"], 9100000, "bytes written")
+
+    @unittest.skipUnless(shutil.which("setpriv"), "setpriv is not here")
+    def test_a_user_without_rights(self):
+        user, program = self.other_user()
         done = subprocess.run([*user, program, "run", "--quiet", "--", "sh", "-c", "id -u; dd if=/dev/zero of=/dev/null bs=64k count=100 2>/dev/null; sleep 0.3; exit 4"],
                               env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True, timeout=90, cwd="/")
         self.assertEqual((done.returncode, done.stdout), (4, b"65534\n"), done.stderr)

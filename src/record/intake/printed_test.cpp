@@ -26,7 +26,7 @@ class PrintedTest : public testing::Test {
     for (size_t i = 0; i < output.size(); i += 7) {
       printed.take(output.substr(i, 7), static_cast<int64_t>(i) * 1'000'000);
     }
-    printed.finish(memory_->output_gaps != 0);
+    printed.finish();
     counts_ = printed.take_counts();
     std::string lines;
     const std::string stored = take_reports(ring_);
@@ -235,22 +235,6 @@ TEST_F(PrintedTest, no_search_of_a_long_line_is_given_up) {
     kept(line + "\n");
     EXPECT_EQ(counts_.costly, 0) << line.substr(0, 80);
   }
-}
-
-// What a slow recorder did not get would join half a line and half of another.
-TEST_F(PrintedTest, lines_that_lack_a_part_are_no_steps) {
-  const std::string gap(kOutputGap);
-  EXPECT_EQ(kept("step 1 loss 1\nstep 12" + gap + "34 loss 9\nstep 5 loss 5\n"),
-            "step 1 loss=1\nstep 5 loss=5\n");
-  const std::string pattern = R"((?<step>\d+) loss)";
-  EXPECT_EQ(kept("1 loss\n2 loss\n" + gap + "77 loss\n8 loss\n", pattern),
-            "step 1\nstep 2\nstep 8\n");
-  EXPECT_EQ(kept("1 loss\n" + gap + gap + "77 loss\n8 loss\n", pattern), "step 1\nstep 8\n");
-}
-
-TEST_F(PrintedTest, the_last_line_is_no_step_if_its_end_is_missing) {
-  memory_->output_gaps = 1U << 1U;
-  EXPECT_EQ(kept("step 1\nstep 12", R"(step (?<step>\d+))"), "step 1\n");
 }
 
 TEST_F(PrintedTest, the_last_word_of_a_line_that_is_cut_is_no_number) {

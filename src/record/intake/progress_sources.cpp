@@ -26,6 +26,9 @@ constexpr milliseconds kPause(10);
 constexpr int64_t kEventFilesPause = kNsPerSecond / 2;
 constexpr int64_t kOpenFilesLatest = 10 * kNsPerSecond;
 constexpr int kMaxRoomPauses = 100;  // half a second
+constexpr int kOutputRoomPauses = 20;
+// So long after the job's end; then output.log has to be completed.
+constexpr int64_t kOutputRoomAtEnd = 150 * kNsPerMs;
 
 std::vector<pid_t> members(JobMembers& job) {
   job.refresh();
@@ -67,8 +70,19 @@ void ProgressSources::observe_output(size_t stream, std::string_view bytes, int6
     printed_.push_back(
         std::make_unique<PrintedSteps>(sink_, setup_.steps_from, budget_, kept, &guess_));
   }
+  wait_for_room_of_output();
   printed_[stream]->take(bytes, std::max<int64_t>(0, time_ns - memory_->zero_ns));
   count_searched(*printed_[stream]);
+}
+
+// Lines that come faster than they are written wait in their file or pipe, which hold them.
+void ProgressSources::wait_for_room_of_output() {
+  for (int i = 0; i < kOutputRoomPauses && !sink_.has_room(); ++i) {
+    const int64_t ended_ns = memory_->job_ended_ns;
+    const bool is_late = ended_ns != 0 && monotonic_ns() > ended_ns + kOutputRoomAtEnd;
+    if (is_late || memory_->storage_error != 0) return;
+    wait_for_room(kRoomPause);
+  }
 }
 
 void ProgressSources::finish_output() {

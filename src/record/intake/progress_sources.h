@@ -53,6 +53,7 @@ class ProgressSources {
   void read_pipe();
   void back_off();
   void wait_for_room(std::chrono::milliseconds pause);
+  void wait_for_room_of_output();
   void follow_event_files();
   void look_at_event_files(JobMembers& job, SearchSchedule& open_files);
   // True when the job has ended.

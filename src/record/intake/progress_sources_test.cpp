@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <future>
 
@@ -76,6 +77,47 @@ TEST_F(ProgressSourcesTest, event_files_that_are_read_to_the_end_are_not_told) {
   sources.start();
   sources.finish();
   EXPECT_TRUE(warnings.empty());
+}
+
+// A burst of lines is faster than the disk; the file that they are in, and the pipe, hold them.
+TEST_F(ProgressSourcesTest, printed_lines_wait_until_the_writer_has_made_room) {
+  while (ring_.push_text(RecordKind::info, std::string(1000, 'x'))) {
+  }
+  int asked = 0;
+  ProgressSources sources(ring_, memory_,
+                          {.pipe_fd = read_end_.get(),
+                           .tensorboard = {},
+                           .steps_from = "",
+                           .job = &job_,
+                           .on_half_full =
+                               [&] {
+                                 if (++asked == 3) (void)take_reports(ring_);
+                               },
+                           .event_sink = [](const std::string&) {}});
+  sources.observe_output(0, "step 1 loss 1\n", monotonic_ns());
+  EXPECT_EQ(asked, 3);
+  EXPECT_EQ(memory_->refused_reports, 0);
+  EXPECT_NE(take_reports(ring_).find("step 1"), std::string::npos);
+}
+
+TEST_F(ProgressSourcesTest, printed_lines_do_not_wait_for_a_full_disk_or_long_after_the_job) {
+  while (ring_.push_text(RecordKind::info, std::string(1000, 'x'))) {
+  }
+  int asked = 0;
+  ProgressSources sources(ring_, memory_,
+                          {.pipe_fd = read_end_.get(),
+                           .tensorboard = {},
+                           .steps_from = "",
+                           .job = &job_,
+                           .on_half_full = [&] { ++asked; },
+                           .event_sink = [](const std::string&) {}});
+  memory_->storage_error = ENOSPC;
+  sources.observe_output(0, "step 1 loss 1\n", monotonic_ns());
+  memory_->storage_error = 0;
+  memory_->job_ended_ns = monotonic_ns() - kNsPerSecond;
+  sources.observe_output(0, "step 2 loss 1\n", monotonic_ns());
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(memory_->refused_reports, 2);
 }
 
 }  // namespace progress_sources_test

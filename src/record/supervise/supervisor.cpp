@@ -16,6 +16,7 @@
 #include "kernel/process_handle.h"
 #include "kernel/process_tree.h"
 #include "kernel/schedstat.h"
+#include "record/supervise/reaped_io.h"
 
 namespace trainscope {
 
@@ -26,14 +27,6 @@ constexpr int64_t kStatusPeriod = 500 * kNsPerMs;
 constexpr int kFailedBeforeJob = 125;
 
 int64_t ns(const timeval& t) { return t.tv_sec * kNsPerSecond + t.tv_usec * 1000; }
-
-// A named number of /proc/PID/io.
-int64_t io_number(const std::string& text, std::string_view name) {
-  const size_t at = text.find(name);
-  if (at == std::string::npos) return 0;
-  const std::string_view rest = std::string_view(text).substr(at + name.size());
-  return parse_integer(trim(rest.substr(0, rest.find('\n')))).value_or(0);
-}
 
 // A file of the working directory, which is found by its path only: what to type instead.
 std::string hint_for_local_file(const std::string& name) {
@@ -299,25 +292,22 @@ void Supervisor::note_first_end(int64_t ended_ns) {
 
 // Reaps an ended process of the job and stores its final numbers.
 void Supervisor::account(pid_t pid) {
-  const auto io = read_file(fmt::format("/proc/{}/io", pid));
   memory_->reaped.note(pid);  // before it is gone, or it would look like one that nobody reaped
   rusage usage{};
-  if (::wait4(pid, nullptr, WNOHANG, &usage) != pid) return;
-  if (pid == memory_->gpu_pid) return;  // left by a recorder that was killed
+  const auto reap = [&] { return ::wait4(pid, nullptr, WNOHANG, &usage) == pid; };
   Reaped& sum = memory_->reaped;
+  if (pid == memory_->gpu_pid) {  // left by a recorder that was killed
+    (void)reap();
+    return;
+  }
+  const SignalInbox::Hold hold;
+  if (!reap_with_io(reap, sum)) return;
   sum.user_ns += ns(usage.ru_utime);
   sum.system_ns += ns(usage.ru_stime);
   sum.minor_faults += usage.ru_minflt;
   sum.major_faults += usage.ru_majflt;
   sum.voluntary_switches += usage.ru_nvcsw;
   sum.involuntary_switches += usage.ru_nivcsw;
-  if (!io) return;
-  sum.read_chars += io_number(*io, "rchar: ");
-  sum.write_chars += io_number(*io, "wchar: ");
-  sum.read_calls += io_number(*io, "syscr: ");
-  sum.write_calls += io_number(*io, "syscw: ");
-  sum.read_bytes += io_number(*io, "\nread_bytes: ");
-  sum.write_bytes += io_number(*io, "\nwrite_bytes: ");
 }
 
 // The job was stopped from the terminal: stop as well, so that the shell gets control.
