@@ -231,6 +231,15 @@ TEST(about, what_differs_between_runs_is_given_for_each) {
   EXPECT_EQ(environment_of(runs)[0].second, "node-slow");
 }
 
+TEST(markdown, of_a_run_that_is_not_over) {
+  DiagnosedRun run = diagnosed("live");
+  auto made = short_run("live");
+  made->set_status(RunStatus::running);
+  run.run = std::move(made);
+  EXPECT_NE(markdown_report(run).find("Run 0123456789 live, 60.0 s so far"), std::string::npos)
+      << markdown_report(run);
+}
+
 TEST(about, reproduction_is_a_command_line) {
   Manifest m;
   m.working_directory = "/home/x y";
