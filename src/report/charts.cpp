@@ -40,15 +40,15 @@ constexpr std::array<Chart, 10> kCharts = {{
     {"processor", "Processor", "use of the CPUs", "CPU time of job and machine", "%", true,
      kProcessor},
     {"memory", "Memory", "memory", "memory of job and machine", "By", true, kMemory},
-    {"disk", "Disk", "read and written", "bytes that disks read and wrote", "By/s", true, kDisk},
-    {"network", "Network", "received and sent", "bytes that network interfaces moved", "By/s", true,
+    {"disk", "Disk", "throughput", "bytes that disks read and wrote", "By/s", true, kDisk},
+    {"network", "Network", "throughput", "bytes that network interfaces moved", "By/s", true,
      kNetwork},
     {"gpu", "GPU", "use of the GPU", "time in which a GPU computed", "%", true, kGpu},
     {"temperature", "Temperature", "temperature", "sensors of the machine and GPUs", "Cel", false,
      kTemperature},
     {"power", "Power", "power", "power of the machine and GPUs", "W", true, kPower},
-    {"pressure", "Pressure", "time that tasks waited", "time in which tasks waited for a resource",
-     "%", true, kPressure},
+    {"pressure", "Pressure", "tasks waiting", "time in which tasks waited for a resource", "%",
+     true, kPressure},
 }};
 
 bool has_label_value(const Series& series, const ChartMetric& metric) {
