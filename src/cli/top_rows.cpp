@@ -175,11 +175,29 @@ Reading reading_of(const Series& series) {
   return series.kind == Kind::counter ? Reading::rate : Reading::level;
 }
 
+// From one window with a value to the next, usually: some drivers have new values less often than
+// they are asked.
+size_t usual_distance(const WindowFold& fold, const TimeWindows& windows) {
+  std::vector<size_t> distances;
+  std::optional<size_t> last;
+  for (size_t k = 0; k < windows.count; ++k) {
+    if (!fold.at(k)) continue;
+    if (last) distances.push_back(k - *last);
+    last = k;
+  }
+  if (distances.empty()) return 0;
+  const auto middle = distances.begin() + static_cast<ptrdiff_t>(distances.size() / 2);
+  std::nth_element(distances.begin(), middle, distances.end());
+  return *middle;
+}
+
 // A sample says what was until the next one is due: windows that are shorter than the period show
 // it too.
 std::vector<std::optional<double>> plotted_values(const WindowFold& fold,
                                                   const TimeWindows& windows, double period_s) {
-  const auto most = static_cast<size_t>(std::ceil(period_s / windows.length_s - 1e-9));
+  auto most = static_cast<size_t>(std::ceil(period_s / windows.length_s - 1e-9));
+  const size_t usual = usual_distance(fold, windows);
+  if (most > 0 && usual > most) most = usual + usual / 2;  // not at equal distances
   std::vector<std::optional<double>> values;
   std::optional<size_t> last;
   for (size_t k = 0; k < windows.count; ++k) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/sparklines.h"
@@ -159,6 +160,23 @@ TEST_F(TopRowsTest, windows_shorter_than_the_period_show_the_sample_and_a_gap_st
   std::string present;
   for (const auto& value : read->rows[0].values) present += value ? 'x' : '.';
   EXPECT_EQ(present, "xxxxxxxx....xxxxxxxx");
+}
+
+TEST_F(TopRowsTest, a_driver_with_new_values_now_and_then_leaves_no_columns_empty) {
+  std::vector<double> times;
+  for (int i = 0; i < 25; ++i) {
+    if (i < 10 || i > 14) times.push_back(0.4 * i + 0.01);  // a gap between
+  }
+  run_.add("hw.gpu.utilization", {{"gpu", "0"}}, Kind::gauge, times,
+           std::vector<double>(times.size(), 0.4));
+  run_.last_series().period_s = 0.1;
+  ViewRequest request{0, false, 0.1, 100, Component::overview, ""};
+  const auto read = read_top_rows(run_, request, windows_of(request, 10));
+  ASSERT_TRUE(read);
+  const auto& values = read->rows[0].values;
+  EXPECT_TRUE(std::all_of(values.begin(), values.begin() + 40, [](const auto& v) { return v; }));
+  EXPECT_FALSE(values[45]);
+  EXPECT_TRUE(values[62]);
 }
 
 TEST_F(TopRowsTest, nothing_recorded_is_not_zero) {

@@ -66,6 +66,11 @@ std::string shell_word(const std::string& word) {
 
 }  // namespace
 
+std::string shown_duration(const RunView& run) {
+  const bool is_running = run.status() == RunStatus::running;
+  return duration_text(run.duration_s()) + (is_running ? " so far" : "");
+}
+
 NamedTexts environment_of(const RunView& run) {
   const Json host = parse_json(run.host_json());
   const Manifest& m = run.manifest();

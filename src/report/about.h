@@ -11,6 +11,8 @@ namespace trainscope {
 
 using NamedTexts = std::vector<std::pair<std::string, std::string>>;
 
+// "12.4 s", "12.4 s so far": how long a run took, or takes until now.
+std::string shown_duration(const RunView& run);
 // Host, hardware and versions of a run: name and value.
 NamedTexts environment_of(const RunView& run);
 // How each number was found, in two sentences: title and text.

@@ -40,15 +40,15 @@ constexpr std::array<Chart, 10> kCharts = {{
     {"processor", "Processor", "use of the CPUs", "CPU time of job and machine", "%", true,
      kProcessor},
     {"memory", "Memory", "memory", "memory of job and machine", "By", true, kMemory},
-    {"disk", "Disk", "read and written", "bytes that disks read and wrote", "By/s", true, kDisk},
-    {"network", "Network", "received and sent", "bytes that network interfaces moved", "By/s", true,
+    {"disk", "Disk", "throughput", "bytes that disks read and wrote", "By/s", true, kDisk},
+    {"network", "Network", "throughput", "bytes that network interfaces moved", "By/s", true,
      kNetwork},
     {"gpu", "GPU", "use of the GPU", "time in which a GPU computed", "%", true, kGpu},
     {"temperature", "Temperature", "temperature", "sensors of the machine and GPUs", "Cel", false,
      kTemperature},
     {"power", "Power", "power", "power of the machine and GPUs", "W", true, kPower},
-    {"pressure", "Pressure", "time that tasks waited", "time in which tasks waited for a resource",
-     "%", true, kPressure},
+    {"pressure", "Pressure", "tasks waiting", "time in which tasks waited for a resource", "%",
+     true, kPressure},
 }};
 
 bool has_label_value(const Series& series, const ChartMetric& metric) {
@@ -132,6 +132,16 @@ std::vector<Interruption> interruptions_of(const RunView& run, const Chart& char
   return all;
 }
 
+// The usual distance of neighbours: some drivers have new values less often than they are asked.
+double usual_spacing_s(const std::vector<double>& times_s) {
+  std::vector<double> spacings;
+  for (size_t i = 1; i < times_s.size(); ++i) spacings.push_back(times_s[i] - times_s[i - 1]);
+  if (spacings.empty()) return 0;
+  const auto middle = spacings.begin() + static_cast<ptrdiff_t>(spacings.size() / 2);
+  std::nth_element(spacings.begin(), middle, spacings.end());
+  return *middle;
+}
+
 PictureLine line_of(const FoldedSeries& folded, const Series& series, double duration_s,
                     const std::vector<Interruption>& interruptions) {
   PictureLine line;
@@ -146,7 +156,8 @@ PictureLine line_of(const FoldedSeries& folded, const Series& series, double dur
     line.high.push_back(window.max);
   }
   if (series.period_s > 0) {
-    line.most_apart_s = kGapWindows * std::max(series.period_s, folded.window_s);
+    line.most_apart_s =
+        kGapWindows * std::max({series.period_s, folded.window_s, usual_spacing_s(line.time_s)});
   }
   // A shorter one leaves no window without a value. A step may end within the window in which an
   // interruption begins.

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/about.h"
 #include "report/report.h"
 
 namespace trainscope {
@@ -41,7 +42,7 @@ std::string markdown_report(const DiagnosedRun& diagnosed) {
   }
   out += fmt::format("\n\nRun {}{}, {}", markdown_escaped(m.id),
                      m.name.empty() ? "" : " " + markdown_escaped(m.name),
-                     duration_text(diagnosed.run->duration_s()));
+                     shown_duration(*diagnosed.run));
   if (m.steps) out += ", " + counted(*m.steps, "step");
   out += "\n\n";
   if (!diagnosis.breakdown.empty()) {

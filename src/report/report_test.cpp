@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "report/about.h"
 #include "report/charts.h"
@@ -166,6 +168,25 @@ TEST(pictures, several_runs_are_labelled) {
   EXPECT_NE(bars->find("62 % → 62 %"), std::string::npos);
 }
 
+TEST(pictures, a_driver_with_new_values_now_and_then_has_a_line) {
+  DiagnosedRun one = diagnosed("run");
+  auto run = std::make_unique<FakeRun>(0.1, 20);
+  std::vector<double> times;
+  for (int i = 0; i < 48; ++i) {
+    if (i < 20 || i > 28) times.push_back(0.4 * i);  // a gap between
+  }
+  run->add("hw.gpu.utilization", {{"gpu", "0"}}, Kind::gauge, times,
+           std::vector<double>(times.size(), 0.4));
+  run->last_series().period_s = 0.1;
+  one.run = std::move(run);
+  const auto drawn = draw_picture("gpu", only(one));
+  ASSERT_TRUE(drawn);
+  EXPECT_EQ(drawn->find("<circle"), std::string::npos) << "no points";
+  const size_t path = drawn->rfind("<path d=\"");
+  const std::string line = drawn->substr(path, drawn->find("/>", path) - path);
+  EXPECT_EQ(std::count(line.begin(), line.end(), 'M'), 2) << line;
+}
+
 TEST(static_page, has_the_answer_without_a_script) {
   ReportContent content;
   content.runs.push_back(diagnosed("baseline"));
@@ -229,6 +250,15 @@ TEST(about, what_differs_between_runs_is_given_for_each) {
   EXPECT_EQ(rows[1], std::pair(std::string("Trainscope"), std::string("1.2")));
   runs.pop_back();
   EXPECT_EQ(environment_of(runs)[0].second, "node-slow");
+}
+
+TEST(markdown, of_a_run_that_is_not_over) {
+  DiagnosedRun run = diagnosed("live");
+  auto made = short_run("live");
+  made->set_status(RunStatus::running);
+  run.run = std::move(made);
+  EXPECT_NE(markdown_report(run).find("Run 0123456789 live, 60.0 s so far"), std::string::npos)
+      << markdown_report(run);
 }
 
 TEST(about, reproduction_is_a_command_line) {

@@ -73,7 +73,7 @@ std::string diagnosis_html(const DiagnosedRun& diagnosed, size_t heading) {
   std::string out = fmt::format(
       "<section class=\"card\">\n<h{0}>{1} <span class=\"muted\">run {2}, {3}, {4}</span></h{0}>\n",
       heading, escaped(name_of(diagnosed)), escaped(m.id), escaped(m.started),
-      escaped(duration_text(diagnosed.run->duration_s())));
+      escaped(shown_duration(*diagnosed.run)));
   out += verdict_html(diagnosis);
   for (const std::string& need : diagnosis.missing) {
     out += "<p class=\"muted\">missing: " + escaped(need) + "</p>\n";

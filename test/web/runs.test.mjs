@@ -144,6 +144,12 @@ test('axe finds nothing in either theme, and nothing is wider than 400 px', () =
   await isForEveryone(page);
 }));
 
+test('the columns of a telephone are whole', () => withList(async (page) => {
+  await page.setViewportSize({ width: 400, height: 900 });
+  await page.locator('.runs-table').waitFor();
+  await eventually(() => page.locator('.runs-box').evaluate((box) => box.scrollWidth <= box.clientWidth), 'nothing is cut');
+}));
+
 test('a failing server is explained', () => withPage('#/', async (page) => {
   await page.getByText('the address that trainscope view printed').waitFor();
 }, { before: (page) => page.route('**/api/runs', (route) => route.fulfill({ status: 401, json: { error: 'x' } })), allow: /401/ }));

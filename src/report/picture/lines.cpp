@@ -62,6 +62,13 @@ void draw_legend(Canvas& canvas, const LinePicture& picture,
   }
 }
 
+// "throughput (MiB/s)": where there is too little room, the name is cut, not the unit.
+std::string axis_title(const std::string& name, const std::string& unit, double room) {
+  if (unit.empty()) return fitting(name, room);
+  const std::string ending = fmt::format(" ({})", unit);
+  return fitting(name, room - text_width(ending)) + ending;
+}
+
 void draw_axes(Canvas& canvas, const PlotArea& plot, const LinePicture& picture) {
   const double bottom = plot.top + plot.height, right = plot.left + plot.width;
   for (const Tick& tick : plot.y.ticks) {
@@ -79,10 +86,8 @@ void draw_axes(Canvas& canvas, const PlotArea& plot, const LinePicture& picture)
   canvas.text(plot.left + plot.width / 2, bottom + 2 * kLineHeight,
               fmt::format("time ({})", plot.x.unit), Anchor::middle);
   const double middle = plot.top + plot.height / 2;
-  const std::string title =
-      plot.y.unit.empty() ? picture.y_name : fmt::format("{} ({})", picture.y_name, plot.y.unit);
   canvas.text(
-      kFontSize, middle, fitting(title, plot.height + 20), Anchor::middle,
+      kFontSize, middle, axis_title(picture.y_name, plot.y.unit, plot.height + 20), Anchor::middle,
       fmt::format("transform=\"rotate(-90 {} {})\"", coordinate(kFontSize), coordinate(middle)));
 }
 

@@ -112,6 +112,14 @@ TEST(picture, a_line_is_not_joined_over_an_interruption) {
   EXPECT_EQ(parts({{0, 0.5}, {2.2, 2.4}, {3.5, 4}, {5, 7.5}, {20, 30}}), 3);
 }
 
+TEST(picture, a_long_name_of_an_axis_leaves_its_unit_whole) {
+  LinePicture picture = two_lines();
+  picture.y_name = "share of the time that tasks waited for it";
+  picture.unit = "By/s";
+  const std::string drawn = draw(picture);
+  EXPECT_NE(drawn.find("… (B/s)"), std::string::npos) << drawn;
+}
+
 TEST(picture, one_point_is_drawn) {
   LinePicture picture{"x", "x", "s", {{"x", {1}, {2}, {2}, {2}, 1, 0}}, 0, 2, true, ""};
   EXPECT_NE(draw(picture).find("<circle"), std::string::npos);
