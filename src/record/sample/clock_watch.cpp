@@ -23,11 +23,18 @@ void arm(int fd) {
 
 }  // namespace
 
-ClockReading ClockReading::now() {
+ClockReading ClockReading::now() { return read(clock_ns); }
+
+ClockReading ClockReading::read(int64_t (*clock)(clockid_t)) {
+  constexpr int kAttempts = 10;
+  constexpr int64_t kMoment = kNsPerMs / 10;
   ClockReading reading;
-  reading.monotonic_ns = trainscope::monotonic_ns();
-  reading.realtime_ns = trainscope::realtime_ns();
-  reading.boottime_ns = trainscope::boottime_ns();
+  for (int i = 0; i < kAttempts; ++i) {
+    reading.monotonic_ns = clock(CLOCK_MONOTONIC);
+    reading.realtime_ns = clock(CLOCK_REALTIME);
+    reading.boottime_ns = clock(CLOCK_BOOTTIME);
+    if (clock(CLOCK_MONOTONIC) - reading.monotonic_ns < kMoment) break;
+  }
   return reading;
 }
 

@@ -6,6 +6,8 @@
 // clock.
 #pragma once
 
+#include <time.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -15,6 +17,8 @@ namespace trainscope {
 struct ClockReading {
   int64_t monotonic_ns = 0, realtime_ns = 0, boottime_ns = 0;
   static ClockReading now();
+  // All of one moment, as far as possible: a stop between two clocks would look as if one was set.
+  static ClockReading read(int64_t (*clock)(clockid_t));
 };
 
 struct ClockEvent {

@@ -57,6 +57,24 @@ TEST(ClockWatch, slewing_is_no_event) {
   }
 }
 
+int calls_of_the_clock = 0;
+
+// Whoever asks is stopped for five seconds after the first call.
+int64_t clock_with_a_stop(clockid_t clock) {
+  const int64_t passed = 100 * calls_of_the_clock + (calls_of_the_clock > 0 ? 5 * kSecond : 0);
+  ++calls_of_the_clock;
+  const ClockReading now = after(passed);
+  if (clock == CLOCK_MONOTONIC) return now.monotonic_ns;
+  return clock == CLOCK_REALTIME ? now.realtime_ns : now.boottime_ns;
+}
+
+TEST(ClockWatch, a_stop_while_the_clocks_are_read_is_no_event) {
+  calls_of_the_clock = 0;
+  ClockWatch watch(kFirst);
+  EXPECT_EQ(texts(watch.look(ClockReading::read(clock_with_a_stop))), Texts{});
+  EXPECT_EQ(calls_of_the_clock, 8);
+}
+
 TEST(ClockWatch, the_real_clocks_go_on_without_events) {
   ClockWatch watch(ClockReading::now());
   EXPECT_EQ(texts(watch.look(ClockReading::now())), Texts{});
