@@ -145,6 +145,9 @@ test('the crosshair is shared, the tooltip is sorted by value', () => withPage(s
 
 test('the tooltip is whole on a telephone', () => withPage(slow, async (page) => {
   await isDrawn(page, 'step_time');
+  // What is above the chart comes with these: it moves no more.
+  await page.locator('.finding').first().waitFor();
+  await page.locator('.strip').first().waitFor();
   for (const share of [0.1, 0.4, 0.6, 0.9]) {
     await hover(page, 'step_time', share);
     const tooltip = page.locator('#chart-step_time .tooltip');
