@@ -41,6 +41,8 @@ using std::chrono::milliseconds;
 constexpr auto kLastWriteLimit = milliseconds(500);
 constexpr milliseconds kLogLimit(300);
 constexpr milliseconds kEventFilesLimit(500);
+// After the job's end, for the inventory of a recorder that was started just before it.
+constexpr int64_t kInventoryLimit = 200 * kNsPerMs;
 
 class Recorder {
  public:
@@ -131,7 +133,11 @@ class Recorder {
     if (memory_->inventory_taken != 0) return;
     ring_.push_text(RecordKind::info, host_inventory("", setup_.working_directory, setup_.command,
                                                      setup_.run_path, attached_pid()));
-    memory_->inventory_taken = 1;
+    {
+      const std::lock_guard lock(mutex_);
+      memory_->inventory_taken = 1;
+    }
+    wake_main_.notify_all();
     note_frameworks();
   }
 
@@ -184,6 +190,7 @@ class Recorder {
   void finish();
   bool is_over_within(std::chrono::seconds limit);
   bool wait_for_log();
+  void wait_for_inventory();
   void pass_on_the_rest();
 
   RecorderSetup setup_;
@@ -283,6 +290,13 @@ bool Recorder::wait_for_log() {
   return wake_main_.wait_for(lock, kLogLimit, [this] { return logged_; });
 }
 
+void Recorder::wait_for_inventory() {
+  const int64_t left_ns = memory_->job_ended_ns + kInventoryLimit - monotonic_ns();
+  std::unique_lock lock(mutex_);
+  wake_main_.wait_for(lock, std::chrono::nanoseconds(left_ns),
+                      [this] { return memory_->inventory_taken != 0; });
+}
+
 void Recorder::finish() {
   if (memory_->job_ended_ns == 0) memory_->job_ended_ns = monotonic_ns();
   {
@@ -292,6 +306,7 @@ void Recorder::finish() {
   over_.notify_all();
   sampler_.stop();
   progress_sources_.finish();
+  wait_for_inventory();
   // First the progress sources, then the writer, which writes all of it to the disk.
   {
     const std::lock_guard lock(mutex_);

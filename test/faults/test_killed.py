@@ -32,6 +32,7 @@ class Killed(Case):
         print(f"(TRAINSCOPE_SEED={SEED})", end=" ", flush=True)
 
     def test_the_recorder_at_random_moments(self):
+        described = 0
         for k in range(RECORDER_KILLS):
             process = self.start(COUNTING, "--every", "10ms")
             recorder = self.recorder()
@@ -47,9 +48,18 @@ class Killed(Case):
                 info = self.assert_ticks_add_up()
                 self.assertEqual(info["job"]["exit_code"], 9)
                 self.assertLessEqual(info["sampling"]["restarts"], 1)
-                self.assertIsNotNone(info["host"]["cpu_model"])
+                described += info["host"]["cpu_model"] is not None
                 if info["sampling"]["restarts"] == 0:  # it had taken everything, or had taken nothing yet
                     self.assertEqual([g for g in info["sampling"]["gaps"] if "killed" in g["reason"]], [])
+        # Of the others the next recorder had hardly begun when the job ended.
+        self.assertGreaterEqual(described, 0.8 * RECORDER_KILLS)
+
+    def test_the_next_recorder_describes_the_host(self):
+        process = self.start(COUNTING_UNTIL_INPUT, "--every", "10ms", stdin=subprocess.PIPE)
+        os.kill(self.recorder(), signal.SIGKILL)
+        wait_until(lambda: self.info()["host"]["cpu_model"] is not None)
+        process.communicate(input=b"end\n", timeout=60)
+        self.assertIsNotNone(self.info()["host"]["cpu_model"])
 
     def test_a_restart_costs_only_its_own_time(self):
         holes, lost = [], []

@@ -65,10 +65,10 @@ made.evaluate(data(3), verbose=0)
         self.assertEqual(len(lines.starting("end evaluation", "phase evaluation")), 3)
 
     def test_input_wait(self):
-        """Batches that take 30 ms are waited for; those that are in memory are not."""
+        """Batches that take 100 ms are waited for; those that are in memory are not, or hardly on a busy machine."""
         waits = {}
-        for wait in (0.03, 0.0):
-            dataset = "data(40, 0.03)" if wait else "data(4).cache().repeat(10)"
+        for wait in (0.1, 0.0):
+            dataset = "data(40, 0.1)" if wait else "data(4).cache().repeat(10)"
             lines = self.sent(f"""
 began = time.monotonic()
 model().fit({dataset}, verbose=0)
@@ -76,8 +76,8 @@ print(time.monotonic() - began)
 """)
             waits[wait] = sum(lines.phase_s("input"))
             self.assertEqual(len(lines.steps()), 40)
-        self.assertGreater(waits[0.03], 40 * 0.03 * 0.5)
-        self.assertLess(waits[0.0], waits[0.03] / 4)
+        self.assertGreater(waits[0.1], 40 * 0.1 * 0.5)
+        self.assertLess(waits[0.0], waits[0.1] / 2)
 
     def test_several_steps_per_execution(self):
         lines = self.sent("model(steps_per_execution=5).fit(data(40).repeat(), steps_per_epoch=20, epochs=2, verbose=0)")

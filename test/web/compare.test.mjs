@@ -54,7 +54,7 @@ test('every chart has the value of each run at the cursor', () => withPage(`${bo
   const values = (chart) => page.locator(`#chart-${chart} .run-values .line-value`).allInnerTexts();
   // Both lose alike, as 2 / step: at step 60 it is about 0.033.
   await eventually(async () => { const found = (await values('loss')).map(Number); return found.length === 2 && found.every((loss) => loss > 0.028 && loss < 0.04); }, 'the loss of both');
-  await eventually(async () => (await values('step_time')).every((text) => /\d\sms$/.test(text)), 'the step times of both');
+  await eventually(async () => (await values('step_time')).every((text) => /\d\sm?s$/.test(text)), 'the step times of both');
   await page.locator('#chart-loss .plot').focus();
   await page.mouse.move(0, 0);
   await page.keyboard.press('ArrowRight');
