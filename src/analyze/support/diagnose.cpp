@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "analyze/analyze.h"
 #include "analyze/support/breakdown.h"
@@ -17,6 +18,22 @@
 namespace trainscope {
 
 namespace {
+
+// Of two causes that are almost as likely, neither is the verdict, unless the job itself says what
+// its time went into.
+constexpr double kLeastConfidence = 0.55;
+
+bool reports_parts(const Evidence& evidence) {
+  constexpr std::array kParts = {"input", "transfer", "communication", "checkpoint", "evaluation"};
+  return evidence.has_phases() || std::any_of(kParts.begin(), kParts.end(), [&](const char* part) {
+           return evidence.share(part).has_value();
+         });
+}
+
+bool has_clear_verdict(const Evidence& evidence, const std::vector<Judged>& judged) {
+  if (judged.empty() || judged.front().judgement.strength < kLeastStrength) return false;
+  return reports_parts(evidence) || confidence_of(score_of(judged)) >= kLeastConfidence;
+}
 
 void set_unknown(std::vector<std::string> missing, Diagnosis& diagnosis) {
   diagnosis.verdict = "unknown";
@@ -125,8 +142,7 @@ Result<Diagnosis> diagnose(const RunView& run, const MachineLimits* limits) {
   TS_TRY(const Evidence evidence, Evidence::of(run, limits));
   const std::vector<Judged> judged = judge_all(evidence);
   const bool is_long = evidence.training_s() >= kLeastTrainingS;
-  const bool is_clear =
-      is_long && !judged.empty() && judged.front().judgement.strength >= kLeastStrength;
+  const bool is_clear = is_long && has_clear_verdict(evidence, judged);
   Diagnosis diagnosis;
   diagnosis.limits = evidence.limits();
   diagnosis.breakdown = break_down(evidence, is_clear ? &judged.front() : nullptr);
