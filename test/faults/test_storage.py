@@ -11,7 +11,7 @@ import unittest
 
 from mounted_home import OwnMounts
 from strace_log import finished_calls
-from trainscope_test import COUNTING_UNTIL_INPUT, Case, main, metric, wait_until
+from trainscope_test import COUNTING_UNTIL_INPUT, Case, main, wait_until
 
 COUNTING = """
 import os, sys, time

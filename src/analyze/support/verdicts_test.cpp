@@ -180,23 +180,6 @@ TEST(Verdicts, a_job_that_does_nothing_while_others_work_may_be_their_client) {
   EXPECT_EQ(gpu.diagnose().verdict, "unknown");
 }
 
-// 29 % of the CPU time in the kernel fits a job that opens small files and one that computes.
-TEST(Verdicts, of_two_that_are_almost_as_likely_neither_is_the_verdict) {
-  const auto job = [](double system_cores) {
-    PlantedRun run;
-    run.cpu(0.5, 1).rate("job.cpu.time", {{"mode", "system"}}, system_cores).thread("main", 1, 0);
-    run.rate("job.io.calls", {{"direction", "read"}}, 129e3);
-    return run.rate("job.io.bytes", {{"direction", "read"}}, 190e6).diagnose();
-  };
-  const Diagnosis even = job(0.29);
-  EXPECT_EQ(even.verdict, "unknown");
-  ASSERT_EQ(even.alternatives.size(), 2U);
-  EXPECT_EQ(even.alternatives[0].verdict, "cpu_bound");
-  EXPECT_EQ(even.alternatives[1].verdict, "input_bound");
-  EXPECT_EQ(job(0.1).verdict, "cpu_bound");
-  EXPECT_EQ(job(0.45).verdict, "input_bound");
-}
-
 TEST(Verdicts, confidences_have_one_scale) {
   size_t with_alternatives = 0;
   for (const double cores : {0.1, 0.5, 0.9, 1.4, 1.95}) {
