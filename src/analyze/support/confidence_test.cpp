@@ -23,7 +23,9 @@ TEST(Confidence, never_decreases_with_the_score) {
 TEST(Confidence, of_two_that_are_almost_as_likely_neither_is_the_verdict) {
   const auto job = [](double system_cores) {
     PlantedRun run;
-    run.cpu(0.5, 1).rate("job.cpu.time", {{"mode", "system"}}, system_cores).thread("main", 1, 0);
+    run.cpu(1 - system_cores, 1)
+        .rate("job.cpu.time", {{"mode", "system"}}, system_cores)
+        .thread("main", 1, 0);
     run.rate("job.io.calls", {{"direction", "read"}}, 129e3);
     return run.rate("job.io.bytes", {{"direction", "read"}}, 190e6).diagnose();
   };
