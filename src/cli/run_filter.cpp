@@ -56,8 +56,9 @@ Result<int64_t> parse_age(const char* flag, const std::string& text) {
 
 bool has_failed(const RunListing& run) {
   const Manifest& m = run.manifest;
-  if (run.status != RunStatus::ended || !m.imported_format.empty()) return false;
-  return m.ended_by != EndedBy::detached && m.exit_code.value_or(1) != 0;
+  if (run.status != RunStatus::ended) return false;
+  if (m.ended_by == EndedBy::signal || m.ended_by == EndedBy::not_started) return true;
+  return m.ended_by == EndedBy::exit && m.exit_code.value_or(0) != 0;
 }
 
 std::vector<std::string> run_filter_statuses() { return {"running", "ended", "damaged", "failed"}; }

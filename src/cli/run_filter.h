@@ -36,9 +36,10 @@ struct RunFilter {
   }
 };
 
-// running, ended and damaged as in JSON, and `failed`: ended, but not with exit code 0.
+// running, ended and damaged as in JSON, and `failed`.
 std::vector<std::string> run_filter_statuses();
 
+// Not of a job that we stopped when its time was over, and not where the outcome is unknown.
 bool has_failed(const RunListing& run);
 
 Result<RunFilter> parse_run_filter(const RunFilterTexts& texts);

@@ -89,6 +89,23 @@ TEST(RunFilter, failed_runs_ended_with_another_code_than_0) {
   EXPECT_EQ(shown({.status = "failed"}), "b");
 }
 
+TEST(RunFilter, a_job_that_a_time_limit_ended_did_not_fail) {
+  const auto is_failed = [](EndedBy by, std::optional<int> code) {
+    RunListing one = run("a", "", 1);
+    one.manifest.ended_by = by;
+    one.manifest.exit_code = code;
+    return has_failed(one);
+  };
+  EXPECT_TRUE(is_failed(EndedBy::exit, 1));
+  EXPECT_TRUE(is_failed(EndedBy::signal, std::nullopt));
+  EXPECT_TRUE(is_failed(EndedBy::not_started, 127));
+  EXPECT_FALSE(is_failed(EndedBy::exit, 0));
+  EXPECT_FALSE(is_failed(EndedBy::time_limit, 143));
+  EXPECT_FALSE(is_failed(EndedBy::time_limit, std::nullopt));
+  EXPECT_FALSE(is_failed(EndedBy::detached, std::nullopt));
+  EXPECT_FALSE(is_failed(EndedBy::unknown, std::nullopt));
+}
+
 TEST(RunFilter, a_run_without_a_start_has_no_age) {
   EXPECT_EQ(shown({.newer_than = "1h"}), "bd");
   EXPECT_EQ(shown({.older_than = "1h"}), "a");

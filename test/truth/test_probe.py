@@ -177,6 +177,11 @@ class Truth(ProbedRun):
     def test_a_job_that_does_not_start(self):
         done = self.trainscope("probe", "--", "/does/not/exist", check=False)
         self.assertEqual(done.returncode, 127)
+        done = self.trainscope("probe", "--json", "--", "/does/not/exist", check=False)
+        self.assertEqual(done.returncode, 127)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["problem"], "the job did not start (exit code 127)")
+        self.assertEqual({effect["verdict"] for effect in document["effects"]}, {"cannot_tell"})
         self.assertEqual(self.trainscope("probe", check=False).returncode, 2)
 
 

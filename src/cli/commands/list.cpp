@@ -180,7 +180,8 @@ void add_filter_rows(Options& options, RunFilterTexts& texts) {
                .set = store_in(texts.command)});
   options.add({.name = "--status",
                .value = "STATUS",
-               .help = "show only runs of this status; failed: ended without exit code 0",
+               .help = "show only runs of this status; failed: the job exited with another code "
+                       "than 0, was killed or did not start",
                .choices = run_filter_statuses(),
                .set = store_in(texts.status)});
   options.add({.name = "--newer-than",

@@ -116,6 +116,14 @@ Result<int> show_answer(const RecordOutcome& outcome, bool json) {
   return answer.text.front() == '1' ? 0 : kExitNothingMeasured;
 }
 
+// The error itself has been printed.
+Status print_not_started(const Manifest& manifest) {
+  const std::string problem = "the job " + full_outcome_text(manifest, RunStatus::ended);
+  TS_CHECK_OK(
+      write_stdout(json_text(probe_document(manifest, nothing_measured(problem), problem))));
+  return flush_stdout();
+}
+
 Result<int> probe(const std::vector<std::string>& job, const ProbeFlags& flags) {
   Settings& settings = *flags.settings;
   if (settings.get("for").from == "default") settings.replace("for", {kDefaultFor}, "default");
@@ -139,6 +147,7 @@ Result<int> probe(const std::vector<std::string>& job, const ProbeFlags& flags) 
   }
   const Manifest& manifest = outcome->manifest;
   if (manifest.ended_by == EndedBy::not_started) {
+    if (flags.json) TS_CHECK_OK(print_not_started(manifest));
     return manifest.exit_code.value_or(kExitFailedBeforeJob);
   }
   return show_answer(*outcome, flags.json);

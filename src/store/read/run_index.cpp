@@ -96,8 +96,20 @@ class Indexer {
         }};
     const auto scan = visit_frames(file.frames(), visitor);
     if (!scan) return scan.error().with_context(files_.path + "/" + file.name);
+    if (begin == 0 && *scan > 0 && !files_.manifest.ended.empty()) note_cut(file.name, *scan);
     if (last_block_) file_ends_[last_block_->stream] = *last_block_;
     return {};
+  }
+
+  // In a run that ended: its recorder was killed while it wrote, or this copy of it is not whole.
+  void note_cut(const std::string& name, size_t offset) {
+    index_.cuts.push_back({fmt::format("{}: ends within a frame, at offset {}", name, offset),
+                           first_stream_blocks()});
+  }
+
+  size_t first_stream_blocks() const {
+    const auto first = index_.streams.find(0);
+    return first == index_.streams.end() ? 0 : first->second.blocks.size();
   }
 
   bool are_rows_elsewhere() const {
@@ -117,8 +129,7 @@ class Indexer {
   }
 
   void note(std::string text) {
-    const auto first = index_.streams.find(0);
-    const size_t before = first == index_.streams.end() ? 0 : first->second.blocks.size();
+    const size_t before = first_stream_blocks();
     auto& damages = index_.damages;
     if (damages.size() >= kMaxListedDamages && damages.back().blocks_before == before) {
       ++damages.back().unlisted;

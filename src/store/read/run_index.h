@@ -83,6 +83,7 @@ struct RunIndex {
   LatenessCounts lateness;                // of stream 0
   std::vector<MissedTicks> missed;        // of stream 0, kGapTicks or more, in order of ticks
   std::vector<IndexDamage> damages;       // in order of blocks_before
+  std::vector<IndexDamage> cuts;          // files that end within a frame, in the same order
   std::string host_json = "{}";
   int64_t incarnations = 0;
   int64_t value_bytes = 0;  // of segments and tail, without reported progress

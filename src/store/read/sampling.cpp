@@ -61,11 +61,20 @@ class GapFinder {
     if (to <= from) return;
     const std::string damage = before == kInside ? "" : damage_before(before);
     if (to - from < kGapTicks && damage.empty()) return;
-    const double from_s = time_of(from);
+    gaps_.push_back({time_of(from), to_s, damage, !damage.empty()});
+    if (!damage.empty()) return;
     const bool is_last = before == stream_.blocks.size();
-    const bool is_damage = !damage.empty();
-    gaps_.push_back(
-        {from_s, to_s, is_damage ? damage : reason_of(from_s, to_s, is_last), is_damage});
+    gaps_.back().reason = reason_of(time_of(from), to_s, is_last);
+    if (gaps_.back().reason.empty()) explain_by_cut(gaps_.back(), before);
+  }
+
+  // A file that ends within a frame is damage unless a reason is known: that of a recorder that was
+  // killed while it wrote.
+  void explain_by_cut(Gap& gap, size_t before) const {
+    const auto cut = std::find_if(index_.cuts.begin(), index_.cuts.end(),
+                                  [&](const auto& each) { return each.blocks_before == before; });
+    gap.is_damage = cut != index_.cuts.end();
+    gap.reason = gap.is_damage ? cut->text : no_reason_;
   }
 
   // What could not be read between two blocks, once: it explains the gap between them.
@@ -82,7 +91,7 @@ class GapFinder {
   }
 
   // All reasons reported within the gap (killed, and then delayed by a busy machine), first that of
-  // rows at the end that could not be written; otherwise a reason reported soon after it.
+  // rows at the end that could not be written; otherwise a reason reported soon after it, or "".
   std::string reason_of(double from_s, double to_s, bool is_last) const {
     const double until = to_s + std::max(period_s_, kReasonSlackS);
     std::string reasons = is_last ? unwritten_reason_ : "";
@@ -96,7 +105,7 @@ class GapFinder {
       if (reasons.find(event->text) != std::string::npos) continue;
       reasons += (reasons.empty() ? "" : "; ") + event->text;
     }
-    return reasons.empty() ? no_reason_ : reasons;
+    return reasons;
   }
 
   // Damage that cost no rows cost values of the block before it.

@@ -98,6 +98,26 @@ TEST(sampling, damage_that_costs_rows_is_a_gap_with_its_place) {
   EXPECT_EQ(points_text(*run, "hw.temperature"), "0=5 0.2=7");
 }
 
+// A copy that is not whole. While a run is recorded its last file may end anywhere.
+TEST(sampling, a_file_that_ends_within_a_frame_is_the_reason_of_a_gap_without_another) {
+  FixtureFile file;
+  file.schema(1, 0, 100 * kMs, "a", {kGauge}).times(0, 1, {{0, 0}}).values(1, 1, {{5}});
+  const size_t at = file.bytes().size();
+  file.times(0, 2, {{1, 0}, {2, 0}, {3, 0}});
+  const std::string cut = file.bytes().substr(0, at + kFrameHeaderBytes);
+  const auto gap_of = [&](const std::string& ended, const std::string& unwritten) {
+    RunFiles files = fixture_files({cut}, 0.35);
+    files.manifest.ended = ended;
+    files.manifest.unwritten_reason = unwritten;
+    return open_fixture(std::move(files))->sampling().gaps.at(0);
+  };
+  const Gap gap = gap_of("2026-01-02T03:04:05Z", "");
+  EXPECT_EQ(gap.reason, fmt::format("samples-0001.seg: ends within a frame, at offset {}", at));
+  EXPECT_TRUE(gap.is_damage);
+  EXPECT_EQ(gap_of("", "").reason, "the recorder did not run");
+  EXPECT_EQ(gap_of("2026-01-02T03:04:05Z", "the disk was full").reason, "the disk was full");
+}
+
 TEST(sampling, damage_that_costs_values_says_so) {
   FixtureFile file;
   file.schema(1, 0, 100 * kMs, "a", {kGauge}).times(0, 1, {{0, 0}, {1, 0}});

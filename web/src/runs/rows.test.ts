@@ -26,9 +26,10 @@ test('search takes words, tags, fields and regular expressions', () => {
 
 test('a job that failed is told from one that ended well', () => {
   const some = [run('a01'), run('a02', { exit_code: 3, ended_by: 'exit' }), run('a03', { exit_code: null, signal: 9, ended_by: 'signal' }),
-    run('a04', { exit_code: null, ended_by: 'unknown' }), run('a05', { exit_code: null, signal: 15, ended_by: 'time_limit' }), run('a06', { status: 'damaged', exit_code: null })];
-  deepEqual(found('status:failed', some), ['a02', 'a03', 'a05']);
-  deepEqual(found('status:ended', some), ['a01', 'a02', 'a03', 'a04', 'a05']);
+    run('a04', { exit_code: null, ended_by: 'unknown' }), run('a05', { exit_code: null, signal: 15, ended_by: 'time_limit' }), run('a06', { status: 'damaged', exit_code: null }),
+    run('a07', { exit_code: 127, ended_by: 'not_started' })];
+  deepEqual(found('status:failed', some), ['a02', 'a03', 'a07']);
+  deepEqual(found('status:ended', some), ['a01', 'a02', 'a03', 'a04', 'a05', 'a07']);
   deepEqual(found('status:damaged', some), ['a06']);
 });
 

@@ -20,11 +20,11 @@ export interface Search {
   problem: string | null;
 }
 
-/** As `list --status` names it; a job whose outcome is unknown did not fail as far as is known. */
+/** As `list --status` names it: a job that --for stopped did not fail, nor one whose outcome is unknown. */
 export function statusOf(run: RunListing): string {
   if (run.status !== 'ended') return run.status;
-  const isBroken = run.ended_by === 'signal' || run.ended_by === 'time_limit';
-  return isBroken || (run.exit_code !== null && run.exit_code !== 0) ? 'failed' : 'ended';
+  const isBroken = run.ended_by === 'signal' || run.ended_by === 'not_started';
+  return isBroken || (run.ended_by === 'exit' && run.exit_code !== 0) ? 'failed' : 'ended';
 }
 
 const textOf = (run: RunListing) =>
