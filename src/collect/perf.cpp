@@ -150,12 +150,13 @@ class PerfSource : public Source {
 
   Sampled sample(std::span<int64_t> values) override {
     std::fill(values.begin(), values.end(), kAbsent);
-    const int64_t begin = monotonic_ns();
-    if (begin < next_read_ns_) return Sampled::ok;
+    if (monotonic_ns() < next_read_ns_) return Sampled::ok;
+    // What others compute meanwhile on a busy machine is not the cost of reading.
+    const int64_t begin = thread_cpu_ns();
     read_counters(values);
-    const int64_t end = monotonic_ns();
+    const int64_t cost = thread_cpu_ns() - begin;
     // Below a millisecond a second it is read each time.
-    if (end - begin > kNsPerSecond / kRestFactor) next_read_ns_ = end + kRestFactor * (end - begin);
+    if (cost > kNsPerSecond / kRestFactor) next_read_ns_ = monotonic_ns() + kRestFactor * cost;
     return Sampled::ok;
   }
 
