@@ -21,7 +21,6 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "kernel/job_processes.h"
-#include "kernel/schedstat.h"
 #include "model/metric.h"
 
 namespace trainscope {
@@ -115,8 +114,7 @@ struct SourceContext : SourceOptions {
   // Adds an event (a GPU was lost, a file was replaced) to the run, from any thread; empty if
   // nothing is recorded.
   std::function<void(const std::string& kind, const std::string& text)> event_sink;
-  std::function<int64_t()> now_ns = monotonic_ns;          // tests have their own clock
-  std::function<int64_t()> waited_ns = waited_for_cpu_ns;  // of the calling thread
+  std::function<int64_t()> now_ns = monotonic_ns;  // tests have their own clock
 };
 
 // One stored column: a series and how its raw integers become values.

@@ -149,7 +149,7 @@ TEST(Counters, follows_a_file_that_is_replaced_by_rename) {
   TestRoot root;
   root.write("/s", "1\n");
   OpenedSource source(counters_collector::entry, root.path(), with({"x:/s+"}));
-  for (int i = 2; i < 10; ++i) {
+  for (int i = 2; i < 20; ++i) {
     root.write("/s.new", std::to_string(i) + "\n");
     std::filesystem::rename(root.at("/s.new"), root.at("/s"));
     ASSERT_EQ(source.sample(), Sampled::ok);
@@ -279,35 +279,6 @@ TEST(Counters, leaves_network_mounts_to_the_other_source) {
   root.write("/nfs/s", "8\n");
   slow.sample();
   EXPECT_EQ(slow.value("counter.far"), 8);
-}
-
-// Each reading takes 6 ms, of which the thread waits for a CPU for `waiting_ns`; how many of 10
-// samples have a value.
-int samples_of_a_file_that_takes_long(int64_t waiting_ns) {
-  TestRoot root;
-  root.write("/s", "7\n");
-  int64_t now = 0, waited = 0;
-  SourceContext context = with({"x:/s+"});
-  context.now_ns = [&] {
-    waited += waiting_ns;
-    return now += 6 * kNsPerSecond / 1000;
-  };
-  context.waited_ns = [&] { return waited; };
-  OpenedSource source(counters_collector::entry, root.path(), context);
-  int values = 0;
-  for (int i = 0; i < 10; ++i) {
-    source.sample();
-    values += source.value("counter.x") == 7 ? 1 : 0;
-  }
-  return values;
-}
-
-TEST(Counters, leaves_a_file_alone_that_takes_long_five_times) {
-  EXPECT_EQ(samples_of_a_file_that_takes_long(0), 4);  // open() was the first of five
-}
-
-TEST(Counters, does_not_blame_a_file_for_waits_for_a_cpu) {
-  EXPECT_EQ(samples_of_a_file_that_takes_long(5'500'000), 10);
 }
 
 TEST(Counters, says_nothing_of_a_run_without_counters) {

@@ -27,11 +27,6 @@ bool parse_schedstat(std::string_view text, ThreadTimes& times) {
   return true;
 }
 
-int64_t waited_for_cpu_ns() {
-  ThreadTimes times;
-  return parse_schedstat(line_or_empty("/proc/thread-self/schedstat"), times) ? times.wait_ns : 0;
-}
-
 std::optional<int64_t> block_delay_ticks(std::string_view stat_text) {
   const size_t close = stat_text.rfind(')');
   if (close == std::string_view::npos) return std::nullopt;

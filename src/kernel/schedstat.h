@@ -21,10 +21,6 @@ struct ThreadTimes {
 // text is not of that form.
 bool parse_schedstat(std::string_view text, ThreadTimes& times);
 
-// How long the calling thread has been ready to run without a CPU since it began; 0 if the kernel
-// does not say.
-int64_t waited_for_cpu_ns();
-
 // Field 42 of a stat: the time that the thread waited for block devices, in clock ticks; nothing if
 // the text ends before it.
 std::optional<int64_t> block_delay_ticks(std::string_view stat_text);

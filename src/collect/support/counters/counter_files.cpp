@@ -25,8 +25,8 @@ constexpr size_t kMaxTextBytes = size_t{1} << 20;
 constexpr int64_t kSearchEveryNs = kNsPerSecond;
 // Looking for files may take this share of the time.
 constexpr int64_t kSearchRest = 100;
-// A file that takes longer to read, five times in a row, is left alone for as many times as long.
-// From the second time on, waits for a CPU do not count: they are not the file's doing.
+// A file that takes longer to read, five times in a row (once may be the scheduler's doing), is
+// left alone for as many times as long.
 constexpr int64_t kSlowReadNs = 5'000'000;
 constexpr int kSlowReadings = 5;
 constexpr int64_t kReadRest = 20;
@@ -128,7 +128,6 @@ Opened CounterFiles::open(const SourceContext& context) {
                        "trainscope run --counter 'NAME:uint@FILE+r=0;c=0' -- COMMAND");
   }
   now_ns_ = context.now_ns;
-  waited_ns_ = context.waited_ns;
   if (!named_) name_counters(context);
   drop_vanished();
   find_files();
@@ -258,10 +257,7 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
   for (const Counter& counter : file.counters) {
     if (counter.has_column) values[counter.column] = kAbsent;
   }
-  if (now < file.skip_until_ns) return false;
-  const bool was_slow = file.slow_readings > 0;
-  const int64_t waited = was_slow ? waited_ns_() : 0;
-  if (!read(file)) return false;
+  if (now < file.skip_until_ns || !read(file)) return false;
   bool first_value = false;
   for (Counter& counter : file.counters) {
     uint64_t bits = 0;
@@ -278,7 +274,7 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
     counter.has_value = true;
     if (counter.has_column) values[counter.column] = value;
   }
-  const int64_t took = now_ns_() - now - (was_slow ? waited_ns_() - waited : 0);
+  const int64_t took = now_ns_() - now;
   file.slow_readings = took > kSlowReadNs ? file.slow_readings + 1 : 0;
   if (mount_kind_ == MountKind::local_files && file.slow_readings >= kSlowReadings) {
     file.skip_until_ns = now + kReadRest * took;

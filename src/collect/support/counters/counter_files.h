@@ -25,7 +25,6 @@
 #include "collect/support/counters/counter_row.h"
 #include "collect/support/counters/counter_spec.h"
 #include "kernel/mounts.h"
-#include "kernel/schedstat.h"
 
 namespace trainscope {
 
@@ -106,7 +105,7 @@ class CounterFiles : public Source {
   std::unordered_map<std::string, File*> by_path_;
   std::vector<char> buffer_;
   CounterText text_;
-  std::function<int64_t()> now_ns_ = monotonic_ns, waited_ns_ = waited_for_cpu_ns;
+  std::function<int64_t()> now_ns_ = monotonic_ns;
   int64_t next_search_ns_ = 0;
 };
 
