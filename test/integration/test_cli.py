@@ -171,7 +171,8 @@ class Job(Case):
 
     def test_a_command_that_cannot_be_executed_leaves_no_run(self):
         for words, code in ((["pyton", "x.py"], 127), (["/etc/passwd"], 126)):
-            done = self.run_cli("run", "--repeat", "2", "--", *words)
+            # In PATH there is no folder that may not be searched.
+            done = self.run_cli("run", "--repeat", "2", "--", *words, env={"PATH": "/usr/bin:/bin"})
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (code, 1), done.stderr)
             self.assertIn(f"trainscope: cannot run {words[0]}: ", done.stderr)
         self.assertEqual(json.loads(self.run_cli("list", "--json").stdout)["runs"], [])

@@ -12,7 +12,7 @@ import unittest
 
 from screen_reader import ShownProgram
 from test_terminal import SHELL
-from trainscope_test import BIN, Case, command, main, process_state, processes, python, wait_until
+from trainscope_test import BIN, Case, command, main, process_state, processes, python, recorders, wait_until
 
 UTF8 = "C.UTF-8"
 STEPS = """
@@ -239,9 +239,9 @@ while not os.path.exists({self.path("end")!r}):
             ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": "ranks"}
             self.start(["sleep", "1000"], "--name", f"rank{rank}", env=self.environment(**ranks))
             self.wait_for_samples(2, "job.cpu.time", f"rank{rank}")  # "latest" may still be the other one
-        recorders = processes("trainscope-rec", self.home)
-        self.assertEqual(len(recorders), 2)
-        for recorder in recorders:  # nothing new is written while top looks
+        both = recorders(self.home)
+        self.assertEqual(len(both), 2)
+        for recorder in both:  # nothing new is written while top looks
             os.kill(recorder, signal.SIGSTOP)
             self.addCleanup(os.kill, recorder, signal.SIGCONT)
         shown = self.show("top", "rank1")
@@ -416,7 +416,7 @@ sys.exit(6)
         shown.wait_for("[status 1792]")
 
     def test_a_command_that_cannot_run(self):
-        shown = self.show("run", "--top", "--", "no-such-command-here")
+        shown = self.show("run", "--top", "--", "/nowhere/no-such-command-here")
         self.assertEqual(shown.wait(), 127)
         after = shown.bytes[shown.bytes.rfind(b"\x1b[?1049l") + 1:]
         self.assertIn(b"no-such-command-here", after)
