@@ -15,9 +15,12 @@ from test_terminal import SHELL
 from trainscope_test import BIN, Case, command, main, process_state, processes, python, recorders, wait_until
 
 UTF8 = "C.UTF-8"
+# Steps have times of their own: lines that are printed may reach the recorder of a busy machine together.
 STEPS = """
-import time
+import os, time
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
 for i in range(1, 31):
+    os.write(pipe, f"step {i} loss={3 - i / 20} t={time.monotonic_ns()}\\n".encode())
     print(f"Step {i}/30, Loss: {3 - i / 20}", flush=True)
     time.sleep(0.02)
 time.sleep(1)
