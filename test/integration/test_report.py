@@ -19,7 +19,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 STEPS = """
 import os, sys, time
 P = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
-say = lambda text: os.write(P, (text + "\\n").encode())
+say = lambda text: os.write(P, f"{{text}} t={{time.monotonic_ns()}}\\n".encode())  # They may arrive together.
 for k in range(1, {steps} + 1):
     say("begin input"); time.sleep({wait}); say("end input")
     until = time.process_time() + {work}

@@ -123,8 +123,8 @@ step = 0
 while not os.path.exists({self.path("end")!r}):
     step += 1
     time.sleep(0.02)
-    os.write(pipe, f"step {{step}} loss={{1 / step}} throughput=250\\n".encode())
-    if step % 10 == 0: os.write(pipe, f"step {{step}} set=test accuracy=0.875\\n".encode())
+    os.write(pipe, f"step {{step}} loss={{1 / step}} throughput=250 t={{time.monotonic_ns()}}\\n".encode())
+    if step % 10 == 0: os.write(pipe, f"step {{step}} set=test accuracy=0.875 t={{time.monotonic_ns()}}\\n".encode())
 """
         process = self.start(job, "--name", "live")
         self.wait_for_samples(5)

@@ -324,12 +324,21 @@ class HostileRuns(Case):
 class Answers(Case):
     """What is served is what the commands print."""
 
+    def record_step_times(self, *options):
+        """Steps whose times are known: on a busy machine lines may be read together, and then they are not."""
+        for _ in range(20):
+            self.record(STEPS, *options)
+            if self.info()["steps"]["p50_s"] is not None:
+                return
+            self.trainscope("rm", "latest", "--yes")
+        self.fail("no run has step times")
+
     def same(self, view, path, *words):
         self.assertEqual(view.json(path), json.loads(self.trainscope(*words).stdout), path)
 
     def test_documents_are_those_of_the_commands(self):
         for name in ("a", "b"):
-            self.record(STEPS, "--name", name, "--every", "10ms")
+            self.record_step_times("--name", name, "--every", "10ms")
         view = View(self)
         a, b = (r["id"] for r in view.json("/api/runs")["runs"])
         self.same(view, "/api/runs", "list", "--json")
@@ -396,7 +405,7 @@ class Answers(Case):
         self.same(view, "/api/runs", "list", "--json")
 
     def test_steps_marks_output_and_distribution(self):
-        self.record(STEPS, "--every", "10ms")
+        self.record_step_times("--every", "10ms")
         view = View(self)
         info = self.info()
         run = "/api/run/" + info["run"]["id"]
