@@ -13,11 +13,18 @@ namespace running_rows_test {
 
 TEST(WebRunningRows, are_read_once_for_all_who_ask_at_the_same_time) {
   RunningRows rows;
-  std::atomic<int> reads = 0;
-  const auto read = [&] { return "row " + std::to_string(++reads); };
+  constexpr int kPages = 4;
+  std::atomic<int> asking = 0, reads = 0;
+  const auto read = [&] {
+    while (asking < kPages) std::this_thread::yield();  // a row is kept for a second only
+    return "row " + std::to_string(++reads);
+  };
   std::vector<std::thread> pages;
-  for (int i = 0; i < 4; ++i) {
-    pages.emplace_back([&] { EXPECT_EQ(rows.row("a", read), "row 1"); });
+  for (int i = 0; i < kPages; ++i) {
+    pages.emplace_back([&] {
+      ++asking;
+      EXPECT_EQ(rows.row("a", read), "row 1");
+    });
   }
   for (std::thread& page : pages) page.join();
   EXPECT_EQ(rows.row("b", read), "row 2") << "another run";

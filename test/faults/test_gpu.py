@@ -25,6 +25,11 @@ def of(info, name, **labels):
     return found[0] if found else None
 
 
+def samples_of(info, gpu, name="hw.gpu.temperature"):
+    found = of(info, name, gpu=gpu)
+    return found["samples"] if found else 0
+
+
 @unittest.skipUnless(os.path.exists(os.path.join(FAKE, LIBRARY)), "the fake driver library is not built")
 class FakeGpus(Case):
     def setUp(self):
@@ -51,21 +56,36 @@ class FakeGpus(Case):
         text = self.trainscope("sql", "latest", "select text from events where kind = 'gpu'").stdout.decode()
         return [line.strip('"') for line in text.splitlines()[1:]]
 
-    def while_it_runs(self, seconds, *script):
-        """Records a job that lasts so long from the first sample of the GPUs on (of a driver that is starting: from the
-        start of its process on); script is (after seconds, words for the driver)."""
+    def until(self, is_so):
+        """A step of a script: until what `info` says of the run that goes on is so."""
+        def is_so_now():
+            done = self.trainscope("info", "latest", "--json", check=False)
+            return done.returncode == 0 and is_so(json.loads(done.stdout))
+        return lambda: wait_until(is_so_now)
+
+    def until_read_again(self, gpu):
+        """A step of a script: until the GPU has more samples of its temperature than when the step begins."""
+        def wait():
+            before = self.on_disk("hw.gpu.temperature", gpu=gpu)["samples"]
+            self.until(lambda info: samples_of(info, gpu) > before and of(info, "hw.gpu.temperature", gpu=gpu)["status"] == "ok")()
+        return wait
+
+    def until_told(self, *words):
+        """A step of a script: until an event has all of these words."""
+        return lambda: wait_until(lambda: any(all(word in text for word in words) for text in self.events()))
+
+    def while_it_runs(self, *script):
+        """Records a job from the first sample of the GPUs on (of a driver that is starting: from the start of its process on)
+        to the end of the script, which has words for the driver and functions."""
         process = self.start(["cat"], stdin=subprocess.PIPE)
         wait_until(lambda: self.gpu_processes())
         if "starting" not in self.control.read_text():
             self.wait_for_samples(1, "hw.gpu.temperature")
-        end = time.monotonic() + seconds
-        for after, words in script:
-            time.sleep(after)
-            if callable(words):
-                words()
+        for step in script:
+            if callable(step):
+                step()
             else:
-                self.control_driver(words)
-        time.sleep(max(0, end - time.monotonic()))
+                self.control_driver(step)
         self.asked_to_end = time.time()
         process.communicate(timeout=120)
         self.assertEqual(process.returncode, 0)
@@ -74,7 +94,8 @@ class FakeGpus(Case):
     def test_known_numbers_are_reported_with_their_units(self):
         self.control_driver("process=1:1:77")
         began = time.time()
-        info = self.while_it_runs(2.5, (0, lambda: self.wait_for_samples(2, "hw.gpu.energy", gpu="0")))
+        info = self.while_it_runs(lambda: self.wait_for_samples(2, "hw.gpu.energy", gpu="0"),
+                                  self.until(lambda info: samples_of(info, "0", "hw.gpu.utilization") < samples_of(info, "0")))
         self.assert_energy_is_of_300_watts(of(info, "hw.gpu.energy", gpu="0"), began, time.time())
         for gpu, (degrees, watts) in enumerate([(60, 300), (61, 301), (62, 302)]):
             gpu = str(gpu)
@@ -109,7 +130,11 @@ class FakeGpus(Case):
         self.assertIn("hw.gpu.utilization", self.names_on_rank_1())
 
     def test_links_and_counters_before_hopper(self):
-        info = self.while_it_runs(2, (0, lambda: self.wait_for_samples(2, "hw.gpu.nvlink.io", gpu="2", direction="transmit")))
+        def moves(info):
+            flows = [m for m in info["metrics"] if m["name"] == "hw.gpu.pcie.io"]
+            return len(flows) == 6 and all(m["last"] for m in flows)
+        info = self.while_it_runs(lambda: self.wait_for_samples(2, "hw.gpu.nvlink.io", gpu="2", direction="transmit"),
+                                  self.until(moves))
         for gpu in "012":
             self.assertEqual(of(info, "hw.gpu.nvlink.io", gpu=gpu, direction="receive")["last"], 5000 << 10)
             self.assertEqual(of(info, "hw.gpu.nvlink.io", gpu=gpu, direction="transmit")["last"], 7000 << 10)
@@ -122,7 +147,7 @@ class FakeGpus(Case):
 
     def test_counters_inside_the_gpu(self):
         self.control_driver("gpm=1")
-        info = self.while_it_runs(2, (0, lambda: self.wait_for_samples(3, "hw.gpu.sm_active", gpu="1")))
+        info = self.while_it_runs(lambda: self.wait_for_samples(3, "hw.gpu.sm_active", gpu="1"))
         for name, ratio in (("sm_active", 0.75), ("sm_occupancy", 0.5), ("tensor_active", 0.25), ("dram_active", 0.4),
                             ("fp32_active", 0.1)):
             self.assertAlmostEqual(of(info, f"hw.gpu.{name}", gpu="1")["mean"], ratio)
@@ -170,7 +195,9 @@ class FakeGpus(Case):
         return [int(pid) for pid in out.stdout.split()]
 
     def test_a_call_that_hangs_costs_that_gpu_alone(self):
-        info = self.while_it_runs(9, (1, "hang=1"))
+        info = self.while_it_runs("hang=1", self.until_told("GPU 1", "not returned"),
+                                  self.until(lambda info: samples_of(info, "0") > 3 * samples_of(info, "1")
+                                             and of(info, "hw.gpu.temperature", gpu="1")["status"] == "stale"))
         self.assertEqual(of(info, "hw.gpu.temperature", gpu="1")["status"], "stale")
         good, hung = (of(info, "hw.gpu.temperature", gpu=g)["samples"] for g in "01")
         self.assertGreater(good, 3 * hung)
@@ -179,7 +206,7 @@ class FakeGpus(Case):
         self.assertEqual(info["sampling"]["restarts"], 0)
 
     def test_a_gpu_that_is_lost_is_an_event_and_comes_back(self):
-        info = self.while_it_runs(8, (1.5, "lost=2"), (2, ""))
+        info = self.while_it_runs("lost=2", self.until_told("GPU 2", "lost"), "", self.until_read_again("2"))
         texts = self.events()
         self.assertTrue(any("GPU 2" in text and "lost" in text for text in texts), texts)
         self.assertEqual(of(info, "hw.gpu.temperature", gpu="2")["status"], "ok", "found again")
@@ -187,31 +214,37 @@ class FakeGpus(Case):
                         of(info, "hw.gpu.temperature", gpu="0")["samples"])
 
     def test_a_gpu_that_stays_lost_is_stale(self):
-        info = self.while_it_runs(4, (1.5, "lost=0"))
+        info = self.while_it_runs("lost=0", self.until(lambda info: of(info, "hw.gpu.power", gpu="0")["status"] == "stale"))
         self.assertEqual(of(info, "hw.gpu.power", gpu="0")["status"], "stale")
         self.assertEqual(of(info, "hw.gpu.power", gpu="1")["status"], "ok")
 
     def test_errors_in_the_middle_are_absent_values(self):
-        info = self.while_it_runs(4, (1, "error=0"), (1, ""))
+        info = self.while_it_runs("error=0", self.until(lambda info: samples_of(info, "0") < samples_of(info, "1")), "",
+                                  self.until_read_again("0"))
         samples = [of(info, "hw.gpu.temperature", gpu=gpu)["samples"] for gpu in "01"]
         self.assertLess(samples[0], samples[1])
         self.assertEqual(of(info, "hw.gpu.temperature", gpu="0")["status"], "ok")
 
     def test_the_number_of_gpus_may_change(self):
-        info = self.while_it_runs(7, (1, "count=1"), (2.5, "count=3"))
+        info = self.while_it_runs("count=1", self.until(lambda info: samples_of(info, "2") < samples_of(info, "0") - 3), "count=3",
+                                  self.until_read_again("2"))
         self.assertEqual(of(info, "hw.gpu.temperature", gpu="2")["status"], "ok")
         self.assertLess(of(info, "hw.gpu.temperature", gpu="2")["samples"],
                         of(info, "hw.gpu.temperature", gpu="0")["samples"])
 
     def test_a_driver_that_is_reloaded_is_asked_anew(self):
-        info = self.while_it_runs(7, (1, "reload"), (0.5, ""))
+        def unread(info):
+            return of(info, "system.cpu.time", cpu="all", state="user")["samples"] - samples_of(info, "0")
+
+        def until_more_are_missing():
+            before = unread(self.info())
+            self.until(lambda info: unread(info) > before + 3)()
+        info = self.while_it_runs("reload", until_more_are_missing, "", self.until_read_again("0"))
         self.assertEqual(of(info, "hw.gpu.temperature", gpu="0")["status"], "ok")
-        last = self.rows("hw.gpu.temperature")[-1][0]
-        self.assertGreater(float(last), 5)
 
     def test_a_dear_call_is_made_rarely_and_at_the_end(self):
         self.control_driver("dear=0")
-        info = self.while_it_runs(3)
+        info = self.while_it_runs(self.until(lambda info: samples_of(info, "0", "hw.gpu.energy") < samples_of(info, "1", "hw.gpu.energy")))
         dear, cheap = (of(info, "hw.gpu.energy", gpu=gpu) for gpu in "01")
         self.assertLess(dear["samples"], cheap["samples"])
         # The fake has used 300 W since 1970: a value states when it was read, the last one at the end for both.
@@ -219,25 +252,26 @@ class FakeGpus(Case):
             self.assert_between(self.asked_to_end - 0.001, energy["last"] / 300, time.time(), "last reading")
 
     def test_the_driver_process_may_be_killed(self):
-        info = self.while_it_runs(5, (1, lambda: os.kill(self.gpu_processes()[0], signal.SIGKILL)))
+        info = self.while_it_runs(lambda: os.kill(self.gpu_processes()[0], signal.SIGKILL), self.until_told("restarting it"),
+                                  self.until_read_again("0"))
         self.assertEqual(of(info, "hw.gpu.temperature", gpu="0")["status"], "ok")
         self.assertTrue(any("restarting it" in text for text in self.events()), self.events())
         self.assertEqual(self.gpu_processes(), [])
 
     def test_a_driver_that_starts_slowly_is_waited_for(self):
         self.control_driver("starting")
-        info = self.while_it_runs(11, (7, ""))
+        info = self.while_it_runs(lambda: time.sleep(7), "", self.until(lambda info: samples_of(info, "0", "hw.gpu.utilization")))
         self.assertEqual(of(info, "hw.gpu.utilization", gpu="0")["status"], "ok")
 
     def test_an_xid_is_an_event(self):
-        self.while_it_runs(4, (1, "xid=1:79"))
+        self.while_it_runs("xid=1:79", self.until_told("GPU 1", "Xid 79"))
         self.assertTrue(any("GPU 1" in text and "Xid 79" in text for text in self.events()), self.events())
 
     def test_attach_loads_nothing_that_the_job_names(self):
         """As root that would be another user's code with root's rights."""
         if os.path.exists("/dev/nvidiactl"):
             self.skipTest("this machine has GPUs of its own")
-        job = subprocess.Popen(["sleep", "60"], env={**os.environ, "LD_LIBRARY_PATH": self.driver, "CUDA_VISIBLE_DEVICES": "7"})
+        job = subprocess.Popen(["sleep", "600"], env={**os.environ, "LD_LIBRARY_PATH": self.driver, "CUDA_VISIBLE_DEVICES": "7"})
         self.addCleanup(end, job)
         self.trainscope("attach", str(job.pid), "--quiet", "--for", "3s", env=self.environment(LD_LIBRARY_PATH=""))
         info = self.info()

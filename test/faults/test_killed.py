@@ -14,10 +14,13 @@ from trainscope_test import COUNTING_UNTIL_INPUT, LONG, Case, main, metric, proc
 RECORDER_KILLS = 200 if LONG else 25
 SUPERVISOR_KILLS = 50 if LONG else 10
 RESTART_LIMIT_S = 1.0
+LOST_LIMIT_S = 0.15
 SEED = int(os.environ.get("TRAINSCOPE_SEED", time.time_ns() % 1_000_000))
 
+# Begins when it is told to.
 COUNTING = """
 import sys, time
+sys.stdin.readline()
 for i in range(30):
     print(i, flush=True); time.sleep(0.03)
 sys.exit(9)
@@ -34,8 +37,9 @@ class Killed(Case):
     def test_the_recorder_at_random_moments(self):
         described = 0
         for k in range(RECORDER_KILLS):
-            process = self.start(COUNTING, "--every", "10ms")
+            process = self.start(COUNTING, "--every", "10ms", stdin=subprocess.PIPE)
             recorder = self.recorder()
+            process.stdin.write(b"go\n")
             # From the very first instructions of the recorder to the end of the job.
             time.sleep(self.random.choice((0, 0.02, 0.2, 1)) * self.random.random())
             try:
@@ -62,15 +66,16 @@ class Killed(Case):
         self.assertIsNotNone(self.info()["host"]["cpu_model"])
 
     def test_a_restart_costs_only_its_own_time(self):
+        # Again until one is quick: a busy machine may be late, but what is slow or lossy is so each time.
         holes, lost = [], []
-        for _ in range(3):
+        while len(holes) < 10 and not (holes and min(holes) <= RESTART_LIMIT_S and min(lost) <= LOST_LIMIT_S):
             process = self.start(COUNTING_UNTIL_INPUT, "--every", "10ms", stdin=subprocess.PIPE)
             process.stdout.readline()
             time.sleep(0.3)
             before = self.recorder()
-            os.kill(before, signal.SIGKILL)
             killed = time.monotonic()
-            wait_until(lambda: set(processes("trainscope-rec", self.home)) - {before})
+            os.kill(before, signal.SIGKILL)
+            self.next_recorder(before)
             time.sleep(0.5)
             process.communicate(input=b"end\n", timeout=60)
             info = self.assert_ticks_add_up()
@@ -81,10 +86,9 @@ class Killed(Case):
             times = [t for t, _ in self.series("system.cpu.time", "cpu=all;state=user")]
             holes.append(max(b - a for a, b in zip(times, times[1:])))
             lost.append(killed - max((t for t in times if t <= killed), default=0))
-        # The best of three: a busy machine may be late, what is slow or lossy is so each time. What was
-        # sampled before the kill was not on disk yet, and is there.
         self.assertLessEqual(min(holes), RESTART_LIMIT_S)
-        self.assertLessEqual(min(lost), 0.15)
+        # What was sampled before the kill was not on disk yet, and is there.
+        self.assertLessEqual(min(lost), LOST_LIMIT_S)
 
     def test_counters_go_on_over_a_restart(self):
         # Children that nobody waits for are known from their last readings alone.
@@ -111,7 +115,7 @@ os.read(0, 1)
         self.wait_for_samples(gone + 1, "job.cpu.time", mode="user")  # its end was seen
         killed = self.recorder()
         os.kill(killed, signal.SIGKILL)
-        wait_until(lambda: set(processes("trainscope-rec", self.home)) - {killed})
+        self.next_recorder(killed)
         process.communicate(input=b"x", timeout=60)
         self.assertEqual(process.returncode, 0)
         info = self.assert_ticks_add_up()
@@ -129,7 +133,7 @@ os.read(0, 1)
         process = self.start(COUNTING_UNTIL_INPUT, "--every", "20ms", stdin=subprocess.PIPE)
         killed = set()
         for _ in range(4):
-            recorder = wait_until(lambda: set(processes("trainscope-rec", self.home)) - killed).pop()
+            recorder = self.next_recorder(*killed)
             killed.add(recorder)
             time.sleep(0.1)
             os.kill(recorder, signal.SIGKILL)
@@ -141,7 +145,8 @@ os.read(0, 1)
     def test_the_supervisor_at_random_moments(self):
         for k in range(SUPERVISOR_KILLS):
             mark = self.path(f"mark{k}")
-            process = self.start(COUNTING.replace("sys.exit(9)", f"open({mark!r}, 'w')"), "--every", "10ms")
+            process = self.start(COUNTING.replace("sys.exit(9)", f"open({mark!r}, 'w')"), "--every", "10ms", stdin=subprocess.PIPE)
+            process.stdin.write(b"go\n")
             begun = process.stdout.readline()  # the job has started
             time.sleep(self.random.random() * 0.7)
             process.kill()
@@ -172,9 +177,14 @@ os.read(0, 1)
         self.assertEqual(out, b"".join(b"%d\n" % i * 50 for i in range(4000)))
 
     def test_the_supervisor_of_a_job_that_leaves_a_daemon(self):
-        process = self.start(["sh", "-c", "(sleep 2; echo late) & echo early; sleep 1"])
+        told = self.path("told")
+        daemon = f"(until [ -e {told} ]; do sleep 0.05; done; echo late) &"
+        process = self.start(["sh", "-c", f"{daemon} echo early; read line"], stdin=subprocess.PIPE)
         self.assertEqual(process.stdout.readline(), b"early\n")
         process.kill()
+        process.stdin.write(b"end\n")
+        wait_until(lambda: self.info()["job"]["ended_by"] == "unknown")
+        open(told, "w").close()
         self.assertEqual(process.stdout.read(), b"late\n")
         wait_until(lambda: not processes("trainscope-rec", self.home))
         self.assertEqual(self.info()["job"]["ended_by"], "unknown")
@@ -201,7 +211,7 @@ report(range(8, 13))
 
     def test_both(self):
         # Nobody is left to pass on: the job is told so by its next write. The run opens, up to the last second.
-        process = self.start("import time\nfor i in range(100): print(i, flush=True); time.sleep(0.05)")
+        process = self.start("import time\nwhile True: print(1, flush=True); time.sleep(0.05)")
         process.stdout.readline()
         recorder = self.recorder()
         self.wait_for_samples(6)
@@ -291,11 +301,16 @@ report(range(8, 13))
             return int(file.read())
 
     def test_a_recorder_still_stopped_at_the_end_is_woken_to_finish(self):
-        process = self.start("import time\nfor i in range(10): print(i, flush=True); time.sleep(0.1)", "--every", "20ms")
+        process = self.start(COUNTING_UNTIL_INPUT, "--every", "20ms", stdin=subprocess.PIPE)
         process.stdout.readline()
-        os.kill(self.recorder(), signal.SIGSTOP)
-        out, _ = process.communicate(timeout=60)
-        self.assertEqual((process.returncode, len(out.split())), (0, 9))
+        recorder = self.recorder()
+        os.kill(recorder, signal.SIGSTOP)
+        wait_until(lambda: process_state(recorder) == "T")
+        for _ in range(50):
+            process.stdout.readline()
+        out, _ = process.communicate(input=b"end\n", timeout=60)
+        numbers = list(map(int, out.split()))
+        self.assertEqual((process.returncode, numbers), (9, list(range(51, 51 + len(numbers)))))
         self.assert_ticks_add_up()
 
 

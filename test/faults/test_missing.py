@@ -136,8 +136,12 @@ class Limited(Case):
 
     def test_memory_limit(self):
         folder = self.cgroup(200 << 20)
-        job = python("block = bytearray(80 << 20); block[::4096] = b'x' * len(block[::4096]); import time; time.sleep(1.3)")
-        self.record(["sh", "-c", f'echo $$ > {folder}/cgroup.procs; exec "$@"', "sh", BIN, "run", "--quiet", "--name", "inner", "--", *job])
+        job = python("block = bytearray(80 << 20); block[::4096] = b'x' * len(block[::4096]); import sys; sys.stdin.read()")
+        process = self.start(["sh", "-c", f'echo $$ > {folder}/cgroup.procs; exec "$@"', "sh", BIN, "run", "--quiet", "--name", "inner",
+                              "--", *job], stdin=subprocess.PIPE)
+        wait_until(lambda: (self.on_disk("cgroup.memory.usage", "inner").get("max") or 0) >= 80 << 20)
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0)
         info = self.info("inner")
         self.assertEqual(metric(info, "cgroup.memory.limit")["last"], 200 << 20)
         self.assert_between(80 << 20, metric(info, "cgroup.memory.usage")["max"], 200 << 20, "cgroup.memory.usage")

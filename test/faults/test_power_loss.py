@@ -17,6 +17,7 @@ from trainscope_test import BIN, LONG, Case, main
 
 CALLS = "openat,write,rename,unlink,mkdir,ftruncate,fsync,fdatasync"
 FINISHED = re.compile(r"^(\w+)\((.*)\) += (-?\d+)")
+UNREAD = re.compile(r" (?:openat\(\S+|write\(\S+), 0x")  # a text that the tracer could not read
 FD = re.compile(r"^(-?\w+)<([^>]*)>")
 TEXT = re.compile(r'"((?:\\x[0-9a-f]{2})*)"')
 
@@ -116,7 +117,10 @@ class PowerLoss(Case):
             self.skipTest("tracing is not permitted here: " + done.stderr.decode())
         self.assertEqual(done.returncode, 0, done.stderr)
         with open(log, encoding="utf-8") as file:
-            return list(calls_of(file.read().splitlines()))
+            lines = file.read().splitlines()
+        if any(map(UNREAD.search, lines)):
+            self.skipTest("what a process does that leaves no core is told to root only")
+        return list(calls_of(lines))
 
     def read(self, files):
         """(exit code, samples, stderr) of a disk."""

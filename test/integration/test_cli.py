@@ -1,5 +1,6 @@
 """The command line as scripts and people meet it: usage errors before anything starts, settings and where
 they come from, secrets, doctor, reference pages, completion in real shells."""
+import itertools
 import json
 import os
 import pathlib
@@ -170,7 +171,8 @@ class Job(Case):
 
     def test_a_command_that_cannot_be_executed_leaves_no_run(self):
         for words, code in ((["pyton", "x.py"], 127), (["/etc/passwd"], 126)):
-            done = self.run_cli("run", "--repeat", "2", "--", *words)
+            # In PATH there is no folder that may not be searched.
+            done = self.run_cli("run", "--repeat", "2", "--", *words, env={"PATH": "/usr/bin:/bin"})
             self.assertEqual((done.returncode, len(done.stderr.splitlines())), (code, 1), done.stderr)
             self.assertIn(f"trainscope: cannot run {words[0]}: ", done.stderr)
         self.assertEqual(json.loads(self.run_cli("list", "--json").stdout)["runs"], [])
@@ -600,8 +602,10 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _trainscope 2>/dev/null; printf '%s\\
         script = f"trainscope completion fish | source; complete -C '{line}'"
         return [row.split("\t")[0] for row in self.shell("fish", script, "-c").splitlines()]
 
-    def zsh(self, line):
-        """What zsh lists for a line, by a terminal of its own: completion does not run without one."""
+    def zsh(self, line, *expected):
+        """What zsh lists for a line, until these words are in it (in either order), by a terminal of its own: completion does
+        not run without one, and lists nothing while keys are waiting."""
+        pattern = "|".join("*".join(words) for words in itertools.permutations(expected))
         script = f"""zmodload zsh/zpty
 zpty box zsh -f -i
 zpty -w box "PS1=; PROMPT=; autoload -U compinit; compinit -u -d {self.top}/dump; source <(trainscope completion zsh)"
@@ -609,10 +613,10 @@ zpty -w box "zstyle ':completion:*' list-prompt ''; zstyle ':completion:*' menu 
 zpty -w box 'bindkey "^I" list-choices; echo RE''ADY'
 zpty -r box text '*READY*'
 zpty -n -w box {line!r}$'\\t'
-sleep 2
+zpty -r box listed '*({pattern})*'
 zpty -n -w box $'\\x15'"echo E''ND"$'\\n'
 zpty -r box text '*END*'
-print -r -- "$text"
+print -r -- "$listed$text"
 zpty -d box"""
         return self.shell("zsh", script, "-f", "-c")
 
@@ -639,10 +643,10 @@ zpty -d box"""
         self.assertFalse((self.work / "evil").exists(), "a run's name was obeyed")
 
     def test_zsh(self):
-        self.assertIn("run a job and record it", self.zsh("trainscope r"))
-        self.assertIn("sampling period", self.zsh("trainscope run --"))
-        self.assertIn("fish", self.zsh("trainscope completion "))
-        listed = self.zsh("trainscope info ")
+        for line, word in (("trainscope r", "run a job and record it"), ("trainscope run --", "sampling period"),
+                           ("trainscope completion ", "fish")):
+            self.assertIn(word, self.zsh(line, word))
+        listed = self.zsh("trainscope info ", "latest", "base")
         self.assertIn("latest", listed)
         self.assertIn("base", listed)
         self.assertFalse((self.work / "evil").exists(), "a run's name was obeyed")

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from trainscope_test import BIN, Case, main, processes, wait_until
+from trainscope_test import BIN, Case, main
 
 # Escape sequences (a colour that we use too, CSI, OSC), a C1 control, a turn of the writing direction, a carriage return, a
 # backspace, a newline.
@@ -134,7 +134,7 @@ class OtherHosts(Case):
     def setUp(self):
         super().setUp()
         self.record(["true"])
-        wait_until(lambda: not processes("trainscope-syn", self.home))  # it removes `tail` in the background
+        self.wait_for_settled_runs()
         (self.run_path,) = pathlib.Path(self.home).iterdir()
 
     def foreign(self, silent_for_s):

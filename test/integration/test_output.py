@@ -132,10 +132,12 @@ raise SystemExit(3)
                 os.unlink(self.path("left"))
 
     def test_a_daemon_left_behind_keeps_its_output(self):
-        job = ["sh", "-c", "(sleep 4; echo late) & echo early; exit 4"]
+        over = self.path("over")
+        job = ["sh", "-c", f"(until [ -e {over} ]; do sleep 0.05; done; echo late) & echo early; exit 4"]
         process = self.start(job)
-        self.assertEqual(process.wait(timeout=60), 4)
-        self.assertLess(self.info()["run"]["duration_s"], 4, "the run waited for a daemon")
+        self.assertEqual(process.wait(timeout=60), 4, "the run waited for a daemon")
+        self.assertEqual(self.info()["job"]["exit_code"], 4)
+        open(over, "w").close()
         self.assertEqual(process.stdout.read(), b"early\nlate\n")
         wait_until(lambda: not processes("trainscope-rly", self.home))
 
@@ -144,7 +146,7 @@ raise SystemExit(3)
         reader = threading.Thread(target=lambda: [None for _ in iter(lambda: process.stdout.read(1 << 16), b"")])
         reader.start()
         try:
-            self.assertEqual(process.wait(timeout=30), 4)
+            self.assertEqual(process.wait(timeout=60), 4)
         finally:
             with open(self.path("pid")) as file:
                 os.kill(int(file.read()), signal.SIGKILL)

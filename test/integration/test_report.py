@@ -19,7 +19,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 STEPS = """
 import os, sys, time
 P = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
-say = lambda text: os.write(P, (text + "\\n").encode())
+say = lambda text: os.write(P, f"{{text}} t={{time.monotonic_ns()}}\\n".encode())  # They may arrive together.
 for k in range(1, {steps} + 1):
     say("begin input"); time.sleep({wait}); say("end input")
     until = time.process_time() + {work}
@@ -41,7 +41,7 @@ def recorded_home():
     kept = {k: v for k, v in os.environ.items() if not k.startswith("TRAINSCOPE_")}
     for name, wait in (("slow", 0.03), ("fast", 0.001)):
         subprocess.run([BIN, "run", "--quiet", "--name", name, "--", *command(job(wait=wait))], check=True,
-                       env={**kept, "TRAINSCOPE_HOME": folder}, stdin=subprocess.DEVNULL, capture_output=True)
+                       env={**kept, "XDG_CONFIG_HOME": folder, "TRAINSCOPE_HOME": folder}, stdin=subprocess.DEVNULL, capture_output=True)
     return folder
 
 
@@ -95,7 +95,9 @@ class Html(ReportCase):
                 self.assertAlmostEqual(have, value, delta=abs(value) * ROUNDED + 1e-12)
 
     def test_many_samples_become_windows_that_keep_every_spike(self):
-        self.record("import time\ntime.sleep(4)", "--every", "1ms")
+        process = self.start(["cat"], "--every", "1ms", stdin=subprocess.PIPE)
+        self.wait_for_samples(3000, "recorder.lateness", process="recorder")
+        process.communicate(timeout=60)
         text, _ = self.write("latest")
         run = next(iter(Page(text).data()["runs"].values()))
         header, series = columns(run["columns"])

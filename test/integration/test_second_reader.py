@@ -9,14 +9,16 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+
+from trainscope_test import recorders, wait_until
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import second_reader  # noqa: E402
 
 BIN = os.environ.get("TRAINSCOPE_BIN", "build/trainscope")
-JOB = ("import os, time\nend = time.time() + 2\npipe = open(os.environ['TRAINSCOPE_PIPE'], 'w')\nn = 0\n"
-       "while time.time() < end:\n"
+# Two seconds, and enough steps on a busy machine too.
+JOB = ("import os, time\nend = time.monotonic() + 2\npipe = open(os.environ['TRAINSCOPE_PIPE'], 'w')\nn = 0\n"
+       "while n < 100 or time.monotonic() < end:\n"
        "  n += 1; sum(range(20000)); time.sleep(.005); print('step', n, f'loss={1 / n}', file=pipe, flush=True)\nopen(os.devnull, 'wb').write(bytes(1 << 20))")
 
 
@@ -25,10 +27,13 @@ def skip(reason):
     sys.exit(77)
 
 
+def environment_of(home):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("TRAINSCOPE_")}
+    return {**kept, "XDG_CONFIG_HOME": home, "TRAINSCOPE_HOME": home}
+
+
 def trainscope(home, *words, **more):
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("TRAINSCOPE_")}
-    environment["TRAINSCOPE_HOME"] = home
-    return subprocess.run([BIN, *words], env=environment, stdin=subprocess.DEVNULL,
+    return subprocess.run([BIN, *words], env=environment_of(home), stdin=subprocess.DEVNULL,
                           capture_output=True, timeout=60, **more)
 
 
@@ -115,18 +120,12 @@ def recorded(home, name, *options):
 
 def killed_in_between(home):
     """A recorder that is killed: two incarnations, perhaps two segments; one run to both readers."""
-    environment = dict(os.environ, TRAINSCOPE_HOME=home)
     job = subprocess.Popen([BIN, "run", "--quiet", "--every", "20ms", "--name", "killed", "--",
-                            sys.executable, "-c", JOB], env=environment, stdin=subprocess.DEVNULL)
-    time.sleep(1)
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                text = file.read()
-        except OSError:
-            continue
-        if "(trainscope-rec)" in text and int(text.rsplit(")", 1)[1].split()[1]) == job.pid:
-            os.kill(int(pid), signal.SIGKILL)
+                            sys.executable, "-c", JOB], env=environment_of(home), stdin=subprocess.DEVNULL)
+    # Some samples of the first recorder are on disk.
+    wait_until(lambda: job.poll() is not None or trainscope(home, "sql", "killed", "select 1 from samples limit 1").stdout.split() == [b"1", b"1"])
+    for pid in recorders(home):
+        os.kill(pid, signal.SIGKILL)
     assert job.wait(timeout=60) == 0
 
 

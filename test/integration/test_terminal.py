@@ -36,6 +36,17 @@ os.tcsetpgrp(0, os.getpgrp())
 os.write(1, b"[status %d]" % status)
 """
 
+# Says whether it was stopped for as long as the shell waits, once it is continued.
+STOPPED = """
+import signal, time
+continued = []
+signal.signal(signal.SIGCONT, lambda *a: continued.append(1))
+last, longest, end = time.monotonic(), 0, time.monotonic() + 60
+print("ready", flush=True)
+while not (continued and longest > 0.5) and time.monotonic() < end:
+    time.sleep(0.02); now = time.monotonic(); longest = max(longest, now - last); last = now
+print("stopped", longest > 0.5, flush=True)
+"""
 STATUS = b"\r\x1b[K\x1b[2mtrainscope"
 
 
@@ -174,15 +185,7 @@ raise SystemExit(6)
                 self.read(rb"\[status (2|33280)\]")
 
     def test_stopping_a_job_in_a_group_of_its_own(self):
-        job = """
-import os, time
-os.setpgid(0, 0)
-last, longest, end = time.monotonic(), 0, time.monotonic() + 30
-print("ready", flush=True)
-while longest < 0.5 and time.monotonic() < end:
-    time.sleep(0.02); now = time.monotonic(); longest = max(longest, now - last); last = now
-print("stopped", longest > 0.5, flush=True)
-"""
+        job = "import os; os.setpgid(0, 0)" + STOPPED
         for name, words in self.both(job):
             with self.subTest(name):
                 self.open(words)
@@ -201,15 +204,7 @@ print("stopped", longest > 0.5, flush=True)
                 self.read(rb"\[status 2\]")
 
     def test_stopping_and_going_on(self):
-        job = """
-import time
-last, longest, end = time.monotonic(), 0, time.monotonic() + 30
-print("ready", flush=True)
-while longest < 0.5 and time.monotonic() < end:
-    time.sleep(0.02); now = time.monotonic(); longest = max(longest, now - last); last = now
-print("stopped", longest > 0.5, flush=True)
-"""
-        for name, words in self.both(job):
+        for name, words in self.both(STOPPED):
             with self.subTest(name):
                 self.open(words)
                 self.read(b"ready")
@@ -285,10 +280,13 @@ for i in range(60):
         self.assertRegex(screen.text(), r"\Arun \w+\n")
 
     def test_nothing_of_the_status_line_stays_when_the_window_shrinks(self):
-        self.open([BIN, "run", "--for", "3s", "--", "sleep", "60"], columns=100)
+        mark = self.path("over")
+        self.open([BIN, "run", "--", "sh", "-c", f"until [ -e {mark} ]; do sleep 0.05; done"], columns=100)
         self.read(rb"memory [^\x1b]*\x1b\[0m")
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 20, 0, 0))
-        self.read(rb"\[status 31744\]")
+        self.read(rb"\x1b\[2mtrainscope [^\x1b]{1,9}\x1b\[0m")  # it was drawn again
+        open(mark, "w").close()
+        self.read(rb"\[status 0\]")
         # A line that is longer than the small window was written before the window shrank.
         drawn = [m for m in re.finditer(rb"\x1b\[2m(trainscope [^\x1b]*)\x1b\[0m\r?", self.text) if len(m[1].decode()) > 20]
         screen = Screen(100)
@@ -334,7 +332,7 @@ signal.signal(signal.SIGTERM, lambda *a: (open({mark!r}, "w"), sys.exit(0)))
 print("ready", flush=True)
 while True: print("text " * 20, flush=True); time.sleep(0.01)
 """
-        self.open([BIN, "run", "--for", "2s", "--grace", "1s", "--", *command(job)])
+        self.open([BIN, "run", "--for", "4s", "--grace", "1s", "--", *command(job)])
         self.read(b"ready")
         self.type(b"\x13")
         wait_until(lambda: os.path.exists(mark))
@@ -346,15 +344,18 @@ while True: print("text " * 20, flush=True); time.sleep(0.01)
         self.assertNotIn(b"\x1b", done.stdout + done.stderr)
 
     def test_a_job_on_a_terminal_outlives_its_supervisor(self):
-        job = """
-import time
+        mark = self.path("killed")
+        job = f"""
+import os, time
 for i in range(12):
     print("line", i, flush=True); time.sleep(0.1)
+    while i == 4 and not os.path.exists({mark!r}): time.sleep(0.01)
 """
         self.open([BIN, "run", "--quiet", "--", *command(job)])
         self.read(b"line 3\r\n")
         supervisor = wait_until(lambda: processes("trainscope", self.home))[0]
         os.kill(supervisor, signal.SIGKILL)
+        open(mark, "w").close()
         self.read(b"line 11\r\n")
         # What the supervisor had written to the terminal when it was killed, but not noted yet, the recorder writes
         # again: a line may be there twice, none is lost.

@@ -12,12 +12,15 @@ import unittest
 
 from screen_reader import ShownProgram
 from test_terminal import SHELL
-from trainscope_test import BIN, Case, command, main, process_state, processes, python, wait_until
+from trainscope_test import BIN, Case, command, main, process_state, processes, python, recorders, wait_until
 
 UTF8 = "C.UTF-8"
+# Steps have times of their own: lines that are printed may reach the recorder of a busy machine together.
 STEPS = """
-import time
+import os, time
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
 for i in range(1, 31):
+    os.write(pipe, f"step {i} loss={3 - i / 20} t={time.monotonic_ns()}\\n".encode())
     print(f"Step {i}/30, Loss: {3 - i / 20}", flush=True)
     time.sleep(0.02)
 time.sleep(1)
@@ -120,8 +123,8 @@ step = 0
 while not os.path.exists({self.path("end")!r}):
     step += 1
     time.sleep(0.02)
-    os.write(pipe, f"step {{step}} loss={{1 / step}} throughput=250\\n".encode())
-    if step % 10 == 0: os.write(pipe, f"step {{step}} set=test accuracy=0.875\\n".encode())
+    os.write(pipe, f"step {{step}} loss={{1 / step}} throughput=250 t={{time.monotonic_ns()}}\\n".encode())
+    if step % 10 == 0: os.write(pipe, f"step {{step}} set=test accuracy=0.875 t={{time.monotonic_ns()}}\\n".encode())
 """
         process = self.start(job, "--name", "live")
         self.wait_for_samples(5)
@@ -239,9 +242,9 @@ while not os.path.exists({self.path("end")!r}):
             ranks = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": "2", "TORCHELASTIC_RUN_ID": "ranks"}
             self.start(["sleep", "1000"], "--name", f"rank{rank}", env=self.environment(**ranks))
             self.wait_for_samples(2, "job.cpu.time", f"rank{rank}")  # "latest" may still be the other one
-        recorders = processes("trainscope-rec", self.home)
-        self.assertEqual(len(recorders), 2)
-        for recorder in recorders:  # nothing new is written while top looks
+        both = recorders(self.home)
+        self.assertEqual(len(both), 2)
+        for recorder in both:  # nothing new is written while top looks
             os.kill(recorder, signal.SIGSTOP)
             self.addCleanup(os.kill, recorder, signal.SIGCONT)
         shown = self.show("top", "rank1")
@@ -416,7 +419,7 @@ sys.exit(6)
         shown.wait_for("[status 1792]")
 
     def test_a_command_that_cannot_run(self):
-        shown = self.show("run", "--top", "--", "no-such-command-here")
+        shown = self.show("run", "--top", "--", "/nowhere/no-such-command-here")
         self.assertEqual(shown.wait(), 127)
         after = shown.bytes[shown.bytes.rfind(b"\x1b[?1049l") + 1:]
         self.assertIn(b"no-such-command-here", after)

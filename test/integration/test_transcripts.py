@@ -71,7 +71,7 @@ class Transcripts(unittest.TestCase):
         programs.mkdir()
         (programs / "trainscope").symlink_to(BIN)
         kept = {k: v for k, v in os.environ.items() if not k.startswith(("TRAINSCOPE_", "SCOREP_"))}
-        self.environment = {**kept, "HOME": self.folder, "TRAINSCOPE_HOME": os.path.join(self.folder, "runs"),
+        self.environment = {**kept, "HOME": self.folder, "XDG_CONFIG_HOME": self.folder, "TRAINSCOPE_HOME": os.path.join(self.folder, "runs"),
                             "PATH": f"{programs}:{kept['PATH']}", "LC_ALL": "C.UTF-8", "TRAINSCOPE_SOURCE": str(ROOT)}
 
     def shell(self, command, work):

@@ -28,6 +28,7 @@ def frame(kind, payload):
 class OtherVersions(Case):
     def recorded(self):
         self.record(["sleep", "0.5"], "--every", "10ms", "--name", "old")
+        self.wait_for_settled_runs()
         return pathlib.Path(self.info("old")["run"]["path"])
 
     def assert_refused(self, folder, *says):
@@ -70,6 +71,7 @@ class OtherVersions(Case):
 class RuinedManifest(Case):
     def test_a_run_is_read_without_its_manifest(self):
         self.record(["sleep", "0.5"], "--every", "10ms", "--name", "resnet")
+        self.wait_for_settled_runs()
         whole = self.info("resnet")
         folder = pathlib.Path(whole["run"]["path"])
         # A copy that is named otherwise and has no time of its own: only the bytes can tell.

@@ -324,12 +324,21 @@ class HostileRuns(Case):
 class Answers(Case):
     """What is served is what the commands print."""
 
+    def record_step_times(self, *options):
+        """Steps whose times are known: on a busy machine lines may be read together, and then they are not."""
+        for _ in range(20):
+            self.record(STEPS, *options)
+            if self.info()["steps"]["p50_s"] is not None:
+                return
+            self.trainscope("rm", "latest", "--yes")
+        self.fail("no run has step times")
+
     def same(self, view, path, *words):
         self.assertEqual(view.json(path), json.loads(self.trainscope(*words).stdout), path)
 
     def test_documents_are_those_of_the_commands(self):
         for name in ("a", "b"):
-            self.record(STEPS, "--name", name, "--every", "10ms")
+            self.record_step_times("--name", name, "--every", "10ms")
         view = View(self)
         a, b = (r["id"] for r in view.json("/api/runs")["runs"])
         self.same(view, "/api/runs", "list", "--json")
@@ -396,7 +405,7 @@ class Answers(Case):
         self.same(view, "/api/runs", "list", "--json")
 
     def test_steps_marks_output_and_distribution(self):
-        self.record(STEPS, "--every", "10ms")
+        self.record_step_times("--every", "10ms")
         view = View(self)
         info = self.info()
         run = "/api/run/" + info["run"]["id"]
@@ -412,7 +421,8 @@ class Answers(Case):
         found = view.json(f"/api/compare/distribution?runs={info['run']['id']}")["runs"][0]
         self.assertEqual(len(found["quantiles"]), 101)
         self.assertEqual(found["quantiles"], sorted(found["quantiles"]))
-        self.assertAlmostEqual(found["quantiles"][50], info["steps"]["p50_s"], delta=0.2 * info["steps"]["p50_s"])
+        # Of few steps, which differ on a busy machine: the median is among those in the middle.
+        self.assert_between(found["quantiles"][40], info["steps"]["p50_s"], found["quantiles"][60], "p50_s")
 
     def rates(self, samples):
         """(time of the middle, rate) between each two samples of a counter."""
@@ -493,10 +503,10 @@ class Live(Case):
         events = view.events(run)
         name, first = next(events)
         self.assertEqual((name, first["status"]), ("now", "running"))
-        name, second = next(events)
+        # A busy machine may tell of steps before there are samples.
+        name, second = next((name, now) for name, now in events if name != "now" or now["samples"] >= first["samples"] + 3)
         self.assertEqual(name, "now")
         self.assertGreater(second["duration_s"], first["duration_s"])
-        self.assertGreater(second["samples"], first["samples"])
         info = view.json(f"/api/run/{run}/info")
         number = next(i for i, m in enumerate(info["metrics"]) if m["name"] == "system.cpu.time" and m["labels"]["cpu"] == "all")
         found = view.columns(f"/api/run/{run}/columns?series={number}&points=4000&from={first['duration_s']}")

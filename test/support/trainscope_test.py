@@ -25,6 +25,23 @@ IS_ROOT = os.geteuid() == 0
 PATIENCE_S = 60  # for what must happen, on a machine that may be busy
 
 
+def leave_the_callers_surroundings():
+    """Tests pass inside a job of a launcher, over ssh, without colours and without open standard descriptors."""
+    launchers = ("SLURM_", "OMPI_", "PMI_", "PMIX_", "MPI_", "MV2_", "TORCHELASTIC_")
+    ranks = ("RANK", "LOCAL_RANK", "GROUP_RANK", "NODE_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")
+    for name in list(os.environ):
+        if name.startswith(launchers) or name in (*ranks, "NO_COLOR", "SSH_CONNECTION", "PYTHONUNBUFFERED", "COLUMNS", "LINES"):
+            del os.environ[name]
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # the lowest one that is free
+
+
+leave_the_callers_surroundings()
+
+
 # Prints 0, 1, 2, … until its standard input has something, and ends with 9: no test depends on how long it takes.
 COUNTING_UNTIL_INPUT = """
 import select, sys
@@ -78,6 +95,20 @@ def processes(comm, value, variable="TRAINSCOPE_HOME"):
     return found
 
 
+def parent_of(pid):
+    """0 when there is no such process."""
+    try:
+        return int(pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except (OSError, IndexError):
+        return 0
+
+
+def recorders(home):
+    """The recorders of the runs in this home. What one has forked has its name until it becomes another program."""
+    found = processes("trainscope-rec", home)
+    return [pid for pid in found if parent_of(pid) not in found]
+
+
 def kill_all_of(home):
     """A job survives its supervisor, and so would one that a test left running. One that is killed may have started
     another one meanwhile."""
@@ -108,7 +139,8 @@ class Case(unittest.TestCase):
 
     def environment(self, **more):
         kept = {k: v for k, v in os.environ.items() if not k.startswith("TRAINSCOPE_")}
-        return {**kept, "TRAINSCOPE_HOME": self.home, **more}
+        # Where no settings of the person who runs the tests are.
+        return {**kept, "XDG_CONFIG_HOME": self.folder, "TRAINSCOPE_HOME": self.home, **more}
 
     def trainscope(self, *words, check=True, program=BIN, **keywords):
         """Runs the program; returns the finished process."""
@@ -137,7 +169,19 @@ class Case(unittest.TestCase):
 
     def recorder(self):
         """The recorder of the only run in this home, once there is one."""
-        return wait_until(lambda: processes("trainscope-rec", self.home))[0]
+        return wait_until(lambda: recorders(self.home))[0]
+
+    def next_recorder(self, *before):
+        """Another recorder than these, once there is one."""
+        return wait_until(lambda: set(recorders(self.home)) - set(before)).pop()
+
+    def wait_for_settled_runs(self):
+        """Until nothing of the runs that have ended works on: what puts them on the disk removes `tail` at its end. That
+        process leaves no core, so that nobody but root sees whose it is."""
+        wait_until(lambda: not processes(None, self.home))
+        until = time.monotonic() + (0 if IS_ROOT else 5)
+        while time.monotonic() < until and any(pathlib.Path(self.home).glob("*/tail")):
+            time.sleep(0.01)
 
     def on_disk(self, name="system.cpu.time", run="latest", **labels):
         """What `info` says now of a series of the run that goes on (any one when no labels are given); {} before it is there."""
