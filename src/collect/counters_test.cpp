@@ -3,7 +3,9 @@
 #include <unistd.h>
 
 #include <bit>
+#include <memory>
 
+#include "collect/support/counters/counter_files.h"
 #include "collect/support/opened_source.h"
 
 namespace trainscope {
@@ -279,6 +281,61 @@ TEST(Counters, leaves_network_mounts_to_the_other_source) {
   root.write("/nfs/s", "8\n");
   slow.sample();
   EXPECT_EQ(slow.value("counter.far"), 8);
+}
+
+// A machine on which each look at the clock takes 6 ms; for a part of them the thread waits for a
+// CPU.
+struct SlowMachine {
+  int64_t now_ns = 0, waited_ns = 0, waits_each_ns = 0;
+};
+
+SlowMachine slow_machine;
+
+Collector on_slow_machine() {
+  Collector collector = counters_collector::entry;
+  collector.make = [] {
+    return std::unique_ptr<Source>(std::make_unique<CounterFiles>(
+        CounterFiles::MountKind::local_files, [] { return slow_machine.waited_ns; }));
+  };
+  return collector;
+}
+
+SourceContext of_slow_machine(std::vector<std::string> counters) {
+  SourceContext context = with(std::move(counters));
+  context.now_ns = [] {
+    slow_machine.waited_ns += slow_machine.waits_each_ns;
+    return slow_machine.now_ns += 6 * kNsPerMs;
+  };
+  return context;
+}
+
+TEST(Counters, a_file_that_is_slow_five_times_in_a_row_is_left_alone_for_a_while) {
+  TestRoot root;
+  root.write("/s", "7\n");
+  slow_machine = {};
+  const Collector collector = on_slow_machine();
+  OpenedSource source(collector, root.path(), of_slow_machine({"x:/s+"}));
+  for (int i = 0; i < 4; ++i) {
+    source.sample();
+    EXPECT_EQ(source.value("counter.x"), 7) << i;
+  }
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), std::nullopt);
+  slow_machine.now_ns += 20 * 6 * kNsPerMs;
+  source.sample();
+  EXPECT_EQ(source.value("counter.x"), 7);
+}
+
+TEST(Counters, a_thread_that_waits_for_a_cpu_makes_no_file_slow) {
+  TestRoot root;
+  root.write("/s", "7\n");
+  slow_machine = {0, 0, 4 * kNsPerMs};
+  const Collector collector = on_slow_machine();
+  OpenedSource source(collector, root.path(), of_slow_machine({"x:/s+"}));
+  for (int i = 0; i < 20; ++i) {
+    source.sample();
+    EXPECT_EQ(source.value("counter.x"), 7) << i;
+  }
 }
 
 TEST(Counters, says_nothing_of_a_run_without_counters) {

@@ -1,7 +1,11 @@
 #include "kernel/schedstat.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
+#include "base/fd.h"
 #include "kernel/proc_file.h"
 
 namespace trainscope {
@@ -25,6 +29,14 @@ bool parse_schedstat(std::string_view text, ThreadTimes& times) {
   if (std::max(read.run_ns, read.wait_ns) > kMostThreadNs) return false;
   times = read;
   return true;
+}
+
+int64_t thread_wait_ns() {
+  const UniqueFd fd(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC));
+  char text[64];
+  const ssize_t size = fd ? ::read(fd.get(), text, sizeof text) : -1;
+  ThreadTimes times;
+  return size > 0 && parse_schedstat({text, static_cast<size_t>(size)}, times) ? times.wait_ns : 0;
 }
 
 std::optional<int64_t> block_delay_ticks(std::string_view stat_text) {

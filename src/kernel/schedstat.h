@@ -21,6 +21,10 @@ struct ThreadTimes {
 // text is not of that form.
 bool parse_schedstat(std::string_view text, ThreadTimes& times);
 
+// For how long the calling thread was ready to run without a CPU, so far; 0 if the kernel does not
+// tell.
+int64_t thread_wait_ns();
+
 // Field 42 of a stat: the time that the thread waited for block devices, in clock ticks; nothing if
 // the text ends before it.
 std::optional<int64_t> block_delay_ticks(std::string_view stat_text);

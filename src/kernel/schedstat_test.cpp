@@ -23,6 +23,12 @@ TEST(Schedstat, leaves_the_times_alone_when_torn) {
   EXPECT_EQ(times.wait_ns, 8);
 }
 
+TEST(Schedstat, a_wait_for_a_cpu_never_gets_shorter) {
+  const int64_t before = thread_wait_ns();
+  EXPECT_GE(before, 0);
+  EXPECT_GE(thread_wait_ns(), before);
+}
+
 TEST(Schedstat, field_42_of_a_stat_is_the_block_delay) {
   const std::string stat =
       "7 (a) b (c) S 1 7 7 0 -1 0 1 0 0 0 5 6 0 0 20 0 1 0 900 1000 500 18446744073709551615 1 1 0 "

@@ -270,7 +270,8 @@ class Progress(Case):
     def check_planted(self, source, words, *options, **environment):
         """Records the training and checks what was found. Pauses are planted by sleeping: a busy machine that holds the
         job or the recorder up plants others. So it runs before all others where that is permitted, and is tried again
-        when the job itself or the run's own jitter tells that it was held up; otherwise the first answer counts."""
+        when the job itself or the run's own jitter tells that it was held up; otherwise the first answer counts. Where it was
+        held up each time, only what no busy machine changes is known."""
         for attempts_left in (5, 4, 3, 2, 1, 0):
             shutil.rmtree(self.path("logs"), ignore_errors=True)
             self.record(words, *options, cwd=self.folder, env=self.environment(**environment), preexec_fn=run_before_others)
@@ -281,8 +282,10 @@ class Progress(Case):
             except AssertionError:
                 held_up = float(pathlib.Path(self.path("overslept")).read_text()) > DISTURBED_S
                 jitter = info["sampling"]["missed"] > 0 or info["sampling"]["jitter_p99_s"] > DISTURBED_S / 2
-                if attempts_left == 0 or not (held_up or jitter):
+                if not (held_up or jitter):
                     raise
+                if attempts_left == 0:
+                    self.skipTest("the machine held the job or the recorder up in each of six runs; the steps were all counted")
 
     def test_by_the_pipe(self):
         self.check_planted("pipe", python(BY_PIPE))

@@ -11,14 +11,16 @@ const axeSource = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 export const runs = JSON.parse(process.env.PAGE_RUNS ?? '{}');
 export const address = process.env.PAGE_ADDRESS ?? '';
 export const origin = address === '' ? '' : new URL(address).origin;
-// ms for what must happen, on a machine that may be busy.
-const patience = Number(process.env.PAGE_PATIENCE ?? 30_000);
+// ms for what must happen, on a machine that may be busy: a page reads a live run again after up to a minute.
+const patience = Number(process.env.PAGE_PATIENCE ?? 120_000);
 
 let browser;
 /** One page for all tests of a file: a new one costs more than most tests. */
 let shared = null;
 export async function start() {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
+  // What the wheel scrolls is there at once: where an animation ends depends on the time it is given.
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-smooth-scrolling'];
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args, timeout: patience });
 }
 export async function stop() {
   await browser?.close();
@@ -55,6 +57,34 @@ function watchErrors(page, allow = /^$/) {
   return errors;
 }
 
+/** Requests without a reply, by page; but for those that tell it what is new of a live run, which stay open. */
+const requests = new WeakMap();
+
+function watchRequests(page) {
+  const open = new Set();
+  requests.set(page, open);
+  page.on('request', (request) => { if (!request.url().endsWith('/live')) open.add(request); });
+  for (const end of ['requestfinished', 'requestfailed']) page.on(end, (request) => open.delete(request));
+}
+
+/** Until the page has the replies to all its requests. */
+export const replies = (page) => eventually(() => requests.get(page).size === 0, 'replies to all requests');
+
+/** Until the page has drawn what it knows. */
+export const drawn = (page) => page.evaluate(() => new Promise((resolve) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 0)));
+}));
+
+/** Until what a page of a run that ended shows is complete and stands still: what arrives late moves what is below it. */
+export const settled = (page) => eventually(async () => {
+  const looks = async () => {
+    await drawn(page);
+    return page.evaluate(() => [document.querySelectorAll('[aria-busy=true]').length, document.documentElement.scrollHeight].join());
+  };
+  const before = await looks();
+  return requests.get(page).size === 0 && before.startsWith('0,') && (await looks()) === before;
+}, 'a page that stands still');
+
 /** Leaves nothing of a test for the next one. */
 async function clear(page) {
   for (const event of ['pageerror', 'console', 'dialog', 'request', 'requestfinished', 'requestfailed']) page.removeAllListeners(event);
@@ -69,6 +99,7 @@ export async function withPage(fragment, act, { width = 1280, height = 900, colo
   const page = shared ?? (await newPage());
   shared = null;
   const errors = watchErrors(page, allow);
+  watchRequests(page);
   try {
     await page.setViewportSize({ width, height });
     await page.emulateMedia({ colorScheme });
@@ -150,22 +181,74 @@ export function watchColumns(page) {
 }
 
 export const params = (page) => page.evaluate(() => Object.fromEntries(new URLSearchParams(location.hash.split('?')[1] ?? '')));
-/** Charts are drawn when they come into view. */
-/** Puts the mouse into a chart, again if what arrived meanwhile moved the chart. Returns the mouse's x. */
-export function hover(page, chart, share, y = 20) {
+
+/**
+ * Puts the mouse into a chart until `shows(x)` is true there, again if what arrived meanwhile moved the chart; returns that. A
+ * busy machine may have missed the samples at one place: with several shares the next one is tried after a while. `shows` looks
+ * and does not wait.
+ */
+export function hover(page, chart, shares, shows = (x) => x) {
   const over = page.locator(`#chart-${chart} .u-over`);
   const line = page.locator(`#chart-${chart} .u-cursor-x`);
+  let place = {};
+  let looks = 0;
   return eventually(async () => {
     await over.scrollIntoViewIfNeeded();
     const box = await over.boundingBox();
-    const x = box.x + box.width * share;
-    await page.mouse.move(x - 5, box.y + y);
-    await page.mouse.move(x, box.y + y);
-    return Math.abs((await line.first().evaluate((element) => element.getBoundingClientRect().left)) - x) < 2 && x;
+    const share = [shares].flat()[Math.floor(looks++ / 20) % [shares].flat().length];
+    const now = { x: box.x + box.width * share, y: box.y + 20 };
+    const isThere = async () => Math.abs((await line.first().evaluate((element) => element.getBoundingClientRect().left)) - now.x) < 2;
+    // Where it is already it is left alone: what a page shows of a place may come once the mouse rests.
+    if (now.x !== place.x || now.y !== place.y || !(await isThere())) {
+      await page.mouse.move(now.x - 5, now.y);
+      await page.mouse.move(now.x, now.y);
+      place = now;
+    }
+    return (await isThere()) && shows(now.x);
   }, `the mouse in ${chart}`);
 }
 
+/** Drags in a chart from a share of its width to another one, again if the chart moved meanwhile, until `isDone`. */
+export function drag(page, chart, from, to, isDone) {
+  const over = page.locator(`#chart-${chart} .u-over`);
+  return eventually(async () => {
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    const y = box.y + box.height / 2;
+    await page.mouse.move(box.x + box.width * from, y);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * (from + to) / 2, y);
+    await page.mouse.move(box.x + box.width * to, y);
+    await page.mouse.up();
+    return isDone();
+  }, `what a drag in ${chart} does`);
+}
+
+/** Charts are drawn when they come into view. */
 export async function isDrawn(page, chart) {
   await page.locator(`#chart-${chart}`).scrollIntoViewIfNeeded();
   await page.locator(`#chart-${chart} canvas`).first().waitFor();
 }
+
+/** Moves the cursor of a chart that has the focus to the right until `shows`: at some places a busy machine missed the samples. */
+export const moveUntil = (page, shows, what) => eventually(async () => {
+  await page.keyboard.press('ArrowRight');
+  return shows();
+}, what);
+
+/** The share of pixels in a colour of the theme in a part of a chart, given as shares of its plot. */
+export const colouredShare = (page, chart, colour, from, to) => page.locator(`#chart-${chart}`).evaluate((figure, span) => {
+  const canvas = figure.querySelector('canvas');
+  const frame = canvas.getBoundingClientRect();
+  const plot = figure.querySelector('.u-over').getBoundingClientRect();
+  const scale = canvas.width / frame.width;
+  const left = (plot.left - frame.left + plot.width * span.from) * scale;
+  const { data } = canvas.getContext('2d').getImageData(left, (plot.top - frame.top) * scale, plot.width * (span.to - span.from) * scale, plot.height * scale);
+  const probe = document.createElement('canvas').getContext('2d');
+  probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(span.colour).trim();
+  probe.fillRect(0, 0, 1, 1);
+  const wanted = probe.getImageData(0, 0, 1, 1).data;
+  let found = 0;
+  for (let i = 0; i < data.length; i += 4) found += Number(data[i + 3] > 0 && [0, 1, 2].every((part) => Math.abs(data[i + part] - wanted[part]) < 3));
+  return found / (data.length / 4);
+}, { colour, from, to });

@@ -11,6 +11,7 @@ const withList = async (act) => {
   const list = await api('/api/runs');
   await withPage('#/', (page) => act(page, list.runs), { before: (page) => page.route('**/api/runs', (route) => route.fulfill({ json: list })) });
 };
+const rowOf = (page, name) => page.locator('tr', { has: page.getByRole('link', { name, exact: true }) });
 const names = (page) => page.locator('.runs-table tbody .name a').allTextContents();
 
 test('every run is a row with what list prints; names are text', () => withList(async (page, listed) => {
@@ -19,8 +20,8 @@ test('every run is a row with what list prints; names are text', () => withList(
   assert.ok((await names(page)).includes(process.env.PAGE_HOSTILE));
   assert.equal(await page.locator('.runs-table img, .runs-table b, .runs-table script').count(), 0);
   const [row] = (await api(`/api/rows?runs=${runs.slow}`)).rows;
-  await eventually(async () => (await page.locator('tr', { hasText: 'slow' }).locator('.spark svg').count()) === 1, 'the loss of slow');
-  const shown = () => page.locator('tr', { hasText: 'slow' }).locator('td.number').last().innerText();
+  await eventually(async () => (await rowOf(page, 'slow').locator('.spark svg').count()) === 1, 'the loss of slow');
+  const shown = () => rowOf(page, 'slow').locator('td.number').last().innerText();
   await eventually(async () => Math.abs(Number(await shown()) / row.steps_per_s - 1) < 0.01, 'steps per second of slow');
 }));
 
@@ -67,7 +68,7 @@ test('ranks of a job are one row that opens; a run that is being recorded shows 
     await page.getByText('3 ranks').waitFor();
     await page.getByRole('button', { name: 'Open the ranks of job' }).click();
     await eventually(async () => (await page.locator('tr.member').allInnerTexts()).map((text) => text.match(/rank \d/)?.[0]).join() === 'rank 0,rank 1,rank 2', 'three ranks');
-    const cells = page.locator('tr', { hasText: 'live' });
+    const cells = rowOf(page, 'live');
     await cells.getByText('12 min 4 s').waitFor();
     await cells.getByText('2,904').waitFor();
     await cells.getByText('node7').waitFor();

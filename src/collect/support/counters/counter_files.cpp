@@ -25,8 +25,9 @@ constexpr size_t kMaxTextBytes = size_t{1} << 20;
 constexpr int64_t kSearchEveryNs = kNsPerSecond;
 // Looking for files may take this share of the time.
 constexpr int64_t kSearchRest = 100;
-// A file that takes longer to read, five times in a row (once may be the scheduler's doing), is
-// left alone for as many times as long.
+// A file that takes longer to read, five times in a row, is left alone for as many times as long.
+// What a busy machine lets this thread wait for a CPU is not the file's doing: from the second time
+// on it is left out, which takes two more system calls.
 constexpr int64_t kSlowReadNs = 5'000'000;
 constexpr int kSlowReadings = 5;
 constexpr int64_t kReadRest = 20;
@@ -257,7 +258,10 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
   for (const Counter& counter : file.counters) {
     if (counter.has_column) values[counter.column] = kAbsent;
   }
-  if (now < file.skip_until_ns || !read(file)) return false;
+  if (now < file.skip_until_ns) return false;
+  const bool was_slow = file.slow_readings > 0;
+  const int64_t waited_before = was_slow ? wait_ns_() : 0;
+  if (!read(file)) return false;
   bool first_value = false;
   for (Counter& counter : file.counters) {
     uint64_t bits = 0;
@@ -274,7 +278,9 @@ bool CounterFiles::take(File& file, std::span<int64_t> values, int64_t now) {
     counter.has_value = true;
     if (counter.has_column) values[counter.column] = value;
   }
-  const int64_t took = now_ns_() - now;
+  const int64_t end = now_ns_();
+  const int64_t waited = was_slow ? wait_ns_() - waited_before : 0;
+  const int64_t took = end - now - waited;
   file.slow_readings = took > kSlowReadNs ? file.slow_readings + 1 : 0;
   if (mount_kind_ == MountKind::local_files && file.slow_readings >= kSlowReadings) {
     file.skip_until_ns = now + kReadRest * took;

@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -25,6 +26,7 @@
 #include "collect/support/counters/counter_row.h"
 #include "collect/support/counters/counter_spec.h"
 #include "kernel/mounts.h"
+#include "kernel/schedstat.h"
 
 namespace trainscope {
 
@@ -37,7 +39,9 @@ inline constexpr MetricSpec kCounterMetrics[] = {
 class CounterFiles : public Source {
  public:
   enum class MountKind { local_files, slow_mounts };
-  explicit CounterFiles(MountKind mount_kind) : mount_kind_(mount_kind) {}
+  // `wait_ns`: for how long this thread was ready to run without a CPU, so far.
+  explicit CounterFiles(MountKind mount_kind, std::function<int64_t()> wait_ns = thread_wait_ns)
+      : mount_kind_(mount_kind), wait_ns_(std::move(wait_ns)) {}
 
   Opened open(const SourceContext& context) override;
   Sampled sample(std::span<int64_t> values) override;
@@ -97,6 +101,7 @@ class CounterFiles : public Source {
   bool take(File& file, std::span<int64_t> values, int64_t now);
 
   MountKind mount_kind_;
+  std::function<int64_t()> wait_ns_;
   bool named_ = false;
   std::string root_;
   std::vector<Mount> mounts_;
