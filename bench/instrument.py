@@ -62,13 +62,15 @@ class Hooks:
             trace.budget._last_ns += gap
             trace.log.flushed_ns += gap
             trace.items_ns += gap
-        self.hooks.records[:] = [noted + gap if noted > 0 else noted - gap for noted in self.hooks.records]
+        records = self.hooks.records
+        for times in (slice(1, None, 3), slice(2, None, 3)):
+            records[times] = [noted + gap for noted in records[times]]
         self.training.batches = self.hooked
         self.hooks.pre_hooks[self.hooks.pre_key] = self.hooks.post_hooks[self.hooks.post_key] = None
-        self.hooks.flag = None
+        self.hooks.has_flag = False
         self.hooks.arrange()
-        if self.hooks.flag is not None:
-            self.hooks.flag.close()  # The step before has updated, without the hooks.
+        if self.hooks.has_flag:
+            self.hooks.note_update(None, (), {})  # The step before has updated, without the hooks.
 
     def take(self):
         if self.training.batches is self.bare:

@@ -1,12 +1,11 @@
 """Where PyTorch is observed: the data loader's __next__, the backward pass and optimizers.
 
 What is entered in every step costs most, because its code is not in the caches any more. Between bursts
-(budget.py) only __next__ is: the original backward is put back, and in place of the optimizers' hooks stand methods
-of built-in types that are not written in Python. Once the job compiles anything, hooks stay as they are: Dynamo
-guards on them.
+(budget.py) only __next__ is, and a hook of the optimizers that notes in one variable that there was an update: the
+original backward is put back, and in place of the other hook stands a method of a built-in type that does nothing.
+Once the job compiles anything, hooks stay as they are: Dynamo guards on them.
 """
 import functools
-import io
 import sys
 from _thread import _local
 
@@ -21,7 +20,6 @@ _torch = sys.modules["torch"]
 _ignored = memoryview(b"")
 _ignored.release()
 _nothing = _ignored.__exit__  # accepts any arguments, does nothing, returns None
-_new_flag = io.BytesIO
 
 
 class _Hooks:
@@ -32,14 +30,15 @@ class _Hooks:
         self.of_thread = _local()  # idents are used again by later threads
         self.autograd = self.backward = self.original_backward = None
         self.pre_hooks = self.post_hooks = self.pre_key = self.post_key = None
-        self.flag = None  # closed by an update that nothing else notices
+        self.has_flag = False  # whether all that is noted of an update is that there was one
         # Between bursts __next__ of the iterator with this mark only appends to `records` (Trace.take_records).
         self._fast = None
         self.fast_trace = None  # whose updates the flag notices, and whose batches are in `records`
         self.records = []  # always the same list: __next__ has it
         self.due_ns = 0  # when the records must become lines
-        # Tell __next__ these values, and that it is not running: see _timed_next.
-        self.set_next = self.end_next = lambda *values: None
+        # Of _timed_next: tell __next__ these values, and that it is not running; the hook that only notes an update, and
+        # whether it has since the last time.
+        self.set_next = self.end_next = self.note_update = self.take_update = lambda *values: None
         self.compiles = False
         self.replays = 0
         self.event = None
@@ -53,7 +52,7 @@ class _Hooks:
     @fast.setter
     def fast(self, mark):
         self._fast = mark
-        self.set_next(mark, self.flag, self.due_ns)
+        self.set_next(mark, self.due_ns)
 
     def trace(self):
         """Of this thread. Optimizers may update in a thread of the backward pass: that is the training's."""
@@ -100,7 +99,7 @@ class _Hooks:
             self._count_flag()
             self.post_hooks[self.post_key] = _end_update
             return
-        if self.flag is None or self.fast_trace is not trace:
+        if not self.has_flag or self.fast_trace is not trace:
             self._count_flag()
             self.fast_trace = trace
             self.raise_flag()
@@ -125,10 +124,7 @@ class _Hooks:
 
     def has_updated_unseen(self, trace):
         """Whether an optimizer has updated since the last time, while no hook of ours was called for it."""
-        if self.flag is None or trace is not self.fast_trace or not self.flag.closed:
-            return False
-        self.raise_flag()
-        return True
+        return self.has_flag and trace is self.fast_trace and self.take_update()
 
     def may_update_unseen(self):
         has_seen = any(trace.has_updated for trace in list(self.traces))
@@ -178,14 +174,14 @@ class _Hooks:
             session.note_unattached("device events", reason)
 
     def raise_flag(self):
-        self.flag = _new_flag()
-        self.post_hooks[self.post_key] = self.flag.__exit__
-        self.fast = self.fast
+        self.take_update()
+        self.has_flag = True
+        self.post_hooks[self.post_key] = self.note_update
 
     def _count_flag(self):
         """An update before this hook took over belongs to the step that is being made."""
-        flag, self.flag = self.flag, None
-        if flag is not None and flag.closed:
+        had_flag, self.has_flag = self.has_flag, False
+        if had_flag and self.take_update():
             self.fast_trace.updates += 1
             self.fast_trace.updated_ns = now_ns()
 
@@ -203,7 +199,7 @@ class _Hooks:
         self.traces, self.fast_trace = [], None
         del self.records[:]
         self.of_thread, self.communication = _local(), None
-        self.event, self.is_event_recorded, self.flag = False, False, None  # CUDA does not survive a fork.
+        self.event, self.is_event_recorded, self.has_flag = False, False, False  # CUDA does not survive a fork.
         self.fast = None
         self.end_next()
         self.arrange()
@@ -227,8 +223,9 @@ def _marked(iterator):
     """A new mark for it, which no other iterator has; None if it cannot be marked."""
     mark = object()
     try:
-        vars(iterator)["_trainscope_mark"] = mark
-    except TypeError:
+        # Not by vars(): Python would move all attributes of the iterator into a dictionary, which is slower.
+        object.__setattr__(iterator, "_trainscope_mark", mark)
+    except (AttributeError, TypeError):
         return None
     return mark
 
@@ -241,30 +238,40 @@ def attach_loader(module):
 def _timed_next(original):
     """What is needed between bursts is in variables of this function and in a mark of the iterator: globals, attributes
     of others and id() are in other places of the memory, which are in no cache when the next batch is asked for."""
-    fast, flag, due_ns = None, None, 0
+    fast, due_ns = None, 0
+    has_updated = False  # an optimizer, since the last batch, while only that is noted
     is_waiting = False  # inside of __next__ of that iterator
     note, clock = hooks.records.extend, now_ns
 
-    def set_next(mark, new_flag, new_due_ns):
-        nonlocal fast, flag, due_ns
-        flag = new_flag or flag
+    def set_next(mark, new_due_ns):
+        nonlocal fast, due_ns
         fast, due_ns = mark, new_due_ns if mark else 0  # A batch that is on its way is the last one for now.
 
     def end_next():
         nonlocal is_waiting
         is_waiting = False
 
+    def note_update(optimizer, arguments, keywords):
+        nonlocal has_updated
+        has_updated = True
+
+    def take_update():
+        nonlocal has_updated
+        had_updated, has_updated = has_updated, False
+        return had_updated
+
     hooks.set_next, hooks.end_next = set_next, end_next
+    hooks.note_update, hooks.take_update = note_update, take_update
 
     @functools.wraps(original)
     def __next__(self):
-        nonlocal is_waiting
+        nonlocal has_updated, is_waiting
         # None if anything was compiled: the compiler sees nothing of what follows.
-        if fast is not None:
-            if fast is self._trainscope_mark:
+        mark = fast
+        if mark is not None:
+            if mark is self._trainscope_mark:
                 # Between bursts: notes times and whether an optimizer has updated, and nothing else. What it keeps are
-                # integers in one list, which Python's garbage collector does not count.
-                own_flag = flag  # There may be another one when the batch has come.
+                # numbers in one list, which Python's garbage collector does not count.
                 began = clock()
                 try:
                     is_waiting = True
@@ -276,13 +283,11 @@ def _timed_next(original):
                     is_waiting = False
                 ended = clock()
                 try:
-                    if own_flag.closed:
-                        own_flag.__init__(b"")  # open again
-                    else:
-                        began = -began
-                    note((began, ended))  # both or none, whatever a signal handler of the job raises
+                    # A signal handler of the job may raise after a call: then all three are noted, and once.
+                    had_updated, has_updated = has_updated, False
+                    note((had_updated, began, ended))
                     # An update that another hook counts from now on must not be taken for that of this batch.
-                    if ended > due_ns or flag is not own_flag:
+                    if ended > due_ns or fast is not mark:
                         hooks.drain()
                 except Exception as error:
                     session.failed("the data loader", error)

@@ -16,7 +16,7 @@ from .spans import EVALUATION
 SOURCE = "torch"
 _ITEMS_NS = 1000000000
 _MOST_EVENTS = 4000
-FAST_NS = 15000  # of a batch that is only noted: assumed, see docs/benchmarks.md
+FAST_NS = 10000  # of a batch that is only noted: assumed, see docs/benchmarks.md
 # Making lines has a cost that does not depend on their number: noted steps that are long wait for more of their kind.
 _NOTED_AT_ONCE = 200
 _LONGEST_NOTED_NS = 500000000
@@ -99,29 +99,28 @@ class Trace:
         self.own_ns += now_ns() - ended + UNSEEN_NS_PER_CALL
 
     def take_records(self, records):
-        """Batches that __next__ noted between bursts: when each was requested, negative if no optimizer had updated
-        before, and when it came."""
+        """Batches that __next__ noted between bursts: whether an optimizer had updated before, when each was requested,
+        and when it came."""
         began_ns = now_ns()
-        requested, came = records[::2], records[1::2]
+        updated, requested, came = records[::3], records[1::3], records[2::3]
         resume_ns = self.budget.resume_ns
         first = 0 if self._is_between_bursts() else 1  # The first one ends what a burst has begun.
         end = len(came) if requested[-1] < resume_ns else len(came) - 1  # With the last one another burst may begin.
-        if end - first < _ALIKE or min(requested) < 0 or requested[end - 1] >= resume_ns:
-            self._take_noted(requested, came)
+        if end - first < _ALIKE or not all(updated) or requested[end - 1] >= resume_ns:
+            self._take_noted(updated, requested, came)
         else:
-            self._take_noted(requested[:first], came[:first])
+            self._take_noted(updated[:first], requested[:first], came[:first])
             if self._may_send_alike():
                 self._take_alike(requested[first:end], came[first:end])
                 first = end
-            self._take_noted(requested[first:], came[first:])
+            self._take_noted(updated[first:], requested[first:], came[first:])
         self.forward_ns = came[-1]
         self._flush_if_due(came[-1])
         self.own_ns += now_ns() - began_ns
 
-    def _take_noted(self, requested, came):
+    def _take_noted(self, updated, requested, came):
         append = self.log.events.append
-        for began, ended in zip(requested, came):
-            has_updated, began = began > 0, abs(began)
+        for has_updated, began, ended in zip(updated, requested, came):
             self.own_ns += FAST_NS
             self.has_updated = self.has_updated or has_updated
             if has_updated or self.updates:
