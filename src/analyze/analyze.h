@@ -67,7 +67,7 @@ struct Cause {
 std::span<const Cause> causes();
 
 // Grows when a rule may decide otherwise.
-inline constexpr int kRulesVersion = 8;
+inline constexpr int kRulesVersion = 9;
 
 // Less than this is too little to judge by.
 inline constexpr double kLeastTrainingS = 1.5;
@@ -86,6 +86,9 @@ struct GroupRule {
 
 // All of them, sorted by name. Generated from the folder.
 std::span<const GroupRule* const> group_rules();
+
+// What a run, or a job, must have for the rule of this name; "" for a name that no rule has.
+std::string_view needs_of_rule(std::string_view name);
 
 // "trainscope run --instrument -- python train.py" for a Python job, or one that loads a framework
 // of Python, that was run without it and reported no phases; "" otherwise, and for a job without

@@ -34,6 +34,9 @@ std::string explanation_text(const Diagnosis& diagnosis) {
   std::string out = "\nrules\n";
   for (const auto& judged : diagnosis.judged) {
     out += fmt::format("  {:<14} {:<20} {:.2f}\n", judged.rule, judged.verdict, judged.strength);
+    if (judged.seen.empty()) {
+      out += fmt::format("    does not apply here; needs {}\n", needs_of_rule(judged.rule));
+    }
     for (const Diagnosis::Seen& seen : judged.seen) {
       out +=
           fmt::format("    {:<44} {:>10}  {} to {}: {:.2f}\n", seen.what,

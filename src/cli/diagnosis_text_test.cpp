@@ -25,5 +25,15 @@ TEST(DiagnosisText, explains_also_what_was_found_without_a_rule_and_what_was_not
   EXPECT_FALSE(others.at(1)["found"].get<bool>());
 }
 
+TEST(DiagnosisText, says_what_a_rule_needs_that_looked_at_nothing) {
+  Diagnosis diagnosis;
+  diagnosis.judged = {{"gpu", "gpu_bound", 0, {}}};
+  const std::string text = diagnosis_text("run", diagnosis, "", true);
+  EXPECT_NE(text.find("    does not apply here; needs hw.gpu.utilization\n"), std::string::npos);
+  EXPECT_EQ(diagnosis_json(diagnosis, true)["explanation"].at(0)["needs"], "hw.gpu.utilization");
+  diagnosis.judged[0].seen.resize(1);
+  EXPECT_EQ(diagnosis_text("run", diagnosis, "", true).find("needs"), std::string::npos);
+}
+
 }  // namespace diagnosis_text_test
 }  // namespace trainscope

@@ -12,6 +12,7 @@
 #include "cli/summary.h"
 #include "cli/tags.h"
 #include "collect/collect.h"
+#include "model/switch_setting.h"
 #include "probe/probe.h"
 #include "record/record.h"
 #include "store/store.h"
@@ -69,7 +70,7 @@ class FieldReader {
 
   Status operator()(const SwitchField& field) {
     const std::string value = lower(text());
-    const bool is_yes = value == "true" || value == "1" || value == "yes" || value == "on";
+    const bool is_yes = means_on(value);
     const bool is_no = value == "false" || value == "0" || value == "no" || value == "off";
     if (!is_yes && !is_no && !value.empty()) {
       return Error(fmt::format("{}: '{}' is neither true nor false", origin_, printable(text())));

@@ -173,8 +173,9 @@ std::string analyses_page() {
   out += fmt::format(
       "\n## Rules of `diagnose`, version {}\n\nEach rule judges how far one verdict holds, from 0 "
       "to 1; "
-      "the strongest is the verdict, and below 0.5 the verdict is `unknown`. `trainscope diagnose "
-      "--explain` shows what each rule saw.\n\n| rule | verdict | needs | what it finds "
+      "the strongest is the verdict, and below 0.5 the verdict is `unknown`; of a job that reports "
+      "nothing of its steps but their end also if the confidence is below 55 %. `trainscope "
+      "diagnose --explain` shows what each rule saw.\n\n| rule | verdict | needs | what it finds "
       "|\n|---|---|---|---|\n",
       kRulesVersion);
   for (const Rule* rule : rules()) {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "compare/observed_run.h"
+#include "model/switch_setting.h"
 
 namespace trainscope {
 
@@ -88,7 +89,7 @@ RunFacts facts_of(const RunView& run) {
   facts.step_source = run.training().source;
   facts.versions = versions_of(host, manifest);
   facts.data = setting_value(manifest, "data");
-  facts.is_instrumented = setting_value(manifest, "instrument") == "true";
+  facts.is_instrumented = is_on(manifest, "instrument");
   const auto probed = manifest.tags.find("probe");
   facts.is_probed = probed != manifest.tags.end() && probed->second == "true";
   const auto price = manifest.tags.find("price");

@@ -100,6 +100,12 @@ TEST_F(WarningsTest, settings_of_the_recording) {
   EXPECT_THAT(warnings(), HasSubstr("data: different --data: none in A, /data/b in B"));
 }
 
+TEST_F(WarningsTest, a_setting_of_the_environment_is_the_same_as_the_flag) {
+  a_.own_manifest().settings = {{"instrument", "1", "environment"}};
+  b_.own_manifest().settings = {{"instrument", "true", "flag"}};
+  EXPECT_THAT(warnings(), Not(HasSubstr("instrument:")));
+}
+
 TEST_F(WarningsTest, period) {
   FakeRun slow(1, 60);
   slow.own_manifest().host_name = "node1";

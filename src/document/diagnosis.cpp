@@ -21,6 +21,7 @@ Json judged_json(const Diagnosis::Judged& judged) {
                     {"degree", one.degree}});
   }
   return {{"rule", judged.rule},
+          {"needs", std::string(needs_of_rule(judged.rule))},
           {"verdict", judged.verdict},
           {"strength", judged.strength},
           {"seen", std::move(seen)}};

@@ -166,6 +166,8 @@ trainscope.mark("hello")
         for job in (["/bin/true"], [sys.executable, "-I", "-c", ""], [sys.executable, "-c", "pass"]):
             self.record(job, "--instrument")
             self.assertTrue(any("--instrument found nothing to observe" in note for note in self.notes()), job)
+        self.record(["/bin/true"], env=self.environment(TRAINSCOPE_INSTRUMENT="1"))
+        self.assertTrue(any("--instrument found nothing to observe" in note for note in self.notes()), self.notes())
         self.record([sys.executable, "-c", "import time; time.sleep(600); import torch"], "--instrument", "--for", "100ms", check=False)
         self.assertTrue(any("or was over before it did" in note for note in self.notes()), self.notes())
         self.record([sys.executable, self.script(WAIT_S="0", **FAKE)], "--instrument")

@@ -40,13 +40,14 @@ Judgement judge(Witness& witness) {
     const double written = witness.value(Signal::disk_write_bytes).value_or(0);
     const bool is_by_steps = 0.85 * checkpoints >= 0.75 * waits;
     judgement.strength = std::max(0.85 * checkpoints, 0.75 * waits);
-    judgement.share = is_by_steps ? evidence.long_steps_share() : on_disk;
+    judgement.share = is_by_steps ? evidence.saving_share().value_or(0) : on_disk;
     const std::string rate = bytes_text(written) + "/s";
     const double percent = 100 * judgement.share;
     judgement.finding.summary =
         is_by_steps
-            ? fmt::format("steps in which the job writes ({} on average) lose {:.0f} % of the time",
-                          rate, percent)
+            ? fmt::format(
+                  "long steps lose {1:.0f} % of the time while the job writes ({0} on average)",
+                  rate, percent)
             : fmt::format("the main thread waits {:.0f} % of the time while it writes {}", percent,
                           rate);
   }
@@ -66,7 +67,7 @@ const Rule entry = {
     .name = "checkpoint",
     .verdict = "checkpoint_bound",
     .summary = "saving the state takes much of the time",
-    .needs = "phases, or job.thread.time",
+    .needs = "phases; or steps, job.io.bytes and job.disk.io; or job.thread.time",
     .judge = judge,
 };
 

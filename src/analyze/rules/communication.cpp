@@ -31,7 +31,7 @@ const Rule entry = {
     .name = "communication",
     .verdict = "communication_bound",
     .summary = "ranks wait for each other",
-    .needs = "phases",
+    .needs = "communication phases",
     .judge = judge,
 };
 

@@ -63,7 +63,7 @@ const Rule entry = {
     .name = "input_workers",
     .verdict = "input_bound",
     .summary = "the main thread waits for busy loading workers",
-    .needs = "job.thread.time",
+    .needs = "job.thread.time of loading workers",
     .judge = judge,
 };
 

@@ -70,6 +70,7 @@ class Evidence {
   std::optional<double> lost_input() const;
   // Of the time, beyond the usual duration of a step, in steps whose length no phase explains.
   double long_steps_share() const;
+  std::optional<double> saving_share() const;
 
   Framework framework() const { return framework_; }
   // analyze/support/reached_limits.h

@@ -43,6 +43,10 @@ double Evidence::long_steps_share() const {
   return reported_->long_steps_share(windows_.begin_s, windows_.end_s());
 }
 
+std::optional<double> Evidence::saving_share() const {
+  return reported_->saving_share(windows_.begin_s, windows_.end_s());
+}
+
 Evidence Evidence::slice(size_t first_window, size_t count) const {
   Evidence part = *this;
   part.windows_ = {windows_.edge_s(first_window), windows_.length_s, count};

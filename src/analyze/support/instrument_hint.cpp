@@ -7,6 +7,7 @@
 
 #include "analyze/analyze.h"
 #include "base/text.h"
+#include "model/switch_setting.h"
 #include "model/training.h"
 
 namespace trainscope {
@@ -50,18 +51,12 @@ std::string pasted_word(const std::string& word) {
   return printable(text + "'");
 }
 
-bool is_instrumented(const Manifest& manifest) {
-  return std::any_of(manifest.settings.begin(), manifest.settings.end(), [](const Setting& one) {
-    return one.name == "instrument" && one.value == "true";
-  });
-}
-
 }  // namespace
 
 std::string instrument_command(const RunView& run) {
   const Manifest& manifest = run.manifest();
   const bool was_run = manifest.imported_format.empty() && !manifest.attached;
-  if (!was_run || is_instrumented(manifest)) return "";
+  if (!was_run || is_on(manifest, "instrument")) return "";
   if (!is_python(manifest.command) && !has_loaded_framework(run.events())) return "";
   const Training& training = run.training();
   if (training.has_input_phases || training.has_compute_phases) return "";

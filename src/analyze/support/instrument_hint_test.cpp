@@ -24,6 +24,21 @@ TEST(InstrumentHint, is_a_command_to_paste) {
             "trainscope run --instrument -- uv run train.py");
 }
 
+TEST(InstrumentHint, is_not_what_was_done_already) {
+  for (const char* const value : {"true", "1", "Yes", "on", "0", ""}) {
+    FakeRun run(0.1, 10);
+    run.set_command({"python3", "train.py"});
+    run.own_manifest().settings = {{"instrument", value, "environment"}};
+    const bool is_off = *value == '\0' || *value == '0';
+    EXPECT_EQ(instrument_command(run).empty(), !is_off) << value;
+    const auto d = diagnose(run);
+    ASSERT_TRUE(d);
+    ASSERT_FALSE(d->missing.empty());
+    const bool names_it = d->missing[0].find("run --instrument") != std::string::npos;
+    EXPECT_EQ(names_it, is_off) << d->missing[0];
+  }
+}
+
 TEST(InstrumentHint, is_what_a_run_without_a_verdict_names) {
   PlantedRun run;
   run.command({"python3", "train.py"}).cpu(0.4, 0.45).thread("main", 0.4, 0);

@@ -4,6 +4,7 @@
 
 #include "analyze/analyze.h"
 #include "base/text.h"
+#include "model/switch_setting.h"
 
 namespace trainscope {
 
@@ -27,6 +28,9 @@ std::string missing_phases(const Evidence& evidence, const RunView& run) {
   const std::string command = instrument_command(run);
   // The command is last, so that it can be pasted.
   if (!command.empty()) return fmt::format("{}: trainscope send, or {}", what, command);
+  if (is_on(run.manifest(), "instrument")) {
+    return fmt::format("{}, which --instrument did not see: trainscope send", what);
+  }
   return fmt::format("{}: trainscope run --instrument -- COMMAND (Python), or trainscope send",
                      what);
 }

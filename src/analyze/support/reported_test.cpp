@@ -38,6 +38,33 @@ TEST(Reported, long_steps_in_which_a_job_writes_are_checkpoints) {
   EXPECT_EQ(writing(is_always).verdict, "cpu_bound");
 }
 
+bool begins_pause(int tenth) { return tenth % 14 == 9; }
+bool ends_pause(int tenth) { return tenth % 14 == 13; }
+
+// Computes at these times, and writes in one tenth of a second of each pause.
+Diagnosis writing_once(bool (*is_writing)(int tenth), bool (*is_computing)(int tenth)) {
+  PlantedRun run;
+  run.bursts("job.cpu.time", {{"mode", "user"}}, 0.095, is_computing).thread("main", 0.9, 0);
+  run.bursts("job.io.bytes", {{"direction", "write"}}, 84e6, is_writing);
+  run.bursts("job.disk.io", {{"direction", "write"}}, 84e6, is_writing);
+  return run.report(steps_with_pauses()).diagnose();
+}
+
+TEST(Reported, an_evaluation_before_a_quick_save_is_no_checkpoint) {
+  const Diagnosis d = writing_once(ends_pause, is_always);
+  EXPECT_EQ(d.verdict, "cpu_bound");
+  EXPECT_EQ(raised(d), "");
+}
+
+TEST(Reported, a_job_that_does_nothing_after_it_has_written_waits_for_storage) {
+  const Diagnosis d = writing_once(begins_pause, is_outside);
+  EXPECT_EQ(d.verdict, "checkpoint_bound");
+  ASSERT_FALSE(d.findings.empty());
+  EXPECT_NEAR(*d.findings[0].time_lost_s, 0.4 / 1.4 * 19, 0.6);
+  // What it waits for before it writes is something else.
+  EXPECT_NE(writing_once(ends_pause, is_outside).verdict, "checkpoint_bound");
+}
+
 // Computes outside of its pauses, or all the time.
 Diagnosis stalling(bool (*is_burst)(int tenth)) {
   PlantedRun run;

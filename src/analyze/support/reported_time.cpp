@@ -4,6 +4,7 @@
 
 #include "analyze/analyze.h"
 #include "analyze/support/reported.h"
+#include "analyze/support/saving_time.h"
 
 namespace trainscope {
 
@@ -78,6 +79,7 @@ Status ReportedTime::read_steps(const RunView& run) {
   std::vector<Pause> long_steps = step_time_.pauses;
   std::erase_if(long_steps, [](const Pause& pause) { return pause.kind != kUnexplained; });
   TS_TRY(writes_, writes_in_pauses(run, long_steps, begin_s_, end_s_));
+  TS_TRY(saving_, saving_in_pauses(run, long_steps, begin_s_, end_s_));
   if (!knows_input_) {
     TS_TRY(work_, work_in_pauses(run, long_steps, begin_s_, end_s_));
   }
@@ -202,6 +204,11 @@ std::optional<double> ReportedTime::lost_input(double from_s, double to_s) const
 
 double ReportedTime::long_steps_share(double from_s, double to_s) const {
   return std::min(1.0, paused_s(kUnexplained, from_s, to_s) / (to_s - from_s));
+}
+
+std::optional<double> ReportedTime::saving_share(double from_s, double to_s) const {
+  if (!saving_) return std::nullopt;
+  return *saving_ * long_steps_share(from_s, to_s);
 }
 
 std::optional<ReportedTime::NamedShare> ReportedTime::largest_other_phase() const {

@@ -50,6 +50,8 @@ class ReportedTime {
   std::optional<double> dry_share() const { return dry_share_; }
   // Of the time, beyond the usual duration of a step, in steps whose length no phase explains.
   double long_steps_share(double from_s, double to_s) const;
+  // The part of it in which the job writes, or waits for that; empty: unknown.
+  std::optional<double> saving_share(double from_s, double to_s) const;
   // analyze/support/reported.h, of these steps; the second only of jobs that do not report waits
   std::optional<double> writes_in_long_steps() const { return writes_; }
   std::optional<double> work_in_long_steps() const { return work_; }
@@ -81,7 +83,7 @@ class ReportedTime {
   StepTimeline timeline_;
   std::vector<StartWait> later_starts_;
   AnalysisResult step_time_;
-  std::optional<double> dry_share_, writes_, work_, batch_;
+  std::optional<double> dry_share_, writes_, saving_, work_, batch_;
   std::map<std::string, double, std::less<>> shares_;  // of all that is judged
 };
 

@@ -64,4 +64,14 @@ bool has_found(const Diagnosis& diagnosis, const OtherFinding& other) {
 
 std::span<const Cause> causes() { return kCauses; }
 
+std::string_view needs_of_rule(std::string_view name) {
+  for (const Rule* rule : rules()) {
+    if (rule->name == name) return rule->needs;
+  }
+  for (const GroupRule* rule : group_rules()) {
+    if (rule->name == name) return rule->needs;
+  }
+  return "";
+}
+
 }  // namespace trainscope

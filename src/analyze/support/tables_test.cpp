@@ -24,5 +24,11 @@ TEST(Tables, of_causes_are_about_verdicts_of_rules) {
   }
 }
 
+TEST(Tables, every_rule_states_what_it_needs) {
+  for (const Rule* rule : rules()) EXPECT_EQ(needs_of_rule(rule->name), rule->needs);
+  EXPECT_TRUE(needs_of_rule("straggler").starts_with("steps of at least 3 ranks"));
+  EXPECT_EQ(needs_of_rule("nobody"), "");
+}
+
 }  // namespace tables_test
 }  // namespace trainscope

@@ -33,7 +33,8 @@ double Witness::checkpoints() {
   if (const auto share = evidence_.share("checkpoint")) {
     return share_degree("checkpoints of step time", share, 0.05, 0.2);
   }
-  return share_degree("time lost in long steps", evidence_.long_steps_share(), 0.05, 0.2) *
+  return share_degree("time lost in long steps while the job writes", evidence_.saving_share(),
+                      0.05, 0.2) *
          share_degree("writes that fall into long steps only",
                       evidence_.reported().writes_in_long_steps(), 0.5, 0.85) *
          degree(Signal::disk_write_bytes, 1e6, 5e6);

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "model/switch_setting.h"
 #include "store/store.h"
 
 namespace trainscope {
@@ -74,11 +75,7 @@ std::string probe_note() {
          "learnt is not to be used where its input was replaced";
 }
 
-bool is_instrumented(const Manifest& manifest) {
-  return std::any_of(manifest.settings.begin(), manifest.settings.end(), [](const Setting& one) {
-    return one.name == "instrument" && one.value == "true";
-  });
-}
+bool is_instrumented(const Manifest& manifest) { return is_on(manifest, "instrument"); }
 
 std::string no_instrumentation_note() {
   return "--instrument found nothing to observe: the job is not Python 3.7 or later, imports "
