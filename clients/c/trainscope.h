@@ -13,8 +13,9 @@
 //
 // Sender: the process that loaded this first and its training thread (the first to end a step;
 // before that, the first to send) have no who. Another thread has who=PID.NUMBER, a forked process
-// who=PID, and if RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0, who=rankN. ts_set_who()
-// overrules that for the thread that calls it.
+// who=PID, and if the first of RANK, OMPI_COMM_WORLD_RANK, MV2_COMM_WORLD_RANK, PMI_RANK and
+// SLURM_PROCID that is set is N > 0, who=rankN. ts_set_who() overrules that for the thread that
+// calls it.
 //
 // Limits: Linux, GCC or Clang, C99 or later; with -std=c99 include it before any other header. A
 // glibc older than 2.32 needs -pthread. Not for signal handlers. A line has at most 4,096 bytes: a
@@ -173,7 +174,9 @@ static inline int ts_open_pipe_(void) {
 }
 
 static inline long ts_rank_(void) {
-  static const char* const kVariables[] = {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK"};
+  // Of the innermost launcher first: mpirun in a batch script of Slurm leaves SLURM_PROCID at 0.
+  static const char* const kVariables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK",
+                                           "PMI_RANK", "SLURM_PROCID"};
   for (size_t i = 0; i < sizeof kVariables / sizeof kVariables[0]; ++i) {
     const char* text = getenv(kVariables[i]);
     if (text != NULL && *text != '\0' && strspn(text, "0123456789") == strlen(text))

@@ -11,7 +11,8 @@ sent before the next line that succeeds. A forked process opens the FIFO again.
 
 Sender: the process that imported this first and its training thread (the first to end a step; before
 that, the one that imported this) have no who. Another thread has who=PID.NAME, a forked or
-multiprocessing process who=PID, and if RANK, SLURM_PROCID or OMPI_COMM_WORLD_RANK is N > 0, who=rankN.
+multiprocessing process who=PID, and if the first of RANK, OMPI_COMM_WORLD_RANK, MV2_COMM_WORLD_RANK, PMI_RANK and SLURM_PROCID
+that is set is N > 0, who=rankN.
 set_who() overrides that.
 
 Limits: a number on an accelerator is fetched, which waits for it: send values that are on the host already, or

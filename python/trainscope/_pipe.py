@@ -15,7 +15,8 @@ LINE_BYTES = 4096
 NAME_BYTES = 128
 _NAME_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:-"
 _AS_NAME = bytes(c if c in _NAME_LETTERS else ord("_") for c in range(256))
-_RANKS = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
+# Of the innermost launcher first: in a batch script of Slurm, SLURM_PROCID is 0 in all processes that mpirun starts.
+_RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")
 _MAIN_PROCESS = os.getpid()
 _SILENT = -1
 

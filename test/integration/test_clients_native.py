@@ -399,7 +399,7 @@ class Surroundings(Native):
             }
             """, "-pthread")
         self.fifo.make_small()
-        job = self.start([program], RANK="2")
+        job = self.start([program], OMPI_COMM_WORLD_RANK="2", SLURM_PROCID="0")
         os.set_blocking(job.stdout.fileno(), False)
         lines = self.fifo.sent_until(lambda: job.stdout.read() is not None)
         job.communicate(b"\n")

@@ -221,7 +221,9 @@ class Who(FifoCase):
         for environment, line in (
                 ({"RANK": "3"}, "step 1 who=rank3"), ({"RANK": "0", "SLURM_PROCID": "5"}, "step 1"),
                 ({"SLURM_PROCID": "5"}, "step 1 who=rank5"), ({"RANK": "best"}, "step 1"),
-                ({"OMPI_COMM_WORLD_RANK": "12"}, "step 1 who=rank12"), ({"RANK": ""}, "step 1")):
+                ({"OMPI_COMM_WORLD_RANK": "12"}, "step 1 who=rank12"), ({"RANK": ""}, "step 1"),
+                # mpirun in a batch script of Slurm, and MPICH
+                ({"OMPI_COMM_WORLD_RANK": "2", "SLURM_PROCID": "0"}, "step 1 who=rank2"), ({"PMI_RANK": "1"}, "step 1 who=rank1")):
             self.assertEqual(self.fifo.run_python(step, **environment), [line], environment)
         self.assertEqual(self.fifo.run_python("""
             import trainscope

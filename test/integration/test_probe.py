@@ -349,14 +349,16 @@ train(Data(1500, float(sys.argv[1]), 2, 2), 1, 6, each)
 print(replaced)"""
 
     def test_ranks_switch_together(self):
-        """However long their own steps take."""
-        seen = []
-        for rank, load in ((0, 20), (1, 14)):
-            blocks = self.probed(self.JOB, load, RANK=str(rank), WORLD_SIZE="2")
-            self.assertEqual(bool(blocks), rank == 0)  # One of them reports.
-            seen.append(set(json.loads(self.job.stdout)))
-        self.assertTrue(seen[0])
-        self.assertEqual(seen[0], seen[1])
+        """However long their own steps take, and whoever started them: mpirun in a batch script of Slurm leaves SLURM_PROCID."""
+        for rank_of, size_of, more in (("RANK", "WORLD_SIZE", {}),
+                                       ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", {"SLURM_PROCID": "0"})):
+            seen = []
+            for rank, load in ((0, 20), (1, 14)):
+                blocks = self.probed(self.JOB, load, **{rank_of: str(rank), size_of: "2"}, **more)
+                self.assertEqual(bool(blocks), rank == 0)  # One of them reports.
+                seen.append(set(json.loads(self.job.stdout)))
+            self.assertTrue(seen[0])
+            self.assertEqual(seen[0], seen[1])
 
     def test_the_input_of_ranks_has_its_effect(self):
         """Steps without waits are short, so that many of them pass until the queue is full; then it has to drain."""

@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PYTHON_CLIENT = ROOT / "python"
 F_SETPIPE_SZ = 1031  # fcntl has it from Python 3.10 on; the client is tested on older ones too.
 _TIME = re.compile(r" t=(\d+)(?= who=\S+$|$)")
-_OURS = ("TRAINSCOPE_PIPE", "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK")
+_OURS = ("TRAINSCOPE_PIPE", "RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "MV2_COMM_WORLD_RANK", "PMI_RANK")
 
 
 def client(source, *arguments):

@@ -372,10 +372,13 @@ def _queued_ns():
 
 
 def _world_size():
-    try:
-        return int(os.environ.get("WORLD_SIZE", "1"))
-    except ValueError:
-        return 1
+    """As the launcher that started this process states it."""
+    largest = 1
+    for variable in ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMI_SIZE"):
+        size = os.environ.get(variable, "")
+        if size.isdecimal():
+            largest = max(largest, int(size))
+    return largest
 
 
 probe = Probe(lease) if lease is not None else None
