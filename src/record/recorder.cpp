@@ -41,6 +41,8 @@ using std::chrono::milliseconds;
 constexpr auto kLastWriteLimit = milliseconds(500);
 constexpr milliseconds kLogLimit(300);
 constexpr milliseconds kEventFilesLimit(500);
+// How often to check whether the job alone goes on, while the supervisor has stopped with it.
+constexpr int kStoppedPauseMs = 100;
 // After the job's end, for the inventory of a recorder that was started just before it.
 constexpr int64_t kInventoryLimit = 200 * kNsPerMs;
 
@@ -232,7 +234,8 @@ void Recorder::serve() {
                                     {setup_.wake_fd, POLLIN, 0},
                                     {setup_.lifeline_fd, POLLIN, 0},
                                     {clock_changes_.get(), POLLIN, 0}}};
-    ::poll(polls.data(), polls.size(), -1);
+    ::poll(polls.data(), polls.size(), memory_->supervisor_has_stopped != 0 ? kStoppedPauseMs : -1);
+    continue_supervisor(*memory_, setup_.supervisor_pid);
     if (polls[0].revents != 0) note_signals(memory_, signal_fd.get());
     if (polls[1].revents != 0) note_changes();
     if (polls[3].revents != 0) {

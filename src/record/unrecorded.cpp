@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "kernel/process_tree.h"
 #include "record/recorder_process.h"
+#include "record/sample/job_stops.h"
 #include "record/supervise/supervisor.h"
 
 namespace trainscope {
@@ -22,7 +23,8 @@ constexpr size_t kNoRing = 4096;
 
 // Runs in the place of the recorder and only notes signals: one that reaches this process as well
 // was sent to the whole group, and the supervisor must not send it to the job again.
-[[noreturn]] void witness_signals(SharedMemory memory, int wake_fd, int lifeline_fd) {
+[[noreturn]] void witness_signals(SharedMemory memory, pid_t supervisor, int wake_fd,
+                                  int lifeline_fd) {
   prepare_recorder_process();
   sigset_t all;
   sigfillset(&all);
@@ -33,6 +35,7 @@ constexpr size_t kNoRing = 4096;
     memory->last_tick_ns = monotonic_ns();
     ::poll(polls.data(), polls.size(), kWitnessTickMs);
     note_signals(memory, signals.get());
+    continue_supervisor(*memory, supervisor);
     eventfd_t ignored = 0;
     eventfd_read(wake_fd, &ignored);
   }
@@ -63,9 +66,9 @@ MonitoredRecorder witness(const Plumbing& plumbing) {
   recorder.ready_fd = plumbing.ready.get();
   recorder.lifeline_write_fd = plumbing.lifeline.write.get();
   recorder.period_ns = kWitnessTickMs * kNsPerMs;
-  recorder.run = [memory = plumbing.memory, wake_fd = recorder.wake_fd,
+  recorder.run = [memory = plumbing.memory, supervisor = ::getpid(), wake_fd = recorder.wake_fd,
                   lifeline_fd = plumbing.lifeline.read.get()](const std::string&) {
-    witness_signals(memory, wake_fd, lifeline_fd);
+    witness_signals(memory, supervisor, wake_fd, lifeline_fd);
   };
   return recorder;
 }

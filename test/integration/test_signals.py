@@ -228,6 +228,28 @@ raise SystemExit(8)
         self.assert_ticks_add_up()
         self.assertEqual(events(), ["the job was stopped by signal 19 (Stopped (signal))", "the job was continued"])
 
+    def test_a_job_stopped_by_the_signal_of_the_stop_key_and_continued_by_others(self):
+        """We stop with it, as a shell expects, and go on with it, or nobody would pass on its output and its end."""
+        job = """
+import os
+os.write(1, b"%d\\n" % os.getpid())
+os.read(0, 1)
+raise SystemExit(8)
+"""
+        def stopped(number):
+            process = self.start(job, stdin=subprocess.PIPE)
+            pid = int(process.stdout.readline())
+            os.kill(pid, signal.SIGTSTP)
+            wait_until(lambda: process_state(pid) == "T" and process_state(process.pid) == "T")
+            os.kill(pid, number)
+            return process
+
+        for number, status in ((signal.SIGCONT, 8), (signal.SIGKILL, -signal.SIGKILL)):
+            with self.subTest(number):
+                process = stopped(number)
+                process.communicate(timeout=60)
+                self.assertEqual(process.returncode, status)
+
 
 if __name__ == "__main__":
     main()

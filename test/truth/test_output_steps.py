@@ -113,6 +113,15 @@ class OutputSteps(Case):
         for name in ("one", "two"):
             self.assert_refused(name)
 
+    def test_two_runs_that_append_to_one_file_that_was_renamed(self):
+        first = self.run_to(self.path("log"), "one", self.both("one", "two"))
+        wait_until(lambda: os.path.exists(self.path("one")))
+        os.rename(self.path("log"), self.path("renamed"))
+        second = self.run_to(self.path("renamed"), "two", self.both("two", "one"))
+        self.assertEqual((first.wait(), second.wait()), (0, 0))
+        for name in ("one", "two"):
+            self.assert_refused(name)
+
     def test_two_runs_of_one_script(self):
         """They share one open file, which a script has given to both."""
         words = [f"{BIN} run --quiet --name {name} -- " + " ".join(map(shlex.quote, self.both(name, other)))

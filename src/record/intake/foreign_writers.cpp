@@ -59,6 +59,8 @@ bool ForeignWriters::is_shared_with_the_job(pid_t pid, int fd) const {
 
 std::optional<std::string> ForeignWriters::look(bool was_opened, int64_t bytes, bool at_once) {
   if (files_.empty() || !family_.is_supervised()) return std::nullopt;
+  // Renamed or removed, it has another name wherever it is open.
+  for (File& file : files_) file.name = file_name_of(supervisor_, file.fds.front());
   find_all_holders(was_opened, bytes);
   std::optional<std::string> found;
   if (at_once || monotonic_ns() >= next_judging_ns_) {

@@ -1,6 +1,8 @@
 // Stops of the job, by Ctrl-Z or a signal, as events.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "record/sample/shared.h"
@@ -18,5 +20,10 @@ class JobStops {
   SharedMemory memory_;
   int last_;
 };
+
+// A supervisor that has stopped with the job cannot see that the job alone was continued, or
+// killed: continues it then. To be called now and then while `supervisor_has_stopped`, by a child
+// of it.
+void continue_supervisor(const Shared& memory, pid_t supervisor);
 
 }  // namespace trainscope

@@ -94,9 +94,10 @@ struct Shared {
   std::atomic<pid_t> gpu_pid{
       0};  // of the recorder's GPU process; not the job's though we may reap it
   std::atomic<int64_t> job_ended_ns{0};
-  std::atomic<int32_t> job_stop_signal{0};  // that stopped the job; 0: it is not stopped
-  std::atomic<int32_t> stop{0};             // the run is over: close it
-  std::atomic<int32_t> finished{0};         // kWriting, then kAllWritten or kNotAllWritten
+  std::atomic<int32_t> job_stop_signal{0};         // that stopped the job; 0: it is not stopped
+  std::atomic<int32_t> supervisor_has_stopped{0};  // itself, together with the job
+  std::atomic<int32_t> stop{0};                    // the run is over: close it
+  std::atomic<int32_t> finished{0};                // kWriting, then kAllWritten or kNotAllWritten
   Reaped reaped;
   JobTotals usage, switches;
   JobThreadState threads;

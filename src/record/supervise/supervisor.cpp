@@ -319,7 +319,10 @@ void Supervisor::mirror_stop(int stop_signal) {
   drain_output();
   status_.wipe();
   if (is_covered()) screen_->pause();
+  memory_->supervisor_has_stopped = 1;
+  monitor_.wake();
   ::raise(SIGSTOP);
+  memory_->supervisor_has_stopped = 0;
 }
 
 void Supervisor::enforce_limit() {
