@@ -23,14 +23,15 @@ namespace trainscope {
 
 namespace {
 
-constexpr int64_t kHomeHangNs = 10 * kNsPerSecond, kIdFileHangNs = kNsPerSecond;
+// A disk that others keep busy may take seconds to create a file.
+constexpr int64_t kFolderHangNs = 10 * kNsPerSecond;
 constexpr int64_t kLimitNs = 60 * kNsPerSecond;
 constexpr off_t kReservedBytes = 64 * 1024;
 
 // Work on a folder that may hang; the Error that it does comes in time.
-Result<std::string> in_child(int64_t hang_ns, const std::function<Result<std::string>()>& work) {
+Result<std::string> in_child(const std::function<Result<std::string>()>& work) {
   ChildLimits limits;
-  limits.idle_ns = hang_ns;
+  limits.idle_ns = kFolderHangNs;
   limits.total_ns = kLimitNs;
   limits.heeds_signals = false;  // Ctrl-C is for the job, or for us
   const ChildAnswer answer = ask_child(limits, [&] {
@@ -102,7 +103,7 @@ std::string reserve_path(const std::string& run_path) { return run_path + "/rese
 std::string progress_path(const NewRun& run) { return run.path + "/progress"; }
 
 Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
-  const auto made = in_child(kHomeHangNs, [&]() -> Result<std::string> {
+  const auto made = in_child([&]() -> Result<std::string> {
     TS_TRY(const NewRun run, create_run(home));
     set_id(manifest, run.id);
     add_limits(home, manifest);
@@ -139,7 +140,7 @@ Result<RunFolder> make_run_folder(const std::string& home, Manifest& manifest) {
 }
 
 Status add_instrument_files(const NewRun& run, const std::string& lease) {
-  const auto written = in_child(kHomeHangNs, [&]() -> Result<std::string> {
+  const auto written = in_child([&]() -> Result<std::string> {
     TS_CHECK_OK(write_instrument_files(run.path, lease));
     return std::string();
   });
@@ -154,7 +155,7 @@ Status write_id_file(const std::string& path, const std::string& id) {
     TS_TRY(const UniqueFd fd, open_file(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY));
     return write_all(fd.get(), id + "\n");
   }
-  const auto written = in_child(kIdFileHangNs, [&]() -> Result<std::string> {
+  const auto written = in_child([&]() -> Result<std::string> {
     TS_CHECK_OK(replace_or_write(path, id + "\n"));
     return std::string();
   });
