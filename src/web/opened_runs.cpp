@@ -99,15 +99,19 @@ Result<OpenedRuns::Run> OpenedRuns::open(const std::string& id, const std::strin
   const std::lock_guard lock(entry->mutex);
   Reading& reading = wanted == Wanted::samples ? entry->samples : entry->reports;
   // Of a run that has ended both are the same, also if one was read shortly before the end.
+  bool has_ended = false;
   for (const Reading* const other : {&entry->samples, &entry->reports}) {
-    if (other->run != nullptr && other->run->status() != RunStatus::running &&
-        is_current(*other, path)) {
+    if (other->run == nullptr || other->run->status() == RunStatus::running) continue;
+    has_ended = true;
+    if (is_current(*other, path)) {
       reading = *other;
       entry->follower.reset();
       return reading.run;
     }
   }
-  if (is_current(reading, path)) return reading.run;
+  // The manifest may have been replaced while the end was read, or since: nobody who was told of
+  // the end gets a running run.
+  if (!has_ended && is_current(reading, path)) return reading.run;
   const int64_t begin_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   const std::string manifest = manifest_version(path);  // before it is read
   const bool is_running = list_run(path).status == RunStatus::running;

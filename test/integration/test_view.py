@@ -521,6 +521,13 @@ class Live(Case):
         self.assertEqual([name for name, _ in view.events(run)], ["ended"], "an ended run has one event")
 
     def test_what_is_asked_at_the_end_is_of_the_whole_run(self):
+        self.check_what_is_asked_at_the_end()
+
+    def test_what_is_asked_at_the_end_is_of_the_whole_run_although_its_manifest_was_replaced_since(self):
+        """As it is while the end is read."""
+        self.check_what_is_asked_at_the_end(lambda run: self.trainscope("edit", run, "--note", "replaced"))
+
+    def check_what_is_asked_at_the_end(self, meanwhile=lambda run: None):
         job = """
             import os, select, sys
             pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
@@ -542,6 +549,7 @@ class Live(Case):
         process.stdin.close()
         *_, (name, _) = events
         self.assertEqual(name, "ended")
+        meanwhile(run)
         at_end = view.json(f"/api/run/{run}/info")
         self.assertEqual((at_end["run"]["status"], at_end["steps"]["count"]), ("ended", 2))
         self.assertEqual(at_end["sampling"]["samples"], self.info()["sampling"]["samples"])

@@ -12,7 +12,7 @@ NUMBER = r"(\d+(?:\.\d+)?)"
 program = ""
 
 
-def run(*arguments, timeout=120, **keywords):
+def run(*arguments, timeout=600, **keywords):
     return subprocess.run([program, *arguments], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=timeout, check=False, **keywords)
 
