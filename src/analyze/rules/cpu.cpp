@@ -59,10 +59,14 @@ Judgement judge(Witness& witness) {
   if (evidence.uses_gpu()) judgement.strength *= 0.3;
   judgement.strength *= witness.without(Signal::throttled, 0.05, 0.2);
   if (!(judgement.strength > 0)) return judgement;
-  const double waits = std::max(witness.degree(Signal::main_runnable, 0.15, 0.35),
-                                all * witness.degree(Signal::cpu_pressure, 0.5, 0.8));
-  const double strangers = witness.aside([&] { return witness.strangers(0.1, 0.3); });
-  const bool is_oversubscribed = all > 0.5 && waits * (1 - strangers) > 0.5;
+  double waits = 0, strangers = 0;
+  const auto crowd = [&]() -> std::string {
+    waits = std::max(witness.degree(Signal::main_runnable, 0.15, 0.35),
+                     all * witness.degree(Signal::cpu_pressure, 0.5, 0.8));
+    strangers = witness.aside([&] { return witness.strangers(0.1, 0.3); });
+    return all > 0.5 && waits * (1 - strangers) > 0.5 ? "oversubscribed" : "";
+  };
+  const bool is_oversubscribed = !witness.found_by(crowd).empty();
   judgement.strength *= 1 - 0.7 * strangers * waits;
   const bool is_single = is_single_thread(witness, *cores);
   judgement.cause = is_oversubscribed ? "oversubscribed"

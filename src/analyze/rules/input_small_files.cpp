@@ -22,9 +22,11 @@ Judgement judge(Witness& witness) {
   const double calls = *witness.value(Signal::read_calls);
   judgement.cause = "small_files";
   judgement.share = std::min(0.99, *witness.value(Signal::kernel_cores));
-  // CPU time of one thread is time; that of several is not.
+  // CPU time of one thread is time; that of several is not. What the program itself does for each
+  // file is not known, so that this bounds nothing.
   if (*witness.value(Signal::job_cores) <= 1.05) {
     judgement.lost = witness.device_bound(judgement.share);
+    judgement.is_lost_at_least = true;
   }
   judgement.finding.summary = fmt::format(
       "the job reads {} times per second, {} each on average, and spends {:.0f} % of its CPU time "
@@ -32,8 +34,6 @@ Judgement judge(Witness& witness) {
       number_text(calls), bytes_text(*witness.value(Signal::read_bytes) / calls),
       100 * *witness.value(Signal::kernel_cores) / *witness.value(Signal::job_cores));
   judgement.finding.advice = witness.advice(Advice::larger_files);
-  // Less than all of the time in the kernel: larger reads take some too.
-  if (judgement.lost) judgement.gain = 1 / (1 - *judgement.lost);
   return judgement;
 }
 

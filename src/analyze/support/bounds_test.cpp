@@ -25,6 +25,22 @@ std::string evidence_text(const Diagnosis& diagnosis) {
   return text;
 }
 
+// Strangers wait for the job's core: that is no evidence of one thread that computes.
+TEST(Bounds, who_waits_for_cores_is_evidence_of_too_many_threads_only) {
+  const auto computing = [](double cores, double running, double runnable) {
+    PlantedRun run;
+    run.cpu(cores, 1.98).thread("main", running, runnable);
+    run.rate("system.pressure.time", {{"kind", "some"}, {"resource", "cpu"}}, 0.95);
+    return run.diagnose();
+  };
+  const Diagnosis one = computing(0.96, 0.94, 0.01);
+  ASSERT_EQ(one.cause, "single_thread");
+  EXPECT_EQ(evidence_text(one).find("waited for a CPU"), std::string::npos) << evidence_text(one);
+  const Diagnosis many = computing(1.95, 0.3, 0.68);
+  ASSERT_EQ(many.cause, "oversubscribed");
+  EXPECT_NE(evidence_text(many).find("waited for a CPU"), std::string::npos);
+}
+
 TEST(Bounds, what_led_to_no_cause_is_no_evidence) {
   PlantedRun run;
   run.cpu(0.3, 0.35).thread("main", 0.3, 0).steps(0.5);

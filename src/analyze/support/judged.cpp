@@ -67,7 +67,7 @@ Finding finding_of(const Judged& judged, const JudgedTime& time) {
   const double lost = part * judged.judgement.lost.value_or(0);
   if (lost > 0 && lost < 1) {
     finding.time_lost_s = *judged.judgement.lost * time.length_s;
-    finding.max_speedup = 1 / (1 - lost);
+    if (!judged.judgement.is_lost_at_least) finding.max_speedup = 1 / (1 - lost);
   }
   add_gain(judged.judgement, part, finding);
   return finding;

@@ -16,6 +16,8 @@ struct Judgement {
   double share = 0;     // of the training's time that it concerns: how severe it is
   // Of the training's time, what could be won at most, if that was measured.
   std::optional<double> lost = {};
+  // More than `lost` may be won: only a part of what it costs was measured.
+  bool is_lost_at_least = false;
   // The job reported the share: it is found even where something else limits the training.
   bool is_reported = false;
   // How many times as fast the judged time would be with the advice alone, at most; and by which

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyze/analyze.h"
 #include "base/text.h"
 #include "model/switch_setting.h"
@@ -35,6 +37,17 @@ std::string missing_phases(const Evidence& evidence, const RunView& run) {
                      what);
 }
 
+// "": all of the run can be read.
+std::string damage_text(const std::vector<Gap>& gaps) {
+  const auto is_damage = [](const Gap& gap) { return gap.is_damage; };
+  const auto first = std::find_if(gaps.begin(), gaps.end(), is_damage);
+  if (first == gaps.end()) return "";
+  const auto places = std::count_if(gaps.begin(), gaps.end(), is_damage);
+  return fmt::format("what is lost because the run is damaged{}: {}",
+                     places > 1 ? fmt::format(" in {} places", places) : "",
+                     printable(first->reason));
+}
+
 }  // namespace
 
 std::vector<std::string> missing_evidence(const Evidence& evidence,
@@ -43,6 +56,8 @@ std::vector<std::string> missing_evidence(const Evidence& evidence,
     return {missing_time(evidence, run.duration_s())};
   }
   std::vector<std::string> missing;
+  const std::string damage = damage_text(run.sampling().gaps);
+  if (!damage.empty()) missing.push_back(damage);
   for (const Judged& one : judged) {
     if (!one.judgement.missing.empty()) missing.push_back(one.judgement.missing);
   }

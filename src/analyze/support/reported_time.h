@@ -50,7 +50,8 @@ class ReportedTime {
   std::optional<double> dry_share() const { return dry_share_; }
   // Of the time, beyond the usual duration of a step, in steps whose length no phase explains.
   double long_steps_share(double from_s, double to_s) const;
-  // The part of it in which the job writes, or waits for that; empty: unknown.
+  // The part of it in which the job writes, or waits for that; all of it if that is most of it.
+  // Empty: unknown.
   std::optional<double> saving_share(double from_s, double to_s) const;
   // analyze/support/reported.h, of these steps; the second only of jobs that do not report waits
   std::optional<double> writes_in_long_steps() const { return writes_; }
