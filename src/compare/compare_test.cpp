@@ -109,6 +109,26 @@ TEST(CompareTest, repeats_that_vary_more_than_they_differ_cannot_be_told_apart) 
   EXPECT_THAT(repeats->speed.sentence, HasSubstr("repeats per side would find"));
 }
 
+// The ratio to steps that took next to no time is no number.
+TEST(CompareTest, steps_of_no_time_have_no_speed) {
+  PlantedHome home;
+  home.add("a", {.seed = 1});
+  home.add("b", {.seed = 2});
+  for (const char* text : {"0", "1e-320"}) {
+    std::vector<StoredReport> reports;
+    for (int i = 1; i <= 100; ++i) {
+      const std::string line = fmt::format("step {} duration={}", i, text);
+      reports.push_back({0.01 * i, "pipe", *parse_report(line)});
+    }
+    home.add("b", {.seed = 2}).set_training(read_listed(std::move(reports), 60));
+    const auto comparison = home.compare({"a"}, {"b"});
+    ASSERT_TRUE(comparison);
+    EXPECT_FALSE(comparison->speed.ratio) << text;
+    EXPECT_EQ(comparison->speed.verdict, "cannot_tell");
+    EXPECT_EQ(comparison->speed.reason, "the steps of B took no time");
+  }
+}
+
 TEST(CompareTest, one_step_is_no_evidence) {
   PlantedHome home;
   home.add("a", {.seed = 1, .steps = 1});

@@ -27,7 +27,7 @@ constexpr std::string_view kCelsius = "Cel";
 
 // What a difference must reach to matter, however large it is as a ratio; 0: any does.
 double least_difference(std::string_view unit) {
-  if (unit == "1") return kSameShare;
+  if (unit == "1" || unit == "s/s") return kSameShare;  // "s/s" is shown as per cent as well
   if (unit == kCelsius) return kSameCelsius;
   return unit == "By/s" ? kSameBytesPerS : 0;
 }

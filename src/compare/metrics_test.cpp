@@ -163,6 +163,28 @@ TEST(MetricsTest, a_few_bytes_per_second_are_no_difference) {
   EXPECT_EQ(behaviour_with(1e6), "different");
 }
 
+// Time per time is shown in per cent, as shares are.
+TEST(MetricsTest, less_than_a_percentage_point_of_the_time_is_no_difference) {
+  const auto verdict = [](double share) {
+    PlantedHome home;
+    for (const auto& [path, factor] : {std::pair("a", 1.0), std::pair("b", 3.0)}) {
+      FakeRun& run = home.add(path, {.seed = static_cast<uint64_t>(path[0])});
+      std::vector<double> times, values;
+      for (int i = 0; i < 600; ++i) {
+        times.push_back(i * 0.1);
+        values.push_back(factor * share * i * 0.1);
+      }
+      run.add("job.cpu.time", {{"mode", "system"}}, Kind::counter, times, values);
+      run.last_series().unit = "s";
+    }
+    const auto comparison = home.compare({"a"}, {"b"});
+    EXPECT_TRUE(comparison);
+    return find_compared(*comparison, "job.cpu.time")->number.verdict;
+  };
+  EXPECT_EQ(verdict(0.003), "same");
+  EXPECT_EQ(verdict(0.1), "higher");
+}
+
 // Writes differ for certain, but by too little to matter; whether the disk does cannot be told.
 TEST(MetricsTest, the_p_value_of_the_behaviour_is_of_metrics_that_are_not_the_same) {
   PlantedHome home;

@@ -1,6 +1,8 @@
 // Is training faster? Time per step of both sides, without warm-up, checkpoints and evaluations.
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "compare/sides.h"
 
 namespace trainscope {
@@ -14,9 +16,10 @@ std::vector<Observed> step_blocks(const std::vector<ObservedRun>& runs) {
 }
 
 // A ratio of step times is the inverse of that of speeds. That of an infinite one is 0, that of 0
-// is unknown.
+// or of a number that is too small is unknown.
 std::optional<double> inverse(double ratio) {
-  return ratio > 0 ? std::optional(1 / ratio) : std::nullopt;
+  const double inverted = 1 / ratio;
+  return ratio > 0 && std::isfinite(inverted) ? std::optional(inverted) : std::nullopt;
 }
 
 // What would tell: if there is enough for a difference of `same_within`, what would find half of

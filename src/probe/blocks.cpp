@@ -11,6 +11,9 @@ namespace {
 
 // Steps and blocks end at the same calls; their clocks are read one after the other.
 constexpr double kSameInstantS = 1e-6;
+// Any program may write a mark: no block has so many steps, lasts for so many seconds, or has such
+// a number.
+constexpr double kMostStated = 1e9;
 
 }  // namespace
 
@@ -22,7 +25,8 @@ std::optional<ProbeBlock> parse_block(std::string_view text, double time_s) {
   }
   const auto number = [&](std::string_view name) -> std::optional<double> {
     const auto found = fields.find(name);
-    return found == fields.end() ? std::nullopt : parse_number(found->second);
+    const auto value = found == fields.end() ? std::nullopt : parse_number(found->second);
+    return value && *value >= 0 && *value <= kMostStated ? value : std::nullopt;
   };
   const auto pair = number("pair"), duration = number("duration"), changed = number("changed");
   const auto discarded = number("discarded");

@@ -200,5 +200,22 @@ TEST(Probe, marks_of_the_job_are_not_blocks) {
   EXPECT_FALSE(parse_block("what=input changed=1 pair=1 discarded=0", 2));
 }
 
+// Whoever wrote it: such numbers would be shown, and overflow where they are counted.
+TEST(Probe, numbers_that_no_block_can_have_are_not_believed) {
+  const auto block_with = [](std::string_view pair, std::string_view discarded,
+                             std::string_view duration, std::string_view given) {
+    return parse_block(fmt::format("what=input changed=1 pair={} discarded={} duration={} given={}",
+                                   pair, discarded, duration, given),
+                       2);
+  };
+  ASSERT_TRUE(block_with("1", "2", "0.5", "0.1"));
+  for (const char* wrong : {"nan", "inf", "-inf", "1e300", "9223372036854775808", "-1"}) {
+    EXPECT_FALSE(block_with(wrong, "2", "0.5", "0.1")) << wrong;
+    EXPECT_FALSE(block_with("1", wrong, "0.5", "0.1")) << wrong;
+    EXPECT_FALSE(block_with("1", "2", wrong, "0.1")) << wrong;
+    EXPECT_EQ(block_with("1", "2", "0.5", wrong)->given_s, 0) << wrong;
+  }
+}
+
 }  // namespace probe_test
 }  // namespace trainscope

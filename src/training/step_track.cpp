@@ -7,6 +7,8 @@ namespace trainscope {
 
 namespace {
 
+constexpr double kLongestStepS = 1e9;  // 32 years: no step takes longer
+
 void take_finite(std::optional<double>& to, const std::optional<double>& from) {
   if (from && std::isfinite(*from)) to = from;
 }
@@ -78,7 +80,9 @@ void StepTrack::merge(const Report& report, bool is_repeated) {
   }
   take_finite(step_->throughput, report.find("throughput"));
   const auto duration_s = report.find("duration");
-  if (duration_s && *duration_s >= 0) take_finite(step_->duration_s, duration_s);
+  if (duration_s && *duration_s >= 0 && *duration_s <= kLongestStepS) {
+    step_->duration_s = duration_s;
+  }
 }
 
 }  // namespace trainscope

@@ -20,6 +20,20 @@ TEST(StepTrack, a_step_has_other_numbers_only_where_they_are_asked_for) {
   EXPECT_TRUE(without.numbers.empty());
 }
 
+// Others would make the means of a run infinite, and a difference from them no number.
+TEST(StepTrack, a_duration_that_no_step_can_have_is_unknown) {
+  const auto duration_of = [](const std::string& text) {
+    StepTrack track{ValueNames{}};
+    track.add(1, *parse_report("step 1 duration=" + text));
+    return track.finish()->duration_s;
+  };
+  EXPECT_EQ(duration_of("0"), 0);
+  EXPECT_EQ(duration_of("86400"), 86400);
+  for (const char* wrong : {"-1", "nan", "inf", "1e10", "1e300"}) {
+    EXPECT_FALSE(duration_of(wrong)) << wrong;
+  }
+}
+
 TEST(StepTrack, a_step_that_is_reported_forever_with_new_names_has_a_limit) {
   StepTrack with(ValueNames{}, StepNumbers::present), without;
   for (StepTrack* track : {&with, &without}) {

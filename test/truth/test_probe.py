@@ -155,6 +155,22 @@ class Truth(ProbedRun):
         self.assertIn("--instrument found nothing", document["problem"])
         self.assertNotIn("a probe changed", " ".join(self.info()["run"]["notes"]))
 
+    def test_a_later_rank_says_where_the_answer_is(self):
+        """Its steps are changed with those of rank 0, which reports the blocks. That is neither a failure nor the job's end."""
+        job = [sys.executable, "-B", self.script(JOB, LOAD=0, WORK=0.01, CPU=0)]
+        rank = {"SLURM_JOB_ID": "4711", "SLURM_STEP_ID": "0", "SLURM_NTASKS": "2", "SLURM_PROCID": "1", "SLURM_LOCALID": "1"}
+        done = self.trainscope("probe", "--quiet", "--json", "--for", "3s", "--", *job,
+                               env={**self.job_environment(), **rank}, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue(done.stdout.endswith(b"}\n"))
+        document = json.loads(done.stdout)
+        self.assertEqual(document["problem"], "the run of rank 0 has the answer; this is rank 1 of slurm-4711.0")
+        self.assertEqual({effect["verdict"] for effect in document["effects"]}, {"cannot_tell"})
+        self.assertIsNone(document["has_replaced_input"])
+        done = self.trainscope("probe", "--quiet", "--json", "--", "true", env={**self.job_environment(), **rank}, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("--instrument found nothing", json.loads(done.stdout)["problem"])
+
     def test_a_job_that_fails(self):
         """That it failed is part of the answer, whatever was measured before."""
         for source, job, words in (("import torch\nraise SystemExit(3)", {"exit_code": 3, "signal": None, "ended_by": "exit"},
@@ -179,6 +195,7 @@ class Truth(ProbedRun):
         self.assertEqual(done.returncode, 127)
         done = self.trainscope("probe", "--json", "--", "/does/not/exist", check=False)
         self.assertEqual(done.returncode, 127)
+        self.assertTrue(done.stdout.endswith(b"}\n"))
         document = json.loads(done.stdout)
         self.assertEqual(document["problem"], "the job did not start (exit code 127)")
         self.assertEqual({effect["verdict"] for effect in document["effects"]}, {"cannot_tell"})

@@ -49,10 +49,25 @@ class JobOutputOnStderr {
   UniqueFd own_;
 };
 
-// Why no process of the job took part.
-std::string no_part_reason(const Manifest& manifest) {
+// Why no process of the job took part, as far as the run has a note of it; "" otherwise.
+std::string instrument_note(const Manifest& manifest) {
   for (const std::string& note : manifest.notes) {
     if (note.find("--instrument") != std::string::npos) return note;
+  }
+  return "";
+}
+
+// Ranks switch in the same steps, and the first of them reports the blocks of all.
+bool is_answered_by_first_rank(const Manifest& manifest) {
+  return manifest.world_size > 1 && manifest.rank > 0 && instrument_note(manifest).empty();
+}
+
+// Why the run has no blocks.
+std::string no_part_reason(const Manifest& manifest) {
+  if (std::string note = instrument_note(manifest); !note.empty()) return note;
+  if (is_answered_by_first_rank(manifest)) {
+    return fmt::format("the run of rank 0 has the answer; this is rank {} of {}", manifest.rank,
+                       manifest.job.empty() ? "the job" : manifest.job);
   }
   return "the job ended before it had done enough steps, or this process is not visible to it (a "
          "container)";
@@ -73,29 +88,34 @@ std::string whole_problem(const Manifest& manifest, const std::string& of_probe)
   return of_probe.empty() ? of_job : of_job + "; " + of_probe;
 }
 
-// The answer as one text: whether anything was measured, then the JSON or the lines to print.
+// The answer as one text: whether there is one, then the JSON or the lines to print.
 std::string answer_text(const RecordOutcome& outcome, bool json) {
   const auto run = outcome.is_end_stored ? open_run(outcome.run_path)
                                          : open_run(outcome.run_path, outcome.manifest);
   auto found = run ? read_probe(**run) : Result<std::optional<ProbeResult>>(run.error());
   ProbeResult result;
   std::string problem;
+  bool is_elsewhere = false;
   if (!found) {
     problem = "the run cannot be read back: " + found.error().message();
   } else if (*found) {
     result = std::move(**found);
   } else {
     problem = no_part_reason((*run)->manifest());
+    is_elsewhere = is_answered_by_first_rank((*run)->manifest());
   }
   const Manifest& manifest = outcome.manifest;
-  const std::string measured = result.is_anything_measured() ? "1" : "0";
+  const bool is_fine_elsewhere = is_elsewhere && !has_failed(manifest);
+  const std::string answered = result.is_anything_measured() || is_fine_elsewhere ? "1" : "0";
   if (json) {
     if (result.effects.empty()) result = nothing_measured(problem);
     if (problem.empty()) problem = result.problem;
-    return measured + json_text(probe_document(manifest, result, whole_problem(manifest, problem)));
+    Json document = probe_document(manifest, result, whole_problem(manifest, problem));
+    if (is_elsewhere) document["has_replaced_input"] = nullptr;
+    return answered + json_text(document) + "\n";
   }
   problem = whole_problem(manifest, problem);
-  return measured + fmt::format("probe of run {}\n", manifest.id) + probe_text(result) +
+  return answered + fmt::format("probe of run {}\n", manifest.id) + probe_text(result) +
          (problem.empty() ? "" : fmt::format("  {:<11} {}\n", "problem", printable(problem)));
 }
 
@@ -120,7 +140,7 @@ Result<int> show_answer(const RecordOutcome& outcome, bool json) {
 Status print_not_started(const Manifest& manifest) {
   const std::string problem = "the job " + full_outcome_text(manifest, RunStatus::ended);
   TS_CHECK_OK(
-      write_stdout(json_text(probe_document(manifest, nothing_measured(problem), problem))));
+      write_stdout(json_text(probe_document(manifest, nothing_measured(problem), problem)) + "\n"));
   return flush_stdout();
 }
 
