@@ -87,8 +87,11 @@ class Pages(Case):
         environment = self.environment(TRAINSCOPE_BIN=BIN, PAGE_ADDRESS=self.serve(), PAGE_REPORT=report if has_report else "",
                                        PAGE_DIST=os.environ.get("PAGE_DIST", ""), PAGE_FOLDER=self.folder,
                                        PAGE_RUNS=json.dumps({run["name"]: run["id"] for run in runs}), PAGE_HOSTILE=HOSTILE)
-        done = subprocess.run([program, "--test", "--test-reporter=spec", "--test-concurrency=2", *sorted(HERE.glob("*.test.mjs"))], env=environment,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1100)
+        words = [program, "--test", "--test-reporter=spec", "--test-concurrency=2", *sorted(HERE.glob("*.test.mjs"))]
+        try:
+            done = subprocess.run(words, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=1100)
+        except subprocess.TimeoutExpired as late:
+            self.fail(f"not done after {late.timeout} s:\n{(late.stdout or b'').decode()}")
         print(done.stdout)
         for name, reason in re.findall(r"^\s*﹣ (.*?) \([\d.]+ms\) # (.*)$", done.stdout, re.MULTILINE):
             print(f"SKIPPED {name}: {reason}")
