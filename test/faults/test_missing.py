@@ -53,6 +53,21 @@ class Missing(Case):
         self.assert_there(info, "system.cpu.time", "job.cpu.time")
         self.assert_absent(info, "hw.temperature", "cgroup.memory.usage")
 
+    def test_proc_of_another_pid_namespace(self):
+        """There our pids are those of other processes: their numbers are not the job's."""
+        words = ["unshare", "--fork", "--pid", *self.run_words(["sh", "-c", "echo printed; exit 5"])]
+        with open(self.path("out"), "wb") as file:
+            done = subprocess.run(words, env=self.environment(), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE,
+                                  timeout=90)
+        if b"unshare" in done.stderr:
+            self.skipTest("there is no PID namespace to be had: " + done.stderr.decode())
+        self.assertEqual(done.returncode, 5, done.stderr)
+        info = self.assert_ticks_add_up()
+        self.assertEqual(info["job"]["exit_code"], 5)
+        self.assert_there(info, "system.cpu.time")
+        self.assert_absent(info, "job.cpu.time", "job.memory.usage", "job.process.count", "job.thread.count", "job.context_switches")
+        self.assertIn("PID namespace", metric(info, "job.process.count")["reason"])
+
     def test_no_proc_at_all(self):
         # Nothing can be counted then, and the job still runs and ends as it should.
         empty = self.path("empty")

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/text.h"
+#include "kernel/pid_namespace.h"
 #include "kernel/process_tree.h"
 #include "record/intake/open_files.h"
 
@@ -34,6 +35,10 @@ int64_t last_pid_given() {
 ForeignWriters::ForeignWriters(pid_t supervisor, std::vector<pid_t> others,
                                const std::vector<int>& followed, CpuClock cpu_clock)
     : supervisor_(supervisor), family_(supervisor, std::move(others)), cpu_clock_(cpu_clock) {
+  if (!followed.empty() && !shows_our_pids("")) {
+    doubt_ = "who writes to the output file is not known: /proc is of another PID namespace";
+    return;
+  }
   for (const int fd : followed) {
     struct stat st {};
     const std::string path = fmt::format("/proc/{}/fd/{}", supervisor, fd);

@@ -212,8 +212,8 @@ std::vector<std::string> progress_notes(const Shared& shared, bool from_own_patt
         "file");
   } else if (shared.output_may_be_shared != 0) {
     notes.emplace_back(
-        "another process has the output file as its stdout and was writing, perhaps only to its "
-        "own pipes or sockets: some of the printed lines may not be the job's");
+        "another process may have written to the output file: some of the printed lines may not be "
+        "the job's");
   }
   return notes;
 }

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "format/format.h"
+#include "kernel/pid_namespace.h"
 #include "record/sample/sampler.h"
 
 namespace trainscope {
@@ -31,6 +32,26 @@ StoredSchema schema_of(uint32_t number, uint32_t stream, int64_t period_ns,
   return schema;
 }
 
+// In the place of a source of the job whose processes cannot be found by their pids.
+class UnseenJob : public Source {
+ public:
+  explicit UnseenJob(const Collector& collector) : collector_(collector) {}
+
+  Opened open(const SourceContext&) override {
+    Opened opened;
+    for (const MetricSpec& metric : collector_.metrics) {
+      opened.missing.push_back({metric.name, "/proc is of another PID namespace",
+                                "mount it in this one, as by unshare --mount-proc"});
+    }
+    return opened;
+  }
+
+  Sampled sample(std::span<int64_t>) override { return Sampled::ok; }
+
+ private:
+  const Collector& collector_;
+};
+
 }  // namespace
 
 SourceGroup::SourceGroup(uint32_t id, int64_t period_ns,
@@ -47,6 +68,11 @@ void SourceGroup::open(const SourceContext& context, Ring& ring,
   context_ = &context;
   ring_ = &ring;
   next_schema_ = &next_schema;
+  const bool is_unseen = context.job != nullptr && !shows_our_pids(context.root);
+  for (Slot& slot : slots_) {
+    if (!is_unseen || slot.collector->scope != Scope::job) continue;
+    slot.source = std::make_unique<UnseenJob>(*slot.collector);
+  }
   for (size_t i = 0; i < slots_.size(); ++i) open_slot(i);
 }
 
