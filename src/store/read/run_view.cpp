@@ -50,9 +50,10 @@ class StoredRun : public RunView {
       recorded_.back().reason = "an imported run has nominal times";
     }
     sampling_ = summarize_sampling(index_, files_.manifest, duration_s_, files_.most_gaps);
-    index_.missed = {};
-    index_.events.gap_notes = {};
-    index_.events.reasons = {};
+    // They are in sampling_ now; an assignment of {} would keep the memory.
+    index_.missed = std::vector<MissedTicks>();
+    index_.events.gap_notes = std::vector<GapNote>();
+    index_.events.reasons.clear();
     return {};
   }
 
