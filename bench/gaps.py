@@ -1,10 +1,12 @@
 """`gaps`: memory of the server while a live run with very many gaps is followed.
 
-The recorder, which takes 1,000 samples per second, is stopped for 5 ms about every 13 ms, which leaves some seventy gaps per second: more
-in a minute than a busy machine makes in an hour at 10 Hz. Clients ask as an open page does, without pause: the events of the run, five charts of
-the last ten seconds, and in turn `info`, `marks`, `diagnosis` and the row of the table of runs. No browser is needed.
+The recorder, which takes 1,000 samples per second, is stopped for 5 ms about every 13 ms, which leaves some seventy gaps per second:
+more in a minute than a busy machine makes in an hour at 10 Hz. Clients ask for what an open page asks for, several times per second: the
+events of the run, charts of the last ten seconds, `info`, `marks`, `diagnosis` and the row of the table of runs. No browser is needed.
 """
 import contextlib
+import http.client
+import json
 import os
 import pathlib
 import random
@@ -13,8 +15,6 @@ import subprocess
 import threading
 import time
 import urllib.parse
-import http.client
-import json
 
 from harness import Group, PROGRAM, children_of, load_text, scratch_home, table, verdict, verdict_text
 from view import Server
@@ -90,7 +90,8 @@ def run(options, idle_machine):
             rows.append([f"{time.monotonic() - begin:.0f}", sampling["samples"], gaps, f"{sizes[-1] / 1e6:.1f}"])
         peak = server.peak_bytes()
         is_over.set()
-        threads[0].join()
+        for thread in threads:
+            thread.join()
         with contextlib.suppress(OSError):
             os.kill(recorder, signal.SIGCONT)
     print(f"A live run with many gaps, followed; peak memory of the server {peak / 1e6:.1f} MB; {before}\n")

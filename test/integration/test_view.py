@@ -422,7 +422,7 @@ class Answers(Case):
         lines = [f"{begin + datetime.timedelta(seconds=s):%m-%d-%Y %H:%M:%S} RAM 5123/30536MB (lfb 4x4MB)" for s in seconds]
         log = pathlib.Path(self.folder) / "tegrastats.log"
         log.write_text("\n".join(lines) + "\n")
-        self.trainscope("import", "--from", "tegrastats", log)
+        self.trainscope("import", "--from", "tegrastats", "--every", "1s", log)
         sampling = self.info()["sampling"]
         self.assertEqual((len(sampling["gaps"]), sampling["left_out_gaps"]), (2101, 0))
         view = View(self)
