@@ -143,8 +143,8 @@ Result<RankDiagnosis> read_rank(const std::string& path, const std::vector<RunLi
 
 }  // namespace
 
-Result<DiagnosedRun> diagnose_stored_run(const std::string& path) {
-  TS_TRY(auto opened, open_found_run(path));
+Result<DiagnosedRun> diagnose_stored_run(const std::string& path, Footprint footprint) {
+  TS_TRY(auto opened, open_run(absolute_run_path(path), footprint));
   DiagnosedRun diagnosed;
   diagnosed.run = with_machine_series(std::move(opened));
   const auto limits = machine_limits_of(*diagnosed.run);

@@ -69,7 +69,8 @@ struct DiagnosedRun {
 };
 // `path` as find_target gives it. The limits of the machine are those that the run has stored; if
 // it has none, those that were measured on its host later.
-Result<DiagnosedRun> diagnose_stored_run(const std::string& path);
+Result<DiagnosedRun> diagnose_stored_run(const std::string& path,
+                                         Footprint footprint = Footprint::usual);
 Json diagnosed_run_json(const DiagnosedRun& diagnosed, bool explain);
 // Does the verdict that `list` shows, or its cause, differ from this one?
 bool differs_from_stored(const RunView& run, const Diagnosis& diagnosis);

@@ -103,7 +103,8 @@ Json sampling_json(const Sampling& s) {
           {"restarts", s.restarts},
           {"jitter_p50_s", value_or_null(s.jitter_p50_s)},
           {"jitter_p99_s", value_or_null(s.jitter_p99_s)},
-          {"gaps", gaps_json(s.gaps)}};
+          {"gaps", gaps_json(s.gaps)},
+          {"left_out_gaps", s.left_out_gaps}};
 }
 
 Json overhead_json(const Overhead& o) {

@@ -55,6 +55,23 @@ std::vector<Pause> pauses_of(const std::vector<CompletedAnalysis>& completed) {
   return all;
 }
 
+// The first events. Those of gaps come after the others: their gaps are shown anyway.
+Json first_events(const RunView& run) {
+  const auto is_of_gap = [](const Event& event) { return event.kind == "gap"; };
+  const auto& all = run.events();
+  const auto gaps = static_cast<size_t>(std::count_if(all.begin(), all.end(), is_of_gap));
+  size_t others_left = std::min(kMostMarked, all.size() - gaps);
+  size_t gaps_left = std::min(gaps, kMostMarked - others_left);
+  Json events = Json::array();
+  for (const Event& event : all) {
+    size_t& left = is_of_gap(event) ? gaps_left : others_left;
+    if (left == 0) continue;
+    --left;
+    events.push_back({{"time_s", event.time_s}, {"kind", event.kind}, {"text", event.text}});
+  }
+  return events;
+}
+
 // The seconds of a phase that are within each of some equal parts of time.
 void add_phase(const TrainingPhase& phase, const TimeWindows& windows, std::vector<double>& out) {
   for (size_t w = 0; w < windows.count; ++w) {
@@ -108,15 +125,17 @@ Result<Json> marks_json(const RunView& run) {
   std::vector<MarkedPhase> phases = phases_of(run);
   std::vector<Pause> pauses = pauses_of(completed);
   std::vector<Gap> gaps = run.sampling().gaps;
-  Json document = {
-      {"phases", Json::array()},
-      {"left_out", keep_longest(phases)},
-      {"pauses", Json::array()},
-      {"left_out_pauses", keep_longest(pauses)},
-      {"events", Json::array()},
-      {"left_out_events", run.events().size() - std::min(run.events().size(), kMostMarked)},
-      {"left_out_gaps", keep_longest(gaps)},
-      {"parts", time_parts(run.training())}};
+  const auto gaps_left_out = static_cast<int64_t>(keep_longest(gaps));
+  Json events = first_events(run);
+  const auto events_left_out = static_cast<int64_t>(run.events().size() - events.size());
+  Json document = {{"phases", Json::array()},
+                   {"left_out", keep_longest(phases)},
+                   {"pauses", Json::array()},
+                   {"left_out_pauses", keep_longest(pauses)},
+                   {"events", std::move(events)},
+                   {"left_out_events", events_left_out + run.left_out_events()},
+                   {"left_out_gaps", gaps_left_out + run.sampling().left_out_gaps},
+                   {"parts", time_parts(run.training())}};
   for (const MarkedPhase& phase : phases) {
     document["phases"].push_back(
         {{"name", phase.name}, {"from_s", phase.from_s}, {"to_s", phase.to_s}});
@@ -126,11 +145,6 @@ Result<Json> marks_json(const RunView& run) {
                                   {"to_s", pause.to_s},
                                   {"lost_s", pause.lost_s},
                                   {"reason", pause.kind}});
-  }
-  for (const Event& event : run.events()) {
-    if (document["events"].size() == kMostMarked) break;
-    document["events"].push_back(
-        {{"time_s", event.time_s}, {"kind", event.kind}, {"text", event.text}});
   }
   document["gaps"] = gaps_json(gaps);
   return document;

@@ -31,5 +31,17 @@ TEST(MarksJson, a_few_gaps_are_all_there) {
   EXPECT_EQ((*marks)["left_out_gaps"], 0);
 }
 
+TEST(MarksJson, events_of_very_many_gaps_leave_space_for_the_others) {
+  FakeRun run(0.1, 1e6);
+  for (int i = 0; i < 2500; ++i) run.add_event({i * 1.0, "gap", "busy machine"});
+  run.add_event({3000, "mark", "late"});
+  const auto marks = marks_json(run);
+  ASSERT_TRUE(marks);
+  ASSERT_EQ((*marks)["events"].size(), 2000U);
+  EXPECT_EQ((*marks)["events"].back()["text"], "late");
+  EXPECT_EQ((*marks)["events"][0]["time_s"], 0);
+  EXPECT_EQ((*marks)["left_out_events"], 501);
+}
+
 }  // namespace marks_test
 }  // namespace trainscope

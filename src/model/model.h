@@ -43,6 +43,7 @@ struct Sampling {
   int64_t restarts = 0;
   std::optional<double> jitter_p50_s, jitter_p99_s;
   std::vector<Gap> gaps;
+  int64_t left_out_gaps = 0;  // shorter ones, where not all are listed
 };
 
 struct Overhead {
@@ -82,6 +83,8 @@ class RunView {
   virtual const Sampling& sampling() const = 0;
   virtual Overhead overhead() const = 0;
   virtual const std::vector<Event>& events() const = 0;
+  // Events of gaps, where not all are listed.
+  virtual int64_t left_out_events() const { return 0; }
   virtual const Training& training() const = 0;
 };
 

@@ -1,6 +1,5 @@
 #include "record/recorder_process.h"
 
-#include <malloc.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -10,19 +9,11 @@
 #include "base/bounded_child.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/freed_memory.h"
 
 namespace trainscope {
 
 namespace {
-
-// Memory for the inventory and for writing a block is returned to the kernel: by default every
-// thread keeps its own, and the heap its largest extent, for the whole run.
-void keep_little_memory() {
-  constexpr int kBytesKept = 128 * 1024;
-  mallopt(M_ARENA_MAX, 1);
-  mallopt(M_MMAP_THRESHOLD, kBytesKept);
-  mallopt(M_TRIM_THRESHOLD, kBytesKept);
-}
 
 // The supervisor reads them in the other order: whoever sees the time sees the sighting counted.
 void note_signal(SharedMemory& memory, int number) {
@@ -34,7 +25,8 @@ void note_signal(SharedMemory& memory, int number) {
 
 void prepare_recorder_process() {
   prctl(PR_SET_NAME, "trainscope-rec");
-  keep_little_memory();
+  // Memory for the inventory and for writing a block is returned to the kernel.
+  keep_little_freed_memory(1, 128 * 1024);
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);

@@ -21,6 +21,7 @@
 #include "store/home/groups.h"
 #include "store/home/host_limits.h"
 #include "store/home/run_argument.h"
+#include "store/read/footprint.h"
 #include "store/read/kept_files.h"
 #include "store/read/run_follower.h"
 
@@ -126,7 +127,8 @@ Status remove_instrument_folder(const std::string& run_path);
 // ---- One run
 
 // Opens a run for reading. Errors name file and offset.
-Result<std::unique_ptr<RunView>> open_run(const std::string& run_path);
+Result<std::unique_ptr<RunView>> open_run(const std::string& run_path,
+                                          Footprint footprint = Footprint::usual);
 // The same for a run whose last manifest could not be written: `manifest` replaces it.
 Result<std::unique_ptr<RunView>> open_run(const std::string& run_path, const Manifest& manifest);
 

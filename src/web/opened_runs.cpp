@@ -82,14 +82,14 @@ std::shared_ptr<OpenedRuns::Entry> OpenedRuns::entry_of(const std::string& id) {
 // What is new is added to what was read before.
 Result<OpenedRuns::Run> OpenedRuns::read_samples(Entry& entry, const std::string& path) {
   if (entry.follower == nullptr) {
-    entry.follower = std::make_unique<RunFollower>(path, Followed::run);
+    entry.follower = std::make_unique<RunFollower>(path, Followed::run, Footprint::small);
     TS_TRY(std::unique_ptr<RunView> run, entry.follower->open());
     return Run(std::move(run));
   }
   TS_TRY(std::unique_ptr<RunView> run, entry.follower->read_new());
   if (run != nullptr) return Run(std::move(run));
   if (entry.follower->is_running()) return entry.samples.run;  // nothing is new
-  TS_TRY(run, open_run(path));
+  TS_TRY(run, open_run(path, Footprint::small));
   return Run(std::move(run));
 }
 
@@ -118,7 +118,7 @@ Result<OpenedRuns::Run> OpenedRuns::open(const std::string& id, const std::strin
   if (wanted == Wanted::samples && is_running) {
     TS_TRY(reading.run, read_samples(*entry, path));
   } else {
-    TS_TRY(std::unique_ptr<RunView> run, open_run(path));
+    TS_TRY(std::unique_ptr<RunView> run, open_run(path, Footprint::small));
     reading.run = std::move(run);
   }
   reading.manifest = manifest;

@@ -1,5 +1,4 @@
 // The only file that knows Boost.Beast: connections, timeouts, and the stream of events.
-#include <malloc.h>
 #include <unistd.h>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -19,6 +18,7 @@
 #include <csignal>
 #include <set>
 
+#include "base/freed_memory.h"
 #include "web/live.h"
 #include "web/page_answer.h"
 #include "web/route.h"
@@ -100,7 +100,6 @@ class Server : public WebServer {
     gate_ = std::make_unique<Gate>(token_, address_, port_);
     // From here on, so that whoever has read the address can end the server.
     std::signal(SIGPIPE, SIG_IGN);
-    ::mallopt(M_ARENA_MAX, 2);  // one per thread of the pool would keep what another one frees
     signals_.add(SIGINT, failure);
     signals_.add(SIGTERM, failure);
     signals_.async_wait([this](const Failure&, int) { io_.stop(); });
@@ -385,6 +384,7 @@ std::optional<bool> is_loopback(const std::string& address) {
 }
 
 Result<std::unique_ptr<WebServer>> listen_web(const WebOptions& options) {
+  keep_little_freed_memory(2, 256 * 1024);
   TS_TRY(std::string token, make_token());
   auto server = std::make_unique<Server>(options, std::move(token));
   TS_CHECK_OK(server->listen(options.port));

@@ -1,4 +1,5 @@
 """view: it answers its owner alone, whatever is sent, and what it answers is what the commands print."""
+import datetime
 import json
 import os
 import pathlib
@@ -423,6 +424,23 @@ class Answers(Case):
         self.assertEqual(found["quantiles"], sorted(found["quantiles"]))
         # Of few steps, which differ on a busy machine: the median is among those in the middle.
         self.assert_between(found["quantiles"][40], info["steps"]["p50_s"], found["quantiles"][60], "p50_s")
+
+    def test_of_very_many_gaps_the_longest_are_served_and_the_others_counted(self):
+        """2,100 gaps of three seconds, and one of four at the end."""
+        begin = datetime.datetime(2023, 4, 3, 12)
+        seconds = [5 * k + each for k in range(2101) for each in (0, 1)] + [5 * 2100 + 6]
+        lines = [f"{begin + datetime.timedelta(seconds=s):%m-%d-%Y %H:%M:%S} RAM 5123/30536MB (lfb 4x4MB)" for s in seconds]
+        log = pathlib.Path(self.folder) / "tegrastats.log"
+        log.write_text("\n".join(lines) + "\n")
+        self.trainscope("import", "--from", "tegrastats", "--every", "1s", log)
+        sampling = self.info()["sampling"]
+        self.assertEqual((len(sampling["gaps"]), sampling["left_out_gaps"]), (2101, 0))
+        view = View(self)
+        run = "/api/run/" + self.info()["run"]["id"]
+        for served in (view.json(run + "/info")["sampling"], view.json(run + "/marks")):
+            self.assertEqual((len(served["gaps"]), served["left_out_gaps"]), (2000, 101))
+            self.assertEqual(served["gaps"][-1], sampling["gaps"][-1])
+        self.assertEqual(view.json(run + "/info")["sampling"]["missed"], sampling["missed"])
 
     def rates(self, samples):
         """(time of the middle, rate) between each two samples of a counter."""

@@ -22,8 +22,10 @@ constexpr size_t kLastSegments = 7;
 // Extent::all. Small files, and all up to so many bytes, are held in memory; of the others so many
 // stay open: the tail, which may be removed, before the segments.
 constexpr size_t kSmallBytes = 4096;
-constexpr size_t kHeldBytes = size_t{16} << 20;
-constexpr size_t kOpenFiles = 64;
+struct HeldFiles {
+  size_t bytes, open;
+};
+constexpr HeldFiles kUsuallyHeld = {size_t{16} << 20, 64}, kLittleHeld = {size_t{256} << 10, 16};
 // Of one pass over a file. A core's cache holds it, where its sums are computed.
 constexpr size_t kWindowBytes = size_t{512} << 10;
 
@@ -40,7 +42,10 @@ Result<std::string> read_ends(const std::string& path) {
 // Loads the files of a run one after the other.
 class FileLoader {
  public:
-  FileLoader(const std::string& folder, Extent extent) : folder_(folder), extent_(extent) {}
+  FileLoader(const std::string& folder, Extent extent, Footprint footprint)
+      : folder_(folder),
+        extent_(extent),
+        most_(footprint == Footprint::small ? kLittleHeld : kUsuallyHeld) {}
 
   Result<RunFile> load(const std::string& name) {
     const std::string path = folder_ + "/" + name;
@@ -54,12 +59,12 @@ class FileLoader {
     if (size > kMaxFileBytes) {
       return Error(fmt::format("{} is larger than we read ({} bytes)", path, size));
     }
-    if (size <= kSmallBytes || held_ + size <= kHeldBytes) {
+    if (size <= kSmallBytes || held_ + size <= most_.bytes) {
       TS_CHECK_OK(read_part(fd, path, 0, size, file.bytes));
       held_ += size;
       return file;
     }
-    if (open_ == kOpenFiles) {
+    if (open_ == most_.open) {
       fd.reset();
     } else {
       ++open_;
@@ -71,6 +76,7 @@ class FileLoader {
  private:
   const std::string& folder_;
   const Extent extent_;
+  const HeldFiles most_;
   size_t held_ = 0;  // bytes in memory
   size_t open_ = 0;  // files that stay open
 };
@@ -148,9 +154,10 @@ bool is_run_folder_name(std::string_view name) {
   return name.size() == kRunIdLength || name[kRunIdLength] == '-' || name[kRunIdLength] == '.';
 }
 
-Result<RunFiles> load_run_files(const std::string& run_path, Extent extent) {
+Result<RunFiles> load_run_files(const std::string& run_path, Extent extent, Footprint footprint) {
   RunFiles files;
   files.path = run_path;
+  if (footprint == Footprint::small) files.most_gaps = kMostListedGaps;
   auto manifest = read_manifest(run_path);
   if (manifest) {
     files.manifest = std::move(*manifest);
@@ -160,7 +167,7 @@ Result<RunFiles> load_run_files(const std::string& run_path, Extent extent) {
   }
   // No tail: everything is sealed. It may be removed at any time, so only opening it shows whether
   // it exists.
-  FileLoader loader(run_path, extent);
+  FileLoader loader(run_path, extent, footprint);
   if (auto tail = loader.load("tail")) {
     files.tail = std::move(*tail);
   } else if (tail.error().error_number() != ENOENT) {
@@ -175,8 +182,8 @@ Result<RunFiles> load_run_files(const std::string& run_path, Extent extent) {
   return files;
 }
 
-Result<std::unique_ptr<RunView>> open_run(const std::string& run_path) {
-  TS_TRY(RunFiles files, load_run_files(run_path));
+Result<std::unique_ptr<RunView>> open_run(const std::string& run_path, Footprint footprint) {
+  TS_TRY(RunFiles files, load_run_files(run_path, Extent::all, footprint));
   return view_run(std::move(files));
 }
 

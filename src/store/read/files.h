@@ -1,9 +1,10 @@
 // The files of a run folder: which are ours, and how they are read safely.
 //
 // Guarantees: only regular files are read (a FIFO or a device in a run folder cannot stall a
-// reader). Of the files of a run, the tail included, 16 MiB are held in memory; small files (4 KiB)
-// always are. Others are read in parts: 512 KiB, or a frame where that is longer (64 MiB at most),
-// also after a damaged place. A run of up to 16 MiB is not read a second time.
+// reader). Of the files of a run, the tail included, 16 MiB are held in memory, or 256 KiB for a
+// reader that wants little to be held; small files (4 KiB) always are. Others are read in parts:
+// 512 KiB, or a frame where that is longer (64 MiB at most), also after a damaged place. A run of
+// up to 16 MiB is not read a second time.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include "format/format.h"
 #include "model/model.h"
 #include "model/training.h"
+#include "store/read/footprint.h"
 
 namespace trainscope {
 
@@ -67,6 +69,7 @@ struct RunFiles {
   std::vector<RunFile> segments;   // in order of their numbers
   RunFile tail;                    // no name when there is none
   bool is_training_known = false;  // the frames of reports need not be read
+  size_t most_gaps = SIZE_MAX;     // that are listed, and as many of their events
 };
 
 // `ends`: of long files the beginning and the end, of many segments the first and the last ones, so
@@ -76,7 +79,8 @@ enum class Extent { all, ends };
 
 // `tail` is opened before the segments: a block that is sealed in between is read twice
 // rather than missed.
-Result<RunFiles> load_run_files(const std::string& run_path, Extent extent = Extent::all);
+Result<RunFiles> load_run_files(const std::string& run_path, Extent extent = Extent::all,
+                                Footprint footprint = Footprint::usual);
 
 // Makes the training of a run from the frames that hold its reports.
 using TrainingSource = std::function<Result<Training>(

@@ -161,6 +161,7 @@ class RunWithOthers : public RunView {
   const Sampling& sampling() const override { return run_->sampling(); }
   Overhead overhead() const override { return run_->overhead(); }
   const std::vector<Event>& events() const override { return run_->events(); }
+  int64_t left_out_events() const override { return run_->left_out_events(); }
   const Training& training() const override { return run_->training(); }
   const std::vector<Series>& recorded_series() const override { return recorded_; }
   std::vector<Range> parts_of(const TimeWindows& windows) const override {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/json.h"
+#include "store/read/event_list.h"
 #include "store/read/files.h"
 #include "store/read/reports.h"
 #include "store/store.h"
@@ -23,12 +24,12 @@ bool uses(const std::vector<uint64_t>& schemas, uint64_t number) {
 
 }  // namespace
 
-RunFollower::RunFollower(std::string run_path, Followed followed)
-    : path_(std::move(run_path)), followed_(followed) {}
+RunFollower::RunFollower(std::string run_path, Followed followed, Footprint footprint)
+    : path_(std::move(run_path)), followed_(followed), footprint_(footprint) {}
 RunFollower::~RunFollower() = default;
 
 Result<std::unique_ptr<RunView>> RunFollower::open() {
-  TS_TRY(RunFiles files, load_run_files(path_));
+  TS_TRY(RunFiles files, load_run_files(path_, Extent::all, footprint_));
   manifest_ = files.manifest;
   status_ = files.status;
   tail_ = files.tail.bytes;
@@ -61,17 +62,29 @@ Result<std::unique_ptr<RunView>> RunFollower::read_new() {
 // any report that is no work.
 Result<std::unique_ptr<RunView>> RunFollower::view_whole() {
   if (!has_steps_ && next_report_ > 0) return open();
-  TS_TRY(RunFiles files, load_run_files(path_));
+  TS_TRY(RunFiles files, load_run_files(path_, Extent::all, footprint_));
   if (!has_steps_) return view_run(std::move(files));
   files.is_training_known = true;
   return view_run(std::move(files),
                   [training = training_](const auto&...) -> Result<Training> { return training; });
 }
 
+// A busy machine makes many gaps, and the training is not concerned by their events.
+void RunFollower::add_events(std::span<const Event> events) {
+  for (const Event& event : events) {
+    if (event.kind == kGapEvent) continue;
+    const bool is_known = std::any_of(events_.begin(), events_.end(), [&](const Event& known) {
+      return known.time_s == event.time_s && known.kind == event.kind && known.text == event.text;
+    });
+    if (!is_known) events_.push_back(event);
+  }
+}
+
 Result<Training> RunFollower::begin_training(std::span<const FramePlace> frames, double duration_s,
                                              std::span<const Event> events) {
   has_steps_ = false;
-  events_.assign(events.begin(), events.end());
+  events_.clear();
+  add_events(events);
   TS_TRY(const auto reports, StoredReports::open(frames));
   next_report_ = reports->next_number();
   training_follower_ =
@@ -85,12 +98,7 @@ Result<Training> RunFollower::begin_training(std::span<const FramePlace> frames,
 
 Result<Training> RunFollower::add_training(std::span<const FramePlace> frames, double duration_s,
                                            std::span<const Event> events) {
-  for (const Event& event : events) {
-    const bool is_known = std::any_of(events_.begin(), events_.end(), [&](const Event& known) {
-      return known.time_s == event.time_s && known.kind == event.kind && known.text == event.text;
-    });
-    if (!is_known) events_.push_back(event);
-  }
+  add_events(events);
   if (!std::exchange(has_steps_, false)) return Training();
   TS_TRY(const auto reports, StoredReports::open(frames, next_report_));
   next_report_ = reports->next_number();

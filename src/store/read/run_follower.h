@@ -17,6 +17,7 @@
 #include "base/result.h"
 #include "model/manifest.h"
 #include "model/training.h"
+#include "store/read/footprint.h"
 
 namespace trainscope {
 
@@ -36,7 +37,8 @@ enum class Followed {
 
 class RunFollower {
  public:
-  explicit RunFollower(std::string run_path, Followed followed = Followed::samples);
+  explicit RunFollower(std::string run_path, Followed followed = Followed::samples,
+                       Footprint footprint = Footprint::usual);
   ~RunFollower();
 
   // The whole run as it is now; parts continue from here.
@@ -71,6 +73,7 @@ class RunFollower {
   void learn_frame(const Frame& frame);
   std::string carried() const;
   Result<RunFiles> read_part_files();
+  void add_events(std::span<const Event> events);
   Result<Training> begin_training(std::span<const FramePlace> frames, double duration_s,
                                   std::span<const Event> events);
   Result<Training> add_training(std::span<const FramePlace> frames, double duration_s,
@@ -79,6 +82,7 @@ class RunFollower {
 
   const std::string path_;
   const Followed followed_;
+  const Footprint footprint_;
   Manifest manifest_;
   RunStatus status_ = RunStatus::running;
   std::string tail_;                         // as it was read last
@@ -92,7 +96,7 @@ class RunFollower {
   bool has_steps_ = true;
   int64_t next_report_ = 0;    // the number of the first one that was not read
   int64_t unreadable_ = 0;     // lines that are not reports
-  std::vector<Event> events_;  // of the whole run
+  std::vector<Event> events_;  // of the whole run, without those of gaps
 };
 
 }  // namespace trainscope

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <tuple>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -29,7 +28,10 @@ class Indexer {
  public:
   // `read_last`: blocks that lack values which another file has.
   explicit Indexer(const RunFiles& files, TornBlocks read_last = {})
-      : files_(files), read_last_(std::move(read_last)) {}
+      : files_(files),
+        read_last_(std::move(read_last)),
+        events_(files.most_gaps),
+        missed_(files.most_gaps) {}
 
   Result<RunIndex> run() {
     for (const RunFile& segment : files_.segments) {
@@ -40,7 +42,9 @@ class Indexer {
     for (const auto& [file, offset] : read_last_) {
       TS_CHECK_OK(add_frames(*file, offset, SIZE_MAX));
     }
-    tidy_events();
+    index_.events = events_.finish();
+    index_.missed = missed_.finish();
+    index_.left_out_missed = missed_.left_out();
     return std::move(index_);
   }
 
@@ -48,17 +52,6 @@ class Indexer {
   const TornBlocks& repeated_torn_blocks() const { return repeated_; }
 
  private:
-  // In order of time; an event that was sealed while we read is in `tail` and in a segment.
-  void tidy_events() {
-    const auto key = [](const Event& e) { return std::tie(e.time_s, e.kind, e.text); };
-    auto& events = index_.events;
-    std::sort(events.begin(), events.end(),
-              [&](const Event& a, const Event& b) { return key(a) < key(b); });
-    events.erase(std::unique(events.begin(), events.end(),
-                             [&](const Event& a, const Event& b) { return key(a) == key(b); }),
-                 events.end());
-  }
-
   void note_missing_segments(const std::string& name) {
     const int number = segment_number(name).value_or(next_segment_);
     if (number == next_segment_ + 1) {
@@ -149,7 +142,7 @@ class Indexer {
       case FrameType::columns:
         return add_columns(frame);
       case FrameType::event:
-        return add_event(frame.payload);
+        return events_.add(frame.payload);
       case FrameType::info:
         if (!parse_json(frame.payload).is_object()) return Error("malformed inventory");
         index_.host_json = frame.payload;
@@ -276,7 +269,7 @@ class Indexer {
       index_.lateness.add(rows[r].late_us);
       if (r == block.begin) continue;
       const int64_t from = rows[r - 1].tick + 1, to = rows[r].tick;
-      if (to - from >= kGapTicks) index_.missed.push_back({number, from, to});
+      if (to - from >= kGapTicks) missed_.add({number, from, to});
     }
   }
 
@@ -307,15 +300,6 @@ class Indexer {
     block.columns.push_back({&schema->second, place_of(frame)});
     add_frame_summary(index_.summaries[schema->first], schema->second, header, frame.flags,
                       {at, block.rows, block.begin, block.end});
-    return {};
-  }
-
-  Status add_event(std::string_view payload) {
-    const Json json = parse_json(payload);
-    const auto time_ns = integer_field(json, "time_ns");
-    if (!time_ns) return Error("malformed event");
-    index_.events.push_back(
-        {static_cast<double>(*time_ns) / 1e9, text_field(json, "kind"), text_field(json, "text")});
     return {};
   }
 
@@ -372,6 +356,8 @@ class Indexer {
   std::optional<BlockAtEnd> last_block_;      // of the current file, while nothing follows it
   std::map<uint64_t, BlockAtEnd> file_ends_;  // by stream, of earlier files: the last one
   RunIndex index_;
+  EventList events_;
+  MissedList missed_;
   int next_segment_ = 1;
   uint64_t reports_left_ = kFreeReports;
   std::string report_buffer_;

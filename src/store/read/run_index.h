@@ -17,8 +17,10 @@
 #include "format/format.h"
 #include "model/model.h"
 #include "store/read/column_summary.h"
+#include "store/read/event_list.h"
 #include "store/read/files.h"
 #include "store/read/lateness.h"
+#include "store/read/missed_ticks.h"
 
 namespace trainscope {
 
@@ -64,12 +66,6 @@ struct IndexDamage {
 // listed: a file may consist of nothing but damaged frames.
 inline constexpr size_t kMaxListedDamages = 1000;
 
-// Ticks [from, to) that are missing within a block.
-struct MissedTicks {
-  size_t block = 0;
-  int64_t from = 0, to = 0;
-};
-
 // Fewer missed ticks in a row are not a gap.
 inline constexpr int64_t kGapTicks = 3;
 
@@ -77,11 +73,12 @@ struct RunIndex {
   std::map<uint64_t, StoredSchema> schemas;  // by StoredSchema::number, which is also their order
   std::map<uint64_t, SchemaSummary> summaries;  // by the same number
   std::map<uint64_t, StoredStream> streams;
-  std::map<uint64_t, Closing> closings;   // by schema
-  std::vector<Event> events;              // by time
+  std::map<uint64_t, Closing> closings;  // by schema
+  RunEvents events;
   std::vector<FramePlace> report_frames;  // in the order in which they were written
   LatenessCounts lateness;                // of stream 0
   std::vector<MissedTicks> missed;        // of stream 0, kGapTicks or more, in order of ticks
+  int64_t left_out_missed = 0;            // shorter ones that are not listed
   std::vector<IndexDamage> damages;       // in order of blocks_before
   std::vector<IndexDamage> cuts;          // files that end within a frame, in the same order
   std::string host_json = "{}";

@@ -49,7 +49,11 @@ class StoredRun : public RunView {
       recorded_.back().status = SeriesStatus::absent;
       recorded_.back().reason = "an imported run has nominal times";
     }
-    sampling_ = summarize_sampling(index_, files_.manifest, duration_s_);
+    sampling_ = summarize_sampling(index_, files_.manifest, duration_s_, files_.most_gaps);
+    // They are in sampling_ now; an assignment of {} would keep the memory.
+    index_.missed = std::vector<MissedTicks>();
+    index_.events.gap_notes = std::vector<GapNote>();
+    index_.events.reasons.clear();
     return {};
   }
 
@@ -61,7 +65,8 @@ class StoredRun : public RunView {
   const std::vector<Series>& series() const override { return progress().all_series; }
   const std::vector<Series>& recorded_series() const override { return recorded_; }
   const Sampling& sampling() const override { return sampling_; }
-  const std::vector<Event>& events() const override { return index_.events; }
+  const std::vector<Event>& events() const override { return index_.events.listed; }
+  int64_t left_out_events() const override { return index_.events.left_out; }
   const Training& training() const override { return progress().training; }
 
   Result<Points> points(size_t series_index, const Range& range) const override {
@@ -325,11 +330,11 @@ class StoredRun : public RunView {
 
   Status read_training_into(Training& training) const {
     if (training_source_) {
-      TS_TRY(training, training_source_(index_.report_frames, duration_s_, index_.events));
+      TS_TRY(training, training_source_(index_.report_frames, duration_s_, index_.events.listed));
       return {};
     }
     TS_TRY(const auto reports, StoredReports::open(index_.report_frames));
-    TS_TRY(training, read_training(reports, duration_s_, index_.events));
+    TS_TRY(training, read_training(reports, duration_s_, index_.events.listed));
     note_unreadable(reports->unreadable(), training);
     return {};
   }

@@ -19,19 +19,56 @@ std::optional<double> quantile_s(const LatenessCounts& lateness, double share) {
   return static_cast<double>(*late_us) / 1e6;
 }
 
+// The longest gaps, damage before others; never more than twice as many.
+class LongestGaps {
+ public:
+  explicit LongestGaps(size_t most) : most_(most) {}
+
+  Gap& add(Gap gap) {
+    if (gaps_.size() / 2 >= most_) drop_shortest();
+    return gaps_.emplace_back(std::move(gap));
+  }
+  // In order of time.
+  void finish(Sampling& sampling) {
+    drop_shortest();
+    std::stable_sort(gaps_.begin(), gaps_.end(),
+                     [](const Gap& a, const Gap& b) { return a.from_s < b.from_s; });
+    sampling.gaps = std::move(gaps_);
+    sampling.left_out_gaps = left_out_;
+  }
+
+ private:
+  void drop_shortest() {
+    if (gaps_.size() <= most_) return;
+    const auto is_before = [](const Gap& a, const Gap& b) {
+      if (a.is_damage != b.is_damage) return a.is_damage;
+      return a.to_s - a.from_s > b.to_s - b.from_s;
+    };
+    const auto end = gaps_.begin() + static_cast<ptrdiff_t>(most_);
+    std::nth_element(gaps_.begin(), end, gaps_.end(), is_before);
+    left_out_ += gaps_.end() - end;
+    gaps_.erase(end, gaps_.end());
+  }
+
+  const size_t most_;
+  std::vector<Gap> gaps_;
+  int64_t left_out_ = 0;
+};
+
 class GapFinder {
  public:
   GapFinder(const RunIndex& index, const StoredStream& stream, double duration_s,
-            const char* no_reason, const std::string& unwritten_reason)
+            const char* no_reason, const std::string& unwritten_reason, size_t most_gaps)
       : index_(index),
         stream_(stream),
         no_reason_(no_reason),
         unwritten_reason_(unwritten_reason),
         period_s_(static_cast<double>(stream.period_ns) / 1e9),
         duration_s_(duration_s),
+        gaps_(most_gaps),
         explained_(index.damages.size()) {}
 
-  std::vector<Gap> find() {
+  void find(Sampling& sampling) {
     int64_t next = 0;  // the tick that is expected
     auto missed = index_.missed.begin();
     for (size_t b = 0; b < stream_.blocks.size(); ++b) {
@@ -46,9 +83,8 @@ class GapFinder {
     const int64_t last = std::llround(duration_s_ * 1e9) / stream_.period_ns;
     if (next <= last) note_hole(next, last + 1, stream_.blocks.size(), duration_s_);
     add_lost_values();
-    std::stable_sort(gaps_.begin(), gaps_.end(),
-                     [](const Gap& a, const Gap& b) { return a.from_s < b.from_s; });
-    return std::move(gaps_);
+    gaps_.finish(sampling);
+    sampling.left_out_gaps += index_.left_out_missed;
   }
 
  private:
@@ -61,11 +97,11 @@ class GapFinder {
     if (to <= from) return;
     const std::string damage = before == kInside ? "" : damage_before(before);
     if (to - from < kGapTicks && damage.empty()) return;
-    gaps_.push_back({time_of(from), to_s, damage, !damage.empty()});
+    Gap& gap = gaps_.add({time_of(from), to_s, damage, !damage.empty()});
     if (!damage.empty()) return;
     const bool is_last = before == stream_.blocks.size();
-    gaps_.back().reason = reason_of(time_of(from), to_s, is_last);
-    if (gaps_.back().reason.empty()) explain_by_cut(gaps_.back(), before);
+    gap.reason = reason_of(time_of(from), to_s, is_last);
+    if (gap.reason.empty()) explain_by_cut(gap, before);
   }
 
   // A file that ends within a frame is damage unless a reason is known: that of a recorder that was
@@ -95,15 +131,14 @@ class GapFinder {
   std::string reason_of(double from_s, double to_s, bool is_last) const {
     const double until = to_s + std::max(period_s_, kReasonSlackS);
     std::string reasons = is_last ? unwritten_reason_ : "";
-    const auto is_before = [](const Event& event, double time_s) { return event.time_s < time_s; };
-    // Events are in order of time, and there may be as many as gaps.
-    auto event =
-        std::lower_bound(index_.events.begin(), index_.events.end(), from_s - period_s_, is_before);
-    for (; event != index_.events.end() && event->time_s <= until; ++event) {
-      if (event->kind != "gap") continue;
-      if (event->time_s > to_s) return reasons.empty() ? event->text : reasons;
-      if (reasons.find(event->text) != std::string::npos) continue;
-      reasons += (reasons.empty() ? "" : "; ") + event->text;
+    const auto is_before = [](const GapNote& note, double time_s) { return note.time_s < time_s; };
+    // Notes are in order of time, and there may be as many as gaps.
+    const auto& notes = index_.events.gap_notes;
+    auto note = std::lower_bound(notes.begin(), notes.end(), from_s - period_s_, is_before);
+    for (; note != notes.end() && note->time_s <= until; ++note) {
+      if (note->time_s > to_s) return reasons.empty() ? *note->reason : reasons;
+      if (reasons.find(*note->reason) != std::string::npos) continue;
+      reasons += (reasons.empty() ? "" : "; ") + *note->reason;
     }
     return reasons;
   }
@@ -121,7 +156,7 @@ class GapFinder {
         gap.from_s = time_of(block.front_tick);
         gap.to_s = time_of(block.back_tick);
       }
-      gaps_.push_back(std::move(gap));
+      gaps_.add(std::move(gap));
     }
   }
 
@@ -130,13 +165,14 @@ class GapFinder {
   const std::string no_reason_;         // of gaps without events
   const std::string unwritten_reason_;  // of the rows at the end, "" if all were written
   const double period_s_, duration_s_;
-  std::vector<Gap> gaps_;
+  LongestGaps gaps_;
   std::vector<char> explained_;  // one per damage
 };
 
 }  // namespace
 
-Sampling summarize_sampling(const RunIndex& index, const Manifest& manifest, double duration_s) {
+Sampling summarize_sampling(const RunIndex& index, const Manifest& manifest, double duration_s,
+                            size_t most_gaps) {
   Sampling sampling;
   sampling.restarts = std::max<int64_t>(0, index.incarnations - 1);
   const StoredStream nothing{manifest.period_ns, {}};
@@ -152,9 +188,9 @@ Sampling summarize_sampling(const RunIndex& index, const Manifest& manifest, dou
     sampling.jitter_p50_s = quantile_s(index.lateness, 0.5);
     sampling.jitter_p99_s = quantile_s(index.lateness, 0.99);
   }
-  sampling.gaps = GapFinder(index, rows, duration_s, ours ? kNoReason : kNoReasonImported,
-                            manifest.unwritten_reason)
-                      .find();
+  GapFinder(index, rows, duration_s, ours ? kNoReason : kNoReasonImported,
+            manifest.unwritten_reason, most_gaps)
+      .find(sampling);
   return sampling;
 }
 

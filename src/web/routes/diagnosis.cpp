@@ -10,7 +10,7 @@ Result<WebAnswer> answer(const RouteRequest& request) {
   const AskedRun asked = open_asked_run(request, OpenedRuns::Wanted::samples);
   if (asked.run == nullptr) return asked.refused;
   return kept_answer(request.site, "diagnosis", *asked.run, [&]() -> Result<std::string> {
-    TS_TRY(const DiagnosedRun diagnosed, diagnose_stored_run(asked.run->path()));
+    TS_TRY(const DiagnosedRun diagnosed, diagnose_stored_run(asked.run->path(), Footprint::small));
     return dump_json(shown_diagnosis_json(diagnosed));
   });
 }

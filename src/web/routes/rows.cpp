@@ -17,7 +17,7 @@ Json empty_row(const std::string& id) {
 
 // The runs of a table are read one after the other and not kept open. "" if it cannot be read.
 std::string read_row(Site& site, const std::string& key, const std::string& path) {
-  const auto run = open_run(path);
+  const auto run = open_run(path, Footprint::small);
   if (!run) return "";
   const auto row = row_json(**run);
   if (!row) return "";

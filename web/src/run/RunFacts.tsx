@@ -11,7 +11,7 @@ export function RunFacts({ run }: { run: RunState }) {
   const { sampling, overhead, host } = info;
   const facts: [string, string][] = [
     ['machine', [host.name, host.cpu_model, host.threads === null ? null : `${host.threads} processors`, host.memory_bytes === null ? null : formatValue(host.memory_bytes, 'By')].filter((part) => part !== null && part !== undefined).join(', ')],
-    ['sampling', `every ${duration(sampling.period_s)}: ${integer(sampling.samples)} samples, ${integer(sampling.missed)} missed, ${integer(sampling.gaps.length)} gaps`],
+    ['sampling', `every ${duration(sampling.period_s)}: ${integer(sampling.samples)} samples, ${integer(sampling.missed)} missed, ${integer(sampling.gaps.length + (sampling.left_out_gaps ?? 0))} gaps`],
     ['overhead', overheadText(overhead, info.run.duration_s)],
     ['steps', info.steps?.count ? `${integer(info.steps.count)}, reported by ${info.steps.source ?? 'unknown'}, ${duration(info.steps.mean_s)} on average` : (info.steps?.reason ?? 'none')],
   ];

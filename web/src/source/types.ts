@@ -108,7 +108,7 @@ export interface Info {
   run: { id: string; name: string | null; notes?: string[]; status: string; duration_s: number; trainscope_version?: string | null };
   job: { command: string[]; exit_code: number | null; signal: number | null; ended_by: string | null };
   host: Record<string, unknown> & { name: string | null; cpu_model: string | null; threads: number | null; memory_bytes: number | null };
-  sampling: { period_s: number | null; samples: number; missed: number; gaps: Span[] };
+  sampling: { period_s: number | null; samples: number; missed: number; gaps: Span[]; left_out_gaps?: number };
   overhead: { cpu_ratio: number | null } & Record<string, number | null>;
   metrics: Metric[];
   steps: { count: number | null; begin_s?: number | null; end_s?: number | null; mean_s: number | null; reason: string | null; source: string | null } | null;
