@@ -103,7 +103,7 @@ class Trace:
         """Batches that __next__ noted between bursts: whether an optimizer had updated before, when each was requested,
         and when it came."""
         began_ns = now_ns()
-        updated, requested, came = (records[place::NOTED] for place in range(NOTED))
+        updated, requested, came = records[::NOTED], records[1::NOTED], records[2::NOTED]
         resume_ns = self.budget.resume_ns
         first = 0 if self._is_between_bursts() else 1  # The first one ends what a burst has begun.
         end = len(came) if requested[-1] < resume_ns else len(came) - 1  # With the last one another burst may begin.
