@@ -1,5 +1,5 @@
 """The module of `run --instrument` where a job replaces what it has replaced, or imports in its own way, on a fake PyTorch: what
-the job put there stays there, whatever ours does."""
+the job put there stays there, whatever ours does. And what of ours is in place between bursts."""
 import sys
 
 from instrumented_job import FAKES, MODEL, FakeTorchCase
@@ -59,6 +59,57 @@ print(torch.autograd.backward.__name__, torch.serialization.save.__name__, itera
         self.assertTrue(any(mark.startswith("instrumentation stopped") for mark in lines.marks()), lines.marks())
         self.assertEqual(self.job.stdout.decode(), "patched patched patched\n")
         self.assertEqual(self.job.stderr, b"")
+
+
+class BetweenBursts(FakeTorchCase):
+    def test_two_functions_of_ours_are_entered_per_step(self):
+        """What a step costs there is how many places are entered."""
+        self.sent("""
+hooks = sys.modules["_trainscope_instrument.torch_hooks"].hooks
+batches, optimizer, entered = iter(loader(10**6)), torch.optim.SGD(), []
+def step(): next(batches); torch.Tensor().backward(); optimizer.step()
+def note(frame, event, argument):
+    if event == "call" and frame.f_globals["__name__"].startswith("_trainscope"): entered.append(frame.f_code.co_name)
+while not hooks.fast: step()
+hooks.set_next(hooks.fast, 1 << 62)  # Neither a burst nor a flush is due.
+step()
+sys.setprofile(note); step(); step(); sys.setprofile(None)
+print(entered)
+""")
+        self.assertEqual(self.job.stdout.decode(), "['__next__', 'note_update', '__next__', 'note_update']\n")
+
+
+    def test_a_batch_that_is_half_noted_when_a_signal_handler_raises(self):
+        """A profiler raises in its place, after each of the three values."""
+        lines = self.sent("""
+hooks = sys.modules["_trainscope_instrument.torch_hooks"].hooks
+batches, optimizer, steps = iter(loader(10**6)), torch.optim.SGD(), 0
+def step():
+    global steps
+    next(batches); torch.Tensor().backward(); optimizer.step()
+    steps += 1
+def interrupt(frame, event, called):
+    global seen
+    if event == "c_return" and called.__name__ == "append" and frame.f_code.co_name == "__next__":
+        seen += 1
+        if seen == stop_at: raise TimeoutError("of the job")
+for stop_at in (1, 2, 3):
+    while not hooks.fast: step()
+    hooks.set_next(hooks.fast, 1 << 62)
+    step(); step()
+    seen = 0
+    sys.setprofile(interrupt)
+    try: step()
+    except TimeoutError: print("raised", seen)
+    finally: sys.setprofile(None)
+    for _ in range(5): step()
+    hooks.set_next(hooks.fast, 0)
+step()
+print(steps)
+""")
+        self.assertEqual(self.job.stdout.decode().split("\n")[:3], ["raised 1", "raised 2", "raised 3"])
+        self.assert_steps(lines, int(self.job.stdout.split()[-1]))
+        self.assertFalse([mark for mark in lines.marks() if "stopped" in mark])
 
 
 class Files(FakeTorchCase):

@@ -8,7 +8,7 @@ original back for the rest of the process, and a mark states it. What was attach
 in marks too. Limits: see docs/guide/instrument.md.
 """
 _HOOKS = {
-    "torch.utils.data.dataloader": ("torch_hooks", "attach_loader"),
+    "torch.utils.data.dataloader": ("torch_loader", "attach_loader"),
     "torch.autograd": ("torch_hooks", "attach_backward"),
     "torch.optim.optimizer": ("torch_hooks", "attach_optimizer"),
     "torch._dynamo.eval_frame": ("torch_compiled", "attach_compiler"),

@@ -1,4 +1,4 @@
-"""Where PyTorch is observed: the data loader's __next__, the backward pass and optimizers.
+"""Where PyTorch is observed: the data loader's __next__ (torch_loader.py), the backward pass and optimizers.
 
 What is entered in every step costs most, because its code is not in the caches any more. Between bursts
 (budget.py) only __next__ is, and a hook of the optimizers that notes in one variable that there was an update: the
@@ -11,9 +11,8 @@ from _thread import _local
 
 from ._pipe import now_ns
 from .session import pass_on_if_of_job, session
-from .spans import replace
 from .torch_state import is_compiling
-from .trace import Trace
+from .trace import NOTED, Trace
 
 _LOSS_NS = 100000000
 _torch = sys.modules["torch"]
@@ -36,7 +35,7 @@ class _Hooks:
         self.fast_trace = None  # whose updates the flag notices, and whose batches are in `records`
         self.records = []  # always the same list: __next__ has it
         self.due_ns = 0  # when the records must become lines
-        # Of _timed_next: tell __next__ these values, and that it is not running; the hook that only notes an update, and
+        # Of torch_loader.py: tell __next__ these values, and that it is not running; the hook that only notes an update, and
         # whether it has since the last time.
         self.set_next = self.end_next = self.note_update = self.take_update = lambda *values: None
         self.compiles = False
@@ -115,12 +114,24 @@ class _Hooks:
 
     def drain(self):
         """What __next__ noted since the last time becomes steps and phases."""
-        records = self.records[:]
-        del self.records[:]
+        whole = len(self.records) // NOTED * NOTED  # A batch may be half noted, in another thread or before a signal.
+        records = self.records[:whole]
+        del self.records[:whole]
         if records:
             self.fast_trace.take_records(records)
             self.due_ns = self.fast_trace.due_ns()
             self.fast = self.fast  # or none, if a burst has begun
+
+    def fail_to_note(self, error):
+        """Something was raised where __next__ notes a batch: all of it is noted, or nothing."""
+        half = self.records[len(self.records) // NOTED * NOTED:]
+        if half:
+            del self.records[-len(half):]
+            if half[0]:
+                self.note_update(None, (), {})
+        if not isinstance(error, Exception):
+            raise error
+        session.failed("the data loader", error)
 
     def has_updated_unseen(self, trace):
         """Whether an optimizer has updated since the last time, while no hook of ours was called for it."""
@@ -228,103 +239,6 @@ def _marked(iterator):
     except (AttributeError, TypeError):
         return None
     return mark
-
-
-def attach_loader(module):
-    module._BaseDataLoaderIter._trainscope_mark = None
-    replace(module._BaseDataLoaderIter, "__next__", _timed_next, "torch", "input")
-
-
-def _timed_next(original):
-    """What is needed between bursts is in variables of this function and in a mark of the iterator: globals, attributes
-    of others and id() are in other places of the memory, which are in no cache when the next batch is asked for."""
-    fast, due_ns = None, 0
-    has_updated = False  # an optimizer, since the last batch, while only that is noted
-    is_waiting = False  # inside of __next__ of that iterator
-    note, clock = hooks.records.extend, now_ns
-
-    def set_next(mark, new_due_ns):
-        nonlocal fast, due_ns
-        fast, due_ns = mark, new_due_ns if mark else 0  # A batch that is on its way is the last one for now.
-
-    def end_next():
-        nonlocal is_waiting
-        is_waiting = False
-
-    def note_update(optimizer, arguments, keywords):
-        nonlocal has_updated
-        has_updated = True
-
-    def take_update():
-        nonlocal has_updated
-        had_updated, has_updated = has_updated, False
-        return had_updated
-
-    hooks.set_next, hooks.end_next = set_next, end_next
-    hooks.note_update, hooks.take_update = note_update, take_update
-
-    @functools.wraps(original)
-    def __next__(self):
-        nonlocal has_updated, is_waiting
-        # None if anything was compiled: the compiler sees nothing of what follows.
-        mark = fast
-        if mark is not None:
-            if mark is self._trainscope_mark:
-                # Between bursts: notes times and whether an optimizer has updated, and nothing else. What it keeps are
-                # numbers in one list, which Python's garbage collector does not count.
-                began = clock()
-                try:
-                    is_waiting = True
-                    item = original(self)
-                except StopIteration:
-                    _end_iterator(hooks.fast_trace, self, began)
-                    raise
-                finally:
-                    is_waiting = False
-                ended = clock()
-                try:
-                    # A signal handler of the job may raise after a call: then all three are noted, and once.
-                    had_updated, has_updated = has_updated, False
-                    note((had_updated, began, ended))
-                    # An update that another hook counts from now on must not be taken for that of this batch.
-                    if ended > due_ns or fast is not mark:
-                        hooks.drain()
-                except Exception as error:
-                    session.failed("the data loader", error)
-                return item
-        if is_compiling():
-            return original(self)
-        if session.is_off:
-            return original(self)
-        trace = getattr(hooks.of_thread, "trace", None) or current_trace()
-        # waiting: a loader that reads from another one
-        if trace is None or trace.is_waiting or is_waiting and trace is hooks.fast_trace:
-            return original(self)
-        began = now_ns()
-        try:
-            trace.is_waiting = True
-            item = original(self)
-        except StopIteration:
-            _end_iterator(trace, self, began)
-            raise
-        finally:
-            trace.is_waiting = False
-        ended = now_ns()
-        try:
-            trace.take_batch(self, item, began, ended, _torch.is_grad_enabled())
-        except Exception as error:
-            session.failed("the data loader", error)
-        return item
-
-    return __next__
-
-
-def _end_iterator(trace, iterator, now):
-    try:
-        hooks.drain()
-        trace.end_iterator(iterator, now, _torch.is_grad_enabled())
-    except Exception as error:
-        session.failed("the data loader", error)
 
 
 def attach_backward(module):

@@ -17,6 +17,7 @@ SOURCE = "torch"
 _ITEMS_NS = 1000000000
 _MOST_EVENTS = 4000
 FAST_NS = 10000  # of a batch that is only noted: assumed, see docs/benchmarks.md
+NOTED = 3  # values of a batch that is only noted
 # Making lines has a cost that does not depend on their number: noted steps that are long wait for more of their kind.
 _NOTED_AT_ONCE = 200
 _LONGEST_NOTED_NS = 500000000
@@ -102,7 +103,7 @@ class Trace:
         """Batches that __next__ noted between bursts: whether an optimizer had updated before, when each was requested,
         and when it came."""
         began_ns = now_ns()
-        updated, requested, came = records[::3], records[1::3], records[2::3]
+        updated, requested, came = records[::NOTED], records[1::NOTED], records[2::NOTED]
         resume_ns = self.budget.resume_ns
         first = 0 if self._is_between_bursts() else 1  # The first one ends what a burst has begun.
         end = len(came) if requested[-1] < resume_ns else len(came) - 1  # With the last one another burst may begin.
