@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/freed_memory.h"
 #include "base/result.h"
 #include "web/answer.h"
 #include "web/route.h"
@@ -36,7 +37,11 @@ Result<WebAnswer> kept_answer(Site& site, const std::string& kind, const RunView
     }
   }
   TS_TRY(answer.body, compute());
-  if (is_final) site.documents.keep(key, answer.body);
+  if (is_final) {
+    site.documents.keep(key, answer.body);
+  } else {
+    return_freed_memory();  // it is computed again and again
+  }
   return answer;
 }
 
