@@ -237,7 +237,8 @@ os.read(0, 1)
 raise SystemExit(8)
 """
         def stopped(number):
-            process = self.start(job, stdin=subprocess.PIPE)
+            # In a group of its own with a parent outside: the kernel stops nobody so in an orphaned group, as the caller's may be.
+            process = self.start(job, stdin=subprocess.PIPE, preexec_fn=os.setpgrp)
             pid = int(process.stdout.readline())
             os.kill(pid, signal.SIGTSTP)
             wait_until(lambda: process_state(pid) == "T" and process_state(process.pid) == "T")
