@@ -82,7 +82,10 @@ class Conveniences(Case):
         ranks = [subprocess.Popen(self.run_words(["true"], "--id-file", self.path("id")), env=self.environment(),
                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(24)]
         for rank in ranks:
-            self.assertEqual((rank.communicate(timeout=120)[1], rank.returncode), (b"", 0))
+            errors = rank.communicate(timeout=120)[1]
+            # On a busy machine a recorder of so many at once may not reply in time: that is said, and no fault of the file.
+            others = [line for line in errors.splitlines() if b"the recorder did not reply at the end" not in line]
+            self.assertEqual((others, rank.returncode), ([], 0))
         with open(self.path("id")) as file:
             self.assertIn(file.read().strip(), os.listdir(self.home))
         self.assertEqual([n for n in os.listdir(self.folder) if n.startswith("id.")], [])
