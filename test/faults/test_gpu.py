@@ -367,5 +367,29 @@ class OldSystem(Case):
         self.assertEqual(job.returncode, 0)
 
 
+class Elsewhere(Case):
+    """trainscope-gpu belongs next to trainscope: one of the working directory or of PATH may be somebody else's."""
+
+    def test_a_program_of_that_name_elsewhere_is_not_started(self):
+        alone, elsewhere = pathlib.Path(self.path("alone")), pathlib.Path(self.path("elsewhere"))
+        alone.mkdir()
+        elsewhere.mkdir()
+        shutil.copy(BIN, alone)
+        other = elsewhere / "trainscope-gpu"
+        other.write_text(f"#!/bin/sh\n: > {self.path('started')}\n")
+        other.chmod(0o755)
+        (elsewhere / "trainscope").symlink_to(alone / "trainscope")
+        surroundings = {"cwd": elsewhere, "env": self.environment(PATH=f"{elsewhere}:{os.environ['PATH']}")}
+        for program in (alone / "trainscope", elsewhere / "trainscope", "trainscope"):
+            done = self.trainscope("doctor", "--json", program=program, **surroundings)
+            gpu = next(source for source in json.loads(done.stdout)["sources"] if source["name"] == "gpu")
+            self.assertIn(f"{alone}/trainscope-gpu does not exist", gpu["reason"])
+        job = subprocess.Popen(["trainscope", "run", "--quiet", "--", "cat"], stdin=subprocess.PIPE, **surroundings)
+        self.addCleanup(end, job)
+        wait_until(lambda: "does not exist" in (self.on_disk("hw.gpu.utilization").get("reason") or ""))
+        job.communicate(timeout=60)
+        self.assertFalse(os.path.exists(self.path("started")))
+
+
 if __name__ == "__main__":
     main()

@@ -1,8 +1,8 @@
 """Power fails at every moment of a recording: what was on the disk opens, and what was once safe stays safe.
 
 A real recording is traced; its writes, names and syncs are replayed onto a disk that is made up, cut after each
-call. Of what was not synced such a disk keeps nothing, only the names, zeros in place of the bytes, or half of the
-last write. Every disk is read by the real reader.
+call. Of what was not synced such a disk keeps nothing, only the names, zeros in place of the bytes, half of the
+last write, or one file whole and the others not, and the reverse: a disk writes files in any order. Every disk is read by the real reader.
 """
 import collections
 import json
@@ -103,7 +103,13 @@ class Disk:
             file, before = self.last_write
             half = (before + len(file.bytes)) // 2
             kept["half of the last write"] = {n: f.bytes[:half] if f is file else f.bytes for n, f in self.names.items()}
+        for name in [n for n, f in self.names.items() if f.bytes != f.safe]:
+            kept[f"{name} whole, of the others what was synced"] = self.with_bytes(lambda n: n == name)
+            kept[f"all but {name} whole"] = self.with_bytes(lambda n: n != name)
         return kept
+
+    def with_bytes(self, is_whole):
+        return {n: f.bytes if is_whole(n) else f.safe for n, f in self.names.items()}
 
 
 @unittest.skipUnless(shutil.which("strace"), "strace is not here")

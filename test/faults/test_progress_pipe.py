@@ -13,12 +13,13 @@ from trainscope_test import BIN, LONG, PATIENCE_S, Case, main, process_state, wa
 # Sends `step` lines as fast as asked and never waits; says at its end what became of them.
 SENDER = """
 import json, os, sys, time
-rate, seconds, dropping = int(sys.argv[1]), float(sys.argv[2]), sys.argv[3]  # a file to make at the first drop
+rate, seconds = int(sys.argv[1]), float(sys.argv[2])
+dropping, over = sys.argv[3:]  # a file to make at the first drop, one to wait for
 pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY | os.O_NONBLOCK)
 sent = dropped = 0
 longest = 0
 begin = time.monotonic()
-while (elapsed := time.monotonic() - begin) < seconds or (dropping and not dropped):
+while (elapsed := time.monotonic() - begin) < seconds or (dropping and not dropped) or (over and not os.path.exists(over)):
     for _ in range(max(0, int(elapsed * rate) - sent - dropped)):
         number = sent + dropped + 1
         before = time.monotonic_ns()
@@ -53,9 +54,9 @@ def shell_clients():
 
 
 class Pipe(Case):
-    def send(self, rate, seconds, meanwhile=lambda: None, dropping=""):
+    def send(self, rate, seconds, meanwhile=lambda: None, dropping="", over=""):
         """What the sender says, and the run."""
-        job = self.start([sys.executable, "-c", SENDER, str(rate), str(seconds), dropping])
+        job = self.start([sys.executable, "-c", SENDER, str(rate), str(seconds), dropping, over])
         wait_until(lambda: os.listdir(self.home))
         meanwhile()
         out, _ = job.communicate(timeout=240)
@@ -117,13 +118,20 @@ class Pipe(Case):
         self.assertTrue([note for note in info["run"]["notes"] if "could not be parsed" in note])
         self.assertEqual(info["job"]["exit_code"], 0)
 
+    def steps_on_disk(self):
+        done = self.trainscope("info", "latest", "--json", check=False)
+        return (json.loads(done.stdout)["steps"]["count"] or 0) if done.returncode == 0 else 0
+
     def test_a_recorder_that_is_killed_loses_no_more_than_what_it_had_in_its_hands(self):
         def kill_it():
             recorder = self.recorder()
-            time.sleep(1.5)
+            wait_until(lambda: self.steps_on_disk() >= 200)
             os.kill(recorder, signal.SIGKILL)
+            self.next_recorder(recorder)
+            over.touch()
 
-        told, info = self.send(500, 5, kill_it)
+        over = pathlib.Path(self.path("over"))
+        told, info = self.send(500, 5, kill_it, over=str(over))
         self.assertEqual(told["dropped"], 0)
         self.assertEqual(info["sampling"]["restarts"], 1)
         self.assertGreaterEqual(info["steps"]["observed"], told["sent"] - 100)

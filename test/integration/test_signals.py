@@ -82,17 +82,20 @@ class Signals(Case):
             pending = next(line for line in file if line.startswith("ShdPnd:"))
         return int(pending.split()[1], 16) >> (number - 1) & 1
 
-    def is_taken(self, number, *pids):
-        """Whether none of these processes has still to take the signal."""
-        return not any(self.waits(pid, number) for pid in pids)
+    def has_dealt_with(self, number, *pids):
+        """Whether these processes have taken the signal and sleep: what its handler notes is noted, and no timer of theirs is over."""
+        return not any(self.waits(pid, number) for pid in pids) and all(self.sleeps(pid) for pid in pids)
+
+    def sleeps(self, pid):
+        return all(process_state(f"{pid}/task/{thread}") == "S" for thread in os.listdir(f"/proc/{pid}/task"))
 
     def test_to_us_alone_after_one_to_the_whole_group_arrives_too(self):
         def send(process):
             recorder = self.recorder()
             os.killpg(process.pid, signal.SIGTERM)
             yield signal.SIGTERM
-            wait_until(lambda: self.is_taken(signal.SIGTERM, process.pid, recorder))
-            time.sleep(0.2)
+            wait_until(lambda: self.has_dealt_with(signal.SIGTERM, process.pid, recorder))
+            time.sleep(0.2)  # at least: what comes sooner may be the same signal
             process.send_signal(signal.SIGTERM)
             yield signal.SIGTERM
         self.assertEqual(self.counted(send), 2 * [signal.SIGTERM])
@@ -104,10 +107,11 @@ class Signals(Case):
             wait_until(lambda: process_state(recorder) == "T")
             os.killpg(process.pid, signal.SIGTERM)
             yield signal.SIGTERM
-            wait_until(lambda: self.is_taken(signal.SIGTERM, process.pid))
-            time.sleep(0.2)  # the supervisor does not wait that long for the recorder
+            wait_until(lambda: self.has_dealt_with(signal.SIGTERM, process.pid))
+            time.sleep(0.2)  # at least: the supervisor waits for the recorder, but not that long
+            wait_until(lambda: self.has_dealt_with(signal.SIGTERM, process.pid))
             os.kill(recorder, signal.SIGCONT)
-            wait_until(lambda: self.is_taken(signal.SIGTERM, recorder))
+            wait_until(lambda: self.has_dealt_with(signal.SIGTERM, recorder))
             process.send_signal(signal.SIGTERM)
             yield signal.SIGTERM
         self.assertEqual(self.counted(send), 2 * [signal.SIGTERM])

@@ -247,17 +247,23 @@ print("went on", flush=True)
         self.assertEqual(mode, bare)
 
     def test_the_status_line_is_never_inside_the_jobs_text(self):
-        job = """
-import sys, time
+        mark = self.path("shown")
+        job = f"""
+import os, sys, time
 for i in range(60):
     sys.stdout.write("part %d " % i); sys.stdout.flush(); time.sleep(0.03)
     if i % 3 == 2:
         (sys.stdout if i % 2 else sys.stderr).write("end\\n"); sys.stdout.flush(); sys.stderr.flush(); time.sleep(0.02)
+    while i == 29 and not os.path.exists({mark!r}): time.sleep(0.01)
 """
         seen = {}
         for name, words in self.both(job, quiet=False):
             self.open(words)
+            if name == "recorded":
+                self.read(re.escape(STATUS))
+            open(mark, "w").close()
             self.read(rb"\[status 0\]")
+            os.unlink(mark)
             seen[name] = self.text
         text = seen["recorded"]
         status = re.compile(rb"\r\x1b\[K\x1b\[2m(trainscope [^\x1b]*)\x1b\[0m\r")
@@ -332,7 +338,7 @@ signal.signal(signal.SIGTERM, lambda *a: (open({mark!r}, "w"), sys.exit(0)))
 print("ready", flush=True)
 while True: print("text " * 20, flush=True); time.sleep(0.01)
 """
-        self.open([BIN, "run", "--for", "4s", "--grace", "1s", "--", *command(job)])
+        self.open([BIN, "run", "--for", "8s", "--grace", "1s", "--", *command(job)])
         self.read(b"ready")
         self.type(b"\x13")
         wait_until(lambda: os.path.exists(mark))
@@ -352,7 +358,7 @@ for i in range(12):
     while i == 4 and not os.path.exists({mark!r}): time.sleep(0.01)
 """
         self.open([BIN, "run", "--quiet", "--", *command(job)])
-        self.read(b"line 3\r\n")
+        self.read(b"line 4\r\n")
         supervisor = wait_until(lambda: processes("trainscope", self.home))[0]
         os.kill(supervisor, signal.SIGKILL)
         open(mark, "w").close()

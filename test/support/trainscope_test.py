@@ -41,6 +41,13 @@ def leave_the_callers_surroundings():
 
 leave_the_callers_surroundings()
 
+# A job that must be seen as it is before it goes on calls this: see Case.record_seen.
+SEEN = """
+def seen():
+    import os
+    os.write(1, b"seen?\\n")
+    assert os.read(0, 1)
+"""
 
 # Prints 0, 1, 2, … until its standard input has something, and ends with 9: no test depends on how long it takes.
 COUNTING_UNTIL_INPUT = """
@@ -151,6 +158,20 @@ class Case(unittest.TestCase):
             self.assertEqual(done.returncode, 0, f"{words}: {done.stderr}")
         return done
 
+    def record_seen(self, job, *options, **keywords):
+        """Records a job to its end that calls seen() of SEEN, which returns once a sample is on disk that began after the
+        call; returns the other lines that it prints."""
+        process = self.start(job, *options, stdin=subprocess.PIPE, **keywords)
+        lines = []
+        for line in iter(process.stdout.readline, b""):
+            if line == b"seen?\n":
+                self.wait_for_a_sample_from_now_on()
+                process.stdin.write(b"x")
+            else:
+                lines.append(line)
+        self.assertEqual(process.wait(timeout=PATIENCE_S), 0)
+        return lines
+
     def run_words(self, job, *options):
         return [BIN, "run", "--quiet", *options, "--", *command(job)]
 
@@ -195,6 +216,19 @@ class Case(unittest.TestCase):
     def wait_for_samples(self, count, name="system.cpu.time", run="latest", **labels):
         """Until so many samples of the run that goes on are on disk."""
         wait_until(lambda: self.on_disk(name, run, **labels).get("samples", 0) >= count)
+
+    def wait_for_a_sample_from_now_on(self, name="job.cpu.time"):
+        """Until a sample of the run that goes on is on disk that began after this call."""
+        now_ns = time.monotonic_ns()
+
+        def has_come():
+            if not self.on_disk(name):
+                return False
+            with open(os.path.join(self.info()["run"]["path"], "manifest.json")) as file:
+                zero_ns = json.load(file)["zero_monotonic_ns"]
+            return any(zero_ns + t * 1e9 > now_ns for t, _, _ in self.rows(name))
+
+        wait_until(has_come)
 
     def info(self, run="latest"):
         return json.loads(self.trainscope("info", run, "--json").stdout)

@@ -3,7 +3,7 @@ import json
 import os
 import sys
 
-from trainscope_test import Case, main, total, metric
+from trainscope_test import SEEN, Case, main, total, metric
 
 # Every job measures itself and prints what is true as its last line.
 BURN = """
@@ -17,7 +17,7 @@ def burn(seconds):
 def end(**truth):
     print(json.dumps(truth), flush=True)
     os._exit(0)
-"""
+""" + SEEN
 SLACK_S = 0.035  # ends of processes, and what the kernel rounds to ticks
 
 
@@ -25,6 +25,11 @@ class CpuTime(Case):
     def record_truth(self, job, *options):
         done = self.record(BURN + job, "--every", "20ms", *options)
         return json.loads(done.stdout.splitlines()[-1]), self.info()
+
+    def record_seen_truth(self, job, *options):
+        """The same of a job that waits until it was seen."""
+        lines = self.record_seen(BURN + job, "--every", "20ms", *options)
+        return json.loads(lines[-1]), self.info()
 
     def assert_cpu(self, info, expected, more=0.0):
         self.assert_between(expected - SLACK_S, total(info, "job.cpu.time"), expected + SLACK_S + more, "job.cpu.time")
@@ -78,49 +83,61 @@ end(cpu=cpu() + cpu(resource.RUSAGE_CHILDREN))
         self.assert_cpu(info, truth["cpu"])
 
     def test_children_that_nobody_waits_for_are_kept_from_their_last_reading(self):
-        truth, info = self.record_truth("""
+        truth, info = self.record_seen_truth("""
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
 read_end, write_end = os.pipe()
+gate, key = os.pipe()  # they end together
 for _ in range(3):
     if os.fork() == 0:
-        before = time.process_time(); burn(0.2)
-        os.write(write_end, b"%f\\n" % cpu()); time.sleep(0.5); os._exit(0)
+        os.close(key); burn(0.2)
+        os.write(write_end, b"%f\\n" % cpu()); os.close(write_end); os.read(gate, 1); os._exit(0)
 os.close(write_end)
 truth = sum(float(line) for line in os.fdopen(read_end))
-time.sleep(0.5)
+seen()
+os.close(key)
+try: os.wait()  # for all of them, as nobody reaps them
+except ChildProcessError: pass
 end(cpu=cpu() + truth)
 """)
         self.assert_cpu(info, truth["cpu"], more=0.03)
 
     def test_zombies_are_counted_once(self):
-        truth, info = self.record_truth("""
+        truth, info = self.record_seen_truth("""
 read_end, write_end = os.pipe()
-gate, key = os.pipe()  # they begin together
+gate, key = os.pipe()  # they end together
+pids = []
 for _ in range(3):
-    if os.fork() == 0:
-        os.close(key); os.read(gate, 1)
-        burn(0.15); os.write(write_end, b"%f\\n" % cpu()); os._exit(0)
-os.close(write_end); os.close(key)
+    pids.append(os.fork())
+    if pids[-1] == 0:
+        os.close(key); burn(0.15)
+        os.write(write_end, b"%f\\n" % cpu()); os.close(write_end); os.read(gate, 1); os._exit(0)
+os.close(write_end)
 truth = sum(float(line) for line in os.fdopen(read_end))
-time.sleep(0.3)
+seen()  # alive
+os.close(key)
+for pid in pids: os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+seen()  # as zombies
 end(cpu=cpu() + truth)
 """)
         self.assert_cpu(info, truth["cpu"], more=0.03)
         self.assertEqual(metric(info, "job.process.count")["max"], 4)
 
     def test_daemons_are_followed_while_the_job_runs(self):
-        truth, info = self.record_truth("""
+        truth, info = self.record_seen_truth("""
 read_end, write_end = os.pipe()
+gate, key = os.pipe()  # one of them stays until the job ends
 for stays in (False, True):
     if os.fork() == 0:
         os.setsid()
         if os.fork() == 0:
-            burn(0.25); os.write(write_end, b"%f\\n" % cpu()); os.close(write_end); time.sleep(1.2 if stays else 0); os._exit(0)
+            os.close(key); burn(0.25); os.write(write_end, b"%f\\n" % cpu()); os.close(write_end)
+            if stays: os.read(gate, 1)
+            os._exit(0)
         os._exit(0)
     os.wait()
 os.close(write_end)
 truth = sum(float(line) for line in os.fdopen(read_end))
-time.sleep(0.3)
+seen()
 end(cpu=cpu() + cpu(resource.RUSAGE_CHILDREN) + truth)
 """)
         self.assert_cpu(info, truth["cpu"], more=0.03)
@@ -132,21 +149,22 @@ end(cpu=cpu() + cpu(resource.RUSAGE_CHILDREN) + truth)
                 with open(script, "w") as file:
                     file.write(BURN + f"""
 import multiprocessing
-def work(results):
-    burn(0.15); time.sleep(0.2); results.put(cpu())
+def work(results, leave):
+    burn(0.15); results.put(cpu()); leave.wait()
 if __name__ == "__main__":
     context = multiprocessing.get_context("{method}")
-    results = context.SimpleQueue()
-    workers = [context.Process(target=work, args=(results,)) for _ in range(3)]
+    results, leave = context.SimpleQueue(), context.Event()
+    workers = [context.Process(target=work, args=(results, leave)) for _ in range(3)]
     [w.start() for w in workers]
     truth = sum(results.get() for _ in workers)
+    seen(); leave.set()
     [w.join() for w in workers]
     print(json.dumps(cpu() + truth), flush=True)
 """)
-                done = self.record([sys.executable, script], "--every", "20ms")
+                lines = self.record_seen([sys.executable, script], "--every", "20ms")
                 info = self.info()
                 # Beyond the workers: their interpreters' ends, and the server that forks them.
-                self.assert_cpu(info, json.loads(done.stdout), more=0.5)
+                self.assert_cpu(info, json.loads(lines[-1]), more=0.5)
                 self.assertGreaterEqual(metric(info, "job.process.count")["max"], 4)
 
     def test_utilisation_is_the_share_of_the_cpus_the_job_may_use(self):

@@ -2,7 +2,7 @@
 import json
 import unittest
 
-from trainscope_test import LONG, Case, main, metric
+from trainscope_test import LONG, SEEN, Case, main, metric
 
 JOB = """
 import json, os, resource, signal, sys, time
@@ -14,13 +14,18 @@ def io():
 def end(**truth):
     print(json.dumps(truth), flush=True)
     os._exit(0)
-"""
+""" + SEEN
 
 
 class Usage(Case):
     def record_truth(self, job, *options):
         done = self.record(JOB + job, "--every", "20ms", *options)
         return json.loads(done.stdout.splitlines()[-1]), self.info()
+
+    def record_seen_truth(self, job):
+        """The same of a job that waits until it was seen."""
+        lines = self.record_seen(JOB + job, "--every", "20ms")
+        return json.loads(lines[-1]), self.info()
 
     def assert_io(self, info, truth):
         """truth: rchar, wchar, syscr, syscw as the kernel has them. What the job prints at its end comes on top."""
@@ -102,28 +107,36 @@ end(**io())
         self.assertGreaterEqual(metric(info, "job.io.bytes", direction="write")["last"], 577 * 65536)
 
     def test_io_of_children_counts_once_however_they_end(self):
-        truth, info = self.record_truth(f"""
+        _, info = self.record_seen_truth(f"""
 def write(mib):
     name = {self.path("data.")!r} + str(os.getpid())
     file = os.open(name, os.O_CREAT | os.O_WRONLY)
     for _ in range(mib * 16): os.write(file, bytes(65536))
     os.unlink(name)
-def child(mib, pause=0.0, daemon=False):
+def child(mib, stays=False, daemon=False):
     pid = os.fork()
     if pid: return pid
     if daemon:
         os.setsid()
         if os.fork(): os._exit(0)
-    write(mib); time.sleep(pause); os._exit(0)
+    write(mib)
+    if stays: seen()
+    os.write(told, b"x")
+    os._exit(0)
+def settle():                         # for three samples the parent is asked for what an ended child has used
+    for _ in range(4): seen()
+tells, told = os.pipe()
 os.waitpid(child(10), 0)              # reaped at once
-os.waitpid(child(10, 0.3), 0)         # reaped after a few readings
+os.waitpid(child(10, stays=True), 0)  # reaped after a reading
 os.waitpid(child(10, daemon=True), 0) # an orphan, reaped by the supervisor
-time.sleep(0.5)
-child(10)                             # never reaped while the job lives
-time.sleep(0.5)
+for _ in range(3): os.read(tells, 1)
+settle()
+os.waitid(os.P_PID, child(10), os.WEXITED | os.WNOWAIT)  # never reaped while the job lives
+seen()
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-child(10, 0.5)                        # never reaped by anybody
-time.sleep(1)
+try: os.waitpid(child(10, stays=True), 0)  # never reaped by anybody
+except ChildProcessError: pass
+settle()                              # what is written now is not taken for that child's
 write(10)
 end()
 """)
@@ -194,7 +207,7 @@ end(voluntary=sum(u.ru_nvcsw for u in used))
         self.assert_between(truth["voluntary"] - 20, seen, truth["voluntary"] + 20, "voluntary switches")
 
     def test_every_process_and_thread_of_a_tree_is_seen(self):
-        truth, info = self.record_truth("""
+        _, info = self.record_seen_truth("""
 import threading
 there, here = os.pipe()                          # each says that it is there
 gate, key = os.pipe()                            # and stays until the gate is shut
@@ -217,9 +230,9 @@ if os.fork() == 0:
 leave = threading.Event()
 threads = [threading.Thread(target=leave.wait) for _ in range(5)]
 [t.start() for t in threads]
-seen = 0
-while seen < 14: seen += len(os.read(there, 14))
-time.sleep(1)
+count = 0
+while count < 14: count += len(os.read(there, 14))
+seen()
 os.close(key); leave.set(); [t.join() for t in threads]
 end()
 """)

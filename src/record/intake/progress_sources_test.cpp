@@ -120,5 +120,31 @@ TEST_F(ProgressSourcesTest, printed_lines_do_not_wait_for_a_full_disk_or_long_af
   EXPECT_EQ(memory_->refused_reports, 2);
 }
 
+TEST_F(ProgressSourcesTest, lines_beyond_the_budget_of_cpu_time_are_told_once) {
+  ProgressSources sources(ring_, memory_,
+                          {.pipe_fd = read_end_.get(),
+                           .tensorboard = {},
+                           .steps_from = "",
+                           .job = &job_,
+                           .on_half_full = [] {},
+                           .event_sink = [](const std::string&) {}});
+  std::string lines;
+  for (int i = 0; i < 1000; ++i) lines += "batch of 32: nothing that is a step\n";
+  // All at one time: the budget does not grow, however long this takes.
+  const int64_t now_ns = monotonic_ns();
+  while (memory_->skipped_lines == 0) sources.observe_output(0, lines, now_ns);
+  for (int i = 0; i < 3; ++i) sources.observe_output(0, lines, now_ns);
+  EXPECT_GE(memory_->skipped_lines, 3000);
+  const std::vector<std::string> events = texts_in(ring_, RecordKind::event);
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_NE(events[0].find("some lines are not searched from now on"), std::string::npos)
+      << events[0];
+  const std::vector<std::string> notes = progress_notes(*memory_, false);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_TRUE(
+      notes[0].starts_with(std::to_string(memory_->skipped_lines) + " of the printed lines"))
+      << notes[0];
+}
+
 }  // namespace progress_sources_test
 }  // namespace trainscope

@@ -101,6 +101,15 @@ TEST_F(ProgressTest, garbage_is_counted_and_the_first_is_told) {
   EXPECT_EQ(progress_notes(*memory_, false).size(), 1U);
 }
 
+TEST_F(ProgressTest, lines_that_were_not_searched_are_noted) {
+  EXPECT_TRUE(progress_notes(*memory_, false).empty());
+  memory_->skipped_lines = 3400;
+  EXPECT_EQ(progress_notes(*memory_, false),
+            std::vector<std::string>{"3400 of the printed lines were not searched for steps: "
+                                     "searching may take 1 % of a CPU; to report every step, use "
+                                     "TRAINSCOPE_PIPE"});
+}
+
 TEST_F(ProgressTest, a_number_above_2_to_the_53_is_malformed) {
   send("step 9007199254740992\nstep 9007199254740993\nepoch 9007199254740993\n");
   EXPECT_EQ(memory_->unreadable_reports, 2);

@@ -30,16 +30,18 @@ class JournalTest : public testing::Test {
     EXPECT_TRUE(write_manifest(folder_, manifest_));
   }
 
-  void announce(uint32_t schema) {
+  static void announce(uint32_t schema, Ring& ring) {
     std::string json = kSchema;
     json.replace(json.find("SCHEMA"), 6, std::to_string(schema));
-    ASSERT_TRUE(ring_.push_schema(0, schema, 1, 0, 1, json));
+    ASSERT_TRUE(ring.push_schema(0, schema, 1, 0, 1, json));
   }
-  void push(int64_t from, int64_t to) {
+  void announce(uint32_t schema) { announce(schema, ring_); }
+  static void push(int64_t from, int64_t to, Ring& ring) {
     for (int64_t tick = from; tick < to; ++tick) {
-      ASSERT_TRUE(ring_.push_row(0, tick, 5, std::vector<int64_t>{tick * 3}));
+      ASSERT_TRUE(ring.push_row(0, tick, 5, std::vector<int64_t>{tick * 3}));
     }
   }
+  void push(int64_t from, int64_t to) { push(from, to, ring_); }
   // The ticks that a reader of the folder finds, each with the value that was pushed.
   std::vector<int64_t> ticks_on_disk() {
     std::vector<int64_t> ticks;
@@ -210,6 +212,35 @@ TEST_F(JournalTest, a_run_of_an_earlier_recorder_without_its_manifest) {
   EXPECT_EQ((*run)->manifest().id, "0123456789");
   EXPECT_EQ((*run)->manifest().period_ns, 10'000'000);
   EXPECT_EQ((*run)->manifest().started.substr(0, 2), "20");
+}
+
+// Not meant to be, and yet neither loses a sealed row to the other, whose tail replaces its own.
+TEST_F(JournalTest, two_writers_of_one_folder_overwrite_nothing) {
+  SharedMemory others_memory = *SharedMemory::create(1 << 20);
+  Ring others_ring(others_memory);
+  others_memory->incarnation = 2;
+  others_memory->zero_ns = others_memory->zero_realtime_ns = 1;
+  {
+    Journal journal(ring_, memory_, folder_, manifest_);
+    Journal other(others_ring, others_memory, folder_, manifest_);
+    announce(1000);
+    announce(1000, others_ring);
+    // Tails and sealed blocks of both, by turns. A reader takes no row that is older than one
+    // before.
+    for (int64_t tick = 0; tick < 2500; tick += 250) {
+      push(tick, tick + 250);
+      ASSERT_TRUE(journal.flush());
+      push(5000 + tick, 5000 + tick + 250, others_ring);
+      ASSERT_TRUE(other.flush());
+    }
+    ASSERT_TRUE(journal.close());
+    ASSERT_TRUE(other.close());
+  }
+  others_memory.unmap();
+  std::vector<int64_t> expected = range(0, 2500);
+  for (const int64_t tick : range(5000, 7500)) expected.push_back(tick);
+  EXPECT_EQ(ticks_on_disk(), expected);
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/tail.new"));
 }
 
 }  // namespace journal_test

@@ -157,7 +157,7 @@ bool ScreenProcess::restore_terminal(int patience_ms) const {
   if (foreground > 0 && foreground != ::getpgrp()) return true;
   if (mode_) ::tcsetattr(kTerminal, TCSANOW, &*mode_);
   pollfd room = {kTerminal, POLLOUT, 0};
-  if (::poll(&room, 1, patience_ms) != 1) return false;
+  if (poll_whole({&room, 1}, patience_ms * kNsPerMs) != 1) return false;
   if ((room.revents & POLLOUT) != 0) (void)write_all(kTerminal, kUsualScreen);
   return true;
 }
