@@ -53,12 +53,6 @@ std::string breakdown_text(const std::vector<BreakdownPart>& parts) {
   return text;
 }
 
-std::string verdict_text(const Diagnosis& diagnosis) {
-  std::string text = diagnosis.verdict;
-  if (!diagnosis.cause.empty()) text += " (" + diagnosis.cause + ")";
-  return text + ": " + diagnosis.sentence;
-}
-
 std::vector<std::pair<std::string, std::string>> analysis_rows(
     const std::vector<CompletedAnalysis>& completed) {
   std::vector<std::pair<std::string, std::string>> rows;

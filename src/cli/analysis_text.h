@@ -11,8 +11,6 @@ namespace trainscope {
 
 // "input 62% · compute 38%"
 std::string breakdown_text(const std::vector<BreakdownPart>& parts);
-// "input_bound (storage): the job waits …"
-std::string verdict_text(const Diagnosis& diagnosis);
 
 // Labels and texts. Findings of severity info are left to `info --json`.
 std::vector<std::pair<std::string, std::string>> analysis_rows(

@@ -15,6 +15,8 @@
 #include "cli/run_text.h"
 #include "cli/table.h"
 #include "cli/training_text.h"
+#include "document/document.h"
+#include "model/gain_text.h"
 
 namespace trainscope {
 
@@ -116,14 +118,25 @@ std::string gap_row(const RunView& run) {
   return fmt::format("from {} to the end: {}", duration_text(last.from_s), printable(last.reason));
 }
 
-// The answer: what held the training back, and what to try.
+// The advice with the most that can be won, in one short line: where the advice states what a part
+// of it brings, the bound stands instead.
+std::string try_text(const Finding& finding) {
+  if (finding.advice.empty() || !finding.max_speedup) return finding.advice;
+  std::string advice = finding.advice;
+  if (finding.advice_speedup && advice.ends_with(gain_text(*finding.advice_speedup))) {
+    advice.erase(std::min(advice.rfind("; "), advice.size()));
+  }
+  return advice + "; " + gain_text(*finding.max_speedup);
+}
+
+// The answer: what held the training back, how sure that is, what to try and what it can bring.
 void add_verdict(const Diagnosis& diagnosis, std::vector<Row>& rows) {
   if (diagnosis.verdict.empty()) return;
-  rows.push_back({"verdict", verdict_text(diagnosis)});
+  rows.push_back({"verdict", diagnosis_headline(diagnosis)});
   if (!diagnosis.missing.empty()) rows.push_back({"missing", diagnosis.missing.front()});
   if (diagnosis.verdict == "unknown" || diagnosis.findings.empty()) return;
   const Finding& first = diagnosis.findings.front();
-  if (!first.advice.empty()) rows.push_back({"try", first.advice});
+  if (first.summary == diagnosis.sentence) rows.push_back({"try", try_text(first)});
 }
 
 std::vector<Row> rows_of(const RunView& run, const Diagnosis& diagnosis) {

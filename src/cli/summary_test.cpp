@@ -84,25 +84,53 @@ TEST(RunSummary, says_what_happened_with_units) {
   EXPECT_THAT(text, HasSubstr("trainscope info 6a0cxqwqma\n"));
 }
 
-TEST(RunSummary, ends_with_the_verdict_and_what_to_try) {
+Diagnosis waiting_for_storage() {
   Diagnosis diagnosis;
   diagnosis.verdict = "input_bound";
   diagnosis.cause = "storage";
+  diagnosis.confidence = 0.854;
   diagnosis.sentence = "it waits for data";
   Finding finding;
+  finding.summary = diagnosis.sentence;
   finding.advice = "read ahead";
   diagnosis.findings = {finding};
+  return diagnosis;
+}
+
+TEST(RunSummary, ends_with_the_verdict_and_how_sure_it_is_and_what_to_try) {
+  Diagnosis diagnosis = waiting_for_storage();
   EXPECT_THAT(summary_text(finished_run(), diagnosis, false),
-              HasSubstr("  verdict   input_bound (storage): it waits for data\n"
+              HasSubstr("  verdict   input_bound (storage): it waits for data (confidence 85 %)\n"
                         "  try       read ahead\n"
                         "  next "));
   diagnosis.verdict = "unknown";
   diagnosis.cause = "";
+  diagnosis.confidence = 0;
   diagnosis.missing = {"phases"};
   EXPECT_THAT(summary_text(finished_run(), diagnosis, false),
               HasSubstr("  verdict   unknown: it waits for data\n"
                         "  missing   phases\n"
                         "  next "));
+}
+
+TEST(RunSummary, says_with_what_to_try_how_much_can_be_won) {
+  Diagnosis diagnosis = waiting_for_storage();
+  Finding& first = diagnosis.findings[0];
+  const auto tried = [&] { return summary_text(finished_run(), diagnosis, false); };
+  first.max_speedup = 2.641;
+  EXPECT_THAT(tried(), HasSubstr("  try       read ahead; at most 2.64 times as fast\n"));
+  // What only a part of the advice brings is left to `diagnose`, if there is a bound of all of it.
+  first.advice = "read ahead; it had 2; one batch ahead alone: at most 1.61 times as fast";
+  first.advice_speedup = 1.609;
+  EXPECT_THAT(tried(), HasSubstr("  try       read ahead; it had 2; at most 2.64 times as fast\n"));
+  first.max_speedup.reset();
+  EXPECT_THAT(tried(), HasSubstr("one batch ahead alone: at most 1.61 times as fast\n"));
+}
+
+TEST(RunSummary, advises_nothing_by_another_finding_than_that_of_the_verdict) {
+  Diagnosis diagnosis = waiting_for_storage();
+  diagnosis.findings[0].summary = "the memory is nearly full";
+  EXPECT_THAT(summary_text(finished_run(), diagnosis, false), Not(HasSubstr("  try ")));
 }
 
 TEST(RunSummary, colour_only_when_asked_and_names_are_not_obeyed) {

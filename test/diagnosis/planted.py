@@ -12,6 +12,8 @@ BIN = os.environ.get("TRAINSCOPE_BIN", str(HERE.parent.parent / "build" / "train
 TORCH_PYTHON = os.environ.get("TRAINSCOPE_TORCH_PYTHON")
 MOST_BACKGROUND = 0.05  # of the machine
 CANNOT = 77
+NO_TORCH = "set TRAINSCOPE_TORCH_PYTHON to a Python with PyTorch (pip install torch)"
+NO_TENSORFLOW = "TensorFlow is not there: scripts/fetch-tensorflow"
 SLOW_MOUNT_BYTES_PER_S, CORES_ALLOWED, MEMORY_ALLOWED = 20e6, 0.5, 128 << 20
 SIZE_RECLAIMED = 32 << 20
 
@@ -72,11 +74,21 @@ def is_busy(case, others):
     return case["name"] != "noisy_neighbour" and others >= MOST_BACKGROUND * os.cpu_count()
 
 
+def tensorflow_python():
+    where = HERE.parent.parent / "scripts" / "fetch-tensorflow"
+    found = subprocess.run([where, "--where"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    if found.returncode != 0:
+        raise Skipped(NO_TENSORFLOW)
+    return found.stdout.strip()
+
+
 def job_command(name, form, seconds, folder, sizes):
+    if name.startswith("keras_"):
+        return [tensorflow_python(), "-B", str(HERE / "keras_jobs.py"), name, str(seconds), str(folder)]
     if form != "instrument":
         return [sys.executable, "-B", str(HERE / "jobs.py"), name, form, str(seconds), str(folder), json.dumps(sizes)]
     if not TORCH_PYTHON:
-        raise Skipped("TRAINSCOPE_TORCH_PYTHON does not name a Python with PyTorch")
+        raise Skipped(NO_TORCH)
     launcher = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"] if name == "gloo_straggler" else []
     return [TORCH_PYTHON, "-B", *launcher, str(HERE / "torch_jobs.py"), name, str(seconds), str(folder)]
 

@@ -8,7 +8,8 @@
     truth.py --keep DIR --again      judge those runs again, and record nothing
     truth.py --write                 also write the tables into docs/diagnosis-validation.md
 
-The form `instrument` needs TRAINSCOPE_TORCH_PYTHON, a Python with PyTorch. A run beside which others used more than 5 %
+The form `instrument` needs TRAINSCOPE_TORCH_PYTHON, a Python with PyTorch (pip install torch), and cases of TensorFlow need
+scripts/fetch-tensorflow; --write refuses without them. A run beside which others used more than 5 %
 of the machine is repeated, at most twice. Exit 1 if a verdict of a job that reports phases or is instrumented is not
 right, if more than 5 % of the others are wrong or fewer than 70 % right, or if anything above `info` is found in a clean run.
 """
@@ -21,7 +22,7 @@ import sys
 import tempfile
 import textwrap
 
-from planted import Skipped, ask, background, is_busy, labelled_cases, record, score, wait_until_idle
+from planted import NO_TENSORFLOW, NO_TORCH, Skipped, ask, background, is_busy, labelled_cases, record, score, wait_until_idle
 from tables import confusion, count, tally, unexpected, write_part
 
 FORMS = ("phases", "instrument", "bare")
@@ -64,6 +65,15 @@ def recorded(results):
     """On which day or days: runs that were kept are older than their tables."""
     days = sorted({row["recorded"] for row in results})
     return days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+
+
+def why_incomplete(results, skipped):
+    """Why the rows of a form would be lost or small if the tables were written: what is not installed, or a form of which
+    no job was recorded. "": they are complete."""
+    judged = {row["form"] for row in results}
+    reasons = {reason for _, reason in skipped if reason in (NO_TORCH, NO_TENSORFLOW)}
+    reasons |= {f"no job was recorded in the form `{form}`" for form in FORMS if form not in judged}
+    return "; ".join(sorted(reasons))
 
 
 def write(results, skipped, options):
@@ -133,11 +143,14 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         results, skipped = run_all(options, folder)
     print(report(results))
-    if options.write and results:
+    lacks = why_incomplete(results, skipped) if options.write else ""
+    if lacks:
+        print(f"nothing written: {lacks}")
+    elif options.write and results:
         write(results, skipped, options)
     if options.out:
         pathlib.Path(options.out).write_text(json.dumps(results, indent=1) + "\n")
-    return 0 if passes(results) else 1
+    return 0 if passes(results) and not lacks else 1
 
 
 if __name__ == "__main__":

@@ -17,7 +17,10 @@ Judgement judge(Witness& witness) {
   if (evidence.knows_input()) return judgement;  // what the job reports is better
   const double reads = witness.degree(Signal::disk_read_bytes, 0.3e6, 2e6);
   const double on_disk = witness.degree(Signal::main_on_disk, 0.08, 0.25);
-  const double pressure = witness.degree(Signal::io_pressure, 0.1, 0.35);
+  // That some thread waits for storage says nothing of the training while a pool computes: others
+  // read ahead for it.
+  const double pressure =
+      witness.degree(Signal::io_pressure, 0.1, 0.35) * (1 - witness.pools_compute());
   const double waits = std::max(on_disk, 0.9 * pressure);
   const double blocked =
       witness.value(Signal::main_blocked) ? witness.degree(Signal::main_blocked, 0.1, 0.25) : 0.8;

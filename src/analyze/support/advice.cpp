@@ -21,10 +21,10 @@ struct AdviceRow {
 };
 
 constexpr std::array<AdviceRow, static_cast<size_t>(Advice::count)> kAdvice = {{
-    {Advice::load_ahead, "load ahead of the training: num_workers (PyTorch), prefetch (tf.data)",
-     "load ahead of the training: DataLoader(num_workers=..., prefetch_factor=...)",
-     "load ahead of the training: dataset.prefetch(tf.data.AUTOTUNE)",
-     "load ahead of the training: a loader with worker processes (Grain, tf.data), and the next "
+    {Advice::load_ahead, "load ahead: num_workers (PyTorch), prefetch (tf.data)",
+     "load ahead: DataLoader(num_workers=..., prefetch_factor=...)",
+     "load ahead: dataset.prefetch(tf.data.AUTOTUNE)",
+     "load ahead: a loader with worker processes (Grain, tf.data), and the next "
      "batch on the device before the step needs it"},
     {Advice::faster_storage,
      "read ahead (num_workers, prefetch), or put the data on faster storage or into memory",

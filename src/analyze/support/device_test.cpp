@@ -96,6 +96,50 @@ TEST(Device, a_worker_whose_past_came_in_one_row_is_not_busier_than_one_core) {
   EXPECT_GT(found, 0U);
 }
 
+// A GPU that computes as much as this, and is slowed down for these shares of the time.
+Diagnosis slowed(double busy, double by_heat, double by_power) {
+  PlantedRun run;
+  run.cpu(0.3, 0.35).thread("main", 0.3, 0).level("job.gpu.memory.usage", {}, 1e9);
+  run.level("hw.gpu.utilization", {{"gpu", "0"}}, busy);
+  run.rate("hw.gpu.throttle.time", {{"gpu", "0"}, {"reason", "hw_thermal"}}, by_heat / 2);
+  run.rate("hw.gpu.throttle.time", {{"gpu", "0"}, {"reason", "sw_thermal"}}, by_heat);
+  run.rate("hw.gpu.throttle.time", {{"gpu", "0"}, {"reason", "sw_power"}}, by_power);
+  return run.diagnose();
+}
+
+TEST(Device, a_busy_gpu_that_heat_slows_down_is_throttled) {
+  const Diagnosis diagnosis = slowed(0.97, 0.4, 0);
+  EXPECT_EQ(diagnosis.verdict, "throttled");
+  EXPECT_EQ(diagnosis.cause, "thermal");
+  ASSERT_FALSE(diagnosis.findings.empty());
+  EXPECT_EQ(diagnosis.findings[0].summary, "heat slows the GPU down 40 % of the time");
+  EXPECT_EQ(diagnosis.findings[0].severity, "critical");
+  EXPECT_EQ(diagnosis.findings[0].advice, "improve the cooling");
+  EXPECT_FALSE(diagnosis.findings[0].max_speedup) << "how much slower it was is not known";
+  EXPECT_EQ(slowed(0.97, 0.05, 0).verdict, "gpu_bound") << "now and then";
+}
+
+TEST(Device, a_power_limit_alone_is_how_a_busy_gpu_works) {
+  const Diagnosis diagnosis = slowed(0.97, 0, 1);
+  EXPECT_EQ(diagnosis.verdict, "gpu_bound");
+  ASSERT_FALSE(diagnosis.alternatives.empty());
+  EXPECT_EQ(diagnosis.alternatives[0].verdict, "throttled");
+  const auto rule = std::find_if(diagnosis.judged.begin(), diagnosis.judged.end(),
+                                 [](const auto& judged) { return judged.rule == "throttled"; });
+  ASSERT_NE(rule, diagnosis.judged.end());
+  EXPECT_NEAR(rule->strength, 0.4, 1e-9);
+  EXPECT_EQ(slowed(0.97, 0.4, 1).cause, "thermal") << "heat is the surer of the two";
+}
+
+TEST(Device, an_idle_gpu_is_slowed_down_by_nothing) {
+  for (const auto& judged : slowed(0.2, 0.9, 1).judged) {
+    if (judged.rule != "throttled") continue;
+    EXPECT_EQ(judged.strength, 0);
+    EXPECT_FALSE(judged.seen.empty());
+  }
+  EXPECT_NE(slowed(0.2, 0.9, 1).verdict, "throttled");
+}
+
 // Steps of 0.1 s that copy to the GPU for some of it.
 Diagnosis copying(double share, std::optional<double> busy) {
   std::vector<StoredReport> reports;

@@ -39,6 +39,9 @@ class Witness : public Observations {
   // How far the main thread waits for loading workers that are busy. Only their states are seen, so
   // this is for unmodified jobs.
   double waits_for_workers();
+  // How far other threads of the main process compute while its main thread is blocked: in pools,
+  // as in TensorFlow. What the kernel does for threads that read is not computing.
+  double pools_compute();
   // Whether reads came from storage at first, and from the page cache later.
   bool has_warmed_up();
   // How many times as fast steps are at most if a part of them runs beside the rest, of which a

@@ -57,6 +57,20 @@ double Witness::waits_for_workers() {
   return degree(Signal::main_blocked, 0.1, 0.3) * degree(Signal::worker_most, 0.5, 0.8);
 }
 
+double Witness::pools_compute() {
+  const auto cores = value(Signal::job_cores), other = value(Signal::other_running);
+  if (!cores) return 0;
+  const double computed = std::max(0.0, *cores - value(Signal::kernel_cores).value_or(0) -
+                                            value(Signal::main_running).value_or(0));
+  return aside([&] {
+    const double thread = share_degree("busiest other thread computing, without the kernel",
+                                       std::min(other.value_or(0), computed), 0.5, 0.85);
+    if (evidence_.workers() > 0) return thread;  // the CPU time of the job is theirs too
+    return std::max(thread, share_degree("other threads computing, per core that the job may use",
+                                         computed / evidence_.cpus(), 0.6, 0.85));
+  });
+}
+
 double Witness::strangers(double low, double high) {
   const auto others = evidence_.others_cores();
   if (!others) return 0;
