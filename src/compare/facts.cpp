@@ -86,6 +86,7 @@ RunFacts facts_of(const RunView& run) {
   facts.threads = number_field(host, "threads");
   facts.period_s = sampling.period_s;
   facts.batch = run.training().batch;
+  if (manifest.imported_format.empty()) facts.ranks = std::to_string(manifest.world_size);
   facts.step_source = run.training().source;
   facts.versions = versions_of(host, manifest);
   facts.data = setting_value(manifest, "data");

@@ -140,9 +140,10 @@ struct Family {
     effects.push_back(effect);
   }
 
-  void decide_all(const SameWithin& same, std::vector<ComparedMetric>& metrics) const {
+  void decide_all(const SameWithin& same, double Effect::*p,
+                  std::vector<ComparedMetric>& metrics) const {
     std::vector<double> tested;
-    for (const Effect& effect : effects) tested.push_back(effect.p);
+    for (const Effect& effect : effects) tested.push_back(effect.*p);
     const std::vector<double> adjusted = adjust(tested);
     for (size_t i = 0; i < effects.size(); ++i) {
       Effect effect = effects[i];
@@ -231,8 +232,8 @@ std::vector<ComparedMetric> compare_metrics(const Sides& sides, const SameWithin
     metrics.push_back({both.metric.name, both.metric.labels, both.metric.unit, false, "",
                        std::move(result.number)});
   }
-  training.decide_all(same, metrics);
-  hardware.decide_all(same, metrics);
+  training.decide_all(same, &Effect::p, metrics);
+  hardware.decide_all(same, &Effect::p_of_many, metrics);
   return metrics;
 }
 

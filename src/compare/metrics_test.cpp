@@ -329,6 +329,21 @@ TEST(MetricsTest, cost_and_energy_need_all_repeats) {
   EXPECT_THAT(warning_ids(*comparison), HasSubstr("price "));
 }
 
+// Of one metric nothing has to be adjusted but the certainty of a p-value from within runs.
+TEST(MetricsTest, hardware_of_single_runs_is_judged_more_cautiously_than_that_of_repeats) {
+  PlantedHome home;
+  for (const uint64_t seed : {1, 2, 3, 4}) {
+    const double cpu = seed % 2 == 1 ? 0.5 : 0.506;
+    home.add(std::to_string(seed), {.seed = seed, .cpu = cpu + 0.001 * static_cast<double>(seed)});
+  }
+  const auto one_each = home.compare({"1"}, {"2"}), repeats = home.compare({"1", "3"}, {"2", "4"});
+  ASSERT_TRUE(one_each && repeats);
+  const ComparedNumber &single = find_compared(*one_each, "system.cpu.utilization")->number,
+                       &several = find_compared(*repeats, "system.cpu.utilization")->number;
+  EXPECT_GT(*single.p_adjusted, *single.p);
+  EXPECT_EQ(*several.p_adjusted, *several.p);
+}
+
 // A difference of 3 % in items per second is one of the speed.
 TEST(MetricsTest, throughput_has_the_bound_of_the_speed) {
   PlantedHome home;

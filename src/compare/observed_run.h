@@ -57,6 +57,7 @@ struct RunFacts {
   std::optional<double> threads;
   double period_s = 0;
   std::optional<double> batch;
+  std::string ranks;  // how many the job has; "": unknown
   std::string step_source;
   std::map<std::string, std::string> versions;  // by name: python, torch, kernel, driver
   std::string data;                             // of --data

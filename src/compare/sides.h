@@ -42,9 +42,10 @@ ComparedSpeed compare_speed(const Sides& sides, double same_within);
 ComparedBehaviour judge_behaviour(std::vector<ComparedMetric>& metrics);
 std::vector<AttributedPart> attribute_difference(const Sides& sides);
 std::vector<ComparisonWarning> find_warnings(const Sides& sides, const Comparison& comparison);
-// Warnings of energy and cost; "": nothing to warn of.
+// Warnings of energy, cost and GPUs that others use; "": nothing to warn of.
 std::string warn_of_idle_energy(const Sides& sides, const Comparison& comparison);
 std::string warn_of_prices(const Sides& sides, const Comparison& comparison);
+std::string warn_of_gpu_neighbours(const Sides& sides, const Comparison& comparison);
 
 // Texts (sentence.cpp).
 std::string scope_text(const Comparison& comparison);

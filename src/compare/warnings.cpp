@@ -174,6 +174,10 @@ std::string batch_size(const Sides& sides, const Comparison& comparison) {
                      number_text(*b), items);
 }
 
+std::string ranks(const Sides& sides, const Comparison&) {
+  return text_differs(sides, &RunFacts::ranks, "different numbers of ranks");
+}
+
 std::string data(const Sides& sides, const Comparison&) {
   std::string paths = text_differs(sides, &RunFacts::data, "different --data", "none");
   if (!paths.empty()) return paths;
@@ -350,11 +354,13 @@ constexpr WarningRow kWarnings[] = {
     {"host", other_host},
     {"hardware", other_machine},
     {"batch_size", batch_size},
+    {"ranks", ranks},
     {"data", data},
     {"page_cache", page_cache},
     {"clocks", clocks},
     {"throttling", throttling},
     {"neighbour", neighbour},
+    {"gpu_neighbour", warn_of_gpu_neighbours},
     {"energy", warn_of_idle_energy},
     {"price", warn_of_prices},
     {"software", software},

@@ -30,6 +30,14 @@ class WarningsTest : public testing::Test {
     run.add(metric, labels, Kind::counter, {0, 20, 40, 60},
             {0, 20 * per_s, 40 * per_s, 60 * per_s});
   }
+  // Of the job and of all: shares of the time, and bytes.
+  static void add_gpu_use(FakeRun& run, const char* gpu, double own_time, double time, double own,
+                          double bytes) {
+    add_level(run, "hw.gpu.utilization", {{"gpu", gpu}}, time);
+    add_level(run, "hw.gpu.memory.usage", {{"gpu", gpu}}, bytes);
+    add_level(run, "job.gpu.memory.usage", {{"gpu", gpu}}, own);
+    add_level(run, "job.gpu.sm_utilization", {{"gpu", gpu}}, own_time);
+  }
 
   PlantedHome home_;
   FakeRun &a_, &b_;
@@ -183,6 +191,34 @@ TEST_F(WarningsTest, a_busy_neighbour) {
   EXPECT_THAT(warnings(),
               HasSubstr("neighbour: other programs used 0 % of the machine's CPUs in A, "
                         "40 % in B"));
+}
+
+TEST_F(WarningsTest, jobs_of_different_numbers_of_ranks) {
+  b_.own_manifest().world_size = 4;
+  EXPECT_THAT(warnings(), HasSubstr("ranks: different numbers of ranks: 1 in A, 4 in B"));
+  a_.own_manifest().world_size = 4;
+  EXPECT_THAT(warnings(), Not(HasSubstr("ranks:")));
+  a_.own_manifest().world_size = 1;
+  a_.own_manifest().imported_format = "tegrastats";
+  EXPECT_THAT(warnings(), Not(HasSubstr("ranks:")));
+}
+
+TEST_F(WarningsTest, others_on_the_gpu_of_the_job) {
+  constexpr double kGiB = 1UL << 30U;
+  // On the second GPU, in which the job has nothing, they do not matter.
+  for (FakeRun* run : {&a_, &b_}) add_gpu_use(*run, "1", 0, run == &a_ ? 0 : 0.9, 0, 9 * kGiB);
+  add_gpu_use(a_, "0", 0.80, 0.82, 4 * kGiB, 4.5 * kGiB);
+  FakeRun alone = b_;
+  add_gpu_use(b_, "0", 0.78, 0.80, 4 * kGiB, 4.5 * kGiB);
+  EXPECT_THAT(warnings(), Not(HasSubstr("gpu_neighbour")));
+  b_ = alone;
+  add_gpu_use(b_, "0", 0.50, 0.95, 4 * kGiB, 10 * kGiB);
+  EXPECT_THAT(warnings(), HasSubstr("gpu_neighbour: other processes on a GPU of the job: they used "
+                                    "2 % of its time in A, 45 % in B; they had 512 MiB of its "
+                                    "memory in A, 6.00 GiB in B"));
+  for (FakeRun* run : {&a_, &b_}) run->own_manifest().world_size = 2;
+  EXPECT_THAT(warnings(), HasSubstr("2 % of its time in A, 45 % in B"));
+  EXPECT_THAT(warnings(), Not(HasSubstr("of its memory in A")));
 }
 
 TEST_F(WarningsTest, a_run_that_counts_twice) {

@@ -153,13 +153,27 @@ TEST(compare_means, too_little_is_no_answer) {
   EXPECT_TRUE(compare_means(two, two)->between_runs);
 }
 
-// power.t.test(delta = 1, sd = 1, power = 0.9) of R needs 22.02 per group.
-TEST(compare_means, repeats_needed_are_those_of_the_textbook) {
+// Twice ((2.776 + 1.533) standard deviations of 1, with 4 degrees of freedom)^2 is 37.1. As if the
+// standard deviation were known, power.t.test(delta = 1, sd = 1, power = 0.9) of R needs 22.02.
+TEST(compare_means, repeats_needed_allow_for_a_variation_that_is_hardly_known) {
   const auto runs = runs_with_means({49, 50, 51});
   const Effect effect = compare_means(runs, runs, {.smallest_effect = 0.02}).value();
-  EXPECT_EQ(effect.repeats_needed, 23);
+  EXPECT_EQ(effect.repeats_needed, 38);
   EXPECT_FALSE(effect.values_needed);
   EXPECT_FALSE(compare_means(runs, runs, {.smallest_effect = 0.5})->repeats_needed);
+}
+
+// Far below 0.05 a p-value from within runs says too little.
+TEST(compare_means, the_p_value_that_is_adjusted_is_more_cautious_within_runs) {
+  const auto a = one_run(correlated_series(64, 0.5, 1)), b = one_run(correlated_series(64, 0.5, 2));
+  std::vector<double> higher = b[0].means;
+  for (double& value : higher) value *= 1.5;
+  const Effect different = compare_means(a, one_run(higher)).value();
+  EXPECT_LT(different.p, 0.01);
+  EXPECT_GT(different.p_of_many, 2 * different.p);
+  const auto runs = runs_with_means({49, 50, 51}), others = runs_with_means({59, 60, 61});
+  const Effect between = compare_means(runs, others).value();
+  EXPECT_EQ(between.p_of_many, between.p);
 }
 
 TEST(compare_means, half_the_effect_needs_four_times_the_values) {

@@ -40,7 +40,10 @@ struct Effect {
   double ratio = 0, ratio_low = 0, ratio_high = 0;
   double difference = 0, difference_low = 0, difference_high = 0;  // b - a
   double p = 1;                                                    // of no difference, two-sided
-  double level = 0.95;                                             // of the intervals
+  // The same, to be adjusted together with those of many metrics: p is too small where it is far
+  // below 0.05, because the degrees of freedom of one run are an estimate.
+  double p_of_many = 1;
+  double level = 0.95;                      // of the intervals
   double effective_a = 0, effective_b = 0;  // effective number of blocks; between runs, of runs
   bool between_runs = false;                // both sides have repeats: about configurations
   // How many values (what the weights of blocks count; blocks, if they have none) or repeats per

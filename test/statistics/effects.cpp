@@ -3,7 +3,8 @@
 // A line is one comparison, `KIND [QUANTILE]|A|B`: KIND is means, quantile or permutation; A and B
 // are runs separated by `;`, and a run is numbers separated by spaces. For means and permutation a
 // number may be MEAN:WEIGHT. The answer is one line: `a b ratio low high difference low high p
-// effective_a effective_b between_runs values_needed repeats_needed`, nan for a value that does not
+// effective_a effective_b between_runs values_needed repeats_needed
+// p_of_many`, nan for a value that does not
 // exist; the p-value alone for permutation; `nothing` if there is no answer. `adjust|P P…|` is
 // answered by the adjusted p-values. Exit code 2: a line that cannot be read.
 #include <cmath>
@@ -68,7 +69,8 @@ void print(const std::optional<Effect>& effect) {
        {effect->a, effect->b, effect->ratio, effect->ratio_low, effect->ratio_high,
         effect->difference, effect->difference_low, effect->difference_high, effect->p,
         effect->effective_a, effect->effective_b, effect->between_runs ? 1.0 : 0.0,
-        effect->values_needed.value_or(NAN), effect->repeats_needed.value_or(NAN)})
+        effect->values_needed.value_or(NAN), effect->repeats_needed.value_or(NAN),
+        effect->p_of_many})
     std::printf("%.12g ", value);
   std::puts("");
 }
