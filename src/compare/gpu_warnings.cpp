@@ -14,23 +14,43 @@ namespace {
 
 constexpr double kOtherTime = 0.20;         // of the GPU's time
 constexpr double kOtherMemory = 1UL << 30;  // bytes; the driver and a desktop use less
+// The driver tells a process' share of the time of some seconds before, and is asked every 10 s.
+constexpr size_t kFewestShares = 4;
 
 struct OtherUse {
   double time = 0, bytes = 0;
 };
+
+// The most in a window. Memory grows while a job starts, and its own is read less often than all
+// that is used: their means are not of the same moments.
+std::optional<double> most_of(const ObservedRun& run, std::string_view name, std::string_view gpu) {
+  std::optional<double> most;
+  for (const ObservedMetric& metric : run.metrics) {
+    if (metric.name != name || metric.label("gpu") != gpu) continue;
+    for (const double mean : metric.blocks.means) most = std::max(most.value_or(mean), mean);
+  }
+  return most;
+}
+
+std::optional<double> time_by_others(const ObservedRun& run, std::string_view gpu) {
+  const auto all = run.mean_of("hw.gpu.utilization", "gpu", gpu);
+  for (const ObservedMetric& metric : run.metrics) {
+    if (metric.name != "job.gpu.sm_utilization" || metric.label("gpu") != gpu) continue;
+    if (all && metric.blocks.means.size() >= kFewestShares) return *all - *metric.mean();
+  }
+  return std::nullopt;
+}
 
 // Of the GPU of the job on which others do most.
 OtherUse use_by_others(const ObservedRun& run) {
   OtherUse most;
   for (const ObservedMetric& metric : run.metrics) {
     if (metric.name != "job.gpu.memory.usage") continue;
-    const double own = metric.mean().value_or(0);
-    if (!(own > 0)) continue;
     const std::string_view gpu = metric.label("gpu");
-    const auto all_time = run.mean_of("hw.gpu.utilization", "gpu", gpu),
-               own_time = run.mean_of("job.gpu.sm_utilization", "gpu", gpu),
-               all = run.mean_of("hw.gpu.memory.usage", "gpu", gpu);
-    if (all_time && own_time) most.time = std::max(most.time, *all_time - *own_time);
+    const double own = most_of(run, metric.name, gpu).value_or(0);
+    if (!(own > 0)) continue;
+    const auto all = most_of(run, "hw.gpu.memory.usage", gpu);
+    most.time = std::max(most.time, time_by_others(run, gpu).value_or(0));
     if (all && run.facts.ranks == "1") most.bytes = std::max(most.bytes, *all - own);
   }
   return most;

@@ -45,6 +45,12 @@ class RecordedOnGpu(unittest.TestCase):
             full = [f for f in findings if f["id"] == "gpu_memory_nearly_full"]
             self.assertEqual(len(full), case["name"] == "gpu_memory_full", case["name"])
 
+    def test_nobody_else_was_on_the_gpu(self):
+        for case in (case["name"] for case in labelled_cases() if case.get("machine") == "gpu"):
+            warnings = [warning["id"] for warning in ask(self.home, "compare", f"{case}-bare", f"{case}-instrument")["warnings"]]
+            self.assertNotIn("gpu_neighbour", warnings, case)
+            self.assertIn("instrument", " ".join(warnings), case)
+
 
 if __name__ == "__main__":
     unittest.main()
