@@ -154,7 +154,12 @@ test('three runs are drawn, bars have a value of each', () => withPage(`${both}&
   await eventually(async () => (await page.locator('.component-bars .group-bars').first().locator('.one-bar').count()) === 3, 'three bars');
 }));
 
-test('images that the runs kept are beside each other, and a slider goes through them', () => withPage(both, async (page) => {
+test('images that the runs kept are beside each other, and a slider goes through them', async () => {
+  for (const id of [runs.slow, runs.fast]) await eventually(async () => (await api(`/api/run/${id}/files`)).files.length === 3, `files of ${id}`);
+  await withPage(both, goesThroughImages);
+});
+
+async function goesThroughImages(page) {
   const kept = page.getByLabel('Kept images');
   const shown = () => kept.locator('img').evaluateAll((images) => images.filter((image) => image.complete && image.naturalWidth === 1).map((image) => image.alt));
   const are = (number) => eventually(async () => (await shown()).join() === `seen-${number}.png of slow,seen-${number}.png of fast`, `images ${number}`);
@@ -163,7 +168,7 @@ test('images that the runs kept are beside each other, and a slider goes through
   await are('040');
   await kept.getByRole('slider').press('End');
   await are('120');
-}));
+}
 
 test('axe finds nothing in either theme, and nothing is wider than 400 px', () => withPage(both, async (page) => {
   await page.locator('.ecdf').waitFor();
@@ -171,7 +176,7 @@ test('axe finds nothing in either theme, and nothing is wider than 400 px', () =
   await isForEveryone(page);
 }));
 
-test('a report opens without a server', { skip: process.env.PAGE_REPORT ? false : 'this program has no command report' }, () => withFile(process.env.PAGE_REPORT, async (page) => {
+test('a report opens without a server', () => withFile(process.env.PAGE_REPORT, async (page) => {
   const document = await api(`/api/compare?a=${runs.slow}&b=${runs.fast}`);
   await page.getByText(document.speed.sentence, { exact: true }).first().waitFor();
   await page.locator('.compare-charts .chart').first().scrollIntoViewIfNeeded();
