@@ -78,6 +78,12 @@ export const drawn = (page) => page.evaluate(() => new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 0)));
 }));
 
+/** A page that just appeared does not listen to keys before it was drawn. */
+export async function press(page, key) {
+  await drawn(page);
+  await page.keyboard.press(key);
+}
+
 const quiet = 300; // ms: longer than what a page waits before it asks for what is new
 
 /** Until what a page of a run that ended shows is complete and stands still for a while: what arrives late moves what is below it. */
