@@ -157,16 +157,17 @@ export async function withFile(path, act, { colorScheme = 'light', width = 1280,
   }
 }
 
-/** What the server replies; asked again where the connection was closed meanwhile or the server had too much to do. */
-export async function api(path) {
+/** A reply of the server; asked for again where the connection was closed meanwhile or the server had too much to do. */
+export async function request(path) {
   const token = new URL(address).searchParams.get('token');
-  const { status, body } = await eventually(async () => {
-    const response = await fetch(`${origin}${path}${path.includes('?') ? '&' : '?'}token=${token}`);
-    return response.status !== 503 && { status: response.status, body: await response.text() };
+  const response = await eventually(async () => {
+    const now = await fetch(`${origin}${path}${path.includes('?') ? '&' : '?'}token=${token}`);
+    return now.status !== 503 && now;
   }, path);
-  assert.equal(status, 200, path);
-  return JSON.parse(body);
+  assert.equal(response.status, 200, path);
+  return response;
 }
+export const api = async (path) => (await request(path)).json();
 
 export async function eventually(what, message) {
   const until = Date.now() + patience;

@@ -45,6 +45,20 @@ for step in range(1, 121):
     print(f"line {step} of the job", flush=True)
 """
 
+# Texts of others are texts, whatever they say. It ends with its standard input.
+HOSTILE_JOB = """
+import os, sys, time
+text = sys.argv[1]
+pipe = os.open(os.environ["TRAINSCOPE_PIPE"], os.O_WRONLY)
+with open(text, "w") as file: file.write(text)
+for step in range(1, 21):
+    time.sleep(0.05)
+    os.write(pipe, f"step {step} loss={1 / step:.4f}\\n".encode())
+os.write(pipe, f"mark {text}\\n".encode())
+print(text, flush=True)
+sys.stdin.read()
+"""
+
 PRINTING_JOB = """
 import time
 for step in range(1, 61):
@@ -79,9 +93,20 @@ class Pages(Case):
         self.record(python(PRINTING_JOB), "--name", "printed")
         self.record(["true"], "--name", HOSTILE, "--tag", "<b>k=</script><script>alert(2)</script>")
         self.record(["true"], "--name", "again", "--repeat", "2")
+        self.record_hostile()
         # More samples than points that the page asks for, however few of them a busy machine takes in a second.
         job = self.start(["cat"], "--name", "without steps", "--every", "1ms", stdin=subprocess.PIPE)
         self.wait_for_samples(600)
+        job.stdin.close()
+        self.assertEqual(job.wait(), 0)
+
+    def record_hostile(self):
+        folder, number = self.path("hostile"), self.path("number")
+        os.mkdir(folder)
+        pathlib.Path(number).write_text("42\n")
+        job = self.start(python(HOSTILE_JOB, HOSTILE), "--name", "hostile", "--every", "20ms", "--keep", "*",
+                         "--counter", f"{HOSTILE}:int@{number}", stdin=subprocess.PIPE, cwd=folder)
+        self.wait_for_samples(60, f"counter.{HOSTILE}")
         job.stdin.close()
         self.assertEqual(job.wait(), 0)
 
@@ -91,11 +116,14 @@ class Pages(Case):
         runs = json.loads(self.trainscope("list", "--json").stdout)["runs"]
         report = self.path("report.html")
         self.trainscope("report", "slow", "fast", "-o", report)
+        hostile_report = self.path("hostile-report.html")
+        self.trainscope("report", "slow", "hostile", "-o", hostile_report)
         environment = self.environment(TRAINSCOPE_BIN=BIN, PAGE_ADDRESS=self.serve(), PAGE_REPORT=report,
+                                       PAGE_HOSTILE_REPORT=hostile_report,
                                        PAGE_DIST=os.environ.get("PAGE_DIST", ""), PAGE_FOLDER=self.folder,
                                        PAGE_RUNS=json.dumps({run["name"]: run["id"] for run in runs}), PAGE_HOSTILE=HOSTILE)
         code, output, errors = self.run_node([program, "--test", "--test-reporter=spec", "--test-concurrency=2", f"--test-timeout={HANGS_MS}",
-                                              *sorted(HERE.glob("*.test.mjs"))], environment)
+                                              *sorted(HERE.glob(os.environ.get("PAGE_TESTS", "*.test.mjs")))], environment)
         print(output)
         for name, reason in re.findall(r"^\s*﹣ (.*?) \([\d.]+ms\) # (.*)$", output, re.MULTILINE):
             print(f"SKIPPED {name}: {reason}")
