@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { api, drawn, eventually, isDrawn, params, replies, runs, start, stop, watchColumns, withPage } from './browser.mjs';
+import { api, drawn, eventually, isDrawn, isForEveryone, params, replies, runs, start, stop, watchColumns, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -86,6 +86,13 @@ test('a live run grows, keeps what was chosen, follows again and says that it en
   end();
   await page.getByText('ended while you watched').waitFor();
   await page.locator('.run-header').getByText('exit code 0').waitFor();
+})));
+
+test('axe finds nothing on a live page, in either theme', () => whileRecording('for everyone', (id) => withPage(`#/run/${id}`, async (page) => {
+  await page.locator('.status.live').waitFor();
+  await isDrawn(page, 'step_time');
+  await page.getByRole('button', { name: 'following', exact: true }).waitFor();
+  await isForEveryone(page);
 })));
 
 test('lines that are read stay where they are, until the cursor moves', () => whileRecording('read', (id) => withPage(`#/run/${id}`, async (page) => {
