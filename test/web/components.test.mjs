@@ -137,11 +137,12 @@ test('a comparison has charts, bars and the energy of them', async () => {
   const energy = { of: 'the GPU', a: 1200, b: 600, unit: 'J', difference: -600, ratio: 0.5, low: 0.4, high: 0.6, p_adjusted: 0.01, verdict: 'better' };
   const infos = await Promise.all(both.map((id) => api(`/api/run/${id}/info`)));
   const scaled = [1, 0.5].map((factor) => invented.map((one) => ({ ...one, at: (time) => one.at(time) * factor })));
-  await withPage(`#/compare?a=${runs.slow}&b=${runs.fast}`, async (page) => {
+  const shortest = Math.min(...infos.map((info) => info.run.duration_s));
+  await withPage(`#/compare?a=${runs.slow}&b=${runs.fast}&range=0:${shortest}`, async (page) => {
     await page.locator('p', { hasText: 'energy of the GPU' }).filter({ hasText: /1\.2\skJ → 600\sJ/ }).waitFor();
     await settled(page);
     for (const [chart, place] of [['gpu-0', 0], ['gpu_memory', 1], ['temperature', 2], ['power', 3]]) {
-      const texts = await hover(page, chart, [0.1, 0.2, 0.15], async () => {
+      const texts = await hover(page, chart, [0.5, 0.4, 0.6], async () => {
         const now = await page.locator(`#chart-${chart} .run-values .line-value`).allInnerTexts();
         return now.length === 2 && now.every((text) => /\d/.test(text)) && now;
       });
