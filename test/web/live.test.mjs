@@ -305,7 +305,7 @@ async function sizeOf(session) {
   return { nodes, listeners: jsEventListeners, bytes: usedSize + embedderHeapUsedSize + backingStorageSize };
 }
 
-const longest = 300_000; // ms for so many redraws
+const longest = 200_000; // ms for so many redraws
 const bytesPerEvent = 10_000; // what is read for one is larger
 
 /**
