@@ -79,7 +79,7 @@ function(ts_python_tests folder)
              WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
     set_tests_properties(${folder}.${stem} PROPERTIES
       TIMEOUT ${patience} COST ${timeout} SKIP_RETURN_CODE 77 LABELS ${folder}
-      ENVIRONMENT "TRAINSCOPE_BIN=$<TARGET_FILE:trainscope>;TRAINSCOPE_WORKLOAD=${PROJECT_SOURCE_DIR}/build/trainscope-workload;PYTHONPATH=${PROJECT_SOURCE_DIR}/test/support")
+      ENVIRONMENT "TRAINSCOPE_BIN=$<TARGET_FILE:trainscope>;TRAINSCOPE_WORKLOAD=${PROJECT_SOURCE_DIR}/build/trainscope-workload;PYTHONPATH=${PROJECT_SOURCE_DIR}/test/support;TRAINSCOPE_TEST_LIMIT_S=${patience}")
   endforeach()
 endfunction()
 
@@ -87,6 +87,8 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT TRAINSCOPE_SANITIZE)
   foreach(folder integration truth faults statistics web)
     ts_python_tests(${folder})
   endforeach()
+  # Two browsers, and recorders whose timing it tests.
+  set_tests_properties(web.test_pages PROPERTIES PROCESSORS 2)
 endif()
 
 # Checks of the sources rather than of the program; once, in the release tree, is enough.

@@ -48,14 +48,17 @@ async function useOtherBuild(page) {
   });
 }
 
-/** What goes wrong in a page while it is watched. */
+/** What goes wrong in a page while it is watched; `isBusy`: the server had too much to do, which no test is about that does not allow it. */
 function watchErrors(page, allow = /^$/) {
   const errors = [];
+  errors.isBusy = false;
+  page.on('response', (response) => { errors.isBusy ||= response.status() === 503 && !allow.test('503'); });
   page.on('pageerror', (error) => errors.push(String(error.stack)));
   page.on('console', (message) => { if (message.type() === 'error' && !allow.test(message.text())) errors.push(message.text()); });
   page.on('dialog', (dialog) => { errors.push(`dialog ${dialog.message()}`); void dialog.dismiss(); });
   return errors;
 }
+const nothing = (errors) => assert.deepEqual([...errors], []);
 
 /** Requests without a reply, by page; but for those that tell it what is new of a live run, which stay open. */
 const requests = new WeakMap();
@@ -75,27 +78,47 @@ export const drawn = (page) => page.evaluate(() => new Promise((resolve) => {
   requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve, 0)));
 }));
 
-/** Until what a page of a run that ended shows is complete and stands still: what arrives late moves what is below it. */
+/** A page that just appeared does not listen to keys before it was drawn. */
+export async function press(page, key) {
+  await drawn(page);
+  await page.keyboard.press(key);
+}
+
+const quiet = 300; // ms: longer than what a page waits before it asks for what is new
+
+/** Until what a page of a run that ended shows is complete and stands still for a while: what arrives late moves what is below it. */
 export const settled = (page) => eventually(async () => {
   const looks = async () => {
     await drawn(page);
     return page.evaluate(() => [document.querySelectorAll('[aria-busy=true]').length, document.documentElement.scrollHeight].join());
   };
   const before = await looks();
-  return requests.get(page).size === 0 && before.startsWith('0,') && (await looks()) === before;
+  const isStill = async () => requests.get(page).size === 0 && before.startsWith('0,') && (await looks()) === before;
+  for (const until = Date.now() + quiet; Date.now() < until;) if (!(await isStill())) return false;
+  return isStill();
 }, 'a page that stands still');
 
 /** Leaves nothing of a test for the next one. */
 async function clear(page) {
-  for (const event of ['pageerror', 'console', 'dialog', 'request', 'requestfinished', 'requestfailed']) page.removeAllListeners(event);
+  for (const event of ['pageerror', 'console', 'dialog', 'response', 'request', 'requestfinished', 'requestfailed']) page.removeAllListeners(event);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.mouse.move(0, 0);
   await page.evaluate(() => localStorage.clear());
   await page.goto('about:blank');
 }
 
-/** Opens a fragment and gives the page to the test; any error of the page, of its CSP or a dialog fails it. */
-export async function withPage(fragment, act, { width = 1280, height = 900, colorScheme = 'light', allow, before } = {}) {
+/**
+ * Opens a fragment and gives the page to the test; any error of the page, of its CSP or a dialog fails it. Where the server had too
+ * much to do it is done once more.
+ */
+export async function withPage(fragment, act, options = {}) {
+  const first = await tryPage(fragment, act, options);
+  if (!first.isBusy) return first.give();
+  console.log(`the server had too much to do: ${fragment} is opened again`);
+  return (await tryPage(fragment, act, options)).give();
+}
+
+async function tryPage(fragment, act, { width = 1280, height = 900, colorScheme = 'light', allow, before }) {
   const page = shared ?? (await newPage());
   shared = null;
   const errors = watchErrors(page, allow);
@@ -107,36 +130,44 @@ export async function withPage(fragment, act, { width = 1280, height = 900, colo
     await before?.(page);
     await page.goto(`${origin}/${fragment}`);
     const result = await act(page);
-    assert.deepEqual(errors, []);
+    nothing(errors);
     await clear(page);
     shared = page;
-    return result;
+    return { isBusy: false, give: () => result };
+  } catch (error) {
+    return { isBusy: errors.isBusy, give: () => { throw error; } };
   } finally {
     if (shared === null) await page.context().close();
   }
 }
 
 /** A page that is not served by the program, such as a report. */
-export async function withFile(path, act) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, offline: true });
+export async function withFile(path, act, { colorScheme = 'light', width = 1280, height = 900 } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme, offline: true, acceptDownloads: true });
   const page = await context.newPage();
   page.setDefaultTimeout(patience);
   const errors = watchErrors(page);
+  watchRequests(page);
   try {
     await page.goto(`file://${path}`);
     await act(page);
-    assert.deepEqual(errors, []);
+    nothing(errors);
   } finally {
     await context.close();
   }
 }
 
-export async function api(path) {
+/** A reply of the server; asked for again where the connection was closed meanwhile or the server had too much to do. */
+export async function request(path) {
   const token = new URL(address).searchParams.get('token');
-  const response = await fetch(`${origin}${path}${path.includes('?') ? '&' : '?'}token=${token}`);
+  const response = await eventually(async () => {
+    const now = await fetch(`${origin}${path}${path.includes('?') ? '&' : '?'}token=${token}`);
+    return now.status !== 503 && now;
+  }, path);
   assert.equal(response.status, 200, path);
-  return response.json();
+  return response;
 }
+export const api = async (path) => (await request(path)).json();
 
 export async function eventually(what, message) {
   const until = Date.now() + patience;

@@ -1,7 +1,7 @@
 // The table of runs.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { api, eventually, isForEveryone, params, runs, start, stop, withPage } from './browser.mjs';
+import { api, eventually, isForEveryone, params, press, runs, start, stop, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -25,7 +25,7 @@ test('every run is a row with what list prints; names are text', () => withList(
   await eventually(async () => Math.abs(Number(await shown()) / row.steps_per_s - 1) < 0.01, 'steps per second of slow');
 }));
 
-test('search takes text, tags and regular expressions, and is part of the address', () => withPage('#/', async (page) => {
+test('search takes text, tags and regular expressions, and is part of the address', () => withList(async (page) => {
   const search = page.getByLabel('Search runs');
   for (const [typed, wanted] of [['slo', ['slow']], ['tag:lr=0.2', ['fast']], ['/^(slow|printed)$/', ['printed', 'slow']], ['/s[l]ow|fast/ tag:lr', ['fast', 'slow']]]) {
     await search.fill(typed);
@@ -82,9 +82,9 @@ test('ranks of a job are one row that opens; a run that is being recorded shows 
   });
 });
 
-test('keys move, pick, compare and open', () => withPage('#/', async (page) => {
+test('keys move, pick, compare and open', () => withList(async (page) => {
   await page.locator('.runs-table').waitFor();
-  await page.keyboard.press('/');
+  await press(page, '/');
   await page.keyboard.type('tag:lr');
   await page.keyboard.press('Escape');
   await page.keyboard.press('x');
@@ -97,7 +97,7 @@ test('keys move, pick, compare and open', () => withPage('#/', async (page) => {
   await page.goBack();
   await page.locator('tr.current[aria-current=true]').waitFor();
   assert.equal(await page.locator('tr[aria-current]').count(), 1);
-  await page.keyboard.press('Enter');
+  await press(page, 'Enter');
   await page.locator('.run-page').waitFor();
 }));
 
@@ -111,14 +111,14 @@ test('the current row stays the same run when a newer one comes', async () => {
     list.push(one('newer', '2026-01-03T00:00:00Z'));
     await page.getByRole('link', { name: 'newer' }).waitFor();
     assert.equal(await page.locator('tr.current .name a').innerText(), runs.slow);
-    await page.keyboard.press('Enter');
+    await press(page, 'Enter');
     await eventually(async () => (await page.evaluate(() => location.hash)).includes(runs.slow), 'the run that was current');
   }, { before: (page) => page.route('**/api/runs', (route) => route.fulfill({ json: { runs: list } })), allow: /404/ });
 });
 
 test('? lists the keys', () => withPage('#/', async (page) => {
   await page.locator('.runs-table').waitFor();
-  await page.keyboard.press('?');
+  await press(page, '?');
   const text = await page.getByRole('dialog').innerText();
   for (const word of ['next run', 'search', 'compare the picked runs', 'dark and light']) assert.ok(text.includes(word), word);
   await page.keyboard.press('Escape');
@@ -126,7 +126,7 @@ test('? lists the keys', () => withPage('#/', async (page) => {
 }));
 
 test('10,000 runs are few elements', async () => {
-  const one = (await api('/api/runs')).runs[0];
+  const one = (await api('/api/runs')).runs.find((run) => run.id === runs.slow);
   const many = Array.from({ length: 10_000 }, (_one, index) => ({ ...one, id: `id${index}`, name: `run ${index}`, repeat: null, group: null, started: new Date(1.7e12 + index * 1000).toISOString() }));
   await withPage('#/', async (page) => {
     await page.locator('.runs-table').waitFor();
@@ -138,9 +138,9 @@ test('10,000 runs are few elements', async () => {
   }, { before: (page) => page.route('**/api/runs', (route) => route.fulfill({ json: { runs: many } })), allow: /404/ });
 });
 
-test('axe finds nothing in either theme, and nothing is wider than 400 px', () => withPage('#/', async (page) => {
+test('axe finds nothing in either theme, and nothing is wider than 400 px', () => withList(async (page) => {
   await page.locator('.runs-table').waitFor();
-  await page.keyboard.press('x');
+  await press(page, 'x');
   await page.locator('.compare-bar').waitFor();
   await isForEveryone(page);
 }));

@@ -1,6 +1,6 @@
 // Pictures of the pages:   node screenshots.mjs FOLDER
 import { join } from 'node:path';
-import { isDrawn, runs, start, stop, withFile, withPage } from './browser.mjs';
+import { isDrawn, runs, settled, start, stop, withFile, withPage } from './browser.mjs';
 
 const folder = process.argv[2];
 const pages = [
@@ -16,7 +16,7 @@ for (const { name, fragment, ready } of pages) {
       await withPage(fragment, async (page) => {
         await ready(page);
         await page.evaluate(() => { scrollTo(0, 0); return document.fonts.ready; });
-        await page.waitForTimeout(600); // charts below the first ones fill in
+        await settled(page); // charts below the first ones fill in
         await page.screenshot({ path: join(folder, `${name}-${colorScheme}-${width}.png`) });
       }, { width, height, colorScheme });
     }
@@ -24,7 +24,7 @@ for (const { name, fragment, ready } of pages) {
 }
 await withFile(process.env.PAGE_REPORT, async (page) => {
   await page.locator('.ecdf').waitFor();
-  await page.waitForTimeout(600);
+  await settled(page);
   await page.screenshot({ path: join(folder, 'report-demo.png') });
 });
 await stop();
