@@ -1,7 +1,7 @@
 // Components of all runs and what every one of these charts shows: layout, alignment, smoothing, range.
 import { useMemo } from 'preact/hooks';
 import { Swatch } from '../charts/Legend.tsx';
-import { bytes } from '../state/settings.ts';
+import { bytes, chooseBytes } from '../state/settings.ts';
 import { smoothings } from '../run/RangeBar.tsx';
 import { duration } from '../format/time.ts';
 import type { Align } from './align.ts';
@@ -35,7 +35,7 @@ function Toolbar({ state }: { state: CompareState }) {
       <label>smooth <select value={String(state.smooth.value)} onChange={(event) => { state.smooth.value = Number(event.currentTarget.value); }}>
         {[...new Set([...smoothings, state.smooth.value])].sort((a, b) => a - b).map((seconds) => <option key={seconds} value={String(seconds)}>{seconds === 0 ? 'off' : duration(seconds)}</option>)}
       </select></label>
-      <label>units <select value={bytes.value} onChange={(event) => { bytes.value = event.currentTarget.value === 'binary' ? 'binary' : 'decimal'; }}>
+      <label>units <select value={bytes.value} onChange={(event) => chooseBytes(event.currentTarget.value)}>
         <option value="decimal">MB (1000)</option><option value="binary">MiB (1024)</option>
       </select></label>
       {state.range.value && <button onClick={() => { state.range.value = null; }}>show everything</button>}

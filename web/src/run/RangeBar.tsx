@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Chart } from '../charts/catalog.ts';
 import type { RunState } from '../state/run.ts';
-import { bytes } from '../state/settings.ts';
+import { bytes, chooseBytes } from '../state/settings.ts';
 import { clock, duration, parseTime } from '../format/time.ts';
 import { plain } from '../format/number.ts';
 import { DeviceMenu } from './DeviceMenu.tsx';
@@ -33,7 +33,7 @@ export function RangeBar({ run, charts }: { run: RunState; charts: Chart[] }) {
           {[...new Set([...smoothings, view.smooth.value])].sort((a, b) => a - b).map((seconds) => <option key={seconds} value={String(seconds)}>{seconds === 0 ? 'off' : duration(seconds)}</option>)}
         </select></label>
         <DeviceMenu run={run} charts={charts} />
-        <label>units <select value={bytes.value} onChange={(event) => { bytes.value = event.currentTarget.value === 'binary' ? 'binary' : 'decimal'; }}>
+        <label>units <select value={bytes.value} onChange={(event) => chooseBytes(event.currentTarget.value)}>
           <option value="decimal">MB (1000)</option><option value="binary">MiB (1024)</option>
         </select></label>
         <label class="check"><input type="checkbox" checked={view.columns.value === 2} onChange={() => { view.columns.value = view.columns.value === 2 ? 1 : 2; }} /> side by side</label>
