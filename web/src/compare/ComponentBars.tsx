@@ -1,7 +1,8 @@
 // Bars of all components by run: what each used on average, as `info` states it.
 import { Fragment } from 'preact';
 import { drawnUnit, typical, type Line } from '../charts/catalog.ts';
-import { strokeOf } from '../charts/palette.ts';
+import { Patch } from '../charts/Hatch.tsx';
+import { runFill } from '../charts/palette.ts';
 import { bytes, isDark } from '../state/settings.ts';
 import { value as formatValue } from '../format/unit.ts';
 import { seriesKey } from './charts.ts';
@@ -43,6 +44,7 @@ export function ComponentBars({ state }: { state: CompareState }) {
   return (
     <section aria-label="Components by run">
       <h2>Components by run, average over the whole run</h2>
+      <ul class="run-legend" aria-hidden="true">{names.map((name, index) => <li key={index}><Patch fill={runFill(index, isDark.value)} /> {name}</li>)}</ul>
       <div class="component-bars">
         {rows.map((row) => {
           const most = Math.max(...row.values.map((value) => Math.abs(value ?? 0)), 1e-12);
@@ -52,7 +54,7 @@ export function ComponentBars({ state }: { state: CompareState }) {
               <div class="group-bars">
                 {row.values.map((value, index) => (
                   <div class="one-bar" key={index} title={names[index]}>
-                    <div style={{ width: `calc((100% - 96px) * ${Math.abs(value ?? 0) / most})`, background: strokeOf(index, isDark.value).color }} aria-hidden="true" />
+                    <Patch fill={runFill(index, isDark.value)} name="one-bar-size" width={`calc((100% - 96px) * ${Math.abs(value ?? 0) / most})`} />
                     <span><span class="sr-only">{names[index]}: </span>{formatValue(value, row.unit, row.metric, bytes.value)}</span>
                   </div>
                 ))}
