@@ -1,7 +1,7 @@
 // What a person chooses stays, and what belongs together is seen together.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { drawn, eventually, hover, isDrawn, params, replies, runs, settled, start, stop, withPage } from './browser.mjs';
+import { api, drawn, eventually, hover, isDrawn, params, replies, runs, settled, start, stop, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -95,3 +95,65 @@ test('a part of the time looks the same in both themes and in every picture, by 
   const hatches = Object.values(seen[0]).map((look) => look.split(' ')[1] ?? 'none');
   assert.equal(new Set(hatches).size, hatches.length, JSON.stringify(seen[0]));
 });
+
+test('devices are chosen in a comparison too: in charts and bars, and in the address', () => withPage(both, async (page) => {
+  await isDrawn(page, 'processor');
+  await settled(page);
+  const bars = page.getByLabel('Components by run');
+  assert.ok((await bars.innerText()).includes('Disk'));
+  await page.locator('.devices summary').click();
+  await page.locator('.devices fieldset', { hasText: 'disk or network' }).getByText('none').click();
+  await eventually(async () => (await page.locator('#chart-disk option', { hasText: 'vda' }).count()) === 0 && (await page.locator('#chart-network').count()) === 0, 'their charts');
+  await eventually(async () => !(await bars.innerText()).includes('Network'), 'their bars');
+  await page.keyboard.press('Escape');
+  const { hide } = await params(page);
+  assert.match(hide, /device:/);
+  await page.reload();
+  await isDrawn(page, 'processor');
+  assert.equal((await params(page)).hide, hide);
+  assert.equal(await page.locator('#chart-network').count(), 0);
+}));
+
+test('runs are sorted by speed, loss and tags, also those that are not in view; a group has the tags of all of it', async () => {
+  const [slowRun] = (await api('/api/runs')).runs.filter((run) => run.id === runs.slow);
+  const one = (index) => ({ ...slowRun, id: `run${index}`, name: `run ${index}`, tags: { n: String(1000 + index) }, started: `2026-01-01T00:00:${String(index % 60).padStart(2, '0')}Z` });
+  const repeat = (index) => ({ ...one(900 + index), name: 'twice', tags: { lr: '0.5', repeat: `${index}/2` }, repeat: { group: 'r', index, count: 2 } });
+  const list = [...Array.from({ length: 200 }, (_one, index) => one(index)), repeat(1), repeat(2)];
+  // The fastest, and the one with the largest loss, is far down in the list.
+  const row = (id) => { const at = Number(id.slice(3)); return { id, duration_s: 9, steps: 9, steps_per_s: 1000 - Math.abs(at - 77), loss: [9000, at === 123 ? 5000 : at], name_of_loss: 'loss' }; };
+  let asked = 0;
+  await withPage('#/', async (page) => {
+    await page.getByText('202 runs', { exact: true }).waitFor();
+    const first = () => page.locator('.runs-table tbody .name a').first().innerText();
+    for (const [by, name] of [['steps/s', 'run 77'], ['last loss', 'run 0'], ['tags', 'twice']]) {
+      await page.getByRole('button', { name: `Sort by ${by}`, exact: true }).click();
+      await eventually(async () => (await first()) === name, `first by ${by}`);
+    }
+    assert.deepEqual(await page.locator('.runs-table tr', { hasText: 'twice' }).locator('.tag').allInnerTexts(), ['lr=0.5']);
+    await page.getByRole('button', { name: 'Sort by last loss', exact: true }).click();
+    await page.getByRole('button', { name: 'Sort by last loss', exact: true }).click();
+    await eventually(async () => (await first()) === 'run 123', 'the largest loss');
+    assert.equal((await params(page)).sort, '-loss');
+    assert.ok(asked <= 12, `${asked} requests for rows`);
+  }, { before: async (page) => {
+    await page.route('**/api/runs', (route) => route.fulfill({ json: { runs: list } }));
+    await page.route('**/api/rows?*', (route) => {
+      asked += 1;
+      return route.fulfill({ json: { rows: new URL(route.request().url()).searchParams.get('runs').split(',').map(row) } });
+    });
+  } });
+});
+
+for (const { typed, wanted } of [{ typed: 'status:running', wanted: 'going' }, { typed: 'status:failed', wanted: 'broken' }]) {
+  test(`the search finds ${typed}`, async () => {
+    const [slowRun] = (await api('/api/runs')).runs.filter((run) => run.id === runs.slow);
+    const list = [{ ...slowRun, id: 'a1', name: 'going', status: 'running', duration_s: null }, { ...slowRun, id: 'a2', name: 'broken', exit_code: 1, ended_by: 'exit' }, slowRun];
+    await withPage(`#/?q=${typed}`, async (page) => {
+      await page.getByText('1 of 3 runs').waitFor();
+      assert.equal(await page.locator('.runs-table .name a').innerText(), wanted);
+    }, { before: async (page) => {
+      await page.route('**/api/runs', (route) => route.fulfill({ json: { runs: list } }));
+      await page.route('**/api/rows?*', (route) => route.fulfill({ json: { rows: [] } }));
+    } });
+  });
+}

@@ -90,7 +90,7 @@ const rules: Rule[] = [
 ];
 
 const hiddenMetrics = /^(train\.step|system\.cpu\.time|job\.cpu\.time)$/;
-const deviceKeys = ['gpu', 'device', 'sensor', 'cpu', 'role', 'process', 'mountpoint', 'resource'];
+const deviceKeys = ['gpu', 'device', 'port', 'mountpoint', 'fs', 'target', 'client', 'sensor', 'cpu', 'node', 'engine', 'role', 'process', 'resource', 'direction', 'set'];
 
 function isMatch(rule: Rule, metric: Metric): boolean {
   if (!rule.metrics.test(metric.name)) return false;
@@ -100,6 +100,9 @@ function isMatch(rule: Rule, metric: Metric): boolean {
 export function devicesOf(metric: Metric): string[] {
   return deviceKeys.filter((key) => metric.labels[key] !== undefined && metric.labels[key] !== 'all').map((key) => `${key}:${metric.labels[key]}`);
 }
+
+/** Without those of devices that are not drawn. */
+export const linesWithout = (chart: Chart, hidden: ReadonlySet<string>): Line[] => chart.lines.filter((line) => !line.devices.some((device) => hidden.has(device)));
 
 /** What a series shows on average: the rate of a counter, the mean of a level; null where that is not known. */
 export function typical(metric: Metric): number | null {

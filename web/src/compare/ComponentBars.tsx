@@ -1,6 +1,6 @@
 // Bars of all components by run: what each used on average, as `info` states it.
 import { Fragment } from 'preact';
-import { drawnUnit, typical, type Line } from '../charts/catalog.ts';
+import { drawnUnit, linesWithout, typical, type Line } from '../charts/catalog.ts';
 import { Patch } from '../charts/Hatch.tsx';
 import { runFill } from '../charts/palette.ts';
 import { bytes, isDark } from '../state/settings.ts';
@@ -23,7 +23,7 @@ export function componentRows(state: CompareState): BarRow[] {
   const rows = new Map<string, BarRow>();
   for (const run of runs) {
     for (const chart of run.charts) {
-      const line: Line | undefined = chart.lines[0];
+      const line: Line | undefined = linesWithout(chart, state.hidden.value)[0];
       if (!line || !chartsShown.test(chart.id)) continue;
       const key = seriesKey(line.metric.name, line.metric.labels);
       if (rows.has(key)) continue;

@@ -32,7 +32,7 @@ export function RangeBar({ run, charts }: { run: RunState; charts: Chart[] }) {
         <label>smooth <select value={String(view.smooth.value)} onChange={(event) => { view.smooth.value = Number(event.currentTarget.value); }}>
           {[...new Set([...smoothings, view.smooth.value])].sort((a, b) => a - b).map((seconds) => <option key={seconds} value={String(seconds)}>{seconds === 0 ? 'off' : duration(seconds)}</option>)}
         </select></label>
-        <DeviceMenu run={run} charts={charts} />
+        <DeviceMenu all={view.hidden} charts={charts} />
         <label>units <select value={bytes.value} onChange={(event) => chooseBytes(event.currentTarget.value)}>
           <option value="decimal">MB (1000)</option><option value="binary">MiB (1024)</option>
         </select></label>
