@@ -1,5 +1,6 @@
 // What a person chooses stays, and what belongs together is seen together.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { api, drawn, eventually, hover, isDrawn, params, replies, runs, settled, start, stop, withPage } from './browser.mjs';
 
@@ -99,7 +100,7 @@ test('a part of the time looks the same in both themes and in every picture, by 
 test('devices are chosen in a comparison too: in charts and bars, and in the address', () => withPage(both, async (page) => {
   await isDrawn(page, 'processor');
   await settled(page);
-  const bars = page.getByLabel('Components by run');
+  const bars = page.locator('section[aria-label="Components by run"]');
   assert.ok((await bars.innerText()).includes('Disk'));
   await page.locator('.devices summary').click();
   await page.locator('.devices fieldset', { hasText: 'disk or network' }).getByText('none').click();
@@ -157,3 +158,58 @@ for (const { typed, wanted } of [{ typed: 'status:running', wanted: 'going' }, {
     } });
   });
 }
+
+const pictures = [
+  { fragment: slow, menu: 'the breakdown', name: `${runs.slow}-parts`, header: 'part,share,time_s', text: 'input wait' },
+  { fragment: both, menu: 'the attribution', name: 'comparison-parts', header: 'part,a_s,b_s,difference_s,share', text: 'input wait' },
+  { fragment: both, menu: 'the distribution', name: 'comparison-step-times', header: 'run,name,share,step_time_s', text: 'fast' },
+  { fragment: both, menu: 'the bars', name: 'comparison-components', header: 'component,metric,unit,run,name,value', text: 'Memory: job' },
+];
+for (const { fragment, menu, name, header, text } of pictures) {
+  test(`${menu} can be downloaded as a picture and as numbers`, () => withPage(fragment, async (page) => {
+    await settled(page);
+    const get = async (kind) => {
+      await page.getByRole('button', { name: `Options of ${menu}`, exact: true }).click();
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: `Download ${kind}` }).click()]);
+      assert.equal(download.suggestedFilename(), `${name}.${kind.toLowerCase()}`);
+      return readFileSync(await download.path());
+    };
+    const svg = (await get('SVG')).toString();
+    assert.ok(svg.includes(text) && !svg.includes('var(--'), 'it needs no style sheet');
+    const seen = await page.evaluate((file) => {
+      const parsed = new DOMParser().parseFromString(file, 'image/svg+xml');
+      return { isWrong: parsed.querySelector('parsererror') !== null, areas: parsed.querySelectorAll('g rect, g polyline').length, unknown: [...file.matchAll(/url\(#([\w-]+)\)/g)].filter(([, id]) => !parsed.getElementById(id)).length };
+    }, svg);
+    assert.ok(!seen.isWrong && seen.areas > 1 && seen.unknown === 0, JSON.stringify(seen));
+    const lines = (await get('CSV')).toString().trim().split('\r\n');
+    assert.equal(lines[0], header);
+    assert.ok(lines.length > 2 && lines.some((line) => line.includes(text)));
+    assert.ok(JSON.stringify(JSON.parse((await get('JSON')).toString())).includes(text));
+    assert.equal((await get('PNG')).subarray(1, 4).toString(), 'PNG');
+  }));
+}
+
+test('train lines stop in evaluations, those of evaluations go on; each evaluation has its name where there is room', () => withPage(slow, async (page) => {
+  const { phases } = await api(`/api/run/${runs.slow}/marks`);
+  const evaluations = phases.filter((phase) => phase.name === 'evaluation');
+  assert.equal(evaluations.length, 3);
+  await isDrawn(page, 'loss');
+  await settled(page);
+  await page.getByRole('button', { name: 'Options of Loss' }).click();
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: 'Download SVG' }).click()]);
+  const lines = [...readFileSync(await download.path(), 'utf8').matchAll(/<polyline[^>]* points="([^"]*)"/g)];
+  assert.ok(lines.length >= evaluations.length, `${lines.length} parts of a line`);
+  const named = await page.getByLabel(/^evaluation/).evaluateAll((all) => all.map((one) => ({ wide: one.clientWidth, name: one.querySelector('span')?.getBoundingClientRect().width > 0 && one.innerText })));
+  assert.equal(named.length, evaluations.length);
+  for (const { wide, name } of named) assert.ok(wide < 36 || name === 'evaluation', `${wide} px: ${name}`);
+}, { width: 2000 }));
+
+test('the tooltip is beside the pointer', () => withPage(slow, async (page) => {
+  await isDrawn(page, 'memory');
+  await settled(page);
+  for (const share of [0.2, 0.45, 0.55, 0.9]) {
+    const at = await hover(page, 'memory', share, async (x) => (await page.locator('#chart-memory .tooltip').count()) === 1 && { x });
+    const away = () => page.locator('#chart-memory .tooltip').evaluate((one, x) => { const { left, right } = one.getBoundingClientRect(); return left > x ? left - x : x - right; }, at.x);
+    await eventually(async () => { const far = await away(); return far > 4 && far < 20; }, `beside it at ${share}`);
+  }
+}));

@@ -118,7 +118,7 @@ function drawColumns(plot: Plot, chart: Chart, run: RunState, feed: ChartFeed, l
   const marks = run.drawnMarks.value;
   if (!columns) return;
   const toX = run.view.stepAxis.value ? (time: number) => run.view.toX(time) : null;
-  plot.setData(drawnOf(columns, lines.map((line) => line.series), chart.isIrregular, interruptions(chart, marks), toX));
+  plot.setData(drawnOf(columns, lines.map((line) => line.series), chart.isIrregular, (series) => interruptions(lines.find((line) => line.series === series) ?? { stopsInPauses: false }, marks), toX));
 }
 
 function Title({ chart, run, isTall }: Props & { isTall: boolean }) {

@@ -4,8 +4,12 @@ import { Area, Patch } from '../charts/Hatch.tsx';
 import { partFill } from '../charts/palette.ts';
 import { shareOfDifference } from '../format/number.ts';
 import { duration } from '../format/time.ts';
+import { copyOf, downloads, textSvg, type Download } from '../charts/picture.ts';
+import { Menu } from '../parts/Menu.tsx';
+import { useRef } from 'preact/hooks';
 
 export function Attribution({ document }: { document: Comparison }) {
+  const box = useRef<HTMLElement>(null);
   const parts = document.attribution.filter((part) => part.a_s > 0 || part.b_s > 0);
   const sum = (side: 'a_s' | 'b_s') => parts.reduce((total, part) => total + part[side], 0);
   const most = Math.max(sum('a_s'), sum('b_s'), 1e-12);
@@ -18,9 +22,20 @@ export function Attribution({ document }: { document: Comparison }) {
     b += part.b_s;
     return one;
   });
+  const file: Download = {
+    name: 'comparison-parts',
+    picture: () => {
+      const drawing = box.current?.querySelector<SVGSVGElement>('svg.attribution');
+      const copy = drawing ? copyOf(drawing) : { body: '', width: 600, height: 0 };
+      const legend = parts.map((part) => ({ name: `${part.part}: A ${duration(part.a_s)}, B ${duration(part.b_s)}`, look: partFill(part.part) }));
+      return { title: 'Time per step by part', width: copy.width + 16, height: copy.height, legend, body: `${textSvg('A', 0, 30)}${textSvg('B', 0, 126)}<g transform="translate(16 0)">${copy.body}</g>` };
+    },
+    table: () => [['part', 'a_s', 'b_s', 'difference_s', 'share'], ...parts.map((part) => [part.part, part.a_s, part.b_s, part.difference_s, part.share])],
+    json: () => document.attribution,
+  };
   return (
-    <section aria-label="Where the difference comes from">
-      <h2>Time per step by part</h2>
+    <section aria-label="Where the difference comes from" ref={box}>
+      <div class="picture-head"><h2>Time per step by part</h2><Menu label="Options of the attribution" text="⋯" items={downloads(file)} /></div>
       <div class="attribution-box" aria-hidden="true">
         <div class="attribution-sides"><span>A</span><span>B</span></div>
         <svg class="attribution">

@@ -4,6 +4,9 @@ import { strokeOf } from '../charts/palette.ts';
 import { Swatch } from '../charts/Legend.tsx';
 import { duration } from '../format/time.ts';
 import { integer } from '../format/number.ts';
+import { copyOf, downloads, type Download } from '../charts/picture.ts';
+import { Menu } from '../parts/Menu.tsx';
+import { useRef } from 'preact/hooks';
 import type { CompareState } from './state.ts';
 
 const width = 600;
@@ -12,14 +15,25 @@ const left = 46;
 const bottom = 24;
 
 export function Distributions({ state }: { state: CompareState }) {
+  const box = useRef<HTMLElement>(null);
   const all = state.distribution.value;
   if (!all) return <section aria-busy="true"><div class="skeleton chart-skeleton" /></section>;
   const known = all.filter((one) => (one.quantiles?.length ?? 0) > 1);
   const order = state.runs.value.map((run) => run.id);
   const name = (id: string) => state.names.value.get(id) ?? id;
+  const file: Download = {
+    name: 'comparison-step-times',
+    picture: () => {
+      const drawing = box.current?.querySelector<SVGSVGElement>('svg.ecdf');
+      const copy = drawing ? copyOf(drawing) : { body: '', width, height: 0 };
+      return { title: 'Step times: share of steps that took at most', ...copy, legend: known.map((one) => ({ name: name(one.id), look: strokeOf(order.indexOf(one.id), isDark.peek()) })) };
+    },
+    table: () => [['run', 'name', 'share', 'step_time_s'], ...known.flatMap((one) => (one.quantiles ?? []).map((value, at, values) => [one.id, name(one.id), at / (values.length - 1), value]))],
+    json: () => all.map((one) => ({ ...one, name: name(one.id) })),
+  };
   return (
-    <section aria-label="Distribution of step times">
-      <h2>Step times: share of steps that took at most</h2>
+    <section aria-label="Distribution of step times" ref={box}>
+      <div class="picture-head"><h2>Step times: share of steps that took at most</h2>{known.length > 0 && <Menu label="Options of the distribution" text="⋯" items={downloads(file)} />}</div>
       {known.length > 0 ? <Curves state={state} known={known.map((one) => ({ quantiles: one.quantiles ?? [], steps: one.steps ?? 0, index: order.indexOf(one.id) }))} /> : null}
       <table class="table">
         <caption class="sr-only">Quantiles of step time by run</caption>

@@ -12,6 +12,7 @@ export interface CompareLine {
   series: number;
   /** metric{k=v;k=v}: numbers of series of a live run change when it gets new ones. */
   name: string;
+  stopsInPauses: boolean;
 }
 
 export interface CompareChart {
@@ -42,7 +43,7 @@ export function compareCharts(runs: readonly ComparedRun[], chosen: ReadonlyMap<
         const key = seriesKey(line.metric.name, line.metric.labels);
         if (!entry.labels.has(key)) entry.labels.set(key, line.label);
         const lines = entry.series.get(key) ?? [];
-        if (lines.every((one) => one.run !== run)) lines.push({ run, index, series: line.series, name: seriesName(line.metric.name, line.metric.labels) });
+        if (lines.every((one) => one.run !== run)) lines.push({ run, index, series: line.series, name: seriesName(line.metric.name, line.metric.labels), stopsInPauses: line.stopsInPauses });
         entry.series.set(key, lines);
       }
     }

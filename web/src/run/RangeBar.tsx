@@ -78,7 +78,7 @@ function TypedTime({ run, edge }: { run: RunState; edge: 'from' | 'to' }) {
   const held = useSignal<string | null>(null);
   const isWrong = useSignal(false);
   const { from, to } = view.shown.value;
-  const text = clock(edge === 'from' ? from : to, (to - from) / 100 < 1 ? 0.01 : 1);
+  const text = clock(edge === 'from' ? from : to, to - from < 1 ? 1e-4 : to - from < 100 ? 0.01 : 1);
   useEffect(() => { isWrong.value = false; }, [text]);
   const apply = () => {
     if (typed.value === null || typed.value === (held.value ?? text)) { typed.value = null; return; }

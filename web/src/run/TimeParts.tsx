@@ -6,6 +6,8 @@ import { Area, Patch } from '../charts/Hatch.tsx';
 import { partFill, toneOf } from '../charts/palette.ts';
 import { percent, share as shareText } from '../format/number.ts';
 import { clock, duration } from '../format/time.ts';
+import { areaSvg, copyOf, downloads, textSvg, type Download } from '../charts/picture.ts';
+import { Menu } from '../parts/Menu.tsx';
 import { verdictWords } from '../format/words.ts';
 
 export function TimeParts({ run }: { run: RunState }) {
@@ -15,11 +17,32 @@ export function TimeParts({ run }: { run: RunState }) {
   return (
     <section class="card parts" aria-label="Where the time went">
       <div class="parts-row"><h2>where the time went</h2><Bar diagnosis={diagnosis} /></div>
+      {diagnosis.breakdown.length > 0 && <Menu label="Options of the breakdown" text="⋯" items={downloads(fileOf(diagnosis, run))} />}
       {marks?.parts && marks.parts.from_s.length > 1 && <div class="parts-row"><h2>over time</h2><OverTime parts={marks.parts} run={run} /></div>}
       <Verdicts diagnosis={diagnosis} run={run} />
       <Phases marks={marks} run={run} />
     </section>
   );
+}
+
+function fileOf(diagnosis: Diagnosis, run: RunState): Download {
+  const parts = diagnosis.breakdown.filter((part) => (part.share ?? 0) > 0);
+  const width = 800;
+  const picture = () => {
+    let from = 0;
+    const bar = parts.map((part) => {
+      const size = (part.share ?? 0) * width;
+      from += size;
+      return areaSvg(partFill(part.part), from - size, 0, size - 1, 28);
+    });
+    const drawing = document.querySelector<SVGSVGElement>('svg.over-time');
+    const copy = drawing && copyOf(drawing);
+    if (copy) bar.push(textSvg('over time', 0, 52), `<svg y="60" width="${width}" height="${copy.height}" viewBox="0 0 ${copy.width} ${copy.height}" preserveAspectRatio="none">${copy.body}</svg>`);
+    const legend = parts.map((part) => ({ name: `${part.part} ${shareText(part.share)}, ${duration(part.time_s)}`, look: partFill(part.part) }));
+    return { title: `Where the time of ${run.head.peek()?.run.name ?? run.id} went`, width, height: copy ? 60 + copy.height : 28, body: bar.join(''), legend };
+  };
+  const table = () => [['part', 'share', 'time_s'], ...parts.map((part) => [part.part, part.share, part.time_s])];
+  return { name: `${run.id}-parts`, picture, table, json: () => ({ run: run.id, breakdown: diagnosis.breakdown, over_time: run.marks.peek()?.parts ?? null }) };
 }
 
 function Bar({ diagnosis }: { diagnosis: Diagnosis }) {
