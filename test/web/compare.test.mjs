@@ -26,7 +26,9 @@ test('the headline, warnings and attribution are those of compare', async () => 
     const text = await page.locator('main').innerText();
     for (const warning of document.warnings) assert.ok(text.includes(warning.summary), warning.summary);
     for (const part of parts) assert.ok(text.includes(part.part), part.part);
-    assert.ok(text.includes(document.behaviour.sentence));
+    // What both sentences end with is said once.
+    assert.ok(text.includes(document.behaviour.sentence.replace(/ \([^()]*\)\.$/, '.')));
+    assert.equal(text.split('this is about these two runs').length, 2);
     assert.match(await page.locator('.interval').getAttribute('aria-label'), /interval .*×/);
     await page.locator('.ecdf polyline').nth(1).waitFor();
     assert.equal(await page.locator('.ecdf .violin').count(), 2);

@@ -1,6 +1,7 @@
 // The bar on top and the page below it.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { Hatches } from './charts/Hatch.tsx';
 import { isHelpOpen } from './keys/keys.ts';
 import { KeysDialog } from './keys/KeysDialog.tsx';
 import { ComparePage } from './pages/ComparePage.tsx';
@@ -20,6 +21,7 @@ export function App() {
         {page === 'run' ? <RunPage key={id} id={id} /> : page === 'compare' ? <ComparePage /> : <RunsPage />}
       </div>
       <KeysDialog />
+      <Hatches />
     </>
   );
 }

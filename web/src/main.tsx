@@ -11,9 +11,9 @@ import { source } from './source/current.ts';
 import { startRouting } from './state/route.ts';
 import { startSettings } from './state/settings.ts';
 
-startSettings();
 startKeys(commonKeys);
 startRouting(source.start);
+startSettings();
 document.getElementById('static')?.remove();
 const root = document.getElementById('app');
 if (root) render(<App />, root);

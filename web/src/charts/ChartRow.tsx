@@ -8,7 +8,7 @@ import { integer } from '../format/number.ts';
 import { clock, duration } from '../format/time.ts';
 import { axisValue, countedWords } from '../format/unit.ts';
 import { seriesName } from '../format/words.ts';
-import { drawnUnit, type Chart, type Line } from './catalog.ts';
+import { drawnUnit, linesWithout, type Chart, type Line } from './catalog.ts';
 import { drawnOf, interruptions } from './data.ts';
 import { decorate } from './decorate.ts';
 import { ChartFeed } from './feed.ts';
@@ -28,8 +28,7 @@ const linesAtMost = 32;
 
 /** The lines that are drawn: without hidden devices, the largest three unless all are asked for. */
 export function shownLines(chart: Chart, hidden: ReadonlySet<string>, isAll: boolean): Line[] {
-  const allowed = chart.lines.filter((line) => !line.devices.some((device) => hidden.has(device)));
-  return allowed.slice(0, isAll ? linesAtMost : linesAtFirst);
+  return linesWithout(chart, hidden).slice(0, isAll ? linesAtMost : linesAtFirst);
 }
 
 interface Props {
@@ -119,7 +118,7 @@ function drawColumns(plot: Plot, chart: Chart, run: RunState, feed: ChartFeed, l
   const marks = run.drawnMarks.value;
   if (!columns) return;
   const toX = run.view.stepAxis.value ? (time: number) => run.view.toX(time) : null;
-  plot.setData(drawnOf(columns, lines.map((line) => line.series), chart.isIrregular, interruptions(chart, marks), toX));
+  plot.setData(drawnOf(columns, lines.map((line) => line.series), chart.isIrregular, (series) => interruptions(lines.find((line) => line.series === series) ?? { stopsInPauses: false }, marks), toX));
 }
 
 function Title({ chart, run, isTall }: Props & { isTall: boolean }) {
@@ -158,7 +157,7 @@ function ChartBody({ chart, run, isTall }: BodyProps) {
   useEffect(() => () => feed.close(), [feed]);
   // Of a live run the chart may be another one with the same lines: their numbers have moved.
   const lines = useMemo(() => computed(() => shownLines(chart, run.view.hidden.value, isAll.value)), [chart]);
-  const left = useMemo(() => computed(() => chart.lines.filter((line) => !line.devices.some((device) => run.view.hidden.value.has(device))).length - lines.value.length), [chart]);
+  const left = useMemo(() => computed(() => linesWithout(chart, run.view.hidden.value).length - lines.value.length), [chart]);
   const isOver = useSignal(false);
   usePlace(host, chart, feed, lines, place);
   usePlot(host, { chart, run, isTall }, place, feed, lines);

@@ -9,6 +9,7 @@ import { drawnUnit, type Chart, type Line } from './catalog.ts';
 import { marksAt } from './decorate.ts';
 import type { ChartFeed } from './feed.ts';
 import { Swatch } from './Legend.tsx';
+import { besidePlot, leftAxis } from './plot.ts';
 import { interpolate } from '../state/view.ts';
 import { valuesAt } from './values.ts';
 
@@ -31,7 +32,7 @@ export function Tooltip({ chart, run, feed, lines }: Props) {
   const share = (run.view.toX(time) - run.view.toX(from)) / (run.view.toX(to) - run.view.toX(from));
   const step = steps ? interpolate(steps.time, steps.step, time) : NaN;
   return (
-    <div class={`tooltip ${share > 0.5 ? 'left' : 'right'}`} style={{ [share > 0.5 ? 'right' : 'left']: `calc(${(share > 0.5 ? 1 - share : share) * 100}% + ${share > 0.5 ? 20 : 84}px)` }} aria-hidden="true">
+    <div class={`tooltip ${share > 0.5 ? 'left' : 'right'}`} style={share > 0.5 ? { right: `calc((100% - ${besidePlot}px) * ${1 - share} + ${besidePlot - leftAxis + 12}px)` } : { left: `calc((100% - ${besidePlot}px) * ${share} + ${leftAxis + 12}px)` }} aria-hidden="true">
       <div class="tooltip-time">{clock(time, Math.max(1e-3, (to - from) / 1000))}{Number.isFinite(step) && <span> · step {integer(Math.floor(step))}</span>}</div>
       {rows.map(({ line, value }) => (
         <div class="tooltip-row" key={line.series}>

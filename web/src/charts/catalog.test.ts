@@ -26,3 +26,9 @@ test('a chart whose series have other numbers keeps their order', () => {
   const now = keepCharts(before, charts(metric('job.io.bytes', 'read', 1), read, { ...write, rate: 99 }, sent));
   deepEqual([lines(before), lines(now)], [['0 read', '1 write'], ['1 read', '2 write']]);
 });
+
+test('losses of the training stop in its pauses, those of evaluations do not', () => {
+  const loss = (set: string) => ({ ...metric('train.loss', 'x', 1), kind: 'gauge', labels: { set } });
+  const all = chart(charts(loss('train'), loss('test')), 'loss')?.lines;
+  deepEqual(all?.map((line) => [line.metric.labels['set'], line.stopsInPauses]).sort(), [['test', false], ['train', true]]);
+});

@@ -8,6 +8,8 @@ export interface Line {
   metric: Metric;
   /** "gpu:0", "device:sda": what the device selection switches off. */
   devices: string[];
+  /** Nothing happens to it in a pause of the training: it is interrupted there. Evaluations are pauses, and have values of their own. */
+  stopsInPauses: boolean;
 }
 
 export interface Chart {
@@ -25,8 +27,6 @@ export interface Chart {
   fromZero: boolean;
   /** Points come when the job reports, not at the sampling period. */
   isIrregular: boolean;
-  /** Nothing happens in a pause of the training: its lines are interrupted there. */
-  stopsInPauses: boolean;
   /** Why there is nothing to draw, in the words of `doctor`. */
   empty: { reason: string; remedy: string | null } | null;
 }
@@ -49,6 +49,7 @@ interface Rule {
   isMain?: boolean;
   isFull?: boolean;
   fromZero?: boolean;
+  stopsInPauses?: boolean;
   /** Shown with its reason where the run has none of it. */
   explain?: boolean;
 }
@@ -63,10 +64,10 @@ const without = (key: string, label: (metric: Metric) => string) => (metric: Met
 };
 
 const rules: Rule[] = [
-  { id: 'step_time', title: 'Step time', group: 'training', metrics: /^train\.(step\.duration|input_wait)$/, principal: 'train.step.duration', isMain: true, explain: true, label: named({ 'train.step.duration': 'step', 'train.input_wait': 'waiting for input' }) },
-  { id: 'loss', title: 'Loss', group: 'training', metrics: /^train\.loss$/, isMain: true, fromZero: false, label: valuesOnly },
-  { id: 'accuracy', title: 'Accuracy', group: 'training', metrics: /^train\.accuracy$/, isMain: true, isFull: true, label: valuesOnly },
-  { id: 'throughput', title: 'Throughput', group: 'training', metrics: /^train\.throughput$/, label: () => 'items' },
+  { id: 'step_time', title: 'Step time', group: 'training', metrics: /^train\.(step\.duration|input_wait)$/, principal: 'train.step.duration', isMain: true, stopsInPauses: true, explain: true, label: named({ 'train.step.duration': 'step', 'train.input_wait': 'waiting for input' }) },
+  { id: 'loss', title: 'Loss', group: 'training', metrics: /^train\.loss$/, isMain: true, stopsInPauses: true, fromZero: false, label: valuesOnly },
+  { id: 'accuracy', title: 'Accuracy', group: 'training', metrics: /^train\.accuracy$/, isMain: true, stopsInPauses: true, isFull: true, label: valuesOnly },
+  { id: 'throughput', title: 'Throughput', group: 'training', metrics: /^train\.throughput$/, stopsInPauses: true, label: () => 'items' },
   { id: 'gpu', title: 'GPU', group: 'GPU', metrics: /^hw\.gpu\.(utilization|memory\.controller\.utilization|sm_active|tensor_active|dram_active|sm_occupancy)$/, per: 'gpu', principal: 'hw.gpu.utilization', isMain: true, isFull: true, explain: true, label: without('gpu', named({ 'hw.gpu.utilization': 'busy', 'hw.gpu.memory.controller.utilization': 'memory controller', 'hw.gpu.sm_active': 'SMs active', 'hw.gpu.tensor_active': 'tensor cores', 'hw.gpu.dram_active': 'memory active', 'hw.gpu.sm_occupancy': 'SM occupancy' })) },
   { id: 'gpu_memory', title: 'GPU memory', group: 'GPU', metrics: /^(hw|job)\.gpu\.memory\.usage$/, label: named({ 'hw.gpu.memory.usage': 'all', 'job.gpu.memory.usage': 'job' }) },
   { id: 'gpu_clock', title: 'GPU clock', group: 'GPU', metrics: /^hw\.gpu\.clock$/, label: valuesOnly },
@@ -90,7 +91,7 @@ const rules: Rule[] = [
 ];
 
 const hiddenMetrics = /^(train\.step|system\.cpu\.time|job\.cpu\.time)$/;
-const deviceKeys = ['gpu', 'device', 'sensor', 'cpu', 'role', 'process', 'mountpoint', 'resource'];
+const deviceKeys = ['gpu', 'device', 'port', 'mountpoint', 'fs', 'target', 'client', 'sensor', 'cpu', 'node', 'engine', 'role', 'process', 'resource', 'direction', 'set'];
 
 function isMatch(rule: Rule, metric: Metric): boolean {
   if (!rule.metrics.test(metric.name)) return false;
@@ -100,6 +101,9 @@ function isMatch(rule: Rule, metric: Metric): boolean {
 export function devicesOf(metric: Metric): string[] {
   return deviceKeys.filter((key) => metric.labels[key] !== undefined && metric.labels[key] !== 'all').map((key) => `${key}:${metric.labels[key]}`);
 }
+
+/** Without those of devices that are not drawn. */
+export const linesWithout = (chart: Chart, hidden: ReadonlySet<string>): Line[] => chart.lines.filter((line) => !line.devices.some((device) => hidden.has(device)));
 
 /** What a series shows on average: the rate of a counter, the mean of a level; null where that is not known. */
 export function typical(metric: Metric): number | null {
@@ -112,7 +116,7 @@ export function drawnUnit(metric: Metric): string {
 }
 
 function chartOf(rule: Rule, id: string, title: string, found: [number, Metric][]): Chart {
-  const lines = found.map(([series, metric]) => ({ series, metric, label: rule.label?.(metric) ?? seriesName(metric.name, metric.labels), devices: devicesOf(metric) }));
+  const lines = found.map(([series, metric]) => ({ series, metric, label: rule.label?.(metric) ?? seriesName(metric.name, metric.labels), devices: devicesOf(metric), stopsInPauses: rule.stopsInPauses === true && /^(train.*)?$/.test(metric.labels['set'] ?? '') }));
   const isFirst = (line: Line) => Number(line.metric.name === rule.principal);
   lines.sort((a, b) => isFirst(b) - isFirst(a) || (typical(b.metric) ?? 0) - (typical(a.metric) ?? 0));
   const first = lines[0]?.metric;
@@ -125,7 +129,6 @@ function chartOf(rule: Rule, id: string, title: string, found: [number, Metric][
     isFull: rule.isFull ?? false,
     fromZero: rule.fromZero ?? true,
     isIrregular: first?.name.startsWith('train.') ?? false,
-    stopsInPauses: rule.id === 'step_time' || rule.id === 'throughput',
     empty: null,
   };
 }

@@ -5,7 +5,7 @@ import { comparisonCsv } from '../compare/csv.ts';
 import type { Metric } from '../source/types.ts';
 
 const metric = { name: 'a"b', labels: { x: '1,2', y: '3' }, unit: '1' } as unknown as Metric;
-const line = { series: 1, label: '', metric, devices: [] };
+const line = { series: 1, label: '', metric, devices: [], stopsInPauses: false };
 const column = { series: 1, reading: 'level', unit: '1', name: null, time: Float64Array.of(0.5), mean: Float64Array.of(2), min: null, max: null, smooth: null, weight: null };
 
 test('names are quoted where they must be', () => {

@@ -19,10 +19,10 @@ function medianSpacing(times: Float64Array): number {
   return spacings[spacings.length >> 1] ?? 0;
 }
 
-/** Where nothing was recorded, and of lines that stop with the training its pauses. */
-export function interruptions(chart: { stopsInPauses: boolean }, marks: DrawnMarks | null): Span[] {
+/** Where nothing was recorded, and of a line that stops with the training its pauses. */
+export function interruptions(line: { stopsInPauses: boolean }, marks: DrawnMarks | null): Span[] {
   // A pause for input, or an unexplained one, is one long step: its point belongs to the line.
-  const pauses = chart.stopsInPauses ? (marks?.pauses ?? []).filter((pause) => !/^(unexplained|input)/.test(pause.reason ?? pause.kind ?? '')) : [];
+  const pauses = line.stopsInPauses ? (marks?.pauses ?? []).filter((pause) => !/^(unexplained|input)/.test(pause.reason ?? pause.kind ?? '')) : [];
   return [...(marks?.gaps ?? []), ...pauses].sort((a, b) => a.from_s - b.from_s);
 }
 
@@ -89,10 +89,10 @@ function asLoaded(columns: readonly Column[], order: readonly number[], breaks: 
   return { x: toX ? times.map(toX) : times, lines };
 }
 
-/** `toX`: where x is not the time. */
-export function drawnOf(columns: Columns, order: readonly number[], isIrregular: boolean, gaps: readonly Span[], toX: ((time: number) => number) | null): Drawn {
+/** `gaps`: what interrupts a series; `toX`: where x is not the time. */
+export function drawnOf(columns: Columns, order: readonly number[], isIrregular: boolean, gaps: (series: number) => readonly Span[], toX: ((time: number) => number) | null): Drawn {
   const bySeries = new Map(columns.columns.map((column) => [column.series, column]));
-  const breaks = new Map(columns.columns.map((column) => [column.series, breaksOf(column, columns.window_s, isIrregular, gaps)]));
+  const breaks = new Map(columns.columns.map((column) => [column.series, breaksOf(column, columns.window_s, isIrregular, gaps(column.series))]));
   const plain = asLoaded(columns.columns, order, breaks, toX);
   if (plain) return plain;
   const all = new Set<number>();

@@ -66,7 +66,7 @@ function svgOf({ chart, run, columns, lines }: Seen): string {
     lines: lines.flatMap((line) => {
       const column = columns.columns.find((one) => one.series === line.series);
       return column ? [{ name: seriesName(line.metric.name, line.metric.labels), ...strokeOf(chart.lines.indexOf(line), isDark.peek()), x: Array.from(column.time, (time) => view.toX(time)), column,
-        breaks: breaksOf(column, columns.window_s, chart.isIrregular, interruptions(chart, run.marks.peek())).map((time) => view.toX(time)) }] : [];
+        breaks: breaksOf(column, columns.window_s, chart.isIrregular, interruptions(line, run.marks.peek())).map((time) => view.toX(time)) }] : [];
     }),
   });
 }

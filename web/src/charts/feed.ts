@@ -91,7 +91,7 @@ export class ChartFeed {
   #react(range: Range, smooth: number): void {
     const isOwn = !this.#run.view.hasGrown || smooth !== this.#smooth;
     this.#smooth = smooth;
-    if (this.#points === 0 || this.#isLoaded(range, smooth)) return;
+    if (this.#points === 0 || this.#series.length === 0 || this.#isLoaded(range, smooth)) return; // all its devices may be hidden
     this.#isOwn ||= isOwn;
     if (this.#canAppend(range, smooth)) void this.#append(range);
     else {
@@ -204,7 +204,7 @@ export class ChartFeed {
   #select(selection: Range | null): void {
     clearTimeout(this.#selectTimer);
     this.#selectTurn += 1;
-    if (!selection || this.#points === 0) {
+    if (!selection || this.#points === 0 || this.#series.length === 0) {
       this.statistics.value = null;
       return;
     }

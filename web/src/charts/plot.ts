@@ -25,7 +25,7 @@ export interface PlotOptions {
   decorate?: (plot: uPlot) => void;
 }
 
-const leftAxis = 68;
+export const leftAxis = 68;
 const rightPadding = 22; // half of the time at the end of the axis
 /** What of the width of a chart is not its plot. */
 export const besidePlot = leftAxis + rightPadding;

@@ -1,7 +1,8 @@
 // Components of all runs and what every one of these charts shows: layout, alignment, smoothing, range.
 import { useMemo } from 'preact/hooks';
 import { Swatch } from '../charts/Legend.tsx';
-import { bytes } from '../state/settings.ts';
+import { bytes, chooseBytes } from '../state/settings.ts';
+import { DeviceMenu } from '../run/DeviceMenu.tsx';
 import { smoothings } from '../run/RangeBar.tsx';
 import { duration } from '../format/time.ts';
 import type { Align } from './align.ts';
@@ -10,7 +11,7 @@ import { CompareFigure } from './CompareChart.tsx';
 import type { CompareState } from './state.ts';
 
 export function CompareCharts({ state }: { state: CompareState }) {
-  const charts = useMemo(() => compareCharts(state.runs.value, state.chosen.value), [state.runs.value, state.chosen.value]);
+  const charts = useMemo(() => compareCharts(state.runs.value, state.chosen.value, state.hidden.value), [state.runs.value, state.chosen.value, state.hidden.value]);
   const isSide = state.layout.value === 'side';
   return (
     <section aria-label="Components">
@@ -35,7 +36,8 @@ function Toolbar({ state }: { state: CompareState }) {
       <label>smooth <select value={String(state.smooth.value)} onChange={(event) => { state.smooth.value = Number(event.currentTarget.value); }}>
         {[...new Set([...smoothings, state.smooth.value])].sort((a, b) => a - b).map((seconds) => <option key={seconds} value={String(seconds)}>{seconds === 0 ? 'off' : duration(seconds)}</option>)}
       </select></label>
-      <label>units <select value={bytes.value} onChange={(event) => { bytes.value = event.currentTarget.value === 'binary' ? 'binary' : 'decimal'; }}>
+      <DeviceMenu all={state.hidden} charts={state.runs.value.flatMap((run) => run.charts)} />
+      <label>units <select value={bytes.value} onChange={(event) => chooseBytes(event.currentTarget.value)}>
         <option value="decimal">MB (1000)</option><option value="binary">MiB (1024)</option>
       </select></label>
       {state.range.value && <button onClick={() => { state.range.value = null; }}>show everything</button>}

@@ -36,7 +36,7 @@ function marksOf(run: ComparedRun): DrawnMarks {
 
 /** The values of a line on the shared x, and where it is interrupted. */
 export function placed(align: Align, chart: Chart, { line, columns, column }: LoadedLine): { x: number[]; column: Column; breaks: number[] } {
-  const breaks = breaksOf(column, columns.window_s, chart.isIrregular, interruptions(chart, marksOf(line.run)));
+  const breaks = breaksOf(column, columns.window_s, chart.isIrregular, interruptions(line, marksOf(line.run)));
   return { column, x: Array.from(column.time, (time) => toX(align, line.run, time)), breaks: breaks.map((time) => toX(align, line.run, time)) };
 }
 

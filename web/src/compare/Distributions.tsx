@@ -4,6 +4,9 @@ import { strokeOf } from '../charts/palette.ts';
 import { Swatch } from '../charts/Legend.tsx';
 import { duration } from '../format/time.ts';
 import { integer } from '../format/number.ts';
+import { copyOf, downloads, type Download } from '../charts/picture.ts';
+import { Menu } from '../parts/Menu.tsx';
+import { useRef } from 'preact/hooks';
 import type { CompareState } from './state.ts';
 
 const width = 600;
@@ -12,15 +15,26 @@ const left = 46;
 const bottom = 24;
 
 export function Distributions({ state }: { state: CompareState }) {
+  const box = useRef<HTMLElement>(null);
   const all = state.distribution.value;
   if (!all) return <section aria-busy="true"><div class="skeleton chart-skeleton" /></section>;
   const known = all.filter((one) => (one.quantiles?.length ?? 0) > 1);
   const order = state.runs.value.map((run) => run.id);
   const name = (id: string) => state.names.value.get(id) ?? id;
+  const file: Download = {
+    name: 'comparison-step-times',
+    picture: () => {
+      const drawing = box.current?.querySelector<SVGSVGElement>('svg.ecdf');
+      const copy = drawing ? copyOf(drawing) : { body: '', width, height: 0 };
+      return { title: 'Step times: share of steps that took at most', ...copy, legend: known.map((one) => ({ name: name(one.id), look: strokeOf(order.indexOf(one.id), isDark.peek()) })) };
+    },
+    table: () => [['run', 'name', 'share', 'step_time_s'], ...known.flatMap((one) => (one.quantiles ?? []).map((value, at, values) => [one.id, name(one.id), at / (values.length - 1), value]))],
+    json: () => all.map((one) => ({ ...one, name: name(one.id) })),
+  };
   return (
-    <section aria-label="Distribution of step times">
-      <h2>Step times: share of steps that took at most</h2>
-      {known.length > 0 ? <Curves state={state} known={known.map((one) => ({ quantiles: one.quantiles ?? [], index: order.indexOf(one.id) }))} /> : null}
+    <section aria-label="Distribution of step times" ref={box}>
+      <div class="picture-head"><h2>Step times: share of steps that took at most</h2>{known.length > 0 && <Menu label="Options of the distribution" text="⋯" items={downloads(file)} />}</div>
+      {known.length > 0 ? <Curves state={state} known={known.map((one) => ({ quantiles: one.quantiles ?? [], steps: one.steps ?? 0, index: order.indexOf(one.id) }))} /> : null}
       <table class="table">
         <caption class="sr-only">Quantiles of step time by run</caption>
         <thead><tr><th scope="col">run</th><th scope="col" class="number">steps</th><th scope="col" class="number">5 %</th><th scope="col" class="number">median</th><th scope="col" class="number">95 %</th><th scope="col" class="number">99 %</th></tr></thead>
@@ -39,6 +53,7 @@ export function Distributions({ state }: { state: CompareState }) {
 
 const violinHeight = 34;
 const quantilesPerPiece = 4;
+const fewSteps = 60; // each of them is drawn: there is no density to see
 
 /** The outline of a violin: each piece has the same share of the steps, so it is the higher the narrower it is. */
 function violin(quantiles: number[], x: (value: number) => number, middle: number): string {
@@ -54,8 +69,15 @@ function violin(quantiles: number[], x: (value: number) => number, middle: numbe
   return [`${(edges[0] ?? 0).toFixed(1)},${middle}`, ...upper, `${(edges[edges.length - 1] ?? 0).toFixed(1)},${middle}`, ...lower].join(' ');
 }
 
+function rug(quantiles: number[], steps: number, x: (value: number) => number, middle: number): string {
+  return Array.from({ length: steps }, (_step, index) => {
+    const value = quantiles[Math.round(((index + 0.5) / steps) * (quantiles.length - 1))] ?? 0;
+    return `M${Math.min(width - 8, x(value)).toFixed(1)},${middle - 7} v14`;
+  }).join(' ');
+}
+
 /** A logarithmic axis from the smallest to the 99 % quantile: one long step does not squeeze the rest. */
-function Curves({ known }: { state: CompareState; known: { quantiles: number[]; index: number }[] }) {
+function Curves({ known }: { state: CompareState; known: { quantiles: number[]; steps: number; index: number }[] }) {
   const positive = known.flatMap((one) => one.quantiles).filter((value) => value > 0);
   const low = Math.min(...positive);
   const high = Math.max(...known.map((one) => one.quantiles[99] ?? 0), low * 1.1) * 1.05;
@@ -73,9 +95,11 @@ function Curves({ known }: { state: CompareState; known: { quantiles: number[]; 
         const points = quantiles.map((value, at) => `${Math.min(width - 8, x(value)).toFixed(1)},${y(at / (quantiles.length - 1)).toFixed(1)}`).join(' ');
         return <polyline key={index} points={points} fill="none" stroke={color} stroke-width="2" stroke-dasharray={dash.join(' ')} />;
       })}
-      {known.map(({ quantiles, index }, row) => {
+      {known.map(({ quantiles, steps, index }, row) => {
         const { color, dash } = strokeOf(index, isDark.value);
-        return <polygon key={index} class="violin" points={violin(quantiles, x, height + (row + 0.5) * violinHeight)} fill={color} fill-opacity="0.25" stroke={color} stroke-dasharray={dash.join(' ')} />;
+        const middle = height + (row + 0.5) * violinHeight;
+        if (steps < fewSteps) return <path key={index} class="violin" d={rug(quantiles, steps, x, middle)} stroke={color} stroke-width="2" />;
+        return <polygon key={index} class="violin" points={violin(quantiles, x, middle)} fill={color} fill-opacity="0.25" stroke={color} stroke-dasharray={dash.join(' ')} />;
       })}
     </svg>
   );

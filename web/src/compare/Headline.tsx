@@ -17,7 +17,7 @@ export function Headline({ document }: { document: Comparison }) {
       <p class="headline">{speed.sentence}</p>
       {why && <p class="sentence">{why}</p>}
       {speed.ratio !== null && speed.low !== null && speed.high !== null && <Interval ratio={speed.ratio} low={speed.low} high={speed.high} verdict={speed.verdict} />}
-      <p>{behaviour.sentence}</p>
+      <p>{withoutScope(behaviour.sentence, speed.sentence)}</p>
       {verdicts.length > 0 && <p><span class="label">verdicts</span>{verdicts.join('; ')}</p>}
       {energy && energy.a !== null && energy.b !== null && (
         <p><span class="label">energy of {energy.of}</span>{formatValue(energy.a, energy.unit)} → {formatValue(energy.b, energy.unit)} ({effectText(energy)}, {verdictWords(energy.verdict)})</p>
@@ -39,6 +39,11 @@ export function Headline({ document }: { document: Comparison }) {
   );
 }
 
+/** What the sentence above says of both in parentheses at its end is not said again. */
+export function withoutScope(sentence: string, above: string): string {
+  const scope = / \([^()]*\)\.$/.exec(above)?.[0];
+  return scope !== undefined && sentence.endsWith(scope) ? `${sentence.slice(0, -scope.length)}.` : sentence;
+}
 
 function Interval({ ratio, low, high, verdict }: { ratio: number; low: number; high: number; verdict: string }) {
   const { limit, marks } = axisOf(low, high);

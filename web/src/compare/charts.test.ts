@@ -24,3 +24,9 @@ test('a chart has the same series of every run: the largest of the first, or the
   deepEqual(drawn([['disk', 'system.disk.io{device=sda;direction=write}']]), [['disk', 'sda write', 'one 0 0', 'two 1 1'], loss]);
   deepEqual(drawn([['disk', 'no such series']])[0]?.[1], 'sda read');
 });
+
+test('what is hidden is drawn of no run', () => {
+  const of = (...hidden: string[]) => compareCharts(runs, new Map(), new Set(hidden)).map(({ label }) => label);
+  deepEqual(of('direction:read'), ['sda write', 'loss']);
+  deepEqual(of('device:sda'), ['loss']);
+});

@@ -1,5 +1,5 @@
 // Which charts a comparison has: each component of any run, with one series of it in every run.
-import type { Chart } from '../charts/catalog.ts';
+import { linesWithout, type Chart } from '../charts/catalog.ts';
 import { seriesName } from '../format/words.ts';
 import type { ComparedRun } from './state.ts';
 
@@ -12,6 +12,7 @@ export interface CompareLine {
   series: number;
   /** metric{k=v;k=v}: numbers of series of a live run change when it gets new ones. */
   name: string;
+  stopsInPauses: boolean;
 }
 
 export interface CompareChart {
@@ -29,18 +30,20 @@ export const seriesKey = (name: string, labels: Record<string, string>) => {
   return seriesName(name, others);
 };
 
-export function compareCharts(runs: readonly ComparedRun[], chosen: ReadonlyMap<string, string>): CompareChart[] {
+/** `hidden`: devices that are not drawn. */
+export function compareCharts(runs: readonly ComparedRun[], chosen: ReadonlyMap<string, string>, hidden: ReadonlySet<string> = new Set()): CompareChart[] {
   const found = new Map<string, { chart: Chart; labels: Map<string, string>; series: Map<string, CompareLine[]> }>();
   runs.forEach((run, index) => {
     for (const chart of run.charts) {
-      if (!shownCharts.test(chart.id) || chart.lines.length === 0) continue;
+      const allowed = linesWithout(chart, hidden);
+      if (!shownCharts.test(chart.id) || allowed.length === 0) continue;
       const entry = found.get(chart.id) ?? { chart, labels: new Map<string, string>(), series: new Map<string, CompareLine[]>() };
       found.set(chart.id, entry);
-      for (const line of chart.lines) {
+      for (const line of allowed) {
         const key = seriesKey(line.metric.name, line.metric.labels);
         if (!entry.labels.has(key)) entry.labels.set(key, line.label);
         const lines = entry.series.get(key) ?? [];
-        if (lines.every((one) => one.run !== run)) lines.push({ run, index, series: line.series, name: seriesName(line.metric.name, line.metric.labels) });
+        if (lines.every((one) => one.run !== run)) lines.push({ run, index, series: line.series, name: seriesName(line.metric.name, line.metric.labels), stopsInPauses: line.stopsInPauses });
         entry.series.set(key, lines);
       }
     }

@@ -8,7 +8,7 @@ import type { Comparison, Distribution, Info, KeptFile, Marks, RunHead } from '.
 import { follow } from '../state/follow.ts';
 import { Refresher } from '../state/refresher.ts';
 import { replaceParams } from '../state/route.ts';
-import { rangeOf, type Range, type StepMap } from '../state/view.ts';
+import { rangeOf, setOf, type Range, type StepMap } from '../state/view.ts';
 import { shownRange, type Align } from './align.ts';
 
 export type Side = 'a' | 'b' | 'more';
@@ -42,6 +42,8 @@ export class CompareState {
   readonly smooth = signal(0);
   /** The series that was chosen of a chart, by the chart's id. */
   readonly chosen = signal<ReadonlyMap<string, string>>(new Map());
+  /** Devices that are not drawn, as "key:value". */
+  readonly hidden = signal<ReadonlySet<string>>(new Set());
   readonly cursor = signal<number | null>(null);
   readonly filter = signal('');
   readonly onlyDifferent = signal(true);
@@ -63,6 +65,7 @@ export class CompareState {
     this.range.value = rangeOf(params.get('range'));
     this.smooth.value = Math.max(0, Number(params.get('smooth')) || 0);
     this.chosen.value = new Map(params.getAll('series').map((one) => [one.slice(0, one.indexOf(' ')), one.slice(one.indexOf(' ') + 1)]));
+    this.hidden.value = setOf(params.get('hide'));
     this.filter.value = params.get('filter') ?? '';
     this.onlyDifferent.value = params.get('all') !== '1';
     this.setSides({ a: idsOf(params.get('a')), b: idsOf(params.get('b')), more: idsOf(params.get('more')) });
@@ -73,6 +76,7 @@ export class CompareState {
         a: list('a'), b: list('b'), more: list('more'), align: this.align.value === 'relative' ? null : this.align.value,
         layout: this.layout.value === 'side' ? 'side' : null, filter: this.filter.value, all: this.onlyDifferent.value ? null : '1',
         range: this.range.value && `${short(this.range.value.from)}:${short(this.range.value.to)}`, smooth: this.smooth.value > 0 ? String(this.smooth.value) : null,
+        hide: [...this.hidden.value].join(','),
         series: [...this.chosen.value].map(([chart, series]) => `${chart} ${series}`),
       });
     }));

@@ -48,6 +48,11 @@ export function share(part: number | null | undefined): string {
   return isNumber(part) && part !== 0 && Math.abs(part) < 0.001 ? '<0.1' + space + '%' : percent(part);
 }
 
+/** A part may also make up for others: −43 %. Less than half a per cent says nothing more. */
+export function shareOfDifference(part: number | null | undefined): string {
+  return isNumber(part) && part !== 0 && Math.abs(part) < 0.005 ? '<0.5' + space + '%' : isNumber(part) ? integer(part * 100) + space + '%' : unknown;
+}
+
 /** 1.42; two decimals below 10, as many as matter above and below 0.1. */
 export function ratio(value: number | null | undefined): string {
   if (!isNumber(value)) return unknown;

@@ -1,5 +1,6 @@
 // Keys of the page of a run.
 import { findingKey, type RunState } from '../state/run.ts';
+import { toggleOutput } from '../state/settings.ts';
 import type { Key } from './keys.ts';
 
 function focusId(id: string): void {
@@ -24,6 +25,7 @@ export function runKeys(run: RunState): Key[] {
     { keys: ['n'], shown: 'n', text: 'select the next finding', act: () => nextFinding(run, 1) },
     { keys: ['p'], shown: 'p', text: 'select the previous finding', act: () => nextFinding(run, -1) },
     { keys: ['e'], shown: 'e', text: 'expand or collapse all charts', act: () => document.getElementById('all-charts')?.click() },
+    { keys: ['o'], shown: 'o', text: 'lines of the output, or only the one at the cursor', act: toggleOutput },
     { keys: ['2'], shown: '2', text: 'charts side by side', act: () => { view.columns.value = view.columns.value === 1 ? 2 : 1; } },
   ];
 }

@@ -4,19 +4,20 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useKeys } from '../keys/keys.ts';
 import { openRows, parseSearch, placeOf, rowsOf, type Row, type Sort, type SortKey } from '../runs/rows.ts';
 import { RunsTable } from '../runs/RunsTable.tsx';
-import { compareLink, details, picked, runs, runsError, togglePicked, watchRuns } from '../state/runs.ts';
+import { compareLink, details, loadDetails, picked, runs, runsError, togglePicked, watchRuns } from '../state/runs.ts';
 import { go, parseRoute, replaceParams, route, runLink } from '../state/route.ts';
 import { integer } from '../format/number.ts';
 
-const sortKeys: SortKey[] = ['started', 'name', 'verdict', 'duration', 'steps', 'status', 'host'];
+const sortKeys: SortKey[] = ['started', 'name', 'verdict', 'duration', 'steps', 'speed', 'loss', 'status', 'host', 'tags'];
 
 function readSort(text: string | null): Sort {
   const by = sortKeys.find((key) => key === text?.replace('-', ''));
   return by ? { by, isDescending: text?.startsWith('-') ?? false } : { by: 'started', isDescending: true };
 }
 
-/** Of runs that are being recorded only their rows have these. */
-const isByDetails = ({ by }: Sort) => by === 'duration' || by === 'steps';
+/** Of runs that are being recorded only their rows have these; of any run only its row has speed and loss. */
+const isByDetails = ({ by }: Sort) => by === 'duration' || by === 'steps' || isOnlyInDetails(by);
+const isOnlyInDetails = (by: SortKey) => by === 'speed' || by === 'loss';
 
 export function RunsPage() {
   const params = parseRoute(location.hash).params;
@@ -41,6 +42,11 @@ export function RunsPage() {
   useEffect(() => effect(() => { if (current.value === null) current.value = rows.value[0]?.key ?? null; }), []);
   // Runs, not rows: a group is one row.
   const found = useComputed(() => (runs.value ?? []).filter(search.value.test).length);
+  // To sort by what only rows have, those of all runs are needed, not only of those that are seen.
+  useEffect(() => effect(() => {
+    if (isOnlyInDetails(sort.value.by)) void loadDetails((runs.value ?? []).filter(search.value.test).map((run) => run.id).filter((id) => !details.value.has(id)));
+  }), []);
+  const missing = useComputed(() => (isOnlyInDetails(sort.value.by) ? (runs.value ?? []).filter((run) => search.value.test(run) && !details.value.has(run.id)).length : 0));
   const toggle = (row: Row) => {
     const changed = new Set(open.value);
     if (!changed.delete(row.key)) changed.add(row.key);
@@ -73,7 +79,7 @@ export function RunsPage() {
         <h1>Runs</h1>
         <input ref={searchBox} class="search" type="search" placeholder="text, tag:lr=0.1, status:failed or /regex/" aria-label="Search runs" aria-invalid={search.value.problem !== null} value={typed.value}
           onInput={(event) => { batch(() => { typed.value = event.currentTarget.value; current.value = null; }); }} onKeyDown={(event) => { if (event.key === 'Escape' || event.key === 'Enter') event.currentTarget.blur(); }} />
-        <span class="muted" role="status">{search.value.problem ?? (all ? `${typed.value.trim() === '' ? '' : `${integer(found.value)} of `}${integer(all.length)} ${all.length === 1 ? 'run' : 'runs'}` : '')}</span>
+        <span class="muted" role="status">{search.value.problem ?? (all ? `${typed.value.trim() === '' ? '' : `${integer(found.value)} of `}${integer(all.length)} ${all.length === 1 ? 'run' : 'runs'}${missing.value > 0 ? `, reading ${integer(missing.value)} more to sort them` : ''}` : '')}</span>
       </div>
       {runsError.value && <p class="card problem" role="alert">{runsError.value}</p>}
       {all?.length === 0 && <div class="card"><p class="sentence">No runs yet.</p><p>Record one with <code>trainscope run -- COMMAND</code>, or try <code>trainscope demo</code>.</p></div>}

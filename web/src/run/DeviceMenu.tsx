@@ -1,11 +1,15 @@
 // Which devices, threads and sensors are drawn, in every chart at once.
+import type { Signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Chart } from '../charts/catalog.ts';
-import type { RunState } from '../state/run.ts';
 
-const titles: Record<string, string> = { gpu: 'GPU', device: 'disk or network', sensor: 'sensor', cpu: 'processor', role: 'thread', process: 'recorder process', mountpoint: 'file system', resource: 'pressure' };
+const titles: Record<string, string> = {
+  gpu: 'GPU', device: 'disk or network', sensor: 'sensor', cpu: 'processor', role: 'thread', process: 'recorder process', mountpoint: 'file system', resource: 'pressure',
+  fs: 'shared file system', target: 'storage target', port: 'port', engine: 'engine', node: 'memory node', client: 'client', direction: 'direction', set: 'data set',
+};
 
-export function DeviceMenu({ run, charts }: { run: RunState; charts: Chart[] }) {
+/** `all`: what is not drawn, as "key:value". */
+export function DeviceMenu({ all, charts }: { all: Signal<ReadonlySet<string>>; charts: readonly Chart[] }) {
   const box = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const close = (event: Event) => { if (box.current && !box.current.contains(event.target as Node)) box.current.open = false; };
@@ -29,7 +33,7 @@ export function DeviceMenu({ run, charts }: { run: RunState; charts: Chart[] }) 
       }
     }
   }
-  const hidden = run.view.hidden.value;
+  const hidden = all.value;
   if (devices.size === 0) return null;
   const setAll = (key: string, values: string[], isShown: boolean) => {
     const changed = new Set(hidden);
@@ -37,7 +41,7 @@ export function DeviceMenu({ run, charts }: { run: RunState; charts: Chart[] }) 
       if (isShown) changed.delete(`${key}:${value}`);
       else changed.add(`${key}:${value}`);
     }
-    run.view.hidden.value = changed;
+    all.value = changed;
   };
   return (
     <details class="devices" ref={box} onKeyDown={onKey}>
@@ -48,7 +52,7 @@ export function DeviceMenu({ run, charts }: { run: RunState; charts: Chart[] }) 
           return (
             <fieldset key={key}>
               <legend>{titles[key] ?? key} {values.length > 1 && <><button class="link" onClick={() => setAll(key, values, true)}>all</button> <button class="link" onClick={() => setAll(key, values, false)}>none</button></>}</legend>
-              {values.map((value) => <label key={value}><input type="checkbox" checked={!hidden.has(`${key}:${value}`)} onChange={() => run.view.toggle('hidden', `${key}:${value}`)} /> {value}</label>)}
+              {values.map((value) => <label key={value}><input type="checkbox" checked={!hidden.has(`${key}:${value}`)} onChange={() => setAll(key, [value], hidden.has(`${key}:${value}`))} /> {value}</label>)}
             </fieldset>
           );
         })}

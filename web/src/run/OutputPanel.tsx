@@ -1,10 +1,12 @@
-// What the job printed around the time under the cursor.
+// What the job printed around the time under the cursor. On a wide screen it stays at the bottom of the window, beside whichever chart
+// the pointer is on; closed it is one line: that of the cursor.
 import { effect, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { source } from '../source/current.ts';
 import { isAbort, messageOf } from '../source/source.ts';
 import type { Output } from '../source/types.ts';
 import type { RunState } from '../state/run.ts';
+import { isOutputOpen, toggleOutput } from '../state/settings.ts';
 import { clock } from '../format/time.ts';
 
 const linesShown = 200;
@@ -19,6 +21,9 @@ function hasMarked(box: HTMLElement | null): boolean {
 export function OutputPanel({ run }: { run: RunState }) {
   const output = useSignal<Output | null>(null);
   const problem = useSignal<string | null>(null);
+  const found = output.value;
+  const isOpen = isOutputOpen.value;
+  const isDocked = found !== null && found.lines.length > 0;
   const list = useRef<HTMLDivElement>(null);
   /** Where the lines were scrolled to, and whether the user is elsewhere since. */
   const place = useRef({ top: 0, isReading: false });
@@ -65,19 +70,37 @@ export function OutputPanel({ run }: { run: RunState }) {
     // Without times these are the last lines.
     box.scrollTop = line ? line.offsetTop - box.clientHeight / 2 : box.scrollHeight;
     place.current = { top: box.scrollTop, isReading: false };
-  }, [output.value]);
+  }, [output.value, isOutputOpen.value]);
+  useEffect(() => {
+    // What is scrolled to, as by a finding or with Tab, ends above the panel.
+    const page = document.documentElement.dataset;
+    if (!isDocked) return undefined;
+    page['output'] = isOpen ? 'open' : 'closed';
+    return () => { delete page['output']; };
+  }, [isDocked, isOpen]);
   const onScroll = () => {
     const box = list.current;
     // Lines that become longer scroll too.
     if (box?.matches(':hover, :focus')) place.current.isReading = Math.abs(box.scrollTop - place.current.top) > 4;
   };
-  const found = output.value;
+  if (!found || !isDocked) {
+    return (
+      <section class="output" aria-label="Output of the job">
+        <h2>Output</h2>
+        <p class="muted">{problem.value ?? (found ? 'No output of the job was recorded.' : '')}</p>
+      </section>
+    );
+  }
+  const line = found.lines[found.at ?? found.lines.length - 1];
   return (
-    <section class="output" aria-label="Output of the job">
-      <h2>Output <span class="muted small">{found?.times === 'estimated' ? 'times are estimated' : found?.times === 'unknown' ? 'times are unknown' : 'follows the cursor'}</span></h2>
+    <section class="output docked" aria-label="Output of the job">
+      <h2>
+        <button class="link" aria-expanded={isOpen} title="Show the lines, or only the one at the cursor (o)" onClick={toggleOutput}><span aria-hidden="true">{isOpen ? '▾' : '▸'}</span> Output</button>
+        {!isOpen && line ? <span class="output-line">{line.time_s !== null && <span class="muted">{clock(line.time_s, 0.1)} </span>}{line.text}</span>
+          : <span class="muted small">{found.times === 'estimated' ? 'times are estimated' : found.times === 'unknown' ? 'times are unknown' : 'follows the cursor'}</span>}
+      </h2>
       {problem.value && <p class="muted">{problem.value}</p>}
-      {found && found.lines.length === 0 && <p class="muted">No output of the job was recorded.</p>}
-      {found && found.lines.length > 0 && (
+      {isOpen && (
         <div class={`output-lines ${found.times === 'unknown' ? 'without-times' : ''}`} ref={list} onScroll={onScroll} tabIndex={0} role="log" aria-live="off" aria-label="Lines around the cursor">
           {found.more_before && <div class="muted">{found.times === 'unknown' ? 'earlier lines are not shown' : 'earlier lines: move the cursor back'}</div>}
           {found.lines.map((line, index) => (

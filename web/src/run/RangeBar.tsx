@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { Chart } from '../charts/catalog.ts';
 import type { RunState } from '../state/run.ts';
-import { bytes } from '../state/settings.ts';
+import { bytes, chooseBytes } from '../state/settings.ts';
 import { clock, duration, parseTime } from '../format/time.ts';
 import { plain } from '../format/number.ts';
 import { DeviceMenu } from './DeviceMenu.tsx';
@@ -32,8 +32,8 @@ export function RangeBar({ run, charts }: { run: RunState; charts: Chart[] }) {
         <label>smooth <select value={String(view.smooth.value)} onChange={(event) => { view.smooth.value = Number(event.currentTarget.value); }}>
           {[...new Set([...smoothings, view.smooth.value])].sort((a, b) => a - b).map((seconds) => <option key={seconds} value={String(seconds)}>{seconds === 0 ? 'off' : duration(seconds)}</option>)}
         </select></label>
-        <DeviceMenu run={run} charts={charts} />
-        <label>units <select value={bytes.value} onChange={(event) => { bytes.value = event.currentTarget.value === 'binary' ? 'binary' : 'decimal'; }}>
+        <DeviceMenu all={view.hidden} charts={charts} />
+        <label>units <select value={bytes.value} onChange={(event) => chooseBytes(event.currentTarget.value)}>
           <option value="decimal">MB (1000)</option><option value="binary">MiB (1024)</option>
         </select></label>
         <label class="check"><input type="checkbox" checked={view.columns.value === 2} onChange={() => { view.columns.value = view.columns.value === 2 ? 1 : 2; }} /> side by side</label>
@@ -78,7 +78,7 @@ function TypedTime({ run, edge }: { run: RunState; edge: 'from' | 'to' }) {
   const held = useSignal<string | null>(null);
   const isWrong = useSignal(false);
   const { from, to } = view.shown.value;
-  const text = clock(edge === 'from' ? from : to, (to - from) / 100 < 1 ? 0.01 : 1);
+  const text = clock(edge === 'from' ? from : to, to - from < 1 ? 1e-4 : to - from < 100 ? 0.01 : 1);
   useEffect(() => { isWrong.value = false; }, [text]);
   const apply = () => {
     if (typed.value === null || typed.value === (held.value ?? text)) { typed.value = null; return; }

@@ -2,10 +2,12 @@
 import { useSignal } from '@preact/signals';
 import type { Diagnosis, Marks, Span } from '../source/types.ts';
 import type { RunState } from '../state/run.ts';
-import { isDark } from '../state/settings.ts';
-import { partColor, toneOf } from '../charts/palette.ts';
+import { Area, Patch } from '../charts/Hatch.tsx';
+import { partFill, toneOf } from '../charts/palette.ts';
 import { percent, share as shareText } from '../format/number.ts';
 import { clock, duration } from '../format/time.ts';
+import { areaSvg, copyOf, downloads, textSvg, type Download } from '../charts/picture.ts';
+import { Menu } from '../parts/Menu.tsx';
 import { verdictWords } from '../format/words.ts';
 
 export function TimeParts({ run }: { run: RunState }) {
@@ -15,11 +17,32 @@ export function TimeParts({ run }: { run: RunState }) {
   return (
     <section class="card parts" aria-label="Where the time went">
       <div class="parts-row"><h2>where the time went</h2><Bar diagnosis={diagnosis} /></div>
+      {diagnosis.breakdown.length > 0 && <Menu label="Options of the breakdown" text="⋯" items={downloads(fileOf(diagnosis, run))} />}
       {marks?.parts && marks.parts.from_s.length > 1 && <div class="parts-row"><h2>over time</h2><OverTime parts={marks.parts} run={run} /></div>}
       <Verdicts diagnosis={diagnosis} run={run} />
       <Phases marks={marks} run={run} />
     </section>
   );
+}
+
+function fileOf(diagnosis: Diagnosis, run: RunState): Download {
+  const parts = diagnosis.breakdown.filter((part) => (part.share ?? 0) > 0);
+  const width = 800;
+  const picture = () => {
+    let from = 0;
+    const bar = parts.map((part) => {
+      const size = (part.share ?? 0) * width;
+      from += size;
+      return areaSvg(partFill(part.part), from - size, 0, size - 1, 28);
+    });
+    const drawing = document.querySelector<SVGSVGElement>('svg.over-time');
+    const copy = drawing && copyOf(drawing);
+    if (copy) bar.push(textSvg('over time', 0, 52), `<svg y="60" width="${width}" height="${copy.height}" viewBox="0 0 ${copy.width} ${copy.height}" preserveAspectRatio="none">${copy.body}</svg>`);
+    const legend = parts.map((part) => ({ name: `${part.part} ${shareText(part.share)}, ${duration(part.time_s)}`, look: partFill(part.part) }));
+    return { title: `Where the time of ${run.head.peek()?.run.name ?? run.id} went`, width, height: copy ? 60 + copy.height : 28, body: bar.join(''), legend };
+  };
+  const table = () => [['part', 'share', 'time_s'], ...parts.map((part) => [part.part, part.share, part.time_s])];
+  return { name: `${run.id}-parts`, picture, table, json: () => ({ run: run.id, breakdown: diagnosis.breakdown, over_time: run.marks.peek()?.parts ?? null }) };
 }
 
 function Bar({ diagnosis }: { diagnosis: Diagnosis }) {
@@ -29,17 +52,22 @@ function Bar({ diagnosis }: { diagnosis: Diagnosis }) {
     <div>
       <div class="bar" aria-hidden="true">
         {known.map((part) => (
-          <div key={part.part} class={/unexplained|unknown/.test(part.part) ? 'unexplained' : ''} style={{ width: `${(part.share ?? 0) * 100}%`, background: partColor(part.part, isDark.value) }} title={`${part.part} ${shareText(part.share)}`} />
+          <div key={part.part} style={{ width: `${(part.share ?? 0) * 100}%` }} title={`${part.part} ${shareText(part.share)}`}>
+            <Patch fill={partFill(part.part)} name="bar-part" />
+            <span class="bar-label">{part.part}</span>
+          </div>
         ))}
       </div>
       <ul class="bar-legend">
         {known.map((part) => (
-          <li key={part.part}><span class="square" style={{ background: partColor(part.part, isDark.value) }} aria-hidden="true" /> {part.part} <strong>{shareText(part.share)}</strong> <span class="muted">{duration(part.time_s)}</span></li>
+          <li key={part.part}><Patch fill={partFill(part.part)} /> {part.part} <strong>{shareText(part.share)}</strong> <span class="muted">{duration(part.time_s)}</span></li>
         ))}
       </ul>
     </div>
   );
 }
+
+const percentOf = (share: number) => `${(share * 100).toFixed(3)}%`;
 
 function OverTime({ parts, run }: { parts: NonNullable<Marks['parts']>; run: RunState }) {
   const whole = Math.max(run.view.duration.value, parts.to_s[parts.to_s.length - 1] ?? 1e-3);
@@ -59,25 +87,23 @@ function OverTime({ parts, run }: { parts: NonNullable<Marks['parts']>; run: Run
   };
   const texts = parts.names.map((name, part) => `${name} ${percent(parts.shares[current]?.[part] ?? 0)}`).join(', ');
   return (
-    <svg class="over-time" viewBox="0 0 1000 40" preserveAspectRatio="none" role="slider" tabIndex={0} aria-label="Parts of the step time over the whole run: arrow keys move, Enter selects"
+    <svg class="over-time" role="slider" tabIndex={0} aria-label="Parts of the step time over the whole run: arrow keys move, Enter selects"
       aria-valuemin={0} aria-valuemax={last} aria-valuenow={current} aria-valuetext={`${clock(parts.from_s[current])} to ${clock(parts.to_s[current])}: ${texts}`}
       onKeyDown={onKey} onFocus={(event) => { if (event.currentTarget.matches(':focus-visible')) mark(current); }} onBlur={() => mark(null)}>
       {parts.from_s.map((from, index) => {
         let below = 0;
-        const x = (from / whole) * 1000;
-        const width = (((parts.to_s[index] ?? from) - from) / whole) * 1000;
+        const width = ((parts.to_s[index] ?? from) - from) / whole;
         return (
           <g key={index} onClick={() => select(index)} onPointerEnter={() => mark(index)} onPointerLeave={() => mark(null)}>
             {parts.names.map((name, part) => {
               const share = parts.shares[index]?.[part] ?? 0;
-              const rect = <rect key={name} x={x} width={width + 0.3} y={40 * (1 - below - share)} height={40 * share} fill={partColor(name, isDark.value)}><title>{`${clock(from)}: ${name} ${percent(share)}`}</title></rect>;
               below += share;
-              return rect;
+              return <Area key={name} x={percentOf(from / whole)} width={percentOf(width + 0.0003)} y={percentOf(1 - below)} height={percentOf(share)} fill={partFill(name)} title={`${clock(from)}: ${name} ${percent(share)}`} />;
             })}
           </g>
         );
       })}
-      {shown && <rect class="shown-range" x={(shown.from / whole) * 1000} width={((shown.to - shown.from) / whole) * 1000} y="0" height="40" />}
+      {shown && <rect class="shown-range" x={percentOf(shown.from / whole)} width={percentOf((shown.to - shown.from) / whole)} y="0" height="100%" />}
     </svg>
   );
 }
@@ -128,7 +154,7 @@ function Strip({ run, spans }: { run: RunState; spans: StripSpan[] }) {
         <button key={index} tabIndex={index === current ? 0 : -1} class={`tone-${toneOf(span.text)}`} title={`${span.title}, ${clock(span.from)} to ${clock(span.to)}`} aria-label={`${span.title}, from ${clock(span.from)} to ${clock(span.to)}`}
           style={{ left: `${(span.from / whole) * 100}%`, width: `max(2px, ${((span.to - span.from) / whole) * 100}%)` }}
           onClick={() => { run.view.selection.value = { from: span.from, to: span.to }; }} onFocus={() => { at.value = index; mark(span); }} onBlur={() => mark(null)} onPointerEnter={() => mark(span)} onPointerLeave={() => mark(null)}>
-          {(span.to - span.from) / whole > 0.06 ? span.text : ''}
+          <span>{span.text}</span>
         </button>
       ))}
     </div>

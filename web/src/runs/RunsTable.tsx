@@ -6,7 +6,7 @@ import { runLink } from '../state/route.ts';
 import { integer, plain } from '../format/number.ts';
 import { absolute, duration, relative } from '../format/time.ts';
 import { commandLine, count, outcomeWords, verdictWords } from '../format/words.ts';
-import { durationOf, statusOf, stepsOf, type Row, type Sort, type SortKey } from './rows.ts';
+import { durationOf, statusOf, stepsOf, tagsOf, type Row, type Sort, type SortKey } from './rows.ts';
 import { Sparkline } from './Sparkline.tsx';
 
 const rowHeight = 36;
@@ -22,10 +22,10 @@ interface Props {
   onToggle: (row: Row) => void;
 }
 
-const headings: { by: SortKey | null; text: string; name: string }[] = [
+const headings: { by: SortKey; text: string; name: string }[] = [
   { by: 'status', text: '', name: 'status' }, { by: 'name', text: 'name', name: 'name' }, { by: 'verdict', text: 'verdict', name: 'verdict' },
-  { by: 'duration', text: 'duration', name: 'number' }, { by: 'steps', text: 'steps', name: 'number steps' }, { by: null, text: 'steps/s', name: 'number speed' },
-  { by: null, text: 'loss', name: 'spark' }, { by: 'started', text: 'started', name: 'started' }, { by: 'host', text: 'host', name: 'host' }, { by: null, text: 'tags', name: 'tags' },
+  { by: 'duration', text: 'duration', name: 'number' }, { by: 'steps', text: 'steps', name: 'number steps' }, { by: 'speed', text: 'steps/s', name: 'number speed' },
+  { by: 'loss', text: 'loss', name: 'spark' }, { by: 'started', text: 'started', name: 'started' }, { by: 'host', text: 'host', name: 'host' }, { by: 'tags', text: 'tags', name: 'tags' },
 ];
 
 export function RunsTable({ rows, sort, current, place, open, onToggle }: Props) {
@@ -88,12 +88,11 @@ function Spacer({ rows }: { rows: number }) {
   return rows > 0 ? <tr aria-hidden="true"><td colSpan={headings.length + 1} style={{ height: `${rows * rowHeight}px`, padding: 0, border: 0 }} /></tr> : null;
 }
 
-function Heading({ by, text, name, sort }: { by: SortKey | null; text: string; name: string; sort: Signal<Sort> }) {
-  if (by === null) return <th scope="col" class={name}>{text}</th>;
+function Heading({ by, text, name, sort }: { by: SortKey; text: string; name: string; sort: Signal<Sort> }) {
   const isBy = sort.value.by === by;
   const order = isBy ? (sort.value.isDescending ? 'descending' : 'ascending') : undefined;
-  const change = () => { sort.value = { by, isDescending: isBy ? !sort.value.isDescending : by === 'started' || by === 'duration' || by === 'steps' }; };
-  return <th scope="col" class={name} aria-sort={order}><button onClick={change} aria-label={`Sort by ${by}`}>{text || '●'}{isBy ? (sort.value.isDescending ? ' ↓' : ' ↑') : ''}</button></th>;
+  const change = () => { sort.value = { by, isDescending: isBy ? !sort.value.isDescending : ['started', 'duration', 'steps', 'speed'].includes(by) }; };
+  return <th scope="col" class={name} aria-sort={order}><button onClick={change} aria-label={`Sort by ${by === 'speed' ? text : by === 'loss' ? 'last loss' : by}`}>{text || '●'}{isBy ? (sort.value.isDescending ? ' ↓' : ' ↑') : ''}</button></th>;
 }
 
 interface RowProps {
@@ -136,7 +135,7 @@ function RunRowView({ row, index, isCurrent, isOpen, onToggle, onFocus }: RowPro
       <td class="spark">{more?.loss && <Sparkline values={more.loss} name={more.name_of_loss ?? 'loss'} />}</td>
       <td class="started"><time dateTime={run.started ?? ''} title={absolute(run.started)}>{relative(run.started, now.value)}</time></td>
       <td class="host">{run.host ?? ''}</td>
-      <td class="tags">{Object.entries(run.tags).map(([key, value]) => <span class="tag" key={key}>{key}={value}</span>)}</td>
+      <td class="tags">{tagsOf(run, row.members).map((tag) => <span class="tag" key={tag}>{tag}</span>)}</td>
     </tr>
   );
 }

@@ -1,6 +1,6 @@
 import { test } from 'node:test';
 import { deepEqual, equal, ok } from 'node:assert/strict';
-import { openRows, parseSearch, placeOf, rowsOf } from './rows.ts';
+import { openRows, parseSearch, placeOf, rowsOf, tagsOf } from './rows.ts';
 import type { RunListing, RunRow } from '../source/types.ts';
 
 const run = (id: string, more: Partial<RunListing> = {}): RunListing => ({
@@ -72,6 +72,22 @@ test('a run that is being recorded is ordered by how far it is', () => {
   const order = (by: 'steps' | 'duration') => rowsOf(some, parseSearch(''), { by, isDescending: true }, known).map((row) => row.run.id);
   deepEqual(order('steps'), ['f03', 'f02', 'f01']);
   deepEqual(order('duration'), ['f02', 'f01', 'f03']);
+});
+
+test('runs are ordered by their speed, their last loss and their tags; what is unknown comes last', () => {
+  const some = [run('g01', { tags: { lr: '0.2' } }), run('g02'), run('g03', { tags: { lr: '0.1' } })];
+  const row = (id: string, steps_per_s: number, loss: (number | null)[]) => [id, { id, steps_per_s, loss } as unknown as RunRow] as const;
+  const known = new Map([row('g01', 5, [9, 1, null]), row('g03', 50, [3, 2])]);
+  const order = (by: 'speed' | 'loss' | 'tags', isDescending: boolean) => rowsOf(some, parseSearch(''), { by, isDescending }, known).map((one) => one.run.id).join();
+  deepEqual([order('speed', true), order('speed', false)], ['g03,g01,g02', 'g01,g03,g02']);
+  deepEqual([order('loss', true), order('loss', false)], ['g03,g01,g02', 'g01,g03,g02']);
+  deepEqual([order('tags', true), order('tags', false)], ['g01,g03,g02', 'g03,g01,g02']);
+});
+
+test('a group has the tags that all of it have', () => {
+  const members = [run('h01', { tags: { lr: '0.1', repeat: '1/2' } }), run('h02', { tags: { lr: '0.1', repeat: '2/2' } })];
+  deepEqual(tagsOf(members[0] ?? run('h01'), members), ['lr=0.1']);
+  deepEqual(tagsOf(members[1] ?? run('h02')), ['lr=0.1', 'repeat=2/2']);
 });
 
 test('the current row stays the same one when others come, and its place when it goes', () => {

@@ -9,7 +9,7 @@ export interface Row {
   kind: 'run' | 'ranks' | 'repeats' | 'member';
 }
 
-export type SortKey = 'started' | 'name' | 'verdict' | 'duration' | 'steps' | 'status' | 'host';
+export type SortKey = 'started' | 'name' | 'verdict' | 'duration' | 'steps' | 'speed' | 'loss' | 'status' | 'host' | 'tags';
 export interface Sort {
   by: SortKey;
   isDescending: boolean;
@@ -90,7 +90,16 @@ export function rowsOf(runs: readonly RunListing[], search: Search, sort: Sort, 
     row.members.sort((a, b) => (a.group?.rank ?? a.repeat?.index ?? 0) - (b.group?.rank ?? b.repeat?.index ?? 0));
     row.run = row.members[0] ?? row.run;
   }
-  return rows.sort((a, b) => compareRows(a.run, b.run, sort, known));
+  const values = new Map(rows.map((row) => [row, sort.by === 'tags' ? tagsOf(row.run, row.members).join(' ') || null : valueOf(row.run, sort.by, known)]));
+  return rows.sort((a, b) => compareRows(a.run, b.run, values.get(a) ?? null, values.get(b) ?? null, sort.isDescending));
+}
+
+const lastOf = (values: readonly (number | null)[] | null | undefined) => values?.findLast((value) => value !== null) ?? null;
+
+/** As text. Of a group, those that all of it have: each repeat has its own number as one. */
+export function tagsOf(run: RunListing, members: readonly RunListing[] = []): string[] {
+  const isCommon = (key: string) => members.every((member) => member.tags[key] === run.tags[key]);
+  return Object.entries(run.tags).filter(([key]) => isCommon(key)).map(([key, value]) => `${key}=${value}`);
 }
 
 function valueOf(run: RunListing, by: SortKey, known: Known): string | number | null {
@@ -101,14 +110,15 @@ function valueOf(run: RunListing, by: SortKey, known: Known): string | number | 
     case 'duration': return durationOf(run, known);
     case 'steps': return stepsOf(run, known);
     case 'status': return statusOf(run);
+    case 'speed': return known.get(run.id)?.steps_per_s ?? null;
+    case 'loss': return lastOf(known.get(run.id)?.loss);
     case 'host': return run.host;
+    case 'tags': return null; // of rows, not of runs
   }
 }
 
 /** What is unknown comes last in both directions. */
-function compareRows(a: RunListing, b: RunListing, { by, isDescending }: Sort, known: Known): number {
-  const first = valueOf(a, by, known);
-  const second = valueOf(b, by, known);
+function compareRows(a: RunListing, b: RunListing, first: string | number | null, second: string | number | null, isDescending: boolean): number {
   if (first === null || second === null) return Number(first === null) - Number(second === null) || (a.id < b.id ? 1 : -1);
   if (first === second) return a.id < b.id ? 1 : -1;
   return (first < second ? -1 : 1) * (isDescending ? -1 : 1);

@@ -69,6 +69,8 @@ export async function loadDetails(ids: string[]): Promise<void> {
   try {
     const rows = await source.rows(wanted);
     const known = new Map(details.peek());
+    // Of whom nothing is told, nothing is known: they are not asked for again and again.
+    for (const id of wanted) if (!known.has(id)) known.set(id, { id, duration_s: null, steps: null, steps_per_s: null, loss: null, name_of_loss: null });
     for (const row of rows) known.set(row.id, row);
     details.value = known;
   } catch {

@@ -1,6 +1,8 @@
-// What a person prefers on every page: theme and units. Kept by the browser where it allows that.
+// What a person prefers on every page: theme, units, whether output stays in view. Kept by the browser where it allows that, and part
+// of the address, so that a copied one shows the same picture; what an address says is not kept.
 import { effect, signal } from '@preact/signals';
 import type { Bytes } from '../format/unit.ts';
+import { replaceParams, route } from './route.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -20,9 +22,12 @@ function store(key: string, value: string): void {
   }
 }
 
-const known = (value: string | null): Theme => (value === 'light' || value === 'dark' ? value : 'system');
-export const theme = signal<Theme>(known(stored('theme')));
-export const bytes = signal<Bytes>(stored('bytes') === 'binary' ? 'binary' : 'decimal');
+const themeOf = (value: string | null): Theme => (value === 'light' || value === 'dark' ? value : 'system');
+const bytesOf = (value: string | null): Bytes => (value === 'binary' ? 'binary' : 'decimal');
+export const theme = signal<Theme>(themeOf(stored('theme')));
+export const bytes = signal<Bytes>(bytesOf(stored('bytes')));
+/** Whether the lines of the output are shown beside the charts, or only the one at the cursor. */
+export const isOutputOpen = signal(stored('output') !== 'closed');
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 export const isDark = signal(false);
 
@@ -36,10 +41,38 @@ function applyTheme(): void {
 export function startSettings(): void {
   systemDark.addEventListener('change', applyTheme);
   effect(applyTheme);
-  effect(() => store('theme', theme.value));
-  effect(() => store('bytes', bytes.value));
+  effect(() => read(route.value.params));
+  effect(() => {
+    const { page } = route.value; // each page has an address
+    // The usual choice is not written, unless this browser would take another one.
+    const isUsual = bytes.value === 'decimal' && bytesOf(stored('bytes')) === 'decimal';
+    replaceParams({
+      units: page === 'runs' || isUsual ? null : bytes.value,
+      theme: theme.value === 'system' ? null : theme.value,
+      output: page !== 'run' || isOutputOpen.value ? null : 'closed',
+    });
+  });
+}
+
+/** An address that does not name one leaves it as it is: links within the page name none. */
+function read(params: URLSearchParams): void {
+  const [units, wanted, output] = [params.get('units'), params.get('theme'), params.get('output')];
+  if (units === 'binary' || units === 'decimal') bytes.value = units;
+  if (themeOf(wanted) !== 'system') theme.value = themeOf(wanted);
+  if (output === 'open' || output === 'closed') isOutputOpen.value = output === 'open';
+}
+
+export function chooseBytes(value: string): void {
+  store('bytes', value);
+  bytes.value = bytesOf(value);
+}
+
+export function toggleOutput(): void {
+  store('output', isOutputOpen.value ? 'closed' : 'open');
+  isOutputOpen.value = !isOutputOpen.value;
 }
 
 export function toggleTheme(): void {
   theme.value = isDark.value ? 'light' : 'dark';
+  store('theme', theme.value);
 }

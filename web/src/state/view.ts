@@ -40,7 +40,7 @@ export const rangeOf = (text: string | null): Range | null => {
   return from !== null && from !== undefined && to !== null && to !== undefined && to > from ? { from, to } : null;
 };
 
-const setOf = (text: string | null) => new Set((text ?? '').split(',').filter((part) => part !== ''));
+export const setOf = (text: string | null) => new Set((text ?? '').split(',').filter((part) => part !== ''));
 const short = (value: number) => String(Number(value.toPrecision(9)));
 
 export class TimeView {
@@ -177,7 +177,7 @@ export class TimeView {
     return this.stepAxis.value && map ? interpolate(map.step, map.time, x) : x;
   }
 
-  toggle(set: 'hidden' | 'toggled' | 'tall', key: string): void {
+  toggle(set: 'toggled' | 'tall', key: string): void {
     const changed = new Set(this[set].value);
     if (!changed.delete(key)) changed.add(key);
     this[set].value = changed;
