@@ -139,7 +139,7 @@ class Truth(ProbedRun):
     def test_the_summary_promises_no_more_than_was_proven(self):
         done = self.trainscope("run", "--", sys.executable, self.script(REPORTED))
         self.assertIn(b"verdict   input_bound", done.stderr)
-        self.assertIn(b": at most 1.00 times as fast", done.stderr)
+        self.assertIn(b"; at most 1.00 times as fast", done.stderr)
         self.assertIn(b"input is not limiting", self.trainscope("diagnose").stdout)
 
     def test_a_job_that_is_over_too_soon(self):

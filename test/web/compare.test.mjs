@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { api, drag, eventually, hover, isDrawn, isForEveryone, params, runs, settled, start, stop, watchColumns, withFile, withPage } from './browser.mjs';
+import { api, drag, eventually, hover, isDrawn, isForEveryone, params, replies, runs, settled, start, stop, watchColumns, withFile, withPage } from './browser.mjs';
 
 before(start);
 after(stop);
@@ -195,4 +195,26 @@ test('a report opens without a server', () => withFile(process.env.PAGE_REPORT, 
   await page.locator('.run-page').waitFor(); // the comparison has charts of the same names
   await isDrawn(page, 'memory');
   await page.getByText('How to reproduce').waitFor();
+}));
+
+test('a comparison that is left while it opens reads the runs it was opened with', () => withPage('#/', async (page) => {
+  const asked = [];
+  page.on('request', (request) => { if (request.url().includes('/distribution')) asked.push(new URL(request.url()).searchParams.get('runs')); });
+  await page.locator('.runs-table').waitFor();
+  await page.evaluate((to) => new Promise((resolve) => {
+    new MutationObserver((_changes, observer) => {
+      if (!document.querySelector('.compare-page')) return;
+      observer.disconnect();
+      history.replaceState(null, '', '#/'); // as "back" does, before the page is told
+      resolve();
+    }).observe(document.body, { childList: true, subtree: true });
+    location.hash = to;
+  }), both);
+  await eventually(() => asked.length > 0, 'what was asked');
+  assert.deepEqual(asked, [`${runs.slow},${runs.fast}`]);
+}));
+
+test('a comparison without runs says what it needs', () => withPage('#/compare', async (page) => {
+  await page.getByText('A comparison needs at least one run on each side.').waitFor();
+  await replies(page);
 }));

@@ -17,7 +17,7 @@ const stateOf = async (page, whole) => {
   const seen = await page.evaluate(() => ({
     path: location.hash.split('?')[0], focus: document.activeElement.id, theme: document.documentElement.dataset.theme, all: document.getElementById('all-charts')?.innerText,
     chosen: [...document.querySelectorAll('.finding')].findIndex((one) => one.classList.contains('chosen')), isOpen: document.querySelector('dialog').open,
-    follow: document.querySelector('.range-bar button[aria-pressed]')?.innerText,
+    follow: document.querySelector('.range-bar button[aria-pressed]')?.innerText, output: document.querySelector('.output .output-lines') !== null,
   }));
   return { from: first, width: last - first, select, axis, columns, a, layout, align, metrics: all, ...seen };
 };
@@ -40,6 +40,7 @@ const ofRun = (findings) => [
   ['switch between time and step axis', ['x', 'x'], (now, was) => now.axis === (was.axis ? undefined : 'step')],
   ['charts side by side', ['2', '2'], (now, was) => now.columns === (was.columns ? undefined : '2')],
   ['expand or collapse all charts', ['e', 'e'], (now, was) => now.all === (was.all === 'open all' ? 'close all' : 'open all')],
+  ['lines of the output, or only the one at the cursor', ['o', 'o'], (now, was) => now.output !== was.output],
   ['select the next finding', ['n', 'n'], (now, was) => now.chosen === (was.chosen + 1) % findings.length],
   ['select the previous finding', ['p', 'p'], (now, was) => now.chosen === (was.chosen + findings.length - 1) % findings.length],
   ['zoom to the selection', ['z'], (now, was) => near(now.from, firstOf(was)) && near(now.width, Number(was.select.split(':')[1]) - firstOf(was)) && now.select === undefined],

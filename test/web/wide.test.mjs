@@ -12,12 +12,13 @@ const both = `#/compare?a=${runs.slow}&b=${runs.fast}`;
 
 /** Every plot is as wide as its place, and they reach to the edge of the page. */
 const fills = (page) => page.evaluate(() => {
-  const content = document.querySelector('main.page').getBoundingClientRect();
+  const content = document.querySelector('main.page');
+  const right = content.getBoundingClientRect().right - parseFloat(getComputedStyle(content).paddingRight);
   const shown = [...document.querySelectorAll('figure.chart')].filter((figure) => figure.querySelector('canvas'));
   const isFull = (plot) => Math.abs(plot.querySelector('.uplot').getBoundingClientRect().width - plot.clientWidth) <= 2;
   const places = shown.map((figure) => figure.getBoundingClientRect());
-  return shown.length > 1 && shown.every((figure) => [...figure.querySelectorAll('.plot')].every(isFull)) && places.every((place) => place.right <= content.right)
-    && Math.max(...places.map((place) => place.right)) > content.right - 40 && document.documentElement.scrollWidth <= innerWidth;
+  return shown.length > 1 && shown.every((figure) => [...figure.querySelectorAll('.plot')].every(isFull)) && places.every((place) => place.right <= right + 1)
+    && Math.max(...places.map((place) => place.right)) > right - 24 && document.documentElement.scrollWidth <= innerWidth;
 });
 
 for (const [name, fragment] of [['run', slow], ['comparison', both]]) {
@@ -26,7 +27,7 @@ for (const [name, fragment] of [['run', slow], ['comparison', both]]) {
     await settled(page);
     const width = () => page.locator('#chart-memory .uplot').evaluate((plot) => plot.clientWidth);
     const wide = await eventually(async () => (await fills(page)) && width(), 'a wide page');
-    await page.setViewportSize({ width: 1280, height: 900 });
+    await page.setViewportSize({ width: 1400, height: 900 });
     await eventually(async () => (await fills(page)) && (await width()) !== wide, 'a narrower one');
     await page.setViewportSize({ width: 3840, height: 2160 });
     await eventually(async () => (await fills(page)) && (await width()) === wide, 'a wide one again');

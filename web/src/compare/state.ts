@@ -246,7 +246,7 @@ export class CompareState {
 
   /** Of these runs; what is known of the others stays. */
   async #loadDistribution(ids: string[]): Promise<void> {
-    const found = await source.distribution(ids).catch(() => []);
+    const found = ids.length === 0 ? [] : await source.distribution(ids).catch(() => []);
     const known = new Map([...(this.distribution.value ?? []), ...found].map((one) => [one.id, one]));
     if (!this.#isClosed) this.distribution.value = this.runs.value.map((run) => known.get(run.id)).filter((one) => one !== undefined);
   }

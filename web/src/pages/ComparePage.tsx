@@ -1,5 +1,5 @@
 // Several runs: the answer, where the difference comes from, then every component beside each other.
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { CompareCharts } from '../compare/CompareCharts.tsx';
 import { ComponentBars } from '../compare/ComponentBars.tsx';
 import { Attribution } from '../compare/Attribution.tsx';
@@ -12,7 +12,7 @@ import { CompareState } from '../compare/state.ts';
 import { compareKeys } from '../keys/compare.ts';
 import { useKeys } from '../keys/keys.ts';
 import { source } from '../source/current.ts';
-import { parseRoute, route } from '../state/route.ts';
+import { route } from '../state/route.ts';
 import { ReportExtras } from './ReportExtras.tsx';
 
 export function ComparePage() {
@@ -22,9 +22,9 @@ export function ComparePage() {
 
 function Comparing() {
   const state = useMemo(() => new CompareState(), []);
-  useEffect(() => {
+  useLayoutEffect(() => {
     document.title = 'Comparison – Trainscope';
-    state.open(parseRoute(location.hash).params);
+    state.open(route.peek().params); // not of the address, which may be the next page's already
     return () => state.close();
   }, [state]);
   useKeys(useMemo(() => compareKeys(state), [state]));

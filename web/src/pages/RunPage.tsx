@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { chartsOf, keepCharts, type Chart } from '../charts/catalog.ts';
 import { source } from '../source/current.ts';
 import { RunState } from '../state/run.ts';
-import { parseRoute, route } from '../state/route.ts';
+import { route } from '../state/route.ts';
 import { runKeys } from '../keys/run.ts';
 import { useKeys } from '../keys/keys.ts';
 import { ChartGroups } from '../run/ChartGroups.tsx';
@@ -20,7 +20,7 @@ import { ReportExtras } from './ReportExtras.tsx';
 export function RunPage({ id }: { id: string }) {
   const run = useMemo(() => new RunState(id), [id]);
   useLayoutEffect(() => {
-    void run.open(parseRoute(location.hash).params);
+    void run.open(route.peek().params);
     // Back, forward or a pasted address of the same run.
     const stop = effect(() => {
       const { page, id: other, params } = route.value;

@@ -52,6 +52,7 @@ export const runLink = (id: string) => `#/run/${encodeURIComponent(id)}`;
 /** Changes settings of this page without a new entry in the history; null or '' removes one. */
 export function replaceParams(changes: Record<string, string | string[] | null>): void {
   const current = parseRoute(location.hash);
+  if (current.page !== route.peek().page || current.id !== route.peek().id) return; // this page is being left
   for (const [key, value] of Object.entries(changes)) {
     if (value === null || value === '') current.params.delete(key);
     else if (Array.isArray(value)) {
