@@ -19,6 +19,8 @@ constexpr size_t kPartBytes = size_t{16} << 20;
 constexpr size_t kReadBytes = 65536;
 constexpr int kLogReadsAtOnce = 16;
 
+const char* part_name(bool is_first) { return is_first ? "output.log" : "output.2.log"; }
+
 }  // namespace
 
 OutputLog::OutputLog(std::string run_folder, int pipe_fd, const std::vector<int>& followed,
@@ -96,9 +98,10 @@ void OutputLog::search_file(Followed& file, int64_t time_ns, Taken& taken) {
 
 int64_t OutputLog::keep_searched() {
   int64_t lost = 0;
+  for (const Followed& file : followed_) settle_write(*file.at);
   for (size_t begin = 0; begin < waiting_.size(); begin += kReadBytes) {
     const std::string_view part = std::string_view(waiting_).substr(begin, kReadBytes);
-    lost += keep(part);
+    lost += keep(part, nullptr);
     shared_->output_unkept -= static_cast<int64_t>(part.size());
   }
   if (waiting_.capacity() > kReadBytes) waiting_ = {};  // few jobs print so much at once
@@ -116,10 +119,25 @@ int64_t OutputLog::keep_file(Followed& file) {
     const ssize_t n =
         ::pread(file.fd.get(), bytes.data(), static_cast<size_t>(size), at.logged.load());
     if (n <= 0) return lost;  // truncated in between
-    lost += keep({bytes.data(), static_cast<size_t>(n)});
-    at.logged += n;
+    const int64_t next = at.logged + n;
+    lost += keep({bytes.data(), static_cast<size_t>(n)}, &at);
+    at.logged = next;
+    at.write_size = 0;
   }
   return lost;
+}
+
+void OutputLog::settle_write(SharedFollowed& at) const {
+  if (at.write_size == 0) return;
+  struct stat st {};
+  const bool is_there =
+      ::stat((folder_ + "/" + part_name(at.part_is_first != 0)).c_str(), &st) == 0;
+  // A part that is smaller than before is a new one: the one that was written is full.
+  const bool is_whole = !is_there || st.st_size < at.part_size;
+  const int64_t written =
+      is_whole ? at.write_size.load() : std::min<int64_t>(at.write_size, st.st_size - at.part_size);
+  at.logged = at.write_from + written;
+  at.write_size = 0;
 }
 
 int64_t OutputLog::in_pipe() const {
@@ -156,9 +174,9 @@ bool OutputLog::open_part(const std::string& name) {
   return true;
 }
 
-int64_t OutputLog::keep(std::string_view bytes) {
+int64_t OutputLog::keep(std::string_view bytes, SharedFollowed* at) {
   while (!bytes.empty()) {
-    if (!file_ && !open_part(is_head_ ? "output.log" : "output.2.log")) {
+    if (!file_ && !open_part(part_name(is_head_))) {
       return static_cast<int64_t>(bytes.size());
     }
     if (in_file_ >= kPartBytes) {
@@ -172,6 +190,12 @@ int64_t OutputLog::keep(std::string_view bytes) {
       continue;
     }
     const size_t n = std::min(bytes.size(), kPartBytes - in_file_);
+    if (at != nullptr) {
+      at->write_from = at->logged.load();
+      at->part_size = static_cast<int64_t>(in_file_);
+      at->part_is_first = is_head_ ? 1 : 0;
+      at->write_size = static_cast<int64_t>(n);
+    }
     if (!write_all(file_.get(), bytes.substr(0, n))) {
       struct stat st {};
       const bool known = ::fstat(file_.get(), &st) == 0;
@@ -181,6 +205,10 @@ int64_t OutputLog::keep(std::string_view bytes) {
     }
     in_file_ += n;
     bytes.remove_prefix(n);
+    if (at != nullptr) {
+      at->logged += static_cast<int64_t>(n);
+      at->write_size = 0;
+    }
   }
   return 0;
 }

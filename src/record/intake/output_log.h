@@ -53,9 +53,11 @@ class OutputLog {
   void search_pipe(int64_t time_ns, Taken& taken);
   void search_file(Followed& file, int64_t time_ns, Taken& taken);
   int64_t keep_file(Followed& file);
+  // Notes what a recorder that was killed had written of a file.
+  void settle_write(SharedFollowed& at) const;
   int64_t in_pipe() const;
-  // Returns the bytes that are lost.
-  int64_t keep(std::string_view bytes);
+  // Returns the bytes that are lost. `at`: of the file that they are from; nullptr: of the pipe.
+  int64_t keep(std::string_view bytes, SharedFollowed* at);
   bool open_part(const std::string& name);
 
   std::string folder_;

@@ -2,8 +2,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/interrupted.h"
 #include "testing/temporary_folder.h"
 
 namespace trainscope {
@@ -92,6 +96,49 @@ TEST_F(OutputLogTest, what_is_taken_together_has_one_time) {
   log.keep_searched();
   ASSERT_GT(times.size(), 1U);
   EXPECT_EQ(times.front(), times.back());
+}
+
+TEST_F(OutputLogTest, what_a_killed_recorder_had_written_is_not_written_again) {
+  const auto file = open_file(folder_ + "/file", O_RDWR | O_CREAT | O_APPEND);
+  ASSERT_TRUE(file);
+  const auto keep = [&] {
+    OutputLog log(folder_, read_.get(), {file->get()}, *memory_, [](size_t, auto, int64_t) {});
+    log.search();
+    log.keep_searched();
+  };
+  ASSERT_TRUE(write_all(file->get(), "step 1\n"));
+  OutputLog(folder_, read_.get(), {file->get()}, *memory_, [](size_t, auto, int64_t) {});
+  ASSERT_TRUE(write_all(file->get(), "step 2\n"));
+  keep();
+  EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 2\n");
+  ASSERT_TRUE(write_all(file->get(), "step 3\n"));
+  // The kernel writes what the limit allows, and kills for the rest.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit no_core{0, 0}, three_more{10, 10};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::setrlimit(RLIMIT_FSIZE, &three_more);
+    ::signal(SIGXFSZ, SIG_DFL);
+    keep();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(retry_interrupted([&] { return ::waitpid(child, &status, 0); }), child);
+  ASSERT_TRUE(WIFSIGNALED(status)) << status;
+  EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 2\nste");
+  keep();
+  EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 2\nstep 3\n");
+  // And one that had written all of it.
+  SharedFollowed& at = memory_->followed[0];
+  at.logged -= 7;
+  at.write_from = at.logged.load();
+  at.part_size = 7;
+  at.part_is_first = 1;
+  at.write_size = 7;
+  ASSERT_TRUE(write_all(file->get(), "step 4\n"));
+  keep();
+  EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 2\nstep 3\nstep 4\n");
+  EXPECT_EQ(at.write_size, 0);
 }
 
 }  // namespace output_log_test

@@ -63,6 +63,10 @@ struct SharedEventFile {
 struct SharedFollowed {
   std::atomic<int64_t> searched{-1};  // for steps; -1: not begun
   std::atomic<int64_t> logged{0};     // and is in output.log
+  // What is being written there, and into which part, of which size until then: a recorder may be
+  // killed when it has written and not noted that. write_size 0: nothing.
+  std::atomic<int64_t> write_from{0}, write_size{0}, part_size{0};
+  std::atomic<int32_t> part_is_first{0};
 };
 
 // State of the search for printed steps: the line of one stream that has not ended yet, and values
