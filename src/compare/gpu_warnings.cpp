@@ -1,6 +1,5 @@
 // Other processes on the GPUs of the job. On a GPU in which the job has no memory they do not
-// matter. Memory is only looked at where the job is one process group: other ranks keep some in
-// each GPU of their machine.
+// matter. Only of jobs of one process group: other ranks use the GPUs of their machine too.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,15 +20,23 @@ struct OtherUse {
   double time = 0, bytes = 0;
 };
 
-// The most in a window. Memory grows while a job starts, and its own is read less often than all
-// that is used: their means are not of the same moments.
-std::optional<double> most_of(const ObservedRun& run, std::string_view name, std::string_view gpu) {
-  std::optional<double> most;
+std::vector<double> windows_of(const ObservedRun& run, std::string_view name,
+                               std::string_view gpu) {
   for (const ObservedMetric& metric : run.metrics) {
-    if (metric.name != name || metric.label("gpu") != gpu) continue;
-    for (const double mean : metric.blocks.means) most = std::max(most.value_or(mean), mean);
+    if (metric.name == name && metric.label("gpu") == gpu) return metric.blocks.means;
   }
-  return most;
+  return {};
+}
+
+// What is used most of the time beyond the most that the job had. Memory grows while a job starts,
+// and its own is read less often than all that is used: their means are not of the same moments.
+double bytes_of_others(const ObservedRun& run, std::string_view gpu) {
+  const std::vector<double> own = windows_of(run, "job.gpu.memory.usage", gpu);
+  std::vector<double> all = windows_of(run, "hw.gpu.memory.usage", gpu);
+  if (own.empty() || all.empty()) return 0;
+  const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  std::nth_element(all.begin(), middle, all.end());
+  return *middle - *std::max_element(own.begin(), own.end());
 }
 
 std::optional<double> time_by_others(const ObservedRun& run, std::string_view gpu) {
@@ -44,14 +51,13 @@ std::optional<double> time_by_others(const ObservedRun& run, std::string_view gp
 // Of the GPU of the job on which others do most.
 OtherUse use_by_others(const ObservedRun& run) {
   OtherUse most;
+  if (run.facts.ranks != "1") return most;
   for (const ObservedMetric& metric : run.metrics) {
     if (metric.name != "job.gpu.memory.usage") continue;
     const std::string_view gpu = metric.label("gpu");
-    const double own = most_of(run, metric.name, gpu).value_or(0);
-    if (!(own > 0)) continue;
-    const auto all = most_of(run, "hw.gpu.memory.usage", gpu);
+    if (!(metric.mean().value_or(0) > 0)) continue;
     most.time = std::max(most.time, time_by_others(run, gpu).value_or(0));
-    if (all && run.facts.ranks == "1") most.bytes = std::max(most.bytes, *all - own);
+    most.bytes = std::max(most.bytes, bytes_of_others(run, gpu));
   }
   return most;
 }

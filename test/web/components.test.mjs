@@ -53,6 +53,7 @@ async function showsValue(page, cursor, title, valuesOf) {
   await figure.locator('canvas').first().waitFor();
   await figure.locator('.legend li').first().waitFor();
   const series = await downloaded(page, title);
+  await page.mouse.move(0, 0); // over a plot it would be the cursor
   await figure.locator('.plot').focus();
   const texts = await eventually(async () => {
     const now = await figure.locator('.legend .line-value').allInnerTexts();

@@ -82,7 +82,7 @@ void OutputLog::search_file(Followed& file, int64_t time_ns, Taken& taken) {
   struct stat st {};
   SharedFollowed& at = *file.at;
   if (::fstat(file.fd.get(), &st) == 0) {
-    if (st.st_size < at.searched) at.searched = at.logged = 0;  // truncated
+    if (st.st_size < at.searched) at.write_size = at.searched = at.logged = 0;  // truncated
     if (st.st_size == at.searched) return;
   }
   std::array<char, kReadBytes> bytes;  // NOLINT: filled by pread
@@ -130,12 +130,15 @@ int64_t OutputLog::keep_file(Followed& file) {
 void OutputLog::settle_write(SharedFollowed& at) const {
   if (at.write_size == 0) return;
   struct stat st {};
-  const bool is_there =
-      ::stat((folder_ + "/" + part_name(at.part_is_first != 0)).c_str(), &st) == 0;
-  // A part that is smaller than before is a new one: the one that was written is full.
-  const bool is_whole = !is_there || st.st_size < at.part_size;
-  const int64_t written =
-      is_whole ? at.write_size.load() : std::min<int64_t>(at.write_size, st.st_size - at.part_size);
+  const std::string part = folder_ + "/" + part_name(at.part_is_first != 0);
+  const bool is_there = ::stat(part.c_str(), &st) == 0;
+  int64_t written = 0;  // if that cannot be told: rather twice than not at all
+  // A part that is smaller than before, or gone, is another one: the one that was written is full.
+  if (is_there ? st.st_size < at.part_size : errno == ENOENT) {
+    written = at.write_size;
+  } else if (is_there) {
+    written = std::min<int64_t>(at.write_size, st.st_size - at.part_size);
+  }
   at.logged = at.write_from + written;
   at.write_size = 0;
 }

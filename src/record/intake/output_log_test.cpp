@@ -139,6 +139,12 @@ TEST_F(OutputLogTest, what_a_killed_recorder_had_written_is_not_written_again) {
   keep();
   EXPECT_EQ(*read_file(folder_ + "/output.log"), "step 2\nstep 3\nstep 4\n");
   EXPECT_EQ(at.write_size, 0);
+  // Or whose job began its file anew since then.
+  at.write_size = 7;
+  ASSERT_EQ(::ftruncate(file->get(), 0), 0);
+  ASSERT_TRUE(write_all(file->get(), "step 5\n"));
+  keep();
+  EXPECT_TRUE(read_file(folder_ + "/output.log")->ends_with("step 4\nstep 5\n"));
 }
 
 }  // namespace output_log_test

@@ -91,7 +91,8 @@ export class ChartFeed {
   #react(range: Range, smooth: number): void {
     const isOwn = !this.#run.view.hasGrown || smooth !== this.#smooth;
     this.#smooth = smooth;
-    if (this.#points === 0 || this.#series.length === 0 || this.#isLoaded(range, smooth)) return; // all its devices may be hidden
+    if (this.#series.length === 0) return clearTimeout(this.#timer); // all its devices are hidden
+    if (this.#points === 0 || this.#isLoaded(range, smooth)) return;
     this.#isOwn ||= isOwn;
     if (this.#canAppend(range, smooth)) void this.#append(range);
     else {

@@ -34,10 +34,14 @@ export function routeText(route: Route): string {
 
 export const route = signal<Route>({ page: 'runs', id: '', params: new URLSearchParams() });
 
+/** The fragment that was read or written last. */
+let known = '';
+
 export function startRouting(first: string): void {
   if (location.hash === '' || location.hash === '#') history.replaceState(null, '', first);
   const read = () => {
-    route.value = parseRoute(location.hash);
+    known = location.hash;
+    route.value = parseRoute(known);
   };
   addEventListener('hashchange', read);
   read();
@@ -51,8 +55,8 @@ export const runLink = (id: string) => `#/run/${encodeURIComponent(id)}`;
 
 /** Changes settings of this page without a new entry in the history; null or '' removes one. */
 export function replaceParams(changes: Record<string, string | string[] | null>): void {
-  const current = parseRoute(location.hash);
-  if (current.page !== route.peek().page || current.id !== route.peek().id) return; // this page is being left
+  if (location.hash !== known) return; // another page has been asked for: these are not its settings
+  const current = parseRoute(known);
   for (const [key, value] of Object.entries(changes)) {
     if (value === null || value === '') current.params.delete(key);
     else if (Array.isArray(value)) {
@@ -62,5 +66,7 @@ export function replaceParams(changes: Record<string, string | string[] | null>)
     else current.params.set(key, value);
   }
   const text = routeText(current);
-  if (text !== location.hash) history.replaceState(history.state, '', text);
+  if (text === known) return;
+  history.replaceState(history.state, '', text);
+  known = location.hash;
 }

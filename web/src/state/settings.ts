@@ -1,5 +1,5 @@
 // What a person prefers on every page: theme, units, whether output stays in view. Kept by the browser where it allows that, and part
-// of the address, so that a copied one shows the same picture; what an address says is not kept.
+// of the address where it is not the usual choice; what an address says is not kept.
 import { effect, signal } from '@preact/signals';
 import type { Bytes } from '../format/unit.ts';
 import { replaceParams, route } from './route.ts';
