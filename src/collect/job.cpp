@@ -75,7 +75,7 @@ class JobSource : public Source {
     event_sink_ = context.event_sink;
     ns_per_tick_ = kNsPerSecond / ::sysconf(_SC_CLK_TCK);
     page_bytes_ = ::sysconf(_SC_PAGESIZE);
-    tree_.open(root_, job_);
+    tree_.open(root_, job_, ProcessTree::Search::own);
     totals_ = job_ == nullptr ? nullptr : job_->usage;
     recall();
     Opened opened;
@@ -118,6 +118,7 @@ class JobSource : public Source {
       io_complete = io_complete && process.io_readable;
     }
     settle();
+    tell_others();
     for (const JobProcess& process : processes_) {
       if (process.counted) add_to(sum, process.now);
     }
@@ -195,6 +196,16 @@ class JobSource : public Source {
     }
     if (!tree_.lacks_descriptors() || std::exchange(reported_shortage_, true)) return;
     if (event_sink_) event_sink_("job", kShortage);
+  }
+
+  // The sources that look for the job's processes less often.
+  void tell_others() const {
+    if (job_ == nullptr || job_->roster == nullptr || tree_.lacks_descriptors()) return;
+    JobRoster::Snapshot now{{}, tree_.seen_pid(), now_ns_};
+    for (const JobProcess& process : processes_) {
+      if (process.has_stat) now.members.push_back({process.pid, process.stat.start_ticks});
+    }
+    job_->roster->put(std::move(now));
   }
 
   // Empty if it cannot be read; then errno is ESRCH if the process has ended.

@@ -180,6 +180,28 @@ TEST_F(JobTree, has_no_memory_to_show_when_its_last_process_has_given_it_back) {
   EXPECT_EQ(source.value("job.process.count"), 1);
 }
 
+// The other sources do not look at every new process of the machine again.
+TEST_F(JobTree, tells_the_other_sources_what_it_found) {
+  JobRoster roster;
+  job_.roster = &roster;
+  const auto pids = [&] {
+    std::vector<pid_t> all;
+    for (const JobRoster::Member& member : roster.get().members) all.push_back(member.pid);
+    return all;
+  };
+  put(kFirst, kReaper, 0);
+  put(kParent, kFirst, 0);
+  give_pids_up_to(kParent);
+  OpenedSource source(job_collector::entry, root_.path(), context_);
+  source.sample();
+  EXPECT_EQ(pids(), (std::vector<pid_t>{kFirst, kParent}));
+  EXPECT_EQ(roster.get().members[0].start_ticks, 9);
+  EXPECT_EQ(roster.get().seen_pid, kParent);
+  end(kParent);
+  source.sample();
+  EXPECT_EQ(pids(), std::vector<pid_t>{kFirst});
+}
+
 // Pids 101 and 102 are given out again, now to a child of 102: two processes that were each other's
 // parents.
 TEST_F(JobTree, is_not_led_in_a_circle_by_reused_pids) {

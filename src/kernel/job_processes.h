@@ -7,6 +7,8 @@
 #include <atomic>
 #include <vector>
 
+#include "kernel/job_roster.h"
+
 namespace trainscope {
 
 struct JobProcesses {
@@ -16,6 +18,7 @@ struct JobProcesses {
   std::atomic<pid_t> recorder_pid{0};     // children of the reaper that are not the job's
   std::atomic<pid_t>* gpu_pid = nullptr;  // where the source `gpu` stores the pid of its process
   std::vector<pid_t> others;  // children that the reaper had before the job; set before any source
+  JobRoster* roster = nullptr;  // null where every source looks for itself
 };
 
 }  // namespace trainscope

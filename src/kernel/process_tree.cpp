@@ -16,6 +16,8 @@ namespace {
 
 // More new pids than this are found faster by walking /proc.
 constexpr int64_t kManyPids = 2000;
+// A roster that is older was left behind by samples that are far apart or late.
+constexpr int64_t kRosterIsFresh = 200 * kNsPerMs;
 // Searching again and again for lack of descriptors may take this share of the time.
 constexpr int64_t kSearchRest = 100;
 
@@ -132,10 +134,12 @@ std::vector<pid_t> own_children() {
   return pids;
 }
 
-void ProcessTree::open(const std::string& root, const JobProcesses* job) {
+void ProcessTree::open(const std::string& root, const JobProcesses* job, Search search) {
   root_ = root;
   job_ = job;
+  roster_ = job == nullptr || search == Search::own ? nullptr : job->roster;
   members_.clear();
+  known_.clear();
   (void)loadavg_.open(root + "/proc/loadavg", 128);
   if (auto max = read_line(root + "/proc/sys/kernel/pid_max")) {
     pid_max_ = parse_integer(*max).value_or(pid_max_);
@@ -201,12 +205,33 @@ std::vector<pid_t> ProcessTree::find_new() {
   if (search_began_ns_ < next_search_ns_) return found;
   lacks_descriptors_ = false;
   position_before_ = position_;
+  if (take_from_roster(found)) return found;
   if (!search(found)) search_again_later();
   return found;
 }
 
+bool ProcessTree::take_from_roster(std::vector<pid_t>& found) {
+  if (roster_ == nullptr) return false;
+  const JobRoster::Snapshot now = roster_->get();
+  if (now.at_ns < search_began_ns_ - kRosterIsFresh) return false;
+  std::unordered_map<pid_t, int64_t> listed;
+  for (const auto& [pid, start_ticks] : now.members) {
+    const auto known = known_.find(pid);
+    const bool is_known = known != known_.end();
+    // Its caller still holds the process that had this pid before.
+    const bool waits = is_known && known->second != start_ticks && members_.contains(pid);
+    listed.emplace(pid, waits ? known->second : start_ticks);
+    // One that was removed here, because it is a zombie for example, is not found again.
+    if (!is_known || (known->second != start_ticks && !waits)) add(pid, found);
+  }
+  known_ = std::move(listed);
+  position_ = {now.seen_pid, job_->first_pid.load(), false};
+  return true;
+}
+
 void ProcessTree::postpone(pid_t pid) {
   remove(pid);
+  known_.erase(pid);
   search_again_later();
 }
 

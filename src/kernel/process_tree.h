@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -49,8 +50,10 @@ std::vector<pid_t> own_children();
 
 class ProcessTree {
  public:
+  // The source `job` looks for the job's processes; the others take what it found.
+  enum class Search { own, shared };
   // `job` may be null (doctor): then the tree is this process alone.
-  void open(const std::string& root, const JobProcesses* job);
+  void open(const std::string& root, const JobProcesses* job, Search search = Search::shared);
   // Processes that joined since the last call, parents first.
   std::vector<pid_t> find_new();
   // The caller has no descriptor for this one: a later call of find_new returns it again.
@@ -58,6 +61,8 @@ class ProcessTree {
   // Processes of the job wait for a descriptor to be found or returned.
   bool lacks_descriptors() const { return lacks_descriptors_; }
   void remove(pid_t pid) { members_.erase(pid); }
+  // The last pid of the machine that was looked at.
+  int64_t seen_pid() const { return position_.seen_pid; }
   pid_t reaper() const { return job_ == nullptr ? 0 : job_->reaper_pid.load(); }
   // The attached process: its work after its last sample is unknown once its parent has reaped it.
   bool is_attached_first(pid_t pid) const {
@@ -65,6 +70,8 @@ class ProcessTree {
   }
 
  private:
+  // False if nothing is known from just now.
+  bool take_from_roster(std::vector<pid_t>& found);
   int64_t last_pid_given();
   void add(pid_t pid, std::vector<pid_t>& found);
   void add_first(std::vector<pid_t>& found);
@@ -83,12 +90,15 @@ class ProcessTree {
 
   std::string root_;
   const JobProcesses* job_ = nullptr;
+  const JobRoster* roster_ = nullptr;
   ProcFile loadavg_;
   int64_t pid_max_ = 32768;
   Position position_, position_before_;  // now and before the last search
   int64_t search_began_ns_ = 0, next_search_ns_ = 0;
   bool lacks_descriptors_ = false;
   std::unordered_set<pid_t> members_;
+  // Start times of members of the roster: of those that were found in it, removed ones included.
+  std::unordered_map<pid_t, int64_t> known_;
 };
 
 // The living processes of the job, for a source that is read now and then: ended processes, and

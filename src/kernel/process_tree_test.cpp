@@ -6,6 +6,8 @@
 #include <chrono>
 #include <thread>
 
+#include "base/clock.h"
+#include "kernel/job_roster.h"
 #include "testing/descriptor_limit.h"
 #include "testing/test_root.h"
 
@@ -101,6 +103,71 @@ TEST_F(JobMembersTest, stay_and_join_later_without_a_free_descriptor) {
     members_.refresh();
   }
   EXPECT_EQ(pids(), (std::vector<pid_t>{100, 101}));
+}
+
+// What the source `job` found: nothing else is looked at while that is fresh.
+class SharedMembersTest : public JobMembersTest {
+ protected:
+  SharedMembersTest() {
+    job_.roster = &roster_;
+    members_.open(root_.path(), &job_);
+  }
+  void list(std::vector<JobRoster::Member> members, int64_t age_ns = 0) {
+    roster_.put({std::move(members), 100, monotonic_ns() - age_ns});
+    members_.refresh();
+  }
+
+  static constexpr int64_t kOld = kNsPerSecond;
+  JobRoster roster_;
+};
+
+TEST_F(SharedMembersTest, are_those_of_the_roster) {
+  put(101, 100);
+  put(102, 100);
+  give_pids_up_to(102);
+  list({{100, 1000}, {102, 1000}});
+  EXPECT_EQ(pids(), (std::vector<pid_t>{100, 102}));
+  list({{100, 1000}, {101, 1000}});
+  EXPECT_EQ(pids(), (std::vector<pid_t>{100, 101, 102})) << "102 still runs";
+}
+
+TEST_F(SharedMembersTest, are_looked_for_where_the_roster_is_old) {
+  put(101, 100);
+  list({{100, 1000}, {101, 1000}});
+  put(102, 101);
+  give_pids_up_to(102);
+  list({{100, 1000}, {101, 1000}}, kOld);
+  EXPECT_EQ(pids(), (std::vector<pid_t>{100, 101, 102}));
+}
+
+TEST_F(SharedMembersTest, end_and_leave_their_pids_to_others) {
+  put(101, 100);
+  list({{100, 1000}, {101, 1000}});
+  root_.remove("/proc/101");
+  list({{100, 1000}, {101, 1000}});
+  EXPECT_EQ(pids(), std::vector<pid_t>{100});
+  put(101, 100);
+  list({{100, 1000}, {101, 1000}});
+  EXPECT_EQ(pids(), std::vector<pid_t>{100}) << "the same process is not found twice";
+  list({{100, 1000}, {101, 2000}});
+  EXPECT_EQ(pids(), (std::vector<pid_t>{100, 101}));
+}
+
+TEST(SharedTreeTest, a_pid_that_is_still_held_is_found_when_it_is_given_back) {
+  TestRoot root;
+  root.write("/proc/loadavg", "0.00 0.00 0.00 1/100 100\n");
+  JobRoster roster;
+  JobProcesses job;
+  job.first_pid = 100;
+  job.roster = &roster;
+  ProcessTree tree;
+  tree.open(root.path(), &job);
+  roster.put({{{100, 1000}}, 100, monotonic_ns()});
+  EXPECT_EQ(tree.find_new(), std::vector<pid_t>{100});
+  roster.put({{{100, 2000}}, 100, monotonic_ns()});
+  EXPECT_TRUE(tree.find_new().empty());
+  tree.remove(100);
+  EXPECT_EQ(tree.find_new(), std::vector<pid_t>{100});
 }
 
 }  // namespace process_tree_test

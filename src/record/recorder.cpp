@@ -72,6 +72,7 @@ class Recorder {
     job_.gpu_pid = &memory_->gpu_pid;
     if (setup_.reaps_orphans) job_.reaper_pid = setup_.supervisor_pid;
     job_.others = setup_.others;
+    job_.roster = &roster_;
     job_.first_pid = memory_->job_pid.load();
     self_.supervisor_pid = setup_.supervisor_pid;
     self_.earlier_cpu_ns = memory_->earlier_cpu_ns.load();
@@ -197,6 +198,7 @@ class Recorder {
 
   RecorderSetup setup_;
   SharedMemory memory_;
+  JobRoster roster_;
   JobLink job_;
   SelfLink self_;
   Ring ring_;

@@ -88,7 +88,7 @@ void EventFileSearch::search_process(pid_t pid) {
 }
 
 void SearchSchedule::searched(int64_t now_ns, int64_t since_zero_ns, int64_t cost_ns) {
-  next_ns_ = now_ns + std::max(std::clamp(since_zero_ns / 4, kSoonest, kLatest),
+  next_ns_ = now_ns + std::max(std::clamp(since_zero_ns / 2, kSoonest, kLatest),
                                std::min(kPauses * cost_ns, latest_for_cost_ns_));
 }
 

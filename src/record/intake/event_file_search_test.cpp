@@ -19,8 +19,8 @@ TEST(SearchScheduleTest, a_dear_search_of_folders_does_not_put_off_that_of_open_
   // Cheap ones: from half a second to ten.
   open_files.searched(5, 0, 0);
   EXPECT_EQ(open_files.next_ns(), 5 + kNsPerSecond / 2);
-  folders.searched(5, 20 * kNsPerSecond, 0);
-  EXPECT_EQ(folders.next_ns(), 5 + 5 * kNsPerSecond);
+  folders.searched(5, 8 * kNsPerSecond, 0);
+  EXPECT_EQ(folders.next_ns(), 5 + 4 * kNsPerSecond);
   open_files.searched(5, 3600 * kNsPerSecond, 0);
   EXPECT_EQ(open_files.next_ns(), 5 + 10 * kNsPerSecond);
 }

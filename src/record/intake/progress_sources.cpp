@@ -154,9 +154,8 @@ bool ProgressSources::wait_for_end_of_events(int64_t until_ns) {
 void ProgressSources::look_at_event_files(JobMembers& job, SearchSchedule& open_files) {
   const int64_t now = monotonic_ns();
   if (now >= open_files.next_ns()) {
-    const std::vector<pid_t> pids = members(job);
     const int64_t cpu_ns = thread_cpu_ns();
-    event_files_.find_open(pids, memory_->zero_realtime_ns);
+    event_files_.find_open(members(job), memory_->zero_realtime_ns);
     open_files.searched(now, since_zero_ns(), thread_cpu_ns() - cpu_ns);
   }
   event_files_.read({memory_->zero_realtime_ns, since_zero_ns()});
