@@ -20,10 +20,23 @@ PlantedRun on_a_crowded_machine(double job_cores, double machine_cores) {
   return run;
 }
 
+// As --explain names it.
+std::string metric_of_crowding(const Diagnosis& diagnosis) {
+  for (const auto& one : diagnosis.judged) {
+    if (one.rule != "contended") continue;
+    for (const auto& seen : one.seen) {
+      if (seen.what == "time in which tasks waited for a CPU") return seen.metric;
+    }
+  }
+  return "";
+}
+
 TEST(OwnPressure, a_job_whose_own_tasks_do_not_wait_is_not_crowded) {
   PlantedRun filled = on_a_crowded_machine(1.95, 1.97);
   EXPECT_EQ(filled.diagnose().cause, "oversubscribed") << "only the machine is known";
+  EXPECT_EQ(metric_of_crowding(filled.diagnose()), "system.pressure.time");
   EXPECT_EQ(add_own(filled, 0.1, 0).diagnose().cause, "all_cores");
+  EXPECT_EQ(metric_of_crowding(filled.diagnose()), "cgroup.pressure.time");
   PlantedRun shared = on_a_crowded_machine(0.5, 1.98);
   EXPECT_EQ(shared.diagnose().verdict, "contended") << "only the machine is known";
   EXPECT_NE(add_own(shared, 0.02, 0.01).diagnose().verdict, "contended");

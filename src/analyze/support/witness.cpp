@@ -8,7 +8,8 @@ namespace trainscope {
 double Witness::degree(Signal signal, double low, double high) {
   const double found =
       degree(std::string(signal_spec(signal).name), evidence_.mean(signal), low, high);
-  last_seen().metric = signal_metric(signal);
+  last_seen().metric = evidence_.is_own(signal) ? signal_sources()[static_cast<size_t>(signal)].own
+                                                : signal_metric(signal);
   last_seen().unit = signal_unit(signal);
   return found;
 }
