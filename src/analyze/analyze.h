@@ -67,7 +67,7 @@ struct Cause {
 std::span<const Cause> causes();
 
 // Grows when a rule may decide otherwise.
-inline constexpr int kRulesVersion = 10;
+inline constexpr int kRulesVersion = 11;
 
 // Less than this is too little to judge by.
 inline constexpr double kLeastTrainingS = 1.5;

@@ -14,7 +14,7 @@ namespace {
 // Waiting for writes, seen in the state of the main thread.
 double waits_for_writes(Witness& witness) {
   const double writes = witness.degree(Signal::disk_write_bytes, 1e6, 5e6);
-  const double on_disk = witness.degree(Signal::main_on_disk, 0.08, 0.25);
+  const double on_disk = witness.waits_for_storage(0.08, 0.25);
   const auto reads = witness.value(Signal::disk_read_bytes);
   const auto written = witness.value(Signal::disk_write_bytes);
   const double mostly = reads && written && *reads < 0.5 * *written ? 1 : 0.3;
@@ -36,7 +36,8 @@ Judgement judge(Witness& witness) {
                                               duration_text(evidence.training_s()))};
   } else {
     const double waits = evidence.has_phases() ? 0 : waits_for_writes(witness);
-    const double on_disk = witness.value(Signal::main_on_disk).value_or(0);
+    const double on_disk = std::max(witness.value(Signal::main_on_disk).value_or(0),
+                                    witness.value(Signal::main_delayed).value_or(0));
     const double written = witness.value(Signal::disk_write_bytes).value_or(0);
     const bool is_by_steps = 0.85 * checkpoints >= 0.75 * waits;
     judgement.strength = std::max(0.85 * checkpoints, 0.75 * waits);

@@ -19,6 +19,12 @@ double waits_for_core(Witness& witness) {
          witness.degree(Signal::job_cores, 0.06, 0.25);
 }
 
+// How far all of the job's cgroup waits while others, or its limit, have the CPU: not behind tasks
+// of its own. Others within the cgroup are not seen there, so that little of it says nothing.
+double is_held_up(Witness& witness) {
+  return witness.value(Signal::cpu_held_up) ? witness.degree(Signal::cpu_held_up, 0.1, 0.3) : 0;
+}
+
 Judgement judge(Witness& witness) {
   const Evidence& evidence = witness.evidence();
   Judgement judgement;
@@ -26,12 +32,15 @@ Judgement judge(Witness& witness) {
   const double strangers = witness.strangers(0.12, 0.35);
   const double stolen =
       witness.degree(Signal::steal_cores, 0.1 * evidence.seen_cpus(), 0.3 * evidence.seen_cpus());
-  const double waits = waits_for_core(witness);
+  const double alone = waits_for_core(witness), held_up = is_held_up(witness);
+  const double waits = std::max(alone, held_up);
   judgement.strength = 0.9 * std::max(strangers * waits, stolen);
   // A job that its own CPU limit stops waits for a CPU as well.
-  judgement.strength *= witness.without(Signal::throttled, 0.05, 0.2);
+  judgement.strength *= witness.left_by_limit();
   if (!(judgement.strength > 0)) return judgement;
-  const auto waited = witness.value(Signal::main_runnable);
+  // What waiting elsewhere than in the main thread costs the job is not known.
+  const bool is_elsewhere = held_up > alone;
+  const auto waited = witness.value(is_elsewhere ? Signal::cpu_held_up : Signal::main_runnable);
   const bool is_stolen = stolen > strangers * waits;
   judgement.share = std::min(0.99, waited.value_or(0));
   if (is_stolen) {
@@ -41,8 +50,8 @@ Judgement judge(Witness& witness) {
     judgement.finding.summary = fmt::format("the hypervisor takes {} of {} cores",
                                             number_text(cores), number_text(evidence.seen_cpus()));
   } else {
-    if (waited) judgement.lost = witness.device_bound(judgement.share);
-    if (!waited) judgement.severity = "warning";
+    if (waited && !is_elsewhere) judgement.lost = witness.device_bound(judgement.share);
+    if (!waited || is_elsewhere) judgement.severity = "warning";
     judgement.finding.summary = fmt::format("others use {} of {} cores", number_text(*others),
                                             number_text(evidence.seen_cpus()));
   }

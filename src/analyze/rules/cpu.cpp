@@ -36,6 +36,16 @@ bool is_single_thread(Witness& witness, double cores) {
   return alone > 0.5;
 }
 
+// How far tasks wait for each other. Of the job's own cgroup, what others or its limit make it wait
+// is known and taken off.
+double is_crowded(Witness& witness) {
+  const auto waiting = witness.value(Signal::cpu_pressure);
+  const auto held_up = witness.value(Signal::cpu_held_up);
+  if (!waiting || !held_up) return witness.degree(Signal::cpu_pressure, 0.5, 0.8);
+  return witness.share_degree("time in which tasks of the job waited for each other",
+                              std::max(0.0, *waiting - *held_up), 0.5, 0.8);
+}
+
 // Of the time, what is not spent on what other rules are about. Cores that loading workers fill
 // while the main thread waits for them are input.
 double left_by_others(Witness& witness) {
@@ -57,12 +67,11 @@ Judgement judge(Witness& witness) {
   judgement.strength = 0.92 * std::max(all, one);
   judgement.strength *= left_by_others(witness);
   if (evidence.uses_gpu()) judgement.strength *= 0.3;
-  judgement.strength *= witness.without(Signal::throttled, 0.05, 0.2);
+  judgement.strength *= witness.left_by_limit();
   if (!(judgement.strength > 0)) return judgement;
   double waits = 0, strangers = 0;
   const auto crowd = [&]() -> std::string {
-    waits = std::max(witness.degree(Signal::main_runnable, 0.15, 0.35),
-                     all * witness.degree(Signal::cpu_pressure, 0.5, 0.8));
+    waits = std::max(witness.degree(Signal::main_runnable, 0.15, 0.35), all * is_crowded(witness));
     strangers = witness.aside([&] { return witness.strangers(0.1, 0.3); });
     return all > 0.5 && waits * (1 - strangers) > 0.5 ? "oversubscribed" : "";
   };

@@ -23,9 +23,12 @@ std::string cause_of(Witness& witness, double share) {
   if (witness.small_reads() > 0.5) return "small_files";
   // The thread that waits is itself busy with the data.
   if (running && *running > computing + 0.5 * share) return "decoding";
-  const double on_disk = witness.degree(Signal::main_on_disk, 0.1 * share, 0.5 * share);
+  const double on_disk = witness.waits_for_storage(0.1 * share, 0.5 * share);
   const double pressure = witness.degree(Signal::io_pressure, 0.1 * share, 0.5 * share);
-  if (std::max(on_disk, pressure) > 0.5 &&
+  const double workers = witness.value(Signal::worker_delayed)
+                             ? witness.degree(Signal::worker_delayed, 0.1 * share, 0.5 * share)
+                             : 0;
+  if (std::max({on_disk, pressure, workers}) > 0.5 &&
       witness.degree(Signal::disk_read_bytes, 0.2e6, 1e6) > 0.5) {
     return witness.has_warmed_up() ? "cold_cache" : "storage";
   }

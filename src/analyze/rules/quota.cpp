@@ -22,6 +22,7 @@ Judgement judge(Witness& witness) {
   const auto lost = lost_share(witness);
   judgement.strength =
       0.95 * witness.share_degree("CPU time that the limit withholds", lost, 0.05, 0.2);
+  if (judgement.strength > 0) judgement.strength *= witness.waits_under_limit();
   if (!(judgement.strength > 0)) return judgement;
   judgement.share = std::min(0.99, *lost);
   judgement.lost = judgement.share;

@@ -15,7 +15,7 @@ double waits_for_something_known(Witness& witness) {
   return witness.aside([&] {
     return std::max({witness.degree(Signal::read_bytes, 0.1e6, 1e6),
                      witness.degree(Signal::disk_read_bytes, 0.1e6, 1e6),
-                     witness.degree(Signal::main_on_disk, 0.08, 0.25), witness.checkpoints(),
+                     witness.waits_for_storage(0.08, 0.25), witness.checkpoints(),
                      witness.degree(Signal::worker_most, 0.3, 0.6)});
   });
 }

@@ -39,6 +39,9 @@ class Witness : public Observations {
   // How far the main thread waits for loading workers that are busy. Only their states are seen, so
   // this is for unmodified jobs.
   double waits_for_workers();
+  // How far the main thread waits for storage: by the states in which it was seen, or as the kernel
+  // measured it. Only what sleeps in its I/O wait is measured, so that little of it says nothing.
+  double waits_for_storage(double low, double high);
   // How far other threads of the main process compute while its main thread is blocked: in pools,
   // as in TensorFlow. What the kernel does for threads that read is not computing.
   double pools_compute();
@@ -69,6 +72,12 @@ class Witness : public Observations {
   // What reported waits leave to a rule about what the job does meanwhile. Less than in proportion:
   // with half of each, both rules would stay below a verdict, though all of the time is known.
   static double left_by(double waits) { return 1 - waits * waits; }
+  // How far the job waits where its limit stops somebody: a limit may be that of a cgroup around
+  // several jobs. What it stops of this one is in the pressure of the job's own cgroup, averaged
+  // over CPUs, so that some of it is enough. 1: unknown.
+  double waits_under_limit();
+  // What the CPU limit of the job leaves to a rule about another cause of waiting, or of computing.
+  double left_by_limit();
   // How far others use the CPUs that the job may use.
   double strangers(double low, double high);
   // In the words of the framework that the job uses.

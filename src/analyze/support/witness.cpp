@@ -8,7 +8,8 @@ namespace trainscope {
 double Witness::degree(Signal signal, double low, double high) {
   const double found =
       degree(std::string(signal_spec(signal).name), evidence_.mean(signal), low, high);
-  last_seen().metric = signal_metric(signal);
+  last_seen().metric = evidence_.is_own(signal) ? signal_sources()[static_cast<size_t>(signal)].own
+                                                : signal_metric(signal);
   last_seen().unit = signal_unit(signal);
   return found;
 }
@@ -57,6 +58,12 @@ double Witness::waits_for_workers() {
   return degree(Signal::main_blocked, 0.1, 0.3) * degree(Signal::worker_most, 0.5, 0.8);
 }
 
+double Witness::waits_for_storage(double low, double high) {
+  const double seen = degree(Signal::main_on_disk, low, high);
+  if (!value(Signal::main_delayed)) return seen;
+  return std::max(seen, degree(Signal::main_delayed, low, high));
+}
+
 double Witness::pools_compute() {
   const auto cores = value(Signal::job_cores), other = value(Signal::other_running);
   if (!cores) return 0;
@@ -68,6 +75,20 @@ double Witness::pools_compute() {
     if (evidence_.workers() > 0) return thread;  // the CPU time of the job is theirs too
     return std::max(thread, share_degree("other threads computing, per core that the job may use",
                                          computed / evidence_.cpus(), 0.6, 0.85));
+  });
+}
+
+double Witness::waits_under_limit() {
+  if (value(Signal::cpu_held_up)) return degree(Signal::cpu_held_up, 0.01, 0.05);
+  return evidence_.is_own(Signal::cpu_pressure) && value(Signal::cpu_pressure)
+             ? degree(Signal::cpu_pressure, 0.01, 0.05)
+             : 1;
+}
+
+double Witness::left_by_limit() {
+  return aside([&] {
+    const double throttled = degree(Signal::throttled, 0.05, 0.2);
+    return throttled > 0 ? 1 - throttled * waits_under_limit() : 1;
   });
 }
 
