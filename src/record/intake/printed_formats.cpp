@@ -110,7 +110,8 @@ constexpr PrintedFormat kFormats[] = {
      .begins = "Epoch: [",
      .pattern = R"(^Epoch: \[(?<epoch>\d+)\]\[\s*(?<step>\d+)/(?<of>\d+)\])"
                 R"((?=(?:.*?\bLoss\s+(?<loss>NUM))?)(?=(?:.*?\bAcc@1\s+(?<percent>NUM))?))",
-     .example = "Epoch: [0][11/25]\tTime  0.345 ( 0.400)\tLoss 6.9000e+00 (6.9500e+00)"},
+     .example = "Epoch: [0][11/25]\tTime  0.345 ( 0.400)\tLoss 6.9000e+00 (6.9500e+00)",
+     .may_count_from_zero = true},
     {.name = "torchvision's reference scripts",
      .begins = "Epoch: [",
      .hint = "eta: ",
@@ -201,7 +202,8 @@ constexpr PrintedFormat kFormats[] = {
          R"((?:step|batch|iter(?:ation)?)[ :]*\[?(?<step>\d+)(?:/(?<of>\d+))?\]?\b)"
          R"((?=.*?\bloss\b[\s:=]*(?<loss>NUM)))"
          R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?:(?<percent>(?>NUM))\s*%|(?<accuracy>(?>NUM))))?))",
-     .example = "Epoch [1/5], Step [3/600], Loss: 0.5"},
+     .example = "Epoch [1/5], Step [3/600], Loss: 0.5",
+     .may_count_from_zero = true},
     // A line that also names a step is a step.
     {.name = "tutorials with epochs alone",
      .begins = "Epoch",
@@ -334,7 +336,8 @@ constexpr PrintedFormat kFormats[] = {
                 R"((?:\s*(?:/|of)\s*(?<of>\d+))?\b)"
                 R"((?:(?=.*?\bloss\b[\s:=]*(?<loss>NUM))|(*COMMIT)(*FAIL)))"
                 R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?))",
-     .example = "iter 250: loss 2.1453, time 120.3ms"},
+     .example = "iter 250: loss 2.1453, time 120.3ms",
+     .may_count_from_zero = true},
 };
 
 }  // namespace
