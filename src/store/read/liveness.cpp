@@ -25,14 +25,17 @@ constexpr int64_t kLocalQuietNs = 3 * kNsPerSecond;
 // No two clocks of a cluster are further apart.
 constexpr int64_t kMaxSkewNs = 86'400 * kNsPerSecond;
 
+bool has_pipe(const std::string& run_path) {
+  struct stat info {};
+  return ::lstat((run_path + "/progress").c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
+}
+
 // Supervisor and recorder have the pipe open for reading as long as they run. Processes of another
 // container, whose pids are unknown here, count too; processes of another host do not.
 bool pipe_is_held(const std::string& run_path) {
-  const std::string path = run_path + "/progress";
-  struct stat info {};
-  if (::lstat(path.c_str(), &info) != 0 || !S_ISFIFO(info.st_mode)) return false;
+  if (!has_pipe(run_path)) return false;
   // Without a reader this fails, and it never waits.
-  return static_cast<bool>(open_file(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW));
+  return static_cast<bool>(open_file(run_path + "/progress", O_WRONLY | O_NONBLOCK | O_NOFOLLOW));
 }
 
 int64_t modified_ns(int fd) {
@@ -41,14 +44,14 @@ int64_t modified_ns(int fd) {
   return int64_t{info.st_mtim.tv_sec} * kNsPerSecond + info.st_mtim.tv_nsec;
 }
 
-// When samples were last written, or the manifest where there are none yet. The file is opened,
-// so that NFS queries its server.
+// When samples were last written, or the manifest where there are none yet: the pipe, which goes
+// with the end of a run, is there by then. (A manifest alone was damaged or edited after the end.)
+// The file is opened, so that NFS queries its server.
 std::optional<int64_t> last_written_ns(const std::string& run_path) {
-  for (const char* name : {"/tail", "/manifest.json"}) {
-    const auto fd = open_file(run_path + name, O_RDONLY | O_NONBLOCK);
-    if (fd) return modified_ns(fd->get());
-  }
-  return std::nullopt;
+  auto fd = open_file(run_path + "/tail", O_RDONLY | O_NONBLOCK);
+  if (!fd && has_pipe(run_path)) fd = open_file(run_path + "/manifest.json", O_RDONLY | O_NONBLOCK);
+  if (!fd) return std::nullopt;
+  return modified_ns(fd->get());
 }
 
 // Now, by the clock that dates the files of this folder: the server's, for a network file system.
