@@ -18,8 +18,9 @@ constexpr std::array<const char*, 22> kGroups = {
     "loss",     "accuracy",     "percent",     "lr",        "throughput",    "seconds",
     "val_loss", "val_accuracy", "val_percent", "test_loss", "test_accuracy", "test_right",
     "test_all", "test_percent", "loss_d",      "loss_g"};
-// Placeholders in the patterns of the table, and their expansion.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kWords = {{
+// Placeholders in the patterns of the table, and their expansion. A placeholder may contain those
+// after it.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kWords = {{
     {"JSON_NUMBERS",
      R"((?!.*["'](?:split|mode|phase|stage|set)["']\s*+:\s*+["'](?i:val|eval|test)))"
      R"((?=(?:.*["']epoch["']\s*+:\s*+(?<epoch>\d+)\s*+[,}])?))"
@@ -33,6 +34,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kWords = 
      R"((?:(?:"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+')\s*+:\s*+)"
      R"((?:"(?:[^"\\]++|\\.)*+"|'(?:[^'\\]++|\\.)*+'|\[[^\[\]]*+\]|\{[^{}]*+\}|[^"'\[\]{},]++))"
      R"(\s*+,\s*+)*?)"},
+    {"OTHER_SETS",
+     R"((?=(?:.*?\b(?:val|valid|validation|eval)[ _]loss\b[\s:=]*(?<val_loss>NUM))?))"
+     R"((?=(?:.*?\b(?:val|valid|validation|eval)[ _]acc(?:uracy)?\b[\s:=]*(?<val_accuracy>(?>NUM)))?))"
+     R"((?=(?:.*?\btest[ _]loss\b[\s:=]*(?<test_loss>NUM))?))"
+     R"((?=(?:.*?\btest[ _]acc(?:uracy)?\b[\s:=]*(?<test_accuracy>(?>NUM)))?))"},
+    {"NOT_HELD_OUT", "(?<!val |valid |validation |eval |test )"},
     {"NUM", R"((?:[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)\b))"},
     {"COUNT", R"((?:\d{1,3}(?:,\d{3})++(?!\d)|\d+))"},
     {"NOT_OTHER",

@@ -1,7 +1,8 @@
 // The lines that training programs print. To add a format, add a row here, a captured file in
 // test/data/printed and a row in docs/guide/progress.md. NUM stands for a number, COUNT for an
 // integer that may have commas between thousands, NOT_OTHER for a lookahead that excludes bars of
-// downloads, validation and the like, MEMBERS for members of a JSON object (or a printed
+// downloads, validation and the like, NOT_HELD_OUT for a word that is not "val" or "test",
+// OTHER_SETS for the numbers after such a word, MEMBERS for members of a JSON object (or a printed
 // dictionary) before the one that follows, JSON_NUMBERS for the numbers of one.
 #include "record/intake/printed.h"
 
@@ -200,8 +201,9 @@ constexpr PrintedFormat kFormats[] = {
      .pattern =
          R"((?i)^Epoch[ :]*\[?(?<epoch>\d+)(?:/\d+)?\]?[,:|]?\s+(?:[-|]\s+)?)"
          R"((?:step|batch|iter(?:ation)?)[ :]*\[?(?<step>COUNT)(?:/(?<of>COUNT))?\]?\b)"
-         R"((?=.*?\bloss\b[\s:=]*(?<loss>NUM)))"
-         R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?:(?<percent>(?>NUM))\s*%|(?<accuracy>(?>NUM))))?))",
+         R"((?=.*?NOT_HELD_OUT\bloss\b[\s:=]*(?<loss>NUM)))"
+         R"((?=(?:.*?NOT_HELD_OUT\bacc(?:uracy)?\b[\s:=]*(?:(?<percent>(?>NUM))\s*%|(?<accuracy>(?>NUM))))?))"
+         R"(OTHER_SETS)",
      .example = "Epoch [1/5], Step [3/600], Loss: 0.5",
      .may_count_from_zero = true},
     // A line that also names a step is a step.
@@ -334,10 +336,18 @@ constexpr PrintedFormat kFormats[] = {
      .second_hint = "te",
      .pattern = R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>COUNT))"
                 R"((?:\s*(?:/|of)\s*(?<of>COUNT))?\b)"
-                R"((?:(?=.*?\bloss\b[\s:=]*(?<loss>NUM))|(*COMMIT)(*FAIL)))"
-                R"((?=(?:.*?\bacc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?))",
+                R"((?:(?=.*?NOT_HELD_OUT\bloss\b[\s:=]*(?<loss>NUM))|(*COMMIT)(*FAIL)))"
+                R"((?=(?:.*?NOT_HELD_OUT\bacc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?)OTHER_SETS)",
      .example = "iter 250: loss 2.1453, time 120.3ms",
      .may_count_from_zero = true},
+    {.name = "any step with the loss of an evaluation",
+     .hint = "oss",
+     .second_hint = "te",
+     .pattern = R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*\d+\b)"
+                R"((?:(?=.*?\b(?:val|valid|validation|eval|test)[ _]loss\b)|(*COMMIT)(*FAIL)))"
+                R"(OTHER_SETS)",
+     .kind = PrintedFormat::Kind::numbers,
+     .example = "step 950: val loss 0.25, val acc 0.9"},
 };
 
 }  // namespace

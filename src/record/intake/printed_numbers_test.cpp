@@ -62,5 +62,18 @@ TEST_F(PrintedNumbers, an_accuracy_after_the_loss) {
   EXPECT_EQ(kept("step 5 loss 0.5 images/s 64\n"), "step 5 loss=0.5 throughput=64\n");
 }
 
+TEST_F(PrintedNumbers, those_of_a_held_out_set_are_not_of_the_training) {
+  EXPECT_EQ(kept("step 3: train loss 2, val loss 3\n"),
+            "scalar loss 3 set=validation\nstep 3 loss=2\n");
+  EXPECT_EQ(kept("step 4: val loss 3, loss 2\n"), "scalar loss 3 set=validation\nstep 4 loss=2\n");
+  EXPECT_EQ(kept("step 5 loss 0.5, test acc: 90%\n"),
+            "scalar accuracy 0.9 set=test\nstep 5 loss=0.5\n");
+  EXPECT_EQ(kept("Epoch 1, Step 6, Loss: 2, Acc: 0.5, Val Loss: 3, Val Acc: 0.4\n"),
+            "scalar loss 3 set=validation\nscalar accuracy 0.4 set=validation\n"
+            "step 6 loss=2 accuracy=0.5 epoch=1\n");
+  EXPECT_EQ(kept("step 7 val loss 3\n"), "scalar loss 3 set=validation\n");
+  EXPECT_EQ(kept("iter 7: test_loss 3\n"), "scalar loss 3 set=test\n");
+}
+
 }  // namespace printed_numbers_test
 }  // namespace trainscope
