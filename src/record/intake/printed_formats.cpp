@@ -334,20 +334,14 @@ constexpr PrintedFormat kFormats[] = {
     {.name = "any step with a loss",
      .hint = "oss",
      .second_hint = "te",
-     .pattern = R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>COUNT))"
-                R"((?:\s*(?:/|of)\s*(?<of>COUNT))?\b)"
-                R"((?:(?=.*?NOT_HELD_OUT\bloss\b[\s:=]*(?<loss>NUM))|(*COMMIT)(*FAIL)))"
-                R"((?=(?:.*?NOT_HELD_OUT\bacc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?)OTHER_SETS)",
+     .pattern =
+         R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*(?<step>COUNT))"
+         R"((?:\s*(?:/|of)\s*(?<of>COUNT))?\b)"
+         R"((?:(?=.*?NOT_HELD_OUT\b(?:train(?:ing)?_)?loss\b[\s:=]*(?<loss>NUM))|)"
+         R"((?=.*?\b(?:val|valid|validation|eval|test)[ _]loss\b[\s:=]*NUM)|(*COMMIT)(*FAIL)))"
+         R"((?=(?:.*?NOT_HELD_OUT\bacc(?:uracy)?\b[\s:=]*(?<accuracy>NUM))?)OTHER_SETS)",
      .example = "iter 250: loss 2.1453, time 120.3ms",
      .may_count_from_zero = true},
-    {.name = "any step with the loss of an evaluation",
-     .hint = "oss",
-     .second_hint = "te",
-     .pattern = R"((?i)\b(?:global[_ ]?)?(?:step|iter(?:ation)?)\b[\s:=#\[]*\d+\b)"
-                R"((?:(?=.*?\b(?:val|valid|validation|eval|test)[ _]loss\b)|(*COMMIT)(*FAIL)))"
-                R"(OTHER_SETS)",
-     .kind = PrintedFormat::Kind::numbers,
-     .example = "step 950: val loss 0.25, val acc 0.9"},
 };
 
 }  // namespace

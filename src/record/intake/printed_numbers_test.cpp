@@ -71,8 +71,8 @@ TEST_F(PrintedNumbers, those_of_a_held_out_set_are_not_of_the_training) {
   EXPECT_EQ(kept("Epoch 1, Step 6, Loss: 2, Acc: 0.5, Val Loss: 3, Val Acc: 0.4\n"),
             "scalar loss 3 set=validation\nscalar accuracy 0.4 set=validation\n"
             "step 6 loss=2 accuracy=0.5 epoch=1\n");
-  EXPECT_EQ(kept("step 7 val loss 3\n"), "scalar loss 3 set=validation\n");
-  EXPECT_EQ(kept("iter 7: test_loss 3\n"), "scalar loss 3 set=test\n");
+  EXPECT_EQ(kept("step 7 val loss 3\n"), "scalar loss 3 set=validation\nstep 7\n");
+  EXPECT_EQ(kept("iter 8: train_loss 2 test_loss 3\n"), "scalar loss 3 set=test\nstep 8 loss=2\n");
 }
 
 }  // namespace printed_numbers_test

@@ -25,17 +25,14 @@ constexpr int64_t kLocalQuietNs = 3 * kNsPerSecond;
 // No two clocks of a cluster are further apart.
 constexpr int64_t kMaxSkewNs = 86'400 * kNsPerSecond;
 
-bool has_pipe(const std::string& run_path) {
-  struct stat info {};
-  return ::lstat((run_path + "/progress").c_str(), &info) == 0 && S_ISFIFO(info.st_mode);
-}
-
 // Supervisor and recorder have the pipe open for reading as long as they run. Processes of another
 // container, whose pids are unknown here, count too; processes of another host do not.
 bool pipe_is_held(const std::string& run_path) {
-  if (!has_pipe(run_path)) return false;
+  const std::string path = run_path + "/progress";
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0 || !S_ISFIFO(info.st_mode)) return false;
   // Without a reader this fails, and it never waits.
-  return static_cast<bool>(open_file(run_path + "/progress", O_WRONLY | O_NONBLOCK | O_NOFOLLOW));
+  return static_cast<bool>(open_file(path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW));
 }
 
 int64_t modified_ns(int fd) {
@@ -44,12 +41,17 @@ int64_t modified_ns(int fd) {
   return int64_t{info.st_mtim.tv_sec} * kNsPerSecond + info.st_mtim.tv_nsec;
 }
 
-// When samples were last written, or the manifest where there are none yet: the pipe, which goes
-// with the end of a run, is there by then. (A manifest alone was damaged or edited after the end.)
-// The file is opened, so that NFS queries its server.
+// A run has the one or the other from its begin to its end.
+bool is_open(const std::string& run_path) {
+  return exists(run_path + "/progress") || exists(run_path + "/reserve");
+}
+
+// When samples were last written, or the manifest where there are none yet. (Without samples to
+// come, a manifest was written by somebody else after the end.) The file is opened, so that NFS
+// queries its server.
 std::optional<int64_t> last_written_ns(const std::string& run_path) {
   auto fd = open_file(run_path + "/tail", O_RDONLY | O_NONBLOCK);
-  if (!fd && has_pipe(run_path)) fd = open_file(run_path + "/manifest.json", O_RDONLY | O_NONBLOCK);
+  if (!fd && is_open(run_path)) fd = open_file(run_path + "/manifest.json", O_RDONLY | O_NONBLOCK);
   if (!fd) return std::nullopt;
   return modified_ns(fd->get());
 }
