@@ -46,6 +46,7 @@ class StepCounter {
   bool is_end_of_last_epoch(const Numbered& now) const;
   void advance(const Numbered& now);
   bool is_usual_gap(int64_t gap) const;
+  bool is_resumed() const;
 
   int64_t observed_ = 0, step_ = 0, covers_ = 1;
   Numbered last_;
