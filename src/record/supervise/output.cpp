@@ -111,6 +111,15 @@ void OutputChannel::watch_both_ends() {
   both_ends_ = std::move(both);
 }
 
+void OutputChannel::note_unlogged(Shared& shared) const {
+  int waiting = 0;
+  if (is_closed() || ::ioctl(read_end_.get(), FIONREAD, &waiting) != 0) return;
+  const int64_t unlogged = waiting - static_cast<int64_t>(logged_ahead_);
+  if (unlogged <= 0) return;
+  shared.output_dropped += unlogged;
+  shared.output_unsearched += unlogged;
+}
+
 // tee(2) copies from the head of a pipe: what the log has already is skipped in a pipe between.
 size_t OutputChannel::copy_to_log(int log_fd) {
   if (logged_ahead_ == 0) {

@@ -50,6 +50,9 @@ class OutputChannel {
   // later writes of other processes are not waited for.
   void drain(Shared& shared, int log_fd, int patience_ms);
 
+  // At the end of the job: counts what a slow reader kept from the log.
+  void note_unlogged(Shared& shared) const;
+
   bool is_closed() const { return !read_end_; }
   bool is_terminal() const { return is_terminal_; }
   uint32_t index() const { return index_; }

@@ -118,6 +118,20 @@ TEST_P(OutputTest, a_slow_reader_keeps_no_line_from_the_log) {
   EXPECT_EQ(memory_->output_dropped, 0);
 }
 
+TEST_P(OutputTest, what_a_slow_reader_keeps_from_the_log_is_counted) {
+  const std::string page(4096, 'x');
+  size_t sent = 0;
+  for (int i = 0; i < 1000; ++i) {
+    while (::write(job_.get(), page.data(), page.size()) > 0) sent += page.size();
+    pump();
+  }
+  size_t logged = 0;
+  while (const size_t size = read_all(log_.get()).size()) logged += size;
+  channel_->note_unlogged(*memory_);
+  EXPECT_EQ(memory_->output_unsearched, static_cast<int64_t>(sent - logged));
+  EXPECT_GT(sent, logged);
+}
+
 TEST_P(OutputTest, a_reader_that_comes_later_holds_nobody_at_the_end) {
   std::string sent;
   for (int i = 0; i < 100; ++i) {
